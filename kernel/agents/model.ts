@@ -1,0 +1,41 @@
+import type { LanguageModel } from 'ai';
+import { modelNotConfigured } from '../errors.ts';
+
+/** How to reach one model behind an OpenAI-compatible endpoint. */
+export interface ModelSettings {
+  readonly baseURL: string;
+  /** Local endpoints need none. */
+  readonly apiKey: string | undefined;
+  readonly name: string;
+}
+
+/**
+ * Reads MODEL_BASE_URL, MODEL_API_KEY and MODEL_NAME.
+ *
+ * @param manifestModel - `agent.model` of a manifest; wins over MODEL_NAME.
+ * @throws MODEL_NOT_CONFIGURED when there is no base URL or no name; a missing key alone is let through.
+ */
+export function readModelSettings(
+  manifestModel: string | undefined,
+  getSecret: (name: string) => string | undefined,
+): ModelSettings {
+  const baseURL = getSecret('MODEL_BASE_URL');
+  const apiKey = getSecret('MODEL_API_KEY');
+  const name = manifestModel ?? getSecret('MODEL_NAME');
+  if (baseURL && name) return { baseURL, apiKey, name };
+  const settings = { MODEL_BASE_URL: baseURL, MODEL_API_KEY: apiKey, MODEL_NAME: name };
+  const missing = Object.entries(settings).filter(([, value]) => !value);
+  throw modelNotConfigured(missing.map(([setting]) => setting));
+}
+
+/** Loads the SDK on first use: it costs a tenth of a second that a start without a model need not pay. */
+export async function connectModel({ baseURL, apiKey, name }: ModelSettings): Promise<LanguageModel> {
+  const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
+  const provider = createOpenAICompatible({
+    name: 'model',
+    baseURL,
+    ...(apiKey ? { apiKey } : {}),
+    includeUsage: true,
+  });
+  return provider.chatModel(name);
+}

@@ -1,0 +1,117 @@
+import type { Command, CommandResult, KernelApi, TurnContext } from './contract.ts';
+import { commandFailed, commandNotFound, isCodedError } from './errors.ts';
+
+/** A command and where it comes from; `kernel` for the base commands. */
+export interface NamedCommand {
+  readonly extensionId: string;
+  readonly command: Command;
+}
+
+export interface CommandTable {
+  readonly commands: readonly NamedCommand[];
+  /** Commands nobody can reach, because the name was taken before. */
+  readonly shadowed: readonly { readonly extensionId: string; readonly name: string; readonly winner: string }[];
+}
+
+/** Merges base commands and those of extensions: the base wins, then whoever started first. */
+export function commandTable(base: readonly Command[], contributed: readonly NamedCommand[]): CommandTable {
+  const winners = new Map<string, NamedCommand>(
+    base.map((command) => [command.name, { extensionId: 'kernel', command }]),
+  );
+  const shadowed: { extensionId: string; name: string; winner: string }[] = [];
+  for (const named of contributed) {
+    const earlier = winners.get(named.command.name);
+    if (earlier)
+      shadowed.push({ extensionId: named.extensionId, name: named.command.name, winner: earlier.extensionId });
+    else winners.set(named.command.name, named);
+  }
+  return { commands: [...winners.values()], shadowed };
+}
+
+/** @param line - `/name args`; the name ends at the first white space. */
+export async function runCommandLine(
+  line: string,
+  { commands }: CommandTable,
+  turn: TurnContext,
+): Promise<CommandResult> {
+  const [, name = '', args = ''] = /^\/?(\S*)\s*([\s\S]*)$/.exec(line.trim()) ?? [];
+  const named = commands.find(({ command }) => command.name === name);
+  if (!named) throw commandNotFound(name);
+  try {
+    return await named.command.execute(args.trim(), turn);
+  } catch (error) {
+    if (isCodedError(error)) throw error;
+    throw commandFailed(name, named.extensionId, error);
+  }
+}
+
+/** The commands every channel has. */
+export function baseCommands(kernel: KernelApi, defaultAgent: () => string | undefined): readonly Command[] {
+  const print = (text: string): CommandResult => ({ kind: 'print', text });
+  return [
+    {
+      name: 'help',
+      description: 'This list',
+      execute: async () => print(helpText(kernel.commands())),
+    },
+    {
+      name: 'context',
+      usage: '<text>',
+      description: 'The system text a turn with this text would carry, part by part',
+      async execute(args, turn) {
+        const agentId = turn.agentId ?? defaultAgent();
+        if (!agentId) return print('There is no agent to show the context of.');
+        return print(contextText(await kernel.describeTurn(agentId, args, turn)));
+      },
+    },
+    {
+      name: 'tools',
+      description: 'The tools agents can be given',
+      execute: async () => print(kernel.tools().map(toolLine).join('\n') || 'No tools.'),
+    },
+    {
+      name: 'agents',
+      usage: '[id]',
+      description: 'The agents; with an id, speak to that one from now on',
+      async execute(args) {
+        const agents = kernel.agents();
+        if (args === '') return print(agents.map(agentLine).join('\n') || 'No agents.');
+        if (agents.some((agent) => agent.id === args)) return { kind: 'agent', agentId: args };
+        return print(`No agent "${args}". Agents: ${agents.map((agent) => agent.id).join(', ') || 'none'}.`);
+      },
+    },
+    { name: 'new', description: 'Forget this conversation', execute: async () => ({ kind: 'new' }) },
+    { name: 'quit', description: 'Leave', execute: async () => ({ kind: 'quit' }) },
+  ];
+}
+
+// --- internal ---
+
+function helpText(commands: readonly Command[]): string {
+  const rows = commands
+    .filter((command) => !command.hidden)
+    .map(({ name, usage, description }) => ({ left: `/${name}${usage ? ` ${usage}` : ''}`, description }));
+  const width = Math.max(...rows.map((row) => row.left.length));
+  const lines = rows.map((row) => `  ${row.left.padEnd(width)}  ${row.description}`);
+  return [...lines, '', 'Anything else is said to the agent.'].join('\n');
+}
+
+function contextText(parts: readonly { source: string; text: string; tokens: number }[]): string {
+  const total = parts.reduce((sum, part) => sum + part.tokens, 0);
+  const shown = parts.map(({ source, text, tokens }) => `=== ${source} (${tokens} tokens) ===\n${text}`);
+  return [...shown, `=== ${parts.length} parts, ${total} tokens, joined by a line of three hyphens ===`].join('\n\n');
+}
+
+function toolLine({ extensionId, tool }: { extensionId: string; tool: { name: string; description: string } }): string {
+  return `  ${tool.name}  (${extensionId})  ${tool.description.split('\n')[0]}`;
+}
+
+function agentLine(agent: {
+  id: string;
+  integrationMode: string;
+  description: string;
+  usesSkills?: readonly string[];
+}): string {
+  const skills = agent.usesSkills ? `  skills: ${agent.usesSkills.join(', ') || 'none'}` : '';
+  return `  ${agent.id}  (${agent.integrationMode})  ${agent.description}${skills}`;
+}

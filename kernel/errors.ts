@@ -1,0 +1,103 @@
+/** A failure raised on purpose: callers branch on `code`, people read `message`, tools read `details`. */
+export class CodedError<Code extends string = string> extends Error {
+  override readonly name = 'CodedError';
+  readonly code: Code;
+  /** JSON-safe facts: ids, counts, root-relative paths. Never secrets. */
+  readonly details: Readonly<Record<string, unknown>>;
+
+  constructor(code: Code, message: string, details: Readonly<Record<string, unknown>> = {}, cause?: unknown) {
+    super(message, { cause });
+    this.code = code;
+    this.details = details;
+  }
+}
+
+/**
+ * True for a CodedError, also one made by another copy of this package: an extension may bring its own.
+ *
+ * @param code - When given, the error must carry exactly this code.
+ */
+export function isCodedError(error: unknown, code?: string): error is CodedError {
+  if (!(error instanceof Error) || error.name !== 'CodedError' || !('code' in error)) return false;
+  return code === undefined || error.code === code;
+}
+
+/** One line for a person: the message, led by the code when there is one. */
+export function describeError(error: unknown): string {
+  if (isCodedError(error)) return `${error.code}: ${error.message}`;
+  if (error instanceof Error) return error.message || error.name;
+  return String(error);
+}
+
+/** Codes of failures the kernel throws. Problems it returns are listed in `problems.ts`. */
+export type KernelErrorCode =
+  | 'AGENT_FAILED'
+  | 'AGENT_NOT_FOUND'
+  | 'AGENT_UNAVAILABLE'
+  | 'COMMAND_FAILED'
+  | 'COMMAND_NOT_FOUND'
+  | 'EVENT_UNDECLARED'
+  | 'EXTENSION_NOT_DECLARED'
+  | 'EXTENSION_NOT_RUNNING'
+  | 'KERNEL_STOPPED'
+  | 'MODEL_NOT_CONFIGURED'
+  | 'ROOT_NOT_FOUND';
+
+export function rootNotFound(root: string): CodedError<KernelErrorCode> {
+  return new CodedError('ROOT_NOT_FOUND', `The root folder ${root} does not exist. Give an existing folder.`, { root });
+}
+
+export function kernelStopped(): CodedError<KernelErrorCode> {
+  return new CodedError('KERNEL_STOPPED', 'The kernel has been shut down; boot a new one.');
+}
+
+export function agentNotFound(id: string, known: readonly string[]): CodedError<KernelErrorCode> {
+  return new CodedError('AGENT_NOT_FOUND', `No agent "${id}". Agents: ${known.join(', ') || 'none'}.`, { id, known });
+}
+
+export function agentUnavailable(id: string, reason: string): CodedError<KernelErrorCode> {
+  return new CodedError('AGENT_UNAVAILABLE', `Agent "${id}" is not running: ${reason}`, { id, reason });
+}
+
+export function agentFailed(id: string, cause: unknown): CodedError<KernelErrorCode> {
+  return new CodedError('AGENT_FAILED', `Agent "${id}" failed: ${describeError(cause)}`, { id }, cause);
+}
+
+export function modelNotConfigured(missing: readonly string[]): CodedError<KernelErrorCode> {
+  return new CodedError(
+    'MODEL_NOT_CONFIGURED',
+    'No model is configured, so agents cannot answer; everything else works. Set MODEL_BASE_URL (an OpenAI-compatible ' +
+      'endpoint, for example http://localhost:11434/v1), MODEL_API_KEY and MODEL_NAME in the environment or in a .env ' +
+      `file of the root folder. Missing: ${missing.join(', ')}.`,
+    { missing },
+  );
+}
+
+export function extensionNotDeclared(from: string, id: string): CodedError<KernelErrorCode> {
+  return new CodedError(
+    'EXTENSION_NOT_DECLARED',
+    `Extension "${from}" asked for "${id}", which is not in its depends_on. Add it to ${from}'s manifest.yaml.`,
+    { from, id },
+  );
+}
+
+export function extensionNotRunning(id: string): CodedError<KernelErrorCode> {
+  return new CodedError('EXTENSION_NOT_RUNNING', `Extension "${id}" is not running.`, { id });
+}
+
+export function eventUndeclared(from: string, event: string): CodedError<KernelErrorCode> {
+  return new CodedError(
+    'EVENT_UNDECLARED',
+    `Extension "${from}" emitted "${event}", which its manifest does not list under events.emits. Add it there.`,
+    { from, event },
+  );
+}
+
+export function commandFailed(name: string, extensionId: string, cause: unknown): CodedError<KernelErrorCode> {
+  const message = `/${name} of extension "${extensionId}" failed: ${describeError(cause)}`;
+  return new CodedError('COMMAND_FAILED', message, { name, extensionId }, cause);
+}
+
+export function commandNotFound(name: string): CodedError<KernelErrorCode> {
+  return new CodedError('COMMAND_NOT_FOUND', `No command /${name}. /help lists them.`, { name });
+}

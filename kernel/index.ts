@@ -1,0 +1,15 @@
+/** `skill-registry/kernel`: the contract extensions are written against, and `boot` for hosts. */
+
+/** The schema library of `Tool.input`, so that an extension needs no dependency of its own for it. */
+export { z } from 'zod';
+export { PART_SEPARATOR } from './context-pipeline.ts';
+export type * from './contract.ts';
+export { CodedError, describeError, isCodedError } from './errors.ts';
+export { listContained } from './files/list-contained.ts';
+export { readContained } from './files/read-contained.ts';
+export { isInside } from './files/relative-path.ts';
+export { writeContained } from './files/write-contained.ts';
+export { type BootOptions, boot, type Kernel, packageRoot } from './kernel.ts';
+export { mergeConfig, readOwnerConfig } from './settings.ts';
+export { countTokens, loadTokenCounter } from './tokens.ts';
+export { defineTool, runTool, toolError } from './tools.ts';

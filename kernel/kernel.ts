@@ -1,0 +1,280 @@
+import { existsSync, realpathSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { isChannelProvider } from './capabilities.ts';
+import { baseCommands, type CommandTable, commandTable, runCommandLine } from './commands.ts';
+import type { KernelApi, Problem } from './contract.ts';
+import { discoverExtensions, type FoundExtension } from './discover.ts';
+import { describeError, kernelStopped, rootNotFound } from './errors.ts';
+import { createEventBus } from './event-bus.ts';
+import { createExtensionContext, type LogEntry } from './extension-context.ts';
+import { type ExtensionRecord, problemOf, startExtensions, stopExtensions } from './lifecycle.ts';
+import { createOffers } from './offers.ts';
+import { createSecrets, mergeConfig, readOwnerConfig } from './settings.ts';
+import { startOrder } from './start-order.ts';
+import { countTokens } from './tokens.ts';
+import { createTurns } from './turns.ts';
+
+export interface BootOptions {
+  /** The folder that holds `extensions/`, `skills/` and `data/`; they need not exist. */
+  readonly root: string;
+  /** Config by extension id, laid over the manifest and over `data/<id>/config.yaml`. */
+  readonly config?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  /** Where secrets come from before `<root>/.env`. Default: nothing; the command passes the process environment. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+  /** Told every line an extension logs. Default: dropped. */
+  readonly onLog?: (entry: LogEntry) => void;
+  /** Milliseconds. */
+  readonly budgets?: Partial<Budgets>;
+}
+
+export interface Budgets {
+  /** For one context provider in one turn. Default: 2,000. */
+  readonly context: number;
+  /** For `initialize` and for `start` of one extension. Default: 30,000. */
+  readonly start: number;
+  /** For stopping everything. Default: 4,500. */
+  readonly stop: number;
+  /** Before a dead service starts again the first time. Default: 1,000. */
+  readonly serviceRestart: number;
+}
+
+const BUDGETS: Budgets = { context: 2_000, start: 30_000, stop: 4_500, serviceRestart: 1_000 };
+
+export interface Kernel extends KernelApi {
+  /** Stops every extension, reads all manifests anew and starts again. Waits for nobody: running turns are cut off. */
+  reload(): Promise<void>;
+  /** Stops every extension in reverse order. Always completes. */
+  shutdown(): Promise<void>;
+  /** Resolves when `shutdown` or an extension's request has ended the kernel. */
+  readonly stopped: Promise<void>;
+  /** Messages for the user that no channel could take. */
+  undelivered(): readonly string[];
+}
+
+/**
+ * Finds and starts the extensions of the package and of `root`.
+ *
+ * @returns once everything that can run runs; what cannot is in `extensions()` and `problems()`.
+ * @throws ROOT_NOT_FOUND.
+ */
+export async function boot(options: BootOptions): Promise<Kernel> {
+  if (!existsSync(options.root)) throw rootNotFound(options.root);
+  const rootDir = realpathSync(options.root);
+  const budgets = { ...BUDGETS, ...options.budgets };
+  const getSecret = createSecrets(rootDir, options.environment ?? {});
+  const records = new Map<string, ExtensionRecord>();
+  const problems = new Map<string, Problem>();
+  const broken: { name: string; dir: string; reason: string }[] = [];
+  let outbox: string[] = [];
+  let phase: 'starting' | 'running' | 'stopped' = 'starting';
+  let reloading: Promise<void> | undefined;
+  let restartRequested = false;
+  let activeTurns = 0;
+  let onStopped: () => void = () => {};
+  const stopped = new Promise<void>((resolve) => {
+    onStopped = resolve;
+  });
+
+  const running = (): readonly ExtensionRecord[] =>
+    [...records.values()].filter((record) => record.state === 'RUNNING');
+  const report = (problem: Problem): void => {
+    const key = `${problem.code} ${problem.message}`;
+    const known = problems.has(key);
+    problems.set(key, problem);
+    // While starting, the list of all problems is still to be shown; a repeated one was told before.
+    if (phase === 'running' && !known) notifyUser(`${problem.severity}: ${problem.message}`);
+  };
+  const deliver = async (record: ExtensionRecord, text: string): Promise<void> => {
+    if (!isChannelProvider(record.instance)) return;
+    await record.instance.sendMessage(text);
+  };
+  function notifyUser(text: string): void {
+    const channels = running().filter((record) => isChannelProvider(record.instance));
+    if (channels.length === 0 || phase !== 'running') outbox.push(text);
+    else
+      for (const record of channels) deliver(record, text).catch((error) => log('error', record, describeError(error)));
+  }
+  const log = (level: LogEntry['level'], { found }: ExtensionRecord, message: string): void =>
+    options.onLog?.({ level, extensionId: found.manifest.id, message });
+
+  const bus = createEventBus((owner, event, error) => {
+    const record = records.get(owner);
+    const what = `failed to handle the event "${event}": ${describeError(error)}`;
+    if (record) report(problemOf(record.found, 'EVENT_HANDLER_FAILED', what));
+  });
+  const offers = createOffers(running, report);
+  const turns = createTurns({ rootDir, contextBudgetMs: budgets.context, records, offers, getSecret, report });
+  const base = baseCommands(api(), () => handoffAgent());
+  const commands = (): CommandTable => {
+    const table = commandTable(base, offers.commands());
+    for (const { extensionId, name, winner } of table.shadowed) {
+      const record = records.get(extensionId);
+      const what = `offers /${name}, a command that ${winner} already has; only that one can be reached`;
+      if (record) report(problemOf(record.found, 'COMMAND_SHADOWED', what, 'warning'));
+    }
+    return table;
+  };
+  const handoffAgent = (): string | undefined =>
+    running().find((record) => record.agent?.getAgentDescriptor().integrationMode === 'handoff')?.found.manifest.id;
+
+  function contextOf({ manifest, dir }: FoundExtension) {
+    const owner = readOwnerConfig(rootDir, manifest.id);
+    owner.problems.forEach(report);
+    const config = mergeConfig(manifest.config, owner.values, options.config?.[manifest.id] ?? {});
+    return createExtensionContext(manifest, dir, config, {
+      rootDir,
+      bus,
+      kernel: api(),
+      log: (entry) => options.onLog?.(entry),
+      notifyUser,
+      getSecret,
+      requestRestart,
+      instance: (id) => running().find((record) => record.found.manifest.id === id)?.instance,
+    });
+  }
+
+  async function startAll(): Promise<void> {
+    phase = 'starting';
+    records.clear();
+    problems.clear();
+    const packageDir = join(packageRoot(), 'extensions');
+    const discovery = discoverExtensions(builtExtensions(), join(rootDir, 'extensions'), packageDir);
+    const order = startOrder(discovery.extensions);
+    for (const problem of [...discovery.problems, ...order.problems]) report(problem);
+    broken.splice(0, broken.length, ...discovery.broken);
+    await startExtensions(order, records, {
+      startBudgetMs: budgets.start,
+      serviceRestartMs: budgets.serviceRestart,
+      context: contextOf,
+      declarativeAgent: turns.declarativeAgent,
+      checkAgent: turns.check,
+      report,
+    });
+    commands();
+    offers.tools();
+    phase = 'running';
+    const waiting = outbox;
+    outbox = [];
+    waiting.forEach(notifyUser);
+  }
+
+  async function stopAll(): Promise<void> {
+    await stopExtensions(records, budgets.stop, report);
+    for (const id of records.keys()) bus.unsubscribeAll(id);
+  }
+
+  async function reload(): Promise<void> {
+    restartRequested = false;
+    await stopAll();
+    await startAll();
+    const found = [...problems.values()].map((problem) => `\n${problem.severity}: ${problem.message}`);
+    notifyUser(`Extensions reloaded: ${running().length} running.${found.join('')}`);
+  }
+
+  function reloadOnce(): Promise<void> {
+    if (phase === 'stopped') return Promise.resolve();
+    reloading ??= reload().finally(() => {
+      reloading = undefined;
+    });
+    return reloading;
+  }
+
+  function requestRestart(): void {
+    restartRequested = true;
+    // Not at once: the caller still has to hear that it worked.
+    setImmediate(restartWhenIdle);
+  }
+
+  function restartWhenIdle(): void {
+    if (restartRequested && activeTurns === 0 && phase === 'running') void reloadOnce();
+  }
+
+  let ending: Promise<void> | undefined;
+  function shutdown(): Promise<void> {
+    ending ??= (async () => {
+      await reloading;
+      phase = 'stopped';
+      await stopAll();
+      onStopped();
+    })();
+    return ending;
+  }
+
+  function api(): KernelApi {
+    return {
+      extensions: () => [...[...records.values()].map(statusOf), ...broken.map(brokenStatus)],
+      problems: () => [...problems.values()],
+      tools: () => offers.tools(),
+      agents: () => running().flatMap((record) => (record.agent ? [record.agent.getAgentDescriptor()] : [])),
+      commands: () => commands().commands.map(({ command }) => command),
+      runCommand: (line, turn) => runCommandLine(line, commands(), turn),
+      async invokeAgent(agentId, task, context) {
+        await reloading;
+        if (phase === 'stopped') throw kernelStopped();
+        activeTurns++;
+        try {
+          return await turns.invoke(agentId, task, context);
+        } finally {
+          activeTurns--;
+          if (restartRequested) setImmediate(restartWhenIdle);
+        }
+      },
+      async describeTurn(agentId, prompt, turn) {
+        const parts = await turns.systemParts(agentId, prompt, turn);
+        return Promise.all(parts.map(async (part) => ({ ...part, tokens: await countTokens(part.text) })));
+      },
+      requestShutdown: () => void shutdown(),
+    };
+  }
+
+  await startAll();
+  return { ...api(), reload: reloadOnce, shutdown, stopped, undelivered: () => [...outbox] };
+}
+
+/** The folder of the installed package: of package.json, whether this file is a source or was built into dist/. */
+export function packageRoot(): string {
+  let dir = dirname(fileURLToPath(import.meta.url));
+  while (!existsSync(join(dir, 'package.json'))) dir = dirname(dir);
+  return dir;
+}
+
+// --- internal ---
+
+/** Our own extensions as they run: beside this kernel, so in dist/ when it was built. */
+function builtExtensions(): string {
+  return join(dirname(fileURLToPath(import.meta.url)), '..', 'extensions');
+}
+
+function statusOf({ found, state, reason, instance }: ExtensionRecord): ReturnType<KernelApi['extensions']>[number] {
+  const { id, name, version } = found.manifest;
+  return {
+    id,
+    name,
+    version,
+    state,
+    ...(reason ? { reason } : {}),
+    healthy: state === 'RUNNING' && isHealthy(instance),
+    dir: found.dir,
+  };
+}
+
+function isHealthy(instance: ExtensionRecord['instance']): boolean {
+  try {
+    return instance?.healthCheck() ?? true;
+  } catch {
+    return false;
+  }
+}
+
+function brokenStatus({
+  name,
+  dir,
+  reason,
+}: {
+  name: string;
+  dir: string;
+  reason: string;
+}): ReturnType<KernelApi['extensions']>[number] {
+  return { id: name, name, version: '', state: 'ERROR', reason, healthy: false, dir };
+}

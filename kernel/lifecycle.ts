@@ -1,0 +1,192 @@
+import { join } from 'node:path';
+import { isAgentProvider, isServiceProvider } from './capabilities.ts';
+import type { AgentProvider, Extension, ExtensionContext, ExtensionStatus, Problem } from './contract.ts';
+import { DeadlineError, withDeadline } from './deadline.ts';
+import type { FoundExtension } from './discover.ts';
+import { describeError } from './errors.ts';
+import { loadEntrypoint } from './loader.ts';
+import { superviseService } from './services.ts';
+import type { StartOrder } from './start-order.ts';
+
+/** One extension from import to destroy. The kernel alone changes it. */
+export interface ExtensionRecord {
+  readonly found: FoundExtension;
+  state: ExtensionStatus['state'];
+  reason?: string;
+  instance?: Extension;
+  agent?: AgentProvider;
+  service?: { readonly abort: AbortController; readonly ended: Promise<void> };
+}
+
+/** What starting needs from the kernel. */
+export interface LifecycleHooks {
+  /** How long `initialize` and `start` may take, in milliseconds each. */
+  readonly startBudgetMs: number;
+  readonly serviceRestartMs: number;
+  context(found: FoundExtension): ExtensionContext;
+  /** The agent a manifest describes. */
+  declarativeAgent(found: FoundExtension): AgentProvider;
+  /** Rejects when the agent cannot be given its instructions. */
+  checkAgent(record: ExtensionRecord): Promise<void>;
+  report(problem: Problem): void;
+}
+
+/**
+ * Imports and initializes in order, then starts in order, then runs the services. A failure puts that extension in state
+ * ERROR and skips those that depend on it; the rest goes on. Never rejects.
+ *
+ * @param records - Filled as extensions come up, so that hooks can look up what is there already.
+ */
+export async function startExtensions(
+  { order, refused }: StartOrder,
+  records: Map<string, ExtensionRecord>,
+  hooks: LifecycleHooks,
+): Promise<void> {
+  for (const found of order) {
+    const record: ExtensionRecord = { found, state: 'STOPPED' };
+    records.set(found.manifest.id, record);
+    const reason = refused.get(found.manifest.id);
+    if (reason) setState(record, 'ERROR', reason);
+    else if (!found.manifest.enabled) setState(record, 'DISABLED', 'enabled: false in its manifest');
+    else if (!skipWhenDependencyFailed(record, records, hooks)) await initialize(record, hooks);
+  }
+  const initialized = [...records.values()].filter((record) => record.state === 'RUNNING');
+  for (const record of initialized) {
+    if (!skipWhenDependencyFailed(record, records, hooks)) await start(record, hooks);
+    else await giveUp(record, hooks);
+  }
+  for (const record of records.values()) if (record.state === 'RUNNING') runService(record, hooks);
+}
+
+/**
+ * Ends the services, then stops and destroys in reverse order. Always completes within about `budgetMs`: each extension
+ * has an equal share of the time that is left, and one that takes longer is reported and given up on.
+ */
+export async function stopExtensions(
+  records: ReadonlyMap<string, ExtensionRecord>,
+  budgetMs: number,
+  report: (problem: Problem) => void,
+): Promise<void> {
+  const until = performance.now() + budgetMs;
+  const running = [...records.values()].filter((record) => record.state === 'RUNNING').reverse();
+  for (const [index, record] of running.entries()) {
+    const share = Math.max(10, (until - performance.now()) / (running.length - index));
+    const end = async (): Promise<void> => {
+      record.service?.abort.abort();
+      await record.service?.ended;
+      await record.instance?.stop();
+      await record.instance?.destroy();
+    };
+    try {
+      await withDeadline(end(), share);
+    } catch (error) {
+      const timeout = error instanceof DeadlineError;
+      const what = timeout
+        ? 'did not stop in time and was given up on'
+        : `failed while stopping: ${describeError(error)}`;
+      report(problemOf(record.found, timeout ? 'EXTENSION_STOP_TIMEOUT' : 'EXTENSION_STOP_FAILED', what));
+    }
+    record.state = 'STOPPED';
+  }
+}
+
+/** A problem of one extension, naming it. */
+export function problemOf(
+  { manifest, dir }: FoundExtension,
+  code: string,
+  what: string,
+  severity: Problem['severity'] = 'error',
+): Problem {
+  const message = `Extension "${manifest.id}" ${what.replace(/\.?$/, '.')}`;
+  return { code, severity, file: join(dir, 'manifest.yaml'), message, details: { id: manifest.id } };
+}
+
+// --- internal ---
+
+async function initialize(record: ExtensionRecord, hooks: LifecycleHooks): Promise<void> {
+  const { found } = record;
+  if (found.manifest.entrypoint !== undefined) {
+    try {
+      record.instance = await withDeadline(loadEntrypoint(found), hooks.startBudgetMs);
+    } catch (error) {
+      return fail(record, 'EXTENSION_IMPORT_FAILED', `could not be loaded: ${describeError(error)}`, hooks);
+    }
+    try {
+      await withDeadline(record.instance.initialize(hooks.context(found)), hooks.startBudgetMs);
+    } catch (error) {
+      fail(record, 'EXTENSION_INITIALIZE_FAILED', `failed to initialize: ${describeError(error)}`, hooks);
+      return giveUp(record, hooks);
+    }
+  }
+  record.state = 'RUNNING';
+}
+
+async function start(record: ExtensionRecord, hooks: LifecycleHooks): Promise<void> {
+  const { instance, found } = record;
+  try {
+    if (isAgentProvider(instance)) record.agent = instance;
+    else if (found.manifest.agent) record.agent = hooks.declarativeAgent(found);
+    if (found.manifest.agent) await withDeadline(hooks.checkAgent(record), hooks.startBudgetMs);
+  } catch (error) {
+    fail(record, 'AGENT_NOT_READY', `cannot be given its instructions: ${describeError(error)}`, hooks);
+    return giveUp(record, hooks);
+  }
+  try {
+    if (instance) await withDeadline(instance.start(), hooks.startBudgetMs);
+  } catch (error) {
+    fail(record, 'EXTENSION_START_FAILED', `failed to start: ${describeError(error)}`, hooks);
+    await giveUp(record, hooks);
+  }
+}
+
+function runService(record: ExtensionRecord, hooks: LifecycleHooks): void {
+  const { instance, found } = record;
+  if (!isServiceProvider(instance)) return;
+  const abort = new AbortController();
+  const onDeath = (error: unknown, waitMs: number): void => {
+    const what = `has a background service that died (${describeError(error)}); it starts again in ${waitMs / 1000} s`;
+    hooks.report(problemOf(found, 'SERVICE_DIED', what));
+  };
+  record.service = { abort, ended: superviseService(instance, abort.signal, onDeath, hooks.serviceRestartMs) };
+}
+
+function skipWhenDependencyFailed(
+  record: ExtensionRecord,
+  records: ReadonlyMap<string, ExtensionRecord>,
+  hooks: LifecycleHooks,
+): boolean {
+  const { manifest } = record.found;
+  const failed = manifest.depends_on.find((id) => records.get(id)?.state !== 'RUNNING');
+  if (failed === undefined) return false;
+  const state = records.get(failed)?.state ?? 'ERROR';
+  setState(record, 'SKIPPED', `it depends on "${failed}", which is in state ${state}`);
+  hooks.report(problemOf(record.found, 'EXTENSION_SKIPPED', `was skipped: ${record.reason}`, 'warning'));
+  return true;
+}
+
+function fail(record: ExtensionRecord, code: string, what: string, hooks: LifecycleHooks): void {
+  setState(record, 'ERROR', what);
+  hooks.report(problemOf(record.found, code, what));
+}
+
+function setState(record: ExtensionRecord, state: ExtensionRecord['state'], reason: string): void {
+  record.state = state;
+  record.reason = reason;
+}
+
+/** Lets a half-started extension release what it holds. Whatever it does now changes nothing any more. */
+async function giveUp(record: ExtensionRecord, hooks: LifecycleHooks): Promise<void> {
+  const { instance } = record;
+  if (!instance) return;
+  delete record.agent;
+  try {
+    await withDeadline(
+      instance.stop().then(() => instance.destroy()),
+      Math.min(1000, hooks.startBudgetMs),
+    );
+  } catch (error) {
+    hooks.report(
+      problemOf(record.found, 'EXTENSION_STOP_FAILED', `failed while stopping: ${describeError(error)}`, 'warning'),
+    );
+  }
+}

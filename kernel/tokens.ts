@@ -1,0 +1,53 @@
+/** The longest piece handed to the tokenizer: long unbroken runs of text take it quadratic time. */
+const PIECE_CHARS = 1000;
+
+let tokenizer: Promise<(text: string) => number> | undefined;
+
+/**
+ * Counts tokens of the o200k_base encoding, within 1 % for long texts (pieces are counted one by one).
+ *
+ * Special tokens such as `<|im_start|>` count as the text they are. The first call loads the tokenizer: 0.2 s, 63 MiB.
+ */
+export async function countTokens(text: string): Promise<number> {
+  if (text === '') return 0;
+  return (await loadTokenCounter())(text);
+}
+
+/** The counter itself, for callers that count many texts. */
+export function loadTokenCounter(): Promise<(text: string) => number> {
+  tokenizer ??= import('gpt-tokenizer/encoding/o200k_base').then(({ countTokens: count }) => {
+    // Empty sets: no special token is recognised, none is refused.
+    const options = { allowedSpecial: new Set<string>(), disallowedSpecial: new Set<string>() };
+    return (text) => pieces(text).reduce((sum, piece) => sum + count(piece, options), 0);
+  });
+  return tokenizer;
+}
+
+// --- internal ---
+
+/** Cuts before white space where there is some, because a token may begin with a space, and never inside a surrogate pair. */
+function pieces(text: string): readonly string[] {
+  if (text.length <= PIECE_CHARS) return [text];
+  const cut: string[] = [];
+  let from = 0;
+  while (text.length - from > PIECE_CHARS) {
+    let to = from + PIECE_CHARS;
+    for (let at = to; at > to - 100; at--) {
+      const char = text[at];
+      if (char === ' ' || char === '\n') {
+        to = at;
+        break;
+      }
+    }
+    if (isHighSurrogate(text, to - 1)) to -= 1;
+    cut.push(text.slice(from, to));
+    from = to;
+  }
+  cut.push(text.slice(from));
+  return cut;
+}
+
+function isHighSurrogate(text: string, at: number): boolean {
+  const unit = text.charCodeAt(at);
+  return unit >= 0xd800 && unit <= 0xdbff;
+}

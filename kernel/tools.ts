@@ -1,0 +1,52 @@
+import { z } from 'zod';
+import type { Tool, ToolCall, ToolResult } from './contract.ts';
+import { describeError, isCodedError } from './errors.ts';
+
+/**
+ * Declares a tool; its value is that the arguments of `execute` are inferred from `input`.
+ *
+ * @example
+ * defineTool({
+ *   name: 'add', description: 'Adds two numbers.', input: z.object({ a: z.number(), b: z.number() }),
+ *   execute: async ({ a, b }) => ({ success: true, sum: a + b }),
+ * })
+ */
+export function defineTool<Schema extends z.ZodType>(definition: {
+  readonly name: string;
+  readonly description: string;
+  readonly input: Schema;
+  execute(args: z.output<Schema>, call: ToolCall): Promise<ToolResult>;
+}): Tool {
+  return definition as unknown as Tool;
+}
+
+/** The result of a call that went wrong. */
+export function toolError(code: string, message: string): ToolResult {
+  return { success: false, error: { code, message } };
+}
+
+/**
+ * Runs a tool the way every door must: arguments are checked first (INVALID_ARGUMENT), a CodedError becomes its code, any
+ * other throw becomes TOOL_FAILED, a result that is no ToolResult becomes TOOL_RESULT_INVALID. Never rejects.
+ */
+export async function runTool(tool: Tool, args: unknown, call: ToolCall): Promise<ToolResult> {
+  const parsed = tool.input.safeParse(args);
+  if (!parsed.success) return toolError('INVALID_ARGUMENT', `${tool.name}: ${z.prettifyError(parsed.error)}`);
+  try {
+    const result: unknown = await tool.execute(parsed.data, call);
+    if (isToolResult(result)) return result;
+    return toolError(
+      'TOOL_RESULT_INVALID',
+      `Tool ${tool.name} must return { success: true, ... } or { success: false, error }.`,
+    );
+  } catch (error) {
+    if (isCodedError(error)) return toolError(error.code, error.message);
+    return toolError('TOOL_FAILED', `Tool ${tool.name} failed: ${describeError(error)}`);
+  }
+}
+
+// --- internal ---
+
+function isToolResult(value: unknown): value is ToolResult {
+  return typeof value === 'object' && value !== null && typeof (value as { success?: unknown }).success === 'boolean';
+}

@@ -1,0 +1,15 @@
+import { fileURLToPath } from 'node:url';
+import { defineConfig, type ViteUserConfig } from 'vitest/config';
+
+const source = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+
+const config: ViteUserConfig = defineConfig({
+  resolve: {
+    alias: [
+      { find: /^skill-registry\/kernel$/, replacement: source('./kernel/index.ts') },
+      { find: /^skill-registry$/, replacement: source('./extensions/skill_registry/index.ts') },
+    ],
+  },
+  test: { include: ['test/**/*.test.ts'], exclude: ['test/slow/**'], testTimeout: 20_000 },
+});
+export default config;
