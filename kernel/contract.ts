@@ -131,6 +131,8 @@ export interface Command {
   /** Shown after the name in /help: `<id> [text]`. */
   readonly usage?: string;
   readonly description: string;
+  /** Arguments worth offering on completion. */
+  readonly choices?: readonly string[];
   /** Not listed in /help, still completed and run. */
   readonly hidden?: boolean;
   execute(args: string, turn: TurnContext): Promise<CommandResult>;

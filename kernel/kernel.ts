@@ -105,7 +105,32 @@ export async function boot(options: BootOptions): Promise<Kernel> {
   });
   const offers = createOffers(running, report);
   const turns = createTurns({ rootDir, contextBudgetMs: budgets.context, records, offers, getSecret, report });
-  const base = baseCommands(api(), () => handoffAgent());
+  const api: KernelApi = {
+    extensions: () => [...[...records.values()].map(statusOf), ...broken.map(brokenStatus)],
+    problems: () => [...problems.values()],
+    tools: () => offers.tools(),
+    agents: () => running().flatMap((record) => (record.agent ? [record.agent.getAgentDescriptor()] : [])),
+    commands: () => commands().commands.map(({ command }) => command),
+    runCommand: (line, turn) => runCommandLine(line, commands(), turn),
+    async invokeAgent(agentId, task, context) {
+      await reloading;
+      if (phase === 'stopped') throw kernelStopped();
+      activeTurns++;
+      try {
+        return await turns.invoke(agentId, task, context);
+      } finally {
+        activeTurns--;
+        restartWhenIdle();
+      }
+    },
+    async describeTurn(agentId, prompt, turn) {
+      const parts = await turns.systemParts(agentId, prompt, turn);
+      return Promise.all(parts.map(async (part) => ({ ...part, tokens: await countTokens(part.text) })));
+    },
+    requestShutdown: () => void shutdown(),
+  };
+
+  const base = baseCommands(api, () => handoffAgent());
   const commands = (): CommandTable => {
     const table = commandTable(base, offers.commands());
     for (const { extensionId, name, winner } of table.shadowed) {
@@ -125,7 +150,7 @@ export async function boot(options: BootOptions): Promise<Kernel> {
     return createExtensionContext(manifest, dir, config, {
       rootDir,
       bus,
-      kernel: api(),
+      kernel: api,
       log: (entry) => options.onLog?.(entry),
       notifyUser,
       getSecret,
@@ -166,6 +191,7 @@ export async function boot(options: BootOptions): Promise<Kernel> {
 
   async function reload(): Promise<void> {
     restartRequested = false;
+    phase = 'starting';
     await stopAll();
     await startAll();
     const found = [...problems.values()].map((problem) => `\n${problem.severity}: ${problem.message}`);
@@ -201,35 +227,8 @@ export async function boot(options: BootOptions): Promise<Kernel> {
     return ending;
   }
 
-  function api(): KernelApi {
-    return {
-      extensions: () => [...[...records.values()].map(statusOf), ...broken.map(brokenStatus)],
-      problems: () => [...problems.values()],
-      tools: () => offers.tools(),
-      agents: () => running().flatMap((record) => (record.agent ? [record.agent.getAgentDescriptor()] : [])),
-      commands: () => commands().commands.map(({ command }) => command),
-      runCommand: (line, turn) => runCommandLine(line, commands(), turn),
-      async invokeAgent(agentId, task, context) {
-        await reloading;
-        if (phase === 'stopped') throw kernelStopped();
-        activeTurns++;
-        try {
-          return await turns.invoke(agentId, task, context);
-        } finally {
-          activeTurns--;
-          if (restartRequested) setImmediate(restartWhenIdle);
-        }
-      },
-      async describeTurn(agentId, prompt, turn) {
-        const parts = await turns.systemParts(agentId, prompt, turn);
-        return Promise.all(parts.map(async (part) => ({ ...part, tokens: await countTokens(part.text) })));
-      },
-      requestShutdown: () => void shutdown(),
-    };
-  }
-
   await startAll();
-  return { ...api(), reload: reloadOnce, shutdown, stopped, undelivered: () => [...outbox] };
+  return { ...api, reload: reloadOnce, shutdown, stopped, undelivered: () => [...outbox] };
 }
 
 /** The folder of the installed package: of package.json, whether this file is a source or was built into dist/. */

@@ -1,0 +1,46 @@
+import { type Problem, printable } from 'skill-registry/kernel';
+import { openRegistry } from '../open-registry.ts';
+import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal } from '../terminal.ts';
+
+/** `skill-registry doctor` */
+export async function doctor(options: GlobalOptions, terminal: Terminal): Promise<ExitStatus> {
+  const { root, registry, problems } = await openRegistry(options, terminal);
+  // Only then is it known which bodies are too long.
+  await registry.tokenCounts();
+  const { skills, sources } = registry.snapshot();
+  const found = problems();
+  const errors = found.filter((problem) => problem.severity === 'error');
+  if (options.json) printJson(terminal, { root, skills: skills.length, sources, problems: found });
+  else {
+    const lines = sources.map(
+      ({ id, location, skills: count }) => `  ${id}: ${count} skill(s) in ${printable(location)}`,
+    );
+    terminal.out(`${skills.length} skill(s)\n\nSources:\n${lines.join('\n')}\n\n${report(found)}\n`);
+  }
+  return errors.length > 0 ? EXIT.problem : EXIT.done;
+}
+
+// --- internal ---
+
+/** Errors first, then by how often a code occurs: one habit to change mends many files. */
+function report(problems: readonly Problem[]): string {
+  if (problems.length === 0) return 'Nothing is wrong.';
+  const groups = new Map<string, Problem[]>();
+  for (const problem of problems) {
+    const key = `${problem.severity} ${problem.code}`;
+    groups.set(key, [...(groups.get(key) ?? []), problem]);
+  }
+  const ordered = [...groups].sort(
+    ([a, inA], [b, inB]) => rank(a) - rank(b) || inB.length - inA.length || (a < b ? -1 : 1),
+  );
+  const blocks = ordered.map(([key, members]) => `${key} (${members.length})\n${members.map(lineOf).join('\n')}`);
+  return blocks.join('\n\n');
+}
+
+function rank(key: string): number {
+  return key.startsWith('error') ? 0 : 1;
+}
+
+function lineOf({ file, line, message }: Problem): string {
+  return `  ${printable(file)}${line ? `:${line}` : ''}\n    ${printable(message)}`;
+}

@@ -1,0 +1,38 @@
+import { existsSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { CodedError, type Problem, readOwnerConfig } from 'skill-registry/kernel';
+import type { GlobalOptions, Terminal } from './terminal.ts';
+
+/**
+ * The folder a command works in: `--root`, else the nearest folder from here upwards that has `extensions/` or `skills/`,
+ * else here.
+ *
+ * @throws ROOT_NOT_FOUND when `--root` names no folder.
+ */
+export function findRoot({ root }: GlobalOptions, { cwd }: Terminal): string {
+  if (root !== undefined) {
+    const given = resolve(cwd, root);
+    if (isFolder(given)) return given;
+    throw new CodedError('ROOT_NOT_FOUND', `--root ${root} is no folder. Give an existing one.`, { root });
+  }
+  for (let dir = cwd; ; dir = dirname(dir)) {
+    if (isFolder(join(dir, 'extensions')) || isFolder(join(dir, 'skills'))) return dir;
+    if (dir === dirname(dir)) return cwd;
+  }
+}
+
+/** The config the flags ask for; `--skills` takes the place of the configured sources. */
+export function flagConfig({ skills }: GlobalOptions, { cwd }: Terminal): Readonly<Record<string, unknown>> {
+  return skills ? { sources: skills.map((dir) => ({ path: resolve(cwd, dir) })) } : {};
+}
+
+/** What the owner of `root` set for the registry. */
+export function ownerConfig(root: string): { values: Readonly<Record<string, unknown>>; problems: readonly Problem[] } {
+  return readOwnerConfig(root, 'skill_registry');
+}
+
+// --- internal ---
+
+function isFolder(path: string): boolean {
+  return existsSync(path) && statSync(path).isDirectory();
+}

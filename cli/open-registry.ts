@@ -1,0 +1,22 @@
+import { createSkillRegistry, type SkillRegistry } from 'skill-registry';
+import { mergeConfig, type Problem } from 'skill-registry/kernel';
+import { findRoot, flagConfig, ownerConfig } from './find-root.ts';
+import type { GlobalOptions, Terminal } from './terminal.ts';
+
+export interface OpenRegistry {
+  readonly root: string;
+  readonly registry: SkillRegistry;
+  /** Of the registry and of its config file. */
+  problems(): readonly Problem[];
+}
+
+/** The registry a command works on: the same the kernel would run with these flags, without the kernel. */
+export async function openRegistry(options: GlobalOptions, terminal: Terminal): Promise<OpenRegistry> {
+  const root = findRoot(options, terminal);
+  const owner = ownerConfig(root);
+  const registry = await createSkillRegistry({
+    root,
+    config: mergeConfig(owner.values, flagConfig(options, terminal)),
+  });
+  return { root, registry, problems: () => [...owner.problems, ...registry.problems()] };
+}

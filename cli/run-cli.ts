@@ -1,0 +1,91 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Command, CommanderError } from 'commander';
+import { describeError, isCodedError, packageRoot, printable } from 'skill-registry/kernel';
+import { doctor } from './commands/doctor.ts';
+import { list } from './commands/list.ts';
+import { show } from './commands/show.ts';
+import { start } from './commands/start.ts';
+import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal } from './terminal.ts';
+
+/**
+ * Runs one `skill-registry` command.
+ *
+ * @param args - Without the program's own name.
+ * @returns 0 done, 1 a problem of severity error or nothing found for a named id, 2 wrong use. Never rejects.
+ */
+export async function runCli(args: readonly string[], terminal: Terminal): Promise<ExitStatus> {
+  let status: ExitStatus = EXIT.done;
+  const program = createProgram(terminal, (result) => {
+    status = result;
+  });
+  try {
+    await program.parseAsync(args, { from: 'user' });
+    return status;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.wrongUse;
+    return fail(error, args.includes('--json'), terminal);
+  }
+}
+
+// --- internal ---
+
+function createProgram(terminal: Terminal, done: (status: ExitStatus) => void): Command {
+  const program = new Command('skill-registry')
+    .description('Finds SKILL.md skills, shows what agents see of them, and runs the agent kernel they serve.')
+    .version(versionOf())
+    .configureOutput({ writeOut: terminal.out, writeErr: terminal.err })
+    .exitOverride()
+    .showHelpAfterError('(skill-registry --help lists the commands)');
+
+  const command = (name: string, description: string, example: string): Command =>
+    program
+      .command(name)
+      .description(description)
+      .option('--root <dir>', 'folder with extensions/, skills/ and data/ (default: the nearest one, else here)')
+      .option('--skills <dir>', 'take skills from here instead of the configured sources; repeatable', collect)
+      .option('--json', 'print data as JSON')
+      .addHelpText('after', `\nExample:\n  ${example}`)
+      .copyInheritedSettings(program);
+
+  command('start', 'boot the kernel and open its prompt', 'skill-registry start --root .').action(
+    async (options: GlobalOptions) => done(await start(options, terminal)),
+  );
+  command('list', 'the skills, best known as the catalog', 'skill-registry list --json | jq .total').action(
+    async (options: GlobalOptions) => done(await list(options, terminal)),
+  );
+  command(
+    'show',
+    'one skill: its instructions, its file as it is, or one of its files',
+    'skill-registry show code-review',
+  )
+    .argument('<id>', 'id or qualified id (<source>:<path>)')
+    .option('--resource <path>', 'print this file of the skill')
+    .option('--raw', 'print SKILL.md as it is, frontmatter included')
+    .action(async (id: string, options: GlobalOptions & { resource?: string; raw?: boolean }) =>
+      done(await show(id, options, terminal)),
+    );
+  command(
+    'doctor',
+    'everything that is wrong, what to fix first',
+    'skill-registry doctor --skills ~/.claude/skills',
+  ).action(async (options: GlobalOptions) => done(await doctor(options, terminal)));
+  return program;
+}
+
+function collect(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value];
+}
+
+function fail(error: unknown, json: boolean, terminal: Terminal): ExitStatus {
+  const code = isCodedError(error) ? error.code : 'UNEXPECTED';
+  const message = error instanceof Error ? error.message : String(error);
+  if (json) printJson(terminal, { error: { code, message } });
+  terminal.err(`skill-registry: ${printable(describeError(error))}\n`);
+  return code === 'ROOT_NOT_FOUND' || code === 'INVALID_ARGUMENT' ? EXIT.wrongUse : EXIT.problem;
+}
+
+function versionOf(): string {
+  const text = readFileSync(join(packageRoot(), 'package.json'), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
+}

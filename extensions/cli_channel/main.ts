@@ -1,0 +1,88 @@
+import type { ChannelProvider, Extension, ExtensionContext, KernelApi, ServiceProvider } from 'skill-registry/kernel';
+import { describeError, printable } from 'skill-registry/kernel';
+import type { SkillRegistryExtension } from '../skill_registry/api.ts';
+import { greeting } from './greeting.ts';
+import { type LineReader, lineReaderOf } from './line-reader.ts';
+import { createSession } from './session.ts';
+
+/** Kernels that have greeted: a reload starts this extension anew, and nobody wants the catalog twice. */
+const greeted = new WeakSet<KernelApi>();
+
+/** The terminal, or a pipe that is read to its end. */
+export class CliChannel implements Extension, ChannelProvider, ServiceProvider {
+  #context: ExtensionContext | undefined;
+  #reader: LineReader | undefined;
+
+  get #ready(): ExtensionContext {
+    if (!this.#context) throw new Error('cli_channel is not initialized');
+    return this.#context;
+  }
+
+  async initialize(context: ExtensionContext): Promise<void> {
+    this.#context = context;
+  }
+
+  async start(): Promise<void> {
+    this.#reader = lineReaderOf(process.stdin, process.stdout);
+  }
+
+  async stop(): Promise<void> {
+    this.#reader?.pause();
+  }
+
+  async destroy(): Promise<void> {}
+
+  healthCheck(): boolean {
+    return process.stdout.writable;
+  }
+
+  async sendToUser(_userId: string, message: string): Promise<void> {
+    await this.sendMessage(message);
+  }
+
+  async sendMessage(message: string): Promise<void> {
+    process.stdout.write(`\n! ${printable(message)}\n`);
+    this.#reader?.prompt();
+  }
+
+  async runBackground(signal: AbortSignal): Promise<void> {
+    const { kernel, config, events } = this.#ready;
+    const reader = this.#reader as LineReader;
+    const session = createSession({
+      kernel,
+      agentId: String(config.agent),
+      write: (text) => process.stdout.write(text),
+      onNewConversation: () => events.emit('conversation_started', { channel_id: 'cli_channel' }),
+    });
+    reader.completer = session.complete;
+    reader.onInterrupt = () => {
+      if (!session.cancel()) kernel.requestShutdown();
+    };
+    signal.addEventListener('abort', () => session.cancel(), { once: true });
+    await this.#greet();
+    reader.resume();
+    for (;;) {
+      reader.prompt();
+      const line = await reader.next(signal);
+      if (signal.aborted) {
+        if (line !== null) reader.unread(line);
+        return;
+      }
+      if (line === null || !(await session.handle(line))) return kernel.requestShutdown();
+    }
+  }
+
+  async #greet(): Promise<void> {
+    const { kernel, rootDir, getExtension, getSecret } = this.#ready;
+    if (greeted.has(kernel)) return;
+    greeted.add(kernel);
+    const { registry } = getExtension<SkillRegistryExtension>('skill_registry');
+    const modelReady = Boolean(getSecret('MODEL_BASE_URL') && getSecret('MODEL_NAME'));
+    try {
+      const text = await greeting({ kernel, registry, rootDir, modelReady, width: process.stdout.columns });
+      process.stdout.write(`${text}\n`);
+    } catch (error) {
+      process.stdout.write(`The catalog cannot be shown: ${describeError(error)}\n`);
+    }
+  }
+}

@@ -1,0 +1,185 @@
+/** The types other extensions and users of the library lean on. No code. */
+import type { Problem, Tool, TurnContext } from 'skill-registry/kernel';
+import type { SkillRegistryConfig } from './config.ts';
+import type { SkillHeader } from './skill/parse-skill.ts';
+
+/** One skill of the catalog. Its body stays on disk. */
+export interface Skill extends SkillHeader {
+  /** The directory's name: the name agents and people use. */
+  readonly id: string;
+  /** `<source>:<path below it>`: reaches this skill even where another one won the id. */
+  readonly qualifiedId: string;
+  /** Id of the source it came from. */
+  readonly source: string;
+  /** Absolute path of SKILL.md as it was found. */
+  readonly file: string;
+  /** Real path of the directory. */
+  readonly dir: string;
+  /** Real path of SKILL.md; differs from `<dir>/SKILL.md` when that is a link. */
+  readonly realFile: string;
+  /** `sha256:<64 hex>` over the bytes of SKILL.md. */
+  readonly digest: string;
+  /** Size of SKILL.md. */
+  readonly bytes: number;
+}
+
+/** Where skills come from, and how it stands. */
+export interface SourceStatus {
+  readonly id: string;
+  readonly kind: string;
+  /** The folder, absolute. */
+  readonly location: string;
+  /** Skills found there, those that lost a collision included. */
+  readonly skills: number;
+}
+
+/** The catalog at one moment. Never changes; a refresh makes a new one. */
+export interface Snapshot {
+  /** Counts up with every change. */
+  readonly version: number;
+  /** One per id, in order of source, then id. */
+  readonly skills: readonly Skill[];
+  readonly byId: ReadonlyMap<string, Skill>;
+  /** Also those that lost a collision. */
+  readonly byQualifiedId: ReadonlyMap<string, Skill>;
+  readonly sources: readonly SourceStatus[];
+  readonly problems: readonly Problem[];
+}
+
+export interface ListQuery {
+  /** Words that must all occur in id, name, tags or description; letter case does not matter. */
+  readonly query?: string;
+  readonly tag?: string;
+  /** Id of a source. */
+  readonly source?: string;
+  /** 1-200. Default: 20. */
+  readonly limit?: number;
+}
+
+export interface ListedSkill {
+  readonly skill_id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly tags: readonly string[];
+  readonly source: string;
+  /** 0-1, comparable within one answer; only with a query. */
+  readonly score?: number;
+}
+
+export interface SkillList {
+  readonly skills: readonly ListedSkill[];
+  /** Before `limit`. */
+  readonly total: number;
+  readonly truncated: boolean;
+}
+
+export interface ReadOptions {
+  /** `body`: without frontmatter, trimmed. `raw`: the file as it is. Default: `body`. */
+  readonly view?: 'body' | 'raw';
+  /** Who asks; decides whether `disable-model-invocation` hides the skill. Default: `model` with a turn, else `person`. */
+  readonly audience?: 'model' | 'person' | 'binding';
+}
+
+export interface ReadSkill {
+  readonly skill_id: string;
+  readonly name: string;
+  readonly content: string;
+  readonly approx_tokens: number;
+  /** `Skill loaded: <id> (approx. <n> tokens)` */
+  readonly message: string;
+  readonly requires: readonly string[];
+  /** Present when `requires` is not empty. */
+  readonly hint?: string;
+  /** Files beside SKILL.md, at most 512, by path. */
+  readonly resources: readonly ResourceInfo[];
+  readonly digest: string;
+  readonly source: string;
+}
+
+export interface ResourceInfo {
+  /** Relative to the skill, `/` between segments. */
+  readonly path: string;
+  /** Bytes. */
+  readonly size: number;
+}
+
+export interface ReadResource {
+  readonly skill_id: string;
+  readonly path: string;
+  readonly content: string;
+  /** `base64` when the bytes are no UTF-8 text. */
+  readonly encoding: 'utf-8' | 'base64';
+  readonly size: number;
+  readonly approx_tokens: number;
+}
+
+/** Told of every load: success, failure and refusal. Emitted by the extension as the event `skill_loaded`. */
+export interface SkillLoadedEvent {
+  readonly event: 'skill_loaded';
+  /** As it was asked for; it may not exist. */
+  readonly skill_id: string;
+  /** Absent for the body. */
+  readonly path?: string;
+  readonly source: string | null;
+  readonly outcome: 'success' | 'failure' | 'refused';
+  readonly audience: 'model' | 'person' | 'binding';
+  readonly agent_id: string | null;
+  readonly duration_s: number;
+  /** A code; SKILL_OUT_OF_SCOPE and SKILL_NOT_MODEL_INVOCABLE stand here alone, the caller sees SKILL_NOT_FOUND. */
+  readonly error: string | null;
+}
+
+export interface TokenCounts {
+  /** Its line in the catalog. */
+  readonly l1: number;
+  /** Its body; null when it was not counted. */
+  readonly l2: number | null;
+}
+
+/** What the owner allows to do with a path that lies in a source. */
+export interface WritePolicy {
+  readonly action: 'create' | 'update' | 'delete';
+  readonly policy: 'allow' | 'propose' | 'deny';
+  readonly source: string;
+}
+
+export interface SkillRegistry {
+  /** Visible skills, best first with a query, else in catalog order. @throws INVALID_ARGUMENT. */
+  list(query?: ListQuery, turn?: TurnContext): SkillList;
+  /** @throws SKILL_NOT_FOUND, RESOURCE_NOT_FOUND (the file has gone), RESOURCE_TOO_LARGE, PATH_TRAVERSAL. */
+  read(skillId: string, options?: ReadOptions, turn?: TurnContext): Promise<ReadSkill>;
+  /** @throws SKILL_NOT_FOUND, RESOURCE_NOT_FOUND, RESOURCE_TOO_LARGE, PATH_TRAVERSAL, INVALID_ARGUMENT. */
+  readResource(skillId: string, path: string, turn?: TurnContext): Promise<ReadResource>;
+  /** The catalog text for a system prompt, within `catalog.budget_tokens`; null when nothing is visible. */
+  context(prompt: string, turn?: TurnContext): Promise<string | null>;
+  /** The tools a model is given, as `config.tools` names them. */
+  tools(): readonly Tool[];
+  /** Looks at every source now. Calls while one is under way share the one that follows it. */
+  refresh(): Promise<Snapshot>;
+  snapshot(): Snapshot;
+  /** Everything that is wrong now, bodies over `limits.skill_tokens` included once `tokenCounts` has run. */
+  problems(): readonly Problem[];
+  /**
+   * Tokens of every skill of the catalog, by id; counted once per content. The first call loads the tokenizer.
+   *
+   * @param options.bodies - Count bodies, which reads every SKILL.md. Default: true.
+   */
+  tokenCounts(options?: { readonly bodies?: boolean }): Promise<ReadonlyMap<string, TokenCounts>>;
+  /** How many files a skill has beside SKILL.md. */
+  resources(skillId: string): readonly ResourceInfo[];
+  /** Whether and how a file below a source may be written; undefined outside all sources. @param path - Absolute, real. */
+  writePolicy(path: string): WritePolicy | undefined;
+  /** Keeps the catalog fresh until `signal` aborts, the way `config.watch` says. */
+  watch(signal: AbortSignal): Promise<void>;
+  /** How changes are seen at this moment. */
+  watching(): 'events' | 'poll' | 'off';
+  /** Called after a new snapshot is in place, with the ids that came, went or changed. @returns unsubscribes. */
+  onChange(listener: (ids: readonly string[], snapshot: Snapshot) => void): () => void;
+  readonly config: SkillRegistryConfig;
+  close(): Promise<void>;
+}
+
+/** The object `getExtension('skill_registry')` gives. */
+export interface SkillRegistryExtension {
+  readonly registry: SkillRegistry;
+}

@@ -1,0 +1,88 @@
+import { loadTokenCounter } from 'skill-registry/kernel';
+import type { Skill } from '../api.ts';
+import { shorten } from '../skill/text.ts';
+
+export interface CatalogTextOptions {
+  readonly budgetTokens: number;
+  /** Which skills matter most to the prompt, best first; asked only when not all can stay. */
+  readonly rank: () => readonly Skill[];
+}
+
+const HEADER = '[Available Skills]';
+const FOOTER = '\nUse read_skill(skill_id) to load full instructions.';
+/** Lengths descriptions are evenly cut to, tried in turn. */
+const LENGTHS = [400, 300, 240, 200, 160, 130, 100, 80, 60, 40];
+/** Descriptions of this length go with the most relevant skills when not all can have one. */
+const SHORT = 80;
+/** Relevant skills are worth more words once the rest is gone. */
+const MEDIUM = 160;
+
+/** One skill's line in the catalog. Id and description hold no line breaks. */
+export function skillLine(skill: Skill, maxDescription: number = Number.POSITIVE_INFINITY): string {
+  return `• \`${skill.id}\` — ${shorten(skill.description, maxDescription)}`;
+}
+
+/**
+ * The catalog as an agent reads it (L1), within a budget; null for no skills. The same skills, budget and ranking give the
+ * same text.
+ *
+ * Over budget, in this order: descriptions are evenly cut at a word; the least relevant skills keep only their name; the
+ * least relevant are left out. From the first step that loses anything, a line says how many are shown.
+ */
+export async function catalogText(skills: readonly Skill[], options: CatalogTextOptions): Promise<string | null> {
+  if (skills.length === 0) return null;
+  const whole = skills.map((skill) => skillLine(skill));
+  // A token is at least one byte, so a text that is short enough needs no tokenizer.
+  const text = layOut(whole);
+  if (Buffer.byteLength(text) <= options.budgetTokens) return text;
+  const count = await loadTokenCounter();
+  const room = options.budgetTokens - count(layOut([], skills.length, skills.length));
+  const fits = (lines: readonly string[]): boolean => {
+    let used = 0;
+    return lines.every((line) => {
+      used += count(`${line}\n`);
+      return used <= room;
+    });
+  };
+  if (count(text) <= options.budgetTokens) return text;
+
+  for (const length of LENGTHS) {
+    const lines = skills.map((skill) => skillLine(skill, length));
+    if (fits(lines)) return layOut(lines, skills.length, skills.length);
+  }
+  const ranked = rankedFirst(skills, options.rank());
+  const names = (described: number): string[] => {
+    const chosen = new Set(ranked.slice(0, described));
+    return skills.map((skill) => (chosen.has(skill) ? skillLine(skill, SHORT) : `• \`${skill.id}\``));
+  };
+  if (fits(names(0))) return layOut(names(largest(skills.length, (n) => fits(names(n)))), skills.length, skills.length);
+
+  const some = (shown: number): string[] => {
+    const chosen = new Set(ranked.slice(0, shown));
+    return skills.filter((skill) => chosen.has(skill)).map((skill) => skillLine(skill, MEDIUM));
+  };
+  const shown = largest(Math.min(skills.length, options.budgetTokens), (n) => fits(some(n)));
+  return layOut(some(shown), shown, skills.length);
+}
+
+// --- internal ---
+
+function layOut(lines: readonly string[], shown?: number, of?: number): string {
+  const note = of === undefined ? [] : [`${shown} of ${of} skills shown; list_skills(query) finds the rest.`];
+  return [HEADER, ...lines, FOOTER, ...note].join('\n');
+}
+
+function rankedFirst(skills: readonly Skill[], ranked: readonly Skill[]): readonly Skill[] {
+  return [...new Set([...ranked, ...skills])];
+}
+
+/** The largest n from 0 to `most` for which `holds`, which is false from some n on. */
+function largest(most: number, holds: (n: number) => boolean): number {
+  let [low, high] = [0, most];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (holds(middle)) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}

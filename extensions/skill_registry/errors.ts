@@ -1,0 +1,18 @@
+import { CodedError } from 'skill-registry/kernel';
+
+/** Codes the registry throws; the tools answer with the same. Those of files are the kernel's. */
+export type RegistryErrorCode = 'INVALID_ARGUMENT' | 'SKILL_NOT_FOUND' | 'REGISTRY_CLOSED';
+
+export function skillNotFound(skillId: string, nearest: readonly string[]): CodedError<RegistryErrorCode> {
+  const near = nearest.length > 0 ? ` Nearest: ${nearest.join(', ')}.` : ' list_skills(query) finds what there is.';
+  const shown = skillId.length > 100 ? `${skillId.slice(0, 100)}…` : skillId;
+  return new CodedError('SKILL_NOT_FOUND', `No skill ${JSON.stringify(shown)}.${near}`, { skill_id: shown, nearest });
+}
+
+export function invalidArgument(message: string): CodedError<RegistryErrorCode> {
+  return new CodedError('INVALID_ARGUMENT', message);
+}
+
+export function registryClosed(): CodedError<RegistryErrorCode> {
+  return new CodedError('REGISTRY_CLOSED', 'The registry has been closed; create a new one.');
+}

@@ -1,0 +1,92 @@
+import type {
+  Command,
+  CommandProvider,
+  ContextProvider,
+  Extension,
+  ExtensionContext,
+  ServiceProvider,
+  SkillProvider,
+  Tool,
+  ToolProvider,
+  TurnContext,
+} from 'skill-registry/kernel';
+import type { SkillRegistry, SkillRegistryExtension } from './api.ts';
+import { skillCommands } from './commands.ts';
+import { createSkillRegistry } from './registry.ts';
+
+/** The registry as an extension. Wiring only: what it does is in registry.ts. */
+export class SkillRegistryMain
+  implements
+    Extension,
+    ToolProvider,
+    ContextProvider,
+    ServiceProvider,
+    SkillProvider,
+    CommandProvider,
+    SkillRegistryExtension
+{
+  readonly contextPriority = 60;
+  #registry: SkillRegistry | undefined;
+  #told = new Set<string>();
+
+  get registry(): SkillRegistry {
+    if (!this.#registry) throw new Error('skill_registry is not initialized');
+    return this.#registry;
+  }
+
+  async initialize(context: ExtensionContext): Promise<void> {
+    this.#registry = await createSkillRegistry({
+      root: context.rootDir,
+      config: context.config,
+      onSkillLoaded: (event) => context.events.emit('skill_loaded', event),
+    });
+    for (const problem of this.#registry.problems()) this.#told.add(problem.message);
+    this.#registry.onChange((ids, snapshot) => {
+      context.events.emit('skills_changed', { ids, version: snapshot.version });
+      // What was wrong at the start is shown at the start; what an edit broke is told when it happens.
+      for (const { severity, file, message } of snapshot.problems) {
+        if (!this.#told.has(message)) context.notifyUser(`${severity}: ${file}: ${message}`);
+      }
+      this.#told = new Set(snapshot.problems.map((problem) => problem.message));
+    });
+    context.events.subscribe('conversation_started', async () => {
+      await this.#registry?.refresh();
+    });
+  }
+
+  async start(): Promise<void> {}
+
+  async stop(): Promise<void> {
+    await this.#registry?.close();
+  }
+
+  async destroy(): Promise<void> {}
+
+  healthCheck(): boolean {
+    return this.#registry !== undefined;
+  }
+
+  getTools(): readonly Tool[] {
+    return this.registry.tools();
+  }
+
+  getContext(prompt: string, turn: TurnContext): Promise<string | null> {
+    return this.registry.context(prompt, turn);
+  }
+
+  runBackground(signal: AbortSignal): Promise<void> {
+    return this.registry.watch(signal);
+  }
+
+  async getSkillContent(skillId: string): Promise<string> {
+    return (await this.registry.read(skillId, { audience: 'binding' })).content;
+  }
+
+  onSkillsChanged(listener: (ids: readonly string[]) => void): () => void {
+    return this.registry.onChange(listener);
+  }
+
+  getCommands(): readonly Command[] {
+    return skillCommands(this.registry);
+  }
+}

@@ -1,0 +1,115 @@
+import { countTokens, describeError, isCodedError, type TurnContext } from 'skill-registry/kernel';
+import type { ReadOptions, ReadResource, ReadSkill, Skill, SkillLoadedEvent, SkillRegistry } from './api.ts';
+import type { Catalog } from './catalog/catalog.ts';
+import type { SkillRegistryConfig } from './config.ts';
+import { type Refusal, refusalOf } from './context/scope.ts';
+import { skillNotFound } from './errors.ts';
+import { nearestIds } from './search/match.ts';
+import { bodyOf } from './skill/frontmatter.ts';
+import type { SkillSource } from './sources/source.ts';
+
+type Audience = NonNullable<ReadOptions['audience']>;
+
+/** L2 and L3: looks an id up, reads what it stands for, and tells of every load. */
+export function createReading(
+  catalog: Catalog,
+  limits: SkillRegistryConfig['limits'],
+  onLoaded: (event: SkillLoadedEvent) => void,
+): Pick<SkillRegistry, 'read' | 'readResource'> {
+  const load = async <T>(request: LoadRequest, use: (skill: Skill, source: SkillSource) => Promise<T>): Promise<T> => {
+    const startedAt = performance.now();
+    const { skill, refusal } = find(catalog, request);
+    const report = (outcome: SkillLoadedEvent['outcome'], error: string | null): void =>
+      onLoaded({
+        event: 'skill_loaded',
+        skill_id: request.skillId,
+        ...(request.path === undefined ? {} : { path: request.path }),
+        source: skill?.source ?? null,
+        outcome,
+        audience: request.audience,
+        agent_id: request.turn?.agentId ?? null,
+        duration_s: (performance.now() - startedAt) / 1000,
+        error,
+      });
+    if (!skill || refusal) {
+      report(refusal ? 'refused' : 'failure', refusal ?? 'SKILL_NOT_FOUND');
+      throw skillNotFound(request.skillId, nearestIds(knownIds(catalog, request), request.skillId));
+    }
+    try {
+      const source = catalog.sources.find(({ id }) => id === skill.source) as SkillSource;
+      const loaded = await use(skill, source);
+      report('success', null);
+      return loaded;
+    } catch (error) {
+      report('failure', isCodedError(error) ? error.code : describeError(error));
+      throw error;
+    }
+  };
+
+  return {
+    read: (skillId, { view = 'body', audience = 'person' } = {}, turn) =>
+      load({ skillId, audience, turn }, (skill, source) => readSkill(skill, source, view, limits)),
+
+    readResource: (skillId, path, turn) =>
+      load(
+        { skillId, path, audience: turn ? 'model' : 'person', turn },
+        async (skill, source): Promise<ReadResource> => {
+          const bytes = source.readResource(skill, path, limits.resource_bytes);
+          const text = bytes.toString('utf8');
+          const isText = Buffer.from(text).equals(bytes);
+          const content = isText ? text : bytes.toString('base64');
+          const approx_tokens = await countTokens(content);
+          const encoding = isText ? 'utf-8' : 'base64';
+          return { skill_id: skill.id, path, content, encoding, size: bytes.length, approx_tokens };
+        },
+      ),
+  };
+}
+
+// --- internal ---
+
+interface LoadRequest {
+  readonly skillId: string;
+  readonly path?: string;
+  readonly audience: Audience;
+  readonly turn: TurnContext | undefined;
+}
+
+/** Looked up, never joined into a path. People and bindings are not held to the scope of a turn. */
+function find(catalog: Catalog, { skillId, audience, turn }: LoadRequest): { skill?: Skill; refusal?: Refusal } {
+  const { byId, byQualifiedId } = catalog.snapshot();
+  const skill = byId.get(skillId) ?? byQualifiedId.get(skillId);
+  if (!skill) return {};
+  const refusal = audience === 'model' ? refusalOf(skill, turn ?? {}) : undefined;
+  return { skill, ...(refusal ? { refusal } : {}) };
+}
+
+function knownIds(catalog: Catalog, { audience, turn }: LoadRequest): readonly string[] {
+  const { skills } = catalog.snapshot();
+  const known = audience === 'model' ? skills.filter((skill) => !refusalOf(skill, turn ?? {})) : skills;
+  return known.map((skill) => skill.id);
+}
+
+async function readSkill(
+  skill: Skill,
+  source: SkillSource,
+  view: 'body' | 'raw',
+  limits: SkillRegistryConfig['limits'],
+): Promise<ReadSkill> {
+  const text = source.readSkill(skill, limits.file_bytes).toString('utf8');
+  const content = view === 'raw' ? text : bodyOf(text);
+  const approx_tokens = await countTokens(content);
+  const needed = skill.requires.join(', ');
+  return {
+    skill_id: skill.id,
+    name: skill.name,
+    content,
+    approx_tokens,
+    message: `Skill loaded: ${skill.id} (approx. ${approx_tokens} tokens)`,
+    requires: skill.requires,
+    ...(needed ? { hint: `This skill requires: ${needed}. Load it first if you haven't already.` } : {}),
+    resources: source.resources(skill),
+    digest: skill.digest,
+    source: skill.source,
+  };
+}

@@ -1,0 +1,54 @@
+import type { ProblemSink } from './problems.ts';
+import { foldLine } from './text.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+type LineOf = (key: string) => number;
+
+/** A scalar as text (numbers, booleans and dates as they read); undefined for nothing and for collections. */
+export function readText(value: unknown): string | undefined {
+  if (typeof value === 'string') return value;
+  if (typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint') return String(value);
+  // `argument-hint: [file]` is YAML for a list; people mean the text.
+  if (Array.isArray(value)) return `[${value.map((item) => readText(item) ?? '').join(', ')}]`;
+  return undefined;
+}
+
+/** A list, or a text with commas; entries are folded and empty ones dropped. FIELD_INVALID for anything else. */
+export function readList(key: string, fields: Fields, add: ProblemSink, lineOf: LineOf): readonly string[] {
+  const value = fields[key];
+  if (value === undefined || value === null) return [];
+  if (typeof value === 'string') return clean(value.split(','));
+  if (Array.isArray(value) && value.every((item) => readText(item) !== undefined && !Array.isArray(item))) {
+    return clean(value.map((item) => readText(item) as string));
+  }
+  const message = `"${key}" should be a list such as [a, b]; it was ignored.`;
+  add('FIELD_INVALID', 'warning', message, lineOf(key), { field: key });
+  return [];
+}
+
+const TRUE = new Set([true, 1, 'true', 'yes', 'on', '1']);
+const FALSE = new Set([false, 0, 'false', 'no', 'off', '0']);
+
+/** Also yes/no, on/off and 1/0. FIELD_INVALID, and the default, for anything else. */
+export function readBoolean(
+  key: string,
+  fields: Fields,
+  byDefault: boolean,
+  add: ProblemSink,
+  lineOf: LineOf,
+): boolean {
+  const given = fields[key];
+  if (given === undefined || given === null) return byDefault;
+  const value = typeof given === 'string' ? given.trim().toLowerCase() : given;
+  if (TRUE.has(value as never)) return true;
+  if (FALSE.has(value as never)) return false;
+  const message = `"${key}" should be true or false; ${JSON.stringify(given)?.slice(0, 80)} was taken as ${byDefault}.`;
+  add('FIELD_INVALID', 'warning', message, lineOf(key), { field: key });
+  return byDefault;
+}
+
+// --- internal ---
+
+function clean(values: readonly string[]): readonly string[] {
+  return [...new Set(values.map(foldLine).filter((value) => value !== ''))];
+}

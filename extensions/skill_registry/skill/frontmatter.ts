@@ -1,0 +1,77 @@
+/** Where the parts of a SKILL.md are. Offsets count UTF-16 units of the text as given. */
+export interface SplitSkill {
+  /** The lines between the fences, with their line ends; absent when there is no frontmatter. */
+  readonly yaml?: string;
+  /** 1-based line of the first line of `yaml`. */
+  readonly yamlLine: number;
+  readonly bodyOffset: number;
+  /** What is not as the format wants it, though it can be read. */
+  readonly oddity?: 'leading-blank' | 'unclosed';
+}
+
+const FENCE = /^---[ \t]*$/;
+
+/**
+ * Finds the frontmatter by its fence lines: `---` and blanks alone at column 0, the first at the start of the file after
+ * an optional BOM. Lines end with LF, CRLF or CR.
+ *
+ * A fence that is never closed ends where the lines stop looking like YAML, so that its fields are not lost; so does one
+ * that follows blank lines. Both are named in `oddity`.
+ */
+export function splitFrontmatter(text: string): SplitSkill {
+  const start = text.startsWith('\ufeff') ? 1 : 0;
+  const lines = lineReader(text, start);
+  let line = lines.next();
+  let blanks = 0;
+  while (line && line.text.trim() === '') {
+    blanks++;
+    line = lines.next();
+  }
+  if (!line || !FENCE.test(line.text)) return { yamlLine: 1, bodyOffset: start };
+  const yamlStart = line.end;
+  const yamlLine = blanks + 2;
+  const odd = blanks > 0 ? ({ oddity: 'leading-blank' } as const) : {};
+  let looksLikeYaml = yamlStart;
+  let guessing = true;
+  for (line = lines.next(); line; line = lines.next()) {
+    if (FENCE.test(line.text)) {
+      return { yaml: text.slice(yamlStart, line.start), yamlLine, bodyOffset: line.end, ...odd };
+    }
+    if (guessing && isYamlLike(line.text)) looksLikeYaml = line.end;
+    else guessing = false;
+  }
+  return { yaml: text.slice(yamlStart, looksLikeYaml), yamlLine, bodyOffset: looksLikeYaml, oddity: 'unclosed' };
+}
+
+/** SKILL.md without its frontmatter, white space at both ends removed. */
+export function bodyOf(text: string): string {
+  return text.slice(splitFrontmatter(text).bodyOffset).trim();
+}
+
+// --- internal ---
+
+interface Line {
+  readonly text: string;
+  readonly start: number;
+  /** After the line end. */
+  readonly end: number;
+}
+
+function lineReader(text: string, from: number): { next(): Line | undefined } {
+  let at = from;
+  return {
+    next() {
+      if (at >= text.length) return undefined;
+      const start = at;
+      while (at < text.length && text[at] !== '\n' && text[at] !== '\r') at++;
+      const end = at + (text[at] === '\r' && text[at + 1] === '\n' ? 2 : at < text.length ? 1 : 0);
+      const line = { text: text.slice(start, at), start, end };
+      at = end;
+      return line;
+    },
+  };
+}
+
+function isYamlLike(line: string): boolean {
+  return /^[A-Za-z_][\w-]*:(\s|$)/.test(line) || /^\s+\S/.test(line) || /^-\s/.test(line);
+}

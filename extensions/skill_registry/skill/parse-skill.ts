@@ -1,0 +1,180 @@
+import type { Problem } from 'skill-registry/kernel';
+import { readBoolean, readList, readText } from './field-values.ts';
+import { splitFrontmatter } from './frontmatter.ts';
+import { type ProblemSink, problemSink } from './problems.ts';
+import { codePoints, foldLine, shorten } from './text.ts';
+import { readYamlFields, type YamlFields } from './yaml-fields.ts';
+
+/** What a SKILL.md says about itself. The body is not kept. */
+export interface SkillHeader {
+  /** A label for people; the id is the directory's name. */
+  readonly name: string;
+  /** One line, without invisible characters; `when_to_use` is part of it. Never empty. */
+  readonly description: string;
+  readonly tags: readonly string[];
+  /** Ids of skills to read first; a hint, nothing loads by itself. */
+  readonly requires: readonly string[];
+  /** False (`disable-model-invocation: true`): only people and bindings load it. */
+  readonly modelInvocable: boolean;
+  /** False (`user-invocable: false`): no slash command. */
+  readonly userInvocable: boolean;
+  /** Shown after the slash command. */
+  readonly argumentHint?: string;
+  /** Every other field, typed as YAML types it. */
+  readonly extra: Readonly<Record<string, unknown>>;
+}
+
+export interface ParsedSkill {
+  /** Absent only when there is nothing to load; a problem then says why. */
+  readonly header?: SkillHeader;
+  readonly problems: readonly Problem[];
+}
+
+const MAX_FRONTMATTER = 64 * 1024;
+const MAX_DESCRIPTION = 1024;
+const NAME = /^(?!.*--)[\p{Ll}\p{Lo}\p{N}]([\p{Ll}\p{Lo}\p{N}-]{0,62}[\p{Ll}\p{Lo}\p{N}])?$/u;
+const OWN_FIELDS = new Set([
+  'name',
+  'description',
+  'when_to_use',
+  'tags',
+  'requires',
+  'disable-model-invocation',
+  'user-invocable',
+  'argument-hint',
+]);
+
+/**
+ * Reads one SKILL.md, loading whatever can be loaded: each deviation from the format (agentskills.io, section 1) is a
+ * problem, and only a file with nothing to say is refused (SKILL_EMPTY). Never throws, whatever the text.
+ *
+ * @param file - For the problems.
+ * @param directory - The directory's name: the name where none is given.
+ */
+export function parseSkill(text: string, file: string, directory: string): ParsedSkill {
+  const { problems, add } = problemSink(file);
+  const split = splitFrontmatter(text);
+  const fields = readFields(split, add);
+  const lineOf = (key: string): number => split.yamlLine + fields.lineOf(key) - 1;
+  const description = readDescription(
+    fields.data,
+    text.slice(split.bodyOffset, split.bodyOffset + 20_000),
+    add,
+    lineOf,
+  );
+  if (!description) {
+    add(
+      'SKILL_EMPTY',
+      'error',
+      'There is no description and no text to take one from. Write both, or remove the file.',
+    );
+    return { problems };
+  }
+  const hint = readText(fields.data['argument-hint']);
+  const header: SkillHeader = {
+    name: readName(fields.data, directory, add, lineOf),
+    description,
+    tags: readList('tags', fields.data, add, lineOf),
+    requires: readList('requires', fields.data, add, lineOf),
+    modelInvocable: !readBoolean('disable-model-invocation', fields.data, false, add, lineOf),
+    userInvocable: readBoolean('user-invocable', fields.data, true, add, lineOf),
+    ...(hint ? { argumentHint: foldLine(hint) } : {}),
+    extra: Object.fromEntries(Object.entries(fields.data).filter(([key]) => !OWN_FIELDS.has(key))),
+  };
+  return { header, problems };
+}
+
+// --- internal ---
+
+type LineOf = (key: string) => number;
+
+const NO_FIELDS: YamlFields = { data: {}, lineOf: () => 1, repaired: [] };
+
+function readFields({ yaml, yamlLine, oddity }: ReturnType<typeof splitFrontmatter>, add: ProblemSink): YamlFields {
+  if (yaml === undefined) {
+    add('FRONTMATTER_MISSING', 'warning', 'Expected --- on the first line, then name and description. Add them.', 1);
+    return NO_FIELDS;
+  }
+  if (yaml.length > MAX_FRONTMATTER) {
+    const message = `The frontmatter has ${yaml.length} characters, more than ${MAX_FRONTMATTER}; it was not read. Move text below it.`;
+    add('FRONTMATTER_TOO_LARGE', 'error', message, 1);
+    return NO_FIELDS;
+  }
+  if (oddity === 'unclosed') {
+    add(
+      'FRONTMATTER_UNCLOSED',
+      'error',
+      'The frontmatter has no closing --- line. Add one after its last field.',
+      yamlLine - 1,
+    );
+  }
+  if (oddity === 'leading-blank') {
+    add('FRONTMATTER_NOT_AT_START', 'warning', 'Blank lines stand before the opening ---. Remove them.', 1);
+  }
+  if (yaml.trim() === '') return NO_FIELDS;
+  const fields = readYamlFields(yaml);
+  for (const key of fields.repaired) {
+    const message = `The value of "${key}" is not valid YAML as it stands and was taken as plain text. Put it in quotes.`;
+    add('FRONTMATTER_REPAIRED', 'warning', message, yamlLine + fields.lineOf(key) - 1, { field: key });
+  }
+  if (fields.error) {
+    const message = `The frontmatter is not valid YAML (${fields.error.message}); only its name and description lines were used.`;
+    add('FRONTMATTER_INVALID', 'error', message, yamlLine + fields.error.line - 1);
+  }
+  return fields;
+}
+
+function readName(data: YamlFields['data'], directory: string, add: ProblemSink, lineOf: LineOf): string {
+  const given = readText(data.name);
+  const name = given === undefined ? '' : foldLine(given);
+  if (!name) {
+    if (Object.keys(data).length > 0) {
+      add(
+        'NAME_MISSING',
+        'warning',
+        `There is no name; the directory's name "${directory}" is used. Add name: ${directory}`,
+        1,
+      );
+    }
+    return directory;
+  }
+  if (!NAME.test(name.normalize('NFKC'))) {
+    const message = `The name "${shorten(name, 80)}" should be 1-64 lowercase letters, digits and single hyphens, none at the ends.`;
+    add('NAME_INVALID', 'warning', message, lineOf('name'), { name });
+  }
+  if (name.normalize('NFKC') !== directory.normalize('NFKC')) {
+    const message = `The name "${shorten(name, 80)}" differs from the directory "${directory}", which is the id. Make them equal.`;
+    add('NAME_MISMATCH', 'warning', message, lineOf('name'), { name, directory });
+  }
+  return name;
+}
+
+function readDescription(data: YamlFields['data'], body: string, add: ProblemSink, lineOf: LineOf): string {
+  const given = [readText(data.description), readText(data.when_to_use)].filter((text) => text?.trim());
+  const description = foldLine(given.join(' '));
+  if (description) {
+    const length = codePoints(description);
+    if (length > MAX_DESCRIPTION) {
+      const message = `The description has ${length} characters, more than ${MAX_DESCRIPTION}. Shorten it: every turn pays for it.`;
+      add('DESCRIPTION_TOO_LONG', 'warning', message, lineOf('description'), { length });
+    }
+    return description;
+  }
+  const paragraph = firstParagraph(body);
+  if (paragraph && Object.keys(data).length > 0) {
+    const message =
+      'There is no description; the first paragraph is used. Write one that says what the skill does and when.';
+    add('DESCRIPTION_MISSING', 'warning', message, 1);
+  }
+  return paragraph;
+}
+
+/** The first lines of prose; a heading when there is nothing else. */
+function firstParagraph(body: string): string {
+  const blocks = body.split(/(?:\r\n|\n|\r)[ \t]*(?:\r\n|\n|\r)/).map((block) => block.trim());
+  const prose = blocks
+    .map((block) => foldLine(block.replace(/^#{1,6}[^\r\n]*/gm, '')))
+    .find((block) => /[\p{L}\p{N}]/u.test(block));
+  const text = prose ?? foldLine(body.replace(/^[#\s]+/, ''));
+  return shorten(text, 300);
+}

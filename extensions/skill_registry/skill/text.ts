@@ -1,0 +1,37 @@
+/**
+ * Characters that show nothing, or change how what follows is shown: controls, zero-width and bidi marks, tag characters,
+ * fillers.
+ */
+const INVISIBLE = /[\p{Cc}\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff9-\ufffb]/gu;
+/** The joiners and the emoji selector stay: Persian, Indic scripts and emoji are written with them. */
+const KEPT = new Set(['\u200c', '\u200d', '\ufe0f']);
+
+/** One line of plain text: white space folded, invisible characters removed, lone surrogates replaced by U+FFFD. */
+export function foldLine(text: string): string {
+  return text
+    .replace(/\s+/g, ' ')
+    .replace(INVISIBLE, (char) => (KEPT.has(char) ? char : ''))
+    .replace(/\p{Surrogate}/gu, '\ufffd')
+    .trim();
+}
+
+/** True when `foldLine` would change it: such a text cannot be an id. */
+export function hasInvisible(text: string): boolean {
+  return foldLine(text) !== text;
+}
+
+/** Length as people count it: in code points, not UTF-16 units. */
+export function codePoints(text: string): number {
+  let count = 0;
+  for (const _ of text) count++;
+  return count;
+}
+
+/** Cuts at the end of a word so that at most `limit` code units and an ellipsis are left. */
+export function shorten(text: string, limit: number): string {
+  if (text.length <= limit) return text;
+  const cut = text.slice(0, limit + 1);
+  const space = cut.lastIndexOf(' ');
+  const kept = space > limit / 2 ? cut.slice(0, space) : cut.slice(0, limit);
+  return `${kept.replace(/[\ud800-\udbff]$/, '').replace(/[\s,.;:!?-]+$/, '')}…`;
+}

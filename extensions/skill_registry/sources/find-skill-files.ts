@@ -1,0 +1,147 @@
+import { type Dirent, readdirSync, realpathSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { isInside, type Problem } from 'skill-registry/kernel';
+
+/** A directory with a SKILL.md. */
+export interface FoundSkillFile {
+  /** As found, links not resolved. */
+  readonly dir: string;
+  /** `SKILL.md`, or how it is written. */
+  readonly fileName: string;
+  readonly realDir: string;
+  readonly realFile: string;
+}
+
+export interface FindOptions {
+  /** Absolute. */
+  readonly root: string;
+  readonly maxDepth: number;
+  readonly allowOutside: boolean;
+  /** Called between directories; lets other work run now and then. */
+  readonly pace: () => Promise<void>;
+}
+
+/** Never descended into: what is in there belongs to tools, and there is a lot of it. */
+const SKIPPED = new Set(['.git', 'node_modules']);
+
+/**
+ * Walks a folder for skills, in order of path. A directory with a SKILL.md is one skill and is not descended further; the
+ * root itself may be one. The same real directory is found once, so circles of links end.
+ *
+ * Problems: SCAN_DEPTH_EXCEEDED, SYMLINK_OUTSIDE, SYMLINK_BROKEN, DIRECTORY_UNREADABLE, SKILL_FILE_CASE.
+ *
+ * @throws what `readdir` throws for the root itself.
+ */
+export async function findSkillFiles(
+  options: FindOptions,
+): Promise<{ readonly files: readonly FoundSkillFile[]; readonly problems: readonly Problem[] }> {
+  const realRoot = realpathSync(options.root);
+  const files: FoundSkillFile[] = [];
+  const problems: Problem[] = [];
+  const seen = new Set<string>();
+
+  const visit = async (dir: string, realDir: string, depth: number): Promise<void> => {
+    if (seen.has(realDir)) return;
+    seen.add(realDir);
+    await options.pace();
+    const entries = read(dir, depth, problems);
+    const skillFile = skillFileOf(entries, dir, problems);
+    if (skillFile) {
+      const found = resolveSkillFile(dir, realDir, skillFile, realRoot, options.allowOutside, problems);
+      if (found) files.push(found);
+      return;
+    }
+    const folders = entries.filter(
+      (entry) => !SKIPPED.has(entry.name) && (entry.isDirectory() || entry.isSymbolicLink()),
+    );
+    if (depth >= options.maxDepth) {
+      if (folders.length > 0) problems.push(tooDeep(dir, options.maxDepth, folders.length));
+      return;
+    }
+    for (const entry of folders) {
+      const path = join(dir, entry.name);
+      if (entry.isDirectory()) await visit(path, join(realDir, entry.name), depth + 1);
+      else {
+        const target = linkedFolder(path, realRoot, options.allowOutside, problems);
+        if (target) await visit(path, target, depth + 1);
+      }
+    }
+  };
+  await visit(options.root, realRoot, 0);
+  return { files, problems };
+}
+
+// --- internal ---
+
+function read(dir: string, depth: number, problems: Problem[]): Dirent[] {
+  try {
+    return readdirSync(dir, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
+  } catch (error) {
+    if (depth === 0) throw error;
+    const reason = (error as NodeJS.ErrnoException).code;
+    const message = `This folder cannot be read (${reason}), so skills in it are missing. Check its permissions.`;
+    problems.push({ code: 'DIRECTORY_UNREADABLE', severity: 'error', file: dir, message });
+    return [];
+  }
+}
+
+function skillFileOf(entries: readonly Dirent[], dir: string, problems: Problem[]): string | undefined {
+  const candidates = entries.filter((entry) => entry.name.toLowerCase() === 'skill.md' && !entry.isDirectory());
+  const exact = candidates.find((entry) => entry.name === 'SKILL.md');
+  if (exact) return exact.name;
+  const [other] = candidates;
+  if (!other) return undefined;
+  const message = `The file is called ${other.name}; most tools only find SKILL.md. Rename it.`;
+  problems.push({ code: 'SKILL_FILE_CASE', severity: 'warning', file: join(dir, other.name), message });
+  return other.name;
+}
+
+function resolveSkillFile(
+  dir: string,
+  realDir: string,
+  fileName: string,
+  realRoot: string,
+  allowOutside: boolean,
+  problems: Problem[],
+): FoundSkillFile | undefined {
+  const path = join(dir, fileName);
+  try {
+    const realFile = realpathSync(path);
+    if (!allowOutside && !isInside(realFile, realRoot)) {
+      problems.push(outside(path));
+      return undefined;
+    }
+    return { dir, fileName, realDir, realFile };
+  } catch {
+    problems.push(brokenLink(path));
+    return undefined;
+  }
+}
+
+function linkedFolder(path: string, realRoot: string, allowOutside: boolean, problems: Problem[]): string | undefined {
+  try {
+    if (!statSync(path).isDirectory()) return undefined;
+    const real = realpathSync(path);
+    if (allowOutside || isInside(real, realRoot)) return real;
+    problems.push(outside(path));
+  } catch {
+    problems.push(brokenLink(path));
+  }
+  return undefined;
+}
+
+function tooDeep(dir: string, maxDepth: number, count: number): Problem {
+  const message = `${count} folder(s) in here lie deeper than limits.scan_depth (${maxDepth}) and were not looked at. Raise it or add a source.`;
+  return { code: 'SCAN_DEPTH_EXCEEDED', severity: 'warning', file: dir, message, details: { maxDepth, count } };
+}
+
+function outside(path: string): Problem {
+  const message =
+    'This link leads out of its source and was not followed. Set allow_outside: true for the source to allow it.';
+  return { code: 'SYMLINK_OUTSIDE', severity: 'error', file: path, message };
+}
+
+function brokenLink(path: string): Problem {
+  const message = 'This link leads nowhere, or in a circle. Repair or remove it.';
+  return { code: 'SYMLINK_BROKEN', severity: 'warning', file: path, message };
+}

@@ -1,0 +1,34 @@
+import type { Problem } from 'skill-registry/kernel';
+import type { ResourceInfo, Skill } from '../api.ts';
+import type { SkillRegistryConfig } from '../config.ts';
+
+/** One ordered place skills come from. Implementations never throw from `scan`: what is wrong is a problem. */
+export interface SkillSource {
+  /** Unique among the sources; the first half of a qualified id. */
+  readonly id: string;
+  readonly kind: string;
+  /** For people: the folder, absolute. */
+  readonly location: string;
+  /**
+   * Finds every skill. What has not changed since the last scan is taken over, not read again.
+   *
+   * @throws only when the source as a whole cannot be looked at; the catalog then keeps what it had.
+   */
+  scan(limits: SkillRegistryConfig['limits'], pace: () => Promise<void>): Promise<SourceScan>;
+  /** The bytes of SKILL.md. @throws RESOURCE_NOT_FOUND, RESOURCE_TOO_LARGE, PATH_TRAVERSAL. */
+  readSkill(skill: Skill, maxBytes: number): Buffer;
+  /** Files beside SKILL.md by path, at most 512. */
+  resources(skill: Skill): readonly ResourceInfo[];
+  /** @throws as `readContained` of the kernel. */
+  readResource(skill: Skill, path: string, maxBytes: number): Buffer;
+  /** Folders in which a change may concern this source; they need not exist. */
+  watchFolders(): readonly string[];
+  /** Whether a real, absolute path lies in it. */
+  contains(path: string): boolean;
+}
+
+export interface SourceScan {
+  /** In order of path. */
+  readonly skills: readonly Skill[];
+  readonly problems: readonly Problem[];
+}

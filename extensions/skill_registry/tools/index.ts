@@ -1,0 +1,17 @@
+import type { Tool } from 'skill-registry/kernel';
+import type { SkillRegistry } from '../api.ts';
+import type { ToolName } from '../config.ts';
+import { listSkillsTool } from './list-skills.ts';
+import { readSkillTool } from './read-skill.ts';
+import { readSkillResourceTool } from './read-skill-resource.ts';
+
+const MAKERS: Readonly<Record<ToolName, (registry: SkillRegistry) => Tool>> = {
+  list_skills: listSkillsTool,
+  read_skill: readSkillTool,
+  read_skill_resource: readSkillResourceTool,
+};
+
+/** The tools `config.tools` names, in that order. */
+export function makeTools(names: readonly ToolName[], registry: SkillRegistry): readonly Tool[] {
+  return names.map((name) => MAKERS[name](registry));
+}

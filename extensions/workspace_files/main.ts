@@ -1,0 +1,33 @@
+import type { Extension, ExtensionContext, Tool, ToolProvider } from 'skill-registry/kernel';
+import type { SkillRegistryExtension } from '../skill_registry/api.ts';
+import { workspaceTools } from './tools.ts';
+
+/** File tools for agents that write extensions and skills. */
+export class WorkspaceFiles implements Extension, ToolProvider {
+  #tools: readonly Tool[] = [];
+
+  async initialize(context: ExtensionContext): Promise<void> {
+    const { registry } = context.getExtension<SkillRegistryExtension>('skill_registry');
+    const maxBytes = Number(context.config.max_bytes);
+    if (!Number.isInteger(maxBytes) || maxBytes < 1)
+      throw new Error('config max_bytes must be a whole number of bytes');
+    this.#tools = workspaceTools({
+      root: context.rootDir,
+      maxBytes,
+      registry,
+      restart: () => context.requestRestart(),
+    });
+  }
+
+  async start(): Promise<void> {}
+  async stop(): Promise<void> {}
+  async destroy(): Promise<void> {}
+
+  healthCheck(): boolean {
+    return true;
+  }
+
+  getTools(): readonly Tool[] {
+    return this.#tools;
+  }
+}

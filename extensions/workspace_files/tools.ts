@@ -1,0 +1,102 @@
+import { mkdirSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  CodedError,
+  defineTool,
+  listContained,
+  readContained,
+  relativeSegments,
+  type Tool,
+  toolError,
+  writeContained,
+  z,
+} from 'skill-registry/kernel';
+import type { SkillRegistry } from '../skill_registry/api.ts';
+
+export interface WorkspaceOptions {
+  /** Real path of the root. */
+  readonly root: string;
+  readonly maxBytes: number;
+  readonly registry: Pick<SkillRegistry, 'writePolicy' | 'refresh'>;
+  restart(): void;
+}
+
+const FOLDERS = ['extensions', 'skills'] as const;
+const PATH = 'Relative to the root, below extensions/ or skills/: extensions/my_tool/main.ts';
+
+/** `list_files`, `read_file`, `write_file` and `request_restart`. */
+export function workspaceTools({ root, maxBytes, registry, restart }: WorkspaceOptions): readonly Tool[] {
+  return [
+    defineTool({
+      name: 'list_files',
+      description: 'Lists one folder of the workspace: the direct children with their kind and size.',
+      input: z.strictObject({ path: z.string().describe('extensions, skills, or a folder below one of them.') }),
+      execute: async ({ path }) => {
+        const { base, below } = locate(root, path);
+        return { success: true, path, entries: listContained(base, below) };
+      },
+    }),
+    defineTool({
+      name: 'read_file',
+      description: 'Reads one text file of the workspace.',
+      input: z.strictObject({ path: z.string().describe(PATH) }),
+      execute: async ({ path }) => {
+        const { base, below } = locate(root, path);
+        const bytes = readContained(base, below, maxBytes);
+        const content = bytes.toString('utf8');
+        if (!Buffer.from(content).equals(bytes)) return toolError('NOT_TEXT', `"${path}" is no UTF-8 text file.`);
+        return { success: true, path, content, size: bytes.length };
+      },
+    }),
+    defineTool({
+      name: 'write_file',
+      description:
+        'Writes one text file of the workspace, whole; folders are made as needed. Skill files may need a review.',
+      input: z.strictObject({ path: z.string().describe(PATH), content: z.string() }),
+      async execute({ path, content }) {
+        const { base, below } = locate(root, path);
+        const size = Buffer.byteLength(content);
+        if (size > maxBytes)
+          return toolError('RESOURCE_TOO_LARGE', `The content has ${size} bytes, more than ${maxBytes}.`);
+        const policy = registry.writePolicy(join(base, ...relativeSegments(below)));
+        if (policy && policy.policy !== 'allow') return refusal(path, policy);
+        const { created } = writeContained(base, below, content);
+        if (policy) await registry.refresh();
+        return { success: true, path, created, size };
+      },
+    }),
+    defineTool({
+      name: 'request_restart',
+      description: 'Reloads every extension when the current turn has ended. Call it after writing an extension.',
+      input: z.strictObject({}),
+      async execute() {
+        restart();
+        return { success: true, message: 'Extensions are reloaded when this turn has ended.' };
+      },
+    }),
+  ];
+}
+
+// --- internal ---
+
+/** The folder a path starts with, as a base that nothing may leave, and the rest. */
+function locate(root: string, path: string): { base: string; below: string } {
+  const [first, ...rest] = path.replace(/^(\.\/)+/, '').split('/');
+  const folder = FOLDERS.find((name) => name === first);
+  if (!folder)
+    throw new CodedError('PATH_OUTSIDE_WORKSPACE', `"${path}" must start with extensions/ or skills/.`, { path });
+  const base = join(root, folder);
+  mkdirSync(base, { recursive: true });
+  return { base: realpathSync(base), below: rest.join('/') };
+}
+
+function refusal(path: string, { action, policy, source }: { action: string; policy: string; source: string }) {
+  if (policy === 'deny') {
+    return toolError('WRITE_DENIED', `"${path}" lies in skill source "${source}", and writes.${action} is deny.`);
+  }
+  return toolError(
+    'PROPOSAL_REQUIRED',
+    `"${path}" lies in skill source "${source}", where writes.${action} is propose: a person decides. Show the user what ` +
+      `you want to write and why; they write it, or set writes.${action}: allow in data/skill_registry/config.yaml.`,
+  );
+}
