@@ -78,7 +78,7 @@ function collect(value: string, before: readonly string[] = []): readonly string
 }
 
 function fail(error: unknown, json: boolean, terminal: Terminal): ExitStatus {
-  const code = isCodedError(error) ? error.code : 'UNEXPECTED';
+  const code = isCodedError(error) ? error.code : 'UNEXPECTED_FAILURE';
   const message = error instanceof Error ? error.message : String(error);
   if (json) printJson(terminal, { error: { code, message } });
   terminal.err(`skill-registry: ${printable(describeError(error))}\n`);

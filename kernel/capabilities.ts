@@ -4,7 +4,6 @@ import type {
   ChannelProvider,
   CommandProvider,
   ContextProvider,
-  Extension,
   ServiceProvider,
   SkillProvider,
   ToolProvider,
@@ -15,10 +14,6 @@ const LIFECYCLE = ['initialize', 'start', 'stop', 'destroy', 'healthCheck'] as c
 /** The members of `Extension` that `value` lacks; empty when it is one. */
 export function missingMembers(value: unknown): readonly string[] {
   return LIFECYCLE.filter((member) => !has(value, member));
-}
-
-export function isExtension(value: unknown): value is Extension {
-  return missingMembers(value).length === 0;
 }
 
 export function isToolProvider(value: unknown): value is ToolProvider {

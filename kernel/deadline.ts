@@ -4,13 +4,15 @@ export class DeadlineError extends Error {
 }
 
 /**
- * Settles like `work`, or rejects with a DeadlineError after `ms` milliseconds. The work itself goes on unobserved: a
+ * Settles like `work`, which may also be the value itself, or rejects with a DeadlineError after `ms` milliseconds. The work itself goes on unobserved: a
  * promise cannot be stopped, only given up on.
  */
-export function withDeadline<T>(work: Promise<T>, ms: number): Promise<T> {
+export function withDeadline<T>(work: T | PromiseLike<T>, ms: number): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new DeadlineError(`did not settle within ${ms} ms`)), ms);
-    work.then(resolve, reject).finally(() => clearTimeout(timer));
+    Promise.resolve(work)
+      .then(resolve, reject)
+      .finally(() => clearTimeout(timer));
   });
 }
 

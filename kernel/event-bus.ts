@@ -18,7 +18,8 @@ export function createEventBus(onFailure: (owner: string, event: string, error: 
         if (subscription.event !== event) continue;
         const failed = (error: unknown): void => onFailure(subscription.owner, event, error);
         try {
-          subscription.handler(payload)?.catch(failed);
+          // A handler may return anything: an arrow function returns the value of its expression.
+          Promise.resolve(subscription.handler(payload)).catch(failed);
         } catch (error) {
           failed(error);
         }

@@ -71,6 +71,7 @@ export async function boot(options: BootOptions): Promise<Kernel> {
   let reloading: Promise<void> | undefined;
   let restartRequested = false;
   let activeTurns = 0;
+  let turnsEnd = new AbortController();
   let onStopped: () => void = () => {};
   const stopped = new Promise<void>((resolve) => {
     onStopped = resolve;
@@ -79,11 +80,11 @@ export async function boot(options: BootOptions): Promise<Kernel> {
   const running = (): readonly ExtensionRecord[] =>
     [...records.values()].filter((record) => record.state === 'RUNNING');
   const report = (problem: Problem): void => {
-    const key = `${problem.code} ${problem.message}`;
+    const key = `${problem.code} ${problem.file} ${problem.line} ${problem.message}`;
     const known = problems.has(key);
     problems.set(key, problem);
     // While starting, the list of all problems is still to be shown; a repeated one was told before.
-    if (phase === 'running' && !known) notifyUser(`${problem.severity}: ${problem.message}`);
+    if (phase !== 'starting' && !known) notifyUser(`${problem.severity}: ${problem.message}`);
   };
   const deliver = async (record: ExtensionRecord, text: string): Promise<void> => {
     if (!isChannelProvider(record.instance)) return;
@@ -117,7 +118,8 @@ export async function boot(options: BootOptions): Promise<Kernel> {
       if (phase === 'stopped') throw kernelStopped();
       activeTurns++;
       try {
-        return await turns.invoke(agentId, task, context);
+        const signal = AbortSignal.any([turnsEnd.signal, context?.signal].filter((one) => one !== undefined));
+        return await turns.invoke(agentId, task, { ...context, signal });
       } finally {
         activeTurns--;
         restartWhenIdle();
@@ -162,7 +164,6 @@ export async function boot(options: BootOptions): Promise<Kernel> {
   async function startAll(): Promise<void> {
     phase = 'starting';
     records.clear();
-    problems.clear();
     const packageDir = join(packageRoot(), 'extensions');
     const discovery = discoverExtensions(builtExtensions(), join(rootDir, 'extensions'), packageDir);
     const order = startOrder(discovery.extensions);
@@ -175,6 +176,7 @@ export async function boot(options: BootOptions): Promise<Kernel> {
       declarativeAgent: turns.declarativeAgent,
       checkAgent: turns.check,
       report,
+      release: bus.unsubscribeAll,
     });
     commands();
     offers.tools();
@@ -185,13 +187,15 @@ export async function boot(options: BootOptions): Promise<Kernel> {
   }
 
   async function stopAll(): Promise<void> {
-    await stopExtensions(records, budgets.stop, report);
-    for (const id of records.keys()) bus.unsubscribeAll(id);
+    turnsEnd.abort();
+    turnsEnd = new AbortController();
+    await stopExtensions(records, budgets.stop, { report, release: bus.unsubscribeAll });
   }
 
   async function reload(): Promise<void> {
     restartRequested = false;
     phase = 'starting';
+    problems.clear();
     await stopAll();
     await startAll();
     const found = [...problems.values()].map((problem) => `\n${problem.severity}: ${problem.message}`);
@@ -216,9 +220,12 @@ export async function boot(options: BootOptions): Promise<Kernel> {
     if (restartRequested && activeTurns === 0 && phase === 'running') void reloadOnce();
   }
 
+  let starting: Promise<void> | undefined;
   let ending: Promise<void> | undefined;
   function shutdown(): Promise<void> {
     ending ??= (async () => {
+      // An extension may ask for the end while it starts: what is about to come up has to be stopped too.
+      await starting;
       await reloading;
       phase = 'stopped';
       await stopAll();
@@ -227,7 +234,8 @@ export async function boot(options: BootOptions): Promise<Kernel> {
     return ending;
   }
 
-  await startAll();
+  starting = startAll();
+  await starting;
   return { ...api, reload: reloadOnce, shutdown, stopped, undelivered: () => [...outbox] };
 }
 

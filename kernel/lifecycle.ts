@@ -29,6 +29,8 @@ export interface LifecycleHooks {
   /** Rejects when the agent cannot be given its instructions. */
   checkAgent(record: ExtensionRecord): Promise<void>;
   report(problem: Problem): void;
+  /** Ends the subscriptions of an extension that has stopped. */
+  release(id: string): void;
 }
 
 /**
@@ -65,7 +67,7 @@ export async function startExtensions(
 export async function stopExtensions(
   records: ReadonlyMap<string, ExtensionRecord>,
   budgetMs: number,
-  report: (problem: Problem) => void,
+  { report, release }: Pick<LifecycleHooks, 'report' | 'release'>,
 ): Promise<void> {
   const until = performance.now() + budgetMs;
   const running = [...records.values()].filter((record) => record.state === 'RUNNING').reverse();
@@ -74,9 +76,12 @@ export async function stopExtensions(
   for (const [index, record] of running.entries()) {
     const share = Math.max(10, (until - performance.now()) / (running.length - index));
     const end = async (): Promise<void> => {
-      await record.service?.ended;
-      await record.instance?.stop();
-      await record.instance?.destroy();
+      try {
+        // A service that ignores its signal does not keep its extension from being stopped.
+        if (record.service) await withDeadline(record.service.ended, share / 2);
+      } finally {
+        await tearDown(record.instance);
+      }
     };
     try {
       await withDeadline(end(), share);
@@ -88,6 +93,7 @@ export async function stopExtensions(
       report(problemOf(record.found, timeout ? 'EXTENSION_STOP_TIMEOUT' : 'EXTENSION_STOP_FAILED', what));
     }
     record.state = 'STOPPED';
+    release(record.found.manifest.id);
   }
 }
 
@@ -103,6 +109,15 @@ export function problemOf(
 }
 
 // --- internal ---
+
+/** Destroys also what fails to stop. */
+async function tearDown(instance: Extension | undefined): Promise<void> {
+  try {
+    await instance?.stop();
+  } finally {
+    await instance?.destroy();
+  }
+}
 
 async function initialize(record: ExtensionRecord, hooks: LifecycleHooks): Promise<void> {
   const { found } = record;
@@ -181,13 +196,11 @@ async function giveUp(record: ExtensionRecord, hooks: LifecycleHooks): Promise<v
   if (!instance) return;
   delete record.agent;
   try {
-    await withDeadline(
-      instance.stop().then(() => instance.destroy()),
-      Math.min(1000, hooks.startBudgetMs),
-    );
+    await withDeadline(tearDown(instance), Math.min(1000, hooks.startBudgetMs));
   } catch (error) {
     hooks.report(
       problemOf(record.found, 'EXTENSION_STOP_FAILED', `failed while stopping: ${describeError(error)}`, 'warning'),
     );
   }
+  hooks.release(record.found.manifest.id);
 }

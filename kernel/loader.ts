@@ -56,5 +56,12 @@ async function importModule(file: string, origin: FoundExtension['origin']): Pro
     fsCache: false,
     virtualModules: { 'skill-registry/kernel': kernel },
   });
-  return jiti.import(file);
+  if (!file.endsWith('js')) return jiti.import(file);
+  try {
+    // Not `import`: that leaves JavaScript modules to Node, which reads a file once and never again.
+    return jiti(file);
+  } catch (error) {
+    if (error instanceof Error && error.message.startsWith('await is only valid')) return jiti.import(file);
+    throw error;
+  }
 }

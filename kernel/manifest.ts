@@ -1,6 +1,7 @@
-import { isMap, LineCounter, parseDocument } from 'yaml';
+import { type Document, isMap, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
 import { z } from 'zod';
 import type { Problem } from './contract.ts';
+import { describeError } from './errors.ts';
 
 /** The `agent` block of a manifest, defaults filled in. */
 export interface AgentManifest {
@@ -123,13 +124,19 @@ export function parseManifest(text: string, file: string): { manifest?: Manifest
   if (first) return { problems: [yamlProblem(file, first.message.split('\n')[0] ?? '', first.linePos?.[0].line)] };
   if (!isMap(document.contents)) return { problems: [yamlProblem(file, 'expected a mapping of fields', 1)] };
 
-  const parsed = manifest.safeParse(document.toJS());
+  let fields: unknown;
+  try {
+    fields = document.toJS();
+  } catch (error) {
+    // An alias without its anchor, or aliases that multiply, show only now.
+    return { problems: [yamlProblem(file, describeError(error))] };
+  }
+  const parsed = manifest.safeParse(fields);
   if (parsed.success) return { manifest: parsed.data, problems: [] };
   const lineOf = (path: readonly PropertyKey[]): number => {
     for (let depth = path.length; depth > 0; depth--) {
-      const node = document.getIn(path.slice(0, depth) as string[], true);
-      const range = (node as { range?: readonly number[] } | undefined)?.range;
-      if (range?.[0] !== undefined) return lines.linePos(range[0]).line;
+      const offset = offsetOf(document, path.slice(0, depth));
+      if (offset !== undefined) return lines.linePos(offset).line;
     }
     return 1;
   };
@@ -137,6 +144,16 @@ export function parseManifest(text: string, file: string): { manifest?: Manifest
 }
 
 // --- internal ---
+
+/** Where the key of a field, or an item of a list, begins. */
+function offsetOf(document: Document, path: readonly PropertyKey[]): number | undefined {
+  const parent = document.getIn(path.slice(0, -1), true);
+  const last = path.at(-1);
+  let node: unknown;
+  if (isMap(parent)) node = parent.items.find(({ key }) => isScalar(key) && key.value === last)?.key;
+  if (isSeq(parent)) node = parent.items[Number(last)];
+  return (node as { range?: readonly number[] } | undefined)?.range?.[0];
+}
 
 function yamlProblem(file: string, message: string, line = 1): Problem {
   return {
@@ -157,7 +174,7 @@ function fieldProblems(
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) => {
       const name = field ? `${field}.${key}` : key;
-      const message = `Unknown field "${name}". Remove it or correct its spelling; docs/extension-contract.md lists the fields.`;
+      const message = `Unknown field "${name}". Remove it or correct its spelling; the manifest table of docs/extension-contract.md's reference lists the fields.`;
       const line = lineOf([...issue.path, key]);
       return { code: 'MANIFEST_FIELD_UNKNOWN', severity: 'error', file, line, message, details: { field: name } };
     });

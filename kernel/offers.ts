@@ -49,7 +49,9 @@ function ask<T>(
   report: (problem: Problem) => void,
 ): readonly T[] {
   try {
-    return question();
+    const answer: unknown = question();
+    if (!Array.isArray(answer)) throw new TypeError(`expected a list, got ${String(answer)}`);
+    return answer;
   } catch (error) {
     report(problemOf(found, code, `could not say what it offers: ${describeError(error)}`));
     return [];

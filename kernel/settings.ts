@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { isMap, LineCounter, parseDocument } from 'yaml';
 import type { Problem } from './contract.ts';
+import { describeError } from './errors.ts';
 
 /** Reads secrets from the environment first, then from `<root>/.env`, which is read once. */
 export function createSecrets(
@@ -43,7 +44,12 @@ export function readOwnerConfig(rootDir: string, id: string): OwnerConfig {
   if (document.contents === null) return { values: {}, problems: [] };
   if (!isMap(document.contents))
     return { values: {}, problems: [configProblem(file, 1, 'expected a mapping of keys')] };
-  return { values: document.toJS() as Record<string, unknown>, problems: [] };
+  try {
+    return { values: document.toJS() as Record<string, unknown>, problems: [] };
+  } catch (error) {
+    // An alias without its anchor, or aliases that multiply, show only now.
+    return { values: {}, problems: [configProblem(file, 1, describeError(error))] };
+  }
 }
 
 /** Later layers win; mappings are merged key by key, anything else (also a list) is replaced whole. */

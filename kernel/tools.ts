@@ -30,9 +30,9 @@ export function toolError(code: string, message: string): ToolResult {
  * other throw becomes TOOL_FAILED, a result that is no ToolResult becomes TOOL_RESULT_INVALID. Never rejects.
  */
 export async function runTool(tool: Tool, args: unknown, call: ToolCall): Promise<ToolResult> {
-  const parsed = tool.input.safeParse(args);
-  if (!parsed.success) return toolError('INVALID_ARGUMENT', `${tool.name}: ${z.prettifyError(parsed.error)}`);
   try {
+    const parsed = await tool.input.safeParseAsync(args);
+    if (!parsed.success) return toolError('INVALID_ARGUMENT', `${tool.name}: ${z.prettifyError(parsed.error)}`);
     const result: unknown = await tool.execute(parsed.data, call);
     if (isToolResult(result)) return result;
     return toolError(
@@ -48,5 +48,8 @@ export async function runTool(tool: Tool, args: unknown, call: ToolCall): Promis
 // --- internal ---
 
 function isToolResult(value: unknown): value is ToolResult {
-  return typeof value === 'object' && value !== null && typeof (value as { success?: unknown }).success === 'boolean';
+  if (typeof value !== 'object' || value === null || !('success' in value)) return false;
+  if (value.success === true) return true;
+  const { error } = value as { error?: { code?: unknown; message?: unknown } | null };
+  return value.success === false && typeof error?.code === 'string' && typeof error.message === 'string';
 }

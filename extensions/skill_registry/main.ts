@@ -27,7 +27,6 @@ export class SkillRegistryMain
 {
   readonly contextPriority = 60;
   #registry: SkillRegistry | undefined;
-  #told = new Set<string>();
 
   get registry(): SkillRegistry {
     if (!this.#registry) throw new Error('skill_registry is not initialized');
@@ -39,16 +38,9 @@ export class SkillRegistryMain
       root: context.rootDir,
       config: context.config,
       onSkillLoaded: (event) => context.events.emit('skill_loaded', event),
+      onProblem: ({ severity, file, message }) => context.notifyUser(`${severity}: ${file}: ${message}`),
     });
-    for (const problem of this.#registry.problems()) this.#told.add(problem.message);
-    this.#registry.onChange((ids, snapshot) => {
-      context.events.emit('skills_changed', { ids, version: snapshot.version });
-      // What was wrong at the start is shown at the start; what an edit broke is told when it happens.
-      for (const { severity, file, message } of snapshot.problems) {
-        if (!this.#told.has(message)) context.notifyUser(`${severity}: ${file}: ${message}`);
-      }
-      this.#told = new Set(snapshot.problems.map((problem) => problem.message));
-    });
+    this.#registry.onChange((ids, { version }) => context.events.emit('skills_changed', { ids, version }));
     context.events.subscribe('conversation_started', async () => {
       await this.#registry?.refresh();
     });

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { countTokens, describeError, isCodedError, type TurnContext } from 'skill-registry/kernel';
 import type { ReadOptions, ReadResource, ReadSkill, Skill, SkillLoadedEvent, SkillRegistry } from './api.ts';
 import type { Catalog } from './catalog/catalog.ts';
@@ -96,7 +97,8 @@ async function readSkill(
   view: 'body' | 'raw',
   limits: SkillRegistryConfig['limits'],
 ): Promise<ReadSkill> {
-  const text = source.readSkill(skill, limits.file_bytes).toString('utf8');
+  const bytes = source.readSkill(skill, limits.file_bytes);
+  const text = bytes.toString('utf8');
   const content = view === 'raw' ? text : bodyOf(text);
   const approx_tokens = await countTokens(content);
   const needed = skill.requires.join(', ');
@@ -109,7 +111,8 @@ async function readSkill(
     requires: skill.requires,
     ...(needed ? { hint: `This skill requires: ${needed}. Load it first if you haven't already.` } : {}),
     resources: source.resources(skill),
-    digest: skill.digest,
+    // Of what was read: the file may have changed since the snapshot.
+    digest: `sha256:${createHash('sha256').update(bytes).digest('hex')}`,
     source: skill.source,
   };
 }

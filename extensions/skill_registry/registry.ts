@@ -20,6 +20,8 @@ export interface SkillRegistryOptions {
   readonly config?: SkillRegistryConfigInput;
   /** Told of every load of a skill or a file of one. Must not throw. */
   readonly onSkillLoaded?: (event: SkillLoadedEvent) => void;
+  /** Told once of each problem that was not there when the registry was opened. Must not throw. */
+  readonly onProblem?: (problem: Problem) => void;
 }
 
 /**
@@ -43,6 +45,14 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
   const noteWatchProblem = (reason: string): void => {
     const message = `Changes to skills may be seen late: ${reason}.`;
     watchProblems.set(message, { code: 'WATCH_FAILED', severity: 'warning', file: root, message });
+    tellProblems();
+  };
+  /** What was told and still holds: a problem that was mended and comes back is told again. */
+  let told = new Set<string>();
+  const tellProblems = (): void => {
+    const before = told;
+    told = new Set(registry.problems().map(keyOf));
+    for (const problem of registry.problems()) if (!before.has(keyOf(problem))) options.onProblem?.(problem);
   };
   const { read, readResource } = createReading(catalog, config.limits, (event) => options.onSkillLoaded?.(event));
 
@@ -63,9 +73,7 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
     tools: () => makeTools(config.tools, registry),
     async refresh() {
       if (closing.signal.aborted) throw registryClosed();
-      const snapshot = await catalog.refresh();
-      ledger.countLarge(snapshot).catch(() => undefined);
-      return snapshot;
+      return catalog.refresh();
     },
     snapshot: () => catalog.snapshot(),
     problems: () => [
@@ -89,7 +97,13 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
       };
       const onError = (error: unknown): void => noteWatchProblem(String(error));
       const scanDepth = config.limits.scan_depth;
+      const countLarge = (): void => {
+        ledger.countLarge(catalog.snapshot(), ended).then(tellProblems, onError);
+      };
+      const unsubscribe = catalog.onChange(countLarge);
+      countLarge();
       await watchCatalog({ catalog, watch: config.watch, scanDepth, onMode, onError }, ended);
+      unsubscribe();
       watching = 'off';
     },
     watching: () => watching,
@@ -99,10 +113,16 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
     },
   };
   await registry.refresh();
+  told = new Set(registry.problems().map(keyOf));
+  catalog.onChange(tellProblems);
   return registry;
 }
 
 // --- internal ---
+
+function keyOf({ code, file, line, message }: Problem): string {
+  return JSON.stringify([code, file, line, message]);
+}
 
 function listSkills(
   snapshot: Snapshot,

@@ -9,7 +9,7 @@ export interface TokenLedger {
   /** Counts what is not counted yet. A body that cannot be read any more counts 0. */
   count(snapshot: Snapshot, withBodies: boolean): Promise<ReadonlyMap<string, TokenCounts>>;
   /** Counts only bodies that may be over the limit: a token is at least one byte, so most are certainly not. */
-  countLarge(snapshot: Snapshot): Promise<void>;
+  countLarge(snapshot: Snapshot, signal: AbortSignal): Promise<void>;
   /** SKILL_TOO_LONG for every counted body over the limit; the skill stays usable. */
   problems(snapshot: Snapshot): readonly Problem[];
 }
@@ -45,9 +45,10 @@ export function createTokenLedger(limit: number, readSkill: (skill: Skill) => Bu
       }
       return counts;
     },
-    async countLarge({ skills }) {
+    async countLarge({ skills }, signal) {
       const pace = createPace();
       for (const skill of skills) {
+        if (signal.aborted) return;
         if (skill.bytes <= limit) continue;
         await pace();
         await countBody(skill);

@@ -58,7 +58,10 @@ export function workspaceTools({ root, maxBytes, registry, restart }: WorkspaceO
         const size = Buffer.byteLength(content);
         if (size > maxBytes)
           return toolError('RESOURCE_TOO_LARGE', `The content has ${size} bytes, more than ${maxBytes}.`);
-        const policy = registry.writePolicy(join(base, ...relativeSegments(below)));
+        const target = join(base, ...relativeSegments(below));
+        // What a person has put there since the last look is theirs: an update, not a new file.
+        await registry.refresh();
+        const policy = registry.writePolicy(target);
         if (policy && policy.policy !== 'allow') return refusal(path, policy);
         const { created } = writeContained(base, below, content);
         if (policy) await registry.refresh();
@@ -85,9 +88,18 @@ function locate(root: string, path: string): { base: string; below: string } {
   const folder = FOLDERS.find((name) => name === first);
   if (!folder)
     throw new CodedError('PATH_OUTSIDE_WORKSPACE', `"${path}" must start with extensions/ or skills/.`, { path });
-  const base = join(root, folder);
-  mkdirSync(base, { recursive: true });
-  return { base: realpathSync(base), below: rest.join('/') };
+  try {
+    const base = join(root, folder);
+    mkdirSync(base, { recursive: true });
+    return { base: realpathSync(base), below: rest.join('/') };
+  } catch (error) {
+    throw folderUnusable(folder, error);
+  }
+}
+
+function folderUnusable(folder: string, cause: unknown): CodedError {
+  const reason = (cause as NodeJS.ErrnoException).code;
+  return new CodedError('WRITE_FAILED', `${folder}/ is no folder and cannot be made (${reason}).`, { folder }, cause);
 }
 
 function refusal(path: string, { action, policy, source }: { action: string; policy: string; source: string }) {

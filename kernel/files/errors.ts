@@ -18,16 +18,16 @@ export function invalidPath(reason: string): CodedError<FileErrorCode> {
 }
 
 export function resourceNotFound(path: string, reason = 'no such file'): CodedError<FileErrorCode> {
-  return new CodedError('RESOURCE_NOT_FOUND', `Cannot read "${path}": ${reason}.`, { path });
+  return new CodedError('RESOURCE_NOT_FOUND', `Cannot read "${shorten(path)}": ${reason}.`, { path });
 }
 
 export function resourceTooLarge(path: string, size: number, limit: number): CodedError<FileErrorCode> {
-  const message = `"${path}" has ${size} bytes, more than the limit of ${limit}.`;
+  const message = `"${shorten(path)}" has ${size} bytes, more than the limit of ${limit}.`;
   return new CodedError('RESOURCE_TOO_LARGE', message, { path, size, limit });
 }
 
 export function writeFailed(path: string, reason: string, cause?: unknown): CodedError<FileErrorCode> {
-  return new CodedError('WRITE_FAILED', `Cannot write "${path}": ${reason}.`, { path }, cause);
+  return new CodedError('WRITE_FAILED', `Cannot write "${shorten(path)}": ${reason}.`, { path }, cause);
 }
 
 /** What an error of the file system means to somebody who asked for `path`. */
@@ -38,4 +38,11 @@ export function fromSystemError(error: unknown, path: string): CodedError<FileEr
   if (code === 'EACCES' || code === 'EPERM') return resourceNotFound(path, 'not permitted');
   if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ENAMETOOLONG') return resourceNotFound(path);
   return resourceNotFound(path, `it cannot be opened (${code ?? 'unknown error'})`);
+}
+
+// --- internal ---
+
+/** A message is for reading; the whole path is in the details. */
+function shorten(path: string): string {
+  return path.length > 200 ? `${path.slice(0, 200)}…` : path;
 }

@@ -1,6 +1,6 @@
-import { constants, lstatSync, readdirSync } from 'node:fs';
+import { type Dirent, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { withContained } from './read-contained.ts';
+import { statsOf, withContained } from './open-contained.ts';
 import { relativeSegments } from './relative-path.ts';
 
 export interface FolderEntry {
@@ -17,30 +17,27 @@ export interface FolderEntry {
  * @throws as `readContained`; RESOURCE_NOT_FOUND when it is no folder.
  */
 export function listContained(base: string, path: string): readonly FolderEntry[] {
-  const folder = path === '' || path === '.' ? base : join(base, ...relativeSegments(path));
+  const segments = path === '' || path === '.' ? [] : relativeSegments(path);
   return withContained(
     base,
-    folder,
+    segments,
     path,
-    (descriptor) => {
-      const at = process.platform === 'linux' ? `/proc/self/fd/${descriptor}` : folder;
-      return readdirSync(at)
-        .sort()
-        .flatMap((name) => entryOf(at, name));
-    },
-    constants.O_DIRECTORY,
+    (_descriptor, folder) =>
+      readdirSync(folder, { withFileTypes: true })
+        .sort((a, b) => (a.name < b.name ? -1 : 1))
+        .flatMap((entry) => entryOf(folder, entry)),
+    { folder: true },
   );
 }
 
 // --- internal ---
 
-function entryOf(folder: string, name: string): FolderEntry[] {
-  try {
-    const stats = lstatSync(join(folder, name));
-    const kind = stats.isFile() ? 'file' : stats.isDirectory() ? 'directory' : 'other';
-    return [{ name, kind, size: kind === 'file' ? stats.size : 0 }];
-  } catch {
-    // Removed since it was listed.
-    return [];
-  }
+function entryOf(folder: string, entry: Dirent): FolderEntry[] {
+  const { name } = entry;
+  if (entry.isDirectory()) return [{ name, kind: 'directory', size: 0 }];
+  if (!entry.isFile()) return [{ name, kind: 'other', size: 0 }];
+  const stats = statsOf(join(folder, name));
+  // Removed, or replaced by something else, since it was listed.
+  if (!stats?.isFile()) return [];
+  return [{ name, kind: 'file', size: stats.size }];
 }

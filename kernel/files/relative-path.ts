@@ -1,11 +1,16 @@
 import { sep } from 'node:path';
 import { invalidPath, pathTraversal } from './errors.ts';
 
+/** As long as a path may be on Linux. */
+const MAX_CHARS = 4096;
+/** Far deeper than any tree made on purpose, and far from where tools that walk trees break. */
+const MAX_SEGMENTS = 64;
+
 /**
  * The segments of a relative path with `/` between them; `.` and empty segments are dropped.
  *
  * @throws PATH_TRAVERSAL for `..`, absolute, backslash, NUL and drive forms, before the file system is asked anything;
- *   INVALID_ARGUMENT when nothing is left.
+ *   INVALID_ARGUMENT when nothing is left, for more than 4,096 characters and for more than 64 segments.
  */
 export function relativeSegments(path: string): readonly string[] {
   if (path.includes('\0') || path.includes('\\') || path.startsWith('/') || /^[A-Za-z]:/.test(path))
@@ -13,6 +18,19 @@ export function relativeSegments(path: string): readonly string[] {
   const segments = path.split('/').filter((segment) => segment !== '' && segment !== '.');
   if (segments.includes('..')) throw pathTraversal();
   if (segments.length === 0) throw invalidPath('expected a relative path such as references/guide.md');
+  if (path.length > MAX_CHARS) throw invalidPath(`it has ${path.length} characters, more than ${MAX_CHARS}`);
+  if (segments.length > MAX_SEGMENTS) throw invalidPath(`it is ${segments.length} folders deep, over ${MAX_SEGMENTS}`);
+  return segments;
+}
+
+/**
+ * As `relativeSegments`, for a path that must lead to a file.
+ *
+ * @throws also INVALID_ARGUMENT for a path that ends in `/` or `/.`: it names a folder.
+ */
+export function fileSegments(path: string): readonly string[] {
+  const segments = relativeSegments(path);
+  if (/\/\.?$/.test(path)) throw invalidPath('it ends in a slash, so it names a folder; leave the slash out');
   return segments;
 }
 

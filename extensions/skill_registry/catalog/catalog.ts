@@ -41,6 +41,13 @@ export function createCatalog(sources: readonly SkillSource[], limits: SkillRegi
     return next;
   };
 
+  const start = (): Promise<Snapshot> => {
+    running = scanAll().finally(() => {
+      running = undefined;
+    });
+    return running;
+  };
+
   return {
     sources,
     snapshot: () => current,
@@ -49,20 +56,14 @@ export function createCatalog(sources: readonly SkillSource[], limits: SkillRegi
       return () => listeners.delete(listener);
     },
     refresh() {
-      if (!running) {
-        running = scanAll().finally(() => {
-          running = undefined;
-        });
-        return running;
-      }
-      following ??= running
+      // Asked first: between two scans none is running, and one is about to.
+      if (following) return following;
+      if (!running) return start();
+      following = running
         .catch(() => undefined)
         .then(() => {
           following = undefined;
-          running = scanAll().finally(() => {
-            running = undefined;
-          });
-          return running;
+          return start();
         });
       return following;
     },

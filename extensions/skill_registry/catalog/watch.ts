@@ -1,8 +1,7 @@
-import { statSync } from 'node:fs';
-import { type FSWatcher, watch as watchFiles } from 'chokidar';
 import { describeError } from 'skill-registry/kernel';
 import type { SkillRegistryConfig } from '../config.ts';
 import type { Catalog } from './catalog.ts';
+import { createFolderEvents, type FolderEvents } from './folder-events.ts';
 
 export interface WatchOptions {
   readonly catalog: Catalog;
@@ -13,77 +12,78 @@ export interface WatchOptions {
   onError(error: unknown): void;
 }
 
-/** Events come in bursts: an editor writes, renames, touches. */
-const DEBOUNCE_MS = 100;
+/** Events come in bursts (an editor writes, renames, touches), and some bursts do not end. */
+const QUIET_MS = 100;
+const BURST_MS = 400;
 
 /**
- * Refreshes the catalog until `signal` aborts: on file events, and every interval as a net for what gives no events (new
- * roots, network file systems). Folders are watched, not files, so the cost is one watch per folder; an event only wakes
- * the refresh, which finds out itself what changed. When the system has no more watches, polling goes on alone.
+ * Refreshes the catalog until `signal` aborts: on file events, and every interval as a net for what gives no events (network
+ * file systems). An event only wakes the refresh, which finds out itself what changed. When the system has no more watches,
+ * polling goes on alone.
  */
 export async function watchCatalog(options: WatchOptions, signal: AbortSignal): Promise<void> {
-  const { catalog, watch, onError } = options;
-  if (watch.mode === 'off') return;
-  let timer: NodeJS.Timeout | undefined;
+  const { catalog, watch, onMode, onError } = options;
+  if (watch.mode === 'off' || signal.aborted) return;
+  let events: FolderEvents | undefined;
+  const follow = (): void => events?.follow(catalog.sources.flatMap((source) => source.watchFolders()));
   const refresh = (): void => {
-    catalog.refresh().then(() => watcher?.add(foldersOf(catalog)), onError);
+    catalog.refresh().then(follow).catch(onError);
   };
-  const wake = (): void => {
-    timer ??= setTimeout(() => {
-      timer = undefined;
-      refresh();
-    }, DEBOUNCE_MS);
+  const burst = createBurst(refresh);
+  const endEvents = async (): Promise<void> => {
+    // Taken away first: a refresh that is still under way must not start it again.
+    const ending = events;
+    events = undefined;
+    await ending?.close();
   };
-
-  let watcher: FSWatcher | undefined;
-  if (watch.mode === 'events') watcher = startWatcher(options, wake, () => endWatcher());
-  const endWatcher = (): void => {
-    const ending = watcher;
-    watcher = undefined;
-    ending?.close().catch(onError);
-  };
-  options.onMode(watcher ? 'events' : 'poll');
+  if (watch.mode === 'events') {
+    events = createFolderEvents({
+      // References and scripts of a skill lie below the depth at which skills are looked for.
+      depth: options.scanDepth + 4,
+      wake: burst.wake,
+      onError(error) {
+        const code = (error as NodeJS.ErrnoException).code;
+        if (code === 'ENOSPC' || code === 'EMFILE' || code === 'ENFILE') {
+          onMode('poll', `the system has no more file watches (${code}), so changes are seen by polling`);
+          endEvents().catch(onError);
+        } else {
+          // One folder that cannot be watched is still polled.
+          onMode('events', `a folder cannot be watched: ${describeError(error)}`);
+        }
+      },
+    });
+  }
+  onMode(watch.mode);
+  follow();
 
   const poll = setInterval(refresh, watch.interval_seconds * 1000);
   await new Promise<void>((resolve) => {
-    if (signal.aborted) return resolve();
     signal.addEventListener('abort', () => resolve(), { once: true });
   });
   clearInterval(poll);
-  clearTimeout(timer);
-  await watcher?.close();
+  await endEvents();
+  burst.cancel();
 }
 
 // --- internal ---
 
-function foldersOf(catalog: Catalog): string[] {
-  // A folder that does not exist yet is left to the poll, which adds it when it appears.
-  return catalog.sources.flatMap((source) => source.watchFolders()).filter((folder) => isFolder(folder));
-}
-
-function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
-}
-
-function startWatcher({ catalog, scanDepth, onMode }: WatchOptions, wake: () => void, end: () => void): FSWatcher {
-  const watcher = watchFiles(foldersOf(catalog), {
-    ignoreInitial: true,
-    followSymlinks: true,
-    // References and scripts of a skill lie below the depth at which skills are looked for.
-    depth: scanDepth + 4,
-    ignored: (path, stats) => /(^|[\\/])(\.git|node_modules)$/.test(path) || (stats?.isFile() ?? false),
-  });
-  watcher.on('all', wake);
-  watcher.on('raw', wake);
-  watcher.on('error', (error) => {
-    const code = (error as NodeJS.ErrnoException).code;
-    if (code === 'ENOSPC' || code === 'EMFILE' || code === 'ENFILE') {
-      end();
-      onMode('poll', `the system has no more file watches (${code}), so changes are seen by polling`);
-    } else {
-      // One folder that cannot be watched is still polled.
-      onMode('events', `a folder cannot be watched: ${describeError(error)}`);
-    }
-  });
-  return watcher;
+/** Calls `act` once when a burst of wakes has been quiet for QUIET_MS, or goes on for BURST_MS. */
+function createBurst(act: () => void): { wake(): void; cancel(): void } {
+  let timer: NodeJS.Timeout | undefined;
+  let until = 0;
+  return {
+    wake() {
+      const now = performance.now();
+      if (!timer) until = now + BURST_MS;
+      clearTimeout(timer);
+      timer = setTimeout(
+        () => {
+          timer = undefined;
+          act();
+        },
+        Math.max(0, Math.min(QUIET_MS, until - now)),
+      );
+    },
+    cancel: () => clearTimeout(timer),
+  };
 }

@@ -36,36 +36,50 @@ export async function catalogText(skills: readonly Skill[], options: CatalogText
   const text = layOut(whole);
   if (Buffer.byteLength(text) <= options.budgetTokens) return text;
   const count = await loadTokenCounter();
-  const room = options.budgetTokens - count(layOut([], skills.length, skills.length));
-  const fits = (lines: readonly string[]): boolean => {
-    let used = 0;
-    return lines.every((line) => {
-      used += count(`${line}\n`);
-      return used <= room;
+  const frame = count(layOut([], skills.length, skills.length));
+  /** Stops at the first line too many: most of a large catalog is never looked at. */
+  const fits = (lineOf: LineOf, fixed = frame): boolean => {
+    let used = fixed;
+    return skills.every((skill) => {
+      const line = lineOf(skill);
+      if (line !== undefined) used += count(`${line}\n`);
+      return used <= options.budgetTokens;
     });
   };
-  if (count(text) <= options.budgetTokens) return text;
+  const write = (lineOf: LineOf): string => {
+    const lines = skills.map(lineOf).filter((line) => line !== undefined);
+    return layOut(lines, lines.length, skills.length);
+  };
+  const nameOnly: LineOf = (skill) => `• \`${skill.id}\``;
 
-  for (const length of LENGTHS) {
-    const lines = skills.map((skill) => skillLine(skill, length));
-    if (fits(lines)) return layOut(lines, skills.length, skills.length);
+  if (fits((skill) => skillLine(skill), count(layOut([])))) return text;
+  if (fits(nameOnly)) {
+    for (const length of LENGTHS) {
+      const evenly: LineOf = (skill) => skillLine(skill, length);
+      if (fits(evenly)) return write(evenly);
+    }
+    const ranked = rankedFirst(skills, options.rank());
+    const described = (most: number): LineOf => {
+      const chosen = new Set(ranked.slice(0, most));
+      return (skill) => (chosen.has(skill) ? skillLine(skill, SHORT) : nameOnly(skill));
+    };
+    return write(described(largest(skills.length, (n) => fits(described(n)))));
   }
-  const ranked = rankedFirst(skills, options.rank());
-  const names = (described: number): string[] => {
-    const chosen = new Set(ranked.slice(0, described));
-    return skills.map((skill) => (chosen.has(skill) ? skillLine(skill, SHORT) : `• \`${skill.id}\``));
-  };
-  if (fits(names(0))) return layOut(names(largest(skills.length, (n) => fits(names(n)))), skills.length, skills.length);
 
-  const some = (shown: number): string[] => {
-    const chosen = new Set(ranked.slice(0, shown));
-    return skills.filter((skill) => chosen.has(skill)).map((skill) => skillLine(skill, MEDIUM));
+  const ranked = rankedFirst(skills, options.rank());
+  const relevant = (most: number): LineOf => {
+    const chosen = new Set(ranked.slice(0, most));
+    return (skill) => (chosen.has(skill) ? skillLine(skill, MEDIUM) : undefined);
   };
-  const shown = largest(Math.min(skills.length, options.budgetTokens), (n) => fits(some(n)));
-  return layOut(some(shown), shown, skills.length);
+  // A line has more than one token, so no more than the budget can be shown.
+  const most = Math.min(skills.length, options.budgetTokens);
+  return write(relevant(largest(most, (n) => fits(relevant(n)))));
 }
 
 // --- internal ---
+
+/** The line of a skill; undefined leaves it out. */
+type LineOf = (skill: Skill) => string | undefined;
 
 function layOut(lines: readonly string[], shown?: number, of?: number): string {
   const note = of === undefined ? [] : [`${shown} of ${of} skills shown; list_skills(query) finds the rest.`];

@@ -118,7 +118,7 @@ function readFields({ yaml, yamlLine, oddity }: ReturnType<typeof splitFrontmatt
     add('FRONTMATTER_REPAIRED', 'warning', message, yamlLine + fields.lineOf(key) - 1, { field: key });
   }
   if (fields.error) {
-    const message = `The frontmatter is not valid YAML (${fields.error.message}); only its name and description lines were used.`;
+    const message = `The frontmatter is not valid YAML (${fields.error.message}); only its name, description and invocation lines were used.`;
     add('FRONTMATTER_INVALID', 'error', message, yamlLine + fields.error.line - 1);
   }
   return fields;
@@ -171,7 +171,10 @@ function readDescription(data: YamlFields['data'], body: string, add: ProblemSin
 
 /** The first lines of prose; a heading when there is nothing else. */
 function firstParagraph(body: string): string {
-  const blocks = body.split(/(?:\r\n|\n|\r)[ \t]*(?:\r\n|\n|\r)/).map((block) => block.trim());
+  const blocks = body
+    .replace(/\r\n?/g, '\n')
+    .split(/\n[ \t]*\n/)
+    .map((block) => block.trim());
   const prose = blocks
     .map((block) => foldLine(block.replace(/^#{1,6}[^\r\n]*/gm, '')))
     .find((block) => /[\p{L}\p{N}]/u.test(block));

@@ -8,11 +8,15 @@ const KEPT = new Set(['\u200c', '\u200d', '\ufe0f']);
 
 /** One line of plain text: white space folded, invisible characters removed, lone surrogates replaced by U+FFFD. */
 export function foldLine(text: string): string {
-  return text
-    .replace(/\s+/g, ' ')
-    .replace(INVISIBLE, (char) => (KEPT.has(char) ? char : ''))
-    .replace(/\p{Surrogate}/gu, '\ufffd')
-    .trim();
+  return (
+    text
+      // First, so that nothing removed between two halves makes them a character.
+      .replace(/\p{Surrogate}/gu, '\ufffd')
+      .replace(/\s+/g, ' ')
+      .replace(INVISIBLE, (char) => (KEPT.has(char) ? char : ''))
+      .replace(/ {2,}/g, ' ')
+      .trim()
+  );
 }
 
 /** True when `foldLine` would change it: such a text cannot be an id. */

@@ -11,25 +11,29 @@ export interface YamlFields {
   readonly error?: { readonly message: string; readonly line: number };
 }
 
-/** More repairs than this, and the text is no frontmatter that somebody wrote by hand. */
+/** More repairs, or more text, than this is no frontmatter that somebody wrote by hand; each repair reads it all again. */
 const MAX_REPAIRS = 20;
+const MAX_REPAIRED_CHARS = 16 * 1024;
+/** Fields that are taken line by line where nothing else helps: what it is, and who may not load it. */
+const SCANNED = new Set(['name', 'description', 'disable-model-invocation', 'user-invocable']);
 
 /**
  * Reads YAML 1.2 and never throws.
  *
  * Where a value is what people write and YAML refuses (an unquoted `: `, a leading backtick, brackets in prose), that
- * value is taken as plain text and named in `repaired`. Where nothing helps, `name:` and `description:` lines are taken
- * as they stand and `error` says why.
+ * value is taken as plain text and named in `repaired`. Where nothing helps, the lines of SCANNED fields are taken as they
+ * stand and `error` says why.
  */
 export function readYamlFields(yaml: string): YamlFields {
   const repaired: string[] = [];
-  let text = yaml;
+  // The yaml package takes a CR alone for a character of the line.
+  let text = yaml.replace(/\r\n?/g, '\n');
   let first: { message: string; line: number } | undefined;
   for (let attempt = 0; attempt <= MAX_REPAIRS; attempt++) {
     const parsed = parseOnce(text);
     if ('data' in parsed) return { ...parsed, repaired };
     first ??= parsed;
-    const repair = quoteValueAt(text, parsed.line, repaired);
+    const repair = text.length <= MAX_REPAIRED_CHARS && quoteValueAt(text, parsed.line, repaired);
     if (!repair) break;
     text = repair.text;
     repaired.push(repair.key);
@@ -54,32 +58,49 @@ function parseOnce(text: string): Parsed {
         return [String(key.value), lines.linePos(key.range?.[0] ?? 0).line];
       }),
     );
-    return {
-      data: document.toJS({ maxAliasCount: 100 }) as Record<string, unknown>,
-      lineOf: (key) => keys.get(key) ?? 1,
-    };
+    const data = document.toJS({ maxAliasCount: 100 }) as Record<string, unknown>;
+    if (text.includes('*') && isCircular(data)) return { message: 'an alias stands inside its own anchor', line: 1 };
+    return { data, lineOf: (key) => keys.get(key) ?? 1 };
   } catch (error) {
     // Alias bombs (ReferenceError) and nesting deeper than the stack (RangeError).
     return { message: error instanceof Error ? error.message : String(error), line: 1 };
   }
 }
 
-const KEY_LINE = /^([A-Za-z_][\w-]*):[ \t]+(\S.*)$/;
+function isCircular(data: unknown): boolean {
+  try {
+    JSON.stringify(data);
+    return false;
+  } catch {
+    return true;
+  }
+}
 
-/** Quotes the single-key value that the error at `line` belongs to, continuation lines included. */
+const KEY_LINE = /^([A-Za-z_][\w-]*):(?:[ \t]+(\S.*)|[ \t]*)$/;
+
+/** Quotes the value of the top-level key that the error at `line` belongs to, continuation lines included. */
 function quoteValueAt(text: string, line: number, done: readonly string[]): { text: string; key: string } | undefined {
   const lines = text.split(/\r\n|\n|\r/);
   for (let at = Math.min(line, lines.length) - 1; at >= 0; at--) {
-    const [, key, value] = KEY_LINE.exec(lines[at] ?? '') ?? [];
-    if (key === undefined || value === undefined) continue;
-    if (done.includes(key)) return undefined;
-    let end = at + 1;
-    while (end < lines.length && /^[ \t]+\S/.test(lines[end] ?? '')) end++;
-    const whole = [value, ...lines.slice(at + 1, end).map((more) => more.trim())].join(' ').trim();
-    lines.splice(at, end - at, `${key}: ${JSON.stringify(unquote(whole))}`, ...Array(end - at - 1).fill(''));
-    return { text: lines.join('\n'), key };
+    const field = fieldAt(lines, at);
+    if (!field?.value) continue;
+    if (done.includes(field.key)) return undefined;
+    const blanks = Array(field.end - at - 1).fill('');
+    lines.splice(at, field.end - at, `${field.key}: ${JSON.stringify(field.value)}`, ...blanks);
+    return { text: lines.join('\n'), key: field.key };
   }
   return undefined;
+}
+
+/** A top-level field and its indented lines as one line of text, without the sign of a block. */
+function fieldAt(lines: readonly string[], at: number): { key: string; value: string; end: number } | undefined {
+  const [, key, first = ''] = KEY_LINE.exec(lines[at] ?? '') ?? [];
+  if (key === undefined) return undefined;
+  let end = at + 1;
+  while (end < lines.length && /^[ \t]+\S/.test(lines[end] ?? '')) end++;
+  const more = lines.slice(at + 1, end).map((line) => line.trim());
+  const value = [first.replace(/^[|>][+\-\d]*[ \t]*$/, ''), ...more].join(' ').trim();
+  return { key, value: unquote(value), end };
 }
 
 /** A value that was quoted, only badly, keeps what is inside its quotes. */
@@ -91,11 +112,12 @@ function unquote(value: string): string {
 function scanLines(yaml: string): Pick<YamlFields, 'data' | 'lineOf'> {
   const data: Record<string, string> = {};
   const lineOf = new Map<string, number>();
-  for (const [index, line] of yaml.split(/\r\n|\n|\r/).entries()) {
-    const [, key, value] = KEY_LINE.exec(line) ?? [];
-    if ((key === 'name' || key === 'description') && value !== undefined && data[key] === undefined) {
-      data[key] = unquote(value.trim());
-      lineOf.set(key, index + 1);
+  const lines = yaml.split(/\r\n|\n|\r/);
+  for (const index of lines.keys()) {
+    const field = fieldAt(lines, index);
+    if (field?.value && SCANNED.has(field.key) && data[field.key] === undefined) {
+      data[field.key] = field.value;
+      lineOf.set(field.key, index + 1);
     }
   }
   return { data, lineOf: (key) => lineOf.get(key) ?? 1 };

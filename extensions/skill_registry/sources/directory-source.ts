@@ -1,9 +1,9 @@
-import { lstatSync, readdirSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, relative, sep } from 'node:path';
-import { isInside, type Problem, readContained } from 'skill-registry/kernel';
+import { isInside, listContained, type Problem, readContained } from 'skill-registry/kernel';
 import type { ResourceInfo, Skill } from '../api.ts';
 import { hasInvisible } from '../skill/text.ts';
 import { type FoundSkillFile, findSkillFiles } from './find-skill-files.ts';
+import { futureRealPath, realPathOf } from './real-path.ts';
 import { createSkillFileReader } from './skill-files.ts';
 import type { SkillSource } from './source.ts';
 
@@ -16,11 +16,13 @@ export interface DirectorySourceOptions {
 
 /** More files than this in one skill are counted by nobody; the list is cut. */
 const MAX_RESOURCES = 512;
+/** Folders without files are not worth more looking either. */
+const MAX_FOLDERS = 512;
 
 /** Skills below a folder. Problems: SOURCE_MISSING, SKILL_ID_INVALID, and those of finding and of reading. */
 export function createDirectorySource({ id, root, allowOutside }: DirectorySourceOptions): SkillSource {
   const reader = createSkillFileReader();
-  let outsideFolders: readonly string[] = [];
+  let outside: readonly string[] = [];
   return {
     id,
     kind: 'directory',
@@ -28,7 +30,7 @@ export function createDirectorySource({ id, root, allowOutside }: DirectorySourc
     async scan(limits, pace) {
       const realRoot = realPathOf(root);
       if (realRoot === undefined) {
-        outsideFolders = [];
+        outside = [];
         return { skills: [], problems: [missing(root)] };
       }
       const found = await findSkillFiles({ root, maxDepth: limits.scan_depth, allowOutside, pace });
@@ -44,29 +46,18 @@ export function createDirectorySource({ id, root, allowOutside }: DirectorySourc
         else problems.push(unusableId(file));
       }
       reader.sweep();
-      outsideFolders = skills.map((skill) => skill.dir).filter((dir) => !isInside(dir, realRoot));
+      outside = found.outside;
       return { skills, problems };
     },
     readSkill: (skill, maxBytes) => readContained(dirname(skill.realFile), basename(skill.realFile), maxBytes),
     resources: (skill) => listFiles(skill.dir, basename(skill.file)),
     readResource: (skill, path, maxBytes) => readContained(skill.dir, path, maxBytes),
-    watchFolders: () => [root, ...outsideFolders],
-    contains(path) {
-      const realRoot = realPathOf(root) ?? root;
-      return isInside(path, realRoot) || outsideFolders.some((folder) => isInside(path, folder));
-    },
+    watchFolders: () => [root, ...outside],
+    contains: (path) => [futureRealPath(root), ...outside].some((place) => isInside(path, place)),
   };
 }
 
 // --- internal ---
-
-function realPathOf(path: string): string | undefined {
-  try {
-    return realpathSync(path);
-  } catch {
-    return undefined;
-  }
-}
 
 function placeOf(file: FoundSkillFile, source: string, id: string, root: string) {
   const below = relative(root, file.dir).split(sep).join('/');
@@ -80,14 +71,17 @@ function placeOf(file: FoundSkillFile, source: string, id: string, root: string)
   };
 }
 
-/** An id stands in prompts, in commands and on terminals, so it must be what it looks like. */
+/**
+ * An id stands in prompts, in commands and on terminals, so it must be what it looks like. With a colon it could pass for the
+ * qualified id of another skill.
+ */
 function isUsableId(id: string): boolean {
-  return id.length > 0 && !hasInvisible(id) && !id.includes('`');
+  return id.length > 0 && !hasInvisible(id) && !/[`:]/.test(id);
 }
 
 function unusableId(file: FoundSkillFile): Problem {
   const message =
-    'The directory name is the id and may hold no backtick, control or invisible character, and no odd white space. Rename it.';
+    'The directory name is the id and may hold no backtick, colon, control or invisible character, and no odd white space. Rename it.';
   return { code: 'SKILL_ID_INVALID', severity: 'error', file: join(file.dir, file.fileName), message };
 }
 
@@ -96,26 +90,28 @@ function missing(root: string): Problem {
   return { code: 'SOURCE_MISSING', severity: 'warning', file: root, message };
 }
 
-/** Regular files by path. Links are left out: they are never handed over. */
+/** Regular files by path. Links are left out: they are never handed over, nor followed. */
 function listFiles(dir: string, skillFile: string): readonly ResourceInfo[] {
   const files: ResourceInfo[] = [];
+  let folders = 0;
   const visit = (below: string): void => {
-    for (const entry of readdirSync(join(dir, below), { withFileTypes: true }).sort((a, b) =>
-      a.name < b.name ? -1 : 1,
-    )) {
-      if (files.length >= MAX_RESOURCES) return;
-      const path = below ? `${below}/${entry.name}` : entry.name;
-      if (entry.isDirectory()) {
-        if (entry.name !== '.git' && entry.name !== 'node_modules') visit(path);
-      } else if (entry.isFile() && path !== skillFile) {
-        files.push({ path, size: lstatSync(join(dir, path)).size });
-      }
+    folders += 1;
+    for (const { name, kind, size } of entriesOf(dir, below)) {
+      if (files.length >= MAX_RESOURCES || folders >= MAX_FOLDERS) return;
+      const path = below ? `${below}/${name}` : name;
+      if (kind === 'directory' && name !== '.git' && name !== 'node_modules') visit(path);
+      else if (kind === 'file' && path !== skillFile) files.push({ path, size });
     }
   };
-  try {
-    visit('');
-  } catch {
-    // Changed while it was listed; the next list is right again.
-  }
+  visit('');
   return files;
+}
+
+/** Nothing for a folder that has gone, may not be read or lies too deep: the rest is still worth listing. */
+function entriesOf(dir: string, below: string): ReturnType<typeof listContained> {
+  try {
+    return listContained(dir, below);
+  } catch {
+    return [];
+  }
 }

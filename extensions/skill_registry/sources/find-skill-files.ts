@@ -1,6 +1,7 @@
 import { type Dirent, readdirSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isInside, type Problem } from 'skill-registry/kernel';
+import { futureRealPath, realPathOf } from './real-path.ts';
 
 /** A directory with a SKILL.md. */
 export interface FoundSkillFile {
@@ -21,6 +22,14 @@ export interface FindOptions {
   readonly pace: () => Promise<void>;
 }
 
+export interface FoundSkillFiles {
+  /** In order of path. */
+  readonly files: readonly FoundSkillFile[];
+  /** Where links lead that leave the root, with `allowOutside`: real folders and SKILL.md files, there or still to be made. */
+  readonly outside: readonly string[];
+  readonly problems: readonly Problem[];
+}
+
 /** Never descended into: what is in there belongs to tools, and there is a lot of it. */
 const SKIPPED = new Set(['.git', 'node_modules']);
 
@@ -32,12 +41,11 @@ const SKIPPED = new Set(['.git', 'node_modules']);
  *
  * @throws what `readdir` throws for the root itself.
  */
-export async function findSkillFiles(
-  options: FindOptions,
-): Promise<{ readonly files: readonly FoundSkillFile[]; readonly problems: readonly Problem[] }> {
-  const realRoot = realpathSync(options.root);
+export async function findSkillFiles(options: FindOptions): Promise<FoundSkillFiles> {
+  const { allowOutside } = options;
+  const walk: Walk = { realRoot: realpathSync(options.root), allowOutside, outside: new Set(), problems: [] };
+  const { problems } = walk;
   const files: FoundSkillFile[] = [];
-  const problems: Problem[] = [];
   const seen = new Set<string>();
 
   const visit = async (dir: string, realDir: string, depth: number): Promise<void> => {
@@ -47,8 +55,9 @@ export async function findSkillFiles(
     const entries = read(dir, depth, problems);
     const skillFile = skillFileOf(entries, dir, problems);
     if (skillFile) {
-      const found = resolveSkillFile(dir, realDir, skillFile, realRoot, options.allowOutside, problems);
-      if (found) files.push(found);
+      const fileName = skillFile.name;
+      const realFile = skillFile.isSymbolicLink() ? follow(join(dir, fileName), walk) : join(realDir, fileName);
+      if (realFile !== undefined) files.push({ dir, fileName, realDir, realFile });
       return;
     }
     const folders = entries.filter(
@@ -62,16 +71,23 @@ export async function findSkillFiles(
       const path = join(dir, entry.name);
       if (entry.isDirectory()) await visit(path, join(realDir, entry.name), depth + 1);
       else {
-        const target = linkedFolder(path, realRoot, options.allowOutside, problems);
+        const target = linkedFolder(path, walk);
         if (target) await visit(path, target, depth + 1);
       }
     }
   };
-  await visit(options.root, realRoot, 0);
-  return { files, problems };
+  await visit(options.root, walk.realRoot, 0);
+  return { files, outside: [...walk.outside], problems };
 }
 
 // --- internal ---
+
+interface Walk {
+  readonly realRoot: string;
+  readonly allowOutside: boolean;
+  readonly outside: Set<string>;
+  readonly problems: Problem[];
+}
 
 function read(dir: string, depth: number, problems: Problem[]): Dirent[] {
   try {
@@ -85,49 +101,38 @@ function read(dir: string, depth: number, problems: Problem[]): Dirent[] {
   }
 }
 
-function skillFileOf(entries: readonly Dirent[], dir: string, problems: Problem[]): string | undefined {
+function skillFileOf(entries: readonly Dirent[], dir: string, problems: Problem[]): Dirent | undefined {
   const candidates = entries.filter((entry) => entry.name.toLowerCase() === 'skill.md' && !entry.isDirectory());
   const exact = candidates.find((entry) => entry.name === 'SKILL.md');
-  if (exact) return exact.name;
+  if (exact) return exact;
   const [other] = candidates;
   if (!other) return undefined;
   const message = `The file is called ${other.name}; most tools only find SKILL.md. Rename it.`;
   problems.push({ code: 'SKILL_FILE_CASE', severity: 'warning', file: join(dir, other.name), message });
-  return other.name;
+  return other;
 }
 
-function resolveSkillFile(
-  dir: string,
-  realDir: string,
-  fileName: string,
-  realRoot: string,
-  allowOutside: boolean,
-  problems: Problem[],
-): FoundSkillFile | undefined {
-  const path = join(dir, fileName);
-  try {
-    const realFile = realpathSync(path);
-    if (!allowOutside && !isInside(realFile, realRoot)) {
-      problems.push(outside(path));
-      return undefined;
-    }
-    return { dir, fileName, realDir, realFile };
-  } catch {
-    problems.push(brokenLink(path));
-    return undefined;
-  }
+function linkedFolder(path: string, walk: Walk): string | undefined {
+  return isLinkToFile(path) ? undefined : follow(path, walk);
 }
 
-function linkedFolder(path: string, realRoot: string, allowOutside: boolean, problems: Problem[]): string | undefined {
-  try {
-    if (!statSync(path).isDirectory()) return undefined;
-    const real = realpathSync(path);
-    if (allowOutside || isInside(real, realRoot)) return real;
-    problems.push(outside(path));
-  } catch {
-    problems.push(brokenLink(path));
-  }
+/** Where a link leads, if it may be followed there; else undefined, and a problem. */
+function follow(link: string, { realRoot, allowOutside, outside, problems }: Walk): string | undefined {
+  const real = realPathOf(link);
+  const target = real ?? futureRealPath(link);
+  const leavesRoot = !isInside(target, realRoot);
+  if (leavesRoot && allowOutside) outside.add(target);
+  if (real !== undefined && (allowOutside || !leavesRoot)) return real;
+  problems.push(real === undefined ? brokenLink(link) : leadsOut(link));
   return undefined;
+}
+
+function isLinkToFile(path: string): boolean {
+  try {
+    return !statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
 }
 
 function tooDeep(dir: string, maxDepth: number, count: number): Problem {
@@ -135,7 +140,7 @@ function tooDeep(dir: string, maxDepth: number, count: number): Problem {
   return { code: 'SCAN_DEPTH_EXCEEDED', severity: 'warning', file: dir, message, details: { maxDepth, count } };
 }
 
-function outside(path: string): Problem {
+function leadsOut(path: string): Problem {
   const message =
     'This link leads out of its source and was not followed. Set allow_outside: true for the source to allow it.';
   return { code: 'SYMLINK_OUTSIDE', severity: 'error', file: path, message };

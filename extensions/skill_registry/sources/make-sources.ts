@@ -8,11 +8,19 @@ import type { SkillSource } from './source.ts';
 /** The sources of a config, in its order, each with an id of its own. @param root - Absolute; relative paths start here. */
 export function makeSources(configs: readonly SourceConfig[], root: string): readonly SkillSource[] {
   const taken = new Set<string>();
-  return configs.map((config) => {
-    const location = config.shipped ? join(packageRoot(), 'skills') : locate(config.path ?? '.', root);
-    const id = freeId(config.id ?? (config.shipped ? 'shipped' : basename(location)), taken);
-    return createDirectorySource({ id, root: location, allowOutside: config.allow_outside });
-  });
+  const shipped = join(packageRoot(), 'skills');
+  const located = configs.map((config) => ({
+    config,
+    location: config.shipped ? shipped : locate(config.path ?? '.', root),
+  }));
+  // In a checkout of the package, its skills are those of the root: one source, not two.
+  const shippedIsListed = located.some(({ config, location }) => !config.shipped && location === shipped);
+  return located
+    .filter(({ config }) => !(config.shipped && shippedIsListed))
+    .map(({ config, location }) => {
+      const id = freeId(config.id ?? (config.shipped ? 'shipped' : basename(location)), taken);
+      return createDirectorySource({ id, root: location, allowOutside: config.allow_outside });
+    });
 }
 
 // --- internal ---

@@ -1,0 +1,54 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { ROOT, sourceFiles } from './imports.ts';
+
+const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
+
+/** Literals that look like codes and are none. */
+const NO_CODES = /^(MODEL_BASE_URL|MODEL_API_KEY|MODEL_NAME)$/;
+
+it('documents every code, and no code that does not exist', () => {
+  const sources = ['kernel', 'extensions', 'cli'].flatMap(sourceFiles).map(read).join('\n');
+  const used = new Set([...sources.matchAll(/'([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)'/g)].map(([, code = '']) => code));
+  const codes = [...used].filter((code) => !NO_CODES.test(code)).sort();
+  const documented = [...read('docs/errors.md').matchAll(/^\| `([A-Z_]+)` \|/gm)].map(([, code = '']) => code);
+  expect([...documented].sort()).toEqual(codes);
+});
+
+it('documents every key of the config block, with its default', () => {
+  const { config } = parse(read('extensions/skill_registry/manifest.yaml')) as { config: Record<string, unknown> };
+  const page = read('docs/configuration.md');
+  const paths = Object.entries(config).flatMap(([key, value]) =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? Object.entries(value).map(([inner, byDefault]) => [`${key}.${inner}`, byDefault] as const)
+      : [[key, value] as const],
+  );
+  const missing = paths.filter(([path, byDefault]) => {
+    const row = page.split('\n').find((line) => line.startsWith(`| \`${path}\` |`));
+    return row === undefined || (typeof byDefault !== 'object' && !row.includes(`\`${byDefault}\``));
+  });
+  expect(missing).toEqual([]);
+});
+
+it.each(['README.md', 'AGENTS.md', 'docs/architecture.md', 'docs/extension-contract.md', 'docs/decisions.md'])(
+  'names only files that exist in %s',
+  (page) => {
+    const text = read(page);
+    const links = [...text.matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, path = '']) => path);
+    const missing = links.filter((path) => !existsSync(join(ROOT, page, '..', path)));
+    expect(missing).toEqual([]);
+  },
+);
+
+it('shows the two commands in the README as they are', () => {
+  const readme = read('README.md');
+  expect(readme).toContain('npm ci && npm start');
+  expect(readme).toContain('npm ci && npm test');
+});
+
+it('keeps the README at one page and AGENTS.md under a hundred lines', () => {
+  expect(read('README.md').split('\n').length).toBeLessThanOrEqual(110);
+  expect(read('AGENTS.md').split('\n').length).toBeLessThanOrEqual(100);
+});

@@ -1,0 +1,103 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { type Import, importsOf, ROOT, sourceFiles } from './imports.ts';
+
+const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+  dependencies: Record<string, string>;
+};
+
+/** Folders of the registry, lowest first: each may import those before it. Files beside them come last. */
+const LAYERS = ['skill', 'sources', 'catalog', 'search', 'context', 'tools'];
+/** Seen from everywhere: types, the shape of the config, error factories. */
+const COMMON = ['api.ts', 'config.ts', 'errors.ts'];
+
+const show = ({ file, target }: Import): string => `${file} imports ${target}`;
+
+function isPackage(target: string): boolean {
+  return (
+    target.startsWith('node:') ||
+    Object.keys(dependencies).some((name) => target === name || target.startsWith(`${name}/`))
+  );
+}
+
+function extensionOf(path: string): string | undefined {
+  return /^extensions\/([^/]+)\//.exec(path)?.[1];
+}
+
+it('lets the kernel import itself and packages, and no extension by name', () => {
+  const wrong = sourceFiles('kernel')
+    .flatMap(importsOf)
+    .filter(({ target }) => !target.startsWith('kernel/') && target !== 'skill-registry/kernel' && !isPackage(target));
+  expect(wrong.map(show)).toEqual([]);
+  const names = sourceFiles('kernel').filter((file) =>
+    /['"`](skill_registry|cli_channel|workspace_files|orchestrator_agent|builder_agent)['"`]/.test(
+      readFileSync(join(ROOT, file), 'utf8'),
+    ),
+  );
+  expect(names).toEqual([]);
+});
+
+it('lets an extension import the contract, its own folder, packages, and types of another one’s api.ts', () => {
+  const allowed = ({ file, target, typeOnly }: Import): boolean => {
+    if (target === 'skill-registry/kernel' || isPackage(target)) return true;
+    if (extensionOf(target) === extensionOf(file)) return true;
+    return typeOnly && /^extensions\/[^/]+\/api\.ts$/.test(target);
+  };
+  const wrong = sourceFiles('extensions')
+    .flatMap(importsOf)
+    .filter((one) => !allowed(one));
+  expect(wrong.map(show)).toEqual([]);
+});
+
+it('lets imports inside the registry run one way', () => {
+  const layerOf = (path: string): number => {
+    const [, , folder = '', rest] = path.split('/');
+    return rest === undefined ? LAYERS.length : LAYERS.indexOf(folder);
+  };
+  const inside = sourceFiles('extensions/skill_registry')
+    .flatMap(importsOf)
+    .filter(({ target }) => target.startsWith('extensions/skill_registry/'));
+  expect(inside.filter(({ target }) => layerOf(target) === -1).map(show)).toEqual([]);
+  const wrong = inside.filter(({ file, target }) => {
+    const common = COMMON.includes(target.replace('extensions/skill_registry/', ''));
+    return !common && layerOf(target) > layerOf(file);
+  });
+  expect(wrong.map(show)).toEqual([]);
+  expect(
+    importsOf('extensions/skill_registry/api.ts')
+      .filter((one) => !one.typeOnly)
+      .map(show),
+  ).toEqual([]);
+});
+
+it('keeps the skill layer pure: no file system, no clock, no process', () => {
+  const wrong = sourceFiles('extensions/skill_registry/skill')
+    .flatMap(importsOf)
+    .filter(({ target }) => target.startsWith('node:'));
+  expect(wrong.map(show)).toEqual([]);
+  const impure = sourceFiles('extensions/skill_registry/skill').filter((file) =>
+    /\b(Date\.now|performance\.now|process\.)/.test(readFileSync(join(ROOT, file), 'utf8')),
+  );
+  expect(impure).toEqual([]);
+});
+
+it('lets the command import the two public doors and packages, nothing behind them', () => {
+  const wrong = sourceFiles('cli')
+    .flatMap(importsOf)
+    .filter(({ target }) => {
+      if (target === 'skill-registry' || target === 'skill-registry/kernel') return false;
+      return !target.startsWith('cli/') && !isPackage(target);
+    });
+  expect(wrong.map(show)).toEqual([]);
+});
+
+it('keeps files at three hundred lines or fewer', () => {
+  const long = [
+    ...sourceFiles('kernel'),
+    ...sourceFiles('extensions'),
+    ...sourceFiles('cli'),
+    ...sourceFiles('test'),
+  ].filter((file) => readFileSync(join(ROOT, file), 'utf8').split('\n').length > 301);
+  expect(long).toEqual([]);
+});

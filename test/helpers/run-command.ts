@@ -1,0 +1,80 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { waitFor } from './wait-for.ts';
+
+const MAIN = join(import.meta.dirname, '..', '..', 'dist', 'cli', 'main.js');
+
+export interface RunOptions {
+  readonly cwd?: string;
+  /** Written to standard input, which is then closed. */
+  readonly input?: string;
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+export interface RunResult {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs the built `skill-registry` command to its end. */
+export async function runCommand(args: readonly string[], options: RunOptions = {}): Promise<RunResult> {
+  const running = startCommand(args, options);
+  running.child.stdin?.end(options.input ?? '');
+  const status = await running.exited;
+  return { status, stdout: running.stdout(), stderr: running.stderr() };
+}
+
+export interface RunningCommand {
+  readonly child: ChildProcess;
+  readonly exited: Promise<number | null>;
+  stdout(): string;
+  stderr(): string;
+  /** Waits until standard output holds this text. */
+  until(text: string, deadlineMs?: number): Promise<void>;
+}
+
+/** Starts the command and leaves it running; it is killed when the test has finished. */
+export function startCommand(args: readonly string[], options: RunOptions = {}): RunningCommand {
+  return watchChild(spawn(process.execPath, [MAIN, ...args], spawnOptions(options)));
+}
+
+/** The same on a pseudo terminal of 80 columns, through script(1). */
+export function startOnTerminal(args: readonly string[], options: RunOptions = {}): RunningCommand {
+  const line = ['stty cols 80;', 'exec', process.execPath, MAIN, ...args].join(' ');
+  return watchChild(spawn('script', ['-qec', line, '/dev/null'], spawnOptions(options)));
+}
+
+// --- internal ---
+
+function spawnOptions({ cwd, environment }: RunOptions) {
+  const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('MODEL_')));
+  return { cwd, env: { ...inherited, TERM: 'xterm', ...environment } };
+}
+
+function watchChild(child: ChildProcess): RunningCommand {
+  let stdout = '';
+  let stderr = '';
+  child.stdout?.setEncoding('utf8').on('data', (chunk) => {
+    stdout += chunk;
+  });
+  child.stderr?.setEncoding('utf8').on('data', (chunk) => {
+    stderr += chunk;
+  });
+  // A command that has ended takes no more input; its status says why.
+  child.stdin?.on('error', () => {});
+  const exited = new Promise<number | null>((resolve) => {
+    child.on('close', (status) => resolve(status));
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  return {
+    child,
+    exited,
+    stdout: () => stdout,
+    stderr: () => stderr,
+    async until(text, deadlineMs) {
+      await waitFor(`${JSON.stringify(text)} in: ${stdout}`, () => stdout.includes(text), deadlineMs);
+    },
+  };
+}
