@@ -10,6 +10,13 @@ const config: ViteUserConfig = defineConfig({
       { find: /^skill-registry$/, replacement: source('./extensions/skill_registry/index.ts') },
     ],
   },
-  test: { include: ['test/**/*.test.ts'], exclude: ['test/slow/**'], testTimeout: 20_000 },
+  test: {
+    include: ['test/**/*.test.ts'],
+    exclude: ['test/slow/**'],
+    testTimeout: 20_000,
+    // One process for many files: to load the kernel anew for each takes longer than most of them.
+    isolate: false,
+    maxWorkers: 2,
+  },
 });
 export default config;

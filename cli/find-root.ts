@@ -21,9 +21,19 @@ export function findRoot({ root }: GlobalOptions, { cwd }: Terminal): string {
   }
 }
 
-/** The config the flags ask for; `--skills` takes the place of the configured sources. */
+/**
+ * The config the flags ask for; `--skills` takes the place of the configured sources.
+ *
+ * @throws INVALID_ARGUMENT when `--skills` names nothing that exists.
+ */
 export function flagConfig({ skills }: GlobalOptions, { cwd }: Terminal): Readonly<Record<string, unknown>> {
-  return skills ? { sources: skills.map((dir) => ({ path: resolve(cwd, dir) })) } : {};
+  if (!skills) return {};
+  const paths = skills.map((path) => resolve(cwd, path));
+  const missing = skills.find((_, index) => !existsSync(paths[index] as string));
+  if (missing === undefined) return { sources: paths.map((path) => ({ path })) };
+  throw new CodedError('INVALID_ARGUMENT', `--skills ${missing} does not exist. Give an existing folder.`, {
+    path: missing,
+  });
 }
 
 /** What the owner of `root` set for the registry. */

@@ -1,11 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, Option } from 'commander';
+import type { ValidationProfile } from 'skill-registry';
 import { describeError, isCodedError, packageRoot, printable } from 'skill-registry/kernel';
 import { doctor } from './commands/doctor.ts';
 import { list } from './commands/list.ts';
+import { prompt } from './commands/prompt.ts';
+import { properties } from './commands/properties.ts';
 import { show } from './commands/show.ts';
 import { start } from './commands/start.ts';
+import { validate } from './commands/validate.ts';
 import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal } from './terminal.ts';
 
 /**
@@ -36,22 +40,25 @@ function createProgram(terminal: Terminal, done: (status: ExitStatus) => void): 
     .version(versionOf())
     .configureOutput({ writeOut: terminal.out, writeErr: terminal.err })
     .exitOverride()
-    .showHelpAfterError('(skill-registry --help lists the commands)');
+    .showHelpAfterError('(skill-registry --help lists the commands)')
+    // Given before the command or after it, they mean the same.
+    .hook('preAction', (all, command) => {
+      for (const [name, value] of Object.entries(all.opts())) {
+        if (command.getOptionValue(name) === undefined) command.setOptionValue(name, value);
+      }
+    });
+  addGlobalOptions(program);
 
   const command = (name: string, description: string, example: string): Command =>
-    program
-      .command(name)
+    addGlobalOptions(program.command(name))
       .description(description)
-      .option('--root <dir>', 'folder with extensions/, skills/ and data/ (default: the nearest one, else here)')
-      .option('--skills <dir>', 'take skills from here instead of the configured sources; repeatable', collect)
-      .option('--json', 'print data as JSON')
       .addHelpText('after', `\nExample:\n  ${example}`)
       .copyInheritedSettings(program);
 
   command('start', 'boot the kernel and open its prompt', 'skill-registry start --root .').action(
     async (options: GlobalOptions) => done(await start(options, terminal)),
   );
-  command('list', 'the skills, best known as the catalog', 'skill-registry list --json | jq .total').action(
+  command('list', 'the catalog: id, tokens, source, description', 'skill-registry list --json | jq .total').action(
     async (options: GlobalOptions) => done(await list(options, terminal)),
   );
   command(
@@ -61,7 +68,7 @@ function createProgram(terminal: Terminal, done: (status: ExitStatus) => void): 
   )
     .argument('<id>', 'id or qualified id (<source>:<path>)')
     .option('--resource <path>', 'print this file of the skill')
-    .option('--raw', 'print SKILL.md as it is, frontmatter included')
+    .addOption(new Option('--raw', 'print SKILL.md as it is, frontmatter included').conflicts('resource'))
     .action(async (id: string, options: GlobalOptions & { resource?: string; raw?: boolean }) =>
       done(await show(id, options, terminal)),
     );
@@ -70,7 +77,34 @@ function createProgram(terminal: Terminal, done: (status: ExitStatus) => void): 
     'everything that is wrong, what to fix first',
     'skill-registry doctor --skills ~/.claude/skills',
   ).action(async (options: GlobalOptions) => done(await doctor(options, terminal)));
+  command(
+    'validate',
+    'whether skills are as agentskills.io wants them, and what is not',
+    'skill-registry validate skills/code-review skills/tea/SKILL.md',
+  )
+    .argument('<path...>', 'skill folders, or their SKILL.md')
+    .addOption(new Option('--profile <name>', 'whose rules').choices(['spec', 'strict', 'lenient']).default('spec'))
+    .action(async (paths: readonly string[], options: GlobalOptions & { profile: ValidationProfile }) =>
+      done(await validate(paths, options, terminal)),
+    );
+  command('properties', 'the fields of one skill as JSON', 'skill-registry properties skills/code-review | jq .name')
+    .argument('<path>', 'skill folder, or its SKILL.md')
+    .action(async (path: string, options: GlobalOptions) => done(await properties(path, options, terminal)));
+  command(
+    'prompt',
+    'the <available_skills> block for the system prompt of any agent',
+    'skill-registry prompt skills/* > prompt.xml',
+  )
+    .argument('<path...>', 'skill folders, or their SKILL.md')
+    .action(async (paths: readonly string[], options: GlobalOptions) => done(await prompt(paths, options, terminal)));
   return program;
+}
+
+function addGlobalOptions(command: Command): Command {
+  return command
+    .option('--root <dir>', 'folder with extensions/, skills/ and data/ (default: the nearest one, else here)')
+    .option('--skills <dir>', 'take skills from here instead of the configured sources; repeatable', collect)
+    .option('--json', 'print data as JSON');
 }
 
 function collect(value: string, before: readonly string[] = []): readonly string[] {

@@ -1,4 +1,4 @@
-import type { Command, CommandResult, KernelApi, TurnContext } from './contract.ts';
+import type { Command, CommandResult, ExtensionStatus, KernelApi, TurnContext } from './contract.ts';
 import { commandFailed, commandNotFound, isCodedError } from './errors.ts';
 
 /** A command and where it comes from; `kernel` for the base commands. */
@@ -28,21 +28,26 @@ export function commandTable(base: readonly Command[], contributed: readonly Nam
   return { commands: [...winners.values()], shadowed };
 }
 
-/** @param line - `/name args`; the name ends at the first white space. */
+/** @param line - `/name args`; of several names that begin the line, the longest is meant: an id may hold blanks. */
 export async function runCommandLine(
   line: string,
   { commands }: CommandTable,
   turn: TurnContext,
 ): Promise<CommandResult> {
-  const [, name = '', args = ''] = /^\/?(\S*)\s*([\s\S]*)$/.exec(line.trim()) ?? [];
-  const named = commands.find(({ command }) => command.name === name);
-  if (!named) throw commandNotFound(name);
+  const text = line.trim().replace(/^\//, '');
+  const [named] = commands
+    .filter(({ command: { name } }) => text === name || (/^\s/.test(text.slice(name.length)) && text.startsWith(name)))
+    .sort((a, b) => b.command.name.length - a.command.name.length);
+  if (!named) throw commandNotFound(/^\S*/.exec(text)?.[0] ?? '');
+  const { name } = named.command;
   try {
-    return await named.command.execute(args.trim(), turn);
+    const result: unknown = await named.command.execute(text.slice(name.length).trim(), turn);
+    if (isCommandResult(result)) return result;
   } catch (error) {
     if (isCodedError(error)) throw error;
     throw commandFailed(name, named.extensionId, error);
   }
+  throw commandFailed(name, named.extensionId, new Error('it returned no CommandResult ({ kind: ... })'));
 }
 
 /** The commands every channel has. */
@@ -73,6 +78,7 @@ export function baseCommands(kernel: KernelApi, defaultAgent: () => string | und
       name: 'agents',
       usage: '[id]',
       description: 'The agents; with an id, speak to that one from now on',
+      choices: kernel.agents().map(({ id }) => id),
       async execute(args) {
         const agents = kernel.agents();
         if (args === '') return print(agents.map(agentLine).join('\n') || 'No agents.');
@@ -80,12 +86,31 @@ export function baseCommands(kernel: KernelApi, defaultAgent: () => string | und
         return print(`No agent "${args}". Agents: ${agents.map((agent) => agent.id).join(', ') || 'none'}.`);
       },
     },
+    {
+      name: 'extensions',
+      description: 'The extensions, their state, and why one is not running',
+      execute: async () => print(kernel.extensions().map(extensionLine).join('\n')),
+    },
     { name: 'new', description: 'Forget this conversation', execute: async () => ({ kind: 'new' }) },
     { name: 'quit', description: 'Leave', execute: async () => ({ kind: 'quit' }) },
   ];
 }
 
 // --- internal ---
+
+const RESULT_KINDS: Readonly<Record<CommandResult['kind'], true>> = {
+  print: true,
+  send: true,
+  new: true,
+  agent: true,
+  quit: true,
+};
+
+function isCommandResult(value: unknown): value is CommandResult {
+  return (
+    typeof value === 'object' && value !== null && Object.hasOwn(RESULT_KINDS, String((value as CommandResult).kind))
+  );
+}
 
 function helpText(commands: readonly Command[]): string {
   const rows = commands
@@ -104,6 +129,11 @@ function contextText(parts: readonly { source: string; text: string; tokens: num
 
 function toolLine({ extensionId, tool }: { extensionId: string; tool: { name: string; description: string } }): string {
   return `  ${tool.name}  (${extensionId})  ${tool.description.split('\n')[0]}`;
+}
+
+function extensionLine({ id, state, healthy, reason }: ExtensionStatus): string {
+  const unhealthy = state === 'RUNNING' && !healthy ? ' (unhealthy)' : '';
+  return `  ${id}  ${state}${unhealthy}${reason ? `  ${reason}` : ''}`;
 }
 
 function agentLine(agent: {

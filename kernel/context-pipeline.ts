@@ -51,6 +51,10 @@ export async function collectContext(
 // --- internal ---
 
 function priorityOf({ provider }: NamedContextProvider): number {
-  const { contextPriority } = provider;
-  return Number.isFinite(contextPriority) ? contextPriority : 100;
+  try {
+    const { contextPriority } = provider;
+    return Number.isFinite(contextPriority) ? contextPriority : 100;
+  } catch {
+    return 100;
+  }
 }

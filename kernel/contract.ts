@@ -28,7 +28,7 @@ export interface Extension {
   initialize(context: ExtensionContext): Promise<void>;
   /** All dependencies are started. */
   start(): Promise<void>;
-  /** Reverse order of start. Must settle within a second or it is given up on. */
+  /** Reverse order of start. Given up on when it does not settle in its share of 4.5 s, which all extensions have together. */
   stop(): Promise<void>;
   destroy(): Promise<void>;
   /** False marks the extension as unhealthy where its state is shown; must not throw. */

@@ -4,8 +4,8 @@ export class DeadlineError extends Error {
 }
 
 /**
- * Settles like `work`, which may also be the value itself, or rejects with a DeadlineError after `ms` milliseconds. The work itself goes on unobserved: a
- * promise cannot be stopped, only given up on.
+ * Settles like `work`, which may also be the value itself, or rejects with a DeadlineError after `ms` milliseconds. The
+ * work itself goes on unobserved: a promise cannot be stopped, only given up on.
  */
 export function withDeadline<T>(work: T | PromiseLike<T>, ms: number): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -13,6 +13,16 @@ export function withDeadline<T>(work: T | PromiseLike<T>, ms: number): Promise<T
     Promise.resolve(work)
       .then(resolve, reject)
       .finally(() => clearTimeout(timer));
+  });
+}
+
+/** Settles like `work`, or rejects as soon as `signal` aborts. The work itself goes on unobserved. */
+export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(signal.reason);
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort);
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
   });
 }
 

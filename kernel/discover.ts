@@ -1,7 +1,10 @@
-import { readdirSync, readFileSync, realpathSync } from 'node:fs';
+import { readdirSync, realpathSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Problem } from './contract.ts';
+import { readNamedFile } from './files/read-named-file.ts';
 import { type Manifest, parseManifest } from './manifest.ts';
+
+const MAX_MANIFEST_BYTES = 1_048_576;
 
 /** An extension whose manifest is sound. */
 export interface FoundExtension {
@@ -79,7 +82,7 @@ function foldersOf(dir: string): readonly string[] {
 
 function readManifest(file: string): string | undefined {
   try {
-    return readFileSync(file, 'utf8');
+    return readNamedFile(file, MAX_MANIFEST_BYTES).toString('utf8');
   } catch {
     return undefined;
   }

@@ -29,7 +29,7 @@ export function describeError(error: unknown): string {
   return String(error);
 }
 
-/** Codes of failures the kernel throws. Problems it returns are listed in `problems.ts`. */
+/** Codes of failures the kernel throws. Problems it returns are listed in docs/errors.md. */
 export type KernelErrorCode =
   | 'AGENT_FAILED'
   | 'AGENT_NOT_FOUND'
@@ -56,7 +56,7 @@ export function agentNotFound(id: string, known: readonly string[]): CodedError<
 }
 
 export function agentUnavailable(id: string, reason: string): CodedError<KernelErrorCode> {
-  return new CodedError('AGENT_UNAVAILABLE', `Agent "${id}" is not running: ${reason}`, { id, reason });
+  return new CodedError('AGENT_UNAVAILABLE', `Agent "${id}" cannot be called: ${reason}`, { id, reason });
 }
 
 export function agentFailed(id: string, cause: unknown): CodedError<KernelErrorCode> {

@@ -1,17 +1,19 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { existsSync, realpathSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { isChannelProvider } from './capabilities.ts';
 import { baseCommands, type CommandTable, commandTable, runCommandLine } from './commands.ts';
 import type { KernelApi, Problem } from './contract.ts';
 import { discoverExtensions, type FoundExtension } from './discover.ts';
-import { describeError, kernelStopped, rootNotFound } from './errors.ts';
+import { agentUnavailable, describeError, kernelStopped, rootNotFound } from './errors.ts';
 import { createEventBus } from './event-bus.ts';
 import { createExtensionContext, type LogEntry } from './extension-context.ts';
 import { type ExtensionRecord, problemOf, startExtensions, stopExtensions } from './lifecycle.ts';
 import { createOffers } from './offers.ts';
+import { builtExtensions, packageRoot } from './package-root.ts';
 import { createSecrets, mergeConfig, readOwnerConfig } from './settings.ts';
 import { startOrder } from './start-order.ts';
+import { brokenStatus, statusOf } from './status.ts';
 import { countTokens } from './tokens.ts';
 import { createTurns } from './turns.ts';
 
@@ -20,10 +22,14 @@ export interface BootOptions {
   readonly root: string;
   /** Config by extension id, laid over the manifest and over `data/<id>/config.yaml`. */
   readonly config?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  /** Ids of extensions to start though their manifest says `enabled: false`. Default: none. */
+  readonly enable?: readonly string[];
   /** Where secrets come from before `<root>/.env`. Default: nothing; the command passes the process environment. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
   /** Told every line an extension logs. Default: dropped. */
   readonly onLog?: (entry: LogEntry) => void;
+  /** Shuts the kernel down, also while it starts. */
+  readonly signal?: AbortSignal;
   /** Milliseconds. */
   readonly budgets?: Partial<Budgets>;
 }
@@ -62,7 +68,8 @@ export async function boot(options: BootOptions): Promise<Kernel> {
   if (!existsSync(options.root)) throw rootNotFound(options.root);
   const rootDir = realpathSync(options.root);
   const budgets = { ...BUDGETS, ...options.budgets };
-  const getSecret = createSecrets(rootDir, options.environment ?? {});
+  let secrets = createSecrets(rootDir, options.environment ?? {});
+  const getSecret = (name: string): string | undefined => secrets(name);
   const records = new Map<string, ExtensionRecord>();
   const problems = new Map<string, Problem>();
   const broken: { name: string; dir: string; reason: string }[] = [];
@@ -72,10 +79,15 @@ export async function boot(options: BootOptions): Promise<Kernel> {
   let restartRequested = false;
   let activeTurns = 0;
   let turnsEnd = new AbortController();
+  /** Ends waiting for extensions that start: the kernel is to stop. */
+  const interrupted = new AbortController();
   let onStopped: () => void = () => {};
   const stopped = new Promise<void>((resolve) => {
     onStopped = resolve;
   });
+
+  /** Set in `initialize` and `start`: what waits there for a reload would wait for itself. */
+  const comingUp = new AsyncLocalStorage<boolean>();
 
   const running = (): readonly ExtensionRecord[] =>
     [...records.values()].filter((record) => record.state === 'RUNNING');
@@ -84,7 +96,7 @@ export async function boot(options: BootOptions): Promise<Kernel> {
     const known = problems.has(key);
     problems.set(key, problem);
     // While starting, the list of all problems is still to be shown; a repeated one was told before.
-    if (phase !== 'starting' && !known) notifyUser(`${problem.severity}: ${problem.message}`);
+    if (phase !== 'starting' && !known) notifyUser(told(problem));
   };
   const deliver = async (record: ExtensionRecord, text: string): Promise<void> => {
     if (!isChannelProvider(record.instance)) return;
@@ -110,10 +122,11 @@ export async function boot(options: BootOptions): Promise<Kernel> {
     extensions: () => [...[...records.values()].map(statusOf), ...broken.map(brokenStatus)],
     problems: () => [...problems.values()],
     tools: () => offers.tools(),
-    agents: () => running().flatMap((record) => (record.agent ? [record.agent.getAgentDescriptor()] : [])),
+    agents: () => running().flatMap(({ descriptor }) => descriptor ?? []),
     commands: () => commands().commands.map(({ command }) => command),
     runCommand: (line, turn) => runCommandLine(line, commands(), turn),
     async invokeAgent(agentId, task, context) {
+      if (comingUp.getStore() && phase === 'starting') throw agentUnavailable(agentId, 'extensions are still starting');
       await reloading;
       if (phase === 'stopped') throw kernelStopped();
       activeTurns++;
@@ -132,9 +145,8 @@ export async function boot(options: BootOptions): Promise<Kernel> {
     requestShutdown: () => void shutdown(),
   };
 
-  const base = baseCommands(api, () => handoffAgent());
   const commands = (): CommandTable => {
-    const table = commandTable(base, offers.commands());
+    const table = commandTable(baseCommands(api, handoffAgent), offers.commands());
     for (const { extensionId, name, winner } of table.shadowed) {
       const record = records.get(extensionId);
       const what = `offers /${name}, a command that ${winner} already has; only that one can be reached`;
@@ -143,7 +155,7 @@ export async function boot(options: BootOptions): Promise<Kernel> {
     return table;
   };
   const handoffAgent = (): string | undefined =>
-    running().find((record) => record.agent?.getAgentDescriptor().integrationMode === 'handoff')?.found.manifest.id;
+    running().find(({ descriptor }) => descriptor?.integrationMode === 'handoff')?.found.manifest.id;
 
   function contextOf({ manifest, dir }: FoundExtension) {
     const owner = readOwnerConfig(rootDir, manifest.id);
@@ -164,20 +176,29 @@ export async function boot(options: BootOptions): Promise<Kernel> {
   async function startAll(): Promise<void> {
     phase = 'starting';
     records.clear();
+    // A person may have added a key since.
+    secrets = createSecrets(rootDir, options.environment ?? {});
     const packageDir = join(packageRoot(), 'extensions');
     const discovery = discoverExtensions(builtExtensions(), join(rootDir, 'extensions'), packageDir);
     const order = startOrder(discovery.extensions);
     for (const problem of [...discovery.problems, ...order.problems]) report(problem);
     broken.splice(0, broken.length, ...discovery.broken);
-    await startExtensions(order, records, {
-      startBudgetMs: budgets.start,
-      serviceRestartMs: budgets.serviceRestart,
-      context: contextOf,
-      declarativeAgent: turns.declarativeAgent,
-      checkAgent: turns.check,
-      report,
-      release: bus.unsubscribeAll,
-    });
+    const startUp = startExtensions.bind(null, order, records);
+    await comingUp.run(true, () =>
+      startUp({
+        interrupted: interrupted.signal,
+        startBudgetMs: budgets.start,
+        onSlow: (found, what) =>
+          options.onLog?.({ level: 'warn', extensionId: found.manifest.id, message: `still waiting for ${what}` }),
+        serviceRestartMs: budgets.serviceRestart,
+        context: contextOf,
+        declarativeAgent: turns.declarativeAgent,
+        isEnabled: ({ manifest }) => manifest.enabled || (options.enable ?? []).includes(manifest.id),
+        checkAgent: turns.check,
+        report,
+        release: bus.unsubscribeAll,
+      }),
+    );
     commands();
     offers.tools();
     phase = 'running';
@@ -198,7 +219,7 @@ export async function boot(options: BootOptions): Promise<Kernel> {
     problems.clear();
     await stopAll();
     await startAll();
-    const found = [...problems.values()].map((problem) => `\n${problem.severity}: ${problem.message}`);
+    const found = [...problems.values()].map((problem) => `\n${told(problem)}`);
     notifyUser(`Extensions reloaded: ${running().length} running.${found.join('')}`);
   }
 
@@ -223,6 +244,7 @@ export async function boot(options: BootOptions): Promise<Kernel> {
   let starting: Promise<void> | undefined;
   let ending: Promise<void> | undefined;
   function shutdown(): Promise<void> {
+    interrupted.abort();
     ending ??= (async () => {
       // An extension may ask for the end while it starts: what is about to come up has to be stopped too.
       await starting;
@@ -235,53 +257,15 @@ export async function boot(options: BootOptions): Promise<Kernel> {
   }
 
   starting = startAll();
+  options.signal?.addEventListener('abort', () => void shutdown(), { once: true });
+  if (options.signal?.aborted) void shutdown();
   await starting;
   return { ...api, reload: reloadOnce, shutdown, stopped, undelivered: () => [...outbox] };
 }
 
-/** The folder of the installed package: of package.json, whether this file is a source or was built into dist/. */
-export function packageRoot(): string {
-  let dir = dirname(fileURLToPath(import.meta.url));
-  while (!existsSync(join(dir, 'package.json'))) dir = dirname(dir);
-  return dir;
-}
-
 // --- internal ---
 
-/** Our own extensions as they run: beside this kernel, so in dist/ when it was built. */
-function builtExtensions(): string {
-  return join(dirname(fileURLToPath(import.meta.url)), '..', 'extensions');
-}
-
-function statusOf({ found, state, reason, instance }: ExtensionRecord): ReturnType<KernelApi['extensions']>[number] {
-  const { id, name, version } = found.manifest;
-  return {
-    id,
-    name,
-    version,
-    state,
-    ...(reason ? { reason } : {}),
-    healthy: state === 'RUNNING' && isHealthy(instance),
-    dir: found.dir,
-  };
-}
-
-function isHealthy(instance: ExtensionRecord['instance']): boolean {
-  try {
-    return instance?.healthCheck() ?? true;
-  } catch {
-    return false;
-  }
-}
-
-function brokenStatus({
-  name,
-  dir,
-  reason,
-}: {
-  name: string;
-  dir: string;
-  reason: string;
-}): ReturnType<KernelApi['extensions']>[number] {
-  return { id: name, name, version: '', state: 'ERROR', reason, healthy: false, dir };
+/** One line for the person. */
+function told({ severity, file, line, message }: Problem): string {
+  return `${severity}: ${file}${line ? `:${line}` : ''}: ${message}`;
 }

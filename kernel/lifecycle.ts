@@ -1,6 +1,13 @@
 import { join } from 'node:path';
 import { isAgentProvider, isServiceProvider } from './capabilities.ts';
-import type { AgentProvider, Extension, ExtensionContext, ExtensionStatus, Problem } from './contract.ts';
+import type {
+  AgentDescriptor,
+  AgentProvider,
+  Extension,
+  ExtensionContext,
+  ExtensionStatus,
+  Problem,
+} from './contract.ts';
 import { DeadlineError, withDeadline } from './deadline.ts';
 import type { FoundExtension } from './discover.ts';
 import { describeError } from './errors.ts';
@@ -15,6 +22,8 @@ export interface ExtensionRecord {
   reason?: string;
   instance?: Extension;
   agent?: AgentProvider;
+  /** What the agent said of itself when it started. */
+  descriptor?: AgentDescriptor;
   service?: { readonly abort: AbortController; readonly ended: Promise<void> };
 }
 
@@ -23,9 +32,15 @@ export interface LifecycleHooks {
   /** How long `initialize` and `start` may take, in milliseconds each. */
   readonly startBudgetMs: number;
   readonly serviceRestartMs: number;
+  /** Aborts when the kernel is to stop: nothing more is started, and nobody is waited for. */
+  readonly interrupted: AbortSignal;
+  /** Told of a step that takes longer than two seconds. */
+  onSlow(found: FoundExtension, what: string): void;
   context(found: FoundExtension): ExtensionContext;
   /** The agent a manifest describes. */
   declarativeAgent(found: FoundExtension): AgentProvider;
+  /** Whether an extension starts though its manifest says `enabled: false`. */
+  isEnabled(found: FoundExtension): boolean;
   /** Rejects when the agent cannot be given its instructions. */
   checkAgent(record: ExtensionRecord): Promise<void>;
   report(problem: Problem): void;
@@ -47,16 +62,19 @@ export async function startExtensions(
   for (const found of order) {
     const record: ExtensionRecord = { found, state: 'STOPPED' };
     records.set(found.manifest.id, record);
+    if (hooks.interrupted.aborted) continue;
     const reason = refused.get(found.manifest.id);
     if (reason) setState(record, 'ERROR', reason);
-    else if (!found.manifest.enabled) setState(record, 'DISABLED', 'enabled: false in its manifest');
+    else if (!hooks.isEnabled(found)) setState(record, 'DISABLED', 'enabled: false in its manifest');
     else if (!skipWhenDependencyFailed(record, records, hooks)) await initialize(record, hooks);
   }
   const initialized = [...records.values()].filter((record) => record.state === 'RUNNING');
   for (const record of initialized) {
+    if (hooks.interrupted.aborted) return;
     if (!skipWhenDependencyFailed(record, records, hooks)) await start(record, hooks);
     else await giveUp(record, hooks);
   }
+  if (hooks.interrupted.aborted) return;
   for (const record of records.values()) if (record.state === 'RUNNING') runService(record, hooks);
 }
 
@@ -119,16 +137,36 @@ async function tearDown(instance: Extension | undefined): Promise<void> {
   }
 }
 
+const SLOW_MS = 2_000;
+
+/** Waits for one step of one extension: no longer than its budget, and not when the kernel is to stop. */
+async function step<T>(found: FoundExtension, what: string, work: Promise<T>, hooks: LifecycleHooks): Promise<T> {
+  const { interrupted, startBudgetMs } = hooks;
+  const slow = setTimeout(() => hooks.onSlow(found, what), SLOW_MS);
+  let onAbort: () => void = () => {};
+  const stopped = new Promise<never>((_, reject) => {
+    onAbort = () => reject(new Error('the kernel is stopping'));
+    if (interrupted.aborted) onAbort();
+    else interrupted.addEventListener('abort', onAbort, { once: true });
+  });
+  try {
+    return await withDeadline(Promise.race([work, stopped]), startBudgetMs);
+  } finally {
+    clearTimeout(slow);
+    interrupted.removeEventListener('abort', onAbort);
+  }
+}
+
 async function initialize(record: ExtensionRecord, hooks: LifecycleHooks): Promise<void> {
   const { found } = record;
   if (found.manifest.entrypoint !== undefined) {
     try {
-      record.instance = await withDeadline(loadEntrypoint(found), hooks.startBudgetMs);
+      record.instance = await step(found, 'its import', loadEntrypoint(found), hooks);
     } catch (error) {
       return fail(record, 'EXTENSION_IMPORT_FAILED', `could not be loaded: ${describeError(error)}`, hooks);
     }
     try {
-      await withDeadline(record.instance.initialize(hooks.context(found)), hooks.startBudgetMs);
+      await step(found, 'initialize', record.instance.initialize(hooks.context(found)), hooks);
     } catch (error) {
       fail(record, 'EXTENSION_INITIALIZE_FAILED', `failed to initialize: ${describeError(error)}`, hooks);
       return giveUp(record, hooks);
@@ -137,18 +175,31 @@ async function initialize(record: ExtensionRecord, hooks: LifecycleHooks): Promi
   record.state = 'RUNNING';
 }
 
+/** Asked once: everybody who lists agents relies on it. */
+function descriptorOf(agent: AgentProvider, { manifest }: FoundExtension): AgentDescriptor {
+  const descriptor = agent.getAgentDescriptor();
+  if (descriptor.id === manifest.id) return descriptor;
+  throw new Error(`its descriptor has the id "${descriptor.id}", expected the extension's "${manifest.id}"`);
+}
+
 async function start(record: ExtensionRecord, hooks: LifecycleHooks): Promise<void> {
   const { instance, found } = record;
   try {
     if (isAgentProvider(instance)) record.agent = instance;
     else if (found.manifest.agent) record.agent = hooks.declarativeAgent(found);
-    if (found.manifest.agent) await withDeadline(hooks.checkAgent(record), hooks.startBudgetMs);
+    if (record.agent) record.descriptor = descriptorOf(record.agent, found);
+  } catch (error) {
+    fail(record, 'AGENT_NOT_READY', `cannot be an agent: ${describeError(error)}`, hooks);
+    return giveUp(record, hooks);
+  }
+  try {
+    if (found.manifest.agent) await step(found, 'its instructions', hooks.checkAgent(record), hooks);
   } catch (error) {
     fail(record, 'AGENT_NOT_READY', `cannot be given its instructions: ${describeError(error)}`, hooks);
     return giveUp(record, hooks);
   }
   try {
-    if (instance) await withDeadline(instance.start(), hooks.startBudgetMs);
+    if (instance) await step(found, 'start', instance.start(), hooks);
   } catch (error) {
     fail(record, 'EXTENSION_START_FAILED', `failed to start: ${describeError(error)}`, hooks);
     await giveUp(record, hooks);
@@ -181,6 +232,8 @@ function skipWhenDependencyFailed(
 }
 
 function fail(record: ExtensionRecord, code: string, what: string, hooks: LifecycleHooks): void {
+  // What is cut short because the kernel stops is nobody's fault.
+  if (hooks.interrupted.aborted) return setState(record, 'STOPPED', 'the kernel is stopping');
   setState(record, 'ERROR', what);
   hooks.report(problemOf(record.found, code, what));
 }
@@ -195,6 +248,7 @@ async function giveUp(record: ExtensionRecord, hooks: LifecycleHooks): Promise<v
   const { instance } = record;
   if (!instance) return;
   delete record.agent;
+  delete record.descriptor;
   try {
     await withDeadline(tearDown(instance), Math.min(1000, hooks.startBudgetMs));
   } catch (error) {

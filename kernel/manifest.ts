@@ -174,7 +174,7 @@ function fieldProblems(
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) => {
       const name = field ? `${field}.${key}` : key;
-      const message = `Unknown field "${name}". Remove it or correct its spelling; the manifest table of docs/extension-contract.md's reference lists the fields.`;
+      const message = `Unknown field "${name}". Remove it or correct its spelling; docs/extension-contract.md says where the fields are listed.`;
       const line = lineOf([...issue.path, key]);
       return { code: 'MANIFEST_FIELD_UNKNOWN', severity: 'error', file, line, message, details: { field: name } };
     });

@@ -1,3 +1,4 @@
+import { inputSchemaOf } from './agents/model-tools.ts';
 import { isCommandProvider, isSkillProvider, isToolProvider } from './capabilities.ts';
 import type { NamedCommand } from './commands.ts';
 import type { Problem, SkillProvider, Tool } from './contract.ts';
@@ -19,10 +20,16 @@ export function createOffers(running: () => readonly ExtensionRecord[], report: 
       for (const { found, instance } of running()) {
         if (!isToolProvider(instance)) continue;
         for (const tool of ask(found, 'TOOL_PROVIDER_FAILED', () => instance.getTools(), report)) {
+          if (!isUsable(tool, found, report)) continue;
           const earlier = byName.get(tool.name);
           if (earlier) report(nameTaken(found, tool.name, earlier.extensionId));
           else byName.set(tool.name, { extensionId: found.manifest.id, tool });
         }
+      }
+      // An agent is offered as a tool too; of the two, the tool keeps the name.
+      for (const { found, descriptor } of running()) {
+        const tool = descriptor?.integrationMode === 'tool' ? byName.get(descriptor.id) : undefined;
+        if (tool) report(nameTaken(found, tool.tool.name, tool.extensionId));
       }
       return [...byName.values()];
     },
@@ -51,10 +58,24 @@ function ask<T>(
   try {
     const answer: unknown = question();
     if (!Array.isArray(answer)) throw new TypeError(`expected a list, got ${String(answer)}`);
+    if (answer.some((one) => typeof one?.name !== 'string')) throw new TypeError('every entry needs a name');
     return answer;
   } catch (error) {
     report(problemOf(found, code, `could not say what it offers: ${describeError(error)}`));
     return [];
+  }
+}
+
+/** A model's endpoint refuses a whole request for one tool it cannot read. */
+function isUsable(tool: Tool, found: ExtensionRecord['found'], report: (problem: Problem) => void): boolean {
+  try {
+    if (!/^[a-z][a-z0-9_]*$/.test(tool.name)) throw new TypeError('its name has to match ^[a-z][a-z0-9_]*$');
+    inputSchemaOf(tool);
+    return true;
+  } catch (error) {
+    const what = `offers a tool "${tool.name}" that is left out: ${describeError(error)}`;
+    report(problemOf(found, 'TOOL_PROVIDER_FAILED', what));
+    return false;
   }
 }
 

@@ -1,9 +1,11 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { isMap, LineCounter, parseDocument } from 'yaml';
 import type { Problem } from './contract.ts';
 import { describeError } from './errors.ts';
+import { readNamedFile } from './files/read-named-file.ts';
+
+const MAX_BYTES = 1_048_576;
 
 /** Reads secrets from the environment first, then from `<root>/.env`, which is read once. */
 export function createSecrets(
@@ -28,7 +30,7 @@ export function readOwnerConfig(rootDir: string, id: string): OwnerConfig {
   const file = join(rootDir, 'data', id, 'config.yaml');
   let text: string;
   try {
-    text = readFileSync(file, 'utf8');
+    text = readNamedFile(file, MAX_BYTES).toString('utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { values: {}, problems: [] };
     return { values: {}, problems: [configProblem(file, 1, `cannot be read: ${(error as Error).message}`)] };
@@ -68,7 +70,7 @@ export function mergeConfig(...layers: readonly Readonly<Record<string, unknown>
 
 function readEnvFile(file: string): Readonly<Record<string, string | undefined>> {
   try {
-    return parseEnv(readFileSync(file, 'utf8'));
+    return parseEnv(readNamedFile(file, MAX_BYTES).toString('utf8'));
   } catch {
     return {};
   }

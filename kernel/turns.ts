@@ -31,12 +31,26 @@ export interface Turns {
   check(record: ExtensionRecord): Promise<void>;
 }
 
+interface Invocation {
+  /** Told by its records. */
+  readonly kernel: unknown;
+  readonly agentId: string;
+  over: boolean;
+}
+
+/**
+ * Invocations the running one was called from; an agent is never called by somebody it is waiting for. One store for all
+ * kernels: each costs every promise of the process a little, and is never freed.
+ */
+const chain = new AsyncLocalStorage<readonly Invocation[]>();
+
 type AgentManifestOf = Manifest & { readonly agent: NonNullable<Manifest['agent']> };
 
 export function createTurns(surroundings: TurnSurroundings): Turns {
   const { records, offers, report } = surroundings;
-  /** Ids of the agents that wait for this one; an agent is never called by somebody it is waiting for. */
-  const chain = new AsyncLocalStorage<readonly string[]>();
+  /** Ids of the agents that wait. What a tool leaves running outlives its turn, and then nobody waits for it. */
+  const waiting = (): readonly string[] =>
+    (chain.getStore() ?? []).flatMap(({ kernel, agentId, over }) => (kernel === records && !over ? [agentId] : []));
 
   const runningAgent = (id: string): ExtensionRecord & { agent: AgentProvider } => {
     const record = records.get(id);
@@ -54,10 +68,16 @@ export function createTurns(surroundings: TurnSurroundings): Turns {
   const turns: Turns = {
     async invoke(agentId, task, context = {}) {
       const record = runningAgent(agentId);
-      const callers = chain.getStore() ?? [];
+      const callers = waiting();
       if (callers.includes(agentId)) throw agentUnavailable(agentId, `it is itself waiting for ${callers.at(-1)}`);
       const turn = turnOf(record, context.turn);
-      return chain.run([...callers, agentId], () => record.agent.invoke(task, { ...context, turn }));
+      const invocation: Invocation = { kernel: records, agentId, over: false };
+      try {
+        const frames = [...(chain.getStore() ?? []), invocation];
+        return await chain.run(frames, () => record.agent.invoke(task, { ...context, turn }));
+      } finally {
+        invocation.over = true;
+      }
     },
 
     async systemParts(agentId, prompt, turn) {
@@ -79,7 +99,7 @@ export function createTurns(surroundings: TurnSurroundings): Turns {
       return createDeclarativeAgent({
         manifest,
         getSecret: surroundings.getSecret,
-        tools: () => toolsOf(manifest, records, offers, turns, chain.getStore() ?? []),
+        tools: () => toolsOf(manifest, records, offers, turns, waiting()),
         systemParts: (prompt, turn) => turns.systemParts(manifest.id, prompt, turn),
       });
     },
@@ -99,8 +119,8 @@ export function createTurns(surroundings: TurnSurroundings): Turns {
 // --- internal ---
 
 /** An agent sees its own skills; one that declares none sees what its caller sees, so that delegation never widens. */
-function turnOf({ found, agent }: ExtensionRecord, turn: TurnContext = {}): TurnContext {
-  const own = agent?.getAgentDescriptor().usesSkills ?? turn.boundSkills;
+function turnOf({ found, descriptor }: ExtensionRecord, turn: TurnContext = {}): TurnContext {
+  const own = descriptor?.usesSkills ?? turn.boundSkills;
   return { ...turn, agentId: found.manifest.id, ...(own ? { boundSkills: own } : {}) };
 }
 
@@ -114,13 +134,14 @@ function toolsOf(
   const wanted = (extensionId: string): boolean =>
     agent.uses_tools.includes('*') || agent.uses_tools.includes(extensionId);
   const agents = [...records.values()].flatMap((record) => {
-    const descriptor = record.state === 'RUNNING' ? record.agent?.getAgentDescriptor() : undefined;
+    const descriptor = record.state === 'RUNNING' ? record.descriptor : undefined;
     if (descriptor?.integrationMode !== 'tool' || descriptor.id === id) return [];
     if (callers.includes(descriptor.id) || !wanted(descriptor.id)) return [];
     return [agentAsTool(descriptor, (task, context) => turns.invoke(descriptor.id, task, context))];
   });
   const tools = offers.tools().filter(({ extensionId }) => wanted(extensionId));
-  return [...tools.map(({ tool }) => tool), ...agents];
+  const taken = new Set(tools.map(({ tool }) => tool.name));
+  return [...tools.map(({ tool }) => tool), ...agents.filter((one) => !taken.has(one.name))];
 }
 
 function agentIds(records: ReadonlyMap<string, ExtensionRecord>): readonly string[] {

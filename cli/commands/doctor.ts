@@ -8,14 +8,18 @@ export async function doctor(options: GlobalOptions, terminal: Terminal): Promis
   // Only then is it known which bodies are too long.
   await registry.tokenCounts();
   const { skills, sources } = registry.snapshot();
+  const cost = await registry.contextCost();
   const found = problems();
   const errors = found.filter((problem) => problem.severity === 'error');
-  if (options.json) printJson(terminal, { root, skills: skills.length, sources, problems: found });
+  if (options.json) printJson(terminal, { root, skills: skills.length, sources, context: cost, problems: found });
   else {
     const lines = sources.map(
       ({ id, location, skills: count }) => `  ${id}: ${count} skill(s) in ${printable(location)}`,
     );
-    terminal.out(`${skills.length} skill(s)\n\nSources:\n${lines.join('\n')}\n\n${report(found)}\n`);
+    const { format, budget_tokens, enforcement } = registry.config.catalog;
+    const strong = enforcement ? `, enforcement ${cost.enforcement} of them` : '';
+    const prompt = `Skills take ${cost.tokens} tokens of every system prompt (${format}, budget ${budget_tokens}${strong})`;
+    terminal.out(`${skills.length} skill(s)\n${prompt}\n\nSources:\n${lines.join('\n')}\n\n${report(found)}\n`);
   }
   return errors.length > 0 ? EXIT.problem : EXIT.done;
 }

@@ -1,43 +1,71 @@
+import type { Kernel } from 'skill-registry/kernel';
 import { findRoot, flagConfig } from '../find-root.ts';
 import { EXIT, type ExitStatus, type GlobalOptions, type Terminal } from '../terminal.ts';
 
 /** A second signal, or a stop that hangs, ends the process at once. */
 const LAST_RESORT_MS = 5_000;
+const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
 /** `skill-registry start`: returns when the person has left or a signal has come. */
 export async function start(options: GlobalOptions, terminal: Terminal): Promise<ExitStatus> {
   const { boot, printable } = await import('skill-registry/kernel');
-  const kernel = await boot({
-    root: findRoot(options, terminal),
-    config: { skill_registry: flagConfig(options, terminal) },
+  const root = findRoot(options, terminal);
+  const config = { skill_registry: flagConfig(options, terminal) };
+  const say = (text: string): void => terminal.err(`${printable(text)}\n`);
+  const stop = stopOnSignals();
+  let kernel: Kernel | undefined;
+  // An extension that forgets a promise, or throws in a timer, does not take the others down.
+  const blame = (error: unknown): void => say(`error: ${culprit(error, kernel)}${stackOf(error)}`);
+  process.on('unhandledRejection', blame);
+  process.on('uncaughtException', blame);
+
+  kernel = await boot({
+    root,
+    config,
     environment: terminal.environment,
+    enable: ['cli_channel'],
+    signal: stop,
     onLog: ({ level, extensionId, message }) => {
-      if (level === 'warn' || level === 'error') terminal.err(`${level}: ${extensionId}: ${printable(message)}\n`);
+      if (level === 'warn' || level === 'error') say(`${level}: ${extensionId}: ${message}`);
     },
   });
-  const end = (): void => {
-    process.once('SIGINT', () => process.exit(130));
-    process.once('SIGTERM', () => process.exit(143));
-    setTimeout(() => process.exit(EXIT.problem), LAST_RESORT_MS).unref();
-    void kernel.shutdown();
-  };
-  process.once('SIGINT', end);
-  process.once('SIGTERM', end);
-  // An extension that forgets a promise does not take the others down.
-  process.on('unhandledRejection', (reason) =>
-    terminal.err(`error: unhandled rejection: ${printable(String(reason))}\n`),
-  );
-
   const channel = kernel.extensions().find((extension) => extension.id === 'cli_channel');
-  if (channel?.state !== 'RUNNING') {
-    for (const { severity, message } of kernel.problems()) terminal.err(`${severity}: ${printable(message)}\n`);
-    terminal.err(`The terminal channel is not running: ${channel?.reason ?? 'it was not found'}\n`);
+  if (channel?.state !== 'RUNNING' && !stop.aborted) {
+    for (const { severity, message } of kernel.problems()) say(`${severity}: ${message}`);
+    say(`The terminal channel is not running: ${channel?.reason ?? 'it was not found'}`);
     await kernel.shutdown();
     return EXIT.problem;
   }
   await kernel.stopped;
-  for (const message of kernel.undelivered()) terminal.err(`${printable(message)}\n`);
+  for (const message of kernel.undelivered()) say(message);
   // What an extension has left running must not keep the process.
   setTimeout(() => process.exit(EXIT.done), 200).unref();
   return EXIT.done;
+}
+
+// --- internal ---
+
+function stopOnSignals(): AbortSignal {
+  const stop = new AbortController();
+  for (const [signal, status] of Object.entries(SIGNALS)) {
+    process.on(signal, () => {
+      if (stop.signal.aborted) process.exit(status);
+      setTimeout(() => process.exit(EXIT.problem), LAST_RESORT_MS).unref();
+      stop.abort();
+    });
+  }
+  return stop.signal;
+}
+
+/** The extension whose files stand in the stack. */
+function culprit(error: unknown, kernel: Kernel | undefined): string {
+  const stack = error instanceof Error ? (error.stack ?? '') : '';
+  const extension = kernel?.extensions().find(({ dir }) => stack.includes(`${dir}/`));
+  return extension
+    ? `extension "${extension.id}" failed outside of any call: `
+    : 'something failed outside of any call: ';
+}
+
+function stackOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

@@ -11,6 +11,8 @@ export class LineReader {
   /** Replaced at each start of the extension. */
   completer: Completer = (line) => [[], line];
   onInterrupt: () => void = () => {};
+  /** Told of each line the moment it is typed, and of the end with null; pipes are read ahead, so theirs are not told. */
+  onTyped: (line: string | null) => void = () => {};
 
   constructor(input: NodeJS.ReadStream, output: NodeJS.WriteStream) {
     const terminal = Boolean(input.isTTY && output.isTTY);
@@ -23,10 +25,12 @@ export class LineReader {
     });
     this.#readline.on('line', (line) => {
       this.#waiting.push(line);
+      if (terminal) this.onTyped(line);
       this.#wake();
     });
     this.#readline.on('close', () => {
       this.#ended = true;
+      if (terminal) this.onTyped(null);
       this.#wake();
     });
     this.#readline.on('SIGINT', () => this.onInterrupt());
@@ -63,6 +67,7 @@ export class LineReader {
   pause(): void {
     this.completer = (line) => [[], line];
     this.onInterrupt = () => {};
+    this.onTyped = () => {};
     if (!this.#ended) this.#readline.pause();
   }
 }

@@ -58,6 +58,10 @@ export class CliChannel implements Extension, ChannelProvider, ServiceProvider {
     reader.onInterrupt = () => {
       if (!session.cancel()) kernel.requestShutdown();
     };
+    // Who wants to leave does not want to wait for an answer.
+    reader.onTyped = (line) => {
+      if (line === null || line.trim() === '/quit') session.cancel();
+    };
     signal.addEventListener('abort', () => session.cancel(), { once: true });
     await this.#greet();
     reader.resume();
@@ -79,7 +83,13 @@ export class CliChannel implements Extension, ChannelProvider, ServiceProvider {
     const { registry } = getExtension<SkillRegistryExtension>('skill_registry');
     const modelReady = Boolean(getSecret('MODEL_BASE_URL') && getSecret('MODEL_NAME'));
     try {
-      const text = await greeting({ kernel, registry, rootDir, modelReady, width: process.stdout.columns });
+      const text = await greeting({
+        kernel,
+        registry,
+        rootDir,
+        modelReady,
+        width: process.stdout.columns || undefined,
+      });
       process.stdout.write(`${text}\n`);
     } catch (error) {
       process.stdout.write(`The catalog cannot be shown: ${describeError(error)}\n`);

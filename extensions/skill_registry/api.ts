@@ -1,7 +1,8 @@
 /** The types other extensions and users of the library lean on. No code. */
 import type { Problem, Tool, TurnContext } from 'skill-registry/kernel';
-import type { SkillRegistryConfig } from './config.ts';
+import type { SkillRegistryConfig, SourceConfig } from './config.ts';
 import type { SkillHeader } from './skill/parse-skill.ts';
+import type { SkillSource } from './sources/source.ts';
 
 /** One skill of the catalog. Its body stays on disk. */
 export interface Skill extends SkillHeader {
@@ -11,16 +12,22 @@ export interface Skill extends SkillHeader {
   readonly qualifiedId: string;
   /** Id of the source it came from. */
   readonly source: string;
-  /** Absolute path of SKILL.md as it was found. */
+  /** Absolute path of SKILL.md as it was found; of an inline skill the file it is written in. */
   readonly file: string;
-  /** Real path of the directory. */
-  readonly dir: string;
-  /** Real path of SKILL.md; differs from `<dir>/SKILL.md` when that is a link. */
-  readonly realFile: string;
+  /** Real path of the directory; null for a skill without one (inline, a bare file). */
+  readonly dir: string | null;
+  /** Real path of SKILL.md; differs from `<dir>/SKILL.md` when that is a link. Null for an inline skill. */
+  readonly realFile: string | null;
   /** `sha256:<64 hex>` over the bytes of SKILL.md. */
   readonly digest: string;
   /** Size of SKILL.md. */
   readonly bytes: number;
+  /** Why models do not see it here (a gate such as a missing program); absent: they do. People can still read it. */
+  readonly hiddenBecause?: string;
+  /** Its body stands in every prompt. */
+  readonly preload?: true;
+  /** The prompt pack that declares it, and where below that pack it lies (an inline skill: its id). */
+  readonly pack?: { readonly id: string; readonly path: string };
 }
 
 /** Where skills come from, and how it stands. */
@@ -33,6 +40,12 @@ export interface SourceStatus {
   readonly skills: number;
 }
 
+/** A prompt pack in the catalog: what it declares, by id, whoever else has won that id elsewhere. */
+export interface Pack {
+  readonly scopes: PackScopes;
+  readonly byId: ReadonlyMap<string, Skill>;
+}
+
 /** The catalog at one moment. Never changes; a refresh makes a new one. */
 export interface Snapshot {
   /** Counts up with every change. */
@@ -43,6 +56,8 @@ export interface Snapshot {
   /** Also those that lost a collision. */
   readonly byQualifiedId: ReadonlyMap<string, Skill>;
   readonly sources: readonly SourceStatus[];
+  /** By the pack's id, and by the id of its source. */
+  readonly packs: ReadonlyMap<string, Pack>;
   readonly problems: readonly Problem[];
 }
 
@@ -125,7 +140,7 @@ export interface SkillLoadedEvent {
   readonly audience: 'model' | 'person' | 'binding';
   readonly agent_id: string | null;
   readonly duration_s: number;
-  /** A code; SKILL_OUT_OF_SCOPE and SKILL_NOT_MODEL_INVOCABLE stand here alone, the caller sees SKILL_NOT_FOUND. */
+  /** A code; SKILL_OUT_OF_SCOPE, SKILL_NOT_MODEL_INVOCABLE and SKILL_HIDDEN stand here alone, the caller sees SKILL_NOT_FOUND. */
   readonly error: string | null;
 }
 
@@ -134,6 +149,32 @@ export interface TokenCounts {
   readonly l1: number;
   /** Its body; null when it was not counted. */
   readonly l2: number | null;
+}
+
+/** An entry of `sources` as it is written: every flag has a default. */
+export type SourceConfigInput = Partial<SourceConfig>;
+
+/** Tokens that skills take in every system prompt. */
+export interface ContextCost {
+  readonly tokens: number;
+  /** How many of them are the strong wording of `catalog.enforcement`. */
+  readonly enforcement: number;
+}
+
+/** What `resolveRolePrompt` found, and where. */
+export interface RolePrompt {
+  readonly source: 'skill' | 'legacy' | 'fallback';
+  readonly text: string;
+}
+
+/** What the states of a prompt pack's workflow may see. */
+export interface PackScopes {
+  /** The pack's own id. */
+  readonly pack: string;
+  /** The state a workflow begins in; absent without a workflow. */
+  readonly entry?: string | undefined;
+  /** The `skills` expression of each state; undefined: all skills of the pack. */
+  readonly states: ReadonlyMap<string, string | undefined>;
 }
 
 /** What the owner allows to do with a path that lies in a source. */
@@ -152,6 +193,8 @@ export interface SkillRegistry {
   readResource(skillId: string, path: string, turn?: TurnContext): Promise<ReadResource>;
   /** The catalog text for a system prompt, within `catalog.budget_tokens`; null when nothing is visible. */
   context(prompt: string, turn?: TurnContext): Promise<string | null>;
+  /** What `context` costs every turn of an agent that sees everything, before any prompt makes a choice. */
+  contextCost(): Promise<ContextCost>;
   /** The tools a model is given, as `config.tools` names them. */
   tools(): readonly Tool[];
   /** Looks at every source now. Calls while one is under way share the one that follows it. */
@@ -167,6 +210,26 @@ export interface SkillRegistry {
   tokenCounts(options?: { readonly bodies?: boolean }): Promise<ReadonlyMap<string, TokenCounts>>;
   /** How many files a skill has beside SKILL.md. */
   resources(skillId: string): readonly ResourceInfo[];
+  /**
+   * Adds a source at run time, after those of the config; its skills are there when this resolves.
+   *
+   * @param source - As an entry of `sources` in the config, or a SkillSource of your own.
+   * @returns takes it away again, with its skills.
+   * @throws INVALID_ARGUMENT.
+   */
+  addSource(source: SourceConfigInput | SkillSource): Promise<() => Promise<void>>;
+  /**
+   * The prompt of a role: the skill of that id as index and body, else the template
+   * `<templates>/<role>/system_prompt.md`, else one sentence.
+   *
+   * @param options.templates - Folder, relative to the root. Default: `templates/roles`.
+   * @param options.variables - For the template.
+   * @throws INVALID_ARGUMENT when the role is no name, or its template does not render.
+   */
+  resolveRolePrompt(
+    role: string,
+    options?: { readonly templates?: string; readonly variables?: Readonly<Record<string, unknown>> },
+  ): Promise<RolePrompt>;
   /** Whether and how a file below a source may be written; undefined outside all sources. @param path - Absolute, real. */
   writePolicy(path: string): WritePolicy | undefined;
   /** Keeps the catalog fresh until `signal` aborts, the way `config.watch` says. */

@@ -25,8 +25,8 @@ export function skillCommands(registry: SkillRegistry): readonly Command[] {
         usage: skill.argumentHint ?? '[args]',
         description: skill.description,
         hidden: true,
-        async execute(args) {
-          const { content } = await registry.read(skill.id, { audience: 'person' });
+        async execute(args, turn) {
+          const { content } = await registry.read(skill.id, { audience: 'person' }, turn);
           const given = args ? ` with arguments: "${args}"` : '.';
           return { kind: 'send', message: `Apply Skill "${skill.id}"${given}\n\nInstructions:\n${content}` };
         },

@@ -4,7 +4,7 @@ import { CodedError } from 'skill-registry/kernel';
 export type RegistryErrorCode = 'INVALID_ARGUMENT' | 'SKILL_NOT_FOUND' | 'REGISTRY_CLOSED';
 
 export function skillNotFound(skillId: string, nearest: readonly string[]): CodedError<RegistryErrorCode> {
-  const near = nearest.length > 0 ? ` Nearest: ${nearest.join(', ')}.` : ' list_skills(query) finds what there is.';
+  const near = nearest.length > 0 ? ` Nearest: ${nearest.join(', ')}.` : ' List the skills to see what there is.';
   const shown = skillId.length > 100 ? `${skillId.slice(0, 100)}…` : skillId;
   return new CodedError('SKILL_NOT_FOUND', `No skill ${JSON.stringify(shown)}.${near}`, { skill_id: shown, nearest });
 }

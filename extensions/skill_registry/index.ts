@@ -2,3 +2,19 @@
 export type * from './api.ts';
 export type { SkillRegistryConfig, SkillRegistryConfigInput } from './config.ts';
 export { createSkillRegistry, type SkillRegistryOptions } from './registry.ts';
+export type { SkillSource, SourceScan } from './sources/source.ts';
+export {
+  type PropertiesErrorCode,
+  type PropertyValue,
+  type ReadPropertiesOptions,
+  readProperties,
+  type SkillProperties,
+} from './validation/read-properties.ts';
+export { toPrompt } from './validation/to-prompt.ts';
+export {
+  checkSkill,
+  type SkillCheck,
+  type ValidateSkillOptions,
+  type ValidationProfile,
+  validateSkill,
+} from './validation/validate-skill.ts';

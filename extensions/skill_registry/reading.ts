@@ -3,7 +3,8 @@ import { countTokens, describeError, isCodedError, type TurnContext } from 'skil
 import type { ReadOptions, ReadResource, ReadSkill, Skill, SkillLoadedEvent, SkillRegistry } from './api.ts';
 import type { Catalog } from './catalog/catalog.ts';
 import type { SkillRegistryConfig } from './config.ts';
-import { type Refusal, refusalOf } from './context/scope.ts';
+import type { Grants } from './context/grants.ts';
+import { findVisible, visibleSkills } from './context/scope.ts';
 import { skillNotFound } from './errors.ts';
 import { nearestIds } from './search/match.ts';
 import { bodyOf } from './skill/frontmatter.ts';
@@ -14,12 +15,13 @@ type Audience = NonNullable<ReadOptions['audience']>;
 /** L2 and L3: looks an id up, reads what it stands for, and tells of every load. */
 export function createReading(
   catalog: Catalog,
+  grants: Grants,
   limits: SkillRegistryConfig['limits'],
   onLoaded: (event: SkillLoadedEvent) => void,
 ): Pick<SkillRegistry, 'read' | 'readResource'> {
   const load = async <T>(request: LoadRequest, use: (skill: Skill, source: SkillSource) => Promise<T>): Promise<T> => {
     const startedAt = performance.now();
-    const { skill, refusal } = find(catalog, request);
+    const { skill, refusal } = find(catalog, grants, request);
     const report = (outcome: SkillLoadedEvent['outcome'], error: string | null): void =>
       onLoaded({
         event: 'skill_loaded',
@@ -32,13 +34,16 @@ export function createReading(
         duration_s: (performance.now() - startedAt) / 1000,
         error,
       });
-    if (!skill || refusal) {
+    const source = skill && catalog.sources().find(({ id }) => id === skill.source);
+    // Without a source it has been taken away, and the next snapshot knows.
+    if (!skill || !source || refusal) {
       report(refusal ? 'refused' : 'failure', refusal ?? 'SKILL_NOT_FOUND');
-      throw skillNotFound(request.skillId, nearestIds(knownIds(catalog, request), request.skillId));
+      throw skillNotFound(request.skillId, nearestIds(knownIds(catalog, grants, request), request.skillId));
     }
     try {
-      const source = catalog.sources.find(({ id }) => id === skill.source) as SkillSource;
       const loaded = await use(skill, source);
+      // What a person loads in a conversation, the agent of that conversation may use.
+      if (request.audience === 'person' && request.turn) grants.add(skill, request.turn);
       report('success', null);
       return loaded;
     } catch (error) {
@@ -77,17 +82,20 @@ interface LoadRequest {
 }
 
 /** Looked up, never joined into a path. People and bindings are not held to the scope of a turn. */
-function find(catalog: Catalog, { skillId, audience, turn }: LoadRequest): { skill?: Skill; refusal?: Refusal } {
-  const { byId, byQualifiedId } = catalog.snapshot();
-  const skill = byId.get(skillId) ?? byQualifiedId.get(skillId);
-  if (!skill) return {};
-  const refusal = audience === 'model' ? refusalOf(skill, turn ?? {}) : undefined;
-  return { skill, ...(refusal ? { refusal } : {}) };
+function find(
+  catalog: Catalog,
+  grants: Grants,
+  { skillId, audience, turn = {} }: LoadRequest,
+): ReturnType<typeof findVisible> {
+  const snapshot = catalog.snapshot();
+  if (audience === 'model') return findVisible(snapshot, skillId, turn, grants.of(turn));
+  const skill = snapshot.byId.get(skillId) ?? snapshot.byQualifiedId.get(skillId);
+  return skill ? { skill } : {};
 }
 
-function knownIds(catalog: Catalog, { audience, turn }: LoadRequest): readonly string[] {
-  const { skills } = catalog.snapshot();
-  const known = audience === 'model' ? skills.filter((skill) => !refusalOf(skill, turn ?? {})) : skills;
+function knownIds(catalog: Catalog, grants: Grants, { audience, turn = {} }: LoadRequest): readonly string[] {
+  const snapshot = catalog.snapshot();
+  const known = audience === 'model' ? visibleSkills(snapshot, turn, grants.of(turn)) : snapshot.skills;
   return known.map((skill) => skill.id);
 }
 

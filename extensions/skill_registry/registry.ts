@@ -1,23 +1,35 @@
 import { join, resolve } from 'node:path';
-import { isInside, type Problem, type TurnContext } from 'skill-registry/kernel';
-import type { ListQuery, Skill, SkillList, SkillLoadedEvent, SkillRegistry, Snapshot, WritePolicy } from './api.ts';
+import { countTokens, type Problem } from 'skill-registry/kernel';
+import type { ListQuery, Skill, SkillList, SkillLoadedEvent, SkillRegistry } from './api.ts';
 import { createCatalog } from './catalog/catalog.ts';
 import { watchCatalog } from './catalog/watch.ts';
-import { readConfig, type SkillRegistryConfigInput } from './config.ts';
-import { catalogText } from './context/catalog-text.ts';
+import { isSourceId, readConfig, type SkillRegistryConfigInput, type SourceConfig } from './config.ts';
+import { ENFORCEMENT } from './context/enforcement.ts';
+import { createGrants } from './context/grants.ts';
 import { visibleSkills } from './context/scope.ts';
+import { systemText } from './context/system-text.ts';
 import { invalidArgument, registryClosed, skillNotFound } from './errors.ts';
 import { createReading } from './reading.ts';
+import { createRoleResolver } from './roles.ts';
 import { type Match, matchAll, matchAny, nearestIds } from './search/match.ts';
-import { makeSources } from './sources/make-sources.ts';
+import { bodyOf } from './skill/frontmatter.ts';
+import { adoptSource } from './sources/adopted-source.ts';
+import { hostSurroundings } from './sources/host-surroundings.ts';
+import { isSkillSource } from './sources/is-skill-source.ts';
+import { freeId, makeSources } from './sources/make-sources.ts';
+import { futureRealPath } from './sources/real-path.ts';
+import type { SkillSource } from './sources/source.ts';
 import { createTokenLedger } from './token-ledger.ts';
 import { makeTools } from './tools/index.ts';
+import { writePolicyOf } from './write-policy.ts';
 
 export interface SkillRegistryOptions {
   /** Relative source paths start here. Default: the current directory. */
   readonly root?: string;
   /** Every key has a default (docs/configuration.md). The kernel and the command read config.yaml; the library does not. */
   readonly config?: SkillRegistryConfigInput;
+  /** What the gates of skills look for programs and variables in. Default: the environment of the process. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
   /** Told of every load of a skill or a file of one. Must not throw. */
   readonly onSkillLoaded?: (event: SkillLoadedEvent) => void;
   /** Told once of each problem that was not there when the registry was opened. Must not throw. */
@@ -33,8 +45,16 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
   const root = resolve(options.root ?? '.');
   const configFile = join(root, 'data', 'skill_registry', 'config.yaml');
   const { config, problems: configProblems } = readConfig(options.config ?? {}, configFile);
-  const catalog = createCatalog(makeSources(config.sources, root), config.limits);
-  const sourceOf = (skill: Skill) => catalog.sources.find(({ id }) => id === skill.source);
+  const taken = new Set<string>();
+  const makeAll = (sources: readonly SourceConfig[]): readonly SkillSource[] =>
+    makeSources(sources, { root, validation: config.validation, configFile, taken });
+  const catalog = createCatalog(makeAll(config.sources), {
+    limits: config.limits,
+    collision: config.collision,
+    ...(config.gates.check ? { gates: () => hostSurroundings(options.environment, config.gates.settings) } : {}),
+  });
+  const grants = createGrants();
+  const sourceOf = (skill: Skill) => catalog.sources().find(({ id }) => id === skill.source);
   const ledger = createTokenLedger(
     config.limits.skill_tokens,
     (skill) => sourceOf(skill)?.readSkill(skill, config.limits.file_bytes) ?? Buffer.alloc(0),
@@ -54,22 +74,52 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
     told = new Set(registry.problems().map(keyOf));
     for (const problem of registry.problems()) if (!before.has(keyOf(problem))) options.onProblem?.(problem);
   };
-  const { read, readResource } = createReading(catalog, config.limits, (event) => options.onSkillLoaded?.(event));
+  const { read, readResource } = createReading(catalog, grants, config.limits, (event) =>
+    options.onSkillLoaded?.(event),
+  );
 
   const registry: SkillRegistry = {
     config,
-    list: (query = {}, turn) => listSkills(catalog.snapshot(), query, turn),
+    list: (query = {}, turn = {}) => listSkills(visibleSkills(catalog.snapshot(), turn, grants.of(turn)), query),
     read: (skillId, readOptions, turn) => read(skillId, { audience: turn ? 'model' : 'person', ...readOptions }, turn),
     readResource,
     context(prompt, turn = {}) {
-      const skills = visibleSkills(catalog.snapshot(), turn);
-      const { budget_tokens, pinned } = config.catalog;
-      const rank = (): readonly Skill[] => [
-        ...skills.filter((skill) => pinned.includes(skill.id)),
-        ...matchAny(skills, prompt).map(({ skill }) => skill),
-      ];
-      return catalogText(skills, { budgetTokens: budget_tokens, rank });
+      const skills = visibleSkills(catalog.snapshot(), turn, grants.of(turn));
+      const { pinned } = config.catalog;
+      return systemText(skills, {
+        inject: config.inject,
+        catalog: config.catalog,
+        maxBodyTokens: config.limits.skill_tokens,
+        rank: () => [
+          ...skills.filter((skill) => pinned.includes(skill.id)),
+          ...matchAny(skills, prompt).map(({ skill }) => skill),
+        ],
+        body: (skill) => bodyIfThere(sourceOf(skill), skill, config.limits.file_bytes),
+      });
     },
+    async contextCost() {
+      const text = await registry.context('');
+      const enforcement = text?.includes(ENFORCEMENT) ? await countTokens(ENFORCEMENT) : 0;
+      return { tokens: text === null ? 0 : await countTokens(text), enforcement };
+    },
+    async addSource(source) {
+      if (closing.signal.aborted) throw registryClosed();
+      const added = isSkillSource(source)
+        ? [adoptSource(source, freeId(checkedId(source.id), taken))]
+        : makeAll(readSource(source));
+      const remove = added.map((one) => catalog.addSource(one));
+      await catalog.refresh();
+      let isThere = true;
+      return async () => {
+        if (!isThere) return;
+        isThere = false;
+        for (const end of remove) end();
+        for (const { id } of added) taken.delete(id);
+        if (!closing.signal.aborted) await catalog.refresh();
+      };
+    },
+    resolveRolePrompt: (role, { templates = 'templates/roles', variables = {} } = {}) =>
+      roles.resolve(role, futureRealPath(resolve(root, templates)), variables),
     tools: () => makeTools(config.tools, registry),
     async refresh() {
       if (closing.signal.aborted) throw registryClosed();
@@ -88,7 +138,7 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
       if (!skill) throw skillNotFound(skillId, nearestIds(catalog.snapshot().byId.keys(), skillId));
       return sourceOf(skill)?.resources(skill) ?? [];
     },
-    writePolicy: (path) => policyOf(path, catalog.snapshot(), catalog.sources, config.writes),
+    writePolicy: (path) => writePolicyOf(path, catalog.snapshot(), catalog.sources(), config.writes),
     async watch(signal) {
       const ended = AbortSignal.any([signal, closing.signal]);
       const onMode = (mode: 'events' | 'poll', problem?: string): void => {
@@ -112,6 +162,7 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
       closing.abort();
     },
   };
+  const roles = createRoleResolver(registry);
   await registry.refresh();
   told = new Set(registry.problems().map(keyOf));
   catalog.onChange(tellProblems);
@@ -120,23 +171,42 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
 
 // --- internal ---
 
+function bodyIfThere(source: SkillSource | undefined, skill: Skill, maxBytes: number): string | undefined {
+  try {
+    return source && bodyOf(source.readSkill(skill, maxBytes).toString('utf8'));
+  } catch {
+    // Gone since the snapshot; the next one will not have it.
+    return undefined;
+  }
+}
+
+/** It stands before the colon of qualified ids. @throws INVALID_ARGUMENT. */
+function checkedId(id: string): string {
+  if (isSourceId(id)) return id;
+  throw invalidArgument(`The id of a source has letters, digits and @ . _ / - only, got ${JSON.stringify(id)}.`);
+}
+
+/** One source as a caller of the library or an extension gives it. @throws INVALID_ARGUMENT. */
+function readSource(source: unknown): readonly SourceConfig[] {
+  const { config, problems } = readConfig({ sources: [source] }, 'addSource');
+  const [problem] = problems;
+  if (problem) throw invalidArgument(problem.message);
+  return config.sources;
+}
+
 function keyOf({ code, file, line, message }: Problem): string {
   return JSON.stringify([code, file, line, message]);
 }
 
-function listSkills(
-  snapshot: Snapshot,
-  { query, tag, source, limit = 20 }: ListQuery,
-  turn: TurnContext = {},
-): SkillList {
+function listSkills(skills: readonly Skill[], { query, tag, source, limit = 20 }: ListQuery): SkillList {
   if (!Number.isInteger(limit) || limit < 1 || limit > 200) throw invalidArgument(`limit must be 1-200, got ${limit}.`);
-  const visible = visibleSkills(snapshot, turn).filter(
+  const visible = skills.filter(
     (skill) => (tag === undefined || skill.tags.includes(tag)) && (source === undefined || skill.source === source),
   );
   const matches: readonly (Omit<Match, 'score'> & { score?: number })[] = query?.trim()
     ? matchAll(visible, query)
     : visible.map((skill) => ({ skill }));
-  const skills = matches.slice(0, limit).map(({ skill, score }) => ({
+  const listed = matches.slice(0, limit).map(({ skill, score }) => ({
     skill_id: skill.id,
     name: skill.name,
     description: skill.description,
@@ -144,19 +214,5 @@ function listSkills(
     source: skill.source,
     ...(score === undefined ? {} : { score: Number(score.toFixed(3)) }),
   }));
-  return { skills, total: matches.length, truncated: matches.length > skills.length };
-}
-
-/** A path in a skill changes that skill; one elsewhere in a source creates one. */
-function policyOf(
-  path: string,
-  { byQualifiedId }: Snapshot,
-  sources: ReturnType<typeof createCatalog>['sources'],
-  writes: SkillRegistry['config']['writes'],
-): WritePolicy | undefined {
-  const source = sources.find((candidate) => candidate.contains(path));
-  if (!source) return undefined;
-  const known = [...byQualifiedId.values()].some((skill) => isInside(path, skill.dir));
-  const action = known ? 'update' : 'create';
-  return { action, policy: writes[action], source: source.id };
+  return { skills: listed, total: matches.length, truncated: matches.length > listed.length };
 }

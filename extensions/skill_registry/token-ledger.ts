@@ -1,7 +1,7 @@
 import { loadTokenCounter, type Problem } from 'skill-registry/kernel';
 import type { Skill, Snapshot, TokenCounts } from './api.ts';
 import { createPace } from './catalog/pace.ts';
-import { skillLine } from './context/catalog-text.ts';
+import { BULLETS } from './context/formats.ts';
 import { bodyOf } from './skill/frontmatter.ts';
 
 /** Token counts by digest: a content is counted once, however often the catalog is refreshed. */
@@ -37,7 +37,7 @@ export function createTokenLedger(limit: number, readSkill: (skill: Skill) => Bu
       const counts = new Map<string, TokenCounts>();
       for (const skill of skills) {
         await pace();
-        const line = `${skillLine(skill)}\n`;
+        const line = `${BULLETS.entry(skill)}\n`;
         const l1 = lines.get(line) ?? count(line);
         lines.set(line, l1);
         const l2 = withBodies ? await countBody(skill) : (bodies.get(skill.digest) ?? null);

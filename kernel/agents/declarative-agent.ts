@@ -70,7 +70,7 @@ async function runTurn(
   let text = '';
   const stream = streamText({
     model,
-    system,
+    ...(system ? { system } : {}),
     messages,
     tools: await toModelTools(tools(), turn, abort, onToolCall),
     stopWhen: [stepCountIs(agent.limits.max_turns), overTokens],

@@ -1,7 +1,10 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SkillProvider } from '../contract.ts';
+import { readNamedFile } from '../files/read-named-file.ts';
 import type { AgentManifest } from '../manifest.ts';
+import { renderTemplate } from '../render-template.ts';
+
+const MAX_PROMPT_BYTES = 1_048_576;
 
 export interface InstructionSources {
   /** Folder that may hold prompt.md or prompt.jinja2; the first that exists is taken. */
@@ -41,15 +44,12 @@ async function readPrompt(dir: string, variables: Readonly<Record<string, unknow
   if (markdown !== undefined) return markdown.trim();
   const template = await readIfExists(join(dir, 'prompt.jinja2'));
   if (template === undefined) return undefined;
-  const { default: nunjucks } = await import('nunjucks');
-  // The text goes to a model, not into HTML.
-  const environment = new nunjucks.Environment(null, { autoescape: false, throwOnUndefined: true });
-  return environment.renderString(template, variables).trim();
+  return renderTemplate(template, variables, true);
 }
 
 async function readIfExists(file: string): Promise<string | undefined> {
   try {
-    return await readFile(file, 'utf8');
+    return readNamedFile(file, MAX_PROMPT_BYTES).toString('utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createSkillRegistry } from 'skill-registry';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { ROOT, sourceFiles } from './imports.ts';
@@ -7,7 +8,7 @@ import { ROOT, sourceFiles } from './imports.ts';
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
 
 /** Literals that look like codes and are none. */
-const NO_CODES = /^(MODEL_BASE_URL|MODEL_API_KEY|MODEL_NAME)$/;
+const NO_CODES = /^(MODEL_BASE_URL|MODEL_API_KEY|MODEL_NAME|MULTIPLE_DOCS|SKILL_PATH)$/;
 
 it('documents every code, and no code that does not exist', () => {
   const sources = ['kernel', 'extensions', 'cli'].flatMap(sourceFiles).map(read).join('\n');
@@ -51,4 +52,28 @@ it('shows the two commands in the README as they are', () => {
 it('keeps the README at one page and AGENTS.md under a hundred lines', () => {
   expect(read('README.md').split('\n').length).toBeLessThanOrEqual(110);
   expect(read('AGENTS.md').split('\n').length).toBeLessThanOrEqual(100);
+});
+
+it('shows in the README the table a reader will see', async () => {
+  const registry = await createSkillRegistry({ root: ROOT, config: { sources: [{ path: 'skills' }] } });
+  const counts = await registry.tokenCounts();
+  const rows = registry.snapshot().skills.map(({ id }) => {
+    const { l1, l2 } = counts.get(id) ?? {};
+    return [id, l1, l2, registry.resources(id).length + 1].join(' ');
+  });
+  const shown = read('README.md').matchAll(/^([a-z-]+) +(\d+) +(\d+) +(\d+) {2}\S/gm);
+  expect([...shown].map(([, ...cells]) => cells.join(' '))).toEqual(rows);
+});
+
+it('locks the optional packages of every platform, also those a registry mirror lacks', () => {
+  const { packages } = JSON.parse(read('package-lock.json')) as {
+    packages: Record<string, { optionalDependencies?: Record<string, string> }>;
+  };
+  const missing = Object.entries(packages).flatMap(([path, { optionalDependencies = {} }]) =>
+    Object.keys(optionalDependencies).filter(
+      (name) => !packages[`node_modules/${name}`] && !packages[`${path}/node_modules/${name}`],
+    ),
+  );
+  // node scripts/complete-lock.mjs adds them.
+  expect(missing).toEqual([]);
 });

@@ -8,7 +8,7 @@ const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'ut
 };
 
 /** Folders of the registry, lowest first: each may import those before it. Files beside them come last. */
-const LAYERS = ['skill', 'sources', 'catalog', 'search', 'context', 'tools'];
+const LAYERS = ['skill', 'validation', 'sources', 'catalog', 'search', 'context', 'tools'];
 /** Seen from everywhere: types, the shape of the config, error factories. */
 const COMMON = ['api.ts', 'config.ts', 'errors.ts'];
 

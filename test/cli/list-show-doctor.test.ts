@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { runCommand } from '../helpers/run-command.ts';
+import { runCommand, spawnCommand } from '../helpers/run-command.ts';
 import { skillMd, tempFolder } from '../helpers/temp-folder.ts';
 
 const TEA = skillMd(
@@ -146,4 +146,12 @@ it('finds nothing wrong with the shipped skills', async () => {
   const { status, stdout } = await runCommand(['doctor', '--root', tempFolder({ 'skills/.keep': '' })]);
   expect(stdout).toContain('Nothing is wrong.');
   expect(status).toBe(0);
+});
+
+it('is the same as a process of its own: streams, bytes and exit status', async () => {
+  const root = teaRoot();
+  expect(await spawnCommand(['show', 'tea', '--raw'], { cwd: root })).toMatchObject({ status: 0, stdout: TEA });
+  const failed = await spawnCommand(['show', 'te'], { cwd: root });
+  expect(failed).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining('Nearest: tea') });
+  expect((await spawnCommand(['frobnicate'], { cwd: root })).status).toBe(2);
 });

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { runCli } from '../../cli/run-cli.ts';
 import { waitFor } from './wait-for.ts';
 
 const MAIN = join(import.meta.dirname, '..', '..', 'dist', 'cli', 'main.js');
@@ -18,8 +19,29 @@ export interface RunResult {
   readonly stderr: string;
 }
 
-/** Runs the built `skill-registry` command to its end. */
+/**
+ * Runs a `skill-registry` command to its end, as the process does but inside this one: the streams are what `runCli` is
+ * handed. `start` reads the real standard input, so it is run as a process.
+ */
 export async function runCommand(args: readonly string[], options: RunOptions = {}): Promise<RunResult> {
+  if (args[0] === 'start') return spawnCommand(args, options);
+  const out: Uint8Array[] = [];
+  let stderr = '';
+  const status = await runCli(args, {
+    cwd: options.cwd ?? process.cwd(),
+    environment: { ...process.env, ...options.environment },
+    terminal: false,
+    columns: undefined,
+    out: (data) => void out.push(Buffer.from(data)),
+    err: (text) => {
+      stderr += text;
+    },
+  });
+  return { status, stdout: Buffer.concat(out).toString('utf8'), stderr };
+}
+
+/** Runs the built command as a process of its own. */
+export async function spawnCommand(args: readonly string[], options: RunOptions = {}): Promise<RunResult> {
   const running = startCommand(args, options);
   running.child.stdin?.end(options.input ?? '');
   const status = await running.exited;
@@ -33,6 +55,7 @@ export interface RunningCommand {
   stderr(): string;
   /** Waits until standard output holds this text. */
   until(text: string, deadlineMs?: number): Promise<void>;
+  untilStderr(text: string, deadlineMs?: number): Promise<void>;
 }
 
 /** Starts the command and leaves it running; it is killed when the test has finished. */
@@ -75,6 +98,9 @@ function watchChild(child: ChildProcess): RunningCommand {
     stderr: () => stderr,
     async until(text, deadlineMs) {
       await waitFor(`${JSON.stringify(text)} in: ${stdout}`, () => stdout.includes(text), deadlineMs);
+    },
+    async untilStderr(text, deadlineMs) {
+      await waitFor(`${JSON.stringify(text)} in: ${stderr}`, () => stderr.includes(text), deadlineMs);
     },
   };
 }

@@ -103,6 +103,15 @@ it('the reference explains every problem the kernel reports, and invents no code
   for (const code of named) expect(known.has(code as string) || settings.test(code as string), code).toBe(true);
 });
 
+it('the mistakes are told apart by words that messages really have', () => {
+  const mistakes = skill.slice(skill.indexOf('| The message says'));
+  const quoted = mistakes.split('\n').flatMap((row) => [...(row.split(' | ')[0] ?? '').matchAll(/`([^`]+)`/g)]);
+  const sources = kernelFiles().map(kernelSource).join('\n');
+  const words = quoted.map(([, text]) => text as string);
+  expect(words.length).toBeGreaterThan(10);
+  for (const text of words) expect(sources).toContain(text);
+});
+
 it('the reference tells only of what the kernel exports', () => {
   const section = contract.slice(contract.indexOf('## 6. Also exported'));
   const names = [...section.matchAll(/`(\w+)[(`]/g)]

@@ -104,23 +104,39 @@ it('the template context-provider puts notes into the system text, and nothing w
   expect(problemsNaming(kernel, root, 'example_context')).toEqual([]);
 });
 
-it('the template service works in rounds, tells of each, and ends when it is told to', async () => {
-  const heard: string[] = [];
-  const { root, kernel } = await bootTemplates(['service'], {
-    config: { example_service: { interval_seconds: 0.01 } },
-    tree: extension(
-      'listener',
-      "async start() { this.context.events.subscribe('example_round_done', ({ round }) => this.context.log.info('round ' + round)); }",
-    ),
-    onLog: ({ message }) => void heard.push(message),
-  });
-  await waitFor('a third round', () => heard.includes('round 3'));
+describe('the template service', () => {
+  const listener = extension(
+    'listener',
+    "async start() { this.context.events.subscribe('example_round_done', ({ round }) => this.context.log.info('round ' + round)); }",
+  );
+  const complaints = (kernel: Kernel) => kernel.problems().filter(({ code }) => /SERVICE|STOP|EVENT/.test(code));
 
-  await kernel.shutdown();
-  expect(kernel.problems().filter(({ code }) => /SERVICE|STOP|EVENT/.test(code))).toEqual([]);
-  const { round, at } = JSON.parse(readFileSync(join(root, 'data/example_service/last-round.json'), 'utf8'));
-  expect(round).toBeGreaterThanOrEqual(3);
-  expect(Date.parse(at)).toBeGreaterThan(0);
+  it('works in rounds and tells of each', async () => {
+    const heard: string[] = [];
+    const { root, kernel } = await bootTemplates(['service'], {
+      config: { example_service: { interval_seconds: 0.01 } },
+      tree: listener,
+      onLog: ({ message }) => void heard.push(message),
+    });
+    await waitFor('a third round', () => heard.includes('round 3'));
+
+    await kernel.shutdown();
+    expect(complaints(kernel)).toEqual([]);
+    const { round, at } = JSON.parse(readFileSync(join(root, 'data/example_service/last-round.json'), 'utf8'));
+    expect(round).toBeGreaterThanOrEqual(3);
+    expect(Date.parse(at)).toBeGreaterThan(0);
+  });
+
+  it('does not wait for its next round when it is told to end', async () => {
+    const heard: string[] = [];
+    const { kernel } = await bootTemplates(['service'], {
+      tree: listener,
+      onLog: ({ message }) => void heard.push(message),
+    });
+    await waitFor('the first round', () => heard.includes('round 1'));
+    await kernel.shutdown();
+    expect(complaints(kernel)).toEqual([]);
+  });
 });
 
 describe('the template channel', () => {

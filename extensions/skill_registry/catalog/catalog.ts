@@ -1,6 +1,7 @@
 import { describeError, type Problem } from 'skill-registry/kernel';
-import type { Skill, Snapshot } from '../api.ts';
+import type { Pack, Skill, Snapshot } from '../api.ts';
 import type { SkillRegistryConfig } from '../config.ts';
+import { closedBecause, type GateSurroundings } from '../skill/gates.ts';
 import type { SkillSource, SourceScan } from '../sources/source.ts';
 import { mergeSources } from './merge.ts';
 import { createPace } from './pace.ts';
@@ -14,30 +15,44 @@ export interface Catalog {
    */
   refresh(): Promise<Snapshot>;
   onChange(listener: ChangeListener): () => void;
-  readonly sources: readonly SkillSource[];
+  /** In order of precedence, as they are now. */
+  sources(): readonly SkillSource[];
+  /** Puts a source last. Its skills are there after the next refresh. @returns takes it away again. */
+  addSource(source: SkillSource): () => void;
+}
+
+export interface CatalogOptions {
+  readonly limits: SkillRegistryConfig['limits'];
+  /** Default: `first`. */
+  readonly collision?: SkillRegistryConfig['collision'];
+  /** What gates are held against, asked at every refresh. Default: gates are not looked at. */
+  readonly gates?: () => GateSurroundings;
 }
 
 export type ChangeListener = (ids: readonly string[], snapshot: Snapshot) => void;
 
-export function createCatalog(sources: readonly SkillSource[], limits: SkillRegistryConfig['limits']): Catalog {
+export function createCatalog(initial: readonly SkillSource[], options: CatalogOptions): Catalog {
+  let sources = initial;
   const listeners = new Set<ChangeListener>();
-  const lastGood = new Map<string, SourceScan>();
-  let current: Snapshot = { version: 0, ...mergeSources([]), sources: [], problems: [] };
+  const lastGood = new WeakMap<SkillSource, SourceScan>();
+  let current: Snapshot = { version: 0, ...mergeSources([]), sources: [], packs: new Map(), problems: [] };
   let fingerprint = '';
   let running: Promise<Snapshot> | undefined;
   let following: Promise<Snapshot> | undefined;
 
   const scanAll = async (): Promise<Snapshot> => {
     const pace = createPace();
+    // Those of now: one that is added meanwhile is seen by the next scan.
+    const scanned = sources;
     const scans: SourceScan[] = [];
-    for (const source of sources) scans.push(await scanOne(source, limits, lastGood, pace));
-    const next = assemble(sources, scans, current.version + 1);
+    for (const source of scanned) scans.push(await scanOne(source, options.limits, lastGood, pace));
+    const next = assemble(scanned, scans, current.version + 1, options);
     const nextFingerprint = fingerprintOf(next);
     if (nextFingerprint === fingerprint) return current;
     const ids = changedIds(current, next);
     fingerprint = nextFingerprint;
     current = next;
-    for (const listener of [...listeners]) listener(ids, next);
+    for (const listener of [...listeners]) callListener(listener, ids, next);
     return next;
   };
 
@@ -49,7 +64,13 @@ export function createCatalog(sources: readonly SkillSource[], limits: SkillRegi
   };
 
   return {
-    sources,
+    sources: () => sources,
+    addSource(source) {
+      sources = [...sources, source];
+      return () => {
+        sources = sources.filter((one) => one !== source);
+      };
+    },
     snapshot: () => current,
     onChange(listener) {
       listeners.add(listener);
@@ -57,7 +78,7 @@ export function createCatalog(sources: readonly SkillSource[], limits: SkillRegi
     },
     refresh() {
       // Asked first: between two scans none is running, and one is about to.
-      if (following) return following;
+      if (following !== undefined) return following;
       if (!running) return start();
       following = running
         .catch(() => undefined)
@@ -75,42 +96,95 @@ export function createCatalog(sources: readonly SkillSource[], limits: SkillRegi
 async function scanOne(
   source: SkillSource,
   limits: SkillRegistryConfig['limits'],
-  lastGood: Map<string, SourceScan>,
+  lastGood: WeakMap<SkillSource, SourceScan>,
   pace: () => Promise<void>,
 ): Promise<SourceScan> {
   try {
     const scan = await source.scan(limits, pace);
-    lastGood.set(source.id, scan);
+    lastGood.set(source, scan);
     return scan;
   } catch (error) {
-    const before = lastGood.get(source.id) ?? { skills: [], problems: [] };
+    const before: SourceScan = lastGood.get(source) ?? { skills: [], problems: [] };
     const message = `The source "${source.id}" could not be scanned (${describeError(error)}); its last ${before.skills.length} skill(s) stay.`;
     const problem: Problem = { code: 'SOURCE_FAILED', severity: 'error', file: source.location, message };
-    return { skills: before.skills, problems: [...before.problems, problem] };
+    return { ...before, problems: [...before.problems, problem] };
   }
 }
 
-function assemble(sources: readonly SkillSource[], scans: readonly SourceScan[], version: number): Snapshot {
-  const { skills, byId, byQualifiedId, problems } = mergeSources(scans.map((scan) => scan.skills));
+function assemble(
+  sources: readonly SkillSource[],
+  scans: readonly SourceScan[],
+  version: number,
+  { collision, gates }: CatalogOptions,
+): Snapshot {
+  const gated = gates ? scans.map((scan) => holdGates(scan, gates())) : scans;
+  const { problems, ...merged } = mergeSources(gated, collision);
   return {
     version,
-    skills,
-    byId,
-    byQualifiedId,
+    ...merged,
     sources: sources.map(({ id, kind, location }, index) => ({
       id,
       kind,
       location,
       skills: scans[index]?.skills.length ?? 0,
     })),
-    problems: [...scans.flatMap((scan) => scan.problems), ...problems],
+    packs: packsOf(sources, gated),
+    problems: [...gated.flatMap((scan) => scan.problems), ...problems],
   };
 }
 
+/** Hides the skills whose gate is closed. Asked anew each time: a program may have been installed since. */
+function holdGates(scan: SourceScan, surroundings: GateSurroundings): SourceScan {
+  const problems: Problem[] = [];
+  const hold = (skill: Skill): Skill => {
+    const reason = skill.gate && closedBecause(skill.gate, surroundings);
+    if (reason === undefined) return skill;
+    const message = `Models do not see this skill here: ${reason}. Provide it, or set gates.check: false.`;
+    problems.push({ code: 'SKILL_HIDDEN', severity: 'warning', file: skill.file, message });
+    return { ...skill, hiddenBecause: reason };
+  };
+  const skills = scan.skills.map(hold);
+  const losers = (scan.losers ?? []).map(hold);
+  return { skills, losers, problems: [...scan.problems, ...problems] };
+}
+
+function packsOf(sources: readonly SkillSource[], scans: readonly SourceScan[]): ReadonlyMap<string, Pack> {
+  const packs = new Map<string, Pack>();
+  for (const [index, source] of sources.entries()) {
+    const scopes = source.scopes?.();
+    if (!scopes) continue;
+    const pack = { scopes, byId: new Map(scans[index]?.skills.map((skill) => [skill.id, skill])) };
+    packs.set(source.id, pack);
+    if (!packs.has(scopes.pack)) packs.set(scopes.pack, pack);
+  }
+  return packs;
+}
+
+/** A listener that throws must not keep the others, or the refresh, from their work. */
+function callListener(listener: ChangeListener, ids: readonly string[], snapshot: Snapshot): void {
+  try {
+    listener(ids, snapshot);
+  } catch (error) {
+    process.emitWarning(error instanceof Error ? error : String(error));
+  }
+}
+
 /** Equal for equal catalogs: what a reader could tell apart is in it. */
-function fingerprintOf({ byQualifiedId, problems }: Snapshot): string {
-  const skills = [...byQualifiedId].map(([id, skill]) => `${id}\0${skill.realFile}\0${skill.digest}`);
-  return JSON.stringify([skills, problems.map(({ code, file, line, message }) => [code, file, line, message])]);
+function fingerprintOf({ byQualifiedId, packs, problems, sources }: Snapshot): string {
+  const skills = [...byQualifiedId].map(([id, skill]) => [
+    id,
+    skill.realFile,
+    skill.digest,
+    skill.hiddenBecause,
+    skill.preload,
+  ]);
+  const states = [...packs].map(([id, { scopes }]) => [id, scopes.entry, ...scopes.states]);
+  return JSON.stringify([
+    sources,
+    skills,
+    states,
+    problems.map(({ code, file, line, message }) => [code, file, line, message]),
+  ]);
 }
 
 function changedIds(before: Snapshot, after: Snapshot): readonly string[] {
@@ -119,5 +193,5 @@ function changedIds(before: Snapshot, after: Snapshot): readonly string[] {
 }
 
 function stampOf(skill: Skill | undefined): string | undefined {
-  return skill && `${skill.qualifiedId}\0${skill.digest}`;
+  return skill && `${skill.qualifiedId}\0${skill.digest}\0${skill.hiddenBecause ?? ''}`;
 }

@@ -25,7 +25,7 @@ export async function watchCatalog(options: WatchOptions, signal: AbortSignal): 
   const { catalog, watch, onMode, onError } = options;
   if (watch.mode === 'off' || signal.aborted) return;
   let events: FolderEvents | undefined;
-  const follow = (): void => events?.follow(catalog.sources.flatMap((source) => source.watchFolders()));
+  const follow = (): void => events?.follow(catalog.sources().flatMap((source) => source.watchFolders()));
   const refresh = (): void => {
     catalog.refresh().then(follow).catch(onError);
   };
@@ -55,11 +55,14 @@ export async function watchCatalog(options: WatchOptions, signal: AbortSignal): 
   }
   onMode(watch.mode);
   follow();
+  // A source that was added is watched from the moment its skills are there.
+  const unsubscribe = catalog.onChange(follow);
 
   const poll = setInterval(refresh, watch.interval_seconds * 1000);
   await new Promise<void>((resolve) => {
     signal.addEventListener('abort', () => resolve(), { once: true });
   });
+  unsubscribe();
   clearInterval(poll);
   await endEvents();
   burst.cancel();

@@ -1,26 +1,21 @@
 import { loadTokenCounter } from 'skill-registry/kernel';
 import type { Skill } from '../api.ts';
-import { shorten } from '../skill/text.ts';
+import { BULLETS, type CatalogFormat } from './formats.ts';
 
 export interface CatalogTextOptions {
   readonly budgetTokens: number;
   /** Which skills matter most to the prompt, best first; asked only when not all can stay. */
   readonly rank: () => readonly Skill[];
+  /** Default: bullets. */
+  readonly format?: CatalogFormat;
 }
 
-const HEADER = '[Available Skills]';
-const FOOTER = '\nUse read_skill(skill_id) to load full instructions.';
 /** Lengths descriptions are evenly cut to, tried in turn. */
 const LENGTHS = [400, 300, 240, 200, 160, 130, 100, 80, 60, 40];
 /** Descriptions of this length go with the most relevant skills when not all can have one. */
 const SHORT = 80;
 /** Relevant skills are worth more words once the rest is gone. */
 const MEDIUM = 160;
-
-/** One skill's line in the catalog. Id and description hold no line breaks. */
-export function skillLine(skill: Skill, maxDescription: number = Number.POSITIVE_INFINITY): string {
-  return `• \`${skill.id}\` — ${shorten(skill.description, maxDescription)}`;
-}
 
 /**
  * The catalog as an agent reads it (L1), within a budget; null for no skills. The same skills, budget and ranking give the
@@ -31,12 +26,29 @@ export function skillLine(skill: Skill, maxDescription: number = Number.POSITIVE
  */
 export async function catalogText(skills: readonly Skill[], options: CatalogTextOptions): Promise<string | null> {
   if (skills.length === 0) return null;
-  const whole = skills.map((skill) => skillLine(skill));
+  const { format = BULLETS } = options;
+  const whole = layOut(
+    format,
+    skills.map((skill) => format.entry(skill)),
+  );
   // A token is at least one byte, so a text that is short enough needs no tokenizer.
-  const text = layOut(whole);
-  if (Buffer.byteLength(text) <= options.budgetTokens) return text;
+  if (Buffer.byteLength(whole) <= options.budgetTokens) return whole;
   const count = await loadTokenCounter();
-  const frame = count(layOut([], skills.length, skills.length));
+  let budgetTokens = options.budgetTokens;
+  for (;;) {
+    const text = fitted(skills, { ...options, budgetTokens }, count);
+    // Lines are counted one by one; the tokenizer may cut the whole in other places, and count a few tokens more.
+    const over = count(text) - options.budgetTokens;
+    if (over <= 0 || budgetTokens <= 0) return text;
+    budgetTokens -= over;
+  }
+}
+
+// --- internal ---
+
+function fitted(skills: readonly Skill[], options: CatalogTextOptions, count: (text: string) => number): string {
+  const { format = BULLETS } = options;
+  const frame = count(layOut(format, [], skills.length, skills.length));
   /** Stops at the first line too many: most of a large catalog is never looked at. */
   const fits = (lineOf: LineOf, fixed = frame): boolean => {
     let used = fixed;
@@ -46,22 +58,22 @@ export async function catalogText(skills: readonly Skill[], options: CatalogText
       return used <= options.budgetTokens;
     });
   };
-  const write = (lineOf: LineOf): string => {
+  const write = (lineOf: LineOf, lossy = true): string => {
     const lines = skills.map(lineOf).filter((line) => line !== undefined);
-    return layOut(lines, lines.length, skills.length);
+    return lossy ? layOut(format, lines, lines.length, skills.length) : layOut(format, lines);
   };
-  const nameOnly: LineOf = (skill) => `• \`${skill.id}\``;
+  const whole: LineOf = (skill) => format.entry(skill);
 
-  if (fits((skill) => skillLine(skill), count(layOut([])))) return text;
-  if (fits(nameOnly)) {
+  if (fits(whole, count(layOut(format, [])))) return write(whole, false);
+  if (fits(format.name)) {
     for (const length of LENGTHS) {
-      const evenly: LineOf = (skill) => skillLine(skill, length);
+      const evenly: LineOf = (skill) => format.entry(skill, length);
       if (fits(evenly)) return write(evenly);
     }
     const ranked = rankedFirst(skills, options.rank());
     const described = (most: number): LineOf => {
       const chosen = new Set(ranked.slice(0, most));
-      return (skill) => (chosen.has(skill) ? skillLine(skill, SHORT) : nameOnly(skill));
+      return (skill) => (chosen.has(skill) ? format.entry(skill, SHORT) : format.name(skill));
     };
     return write(described(largest(skills.length, (n) => fits(described(n)))));
   }
@@ -69,21 +81,19 @@ export async function catalogText(skills: readonly Skill[], options: CatalogText
   const ranked = rankedFirst(skills, options.rank());
   const relevant = (most: number): LineOf => {
     const chosen = new Set(ranked.slice(0, most));
-    return (skill) => (chosen.has(skill) ? skillLine(skill, MEDIUM) : undefined);
+    return (skill) => (chosen.has(skill) ? format.entry(skill, MEDIUM) : undefined);
   };
   // A line has more than one token, so no more than the budget can be shown.
   const most = Math.min(skills.length, options.budgetTokens);
   return write(relevant(largest(most, (n) => fits(relevant(n)))));
 }
 
-// --- internal ---
-
 /** The line of a skill; undefined leaves it out. */
 type LineOf = (skill: Skill) => string | undefined;
 
-function layOut(lines: readonly string[], shown?: number, of?: number): string {
+function layOut(format: CatalogFormat, lines: readonly string[], shown?: number, of?: number): string {
   const note = of === undefined ? [] : [`${shown} of ${of} skills shown; list_skills(query) finds the rest.`];
-  return [HEADER, ...lines, FOOTER, ...note].join('\n');
+  return [format.header, ...lines, format.footer, ...note].join('\n');
 }
 
 function rankedFirst(skills: readonly Skill[], ranked: readonly Skill[]): readonly Skill[] {

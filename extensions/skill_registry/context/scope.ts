@@ -1,18 +1,99 @@
+import { posix } from 'node:path';
 import type { TurnContext } from 'skill-registry/kernel';
 import type { Skill, Snapshot } from '../api.ts';
+import { isGlob, matchesGlob } from './glob.ts';
 
 /** Why a skill that exists is not shown to somebody. Callers answer SKILL_NOT_FOUND; only the event says more. */
-export type Refusal = 'SKILL_OUT_OF_SCOPE' | 'SKILL_NOT_MODEL_INVOCABLE';
+export type Refusal = 'SKILL_HIDDEN' | 'SKILL_NOT_MODEL_INVOCABLE' | 'SKILL_OUT_OF_SCOPE';
 
-/** Whether an agent in this turn may know the skill: within its `boundSkills`, and not for people only. */
-export function refusalOf(skill: Skill, turn: TurnContext): Refusal | undefined {
-  const { boundSkills } = turn;
-  const inScope = !boundSkills || boundSkills.includes(skill.id) || boundSkills.includes(skill.qualifiedId);
-  if (!inScope) return 'SKILL_OUT_OF_SCOPE';
-  return skill.modelInvocable ? undefined : 'SKILL_NOT_MODEL_INVOCABLE';
-}
+/** Qualified ids of what a person has loaded in the conversation of this turn: its agent may use it whatever its bindings say. */
+export type Granted = ReadonlySet<string>;
+
+/** As long as a path may be on Linux. */
+const MAX_EXPRESSION = 4096;
 
 /** What an agent sees in this turn, in catalog order. */
-export function visibleSkills(snapshot: Snapshot, turn: TurnContext): readonly Skill[] {
-  return snapshot.skills.filter((skill) => refusalOf(skill, turn) === undefined);
+export function visibleSkills(snapshot: Snapshot, turn: TurnContext, granted: Granted): readonly Skill[] {
+  const pack = packSkills(snapshot, turn);
+  const offered = pack ? [...pack.values()] : [...snapshot.skills, ...boundLosers(snapshot, turn)];
+  return offered.filter((skill) => refusalOf(snapshot, skill, turn, granted, 'offer') === undefined);
+}
+
+/** The skill an agent means by an id in this turn, and whether it may have it. */
+export function findVisible(
+  snapshot: Snapshot,
+  skillId: string,
+  turn: TurnContext,
+  granted: Granted,
+): { readonly skill?: Skill; readonly refusal?: Refusal } {
+  const anywhere = snapshot.byId.get(skillId) ?? snapshot.byQualifiedId.get(skillId);
+  const pack = packSkills(snapshot, turn);
+  const inPack = pack?.get(skillId) ?? [...(pack?.values() ?? [])].find((skill) => skill.qualifiedId === skillId);
+  const given = anywhere !== undefined && granted.has(anywhere.qualifiedId);
+  const skill = pack && !given ? inPack : anywhere;
+  if (!skill) return anywhere ? { skill: anywhere, refusal: 'SKILL_OUT_OF_SCOPE' } : {};
+  const refusal = refusalOf(snapshot, skill, turn, granted, 'load');
+  return { skill, ...(refusal ? { refusal } : {}) };
+}
+
+/**
+ * Whether a `skills` expression of a workflow state lets a skill through. It is `none`, a skill's id, a path below the pack (of
+ * a skill, of a file of one, or of a folder with everything below it), a package, or a glob over such paths.
+ */
+export function matchesExpression(expression: string | undefined, { id, pack }: Skill): boolean {
+  if (expression === undefined) return true;
+  if (expression.length > MAX_EXPRESSION) return false;
+  const wanted = posix
+    .normalize(expression.trim())
+    .replace(/\/$/, '')
+    .replace(/(^|\/)SKILL\.md$/i, '');
+  if (wanted.toLowerCase() === 'none') return false;
+  if (wanted === '' || wanted === '.') return true;
+  const path = pack?.path ?? id;
+  if (wanted === id || wanted === path || path.startsWith(`${wanted}/`)) return true;
+  return isGlob(wanted) && matchesGlob(wanted, path);
+}
+
+// --- internal ---
+
+function refusalOf(
+  { byId }: Snapshot,
+  skill: Skill,
+  turn: TurnContext,
+  granted: Granted,
+  purpose: 'offer' | 'load',
+): Refusal | undefined {
+  const given = granted.has(skill.qualifiedId);
+  // What a person has loaded is used, and still not advertised against its author's word.
+  if (given && (purpose === 'load' || skill.modelInvocable)) return undefined;
+  const { boundSkills } = turn;
+  // By its bare id only the winner is meant, or the one of the workflow's pack.
+  const hasId = turn.workflowState !== undefined || byId.get(skill.id) === skill;
+  const inScope = !boundSkills || boundSkills.includes(skill.qualifiedId) || (hasId && boundSkills.includes(skill.id));
+  if (!inScope) return 'SKILL_OUT_OF_SCOPE';
+  if (!skill.modelInvocable) return 'SKILL_NOT_MODEL_INVOCABLE';
+  return skill.hiddenBecause === undefined ? undefined : 'SKILL_HIDDEN';
+}
+
+/** An agent may be bound to a skill that lost its id elsewhere: it is offered under its qualified id. */
+function boundLosers({ byId, byQualifiedId }: Snapshot, { boundSkills = [] }: TurnContext): readonly Skill[] {
+  return boundSkills.flatMap((id) => {
+    const skill = byQualifiedId.get(id);
+    return skill && byId.get(skill.id) !== skill ? [{ ...skill, id: skill.qualifiedId }] : [];
+  });
+}
+
+/**
+ * In a workflow, the skills its pack declares and its state lets through, by id; undefined outside of one. A pack or a state
+ * that does not exist sees nothing: a typing error must not open everything.
+ */
+function packSkills({ packs }: Snapshot, { workflowState }: TurnContext): ReadonlyMap<string, Skill> | undefined {
+  if (!workflowState) return undefined;
+  const pack = packs.get(workflowState.pack);
+  if (!pack) return new Map();
+  const { entry, states } = pack.scopes;
+  const state = workflowState.state ?? entry;
+  if (state !== undefined && !states.has(state)) return new Map();
+  const expression = state === undefined ? undefined : states.get(state);
+  return new Map([...pack.byId].filter(([, skill]) => matchesExpression(expression, skill)));
 }

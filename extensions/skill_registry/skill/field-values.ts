@@ -26,6 +26,12 @@ export function readList(key: string, fields: Fields, add: ProblemSink, lineOf: 
   return [];
 }
 
+/** As `readList`, but a text is split at white space as well. */
+export function readWords(key: string, fields: Fields, add: ProblemSink, lineOf: LineOf): readonly string[] {
+  const value = fields[key];
+  return readList(key, typeof value === 'string' ? { [key]: value.split(/[\s,]+/) } : fields, add, lineOf);
+}
+
 const TRUE = new Set([true, 1, 'true', 'yes', 'on', '1']);
 const FALSE = new Set([false, 0, 'false', 'no', 'off', '0']);
 

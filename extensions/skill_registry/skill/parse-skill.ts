@@ -1,9 +1,11 @@
 import type { Problem } from 'skill-registry/kernel';
-import { readBoolean, readList, readText } from './field-values.ts';
+import { parseAllowedTools } from './allowed-tools.ts';
+import { readBoolean, readList, readText, readWords } from './field-values.ts';
 import { splitFrontmatter } from './frontmatter.ts';
+import { type Gate, readGate } from './gates.ts';
 import { type ProblemSink, problemSink } from './problems.ts';
 import { codePoints, foldLine, shorten } from './text.ts';
-import { readYamlFields, type YamlFields } from './yaml-fields.ts';
+import { readYamlFields, scanLines, type YamlFields } from './yaml-fields.ts';
 
 /** What a SKILL.md says about itself. The body is not kept. */
 export interface SkillHeader {
@@ -20,6 +22,20 @@ export interface SkillHeader {
   readonly userInvocable: boolean;
   /** Shown after the slash command. */
   readonly argumentHint?: string;
+  /** Names for the arguments of the slash command, in order. */
+  readonly arguments: readonly string[];
+  /** Words and phrases that should find it. */
+  readonly triggerKeywords: readonly string[];
+  /** Tools it asks to be allowed, as written: `Bash(git add *)`. Shown, never granted. */
+  readonly allowedTools: readonly string[];
+  readonly version?: string;
+  readonly author?: string;
+  readonly license?: string;
+  readonly compatibility?: string;
+  /** Typed as YAML types it. */
+  readonly metadata: Readonly<Record<string, unknown>>;
+  /** What has to be there for it to be of use. */
+  readonly gate?: Gate;
   /** Every other field, typed as YAML types it. */
   readonly extra: Readonly<Record<string, unknown>>;
 }
@@ -42,6 +58,14 @@ const OWN_FIELDS = new Set([
   'disable-model-invocation',
   'user-invocable',
   'argument-hint',
+  'arguments',
+  'trigger_keywords',
+  'allowed-tools',
+  'version',
+  'author',
+  'license',
+  'compatibility',
+  'metadata',
 ]);
 
 /**
@@ -79,6 +103,11 @@ export function parseSkill(text: string, file: string, directory: string): Parse
     modelInvocable: !readBoolean('disable-model-invocation', fields.data, false, add, lineOf),
     userInvocable: readBoolean('user-invocable', fields.data, true, add, lineOf),
     ...(hint ? { argumentHint: foldLine(hint) } : {}),
+    arguments: readWords('arguments', fields.data, add, lineOf),
+    triggerKeywords: readList('trigger_keywords', fields.data, add, lineOf),
+    allowedTools: readAllowedTools(fields.data, add, lineOf),
+    ...readLabels(fields.data, add, lineOf),
+    ...readMetadata(fields.data, add, lineOf),
     extra: Object.fromEntries(Object.entries(fields.data).filter(([key]) => !OWN_FIELDS.has(key))),
   };
   return { header, problems };
@@ -98,7 +127,8 @@ function readFields({ yaml, yamlLine, oddity }: ReturnType<typeof splitFrontmatt
   if (yaml.length > MAX_FRONTMATTER) {
     const message = `The frontmatter has ${yaml.length} characters, more than ${MAX_FRONTMATTER}; it was not read. Move text below it.`;
     add('FRONTMATTER_TOO_LARGE', 'error', message, 1);
-    return NO_FIELDS;
+    // What is too much to parse may still say who must not load it.
+    return { ...NO_FIELDS, ...scanLines(yaml.slice(0, MAX_FRONTMATTER)) };
   }
   if (oddity === 'unclosed') {
     add(
@@ -122,6 +152,49 @@ function readFields({ yaml, yamlLine, oddity }: ReturnType<typeof splitFrontmatt
     add('FRONTMATTER_INVALID', 'error', message, yamlLine + fields.error.line - 1);
   }
   return fields;
+}
+
+const LABELS = ['version', 'author', 'license', 'compatibility'] as const;
+
+function readLabels(
+  data: YamlFields['data'],
+  add: ProblemSink,
+  lineOf: LineOf,
+): Pick<SkillHeader, (typeof LABELS)[number]> {
+  const given = LABELS.flatMap((key) => {
+    const value = data[key];
+    if (value === undefined || value === null) return [];
+    const text = Array.isArray(value) ? undefined : readText(value);
+    if (text !== undefined) return [[key, foldLine(text)]];
+    add('FIELD_INVALID', 'warning', `"${key}" should be text; it was ignored.`, lineOf(key), { field: key });
+    return [];
+  });
+  return Object.fromEntries(given);
+}
+
+function readAllowedTools(data: YamlFields['data'], add: ProblemSink, lineOf: LineOf): readonly string[] {
+  const tools = parseAllowedTools(data['allowed-tools']);
+  if (tools) return tools;
+  const message = '"allowed-tools" should be text such as "Read Bash(git add *)", or a list; it was ignored.';
+  add('FIELD_INVALID', 'warning', message, lineOf('allowed-tools'), { field: 'allowed-tools' });
+  return [];
+}
+
+function readMetadata(
+  data: YamlFields['data'],
+  add: ProblemSink,
+  lineOf: LineOf,
+): Pick<SkillHeader, 'metadata' | 'gate'> {
+  const { metadata } = data;
+  if (metadata === undefined || metadata === null) return { metadata: {} };
+  if (typeof metadata !== 'object' || Array.isArray(metadata)) {
+    add('FIELD_INVALID', 'warning', '"metadata" should be a mapping; it was ignored.', lineOf('metadata'), {
+      field: 'metadata',
+    });
+    return { metadata: {} };
+  }
+  const gate = readGate(metadata);
+  return { metadata: metadata as Readonly<Record<string, unknown>>, ...(gate ? { gate } : {}) };
 }
 
 function readName(data: YamlFields['data'], directory: string, add: ProblemSink, lineOf: LineOf): string {

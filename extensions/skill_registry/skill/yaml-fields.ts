@@ -1,4 +1,5 @@
-import { isMap, LineCounter, parseDocument } from 'yaml';
+import { type Document, isMap, isScalar, LineCounter, parseDocument, visit } from 'yaml';
+import { isTooDeep } from './yaml-depth.ts';
 
 /** What was read between the fences. */
 export interface YamlFields {
@@ -41,16 +42,36 @@ export function readYamlFields(yaml: string): YamlFields {
   return { ...scanLines(yaml), repaired: [], error: first ?? { message: 'not readable', line: 1 } };
 }
 
+/** What the lines of SCANNED fields say, without parsing anything. */
+export function scanLines(yaml: string): Pick<YamlFields, 'data' | 'lineOf'> {
+  const data: Record<string, string> = {};
+  const lineOf = new Map<string, number>();
+  const lines = yaml.split(/\r\n|\n|\r/);
+  for (const index of lines.keys()) {
+    const field = fieldAt(lines, index);
+    if (field?.value && SCANNED.has(field.key) && data[field.key] === undefined) {
+      data[field.key] = field.value;
+      lineOf.set(field.key, index + 1);
+    }
+  }
+  return { data, lineOf: (key) => lineOf.get(key) ?? 1 };
+}
+
 // --- internal ---
 
 type Parsed = Pick<YamlFields, 'data' | 'lineOf'> | { readonly message: string; readonly line: number };
 
 function parseOnce(text: string): Parsed {
+  if (isTooDeep(text)) return { message: 'nested too deeply', line: 1 };
   const lines = new LineCounter();
   try {
-    const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: 'silent' });
+    // Its own check for repeated keys compares every key with every other.
+    const options = { lineCounter: lines, prettyErrors: false, logLevel: 'silent', uniqueKeys: false } as const;
+    const document = parseDocument(text, options);
     const [error] = document.errors;
     if (error) return { message: error.message, line: lines.linePos(error.pos[0]).line };
+    const repeated = repeatedKeyAt(document);
+    if (repeated !== undefined) return { message: 'Map keys must be unique', line: lines.linePos(repeated).line };
     if (!isMap(document.contents)) return { message: 'expected a mapping of fields', line: 1 };
     const keys = new Map(
       document.contents.items.map((item) => {
@@ -62,9 +83,29 @@ function parseOnce(text: string): Parsed {
     if (text.includes('*') && isCircular(data)) return { message: 'an alias stands inside its own anchor', line: 1 };
     return { data, lineOf: (key) => keys.get(key) ?? 1 };
   } catch (error) {
-    // Alias bombs (ReferenceError) and nesting deeper than the stack (RangeError).
+    // Alias bombs (ReferenceError).
     return { message: error instanceof Error ? error.message : String(error), line: 1 };
   }
+}
+
+/** Where the first key stands that its mapping has already. */
+function repeatedKeyAt(document: Document.Parsed): number | undefined {
+  let repeated: number | undefined;
+  visit(document, {
+    Map(_, { items }) {
+      const seen = new Set<unknown>();
+      for (const { key } of items) {
+        if (!isScalar(key)) continue;
+        if (seen.has(key.value)) {
+          repeated = key.range?.[0] ?? 0;
+          return visit.BREAK;
+        }
+        seen.add(key.value);
+      }
+      return undefined;
+    },
+  });
+  return repeated;
 }
 
 function isCircular(data: unknown): boolean {
@@ -78,47 +119,45 @@ function isCircular(data: unknown): boolean {
 
 const KEY_LINE = /^([A-Za-z_][\w-]*):(?:[ \t]+(\S.*)|[ \t]*)$/;
 
-/** Quotes the value of the top-level key that the error at `line` belongs to, continuation lines included. */
+/**
+ * Quotes the value of a top-level field, its indented lines included: of the nearest one at or above `line` that is no YAML
+ * when it stands alone. A quote or a bracket that is never closed is only noticed at a later field, which is not to blame.
+ */
 function quoteValueAt(text: string, line: number, done: readonly string[]): { text: string; key: string } | undefined {
-  const lines = text.split(/\r\n|\n|\r/);
+  const lines = text.split('\n');
+  const above: Field[] = [];
   for (let at = Math.min(line, lines.length) - 1; at >= 0; at--) {
     const field = fieldAt(lines, at);
-    if (!field?.value) continue;
-    if (done.includes(field.key)) return undefined;
-    const blanks = Array(field.end - at - 1).fill('');
-    lines.splice(at, field.end - at, `${field.key}: ${JSON.stringify(field.value)}`, ...blanks);
-    return { text: lines.join('\n'), key: field.key };
+    if (field?.value) above.push(field);
   }
-  return undefined;
+  const field = above.find(({ at, end }) => 'message' in parseOnce(lines.slice(at, end).join('\n'))) ?? above[0];
+  if (!field || done.includes(field.key)) return undefined;
+  const { at, end, key, value } = field;
+  lines.splice(at, end - at, `${key}: ${JSON.stringify(value)}`, ...Array(end - at - 1).fill(''));
+  return { text: lines.join('\n'), key };
 }
 
 /** A top-level field and its indented lines as one line of text, without the sign of a block. */
-function fieldAt(lines: readonly string[], at: number): { key: string; value: string; end: number } | undefined {
+interface Field {
+  readonly key: string;
+  readonly value: string;
+  /** Its lines: from `at` to before `end`, 0-based. */
+  readonly at: number;
+  readonly end: number;
+}
+
+function fieldAt(lines: readonly string[], at: number): Field | undefined {
   const [, key, first = ''] = KEY_LINE.exec(lines[at] ?? '') ?? [];
   if (key === undefined) return undefined;
   let end = at + 1;
   while (end < lines.length && /^[ \t]+\S/.test(lines[end] ?? '')) end++;
   const more = lines.slice(at + 1, end).map((line) => line.trim());
   const value = [first.replace(/^[|>][+\-\d]*[ \t]*$/, ''), ...more].join(' ').trim();
-  return { key, value: unquote(value), end };
+  return { key, value: unquote(value), at, end };
 }
 
 /** A value that was quoted, only badly, keeps what is inside its quotes. */
 function unquote(value: string): string {
   const [, quote, inner] = /^(["'])(.*)\1$/.exec(value) ?? [];
   return quote && inner !== undefined ? inner : value;
-}
-
-function scanLines(yaml: string): Pick<YamlFields, 'data' | 'lineOf'> {
-  const data: Record<string, string> = {};
-  const lineOf = new Map<string, number>();
-  const lines = yaml.split(/\r\n|\n|\r/);
-  for (const index of lines.keys()) {
-    const field = fieldAt(lines, index);
-    if (field?.value && SCANNED.has(field.key) && data[field.key] === undefined) {
-      data[field.key] = field.value;
-      lineOf.set(field.key, index + 1);
-    }
-  }
-  return { data, lineOf: (key) => lineOf.get(key) ?? 1 };
 }

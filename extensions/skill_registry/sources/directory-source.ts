@@ -1,10 +1,13 @@
-import { basename, dirname, join, relative, sep } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { isInside, listContained, type Problem, readContained } from 'skill-registry/kernel';
 import type { ResourceInfo, Skill } from '../api.ts';
-import { hasInvisible } from '../skill/text.ts';
+import type { ValidationProfile } from '../config.ts';
 import { type FoundSkillFile, findSkillFiles } from './find-skill-files.ts';
+import { createOwnSkills } from './own-skills.ts';
+import { pathBelow } from './path-below.ts';
 import { futureRealPath, realPathOf } from './real-path.ts';
 import { createSkillFileReader } from './skill-files.ts';
+import { isUsableId } from './slug.ts';
 import type { SkillSource } from './source.ts';
 
 export interface DirectorySourceOptions {
@@ -12,16 +15,30 @@ export interface DirectorySourceOptions {
   /** Absolute. It need not exist yet. */
   readonly root: string;
   readonly allowOutside: boolean;
+  /** Folder that qualified ids are relative to. Default: `root`. */
+  readonly base?: string;
+  /** Folder that `root` and links in it must not leave, unless `allowOutside`. Default: `root`. */
+  readonly within?: string | undefined;
+  /** Pass over what `.gitignore` and `.ignore` files name. Default: false. */
+  readonly ignoreFiles?: boolean;
+  /** Default: `lenient`. */
+  readonly validation?: ValidationProfile;
+  /** A root that does not exist is no problem. Default: false. */
+  readonly optional?: boolean;
 }
 
 /** More files than this in one skill are counted by nobody; the list is cut. */
 const MAX_RESOURCES = 512;
 /** Folders without files are not worth more looking either. */
 const MAX_FOLDERS = 512;
+/** Files deeper than 64 segments cannot be read (`relativeSegments`), so they are not listed. */
+const MAX_DEPTH = 63;
 
 /** Skills below a folder. Problems: SOURCE_MISSING, SKILL_ID_INVALID, and those of finding and of reading. */
-export function createDirectorySource({ id, root, allowOutside }: DirectorySourceOptions): SkillSource {
-  const reader = createSkillFileReader();
+export function createDirectorySource(options: DirectorySourceOptions): SkillSource {
+  const { id, root, allowOutside, base = root, within, optional = false, ignoreFiles = false } = options;
+  const reader = createSkillFileReader(options.validation);
+  const own = createOwnSkills<Place>();
   let outside: readonly string[] = [];
   return {
     id,
@@ -31,27 +48,47 @@ export function createDirectorySource({ id, root, allowOutside }: DirectorySourc
       const realRoot = realPathOf(root);
       if (realRoot === undefined) {
         outside = [];
-        return { skills: [], problems: [missing(root)] };
+        own.replace(new Map());
+        return { skills: [], problems: optional ? [] : [missing(root)] };
       }
-      const found = await findSkillFiles({ root, maxDepth: limits.scan_depth, allowOutside, pace });
+      const boundary = realPathOf(within ?? root) ?? realRoot;
+      if (!allowOutside && !isInside(realRoot, boundary)) {
+        own.replace(new Map());
+        return { skills: [], problems: [outsideOf(root)] };
+      }
+      const found = await findSkillFiles({
+        root,
+        maxDepth: limits.scan_depth,
+        allowOutside,
+        boundary,
+        ignoreFiles,
+        pace,
+      });
       const problems: Problem[] = [...found.problems];
       const skills: Skill[] = [];
       for (const file of found.files) {
         await pace();
-        const { header, problems: own, digest, bytes } = reader.read(file, limits.file_bytes);
-        problems.push(...own);
+        const { header, problems: wrong, digest, bytes } = reader.read(file, limits.file_bytes);
+        problems.push(...wrong);
         const skillId = basename(file.dir === root ? realRoot : file.dir);
         if (!header) continue;
-        if (isUsableId(skillId)) skills.push({ ...header, ...placeOf(file, id, skillId, root), digest, bytes });
+        if (isUsableId(skillId)) skills.push({ ...header, ...placeOf(file, id, skillId, base), digest, bytes });
         else problems.push(unusableId(file));
       }
       reader.sweep();
+      own.replace(new Map(skills.map((skill) => [skill.qualifiedId, skill as Place])));
       outside = found.outside;
       return { skills, problems };
     },
-    readSkill: (skill, maxBytes) => readContained(dirname(skill.realFile), basename(skill.realFile), maxBytes),
-    resources: (skill) => listFiles(skill.dir, basename(skill.file)),
-    readResource: (skill, path, maxBytes) => readContained(skill.dir, path, maxBytes),
+    readSkill: (skill, maxBytes) => {
+      const { realFile } = own.get(skill);
+      return readContained(dirname(realFile), basename(realFile), maxBytes);
+    },
+    resources: (skill) => {
+      const place = own.find(skill);
+      return place ? listFiles(place.dir, basename(place.file)) : [];
+    },
+    readResource: (skill, path, maxBytes) => readContained(own.get(skill).dir, path, maxBytes),
     watchFolders: () => [root, ...outside],
     contains: (path) => [futureRealPath(root), ...outside].some((place) => isInside(path, place)),
   };
@@ -59,30 +96,30 @@ export function createDirectorySource({ id, root, allowOutside }: DirectorySourc
 
 // --- internal ---
 
-function placeOf(file: FoundSkillFile, source: string, id: string, root: string) {
-  const below = relative(root, file.dir).split(sep).join('/');
+/** Where one of its skills lies. */
+type Place = Pick<Skill, 'file'> & { readonly dir: string; readonly realFile: string };
+
+function placeOf(file: FoundSkillFile, source: string, id: string, base: string) {
   return {
     id,
     source,
-    qualifiedId: `${source}:${below || '.'}`,
+    qualifiedId: `${source}:${pathBelow(base, file.dir)}`,
     file: join(file.dir, file.fileName),
     dir: file.realDir,
     realFile: file.realFile,
   };
 }
 
-/**
- * An id stands in prompts, in commands and on terminals, so it must be what it looks like. With a colon it could pass for the
- * qualified id of another skill.
- */
-function isUsableId(id: string): boolean {
-  return id.length > 0 && !hasInvisible(id) && !/[`:]/.test(id);
-}
-
 function unusableId(file: FoundSkillFile): Problem {
   const message =
     'The directory name is the id and may hold no backtick, colon, control or invisible character, and no odd white space. Rename it.';
   return { code: 'SKILL_ID_INVALID', severity: 'error', file: join(file.dir, file.fileName), message };
+}
+
+function outsideOf(root: string): Problem {
+  const message =
+    'This folder is a link that leads out of its source and was not followed. Set allow_outside: true to allow it.';
+  return { code: 'SYMLINK_OUTSIDE', severity: 'error', file: root, message };
 }
 
 function missing(root: string): Problem {
@@ -94,16 +131,17 @@ function missing(root: string): Problem {
 function listFiles(dir: string, skillFile: string): readonly ResourceInfo[] {
   const files: ResourceInfo[] = [];
   let folders = 0;
-  const visit = (below: string): void => {
+  const visit = (below: string, depth: number): void => {
     folders += 1;
     for (const { name, kind, size } of entriesOf(dir, below)) {
       if (files.length >= MAX_RESOURCES || folders >= MAX_FOLDERS) return;
       const path = below ? `${below}/${name}` : name;
-      if (kind === 'directory' && name !== '.git' && name !== 'node_modules') visit(path);
-      else if (kind === 'file' && path !== skillFile) files.push({ path, size });
+      if (kind === 'directory') {
+        if (depth < MAX_DEPTH && name !== '.git' && name !== 'node_modules') visit(path, depth + 1);
+      } else if (kind === 'file' && path !== skillFile) files.push({ path, size });
     }
   };
-  visit('');
+  visit('', 0);
   return files;
 }
 

@@ -1,6 +1,7 @@
 import { type Dirent, readdirSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isInside, type Problem } from 'skill-registry/kernel';
+import { type IgnoreRules, ignoreRules } from './ignore-files.ts';
 import { futureRealPath, realPathOf } from './real-path.ts';
 
 /** A directory with a SKILL.md. */
@@ -18,14 +19,18 @@ export interface FindOptions {
   readonly root: string;
   readonly maxDepth: number;
   readonly allowOutside: boolean;
+  /** Real folder that links must not leave, unless `allowOutside`. Default: the root. */
+  readonly boundary?: string;
+  /** Pass over what `.gitignore` and `.ignore` files name. Default: false. */
+  readonly ignoreFiles?: boolean;
   /** Called between directories; lets other work run now and then. */
   readonly pace: () => Promise<void>;
 }
 
 export interface FoundSkillFiles {
-  /** In order of path. */
+  /** In order of path; those that links lead to come after all others, so that a link never takes its target's place. */
   readonly files: readonly FoundSkillFile[];
-  /** Where links lead that leave the root, with `allowOutside`: real folders and SKILL.md files, there or still to be made. */
+  /** Where links lead that may leave the root and do: real folders and SKILL.md files, there or still to be made. */
   readonly outside: readonly string[];
   readonly problems: readonly Problem[];
 }
@@ -43,21 +48,28 @@ const SKIPPED = new Set(['.git', 'node_modules']);
  */
 export async function findSkillFiles(options: FindOptions): Promise<FoundSkillFiles> {
   const { allowOutside } = options;
-  const walk: Walk = { realRoot: realpathSync(options.root), allowOutside, outside: new Set(), problems: [] };
+  const realRoot = realpathSync(options.root);
+  const boundary = options.boundary ?? realRoot;
+  const walk: Walk = { realRoot, boundary, allowOutside, outside: new Set(), problems: [] };
   const { problems } = walk;
   const files: FoundSkillFile[] = [];
+  const linkedFiles: FoundSkillFile[] = [];
+  const links: { readonly path: string; readonly depth: number; readonly rules: IgnoreRules | undefined }[] = [];
   const seen = new Set<string>();
 
-  const visit = async (dir: string, realDir: string, depth: number): Promise<void> => {
+  const visit = async (dir: string, realDir: string, depth: number, rules?: IgnoreRules): Promise<void> => {
     if (seen.has(realDir)) return;
     seen.add(realDir);
     await options.pace();
-    const entries = read(dir, depth, problems);
+    const entries = read(dir, depth, problems).filter(
+      (entry) => !rules?.ignores(join(dir, entry.name), entry.isDirectory()),
+    );
     const skillFile = skillFileOf(entries, dir, problems);
     if (skillFile) {
       const fileName = skillFile.name;
-      const realFile = skillFile.isSymbolicLink() ? follow(join(dir, fileName), walk) : join(realDir, fileName);
-      if (realFile !== undefined) files.push({ dir, fileName, realDir, realFile });
+      const linked = skillFile.isSymbolicLink();
+      const realFile = linked ? follow(join(dir, fileName), walk) : join(realDir, fileName);
+      if (realFile !== undefined) (linked ? linkedFiles : files).push({ dir, fileName, realDir, realFile });
       return;
     }
     const folders = entries.filter(
@@ -69,21 +81,24 @@ export async function findSkillFiles(options: FindOptions): Promise<FoundSkillFi
     }
     for (const entry of folders) {
       const path = join(dir, entry.name);
-      if (entry.isDirectory()) await visit(path, join(realDir, entry.name), depth + 1);
-      else {
-        const target = linkedFolder(path, walk);
-        if (target) await visit(path, target, depth + 1);
-      }
+      if (entry.isDirectory()) await visit(path, join(realDir, entry.name), depth + 1, rules?.into(path));
+      else links.push({ path, depth: depth + 1, rules: rules?.into(path) });
     }
   };
-  await visit(options.root, walk.realRoot, 0);
-  return { files, outside: [...walk.outside], problems };
+  await visit(options.root, realRoot, 0, options.ignoreFiles ? ignoreRules(options.root) : undefined);
+  // Grows while it is walked: what a link leads to may hold links.
+  for (const { path, depth, rules } of links) {
+    const target = linkedFolder(path, walk);
+    if (target) await visit(path, target, depth, rules);
+  }
+  return { files: [...files, ...linkedFiles], outside: [...walk.outside], problems };
 }
 
 // --- internal ---
 
 interface Walk {
   readonly realRoot: string;
+  readonly boundary: string;
   readonly allowOutside: boolean;
   readonly outside: Set<string>;
   readonly problems: Problem[];
@@ -117,12 +132,12 @@ function linkedFolder(path: string, walk: Walk): string | undefined {
 }
 
 /** Where a link leads, if it may be followed there; else undefined, and a problem. */
-function follow(link: string, { realRoot, allowOutside, outside, problems }: Walk): string | undefined {
+function follow(link: string, { realRoot, boundary, allowOutside, outside, problems }: Walk): string | undefined {
   const real = realPathOf(link);
   const target = real ?? futureRealPath(link);
-  const leavesRoot = !isInside(target, realRoot);
-  if (leavesRoot && allowOutside) outside.add(target);
-  if (real !== undefined && (allowOutside || !leavesRoot)) return real;
+  const isAllowed = allowOutside || isInside(target, boundary);
+  if (isAllowed && !isInside(target, realRoot)) outside.add(target);
+  if (real !== undefined && isAllowed) return real;
   problems.push(real === undefined ? brokenLink(link) : leadsOut(link));
   return undefined;
 }

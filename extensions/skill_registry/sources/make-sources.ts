@@ -1,38 +1,105 @@
 import { homedir } from 'node:os';
 import { basename, isAbsolute, join, resolve } from 'node:path';
 import { packageRoot } from 'skill-registry/kernel';
-import type { SourceConfig } from '../config.ts';
+import type { InlineSkillConfig, SourceConfig, ValidationProfile } from '../config.ts';
 import { createDirectorySource } from './directory-source.ts';
+import { createFileSource } from './file-source.ts';
+import { createInlineSource } from './inline-source.ts';
+import { createPackSource } from './pack-source.ts';
+import { createPackageSource } from './package-source.ts';
+import { presetFolders } from './presets.ts';
 import type { SkillSource } from './source.ts';
 
-/** The sources of a config, in its order, each with an id of its own. @param root - Absolute; relative paths start here. */
-export function makeSources(configs: readonly SourceConfig[], root: string): readonly SkillSource[] {
-  const taken = new Set<string>();
+export interface SourceDefaults {
+  /** Absolute; relative paths start here. */
+  readonly root: string;
+  readonly validation: ValidationProfile;
+  /** Names inline skills of the config in problems. */
+  readonly configFile: string;
+  /** Ids that are taken. A taken one gets a number. */
+  readonly taken: Set<string>;
+}
+
+/** The sources of a config, in its order, each with an id of its own; a preset makes one for each of its folders. */
+export function makeSources(configs: readonly SourceConfig[], defaults: SourceDefaults): readonly SkillSource[] {
   const shipped = join(packageRoot(), 'skills');
-  const located = configs.map((config) => ({
-    config,
-    location: config.shipped ? shipped : locate(config.path ?? '.', root),
-  }));
   // In a checkout of the package, its skills are those of the root: one source, not two.
-  const shippedIsListed = located.some(({ config, location }) => !config.shipped && location === shipped);
-  return located
-    .filter(({ config }) => !(config.shipped && shippedIsListed))
-    .map(({ config, location }) => {
-      const id = freeId(config.id ?? (config.shipped ? 'shipped' : basename(location)), taken);
-      return createDirectorySource({ id, root: location, allowOutside: config.allow_outside });
+  const isListed = configs.some(({ path }) => path !== undefined && locate(path, defaults.root) === shipped);
+  return configs
+    .filter((config) => !(config.shipped && isListed))
+    .flatMap((config) => {
+      const sources = config.preset ? makePreset(config, defaults) : [makeSource(config, defaults, shipped)];
+      return config.preload && config.pack === undefined ? sources.map(preloaded) : sources;
     });
 }
 
-// --- internal ---
-
-function locate(path: string, root: string): string {
-  if (path === '~' || path.startsWith('~/')) return join(homedir(), path.slice(1));
-  return isAbsolute(path) ? path : resolve(root, path);
-}
-
-function freeId(wanted: string, taken: Set<string>): string {
+/** `wanted`, or with a number when that is taken; then it is. */
+export function freeId(wanted: string, taken: Set<string>): string {
   let id = wanted;
   for (let number = 2; taken.has(id); number++) id = `${wanted}-${number}`;
   taken.add(id);
   return id;
+}
+
+// --- internal ---
+
+function makeSource(config: SourceConfig, defaults: SourceDefaults, shipped: string): SkillSource {
+  const { root, configFile, taken } = defaults;
+  const validation = config.validation ?? defaults.validation;
+  const idOr = (name: string): string => freeId(config.id ?? nameable(name), taken);
+  if (config.inline !== undefined) {
+    const skills = [config.inline].flat() as readonly InlineSkillConfig[];
+    return createInlineSource({ id: idOr('inline'), skills, file: configFile });
+  }
+  if (config.package !== undefined) {
+    const { package: name, optional } = config;
+    return createPackageSource({ id: idOr(name), name, from: root, validation, optional });
+  }
+  if (config.pack !== undefined) {
+    const file = locate(config.pack, root);
+    const id = idOr(basename(file).replace(/(\.pack)?\.json$/, ''));
+    const { allow_outside: allowOutside, preload, optional } = config;
+    return createPackSource({ id, file, allowOutside, validation, preload, optional });
+  }
+  const location = config.shipped ? shipped : locate(config.path ?? '.', root);
+  if (/\.md$/i.test(location) && basename(location) !== 'SKILL.md') {
+    const id = idOr(basename(location).replace(/\.md$/i, ''));
+    return createFileSource({ id, file: location, validation, optional: config.optional });
+  }
+  const folder = basename(location) === 'SKILL.md' ? resolve(location, '..') : location;
+  const id = idOr(config.shipped ? 'shipped' : basename(folder));
+  return createDirectorySource({ id, root: folder, ...directoryOptions(config), validation });
+}
+
+function makePreset(config: SourceConfig, { root, validation, taken }: SourceDefaults): readonly SkillSource[] {
+  const folders = presetFolders(config.preset as NonNullable<SourceConfig['preset']>, root, homedir());
+  return folders.map(({ id, path }) => {
+    const named = config.id ? id.replace(config.preset as string, config.id) : id;
+    const options = { ...directoryOptions(config), validation: config.validation ?? validation, optional: true };
+    return createDirectorySource({ id: freeId(named, taken), root: path, ...options });
+  });
+}
+
+function directoryOptions({ allow_outside, optional, ignore_files }: SourceConfig) {
+  return { allowOutside: allow_outside, optional, ignoreFiles: ignore_files };
+}
+
+function preloaded(source: SkillSource): SkillSource {
+  return {
+    ...source,
+    async scan(limits, pace) {
+      const scan = await source.scan(limits, pace);
+      return { ...scan, skills: scan.skills.map((skill) => ({ ...skill, preload: true as const })) };
+    },
+  };
+}
+
+function locate(path: string, root: string): string {
+  if (path === '~' || path.startsWith('~/')) return join(homedir(), path.slice(1));
+  return isAbsolute(path) ? resolve(path) : resolve(root, path);
+}
+
+/** The name of a folder as the first half of a qualified id: nothing in it that ends that half or cannot be typed. */
+function nameable(name: string): string {
+  return name.replace(/[\s:`\p{C}]+/gu, '-') || 'source';
 }

@@ -1,5 +1,5 @@
 import type { Problem } from 'skill-registry/kernel';
-import type { ResourceInfo, Skill } from '../api.ts';
+import type { PackScopes, ResourceInfo, Skill } from '../api.ts';
 import type { SkillRegistryConfig } from '../config.ts';
 
 /** One ordered place skills come from. Implementations never throw from `scan`: what is wrong is a problem. */
@@ -23,6 +23,8 @@ export interface SkillSource {
   readResource(skill: Skill, path: string, maxBytes: number): Buffer;
   /** Folders in which a change may concern this source; they need not exist. */
   watchFolders(): readonly string[];
+  /** Of a prompt pack, as it was scanned last. */
+  scopes?(): PackScopes | undefined;
   /** Whether a real, absolute path lies in it. */
   contains(path: string): boolean;
 }
@@ -30,5 +32,7 @@ export interface SkillSource {
 export interface SourceScan {
   /** In order of path. */
   readonly skills: readonly Skill[];
+  /** Skills of the source that lost their id within it; readable by qualified id. */
+  readonly losers?: readonly Skill[];
   readonly problems: readonly Problem[];
 }

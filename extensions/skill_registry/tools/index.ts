@@ -2,6 +2,7 @@ import type { Tool } from 'skill-registry/kernel';
 import type { SkillRegistry } from '../api.ts';
 import type { ToolName } from '../config.ts';
 import { listSkillsTool } from './list-skills.ts';
+import { loadSkillTool } from './load-skill.ts';
 import { readSkillTool } from './read-skill.ts';
 import { readSkillResourceTool } from './read-skill-resource.ts';
 
@@ -9,6 +10,7 @@ const MAKERS: Readonly<Record<ToolName, (registry: SkillRegistry) => Tool>> = {
   list_skills: listSkillsTool,
   read_skill: readSkillTool,
   read_skill_resource: readSkillResourceTool,
+  load_skill: loadSkillTool,
 };
 
 /** The tools `config.tools` names, in that order. */

@@ -22,7 +22,7 @@ export class ExampleService implements Extension, ServiceProvider {
 
   async start(): Promise<void> {}
 
-  // The service has ended before this is called.
+  // The service has ended before this is called, if it heeds its signal.
   async stop(): Promise<void> {}
   async destroy(): Promise<void> {}
 

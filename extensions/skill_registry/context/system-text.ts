@@ -1,0 +1,145 @@
+import { loadTokenCounter } from 'skill-registry/kernel';
+import type { Skill } from '../api.ts';
+import type { SkillRegistryConfig } from '../config.ts';
+import { catalogText } from './catalog-text.ts';
+import { ENFORCEMENT } from './enforcement.ts';
+import { BULLETS, XML } from './formats.ts';
+
+export interface SystemTextOptions {
+  readonly inject: SkillRegistryConfig['inject'];
+  readonly catalog: SkillRegistryConfig['catalog'];
+  /** A longer body is never put into a prompt; its catalog entry stands for it. */
+  readonly maxBodyTokens: number;
+  /** Which of the visible skills matter most to the prompt, best first. */
+  readonly rank: () => readonly Skill[];
+  /** The body of a skill; undefined when it has just gone. */
+  readonly body: (skill: Skill) => string | undefined;
+}
+
+/**
+ * What a system prompt carries about skills: the catalog, or bodies where `inject` says so, and the bodies of preloaded
+ * skills. Null for nothing.
+ *
+ * @param skills - What is visible in this turn.
+ */
+export async function systemText(skills: readonly Skill[], options: SystemTextOptions): Promise<string | null> {
+  const active = await activeBodies(skills, options);
+  const listed = await listedText(skills, active, options);
+  const parts = [listed, activeText(active)].filter((part) => part !== null);
+  return parts.length > 0 ? parts.join('\n\n') : null;
+}
+
+// --- internal ---
+
+/** The most bytes one token stands for (a run of blanks): what has more is not even read to count it. */
+const TOKEN_BYTES = 128;
+/** So many bodies are read in vain before it is enough: with thousands of skills most are far from relevant. */
+const MAX_MISSES = 20;
+/** No block is smaller. */
+const MIN_BLOCK_TOKENS = 12;
+
+async function listedText(
+  skills: readonly Skill[],
+  active: ReadonlyMap<Skill, string>,
+  options: SystemTextOptions,
+): Promise<string | null> {
+  if (options.inject === 'off') return null;
+  // An instruction that stands there already is not said twice.
+  if (options.inject === 'bodies') {
+    return bodiesText(
+      skills.filter((skill) => !active.has(skill)),
+      options,
+    );
+  }
+  return enforced(await catalogOf(skills, options, options.catalog.budget_tokens), options);
+}
+
+function catalogOf(
+  skills: readonly Skill[],
+  { catalog, rank }: SystemTextOptions,
+  budgetTokens: number,
+): Promise<string | null> {
+  return catalogText(skills, { budgetTokens, rank, format: catalog.format === 'xml' ? XML : BULLETS });
+}
+
+function enforced(text: string | null, { catalog }: SystemTextOptions): string | null {
+  return text !== null && catalog.enforcement ? `${ENFORCEMENT}\n\n${text}` : text;
+}
+
+/**
+ * The mode of the ak-coder design: instructions stand in every prompt, for as many skills as the budget holds, the most
+ * relevant first. The others follow as catalog entries, for which a quarter of the budget is kept.
+ */
+async function bodiesText(skills: readonly Skill[], options: SystemTextOptions): Promise<string | null> {
+  if (skills.length === 0) return null;
+  const { budget_tokens: budget } = options.catalog;
+  const count = await loadTokenCounter();
+  const all = chooseBodies(skills, options, budget - HEADER_TOKENS, count);
+  if (all.size === skills.length) return layOut(skills, all);
+  for (let share = 0.75; share > 0; share -= 0.25) {
+    const chosen = chooseBodies(skills, options, budget * share - HEADER_TOKENS, count);
+    if (chosen.size === 0) break;
+    const note = `Instructions of ${chosen.size} of ${skills.length} skills are given; the others are listed.`;
+    const bodies = `${layOut(skills, chosen)}\n\n${note}\n\n`;
+    const rest = skills.filter((skill) => !chosen.has(skill));
+    const catalog = await catalogOf(rest, options, Math.max(budget - count(bodies), 0));
+    if (count(bodies + catalog) <= budget) return `${bodies}${enforced(catalog, options)}`;
+  }
+  return enforced(await catalogOf(skills, options, budget), options);
+}
+
+const HEADER = 'Available Skills:';
+const HEADER_TOKENS = 4;
+
+/** Blocks of the most relevant skills that fit, by skill. */
+function chooseBodies(
+  skills: readonly Skill[],
+  options: SystemTextOptions,
+  budget: number,
+  count: (text: string) => number,
+): ReadonlyMap<Skill, string> {
+  let left = budget;
+  const chosen = new Map<Skill, string>();
+  const wanted = new Set(skills);
+  let misses = 0;
+  for (const skill of new Set([...options.rank(), ...skills])) {
+    if (left < MIN_BLOCK_TOKENS || misses >= MAX_MISSES) break;
+    if (!wanted.has(skill) || skill.bytes > left * TOKEN_BYTES) continue;
+    const body = options.body(skill);
+    const block = body === undefined ? undefined : blockOf(skill, body);
+    const tokens = block === undefined ? Number.POSITIVE_INFINITY : count(block);
+    if (block === undefined || tokens > left) {
+      misses++;
+      continue;
+    }
+    left -= tokens;
+    chosen.set(skill, block);
+  }
+  return chosen;
+}
+
+function layOut(skills: readonly Skill[], chosen: ReadonlyMap<Skill, string>): string {
+  return `${HEADER}${skills.map((skill) => chosen.get(skill) ?? '').join('')}`.trimEnd();
+}
+
+function blockOf({ id, description }: Skill, body: string): string {
+  return `\n- Skill Name: ${id}\n  Description: ${description}\n  Instructions:\n${body}\n`;
+}
+
+/** The bodies of preloaded skills, as far as they are no longer than a body may be. */
+async function activeBodies(skills: readonly Skill[], options: SystemTextOptions): Promise<ReadonlyMap<Skill, string>> {
+  const active = new Map<Skill, string>();
+  for (const skill of skills) {
+    if (!skill.preload || skill.bytes > options.maxBodyTokens * TOKEN_BYTES) continue;
+    const body = options.body(skill);
+    const count = await loadTokenCounter();
+    if (body !== undefined && count(body) <= options.maxBodyTokens) active.set(skill, body);
+  }
+  return active;
+}
+
+function activeText(active: ReadonlyMap<Skill, string>): string | null {
+  if (active.size === 0) return null;
+  const sections = [...active].map(([{ id }, body]) => `## ${id}\n\n${body}`);
+  return ['# Active Skills\n\nFollow their instructions.', ...sections].join('\n\n');
+}

@@ -1,0 +1,121 @@
+import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, type YAMLError } from 'yaml';
+import { splitFrontmatter } from './frontmatter.ts';
+import { pythonText, type SourceFields, type SourceValue } from './python-text.ts';
+import { isTooDeep, MAX_DEPTH } from './yaml-depth.ts';
+
+/** Why there are no fields. */
+export interface SourceFailure {
+  /** `missing`: no opening fence at the start; `unclosed`: no closing one; `invalid`: no YAML; `not-mapping`: no fields. */
+  readonly kind: 'missing' | 'unclosed' | 'invalid' | 'not-mapping';
+  /** `invalid`: the reason and its line in the file. `not-mapping`: what it is, by Python's name. Else empty. */
+  readonly detail: string;
+}
+
+/** The frontmatter as its author wrote it. */
+export interface SourceView {
+  /** Every scalar is text: `1.0`, `true` and `~` stay what they are. Keys in order, none left out. */
+  readonly fields: SourceFields;
+  /** The lines between the fences, with line feeds only. */
+  readonly yaml: string;
+}
+
+/** As much as the loader reads: what is valid can be loaded. */
+const MAX_FRONTMATTER = 64 * 1024;
+
+/**
+ * Reads the frontmatter the way the reference implementation does: `metadata`, when it is a mapping, becomes text to text.
+ * Anchors, aliases, tags, duplicate keys, tabs as indentation and control characters are refused; lists and mappings in
+ * brackets, which the reference refuses and all clients accept, are read. Never throws.
+ */
+export function readSource(text: string): SourceView | { readonly failure: SourceFailure } {
+  const { yaml, yamlLine, oddity } = splitFrontmatter(text);
+  // Blank lines come before a fence that is never closed, too.
+  if (yaml === undefined || yamlLine > 2) return fail('missing');
+  if (oddity === 'unclosed') return fail('unclosed');
+  return parse(yaml.replace(/\r\n?/g, '\n'), yamlLine);
+}
+
+// --- internal ---
+
+function fail(kind: SourceFailure['kind'], detail = ''): { readonly failure: SourceFailure } {
+  return { failure: { kind, detail } };
+}
+
+function parse(yaml: string, firstLine: number): SourceView | { readonly failure: SourceFailure } {
+  if (yaml.length > MAX_FRONTMATTER) {
+    return fail('invalid', `it has ${yaml.length} characters, more than ${MAX_FRONTMATTER}; move text below it`);
+  }
+  const lines = new LineCounter();
+  const at = (reason: string, offset: number): string =>
+    `${reason} (line ${firstLine + lines.linePos(offset).line - 1})`;
+  try {
+    if (isTooDeep(yaml)) return fail('invalid', `it nests deeper than ${MAX_DEPTH} levels`);
+    const document = parseDocument(yaml, {
+      schema: 'failsafe',
+      lineCounter: lines,
+      prettyErrors: false,
+      logLevel: 'error',
+      // Its check compares every key with every other; `convert` has its own.
+      uniqueKeys: false,
+    });
+    const control = CONTROL.exec(yaml);
+    if (control) return fail('invalid', at(`control character ${codeOf(control[0])} is not allowed`, control.index));
+    const [error] = document.errors;
+    // `...` has ended the fields, and the fence found further on belongs to the body.
+    if (error?.code === 'MULTIPLE_DOCS') return fail('unclosed');
+    if (error) return fail('invalid', at(reasonOf(error, yaml), error.pos[0]));
+    const value = convert(document.contents, at);
+    if (value instanceof Map) return { fields: withMetadataText(value), yaml };
+    return fail('not-mapping', document.contents === null ? 'NoneType' : typeof value === 'string' ? 'str' : 'list');
+  } catch (error) {
+    // A refusal of `convert`.
+    return fail('invalid', error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** Everything YAML 1.1 does not count as printable. */
+const CONTROL = /[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
+
+function codeOf(char: string): string {
+  return `U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
+}
+
+/** The commonest reasons in the words that people find when they search for them. */
+const WORDS: Partial<Record<YAMLError['code'], (char: string) => string>> = {
+  BLOCK_AS_IMPLICIT_KEY: () => 'mapping values are not allowed here; put the value in quotes',
+  BAD_SCALAR_START: (char) => `found character '${char}' that cannot start any token; put the value in quotes`,
+};
+
+function reasonOf({ code, pos, message }: YAMLError, yaml: string): string {
+  return WORDS[code]?.(yaml[pos[0]] ?? '') ?? message;
+}
+
+type At = (reason: string, offset: number) => string;
+
+/** @throws what is refused, and where. */
+function convert(node: unknown, at: At): SourceValue {
+  if (!isNode(node)) return '';
+  const offset = node.range?.[0] ?? 0;
+  if (isAlias(node)) throw new Error(at('aliases are not allowed', offset));
+  if (node.anchor !== undefined) throw new Error(at('anchors are not allowed', offset));
+  if (node.tag !== undefined) throw new Error(at('tags are not allowed', offset));
+  if (isScalar(node)) return typeof node.value === 'string' ? node.value : '';
+  if (isSeq(node)) return node.items.map((item) => convert(item, at));
+  if (!isMap(node)) return '';
+  const fields = new Map<string, SourceValue>();
+  for (const { key, value } of node.items) {
+    const name = convert(key, at);
+    const place = isNode(key) ? (key.range?.[0] ?? offset) : offset;
+    if (typeof name !== 'string') throw new Error(at('a key must be text', place));
+    if (fields.has(name)) throw new Error(at(`Duplicate key '${name}' found`, place));
+    fields.set(name, convert(value, at));
+  }
+  return fields;
+}
+
+function withMetadataText(fields: SourceFields): SourceFields {
+  const metadata = fields.get('metadata');
+  if (!(metadata instanceof Map)) return fields;
+  const texts = new Map([...(metadata as SourceFields)].map(([key, value]) => [key, pythonText(value)] as const));
+  return new Map(fields).set('metadata', texts);
+}

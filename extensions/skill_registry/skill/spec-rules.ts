@@ -1,0 +1,96 @@
+import { byCodePoint, type SourceFields, type SourceValue, strip } from './python-text.ts';
+import { readSource, type SourceFailure } from './source-view.ts';
+import { codePoints } from './text.ts';
+
+const MAX_NAME = 64;
+const MAX_DESCRIPTION = 1024;
+const MAX_COMPATIBILITY = 500;
+const ALLOWED = ['allowed-tools', 'compatibility', 'description', 'license', 'metadata', 'name'];
+
+/** Shared with the strict profile. */
+export const HYPHEN_AT_END = 'Skill name cannot start or end with a hyphen';
+export const HYPHENS_TOGETHER = 'Skill name cannot contain consecutive hyphens';
+
+/**
+ * What agentskills.io forbids in one SKILL.md, in the words and the order of its reference implementation. Empty: valid.
+ *
+ * @param directoryName - Must equal the name; absent: not compared.
+ */
+export function specErrors(text: string, directoryName?: string): readonly string[] {
+  const source = readSource(text);
+  if ('failure' in source) return [failureText(source.failure)];
+  const { fields } = source;
+  return [
+    ...unknownFieldErrors(fields),
+    ...nameErrors(fields.get('name'), directoryName),
+    ...descriptionErrors(fields.get('description')),
+    ...compatibilityErrors(fields.get('compatibility')),
+  ];
+}
+
+/** What the reference implementation says when there are no fields to look at. */
+export function failureText({ kind, detail }: SourceFailure): string {
+  switch (kind) {
+    case 'missing':
+      return 'SKILL.md must start with YAML frontmatter (---)';
+    case 'unclosed':
+      return 'SKILL.md frontmatter not properly closed with ---';
+    case 'invalid':
+      return `Invalid YAML in frontmatter: ${detail}`;
+    case 'not-mapping':
+      return 'SKILL.md frontmatter must be a YAML mapping';
+  }
+}
+
+/** Why a field that must be there cannot be used; undefined when it can. */
+export function requiredFieldError(field: string, value: SourceValue | undefined): string | undefined {
+  if (value === undefined) return `Missing required field in frontmatter: ${field}`;
+  if (typeof value === 'string' && strip(value) !== '') return undefined;
+  return `Field '${field}' must be a non-empty string`;
+}
+
+// --- internal ---
+
+function unknownFieldErrors(fields: SourceFields): readonly string[] {
+  const unknown = [...fields.keys()].filter((key) => !ALLOWED.includes(key)).sort(byCodePoint);
+  if (unknown.length === 0) return [];
+  const allowed = ALLOWED.map((field) => `'${field}'`).join(', ');
+  return [`Unexpected fields in frontmatter: ${unknown.join(', ')}. Only [${allowed}] are allowed.`];
+}
+
+function nameErrors(value: SourceValue | undefined, directoryName: string | undefined): readonly string[] {
+  const missing = requiredFieldError('name', value);
+  if (missing) return [missing];
+  const name = strip(value as string).normalize('NFKC');
+  const length = codePoints(name);
+  const errors: string[] = [];
+  if (length > MAX_NAME) errors.push(`Skill name '${name}' exceeds ${MAX_NAME} character limit (${length} chars)`);
+  if (name !== name.toLowerCase()) errors.push(`Skill name '${name}' must be lowercase`);
+  if (name.startsWith('-') || name.endsWith('-')) errors.push(HYPHEN_AT_END);
+  if (name.includes('--')) errors.push(HYPHENS_TOGETHER);
+  // Exactly Python's isalnum(), for every character.
+  if (!/^[\p{L}\p{N}-]*$/u.test(name)) {
+    errors.push(`Skill name '${name}' contains invalid characters. Only letters, digits, and hyphens are allowed.`);
+  }
+  if (directoryName !== undefined && directoryName.normalize('NFKC') !== name) {
+    errors.push(`Directory name '${directoryName}' must match skill name '${name}'`);
+  }
+  return errors;
+}
+
+function descriptionErrors(value: SourceValue | undefined): readonly string[] {
+  const missing = requiredFieldError('description', value);
+  if (missing) return [missing];
+  // White space at the ends counts, and so does the line feed that ends a literal block.
+  const length = codePoints(value as string);
+  return length > MAX_DESCRIPTION ? [`Description exceeds ${MAX_DESCRIPTION} character limit (${length} chars)`] : [];
+}
+
+function compatibilityErrors(value: SourceValue | undefined): readonly string[] {
+  if (value === undefined) return [];
+  if (typeof value !== 'string') return ["Field 'compatibility' must be a string"];
+  const length = codePoints(value);
+  return length > MAX_COMPATIBILITY
+    ? [`Compatibility exceeds ${MAX_COMPATIBILITY} character limit (${length} chars)`]
+    : [];
+}

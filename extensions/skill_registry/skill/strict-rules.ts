@@ -1,0 +1,159 @@
+import { parse } from 'yaml';
+import { splitFrontmatter } from './frontmatter.ts';
+import { readSource, type SourceFailure } from './source-view.ts';
+import { HYPHEN_AT_END, HYPHENS_TOGETHER } from './spec-rules.ts';
+import { codePoints } from './text.ts';
+
+/** A file that the frontmatter promises: `path` as written, below the folder `bucket` of the skill. */
+export interface DeclaredFile {
+  readonly bucket: 'references' | 'scripts' | 'assets';
+  readonly path: string;
+}
+
+export interface StrictVerdict {
+  readonly errors: readonly string[];
+  /** For whoever can look whether they exist. */
+  readonly declared: readonly DeclaredFile[];
+}
+
+/** Enough for any manifest, and for no text that belongs below it. */
+const MAX_FRONTMATTER_BYTES = 16_384;
+
+/**
+ * What is wrong with one SKILL.md where typing errors are to fail loudly: Bernstein's manifest rules, in its words. Keys that
+ * nobody gives a meaning to are refused, values are not coerced (`version: 1.0` is a number), the name is ASCII and equals
+ * the directory's, the description has 20 to 500 characters. The optional fields of agentskills.io and of this registry are
+ * known keys.
+ */
+export function strictVerdict(text: string, directoryName: string): StrictVerdict {
+  const source = readSource(text);
+  const { yaml = '' } = splitFrontmatter(text);
+  const failed = 'failure' in source;
+  const closed = !failed || source.failure.kind === 'invalid' || source.failure.kind === 'not-mapping';
+  if (closed && Buffer.byteLength(yaml) > MAX_FRONTMATTER_BYTES) {
+    return refused(`frontmatter exceeds ${MAX_FRONTMATTER_BYTES} bytes — refusing to parse`);
+  }
+  if (failed) return refused(failureText(source.failure));
+  // Typed. Where the texts are no duplicates, the types may be: 1 and 1.0.
+  const options = { mapAsMap: true, uniqueKeys: false, logLevel: 'silent' } as const;
+  const fields = parse(source.yaml, options) as ReadonlyMap<unknown, unknown>;
+  const errors = [...fieldErrors(fields), ...directoryError(fields.get('name'), directoryName)];
+  return { errors, declared: declaredFiles(fields) };
+}
+
+// --- internal ---
+
+function refused(error: string): StrictVerdict {
+  return { errors: [error], declared: [] };
+}
+
+function failureText({ kind, detail }: SourceFailure): string {
+  switch (kind) {
+    case 'missing':
+      return 'missing YAML frontmatter — expected ``---`` on the first line';
+    case 'unclosed':
+      return 'unterminated YAML frontmatter — missing closing ``---`` fence';
+    case 'invalid':
+      return `invalid YAML frontmatter: ${detail}`;
+    case 'not-mapping':
+      return `frontmatter must be a YAML mapping, got ${detail}`;
+  }
+}
+
+/** Says what is wrong with a value. */
+type Rule = (value: unknown) => string | undefined;
+
+const SLUG = /^[a-z][a-z0-9-]*$/;
+const SLUG_TEXT = 'must match regex ^[a-z][a-z0-9-]*$ (lowercase letters, digits, hyphens; must start with a letter)';
+
+const RULES: Readonly<Record<string, Rule>> = {
+  name: (value) => slugError('name', value) ?? hyphenError(value as string),
+  description: (value) => textError(value) ?? lengthError(value as string, 20, 500),
+  trigger_keywords: textsError,
+  references: textsError,
+  scripts: textsError,
+  assets: textsError,
+  version: textError,
+  author: (value) => (value === null ? undefined : textError(value)),
+  manifest_schema: (value) => (Number.isInteger(value) ? undefined : `expected a whole number, got ${kindOf(value)}`),
+  sandbox_profile: (value) => (value === null ? undefined : slugError('sandbox_profile', value)),
+  // agentskills.io
+  license: textError,
+  compatibility: (value) => textError(value) ?? lengthError(value as string, 1, 500),
+  metadata: (value) => (value instanceof Map ? undefined : `expected a mapping, got ${kindOf(value)}`),
+  'allowed-tools': (value) => (Array.isArray(value) ? textsError(value) : textError(value)),
+  // this registry
+  tags: textsError,
+  requires: textsError,
+  when_to_use: textError,
+  'argument-hint': textError,
+  'disable-model-invocation': booleanError,
+  'user-invocable': booleanError,
+};
+const REQUIRED = ['name', 'description'];
+const BUCKETS = ['references', 'scripts', 'assets'] as const;
+
+function fieldErrors(fields: ReadonlyMap<unknown, unknown>): readonly string[] {
+  const missing = REQUIRED.filter((key) => !fields.has(key)).map((key) => invalid(key, 'field required'));
+  const wrong = [...fields].flatMap(([key, value]) => {
+    if (typeof key !== 'string') return [`frontmatter key ${String(key)} must be a string`];
+    const rule = Object.hasOwn(RULES, key) ? RULES[key] : undefined;
+    const error = rule ? rule(value) : `unknown key; known keys: ${Object.keys(RULES).join(', ')}`;
+    return error === undefined ? [] : [invalid(key, error)];
+  });
+  return [...missing, ...wrong];
+}
+
+function invalid(key: string, reason: string): string {
+  return `invalid manifest: [${key}] ${reason}`;
+}
+
+function directoryError(name: unknown, directoryName: string): readonly string[] {
+  if (typeof name !== 'string' || name === directoryName) return [];
+  return [`directory name '${directoryName}' does not match manifest name '${name}'`];
+}
+
+function declaredFiles(fields: ReadonlyMap<unknown, unknown>): readonly DeclaredFile[] {
+  return BUCKETS.flatMap((bucket) => {
+    const paths = fields.get(bucket);
+    if (!Array.isArray(paths) || textsError(paths)) return [];
+    return (paths as readonly string[]).map((path) => ({ bucket, path }));
+  });
+}
+
+function textError(value: unknown): string | undefined {
+  return typeof value === 'string' ? undefined : `expected text, got ${kindOf(value)}`;
+}
+
+function textsError(value: unknown): string | undefined {
+  if (!Array.isArray(value)) return `expected a list of texts, got ${kindOf(value)}`;
+  const other = value.find((item) => typeof item !== 'string');
+  return other === undefined ? undefined : `expected a list of texts, got ${kindOf(other)} in it`;
+}
+
+function booleanError(value: unknown): string | undefined {
+  return typeof value === 'boolean' ? undefined : `expected true or false, got ${kindOf(value)}`;
+}
+
+function slugError(field: string, value: unknown): string | undefined {
+  if (typeof value !== 'string') return textError(value);
+  return SLUG.test(value) ? lengthError(value, 1, 64) : `${field} '${value}' ${SLUG_TEXT}`;
+}
+
+/** Bernstein takes these, the standard does not. */
+function hyphenError(name: string): string | undefined {
+  if (name.endsWith('-')) return HYPHEN_AT_END;
+  return name.includes('--') ? HYPHENS_TOGETHER : undefined;
+}
+
+function lengthError(value: string, least: number, most: number): string | undefined {
+  const length = codePoints(value);
+  return length < least || length > most ? `expected ${least}-${most} characters, got ${length}` : undefined;
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'nothing';
+  if (Array.isArray(value)) return 'a list';
+  if (value instanceof Map) return 'a mapping';
+  return typeof value === 'string' ? 'a text' : `the ${typeof value} ${String(value)} (quotes make it text)`;
+}

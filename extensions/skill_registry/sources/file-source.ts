@@ -1,0 +1,90 @@
+import { statSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
+import { isInside, type Problem, readContained, relativeSegments, resourceNotFound } from 'skill-registry/kernel';
+import type { ValidationProfile } from '../config.ts';
+import { createOwnSkills } from './own-skills.ts';
+import { pathBelow } from './path-below.ts';
+import { futureRealPath, realPathOf } from './real-path.ts';
+import { createSkillFileReader } from './skill-files.ts';
+import { isUsableId } from './slug.ts';
+import type { SkillSource } from './source.ts';
+
+export interface FileSourceOptions {
+  readonly id: string;
+  /** Absolute path of a `.md` file. */
+  readonly file: string;
+  /** Folder that qualified ids are relative to. Default: the file's own. */
+  readonly base?: string;
+  /** Real paths outside this folder are refused. Default: anywhere. */
+  readonly within?: string | undefined;
+  readonly validation: ValidationProfile;
+  /** A file that does not exist is no problem. Default: false. */
+  readonly optional?: boolean;
+}
+
+/** One bare Markdown file as a skill: its name without `.md` is the id, and there are no other files. */
+export function createFileSource(options: FileSourceOptions): SkillSource {
+  const { id, file, base = dirname(file), within, validation, optional = false } = options;
+  const own = createOwnSkills<string>();
+  const reader = createSkillFileReader(validation);
+  return {
+    id,
+    kind: 'file',
+    location: file,
+    async scan(limits) {
+      own.replace(new Map());
+      const realFile = realPathOf(file);
+      if (realFile === undefined || !statSync(realFile, { throwIfNoEntry: false })?.isFile()) {
+        return { skills: [], problems: optional ? [] : [missing(file)] };
+      }
+      if (within !== undefined && !isInside(realFile, realPathOf(within) ?? within)) {
+        return { skills: [], problems: [outside(file)] };
+      }
+      const skillId = basename(file).replace(/\.md$/i, '');
+      if (!isUsableId(skillId)) return { skills: [], problems: [unusable(file)] };
+      const found = { dir: dirname(file), fileName: basename(file), realDir: dirname(realFile), realFile };
+      const { header, problems, digest, bytes } = reader.read(found, limits.file_bytes, skillId);
+      reader.sweep();
+      if (!header) return { skills: [], problems };
+      const place = {
+        id: skillId,
+        source: id,
+        qualifiedId: `${id}:${pathBelow(base, file)}`,
+        file,
+        dir: null,
+        realFile,
+      };
+      own.replace(new Map([[place.qualifiedId, realFile]]));
+      return { skills: [{ ...header, ...place, digest, bytes }], problems };
+    },
+    readSkill: (skill, maxBytes) => {
+      const realFile = own.get(skill);
+      return readContained(dirname(realFile), basename(realFile), maxBytes);
+    },
+    resources: () => [],
+    readResource: (_skill, path) => {
+      relativeSegments(path);
+      throw resourceNotFound(path, 'this skill is a single file');
+    },
+    watchFolders: () => [dirname(file)],
+    contains: (path) => path === futureRealPath(file),
+  };
+}
+
+// --- internal ---
+
+function missing(file: string): Problem {
+  const message = 'This source does not exist, so it has no skill. Create the file or remove it from sources.';
+  return { code: 'SOURCE_MISSING', severity: 'warning', file, message };
+}
+
+function outside(file: string): Problem {
+  const message =
+    'This link leads out of its source and was not followed. Set allow_outside: true for the source to allow it.';
+  return { code: 'SYMLINK_OUTSIDE', severity: 'error', file, message };
+}
+
+function unusable(file: string): Problem {
+  const message = 'The file name is the id and may hold no backtick, colon, control or invisible character. Rename it.';
+  return { code: 'SKILL_ID_INVALID', severity: 'error', file, message };
+}

@@ -1,0 +1,48 @@
+import { accessSync, constants, statSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import type { GateSurroundings } from '../skill/gates.ts';
+
+/**
+ * This machine, as the gates of skills see it. Each program is looked for once.
+ *
+ * @param given - Default: the environment of the process.
+ */
+export function hostSurroundings(
+  given: Readonly<Record<string, string | undefined>> | undefined,
+  settings: Readonly<Record<string, unknown>>,
+): GateSurroundings {
+  // biome-ignore lint/style/noProcessEnv: gates ask about this very environment
+  const environment = given ?? process.env;
+  const folders = (environment.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
+  const found = new Map<string, boolean>();
+  return {
+    platform: process.platform,
+    hasProgram(name) {
+      const known = found.get(name) ?? (!/[\\/]/.test(name) && folders.some((folder) => isProgram(join(folder, name))));
+      found.set(name, known);
+      return known;
+    },
+    hasVariable: (name) => Object.hasOwn(environment, name) && Boolean(environment[name]),
+    hasSetting: (path) => Boolean(valueAt(settings, path.split('.'))),
+  };
+}
+
+// --- internal ---
+
+function isProgram(path: string): boolean {
+  const endings = process.platform === 'win32' ? ['', '.exe', '.cmd', '.bat'] : [''];
+  return endings.some((ending) => {
+    try {
+      accessSync(path + ending, constants.X_OK);
+      return statSync(path + ending).isFile();
+    } catch {
+      return false;
+    }
+  });
+}
+
+function valueAt(value: unknown, [key, ...rest]: readonly string[]): unknown {
+  if (key === undefined) return value;
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
+  return valueAt((value as Readonly<Record<string, unknown>>)[key], rest);
+}

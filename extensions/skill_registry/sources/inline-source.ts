@@ -1,0 +1,136 @@
+import { createHash } from 'node:crypto';
+import { type Problem, relativeSegments, resourceNotFound, resourceTooLarge } from 'skill-registry/kernel';
+import { stringify } from 'yaml';
+import type { ResourceInfo, Skill } from '../api.ts';
+import { parseSkill } from '../skill/parse-skill.ts';
+import { foldLine } from '../skill/text.ts';
+import { createOwnSkills } from './own-skills.ts';
+import { isUsableId, slugOf } from './slug.ts';
+import type { SkillSource } from './source.ts';
+
+/** A skill written into a config or a pack instead of a folder. */
+export interface InlineSkill {
+  /** For people; the id is made of it: `Escalation Protocol` becomes `escalation-protocol`. */
+  readonly name: string;
+  readonly description: string;
+  /** The body. */
+  readonly instructions: string;
+  /** Text by relative path: what the folder of another skill would hold. Default: none. */
+  readonly files?: Readonly<Record<string, string>> | undefined;
+}
+
+export interface InlineSourceOptions {
+  readonly id: string;
+  readonly skills: readonly InlineSkill[];
+  /** The file they are written in, for problems and for people. */
+  readonly file: string;
+}
+
+/**
+ * Skills held in memory. Of two with one id the last wins. Problems: SKILL_ID_INVALID for a name nothing can be made of,
+ * SKILL_ID_TAKEN, SKILL_EMPTY, and those of a description.
+ */
+export function createInlineSource({ id, skills, file }: InlineSourceOptions): SkillSource {
+  const problems: Problem[] = [];
+  const found = new Map<string, Skill>();
+  const texts = new Map<string, InlineSkill>();
+  for (const inline of skills) {
+    const skillId = slugOf(inline.name);
+    if (!isUsableId(skillId)) {
+      problems.push(unusableName(inline.name, file));
+      continue;
+    }
+    const { skill, problems: wrong } = toSkill(id, skillId, inline, file);
+    problems.push(...wrong);
+    if (!skill) continue;
+    if (found.has(skillId)) problems.push(repeated(inline.name, skillId, file));
+    found.set(skillId, skill);
+    texts.set(skill.qualifiedId, inline);
+  }
+  const own = createOwnSkills<InlineSkill>();
+  own.replace(texts);
+  return {
+    id,
+    kind: 'inline',
+    location: file,
+    async scan() {
+      return { skills: [...found.values()], problems };
+    },
+    readSkill(skill, maxBytes) {
+      const inline = own.get(skill);
+      return atMost(maxBytes, Buffer.from(textOf(slugOf(inline.name), inline)), skill.id);
+    },
+    resources: (skill) => listFiles(own.find(skill)),
+    readResource(skill, path, maxBytes) {
+      const wanted = relativeSegments(path).join('/');
+      const text = Object.entries(own.get(skill).files ?? {}).find(([name]) => name === wanted)?.[1];
+      if (text === undefined) throw resourceNotFound(path);
+      return atMost(maxBytes, Buffer.from(text), path);
+    },
+    watchFolders: () => [],
+    contains: () => false,
+  };
+}
+
+// --- internal ---
+
+function toSkill(
+  source: string,
+  id: string,
+  inline: InlineSkill,
+  file: string,
+): { readonly skill?: Skill; readonly problems: readonly Problem[] } {
+  const text = textOf(id, inline);
+  const { header, problems } = parseSkill(text, file, id);
+  // The name that is judged here was made of the author's.
+  const wrong = problems.filter(({ code }) => !code.startsWith('NAME_')).map((problem) => named(problem, inline.name));
+  if (!header) return { problems: wrong };
+  const skill: Skill = {
+    ...header,
+    name: foldLine(inline.name),
+    id,
+    qualifiedId: `${source}:${id}`,
+    source,
+    file,
+    dir: null,
+    realFile: null,
+    digest: `sha256:${createHash('sha256').update(text).digest('hex')}`,
+    bytes: Buffer.byteLength(text),
+  };
+  return { skill, problems: wrong };
+}
+
+/** The SKILL.md it would be. */
+function textOf(id: string, { description, instructions }: InlineSkill): string {
+  return `---\n${stringify({ name: id, description }, { lineWidth: 0 })}---\n\n${instructions.trim()}\n`;
+}
+
+function listFiles({ files = {} }: Pick<InlineSkill, 'files'> = {}): readonly ResourceInfo[] {
+  return Object.entries(files)
+    .map(([path, text]) => ({ path, size: Buffer.byteLength(text) }))
+    .sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+function atMost(maxBytes: number, bytes: Buffer, shown: string): Buffer {
+  if (bytes.length > maxBytes) throw resourceTooLarge(shown, bytes.length, maxBytes);
+  return bytes;
+}
+
+/** Which line of which text it is would mean nothing: there is no such file. */
+function named({ line: _line, ...problem }: Problem, name: string): Problem {
+  return { ...problem, message: `The inline skill ${shown(name)}: ${problem.message}` };
+}
+
+function unusableName(name: string, file: string): Problem {
+  const message = `The inline skill ${shown(name)} has no letter or digit in its name to make an id of. Rename it.`;
+  return { code: 'SKILL_ID_INVALID', severity: 'error', file, message };
+}
+
+function repeated(name: string, id: string, file: string): Problem {
+  const message = `The inline skill ${shown(name)} has the id "${id}" of an earlier one, which is not used. Rename one.`;
+  return { code: 'SKILL_ID_TAKEN', severity: 'warning', file, message };
+}
+
+function shown(name: string): string {
+  return JSON.stringify(name.slice(0, 80));
+}

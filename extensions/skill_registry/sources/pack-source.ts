@@ -1,0 +1,151 @@
+import { basename, dirname, join } from 'node:path';
+import { describeError, isInside, type Problem, readNamedFile } from 'skill-registry/kernel';
+import type { PackScopes } from '../api.ts';
+import type { ValidationProfile } from '../config.ts';
+import { createDirectorySource } from './directory-source.ts';
+import { createFileSource } from './file-source.ts';
+import { isPackageName } from './find-package.ts';
+import { createGroupSource, type GroupMembers } from './group-source.ts';
+import { createInlineSource } from './inline-source.ts';
+import { createPackageSource } from './package-source.ts';
+import { type PackEntry, type PromptPack, parsePromptPack } from './prompt-pack.ts';
+import { futureRealPath, realPathOf } from './real-path.ts';
+import type { SkillSource } from './source.ts';
+
+export interface PackSourceOptions {
+  readonly id: string;
+  /** Absolute path of the PromptPack JSON. */
+  readonly file: string;
+  /** Entries may leave the folder of the pack. */
+  readonly allowOutside: boolean;
+  readonly validation: ValidationProfile;
+  /** All its skills stand in the prompt, not only those it says. */
+  readonly preload: boolean;
+  /** A pack that does not exist is no problem. Default: false. */
+  readonly optional?: boolean;
+}
+
+const MAX_PACK_BYTES = 4_194_304;
+
+/**
+ * The skills a prompt pack declares (RFC 0008): paths below the pack, packages, inline skills. Of two with one id the last
+ * declared wins. `scopes` says what each state of its workflow may see.
+ *
+ * Problems: PACK_UNREADABLE, PACK_INVALID, PACK_NAME_REPEATED, PACK_PATH_OUTSIDE, PACK_PATH_MISSING, and those of the parts.
+ */
+export function createPackSource(options: PackSourceOptions): SkillSource {
+  const { id, file } = options;
+  const folder = dirname(file);
+  let known: { readonly text: string; readonly pack: PromptPack; readonly parts: readonly Part[] } | undefined;
+  let preloaded = new Set<SkillSource>();
+  const group = createGroupSource({
+    id,
+    kind: 'pack',
+    location: file,
+    winner: 'last',
+    watch: () => [folder],
+    adapt(skill, member) {
+      // Below the pack; of a package by its name, so that `@scope/package` is a place like any other.
+      const below = skill.qualifiedId.slice(skill.source.length + 1);
+      const path = member.kind === 'package' ? `${packageName(known?.parts, member)}/${below}` : below;
+      const pack = { id: known?.pack.id ?? id, path };
+      const preload = options.preload || preloaded.has(member) ? { preload: true as const } : {};
+      return { ...skill, qualifiedId: `${id}:${path}`, pack, ...preload };
+    },
+    async members(): Promise<GroupMembers> {
+      let text: string;
+      try {
+        text = readNamedFile(file, MAX_PACK_BYTES).toString('utf8');
+      } catch (error) {
+        known = undefined;
+        const passed = options.optional && (error as NodeJS.ErrnoException).code === 'ENOENT';
+        return { members: [], problems: passed ? [] : [unreadable(file, describeError(error))] };
+      }
+      const { pack, problems } = parsePromptPack(text, file);
+      if (!pack) {
+        known = undefined;
+        return { members: [], problems };
+      }
+      if (known?.text !== text)
+        known = { text, pack, parts: pack.skills.map((entry) => partOf(entry, options, folder)) };
+      preloaded = new Set(known.parts.flatMap(({ source, preload }) => (source && preload ? [source] : [])));
+      return {
+        members: known.parts.flatMap(({ source }) => (source ? [source] : [])),
+        problems: [...problems, ...known.parts.flatMap((part) => part.problems(file))],
+      };
+    },
+  });
+  return {
+    ...group,
+    scopes: () => scopesOf(known?.pack),
+    // Who writes the pack writes its inline skills.
+    contains: (path) => path === futureRealPath(file) || group.contains(path),
+  };
+}
+
+// --- internal ---
+
+interface Part {
+  readonly reference?: string;
+  readonly source?: SkillSource;
+  readonly preload: boolean;
+  problems(file: string): readonly Problem[];
+}
+
+function partOf(entry: PackEntry, { id, allowOutside, validation, file }: PackSourceOptions, folder: string): Part {
+  const none = (): readonly Problem[] => [];
+  if (entry.kind === 'inline') {
+    const { name, description, instructions } = entry;
+    const source = createInlineSource({ id, skills: [{ name, description, instructions }], file });
+    return { source, preload: false, problems: none };
+  }
+  const { reference, preload, pointer } = entry;
+  if (reference.startsWith('@') && isPackageName(reference)) {
+    const source = createPackageSource({ id, name: reference, from: folder, validation, factory: false });
+    return { reference, source, preload, problems: none };
+  }
+  const path = join(folder, reference);
+  if (!allowOutside && !isInside(path, folder)) {
+    return { preload, problems: () => [outside(file, pointer, reference)] };
+  }
+  const source =
+    /\.md$/i.test(path) && basename(path) !== 'SKILL.md'
+      ? createFileSource({ id, file: path, base: folder, within: allowOutside ? undefined : folder, validation })
+      : createDirectorySource({
+          id,
+          root: basename(path) === 'SKILL.md' ? dirname(path) : path,
+          base: folder,
+          allowOutside,
+          within: allowOutside ? undefined : folder,
+          validation,
+          // The pack's own problem names the entry.
+          optional: true,
+        });
+  const problems = (): readonly Problem[] =>
+    realPathOf(path) === undefined ? [missing(file, pointer, reference)] : [];
+  return { source, preload, problems };
+}
+
+function packageName(parts: readonly Part[] | undefined, member: SkillSource): string {
+  return parts?.find(({ source }) => source === member)?.reference ?? member.id;
+}
+
+function scopesOf(pack: PromptPack | undefined): PackScopes | undefined {
+  if (!pack) return undefined;
+  return { pack: pack.id, entry: pack.workflow?.entry, states: pack.workflow?.states ?? new Map() };
+}
+
+function unreadable(file: string, reason: string): Problem {
+  const message = `The prompt pack cannot be read: ${reason}. Correct the path or remove the source.`;
+  return { code: 'PACK_UNREADABLE', severity: 'error', file, message };
+}
+
+function outside(file: string, pointer: string, reference: string): Problem {
+  const message = `${pointer}: "${reference}" leads out of the folder of the pack. Move it below, or set allow_outside: true for the source.`;
+  return { code: 'PACK_PATH_OUTSIDE', severity: 'error', file, message, details: { pointer } };
+}
+
+function missing(file: string, pointer: string, reference: string): Problem {
+  const message = `${pointer}: there is no "${reference}" beside the pack. Correct the path.`;
+  return { code: 'PACK_PATH_MISSING', severity: 'error', file, message, details: { pointer } };
+}

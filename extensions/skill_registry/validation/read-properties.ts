@@ -1,0 +1,101 @@
+import { resolve } from 'node:path';
+import { CodedError } from 'skill-registry/kernel';
+import { type SourceFields, type SourceValue, strip } from '../skill/python-text.ts';
+import { readSource, type SourceFailure } from '../skill/source-view.ts';
+import { failureText, requiredFieldError } from '../skill/spec-rules.ts';
+import { findSkillMd } from './find-skill-md.ts';
+import { NOT_UTF8, readSkillMd } from './read-skill-md.ts';
+
+/** Text as its author wrote it (`1.0`, `true`), or what holds such texts. */
+export type PropertyValue = string | readonly PropertyValue[] | { readonly [key: string]: PropertyValue };
+
+/** The standard's fields of one skill, in this order; those that are absent are left out. */
+export interface SkillProperties {
+  /** Without white space at its ends, as the description. */
+  readonly name: string;
+  readonly description: string;
+  /** May be the empty text, as the two that follow. */
+  readonly license?: PropertyValue;
+  readonly compatibility?: PropertyValue;
+  readonly 'allowed-tools'?: PropertyValue;
+  /** Text to text when it is a mapping; left out when empty. */
+  readonly metadata?: PropertyValue;
+}
+
+export interface ReadPropertiesOptions {
+  /** Where a relative path starts. Default: the working directory of the process. */
+  readonly cwd?: string;
+}
+
+export type PropertiesErrorCode =
+  | 'SKILL_NOT_FOUND'
+  | 'SKILL_FILE_UNREADABLE'
+  | 'ENCODING_INVALID'
+  | 'FRONTMATTER_MISSING'
+  | 'FRONTMATTER_UNCLOSED'
+  | 'FRONTMATTER_INVALID'
+  | 'FIELD_INVALID';
+
+/**
+ * Reads the fields of the skill in a directory, as the reference implementation of agentskills.io does: nothing is validated
+ * but that name and description are there, and the messages are its own.
+ *
+ * @throws SKILL_NOT_FOUND (no SKILL.md), SKILL_FILE_UNREADABLE, ENCODING_INVALID (not UTF-8), FRONTMATTER_MISSING,
+ *   FRONTMATTER_UNCLOSED, FRONTMATTER_INVALID (no YAML, or no mapping), FIELD_INVALID (name or description missing or empty).
+ */
+export function readProperties(path: string, { cwd = process.cwd() }: ReadPropertiesOptions = {}): SkillProperties {
+  const file = findSkillMd(resolve(cwd, path));
+  if (file === undefined) throw failed('SKILL_NOT_FOUND', `SKILL.md not found in ${path}`);
+  const read = readSkillMd(file);
+  if ('unreadable' in read) throw failed('SKILL_FILE_UNREADABLE', read.unreadable);
+  if (read.odd) throw failed('ENCODING_INVALID', NOT_UTF8);
+  const source = readSource(read.text);
+  if ('failure' in source) throw failed(CODES[source.failure.kind], failureText(source.failure));
+  return propertiesOf(source.fields);
+}
+
+// --- internal ---
+
+const CODES: Readonly<Record<SourceFailure['kind'], PropertiesErrorCode>> = {
+  missing: 'FRONTMATTER_MISSING',
+  unclosed: 'FRONTMATTER_UNCLOSED',
+  invalid: 'FRONTMATTER_INVALID',
+  'not-mapping': 'FRONTMATTER_INVALID',
+};
+
+const REQUIRED = ['name', 'description'];
+const OPTIONAL = ['license', 'compatibility', 'allowed-tools', 'metadata'];
+
+function failed(code: PropertiesErrorCode, message: string): CodedError<PropertiesErrorCode> {
+  return new CodedError(code, message);
+}
+
+function propertiesOf(fields: SourceFields): SkillProperties {
+  // What is missing is said before what is empty.
+  const wrong =
+    REQUIRED.find((field) => !fields.has(field)) ??
+    REQUIRED.find((field) => requiredFieldError(field, fields.get(field)));
+  if (wrong) throw failed('FIELD_INVALID', requiredFieldError(wrong, fields.get(wrong)) ?? wrong);
+  const given = OPTIONAL.flatMap((field) => {
+    const value = fields.get(field);
+    const absent = value === undefined || (field === 'metadata' && isEmpty(value));
+    return absent ? [] : [[field, plain(value)] as const];
+  });
+  return {
+    name: strip(fields.get('name') as string),
+    description: strip(fields.get('description') as string),
+    ...Object.fromEntries(given),
+  };
+}
+
+function isEmpty(value: SourceValue): boolean {
+  return value instanceof Map ? value.size === 0 : (value as string | readonly SourceValue[]).length === 0;
+}
+
+/** `Object.fromEntries` also makes a key called `__proto__` a key. */
+function plain(value: SourceValue): PropertyValue {
+  if (typeof value === 'string') return value;
+  if (value instanceof Map)
+    return Object.fromEntries([...(value as SourceFields)].map(([key, inner]) => [key, plain(inner)]));
+  return [...(value as readonly SourceValue[])].map(plain);
+}

@@ -1,0 +1,29 @@
+import { realpathSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
+import { isCodedError, readContained } from 'skill-registry/kernel';
+
+const MAX_BYTES = 4 * 1024 * 1024;
+
+/** The text of a SKILL.md, a byte order mark included, or why there is none. */
+export type SkillMdText =
+  | {
+      readonly text: string;
+      /** The bytes are not UTF-8 throughout; `text` shows the odd ones as U+FFFD. */
+      readonly odd: boolean;
+    }
+  | { readonly unreadable: string };
+
+/** Reads at most 4 MiB, waits for no FIFO and never throws. @param file - Absolute; links are followed. */
+export function readSkillMd(file: string): SkillMdText {
+  try {
+    const real = realpathSync(file);
+    const bytes = readContained(dirname(real), basename(real), MAX_BYTES);
+    const text = bytes.toString('utf8');
+    return { text, odd: text.includes('\ufffd') && !Buffer.from(text).equals(bytes) };
+  } catch (error) {
+    return { unreadable: isCodedError(error) ? error.message : `SKILL.md cannot be read: ${String(error)}` };
+  }
+}
+
+/** What the profiles that take no other encoding say. */
+export const NOT_UTF8 = 'SKILL.md is not UTF-8 text; save it as UTF-8';

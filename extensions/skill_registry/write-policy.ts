@@ -1,0 +1,42 @@
+import { lstatSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
+import { isInside } from 'skill-registry/kernel';
+import type { Skill, Snapshot, WritePolicy } from './api.ts';
+import type { SkillRegistryConfig } from './config.ts';
+import type { SkillSource } from './sources/source.ts';
+
+/**
+ * What the owner allows to do with a path in a source; undefined outside of all sources.
+ *
+ * To create is to add a skill and touch nothing that is there. A path changes something (`update`) when it exists, lies in a
+ * skill or is read as one, or when a SKILL.md there would take the place of skills that are known.
+ *
+ * @param path - Absolute, real; it need not exist.
+ */
+export function writePolicyOf(
+  path: string,
+  { byQualifiedId }: Pick<Snapshot, 'byQualifiedId'>,
+  sources: readonly SkillSource[],
+  writes: SkillRegistryConfig['writes'],
+): WritePolicy | undefined {
+  const source = sources.find((candidate) => candidate.contains(path));
+  if (!source) return undefined;
+  const touches = exists(path) || [...byQualifiedId.values()].some((skill) => isTouched(skill, path));
+  const action = touches ? 'update' : 'create';
+  return { action, policy: writes[action], source: source.id };
+}
+
+// --- internal ---
+
+function isTouched({ id, dir, file, realFile }: Skill, path: string): boolean {
+  if (path === realFile || path === file) return true;
+  if (dir !== null && isInside(path, dir)) return true;
+  if (basename(path).toLowerCase() !== 'skill.md') return false;
+  // A SKILL.md hides every skill below it, and a folder of the same name may come first and win the id.
+  const folder = dirname(path);
+  return (dir !== null && isInside(dir, folder)) || basename(folder) === id;
+}
+
+function exists(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+}

@@ -1,0 +1,170 @@
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { runCommand } from '../helpers/run-command.ts';
+import { skillMd, tempFolder } from '../helpers/temp-folder.ts';
+
+const TEA = skillMd({ name: 'tea', description: 'How to brew tea.' });
+
+/** Two valid skills, one with two faults, a folder without a skill and a file. */
+function skillsRoot(): string {
+  return tempFolder({
+    'tea/SKILL.md': TEA,
+    'cup/skill.md': skillMd({ name: 'cup', description: 'Cups & "saucers".' }),
+    'bad/SKILL.md': skillMd({ name: 'Bad', zz: '1' }),
+    'none/x.txt': 'x',
+  });
+}
+
+const BAD = [
+  "Unexpected fields in frontmatter: zz. Only ['allowed-tools', 'compatibility', 'description', 'license', 'metadata', 'name'] are allowed.",
+  "Skill name 'Bad' must be lowercase",
+  "Directory name 'bad' must match skill name 'Bad'",
+  'Missing required field in frontmatter: description',
+];
+
+function listed(errors: readonly string[]): string {
+  return errors.map((error) => `  - ${error}\n`).join('');
+}
+
+it('says on standard output that a skill is valid, by the path as it was typed', async () => {
+  const cwd = skillsRoot();
+  expect(await runCommand(['validate', 'tea'], { cwd })).toEqual({
+    status: 0,
+    stdout: 'Valid skill: tea\n',
+    stderr: '',
+  });
+});
+
+it('takes a SKILL.md for its folder, and a dot for the folder it stands for', async () => {
+  const cwd = skillsRoot();
+  const file = await runCommand(['validate', 'tea/SKILL.md', 'cup/skill.md'], { cwd });
+  expect(file).toEqual({ status: 0, stdout: 'Valid skill: tea\nValid skill: cup\n', stderr: '' });
+  const here = await runCommand(['validate', '.', 'SKILL.md'], { cwd: join(cwd, 'tea') });
+  expect(here).toEqual({ status: 0, stdout: 'Valid skill: .\nValid skill: .\n', stderr: '' });
+});
+
+it('gives every reason on standard error and exits 1', async () => {
+  expect(await runCommand(['validate', 'bad'], { cwd: skillsRoot() })).toEqual({
+    status: 1,
+    stdout: '',
+    stderr: `Validation failed for bad:\n${listed(BAD)}`,
+  });
+});
+
+it('reports each of several paths, and one that fails decides', async () => {
+  const { status, stdout, stderr } = await runCommand(['validate', 'tea', 'bad', 'cup', 'none', 'none/x.txt'], {
+    cwd: skillsRoot(),
+  });
+  expect(status).toBe(1);
+  expect(stdout).toBe('Valid skill: tea\nValid skill: cup\n');
+  const none = `Validation failed for none:\n${listed(['Missing required file: SKILL.md'])}`;
+  const file = `Validation failed for none/x.txt:\n${listed(['Not a directory: none/x.txt'])}`;
+  expect(stderr).toBe(`Validation failed for bad:\n${listed(BAD)}${none}${file}`);
+});
+
+it('gives the documented JSON shape', async () => {
+  const { status, stdout, stderr } = await runCommand(['validate', 'tea', 'bad', '--json'], { cwd: skillsRoot() });
+  expect({ status, stderr }).toEqual({ status: 1, stderr: '' });
+  expect(JSON.parse(stdout)).toEqual({
+    results: [
+      { path: 'tea', valid: true, errors: [] },
+      { path: 'bad', valid: false, errors: BAD },
+    ],
+  });
+});
+
+it('applies the rules of the profile', async () => {
+  const cwd = skillsRoot();
+  const strict = await runCommand(['validate', 'tea', '--profile', 'strict'], { cwd });
+  const reason = 'invalid manifest: [description] expected 20-500 characters, got 16';
+  expect(strict).toEqual({ status: 1, stdout: '', stderr: `Validation failed for tea:\n${listed([reason])}` });
+  const lenient = await runCommand(['validate', 'bad', '--profile', 'lenient'], { cwd });
+  expect({ status: lenient.status, stdout: lenient.stdout }).toEqual({ status: 0, stdout: 'Valid skill: bad\n' });
+  expect(lenient.stderr).toMatch(
+    /^Warnings for bad:\n {2}- DESCRIPTION_MISSING \(line 1\): .+\n {2}- NAME_INVALID \(line 2\): /,
+  );
+});
+
+it('prints properties as ASCII JSON in the order of the standard', async () => {
+  const fields = { metadata: '{v: 1.0}', description: 'Größe 😀', license: '', name: 'tea', zz: '1' };
+  const cwd = tempFolder({ 'tea/SKILL.md': skillMd(fields) });
+  const stdout = [
+    '{',
+    '  "name": "tea",',
+    '  "description": "Gr\\u00f6\\u00dfe \\ud83d\\ude00",',
+    '  "license": "",',
+    '  "metadata": {',
+    '    "v": "1.0"',
+    '  }',
+    '}\n',
+  ].join('\n');
+  expect(await runCommand(['properties', 'tea/SKILL.md'], { cwd })).toEqual({ status: 0, stdout, stderr: '' });
+});
+
+it('prints the block of several skills and a line feed', async () => {
+  const cwd = skillsRoot();
+  const skill = (name: string, description: string, file: string): string =>
+    `<skill>\n<name>\n${name}\n</name>\n<description>\n${description}\n</description>\n<location>\n${cwd}/${file}\n</location>\n</skill>\n`;
+  const cup = skill('cup', 'Cups &amp; &quot;saucers&quot;.', 'cup/skill.md');
+  const block = `<available_skills>\n${cup}${skill('tea', 'How to brew tea.', 'tea/SKILL.md')}</available_skills>\n`;
+  expect(await runCommand(['prompt', 'cup', 'tea/SKILL.md'], { cwd })).toEqual({
+    status: 0,
+    stdout: block,
+    stderr: '',
+  });
+  const json = await runCommand(['prompt', 'cup', 'tea', '--json'], { cwd });
+  expect(JSON.parse(json.stdout)).toEqual({ prompt: block.trimEnd() });
+});
+
+it.each(['properties', 'prompt'])('prints nothing but the reason when %s cannot read a skill', async (command) => {
+  const cwd = skillsRoot();
+  const first = command === 'prompt' ? ['tea'] : [];
+  const [bad, none] = await Promise.all([
+    runCommand([command, ...first, 'bad'], { cwd }),
+    runCommand([command, ...first, 'none', '--json'], { cwd }),
+  ]);
+  const stderr = 'Error: Missing required field in frontmatter: description\n';
+  expect(bad).toEqual({ status: 1, stdout: '', stderr });
+  const { error } = JSON.parse(none.stdout);
+  expect({ ...none, stdout: error.code }).toEqual({
+    status: 1,
+    stdout: 'SKILL_NOT_FOUND',
+    stderr: `Error: ${error.message}\n`,
+  });
+  expect(error.message).toMatch(/^SKILL\.md not found in .*none$/);
+});
+
+it.each([['validate', 'bad'], ['properties'], ['prompt', 'tea']])(
+  'exits 2 and does nothing when %s is given a path that does not exist',
+  async (...command) => {
+    expect(await runCommand([...command, 'nowhere'], { cwd: skillsRoot() })).toEqual({
+      status: 2,
+      stdout: '',
+      stderr: "Error: Invalid value for 'SKILL_PATH': Path 'nowhere' does not exist.\n",
+    });
+  },
+);
+
+it('exits 2 for a missing path, one too many and a profile that does not exist', async () => {
+  const cwd = skillsRoot();
+  const wrong = [['validate'], ['prompt'], ['properties', 'tea', 'cup'], ['validate', 'tea', '--profile', 'loose']];
+  const results = await Promise.all(wrong.map((args) => runCommand(args, { cwd })));
+  expect(results.map(({ status, stdout }) => ({ status, stdout }))).toEqual(
+    wrong.map(() => ({ status: 2, stdout: '' })),
+  );
+});
+
+it('shows an example in the help of each', async () => {
+  const commands = ['validate', 'properties', 'prompt'];
+  const helps = await Promise.all(commands.map((command) => runCommand([command, '--help'])));
+  for (const [index, { status, stdout }] of helps.entries()) {
+    expect(status).toBe(0);
+    expect(stdout).toContain(`Example:\n  skill-registry ${commands[index]}`);
+  }
+});
+
+it('does not let a skill drive the terminal', async () => {
+  const cwd = tempFolder({ 'a/SKILL.md': skillMd({ name: '"\\e[31mred"', description: 'd' }) });
+  const { stderr } = await runCommand(['validate', 'a'], { cwd });
+  expect(stderr).toContain("Skill name '\\x1b[31mred' contains invalid characters.");
+});

@@ -1,0 +1,37 @@
+import { createSkillRegistry, type SkillLoadedEvent, type SkillRegistry } from 'skill-registry';
+import { onTestFinished } from 'vitest';
+import { type Tree, tempFolder } from './temp-folder.ts';
+
+export interface OpenRegistry {
+  /** Absolute; the source `skills` is the folder of that name in it. */
+  readonly root: string;
+  readonly registry: SkillRegistry;
+  /** Every load so far, oldest first. */
+  readonly loaded: readonly SkillLoadedEvent[];
+}
+
+/** A registry over `<temporary folder>/skills`, closed when the test has finished. @param config - Laid over that source. */
+export async function openRegistry(
+  tree: Tree = {},
+  config: Readonly<Record<string, unknown>> = {},
+): Promise<OpenRegistry> {
+  const root = tempFolder(tree);
+  const loaded: SkillLoadedEvent[] = [];
+  const registry = await createSkillRegistry({
+    root,
+    config: { sources: [{ path: 'skills' }], ...config },
+    onSkillLoaded: (event) => loaded.push(event),
+  });
+  onTestFinished(() => registry.close());
+  return { root, registry, loaded };
+}
+
+/** Code, path below `root` and line of each problem, sorted. */
+export function briefProblems(
+  problems: readonly { readonly code: string; readonly file: string; readonly line?: number }[],
+  root: string,
+): readonly string[] {
+  const brief = ({ code, file, line }: (typeof problems)[number]): string =>
+    `${code} ${file === root ? '.' : file.replace(`${root}/`, '')}${line === undefined ? '' : `:${line}`}`;
+  return problems.map(brief).sort();
+}

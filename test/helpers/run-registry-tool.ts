@@ -1,0 +1,14 @@
+import type { SkillRegistry } from 'skill-registry';
+import { runTool, type TurnContext } from 'skill-registry/kernel';
+
+/** Runs one of the registry's tools as every door does. @returns what a model is given. */
+export function runRegistryTool(
+  registry: SkillRegistry,
+  name: string,
+  args: unknown,
+  turn: TurnContext = {},
+): Promise<Readonly<Record<string, unknown>>> {
+  const tool = registry.tools().find((candidate) => candidate.name === name);
+  if (!tool) throw new Error(`the registry has no tool ${name}`);
+  return runTool(tool, args, { turn, signal: new AbortController().signal });
+}

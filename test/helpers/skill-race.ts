@@ -1,0 +1,67 @@
+import { join } from 'node:path';
+import { createSkillRegistry, type SkillRegistry } from 'skill-registry';
+import { runTool } from 'skill-registry/kernel';
+import { expect } from 'vitest';
+import { skillMd, tempFolder } from './temp-folder.ts';
+import { outsideFolder, SECRET } from './traps.ts';
+
+const ATTEMPTS = 10_000;
+/** For a machine so busy that the other process hardly runs: go on until both have been seen. */
+export const DEADLINE_MS = 60_000;
+
+/** One skill, and secrets outside, for another process to swap. */
+export interface Race {
+  readonly root: string;
+  readonly dir: string;
+  readonly outside: string;
+  readonly registry: SkillRegistry;
+}
+
+export async function skillToRaceFor(): Promise<Race> {
+  const outside = outsideFolder();
+  const root = tempFolder({
+    'good-guide.md': 'Good guide.',
+    'good-skill.md': skillMd({ name: 'good', description: 'A good skill.' }, 'Good body.'),
+    'skills/good/SKILL.md': skillMd({ name: 'good', description: 'A good skill.' }, 'Good body.'),
+    'skills/good/references/guide.md': 'Good guide.',
+  });
+  const registry = await createSkillRegistry({ root, config: { sources: [{ path: 'skills' }] } });
+  return { root, dir: join(root, 'skills', 'good'), outside, registry };
+}
+
+/** Calls a tool 10,000 times, and more until `enough`. @returns every answer there was, as JSON or as a code. */
+export async function callOften(
+  registry: SkillRegistry,
+  name: string,
+  args: unknown,
+  enough: (answers: ReadonlySet<string>) => boolean = hasBothOutcomes,
+): Promise<ReadonlySet<string>> {
+  const tool = registry.tools().find((candidate) => candidate.name === name);
+  if (!tool) throw new Error(`no tool ${name}`);
+  const answers = new Set<string>();
+  const call = { turn: {}, signal: new AbortController().signal };
+  const until = performance.now() + DEADLINE_MS;
+  for (let n = 0; n < ATTEMPTS || (!enough(answers) && performance.now() < until); n++) {
+    const result = await runTool(tool, args, call);
+    const answer = result.success ? JSON.stringify(result) : (result as { error: { code: string } }).error.code;
+    answers.add(answer);
+  }
+  return answers;
+}
+
+/** Good content was seen, and a refusal, and nothing else. */
+export function expectBothOutcomes(answers: ReadonlySet<string>, content: string): void {
+  const seen = [...answers].sort();
+  expect(seen.filter((answer) => answer.includes(SECRET))).toEqual([]);
+  const good = seen.filter((answer) => answer.includes(JSON.stringify(content)));
+  const refused = seen.filter((answer) => answer === 'PATH_TRAVERSAL' || answer === 'RESOURCE_NOT_FOUND');
+  expect(good).toHaveLength(1);
+  expect(refused).toContain('PATH_TRAVERSAL');
+  expect(seen).toHaveLength(good.length + refused.length);
+}
+
+// --- internal ---
+
+function hasBothOutcomes(answers: ReadonlySet<string>): boolean {
+  return answers.has('PATH_TRAVERSAL') && [...answers].some((answer) => answer.startsWith('{'));
+}

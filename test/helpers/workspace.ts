@@ -1,0 +1,54 @@
+import { join } from 'node:path';
+import { createSkillRegistry, type SkillRegistry } from 'skill-registry';
+import { runTool, type ToolResult } from 'skill-registry/kernel';
+import { workspaceTools } from '../../extensions/workspace_files/tools.ts';
+import { skillMd, type Tree, tempFolder } from './temp-folder.ts';
+
+/** The file tools on a root of their own, beside a real registry. */
+export interface Workspace {
+  readonly root: string;
+  readonly registry: SkillRegistry;
+  /** How often a restart was asked for. */
+  restarts(): number;
+  call(tool: string, args: unknown): Promise<ToolResult>;
+  /** The code of a refusal; the whole result when it is none. */
+  codeOf(tool: string, args: unknown): Promise<unknown>;
+}
+
+export const MAX_BYTES = 2000;
+
+/** @param config - Of the registry; its source is `skills`, with one skill `good`, unless it names others. */
+export async function workspace(tree: Tree = {}, config: Readonly<Record<string, unknown>> = {}): Promise<Workspace> {
+  const root = tempFolder({
+    'skills/good/SKILL.md': skillMd({ name: 'good', description: 'A good skill.' }),
+    'extensions/box/good/references/guide.md': 'Good guide.',
+    'extensions/box/sibling/private.md': 'private',
+    ...tree,
+  });
+  const registry = await createSkillRegistry({ root, config: { sources: [{ path: 'skills' }], ...config } });
+  let restarts = 0;
+  const restart = (): void => void restarts++;
+  const tools = new Map(
+    workspaceTools({ root, maxBytes: MAX_BYTES, registry, restart }).map((tool) => [tool.name, tool]),
+  );
+  const call = async (name: string, args: unknown): Promise<ToolResult> => {
+    const tool = tools.get(name);
+    if (!tool) throw new Error(`no tool ${name}`);
+    return runTool(tool, args, { turn: {}, signal: new AbortController().signal });
+  };
+  return {
+    root,
+    registry,
+    restarts: () => restarts,
+    call,
+    async codeOf(name, args) {
+      const result = await call(name, args);
+      return result.success ? result : (result as { error: { code: string } }).error.code;
+    },
+  };
+}
+
+/** The folder in which the traps of `setTraps` are set. */
+export function boxOf({ root }: Workspace): string {
+  return join(root, 'extensions', 'box', 'good');
+}

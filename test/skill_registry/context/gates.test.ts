@@ -1,0 +1,118 @@
+import { createSkillRegistry } from 'skill-registry';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { runRegistryTool } from '../../helpers/run-registry-tool.ts';
+import { type Tree, tempFolder } from '../../helpers/temp-folder.ts';
+
+const ELSEWHERE = process.platform === 'linux' ? 'darwin' : 'linux';
+const gated = (metadata: string): Tree => ({
+  'skills/gated/SKILL.md': `---\nname: gated\ndescription: Does it.\nmetadata: ${metadata}\n---\n\nBody.\n`,
+  'skills/gated/notes.md': 'Notes.',
+  'bin/brew': { content: '#!/bin/sh\n', mode: 0o755 },
+  'bin/plain': 'no program',
+  'bin/folder/x': '',
+});
+
+async function open(metadata: string, config: Readonly<Record<string, unknown>> = {}) {
+  const root = tempFolder(gated(metadata));
+  const registry = await createSkillRegistry({
+    root,
+    config: { sources: [{ path: 'skills' }], ...config },
+    environment: { PATH: `${root}/none:${root}/bin`, TOKEN: 'x', EMPTY: '' },
+  });
+  onTestFinished(() => registry.close());
+  return registry;
+}
+
+const CONFIG = { gates: { settings: { channels: { chat: { on: true, off: false } } } } };
+
+describe('a gate', () => {
+  it.each([
+    ['this system', `{ openclaw: { os: [${process.platform}, ${ELSEWHERE}] } }`],
+    ['this system as a text', `{ openclaw: { os: ${process.platform} } }`],
+    ['a program', '{ openclaw: { requires: { bins: [brew] } } }'],
+    ['one of some programs', '{ openclaw: { requires: { anyBins: [none, brew] } } }'],
+    ['a variable', '{ openclaw: { requires: { env: [TOKEN] } } }'],
+    ['a setting', '{ openclaw: { requires: { config: [channels.chat.on] } } }'],
+    ['nothing', '{ openclaw: { requires: {} } }'],
+    ['a name of its own', '{ someone: { requires: { bins: [none] } } }'],
+    ['a program, and lifts it', '{ openclaw: { always: true, requires: { bins: [none] } } }'],
+    ['what nobody can read', '{ openclaw: [1, 2] }'],
+    ['JSON that is none', '{ openclaw: "{requires" }'],
+    ['lists of odd things', '{ openclaw: { requires: { bins: [1, null, { a: b }] } } }'],
+  ])('is open: it asks for %s', async (_, metadata) => {
+    const registry = await open(metadata, CONFIG);
+    expect(registry.problems()).toEqual([]);
+    expect(registry.list().total).toBe(1);
+    expect(await runRegistryTool(registry, 'read_skill', { skill_id: 'gated' })).toMatchObject({ success: true });
+  });
+
+  it.each([
+    ['another system', `{ openclaw: { os: [${ELSEWHERE}] } }`, `it is for ${ELSEWHERE}`],
+    ['another system, always', `{ openclaw: { os: [${ELSEWHERE}], always: true } }`, 'it is for'],
+    ['a program that is not there', '{ openclaw: { requires: { bins: [brew, none] } } }', 'the program(s) none'],
+    ['a file that is no program', '{ openclaw: { requires: { bins: [plain] } } }', 'the program(s) plain'],
+    ['a folder', '{ openclaw: { requires: { bins: [folder] } } }', 'the program(s) folder'],
+    ['a path', '{ openclaw: { requires: { bins: [../bin/brew] } } }', 'the program(s) ../bin/brew'],
+    [
+      'one of programs that are not there',
+      '{ openclaw: { requires: { anyBins: [a, b] } } }',
+      'one of the programs a, b',
+    ],
+    ['a variable that is not set', '{ openclaw: { requires: { env: [HOME_] } } }', 'the environment variable(s) HOME_'],
+    ['a variable that is empty', '{ openclaw: { requires: { env: [EMPTY] } } }', 'EMPTY'],
+    ['a variable that every object has', '{ openclaw: { requires: { env: [constructor] } } }', 'constructor'],
+    ['a setting that is false', '{ openclaw: { requires: { config: [channels.chat.off] } } }', 'channels.chat.off'],
+    ['a setting that every object has', '{ openclaw: { requires: { config: [__proto__.x] } } }', '__proto__.x'],
+    ['two things', '{ openclaw: { requires: { bins: [a], env: [B] } } }', 'the program(s) a, and the environment'],
+    ['a program, by its older name', '{ clawdbot: { requires: { bins: [none] } } }', 'none'],
+    ['a program, in a JSON text', `{ openclaw: '{"requires":{"bins":["none"]}}' }`, 'none'],
+    ['a program, in JSON throughout', '{"openclaw":{"requires":{"bins":["none"]}}}', 'none'],
+  ])('is closed: it asks for %s', async (_, metadata, reason) => {
+    const registry = await open(metadata, CONFIG);
+    expect(registry.problems()).toMatchObject([{ code: 'SKILL_HIDDEN', severity: 'warning' }]);
+    expect(registry.problems()[0]?.message).toContain(reason);
+    expect(registry.list().total).toBe(0);
+    expect(await registry.context('gated')).toBeNull();
+    for (const [tool, args] of [
+      ['read_skill', { skill_id: 'gated' }],
+      ['read_skill_resource', { skill_id: 'gated', path: 'notes.md' }],
+    ] as const) {
+      expect(await runRegistryTool(registry, tool, args)).toMatchObject({ error: { code: 'SKILL_NOT_FOUND' } });
+    }
+    expect((await registry.read('gated')).content).toBe('Body.');
+    expect((await registry.readResource('gated', 'notes.md')).content).toBe('Notes.');
+  });
+
+  it('is not looked at where the owner says so', async () => {
+    const registry = await open('{ openclaw: { requires: { bins: [none] } } }', { gates: { check: false } });
+    expect([registry.problems(), registry.list().total]).toEqual([[], 1]);
+  });
+
+  it('opens when what it asks for has come', async () => {
+    const root = tempFolder(gated('{ openclaw: { requires: { env: [LATE] } } }'));
+    const environment: Record<string, string> = {};
+    const registry = await createSkillRegistry({ root, config: { sources: [{ path: 'skills' }] }, environment });
+    onTestFinished(() => registry.close());
+    const told: (readonly string[])[] = [];
+    registry.onChange((ids) => told.push(ids));
+    expect(registry.list().total).toBe(0);
+    environment.LATE = 'now';
+    await registry.refresh();
+    expect([registry.list().total, registry.problems(), told]).toEqual([1, [], [['gated']]]);
+  });
+
+  it('also closes for a skill of a pack that lost its id there', async () => {
+    const text = (body: string, metadata = '{}'): string =>
+      `---\nname: twin\ndescription: Does it.\nmetadata: ${metadata}\n---\n\n${body}\n`;
+    const root = tempFolder({
+      'pack.json': JSON.stringify({ id: 'p', skills: ['./a', './b'] }),
+      'a/twin/SKILL.md': text('First.', '{ openclaw: { requires: { bins: [none] } } }'),
+      'b/twin/SKILL.md': text('Second.'),
+    });
+    const registry = await createSkillRegistry({ root, config: { sources: [{ pack: 'pack.json' }] }, environment: {} });
+    onTestFinished(() => registry.close());
+    expect(await registry.read('twin', {}, {})).toMatchObject({ content: 'Second.' });
+    await expect(registry.read('pack:a/twin', {}, {})).rejects.toMatchObject({ code: 'SKILL_NOT_FOUND' });
+    expect(await registry.read('pack:a/twin')).toMatchObject({ content: 'First.' });
+  });
+});

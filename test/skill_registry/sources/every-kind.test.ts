@@ -1,0 +1,211 @@
+import { join } from 'node:path';
+import { afterEach, beforeEach, vi } from 'vitest';
+import { adoptSource } from '../../../extensions/skill_registry/sources/adopted-source.ts';
+import { createDirectorySource } from '../../../extensions/skill_registry/sources/directory-source.ts';
+import { createFileSource } from '../../../extensions/skill_registry/sources/file-source.ts';
+import { createInlineSource } from '../../../extensions/skill_registry/sources/inline-source.ts';
+import { makeSources } from '../../../extensions/skill_registry/sources/make-sources.ts';
+import { createPackSource } from '../../../extensions/skill_registry/sources/pack-source.ts';
+import { createPackageSource } from '../../../extensions/skill_registry/sources/package-source.ts';
+import type { SkillSource } from '../../../extensions/skill_registry/sources/source.ts';
+import type { Tree } from '../../helpers/temp-folder.ts';
+import { BODY, DESCRIPTION, describeSource, FILES, type SourceKind, TEA, teaIn } from './conformance.ts';
+
+/** Whoever runs this may have skills of their own at home. */
+beforeEach(() => void vi.stubEnv('HOME', '/no/home'));
+afterEach(() => void vi.unstubAllEnvs());
+
+const validation = 'lenient';
+const inline = { name: 'tea', description: DESCRIPTION, instructions: BODY };
+const json = (value: unknown): string => JSON.stringify(value);
+
+const packageAt = (root: string): SkillSource =>
+  createPackageSource({ id: 'src', name: '@acme/brew', from: root, validation });
+const PACKAGE = 'node_modules/@acme/brew';
+const packageTree = (fields: object, files: Tree): Tree => ({
+  [`${PACKAGE}/package.json`]: json({ name: '@acme/brew', version: '1.0.0', type: 'module', ...fields }),
+  ...files,
+});
+
+const packAt = (root: string): SkillSource =>
+  createPackSource({ id: 'src', file: join(root, 'pack/p.json'), allowOutside: false, validation, preload: false });
+const pack = (...skills: readonly unknown[]): Tree => ({ 'pack/p.json': json({ id: 'p', skills }) });
+
+/** A SKILL.md as the inline entry of a pack; what is no such text is left as it is. */
+const asEntry = (text: string): string => {
+  const [, description, instructions] = /\ndescription: (.*)\n---\n\n([\s\S]*)$/.exec(text) ?? [];
+  return description ? json({ id: 'p', skills: [{ ...inline, description, instructions }] }) : text;
+};
+
+/** What a package may return that knows nothing of this one: plain objects, texts as they came. */
+const FACTORY = `
+  import { createHash } from 'node:crypto';
+  const text = ${json(TEA)};
+  class Brew {
+    id = 'their-own-id'; kind = 'brew'; location = '/brew';
+    async scan() {
+      const digest = 'sha256:' + createHash('sha256').update(text).digest('hex');
+      const description = ${json(DESCRIPTION)};
+      return { problems: [], skills: [{ id: 'tea', qualifiedId: 'their-own-id:tea', source: 'their-own-id', name: 'tea',
+        description, digest, file: '/brew/tea', bytes: text.length }] };
+    }
+    readSkill(skill, max) {
+      if (skill.source !== 'their-own-id') throw new Error('not mine');
+      if (text.length > max) throw Object.assign(new Error('too large'), { code: 'RESOURCE_TOO_LARGE' });
+      return Buffer.from(text);
+    }
+    resources() { return []; }
+    readResource(_, path) {
+      const code = /^\\/|\\.\\.|^C:|\\\\|\\0/.test(path) ? 'PATH_TRAVERSAL' : 'RESOURCE_NOT_FOUND';
+      throw Object.assign(new Error(code), { code });
+    }
+    watchFolders() { return []; }
+    contains() { return false; }
+  }
+  export const skillSource = () => new Brew();`;
+
+const inFolder = { file: 'skills/tea/SKILL.md', folder: 'skills/tea' };
+const inPackage = { file: `${PACKAGE}/skills/tea/SKILL.md`, folder: `${PACKAGE}/skills/tea`, place: PACKAGE };
+const inPack = { file: 'pack/skills/tea/SKILL.md', folder: 'pack/skills/tea', place: 'pack' };
+const directory = (root: string): SkillSource =>
+  createDirectorySource({ id: 'src', root: join(root, 'skills'), allowOutside: false });
+
+const KINDS: readonly SourceKind[] = [
+  {
+    title: 'a directory',
+    tree: teaIn('skills'),
+    make: directory,
+    ...inFolder,
+    missing: ['SOURCE_MISSING'],
+    place: 'skills',
+  },
+  {
+    title: 'an optional directory',
+    tree: teaIn('skills'),
+    make: (root) =>
+      createDirectorySource({ id: 'src', root: join(root, 'skills'), allowOutside: false, optional: true }),
+    ...inFolder,
+    missing: [],
+    place: 'skills',
+  },
+  {
+    title: 'a directory that is itself a skill',
+    tree: teaIn('.'),
+    make: (root) => createDirectorySource({ id: 'src', root: join(root, 'tea'), allowOutside: false }),
+    file: 'tea/SKILL.md',
+    folder: 'tea',
+    missing: ['SOURCE_MISSING'],
+    place: 'tea',
+  },
+  {
+    title: 'a bare file',
+    tree: { 'notes/tea.md': TEA },
+    make: (root) => createFileSource({ id: 'src', file: join(root, 'notes/tea.md'), validation }),
+    file: 'notes/tea.md',
+    missing: ['SOURCE_MISSING'],
+    place: 'notes/tea.md',
+  },
+  {
+    title: 'a package with a folder of skills',
+    tree: packageTree({}, teaIn(`${PACKAGE}/skills`)),
+    make: packageAt,
+    ...inPackage,
+    missing: ['PACKAGE_NOT_FOUND'],
+  },
+  {
+    title: 'a package that names its folders',
+    tree: packageTree({ skills: ['./more', './skills'] }, { ...teaIn(`${PACKAGE}/skills`), [`${PACKAGE}/more/x`]: '' }),
+    make: packageAt,
+    ...inPackage,
+    missing: ['PACKAGE_NOT_FOUND'],
+  },
+  {
+    title: 'a package whose factory returns a folder',
+    tree: packageTree(
+      { exports: { import: './main.js' } },
+      {
+        ...teaIn(`${PACKAGE}/own`),
+        [`${PACKAGE}/main.js`]:
+          `import { fileURLToPath } from 'node:url';\n` +
+          `export const skillSource = () => fileURLToPath(new URL('./own', import.meta.url));`,
+      },
+    ),
+    make: packageAt,
+    file: `${PACKAGE}/own/tea/SKILL.md`,
+    folder: `${PACKAGE}/own/tea`,
+    place: PACKAGE,
+    missing: ['PACKAGE_NOT_FOUND'],
+  },
+  {
+    title: 'a package whose factory returns a source',
+    tree: packageTree({ main: 'main.js' }, { [`${PACKAGE}/main.js`]: FACTORY }),
+    make: packageAt,
+    place: PACKAGE,
+    missing: ['PACKAGE_NOT_FOUND'],
+  },
+  {
+    title: 'skills written in the config',
+    tree: {},
+    make: (root) => {
+      const files = FILES as Readonly<Record<string, string>>;
+      return createInlineSource({ id: 'src', skills: [{ ...inline, files }], file: join(root, 'config.yaml') });
+    },
+    inMemory: true,
+  },
+  {
+    title: 'a pack with a folder',
+    tree: { ...pack('./skills'), ...teaIn('pack/skills') },
+    make: packAt,
+    ...inPack,
+    missing: ['PACK_UNREADABLE'],
+  },
+  {
+    title: 'a pack with a bare file',
+    tree: { ...pack({ path: './tea.md' }), 'pack/tea.md': TEA },
+    make: packAt,
+    file: 'pack/tea.md',
+    missing: ['PACK_UNREADABLE'],
+    place: 'pack',
+  },
+  {
+    title: 'a pack with a package',
+    tree: { ...pack('@acme/brew'), ...packageTree({}, teaIn(`${PACKAGE}/skills`)) },
+    make: packAt,
+    file: inPackage.file,
+    folder: inPackage.folder,
+    place: 'pack',
+    missing: ['PACK_UNREADABLE'],
+  },
+  {
+    title: 'a pack with an inline skill',
+    tree: pack(inline),
+    make: packAt,
+    file: 'pack/p.json',
+    wrap: asEntry,
+    missing: ['PACK_UNREADABLE'],
+    place: 'pack',
+  },
+  {
+    title: 'a preset',
+    tree: teaIn('.claude/skills'),
+    make: (root) => {
+      const flags = { allow_outside: false, preload: true, optional: false, ignore_files: false };
+      const defaults = { root, validation, configFile: join(root, 'config.yaml'), taken: new Set<string>() } as const;
+      return makeSources([{ preset: 'claude', ...flags }], defaults)[0] as SkillSource;
+    },
+    file: '.claude/skills/tea/SKILL.md',
+    folder: '.claude/skills/tea',
+    missing: [],
+    place: '.claude',
+  },
+  {
+    title: "somebody else's source under an id of ours",
+    tree: teaIn('skills'),
+    make: (root) => adoptSource({ ...directory(root), id: 'theirs' }, 'src'),
+    ...inFolder,
+    missing: ['SOURCE_MISSING'],
+    place: 'skills',
+  },
+];
+
+for (const kind of KINDS) describeSource(kind);

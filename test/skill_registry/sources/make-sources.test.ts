@@ -1,0 +1,46 @@
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { packageRoot } from 'skill-registry/kernel';
+import { expect, it } from 'vitest';
+import { makeSources } from '../../../extensions/skill_registry/sources/make-sources.ts';
+
+const make = (...configs: readonly { path?: string; shipped?: true; id?: string }[]) =>
+  makeSources(
+    configs.map((config) => ({
+      allow_outside: false,
+      preload: false,
+      optional: false,
+      ignore_files: false,
+      ...config,
+    })),
+    { root: '/root', validation: 'lenient', configFile: '/root/config.yaml', taken: new Set() },
+  ).map(({ id, location }) => [id, location]);
+
+it.each([
+  ['skills', 'skills', '/root/skills'],
+  ['./a/../b/', 'b', '/root/b'],
+  ['../shared', 'shared', '/shared'],
+  ['/abs/olute', 'olute', '/abs/olute'],
+  ['~/skills', 'skills', join(homedir(), 'skills')],
+  ['~notahome', '~notahome', '/root/~notahome'],
+  ['.', 'root', '/root'],
+  ['/', 'source', '/'],
+  ['my skills: new', 'my-skills-new', '/root/my skills: new'],
+])('the path %s makes the source %s', (path, id, location) => {
+  expect(make({ path })).toEqual([[id, location]]);
+});
+
+it('the shipped skills are those of the package', () => {
+  expect(make({ shipped: true })).toEqual([['shipped', join(packageRoot(), 'skills')]]);
+});
+
+it('sources keep their order, and ids that are taken get a number', () => {
+  expect(make({ path: 'a/skills' }, { path: 'b/skills' }, { path: 'c', id: 'skills-2' }, { path: 'd/skills' })).toEqual(
+    [
+      ['skills', '/root/a/skills'],
+      ['skills-2', '/root/b/skills'],
+      ['skills-2-2', '/root/c'],
+      ['skills-3', '/root/d/skills'],
+    ],
+  );
+});

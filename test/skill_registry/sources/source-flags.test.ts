@@ -1,0 +1,155 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { briefProblems, openRegistry } from '../../helpers/open-registry.ts';
+import { skillMd, type Tree } from '../../helpers/temp-folder.ts';
+
+/** Whoever runs this may have skills of their own at home. */
+beforeEach(() => void vi.stubEnv('HOME', '/no/home'));
+afterEach(() => void vi.unstubAllEnvs());
+
+const skill = (path: string, fields: Readonly<Record<string, string>> = {}): Tree => ({
+  [`${path}/SKILL.md`]: skillMd({
+    name: path.split('/').at(-1) as string,
+    description: 'Does it when asked to.',
+    ...fields,
+  }),
+});
+const PACKAGE = 'node_modules/brew';
+
+async function idsOf(tree: Tree, ...sources: readonly Readonly<Record<string, unknown>>[]) {
+  const { registry, root } = await openRegistry(tree, { sources });
+  const ids = registry.list({ limit: 200 }).skills.map(({ skill_id }) => skill_id);
+  return { registry, root, ids, problems: briefProblems(registry.problems(), root) };
+}
+
+describe('validation', () => {
+  const tree = (at: string): Tree => ({
+    ...skill(`${at}/sound`),
+    ...skill(`${at}/spec-only`, { description: 'Short.' }),
+    ...skill(`${at}/loose`, { name: 'Other Name' }),
+    ...skill(`${at}/extra`, { colour: 'red' }),
+    [`${at}/bare/SKILL.md`]: 'Just text.',
+  });
+
+  it.each<[string, string, readonly string[]]>([
+    ['lenient', '', ['bare', 'extra', 'loose', 'sound', 'spec-only']],
+    ['spec', 'SPEC_VIOLATION', ['sound', 'spec-only']],
+    ['strict', 'STRICT_VIOLATION', ['sound']],
+  ])('%s decides what loads, in every kind of source', async (validation, code, ids) => {
+    const pack = JSON.stringify({ id: 'p', skills: ['./skills'] });
+    const kinds: readonly (readonly [Tree, Readonly<Record<string, unknown>>, string])[] = [
+      [tree('skills'), { path: 'skills' }, 'skills'],
+      [{ ...tree(`${PACKAGE}/skills`), [`${PACKAGE}/package.json`]: '{}' }, { package: 'brew' }, `${PACKAGE}/skills`],
+      [{ ...tree('x/skills'), 'x/p.json': pack }, { pack: 'x/p.json' }, 'x/skills'],
+      [tree('.claude/skills'), { preset: 'claude' }, '.claude/skills'],
+    ];
+    for (const [files, source, at] of kinds) {
+      const found = await idsOf(files, { ...source, validation });
+      expect(found.ids).toEqual(ids);
+      if (!code) continue;
+      const refused = new Set(
+        found.problems.filter((problem) => problem.startsWith(code)).map((one) => one.split(':')[0]),
+      );
+      const expected = ['bare', 'extra', 'loose', 'sound', 'spec-only'].filter((id) => !ids.includes(id));
+      expect([...refused]).toEqual(expected.map((id) => `${code} ${at}/${id}/SKILL.md`));
+    }
+  });
+
+  it('of a source wins over the one of the registry, and a file that was mended loads', async () => {
+    const files = { ...tree('skills'), ...skill('more/also-loose', { name: 'X Y' }), ...skill('notes') };
+    const { registry } = await openRegistry(files, {
+      validation: 'strict',
+      sources: [{ path: 'skills' }, { path: 'more', validation: 'lenient' }],
+    });
+    expect(registry.list().skills.map(({ skill_id }) => skill_id)).toEqual(['sound', 'also-loose']);
+  });
+
+  it('applies to a bare file', async () => {
+    const files = { 'a.md': skillMd({ name: 'wrong name', description: 'Does it.' }) };
+    expect((await idsOf(files, { path: 'a.md' })).ids).toEqual(['a']);
+    expect(await idsOf(files, { path: 'a.md', validation: 'spec' })).toMatchObject({
+      ids: [],
+      problems: expect.arrayContaining(['SPEC_VIOLATION a.md']),
+    });
+  });
+});
+
+describe('optional', () => {
+  it.each<[string, Readonly<Record<string, unknown>>, readonly string[]]>([
+    ['a folder', { path: 'none' }, ['SOURCE_MISSING none']],
+    ['a file', { path: 'none.md' }, ['SOURCE_MISSING none.md']],
+    ['a package', { package: 'none' }, ['PACKAGE_NOT_FOUND node_modules/none']],
+    ['a pack', { pack: 'none.json' }, ['PACK_UNREADABLE none.json']],
+    ['a preset', { preset: 'claude' }, []],
+  ])('a source that is not there is told of unless it is: %s', async (_, source, problems) => {
+    expect((await idsOf({}, source)).problems).toEqual(problems);
+    expect((await idsOf({}, { ...source, optional: true })).problems).toEqual([]);
+  });
+
+  it('does not cover what is there and broken', async () => {
+    const tree = { 'p.json': '{', [`${PACKAGE}/package.json`]: '{' };
+    const { problems } = await idsOf(tree, { pack: 'p.json', optional: true }, { package: 'brew', optional: true });
+    expect(problems).toEqual([`PACKAGE_BROKEN ${PACKAGE}/package.json`, 'PACK_INVALID p.json']);
+  });
+});
+
+describe('preload', () => {
+  const pack = JSON.stringify({ id: 'p', skills: ['./s', { name: 'c', description: 'Does c.', instructions: 'C.' }] });
+  const tree = { ...skill('x/s/a'), 'x/p.json': pack, 'b.md': skillMd({ name: 'b', description: 'Does b.' }) };
+
+  it.each<[string, Readonly<Record<string, unknown>>, Tree, readonly string[]]>([
+    ['a folder', { path: 'x/s' }, tree, ['a']],
+    ['a file', { path: 'b.md' }, tree, ['b']],
+    ['a pack', { pack: 'x/p.json' }, tree, ['a', 'c']],
+    ['an inline skill', { inline: { name: 'd', description: 'Does d.', instructions: 'D.' } }, {}, ['d']],
+    ['a package', { package: 'brew' }, { ...skill(`${PACKAGE}/skills/e`), [`${PACKAGE}/package.json`]: '{}' }, ['e']],
+    ['a preset', { preset: 'claude' }, skill('.claude/skills/f'), ['f']],
+  ])('puts the bodies of a source into the prompt: %s', async (_, source, files, ids) => {
+    const headings = async (preload: boolean) => {
+      const { registry } = await idsOf(files, { ...source, preload });
+      return [...((await registry.context('')) ?? '').matchAll(/^## (.*)$/gm)].map(([, id]) => id);
+    };
+    expect([await headings(true), await headings(false)]).toEqual([ids, []]);
+  });
+});
+
+describe('ignore_files', () => {
+  const tree: Tree = {
+    ...skill('skills/kept'),
+    ...skill('skills/dropped'),
+    ...skill('skills/deep/dropped-too'),
+    ...skill('skills/deep/kept-too'),
+    ...skill('skills/other/dropped-too'),
+    'skills/.gitignore': 'dropped/\n',
+    'skills/deep/.ignore': '/dropped-too\n!kept-too\n',
+  };
+
+  it('is asked for by the owner', async () => {
+    expect((await idsOf(tree, { path: 'skills' })).ids).toHaveLength(4);
+    const { ids, problems } = await idsOf(tree, { path: 'skills', ignore_files: true });
+    expect([ids, problems]).toEqual([['dropped-too', 'kept', 'kept-too'], []]);
+  });
+
+  it.each<[string, Tree[string]]>([
+    ['bytes', Uint8Array.from({ length: 2000 }, (_, index) => (index * 31) % 256)],
+    ['unclosed brackets', '[[[\n[a-\n[!\n\\\n(((\n{\n'],
+    ['a device', { link: '/dev/zero' }],
+    ['a circle', { link: '.gitignore' }],
+    ['a folder', { link: '.' }],
+    ['many stars', `${'*a'.repeat(20)}b\n${'**/a'.repeat(40)}b\n`],
+    ['a path upwards', '../\n..\n/\n./\n//\n'],
+  ])('of %s harms nobody', async (_, file) => {
+    const { ids } = await idsOf(
+      { ...skill(`skills/${'a'.repeat(60)}`), 'skills/.gitignore': file },
+      { path: 'skills', ignore_files: true },
+    );
+    expect(ids).toEqual(['a'.repeat(60)]);
+  });
+
+  it('lets the file of the source itself be', async () => {
+    const { ids } = await idsOf(
+      { ...skill('skills/a'), '.gitignore': 'skills\n' },
+      { path: 'skills', ignore_files: true },
+    );
+    expect(ids).toEqual(['a']);
+  });
+});

@@ -1,0 +1,138 @@
+import { createHash } from 'node:crypto';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { countTokens, type TurnContext } from 'skill-registry/kernel';
+import { describe, expect, it } from 'vitest';
+import { openRegistry } from '../../helpers/open-registry.ts';
+import { runRegistryTool } from '../../helpers/run-registry-tool.ts';
+import { skillMd, type Tree } from '../../helpers/temp-folder.ts';
+
+const BODY = '# Review\n\nRead the change twice.\n\n---\n\nThen speak.';
+const FULL = skillMd(
+  { name: 'Review Code', description: 'Reviews code.', tags: '[quality]', requires: '[git-basics, style]' },
+  BODY,
+);
+const tree: Tree = {
+  'skills/code-review/SKILL.md': FULL,
+  'skills/code-review/references/guide.md': 'Guide.',
+  'skills/code-review/run.sh': 'echo',
+  'skills/style/SKILL.md': skillMd({ name: 'style', description: 'Keeps style.' }, 'Tabs or blanks.'),
+};
+const sha256 = (content: string): string => `sha256:${createHash('sha256').update(content).digest('hex')}`;
+
+async function read(args: unknown, turn: TurnContext = {}, more: Tree = {}) {
+  const { registry } = await openRegistry({ ...tree, ...more });
+  return runRegistryTool(registry, 'read_skill', args, turn);
+}
+
+describe('read_skill', () => {
+  it('gives exactly this', async () => {
+    const tokens = await countTokens(BODY);
+    expect(await read({ skill_id: 'code-review' })).toEqual({
+      success: true,
+      skill_id: 'code-review',
+      name: 'Review Code',
+      content: BODY,
+      approx_tokens: tokens,
+      message: `Skill loaded: code-review (approx. ${tokens} tokens)`,
+      requires: ['git-basics', 'style'],
+      hint: "This skill requires: git-basics, style. Load it first if you haven't already.",
+      resources: [
+        { path: 'references/guide.md', size: 6 },
+        { path: 'run.sh', size: 4 },
+      ],
+      digest: sha256(FULL),
+      source: 'skills',
+    });
+  });
+
+  it('has no hint where nothing is required', async () => {
+    const result = await read({ skill_id: 'style' });
+    expect(result).toMatchObject({ success: true, requires: [], resources: [] });
+    expect(result).not.toHaveProperty('hint');
+  });
+
+  it.each([
+    ['raw', FULL],
+    ['body', BODY],
+  ])('gives the file as it is, or its body: %s', async (view, content) => {
+    const result = await read({ skill_id: 'code-review', view });
+    expect(result).toMatchObject({ content, approx_tokens: await countTokens(content), digest: sha256(FULL) });
+  });
+
+  it('gives a byte order mark and CRLF back only in the raw view', async () => {
+    const odd = `\ufeff${FULL.replaceAll('\n', '\r\n')}`;
+    const more = { 'skills/odd/SKILL.md': odd };
+    expect(await read({ skill_id: 'odd', view: 'raw' }, {}, more)).toMatchObject({ content: odd, digest: sha256(odd) });
+    expect(await read({ skill_id: 'odd' }, {}, more)).toMatchObject({ content: BODY.replaceAll('\n', '\r\n') });
+  });
+
+  it('takes a qualified id', async () => {
+    expect(await read({ skill_id: 'skills:style' })).toMatchObject({ success: true, skill_id: 'style' });
+  });
+
+  it('reads what is on disk now, and its digest is of just that', async () => {
+    const { root, registry } = await openRegistry(tree);
+    const edited = skillMd({ name: 'style', description: 'Keeps style.' }, 'Changed since the last refresh.');
+    writeFileSync(join(root, 'skills/style/SKILL.md'), edited);
+    const result = await runRegistryTool(registry, 'read_skill', { skill_id: 'style' });
+    expect(result).toMatchObject({ content: 'Changed since the last refresh.', digest: sha256(edited) });
+  });
+
+  it('says that a file has gone', async () => {
+    const { root, registry } = await openRegistry(tree);
+    rmSync(join(root, 'skills/style'), { recursive: true });
+    const result = await runRegistryTool(registry, 'read_skill', { skill_id: 'style' });
+    expect(result).toMatchObject({ success: false, error: { code: 'RESOURCE_NOT_FOUND' } });
+  });
+
+  it('says that a file has grown over the limit', async () => {
+    const { root, registry } = await openRegistry(tree, { limits: { file_bytes: 1000 } });
+    writeFileSync(join(root, 'skills/style/SKILL.md'), 'x'.repeat(1001));
+    const result = await runRegistryTool(registry, 'read_skill', { skill_id: 'style' });
+    expect(result).toMatchObject({ success: false, error: { code: 'RESOURCE_TOO_LARGE' } });
+  });
+});
+
+describe('an id that is not there', () => {
+  it.each([
+    ['code-reviw', {}, 'No skill "code-reviw". Nearest: code-review.'],
+    ['Code-Review', {}, 'No skill "Code-Review". Nearest: code-review.'],
+    ['review', {}, 'No skill "review". Nearest: code-review.'],
+    ['Review Code', {}, 'No skill "Review Code". List the skills to see what there is.'],
+    ['zzzzzzzzzzzzzzzz', {}, 'No skill "zzzzzzzzzzzzzzzz". List the skills to see what there is.'],
+    ['', {}, 'No skill "". List the skills to see what there is.'],
+    ['../code-review', {}, 'No skill "../code-review". Nearest: code-review.'],
+    ['__proto__', {}, 'No skill "__proto__". List the skills to see what there is.'],
+    ['code-review', { boundSkills: ['style'] }, 'No skill "code-review". List the skills to see what there is.'],
+    ['styl', { boundSkills: ['code-review'] }, 'No skill "styl". List the skills to see what there is.'],
+    ['stile', { boundSkills: ['style'] }, 'No skill "stile". Nearest: style.'],
+  ])('%j in the turn %j', async (skill_id, turn, message) => {
+    expect(await read({ skill_id }, turn)).toEqual({ success: false, error: { code: 'SKILL_NOT_FOUND', message } });
+  });
+
+  it('is cut when it is very long', async () => {
+    const result = await read({ skill_id: 'x'.repeat(10_000) });
+    expect(JSON.stringify(result).length).toBeLessThan(300);
+  });
+
+  it('is answered alike whether it is out of scope or nowhere', async () => {
+    const turn = { boundSkills: ['style'] };
+    const outOfScope = JSON.stringify(await read({ skill_id: 'code-review' }, turn));
+    const nowhere = JSON.stringify(await read({ skill_id: 'code-rev1ew' }, turn));
+    expect(outOfScope.replace('code-review', 'X')).toBe(nowhere.replace('code-rev1ew', 'X'));
+  });
+});
+
+it.each([
+  [{}, 'skill_id'],
+  [{ skill_id: 5 }, 'skill_id'],
+  [{ skill_id: 'style', view: 'html' }, 'view'],
+  [{ skill_id: 'style', audience: 'person' }, 'audience'],
+  [{ skill_id: 'style', path: 'x' }, 'path'],
+  [undefined, 'read_skill'],
+])('refuses %j', async (args, named) => {
+  const result = await read(args);
+  expect(result).toMatchObject({ success: false, error: { code: 'INVALID_ARGUMENT' } });
+  expect(JSON.stringify(result)).toContain(named);
+});
