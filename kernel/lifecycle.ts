@@ -233,7 +233,10 @@ function skipWhenDependencyFailed(
 
 function fail(record: ExtensionRecord, code: string, what: string, hooks: LifecycleHooks): void {
   // What is cut short because the kernel stops is nobody's fault.
-  if (hooks.interrupted.aborted) return setState(record, 'STOPPED', 'the kernel is stopping');
+  if (hooks.interrupted.aborted) {
+    setState(record, 'STOPPED', 'the kernel is stopping');
+    return;
+  }
   setState(record, 'ERROR', what);
   hooks.report(problemOf(record.found, code, what));
 }
