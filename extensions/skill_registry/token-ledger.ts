@@ -65,6 +65,7 @@ export function createTokenLedger(limit: number, readSkill: (skill: Skill) => Bu
 // --- internal ---
 
 function tooLong(skill: Skill, tokens: number, limit: number): Problem {
-  const message = `The body has ${tokens} tokens, more than limits.skill_tokens (${limit}). Move detail into references/.`;
+  const preload = skill.preload ? ' and is not put into prompts, though it is preloaded' : '';
+  const message = `The body has ${tokens} tokens, more than limits.skill_tokens (${limit})${preload}. Move detail into references/.`;
   return { code: 'SKILL_TOO_LONG', severity: 'warning', file: skill.file, message, details: { tokens, limit } };
 }

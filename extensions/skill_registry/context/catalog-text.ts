@@ -6,6 +6,8 @@ export interface CatalogTextOptions {
   readonly budgetTokens: number;
   /** Which skills matter most to the prompt, best first; asked only when not all can stay. */
   readonly rank: () => readonly Skill[];
+  /** How many of the first of `rank` are pinned: shortened if need be, never left out. Default: none. */
+  readonly pinned?: number;
   /** Default: bullets. */
   readonly format?: CatalogFormat;
 }
@@ -16,6 +18,8 @@ const LENGTHS = [400, 300, 240, 200, 160, 130, 100, 80, 60, 40];
 const SHORT = 80;
 /** Relevant skills are worth more words once the rest is gone. */
 const MEDIUM = 160;
+/** What is pinned gives up words before it gives up its place. */
+const SHORTEST = 40;
 
 /**
  * The catalog as an agent reads it (L1), within a budget; null for no skills. The same skills, budget and ranking give the
@@ -79,13 +83,20 @@ function fitted(skills: readonly Skill[], options: CatalogTextOptions, count: (t
   }
 
   const ranked = rankedFirst(skills, options.rank());
-  const relevant = (most: number): LineOf => {
+  const relevant = (most: number, length = MEDIUM): LineOf => {
     const chosen = new Set(ranked.slice(0, most));
-    return (skill) => (chosen.has(skill) ? format.entry(skill, MEDIUM) : undefined);
+    return (skill) => (chosen.has(skill) ? format.entry(skill, length) : undefined);
   };
+  const { pinned = 0 } = options;
+  const length = [MEDIUM, SHORT, SHORTEST].find((one) => fits(relevant(pinned, one)));
+  if (length === undefined) {
+    const kept = new Set(ranked.slice(0, pinned));
+    return write((skill) => (kept.has(skill) ? format.name(skill) : undefined));
+  }
   // A line has more than one token, so no more than the budget can be shown.
   const most = Math.min(skills.length, options.budgetTokens);
-  return write(relevant(largest(most, (n) => fits(relevant(n)))));
+  const shown = largest(most, (n) => n <= pinned || fits(relevant(n, length)));
+  return write(relevant(Math.max(shown, pinned), length));
 }
 
 /** The line of a skill; undefined leaves it out. */
@@ -97,7 +108,8 @@ function layOut(format: CatalogFormat, lines: readonly string[], shown?: number,
 }
 
 function rankedFirst(skills: readonly Skill[], ranked: readonly Skill[]): readonly Skill[] {
-  return [...new Set([...ranked, ...skills])];
+  const here = new Set(skills);
+  return [...new Set([...ranked.filter((skill) => here.has(skill)), ...skills])];
 }
 
 /** The largest n from 0 to `most` for which `holds`, which is false from some n on. */

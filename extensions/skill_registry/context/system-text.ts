@@ -10,7 +10,7 @@ export interface SystemTextOptions {
   readonly catalog: SkillRegistryConfig['catalog'];
   /** A longer body is never put into a prompt; its catalog entry stands for it. */
   readonly maxBodyTokens: number;
-  /** Which of the visible skills matter most to the prompt, best first. */
+  /** Which of the visible skills matter most to the prompt, best first; the pinned ones before all others. */
   readonly rank: () => readonly Skill[];
   /** The body of a skill; undefined when it has just gone. */
   readonly body: (skill: Skill) => string | undefined;
@@ -59,7 +59,8 @@ function catalogOf(
   { catalog, rank }: SystemTextOptions,
   budgetTokens: number,
 ): Promise<string | null> {
-  return catalogText(skills, { budgetTokens, rank, format: catalog.format === 'xml' ? XML : BULLETS });
+  const pinned = skills.filter((skill) => catalog.pinned.includes(skill.id)).length;
+  return catalogText(skills, { budgetTokens, rank, pinned, format: catalog.format === 'xml' ? XML : BULLETS });
 }
 
 function enforced(text: string | null, { catalog }: SystemTextOptions): string | null {

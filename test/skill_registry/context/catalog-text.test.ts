@@ -136,3 +136,15 @@ describe('the ladder', () => {
     await expect(catalogText(even, { budgetTokens: 200, rank })).rejects.toThrow('asked');
   });
 });
+
+it('pinned skills give up words before they give up their place', async () => {
+  const skills = Array.from({ length: 300 }, (_, index) =>
+    fakeSkill(`skill-${index}`, { description: 'A long description of what it does and when. '.repeat(8) }),
+  );
+  const pinned = skills.filter((_, index) => index % 25 === 0);
+  for (const budgetTokens of [150, 250, 400, 1000]) {
+    const text = (await catalogText(skills, { budgetTokens, rank: () => pinned, pinned: pinned.length })) ?? '';
+    expect(pinned.filter(({ id }) => !text.includes(`\`${id}\``))).toEqual([]);
+    expect(await countTokens(text)).toBeLessThanOrEqual(budgetTokens);
+  }
+});
