@@ -204,6 +204,8 @@ export interface ExtensionContext {
   getExtension<T>(id: string): T;
   /** From the environment, else from `<root>/.env`. */
   getSecret(name: string): string | undefined;
+  /** Aborts when the extension has stopped or failed: for what it has put into others, such as `addSource` of the registry. */
+  readonly signal: AbortSignal;
   /** Reload every extension when the running turn has ended. */
   requestRestart(): void;
   /** What a channel needs to talk to agents and to run commands. */

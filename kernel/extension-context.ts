@@ -19,6 +19,8 @@ export interface ContextServices {
   log(entry: LogEntry): void;
   notifyUser(text: string): void;
   getSecret(name: string): string | undefined;
+  /** Aborts when the extension has stopped or failed. */
+  lifeOf(id: string): AbortSignal;
   requestRestart(): void;
   /** The object of a running extension. */
   instance(id: string): unknown;
@@ -55,6 +57,7 @@ export function createExtensionContext(
       return instance as T;
     },
     getSecret: services.getSecret,
+    signal: services.lifeOf(id),
     requestRestart: services.requestRestart,
     kernel: services.kernel,
   };

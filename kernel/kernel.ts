@@ -157,6 +157,17 @@ export async function boot(options: BootOptions): Promise<Kernel> {
   const handoffAgent = (): string | undefined =>
     running().find(({ descriptor }) => descriptor?.integrationMode === 'handoff')?.found.manifest.id;
 
+  const lives = new Map<string, AbortController>();
+  const lifeOf = (id: string): AbortSignal => {
+    const life = new AbortController();
+    lives.set(id, life);
+    return life.signal;
+  };
+  const release = (id: string): void => {
+    bus.unsubscribeAll(id);
+    lives.get(id)?.abort();
+  };
+
   function contextOf({ manifest, dir }: FoundExtension) {
     const owner = readOwnerConfig(rootDir, manifest.id);
     owner.problems.forEach(report);
@@ -168,6 +179,7 @@ export async function boot(options: BootOptions): Promise<Kernel> {
       log: (entry) => options.onLog?.(entry),
       notifyUser,
       getSecret,
+      lifeOf,
       requestRestart,
       instance: (id) => running().find((record) => record.found.manifest.id === id)?.instance,
     });
@@ -196,7 +208,7 @@ export async function boot(options: BootOptions): Promise<Kernel> {
         isEnabled: ({ manifest }) => manifest.enabled || (options.enable ?? []).includes(manifest.id),
         checkAgent: turns.check,
         report,
-        release: bus.unsubscribeAll,
+        release,
       }),
     );
     commands();
@@ -210,7 +222,7 @@ export async function boot(options: BootOptions): Promise<Kernel> {
   async function stopAll(): Promise<void> {
     turnsEnd.abort();
     turnsEnd = new AbortController();
-    await stopExtensions(records, budgets.stop, { report, release: bus.unsubscribeAll });
+    await stopExtensions(records, budgets.stop, { report, release });
   }
 
   async function reload(): Promise<void> {

@@ -1,3 +1,4 @@
+import type { Skill, Snapshot } from 'skill-registry';
 import { printable } from 'skill-registry/kernel';
 import { openRegistry } from '../open-registry.ts';
 import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal } from '../terminal.ts';
@@ -18,17 +19,42 @@ export async function show(
     return EXIT.done;
   }
   const skill = await registry.read(id, { view: options.raw ? 'raw' : 'body' });
+  const entry = entryOf(registry.snapshot(), id);
   if (options.json) {
-    printJson(terminal, skill);
+    printJson(terminal, { ...skill, ...(entry ? fieldsOf(entry) : {}) });
     return EXIT.done;
   }
   printText(skill.content, terminal);
   const files = skill.resources.map(({ path, size }) => `\n  ${printable(path)} (${size} bytes)`).join('');
   terminal.err(`\n${skill.message}${skill.hint ? `\n${skill.hint}` : ''}${files ? `\nFiles:${files}` : ''}\n`);
+  if (entry?.hiddenBecause) terminal.err(`Models do not see it here: ${printable(entry.hiddenBecause)}\n`);
   return EXIT.done;
 }
 
 // --- internal ---
+
+/** The skill that `read` takes for this id. */
+function entryOf({ byId, byQualifiedId }: Snapshot, id: string): Skill | undefined {
+  return byId.get(id) ?? byQualifiedId.get(id);
+}
+
+/** What the catalog knows of a skill beside what `read` gives; null where the author says nothing. */
+function fieldsOf(skill: Skill): Readonly<Record<string, unknown>> {
+  return {
+    qualified_id: skill.qualifiedId,
+    version: skill.version ?? null,
+    author: skill.author ?? null,
+    license: skill.license ?? null,
+    compatibility: skill.compatibility ?? null,
+    allowed_tools: skill.allowedTools,
+    arguments: skill.arguments,
+    argument_hint: skill.argumentHint ?? null,
+    metadata: skill.metadata,
+    trigger_keywords: skill.triggerKeywords,
+    hidden_because: skill.hiddenBecause ?? null,
+    file: skill.file,
+  };
+}
 
 /** Bytes stay as they are unless a terminal would obey them. */
 function printText(text: string, terminal: Terminal): void {

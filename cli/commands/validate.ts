@@ -5,7 +5,7 @@ import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal } f
 
 /**
  * `skill-registry validate <path...>`: good news on standard output, reasons on standard error. With `--json`:
- * `{ results: [{ path, valid, errors: [string] }] }`.
+ * `{ results: [{ path, valid, errors: [string], warnings: [string] }] }`.
  */
 export async function validate(
   typed: readonly string[],
@@ -18,7 +18,7 @@ export async function validate(
       ...checkSkill(path, { profile: options.profile, cwd: terminal.cwd }),
     }));
     if (options.json) {
-      const results = checks.map(({ path, errors }) => ({ path, valid: errors.length === 0, errors }));
+      const results = checks.map(({ path, errors, warnings }) => ({ path, valid: errors.length === 0, errors, warnings }));
       printJson(terminal, { results });
     } else for (const check of checks) report(check, terminal);
     return checks.some(({ errors }) => errors.length > 0) ? EXIT.problem : EXIT.done;

@@ -208,16 +208,20 @@ export interface SkillRegistry {
    * @param options.bodies - Count bodies, which reads every SKILL.md. Default: true.
    */
   tokenCounts(options?: { readonly bodies?: boolean }): Promise<ReadonlyMap<string, TokenCounts>>;
-  /** How many files a skill has beside SKILL.md. */
+  /** The files a skill has beside SKILL.md, at most 512. @throws SKILL_NOT_FOUND. */
   resources(skillId: string): readonly ResourceInfo[];
   /**
    * Adds a source at run time, after those of the config; its skills are there when this resolves.
    *
    * @param source - As an entry of `sources` in the config, or a SkillSource of your own.
+   * @param options.signal - Takes it away when it aborts; an extension hands on `context.signal`.
    * @returns takes it away again, with its skills.
    * @throws INVALID_ARGUMENT.
    */
-  addSource(source: SourceConfigInput | SkillSource): Promise<() => Promise<void>>;
+  addSource(
+    source: SourceConfigInput | SkillSource,
+    options?: { readonly signal?: AbortSignal },
+  ): Promise<() => Promise<void>>;
   /**
    * The prompt of a role: the skill of that id as index and body, else the template
    * `<templates>/<role>/system_prompt.md`, else one sentence.

@@ -93,7 +93,7 @@ const source = z
       .regex(/^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/, 'expected the name of an npm package')
       .optional(),
     pack: z.string().min(1).optional(),
-    inline: z.union([inlineSkill, z.array(inlineSkill)]).optional(),
+    inline: z.preprocess((value) => (Array.isArray(value) ? value : [value]), z.array(inlineSkill)).optional(),
     preset: z.enum(['agents', 'claude', 'cursor', 'github']).optional(),
     shipped: z.literal(true).optional(),
     id: z.string().regex(SOURCE_ID, 'expected letters, digits and @ . _ / -').optional(),
@@ -153,8 +153,8 @@ const schema = z.strictObject({
 export type SkillRegistryConfigInput = Readonly<Record<string, unknown>>;
 
 /**
- * Fills in the defaults. A key that is unknown or wrong is a CONFIG_KEY_INVALID problem and its default holds: one typo
- * does not take the catalog away.
+ * Fills in the defaults. What is unknown or wrong is a CONFIG_KEY_INVALID problem and costs nothing beside it: the default of
+ * that key holds, and an entry of a list that is wrong is left out, the others stay.
  *
  * @param file - Named in the problems.
  */
@@ -163,23 +163,32 @@ export function readConfig(
   file: string,
 ): { readonly config: SkillRegistryConfig; readonly problems: readonly Problem[] } {
   const problems: Problem[] = [];
-  let values: Record<string, unknown> = { ...input };
+  let values: Record<string, unknown> = readLists(input, file, problems);
   for (;;) {
     const parsed = schema.safeParse(values);
     if (parsed.success) return { config: parsed.data, problems };
     for (const issue of parsed.error.issues) {
-      const keys = issue.code === 'unrecognized_keys' ? issue.keys : [undefined];
-      for (const key of keys) {
-        const path = key === undefined ? issue.path : [...issue.path, key];
-        const name = path.join('.');
-        const what =
-          key === undefined ? `${issue.message}; the default is used` : 'there is no such key; it is ignored';
-        const message = `Config "${name}": ${what}. docs/configuration.md lists the keys.`;
-        problems.push({ code: 'CONFIG_KEY_INVALID', severity: 'error', file, message, details: { key: name } });
+      for (const path of pathsOf(issue)) {
+        const effect = issue.code === 'unrecognized_keys' ? 'it is ignored' : 'the default is used';
+        problems.push(wrongKey(path, issue, valueAt(values, path), effect, file));
         values = without(values, path);
       }
     }
   }
+}
+
+/**
+ * One entry of `sources`, its defaults filled in; undefined when anything but an unknown key is wrong with it.
+ *
+ * @param path - Where it stands, for the problems.
+ */
+export function readSourceConfig(
+  entry: unknown,
+  path: readonly PropertyKey[],
+  file: string,
+): { readonly source?: SourceConfig | undefined; readonly problems: readonly Problem[] } {
+  const problems: Problem[] = [];
+  return { source: readEntry(source, entry, path, file, problems), problems };
 }
 
 /** Whether it can stand before the colon of a qualified id. */
@@ -189,13 +198,89 @@ export function isSourceId(id: string): boolean {
 
 // --- internal ---
 
-/** A copy without what `path` leads to; without the whole list when it leads into one. */
+/** Lists are read entry by entry: a wrong one must not bring back a default that its owner has replaced. */
+function readLists(input: SkillRegistryConfigInput, file: string, problems: Problem[]): Record<string, unknown> {
+  const values: Record<string, unknown> = { ...input };
+  const readEach = <T>(list: unknown, schemaOfEntry: z.ZodType<T>, path: readonly PropertyKey[]): unknown =>
+    Array.isArray(list)
+      ? list.flatMap((entry, index) => readEntry(schemaOfEntry, entry, [...path, index], file, problems) ?? [])
+      : list;
+  if ('sources' in values) values.sources = readEach(values.sources, source, ['sources']);
+  if ('tools' in values) values.tools = readEach(values.tools, z.enum(TOOL_NAMES), ['tools']);
+  const { catalog } = values;
+  if (typeof catalog === 'object' && catalog !== null && 'pinned' in catalog) {
+    values.catalog = { ...catalog, pinned: readEach(catalog.pinned, z.string(), ['catalog', 'pinned']) };
+  }
+  return values;
+}
+
+function readEntry<T>(
+  schemaOfEntry: z.ZodType<T>,
+  entry: unknown,
+  path: readonly PropertyKey[],
+  file: string,
+  problems: Problem[],
+): T | undefined {
+  let value = entry;
+  for (;;) {
+    const parsed = schemaOfEntry.safeParse(value);
+    if (parsed.success) return parsed.data;
+    const unknown = parsed.error.issues.filter(({ code }) => code === 'unrecognized_keys');
+    for (const issue of unknown.length > 0 ? unknown : parsed.error.issues) {
+      for (const below of pathsOf(issue)) {
+        const effect = unknown.length > 0 ? 'it is ignored' : 'this entry is left out';
+        problems.push(wrongKey([...path, ...below], issue, valueAt(value, below), effect, file));
+        if (unknown.length > 0) value = without(value as Record<string, unknown>, below);
+      }
+    }
+    if (unknown.length === 0) return undefined;
+  }
+}
+
+/** Of an unknown key, where the key stands. */
+function pathsOf(issue: z.core.$ZodIssue): readonly (readonly PropertyKey[])[] {
+  return issue.code === 'unrecognized_keys' ? issue.keys.map((key) => [...issue.path, key]) : [issue.path];
+}
+
+function wrongKey(
+  path: readonly PropertyKey[],
+  issue: z.core.$ZodIssue,
+  value: unknown,
+  effect: string,
+  file: string,
+): Problem {
+  const name = path.join('.');
+  const expected = issue.code === 'unrecognized_keys' ? 'there is no such key' : issue.message;
+  const message = `Config "${name}" is ${shown(value)}: ${expected}; ${effect}. Correct it; the configuration page lists the keys.`;
+  return { code: 'CONFIG_KEY_INVALID', severity: 'error', file, message, details: { key: name } };
+}
+
+function shown(value: unknown): string {
+  const text = value === undefined ? 'missing' : (safeJson(value) ?? String(value));
+  return text.length > 80 ? `${text.slice(0, 79)}…` : text;
+}
+
+function safeJson(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return undefined;
+  }
+}
+
+function valueAt(value: unknown, [head, ...rest]: readonly PropertyKey[]): unknown {
+  if (head === undefined) return value;
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, head)) return undefined;
+  return valueAt((value as Readonly<Record<PropertyKey, unknown>>)[head], rest);
+}
+
+/** A copy without what `path` leads to. */
 function without(values: Record<string, unknown>, path: readonly PropertyKey[]): Record<string, unknown> {
   const [head, ...rest] = path;
   if (head === undefined) return {};
-  const copy = { ...values };
+  const copy = (Array.isArray(values) ? [...values] : { ...values }) as Record<string, unknown>;
   const child = copy[head as string];
-  const deeper = rest.length > 0 && typeof child === 'object' && child !== null && !Array.isArray(child);
+  const deeper = rest.length > 0 && typeof child === 'object' && child !== null;
   if (deeper) copy[head as string] = without(child as Record<string, unknown>, rest);
   else delete copy[head as string];
   return copy;

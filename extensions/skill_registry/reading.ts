@@ -19,7 +19,10 @@ export function createReading(
   limits: SkillRegistryConfig['limits'],
   onLoaded: (event: SkillLoadedEvent) => void,
 ): Pick<SkillRegistry, 'read' | 'readResource'> {
-  const load = async <T>(request: LoadRequest, use: (skill: Skill, source: SkillSource) => Promise<T>): Promise<T> => {
+  const load = async <T>(
+    request: LoadRequest,
+    use: (skill: Skill, source: SkillSource, id: string) => Promise<T>,
+  ): Promise<T> => {
     const startedAt = performance.now();
     const { skill, refusal } = find(catalog, grants, request);
     const report = (outcome: SkillLoadedEvent['outcome'], error: string | null): void =>
@@ -41,7 +44,7 @@ export function createReading(
       throw skillNotFound(request.skillId, nearestIds(knownIds(catalog, grants, request), request.skillId));
     }
     try {
-      const loaded = await use(skill, source);
+      const loaded = await use(skill, source, idOf(skill, catalog, grants, request));
       // What a person loads in a conversation, the agent of that conversation may use.
       if (request.audience === 'person' && request.turn) grants.add(skill, request.turn);
       report('success', null);
@@ -54,19 +57,19 @@ export function createReading(
 
   return {
     read: (skillId, { view = 'body', audience = 'person' } = {}, turn) =>
-      load({ skillId, audience, turn }, (skill, source) => readSkill(skill, source, view, limits)),
+      load({ skillId, audience, turn }, (skill, source, id) => readSkill(skill, id, source, view, limits)),
 
     readResource: (skillId, path, turn) =>
       load(
         { skillId, path, audience: turn ? 'model' : 'person', turn },
-        async (skill, source): Promise<ReadResource> => {
+        async (skill, source, id): Promise<ReadResource> => {
           const bytes = source.readResource(skill, path, limits.resource_bytes);
           const text = bytes.toString('utf8');
           const isText = Buffer.from(text).equals(bytes);
           const content = isText ? text : bytes.toString('base64');
           const approx_tokens = await countTokens(content);
           const encoding = isText ? 'utf-8' : 'base64';
-          return { skill_id: skill.id, path, content, encoding, size: bytes.length, approx_tokens };
+          return { skill_id: id, path, content, encoding, size: bytes.length, approx_tokens };
         },
       ),
   };
@@ -93,6 +96,11 @@ function find(
   return skill ? { skill } : {};
 }
 
+/** The id under which the caller gets this very skill again: the bare one, unless that is another skill's. */
+function idOf(skill: Skill, catalog: Catalog, grants: Grants, request: LoadRequest): string {
+  return find(catalog, grants, { ...request, skillId: skill.id }).skill === skill ? skill.id : skill.qualifiedId;
+}
+
 function knownIds(catalog: Catalog, grants: Grants, { audience, turn = {} }: LoadRequest): readonly string[] {
   const snapshot = catalog.snapshot();
   const known = audience === 'model' ? visibleSkills(snapshot, turn, grants.of(turn)) : snapshot.skills;
@@ -101,6 +109,7 @@ function knownIds(catalog: Catalog, grants: Grants, { audience, turn = {} }: Loa
 
 async function readSkill(
   skill: Skill,
+  id: string,
   source: SkillSource,
   view: 'body' | 'raw',
   limits: SkillRegistryConfig['limits'],
@@ -111,11 +120,11 @@ async function readSkill(
   const approx_tokens = await countTokens(content);
   const needed = skill.requires.join(', ');
   return {
-    skill_id: skill.id,
+    skill_id: id,
     name: skill.name,
     content,
     approx_tokens,
-    message: `Skill loaded: ${skill.id} (approx. ${approx_tokens} tokens)`,
+    message: `Skill loaded: ${id} (approx. ${approx_tokens} tokens)`,
     requires: skill.requires,
     ...(needed ? { hint: `This skill requires: ${needed}. Load it first if you haven't already.` } : {}),
     resources: source.resources(skill),

@@ -3,7 +3,13 @@ import { countTokens, type Problem } from 'skill-registry/kernel';
 import type { ListQuery, Skill, SkillList, SkillLoadedEvent, SkillRegistry } from './api.ts';
 import { createCatalog } from './catalog/catalog.ts';
 import { watchCatalog } from './catalog/watch.ts';
-import { isSourceId, readConfig, type SkillRegistryConfigInput, type SourceConfig } from './config.ts';
+import {
+  isSourceId,
+  readConfig,
+  readSourceConfig,
+  type SkillRegistryConfigInput,
+  type SourceConfig,
+} from './config.ts';
 import { ENFORCEMENT } from './context/enforcement.ts';
 import { createGrants } from './context/grants.ts';
 import { visibleSkills } from './context/scope.ts';
@@ -13,6 +19,7 @@ import { createReading } from './reading.ts';
 import { createRoleResolver } from './roles.ts';
 import { type Match, matchAll, matchAny, nearestIds } from './search/match.ts';
 import { bodyOf } from './skill/frontmatter.ts';
+import { shorten } from './skill/text.ts';
 import { adoptSource } from './sources/adopted-source.ts';
 import { hostSurroundings } from './sources/host-surroundings.ts';
 import { isSkillSource } from './sources/is-skill-source.ts';
@@ -22,6 +29,8 @@ import type { SkillSource } from './sources/source.ts';
 import { createTokenLedger } from './token-ledger.ts';
 import { makeTools } from './tools/index.ts';
 import { writePolicyOf } from './write-policy.ts';
+
+const MAX_LISTED_DESCRIPTION = 1024;
 
 export interface SkillRegistryOptions {
   /** Relative source paths start here. Default: the current directory. */
@@ -102,21 +111,34 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
       const enforcement = text?.includes(ENFORCEMENT) ? await countTokens(ENFORCEMENT) : 0;
       return { tokens: text === null ? 0 : await countTokens(text), enforcement };
     },
-    async addSource(source) {
+    async addSource(source, { signal } = {}) {
+      signal?.throwIfAborted();
       if (closing.signal.aborted) throw registryClosed();
       const added = isSkillSource(source)
         ? [adoptSource(source, freeId(checkedId(source.id), taken))]
-        : makeAll(readSource(source));
-      const remove = added.map((one) => catalog.addSource(one));
-      await catalog.refresh();
+        : makeAll([readSource(source)]);
+      const ends = added.map((one) => catalog.addSource(one));
       let isThere = true;
-      return async () => {
-        if (!isThere) return;
+      const takeAway = (): void => {
         isThere = false;
-        for (const end of remove) end();
+        for (const end of ends) end();
         for (const { id } of added) taken.delete(id);
+      };
+      try {
+        await catalog.refresh();
+      } catch (error) {
+        takeAway();
+        throw error;
+      }
+      const remove = async (): Promise<void> => {
+        if (!isThere) return;
+        takeAway();
         if (!closing.signal.aborted) await catalog.refresh();
       };
+      const onAbort = (): void => void remove().catch(() => undefined);
+      if (signal?.aborted) onAbort();
+      signal?.addEventListener('abort', onAbort, { once: true });
+      return remove;
     },
     resolveRolePrompt: (role, { templates = 'templates/roles', variables = {} } = {}) =>
       roles.resolve(role, futureRealPath(resolve(root, templates)), variables),
@@ -187,11 +209,12 @@ function checkedId(id: string): string {
 }
 
 /** One source as a caller of the library or an extension gives it. @throws INVALID_ARGUMENT. */
-function readSource(source: unknown): readonly SourceConfig[] {
-  const { config, problems } = readConfig({ sources: [source] }, 'addSource');
+function readSource(given: unknown): SourceConfig {
+  const { source, problems } = readSourceConfig(given, ['source'], 'addSource');
   const [problem] = problems;
-  if (problem) throw invalidArgument(problem.message);
-  return config.sources;
+  if (problem || !source)
+    throw invalidArgument(problem?.message ?? 'addSource takes an entry of sources, or a SkillSource.');
+  return source;
 }
 
 function keyOf({ code, file, line, message }: Problem): string {
@@ -209,7 +232,8 @@ function listSkills(skills: readonly Skill[], { query, tag, source, limit = 20 }
   const listed = matches.slice(0, limit).map(({ skill, score }) => ({
     skill_id: skill.id,
     name: skill.name,
-    description: skill.description,
+    // The model pays for every one of up to 200.
+    description: shorten(skill.description, MAX_LISTED_DESCRIPTION),
     tags: skill.tags,
     source: skill.source,
     ...(score === undefined ? {} : { score: Number(score.toFixed(3)) }),

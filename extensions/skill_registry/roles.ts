@@ -3,11 +3,13 @@ import { join } from 'node:path';
 import { describeError, isCodedError, readContained, renderTemplate } from 'skill-registry/kernel';
 import type { RolePrompt, SkillRegistry, Snapshot } from './api.ts';
 import { invalidArgument } from './errors.ts';
-import { foldLine } from './skill/text.ts';
+import { foldLine, shorten } from './skill/text.ts';
 
 /** A role is a folder's name, so it is held to what can be one. */
 const ROLE = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 const MAX_KNOWN = 1000;
+/** Characters of a description in the index: every prompt of a role pays for all of them. */
+const MAX_DESCRIPTION = 500;
 const MAX_TEMPLATE_BYTES = 262_144;
 
 /** Resolves prompts of roles, and remembers them until what they are made of changes. */
@@ -47,7 +49,7 @@ export function createRoleResolver(registry: Pick<SkillRegistry, 'read' | 'snaps
 }
 
 /**
- * One line per skill a model may load, by name; `highlight` first, marked with `* `. Ends with a line end; empty for no
+ * One line per skill a model may load, by name, long descriptions shortened; `highlight` first, marked with `* `. Ends with a line end; empty for no
  * skills.
  */
 export function skillIndex({ skills }: Snapshot, highlight?: string): string {
@@ -55,7 +57,7 @@ export function skillIndex({ skills }: Snapshot, highlight?: string): string {
   if (shown.length === 0) return '';
   const sorted = [...shown].sort((a, b) => rank(a.id, highlight) - rank(b.id, highlight) || (a.id < b.id ? -1 : 1));
   const lines = sorted.map(
-    (skill) => `${skill.id === highlight ? '*' : '-'} ${skill.id}: ${foldLine(skill.description)}`,
+    (skill) => `${skill.id === highlight ? '*' : '-'} ${skill.id}: ${shorten(foldLine(skill.description), MAX_DESCRIPTION)}`,
   );
   return `Skills:\n${lines.join('\n')}\n`;
 }

@@ -187,4 +187,19 @@ describe('an extension that contributes a source', () => {
     expect(await promptOf(kernel)).not.toContain('`cake`');
     expect(kernel.commands().map(({ name }) => name)).not.toContain('skills:cake');
   });
+
+  it('takes them with it when it fails, if it handed on its signal', async () => {
+    const failing = String(EXTENSION['extensions/recipes/main.js'])
+      .replace("id: 'recipes' }", "id: 'recipes' }, { signal: this.context.signal }")
+      .replace('async stop() { await this.remove(); }', 'async stop() {}')
+      .replace(
+        ');\n        }\n        async stop',
+        ");\n          throw new Error('burnt');\n        }\n        async stop",
+      );
+    const root = tempFolder({ ...TREE, ...EXTENSION, 'extensions/recipes/main.js': failing });
+    const kernel = await boot({ root });
+    onTestFinished(() => kernel.shutdown());
+    expect(kernel.problems().map(({ code }) => code)).toEqual(['EXTENSION_START_FAILED']);
+    await waitFor('the skill to have gone', async () => !(await promptOf(kernel)).includes('`cake`'));
+  });
 });

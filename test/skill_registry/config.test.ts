@@ -44,7 +44,6 @@ describe('a wrong key', () => {
     [{ catalog: { budget_tokens: '500' } }, ['catalog.budget_tokens']],
     [{ catalog: { budget_tokens: 99.5 } }, ['catalog.budget_tokens']],
     [{ catalog: { pinned: 'a' } }, ['catalog.pinned']],
-    [{ catalog: { pinned: [1] } }, ['catalog.pinned.0']],
     [{ catalog: [] }, ['catalog']],
     [{ catalog: null }, ['catalog']],
     [{ watch: 'events' }, ['watch']],
@@ -54,15 +53,8 @@ describe('a wrong key', () => {
     [{ writes: { create: true } }, ['writes.create']],
     [{ limits: { file_bytes: -1, depth: 3 } }, ['limits.file_bytes', 'limits.depth']],
     [{ limits: { scan_depth: 65 } }, ['limits.scan_depth']],
-    [{ tools: ['read_skil'] }, ['tools.0']],
     [{ tools: 'read_skill' }, ['tools']],
     [{ sources: 'skills' }, ['sources']],
-    [{ sources: [{}] }, ['sources.0']],
-    [{ sources: [{ path: 'a', shipped: true }] }, ['sources.0']],
-    [{ sources: [{ path: '' }] }, ['sources.0.path']],
-    [{ sources: [{ path: 'a', id: 'b c' }] }, ['sources.0.id']],
-    [{ sources: [{ path: 'a', id: '../x' }] }, ['sources.0.id']],
-    [{ sources: [{ path: 'a', follow: true }] }, ['sources.0.follow']],
     [JSON.parse('{ "__proto__": 1, "x": 2 }'), ['__proto__', 'x']],
     [{ tools: () => [], sources: Symbol('s') }, ['tools', 'sources']],
   ])('is a problem, and its default holds: %j', (input, keys) => {
@@ -72,6 +64,37 @@ describe('a wrong key', () => {
     for (const problem of problems) {
       expect(problem).toMatchObject({ code: 'CONFIG_KEY_INVALID', severity: 'error', file: FILE });
     }
+  });
+
+  it.each<[Readonly<Record<string, unknown>>, string, string]>([
+    [{}, 'sources.1', 'exactly one of'],
+    [{ path: 'a', shipped: true }, 'sources.1', 'exactly one of'],
+    [{ path: '' }, 'sources.1.path', '""'],
+    [{ path: 'a', id: '../x' }, 'sources.1.id', '"../x"'],
+    [{ preset: 'windsurf' }, 'sources.1.preset', '"windsurf"'],
+    [{ path: 'a', validation: 'stric' }, 'sources.1.validation', '"stric"'],
+    [{ inline: { name: 'Tea', description: 'Tea.' } }, 'sources.1.inline.0.instructions', 'missing'],
+  ])('costs a list that entry alone, and never brings a default back: %j', (entry, key, arrived) => {
+    const { config, problems } = read({ sources: [{ path: 'team' }, entry, { path: 'own' }] });
+    expect(config.sources.map(({ path }) => path)).toEqual(['team', 'own']);
+    expect(problems).toMatchObject([{ code: 'CONFIG_KEY_INVALID', details: { key } }]);
+    expect(problems[0]?.message).toContain(arrived);
+    expect(problems[0]?.message).toContain('this entry is left out');
+    expect(read({ sources: [entry] }).config.sources).toEqual([]);
+  });
+
+  it('that is unknown in a source costs the source nothing', () => {
+    const { config, problems } = read({ sources: [{ path: 'team', pth: 'x' }] });
+    expect(config.sources).toMatchObject([{ path: 'team' }]);
+    expect(problems).toMatchObject([{ details: { key: 'sources.0.pth' } }]);
+    expect(problems[0]?.message).toContain('"x": there is no such key; it is ignored');
+  });
+
+  it('costs tools and pinned ids that entry alone', () => {
+    const { config, problems } = read({ tools: ['read_skil', 'read_skill'], catalog: { pinned: [1, 'a'] } });
+    expect(config.tools).toEqual(['read_skill']);
+    expect(config.catalog.pinned).toEqual(['a']);
+    expect(problems.map(({ details }) => details?.key)).toEqual(['tools.0', 'catalog.pinned.0']);
   });
 
   it('does not cost the good keys beside it', () => {

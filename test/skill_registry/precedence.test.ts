@@ -56,7 +56,7 @@ describe('a collision', () => {
       const [source, ...below] = path.split('/');
       const qualified = `${source}:${below.join('/')}`;
       const loser = await registry.read(qualified, { audience: 'model' }, {});
-      expect(loser).toMatchObject({ skill_id: 'twin', content: `Twin ${source}.`, source });
+      expect(loser).toMatchObject({ skill_id: qualified, content: `Twin ${source}.`, source });
       expect(told.some(({ message }) => message.includes(qualified))).toBe(true);
     }
     expect(registry.list({ query: 'twin' }).total).toBe(1);
@@ -73,7 +73,7 @@ describe('a collision', () => {
     ]);
     await expect(registry.read('twin')).rejects.toMatchObject({ code: 'SKILL_NOT_FOUND' });
     for (const id of ['one:twin', 'two:twin', 'three:deep/twin', 'two:pair', 'three:pair']) {
-      expect(await registry.read(id)).toMatchObject({ skill_id: id.endsWith('pair') ? 'pair' : 'twin' });
+      expect(await registry.read(id)).toMatchObject({ skill_id: id });
     }
     expect(registry.list().skills.map(({ skill_id }) => skill_id)).toEqual(['same', 'alone']);
   });
@@ -106,5 +106,24 @@ describe('a collision', () => {
   it('keeps a skill preloaded that a later source preloads', async () => {
     const { registry } = await openRegistry(TREE, { sources: [{ path: 'two' }, { path: 'two/alone', preload: true }] });
     expect(await registry.context('')).toContain('## alone\n\nAlone.');
+  });
+});
+
+it('a loser is answered under the id that reaches it again, with its own files', async () => {
+  const { registry } = await openRegistry(
+    {
+      'a/tea/SKILL.md': skillMd({ name: 'tea', description: 'Tea of a.' }, 'A.'),
+      'a/tea/ref.md': 'file of a',
+      'b/tea/SKILL.md': skillMd({ name: 'tea', description: 'Tea of b.' }, 'B.'),
+      'b/tea/ref.md': 'file of b',
+    },
+    { sources: [{ path: 'a' }, { path: 'b' }] },
+  );
+  expect(await registry.read('a:tea')).toMatchObject({ skill_id: 'tea', content: 'A.' });
+  const loser = await registry.read('b:tea');
+  expect(loser).toMatchObject({ skill_id: 'b:tea', content: 'B.', message: expect.stringContaining('loaded: b:tea ') });
+  expect(await registry.readResource(loser.skill_id, 'ref.md')).toMatchObject({
+    skill_id: 'b:tea',
+    content: 'file of b',
   });
 });

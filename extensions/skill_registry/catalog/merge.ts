@@ -21,7 +21,8 @@ export interface FoundSkills {
 /**
  * Joins what the sources found. Of several skills with one id the policy names the winner, by order of source and then of
  * path; under `error` nobody has the id. Losers stay readable by qualified id and each is named in a problem. The same real
- * file, and identical content under one id, is no collision; a source that preloads it does so whichever source has it.
+ * file, and identical content under one id, is no collision; of two sources that lead to a file the policy says which counts.
+ * A source that preloads it does so whichever source has it.
  *
  * @param sources - In order of precedence.
  */
@@ -32,7 +33,7 @@ export function mergeSources(
   const byQualifiedId = new Map<string, Skill>();
   const candidates = new Map<string, Skill[]>();
   const rank = new Map<Skill, number>();
-  const seen = new Set<string>();
+  const sightings = new Map<string, { readonly skill: Skill; readonly index: number }>();
   const problems: Problem[] = [];
   const preloaded = new Set(
     sources.flatMap(({ skills }) => skills.flatMap((skill) => (skill.preload && skill.realFile) || [])),
@@ -44,15 +45,20 @@ export function mergeSources(
     for (const skill of [...skills, ...losers]) byQualifiedId.set(skill.qualifiedId, skill);
     for (const skill of skills) {
       const place = skill.realFile ?? skill.qualifiedId;
-      if (seen.has(place)) continue;
-      seen.add(place);
-      rank.set(skill, index);
-      candidates.set(skill.id, [...(candidates.get(skill.id) ?? []), skill]);
+      const known = sightings.get(place);
+      if (known && (collision !== 'last' || known.index === index)) continue;
+      // Put behind all others.
+      sightings.delete(place);
+      sightings.set(place, { skill, index });
     }
     for (const loser of losers) {
       const winner = skills.find(({ id }) => id === loser.id);
       if (winner && winner.digest !== loser.digest) problems.push(taken(winner, loser, 'wins in its source'));
     }
+  }
+  for (const { skill, index } of sightings.values()) {
+    rank.set(skill, index);
+    candidates.set(skill.id, [...(candidates.get(skill.id) ?? []), skill]);
   }
   const byId = new Map<string, Skill>();
   for (const [id, rivals] of candidates) {
@@ -72,17 +78,23 @@ export function mergeSources(
 // --- internal ---
 
 function taken(winner: Skill, loser: Skill, how: string): Problem {
+  const them = winner.dir !== null && loser.dir !== null ? 'the directories' : 'them';
   const message =
-    `Another skill "${loser.id}" ${how} (${winner.file}), so this one is not offered. Rename one of the directories, ` +
+    `Another skill "${loser.id}" ${how} (${winner.file}), so this one${named(loser)} is not offered. Rename one of ${them}, ` +
     `or read this one as "${loser.qualifiedId}".`;
   return { code: 'SKILL_ID_TAKEN', severity: 'warning', file: loser.file, message, details: detailsOf(winner, loser) };
 }
 
 function clash(first: Skill, second: Skill): Problem {
   const message =
-    `Two skills have the id "${second.id}", the other is ${first.file}, and collision is "error", so neither is offered. ` +
-    `Rename one, or read them as "${first.qualifiedId}" and "${second.qualifiedId}".`;
+    `Two skills have the id "${second.id}": this one${named(second)} and ${first.file}. As collision is "error", neither is offered. ` +
+    `Rename one of them, or read them as "${first.qualifiedId}" and "${second.qualifiedId}".`;
   return { code: 'SKILL_ID_TAKEN', severity: 'error', file: second.file, message, details: detailsOf(first, second) };
+}
+
+/** The name it was given, where the id was made of that. */
+function named({ id, name }: Skill): string {
+  return name === id ? '' : ` (${JSON.stringify(name.slice(0, 80))})`;
 }
 
 function detailsOf(winner: Skill, loser: Skill): Readonly<Record<string, unknown>> {

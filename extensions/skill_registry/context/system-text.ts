@@ -8,7 +8,10 @@ import { BULLETS, XML } from './formats.ts';
 export interface SystemTextOptions {
   readonly inject: SkillRegistryConfig['inject'];
   readonly catalog: SkillRegistryConfig['catalog'];
-  /** A longer body is never put into a prompt; its catalog entry stands for it. */
+  /**
+   * A longer body is never put into a prompt; its catalog entry stands for it. Preloaded bodies together have at most four
+   * times as many.
+   */
   readonly maxBodyTokens: number;
   /** Which of the visible skills matter most to the prompt, best first; the pinned ones before all others. */
   readonly rank: () => readonly Skill[];
@@ -23,9 +26,9 @@ export interface SystemTextOptions {
  * @param skills - What is visible in this turn.
  */
 export async function systemText(skills: readonly Skill[], options: SystemTextOptions): Promise<string | null> {
-  const active = await activeBodies(skills, options);
+  const { active, wanted } = await activeBodies(skills, options);
   const listed = await listedText(skills, active, options);
-  const parts = [listed, activeText(active)].filter((part) => part !== null);
+  const parts = [listed, activeText(active, wanted)].filter((part) => part !== null);
   return parts.length > 0 ? parts.join('\n\n') : null;
 }
 
@@ -35,6 +38,8 @@ export async function systemText(skills: readonly Skill[], options: SystemTextOp
 const TOKEN_BYTES = 128;
 /** So many bodies are read in vain before it is enough: with thousands of skills most are far from relevant. */
 const MAX_MISSES = 20;
+/** Preloaded bodies together take as much as so many of the longest. */
+const PRELOADED_BODIES = 4;
 /** No block is smaller. */
 const MIN_BLOCK_TOKENS = 12;
 
@@ -127,20 +132,45 @@ function blockOf({ id, description }: Skill, body: string): string {
   return `\n- Skill Name: ${id}\n  Description: ${description}\n  Instructions:\n${body}\n`;
 }
 
-/** The bodies of preloaded skills, as far as they are no longer than a body may be. */
-async function activeBodies(skills: readonly Skill[], options: SystemTextOptions): Promise<ReadonlyMap<Skill, string>> {
-  const active = new Map<Skill, string>();
-  for (const skill of skills) {
-    if (!skill.preload || skill.bytes > options.maxBodyTokens * TOKEN_BYTES) continue;
-    const body = options.body(skill);
-    const count = await loadTokenCounter();
-    if (body !== undefined && count(body) <= options.maxBodyTokens) active.set(skill, body);
-  }
-  return active;
+interface Active {
+  /** Sections by skill, in order of the catalog. */
+  readonly active: ReadonlyMap<Skill, string>;
+  /** How many skills are to be there. */
+  readonly wanted: number;
 }
 
-function activeText(active: ReadonlyMap<Skill, string>): string | null {
+/** The bodies of preloaded skills, as far as each is no longer than a body may be and they fit together. */
+async function activeBodies(skills: readonly Skill[], options: SystemTextOptions): Promise<Active> {
+  const active = new Map<Skill, string>();
+  const preloaded = skills.filter(({ preload }) => preload);
+  let wanted = preloaded.length;
+  let left = options.maxBodyTokens * PRELOADED_BODIES;
+  let misses = 0;
+  for (const skill of preloaded) {
+    if (misses >= MAX_MISSES) break;
+    if (skill.bytes > Math.min(options.maxBodyTokens, left) * TOKEN_BYTES) continue;
+    const body = options.body(skill);
+    if (body === undefined) {
+      wanted--;
+      continue;
+    }
+    const count = await loadTokenCounter();
+    if (count(body) > options.maxBodyTokens) continue;
+    const section = `## ${skill.id}\n\n${body}`;
+    const tokens = count(`${section}\n\n`);
+    if (tokens > left) {
+      misses++;
+      continue;
+    }
+    left -= tokens;
+    active.set(skill, section);
+  }
+  return { active, wanted };
+}
+
+function activeText(active: ReadonlyMap<Skill, string>, wanted: number): string | null {
   if (active.size === 0) return null;
-  const sections = [...active].map(([{ id }, body]) => `## ${id}\n\n${body}`);
-  return ['# Active Skills\n\nFollow their instructions.', ...sections].join('\n\n');
+  const note = `${active.size} of ${wanted} preloaded skills are given in full; load the others with read_skill(skill_id).`;
+  const notes = active.size < wanted ? [note] : [];
+  return ['# Active Skills\n\nFollow their instructions.', ...notes, ...active.values()].join('\n\n');
 }

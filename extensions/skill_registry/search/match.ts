@@ -8,12 +8,12 @@ export interface Match {
   readonly score: number;
 }
 
-/** How much a word counts where it was found. A word of the id is what people type. */
+/** How much a word counts where it was found; a trigger keyword counts as a tag. A word of the id is what people type. */
 const WEIGHTS = { id: 1, idPart: 0.8, name: 0.7, tag: 0.6, description: 0.3 } as const;
 
 /**
  * Skills in which every word of the query occurs, best first; equal ones in catalog order. The query equal to an id or a
- * name comes first, a prefix of one next.
+ * name comes first, a prefix of one next, then the one whose trigger keyword it is.
  */
 export function matchAll(skills: readonly Skill[], query: string): readonly Match[] {
   const words = wordsOf(query);
@@ -63,7 +63,8 @@ function wordsOf(text: string): readonly string[] {
 function wholeScore(skill: Skill, whole: string): number {
   const [id, name] = [skill.id.toLowerCase(), skill.name.toLowerCase()];
   if (id === whole || name === whole) return 1;
-  return id.startsWith(whole) || name.startsWith(whole) ? 0.9 : 0;
+  if (id.startsWith(whole) || name.startsWith(whole)) return 0.9;
+  return skill.triggerKeywords.some((keyword) => keyword.toLowerCase() === whole) ? 0.85 : 0;
 }
 
 function wordScore(skill: Skill, word: string): number {
@@ -71,6 +72,6 @@ function wordScore(skill: Skill, word: string): number {
   if (id.split(/[^\p{L}\p{N}]+/u).includes(word)) return WEIGHTS.id;
   if (id.includes(word)) return WEIGHTS.idPart;
   if (skill.name.toLowerCase().includes(word)) return WEIGHTS.name;
-  if (skill.tags.some((tag) => tag.toLowerCase().includes(word))) return WEIGHTS.tag;
+  if ([...skill.tags, ...skill.triggerKeywords].some((tag) => tag.toLowerCase().includes(word))) return WEIGHTS.tag;
   return skill.description.toLowerCase().includes(word) ? WEIGHTS.description : 0;
 }

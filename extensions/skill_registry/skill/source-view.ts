@@ -1,4 +1,4 @@
-import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, type YAMLError } from 'yaml';
+import { type Document, isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, type YAMLError } from 'yaml';
 import { splitFrontmatter } from './frontmatter.ts';
 import { pythonText, type SourceFields, type SourceValue } from './python-text.ts';
 import { isTooDeep, MAX_DEPTH } from './yaml-depth.ts';
@@ -9,6 +9,8 @@ export interface SourceFailure {
   readonly kind: 'missing' | 'unclosed' | 'invalid' | 'not-mapping';
   /** `invalid`: the reason and its line in the file. `not-mapping`: what it is, by Python's name. Else empty. */
   readonly detail: string;
+  /** 1-based, in the file. */
+  readonly line: number;
 }
 
 /** The frontmatter as its author wrote it. */
@@ -17,6 +19,8 @@ export interface SourceView {
   readonly fields: SourceFields;
   /** The lines between the fences, with line feeds only. */
   readonly yaml: string;
+  /** 1-based line in the file of a top-level key; 1 when there is no such key. */
+  readonly lineOf: (key: string) => number;
 }
 
 /** As much as the loader reads: what is valid can be loaded. */
@@ -38,7 +42,8 @@ export function readSource(text: string): SourceView | { readonly failure: Sourc
 // --- internal ---
 
 function fail(kind: SourceFailure['kind'], detail = ''): { readonly failure: SourceFailure } {
-  return { failure: { kind, detail } };
+  // `at` ends with it.
+  return { failure: { kind, detail, line: Number(/\(line (\d+)\)$/.exec(detail)?.[1] ?? 1) } };
 }
 
 function parse(yaml: string, firstLine: number): SourceView | { readonly failure: SourceFailure } {
@@ -65,7 +70,10 @@ function parse(yaml: string, firstLine: number): SourceView | { readonly failure
     if (error?.code === 'MULTIPLE_DOCS') return fail('unclosed');
     if (error) return fail('invalid', at(reasonOf(error, yaml), error.pos[0]));
     const value = convert(document.contents, at);
-    if (value instanceof Map) return { fields: withMetadataText(value), yaml };
+    if (value instanceof Map) {
+      const lineOf = (key: string): number => firstLine + lines.linePos(offsetOf(document, key)).line - 1;
+      return { fields: withMetadataText(value), yaml, lineOf: (key) => (value.has(key) ? lineOf(key) : 1) };
+    }
     return fail('not-mapping', document.contents === null ? 'NoneType' : typeof value === 'string' ? 'str' : 'list');
   } catch (error) {
     // A refusal of `convert`.
@@ -88,6 +96,13 @@ const WORDS: Partial<Record<YAMLError['code'], (char: string) => string>> = {
 
 function reasonOf({ code, pos, message }: YAMLError, yaml: string): string {
   return WORDS[code]?.(yaml[pos[0]] ?? '') ?? message;
+}
+
+/** Where a top-level key stands. */
+function offsetOf({ contents }: Document.Parsed, wanted: string): number {
+  const keys = isMap(contents) ? contents.items.map(({ key }) => key) : [];
+  const found = keys.find((key) => isScalar(key) && key.value === wanted);
+  return (isNode(found) ? found.range?.[0] : undefined) ?? 0;
 }
 
 type At = (reason: string, offset: number) => string;

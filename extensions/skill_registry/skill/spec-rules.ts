@@ -17,14 +17,29 @@ export const HYPHENS_TOGETHER = 'Skill name cannot contain consecutive hyphens';
  * @param directoryName - Must equal the name; absent: not compared.
  */
 export function specErrors(text: string, directoryName?: string): readonly string[] {
+  return specViolations(text, directoryName).map(({ message }) => message);
+}
+
+/** One rule that a SKILL.md breaks. */
+export interface Violation {
+  readonly message: string;
+  /** 1-based, of the field it is about; 1 when it is about none that is there. */
+  readonly line: number;
+}
+
+/** As `specErrors`, with the lines. */
+export function specViolations(text: string, directoryName?: string): readonly Violation[] {
   const source = readSource(text);
-  if ('failure' in source) return [failureText(source.failure)];
-  const { fields } = source;
+  if ('failure' in source) return [{ message: failureText(source.failure), line: source.failure.line }];
+  const { fields, lineOf } = source;
+  const at = (field: string, messages: readonly string[]): readonly Violation[] =>
+    messages.map((message) => ({ message, line: lineOf(field) }));
+  const unknown = unknownFields(fields);
   return [
-    ...unknownFieldErrors(fields),
-    ...nameErrors(fields.get('name'), directoryName),
-    ...descriptionErrors(fields.get('description')),
-    ...compatibilityErrors(fields.get('compatibility')),
+    ...at(unknown[0] ?? '', unknownFieldErrors(unknown)),
+    ...at('name', nameErrors(fields.get('name'), directoryName)),
+    ...at('description', descriptionErrors(fields.get('description'))),
+    ...at('compatibility', compatibilityErrors(fields.get('compatibility'))),
   ];
 }
 
@@ -51,8 +66,11 @@ export function requiredFieldError(field: string, value: SourceValue | undefined
 
 // --- internal ---
 
-function unknownFieldErrors(fields: SourceFields): readonly string[] {
-  const unknown = [...fields.keys()].filter((key) => !ALLOWED.includes(key)).sort(byCodePoint);
+function unknownFields(fields: SourceFields): readonly string[] {
+  return [...fields.keys()].filter((key) => !ALLOWED.includes(key)).sort(byCodePoint);
+}
+
+function unknownFieldErrors(unknown: readonly string[]): readonly string[] {
   if (unknown.length === 0) return [];
   const allowed = ALLOWED.map((field) => `'${field}'`).join(', ');
   return [`Unexpected fields in frontmatter: ${unknown.join(', ')}. Only [${allowed}] are allowed.`];

@@ -1,7 +1,7 @@
 import { parse } from 'yaml';
 import { splitFrontmatter } from './frontmatter.ts';
 import { readSource, type SourceFailure } from './source-view.ts';
-import { HYPHEN_AT_END, HYPHENS_TOGETHER } from './spec-rules.ts';
+import { HYPHEN_AT_END, HYPHENS_TOGETHER, type Violation } from './spec-rules.ts';
 import { codePoints } from './text.ts';
 
 /** A file that the frontmatter promises: `path` as written, below the folder `bucket` of the skill. */
@@ -12,6 +12,10 @@ export interface DeclaredFile {
 
 export interface StrictVerdict {
   readonly errors: readonly string[];
+  /** The same, with their lines. */
+  readonly violations: readonly Violation[];
+  /** 1-based line of a field; 1 when it is not there. */
+  readonly lineOf: (field: string) => number;
   /** For whoever can look whether they exist. */
   readonly declared: readonly DeclaredFile[];
 }
@@ -33,18 +37,28 @@ export function strictVerdict(text: string, directoryName: string): StrictVerdic
   if (closed && Buffer.byteLength(yaml) > MAX_FRONTMATTER_BYTES) {
     return refused(`frontmatter exceeds ${MAX_FRONTMATTER_BYTES} bytes — refusing to parse`);
   }
-  if (failed) return refused(failureText(source.failure));
+  if (failed) return refused(failureText(source.failure), source.failure.line);
   // Typed. Where the texts are no duplicates, the types may be: 1 and 1.0.
   const options = { mapAsMap: true, uniqueKeys: false, logLevel: 'silent' } as const;
   const fields = parse(source.yaml, options) as ReadonlyMap<unknown, unknown>;
-  const errors = [...fieldErrors(fields), ...directoryError(fields.get('name'), directoryName)];
-  return { errors, declared: declaredFiles(fields) };
+  const violations = [...fieldErrors(fields), ...directoryError(fields.get('name'), directoryName)].map(
+    ({ field, message }) => ({ message, line: source.lineOf(field) }),
+  );
+  return verdict(violations, source.lineOf, declaredFiles(fields));
 }
 
 // --- internal ---
 
-function refused(error: string): StrictVerdict {
-  return { errors: [error], declared: [] };
+function refused(message: string, line = 1): StrictVerdict {
+  return verdict([{ message, line }], () => 1, []);
+}
+
+function verdict(
+  violations: readonly Violation[],
+  lineOf: StrictVerdict['lineOf'],
+  declared: readonly DeclaredFile[],
+): StrictVerdict {
+  return { errors: violations.map(({ message }) => message), violations, lineOf, declared };
 }
 
 function failureText({ kind, detail }: SourceFailure): string {
@@ -93,10 +107,15 @@ const RULES: Readonly<Record<string, Rule>> = {
 const REQUIRED = ['name', 'description'];
 const BUCKETS = ['references', 'scripts', 'assets'] as const;
 
-function fieldErrors(fields: ReadonlyMap<unknown, unknown>): readonly string[] {
+interface FieldError {
+  readonly field: string;
+  readonly message: string;
+}
+
+function fieldErrors(fields: ReadonlyMap<unknown, unknown>): readonly FieldError[] {
   const missing = REQUIRED.filter((key) => !fields.has(key)).map((key) => invalid(key, 'field required'));
   const wrong = [...fields].flatMap(([key, value]) => {
-    if (typeof key !== 'string') return [`frontmatter key ${String(key)} must be a string`];
+    if (typeof key !== 'string') return [{ field: String(key), message: `frontmatter key ${String(key)} must be a string` }];
     const rule = Object.hasOwn(RULES, key) ? RULES[key] : undefined;
     const error = rule ? rule(value) : `unknown key; known keys: ${Object.keys(RULES).join(', ')}`;
     return error === undefined ? [] : [invalid(key, error)];
@@ -104,13 +123,14 @@ function fieldErrors(fields: ReadonlyMap<unknown, unknown>): readonly string[] {
   return [...missing, ...wrong];
 }
 
-function invalid(key: string, reason: string): string {
-  return `invalid manifest: [${key}] ${reason}`;
+function invalid(field: string, reason: string): FieldError {
+  return { field, message: `invalid manifest: [${field}] ${reason}` };
 }
 
-function directoryError(name: unknown, directoryName: string): readonly string[] {
+function directoryError(name: unknown, directoryName: string): readonly FieldError[] {
   if (typeof name !== 'string' || name === directoryName) return [];
-  return [`directory name '${directoryName}' does not match manifest name '${name}'`];
+  const message = `directory name '${directoryName}' does not match manifest name '${name}'`;
+  return [{ field: 'name', message }];
 }
 
 function declaredFiles(fields: ReadonlyMap<unknown, unknown>): readonly DeclaredFile[] {

@@ -1,29 +1,35 @@
-import type { Problem } from 'skill-registry/kernel';
-import type { Skill } from '../api.ts';
+import { type Problem, withDeadline, z } from 'skill-registry/kernel';
+import type { PackScopes, Skill } from '../api.ts';
 import { foldLine } from '../skill/text.ts';
 import { underSource } from './group-source.ts';
 import { createOwnSkills } from './own-skills.ts';
 import { isUsableId } from './slug.ts';
 import type { SkillSource } from './source.ts';
 
+/** A scan of somebody else's source that takes longer has failed; the catalog keeps what it had of it. */
+const SCAN_MS = 10_000;
+
 /**
- * A source of somebody else's, under an id of ours: its skills carry that id, and it is handed back what it gave. Texts that
- * reach prompts are made safe for them, and a skill without a usable id or a digest is a problem (SKILL_ID_INVALID).
+ * A source of somebody else's, under an id of ours: its skills carry that id, and it is handed back what it gave. Nothing it
+ * gives is trusted: texts that reach prompts are made safe for them, what has the wrong type is left out, a skill without a
+ * usable id or a digest is a problem (SKILL_ID_INVALID), and a scan has ten seconds.
  */
-export function adoptSource(source: SkillSource, id: string): SkillSource {
+export function adoptSource(source: SkillSource, id: string, scanMs: number = SCAN_MS): SkillSource {
   const own = createOwnSkills<Skill>();
   return {
     id,
-    kind: source.kind,
-    location: source.location,
+    kind: foldLine(String(source.kind)),
+    location: String(source.location),
     async scan(limits, pace) {
-      const { skills, losers = [], problems } = await source.scan(limits, pace);
+      const given = scanShape.safeParse(await withDeadline(Promise.resolve(source.scan(limits, pace)), scanMs));
+      if (!given.success) throw new TypeError('its scan gave no { skills: [...], problems: [...] }');
+      const { skills, losers, problems } = given.data as { skills: Skill[]; losers: Skill[]; problems: Problem[] };
       const known = new Map<string, Skill>();
       const wrong: Problem[] = [];
       const adopt = (given: Skill): Skill[] => {
         const skill = adopted(given, source.id, id);
         if (!skill || known.has(skill.qualifiedId)) {
-          wrong.push(unusable(given, source.location));
+          wrong.push(unusable(given, String(source.location)));
           return [];
         }
         known.set(skill.qualifiedId, given);
@@ -36,46 +42,97 @@ export function adoptSource(source: SkillSource, id: string): SkillSource {
     readSkill: (skill, maxBytes) => source.readSkill(own.get(skill), maxBytes),
     resources: (skill) => {
       const found = own.find(skill);
-      return found ? source.resources(found) : [];
+      return found ? attempt(() => resourcesShape.parse(source.resources(found)), []) : [];
     },
     readResource: (skill, path, maxBytes) => source.readResource(own.get(skill), path, maxBytes),
-    watchFolders: () => source.watchFolders(),
-    scopes: () => source.scopes?.(),
-    contains: (path) => source.contains(path),
+    watchFolders: () => attempt(() => z.array(z.string()).parse(source.watchFolders()), []),
+    scopes: () => attempt(() => scopesShape.parse(source.scopes?.()), undefined),
+    contains: (path) => attempt(() => source.contains(path) === true, false),
   };
 }
 
 // --- internal ---
 
-const NOTHING: Omit<Skill, 'id' | 'qualifiedId' | 'source' | 'name' | 'description' | 'file' | 'digest'> = {
-  dir: null,
-  realFile: null,
-  bytes: 0,
-  tags: [],
-  requires: [],
-  modelInvocable: true,
-  userInvocable: true,
-  arguments: [],
-  triggerKeywords: [],
-  allowedTools: [],
-  metadata: {},
-  extra: {},
-};
+const problemShape = z.object({
+  code: z.string(),
+  severity: z.enum(['error', 'warning']),
+  file: z.string(),
+  message: z.string(),
+  line: z.number().optional(),
+});
 
-function adopted(given: Skill, before: string, id: string): Skill | undefined {
-  const isWhole =
-    typeof given === 'object' &&
-    given !== null &&
-    [given.id, given.qualifiedId, given.digest].every((text) => typeof text === 'string' && text !== '');
-  if (!isWhole || !isUsableId(given.id)) return undefined;
-  const name = foldLine(String(given.name ?? '')) || given.id;
-  const description = foldLine(String(given.description ?? '')) || name;
-  const file = typeof given.file === 'string' ? given.file : given.qualifiedId;
-  return underSource({ ...NOTHING, ...given, name, description, file }, before, id);
+/** What is no problem in the list of problems is left out. */
+const scanShape = z.object({
+  skills: z.array(z.unknown()),
+  losers: z.array(z.unknown()).default([]),
+  problems: z.array(z.unknown()).transform((all) => all.filter((one) => problemShape.safeParse(one).success)),
+});
+
+const scopesShape: z.ZodType<PackScopes | undefined> = z
+  .object({
+    pack: z.string(),
+    entry: z.string().optional(),
+    states: z.map(z.string(), z.union([z.string(), z.undefined()])),
+  })
+  .optional();
+
+const resourcesShape = z.array(z.object({ path: z.string(), size: z.number() }));
+
+const text = z.string().transform(foldLine);
+const texts = z.array(text).catch([]);
+const record = z.record(z.string(), z.unknown()).catch({});
+
+/** A field of the wrong type counts as absent. */
+const skillShape = z.object({
+  id: z.string().min(1),
+  qualifiedId: z.string().min(1),
+  digest: z.string().min(1),
+  name: text.catch(''),
+  description: text.catch(''),
+  file: z.string().optional().catch(undefined),
+  dir: z.string().nullable().catch(null),
+  realFile: z.string().nullable().catch(null),
+  bytes: z.number().catch(0),
+  tags: texts,
+  requires: texts,
+  modelInvocable: z.boolean().catch(true),
+  userInvocable: z.boolean().catch(true),
+  arguments: texts,
+  triggerKeywords: texts,
+  allowedTools: texts,
+  metadata: record,
+  extra: record,
+  gate: z.object({ os: texts, bins: texts, anyBins: texts, env: texts, config: texts }).optional().catch(undefined),
+  pack: z.object({ id: z.string(), path: z.string() }).optional().catch(undefined),
+  preload: z.literal(true).optional().catch(undefined),
+  argumentHint: text.optional().catch(undefined),
+  version: text.optional().catch(undefined),
+  author: text.optional().catch(undefined),
+  license: text.optional().catch(undefined),
+  compatibility: text.optional().catch(undefined),
+});
+
+function adopted(given: unknown, before: string, id: string): Skill | undefined {
+  const parsed = skillShape.safeParse(given);
+  if (!parsed.success || !isUsableId(parsed.data.id)) return undefined;
+  const { name, description, file, ...rest } = parsed.data;
+  const known = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined)) as typeof rest;
+  const label = name || known.id;
+  const skill = { ...known, name: label, description: description || label, file: file ?? known.qualifiedId };
+  return underSource({ ...skill, source: before } as Skill, before, id);
+}
+
+function attempt<T>(work: () => T, otherwise: T): T {
+  try {
+    return work();
+  } catch {
+    return otherwise;
+  }
 }
 
 function unusable(given: unknown, file: string): Problem {
-  const id = String((given as Partial<Skill> | null | undefined)?.id).slice(0, 80);
-  const message = `The source gave a skill (${JSON.stringify(id)}) without a usable id, a qualified id of its own and a digest. Mend the source.`;
+  const { id } = (given ?? {}) as Partial<Skill>;
+  const which = typeof id === 'string' ? `a skill ${JSON.stringify(id.slice(0, 80))}` : 'something';
+  const message = `The source gave ${which} without a usable id, a qualified id of its own and a digest. Mend the source.`;
   return { code: 'SKILL_ID_INVALID', severity: 'error', file, message };
 }

@@ -1,3 +1,4 @@
+import { lstatSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { isInside, listContained, type Problem, readContained } from 'skill-registry/kernel';
 import type { ResourceInfo, Skill } from '../api.ts';
@@ -7,7 +8,7 @@ import { createOwnSkills } from './own-skills.ts';
 import { pathBelow } from './path-below.ts';
 import { futureRealPath, realPathOf } from './real-path.ts';
 import { createSkillFileReader } from './skill-files.ts';
-import { isUsableId } from './slug.ts';
+import { isUsableId, quotedName } from './slug.ts';
 import type { SkillSource } from './source.ts';
 
 export interface DirectorySourceOptions {
@@ -54,7 +55,12 @@ export function createDirectorySource(options: DirectorySourceOptions): SkillSou
       const boundary = realPathOf(within ?? root) ?? realRoot;
       if (!allowOutside && !isInside(realRoot, boundary)) {
         own.replace(new Map());
-        return { skills: [], problems: [outsideOf(root)] };
+        return { skills: [], problems: [outsideOf(root, realRoot, boundary)] };
+      }
+      if (statSync(realRoot, { throwIfNoEntry: false })?.isDirectory() === false) {
+        outside = [];
+        own.replace(new Map());
+        return { skills: [], problems: [noFolder(root)] };
       }
       const found = await findSkillFiles({
         root,
@@ -73,7 +79,7 @@ export function createDirectorySource(options: DirectorySourceOptions): SkillSou
         const skillId = basename(file.dir === root ? realRoot : file.dir);
         if (!header) continue;
         if (isUsableId(skillId)) skills.push({ ...header, ...placeOf(file, id, skillId, base), digest, bytes });
-        else problems.push(unusableId(file));
+        else problems.push(unusableId(file, skillId));
       }
       reader.sweep();
       own.replace(new Map(skills.map((skill) => [skill.qualifiedId, skill as Place])));
@@ -110,20 +116,25 @@ function placeOf(file: FoundSkillFile, source: string, id: string, base: string)
   };
 }
 
-function unusableId(file: FoundSkillFile): Problem {
-  const message =
-    'The directory name is the id and may hold no backtick, colon, control or invisible character, and no odd white space. Rename it.';
+function unusableId(file: FoundSkillFile, id: string): Problem {
+  const message = `The directory name ${quotedName(id)} is the id and may hold no backtick, colon, control or invisible character, and no odd white space. Rename it.`;
   return { code: 'SKILL_ID_INVALID', severity: 'error', file: join(file.dir, file.fileName), message };
 }
 
-function outsideOf(root: string): Problem {
-  const message =
-    'This folder is a link that leads out of its source and was not followed. Set allow_outside: true to allow it.';
+function outsideOf(root: string, realRoot: string, boundary: string): Problem {
+  const what = lstatSync(root, { throwIfNoEntry: false })?.isSymbolicLink() ? 'link leads to' : 'folder is';
+  const message = `This ${what} ${realRoot}, expected a folder in ${boundary}, so it was not read. Move it in there, or set allow_outside: true for the source.`;
   return { code: 'SYMLINK_OUTSIDE', severity: 'error', file: root, message };
 }
 
 function missing(root: string): Problem {
   const message = 'This source does not exist, so it has no skills. Create the folder or remove it from sources.';
+  return { code: 'SOURCE_MISSING', severity: 'warning', file: root, message };
+}
+
+function noFolder(root: string): Problem {
+  const message =
+    'This source is a file, expected a folder or a .md file. Correct the path or remove the source, else it has no skills.';
   return { code: 'SOURCE_MISSING', severity: 'warning', file: root, message };
 }
 

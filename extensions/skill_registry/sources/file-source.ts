@@ -6,7 +6,7 @@ import { createOwnSkills } from './own-skills.ts';
 import { pathBelow } from './path-below.ts';
 import { futureRealPath, realPathOf } from './real-path.ts';
 import { createSkillFileReader } from './skill-files.ts';
-import { isUsableId } from './slug.ts';
+import { isUsableId, quotedName } from './slug.ts';
 import type { SkillSource } from './source.ts';
 
 export interface FileSourceOptions {
@@ -34,14 +34,15 @@ export function createFileSource(options: FileSourceOptions): SkillSource {
     async scan(limits) {
       own.replace(new Map());
       const realFile = realPathOf(file);
-      if (realFile === undefined || !statSync(realFile, { throwIfNoEntry: false })?.isFile()) {
-        return { skills: [], problems: optional ? [] : [missing(file)] };
+      const stats = realFile === undefined ? undefined : statSync(realFile, { throwIfNoEntry: false });
+      if (realFile === undefined || !stats) return { skills: [], problems: optional ? [] : [missing(file)] };
+      const boundary = within === undefined ? undefined : (realPathOf(within) ?? within);
+      if (boundary !== undefined && !isInside(realFile, boundary)) {
+        return { skills: [], problems: [outside(file, realFile, boundary)] };
       }
-      if (within !== undefined && !isInside(realFile, realPathOf(within) ?? within)) {
-        return { skills: [], problems: [outside(file)] };
-      }
+      if (!stats.isFile()) return { skills: [], problems: [noFile(file, stats.isDirectory())] };
       const skillId = basename(file).replace(/\.md$/i, '');
-      if (!isUsableId(skillId)) return { skills: [], problems: [unusable(file)] };
+      if (!isUsableId(skillId)) return { skills: [], problems: [unusable(file, skillId)] };
       const found = { dir: dirname(file), fileName: basename(file), realDir: dirname(realFile), realFile };
       const { header, problems, digest, bytes } = reader.read(found, limits.file_bytes, skillId);
       reader.sweep();
@@ -78,13 +79,18 @@ function missing(file: string): Problem {
   return { code: 'SOURCE_MISSING', severity: 'warning', file, message };
 }
 
-function outside(file: string): Problem {
-  const message =
-    'This link leads out of its source and was not followed. Set allow_outside: true for the source to allow it.';
+function noFile(file: string, isFolder: boolean): Problem {
+  const what = isFolder ? 'a folder' : 'neither a file nor a folder';
+  const message = `This source is ${what}, expected a file, because its path ends with .md. Correct the path, or rename it.`;
+  return { code: 'SOURCE_MISSING', severity: 'warning', file, message };
+}
+
+function outside(file: string, realFile: string, boundary: string): Problem {
+  const message = `This path leads to ${realFile}, expected a file in ${boundary}, so it was not read. Move it in there, or set allow_outside: true for the source.`;
   return { code: 'SYMLINK_OUTSIDE', severity: 'error', file, message };
 }
 
-function unusable(file: string): Problem {
-  const message = 'The file name is the id and may hold no backtick, colon, control or invisible character. Rename it.';
+function unusable(file: string, id: string): Problem {
+  const message = `The file name ${quotedName(id)} is the id and may hold no backtick, colon, control or invisible character, and no odd white space. Rename it.`;
   return { code: 'SKILL_ID_INVALID', severity: 'error', file, message };
 }

@@ -38,6 +38,11 @@ export interface FoundSkillFiles {
 /** Never descended into: what is in there belongs to tools, and there is a lot of it. */
 const SKIPPED = new Set(['.git', 'node_modules']);
 
+/** SKILL.md, however its letters are written. */
+export function isSkillFileName(name: string): boolean {
+  return name.toLowerCase() === 'skill.md';
+}
+
 /**
  * Walks a folder for skills, in order of path. A directory with a SKILL.md is one skill and is not descended further; the
  * root itself may be one. The same real directory is found once, so circles of links end.
@@ -117,7 +122,7 @@ function read(dir: string, depth: number, problems: Problem[]): Dirent[] {
 }
 
 function skillFileOf(entries: readonly Dirent[], dir: string, problems: Problem[]): Dirent | undefined {
-  const candidates = entries.filter((entry) => entry.name.toLowerCase() === 'skill.md' && !entry.isDirectory());
+  const candidates = entries.filter((entry) => isSkillFileName(entry.name) && !entry.isDirectory());
   const exact = candidates.find((entry) => entry.name === 'SKILL.md');
   if (exact) return exact;
   const [other] = candidates;

@@ -99,7 +99,7 @@ async function scanMember(
     const found = [...skills, ...losers].map((original) => ({ skill: adapt(original, member), original, member }));
     return { found, problems };
   } catch (error) {
-    const message = `This part of the source could not be scanned: ${error instanceof Error ? error.message : error}`;
+    const message = `This part of the source could not be scanned: ${error instanceof Error ? error.message : error}. Mend that, or remove it; the other parts are used.`;
     return { found: [], problems: [{ code: 'SOURCE_FAILED', severity: 'error', file: member.location, message }] };
   }
 }

@@ -5,7 +5,7 @@ import type { ResourceInfo, Skill } from '../api.ts';
 import { parseSkill } from '../skill/parse-skill.ts';
 import { foldLine } from '../skill/text.ts';
 import { createOwnSkills } from './own-skills.ts';
-import { isUsableId, slugOf } from './slug.ts';
+import { isUsableId, quotedName, slugOf } from './slug.ts';
 import type { SkillSource } from './source.ts';
 
 /** A skill written into a config or a pack instead of a folder. */
@@ -27,12 +27,13 @@ export interface InlineSourceOptions {
 }
 
 /**
- * Skills held in memory. Of two with one id the last wins. Problems: SKILL_ID_INVALID for a name nothing can be made of,
- * SKILL_ID_TAKEN, SKILL_EMPTY, and those of a description.
+ * Skills held in memory. Of several with one id the first wins; the others are losers with a number in their qualified id.
+ * Problems: SKILL_ID_INVALID for a name nothing can be made of, SKILL_EMPTY, and those of a description.
  */
 export function createInlineSource({ id, skills, file }: InlineSourceOptions): SkillSource {
   const problems: Problem[] = [];
   const found = new Map<string, Skill>();
+  const losers: Skill[] = [];
   const texts = new Map<string, InlineSkill>();
   for (const inline of skills) {
     const skillId = slugOf(inline.name);
@@ -43,9 +44,11 @@ export function createInlineSource({ id, skills, file }: InlineSourceOptions): S
     const { skill, problems: wrong } = toSkill(id, skillId, inline, file);
     problems.push(...wrong);
     if (!skill) continue;
-    if (found.has(skillId)) problems.push(repeated(inline.name, skillId, file));
-    found.set(skillId, skill);
-    texts.set(skill.qualifiedId, inline);
+    let qualifiedId = skill.qualifiedId;
+    for (let number = 2; texts.has(qualifiedId); number++) qualifiedId = `${skill.qualifiedId}~${number}`;
+    texts.set(qualifiedId, inline);
+    if (found.has(skillId)) losers.push({ ...skill, qualifiedId });
+    else found.set(skillId, skill);
   }
   const own = createOwnSkills<InlineSkill>();
   own.replace(texts);
@@ -54,7 +57,7 @@ export function createInlineSource({ id, skills, file }: InlineSourceOptions): S
     kind: 'inline',
     location: file,
     async scan() {
-      return { skills: [...found.values()], problems };
+      return { skills: [...found.values()], losers, problems };
     },
     readSkill(skill, maxBytes) {
       const inline = own.get(skill);
@@ -118,19 +121,10 @@ function atMost(maxBytes: number, bytes: Buffer, shown: string): Buffer {
 
 /** Which line of which text it is would mean nothing: there is no such file. */
 function named({ line: _line, ...problem }: Problem, name: string): Problem {
-  return { ...problem, message: `The inline skill ${shown(name)}: ${problem.message}` };
+  return { ...problem, message: `The inline skill ${quotedName(name)}: ${problem.message}` };
 }
 
 function unusableName(name: string, file: string): Problem {
-  const message = `The inline skill ${shown(name)} has no letter or digit in its name to make an id of. Rename it.`;
+  const message = `The inline skill ${quotedName(name)} has no letter or digit in its name to make an id of. Rename it.`;
   return { code: 'SKILL_ID_INVALID', severity: 'error', file, message };
-}
-
-function repeated(name: string, id: string, file: string): Problem {
-  const message = `The inline skill ${shown(name)} has the id "${id}" of an earlier one, which is not used. Rename one.`;
-  return { code: 'SKILL_ID_TAKEN', severity: 'warning', file, message };
-}
-
-function shown(name: string): string {
-  return JSON.stringify(name.slice(0, 80));
 }

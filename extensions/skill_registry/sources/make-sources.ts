@@ -4,6 +4,7 @@ import { packageRoot } from 'skill-registry/kernel';
 import type { InlineSkillConfig, SourceConfig, ValidationProfile } from '../config.ts';
 import { createDirectorySource } from './directory-source.ts';
 import { createFileSource } from './file-source.ts';
+import { isSkillFileName } from './find-skill-files.ts';
 import { createInlineSource } from './inline-source.ts';
 import { createPackSource } from './pack-source.ts';
 import { createPackageSource } from './package-source.ts';
@@ -52,8 +53,8 @@ function makeSource(config: SourceConfig, defaults: SourceDefaults, shipped: str
     return createInlineSource({ id: idOr('inline'), skills, file: configFile });
   }
   if (config.package !== undefined) {
-    const { package: name, optional } = config;
-    return createPackageSource({ id: idOr(name), name, from: root, validation, optional });
+    const { package: name, optional, allow_outside: allowOutside } = config;
+    return createPackageSource({ id: idOr(name), name, from: root, allowOutside, validation, optional });
   }
   if (config.pack !== undefined) {
     const file = locate(config.pack, root);
@@ -62,11 +63,12 @@ function makeSource(config: SourceConfig, defaults: SourceDefaults, shipped: str
     return createPackSource({ id, file, allowOutside, validation, preload, optional });
   }
   const location = config.shipped ? shipped : locate(config.path ?? '.', root);
-  if (/\.md$/i.test(location) && basename(location) !== 'SKILL.md') {
+  const isSkillFile = isSkillFileName(basename(location));
+  if (/\.md$/i.test(location) && !isSkillFile) {
     const id = idOr(basename(location).replace(/\.md$/i, ''));
     return createFileSource({ id, file: location, validation, optional: config.optional });
   }
-  const folder = basename(location) === 'SKILL.md' ? resolve(location, '..') : location;
+  const folder = isSkillFile ? resolve(location, '..') : location;
   const id = idOr(config.shipped ? 'shipped' : basename(folder));
   return createDirectorySource({ id, root: folder, ...directoryOptions(config), validation });
 }

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describeError, isInside, type Problem, readNamedFile } from 'skill-registry/kernel';
 import type { PackScopes } from '../api.ts';
@@ -5,6 +6,7 @@ import type { ValidationProfile } from '../config.ts';
 import { createDirectorySource } from './directory-source.ts';
 import { createFileSource } from './file-source.ts';
 import { isPackageName } from './find-package.ts';
+import { isSkillFileName } from './find-skill-files.ts';
 import { createGroupSource, type GroupMembers } from './group-source.ts';
 import { createInlineSource } from './inline-source.ts';
 import { createPackageSource } from './package-source.ts';
@@ -59,7 +61,7 @@ export function createPackSource(options: PackSourceOptions): SkillSource {
       } catch (error) {
         known = undefined;
         const passed = options.optional && (error as NodeJS.ErrnoException).code === 'ENOENT';
-        return { members: [], problems: passed ? [] : [unreadable(file, describeError(error))] };
+        return { members: [], problems: passed ? [] : [unreadable(file, error)] };
       }
       const { pack, problems } = parsePromptPack(text, file);
       if (!pack) {
@@ -101,7 +103,15 @@ function partOf(entry: PackEntry, { id, allowOutside, validation, file }: PackSo
   }
   const { reference, preload, pointer } = entry;
   if (reference.startsWith('@') && isPackageName(reference)) {
-    const source = createPackageSource({ id, name: reference, from: folder, validation, factory: false });
+    const source = createPackageSource({
+      id,
+      name: reference,
+      from: folder,
+      allowOutside,
+      validation,
+      factory: false,
+      namedIn: { file, pointer },
+    });
     return { reference, source, preload, problems: none };
   }
   const path = join(folder, reference);
@@ -109,11 +119,11 @@ function partOf(entry: PackEntry, { id, allowOutside, validation, file }: PackSo
     return { preload, problems: () => [outside(file, pointer, reference)] };
   }
   const source =
-    /\.md$/i.test(path) && basename(path) !== 'SKILL.md'
+    /\.md$/i.test(path) && !isSkillFileName(basename(path))
       ? createFileSource({ id, file: path, base: folder, within: allowOutside ? undefined : folder, validation })
       : createDirectorySource({
           id,
-          root: basename(path) === 'SKILL.md' ? dirname(path) : path,
+          root: isSkillFileName(basename(path)) ? dirname(path) : path,
           base: folder,
           allowOutside,
           within: allowOutside ? undefined : folder,
@@ -135,9 +145,27 @@ function scopesOf(pack: PromptPack | undefined): PackScopes | undefined {
   return { pack: pack.id, entry: pack.workflow?.entry, states: pack.workflow?.states ?? new Map() };
 }
 
-function unreadable(file: string, reason: string): Problem {
-  const message = `The prompt pack cannot be read: ${reason}. Correct the path or remove the source.`;
+function unreadable(file: string, error: unknown): Problem {
+  const message = `The prompt pack cannot be read: ${whyUnreadable(file, error)}, or remove the source.`;
   return { code: 'PACK_UNREADABLE', severity: 'error', file, message };
+}
+
+function whyUnreadable(file: string, error: unknown): string {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === 'ENOENT')
+    return 'there is no such file, or a link on the way leads nowhere. Create it, correct the path';
+  if (code === 'ELOOP') return 'links on the way run in a circle. Repair them, correct the path';
+  if (code === 'EACCES' || code === 'EPERM') return 'the system does not permit it. Check its permissions';
+  if (isFolder(file)) return 'it is a folder, expected a JSON file. Name the file in it';
+  return `${describeError(error).replace(/\.$/, '')}; expected a JSON file. Correct the path`;
+}
+
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
 }
 
 function outside(file: string, pointer: string, reference: string): Problem {

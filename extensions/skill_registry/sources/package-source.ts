@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { existsSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { describeError, isInside, type Problem, readNamedFile, withDeadline, z } from 'skill-registry/kernel';
+import { describeError, isInside, type Problem, readNamedFile, withDeadline } from 'skill-registry/kernel';
 import type { ValidationProfile } from '../config.ts';
 import { adoptSource } from './adopted-source.ts';
 import { createDirectorySource } from './directory-source.ts';
@@ -18,6 +18,8 @@ export interface PackageSourceOptions {
   readonly name: string;
   /** Absolute folder from which upwards `node_modules` is searched. */
   readonly from: string;
+  /** Its folders, and links in them, may leave the package. Default: false. */
+  readonly allowOutside?: boolean;
   readonly validation: ValidationProfile;
   /** A package that is not installed is no problem. Default: false. */
   readonly optional?: boolean;
@@ -25,23 +27,29 @@ export interface PackageSourceOptions {
   readonly factory?: boolean;
   /** Milliseconds that `skillSource()` has. Default: 5,000. */
   readonly factoryMs?: number;
+  /** Milliseconds before a `skillSource()` that failed is tried again; twice as many each time it fails again. Default: 5,000. */
+  readonly retryMs?: number;
+  /** The entry of a prompt pack that asks for it, for problems. */
+  readonly namedIn?: { readonly file: string; readonly pointer: string };
 }
 
 const MAX_PACKAGE_JSON_BYTES = 1_048_576;
 
-const packageJson = z.looseObject({
-  skills: z.union([z.string().min(1), z.array(z.string().min(1))]).optional(),
-});
+const RETRY_MS = 5_000;
+/** A factory that goes on failing is asked ever more rarely: every import of a module stays in memory. */
+const MAX_RETRY_MS = 300_000;
 
 /**
  * The skills of an installed npm package: the folder or folders its package.json names under `"skills"`, else its `skills/`
- * folder, else what its exported zero-argument `skillSource()` returns (a SkillSource, or the path of a folder).
+ * folder, else what its exported zero-argument `skillSource()` returns: a SkillSource, or the path of a folder, a relative one
+ * below the package.
  *
- * Only the last runs code of the package. Problems: PACKAGE_NOT_FOUND, PACKAGE_BROKEN; nothing else suffers.
+ * Only the last runs code of the package; when it fails it is tried again. Problems: PACKAGE_NOT_FOUND, PACKAGE_BROKEN;
+ * nothing else suffers.
  */
 export function createPackageSource(options: PackageSourceOptions): SkillSource {
   const { id, name, from } = options;
-  let known: { readonly key: string; readonly found: GroupMembers } | undefined;
+  let known: Known | undefined;
   const group = createGroupSource({
     id,
     kind: 'package',
@@ -49,17 +57,20 @@ export function createPackageSource(options: PackageSourceOptions): SkillSource 
     watch: () => [findPackage(name, from) ?? join(from, 'node_modules', name)],
     async members() {
       const folder = findPackage(name, from);
-      if (!folder) return { members: [], problems: options.optional ? [] : [notFound(name, from)] };
+      if (!folder) return { members: [], problems: options.optional ? [] : [notFound(options)] };
       let text: string;
       try {
         text = readNamedFile(join(folder, 'package.json'), MAX_PACKAGE_JSON_BYTES).toString('utf8');
       } catch (error) {
-        return { members: [], problems: [packageBroken(name, folder, describeError(error))] };
+        return { members: [], problems: [packageBroken(name, folder, oneLine(error))] };
       }
       // Another version, or the folder came: look again. Members hold what they have read, so they are kept.
       const key = `${folder}\0${text}\0${existsSync(join(folder, 'skills'))}`;
-      if (known?.key !== key) known = { key, found: await membersOf(folder, text, options) };
-      return known.found;
+      const isNew = known?.key !== key;
+      if (isNew || (known?.failed && Date.now() >= known.failed.retryAt)) {
+        known = await lookInto(folder, text, key, isNew ? 0 : (known?.failed?.times ?? 0), options);
+      }
+      return known?.found ?? { members: [], problems: [] };
     },
   });
   return {
@@ -72,57 +83,150 @@ export function createPackageSource(options: PackageSourceOptions): SkillSource 
 
 // --- internal ---
 
-async function membersOf(folder: string, text: string, options: PackageSourceOptions): Promise<GroupMembers> {
-  const { id, name, validation } = options;
-  const broken = (reason: string): GroupMembers => ({ members: [], problems: [packageBroken(name, folder, reason)] });
-  const directory = (root: string): SkillSource =>
-    createDirectorySource({ id, root, base: folder, allowOutside: false, validation, within: folder });
+interface Known {
+  readonly key: string;
+  readonly found: GroupMembers;
+  /** The factory failed so many times in a row. */
+  readonly failed?: { readonly times: number; readonly retryAt: number };
+}
+
+/** @param failures - How often the factory has failed before. */
+async function lookInto(
+  folder: string,
+  text: string,
+  key: string,
+  failures: number,
+  options: PackageSourceOptions,
+): Promise<Known> {
+  const { id, name, validation, allowOutside = false } = options;
+  const broken = (reason: string, remedy?: string): Known => ({
+    key,
+    found: { members: [], problems: [packageBroken(name, folder, reason, remedy)] },
+  });
+  const of = (...members: readonly SkillSource[]): Known => ({ key, found: { members, problems: [] } });
+  const directory = (root: string): SkillSource => {
+    const within = allowOutside ? undefined : folder;
+    return createDirectorySource({ id, root, base: folder, allowOutside, validation, within });
+  };
+  let fields: PackageFields;
   try {
-    const { skills } = packageJson.parse(JSON.parse(text));
-    if (skills !== undefined)
-      return { members: [skills].flat().map((path) => directory(join(folder, path))), problems: [] };
-    if (isFolder(join(folder, 'skills'))) return { members: [directory(join(folder, 'skills'))], problems: [] };
-    if (options.factory === false) {
-      return broken('it has no "skills" in package.json and no skills/ folder, and a prompt pack runs no code of it');
-    }
-    const made = await withDeadline(callFactory(name, options.from, text), options.factoryMs ?? 5_000);
-    if (typeof made === 'string') return { members: [directory(made)], problems: [] };
-    return isSkillSource(made)
-      ? { members: [adoptSource(made, id)], problems: [] }
-      : broken('its skillSource() returned neither a SkillSource nor the path of a folder');
+    fields = readFields(text);
   } catch (error) {
-    return broken(describeError(error));
+    return broken(oneLine(error), 'Correct it, or remove the source.');
+  }
+  const { skills } = fields;
+  if (skills !== undefined) return of(...skills.map((path) => directory(join(folder, path))));
+  if (isFolder(join(folder, 'skills'))) return of(directory(join(folder, 'skills')));
+  if (options.factory === false) {
+    const reason = 'it has no "skills" in package.json and no skills/ folder, and a prompt pack runs no code of it';
+    return broken(reason, 'Give it one of the two, or remove it from the pack.');
+  }
+  try {
+    const made = await withDeadline(callFactory(options, text, fields, failures), options.factoryMs ?? 5_000);
+    if (typeof made === 'string') return of(directory(resolve(folder, made)));
+    if (isSkillSource(made)) return of(adoptSource(made, id));
+    throw new Error('its skillSource() returned neither a SkillSource nor the path of a folder');
+  } catch (error) {
+    const wait = Math.min((options.retryMs ?? RETRY_MS) * 2 ** failures, MAX_RETRY_MS);
+    const failed = { times: failures + 1, retryAt: Date.now() + wait };
+    const remedy =
+      error instanceof Error && error.message === NO_FORM
+        ? 'Give it one of the three, or remove the source.'
+        : undefined;
+    return { ...broken(oneLine(error), remedy), failed };
   }
 }
 
-/** @param version - Another one is imported anew. */
-async function callFactory(name: string, from: string, version: string): Promise<unknown> {
-  const { createJiti } = await import('jiti');
-  const entry = createJiti(pathToFileURL(join(from, 'package.json')).href).esmResolve(name);
-  const tag = createHash('sha256').update(version).digest('hex').slice(0, 16);
-  const module = (await import(`${entry}?version=${tag}`)) as { skillSource?: unknown };
-  if (typeof module.skillSource !== 'function') {
-    throw new Error('it has no "skills" in package.json, no skills/ folder and exports no function skillSource');
+interface PackageFields {
+  readonly skills?: readonly string[];
+  /** Whether it says which file is its module. */
+  readonly hasEntry: boolean;
+}
+
+/** @throws an Error that says what is wrong. */
+function readFields(text: string): PackageFields {
+  let json: unknown;
+  try {
+    json = JSON.parse(text.replace(/^\ufeff/, ''));
+  } catch (error) {
+    throw new Error(`package.json is no JSON (${oneLine(error)})`, { cause: error });
   }
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) {
+    throw new Error(`package.json is ${brief(json)}, expected an object`);
+  }
+  const { skills, main, exports } = json as Readonly<Record<string, unknown>>;
+  const hasEntry = main !== undefined || exports !== undefined;
+  if (skills === undefined) return { hasEntry };
+  const list: readonly unknown[] = [skills].flat();
+  const isPath = (path: unknown): path is string => typeof path === 'string' && path !== '';
+  if (list.every(isPath)) return { skills: list, hasEntry };
+  throw new Error(`"skills" in package.json is ${brief(skills)}, expected a folder or a list of folders`);
+}
+
+/** None of the three forms. */
+const NO_FORM = 'it has no "skills" in package.json, no skills/ folder and exports no function skillSource';
+
+/**
+ * @param version - Another one is imported anew.
+ * @param failures - A module that failed stays failed under its address, so every further try has one of its own.
+ */
+async function callFactory(
+  { name, from }: PackageSourceOptions,
+  version: string,
+  { hasEntry }: PackageFields,
+  failures: number,
+): Promise<unknown> {
+  const { createJiti } = await import('jiti');
+  let entry: string;
+  try {
+    entry = createJiti(pathToFileURL(join(from, 'package.json')).href).esmResolve(name);
+  } catch (cause) {
+    const noFile = 'the file that main or exports of its package.json names cannot be found';
+    throw new Error(hasEntry ? noFile : NO_FORM, { cause });
+  }
+  const tag = createHash('sha256').update(version).digest('hex').slice(0, 16);
+  const attempt = failures === 0 ? '' : `&try=${failures}`;
+  const module = (await import(`${entry}?version=${tag}${attempt}`)) as { skillSource?: unknown };
+  if (typeof module.skillSource !== 'function') throw new Error(NO_FORM);
   return (module.skillSource as () => unknown)();
+}
+
+/** The first line, without what was put behind the address of a module. */
+function oneLine(error: unknown): string {
+  const [line = ''] = describeError(error)
+    .trim()
+    .split(/[\r\n]/);
+  return line.replace(/\?version=[0-9a-f]+(?:&try=\d+)?/g, '').replace(/\.$/, '');
+}
+
+function brief(value: unknown): string {
+  const text = JSON.stringify(value);
+  return text.length <= 60 ? text : `${text.slice(0, 60)}…`;
 }
 
 function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
-function notFound(name: string, from: string): Problem {
-  const message = `The package ${name} is not installed. Run npm install ${name} in ${from}, or remove the source.`;
+function notFound({ name, from, namedIn }: PackageSourceOptions): Problem {
+  const where = namedIn ? `${namedIn.pointer}: the` : 'The';
+  const remedy = namedIn ? 'remove it from the pack' : 'remove the source';
+  const message = `${where} package ${name} is not installed. Run npm install ${name} in ${from}, or ${remedy}.`;
   return {
     code: 'PACKAGE_NOT_FOUND',
     severity: 'error',
-    file: join(from, 'node_modules', name),
+    file: namedIn?.file ?? join(from, 'node_modules', name),
     message,
-    details: { name },
+    details: { name, ...(namedIn ? { pointer: namedIn.pointer } : {}) },
   };
 }
 
-function packageBroken(name: string, folder: string, reason: string): Problem {
-  const message = `The package ${name} gives no skills: ${reason}.`;
+function packageBroken(
+  name: string,
+  folder: string,
+  reason: string,
+  remedy = 'Mend the package, or remove the source.',
+): Problem {
+  const message = `The package ${name} gives no skills: ${reason}. ${remedy}`;
   return { code: 'PACKAGE_BROKEN', severity: 'error', file: join(folder, 'package.json'), message, details: { name } };
 }

@@ -17,3 +17,12 @@ export function slugOf(name: string): string {
 export function isUsableId(id: string): boolean {
   return id.length > 0 && !hasInvisible(id) && !/[`:]/.test(id);
 }
+
+/** A name in quotes for a message: short, and what cannot be seen in it is written out. */
+export function quotedName(name: string): string {
+  const short = name.length > 80 ? `${name.slice(0, 80)}…` : name;
+  return JSON.stringify(short).replace(
+    /(?! )[\p{C}\p{Z}]/gu,
+    (sign) => `\\u${(sign.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`,
+  );
+}
