@@ -18,7 +18,12 @@ export async function validate(
       ...checkSkill(path, { profile: options.profile, cwd: terminal.cwd }),
     }));
     if (options.json) {
-      const results = checks.map(({ path, errors, warnings }) => ({ path, valid: errors.length === 0, errors, warnings }));
+      const results = checks.map(({ path, errors, warnings }) => ({
+        path,
+        valid: errors.length === 0,
+        errors,
+        warnings,
+      }));
       printJson(terminal, { results });
     } else for (const check of checks) report(check, terminal);
     return checks.some(({ errors }) => errors.length > 0) ? EXIT.problem : EXIT.done;

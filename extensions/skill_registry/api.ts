@@ -62,7 +62,7 @@ export interface Snapshot {
 }
 
 export interface ListQuery {
-  /** Words that must all occur in id, name, tags or description; letter case does not matter. */
+  /** Words that must all occur in id, name, tags, trigger keywords or description; letter case does not matter. */
   readonly query?: string;
   readonly tag?: string;
   /** Id of a source. */

@@ -57,7 +57,8 @@ export function skillIndex({ skills }: Snapshot, highlight?: string): string {
   if (shown.length === 0) return '';
   const sorted = [...shown].sort((a, b) => rank(a.id, highlight) - rank(b.id, highlight) || (a.id < b.id ? -1 : 1));
   const lines = sorted.map(
-    (skill) => `${skill.id === highlight ? '*' : '-'} ${skill.id}: ${shorten(foldLine(skill.description), MAX_DESCRIPTION)}`,
+    (skill) =>
+      `${skill.id === highlight ? '*' : '-'} ${skill.id}: ${shorten(foldLine(skill.description), MAX_DESCRIPTION)}`,
   );
   return `Skills:\n${lines.join('\n')}\n`;
 }

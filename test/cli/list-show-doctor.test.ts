@@ -86,6 +86,45 @@ it('shows the body, the raw file and a resource byte for byte', async () => {
   expect(JSON.parse(binary.stdout)).toMatchObject({ encoding: 'base64', content: '/wCc', size: 3 });
 });
 
+it('shows as JSON all that the catalog knows, and says when models do not see a skill', async () => {
+  const fields = {
+    description: 'Does it.',
+    version: '"1.0"',
+    license: 'MIT',
+    'allowed-tools': 'Read',
+    arguments: 'file',
+    'argument-hint': '<file>',
+    trigger_keywords: '[leaf]',
+    metadata: '{ openclaw: { requires: { env: [NOT_SET_ANYWHERE] } } }',
+  };
+  const root = tempFolder({
+    'skills/tea/SKILL.md': TEA,
+    'skills/gated/SKILL.md': skillMd({ name: 'gated', ...fields }),
+  });
+  const show = async (id: string) => JSON.parse((await runCommand(['show', id, '--json'], { cwd: root })).stdout);
+  const hidden = {
+    skill_id: 'gated',
+    qualified_id: 'skills:gated',
+    version: '1.0',
+    author: null,
+    license: 'MIT',
+    compatibility: null,
+    allowed_tools: ['Read'],
+    arguments: ['file'],
+    argument_hint: '<file>',
+    metadata: { openclaw: { requires: { env: ['NOT_SET_ANYWHERE'] } } },
+    trigger_keywords: ['leaf'],
+    hidden_because: 'it needs the environment variable(s) NOT_SET_ANYWHERE',
+    file: join(root, 'skills/gated/SKILL.md'),
+  };
+  expect(await show('gated')).toMatchObject(hidden);
+  expect(await show('skills:gated')).toMatchObject(hidden);
+  expect(await show('tea')).toMatchObject({ version: null, trigger_keywords: [], metadata: {}, hidden_because: null });
+  const line = 'Models do not see it here: it needs the environment variable(s) NOT_SET_ANYWHERE\n';
+  expect((await runCommand(['show', 'gated'], { cwd: root })).stderr).toContain(line);
+  expect((await runCommand(['show', 'tea'], { cwd: root })).stderr).not.toContain('Models do not see');
+});
+
 it('exits 1 and names the nearest id when there is no such skill', async () => {
   const root = teaRoot();
   const { status, stdout, stderr } = await runCommand(['show', 'te'], { cwd: root });

@@ -67,10 +67,17 @@ it('gives the documented JSON shape', async () => {
   expect({ status, stderr }).toEqual({ status: 1, stderr: '' });
   expect(JSON.parse(stdout)).toEqual({
     results: [
-      { path: 'tea', valid: true, errors: [] },
-      { path: 'bad', valid: false, errors: BAD },
+      { path: 'tea', valid: true, errors: [], warnings: [] },
+      { path: 'bad', valid: false, errors: BAD, warnings: [] },
     ],
   });
+});
+
+it('gives warnings as JSON, too', async () => {
+  const { stdout } = await runCommand(['validate', 'bad', '--profile', 'lenient', '--json'], { cwd: skillsRoot() });
+  const [result] = JSON.parse(stdout).results;
+  expect(result).toMatchObject({ path: 'bad', valid: true, errors: [] });
+  expect(result.warnings).toContainEqual(expect.stringMatching(/^NAME_INVALID \(line 2\): /));
 });
 
 it('applies the rules of the profile', async () => {

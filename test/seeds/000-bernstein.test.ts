@@ -109,6 +109,8 @@ it('B7 a refusal names the file and the detail', async () => {
       code: 'STRICT_VIOLATION',
       severity: 'error',
       file: join(root, 'skills/backend/SKILL.md'),
+      line: 2,
+      details: { profile: 'strict' },
       message: "directory name 'backend' does not match manifest name 'other'",
     },
   ]);

@@ -137,7 +137,7 @@ it('P8 skills stand beside the instructions of an agent and never replace them',
 it('P9 nothing is fetched, resolved or run: a package that is not installed is a problem', async () => {
   const depends = { 'skills/tea/SKILL.md': skillMd({ name: 'tea', description: 'Tea.', requires: '[gone]' }) };
   const { registry, root } = await openPack({ skills: ['@acme/billing-skills', './skills'] }, depends);
-  expect(briefProblems(registry.problems(), root)).toEqual(['PACKAGE_NOT_FOUND node_modules/@acme/billing-skills']);
+  expect(briefProblems(registry.problems(), root)).toEqual(['PACKAGE_NOT_FOUND support.json']);
   expect(existsSync(join(root, 'node_modules'))).toBe(false);
   expect(registry.list().skills).toMatchObject([{ skill_id: 'tea' }]);
 });

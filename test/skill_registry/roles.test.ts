@@ -20,6 +20,14 @@ describe('the prompt of a role', () => {
     expect(quiet.text.startsWith('Skills:\n* quiet: Does quiet.\n- backend: ')).toBe(true);
   });
 
+  it('lists long descriptions shortened', async () => {
+    const long = 'word '.repeat(400).trim();
+    const { registry } = await openRegistry({ ...skill('qa'), ...skill('wordy', { description: long }) });
+    const [, , line = ''] = (await registry.resolveRolePrompt('qa')).text.split('\n');
+    expect(line).toMatch(/^- wordy: (word )+word…$/);
+    expect(line.length).toBeLessThanOrEqual('- wordy: '.length + 501);
+  });
+
   it('is the rendered template where there is no skill, and one sentence where there is neither', async () => {
     const { registry } = await openRegistry({ [LEGACY]: 'You test {{ product }}{{ nobody }}.\n' });
     const variables = { product: 'tea <pots>' };

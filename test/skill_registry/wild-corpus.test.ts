@@ -42,7 +42,7 @@ it.skipIf(!corpusFolder)(
         "error FRONTMATTER_UNCLOSED": 3,
         "warning DESCRIPTION_MISSING": 1,
         "warning DESCRIPTION_TOO_LONG": 8,
-        "warning FIELD_INVALID": 7,
+        "warning FIELD_INVALID": 8,
         "warning FRONTMATTER_MISSING": 59,
         "warning FRONTMATTER_REPAIRED": 20,
         "warning NAME_INVALID": 22,

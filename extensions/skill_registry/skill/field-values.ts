@@ -1,8 +1,20 @@
 import type { ProblemSink } from './problems.ts';
-import { foldLine } from './text.ts';
+import { foldLine, shorten } from './text.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 type LineOf = (key: string) => number;
+
+/** A value as JSON on one line, at most 80 characters: what arrived, for a message. */
+export function shown(value: unknown): string {
+  return shorten(foldLine(JSON.stringify(value) ?? String(value)), 80);
+}
+
+/** What a value is, in the words of messages. */
+export function kindOf(value: unknown): string {
+  if (value === undefined || value === null) return 'nothing';
+  if (Array.isArray(value)) return 'a list';
+  return typeof value === 'object' ? 'a mapping' : 'text';
+}
 
 /** A scalar as text (numbers, booleans and dates as they read); undefined for nothing and for collections. */
 export function readText(value: unknown): string | undefined {
@@ -21,7 +33,7 @@ export function readList(key: string, fields: Fields, add: ProblemSink, lineOf: 
   if (Array.isArray(value) && value.every((item) => readText(item) !== undefined && !Array.isArray(item))) {
     return clean(value.map((item) => readText(item) as string));
   }
-  const message = `"${key}" should be a list such as [a, b]; it was ignored.`;
+  const message = `"${key}" should be a list of texts, got ${shown(value)}; it was ignored. Write a list such as [a, b].`;
   add('FIELD_INVALID', 'warning', message, lineOf(key), { field: key });
   return [];
 }
@@ -48,7 +60,7 @@ export function readBoolean(
   const value = typeof given === 'string' ? given.trim().toLowerCase() : given;
   if (TRUE.has(value as never)) return true;
   if (FALSE.has(value as never)) return false;
-  const message = `"${key}" should be true or false; ${JSON.stringify(given)?.slice(0, 80)} was taken as ${byDefault}.`;
+  const message = `"${key}" should be true or false, got ${shown(given)}; it was taken as ${byDefault}. Write true or false.`;
   add('FIELD_INVALID', 'warning', message, lineOf(key), { field: key });
   return byDefault;
 }

@@ -1,8 +1,8 @@
 import type { Problem } from 'skill-registry/kernel';
 import { parseAllowedTools } from './allowed-tools.ts';
-import { readBoolean, readList, readText, readWords } from './field-values.ts';
+import { kindOf, readBoolean, readList, readText, readWords, shown } from './field-values.ts';
 import { splitFrontmatter } from './frontmatter.ts';
-import { type Gate, readGate } from './gates.ts';
+import { asMapping, type Gate, readGate } from './gates.ts';
 import { type ProblemSink, problemSink } from './problems.ts';
 import { codePoints, foldLine, shorten } from './text.ts';
 import { readYamlFields, scanLines, type YamlFields } from './yaml-fields.ts';
@@ -78,7 +78,7 @@ const OWN_FIELDS = new Set([
 export function parseSkill(text: string, file: string, directory: string): ParsedSkill {
   const { problems, add } = problemSink(file);
   const split = splitFrontmatter(text);
-  const fields = readFields(split, add);
+  const fields = readFields(text, split, add);
   const lineOf = (key: string): number => split.yamlLine + fields.lineOf(key) - 1;
   const description = readDescription(
     fields.data,
@@ -119,9 +119,15 @@ type LineOf = (key: string) => number;
 
 const NO_FIELDS: YamlFields = { data: {}, lineOf: () => 1, repaired: [] };
 
-function readFields({ yaml, yamlLine, oddity }: ReturnType<typeof splitFrontmatter>, add: ProblemSink): YamlFields {
+function readFields(
+  text: string,
+  { yaml, yamlLine, oddity, bodyOffset }: ReturnType<typeof splitFrontmatter>,
+  add: ProblemSink,
+): YamlFields {
   if (yaml === undefined) {
-    add('FRONTMATTER_MISSING', 'warning', 'Expected --- on the first line, then name and description. Add them.', 1);
+    const first = foldLine(/^[^\r\n]*/.exec(text.slice(bodyOffset, bodyOffset + 500))?.[0] ?? '');
+    const message = `Expected --- on the first line, got ${first ? JSON.stringify(shorten(first, 80)) : 'an empty line'}. Add name and description between two lines of ---.`;
+    add('FRONTMATTER_MISSING', 'warning', message, 1);
     return NO_FIELDS;
   }
   if (yaml.length > MAX_FRONTMATTER) {
@@ -148,8 +154,13 @@ function readFields({ yaml, yamlLine, oddity }: ReturnType<typeof splitFrontmatt
     add('FRONTMATTER_REPAIRED', 'warning', message, yamlLine + fields.lineOf(key) - 1, { field: key });
   }
   if (fields.error) {
-    const message = `The frontmatter is not valid YAML (${fields.error.message}); only its name, description and invocation lines were used.`;
-    add('FRONTMATTER_INVALID', 'error', message, yamlLine + fields.error.line - 1);
+    const { message: reason, line, notMapping } = fields.error;
+    const what = notMapping
+      ? `The frontmatter holds no fields: ${reason}`
+      : `The frontmatter is not valid YAML (${reason})`;
+    const remedy = notMapping ? 'Write each field as "name: value".' : 'Correct it from this line on.';
+    const message = `${what}; only its name, description and invocation lines were used. ${remedy}`;
+    add('FRONTMATTER_INVALID', 'error', message, yamlLine + line - 1);
   }
   return fields;
 }
@@ -166,7 +177,8 @@ function readLabels(
     if (value === undefined || value === null) return [];
     const text = Array.isArray(value) ? undefined : readText(value);
     if (text !== undefined) return [[key, foldLine(text)]];
-    add('FIELD_INVALID', 'warning', `"${key}" should be text; it was ignored.`, lineOf(key), { field: key });
+    const message = `"${key}" should be text, got ${shown(value)}; it was ignored. Write one text, in quotes.`;
+    add('FIELD_INVALID', 'warning', message, lineOf(key), { field: key });
     return [];
   });
   return Object.fromEntries(given);
@@ -175,7 +187,7 @@ function readLabels(
 function readAllowedTools(data: YamlFields['data'], add: ProblemSink, lineOf: LineOf): readonly string[] {
   const tools = parseAllowedTools(data['allowed-tools']);
   if (tools) return tools;
-  const message = '"allowed-tools" should be text such as "Read Bash(git add *)", or a list; it was ignored.';
+  const message = `"allowed-tools" should be text or a list of texts, got ${shown(data['allowed-tools'])}; it was ignored. Write a list such as [Read, "Bash(git add *)"].`;
   add('FIELD_INVALID', 'warning', message, lineOf('allowed-tools'), { field: 'allowed-tools' });
   return [];
 }
@@ -185,16 +197,19 @@ function readMetadata(
   add: ProblemSink,
   lineOf: LineOf,
 ): Pick<SkillHeader, 'metadata' | 'gate'> {
-  const { metadata } = data;
-  if (metadata === undefined || metadata === null) return { metadata: {} };
-  if (typeof metadata !== 'object' || Array.isArray(metadata)) {
-    add('FIELD_INVALID', 'warning', '"metadata" should be a mapping; it was ignored.', lineOf('metadata'), {
-      field: 'metadata',
-    });
+  const given = data.metadata;
+  if (given === undefined || given === null) return { metadata: {} };
+  const wrong = (message: string): void =>
+    add('FIELD_INVALID', 'warning', message, lineOf('metadata'), { field: 'metadata' });
+  const metadata = asMapping(given);
+  if (!metadata) {
+    wrong(
+      `"metadata" should be a mapping, got ${shown(given)}; it was ignored. Write lines such as "key: value" below it.`,
+    );
     return { metadata: {} };
   }
-  const gate = readGate(metadata);
-  return { metadata: metadata as Readonly<Record<string, unknown>>, ...(gate ? { gate } : {}) };
+  const gate = readGate(metadata, wrong);
+  return { metadata, ...(gate ? { gate } : {}) };
 }
 
 function readName(data: YamlFields['data'], directory: string, add: ProblemSink, lineOf: LineOf): string {
@@ -205,8 +220,8 @@ function readName(data: YamlFields['data'], directory: string, add: ProblemSink,
       add(
         'NAME_MISSING',
         'warning',
-        `There is no name; the directory's name "${directory}" is used. Add name: ${directory}`,
-        1,
+        `${lackOf('name', data)}; the directory's name "${directory}" is used. Write name: ${directory}`,
+        lineOrFirst('name', data, lineOf),
       );
     }
     return directory;
@@ -228,18 +243,33 @@ function readDescription(data: YamlFields['data'], body: string, add: ProblemSin
   if (description) {
     const length = codePoints(description);
     if (length > MAX_DESCRIPTION) {
-      const message = `The description has ${length} characters, more than ${MAX_DESCRIPTION}. Shorten it: every turn pays for it.`;
-      add('DESCRIPTION_TOO_LONG', 'warning', message, lineOf('description'), { length });
+      const own = codePoints(foldLine(readText(data.description) ?? ''));
+      const key = own > MAX_DESCRIPTION ? 'description' : 'when_to_use';
+      const what = own === length ? 'The description has' : 'The description and when_to_use together have';
+      const message = `${what} ${length} characters, more than ${MAX_DESCRIPTION}. Shorten ${key}: every turn pays for it.`;
+      add('DESCRIPTION_TOO_LONG', 'warning', message, lineOf(key), { length });
     }
     return description;
   }
   const paragraph = firstParagraph(body);
   if (paragraph && Object.keys(data).length > 0) {
-    const message =
-      'There is no description; the first paragraph is used. Write one that says what the skill does and when.';
-    add('DESCRIPTION_MISSING', 'warning', message, 1);
+    const message = `${lackOf('description', data)}; the first paragraph is used. Write one that says what the skill does and when.`;
+    add('DESCRIPTION_MISSING', 'warning', message, lineOrFirst('description', data, lineOf));
   }
   return paragraph;
+}
+
+/** Why a field gives no text. */
+function lackOf(key: string, data: YamlFields['data']): string {
+  if (!Object.hasOwn(data, key)) return `There is no ${key}`;
+  const value = data[key];
+  return readText(value) === undefined && value !== null
+    ? `The ${key} is ${kindOf(value)}, expected text`
+    : `The ${key} is empty`;
+}
+
+function lineOrFirst(key: string, data: YamlFields['data'], lineOf: LineOf): number {
+  return Object.hasOwn(data, key) ? lineOf(key) : 1;
 }
 
 /** The first lines of prose; a heading when there is nothing else. */

@@ -1,4 +1,14 @@
-import { type Document, isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, type YAMLError } from 'yaml';
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  LineCounter,
+  parseDocument,
+  type YAMLError,
+} from 'yaml';
 import { splitFrontmatter } from './frontmatter.ts';
 import { pythonText, type SourceFields, type SourceValue } from './python-text.ts';
 import { isTooDeep, MAX_DEPTH } from './yaml-depth.ts';

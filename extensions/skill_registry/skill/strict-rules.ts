@@ -115,7 +115,8 @@ interface FieldError {
 function fieldErrors(fields: ReadonlyMap<unknown, unknown>): readonly FieldError[] {
   const missing = REQUIRED.filter((key) => !fields.has(key)).map((key) => invalid(key, 'field required'));
   const wrong = [...fields].flatMap(([key, value]) => {
-    if (typeof key !== 'string') return [{ field: String(key), message: `frontmatter key ${String(key)} must be a string` }];
+    if (typeof key !== 'string')
+      return [{ field: String(key), message: `frontmatter key ${String(key)} must be a string` }];
     const rule = Object.hasOwn(RULES, key) ? RULES[key] : undefined;
     const error = rule ? rule(value) : `unknown key; known keys: ${Object.keys(RULES).join(', ')}`;
     return error === undefined ? [] : [invalid(key, error)];

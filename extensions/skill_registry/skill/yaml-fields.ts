@@ -1,5 +1,15 @@
 import { type Document, isMap, isScalar, LineCounter, parseDocument, visit } from 'yaml';
+import { kindOf } from './field-values.ts';
 import { isTooDeep } from './yaml-depth.ts';
+
+/** Why YAML gives no mapping. */
+export interface YamlFailure {
+  readonly message: string;
+  /** 1-based. */
+  readonly line: number;
+  /** It is YAML, only no mapping. */
+  readonly notMapping?: true;
+}
 
 /** What was read between the fences. */
 export interface YamlFields {
@@ -9,7 +19,7 @@ export interface YamlFields {
   /** Keys whose value had to be quoted before it could be read. */
   readonly repaired: readonly string[];
   /** Why it could not be read as a whole; `data` then holds what single lines say. */
-  readonly error?: { readonly message: string; readonly line: number };
+  readonly error?: YamlFailure;
 }
 
 /** More repairs, or more text, than this is no frontmatter that somebody wrote by hand; each repair reads it all again. */
@@ -29,9 +39,9 @@ export function readYamlFields(yaml: string): YamlFields {
   const repaired: string[] = [];
   // The yaml package takes a CR alone for a character of the line.
   let text = yaml.replace(/\r\n?/g, '\n');
-  let first: { message: string; line: number } | undefined;
+  let first: YamlFailure | undefined;
   for (let attempt = 0; attempt <= MAX_REPAIRS; attempt++) {
-    const parsed = parseOnce(text);
+    const parsed = parseMapping(text);
     if ('data' in parsed) return { ...parsed, repaired };
     first ??= parsed;
     const repair = text.length <= MAX_REPAIRED_CHARS && quoteValueAt(text, parsed.line, repaired);
@@ -40,6 +50,39 @@ export function readYamlFields(yaml: string): YamlFields {
     repaired.push(repair.key);
   }
   return { ...scanLines(yaml), repaired: [], error: first ?? { message: 'not readable', line: 1 } };
+}
+
+export type Parsed = Pick<YamlFields, 'data' | 'lineOf'> | YamlFailure;
+
+/** Reads one YAML mapping as it stands, with nothing repaired. Never throws, however deep it nests. */
+export function parseMapping(text: string): Parsed {
+  if (isTooDeep(text)) return { message: 'nested too deeply', line: 1 };
+  const lines = new LineCounter();
+  try {
+    // Its own check for repeated keys compares every key with every other.
+    const options = { lineCounter: lines, prettyErrors: false, logLevel: 'silent', uniqueKeys: false } as const;
+    const document = parseDocument(text, options);
+    const [error] = document.errors;
+    if (error) return { message: error.message, line: lines.linePos(error.pos[0]).line };
+    const repeated = repeatedKeyAt(document);
+    if (repeated !== undefined) return { message: 'Map keys must be unique', line: lines.linePos(repeated).line };
+    if (!isMap(document.contents)) {
+      const message = `expected a mapping of fields, got ${kindOf(document.toJS({ maxAliasCount: 100 }))}`;
+      return { message, line: 1, notMapping: true };
+    }
+    const keys = new Map(
+      document.contents.items.map((item) => {
+        const key = item.key as { value?: unknown; range?: readonly number[] };
+        return [String(key.value), lines.linePos(key.range?.[0] ?? 0).line];
+      }),
+    );
+    const data = document.toJS({ maxAliasCount: 100 }) as Record<string, unknown>;
+    if (text.includes('*') && isCircular(data)) return { message: 'an alias stands inside its own anchor', line: 1 };
+    return { data, lineOf: (key) => keys.get(key) ?? 1 };
+  } catch (error) {
+    // Alias bombs (ReferenceError).
+    return { message: error instanceof Error ? error.message : String(error), line: 1 };
+  }
 }
 
 /** What the lines of SCANNED fields say, without parsing anything. */
@@ -58,35 +101,6 @@ export function scanLines(yaml: string): Pick<YamlFields, 'data' | 'lineOf'> {
 }
 
 // --- internal ---
-
-type Parsed = Pick<YamlFields, 'data' | 'lineOf'> | { readonly message: string; readonly line: number };
-
-function parseOnce(text: string): Parsed {
-  if (isTooDeep(text)) return { message: 'nested too deeply', line: 1 };
-  const lines = new LineCounter();
-  try {
-    // Its own check for repeated keys compares every key with every other.
-    const options = { lineCounter: lines, prettyErrors: false, logLevel: 'silent', uniqueKeys: false } as const;
-    const document = parseDocument(text, options);
-    const [error] = document.errors;
-    if (error) return { message: error.message, line: lines.linePos(error.pos[0]).line };
-    const repeated = repeatedKeyAt(document);
-    if (repeated !== undefined) return { message: 'Map keys must be unique', line: lines.linePos(repeated).line };
-    if (!isMap(document.contents)) return { message: 'expected a mapping of fields', line: 1 };
-    const keys = new Map(
-      document.contents.items.map((item) => {
-        const key = item.key as { value?: unknown; range?: readonly number[] };
-        return [String(key.value), lines.linePos(key.range?.[0] ?? 0).line];
-      }),
-    );
-    const data = document.toJS({ maxAliasCount: 100 }) as Record<string, unknown>;
-    if (text.includes('*') && isCircular(data)) return { message: 'an alias stands inside its own anchor', line: 1 };
-    return { data, lineOf: (key) => keys.get(key) ?? 1 };
-  } catch (error) {
-    // Alias bombs (ReferenceError).
-    return { message: error instanceof Error ? error.message : String(error), line: 1 };
-  }
-}
 
 /** Where the first key stands that its mapping has already. */
 function repeatedKeyAt(document: Document.Parsed): number | undefined {
@@ -130,7 +144,7 @@ function quoteValueAt(text: string, line: number, done: readonly string[]): { te
     const field = fieldAt(lines, at);
     if (field?.value) above.push(field);
   }
-  const field = above.find(({ at, end }) => 'message' in parseOnce(lines.slice(at, end).join('\n'))) ?? above[0];
+  const field = above.find(({ at, end }) => 'message' in parseMapping(lines.slice(at, end).join('\n'))) ?? above[0];
   if (!field || done.includes(field.key)) return undefined;
   const { at, end, key, value } = field;
   lines.splice(at, end - at, `${key}: ${JSON.stringify(value)}`, ...Array(end - at - 1).fill(''));

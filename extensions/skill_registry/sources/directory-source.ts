@@ -133,8 +133,7 @@ function missing(root: string): Problem {
 }
 
 function noFolder(root: string): Problem {
-  const message =
-    'This source is a file, expected a folder or a .md file. Correct the path or remove the source, else it has no skills.';
+  const message = 'This source is a file, expected a folder or a .md file. Correct the path or remove the source.';
   return { code: 'SOURCE_MISSING', severity: 'warning', file: root, message };
 }
 

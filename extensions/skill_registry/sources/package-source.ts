@@ -125,15 +125,13 @@ async function lookInto(
     const made = await withDeadline(callFactory(options, text, fields, failures), options.factoryMs ?? 5_000);
     if (typeof made === 'string') return of(directory(resolve(folder, made)));
     if (isSkillSource(made)) return of(adoptSource(made, id));
-    throw new Error('its skillSource() returned neither a SkillSource nor the path of a folder');
+    throw new Error(WRONG_RESULT);
   } catch (error) {
+    const message = oneLine(error);
     const wait = Math.min((options.retryMs ?? RETRY_MS) * 2 ** failures, MAX_RETRY_MS);
     const failed = { times: failures + 1, retryAt: Date.now() + wait };
-    const remedy =
-      error instanceof Error && error.message === NO_FORM
-        ? 'Give it one of the three, or remove the source.'
-        : undefined;
-    return { ...broken(oneLine(error), remedy), failed };
+    const remedy = message === NO_FORM ? 'Give it one of the three, or remove the source.' : undefined;
+    return { ...broken(OURS.has(message) ? message : `its skillSource() failed: ${message}`, remedy), failed };
   }
 }
 
@@ -165,6 +163,9 @@ function readFields(text: string): PackageFields {
 
 /** None of the three forms. */
 const NO_FORM = 'it has no "skills" in package.json, no skills/ folder and exports no function skillSource';
+const NO_FILE = 'the file that main or exports of its package.json names cannot be found';
+const WRONG_RESULT = 'its skillSource() returned neither a SkillSource nor the path of a folder';
+const OURS: ReadonlySet<string> = new Set([NO_FORM, NO_FILE, WRONG_RESULT]);
 
 /**
  * @param version - Another one is imported anew.
@@ -181,8 +182,7 @@ async function callFactory(
   try {
     entry = createJiti(pathToFileURL(join(from, 'package.json')).href).esmResolve(name);
   } catch (cause) {
-    const noFile = 'the file that main or exports of its package.json names cannot be found';
-    throw new Error(hasEntry ? noFile : NO_FORM, { cause });
+    throw new Error(hasEntry ? NO_FILE : NO_FORM, { cause });
   }
   const tag = createHash('sha256').update(version).digest('hex').slice(0, 16);
   const attempt = failures === 0 ? '' : `&try=${failures}`;

@@ -81,6 +81,31 @@ it('the last wins where the policy says so', () => {
   expect(problems).toMatchObject([{ code: 'SKILL_ID_TAKEN', severity: 'warning', file: first.file }]);
 });
 
+it('of one file in the first and the third source, the later counts where the last wins', () => {
+  const same = { dir: '/real/a', digest: 'sha256:1' };
+  const one = fakeSkill('a', { source: 'one', ...same });
+  const two = fakeSkill('a', { source: 'two', digest: 'sha256:2' });
+  const three = fakeSkill('a', { source: 'three', ...same });
+  expect(ids(merge([[one], [two], [three]], 'last').skills)).toEqual(['three:a']);
+  expect(ids(merge([[one], [two], [three]], 'first').skills)).toEqual(['one:a']);
+  expect(merge([[one], [two], [three]], 'last').problems).toMatchObject([{ details: { loser_id: 'two:a' } }]);
+  // Within one source the order is that of finding, and a link comes last.
+  const link = fakeSkill('link', { source: 'one', ...same });
+  expect(ids(merge([[one, link]], 'last').skills)).toEqual(['one:a']);
+});
+
+it('a loser is told by the name it was given, and of directories only where there are some', () => {
+  const inline = { realFile: null, file: '/config.yaml' };
+  const first = { ...fakeSkill('tea-time', { source: 'one', digest: 'sha256:1', ...inline }), dir: null };
+  const second = { ...fakeSkill('tea-time', { source: 'two', name: 'Tea Time!', ...inline }), dir: null };
+  const [problem] = merge([[first], [second]]).problems;
+  expect(problem?.message).toContain('Another skill "tea-time" comes first');
+  expect(problem?.message).toContain('this one ("Tea Time!")');
+  expect(problem?.message).toContain('Rename one of them,');
+  const folders = merge([[fakeSkill('a')], [fakeSkill('a', { source: 'two', digest: 'x' })]]);
+  expect(folders.problems[0]?.message).toContain('Rename one of the directories,');
+});
+
 it('nobody has an id that several claim where a collision is an error, and each clash is named', () => {
   const [one, two, three] = ['one', 'two', 'three'].map((source) =>
     fakeSkill('a', { source, digest: `sha256:${source}` }),

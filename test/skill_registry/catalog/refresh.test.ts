@@ -166,7 +166,7 @@ describe('collisions', () => {
     const { root, registry } = await openRegistry(tree, twoSources);
     expect(briefProblems(registry.problems(), root)).toEqual(['SKILL_ID_TAKEN two/x/a/SKILL.md']);
     expect(await registry.read('a')).toMatchObject({ content: 'Do it well.', source: 'one' });
-    expect(await registry.read('two:x/a')).toMatchObject({ skill_id: 'a', content: 'Second.', source: 'two' });
+    expect(await registry.read('two:x/a')).toMatchObject({ skill_id: 'two:x/a', content: 'Second.', source: 'two' });
   });
 
   it('are none for one directory that two sources lead to', async () => {
@@ -184,18 +184,35 @@ describe('a source that fails', () => {
   it('keeps its last good skills and says so, and recovers', async () => {
     const { root, registry } = await openRegistry(
       { 'one/a/SKILL.md': skill('a'), 'two/b/SKILL.md': skill('b') },
-      { sources: [{ path: 'one' }, { path: 'two' }] },
+      { sources: [{ path: 'two' }] },
+    );
+    const inner = createDirectorySource({ id: 'one', root: join(root, 'one'), allowOutside: false });
+    let luck = true;
+    await registry.addSource({
+      ...inner,
+      scan: (...args) => (luck ? inner.scan(...args) : Promise.reject(new Error('no luck'))),
+    });
+    luck = false;
+    writeTree(root, { 'two/c/SKILL.md': skill('c') });
+    const failed = await registry.refresh();
+    expect(failed.skills.map(({ id }) => id)).toEqual(['b', 'c', 'a']);
+    expect(failed.problems).toMatchObject([{ code: 'SOURCE_FAILED', severity: 'error', file: join(root, 'one') }]);
+    expect(failed.problems[0]?.message).toContain('its last 1 skill(s) stay');
+    luck = true;
+    expect((await registry.refresh()).problems).toEqual([]);
+  });
+
+  it('because a file took the place of its folder has no skills until the folder is back', async () => {
+    const { root, registry } = await openRegistry(
+      { 'one/a/SKILL.md': skill('a') },
+      { sources: [{ path: 'one', optional: true }] },
     );
     renameSync(join(root, 'one'), join(root, 'away'));
     writeFileSync(join(root, 'one'), 'a file where a folder was');
-    writeTree(root, { 'two/c/SKILL.md': skill('c') });
-    const failed = await registry.refresh();
-    expect(failed.skills.map(({ id }) => id)).toEqual(['a', 'b', 'c']);
-    expect(failed.problems).toMatchObject([{ code: 'SOURCE_FAILED', severity: 'error', file: join(root, 'one') }]);
-    expect(failed.problems[0]?.message).toContain('its last 1 skill(s) stay');
+    expect(await registry.refresh()).toMatchObject({ skills: [], problems: [{ code: 'SOURCE_MISSING' }] });
     rmSync(join(root, 'one'));
     renameSync(join(root, 'away'), join(root, 'one'));
-    expect((await registry.refresh()).problems).toEqual([]);
+    expect(await registry.refresh()).toMatchObject({ skills: [{ id: 'a' }], problems: [] });
   });
 
   it('from the start has no skills and does not stop the others', async () => {
@@ -204,7 +221,7 @@ describe('a source that fails', () => {
       { sources: [{ path: 'one' }, { path: 'two' }] },
     );
     expect(registry.snapshot().skills.map(({ id }) => id)).toEqual(['b']);
-    expect(registry.problems().map(({ code }) => code)).toEqual(['SOURCE_FAILED']);
+    expect(registry.problems().map(({ code }) => code)).toEqual(['SOURCE_MISSING']);
   });
 });
 

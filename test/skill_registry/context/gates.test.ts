@@ -36,9 +36,6 @@ describe('a gate', () => {
     ['nothing', '{ openclaw: { requires: {} } }'],
     ['a name of its own', '{ someone: { requires: { bins: [none] } } }'],
     ['a program, and lifts it', '{ openclaw: { always: true, requires: { bins: [none] } } }'],
-    ['what nobody can read', '{ openclaw: [1, 2] }'],
-    ['JSON that is none', '{ openclaw: "{requires" }'],
-    ['lists of odd things', '{ openclaw: { requires: { bins: [1, null, { a: b }] } } }'],
   ])('is open: it asks for %s', async (_, metadata) => {
     const registry = await open(metadata, CONFIG);
     expect(registry.problems()).toEqual([]);
@@ -66,6 +63,10 @@ describe('a gate', () => {
     ['two things', '{ openclaw: { requires: { bins: [a], env: [B] } } }', 'the program(s) a, and the environment'],
     ['a program, by its older name', '{ clawdbot: { requires: { bins: [none] } } }', 'none'],
     ['a program, in a JSON text', `{ openclaw: '{"requires":{"bins":["none"]}}' }`, 'none'],
+    ['a program, in a text with loose keys', `{ openclaw: "{requires: {bins: ['none',],},}" }`, 'none'],
+    ['a program, in needs written as a text', `{ openclaw: { requires: '{"bins": ["none"]}' } }`, 'none'],
+    ['a program, in metadata written as a text', `'{"openclaw": {\t"requires": {"bins": ["none"],}}}'`, 'none'],
+    ['a program, in metadata with loose keys', `'{clawdbot: {requires: {bins: [none]}}}'`, 'none'],
     ['a program, in JSON throughout', '{"openclaw":{"requires":{"bins":["none"]}}}', 'none'],
   ])('is closed: it asks for %s', async (_, metadata, reason) => {
     const registry = await open(metadata, CONFIG);
@@ -81,6 +82,42 @@ describe('a gate', () => {
     }
     expect((await registry.read('gated')).content).toBe('Body.');
     expect((await registry.readResource('gated', 'notes.md')).content).toBe('Notes.');
+  });
+
+  it.each([
+    ['a list for a block', '{ openclaw: [1, 2] }', 'openclaw" should be a mapping, got [1,2];'],
+    ['a text that cannot be read', '{ openclaw: "{requires" }', 'openclaw" should be a mapping, got "{requires";'],
+    ['a text that is none', '{ openclaw: brew }', 'openclaw" should be a mapping, got "brew";'],
+    ['a text nested too deeply', `{ openclaw: "{a: ${'['.repeat(1000)}" }`, 'should be a mapping, got "{a: [[['],
+    ['metadata that cannot be read', '"{openclaw: {"', 'metadata" should be a mapping, got "{openclaw: {";'],
+    ['a key that swallowed its value', `{ openclaw: '{os:"none"}' }`, 'Put a space after its colon.'],
+    ['odd things in a list', '{ openclaw: { requires: { bins: [1, null, { a: b }] } } }', 'got [1,null,{"a":"b"}];'],
+    [
+      'a number in a list',
+      '{ openclaw: { requires: { bins: [1] } } }',
+      'requires.bins" should be a list of texts, got [1];',
+    ],
+    ['a mapping for a list', '{ openclaw: { requires: { bins: { nope: true } } } }', 'bins" should be a list of texts'],
+    [
+      'a mapping for a system',
+      '{ openclaw: { os: { darwin: true } } }',
+      'os" should be a list of texts, got {"darwin":true};',
+    ],
+    ['a list of needs', "{ openclaw: { requires: ['nope'] } }", 'requires" should be a mapping, got ["nope"];'],
+  ])('says what cannot be read and does without: %s', async (_, metadata, message) => {
+    const registry = await open(metadata, CONFIG);
+    expect(registry.problems()).toMatchObject([
+      { code: 'FIELD_INVALID', severity: 'warning', line: 4, details: { field: 'metadata' } },
+    ]);
+    expect(registry.problems()[0]?.message).toContain(message);
+    expect(registry.list().total).toBe(1);
+  });
+
+  it('counts with what can be read beside what cannot', async () => {
+    const registry = await open('{ openclaw: { requires: { bins: [1, none], env: { A: b } } } }');
+    expect(registry.problems().map(({ code }) => code)).toEqual(['FIELD_INVALID', 'FIELD_INVALID', 'SKILL_HIDDEN']);
+    expect(registry.problems()[0]?.message).toContain('only its texts were used');
+    expect(registry.list().total).toBe(0);
   });
 
   it('is not looked at where the owner says so', async () => {

@@ -108,6 +108,34 @@ describe('preload', () => {
     expect(registry.problems()).toMatchObject([{ code: 'SKILL_TOO_LONG', severity: 'warning' }]);
   });
 
+  it.each([
+    ['that all fit', 4, 'word '.repeat(60), 4, undefined],
+    ['that are too many', 12, 'word '.repeat(60), 6, '6 of 12'],
+    ['so many that looking further is in vain', 40, 'word '.repeat(60), 6, '6 of 40'],
+  ])('takes at most four times what one body may have, of bodies %s', async (_, many, body, given, note) => {
+    const ids = Array.from({ length: many }, (__, n) => `s-${String(n).padStart(2, '0')}`);
+    const tree: Tree = Object.assign({}, ...ids.map((id) => skill(id, {}, body)));
+    const sources = [{ path: 'skills', preload: true }];
+    const text = (await textOf(tree, { sources, limits: { skill_tokens: 100 } })) ?? '';
+    const active = text.slice(text.indexOf(ACTIVE));
+    expect([...active.matchAll(/^## (.*)$/gm)].map(([, id]) => id)).toEqual(ids.slice(0, given));
+    const line = `${note} preloaded skills are given in full; load the others with read_skill(skill_id).`;
+    if (note) expect(active.startsWith(`${ACTIVE}\n\n${line}\n\n`)).toBe(true);
+    else expect(active).not.toContain('preloaded skills');
+    expect(await countTokens(active.slice(active.indexOf('## ')))).toBeLessThanOrEqual(400);
+    for (const id of ids) expect(text).toContain(`• \`${id}\``);
+  });
+
+  it('passes over a body that no longer fits, for a later one that does', async () => {
+    const long = 'word '.repeat(95);
+    const bodies = { a: long, b: long, c: long, d: 'word '.repeat(60), e: long, f: 'Short.' };
+    const tree: Tree = Object.assign({}, ...Object.entries(bodies).map(([id, body]) => skill(id, {}, body)));
+    const sources = [{ path: 'skills', preload: true }];
+    const text = (await textOf(tree, { sources, limits: { skill_tokens: 100 } })) ?? '';
+    expect([...text.matchAll(/^## (.*)$/gm)].map(([, id]) => id)).toEqual(['a', 'b', 'c', 'd', 'f']);
+    expect(text).toContain('5 of 6 preloaded skills are given in full;');
+  });
+
   it('does not show a skill to those who may not see it', async () => {
     const tree = { ...skill('a', { 'disable-model-invocation': 'true' }), ...skill('b') };
     expect(await textOf(tree, preloadA)).not.toContain('Body of a.');

@@ -119,9 +119,9 @@ describe('the name', () => {
     ['整理', ['NAME_MISMATCH warning 2']],
     ['42', ['NAME_MISMATCH warning 2']],
     ['"ti\\u200bdy"', []],
-    ['""', ['NAME_MISSING warning 1']],
-    ['', ['NAME_MISSING warning 1']],
-    ['{a: b}', ['NAME_MISSING warning 1']],
+    ['""', ['NAME_MISSING warning 2']],
+    ['', ['NAME_MISSING warning 2']],
+    ['{a: b}', ['NAME_MISSING warning 2']],
   ])('%j is kept as a label and judged', (name, problems) => {
     expect(brief(skillMd({ name, description: 'Tidies.' }))).toEqual(problems);
   });
@@ -172,7 +172,7 @@ describe('the description', () => {
   ])('is the first paragraph where there is none: %s', (_, fields) => {
     const text = skillMd({ name: 'tidy', ...fields }, '# Title\n\nFirst\nparagraph.\n\nSecond.');
     expect(parse(text).header?.description).toBe('First paragraph.');
-    expect(brief(text)).toEqual(['DESCRIPTION_MISSING warning 1']);
+    expect(brief(text)).toEqual([`DESCRIPTION_MISSING warning ${'description' in fields ? 3 : 1}`]);
   });
 
   it.each(['\n', '\r\n', '\r'])('is the same paragraph whether lines end with %j', (end) => {
@@ -224,6 +224,55 @@ describe('frontmatter', () => {
 
   it('is not needed for a heading to be a skill', () => {
     expect(parse('# Tidy up\n').header).toMatchObject({ name: 'tidy', description: 'Tidy up' });
+  });
+});
+
+describe('messages say what was expected, what arrived and what to do', () => {
+  const name = 'name: tidy\n';
+  const both = `${name}description: Tidies.\n`;
+  const long = 'x'.repeat(1000);
+  it.each<[string, string, number, string | RegExp]>([
+    ['FRONTMATTER_MISSING', '# Tidy\u200b  up\nIt.', 1, 'Expected --- on the first line, got "# Tidy up". Add name'],
+    ['FRONTMATTER_MISSING', '\n\nText.', 1, 'Expected --- on the first line, got an empty line. Add name'],
+    ['FRONTMATTER_MISSING', 'x '.repeat(5000), 1, /got "(x )+x…"/],
+    ['FRONTMATTER_INVALID', '---\n- a\n- b\n---\nIt.', 2, 'holds no fields: expected a mapping of fields, got a list;'],
+    ['FRONTMATTER_INVALID', '---\nwords\n---\nIt.', 2, 'expected a mapping of fields, got text;'],
+    ['FRONTMATTER_INVALID', `---\n${both}}{\n---\n`, 4, /is not valid YAML \(.*were used\. Correct it/],
+    [
+      'DESCRIPTION_MISSING',
+      `---\n${name}description: {a: b}\n---\nIt.`,
+      3,
+      'The description is a mapping, expected text;',
+    ],
+    ['DESCRIPTION_MISSING', `---\n${name}description:\n---\nIt.`, 3, 'The description is empty;'],
+    ['DESCRIPTION_MISSING', `---\n${name}---\nIt.`, 1, 'There is no description;'],
+    ['NAME_MISSING', '---\ndescription: It.\nname: {a: b}\n---\n', 3, 'The name is a mapping, expected text;'],
+    ['NAME_MISSING', '---\ndescription: It.\n---\n', 1, 'There is no name;'],
+    [
+      'DESCRIPTION_TOO_LONG',
+      `---\n${name}description: ${long}\nwhen_to_use: ${long}\n---\n`,
+      4,
+      /together have 2001 .* Shorten when_to_use/,
+    ],
+    ['DESCRIPTION_TOO_LONG', `---\n${name}description: ${long}${long}\n---\n`, 3, /has 2000 .* Shorten description/],
+    [
+      'FIELD_INVALID',
+      `---\n${both}tags: {a: b}\n---\n`,
+      4,
+      'got {"a":"b"}; it was ignored. Write a list such as [a, b].',
+    ],
+    ['FIELD_INVALID', `---\n${both}version: {a: ${long}}\n---\n`, 4, /got \{"a":"x{70,75}…; it was ignored\. Write/],
+    ['FIELD_INVALID', `---\n${both}allowed-tools: [1]\n---\n`, 4, /got \[1\]; it was ignored\. Write/],
+    ['FIELD_INVALID', `---\n${both}user-invocable: maybe\n---\n`, 4, /got "maybe"; it was taken as true\. Write/],
+    ['FIELD_INVALID', `---\n${both}metadata: [1]\n---\n`, 4, /should be a mapping, got \[1\]; it was ignored\. Write/],
+  ])('%s of %j', (code, text, line, message) => {
+    expect(parse(text).problems).toContainEqual(
+      expect.objectContaining({
+        code,
+        line,
+        message: message instanceof RegExp ? expect.stringMatching(message) : expect.stringContaining(message),
+      }),
+    );
   });
 });
 

@@ -142,10 +142,16 @@ describe('what cannot be read', () => {
     expect(readYamlFields(text).data).toEqual({ description: 'One two: three' });
   });
 
-  it.each(['- a\n- b\n', 'words\n', '42\n', '"text"\n'])('is said to be no mapping: %j', (text) => {
+  it.each([
+    ['- a\n- b\n', 'a list'],
+    ['words\n', 'text'],
+    ['42\n', 'text'],
+    ['"text"\n', 'text'],
+    ['# a comment\n', 'nothing'],
+  ])('is said to be no mapping: %j', (text, kind) => {
     expect(readYamlFields(text)).toMatchObject({
       data: {},
-      error: { message: 'expected a mapping of fields', line: 1 },
+      error: { message: `expected a mapping of fields, got ${kind}`, line: 1, notMapping: true },
     });
   });
 });

@@ -24,6 +24,10 @@ it.each([
   ['~/skills', 'skills', join(homedir(), 'skills')],
   ['~notahome', '~notahome', '/root/~notahome'],
   ['.', 'root', '/root'],
+  ['x/SKILL.md', 'x', '/root/x'],
+  ['x/skill.md', 'x', '/root/x'],
+  ['x/Skill.MD', 'x', '/root/x'],
+  ['x/skills.md', 'skills', '/root/x/skills.md'],
   ['/', 'source', '/'],
   ['my skills: new', 'my-skills-new', '/root/my skills: new'],
 ])('the path %s makes the source %s', (path, id, location) => {

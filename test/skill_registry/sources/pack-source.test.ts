@@ -83,14 +83,37 @@ describe('an entry', () => {
     ['it is a link out of the pack', './link', 'SYMLINK_OUTSIDE'],
     ['it is a file out of the pack', './out.md', 'SYMLINK_OUTSIDE'],
     ['it is a package that is not installed', '@acme/none', 'PACKAGE_NOT_FOUND'],
-    ['it is no skill', './p.json', 'SOURCE_FAILED'],
+    ['it is no skill', './p.json', 'SOURCE_MISSING'],
+    ['it is a folder that is called like a file', './folder.md', 'SOURCE_MISSING'],
   ])('is a problem, and the others are used: %s', async (_, entry, code) => {
     const outside = { ...skill('outside/s'), ...skill('pack-2/s'), 'outside/x.md': 'Secret.' };
-    const links: Tree = { 'pack/link': { link: '../outside' }, 'pack/out.md': { link: '../outside/x.md' } };
+    const links: Tree = {
+      'pack/folder.md/x': '',
+      'pack/link': { link: '../outside' },
+      'pack/out.md': { link: '../outside/x.md' },
+    };
     const { ids, problems } = await scanSkills({ ...tree, ...outside, ...links }, entry, 'skills/a');
     expect(ids).toEqual(['p:skills/a']);
     expect(codesOf(problems)).toEqual([code]);
     if (code.startsWith('PACK_')) expect(problems[0]?.details).toEqual({ pointer: '/skills/0' });
+  });
+
+  it('may be a SKILL.md in other letters, which stands for its folder', async () => {
+    const { ids, problems } = await scanSkills({ 'pack/low/skill.md': note('low') }, './low/skill.md');
+    expect([ids, codesOf(problems)]).toEqual([['p:low'], ['SKILL_FILE_CASE']]);
+  });
+
+  it('that is a package that is not installed is pointed at in the pack', async () => {
+    const { root, file, problems } = await scanSkills({}, '@acme/none');
+    expect(problems).toEqual([
+      {
+        code: 'PACKAGE_NOT_FOUND',
+        severity: 'error',
+        file,
+        message: `/skills/0: the package @acme/none is not installed. Run npm install @acme/none in ${join(root, 'pack')}, or remove it from the pack.`,
+        details: { name: '@acme/none', pointer: '/skills/0' },
+      },
+    ]);
   });
 
   it('may leave the pack where the owner allows it', async () => {
@@ -192,12 +215,15 @@ describe('the pack itself', () => {
     expect(source.scopes?.()).toMatchObject({ pack: 'x' });
   });
 
-  it.each([
-    ['a device', { link: '/dev/zero' }],
-    ['a circle', { link: 'p.json' }],
-    ['nothing', { link: 'none.json' }],
-  ])('is not waited for: a link to %s', async (_, link) => {
+  it.each<[string, Tree[string], RegExp]>([
+    ['a device', { link: '/dev/zero' }, /expected a JSON file\. Correct the path, or/],
+    ['a circle', { link: 'p.json' }, /links on the way run in a circle\. Repair them/],
+    ['nothing', { link: 'none.json' }, /there is no such file.*Create it, correct the path, or remove the source\.$/],
+    ['a folder', { link: '.' }, /it is a folder, expected a JSON file\. Name the file in it/],
+  ])('is not waited for: a link to %s', async (_, link, reason) => {
     const { registry } = await openRegistry({ 'p.json': link }, { sources: [{ pack: 'p.json' }] });
     expect(registry.problems().map(({ code }) => code)).toEqual(['PACK_UNREADABLE']);
+    expect(registry.problems()[0]?.message).toMatch(reason);
+    expect(registry.problems()[0]?.message).not.toMatch(/ENOENT|ELOOP|EISDIR/);
   });
 });

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { findPackage, isPackageName } from '../../../extensions/skill_registry/sources/find-package.ts';
 import { createPackageSource } from '../../../extensions/skill_registry/sources/package-source.ts';
 import { openRegistry } from '../../helpers/open-registry.ts';
@@ -45,7 +45,7 @@ describe('where a package keeps its skills', () => {
     ['is a link out of the package', { skills: 'link' }, ['SYMLINK_OUTSIDE']],
     ['is absolute', { skills: '/etc' }, ['SOURCE_MISSING']],
     ['does not exist', { skills: 'none' }, ['SOURCE_MISSING']],
-    ['is a file', { skills: 'package.json' }, ['SOURCE_FAILED']],
+    ['is a file', { skills: 'package.json' }, ['SOURCE_MISSING']],
     ['holds a NUL', { skills: 'a\0b' }, ['SOURCE_MISSING']],
   ])('is a problem and no skill where it %s', async (_, fields, codes) => {
     const outside = { 'node_modules/outside/secret/SKILL.md': 'Secret.', 'x/secret/SKILL.md': 'Secret.' };
@@ -62,12 +62,23 @@ describe('a broken package', () => {
   it.each<[string, Tree, object | string, RegExp]>([
     ['package.json is no JSON', {}, '{', /JSON/],
     ['package.json is empty', {}, '', /JSON/],
-    ['package.json is a list', {}, '[]', /./],
-    ['package.json is null', {}, 'null', /./],
-    ['skills is a number', {}, { skills: 7 }, /./],
-    ['skills is an empty text', {}, { skills: '' }, /./],
-    ['skills holds a number', {}, { skills: ['a', 7] }, /./],
-    ['there is nothing', {}, {}, /./],
+    ['package.json is a list', {}, '[]', /package.json is \[\], expected an object/],
+    ['package.json is null', {}, 'null', /package.json is null, expected an object/],
+    [
+      'skills is a number',
+      {},
+      { skills: 7 },
+      /"skills" in package.json is 7, expected a folder or a list of folders\. Correct/,
+    ],
+    ['skills is an empty text', {}, { skills: '' }, /is "", expected/],
+    ['skills holds a number', {}, { skills: ['a', 7] }, /is \["a",7\], expected/],
+    [
+      'there is nothing',
+      {},
+      {},
+      /no "skills" in package.json, no skills\/ folder and exports no function skillSource\. Give/,
+    ],
+    ['its main file is not there', {}, { main: 'none.js' }, /the file that main or exports/],
     ['it exports no factory', main('export const other = 1;'), {}, /exports no function skillSource/],
     ['its factory is no function', main('export const skillSource = 1;'), {}, /exports no function skillSource/],
     ['it does not parse', main('export const ='), {}, /./],
@@ -85,6 +96,8 @@ describe('a broken package', () => {
     expect(ids).toEqual([]);
     expect(problems).toMatchObject([{ code: 'PACKAGE_BROKEN', severity: 'error', details: { name: 'brew' } }]);
     expect(problems[0]?.message).toMatch(reason);
+    expect(problems[0]?.message).toMatch(/^The package brew gives no skills: [^\n]+, or remove the source\.$/);
+    expect(problems[0]?.message).not.toMatch(/Require stack|version=/);
   });
 
   it.each<[string, string, string]>([
@@ -118,6 +131,64 @@ describe('a broken package', () => {
       ['PACKAGE_BROKEN', join(root, PLACE, 'package.json')],
       ['PACKAGE_NOT_FOUND', join(root, 'node_modules/@none/there')],
     ]);
+  });
+});
+
+describe('a factory that failed', () => {
+  const broken = { [`${PLACE}/index.js`]: 'throw new Error("no luck");' };
+  const sound = { [`${PLACE}/index.js`]: `export const skillSource = () => 'own';` };
+
+  async function open(retryMs?: number) {
+    const root = tempFolder({ [`${PLACE}/package.json`]: json({}), ...skill(`${PLACE}/own/a`), ...broken });
+    const wait = retryMs === undefined ? {} : { retryMs };
+    const source = createPackageSource({ id: 'brew', name: 'brew', from: root, validation: 'lenient', ...wait });
+    return { root, source, ids: async () => (await scan(source)).skills.map(({ qualifiedId }) => qualifiedId) };
+  }
+
+  it('is tried again at the next scan', async () => {
+    const { root, source, ids } = await open(0);
+    const first = await scan(source);
+    expect(codesOf(first.problems)).toEqual(['PACKAGE_BROKEN']);
+    expect(await scan(source)).toEqual(first);
+    writeTree(root, sound);
+    expect(await ids()).toEqual(['brew:own/a']);
+    expect((await scan(source)).problems).toEqual([]);
+  });
+
+  it('is tried again after five seconds, then ever more rarely', async () => {
+    const clock = vi.spyOn(Date, 'now').mockReturnValue(1_000_000);
+    onTestFinished(() => clock.mockRestore());
+    const { root, ids } = await open();
+    expect(await ids()).toEqual([]);
+    clock.mockReturnValue(1_005_000);
+    expect(await ids()).toEqual([]);
+    writeTree(root, sound);
+    clock.mockReturnValue(1_014_999);
+    expect(await ids()).toEqual([]);
+    clock.mockReturnValue(1_015_000);
+    expect(await ids()).toEqual(['brew:own/a']);
+  });
+});
+
+describe('a package that leaves its folder', () => {
+  it.each<[string, object, Tree]>([
+    ['by its package.json', { skills: '../outside' }, {}],
+    ['by a link', { skills: 'link' }, { [`${PLACE}/link`]: { link: '../outside' } }],
+    ['by its factory', {}, { [`${PLACE}/index.js`]: `export const skillSource = () => '../outside';` }],
+  ])('is told of it in words that are true, and may where the owner allows it: %s', async (_, fields, tree) => {
+    const files = { [`${PLACE}/package.json`]: json(fields), ...skill('node_modules/outside/a'), ...tree };
+    const opened = (allow_outside: boolean) => openRegistry(files, { sources: [{ package: 'brew', allow_outside }] });
+    const { registry, root } = await opened(false);
+    const what = 'skills' in fields && fields.skills === 'link' ? 'link leads to' : 'folder is';
+    expect(registry.problems()).toMatchObject([
+      {
+        code: 'SYMLINK_OUTSIDE',
+        message: `This ${what} ${root}/node_modules/outside, expected a folder in ${join(root, PLACE)}, so it was not read. Move it in there, or set allow_outside: true for the source.`,
+      },
+    ]);
+    const allowed = (await opened(true)).registry;
+    expect(allowed.list().skills.map(({ skill_id }) => skill_id)).toEqual(['a']);
+    expect(allowed.problems()).toEqual([]);
   });
 });
 

@@ -68,7 +68,7 @@ describe('validation', () => {
     expect((await idsOf(files, { path: 'a.md' })).ids).toEqual(['a']);
     expect(await idsOf(files, { path: 'a.md', validation: 'spec' })).toMatchObject({
       ids: [],
-      problems: expect.arrayContaining(['SPEC_VIOLATION a.md']),
+      problems: expect.arrayContaining(['SPEC_VIOLATION a.md:2']),
     });
   });
 });

@@ -142,3 +142,35 @@ it.each([
   expect(result).toMatchObject({ success: false, error: { code: 'INVALID_ARGUMENT' } });
   expect(JSON.stringify(result)).toContain(named);
 });
+
+describe('trigger keywords', () => {
+  const kitchen: Tree = {
+    'skills/brewing/SKILL.md': skill('brewing', 'Does it.', { trigger_keywords: '[Oolong, "hot water", c++]' }),
+    'skills/leaves/SKILL.md': skill('leaves', 'Does it.', { tags: '[oolong, water]' }),
+    'skills/other/SKILL.md': skill('other', 'Does it with oolong.'),
+  };
+  const found = async (query: string) => {
+    const { registry } = await openRegistry(kitchen);
+    return registry.list({ query }).skills.map(({ skill_id, score }) => [skill_id, score?.toFixed(2)]);
+  };
+
+  it.each(['oolong', ' OOLONG '])('a query equal to one scores 0.85: %j', async (query) => {
+    expect(await found(query)).toEqual([
+      ['brewing', '0.85'],
+      ['leaves', '0.48'],
+      ['other', '0.24'],
+    ]);
+  });
+
+  it.each(['hot water', 'Hot  Water', 'c++'])('also a whole phrase: %j', async (query) => {
+    expect(await found(query)).toEqual([['brewing', '0.85']]);
+  });
+
+  it('a word of one counts as a tag', async () => {
+    expect(await found('water')).toEqual([
+      ['brewing', '0.48'],
+      ['leaves', '0.48'],
+    ]);
+    expect(await found('water hot oolong')).toEqual([['brewing', '0.48']]);
+  });
+});
