@@ -8,7 +8,11 @@ export function listSkillsTool(registry: Pick<SkillRegistry, 'list'>): Tool {
       'Lists the skills you can load: procedural knowledge for particular kinds of task. ' +
       'Always check available skills before starting a complex task. Give a query to find skills among many.',
     input: z.strictObject({
-      query: z.string().max(500).optional().describe('Words to look for in id, name, tags, trigger keywords and description.'),
+      query: z
+        .string()
+        .max(500)
+        .optional()
+        .describe('Words to look for in id, name, tags, trigger keywords and description.'),
       tag: z.string().max(100).optional().describe('Only skills with this tag.'),
       source: z.string().max(200).optional().describe('Only skills of this source.'),
       limit: z.int().min(1).max(200).optional().describe('At most this many. Default: 20.'),
