@@ -78,7 +78,8 @@ async function runTurn(
     ...modelParameters(agent.parameters, tokenLimit),
     async onStepFinish(step) {
       steps.push(step);
-      usage = addUsage(usage, await usageOfStep(step, system, messages));
+      const said = steps.at(-2)?.response.messages ?? [];
+      usage = addUsage(usage, await usageOfStep(step, system, [...messages, ...said]));
     },
     // Failures arrive in the stream below; the default would also print them.
     onError: () => {},

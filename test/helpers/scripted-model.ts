@@ -23,13 +23,16 @@ export interface WireRequest {
   readonly [key: string]: unknown;
 }
 
+/** What the endpoint says it took; null: it says nothing. Default: 10 and 5. */
+export type ScriptedUsage = { readonly input: number; readonly output: number } | null;
+
 /** What the model answers one request with. */
 export type ScriptedAnswer =
-  | { readonly text: string; readonly usage?: { readonly input: number; readonly output: number } }
+  | { readonly text: string; readonly usage?: ScriptedUsage }
   | {
       readonly call: string;
       readonly args: unknown;
-      readonly usage?: { readonly input: number; readonly output: number };
+      readonly usage?: ScriptedUsage;
     }
   /** Streams this much and then nothing, until the client hangs up. */
   | { readonly hangAfter: string }
@@ -110,8 +113,9 @@ function chunksOf(answer: ScriptedAnswer, index: number): readonly unknown[] {
   });
   if ('hangAfter' in answer) return [chunk({ role: 'assistant', content: answer.hangAfter }, null)];
   if ('status' in answer) return [];
-  const { input = 10, output = 5 } = answer.usage ?? {};
-  const usage = { prompt_tokens: input, completion_tokens: output, total_tokens: input + output };
+  const { input, output } = answer.usage ?? { input: 10, output: 5 };
+  const reported = { prompt_tokens: input, completion_tokens: output, total_tokens: input + output };
+  const usage = answer.usage === null ? undefined : reported;
   if ('text' in answer) {
     const half = Math.ceil(answer.text.length / 2);
     return [

@@ -49,6 +49,21 @@ describe('an invocation ends', () => {
     expect(model.requests).toHaveLength(calls);
   });
 
+  test('by our own count where the endpoint reports no usage, each call with all that was said before', async () => {
+    const silent: ScriptedAnswer = { call: 'step', args: {}, usage: null };
+    const [once, twice] = await Promise.all(
+      [1, 2].map(async (calls) => {
+        const { kernel } = await withLimits(`max_turns: ${calls}`, () => silent);
+        return (await kernel.invokeAgent('talker', 'go')).usage.inputTokens;
+      }),
+    );
+    // The second call carries the first one's request and result as well.
+    expect(twice).toBeGreaterThan(2 * (once as number));
+    const { kernel, model } = await withLimits(`max_tokens_per_invocation: ${twice}`, () => silent);
+    expect(await kernel.invokeAgent('talker', 'go')).toMatchObject({ stopped: 'max_tokens' });
+    expect(model.requests).toHaveLength(2);
+  });
+
   test('after 20 model calls where the manifest says nothing', async () => {
     const { kernel, model } = await withLimits('', () => STEP);
     expect(await kernel.invokeAgent('talker', 'go')).toMatchObject({ stopped: 'max_turns' });
