@@ -177,18 +177,28 @@ async function callFactory(
   { hasEntry }: PackageFields,
   failures: number,
 ): Promise<unknown> {
-  const { createJiti } = await import('jiti');
-  let entry: string;
-  try {
-    entry = createJiti(pathToFileURL(join(from, 'package.json')).href).esmResolve(name);
-  } catch (cause) {
-    throw new Error(hasEntry ? NO_FILE : NO_FORM, { cause });
-  }
+  const entry = hasEntry ? await resolveEntry(name, from) : indexOf(name, from);
   const tag = createHash('sha256').update(version).digest('hex').slice(0, 16);
   const attempt = failures === 0 ? '' : `&try=${failures}`;
   const module = (await import(`${entry}?version=${tag}${attempt}`)) as { skillSource?: unknown };
   if (typeof module.skillSource !== 'function') throw new Error(NO_FORM);
   return (module.skillSource as () => unknown)();
+}
+
+async function resolveEntry(name: string, from: string): Promise<string> {
+  const { createJiti } = await import('jiti');
+  try {
+    return createJiti(pathToFileURL(join(from, 'package.json')).href).esmResolve(name);
+  } catch (cause) {
+    throw new Error(NO_FILE, { cause });
+  }
+}
+
+/** What Node would find as well, with a warning on the owner's terminal. */
+function indexOf(name: string, from: string): string {
+  const index = join(findPackage(name, from) ?? from, 'index.js');
+  if (existsSync(index)) return pathToFileURL(index).href;
+  throw new Error(NO_FORM);
 }
 
 /** The first line, without what was put behind the address of a module. */
