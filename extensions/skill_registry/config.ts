@@ -36,8 +36,14 @@ export interface InlineSkillConfig {
   readonly files?: Readonly<Record<string, string>> | undefined;
 }
 
-/** `lenient` loads what can be loaded; `spec` is agentskills.io; `strict` is a manifest where typing errors fail loudly. */
+/**
+ * `lenient`: whatever can be loaded is, with problems. `spec`: agentskills.io, message for message as its reference
+ * implementation. `strict`: typing errors fail loudly and declared files exist.
+ */
 export type ValidationProfile = 'lenient' | 'spec' | 'strict';
+
+/** `name` or `@scope/name`, by npm's rules for what is installed today; nothing that could leave node_modules. */
+export const PACKAGE_NAME: RegExp = /^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/;
 
 export type PresetName = 'agents' | 'claude' | 'cursor' | 'github';
 
@@ -88,10 +94,7 @@ const KINDS = ['path', 'package', 'pack', 'inline', 'preset', 'shipped'] as cons
 const source = z
   .strictObject({
     path: z.string().min(1).optional(),
-    package: z
-      .string()
-      .regex(/^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/, 'expected the name of an npm package')
-      .optional(),
+    package: z.string().regex(PACKAGE_NAME, 'expected the name of an npm package').optional(),
     pack: z.string().min(1).optional(),
     inline: z.preprocess((value) => (Array.isArray(value) ? value : [value]), z.array(inlineSkill)).optional(),
     preset: z.enum(['agents', 'claude', 'cursor', 'github']).optional(),

@@ -1,6 +1,6 @@
 /** `skill-registry`: the registry as a library. */
 export type * from './api.ts';
-export type { SkillRegistryConfig, SkillRegistryConfigInput } from './config.ts';
+export type { SkillRegistryConfig, SkillRegistryConfigInput, ValidationProfile } from './config.ts';
 export { createSkillRegistry, type SkillRegistryOptions } from './registry.ts';
 export type { SkillSource, SourceScan } from './sources/source.ts';
 export {
@@ -15,6 +15,5 @@ export {
   checkSkill,
   type SkillCheck,
   type ValidateSkillOptions,
-  type ValidationProfile,
   validateSkill,
 } from './validation/validate-skill.ts';

@@ -1,8 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-
-/** `name` or `@scope/name`, by npm's rules for what is installed today; nothing that could leave node_modules. */
-const PACKAGE_NAME = /^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/;
+import { PACKAGE_NAME } from '../config.ts';
 
 export function isPackageName(name: string): boolean {
   return name.length <= 214 && PACKAGE_NAME.test(name);

@@ -1,6 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import type { Problem } from 'skill-registry/kernel';
+import type { ValidationProfile } from '../config.ts';
 import { invalidArgument } from '../errors.ts';
 import { parseSkill } from '../skill/parse-skill.ts';
 import { specErrors } from '../skill/spec-rules.ts';
@@ -8,12 +9,6 @@ import { strictVerdict } from '../skill/strict-rules.ts';
 import { declaredFileErrors } from './declared-files.ts';
 import { findAnySkillMd, findSkillMd, isKind } from './find-skill-md.ts';
 import { NOT_UTF8, readSkillMd } from './read-skill-md.ts';
-
-/**
- * `spec`: agentskills.io, message for message as its reference implementation. `strict`: typing errors fail loudly and
- * declared files exist. `lenient`: only what keeps the registry from loading the skill as it was meant.
- */
-export type ValidationProfile = 'spec' | 'strict' | 'lenient';
 
 export interface ValidateSkillOptions {
   /** Default: `spec`. */
