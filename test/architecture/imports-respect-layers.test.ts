@@ -8,9 +8,9 @@ const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'ut
 };
 
 /** Folders of the registry, lowest first: each may import those before it. Files beside them come last. */
-const LAYERS = ['skill', 'validation', 'sources', 'catalog', 'search', 'context', 'tools'];
-/** Seen from everywhere: types, the shape of the config, error factories. */
-const COMMON = ['api.ts', 'config.ts', 'errors.ts'];
+const LAYERS = ['skill', 'validation', 'sources', 'catalog', 'search', 'context', 'proposals', 'usage', 'tools'];
+/** Seen from everywhere: types, the shape of the config, error factories, and the databases that registry.ts opens. */
+const COMMON = ['api.ts', 'config.ts', 'errors.ts', 'open-database.ts', 'cache-database.ts', 'history-database.ts'];
 
 const show = ({ file, target }: Import): string => `${file} imports ${target}`;
 

@@ -1,0 +1,27 @@
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import Database from 'better-sqlite3';
+
+export type SqliteDatabase = Database.Database;
+
+/** How long a writer waits for another process, at most; statements here take milliseconds. */
+const BUSY_MS = 5_000;
+
+/**
+ * Opens a SQLite file in write-ahead mode, so that readers of several processes never wait for a writer; its folder is made.
+ *
+ * @param file - Absolute, or `:memory:`.
+ * @throws what better-sqlite3 throws: SQLITE_NOTADB, SQLITE_CORRUPT, SQLITE_CANTOPEN, SQLITE_READONLY ...
+ */
+export function openDatabase(file: string): SqliteDatabase {
+  if (file !== ':memory:') mkdirSync(dirname(file), { recursive: true });
+  const database = new Database(file, { timeout: BUSY_MS });
+  try {
+    database.pragma('journal_mode = WAL');
+    database.pragma('foreign_keys = ON');
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
