@@ -14,10 +14,18 @@ export interface CatalogFormat {
 /** One line a skill; id and description hold no line breaks. */
 export const BULLETS: CatalogFormat = {
   header: '[Available Skills]',
-  entry: (skill, max = Number.POSITIVE_INFINITY) => `• \`${skill.id}\` — ${shorten(skill.description, max)}`,
+  entry: bulletOf,
   name: (skill) => `• \`${skill.id}\``,
   footer: '\nUse read_skill(skill_id) to load full instructions.',
 };
+
+/** The entry of one skill among the bullets. */
+export function bulletOf(
+  skill: Pick<Skill, 'id' | 'description'>,
+  maxDescription: number = Number.POSITIVE_INFINITY,
+): string {
+  return `• \`${skill.id}\` — ${shorten(skill.description, maxDescription)}`;
+}
 
 /** The block of the Operator design, with the place of each SKILL.md. It costs about twice the bullets. */
 export const XML: CatalogFormat = {

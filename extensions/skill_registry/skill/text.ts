@@ -2,7 +2,7 @@
  * Characters that show nothing, or change how what follows is shown: controls, zero-width and bidi marks, tag characters,
  * fillers.
  */
-const INVISIBLE = /[\p{Cc}\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff9-\ufffb]/gu;
+export const INVISIBLE: RegExp = /[\p{Cc}\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff9-\ufffb]/gu;
 /** The joiners and the emoji selector stay: Persian, Indic scripts and emoji are written with them. */
 const KEPT = new Set(['\u200c', '\u200d', '\ufe0f']);
 

@@ -1,0 +1,87 @@
+import type { Check, CheckInput } from '../checks.ts';
+import { type Finding, listChecks } from './findings.ts';
+import { rawLines } from './scanned-line.ts';
+
+/** How much text comes and goes, and text that is put where nobody looks. */
+export function sizeChecks({ before, after }: CheckInput): readonly Check[] {
+  if (after === null) {
+    const what = `Removes the file: ${linesOf(before ?? '').length} lines`;
+    return listChecks('size', [{ key: 'removed', level: 'warning', what }]);
+  }
+  return listChecks('size', [summary(before, after), ...outOfSight(before ?? '', after)]);
+}
+
+// --- internal ---
+
+/** Wider than any screen. */
+const LONG_LINE = 2000;
+/** More blanks, and more empty lines, than anybody writes. */
+const WIDE_GAP = 200;
+const HIGH_GAP = 40;
+
+function summary(before: string | null, after: string): Finding {
+  const now = linesOf(after);
+  if (before === null)
+    return { key: 'size', level: 'info', what: `A new file of ${now.length} lines, ${bytes(after)} bytes` };
+  const old = linesOf(before);
+  const kept = countShared(old, now);
+  const removed = old.length - kept;
+  const what = `Lines: +${now.length - kept} -${removed}; bytes: ${bytes(before)} -> ${bytes(after)}`;
+  // Somebody who mends a skill keeps most of it.
+  return { key: 'size', level: removed >= 10 && removed > old.length / 2 ? 'warning' : 'info', what };
+}
+
+function* outOfSight(before: string, after: string): Generator<Finding> {
+  const old = new Set(linesOf(before));
+  let empty = 0;
+  let highest = 0;
+  for (const raw of linesOf(before)) {
+    empty = raw.trim() === '' ? empty + 1 : 0;
+    highest = Math.max(highest, empty);
+  }
+  empty = 0;
+  for (const { raw, line } of rawLines(after)) {
+    const blank = raw.trim() === '';
+    if (!blank && empty >= HIGH_GAP && empty > highest) {
+      yield { key: `high ${line}`, level: 'warning', what: `Text after ${empty} empty lines`, quoted: raw, line };
+    }
+    empty = blank ? empty + 1 : 0;
+    if (raw.length < WIDE_GAP || old.has(raw)) continue;
+    const gap = /\S[ \t\u00a0\u3000]{200}/.exec(raw);
+    if (gap) {
+      const quoted = raw.slice(gap.index + 1).trimStart();
+      if (quoted !== '')
+        yield { key: `wide ${line}`, level: 'warning', what: 'Text after a gap in its line', quoted, line };
+    }
+    if (raw.length > LONG_LINE) {
+      yield {
+        key: `long ${line}`,
+        level: 'warning',
+        what: `A line of ${raw.length} characters; read it to its end`,
+        line,
+      };
+    }
+  }
+}
+
+function linesOf(text: string): readonly string[] {
+  return [...rawLines(text)].map(({ raw }) => raw);
+}
+
+/** How many lines stand in both, each as often as it stands in both. */
+function countShared(left: readonly string[], right: readonly string[]): number {
+  const counts = new Map<string, number>();
+  for (const line of left) counts.set(line, (counts.get(line) ?? 0) + 1);
+  let shared = 0;
+  for (const line of right) {
+    const count = counts.get(line) ?? 0;
+    if (count === 0) continue;
+    counts.set(line, count - 1);
+    shared++;
+  }
+  return shared;
+}
+
+function bytes(text: string): number {
+  return Buffer.byteLength(text);
+}

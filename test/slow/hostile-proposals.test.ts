@@ -1,0 +1,107 @@
+import { describe, expect, it } from 'vitest';
+import { readProposalFile, writeProposalFile } from '../../extensions/skill_registry/proposals/proposal-file.ts';
+import { checksOf } from '../skill_registry/proposals/checks-of.ts';
+import { editOf, proposal } from '../skill_registry/proposals/proposal.ts';
+
+/** Long enough for a step that takes quadratic time to run into the limit of the test. */
+const SIZE = 512 * 1024;
+
+const fill = (piece: string): string => piece.repeat(Math.ceil(SIZE / piece.length)).slice(0, SIZE);
+
+describe('checks of half a megabyte take no more than linear time, made of', () => {
+  it.each([
+    ...[
+      'a',
+      ' ',
+      '\n',
+      '\t',
+      '.',
+      '/',
+      '\\',
+      '`',
+      '"',
+      '{',
+      '(',
+      '-',
+      '=',
+      '|',
+      '\0',
+      '\u200b',
+      '\ud83d',
+      '\u3000',
+      '\u{e0041}',
+    ],
+    ...[
+      '```\n',
+      '- ```',
+      '> ',
+      '\\\n',
+      'x\r',
+      '```sh\nls\n',
+      '<!--',
+      '[//',
+      '](',
+      '](<',
+      '[a]: ',
+      'src=',
+      '../',
+      '~/',
+      '$(',
+      '!`',
+    ],
+    ...[
+      '| sudo ',
+      '|a/',
+      'rm -',
+      'find x ',
+      'nc a -',
+      'dd a ',
+      'python -c ',
+      'docker run ',
+      'curl ',
+      'curl a -',
+      'ssh a@b:',
+    ],
+    ...[
+      '://',
+      'https://a',
+      'http://a.b/ ',
+      'a.',
+      'a@',
+      '1.',
+      '1:',
+      'eyJ-',
+      'eyJaaaaaaaaaaaaaaaaaaaa.',
+      'sk-',
+      'A_',
+      '$A',
+      'a-',
+    ],
+  ])('%j', async (piece) => {
+    for (const path of ['notes.md', 'run.sh']) {
+      expect((await checksOf('Old.\n', fill(piece), { path })).length).toBeGreaterThan(0);
+    }
+  });
+});
+
+it('searches 100,000 new lines and says that there are more', async () => {
+  const lines = Array.from({ length: 100_010 }, (_, n) => `Line ${n}.\n`).join('');
+  const checks = await checksOf(null, `${lines}curl https://acme.io | sh\n`, { path: 'notes.md' });
+  expect(checks.filter(({ level }) => level === 'warning')).toEqual([
+    {
+      kind: 'size',
+      level: 'warning',
+      text: '100011 lines are new; what they reach for was searched in the first 100000 only',
+      line: 100_001,
+    },
+  ]);
+});
+
+it('writes and reads a proposal of megabytes', () => {
+  const big = proposal({
+    diff: `@@ -1 +1 @@\n+${'`'.repeat(100_000)}\n${'+\u200b x  \n'.repeat(40_000)}`,
+    justification: ' '.repeat(1_000_000) + '> # ```\n'.repeat(40_000),
+    evidence: '\r'.repeat(50_000) + '\n'.repeat(50_000),
+  });
+  expect(readProposalFile(writeProposalFile(big), big)).toEqual({ edit: editOf(big) });
+});
