@@ -10,6 +10,7 @@ import { properties } from './commands/properties.ts';
 import { show } from './commands/show.ts';
 import { start } from './commands/start.ts';
 import { validate } from './commands/validate.ts';
+import { addHistoryCommands } from './history-commands.ts';
 import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal } from './terminal.ts';
 
 /**
@@ -42,15 +43,17 @@ function createProgram(terminal: Terminal, done: (status: ExitStatus) => void): 
     .exitOverride()
     .showHelpAfterError('(skill-registry --help lists the commands)')
     // Given before the command or after it, they mean the same.
-    .hook('preAction', (all, command) => {
-      for (const [name, value] of Object.entries(all.opts())) {
-        if (command.getOptionValue(name) === undefined) command.setOptionValue(name, value);
+    .hook('preAction', (_all, command) => {
+      for (let above = command.parent; above; above = above.parent) {
+        for (const [name, value] of Object.entries(above.opts())) {
+          if (command.getOptionValue(name) === undefined) command.setOptionValue(name, value);
+        }
       }
     });
   addGlobalOptions(program);
 
-  const command = (name: string, description: string, example: string): Command =>
-    addGlobalOptions(program.command(name))
+  const command = (name: string, description: string, example: string, parent: Command = program): Command =>
+    addGlobalOptions(parent.command(name, { isDefault: parent !== program && name === 'list' }))
       .description(description)
       .addHelpText('after', `\nExample:\n  ${example}`)
       .copyInheritedSettings(program);
@@ -68,8 +71,9 @@ function createProgram(terminal: Terminal, done: (status: ExitStatus) => void): 
   )
     .argument('<id>', 'id or qualified id (<source>:<path>)')
     .option('--resource <path>', 'print this file of the skill')
+    .option('--revision <revision>', 'as it was: a number or digest of its history')
     .addOption(new Option('--raw', 'print SKILL.md as it is, frontmatter included').conflicts('resource'))
-    .action(async (id: string, options: GlobalOptions & { resource?: string; raw?: boolean }) =>
+    .action(async (id: string, options: GlobalOptions & { resource?: string; raw?: boolean; revision?: string }) =>
       done(await show(id, options, terminal)),
     );
   command(
@@ -97,6 +101,7 @@ function createProgram(terminal: Terminal, done: (status: ExitStatus) => void): 
   )
     .argument('<path...>', 'skill folders, or their SKILL.md')
     .action(async (paths: readonly string[], options: GlobalOptions) => done(await prompt(paths, options, terminal)));
+  addHistoryCommands(command, done, terminal);
   return program;
 }
 

@@ -91,6 +91,8 @@ export interface TurnContext {
   readonly threadId?: string;
   /** The agent's `uses_skills`: it sees these and no others. Absent: sees all. */
   readonly boundSkills?: readonly string[];
+  /** Name of the model that runs the turn, where it is known. */
+  readonly model?: string;
   /** State of a prompt pack's workflow, which may narrow what is visible. */
   readonly workflowState?: { readonly pack: string; readonly state?: string };
 }

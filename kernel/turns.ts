@@ -139,7 +139,10 @@ function toolsOf(
     if (callers.includes(descriptor.id) || !wanted(descriptor.id)) return [];
     return [agentAsTool(descriptor, (task, context) => turns.invoke(descriptor.id, task, context))];
   });
-  const tools = offers.tools().filter(({ extensionId }) => wanted(extensionId));
+  // The tools of an extension that is an agent are that agent's own, unless they are asked for by name.
+  const isShared = (extensionId: string): boolean =>
+    agent.uses_tools.includes(extensionId) || records.get(extensionId)?.descriptor === undefined;
+  const tools = offers.tools().filter(({ extensionId }) => wanted(extensionId) && isShared(extensionId));
   const taken = new Set(tools.map(({ tool }) => tool.name));
   return [...tools.map(({ tool }) => tool), ...agents.filter((one) => !taken.has(one.name))];
 }

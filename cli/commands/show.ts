@@ -6,10 +6,19 @@ import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal } f
 /** `skill-registry show <id>` */
 export async function show(
   id: string,
-  options: GlobalOptions & { readonly resource?: string; readonly raw?: boolean },
+  options: GlobalOptions & { readonly resource?: string; readonly raw?: boolean; readonly revision?: string },
   terminal: Terminal,
 ): Promise<ExitStatus> {
   const { registry } = await openRegistry(options, terminal);
+  if (options.revision !== undefined) {
+    const bytes = await registry.history.read(id, options.revision, options.resource);
+    const text = bytes.toString('utf8');
+    if (options.json)
+      printJson(terminal, { skill_id: id, revision: options.revision, content: text, size: bytes.length });
+    else if (terminal.terminal) printText(text, terminal);
+    else terminal.out(bytes);
+    return EXIT.done;
+  }
   if (options.resource !== undefined) {
     const resource = await registry.readResource(id, options.resource);
     if (options.json) printJson(terminal, resource);

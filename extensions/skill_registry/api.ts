@@ -1,8 +1,11 @@
 /** The types other extensions and users of the library lean on. No code. */
 import type { Problem, Tool, TurnContext } from 'skill-registry/kernel';
 import type { SkillRegistryConfig, SourceConfig } from './config.ts';
+import type { History, Management, Proposals } from './proposals/types.ts';
 import type { SkillHeader } from './skill/parse-skill.ts';
 import type { SkillSource } from './sources/source.ts';
+
+export type * from './proposals/types.ts';
 
 /** One skill of the catalog. Its body stays on disk. */
 export interface Skill extends SkillHeader {
@@ -182,6 +185,8 @@ export interface WritePolicy {
   readonly action: 'create' | 'update' | 'delete';
   readonly policy: 'allow' | 'propose' | 'deny';
   readonly source: string;
+  /** What a proposal would be about; absent when none can be made for this path. */
+  readonly target?: { readonly kind: 'create' | 'update'; readonly skillId: string; readonly path: string } | undefined;
 }
 
 export interface SkillRegistry {
@@ -234,6 +239,12 @@ export interface SkillRegistry {
     role: string,
     options?: { readonly templates?: string; readonly variables?: Readonly<Record<string, unknown>> },
   ): Promise<RolePrompt>;
+  /** Changes that wait for a decision, and those that had one. */
+  readonly proposals: Proposals;
+  /** What skills were. */
+  readonly history: History;
+  /** Changes at once. */
+  readonly management: Management;
   /** Whether and how a file below a source may be written; undefined outside all sources. @param path - Absolute, real. */
   writePolicy(path: string): WritePolicy | undefined;
   /** Keeps the catalog fresh until `signal` aborts, the way `config.watch` says. */

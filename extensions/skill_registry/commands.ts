@@ -1,5 +1,6 @@
 import type { Command } from 'skill-registry/kernel';
 import type { SkillRegistry } from './api.ts';
+import { proposalsCommand } from './proposals-command.ts';
 
 /** What people type: `/skills`, `/skills reload`, and `/skills:<id> [args]` for every skill a person may invoke. */
 export function skillCommands(registry: SkillRegistry): readonly Command[] {
@@ -19,6 +20,7 @@ export function skillCommands(registry: SkillRegistry): readonly Command[] {
         return { kind: 'print', text: await listText(registry) };
       },
     },
+    proposalsCommand(registry),
     ...invocable.map(
       (skill): Command => ({
         name: `skills:${skill.id}`,

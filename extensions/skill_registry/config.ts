@@ -26,6 +26,8 @@ export interface SourceConfig {
   readonly optional: boolean;
   /** Pass over what `.gitignore` and `.ignore` files in it name. Default: false. */
   readonly ignore_files: boolean;
+  /** Its skills may be changed under `writes`. Default: true for a `path`, else false. */
+  readonly writable?: boolean | undefined;
 }
 
 export interface InlineSkillConfig {
@@ -76,9 +78,10 @@ export interface SkillRegistryConfig {
   readonly gates: { readonly check: boolean; readonly settings: Readonly<Record<string, unknown>> };
 }
 
-const DEFAULT_TOOLS = ['list_skills', 'read_skill', 'read_skill_resource'] as const;
-const TOOL_NAMES = ['list_skills', 'read_skill', 'read_skill_resource', 'load_skill'] as const;
-export type ToolName = (typeof TOOL_NAMES)[number];
+const DEFAULT_TOOLS = ['list_skills', 'read_skill', 'read_skill_resource', 'propose_skill_update'] as const;
+const OTHER_TOOLS = ['load_skill', 'create_skill', 'skill'] as const;
+const TOOL_NAMES: readonly ToolName[] = [...DEFAULT_TOOLS, ...OTHER_TOOLS];
+export type ToolName = (typeof DEFAULT_TOOLS)[number] | (typeof OTHER_TOOLS)[number];
 
 const SOURCE_ID = /^[A-Za-z0-9@][A-Za-z0-9@._/-]*$/;
 
@@ -105,6 +108,7 @@ const source = z
     preload: z.boolean().default(false),
     optional: z.boolean().default(false),
     ignore_files: z.boolean().default(false),
+    writable: z.boolean().optional(),
   })
   .refine(
     (value) => KINDS.filter((kind) => value[kind] !== undefined).length === 1,

@@ -1,6 +1,7 @@
 /** `skill-registry`: the registry as a library. */
 export type * from './api.ts';
 export type { SkillRegistryConfig, SkillRegistryConfigInput, ValidationProfile } from './config.ts';
+export { describeProposal, describeProposals, describeRevisions, describeStats } from './proposals/describe.ts';
 export { createSkillRegistry, type SkillRegistryOptions } from './registry.ts';
 export type { SkillSource, SourceScan } from './sources/source.ts';
 export {

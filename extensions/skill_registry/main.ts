@@ -12,6 +12,7 @@ import type {
 } from 'skill-registry/kernel';
 import type { SkillRegistry, SkillRegistryExtension } from './api.ts';
 import { skillCommands } from './commands.ts';
+import { arrivalText } from './proposals-command.ts';
 import { createSkillRegistry } from './registry.ts';
 
 /** The registry as an extension. Wiring only: what it does is in registry.ts. */
@@ -36,11 +37,17 @@ export class SkillRegistryMain
   async initialize(context: ExtensionContext): Promise<void> {
     this.#registry = await createSkillRegistry({
       root: context.rootDir,
+      dataDir: context.dataDir,
       config: context.config,
       onSkillLoaded: (event) => context.events.emit('skill_loaded', event),
       onProblem: ({ severity, file, message }) => context.notifyUser(`${severity}: ${file}: ${message}`),
     });
     this.#registry.onChange((ids, { version }) => context.events.emit('skills_changed', { ids, version }));
+    this.#registry.proposals.onArrival((proposal) => {
+      const { id, kind, skill_id, path, author, file } = proposal;
+      context.events.emit('proposal_created', { id, kind, skill_id, path, author, file });
+      context.notifyUser(arrivalText(proposal));
+    });
     context.events.subscribe('conversation_started', async () => {
       await this.#registry?.refresh();
     });

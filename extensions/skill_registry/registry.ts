@@ -15,7 +15,9 @@ import { createGrants } from './context/grants.ts';
 import { visibleSkills } from './context/scope.ts';
 import { systemText } from './context/system-text.ts';
 import { invalidArgument, registryClosed, skillNotFound } from './errors.ts';
+import type { WriteStep } from './proposals/writer.ts';
 import { createReading } from './reading.ts';
+import { createRecords } from './records.ts';
 import { createRoleResolver } from './roles.ts';
 import { type Match, matchAll, matchAny, nearestIds } from './search/match.ts';
 import { bodyOf } from './skill/frontmatter.ts';
@@ -39,6 +41,10 @@ export interface SkillRegistryOptions {
   readonly config?: SkillRegistryConfigInput;
   /** What the gates of skills look for programs and variables in. Default: the environment of the process. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
+  /** Where run-time state is kept. Default: `data/skill_registry` below the root; made when something is written. */
+  readonly dataDir?: string;
+  /** Told of each step of a change to a skill: a process may die at any of them, and the next one goes on from there. */
+  readonly onWriteStep?: (step: WriteStep) => void;
   /** Told of every load of a skill or a file of one. Must not throw. */
   readonly onSkillLoaded?: (event: SkillLoadedEvent) => void;
   /** Told once of each problem that was not there when the registry was opened. Must not throw. */
@@ -69,6 +75,19 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
     (skill) => sourceOf(skill)?.readSkill(skill, config.limits.file_bytes) ?? Buffer.alloc(0),
   );
   const closing = new AbortController();
+  const records = createRecords(
+    {
+      ...{ root, limits: config.limits, writes: config.writes },
+      snapshot: () => catalog.snapshot(),
+      sources: () => catalog.sources(),
+      granted: (turn) => grants.of(turn),
+      refresh: () => registry.refresh(),
+    },
+    {
+      dataDir: options.dataDir ?? join(root, 'data', 'skill_registry'),
+      ...(options.onWriteStep ? { onStep: options.onWriteStep } : {}),
+    },
+  );
   let watching: 'events' | 'poll' | 'off' = 'off';
   const watchProblems = new Map<string, Problem>();
   const noteWatchProblem = (reason: string): void => {
@@ -153,6 +172,7 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
       ...catalog.snapshot().problems,
       ...ledger.problems(catalog.snapshot()),
       ...watchProblems.values(),
+      ...records.problems(),
     ],
     tokenCounts: ({ bodies = true } = {}) => ledger.count(catalog.snapshot(), bodies),
     resources(skillId) {
@@ -160,6 +180,9 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
       if (!skill) throw skillNotFound(skillId, nearestIds(catalog.snapshot().byId.keys(), skillId));
       return sourceOf(skill)?.resources(skill) ?? [];
     },
+    proposals: records.proposals,
+    history: records.history,
+    management: records.management,
     writePolicy: (path) => writePolicyOf(path, catalog.snapshot(), catalog.sources(), config.writes),
     async watch(signal) {
       const ended = AbortSignal.any([signal, closing.signal]);
@@ -174,7 +197,10 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
       };
       const unsubscribe = catalog.onChange(countLarge);
       countLarge();
+      const follow = (listener: () => void): (() => void) => catalog.onChange(listener);
+      const kept = config.watch.mode === 'off' ? undefined : records.keep(ended, follow, tellProblems);
       await watchCatalog({ catalog, watch: config.watch, scanDepth, onMode, onError }, ended);
+      await kept;
       unsubscribe();
       watching = 'off';
     },
@@ -182,9 +208,11 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
     onChange: (listener) => catalog.onChange(listener),
     async close() {
       closing.abort();
+      records.close();
     },
   };
   const roles = createRoleResolver(registry);
+  await records.recover();
   await registry.refresh();
   told = new Set(registry.problems().map(keyOf));
   catalog.onChange(tellProblems);

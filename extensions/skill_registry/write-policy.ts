@@ -1,8 +1,9 @@
 import { lstatSync } from 'node:fs';
-import { basename, dirname } from 'node:path';
+import { basename, dirname, relative, sep } from 'node:path';
 import { isInside } from 'skill-registry/kernel';
 import type { Skill, Snapshot, WritePolicy } from './api.ts';
 import type { SkillRegistryConfig } from './config.ts';
+import { futureRealPath } from './sources/real-path.ts';
 import type { SkillSource } from './sources/source.ts';
 
 /**
@@ -23,10 +24,28 @@ export function writePolicyOf(
   if (!source) return undefined;
   const touches = exists(path) || [...byQualifiedId.values()].some((skill) => isTouched(skill, path));
   const action = touches ? 'update' : 'create';
-  return { action, policy: writes[action], source: source.id };
+  const target = targetOf(path, action, source, byQualifiedId);
+  return { action, policy: writes[action], source: source.id, ...(target ? { target } : {}) };
 }
 
 // --- internal ---
+
+/** The file of a skill that a path is, for a proposal; none for what is neither in a skill nor a new one. */
+function targetOf(
+  path: string,
+  action: WritePolicy['action'],
+  { writing }: SkillSource,
+  byQualifiedId: Snapshot['byQualifiedId'],
+): WritePolicy['target'] {
+  if (!writing) return undefined;
+  const owner = [...byQualifiedId.values()].find(({ dir }) => dir !== null && path !== dir && isInside(path, dir));
+  if (owner?.dir)
+    return { kind: 'update', skillId: owner.qualifiedId, path: relative(owner.dir, path).split(sep).join('/') };
+  const folder = dirname(path);
+  const isNew =
+    action === 'create' && basename(path) === 'SKILL.md' && dirname(folder) === futureRealPath(writing.folder);
+  return isNew ? { kind: 'create', skillId: basename(folder), path: 'SKILL.md' } : undefined;
+}
 
 function isTouched({ id, dir, file, realFile }: Skill, path: string): boolean {
   if (path === realFile || path === file) return true;

@@ -17,12 +17,14 @@ export interface WorkspaceOptions {
   /** Real path of the root. */
   readonly root: string;
   readonly maxBytes: number;
-  readonly registry: Pick<SkillRegistry, 'writePolicy' | 'refresh'>;
+  readonly registry: Pick<SkillRegistry, 'writePolicy' | 'refresh' | 'proposals'>;
   restart(): void;
 }
 
 const FOLDERS = ['extensions', 'skills'] as const;
 const PATH = 'Relative to the root, below extensions/ or skills/: extensions/my_tool/main.ts';
+
+const PROPOSED = 'Not written: it is proposed, and a person decides. Tell the user.';
 
 /** `list_files`, `read_file`, `write_file` and `request_restart`. */
 export function workspaceTools({ root, maxBytes, registry, restart }: WorkspaceOptions): readonly Tool[] {
@@ -51,9 +53,13 @@ export function workspaceTools({ root, maxBytes, registry, restart }: WorkspaceO
     defineTool({
       name: 'write_file',
       description:
-        'Writes one text file of the workspace, whole; folders are made as needed. Skill files may need a review.',
-      input: z.strictObject({ path: z.string().describe(PATH), content: z.string() }),
-      async execute({ path, content }) {
+        'Writes one text file of the workspace, whole; folders are made as needed. A skill is changed by proposal where its owner wants that.',
+      input: z.strictObject({
+        path: z.string().describe(PATH),
+        content: z.string(),
+        justification: z.string().optional().describe('Why; for whoever reviews a change to a skill.'),
+      }),
+      async execute({ path, content, justification }, { turn }) {
         const { base, below } = locate(root, path);
         const size = Buffer.byteLength(content);
         if (size > maxBytes)
@@ -62,6 +68,18 @@ export function workspaceTools({ root, maxBytes, registry, restart }: WorkspaceO
         // What a person has put there since the last look is theirs: an update, not a new file.
         await registry.refresh();
         const policy = registry.writePolicy(target);
+        if (policy?.policy === 'propose' && policy.target) {
+          const { kind, skillId, path: file } = policy.target;
+          const why = justification ?? `Written with write_file, without a reason.`;
+          const change = { skill_id: skillId, kind, path: file, content, justification: why };
+          return {
+            success: true,
+            path,
+            written: false,
+            ...(await registry.proposals.propose(change, turn)),
+            message: PROPOSED,
+          };
+        }
         if (policy && policy.policy !== 'allow') return refusal(path, policy);
         const { created } = writeContained(base, below, content);
         if (policy) await registry.refresh();
@@ -108,7 +126,7 @@ function refusal(path: string, { action, policy, source }: { action: string; pol
   }
   return toolError(
     'PROPOSAL_REQUIRED',
-    `"${path}" lies in skill source "${source}", where writes.${action} is propose: a person decides. Show the user what ` +
-      `you want to write and why; they write it, or set writes.${action}: allow in data/skill_registry/config.yaml.`,
+    `"${path}" lies in skill source "${source}", where writes.${action} is propose, and it is no file of a skill that could be ` +
+      'proposed. Write below the folder of a skill, or a SKILL.md in a new folder of the source; else ask the user.',
   );
 }

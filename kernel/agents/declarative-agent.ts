@@ -39,7 +39,8 @@ export function createDeclarativeAgent(surroundings: AgentSurroundings): AgentPr
     async invoke(task, context = {}) {
       const settings = readModelSettings(agent.model, surroundings.getSecret);
       try {
-        return await runTurn(surroundings, await connectModel(settings), task, context);
+        const turn = { ...context.turn, model: settings.name };
+        return await runTurn(surroundings, await connectModel(settings), task, { ...context, turn });
       } catch (error) {
         throw agentFailed(id, error);
       }

@@ -16,10 +16,19 @@ import { pathTraversal, writeFailed } from './errors.ts';
 import { statsOf, withContained } from './open-contained.ts';
 import { fileSegments } from './relative-path.ts';
 
+export interface WriteOptions {
+  /** Permission bits. Default: those of the file that is there, else 0644. */
+  readonly mode?: number;
+  /** Name of the temporary file, so that a later process can find what a crash has left. Default: a random one. */
+  readonly temporary?: string;
+  /** Called when the temporary file is complete and on disk, before it is renamed. */
+  onTemporary?(): void;
+}
+
 /**
  * Writes one file below a folder, whole or not at all: a temporary file beside it is filled, synced and renamed over it.
  *
- * Missing folders are made. No link is followed (see `withContained`). An existing file keeps its mode.
+ * Missing folders are made. No link is followed (see `withContained`). The rename is on disk, too, when this returns.
  *
  * @param base - Absolute, real; made when it is missing.
  * @returns whether the file was new.
@@ -29,6 +38,7 @@ export function writeContained(
   base: string,
   path: string,
   content: string | Uint8Array,
+  options: WriteOptions = {},
 ): { readonly created: boolean } {
   const segments = fileSegments(path);
   const name = segments.at(-1) as string;
@@ -38,7 +48,11 @@ export function writeContained(
       base,
       segments.slice(0, -1),
       path,
-      (_descriptor, folder) => replaceFile(folder, name, path, content),
+      (descriptor, folder) => {
+        const result = replaceFile(folder, name, path, content, options);
+        syncFolder(descriptor);
+        return result;
+      },
       { folder: true, make: true },
     );
   } catch (error) {
@@ -49,21 +63,37 @@ export function writeContained(
   }
 }
 
+/** Not every system can sync a folder; there the rename is on disk a moment later. */
+export function syncFolder(descriptor: number): void {
+  try {
+    fsyncSync(descriptor);
+  } catch {
+    // As said.
+  }
+}
+
 // --- internal ---
 
-function replaceFile(folder: string, name: string, shown: string, content: string | Uint8Array): { created: boolean } {
+function replaceFile(
+  folder: string,
+  name: string,
+  shown: string,
+  content: string | Uint8Array,
+  { mode, temporary = `.${randomBytes(9).toString('hex')}.tmp`, onTemporary }: WriteOptions,
+): { created: boolean } {
   const target = join(folder, name);
   const before = statsOf(target);
   if (before?.isSymbolicLink()) throw pathTraversal();
   if (before && !before.isFile()) throw writeFailed(shown, 'there is something else than a file');
-  const temporary = join(folder, `.${randomBytes(9).toString('hex')}.tmp`);
+  const filled = join(folder, temporary);
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
-  const descriptor = openSync(temporary, flags, 0o644);
+  const descriptor = openSync(filled, flags, 0o644);
   try {
-    fill(descriptor, typeof content === 'string' ? Buffer.from(content) : content, before?.mode);
-    renameSync(temporary, target);
+    fill(descriptor, typeof content === 'string' ? Buffer.from(content) : content, mode ?? before?.mode);
+    onTemporary?.();
+    renameSync(filled, target);
   } catch (error) {
-    rmSync(temporary, { force: true });
+    rmSync(filled, { force: true });
     throw error;
   }
   return { created: before === undefined };

@@ -31,7 +31,7 @@ it('lets the kernel import itself and packages, and no extension by name', () =>
     .filter(({ target }) => !target.startsWith('kernel/') && target !== 'skill-registry/kernel' && !isPackage(target));
   expect(wrong.map(show)).toEqual([]);
   const names = sourceFiles('kernel').filter((file) =>
-    /['"`](skill_registry|cli_channel|workspace_files|orchestrator_agent|builder_agent)['"`]/.test(
+    /['"`](skill_registry|cli_channel|workspace_files|orchestrator_agent|builder_agent|skill_reviewer)['"`]/.test(
       readFileSync(join(ROOT, file), 'utf8'),
     ),
   );

@@ -84,7 +84,7 @@ it('reloads after a turn that asked for it, before the next piped line', async (
     environment: model.environment,
   });
   expect(status).toBe(0);
-  expect(stdout).toContain('Extensions reloaded: 6 running.');
+  expect(stdout).toContain('Extensions reloaded: 7 running.');
   expect(model.requests[3]?.tools?.map((tool) => tool.function.name)).toContain('hello');
   expect(stdout).toContain('hello  (tool)  Greets.');
   expect(stdout.match(/FILES +DESCRIPTION/g)).toHaveLength(1);

@@ -82,7 +82,7 @@ describe('the system text of a turn', () => {
     );
     await kernel.invokeAgent('talker', 'hi', { turn: { threadId: 't1', channelId: 'test', agentId: 'somebody' } });
     expect(systemText(model.requests[0])).toBe(
-      `hi ${JSON.stringify({ threadId: 't1', channelId: 'test', agentId: 'talker', boundSkills: [] })}`,
+      `hi ${JSON.stringify({ threadId: 't1', channelId: 'test', agentId: 'talker', boundSkills: [], model: 'scripted' })}`,
     );
   });
 

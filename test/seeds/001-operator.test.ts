@@ -1,12 +1,14 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { bootRoot, skill } from '../helpers/boot-root.ts';
 import { briefProblems, openRegistry } from '../helpers/open-registry.ts';
+import { runRegistryTool } from '../helpers/run-registry-tool.ts';
 import { skillMd, type Tree, tempFolder } from '../helpers/temp-folder.ts';
 import { extension } from '../kernel/boot-extensions.ts';
 
 const ROWS = 'O1 O2 O3 O4 O5 O6 O7 O9 O10 O13 O15 O17 O18 O19 O21 O22 O24 O25 O26 O27 O28'.split(' ');
-const LATER = ['O25', 'O26', 'O27', 'O28'];
+const ALLOW = { writes: { create: 'allow', update: 'allow', delete: 'allow' }, tools: ['skill'] };
 
 const at = (folder: string, id: string, description = `Does ${id}.`): Tree => ({
   [`${folder}/${id}/SKILL.md`]: skillMd({ name: id, description }),
@@ -21,9 +23,9 @@ async function verdict(fields: Readonly<Record<string, string>>, body?: string) 
   };
 }
 
-it('tests every row of the list but those that belong to later work', ({ task }) => {
+it('tests every row of the list', ({ task }) => {
   const tested = new Set(task.file.tasks.map(({ name }) => name.split(' ')[0]));
-  expect(ROWS.filter((id) => !tested.has(id))).toEqual(LATER);
+  expect(ROWS.filter((id) => !tested.has(id))).toEqual([]);
 });
 
 it('O1 a skill has a name, a description and disable-model-invocation, which is false by default', async () => {
@@ -215,4 +217,69 @@ it('O24 a skill that disables its invocation by models is in no block, and a per
   }
   const { kernel } = await bootRoot(tree);
   expect(await kernel.runCommand('/skills:own', {})).toMatchObject({ kind: 'send' });
+});
+
+it('O25 one skill tool has the actions of the seed, with its arguments', async () => {
+  const { root, registry } = await openRegistry(skill('tea'), ALLOW);
+  const act = (args: object) => runRegistryTool(registry, 'skill', args);
+  const steps = [
+    { action: 'create', name: 'coffee', description: 'Brews coffee.', body: 'Grind.' },
+    { action: 'edit', name: 'coffee', content: skillMd({ name: 'coffee', description: 'Brews.' }, 'Grind and brew.') },
+    { action: 'patch', name: 'coffee', fields: { description: 'Brews well.' } },
+    { action: 'write_file', name: 'coffee', filename: 'references/beans.md', content: 'Arabica.' },
+  ];
+  for (const step of steps) expect(await act(step)).toMatchObject({ success: true });
+  expect(await act({ action: 'view', name: 'coffee' })).toMatchObject({
+    content: expect.stringContaining('Brews well.'),
+  });
+  expect(registry.resources('coffee')).toMatchObject([{ path: 'references/beans.md' }]);
+  expect(await act({ action: 'remove_file', name: 'coffee', filename: 'references/beans.md' })).toMatchObject({
+    success: true,
+  });
+  expect(await act({ action: 'list' })).toMatchObject({ total: 2 });
+  expect(await act({ action: 'delete', name: 'coffee' })).toMatchObject({ success: true });
+  expect(existsSync(join(root, 'skills/coffee'))).toBe(false);
+});
+
+it('O26 the arguments of the code are taken as well, and delete archives', async () => {
+  const { registry } = await openRegistry(skill('tea'), ALLOW);
+  const act = (args: object) => runRegistryTool(registry, 'skill', args);
+  const content = skillMd({ name: 'coffee', description: 'Brews.' }, 'Grind. Grind.');
+  expect(await act({ action: 'create', name: 'coffee', content })).toMatchObject({ success: true });
+  const patch = { action: 'patch', name: 'coffee', old_string: 'Grind.', new_string: 'Mill.', replace_all: true };
+  expect(await act(patch)).toMatchObject({ success: true });
+  const write = { action: 'write_file', name: 'coffee', file_path: 'scripts/run.sh', file_content: 'echo' };
+  expect(await act(write)).toMatchObject({ success: true });
+  expect((await registry.read('coffee')).content).toBe('Mill. Mill.');
+  await act({ action: 'delete', name: 'coffee' });
+  await registry.history.restore('coffee', { by: 'person:ada' });
+  expect(registry.resources('coffee')).toMatchObject([{ path: 'scripts/run.sh' }]);
+});
+
+it('O27 writes go to the first source that may be written, and view works for every skill', async () => {
+  const tree = { ...at('team', 'law'), ...skill('tea') };
+  const sources = [{ path: 'team', writable: false }, { path: 'skills' }];
+  const { root, registry } = await openRegistry(tree, { ...ALLOW, sources });
+  const act = (args: object) => runRegistryTool(registry, 'skill', args);
+  expect(await act({ action: 'view', name: 'law' })).toMatchObject({ success: true });
+  expect(await act({ action: 'edit', name: 'law', content: 'x' })).toMatchObject({
+    error: { code: 'SOURCE_NOT_WRITABLE' },
+  });
+  await act({ action: 'create', name: 'coffee', description: 'Brews.', body: 'Grind.' });
+  expect(existsSync(join(root, 'skills/coffee/SKILL.md'))).toBe(true);
+  const none = await openRegistry(tree, { ...ALLOW, sources: [{ path: 'skills', writable: false }] });
+  const refused = await runRegistryTool(none.registry, 'skill', {
+    action: 'create',
+    name: 'x',
+    description: 'x',
+    body: 'x',
+  });
+  expect(refused).toMatchObject({ error: { code: 'SOURCE_NOT_WRITABLE' } });
+});
+
+it('O28 the catalog has changed before the tool answers', async () => {
+  const { registry } = await openRegistry(skill('tea'), ALLOW);
+  await runRegistryTool(registry, 'skill', { action: 'patch', name: 'tea', fields: { description: 'Now different.' } });
+  expect(registry.snapshot().byId.get('tea')?.description).toBe('Now different.');
+  expect(await registry.context('')).toContain('Now different.');
 });

@@ -138,7 +138,12 @@ it('A16 a skill adds instructions and no tools, and one that is too long is name
     ...skill('tea', { 'allowed-tools': 'Bash' }, 'word '.repeat(9000)),
     ...script,
   });
-  expect(registry.tools().map(({ name }) => name)).toEqual(['list_skills', 'read_skill', 'read_skill_resource']);
+  expect(registry.tools().map(({ name }) => name)).toEqual([
+    'list_skills',
+    'read_skill',
+    'read_skill_resource',
+    'propose_skill_update',
+  ]);
   expect(await registry.readResource('tea', 'scripts/run.sh')).toMatchObject({ content: '#!/bin/sh\ntouch ran\n' });
   await registry.tokenCounts();
   expect(registry.problems().map(({ code }) => code)).toEqual(['SKILL_TOO_LONG']);

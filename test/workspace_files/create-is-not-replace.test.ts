@@ -27,7 +27,7 @@ it.each([
     CONFIG,
   );
   const policy = action === 'create' ? 'allow' : 'deny';
-  expect(registry.writePolicy(join(root, path))).toEqual({ action, policy, source: 'skills' });
+  expect(registry.writePolicy(join(root, path))).toMatchObject({ action, policy, source: 'skills' });
 });
 
 it('a bare file and a pack are changed, not created', async () => {

@@ -11,15 +11,16 @@ const idsOf = (list: { skills: readonly { skill_id: string }[] }): readonly stri
   list.skills.map(({ skill_id }) => skill_id);
 
 describe('the writes policy', () => {
-  it.each([
-    ['propose', 'PROPOSAL_REQUIRED'],
-    ['deny', 'WRITE_DENIED'],
-  ])('answers a write below a source with its code: %s', async (mode, code) => {
-    const { root, registry, codeOf } = await workspace({}, { writes: { create: mode, update: mode } });
+  it.each(['propose', 'deny'])('keeps a write below a source from being done: %s', async (mode) => {
+    const { root, registry, call } = await workspace({}, { writes: { create: mode, update: mode } });
     const before = readFileSync(join(root, 'skills/good/SKILL.md'), 'utf8');
-    expect(await codeOf('write_file', { path: 'skills/new/SKILL.md', content: NEW })).toBe(code);
-    expect(await codeOf('write_file', { path: 'skills/good/SKILL.md', content: NEW })).toBe(code);
-    expect(await codeOf('write_file', { path: 'skills/good/references/new.md', content: NEW })).toBe(code);
+    const answer =
+      mode === 'deny'
+        ? { success: false, error: { code: 'WRITE_DENIED' } }
+        : { success: true, written: false, state: 'open' };
+    expect(await call('write_file', { path: 'skills/new/SKILL.md', content: NEW })).toMatchObject(answer);
+    expect(await call('write_file', { path: 'skills/good/SKILL.md', content: NEW })).toMatchObject(answer);
+    expect(await call('write_file', { path: 'skills/good/references/new.md', content: NEW })).toMatchObject(answer);
     expect(existsSync(join(root, 'skills/new'))).toBe(false);
     expect(readFileSync(join(root, 'skills/good/SKILL.md'), 'utf8')).toBe(before);
     await registry.refresh();
@@ -28,7 +29,9 @@ describe('the writes policy', () => {
 
   it('is to propose unless the owner says otherwise, and leaves other files alone', async () => {
     const { call, codeOf } = await workspace();
-    expect(await codeOf('write_file', { path: 'skills/new/SKILL.md', content: NEW })).toBe('PROPOSAL_REQUIRED');
+    expect(await call('write_file', { path: 'skills/new/SKILL.md', content: NEW })).toMatchObject({ written: false });
+    expect(await codeOf('write_file', { path: 'skills/group/new/SKILL.md', content: NEW })).toBe('PROPOSAL_REQUIRED');
+    expect(await codeOf('write_file', { path: 'skills/loose.md', content: NEW })).toBe('PROPOSAL_REQUIRED');
     expect(await call('write_file', { path: 'extensions/new/SKILL.md', content: NEW })).toMatchObject({
       success: true,
     });

@@ -1,9 +1,10 @@
 import { lstatSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { isInside, listContained, type Problem, readContained } from 'skill-registry/kernel';
-import type { ResourceInfo, Skill } from '../api.ts';
+import { isInside, type Problem, readContained } from 'skill-registry/kernel';
+import type { Skill } from '../api.ts';
 import type { ValidationProfile } from '../config.ts';
 import { type FoundSkillFile, findSkillFiles } from './find-skill-files.ts';
+import { filesBelow } from './list-files.ts';
 import { createOwnSkills } from './own-skills.ts';
 import { pathBelow } from './path-below.ts';
 import { futureRealPath, realPathOf } from './real-path.ts';
@@ -26,14 +27,11 @@ export interface DirectorySourceOptions {
   readonly validation?: ValidationProfile;
   /** A root that does not exist is no problem. Default: false. */
   readonly optional?: boolean;
+  /** Its skills may be changed, and new ones put into it. Default: false. */
+  readonly writable?: boolean;
 }
 
-/** More files than this in one skill are counted by nobody; the list is cut. */
 const MAX_RESOURCES = 512;
-/** Folders without files are not worth more looking either. */
-const MAX_FOLDERS = 512;
-/** Files deeper than 64 segments cannot be read (`relativeSegments`), so they are not listed. */
-const MAX_DEPTH = 63;
 
 /** Skills below a folder. Problems: SOURCE_MISSING, SKILL_ID_INVALID, and those of finding and of reading. */
 export function createDirectorySource(options: DirectorySourceOptions): SkillSource {
@@ -45,6 +43,7 @@ export function createDirectorySource(options: DirectorySourceOptions): SkillSou
     id,
     kind: 'directory',
     location: root,
+    ...(options.writable ? { writing: { folder: root, validation: options.validation ?? 'lenient' } } : {}),
     async scan(limits, pace) {
       const realRoot = realPathOf(root);
       if (realRoot === undefined) {
@@ -92,7 +91,11 @@ export function createDirectorySource(options: DirectorySourceOptions): SkillSou
     },
     resources: (skill) => {
       const place = own.find(skill);
-      return place ? listFiles(place.dir, basename(place.file)) : [];
+      if (!place) return [];
+      const skillFile = basename(place.file);
+      return filesBelow(place.dir)
+        .filter(({ path }) => path !== skillFile)
+        .slice(0, MAX_RESOURCES);
     },
     readResource: (skill, path, maxBytes) => readContained(own.get(skill).dir, path, maxBytes),
     watchFolders: () => [root, ...outside],
@@ -135,31 +138,4 @@ function missing(root: string): Problem {
 function noFolder(root: string): Problem {
   const message = 'This source is a file, expected a folder or a .md file. Correct the path or remove the source.';
   return { code: 'SOURCE_MISSING', severity: 'warning', file: root, message };
-}
-
-/** Regular files by path. Links are left out: they are never handed over, nor followed. */
-function listFiles(dir: string, skillFile: string): readonly ResourceInfo[] {
-  const files: ResourceInfo[] = [];
-  let folders = 0;
-  const visit = (below: string, depth: number): void => {
-    folders += 1;
-    for (const { name, kind, size } of entriesOf(dir, below)) {
-      if (files.length >= MAX_RESOURCES || folders >= MAX_FOLDERS) return;
-      const path = below ? `${below}/${name}` : name;
-      if (kind === 'directory') {
-        if (depth < MAX_DEPTH && name !== '.git' && name !== 'node_modules') visit(path, depth + 1);
-      } else if (kind === 'file' && path !== skillFile) files.push({ path, size });
-    }
-  };
-  visit('', 0);
-  return files;
-}
-
-/** Nothing for a folder that has gone, may not be read or lies too deep: the rest is still worth listing. */
-function entriesOf(dir: string, below: string): ReturnType<typeof listContained> {
-  try {
-    return listContained(dir, below);
-  } catch {
-    return [];
-  }
 }

@@ -36,7 +36,7 @@ export interface FoundSkillFiles {
 }
 
 /** Never descended into: what is in there belongs to tools, and there is a lot of it. */
-const SKIPPED = new Set(['.git', 'node_modules']);
+const SKIPPED = new Set(['.archive', '.git', 'node_modules']);
 
 /** SKILL.md, however its letters are written. */
 export function isSkillFileName(name: string): boolean {

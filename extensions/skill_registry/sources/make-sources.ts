@@ -70,14 +70,21 @@ function makeSource(config: SourceConfig, defaults: SourceDefaults, shipped: str
   }
   const folder = isSkillFile ? resolve(location, '..') : location;
   const id = idOr(config.shipped ? 'shipped' : basename(folder));
-  return createDirectorySource({ id, root: folder, ...directoryOptions(config), validation });
+  const writable = config.writable ?? config.shipped === undefined;
+  return createDirectorySource({ id, root: folder, ...directoryOptions(config), validation, writable });
 }
 
 function makePreset(config: SourceConfig, { root, validation, taken }: SourceDefaults): readonly SkillSource[] {
   const folders = presetFolders(config.preset as NonNullable<SourceConfig['preset']>, root, homedir());
   return folders.map(({ id, path }) => {
     const named = config.id ? id.replace(config.preset as string, config.id) : id;
-    const options = { ...directoryOptions(config), validation: config.validation ?? validation, optional: true };
+    const { writable = false } = config;
+    const options = {
+      ...directoryOptions(config),
+      validation: config.validation ?? validation,
+      writable,
+      optional: true,
+    };
     return createDirectorySource({ id: freeId(named, taken), root: path, ...options });
   });
 }

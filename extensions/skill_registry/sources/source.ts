@@ -1,6 +1,6 @@
 import type { Problem } from 'skill-registry/kernel';
 import type { PackScopes, ResourceInfo, Skill } from '../api.ts';
-import type { SkillRegistryConfig } from '../config.ts';
+import type { SkillRegistryConfig, ValidationProfile } from '../config.ts';
 
 /** One ordered place skills come from. Implementations never throw from `scan`: what is wrong is a problem. */
 export interface SkillSource {
@@ -27,6 +27,8 @@ export interface SkillSource {
   scopes?(): PackScopes | undefined;
   /** Whether a real, absolute path lies in it. */
   contains(path: string): boolean;
+  /** The folder in which skills may be made and changed, and whose rules they are held to. Absent: nothing is written here. */
+  readonly writing?: { readonly folder: string; readonly validation: ValidationProfile };
 }
 
 export interface SourceScan {

@@ -1,16 +1,22 @@
 import type { Tool } from 'skill-registry/kernel';
 import type { SkillRegistry } from '../api.ts';
 import type { ToolName } from '../config.ts';
+import { createSkillTool } from './create-skill.ts';
 import { listSkillsTool } from './list-skills.ts';
 import { loadSkillTool } from './load-skill.ts';
+import { proposeSkillUpdateTool } from './propose-skill-update.ts';
 import { readSkillTool } from './read-skill.ts';
 import { readSkillResourceTool } from './read-skill-resource.ts';
+import { skillTool } from './skill.ts';
 
 const MAKERS: Readonly<Record<ToolName, (registry: SkillRegistry) => Tool>> = {
   list_skills: listSkillsTool,
   read_skill: readSkillTool,
   read_skill_resource: readSkillResourceTool,
+  propose_skill_update: proposeSkillUpdateTool,
   load_skill: loadSkillTool,
+  create_skill: createSkillTool,
+  skill: skillTool,
 };
 
 /** The tools `config.tools` names, in that order. */

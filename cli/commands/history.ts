@@ -1,0 +1,58 @@
+import { describeRevisions } from 'skill-registry';
+import { printable } from 'skill-registry/kernel';
+import { openRegistry } from '../open-registry.ts';
+import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal } from '../terminal.ts';
+import { actorOf, type DecisionOptions, widthOf } from './proposals.ts';
+
+/** `skill-registry history <id>`. With `--json`: `{ skill_id, revisions: [Revision] }`, oldest first. */
+export async function history(id: string, options: GlobalOptions, terminal: Terminal): Promise<ExitStatus> {
+  const { registry } = await openRegistry(options, terminal);
+  const revisions = await registry.history.revisions(id);
+  if (options.json) printJson(terminal, { skill_id: id, revisions });
+  else terminal.out(`${describeRevisions(revisions, widthOf(terminal))}\n`);
+  return EXIT.done;
+}
+
+/** `skill-registry diff <id> <a> <b>`: nothing when they are equal. With `--json`: `{ skill_id, a, b, diff }`. */
+export async function diff(
+  id: string,
+  a: string,
+  b: string,
+  options: GlobalOptions,
+  terminal: Terminal,
+): Promise<ExitStatus> {
+  const { registry } = await openRegistry(options, terminal);
+  const text = await registry.history.diff(id, a, b);
+  if (options.json) printJson(terminal, { skill_id: id, a, b, diff: text });
+  else terminal.out(terminal.terminal ? printable(text) : text);
+  return EXIT.done;
+}
+
+/** `skill-registry rollback <id> <revision>`. With `--json`: the revision that was made. */
+export async function rollback(
+  id: string,
+  wanted: string,
+  options: GlobalOptions & DecisionOptions,
+  terminal: Terminal,
+): Promise<ExitStatus> {
+  const { registry } = await openRegistry(options, terminal);
+  const revision = await registry.history.rollback(id, wanted, actorOf(options, terminal));
+  if (options.json) printJson(terminal, revision);
+  terminal.err(
+    `${printable(id)} is what it was in revision ${printable(wanted)}; that is revision ${revision.number}\n`,
+  );
+  return EXIT.done;
+}
+
+/** `skill-registry restore <id>`. With `--json`: the revision that was made. */
+export async function restore(
+  id: string,
+  options: GlobalOptions & DecisionOptions,
+  terminal: Terminal,
+): Promise<ExitStatus> {
+  const { registry } = await openRegistry(options, terminal);
+  const revision = await registry.history.restore(id, actorOf(options, terminal));
+  if (options.json) printJson(terminal, revision);
+  terminal.err(`${printable(id)} is back, as revision ${revision.number}\n`);
+  return EXIT.done;
+}

@@ -1,0 +1,79 @@
+import { userInfo } from 'node:os';
+import { type Actor, describeProposal, describeProposals, describeStats, type ProposalState } from 'skill-registry';
+import { openRegistry } from '../open-registry.ts';
+import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal } from '../terminal.ts';
+
+/** `skill-registry proposals list`. With `--json`: `{ proposals: [Proposal] }`, as `show --json` gives one. */
+export async function listProposals(
+  options: GlobalOptions & { readonly state?: ProposalState | 'all' },
+  terminal: Terminal,
+): Promise<ExitStatus> {
+  const { registry } = await openRegistry(options, terminal);
+  const proposals = await registry.proposals.list(options.state);
+  if (options.json) printJson(terminal, { proposals });
+  else if (proposals.length > 0) terminal.out(`${describeProposals(proposals, widthOf(terminal))}\n`);
+  const which = options.state === undefined ? 'waiting ' : options.state === 'all' ? '' : `${options.state} `;
+  terminal.err(`${proposals.length} ${which}proposal(s)\n`);
+  return EXIT.done;
+}
+
+/** `skill-registry proposals show <id>` */
+export async function showProposal(id: string, options: GlobalOptions, terminal: Terminal): Promise<ExitStatus> {
+  const { registry } = await openRegistry(options, terminal);
+  const proposal = await registry.proposals.get(id);
+  if (options.json) printJson(terminal, proposal);
+  else terminal.out(`${describeProposal(proposal)}\n`);
+  return proposal.problem === undefined ? EXIT.done : EXIT.problem;
+}
+
+/** `skill-registry proposals approve <id>`. With `--json`: the decision. */
+export async function approveProposal(
+  id: string,
+  options: GlobalOptions & DecisionOptions,
+  terminal: Terminal,
+): Promise<ExitStatus> {
+  const { registry } = await openRegistry(options, terminal);
+  const decision = await registry.proposals.approve(id, actorOf(options, terminal));
+  if (options.json) printJson(terminal, decision);
+  const { proposal_id, skill_id, revision, merged } = decision;
+  const how = merged ? ', merged with what had changed since' : '';
+  terminal.err(`Approved ${proposal_id}: ${skill_id} has revision ${revision}${how}\n`);
+  return EXIT.done;
+}
+
+/** `skill-registry proposals reject <id> --reason <text>` */
+export async function rejectProposal(
+  id: string,
+  options: GlobalOptions & DecisionOptions & { readonly reason: string },
+  terminal: Terminal,
+): Promise<ExitStatus> {
+  const { registry } = await openRegistry(options, terminal);
+  const decision = await registry.proposals.reject(id, { ...actorOf(options, terminal), reason: options.reason });
+  if (options.json) printJson(terminal, decision);
+  terminal.err(`Rejected ${decision.proposal_id}; its file is kept\n`);
+  return EXIT.done;
+}
+
+/** `skill-registry proposals stats` */
+export async function showStats(options: GlobalOptions, terminal: Terminal): Promise<ExitStatus> {
+  const { registry } = await openRegistry(options, terminal);
+  const stats = await registry.proposals.stats();
+  if (options.json) printJson(terminal, stats);
+  else terminal.out(`${describeStats(stats, widthOf(terminal))}\n`);
+  return EXIT.done;
+}
+
+export interface DecisionOptions {
+  readonly reason?: string;
+  readonly by?: string;
+}
+
+/** Whoever is logged in, unless another name is given. */
+export function actorOf({ by, reason }: DecisionOptions, { environment }: Terminal): Actor {
+  const name = by ?? environment.USER ?? environment.LOGNAME ?? userInfo().username;
+  return { by: /^\w+:/.test(name) ? name : `person:${name}`, ...(reason === undefined ? {} : { reason }) };
+}
+
+export function widthOf({ terminal, columns }: Terminal): number | undefined {
+  return terminal ? columns : undefined;
+}

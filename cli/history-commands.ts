@@ -1,0 +1,85 @@
+import { type Command, Option } from 'commander';
+import type { ProposalState } from 'skill-registry';
+import { diff, history, restore, rollback } from './commands/history.ts';
+import {
+  approveProposal,
+  type DecisionOptions,
+  listProposals,
+  rejectProposal,
+  showProposal,
+  showStats,
+} from './commands/proposals.ts';
+import type { ExitStatus, GlobalOptions, Terminal } from './terminal.ts';
+
+/** Makes a command below `parent` with its example and the options all have. */
+export type MakeCommand = (name: string, description: string, example: string, parent?: Command) => Command;
+
+/** `proposals`, `history`, `diff`, `rollback` and `restore`. */
+export function addHistoryCommands(make: MakeCommand, done: (status: ExitStatus) => void, terminal: Terminal): void {
+  const proposals = make(
+    'proposals',
+    'changes that agents ask for: list, show, approve, reject, stats',
+    'skill-registry proposals list',
+  );
+  const states = ['open', 'stale', 'approved', 'rejected', 'all'];
+  make('list', 'proposals, newest first', 'skill-registry proposals list --state all', proposals)
+    .addOption(new Option('--state <state>', 'only these (default: open and stale ones)').choices(states))
+    .action(async (options: GlobalOptions & { state?: ProposalState | 'all' }) =>
+      done(await listProposals(options, terminal)),
+    );
+  const id = 'its id, or enough of the beginning or end of it';
+  make('show', 'one proposal, whole', 'skill-registry proposals show 4f2a91', proposals)
+    .argument('<id>', id)
+    .action(async (wanted: string, options: GlobalOptions) => done(await showProposal(wanted, options, terminal)));
+  withActor(make('approve', 'apply one', 'skill-registry proposals approve 4f2a91', proposals))
+    .argument('<id>', id)
+    .action(async (wanted: string, options: GlobalOptions & DecisionOptions) =>
+      done(await approveProposal(wanted, options, terminal)),
+    );
+  make(
+    'reject',
+    'turn one down; it is kept with the reason',
+    'skill-registry proposals reject 4f2a91 --reason "too broad"',
+    proposals,
+  )
+    .argument('<id>', id)
+    .requiredOption('--reason <text>', 'why; whoever proposed it learns from it')
+    .option('--by <name>', 'who decides (default: whoever is logged in)')
+    .action(async (wanted: string, options: GlobalOptions & DecisionOptions & { reason: string }) =>
+      done(await rejectProposal(wanted, options, terminal)),
+    );
+  make(
+    'stats',
+    'how proposals fare: accepted, time to decision, rolled back',
+    'skill-registry proposals stats --json',
+    proposals,
+  ).action(async (options: GlobalOptions) => done(await showStats(options, terminal)));
+
+  make('history', 'every content a skill had, newest first', 'skill-registry history code-review')
+    .argument('<id>', 'of a removed skill, too')
+    .action(async (skill: string, options: GlobalOptions) => done(await history(skill, options, terminal)));
+  make('diff', 'what changed between two revisions', 'skill-registry diff code-review 1 2')
+    .argument('<id>')
+    .argument('<a>', 'a number, or the beginning of a digest')
+    .argument('<b>')
+    .action(async (skill: string, a: string, b: string, options: GlobalOptions) =>
+      done(await diff(skill, a, b, options, terminal)),
+    );
+  withActor(make('rollback', 'make a skill what it was; also a revision', 'skill-registry rollback code-review 1'))
+    .argument('<id>')
+    .argument('<revision>', 'a number, or the beginning of a digest')
+    .action(async (skill: string, revision: string, options: GlobalOptions & DecisionOptions) =>
+      done(await rollback(skill, revision, options, terminal)),
+    );
+  withActor(make('restore', 'bring back a skill that was removed', 'skill-registry restore code-review'))
+    .argument('<id>')
+    .action(async (skill: string, options: GlobalOptions & DecisionOptions) =>
+      done(await restore(skill, options, terminal)),
+    );
+}
+
+// --- internal ---
+
+function withActor(command: Command): Command {
+  return command.option('--reason <text>', 'why').option('--by <name>', 'who decides (default: whoever is logged in)');
+}

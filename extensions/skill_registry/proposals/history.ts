@@ -1,0 +1,152 @@
+import { isAbsolute, join, relative, sep } from 'node:path';
+import { isInside, resourceNotFound } from 'skill-registry/kernel';
+import { skillNotFound } from '../errors.ts';
+import { nearestIds } from '../search/match.ts';
+import { futureRealPath } from '../sources/real-path.ts';
+import { revisionIncomplete, skillExists, sourceNotWritable } from './errors.ts';
+import { keyOf, type Place, placeOfSkill } from './places.ts';
+import type { Recorder } from './recorder.ts';
+import { bytesOf, findRevision, lastPlaceOf, revisionsOf } from './revisions.ts';
+import { isThere, type Shelf } from './targets.ts';
+import type { History, Revision, RevisionFile } from './types.ts';
+import { unifiedDiff } from './unified-diff.ts';
+import type { Draft, Writer } from './writer.ts';
+
+/** What skills were, and the way back. */
+export function createHistory(shelf: Shelf, writer: Writer, recorder: Recorder): History {
+  /** Its revisions, the present content included. */
+  const load = async (skillId: string): Promise<readonly Revision[]> => {
+    const { byId, byQualifiedId, skills } = shelf.snapshot();
+    const skill = byId.get(skillId) ?? byQualifiedId.get(skillId);
+    if (skill) await writer.exclusively(() => recorder.record(skill));
+    const database = writer.database();
+    const place = skill ? keyOf(skill, shelf.root) : lastPlaceOf(database, skillId);
+    if (place !== undefined) return revisionsOf(database, place);
+    throw skillNotFound(
+      skillId,
+      nearestIds(
+        skills.map(({ id }) => id),
+        skillId,
+      ),
+    );
+  };
+  const textOfFile = (file: RevisionFile | undefined): string | null => {
+    if (!file) return null;
+    return textIfText(bytesOf(writer.database(), file)) ?? `(${file.size} bytes that are no text, ${file.digest})\n`;
+  };
+
+  return {
+    revisions: load,
+    async read(skillId, wanted, path) {
+      const revision = findRevision(await load(skillId), skillId, wanted);
+      const shown = path ?? 'SKILL.md';
+      const file =
+        revision.files.find((one) => one.path === shown) ??
+        revision.files.find((one) => path === undefined && one.path.toLowerCase() === 'skill.md');
+      const bytes = file && bytesOf(writer.database(), file);
+      if (!bytes)
+        throw resourceNotFound(shown, `revision ${revision.number} has no such file, or it was too large to keep`);
+      return bytes;
+    },
+    async diff(skillId, a, b) {
+      const revisions = await load(skillId);
+      const [from, to] = [findRevision(revisions, skillId, a), findRevision(revisions, skillId, b)];
+      const paths = [...new Set([...from.files, ...to.files].map(({ path }) => path))].sort();
+      const diffs = paths.map((path) => {
+        const [before, after] = [from, to].map(({ files }) => files.find((one) => one.path === path));
+        return before?.digest === after?.digest ? '' : unifiedDiff(path, textOfFile(before), textOfFile(after));
+      });
+      return diffs.join('');
+    },
+    async rollback(skillId, wanted, { by, reason }) {
+      const target = findRevision(await load(skillId), skillId, wanted);
+      const { byId, byQualifiedId } = shelf.snapshot();
+      const skill = byId.get(skillId) ?? byQualifiedId.get(skillId);
+      if (!skill) throw skillNotFound(skillId, []);
+      const place = placeOfSkill(skill, shelf.sources(), shelf.root);
+      const revision = await writer.exclusively((database) => {
+        // Once more, alone: the way back starts from what is there now.
+        recorder.record(skill);
+        const present = revisionsOf(database, place.key).at(-1) as Revision;
+        const changes = changesTo(target, present, place, (file) => bytesOf(database, file));
+        if (changes.length === 0) return present;
+        return writer.apply({ place, changes, kind: 'rollback', by, reason, target: target.number });
+      });
+      await shelf.refresh();
+      return revision;
+    },
+    async restore(skillId, { by, reason }) {
+      const database = writer.database();
+      const present = shelf.snapshot().byId.get(skillId);
+      if (present) throw skillExists(skillId, `source ${present.source}`);
+      const key = lastPlaceOf(database, skillId);
+      if (key === undefined) throw skillNotFound(skillId, []);
+      const place = placeFor(shelf, skillId, key);
+      const revision = await writer.exclusively(() => {
+        if (isThere(place)) throw skillExists(skillId, 'its folder is there, though no skill was read from it');
+        return writer.apply({ place, kind: 'restored', by, reason, ...wayBack(database, place) });
+      });
+      await shelf.refresh();
+      return revision;
+    },
+  };
+}
+
+// --- internal ---
+
+function textIfText(bytes: Buffer | undefined): string | undefined {
+  const text = bytes?.toString('utf8');
+  return text !== undefined && bytes && Buffer.from(text).equals(bytes) ? text : undefined;
+}
+
+/** SKILL.md comes last: until then the skill is what it was. @throws REVISION_INCOMPLETE. */
+function changesTo(
+  target: Revision,
+  present: Revision,
+  { skillId, skillFile }: Place,
+  bytesOfFile: (file: RevisionFile) => Buffer | undefined,
+): Draft['changes'] {
+  const now = new Map(present.files.map((file) => [file.path, file]));
+  const wanted = new Map(target.files.map((file) => [file.path, file]));
+  const differing = [...new Set([...wanted.keys(), ...now.keys()])].filter(
+    (path) => now.get(path)?.digest !== wanted.get(path)?.digest,
+  );
+  const lost = differing.filter((path) => [now.get(path), wanted.get(path)].some((file) => file?.kept === false));
+  if (lost.length > 0) throw revisionIncomplete(skillId, lost);
+  return differing
+    .sort((a, b) => Number(a === skillFile) - Number(b === skillFile))
+    .map((path) => {
+      const file = wanted.get(path);
+      return { path, after: file ? (bytesOfFile(file) ?? null) : null, ...(file ? { mode: file.mode } : {}) };
+    });
+}
+
+/** Out of the archive; where that has nothing (somebody else has removed it), from the last revision. */
+function wayBack(
+  database: ReturnType<Writer['database']>,
+  { key, skillId, skillFile }: Place,
+): Pick<Draft, 'changes' | 'move'> {
+  const archived = database
+    .prepare('SELECT folder FROM archived WHERE place = ? AND restored_at IS NULL ORDER BY seq DESC LIMIT 1')
+    .get(key) as { folder: string } | undefined;
+  if (archived) return { changes: [], move: { direction: 'back', folder: archived.folder } };
+  const last = revisionsOf(database, key).at(-1) as Revision;
+  const lost = last.files.filter(({ kept }) => !kept).map(({ path }) => path);
+  if (lost.length > 0) throw revisionIncomplete(skillId, lost);
+  const changes = [...last.files]
+    .sort((a, b) => Number(a.path === skillFile) - Number(b.path === skillFile))
+    .map((file) => ({ path: file.path, after: bytesOf(database, file) ?? null, mode: file.mode }));
+  return { changes };
+}
+
+/** Of a skill that is not there: by where it was. @throws SOURCE_NOT_WRITABLE. */
+function placeFor(shelf: Shelf, skillId: string, key: string): Place {
+  const dir = isAbsolute(key) ? key : join(futureRealPath(shelf.root), ...key.split('/'));
+  for (const { id, writing } of shelf.sources()) {
+    const base = writing && futureRealPath(writing.folder);
+    if (!writing || base === undefined || !isInside(dir, base)) continue;
+    const below = relative(base, dir).split(sep).join('/');
+    return { skillId, source: id, key, base, below, skillFile: 'SKILL.md', validation: writing.validation };
+  }
+  throw sourceNotWritable(skillId, key, 'no source that may be written has the place where it was.');
+}

@@ -1,0 +1,56 @@
+import { invalidArgument } from '../errors.ts';
+import { noChange } from './errors.ts';
+import { adoptLineEndings } from './line-text.ts';
+import { archiveFolder } from './plan.ts';
+import { checkValid } from './propose.ts';
+import { bytesAt, checkSize, filePath, findPlace, newPlace, type Shelf, textOf } from './targets.ts';
+import type { Management } from './types.ts';
+import type { Writer } from './writer.ts';
+
+/** Changes that need no review. */
+export function createManagement(shelf: Shelf, writer: Writer): Management {
+  return {
+    async create(skillId, content, { by, reason }) {
+      const revision = await writer.exclusively(() => {
+        const place = newPlace(shelf, skillId);
+        const after = Buffer.from(content);
+        checkSize(place, place.skillFile, after, shelf.limits);
+        checkValid(place, place.skillFile, null, after);
+        return writer.apply({ place, changes: [{ path: place.skillFile, after }], kind: 'created', by, reason });
+      });
+      await shelf.refresh();
+      return revision;
+    },
+    async write(skillId, path, content, { by, reason }, turn) {
+      const revision = await writer.exclusively(() => {
+        const place = findPlace(shelf, skillId, turn);
+        const target = filePath(path, place);
+        const before = bytesAt(place, target, shelf.limits);
+        if (content === null && target === place.skillFile) {
+          throw invalidArgument('SKILL.md cannot be removed alone; delete the skill.');
+        }
+        if (content === null ? before === null : before?.toString('utf8') === content) throw noChange(target);
+        const after =
+          content === null ? null : Buffer.from(before ? adoptLineEndings(textOf(before, target), content) : content);
+        if (after) {
+          checkSize(place, target, after, shelf.limits);
+          checkValid(place, target, before, after);
+        }
+        return writer.apply({ place, changes: [{ path: target, after }], kind: 'tool', by, reason });
+      });
+      await shelf.refresh();
+      return revision;
+    },
+    async remove(skillId, { by, reason }, turn) {
+      const revision = await writer.exclusively(() => {
+        const place = findPlace(shelf, skillId, turn);
+        if (place.below === '')
+          throw invalidArgument('This skill is the folder of its source, which cannot be moved away.');
+        const move = { direction: 'out', folder: archiveFolder(place) } as const;
+        return writer.apply({ place, changes: [], move, kind: 'removed', by, reason });
+      });
+      await shelf.refresh();
+      return revision;
+    },
+  };
+}

@@ -1,0 +1,214 @@
+import { randomBytes } from 'node:crypto';
+import { realpathSync } from 'node:fs';
+import { describeError, isCodedError, type TurnContext } from 'skill-registry/kernel';
+import { invalidArgument } from '../errors.ts';
+import { applyDiff } from './apply-diff.ts';
+import { digestOf, putBlob } from './blobs.ts';
+import { type Check, runChecks } from './checks.ts';
+import { diffFailed, noChange, proposalDuplicate, skillInvalid, writeDenied } from './errors.ts';
+import { adoptLineEndings } from './line-text.ts';
+import { folderOf, type Place } from './places.ts';
+import { addEvent, insertProposal, type NewProposal, openDuplicate } from './proposal-store.ts';
+import { readFolderTree, treeDigest } from './skill-tree.ts';
+import { bytesAt, checkSize, filePath, findPlace, newPlace, type Shelf, textOf } from './targets.ts';
+import { newErrors, textProblems } from './text-problems.ts';
+import type { ProposalInput } from './types.ts';
+import { unifiedDiff } from './unified-diff.ts';
+import type { Writer } from './writer.ts';
+
+const MAX_JUSTIFICATION = 10_000;
+const MAX_EVIDENCE = 20_000;
+/** Far more than anybody reviews. */
+const MAX_OPEN = 1000;
+
+/** Which stored trigger queries change their top hit when a skill's text becomes another one. */
+export type RetrievalEffect = (skillId: string, text: string) => Promise<readonly string[]>;
+
+/** What a proposal wants, against what is there now. */
+export interface Request {
+  readonly place: Place;
+  readonly kind: NewProposal['kind'];
+  readonly path: string;
+  readonly before: Buffer | null;
+  readonly after: Buffer | null;
+  /** Of what it is made against: the file; of a deletion the whole skill; null for what is new. */
+  readonly base: string | null;
+}
+
+/** Checks a proposal and keeps it. Its file is written. @returns its id. @throws as `Proposals.propose`. */
+export async function submit(
+  shelf: Shelf,
+  writer: Writer,
+  input: ProposalInput,
+  turn: TurnContext | undefined,
+  retrieval: RetrievalEffect | undefined,
+): Promise<string> {
+  checkWords(input);
+  for (;;) {
+    const request = requestOf(shelf, input, turn);
+    const checks = await checksOf(shelf, request, retrieval);
+    const row: Omit<NewProposal, 'proposed'> = {
+      id: proposalId(request.place.skillId, writer.now()),
+      state: 'open',
+      kind: request.kind,
+      skill_id: request.place.skillId,
+      place: request.place.key,
+      source: request.place.source,
+      path: request.path,
+      base: request.base,
+      diff: diffOf(request),
+      justification: input.justification,
+      evidence: input.evidence ?? null,
+      checks: JSON.stringify(checks),
+      author: input.author ?? (turn?.agentId ? `agent:${turn.agentId}` : 'unknown'),
+      model: turn?.model ?? null,
+      created: writer.now(),
+    };
+    const isKept = await writer.exclusively((database) => {
+      // Somebody may have changed it while the checks ran.
+      if (baseOf(shelf, request) !== request.base) return false;
+      const { before, after } = request;
+      writer.note(request.place);
+      if (before) putBlob(database, before);
+      const whole: NewProposal = { ...row, proposed: after === null ? null : digestOf(after) };
+      const twin = openDuplicate(database, whole);
+      if (twin !== undefined) throw proposalDuplicate(twin);
+      const open = database.prepare("SELECT count(*) AS n FROM proposal WHERE state = 'open'").get() as { n: number };
+      if (open.n >= MAX_OPEN) throw invalidArgument(`${MAX_OPEN} proposals are open; have some reviewed first.`);
+      database
+        .transaction(() => {
+          if (after) putBlob(database, after);
+          insertProposal(database, whole);
+          addEvent(database, whole.id, 'created', { by: whole.author, at: whole.created });
+        })
+        .immediate();
+      writer.step('row');
+      return true;
+    });
+    if (isKept) return row.id;
+  }
+}
+
+/** What is asked for, held against what is there. Refuses what can never be applied. */
+export function requestOf(shelf: Shelf, input: ProposalInput, turn: TurnContext | undefined): Request {
+  const { kind = 'update', skill_id: skillId, path = 'SKILL.md' } = input;
+  const given = [input.diff, input.content, input.remove].filter((one) => one !== undefined).length;
+  // People who are no agent's user decide for themselves.
+  if (turn && shelf.writes[kind] === 'deny') throw writeDenied(kind);
+  if (given !== (kind === 'delete' ? 0 : 1)) {
+    throw invalidArgument(
+      kind === 'delete' ? 'A deletion takes no diff and no content.' : 'Give exactly one of diff and content.',
+    );
+  }
+  if (kind === 'delete') {
+    const place = findPlace(shelf, skillId, turn);
+    return { place, kind, path: place.skillFile, before: null, after: null, base: baseAt(shelf, place, kind, '') };
+  }
+  const place = kind === 'create' ? newPlace(shelf, skillId) : findPlace(shelf, skillId, turn);
+  const target = filePath(path, place);
+  if (kind === 'create' && target !== place.skillFile) throw invalidArgument('A new skill begins with its SKILL.md.');
+  const before = kind === 'create' ? null : bytesAt(place, target, shelf.limits);
+  const after = resultOf(input, before, target, place);
+  const request: Request = { place, kind, path: target, before, after, base: before && digestOf(before) };
+  if (after === null ? before === null : before?.equals(after)) throw noChange(target);
+  if (after) {
+    checkSize(place, target, after, shelf.limits);
+    checkValid(place, target, before, after);
+  }
+  return request;
+}
+
+/** @throws SKILL_INVALID when the text of a SKILL.md would not do. */
+export function checkValid(place: Place, path: string, before: Buffer | null, after: Buffer): void {
+  if (path !== place.skillFile) return;
+  const errors = newErrors(before?.toString('utf8') ?? null, textOf(after, path), place.skillId, place.validation);
+  if (errors.length > 0) throw skillInvalid(place.skillId, errors);
+}
+
+/** Computed from the texts, whatever the author says of them. */
+export async function checksOf(
+  shelf: Shelf,
+  { place, kind, path, before, after }: Pick<Request, 'place' | 'kind' | 'path' | 'before' | 'after'>,
+  retrieval: RetrievalEffect | undefined,
+): Promise<readonly Check[]> {
+  const files = kind === 'create' ? [] : filesOf(shelf, place);
+  if (kind === 'delete') {
+    return [{ kind: 'size', level: 'warning', text: `The skill and its ${files.length} file(s) go into the archive.` }];
+  }
+  const isSkillFile = path === place.skillFile;
+  const shown = (bytes: Buffer | null): string | null => bytes?.toString('utf8') ?? null;
+  return runChecks({
+    skillId: place.skillId,
+    path,
+    isSkillFile,
+    before: shown(before),
+    after: shown(after),
+    files,
+    problemsOf: (text) => textProblems(text, place.skillId, place.validation),
+    ...(retrieval && isSkillFile ? { retrieval: (text) => retrieval(place.skillId, text) } : {}),
+  });
+}
+
+export function diffOf({ kind, path, before, after }: Omit<Request, 'base' | 'place'>): string {
+  if (kind === 'delete') return '';
+  return unifiedDiff(path, before?.toString('utf8') ?? null, after?.toString('utf8') ?? null);
+}
+
+// --- internal ---
+
+function checkWords({ justification, evidence = '' }: ProposalInput): void {
+  if (justification.trim() === '') throw invalidArgument('justification is empty: say why the change is needed.');
+  if (justification.length > MAX_JUSTIFICATION) throw tooLong('justification', justification, MAX_JUSTIFICATION);
+  if (evidence.length > MAX_EVIDENCE) throw tooLong('evidence', evidence, MAX_EVIDENCE);
+}
+
+function tooLong(field: string, text: string, limit: number) {
+  return invalidArgument(`${field} has ${text.length} characters, more than ${limit}. Shorten it.`);
+}
+
+function resultOf(
+  { diff, content, remove }: ProposalInput,
+  before: Buffer | null,
+  path: string,
+  place: Place,
+): Buffer | null {
+  if (remove) {
+    if (path === place.skillFile) throw invalidArgument('SKILL.md cannot be removed alone; delete the skill.');
+    return null;
+  }
+  const current = before === null ? '' : textOf(before, path);
+  if (content !== undefined) return Buffer.from(before === null ? content : adoptLineEndings(current, content));
+  const outcome = applyDiff(current, diff ?? '', path);
+  if (!outcome.applied) throw diffFailed(outcome.reason);
+  return Buffer.from(outcome.text);
+}
+
+function baseOf(shelf: Shelf, { place, kind, path }: Request): string | null {
+  try {
+    return baseAt(shelf, place, kind, path);
+  } catch (error) {
+    throw isCodedError(error) ? error : invalidArgument(`The skill cannot be read any more: ${describeError(error)}`);
+  }
+}
+
+function baseAt(shelf: Shelf, place: Place, kind: Request['kind'], path: string): string | null {
+  if (kind === 'create') return null;
+  if (kind === 'delete')
+    return treeDigest(readFolderTree(realpathSync(folderOf(place)), shelf.limits.file_bytes).files);
+  const bytes = bytesAt(place, path, shelf.limits);
+  return bytes && digestOf(bytes);
+}
+
+function filesOf(shelf: Shelf, place: Place): readonly string[] {
+  return readFolderTree(realpathSync(folderOf(place)), shelf.limits.resource_bytes).files.map(({ path }) => path);
+}
+
+/** `<skill id>-<UTC time>-<six hex digits>`: a name of a file, whatever the skill is called. */
+function proposalId(skillId: string, now: string): string {
+  const name =
+    skillId
+      .replace(/[^A-Za-z0-9._-]+/g, '-')
+      .replace(/^[.-]+/, '')
+      .slice(0, 80) || 'skill';
+  return `${name}-${now.replace(/[-:]|\.\d+/g, '')}-${randomBytes(3).toString('hex')}`;
+}

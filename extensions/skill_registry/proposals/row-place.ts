@@ -1,0 +1,32 @@
+import { basename } from 'node:path';
+import { skillNotFound } from '../errors.ts';
+import { futureRealPath } from '../sources/real-path.ts';
+import { sourceNotWritable } from './errors.ts';
+import { keyOf, type Place, placeOfSkill } from './places.ts';
+import type { ProposalRow } from './proposal-store.ts';
+import type { Shelf } from './targets.ts';
+
+/**
+ * Where a proposal is to be applied now: in the folder it was made for, whoever has the id today.
+ *
+ * @throws SKILL_NOT_FOUND when the skill has gone, SOURCE_NOT_WRITABLE.
+ */
+export function placeOfRow(shelf: Shelf, row: Pick<ProposalRow, 'kind' | 'skill_id' | 'place' | 'source'>): Place {
+  if (row.kind === 'create') return placeOfNew(shelf, row);
+  const skill = [...shelf.snapshot().byQualifiedId.values()].find((one) => keyOf(one, shelf.root) === row.place);
+  if (!skill) throw skillNotFound(row.skill_id, []);
+  return placeOfSkill(skill, shelf.sources(), shelf.root);
+}
+
+// --- internal ---
+
+type NewRow = Pick<ProposalRow, 'skill_id' | 'place' | 'source'>;
+
+function placeOfNew(shelf: Shelf, { skill_id: skillId, place: key, source: id }: NewRow): Place {
+  const source = shelf.sources().find((one) => one.id === id);
+  if (!source?.writing)
+    throw sourceNotWritable(skillId, id, 'it has been taken out of sources, or may not be written.');
+  const { folder, validation } = source.writing;
+  const base = futureRealPath(folder);
+  return { skillId, source: id, key, base, below: basename(key), skillFile: 'SKILL.md', validation };
+}

@@ -1,0 +1,132 @@
+import { realpathSync } from 'node:fs';
+import { join } from 'node:path';
+import { describeError } from 'skill-registry/kernel';
+import type { SqliteDatabase } from '../open-database.ts';
+import { applyDiff } from './apply-diff.ts';
+import { digestOf, getBlob, putBlob } from './blobs.ts';
+import { type ProposalEdit, readProposalFile } from './proposal-file.ts';
+import { documentOf, isEdited, proposalPath, readProposalText } from './proposal-files.ts';
+import { addEvent, findRow, markFileDue, openDuplicate, type ProposalRow, updateProposal } from './proposal-store.ts';
+import { checksOf, checkValid, type RetrievalEffect } from './propose.ts';
+import { placeOfRow } from './row-place.ts';
+import { bytesAt, checkSize, type Shelf } from './targets.ts';
+import type { Writer } from './writer.ts';
+
+/** A proposal after what people have written into its file. */
+export interface Taken {
+  readonly row: ProposalRow;
+  /** Why the file cannot be used; then `row` is as it was. */
+  readonly problem?: string;
+}
+
+/**
+ * Takes over what a person has changed in the file of an open or stale proposal: diff, justification, evidence. The texts
+ * before and after are kept, and the checks are computed anew.
+ */
+export async function takeEdits(
+  shelf: Shelf,
+  writer: Writer,
+  id: string,
+  retrieval: RetrievalEffect | undefined,
+): Promise<Taken> {
+  for (;;) {
+    const database = writer.database();
+    const row = findRow(database, id);
+    const text = readProposalText(realpathSync(writer.dataDir), row);
+    if (text === undefined || !isEdited(database, row, text)) return { row };
+    if (row.state !== 'open' && row.state !== 'stale') {
+      // Too late: what was written is kept, and the file says again what was decided.
+      await writer.exclusively(() => markFileDue(database, row.id));
+      return { row };
+    }
+    const read = readProposalFile(text, documentOf(database, row));
+    if ('problem' in read) return { row, problem: read.problem };
+    const isSame = sameEdit(read.edit, row);
+    let fields: Partial<ProposalRow> & { readonly content?: Buffer | null } = {};
+    if (!isSame) {
+      try {
+        fields = await fieldsOf(shelf, database, row, read.edit, retrieval);
+      } catch (error) {
+        return { row, problem: describeError(error) };
+      }
+    }
+    const taken = await writer.exclusively((): Taken | undefined => {
+      const now = findRow(database, id);
+      const present = readProposalText(realpathSync(writer.dataDir), row);
+      if (now.version !== row.version || present !== text) return undefined;
+      return keep(database, row, text, isSame, fields, writer.now());
+    });
+    if (taken) return taken;
+  }
+}
+
+/** The file as a person finds it. */
+export function fileOf(writer: Writer, row: ProposalRow): string {
+  return join(writer.dataDir, proposalPath(row));
+}
+
+// --- internal ---
+
+function sameEdit(edit: ProposalEdit, row: ProposalRow): boolean {
+  return edit.diff === row.diff && edit.justification === row.justification && edit.evidence === row.evidence;
+}
+
+type Fields = Partial<ProposalRow> & { readonly content?: Buffer | null };
+
+/** What the edited diff makes of the text it was made against; of a stale proposal, or where that fails, of the present one. */
+async function fieldsOf(
+  shelf: Shelf,
+  database: SqliteDatabase,
+  row: ProposalRow,
+  edit: ProposalEdit,
+  retrieval: RetrievalEffect | undefined,
+): Promise<Fields> {
+  const words = { diff: edit.diff, justification: edit.justification, evidence: edit.evidence };
+  if (edit.diff === row.diff) return words;
+  if (row.kind === 'delete') throw new Error('a deletion has no diff; reject it if it is not what you want.');
+  const place = placeOfRow(shelf, row);
+  const base = row.base === null ? null : getBlob(database, row.base);
+  const current = row.kind === 'create' ? null : bytesAt(place, row.path, shelf.limits);
+  const reasons: string[] = [];
+  for (const before of row.state === 'stale' ? [current, base] : [base, current]) {
+    const outcome = applyDiff(before?.toString('utf8') ?? '', edit.diff, row.path);
+    if (!outcome.applied) {
+      reasons.push(outcome.reason);
+      continue;
+    }
+    const after = Buffer.from(outcome.text);
+    if (before?.equals(after)) throw new Error('its diff changes nothing.');
+    checkSize(place, row.path, after, shelf.limits);
+    checkValid(place, row.path, before, after);
+    const { kind, path } = row;
+    const checks = await checksOf(shelf, { place, kind, path, before, after }, retrieval);
+    const contents = { base: before && digestOf(before), proposed: digestOf(after) };
+    return { ...words, ...contents, content: after, checks: JSON.stringify(checks), state: 'open', conflict: null };
+  }
+  throw new Error(`its diff does not apply: ${reasons[0] ?? ''}`);
+}
+
+function keep(
+  database: SqliteDatabase,
+  row: ProposalRow,
+  text: string,
+  isSame: boolean,
+  { content, ...fields }: Fields,
+  at: string,
+): Taken {
+  const next = { ...row, ...fields };
+  const twin = next.state === 'open' ? openDuplicate(database, next) : undefined;
+  if (twin !== undefined && twin !== row.id)
+    return { row, problem: `the open proposal ${twin} asks for the same change.` };
+  database
+    .transaction(() => {
+      const before = putBlob(database, Buffer.from(JSON.stringify(documentOf(database, row))));
+      const after = putBlob(database, Buffer.from(text));
+      if (content) putBlob(database, content);
+      // What the person wrote is what is known now; it is replaced when the proposal changes.
+      updateProposal(database, row.id, { ...fields, file_digest: digestOf(text) });
+      if (!isSame) addEvent(database, row.id, 'edited', { by: 'person', at }, { before, after });
+    })
+    .immediate();
+  return { row: findRow(database, row.id) };
+}

@@ -1,0 +1,122 @@
+import { lstatSync, realpathSync } from 'node:fs';
+import { CodedError, isCodedError, readContained, relativeSegments, type TurnContext } from 'skill-registry/kernel';
+import type { Skill, Snapshot } from '../api.ts';
+import type { SkillRegistryConfig } from '../config.ts';
+import { findVisible, visibleSkills } from '../context/scope.ts';
+import { invalidArgument, skillNotFound } from '../errors.ts';
+import { nearestIds } from '../search/match.ts';
+import { isUsableId } from '../sources/slug.ts';
+import type { SkillSource } from '../sources/source.ts';
+import { skillExists } from './errors.ts';
+import { folderOf, type Place, placeForNew, placeOfSkill } from './places.ts';
+
+/** What writing needs to know of the registry. */
+export interface Shelf {
+  /** Absolute. */
+  readonly root: string;
+  readonly limits: SkillRegistryConfig['limits'];
+  readonly writes: SkillRegistryConfig['writes'];
+  snapshot(): Snapshot;
+  sources(): readonly SkillSource[];
+  granted(turn: TurnContext): ReadonlySet<string>;
+  /** After a change, before anybody is told. */
+  refresh(): Promise<unknown>;
+}
+
+/** Folders that belong to tools: what is written in there may be run. */
+const FORBIDDEN = new Set(['.git', 'node_modules']);
+const NEW_ID = /^[a-z0-9]+(-[a-z0-9]+)*$/;
+
+/** The skill that is meant: with a turn, what its agent may see; else any. @throws SKILL_NOT_FOUND. */
+export function findSkill(shelf: Shelf, skillId: string, turn?: TurnContext): Skill {
+  const snapshot = shelf.snapshot();
+  const { skill, refusal } = turn
+    ? findVisible(snapshot, skillId, turn, shelf.granted(turn))
+    : { skill: snapshot.byId.get(skillId) ?? snapshot.byQualifiedId.get(skillId), refusal: undefined };
+  if (skill && !refusal) return skill;
+  const known = turn ? visibleSkills(snapshot, turn, shelf.granted(turn)) : snapshot.skills;
+  throw skillNotFound(
+    skillId,
+    nearestIds(
+      known.map(({ id }) => id),
+      skillId,
+    ),
+  );
+}
+
+/** @throws SKILL_NOT_FOUND, SOURCE_NOT_WRITABLE. */
+export function findPlace(shelf: Shelf, skillId: string, turn?: TurnContext): Place {
+  return placeOfSkill(findSkill(shelf, skillId, turn), shelf.sources(), shelf.root);
+}
+
+/** Where a new skill goes. @throws INVALID_ARGUMENT for an id that is no name, SKILL_EXISTS, SOURCE_NOT_WRITABLE. */
+export function newPlace(shelf: Shelf, skillId: string): Place {
+  if (skillId.length > 64 || !NEW_ID.test(skillId) || !isUsableId(skillId)) {
+    const got = JSON.stringify(skillId.slice(0, 80));
+    throw invalidArgument(`name must be 1-64 lower-case letters, digits and single hyphens between them, got ${got}.`);
+  }
+  const known = shelf.snapshot().byId.get(skillId);
+  if (known) throw skillExists(skillId, `source ${known.source}`);
+  const place = placeForNew(skillId, shelf.sources(), shelf.root);
+  if (isThere(place)) throw skillExists(skillId, 'its folder is there, though no skill was read from it');
+  return place;
+}
+
+export function isThere(place: Place): boolean {
+  return lstatSync(folderOf(place), { throwIfNoEntry: false }) !== undefined;
+}
+
+/**
+ * A path of a skill's file as it is kept: without `.` segments, SKILL.md as it is written there.
+ *
+ * @throws PATH_TRAVERSAL, INVALID_ARGUMENT.
+ */
+export function filePath(path: string, { skillFile }: Pick<Place, 'skillFile'>): string {
+  if (/\/\.?$/.test(path)) throw invalidArgument(`"${path.slice(0, 200)}" names a folder; give a file.`);
+  const segments = relativeSegments(path);
+  const tool = segments.find((segment) => FORBIDDEN.has(segment.toLowerCase()));
+  if (tool) throw invalidArgument(`Nothing is written below ${tool}: it belongs to a tool.`);
+  const joined = segments.join('/');
+  return joined.toLowerCase() === 'skill.md' ? skillFile : joined;
+}
+
+/** The bytes of a file of a place; null when there is none. @throws PATH_TRAVERSAL, RESOURCE_TOO_LARGE. */
+export function bytesAt(place: Place, path: string, limits: Shelf['limits']): Buffer | null {
+  try {
+    return readContained(realpathSync(folderOf(place)), path, limitOf(place, path, limits));
+  } catch (error) {
+    // Only what is not there is nothing: a folder or a device in its place is not.
+    if (isCodedError(error, 'RESOURCE_NOT_FOUND') && !existsAt(place, path)) return null;
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+/** @throws NOT_TEXT. */
+export function textOf(bytes: Buffer, path: string): string {
+  const text = bytes.toString('utf8');
+  if (Buffer.from(text).equals(bytes)) return text;
+  throw new CodedError('NOT_TEXT', `"${path}" is no UTF-8 text, so it cannot be changed as text.`);
+}
+
+/** @throws RESOURCE_TOO_LARGE. */
+export function checkSize(place: Place, path: string, bytes: Buffer, limits: Shelf['limits']): void {
+  const limit = limitOf(place, path, limits);
+  if (bytes.length <= limit) return;
+  const message = `"${path}" would have ${bytes.length} bytes, more than the limit of ${limit}.`;
+  throw new CodedError('RESOURCE_TOO_LARGE', message, { path, size: bytes.length, limit });
+}
+
+// --- internal ---
+
+function limitOf({ skillFile }: Place, path: string, { file_bytes, resource_bytes }: Shelf['limits']): number {
+  return path === skillFile ? file_bytes : resource_bytes;
+}
+
+function existsAt(place: Place, path: string): boolean {
+  try {
+    return lstatSync(`${folderOf(place)}/${path}`, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return false;
+  }
+}

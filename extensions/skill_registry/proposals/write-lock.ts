@@ -1,0 +1,74 @@
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import Database from 'better-sqlite3';
+import { historyBusy } from './errors.ts';
+
+/**
+ * One writer at a time, over all processes that share a data folder. It is a lock of the operating system (of SQLite, on a file
+ * of its own), so it ends with its process, however that ends; whoever has it next finds in the journal what was left undone.
+ */
+export interface WriteLock {
+  /**
+   * Runs `use` alone. It must be synchronous and short: others wait.
+   *
+   * @throws HISTORY_BUSY when no turn came in time, and what `use` throws.
+   */
+  run<T>(use: () => T): Promise<T>;
+  /** As `run`, but gives up at once. @returns undefined when somebody else has it. */
+  tryRun<T>(use: () => T): T | undefined;
+  close(): void;
+}
+
+const WAIT_SECONDS = 60;
+/** Short at first: most holders need a few milliseconds. */
+const MAX_PAUSE_MS = 50;
+
+/** @param file - Absolute. */
+export function createWriteLock(file: string, waitSeconds: number = WAIT_SECONDS): WriteLock {
+  let database: Database.Database | undefined;
+  const open = (): Database.Database => {
+    if (!database) {
+      mkdirSync(dirname(file), { recursive: true });
+      database = new Database(file, { timeout: 0 });
+    }
+    return database;
+  };
+  const attempt = <T>(use: () => T): { readonly result: T } | undefined => {
+    const opened = open();
+    try {
+      opened.exec('BEGIN EXCLUSIVE');
+    } catch (error) {
+      if (isBusy(error)) return undefined;
+      throw error;
+    }
+    try {
+      return { result: use() };
+    } finally {
+      opened.exec('ROLLBACK');
+    }
+  };
+  return {
+    async run(use) {
+      const until = performance.now() + waitSeconds * 1000;
+      for (let pause = 1; ; pause = Math.min(pause * 2, MAX_PAUSE_MS)) {
+        const done = attempt(use);
+        if (done) return done.result;
+        if (performance.now() > until) throw historyBusy(waitSeconds);
+        await wait(pause * (0.5 + Math.random()));
+      }
+    },
+    tryRun: (use) => attempt(use)?.result,
+    close() {
+      database?.close();
+      database = undefined;
+    },
+  };
+}
+
+// --- internal ---
+
+function isBusy(error: unknown): boolean {
+  const { code } = error as { code?: string };
+  return code === 'SQLITE_BUSY' || code === 'SQLITE_LOCKED';
+}

@@ -1,0 +1,38 @@
+import { listContained } from 'skill-registry/kernel';
+import type { ResourceInfo } from '../api.ts';
+
+/** More files than this in one skill are counted by nobody; the list is cut. */
+const MAX_FILES = 512;
+/** Folders without files are not worth more looking either. */
+const MAX_FOLDERS = 512;
+/** Files deeper than 64 segments cannot be read (`relativeSegments`), so they are not listed. */
+const MAX_DEPTH = 63;
+
+/** Regular files below a folder, by path, at most 512. Links are left out: they are never handed over, nor followed. */
+export function filesBelow(dir: string): readonly ResourceInfo[] {
+  const files: ResourceInfo[] = [];
+  let folders = 0;
+  const visit = (below: string, depth: number): void => {
+    folders += 1;
+    for (const { name, kind, size } of entriesOf(dir, below)) {
+      if (files.length > MAX_FILES || folders >= MAX_FOLDERS) return;
+      const path = below ? `${below}/${name}` : name;
+      if (kind === 'directory') {
+        if (depth < MAX_DEPTH && name !== '.git' && name !== 'node_modules') visit(path, depth + 1);
+      } else if (kind === 'file') files.push({ path, size });
+    }
+  };
+  visit('', 0);
+  return files;
+}
+
+// --- internal ---
+
+/** Nothing for a folder that has gone, may not be read or lies too deep: the rest is still worth listing. */
+function entriesOf(dir: string, below: string): ReturnType<typeof listContained> {
+  try {
+    return listContained(dir, below);
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,48 @@
+import type { ToolCall } from 'skill-registry/kernel';
+import type { SkillRegistry } from '../api.ts';
+import { writeDenied } from '../proposals/errors.ts';
+
+/** A change an agent wants, whatever `writes` makes of it. */
+export interface WantedChange {
+  readonly kind: 'create' | 'update' | 'delete';
+  readonly skillId: string;
+  /** Relative to the skill. Default: SKILL.md. */
+  readonly path?: string;
+  /** null: the file is to be removed. Absent for `delete`. */
+  readonly content?: string | null;
+  /** Shown to whoever reviews it. */
+  readonly justification: string;
+}
+
+export type Changed =
+  | { readonly done: true; readonly revision: number }
+  | { readonly done: false; readonly proposal_id: string; readonly file: string; readonly state: string };
+
+/**
+ * Makes a change (`writes: allow`) or proposes it (`propose`). When this resolves, the catalog knows of it.
+ *
+ * @throws WRITE_DENIED (`deny`), and as `Management` and `Proposals.propose`.
+ */
+export async function changeSkill(
+  registry: Pick<SkillRegistry, 'config' | 'management' | 'proposals'>,
+  { kind, skillId, path = 'SKILL.md', content, justification }: WantedChange,
+  { turn }: Pick<ToolCall, 'turn'>,
+): Promise<Changed> {
+  const mode = registry.config.writes[kind];
+  if (mode === 'deny') throw writeDenied(kind);
+  if (mode === 'propose') {
+    const what =
+      kind === 'delete' ? {} : content === null ? { remove: true as const, path } : { content: content ?? '', path };
+    const receipt = await registry.proposals.propose({ skill_id: skillId, kind, justification, ...what }, turn);
+    return { done: false, ...receipt };
+  }
+  const actor = { by: turn.agentId ? `agent:${turn.agentId}` : 'unknown', reason: justification };
+  const { management } = registry;
+  const { number } =
+    kind === 'create'
+      ? await management.create(skillId, content ?? '', actor)
+      : kind === 'delete'
+        ? await management.remove(skillId, actor, turn)
+        : await management.write(skillId, path, content ?? null, actor, turn);
+  return { done: true, revision: number };
+}

@@ -1,0 +1,20 @@
+import { defineTool, type Tool, z } from 'skill-registry/kernel';
+import type { SkillRegistry } from '../api.ts';
+
+export function proposeSkillUpdateTool(registry: Pick<SkillRegistry, 'proposals'>): Tool {
+  return defineTool({
+    name: 'propose_skill_update',
+    description:
+      'Proposes a change to a skill that was wrong or incomplete. A person reviews it; nothing changes before. ' +
+      'Read the skill first (view: raw), and say what happened that shows the need.',
+    input: z.strictObject({
+      skill_id: z.string(),
+      diff: z.string().optional().describe('A unified diff against the file as it is. Either this or content.'),
+      content: z.string().optional().describe('The whole new text of the file.'),
+      path: z.string().optional().describe('Relative to the skill. Default: SKILL.md.'),
+      justification: z.string().describe('Why the change is needed.'),
+      evidence: z.string().optional().describe('What shows it: errors, failed tests, what the user said.'),
+    }),
+    execute: async (input, { turn }) => ({ success: true, ...(await registry.proposals.propose(input, turn)) }),
+  });
+}

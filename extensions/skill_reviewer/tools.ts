@@ -1,0 +1,74 @@
+import { CodedError, defineTool, type Tool, type TurnContext, z } from 'skill-registry/kernel';
+import type { Proposals } from '../skill_registry/api.ts';
+
+export interface ReviewOptions {
+  readonly proposals: Proposals;
+  /** The one agent that may use these tools: whoever proposes does not review. */
+  readonly agentId: string;
+  readonly decide: boolean;
+}
+
+const id = z.string().describe('The id of the proposal.');
+const verdict = z.enum(['approve', 'reject']);
+const reason = z.string().describe('Two or three sentences for its author and for whoever decides.');
+
+/** `list_proposals`, `read_proposal`, `recommend_proposal` and, where it may decide, `decide_proposal`. */
+export function reviewTools({ proposals, agentId, decide }: ReviewOptions): readonly Tool[] {
+  const reviewer = (turn: TurnContext): string => {
+    if (turn.agentId === agentId) return `agent:${agentId}`;
+    throw new CodedError('REVIEW_FORBIDDEN', `Only ${agentId} reviews proposals; ask it, or the user.`);
+  };
+  return [
+    defineTool({
+      name: 'list_proposals',
+      description: 'The proposals that wait for a review.',
+      input: z.strictObject({}),
+      async execute(_args, { turn }) {
+        reviewer(turn);
+        const waiting = (await proposals.list()).map(
+          ({ id: proposal_id, state, kind, skill_id, path, author, created }) => ({
+            ...{ proposal_id, state, kind, skill_id, path, author, created },
+          }),
+        );
+        return { success: true, proposals: waiting };
+      },
+    }),
+    defineTool({
+      name: 'read_proposal',
+      description: 'One proposal: its diff, what its author says, and what was computed of it.',
+      input: z.strictObject({ proposal_id: id }),
+      async execute({ proposal_id }, { turn }) {
+        reviewer(turn);
+        return { success: true, ...(await proposals.get(proposal_id)) };
+      },
+    }),
+    defineTool({
+      name: 'recommend_proposal',
+      description: 'Says what you think of a proposal. A person decides.',
+      input: z.strictObject({ proposal_id: id, verdict, reason }),
+      async execute({ proposal_id, verdict: said, reason: why }, { turn }) {
+        await proposals.recommend(proposal_id, said, { by: reviewer(turn), reason: why });
+        return { success: true, proposal_id, recommended: said };
+      },
+    }),
+    ...(decide ? [decideTool(proposals, reviewer)] : []),
+  ];
+}
+
+// --- internal ---
+
+function decideTool(proposals: Proposals, reviewer: (turn: TurnContext) => string): Tool {
+  return defineTool({
+    name: 'decide_proposal',
+    description: 'Approves a proposal, which changes the skill at once, or rejects it.',
+    input: z.strictObject({ proposal_id: id, verdict, reason }),
+    async execute({ proposal_id, verdict: decided, reason: why }, { turn }) {
+      const actor = { by: reviewer(turn), reason: why };
+      const decision =
+        decided === 'approve'
+          ? await proposals.approve(proposal_id, actor)
+          : await proposals.reject(proposal_id, actor);
+      return { success: true, ...decision };
+    },
+  });
+}

@@ -1,0 +1,53 @@
+import { rmdirSync, unlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathTraversal, resourceNotFound } from './errors.ts';
+import { statsOf, withContained } from './open-contained.ts';
+import { fileSegments } from './relative-path.ts';
+import { syncFolder } from './write-contained.ts';
+
+/**
+ * Removes one regular file below a folder, and the folders above it that are empty then.
+ *
+ * @param base - Absolute, real; stays.
+ * @throws PATH_TRAVERSAL, also for a link in the place of the file; RESOURCE_NOT_FOUND, INVALID_ARGUMENT.
+ */
+export function removeContained(base: string, path: string): void {
+  const segments = fileSegments(path);
+  const name = segments.at(-1) as string;
+  const folders = segments.slice(0, -1);
+  withContained(
+    base,
+    folders,
+    path,
+    (descriptor, folder) => {
+      const target = join(folder, name);
+      const stats = statsOf(target);
+      if (stats?.isSymbolicLink()) throw pathTraversal();
+      if (!stats?.isFile()) throw resourceNotFound(path, stats ? 'it is no regular file' : 'it does not exist');
+      unlinkSync(target);
+      syncFolder(descriptor);
+    },
+    { folder: true },
+  );
+  while (folders.length > 0) if (!removeEmpty(base, folders.splice(-1)[0] as string, folders, path)) return;
+}
+
+// --- internal ---
+
+function removeEmpty(base: string, name: string, above: readonly string[], shown: string): boolean {
+  try {
+    return withContained(
+      base,
+      above,
+      shown,
+      (_descriptor, folder) => {
+        rmdirSync(join(folder, name));
+        return true;
+      },
+      { folder: true },
+    );
+  } catch {
+    // Something is in it, or somebody else was faster.
+    return false;
+  }
+}

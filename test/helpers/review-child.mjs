@@ -1,0 +1,36 @@
+// One of many reviewers at once, from the built package. argv[2]: { root, ids, n } as JSON. It prints what came of each step.
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { createSkillRegistry } from 'skill-registry';
+
+const { root, ids, n } = JSON.parse(process.argv[2]);
+const { proposals, close } = await createSkillRegistry({ root, config: { sources: [{ path: 'skills' }] } });
+const actor = { by: `person:${n}` };
+const outcomes = [];
+
+const edit = async (id) => {
+  const { file, state } = await proposals.get(id);
+  if (state !== 'open') return;
+  const text = readFileSync(file, 'utf8').replace(/^\+(Value \d+): .*$/m, `+$1: edited by ${n}.`);
+  writeFileSync(`${file}.${n}`, text);
+  renameSync(`${file}.${n}`, file);
+};
+const actions = {
+  approve: (id) => proposals.approve(id, actor),
+  reject: (id) => proposals.reject(id, { ...actor, reason: `No, says ${n}.` }),
+  recommend: (id) => proposals.recommend(id, 'approve', { ...actor, reason: `Yes, says ${n}.` }),
+  edit,
+};
+const names = Object.keys(actions);
+for (let step = 0; step < ids.length; step++) {
+  const id = ids[(step + n) % ids.length];
+  // Most look and edit before somebody decides.
+  const action = names[(n + step) % names.length];
+  try {
+    await actions[action](id);
+    outcomes.push({ id, action, text: `Yes, says ${n}.` });
+  } catch (error) {
+    outcomes.push({ id, action, failed: error.code ?? String(error.stack) });
+  }
+}
+await close();
+process.stdout.write(JSON.stringify(outcomes));

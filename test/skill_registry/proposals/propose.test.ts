@@ -1,0 +1,78 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { openRegistry } from '../../helpers/open-registry.ts';
+import { runRegistryTool } from '../../helpers/run-registry-tool.ts';
+
+const TEA = '---\nname: tea\ndescription: Brews tea.\n---\n\n# Tea\n\nBoil water.\nSteep for two minutes.\nServe.\n';
+const BETTER = TEA.replace('two minutes', 'three minutes');
+const DIFF = '@@ -6,4 +6,4 @@\n Boil water.\n-Steep for two minutes.\n+Steep for three minutes.\n Serve.\n';
+const PERSON = { by: 'person:ada' };
+
+const open = (tree = {}, config = {}) => openRegistry({ 'skills/tea/SKILL.md': TEA, ...tree }, config);
+const teaOf = (root: string): string => readFileSync(join(root, 'skills/tea/SKILL.md'), 'utf8');
+
+describe('propose_skill_update', () => {
+  it('keeps a proposal as a file people can read, and changes nothing', async () => {
+    const { root, registry } = await open();
+    const result = await runRegistryTool(registry, 'propose_skill_update', {
+      skill_id: 'tea',
+      diff: DIFF,
+      justification: 'Two minutes are too short.',
+      evidence: 'The user said it was weak.',
+    });
+    expect(result).toMatchObject({ success: true, state: 'open' });
+    const { file, proposal_id } = result as unknown as { file: string; proposal_id: string };
+    expect(proposal_id).toMatch(/^tea-\d{8}T\d{6}Z-[0-9a-f]{6}$/);
+    expect(readdirSync(join(root, 'data/skill_registry/proposals'))).toEqual([`${proposal_id}.md`]);
+    const text = readFileSync(file, 'utf8');
+    for (const part of [
+      'state: open',
+      'skill: tea',
+      'source: skills',
+      '## Diff',
+      '-Steep for two minutes.',
+      '## Evidence',
+    ])
+      expect(text).toContain(part);
+    expect(text).toMatch(/## Justification\n+> Two minutes are too short\./);
+    expect(text).toMatch(/base: sha256:[0-9a-f]{64}/);
+    expect(teaOf(root)).toBe(TEA);
+  });
+
+  it('takes the whole new text as well, and is applied when a person approves', async () => {
+    const { root, registry } = await open();
+    const { proposal_id } = await registry.proposals.propose({
+      skill_id: 'tea',
+      content: BETTER,
+      justification: 'Weak.',
+    });
+    const decision = await registry.proposals.approve(proposal_id, { by: 'person:ada', reason: 'True.' });
+    expect(decision).toMatchObject({ state: 'approved', skill_id: 'tea', merged: false });
+    expect(teaOf(root)).toBe(BETTER);
+    expect((await registry.read('tea')).content).toContain('three minutes');
+    const kept = await registry.proposals.get(proposal_id);
+    expect(kept.decision).toMatchObject({ by: 'person:ada', reason: 'True.' });
+    expect(readFileSync(kept.file, 'utf8')).toContain('state: approved');
+    const revisions = await registry.history.revisions('tea');
+    expect(revisions.map(({ kind, by }) => [kind, by])).toEqual([
+      ['seen', 'unknown'],
+      ['proposal', 'person:ada'],
+    ]);
+  });
+
+  it('is kept with its reason when it is rejected, and the skill stays as it is', async () => {
+    const { root, registry } = await open();
+    const { proposal_id } = await registry.proposals.propose({
+      skill_id: 'tea',
+      content: BETTER,
+      justification: 'Weak.',
+    });
+    await registry.proposals.reject(proposal_id, { ...PERSON, reason: 'Two minutes are right for green tea.' });
+    expect(teaOf(root)).toBe(TEA);
+    const { file, state } = await registry.proposals.get(proposal_id);
+    expect(state).toBe('rejected');
+    expect(readFileSync(file, 'utf8')).toContain('Two minutes are right for green tea.');
+    await expect(registry.proposals.approve(proposal_id, PERSON)).rejects.toMatchObject({ code: 'PROPOSAL_DECIDED' });
+  });
+});

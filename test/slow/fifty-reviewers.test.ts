@@ -1,0 +1,89 @@
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { createSkillRegistry } from 'skill-registry';
+import { expect, it } from 'vitest';
+import { TEA } from '../helpers/tea.ts';
+import { tempFolder } from '../helpers/temp-folder.ts';
+
+const CHILD = join(import.meta.dirname, '..', 'helpers', 'review-child.mjs');
+const PROPOSALS = 10;
+const PROCESSES = 50;
+/** Ten lines far enough apart that no proposal touches the lines of another. */
+const LONG = `${TEA}${Array.from({ length: PROPOSALS }, (_, n) => `\n## Part ${n}\n\nOne.\nTwo.\nValue ${n}: old.\nThree.\nFour.\n`).join('')}`;
+
+it('lets fifty processes approve, reject and edit the same ten proposals without losing or doubling anything', {
+  timeout: 600_000,
+}, async () => {
+  const root = tempFolder({ 'skills/tea/SKILL.md': LONG });
+  const registry = await createSkillRegistry({ root, config: { sources: [{ path: 'skills' }] } });
+  const ids: string[] = [];
+  for (let n = 0; n < PROPOSALS; n++) {
+    const content = LONG.replace(`Value ${n}: old.`, `Value ${n}: new.`);
+    const { proposal_id } = await registry.proposals.propose({ skill_id: 'tea', content, justification: `Part ${n}.` });
+    ids.push(proposal_id);
+  }
+  const runs = await Promise.all(Array.from({ length: PROCESSES }, (_, n) => review({ root, ids, n })));
+  const outcomes = runs.flat();
+  expect(outcomes.filter(({ failed }) => failed && !/^PROPOSAL_(DECIDED|FILE_INVALID)$/.test(failed))).toEqual([]);
+
+  const all = await registry.proposals.list('all');
+  for (const [n, id] of ids.entries()) {
+    const winners = outcomes.filter(
+      (one) => one.id === id && (one.action === 'approve' || one.action === 'reject') && !one.failed,
+    );
+    expect(winners, id).toHaveLength(1);
+    const proposal = all.find((one) => one.id === id);
+    expect(proposal?.state).toBe(winners[0]?.action === 'approve' ? 'approved' : 'rejected');
+    const line = new RegExp(`^Value ${n}: (.*)$`, 'm').exec(
+      readFileSync(join(root, 'skills/tea/SKILL.md'), 'utf8'),
+    )?.[1];
+    if (proposal?.state === 'rejected') expect(line).toBe('old.');
+    // What is applied is what the proposal says in the end: the first text, or what one of the editors made of it.
+    else expect(proposal?.diff).toContain(`+Value ${n}: ${line}`);
+    // Every recommendation that was accepted is there.
+    const accepted = outcomes.filter((one) => one.id === id && one.action === 'recommend' && !one.failed);
+    expect(proposal?.recommendations.map(({ reason }) => reason).sort()).toEqual(
+      accepted.map(({ text }) => text).sort(),
+    );
+  }
+  const approved = all.filter(({ state }) => state === 'approved');
+  const database = new Database(join(root, 'data/skill_registry/history.db'), { readonly: true });
+  const made = database
+    .prepare('SELECT proposal, count(*) AS n FROM revision WHERE proposal IS NOT NULL GROUP BY proposal')
+    .all();
+  expect(made).toHaveLength(approved.length);
+  expect((made as { n: number }[]).every(({ n }) => n === 1)).toBe(true);
+  expect(database.pragma('integrity_check', { simple: true })).toBe('ok');
+  // An edit that was in the file when somebody looked is in the history, taken over or as one that came too late.
+  const events = database
+    .prepare("SELECT count(*) AS n FROM proposal_event WHERE kind IN ('edited', 'late-edit')")
+    .get() as { n: number };
+  expect(events.n).toBeGreaterThan(0);
+  database.close();
+  await registry.close();
+});
+
+interface Outcome {
+  readonly id: string;
+  readonly action: 'approve' | 'reject' | 'recommend' | 'edit';
+  readonly text?: string;
+  readonly failed?: string;
+}
+
+function review(request: object): Promise<readonly Outcome[]> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [CHILD, JSON.stringify(request)], { stdio: ['ignore', 'pipe', 'inherit'] });
+    let output = '';
+    child.stdout.on('data', (data) => (output += String(data)));
+    child.on('error', reject);
+    child.on('exit', () => {
+      try {
+        resolve(JSON.parse(output) as Outcome[]);
+      } catch (error) {
+        reject(error);
+      }
+    });
+  });
+}
