@@ -7,6 +7,8 @@ const config: ViteUserConfig = defineConfig({
   resolve: {
     alias: [
       { find: /^skill-registry\/kernel$/, replacement: source('./kernel/index.ts') },
+      { find: /^skill-registry\/mcp$/, replacement: source('./extensions/skill_mcp/index.ts') },
+      { find: /^skill-registry\/ai-sdk$/, replacement: source('./extensions/skill_registry/ai-sdk.ts') },
       { find: /^skill-registry$/, replacement: source('./extensions/skill_registry/index.ts') },
     ],
   },

@@ -2,9 +2,12 @@
 
 /** The schema library of `Tool.input`, so that an extension needs no dependency of its own for it. */
 export { z } from 'zod';
+/** For doors that offer tools in a protocol of their own. */
+export { inputSchemaOf } from './agents/model-tools.ts';
 export { PART_SEPARATOR } from './context-pipeline.ts';
 export type * from './contract.ts';
 export { withDeadline } from './deadline.ts';
+export { declaredTurn } from './declared-agents.ts';
 export { CodedError, describeError, isCodedError } from './errors.ts';
 export { resourceNotFound, resourceTooLarge } from './files/errors.ts';
 export { listContained } from './files/list-contained.ts';
@@ -15,7 +18,7 @@ export { writeContained } from './files/write-contained.ts';
 export { type BootOptions, boot, type Kernel } from './kernel.ts';
 export { packageRoot } from './package-root.ts';
 export { renderTemplate } from './render-template.ts';
-export { mergeConfig, readOwnerConfig } from './settings.ts';
+export { createSecrets, mergeConfig, readOwnerConfig } from './settings.ts';
 export { formatTable, printable } from './text-table.ts';
 export { countTokens, loadTokenCounter } from './tokens.ts';
 export { defineTool, runTool, toolError } from './tools.ts';

@@ -4,7 +4,14 @@ import { chmodSync, cpSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** With code, these are listed in tsconfig.build.json as well. */
-const OWN_EXTENSIONS = ['builder_agent', 'cli_channel', 'orchestrator_agent', 'skill_registry', 'workspace_files'];
+const OWN_EXTENSIONS = [
+  'builder_agent',
+  'cli_channel',
+  'orchestrator_agent',
+  'skill_mcp',
+  'skill_registry',
+  'workspace_files',
+];
 const ASSETS = ['manifest.yaml', 'prompt.md', 'prompt.jinja2'];
 
 if (process.argv.includes('--if-needed') && isUpToDate()) process.exit(0);

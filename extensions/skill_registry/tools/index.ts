@@ -1,6 +1,7 @@
 import type { Tool } from 'skill-registry/kernel';
 import type { SkillRegistry } from '../api.ts';
 import type { ToolName } from '../config.ts';
+import { invalidArgument } from '../errors.ts';
 import { listSkillsTool } from './list-skills.ts';
 import { loadSkillTool } from './load-skill.ts';
 import { readSkillTool } from './read-skill.ts';
@@ -13,7 +14,11 @@ const MAKERS: Readonly<Record<ToolName, (registry: SkillRegistry) => Tool>> = {
   load_skill: loadSkillTool,
 };
 
-/** The tools `config.tools` names, in that order. */
-export function makeTools(names: readonly ToolName[], registry: SkillRegistry): readonly Tool[] {
-  return names.map((name) => MAKERS[name](registry));
+/** The tools of these names, in that order. @throws INVALID_ARGUMENT. */
+export function makeTools(names: readonly string[], registry: SkillRegistry): readonly Tool[] {
+  return names.map((name) => {
+    const make = Object.hasOwn(MAKERS, name) ? MAKERS[name as ToolName] : undefined;
+    if (make) return make(registry);
+    throw invalidArgument(`There is no tool ${JSON.stringify(name)}. Tools: ${Object.keys(MAKERS).join(', ')}.`);
+  });
 }
