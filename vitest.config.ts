@@ -14,7 +14,7 @@ const config: ViteUserConfig = defineConfig({
   },
   test: {
     include: ['test/**/*.test.ts'],
-    exclude: ['test/slow/**'],
+    exclude: ['test/slow/**', '**/node_modules/**'],
     testTimeout: 20_000,
     // One process for many files: to load the kernel anew for each takes longer than most of them.
     isolate: false,
