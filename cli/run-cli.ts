@@ -3,14 +3,17 @@ import { join } from 'node:path';
 import { Command, CommanderError, Option } from 'commander';
 import type { ValidationProfile } from 'skill-registry';
 import { describeError, isCodedError, packageRoot, printable } from 'skill-registry/kernel';
+import { addCompletion } from './commands/completion.ts';
 import { doctor } from './commands/doctor.ts';
 import { list } from './commands/list.ts';
 import { addMcp } from './commands/mcp.ts';
+import { addNew } from './commands/new.ts';
 import { prompt } from './commands/prompt.ts';
 import { properties } from './commands/properties.ts';
 import { show } from './commands/show.ts';
 import { type StartOptions, start } from './commands/start.ts';
 import { validate } from './commands/validate.ts';
+import { FINDING_FORMATS, type FindingFormat } from './finding-formats.ts';
 import { collect, EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal } from './terminal.ts';
 
 /**
@@ -85,8 +88,12 @@ function createProgram(terminal: Terminal, done: (status: ExitStatus) => void): 
   )
     .argument('<path...>', 'skill folders, or their SKILL.md')
     .addOption(new Option('--profile <name>', 'whose rules').choices(['spec', 'strict', 'lenient']).default('spec'))
-    .action(async (paths: readonly string[], options: GlobalOptions & { profile: ValidationProfile }) =>
-      done(await validate(paths, options, terminal)),
+    .addOption(new Option('--format <name>', 'findings with file and line, for machines').choices(FINDING_FORMATS))
+    .action(
+      async (
+        paths: readonly string[],
+        options: GlobalOptions & { profile: ValidationProfile; format?: FindingFormat },
+      ) => done(await validate(paths, options, terminal)),
     );
   command('properties', 'the fields of one skill as JSON', 'skill-registry properties skills/code-review | jq .name')
     .argument('<path>', 'skill folder, or its SKILL.md')
@@ -99,6 +106,8 @@ function createProgram(terminal: Terminal, done: (status: ExitStatus) => void): 
     .argument('<path...>', 'skill folders, or their SKILL.md')
     .action(async (paths: readonly string[], options: GlobalOptions) => done(await prompt(paths, options, terminal)));
   addMcp(command, terminal, done);
+  addNew(command, terminal, done);
+  addCompletion(command, program, terminal, done);
   return program;
 }
 

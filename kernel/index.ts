@@ -2,8 +2,6 @@
 
 /** The schema library of `Tool.input`, so that an extension needs no dependency of its own for it. */
 export { z } from 'zod';
-/** For doors that offer tools in a protocol of their own. */
-export { inputSchemaOf } from './agents/model-tools.ts';
 export { PART_SEPARATOR } from './context-pipeline.ts';
 export type * from './contract.ts';
 export { withDeadline } from './deadline.ts';
@@ -21,4 +19,6 @@ export { renderTemplate } from './render-template.ts';
 export { createSecrets, mergeConfig, readOwnerConfig } from './settings.ts';
 export { formatTable, printable } from './text-table.ts';
 export { countTokens, loadTokenCounter } from './tokens.ts';
+/** For doors that offer tools in a protocol of their own. */
+export { inputSchemaOf } from './tool-schema.ts';
 export { defineTool, runTool, toolError } from './tools.ts';

@@ -14,6 +14,7 @@ export { toPrompt } from './validation/to-prompt.ts';
 export {
   checkSkill,
   type SkillCheck,
+  type SkillFinding,
   type ValidateSkillOptions,
   validateSkill,
 } from './validation/validate-skill.ts';

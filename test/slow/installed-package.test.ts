@@ -113,7 +113,7 @@ it('what the templates offer works in the installed package', async () => {
 it('the installed command lists the skills that come with the package', async () => {
   const { status, out } = await run(project, 'npx', ['skill-registry', 'list', '--json']);
   expect(status, out).toBe(0);
-  const { total, skills } = JSON.parse(out.slice(out.indexOf('{'))) as {
+  const { total, skills } = JSON.parse(/^\{[\s\S]*^\}/m.exec(out)?.[0] ?? '') as {
     total: number;
     skills: { skill_id: string }[];
   };
