@@ -47,6 +47,8 @@ async function mcp(options: McpOptions, terminal: Terminal): Promise<ExitStatus>
   });
   const watching = registry.watch(stop).catch((error: unknown) => say(`error: ${String(error)}`));
   try {
+    if (standardOutput && process.stdin.isTTY)
+      say('Speaking MCP on standard input and output; a host starts this. Ctrl+C ends it.');
     const onError = ({ message }: Error): void => say(`error: ${message}`);
     if (standardOutput) await serveStdio(door, stop, { output: standardOutput, onError });
     else await listen(door, root, options, terminal, stop);

@@ -64,8 +64,10 @@ export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOpt
   const listeners = new Set<(change: ListChange) => void>();
   let listed = listingOf(registry, turn);
   const tellProblems = async (): Promise<void> => {
+    if (!options.onProblem) return;
     const before = told;
-    const problems = await publication.problems();
+    // Closed meanwhile: nobody wants to know.
+    const problems = await publication.problems().catch(() => []);
     told = new Set(problems.map(keyOf));
     for (const problem of problems) if (!before.has(keyOf(problem))) tell(problem);
   };
@@ -74,9 +76,9 @@ export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOpt
     const change = { resources: next.resources !== listed.resources, prompts: next.prompts !== listed.prompts };
     listed = next;
     if (change.resources || change.prompts) for (const listener of listeners) listener(change);
-    if (options.onProblem) void tellProblems();
+    void tellProblems();
   });
-  if (options.onProblem) void tellProblems();
+  void tellProblems();
 
   return {
     async createServer() {

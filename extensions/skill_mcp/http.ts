@@ -78,6 +78,8 @@ export async function serveHttp(door: SkillMcpDoor, options: ServeHttpOptions = 
   const limits = { requestTimeout: milliseconds, headersTimeout: milliseconds, connectionsCheckingInterval: 1000 };
   const server = createAdaptorServer({ fetch: app.fetch, serverOptions: limits }) as Server;
   await listen(server, host, port);
+  // Out of descriptors, for example: nobody new can connect for a moment.
+  server.on('error', onError);
   const unsubscribe = door.onListChanged(({ resources, prompts }) => {
     if (resources) handler.notify.resourcesChanged();
     if (prompts) handler.notify.promptsChanged();
@@ -149,8 +151,12 @@ async function withinSeconds(answer: Promise<Response>, seconds: number): Promis
 
 function listen(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once('error', (error) => reject(listenFailed(host, port, error)));
-    server.listen(port, host.replace(/^\[|\]$/g, ''), () => resolve());
+    const onError = (error: Error): void => reject(listenFailed(host, port, error));
+    server.once('error', onError);
+    server.listen(port, host.replace(/^\[|\]$/g, ''), () => {
+      server.off('error', onError);
+      resolve();
+    });
   });
 }
 

@@ -12,13 +12,17 @@ import {
 
 /** The skills of one scope as SEP-2640 wants them: only those that conform, each with the digests of all its files. */
 export interface Publication {
-  /** In order of id, beginning after the one that is given. */
-  after(id: string | undefined): AsyncGenerator<PublishedSkill>;
+  /**
+   * In order of id, beginning after the one that is given.
+   *
+   * @param maxAgeMs - How long an entry is believed. Default: that of the publication.
+   */
+  after(id: string | undefined, maxAgeMs?: number): AsyncGenerator<PublishedSkill>;
   /** The published skill a URI belongs to: its own, of a file or of a folder of it. Looked at anew, whatever is remembered. */
   find(uri: string): Promise<PublishedSkill | undefined>;
   /** The bytes of one file, as the entry says they are. Undefined when no such file is published. */
   read(uri: string): Promise<{ readonly file: PublishedFile; readonly bytes: Uint8Array } | undefined>;
-  /** SKILL_NOT_PUBLISHED for every skill that is kept back, once all have been looked at. */
+  /** SKILL_NOT_PUBLISHED for every skill that is kept back, once all have been looked at since their SKILL.md changed. */
   problems(): Promise<readonly Problem[]>;
 }
 
@@ -67,10 +71,10 @@ export function createPublication(registry: SkillRegistry, turn: TurnContext, ma
   };
 
   return {
-    async *after(id) {
+    async *after(id, maxAge) {
       for (const skill of skills().values()) {
         if (id !== undefined && skill.id <= id) continue;
-        const result = await publish(skill);
+        const result = await publish(skill, maxAge);
         if (isPublished(result)) yield result;
       }
     },
@@ -90,7 +94,7 @@ export function createPublication(registry: SkillRegistry, turn: TurnContext, ma
     async problems() {
       const kept: Problem[] = [];
       for (const skill of skills().values()) {
-        const result = await publish(skill);
+        const result = await publish(skill, Number.POSITIVE_INFINITY);
         if (!isPublished(result)) kept.push(notPublished(skill, result.reason));
       }
       return kept;

@@ -46,7 +46,8 @@ export function createSkillSource(publication: Publication, pageSize: number): S
 
     async listResources() {
       const listed: DirectoryResource[] = [];
-      for await (const { entry, files } of publication.after(undefined)) {
+      // Only SKILL.md shows here, and an entry is made anew when that changes.
+      for await (const { entry, files } of publication.after(undefined, Number.POSITIVE_INFINITY)) {
         const { name, description } = entry.frontmatter;
         const size = files.get(entry.uri)?.size ?? 0;
         listed.push({ uri: entry.uri, name, description, mimeType: mimeTypeOf(SKILL_MD), size });

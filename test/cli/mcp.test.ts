@@ -48,7 +48,7 @@ it('says on standard error which skills are not published, and ends when its cli
   expect(running.stdout()).toBe('');
 });
 
-it('listens on HTTP, prints the address, and stops within its answers on SIGTERM', async () => {
+it('listens on HTTP, prints the address, asks for the token, and ends with status 0 on SIGTERM', async () => {
   const root = tempFolder(TREE);
   const running = startCommand(['mcp', '--http', '0', '--root', root, '--json'], {
     environment: { SKILL_MCP_TOKEN: 'correct-horse-battery' },
