@@ -7,12 +7,14 @@ const config: ViteUserConfig = defineConfig({
   resolve: {
     alias: [
       { find: /^skill-registry\/kernel$/, replacement: source('./kernel/index.ts') },
+      { find: /^skill-registry\/mcp$/, replacement: source('./extensions/skill_mcp/index.ts') },
+      { find: /^skill-registry\/ai-sdk$/, replacement: source('./extensions/skill_registry/ai-sdk.ts') },
       { find: /^skill-registry$/, replacement: source('./extensions/skill_registry/index.ts') },
     ],
   },
   test: {
     include: ['test/**/*.test.ts'],
-    exclude: ['test/slow/**'],
+    exclude: ['test/slow/**', '**/node_modules/**'],
     testTimeout: 20_000,
     // One process for many files: to load the kernel anew for each takes longer than most of them.
     isolate: false,

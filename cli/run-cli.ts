@@ -3,15 +3,19 @@ import { join } from 'node:path';
 import { Command, CommanderError, Option } from 'commander';
 import type { ValidationProfile } from 'skill-registry';
 import { describeError, isCodedError, packageRoot, printable } from 'skill-registry/kernel';
+import { addCompletion } from './commands/completion.ts';
 import { doctor } from './commands/doctor.ts';
 import { list } from './commands/list.ts';
+import { addMcp } from './commands/mcp.ts';
+import { addNew } from './commands/new.ts';
 import { prompt } from './commands/prompt.ts';
 import { properties } from './commands/properties.ts';
 import { show } from './commands/show.ts';
-import { start } from './commands/start.ts';
+import { type StartOptions, start } from './commands/start.ts';
 import { validate } from './commands/validate.ts';
+import { FINDING_FORMATS, type FindingFormat } from './finding-formats.ts';
 import { addHistoryCommands } from './history-commands.ts';
-import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal } from './terminal.ts';
+import { collect, EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal } from './terminal.ts';
 
 /**
  * Runs one `skill-registry` command.
@@ -58,9 +62,9 @@ function createProgram(terminal: Terminal, done: (status: ExitStatus) => void): 
       .addHelpText('after', `\nExample:\n  ${example}`)
       .copyInheritedSettings(program);
 
-  command('start', 'boot the kernel and open its prompt', 'skill-registry start --root .').action(
-    async (options: GlobalOptions) => done(await start(options, terminal)),
-  );
+  command('start', 'boot the kernel and open its prompt', 'skill-registry start --root .')
+    .option('--enable <id>', 'also start an extension that is off by default, skill_mcp; repeatable', collect)
+    .action(async (options: StartOptions) => done(await start(options, terminal)));
   command('list', 'the catalog: id, tokens, source, description', 'skill-registry list --json | jq .total').action(
     async (options: GlobalOptions) => done(await list(options, terminal)),
   );
@@ -88,8 +92,12 @@ function createProgram(terminal: Terminal, done: (status: ExitStatus) => void): 
   )
     .argument('<path...>', 'skill folders, or their SKILL.md')
     .addOption(new Option('--profile <name>', 'whose rules').choices(['spec', 'strict', 'lenient']).default('spec'))
-    .action(async (paths: readonly string[], options: GlobalOptions & { profile: ValidationProfile }) =>
-      done(await validate(paths, options, terminal)),
+    .addOption(new Option('--format <name>', 'findings with file and line, for machines').choices(FINDING_FORMATS))
+    .action(
+      async (
+        paths: readonly string[],
+        options: GlobalOptions & { profile: ValidationProfile; format?: FindingFormat },
+      ) => done(await validate(paths, options, terminal)),
     );
   command('properties', 'the fields of one skill as JSON', 'skill-registry properties skills/code-review | jq .name')
     .argument('<path>', 'skill folder, or its SKILL.md')
@@ -102,6 +110,9 @@ function createProgram(terminal: Terminal, done: (status: ExitStatus) => void): 
     .argument('<path...>', 'skill folders, or their SKILL.md')
     .action(async (paths: readonly string[], options: GlobalOptions) => done(await prompt(paths, options, terminal)));
   addHistoryCommands(command, done, terminal);
+  addMcp(command, terminal, done);
+  addNew(command, terminal, done);
+  addCompletion(command, program, terminal, done);
   return program;
 }
 
@@ -110,10 +121,6 @@ function addGlobalOptions(command: Command): Command {
     .option('--root <dir>', 'folder with extensions/, skills/ and data/ (default: the nearest one, else here)')
     .option('--skills <dir>', 'take skills from here instead of the configured sources; repeatable', collect)
     .option('--json', 'print data as JSON');
-}
-
-function collect(value: string, before: readonly string[] = []): readonly string[] {
-  return [...before, value];
 }
 
 function fail(error: unknown, json: boolean, terminal: Terminal): ExitStatus {

@@ -5,6 +5,7 @@ export { z } from 'zod';
 export { PART_SEPARATOR } from './context-pipeline.ts';
 export type * from './contract.ts';
 export { withDeadline } from './deadline.ts';
+export { declaredTurn } from './declared-agents.ts';
 export { CodedError, describeError, isCodedError } from './errors.ts';
 export { resourceNotFound, resourceTooLarge } from './files/errors.ts';
 export { listContained } from './files/list-contained.ts';
@@ -17,7 +18,9 @@ export { type WriteOptions, writeContained } from './files/write-contained.ts';
 export { type BootOptions, boot, type Kernel } from './kernel.ts';
 export { packageRoot } from './package-root.ts';
 export { renderTemplate } from './render-template.ts';
-export { mergeConfig, readOwnerConfig } from './settings.ts';
+export { createSecrets, mergeConfig, readOwnerConfig } from './settings.ts';
 export { formatTable, printable } from './text-table.ts';
 export { countTokens, loadTokenCounter } from './tokens.ts';
+/** For doors that offer tools in a protocol of their own. */
+export { inputSchemaOf } from './tool-schema.ts';
 export { defineTool, runTool, toolError } from './tools.ts';

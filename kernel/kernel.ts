@@ -1,16 +1,15 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { existsSync, realpathSync } from 'node:fs';
-import { join } from 'node:path';
 import { isChannelProvider } from './capabilities.ts';
 import { baseCommands, type CommandTable, commandTable, runCommandLine } from './commands.ts';
 import type { KernelApi, Problem } from './contract.ts';
-import { discoverExtensions, type FoundExtension } from './discover.ts';
+import { findExtensions } from './declared-agents.ts';
+import type { FoundExtension } from './discover.ts';
 import { agentUnavailable, describeError, kernelStopped, rootNotFound } from './errors.ts';
 import { createEventBus } from './event-bus.ts';
 import { createExtensionContext, type LogEntry } from './extension-context.ts';
 import { type ExtensionRecord, problemOf, startExtensions, stopExtensions } from './lifecycle.ts';
 import { createOffers } from './offers.ts';
-import { builtExtensions, packageRoot } from './package-root.ts';
 import { createSecrets, mergeConfig, readOwnerConfig } from './settings.ts';
 import { startOrder } from './start-order.ts';
 import { brokenStatus, statusOf } from './status.ts';
@@ -190,8 +189,7 @@ export async function boot(options: BootOptions): Promise<Kernel> {
     records.clear();
     // A person may have added a key since.
     secrets = createSecrets(rootDir, options.environment ?? {});
-    const packageDir = join(packageRoot(), 'extensions');
-    const discovery = discoverExtensions(builtExtensions(), join(rootDir, 'extensions'), packageDir);
+    const discovery = findExtensions(rootDir);
     const order = startOrder(discovery.extensions);
     for (const problem of [...discovery.problems, ...order.problems]) report(problem);
     broken.splice(0, broken.length, ...discovery.broken);

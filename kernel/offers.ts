@@ -1,9 +1,9 @@
-import { inputSchemaOf } from './agents/model-tools.ts';
 import { isCommandProvider, isSkillProvider, isToolProvider } from './capabilities.ts';
 import type { NamedCommand } from './commands.ts';
 import type { Problem, SkillProvider, Tool } from './contract.ts';
 import { describeError } from './errors.ts';
 import { type ExtensionRecord, problemOf } from './lifecycle.ts';
+import { inputSchemaOf } from './tool-schema.ts';
 
 /** What the running extensions offer at this moment; asked anew each time, because a provider may change its mind. */
 export interface Offers {

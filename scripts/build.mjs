@@ -8,6 +8,7 @@ const OWN_EXTENSIONS = [
   'builder_agent',
   'cli_channel',
   'orchestrator_agent',
+  'skill_mcp',
   'skill_registry',
   'skill_reviewer',
   'workspace_files',

@@ -1,17 +1,20 @@
 import type { Kernel } from 'skill-registry/kernel';
 import { findRoot, flagConfig } from '../find-root.ts';
+import { stopOnSignals } from '../stop-on-signals.ts';
 import { EXIT, type ExitStatus, type GlobalOptions, type Terminal } from '../terminal.ts';
 
-/** A second signal, or a stop that hangs, ends the process at once. */
-const LAST_RESORT_MS = 5_000;
-const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
+export interface StartOptions extends GlobalOptions {
+  /** Ids of extensions to start though their manifest says `enabled: false`. */
+  readonly enable?: readonly string[];
+}
 
 /** `skill-registry start`: returns when the person has left or a signal has come. */
-export async function start(options: GlobalOptions, terminal: Terminal): Promise<ExitStatus> {
+export async function start(options: StartOptions, terminal: Terminal): Promise<ExitStatus> {
   const { boot, printable } = await import('skill-registry/kernel');
   const root = findRoot(options, terminal);
   const config = { skill_registry: flagConfig(options, terminal) };
   const say = (text: string): void => terminal.err(`${printable(text)}\n`);
+  const enable = ['cli_channel', ...(options.enable ?? [])];
   const stop = stopOnSignals();
   let kernel: Kernel | undefined;
   // An extension that forgets a promise, or throws in a timer, does not take the others down.
@@ -23,7 +26,7 @@ export async function start(options: GlobalOptions, terminal: Terminal): Promise
     root,
     config,
     environment: terminal.environment,
-    enable: ['cli_channel'],
+    enable,
     signal: stop,
     onLog: ({ level, extensionId, message }) => {
       if (level === 'warn' || level === 'error') say(`${level}: ${extensionId}: ${message}`);
@@ -36,6 +39,8 @@ export async function start(options: GlobalOptions, terminal: Terminal): Promise
     await kernel.shutdown();
     return EXIT.problem;
   }
+  const known = kernel.extensions().map(({ id }) => id);
+  for (const id of enable) if (!known.includes(id)) say(`--enable ${id}: there is no such extension.`);
   await kernel.stopped;
   for (const message of kernel.undelivered()) say(message);
   // What an extension has left running must not keep the process.
@@ -44,18 +49,6 @@ export async function start(options: GlobalOptions, terminal: Terminal): Promise
 }
 
 // --- internal ---
-
-function stopOnSignals(): AbortSignal {
-  const stop = new AbortController();
-  for (const [signal, status] of Object.entries(SIGNALS)) {
-    process.on(signal, () => {
-      if (stop.signal.aborted) process.exit(status);
-      setTimeout(() => process.exit(EXIT.problem), LAST_RESORT_MS).unref();
-      stop.abort();
-    });
-  }
-  return stop.signal;
-}
 
 /** The extension whose files stand in the stack. */
 function culprit(error: unknown, kernel: Kernel | undefined): string {

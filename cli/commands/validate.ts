@@ -1,15 +1,16 @@
-import { checkSkill, type SkillCheck, type ValidationProfile } from 'skill-registry';
+import { checkSkill, type ValidationProfile } from 'skill-registry';
 import { printable } from 'skill-registry/kernel';
+import { type CheckedPath, type FindingFormat, formatFindings } from '../finding-formats.ts';
 import { withSkillPaths } from '../skill-paths.ts';
 import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal } from '../terminal.ts';
 
 /**
  * `skill-registry validate <path...>`: good news on standard output, reasons on standard error. With `--json`:
- * `{ results: [{ path, valid, errors: [string], warnings: [string] }] }`.
+ * `{ results: [{ path, valid, errors: [string], warnings: [string] }] }`; with `--format`, everything on standard output.
  */
 export async function validate(
   typed: readonly string[],
-  options: GlobalOptions & { readonly profile: ValidationProfile },
+  options: GlobalOptions & { readonly profile: ValidationProfile; readonly format?: FindingFormat },
   terminal: Terminal,
 ): Promise<ExitStatus> {
   return withSkillPaths(typed, options, terminal, (paths) => {
@@ -17,7 +18,8 @@ export async function validate(
       path,
       ...checkSkill(path, { profile: options.profile, cwd: terminal.cwd }),
     }));
-    if (options.json) {
+    if (options.format) terminal.out(formatFindings(checks, options.format, terminal.cwd));
+    else if (options.json) {
       const results = checks.map(({ path, errors, warnings }) => ({
         path,
         valid: errors.length === 0,
@@ -32,7 +34,7 @@ export async function validate(
 
 // --- internal ---
 
-function report({ path, errors, warnings }: SkillCheck & { readonly path: string }, terminal: Terminal): void {
+function report({ path, errors, warnings }: CheckedPath, terminal: Terminal): void {
   const list = (lines: readonly string[]): string => lines.map((line) => `  - ${printable(line)}\n`).join('');
   const shown = printable(path);
   if (errors.length > 0) terminal.err(`Validation failed for ${shown}:\n${list(errors)}`);

@@ -200,8 +200,44 @@ export interface SkillRegistry {
   context(prompt: string, turn?: TurnContext): Promise<string | null>;
   /** What `context` costs every turn of an agent that sees everything, before any prompt makes a choice. */
   contextCost(): Promise<ContextCost>;
-  /** The tools a model is given, as `config.tools` names them. */
-  tools(): readonly Tool[];
+  /**
+   * The tools a model is given.
+   *
+   * @param names - Default: those of `config.tools`.
+   * @throws INVALID_ARGUMENT for a name that is no tool.
+   */
+  tools(names?: readonly string[]): readonly Tool[];
+  /**
+   * The skills somebody sees in this turn, in catalog order. A person sees all that is in scope; a model not what its author
+   * or a gate keeps from it.
+   */
+  visible(turn?: TurnContext, audience?: 'model' | 'person'): readonly Skill[];
+  /**
+   * The bytes of SKILL.md, or of another file of a skill, as they are.
+   *
+   * @param options.path - Default: SKILL.md.
+   * @param options.told - Whether it counts as a load. Default: true.
+   * @throws as `read` and `readResource`.
+   */
+  readBytes(
+    skillId: string,
+    options?: { readonly path?: string; readonly told?: boolean },
+    turn?: TurnContext,
+  ): Promise<Uint8Array>;
+  /**
+   * What `/skills:<id> args` sends to an agent: the instructions, with `$ARGUMENTS`, `$N`, named arguments and
+   * `${SKILL_DIR}` filled in.
+   *
+   * @param args - The text after the command, or the values by the names in `arguments`.
+   * @param options.dir - What `${SKILL_DIR}` becomes. Default: the folder of the skill.
+   * @throws as `read`.
+   */
+  apply(
+    skillId: string,
+    args: string | Readonly<Record<string, string>>,
+    turn?: TurnContext,
+    options?: { readonly dir?: string },
+  ): Promise<string>;
   /** Looks at every source now. Calls while one is under way share the one that follows it. */
   refresh(): Promise<Snapshot>;
   snapshot(): Snapshot;

@@ -28,9 +28,7 @@ export function skillCommands(registry: SkillRegistry): readonly Command[] {
         description: skill.description,
         hidden: true,
         async execute(args, turn) {
-          const { content } = await registry.read(skill.id, { audience: 'person' }, turn);
-          const given = args ? ` with arguments: "${args}"` : '.';
-          return { kind: 'send', message: `Apply Skill "${skill.id}"${given}\n\nInstructions:\n${content}` };
+          return { kind: 'send', message: await registry.apply(skill.id, args, turn) };
         },
       }),
     ),

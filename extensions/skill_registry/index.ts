@@ -15,6 +15,7 @@ export { toPrompt } from './validation/to-prompt.ts';
 export {
   checkSkill,
   type SkillCheck,
+  type SkillFinding,
   type ValidateSkillOptions,
   validateSkill,
 } from './validation/validate-skill.ts';

@@ -18,14 +18,15 @@ export function createReading(
   grants: Grants,
   limits: SkillRegistryConfig['limits'],
   onLoaded: (event: SkillLoadedEvent) => void,
-): Pick<SkillRegistry, 'read' | 'readResource'> {
+): Pick<SkillRegistry, 'read' | 'readResource' | 'readBytes'> {
   const load = async <T>(
     request: LoadRequest,
     use: (skill: Skill, source: SkillSource, id: string) => Promise<T>,
   ): Promise<T> => {
     const startedAt = performance.now();
     const { skill, refusal } = find(catalog, grants, request);
-    const report = (outcome: SkillLoadedEvent['outcome'], error: string | null): void =>
+    const report = (outcome: SkillLoadedEvent['outcome'], error: string | null): void => {
+      if (request.told === false) return;
       onLoaded({
         event: 'skill_loaded',
         skill_id: request.skillId,
@@ -37,6 +38,7 @@ export function createReading(
         duration_s: (performance.now() - startedAt) / 1000,
         error,
       });
+    };
     const source = skill && catalog.sources().find(({ id }) => id === skill.source);
     // Without a source it has been taken away, and the next snapshot knows.
     if (!skill || !source || refusal) {
@@ -58,6 +60,15 @@ export function createReading(
   return {
     read: (skillId, { view = 'body', audience = 'person' } = {}, turn) =>
       load({ skillId, audience, turn }, (skill, source, id) => readSkill(skill, id, source, view, limits)),
+
+    readBytes(skillId, { path, told = true } = {}, turn) {
+      const request: LoadRequest = { skillId, audience: turn ? 'model' : 'person', turn, told };
+      return load(path === undefined ? request : { ...request, path }, async (skill, source) =>
+        path === undefined
+          ? source.readSkill(skill, limits.file_bytes)
+          : source.readResource(skill, path, limits.resource_bytes),
+      );
+    },
 
     readResource: (skillId, path, turn) =>
       load(
@@ -82,6 +93,8 @@ interface LoadRequest {
   readonly path?: string;
   readonly audience: Audience;
   readonly turn: TurnContext | undefined;
+  /** False: nobody is told of it. */
+  readonly told?: boolean;
 }
 
 /** Looked up, never joined into a path. People and bindings are not held to the scope of a turn. */

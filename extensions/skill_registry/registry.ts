@@ -12,7 +12,7 @@ import {
 } from './config.ts';
 import { ENFORCEMENT } from './context/enforcement.ts';
 import { createGrants } from './context/grants.ts';
-import { visibleSkills } from './context/scope.ts';
+import { skillsInScope, visibleSkills } from './context/scope.ts';
 import { systemText } from './context/system-text.ts';
 import { invalidArgument, registryClosed, skillNotFound } from './errors.ts';
 import type { WriteStep } from './proposals/writer.ts';
@@ -20,6 +20,7 @@ import { createReading } from './reading.ts';
 import { createRecords } from './records.ts';
 import { createRoleResolver } from './roles.ts';
 import { type Match, matchAll, matchAny, nearestIds } from './search/match.ts';
+import { applyMessage } from './skill/apply-message.ts';
 import { bodyOf } from './skill/frontmatter.ts';
 import { shorten } from './skill/text.ts';
 import { adoptSource } from './sources/adopted-source.ts';
@@ -102,7 +103,7 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
     told = new Set(registry.problems().map(keyOf));
     for (const problem of registry.problems()) if (!before.has(keyOf(problem))) options.onProblem?.(problem);
   };
-  const { read, readResource } = createReading(catalog, grants, config.limits, (event) =>
+  const { read, readResource, readBytes } = createReading(catalog, grants, config.limits, (event) =>
     options.onSkillLoaded?.(event),
   );
 
@@ -111,6 +112,16 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
     list: (query = {}, turn = {}) => listSkills(visibleSkills(catalog.snapshot(), turn, grants.of(turn)), query),
     read: (skillId, readOptions, turn) => read(skillId, { audience: turn ? 'model' : 'person', ...readOptions }, turn),
     readResource,
+    readBytes,
+    visible: (turn = {}, audience = 'model') =>
+      audience === 'person'
+        ? skillsInScope(catalog.snapshot(), turn)
+        : visibleSkills(catalog.snapshot(), turn, grants.of(turn)),
+    async apply(skillId, args, turn, { dir } = {}) {
+      const { skill_id, content } = await read(skillId, { audience: 'person' }, turn);
+      const skill = catalog.snapshot().byId.get(skill_id) ?? catalog.snapshot().byQualifiedId.get(skill_id);
+      return applyMessage(skill_id, content, args, { names: skill?.arguments ?? [], dir: dir ?? skill?.dir ?? null });
+    },
     context(prompt, turn = {}) {
       const skills = visibleSkills(catalog.snapshot(), turn, grants.of(turn));
       const { pinned } = config.catalog;
@@ -161,7 +172,7 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
     },
     resolveRolePrompt: (role, { templates = 'templates/roles', variables = {} } = {}) =>
       roles.resolve(role, futureRealPath(resolve(root, templates)), variables),
-    tools: () => makeTools(config.tools, registry),
+    tools: (names = config.tools) => makeTools(names, registry),
     async refresh() {
       if (closing.signal.aborted) throw registryClosed();
       return catalog.refresh();

@@ -2,10 +2,8 @@ import type { ToolSet } from 'ai';
 import { z } from 'zod';
 import type { AgentDescriptor, AgentInvocationContext, AgentResponse, Tool, TurnContext } from '../contract.ts';
 import { untilAborted } from '../deadline.ts';
+import { inputSchemaOf } from '../tool-schema.ts';
 import { defineTool, runTool } from '../tools.ts';
-
-/** By `input`: tools are asked for anew in every turn, and their schemas seldom change. */
-const schemas = new WeakMap<object, object>();
 
 /** Offers kernel tools to a model through the AI SDK. Arguments are checked by `runTool`, so that every door answers alike. */
 export async function toModelTools(
@@ -29,20 +27,6 @@ export async function toModelTools(
       }),
     ]),
   );
-}
-
-/**
- * The JSON schema of a tool's arguments.
- *
- * @throws when the schema holds what JSON cannot say, a date for example.
- */
-export function inputSchemaOf({ input }: Tool): object {
-  let schema = schemas.get(input);
-  if (!schema) {
-    schema = z.toJSONSchema(input, { io: 'input' });
-    schemas.set(input, schema);
-  }
-  return schema;
 }
 
 /** One agent as a tool of another. */

@@ -8,7 +8,7 @@ import { ROOT, sourceFiles } from './imports.ts';
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
 
 /** Literals that look like codes and are none. */
-const NO_CODES = /^(MODEL_BASE_URL|MODEL_API_KEY|MODEL_NAME|MULTIPLE_DOCS|SKILL_PATH|SQLITE_[A-Z]+)$/;
+const NO_CODES = /^(MODEL_BASE_URL|MODEL_API_KEY|MODEL_NAME|MULTIPLE_DOCS|SKILL_PATH|SKILL_MCP_TOKEN|SQLITE_[A-Z]+)$/;
 
 it('documents every code, and no code that does not exist', () => {
   const sources = ['kernel', 'extensions', 'cli'].flatMap(sourceFiles).map(read).join('\n');
@@ -18,8 +18,8 @@ it('documents every code, and no code that does not exist', () => {
   expect([...documented].sort()).toEqual(codes);
 });
 
-it('documents every key of the config block, with its default', () => {
-  const { config } = parse(read('extensions/skill_registry/manifest.yaml')) as { config: Record<string, unknown> };
+it.each(['skill_registry', 'skill_mcp'])('documents every key of the config block of %s, with its default', (id) => {
+  const { config } = parse(read(`extensions/${id}/manifest.yaml`)) as { config: Record<string, unknown> };
   const page = read('docs/configuration.md');
   const paths = Object.entries(config).flatMap(([key, value]) =>
     typeof value === 'object' && value !== null && !Array.isArray(value)

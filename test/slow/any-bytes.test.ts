@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { bodyOf } from '../../extensions/skill_registry/skill/frontmatter.ts';
 import { parseSkill } from '../../extensions/skill_registry/skill/parse-skill.ts';
-import { specErrors } from '../../extensions/skill_registry/skill/spec-rules.ts';
 import { strictVerdict } from '../../extensions/skill_registry/skill/strict-rules.ts';
 import { openRegistry } from '../helpers/open-registry.ts';
+import { specErrors } from '../helpers/spec-errors.ts';
 
 /** The same texts in every run; a failure prints the seed and the shrunk text. */
 const SEED = 20_261_121;
@@ -29,7 +29,8 @@ function checkParsed(text: string): void {
 /** The other two profiles give a verdict, too. */
 function checkText(text: string): void {
   checkParsed(text);
-  for (const error of [...specErrors(text, 'dir'), ...strictVerdict(text, 'dir').errors]) expect(error).not.toBe('');
+  for (const error of [...specErrors(text, 'dir'), ...strictVerdict(text, 'dir').violations])
+    expect(error).not.toBe('');
 }
 
 const bytes = fc.uint8Array({ maxLength: 600 }).map((array) => Buffer.from(array));

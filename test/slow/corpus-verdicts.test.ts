@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
-import { specErrors } from '../../extensions/skill_registry/skill/spec-rules.ts';
 import { corpusFolder, unpackCorpus } from '../helpers/corpus.ts';
 import { openRegistry } from '../helpers/open-registry.ts';
+import { specErrors } from '../helpers/spec-errors.ts';
 
 const NEEDS = '(skipped without SKILL_CORPUS)';
 /** Unpacking and reading 26 MB takes its time where others work, too. */

@@ -9,6 +9,7 @@ export type Refusal = 'SKILL_HIDDEN' | 'SKILL_NOT_MODEL_INVOCABLE' | 'SKILL_OUT_
 /** Qualified ids of what a person has loaded in the conversation of this turn: its agent may use it whatever its bindings say. */
 export type Granted = ReadonlySet<string>;
 
+const NOTHING: Granted = new Set();
 /** As long as a path may be on Linux. */
 const MAX_EXPRESSION = 4096;
 
@@ -17,6 +18,13 @@ export function visibleSkills(snapshot: Snapshot, turn: TurnContext, granted: Gr
   const pack = packSkills(snapshot, turn);
   const offered = pack ? [...pack.values()] : [...snapshot.skills, ...boundLosers(snapshot, turn)];
   return offered.filter((skill) => refusalOf(snapshot, skill, turn, granted, 'offer') === undefined);
+}
+
+/** What lies in the scope of this turn, whatever authors and gates say about models: a person may use all of it. */
+export function skillsInScope(snapshot: Snapshot, turn: TurnContext): readonly Skill[] {
+  const offered = packSkills(snapshot, turn)?.values() ?? snapshot.skills;
+  const outside = (skill: Skill): boolean => refusalOf(snapshot, skill, turn, NOTHING, 'load') === 'SKILL_OUT_OF_SCOPE';
+  return [...offered].filter((skill) => !outside(skill));
 }
 
 /** The skill an agent means by an id in this turn, and whether it may have it. */

@@ -11,15 +11,6 @@ const ALLOWED = ['allowed-tools', 'compatibility', 'description', 'license', 'me
 export const HYPHEN_AT_END = 'Skill name cannot start or end with a hyphen';
 export const HYPHENS_TOGETHER = 'Skill name cannot contain consecutive hyphens';
 
-/**
- * What agentskills.io forbids in one SKILL.md, in the words and the order of its reference implementation. Empty: valid.
- *
- * @param directoryName - Must equal the name; absent: not compared.
- */
-export function specErrors(text: string, directoryName?: string): readonly string[] {
-  return specViolations(text, directoryName).map(({ message }) => message);
-}
-
 /** One rule that a SKILL.md breaks. */
 export interface Violation {
   readonly message: string;
@@ -27,7 +18,11 @@ export interface Violation {
   readonly line: number;
 }
 
-/** As `specErrors`, with the lines. */
+/**
+ * What agentskills.io forbids in one SKILL.md, in the words and the order of its reference implementation. Empty: valid.
+ *
+ * @param directoryName - Must equal the name; absent: not compared.
+ */
 export function specViolations(text: string, directoryName?: string): readonly Violation[] {
   const source = readSource(text);
   if ('failure' in source) return [{ message: failureText(source.failure), line: source.failure.line }];

@@ -11,8 +11,7 @@ export interface DeclaredFile {
 }
 
 export interface StrictVerdict {
-  readonly errors: readonly string[];
-  /** The same, with their lines. */
+  /** Empty: valid. */
   readonly violations: readonly Violation[];
   /** 1-based line of a field; 1 when it is not there. */
   readonly lineOf: (field: string) => number;
@@ -58,7 +57,7 @@ function verdict(
   lineOf: StrictVerdict['lineOf'],
   declared: readonly DeclaredFile[],
 ): StrictVerdict {
-  return { errors: violations.map(({ message }) => message), violations, lineOf, declared };
+  return { violations, lineOf, declared };
 }
 
 function failureText({ kind, detail }: SourceFailure): string {

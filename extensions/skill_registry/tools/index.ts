@@ -1,6 +1,7 @@
 import type { Tool } from 'skill-registry/kernel';
 import type { SkillRegistry } from '../api.ts';
 import type { ToolName } from '../config.ts';
+import { invalidArgument } from '../errors.ts';
 import { createSkillTool } from './create-skill.ts';
 import { listSkillsTool } from './list-skills.ts';
 import { loadSkillTool } from './load-skill.ts';
@@ -19,7 +20,11 @@ const MAKERS: Readonly<Record<ToolName, (registry: SkillRegistry) => Tool>> = {
   skill: skillTool,
 };
 
-/** The tools `config.tools` names, in that order. */
-export function makeTools(names: readonly ToolName[], registry: SkillRegistry): readonly Tool[] {
-  return names.map((name) => MAKERS[name](registry));
+/** The tools of these names, in that order. @throws INVALID_ARGUMENT. */
+export function makeTools(names: readonly string[], registry: SkillRegistry): readonly Tool[] {
+  return names.map((name) => {
+    const make = Object.hasOwn(MAKERS, name) ? MAKERS[name as ToolName] : undefined;
+    if (make) return make(registry);
+    throw invalidArgument(`There is no tool ${JSON.stringify(name)}. Tools: ${Object.keys(MAKERS).join(', ')}.`);
+  });
 }

@@ -4,7 +4,7 @@ import type { Problem } from 'skill-registry/kernel';
 import type { ValidationProfile } from '../config.ts';
 import { invalidArgument } from '../errors.ts';
 import { parseSkill } from '../skill/parse-skill.ts';
-import { specErrors } from '../skill/spec-rules.ts';
+import { specViolations } from '../skill/spec-rules.ts';
 import { strictVerdict } from '../skill/strict-rules.ts';
 import { declaredFileErrors } from './declared-files.ts';
 import { findAnySkillMd, findSkillMd, isKind } from './find-skill-md.ts';
@@ -22,6 +22,20 @@ export interface SkillCheck {
   readonly errors: readonly string[];
   /** What the loader puts up with; only of the profile `lenient`. */
   readonly warnings: readonly string[];
+  /** The same one by one, with their lines. */
+  readonly findings: readonly SkillFinding[];
+  /** The SKILL.md that was read; absent when there is none. */
+  readonly file?: string;
+}
+
+/** One thing that is wrong with a skill. */
+export interface SkillFinding {
+  readonly severity: Problem['severity'];
+  readonly message: string;
+  /** 1-based; absent when it is about no line of SKILL.md. */
+  readonly line?: number;
+  /** Only of the profile `lenient`. */
+  readonly code?: string;
 }
 
 /**
@@ -41,14 +55,14 @@ export function checkSkill(
   const rules = PROFILES.get(profile);
   if (!rules) throw invalidArgument(`No validation profile "${profile}": expected ${[...PROFILES.keys()].join(', ')}.`);
   const directory = resolve(cwd, path);
-  if (!isKind(directory, 'anything')) return invalid(`Path does not exist: ${path}`);
-  if (!isKind(directory, 'directory')) return invalid(`Not a directory: ${path}`);
+  if (!isKind(directory, 'anything')) return verdict([invalid(`Path does not exist: ${path}`)]);
+  if (!isKind(directory, 'directory')) return verdict([invalid(`Not a directory: ${path}`)]);
   const file = rules.find(directory);
-  if (file === undefined) return invalid(rules.missing);
+  if (file === undefined) return verdict([invalid(rules.missing)]);
   const read = readSkillMd(file);
-  if ('unreadable' in read) return invalid(rules.unreadable(read.unreadable));
-  if (read.odd && profile !== 'lenient') return invalid(rules.unreadable(NOT_UTF8));
-  return rules.check({ ...read, file, directory, name: nameOf(path, directory) });
+  if ('unreadable' in read) return verdict([invalid(rules.unreadable(read.unreadable))], file);
+  if (read.odd && profile !== 'lenient') return verdict([invalid(rules.unreadable(NOT_UTF8))], file);
+  return verdict(rules.check({ ...read, file, directory, name: nameOf(path, directory) }), file);
 }
 
 // --- internal ---
@@ -67,7 +81,7 @@ interface Rules {
   /** What is said when there is no file. */
   readonly missing: string;
   readonly unreadable: (reason: string) => string;
-  readonly check: (subject: Subject) => SkillCheck;
+  readonly check: (subject: Subject) => readonly SkillFinding[];
 }
 
 const PROFILES: ReadonlyMap<string, Rules> = new Map([
@@ -77,7 +91,7 @@ const PROFILES: ReadonlyMap<string, Rules> = new Map([
       find: findSkillMd,
       missing: 'Missing required file: SKILL.md',
       unreadable: (reason) => reason,
-      check: ({ text, name }) => ({ errors: specErrors(text, name), warnings: [] }),
+      check: ({ text, name }) => specViolations(text, name).map((one) => ({ severity: 'error', ...one })),
     },
   ],
   [
@@ -100,8 +114,14 @@ const PROFILES: ReadonlyMap<string, Rules> = new Map([
   ],
 ] satisfies [ValidationProfile, Rules][]);
 
-function invalid(error: string): SkillCheck {
-  return { errors: [error], warnings: [] };
+function verdict(findings: readonly SkillFinding[], file?: string): SkillCheck {
+  const of = (severity: Problem['severity']): readonly string[] =>
+    findings.filter((finding) => finding.severity === severity).map(told);
+  return { errors: of('error'), warnings: of('warning'), findings, ...(file === undefined ? {} : { file }) };
+}
+
+function invalid(message: string): SkillFinding {
+  return { severity: 'error', message };
 }
 
 /** As it was named; `.` and `..` have no name of their own. */
@@ -109,26 +129,31 @@ function nameOf(path: string, directory: string): string {
   return ['', '.', '..'].includes(basename(path)) ? basename(realpathSync(directory)) : basename(directory);
 }
 
-function checkStrictly({ text, directory, name }: Subject): SkillCheck {
-  const { errors, declared } = strictVerdict(text, name);
-  return { errors: [...errors, ...declaredFileErrors(realpathSync(directory), declared)], warnings: [] };
+function checkStrictly({ text, directory, name }: Subject): readonly SkillFinding[] {
+  const { violations, declared, lineOf } = strictVerdict(text, name);
+  const absent = declared.flatMap((file) =>
+    declaredFileErrors(realpathSync(directory), [file]).map((message) => ({ message, line: lineOf(file.bucket) })),
+  );
+  return [...violations, ...absent].map((one) => ({ severity: 'error', ...one }));
 }
 
-function checkAsLoaded({ text, odd, file, name }: Subject): SkillCheck {
+function checkAsLoaded({ text, odd, file, name }: Subject): readonly SkillFinding[] {
   const { problems } = parseSkill(text, file, name);
-  const lines = (severity: Problem['severity']): string[] =>
-    problems.filter((problem) => problem.severity === severity).map(lineOf);
   const fileName = basename(file);
-  return {
-    errors: lines('error'),
-    warnings: [
-      ...lines('warning'),
-      ...(odd ? [`ENCODING_INVALID: ${NOT_UTF8}`] : []),
-      ...(fileName === 'SKILL.md' ? [] : [`SKILL_FILE_CASE: the file is called ${fileName}; rename it to SKILL.md`]),
-    ],
-  };
+  const misnamed = `the file is called ${fileName}; rename it to SKILL.md`;
+  return [
+    ...problems.map(({ severity, message, line, code }) => ({
+      severity,
+      message,
+      code,
+      ...(line === undefined ? {} : { line }),
+    })),
+    ...(odd ? [{ severity: 'warning', code: 'ENCODING_INVALID', message: NOT_UTF8 } as const] : []),
+    ...(fileName === 'SKILL.md' ? [] : [{ severity: 'warning', code: 'SKILL_FILE_CASE', message: misnamed } as const]),
+  ];
 }
 
-function lineOf({ code, line, message }: Problem): string {
+function told({ code, line, message }: SkillFinding): string {
+  if (code === undefined) return message;
   return `${code}${line ? ` (line ${line})` : ''}: ${message}`;
 }

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { checkSkill, readProperties, toPrompt, validateSkill } from '../../../extensions/skill_registry/index.ts';
-import { specErrors } from '../../../extensions/skill_registry/skill/spec-rules.ts';
+import { specErrors } from '../../helpers/spec-errors.ts';
 import { tempFolder, writeTree } from '../../helpers/temp-folder.ts';
 import { fenced, INVALID_YAML, MISSING_FILE, skillFolder } from './rows/row.ts';
 

@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { packageRoot } from 'skill-registry/kernel';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { scriptedModel, systemText, toolResults } from '../helpers/scripted-model.ts';
 import { writeTree } from '../helpers/temp-folder.ts';
 import { copyTemplate, NO_TERMINAL, TEMPLATES } from '../skills/templates.ts';
 
@@ -13,9 +14,15 @@ let installed = { status: -1, out: '' };
 const ids: string[] = [];
 
 /** Runs a command to its end. `out` is both streams, as they came. */
-function run(cwd: string, command: string, args: readonly string[], input = ''): Promise<typeof installed> {
+function run(
+  cwd: string,
+  command: string,
+  args: readonly string[],
+  input = '',
+  environment: Readonly<Record<string, string>> = {},
+): Promise<typeof installed> {
   return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { cwd });
+    const child = spawn(command, args, { cwd, env: { ...process.env, ...environment } });
     let out = '';
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (out += String(data)));
     child.on('error', reject);
@@ -38,11 +45,14 @@ beforeAll(async () => {
       include: ['extensions', 'probe.ts'],
     }),
   });
-  const tools = ['typescript@7', '@types/node@20'];
+  const tools = ['typescript@7', '@types/node@20', '@modelcontextprotocol/client@2'];
   const flags = ['--no-audit', '--no-fund', '--prefer-offline'];
   installed = await run(project, 'npm', ['install', `./${tarball}`, ...tools, ...flags]);
   ids.push(...TEMPLATES.map((kind) => copyTemplate(kind, project).id));
-});
+  const examples = join(project, 'node_modules', 'skill-registry', 'examples');
+  cpSync(examples, join(project, 'examples'), { recursive: true });
+  // Where no binary of better-sqlite3 can be fetched it is compiled, which takes minutes on a busy machine.
+}, 900_000);
 
 afterAll(() => rmSync(project, { recursive: true, force: true }));
 
@@ -98,4 +108,58 @@ it('what the templates offer works in the installed package', async () => {
     sources: ['example_agent', 'skill_registry', 'example_context'],
     text: "We are open from 9 to 17 o'clock, Monday to Friday.",
   });
+});
+
+it('the installed command lists the skills that come with the package', async () => {
+  const { status, out } = await run(project, 'npx', ['skill-registry', 'list', '--json']);
+  expect(status, out).toBe(0);
+  const { total, skills } = JSON.parse(/^\{[\s\S]*^\}/m.exec(out)?.[0] ?? '') as {
+    total: number;
+    skills: { skill_id: string }[];
+  };
+  expect(total).toBe(4);
+  expect(skills.map(({ skill_id }) => skill_id)).toContain('extension-development');
+});
+
+it('every example has under forty lines', () => {
+  const examples = join(project, 'examples');
+  const files = readdirSync(examples, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const lines = files.map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'utf8').split('\n').length);
+  expect(files.length).toBe(6);
+  expect(Math.max(...lines)).toBeLessThan(40);
+});
+
+it('the examples of the library and of a source of one’s own run as they are', async () => {
+  const library = await run(project, process.execPath, ['examples/library.mjs']);
+  expect(library, library.out).toMatchObject({ status: 0 });
+  expect(library.out).toContain('Skill loaded: code-review (approx.');
+  const source = await run(project, process.execPath, ['examples/own-source.mjs']);
+  expect(source, source.out).toMatchObject({ status: 0 });
+  expect(source.out).toContain('• `tea` — How to brew tea.');
+  expect(source.out).toContain('Boil water. Wait three minutes.');
+});
+
+it('the example agent of the AI SDK sees the catalog and loads a skill', async () => {
+  const model = await scriptedModel([{ call: 'read_skill', args: { skill_id: 'code-review' } }, { text: 'Reviewed.' }]);
+  const { status, out } = await run(project, process.execPath, ['examples/ai-sdk-agent.mjs'], '', model.environment);
+  expect(status, out).toBe(0);
+  expect(out).toContain('Reviewed.');
+  expect(systemText(model.requests[0])).toContain('• `code-review` — ');
+  expect(toolResults(model.requests[1])[0]).toMatchObject({ success: true, skill_id: 'code-review' });
+});
+
+it('the example MCP client starts the installed server and finds every file as it was promised', async () => {
+  const { status, out } = await run(project, process.execPath, ['examples/mcp-client.mjs']);
+  expect(status, out).toBe(0);
+  expect(out).toContain('skill://extension-development/SKILL.md: 16 file(s), all verified');
+  expect(out).toContain('prompts: code-review, extension-development, skill-authoring, task-decomposition');
+});
+
+it('the example extension runs in a project of its own', async () => {
+  const root = join(project, 'counted');
+  cpSync(join(project, 'examples', 'own-extension'), join(root, 'extensions', 'skill_counter'), { recursive: true });
+  const input = '/skills:code-review\n/skill_counts\n/quit\n';
+  const { status, out } = await run(root, 'npx', ['skill-registry', 'start'], input);
+  expect(status, out).toBe(0);
+  expect(out).toContain('code-review: 1');
 });

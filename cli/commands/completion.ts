@@ -1,0 +1,115 @@
+import type { Command, Option } from 'commander';
+import { openRegistry } from '../open-registry.ts';
+import { EXIT, type ExitStatus, type GlobalOptions, type Terminal } from '../terminal.ts';
+
+/** Shells there is a script for. */
+const SHELLS = ['bash', 'zsh', 'fish'] as const;
+type Shell = (typeof SHELLS)[number];
+
+/**
+ * Declares `skill-registry completion`. The scripts are written from the commands themselves, so they never know less; skill
+ * ids are asked for when tab is pressed.
+ *
+ * @param command - Declares one with a name, a description and an example.
+ */
+export function addCompletion(
+  command: (name: string, description: string, example: string) => Command,
+  program: Command,
+  terminal: Terminal,
+  done: (status: ExitStatus) => void,
+): void {
+  command('completion', 'a completion script for bash, zsh or fish', 'source <(skill-registry completion bash)')
+    .argument('<shell>', SHELLS.join(', '))
+    .action(async (shell: string, options: GlobalOptions) => done(await completion(shell, program, options, terminal)));
+}
+
+// --- internal ---
+
+async function completion(
+  shell: string,
+  program: Command,
+  options: GlobalOptions,
+  terminal: Terminal,
+): Promise<ExitStatus> {
+  // Not listed as a shell: the scripts ask for it.
+  if (shell === 'ids') {
+    const { registry } = await openRegistry(options, terminal);
+    for (const { id } of registry.snapshot().skills) terminal.out(`${id}\n`);
+    await registry.close();
+    return EXIT.done;
+  }
+  const write = SCRIPTS.get(shell);
+  if (!write) {
+    terminal.err(`skill-registry: no completion for ${JSON.stringify(shell)}; there is ${SHELLS.join(', ')}.\n`);
+    return EXIT.wrongUse;
+  }
+  terminal.out(write(program.commands.map((one) => wordsOf(one))));
+  return EXIT.done;
+}
+
+interface CommandWords {
+  readonly name: string;
+  readonly description: string;
+  readonly options: readonly Option[];
+  /** What stands behind the command: the id of a skill, or paths. */
+  readonly takes: 'ids' | 'files';
+}
+
+function wordsOf(command: Command): CommandWords {
+  const takesId = command.name() !== 'new' && command.registeredArguments.some((argument) => argument.name() === 'id');
+  return {
+    name: command.name(),
+    description: command.description(),
+    options: command.options,
+    takes: takesId ? 'ids' : 'files',
+  };
+}
+
+const flags = ({ options }: CommandWords): string => options.map(({ long }) => long ?? '').join(' ');
+
+const SCRIPTS: ReadonlyMap<string, (commands: readonly CommandWords[]) => string> = new Map<
+  Shell,
+  (commands: readonly CommandWords[]) => string
+>([
+  ['bash', bashScript],
+  // zsh reads bash's once it is told to.
+  ['zsh', (commands) => `autoload -Uz bashcompinit && bashcompinit\n${bashScript(commands)}`],
+  ['fish', fishScript],
+]);
+
+function bashScript(commands: readonly CommandWords[]): string {
+  const cases = commands.map((one) => `    ${one.name}) flags="${flags(one)}"; takes=${one.takes} ;;`).join('\n');
+  return `_skill_registry() {
+  local word="\${COMP_WORDS[COMP_CWORD]}" flags="" takes=files
+  if [ "$COMP_CWORD" -eq 1 ]; then
+    COMPREPLY=($(compgen -W "${commands.map(({ name }) => name).join(' ')}" -- "$word"))
+    return
+  fi
+  case "\${COMP_WORDS[1]}" in
+${cases}
+  esac
+  if [[ "$word" == -* ]]; then COMPREPLY=($(compgen -W "$flags" -- "$word"))
+  elif [ "$takes" = ids ]; then COMPREPLY=($(compgen -W "$(skill-registry completion ids 2>/dev/null)" -- "$word"))
+  else COMPREPLY=($(compgen -f -- "$word"))
+  fi
+}
+complete -o filenames -F _skill_registry skill-registry
+`;
+}
+
+function fishScript(commands: readonly CommandWords[]): string {
+  const quoted = (text: string): string => `'${text.replace(/['\\]/g, '\\$&')}'`;
+  const lines = commands.flatMap((one) => [
+    `complete -c skill-registry -n __fish_use_subcommand -f -a ${one.name} -d ${quoted(one.description)}`,
+    ...one.options.map(
+      ({ long, description }) =>
+        `complete -c skill-registry -n '__fish_seen_subcommand_from ${one.name}' -l ${(long ?? '').slice(2)} -d ${quoted(description)}`,
+    ),
+    ...(one.takes === 'ids'
+      ? [
+          `complete -c skill-registry -n '__fish_seen_subcommand_from ${one.name}' -f -a '(skill-registry completion ids)'`,
+        ]
+      : []),
+  ]);
+  return `${lines.join('\n')}\n`;
+}

@@ -1,0 +1,102 @@
+import { Writable } from 'node:stream';
+import { type Command, InvalidArgumentError } from 'commander';
+import { createSecrets, declaredTurn, type Problem, printable, type TurnContext } from 'skill-registry/kernel';
+import type { SkillMcpDoor } from 'skill-registry/mcp';
+import { openRegistry } from '../open-registry.ts';
+import { stopOnSignals } from '../stop-on-signals.ts';
+import { collect, EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal } from '../terminal.ts';
+
+interface McpOptions extends GlobalOptions {
+  readonly http?: number;
+  readonly host: string;
+  readonly allowHost?: readonly string[];
+  readonly agent?: string;
+}
+
+/** Declares `skill-registry mcp`. @param command - Declares one with a name, a description and an example. */
+export function addMcp(
+  command: (name: string, description: string, example: string) => Command,
+  terminal: Terminal,
+  done: (status: ExitStatus) => void,
+): void {
+  command('mcp', 'serve the skills over MCP: on standard input and output, or HTTP', 'skill-registry mcp --http 7337')
+    .option('--http <port>', 'listen on this port instead (0: a free one); the address is printed', readPort)
+    .option('--host <host>', 'listen here; off this machine SKILL_MCP_TOKEN has to be set', '127.0.0.1')
+    .option('--allow-host <name>', 'with --http: another name it answers to; repeatable', collect)
+    .option('--agent <id>', 'serve only the skills this agent is bound to')
+    .action(async (options: McpOptions) => done(await mcp(options, terminal)));
+}
+
+// --- internal ---
+
+/** Runs until the client leaves (stdio) or a signal comes. */
+async function mcp(options: McpOptions, terminal: Terminal): Promise<ExitStatus> {
+  const say = (text: string): void => terminal.err(`${printable(text)}\n`);
+  const standardOutput = options.http === undefined ? takeStandardOutput() : undefined;
+  const { createSkillMcpDoor, serveStdio } = await import('skill-registry/mcp');
+  const stop = stopOnSignals();
+  const { root, registry, problems } = await openRegistry(options, terminal);
+  for (const { severity, file, message } of problems().filter((one) => one.severity === 'error')) {
+    say(`${severity}: ${file}: ${message}`);
+  }
+  const turn: TurnContext = { channelId: 'mcp', ...(options.agent ? declaredTurn(root, options.agent) : {}) };
+  const door = createSkillMcpDoor(registry, {
+    turn,
+    local: standardOutput !== undefined,
+    onProblem: ({ severity, file, message }: Problem) => say(`${severity}: ${file}: ${message}`),
+  });
+  const watching = registry.watch(stop).catch((error: unknown) => say(`error: ${String(error)}`));
+  try {
+    if (standardOutput && process.stdin.isTTY)
+      say('Speaking MCP on standard input and output; a host starts this. Ctrl+C ends it.');
+    const onError = ({ message }: Error): void => say(`error: ${message}`);
+    if (standardOutput) await serveStdio(door, stop, { output: standardOutput, onError });
+    else await listen(door, root, options, terminal, stop);
+  } finally {
+    door.close();
+    await registry.close();
+    await watching;
+  }
+  // What a source has left running must not keep the process.
+  setTimeout(() => process.exit(EXIT.done), 200).unref();
+  return EXIT.done;
+}
+
+async function listen(
+  door: SkillMcpDoor,
+  root: string,
+  options: McpOptions,
+  terminal: Terminal,
+  stop: AbortSignal,
+): Promise<void> {
+  const { serveHttp, TOKEN_NAME } = await import('skill-registry/mcp');
+  const serving = await serveHttp(door, {
+    host: options.host,
+    port: options.http ?? 0,
+    token: createSecrets(root, terminal.environment)(TOKEN_NAME),
+    allowedHosts: options.allowHost ?? [],
+  });
+  if (options.json) printJson(terminal, { url: serving.url });
+  else terminal.out(`${serving.url}\n`);
+  await new Promise<void>((resolve) => {
+    stop.addEventListener('abort', () => resolve(), { once: true });
+    if (stop.aborted) resolve();
+  });
+  await serving.close();
+}
+
+/**
+ * Standard output for the protocol alone: what anything else in this process prints there, the code of a package source for
+ * example, goes to standard error.
+ */
+function takeStandardOutput(): Writable {
+  const write = process.stdout.write.bind(process.stdout);
+  process.stdout.write = process.stderr.write.bind(process.stderr);
+  return new Writable({ write: (chunk: Uint8Array, _encoding, done) => void write(chunk, done) });
+}
+
+function readPort(text: string): number {
+  const port = Number(text);
+  if (/^\d+$/.test(text) && port <= 65_535) return port;
+  throw new InvalidArgumentError('A port is 0 to 65535.');
+}

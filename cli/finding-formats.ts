@@ -1,0 +1,80 @@
+import { relative } from 'node:path';
+import type { SkillCheck, SkillFinding } from 'skill-registry';
+import { printable } from 'skill-registry/kernel';
+
+/** The verdict on one path. */
+export interface CheckedPath extends SkillCheck {
+  /** As it was typed. */
+  readonly path: string;
+}
+
+export type FindingFormat = 'lines' | 'github' | 'sarif';
+export const FINDING_FORMATS: readonly FindingFormat[] = ['lines', 'github', 'sarif'];
+
+/**
+ * The findings for a machine: `lines` is `file:line: severity: message`, which editors jump to; `github` are the annotations
+ * of a workflow; `sarif` is SARIF 2.1.0.
+ *
+ * @param cwd - Files below it are named relative to it.
+ */
+export function formatFindings(checks: readonly CheckedPath[], format: FindingFormat, cwd: string): string {
+  const found = checks.flatMap((check) => check.findings.map((finding) => place(check, finding, cwd)));
+  if (format === 'sarif') return `${JSON.stringify(toSarif(found), null, 2)}\n`;
+  return found.map((one) => `${format === 'github' ? toAnnotation(one) : toLine(one)}\n`).join('');
+}
+
+// --- internal ---
+
+interface Placed extends SkillFinding {
+  readonly file: string;
+  readonly line: number;
+}
+
+function place({ path, file }: CheckedPath, finding: SkillFinding, cwd: string): Placed {
+  const near = file === undefined ? path : relative(cwd, file);
+  return { ...finding, file: near.startsWith('..') ? (file ?? path) : near, line: finding.line ?? 1 };
+}
+
+function toLine({ file, line, severity, message, code }: Placed): string {
+  return printable(`${file}:${line}: ${severity}: ${message}${code ? ` [${code}]` : ''}`);
+}
+
+/** https://docs.github.com/actions: `%`, line ends, and in properties `:` and `,` are escaped. */
+function toAnnotation({ file, line, severity, message, code }: Placed): string {
+  const text = (value: string): string =>
+    printable(value).replace(
+      /[%\r\n]/g,
+      (char) => `%${char.charCodeAt(0).toString(16).padStart(2, '0').toUpperCase()}`,
+    );
+  const property = (value: string): string => text(value).replaceAll(':', '%3A').replaceAll(',', '%2C');
+  return `::${severity} file=${property(file)},line=${line},title=${property(code ?? 'skill')}::${text(message)}`;
+}
+
+function toSarif(found: readonly Placed[]): object {
+  return {
+    $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
+    version: '2.1.0',
+    runs: [
+      {
+        tool: { driver: { name: 'skill-registry', rules: [...new Set(found.map(ruleOf))].map((id) => ({ id })) } },
+        results: found.map((one) => ({
+          ruleId: ruleOf(one),
+          level: one.severity,
+          message: { text: one.message },
+          locations: [
+            {
+              physicalLocation: {
+                artifactLocation: { uri: one.file.split('/').map(encodeURIComponent).join('/') },
+                region: { startLine: one.line },
+              },
+            },
+          ],
+        })),
+      },
+    ],
+  };
+}
+
+function ruleOf({ code }: Placed): string {
+  return code ?? 'agentskills';
+}

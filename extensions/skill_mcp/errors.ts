@@ -1,0 +1,27 @@
+import { CodedError, describeError } from 'skill-registry/kernel';
+
+/** Codes of what keeps the server from being opened. */
+export type McpErrorCode = 'INVALID_ARGUMENT' | 'MCP_LISTEN_FAILED' | 'MCP_TOKEN_MISSING';
+
+/** The name of the secret that clients have to present as a bearer token. */
+export const TOKEN_NAME: string = 'SKILL_MCP_TOKEN';
+
+export function tokenMissing(host: string): CodedError<McpErrorCode> {
+  return new CodedError(
+    'MCP_TOKEN_MISSING',
+    `On ${host} others than this machine can connect, so a bearer token is required. Set ${TOKEN_NAME} in the environment ` +
+      'or in the .env file of the root, or listen on 127.0.0.1.',
+    { host },
+  );
+}
+
+export function listenFailed(host: string, port: number, cause: unknown): CodedError<McpErrorCode> {
+  const { code } = cause as NodeJS.ErrnoException;
+  const reason = code === 'EADDRINUSE' ? 'the port is taken' : describeError(cause);
+  const message = `Cannot listen on ${host}, port ${port}: ${reason}. Give another port (0 takes a free one) or host.`;
+  return new CodedError('MCP_LISTEN_FAILED', message, { host, port }, cause);
+}
+
+export function invalidArgument(message: string): CodedError<McpErrorCode> {
+  return new CodedError('INVALID_ARGUMENT', message);
+}

@@ -1,0 +1,165 @@
+import type { Server } from 'node:http';
+import { type AddressInfo, isIP } from 'node:net';
+import { createAdaptorServer } from '@hono/node-server';
+import { createMcpHandler, validateHostHeader, validateOriginHeader } from '@modelcontextprotocol/server';
+import { type Context, Hono } from 'hono';
+import { bearerAuth } from 'hono/bearer-auth';
+import type { SkillMcpDoor } from './door.ts';
+import { listenFailed, tokenMissing } from './errors.ts';
+
+export interface ServeHttpOptions {
+  /** Name or address. Default: `127.0.0.1`. */
+  readonly host?: string;
+  /** 0 takes a free one. Default: 0. */
+  readonly port?: number;
+  /** What clients have to send as `Authorization: Bearer <token>`. Default: none, which only loopback allows. */
+  readonly token?: string | undefined;
+  /** Names it answers to beside `host` and those of loopback, without port; also the origins that may ask. Default: none. */
+  readonly allowedHosts?: readonly string[];
+  /** The largest request. Default: 1,048,576. */
+  readonly bodyBytes?: number;
+  /** For a request to arrive, and for its answer to begin. Default: 30. */
+  readonly requestSeconds?: number;
+  /** Told of what goes wrong with a request. Must not throw. */
+  readonly onError?: (error: Error) => void;
+}
+
+/** A server that listens. */
+export interface HttpServing {
+  /** `http://127.0.0.1:7337/mcp` */
+  readonly url: string;
+  /** What is open now: connections, and clients that wait for notifications. */
+  status(): Promise<{ readonly connections: number; readonly subscriptions: number }>;
+  /** Takes no more requests, finishes those under way within a second, ends everything else. */
+  close(): Promise<void>;
+}
+
+/** Where requests go. */
+export const MCP_PATH: string = '/mcp';
+
+const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
+/** For answers that are under way when the server is closed. */
+const GRACE_MS = 1_000;
+
+/**
+ * Serves any number of clients by Streamable HTTP, each request by itself: there are no sessions to leak.
+ *
+ * @throws MCP_TOKEN_MISSING for a host others can reach without a token; MCP_LISTEN_FAILED.
+ */
+export async function serveHttp(door: SkillMcpDoor, options: ServeHttpOptions = {}): Promise<HttpServing> {
+  const { host = '127.0.0.1', port = 0, token, requestSeconds = 30, onError = () => {} } = options;
+  if (!isLoopback(host) && !token) throw tokenMissing(host);
+  const handler = createMcpHandler(() => door.createServer(), {
+    onerror: onError,
+    maxRequestBodySize: options.bodyBytes ?? 1_048_576,
+  });
+  const answering = new Set<Promise<unknown>>();
+  const app = new Hono();
+  const allowed = [...LOOPBACK, hostName(host), ...(options.allowedHosts ?? []).map(hostName)];
+  app.use(async (context, next) => refusalOf(context, allowed) ?? next());
+  if (token) app.use(bearerAuth({ token }));
+  app.all(MCP_PATH, async (context) => {
+    const answer = handler.fetch(context.req.raw);
+    answering.add(answer);
+    try {
+      return await withinSeconds(answer, requestSeconds);
+    } finally {
+      answering.delete(answer);
+    }
+  });
+  app.notFound(() => refuse(404, `Nothing is here; MCP is at ${MCP_PATH}.`));
+  app.onError((error) => {
+    if ('getResponse' in error && typeof error.getResponse === 'function') return error.getResponse() as Response;
+    onError(error);
+    return refuse(500, 'The request failed.');
+  });
+
+  const milliseconds = requestSeconds * 1000;
+  const limits = { requestTimeout: milliseconds, headersTimeout: milliseconds, connectionsCheckingInterval: 1000 };
+  const server = createAdaptorServer({ fetch: app.fetch, serverOptions: limits }) as Server;
+  await listen(server, host, port);
+  // Out of descriptors, for example: nobody new can connect for a moment.
+  server.on('error', onError);
+  const unsubscribe = door.onListChanged(({ resources, prompts }) => {
+    if (resources) handler.notify.resourcesChanged();
+    if (prompts) handler.notify.promptsChanged();
+  });
+  let closing: Promise<void> | undefined;
+  return {
+    url: `http://${hostName(host)}:${(server.address() as AddressInfo).port}${MCP_PATH}`,
+    async status() {
+      const connections = await new Promise<number>((resolve, reject) =>
+        server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
+      );
+      const { listenerCount = 0 } = handler.bus as { listenerCount?: number };
+      return { connections, subscriptions: listenerCount };
+    },
+    close() {
+      closing ??= (async () => {
+        unsubscribe();
+        const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+        await Promise.race([Promise.allSettled(answering), pause(GRACE_MS)]);
+        await handler.close();
+        server.closeIdleConnections();
+        await Promise.race([closed, pause(GRACE_MS)]);
+        server.closeAllConnections();
+        await closed;
+      })();
+      return closing;
+    },
+  };
+}
+
+// --- internal ---
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || host === '[::1]' || (isIP(host) === 4 && host.startsWith('127.'));
+}
+
+/** As it stands in a URL and in a Host header. */
+function hostName(host: string): string {
+  return isIP(host) === 6 ? `[${host}]` : host.toLowerCase();
+}
+
+/**
+ * A page somewhere else can make a browser on this machine ask us, under its own name once that name points here. So a
+ * request has to name us, and come from no page but ours.
+ */
+function refusalOf({ req }: Context, allowed: readonly string[]): Response | undefined {
+  const names = [...allowed];
+  const host = validateHostHeader(req.header('host'), names);
+  if (!host.ok) return refuse(403, `${host.message}. Allowed: ${names.join(', ')}; allowed_hosts adds names.`);
+  const origin = validateOriginHeader(req.header('origin'), names);
+  return origin.ok ? undefined : refuse(403, `${origin.message}. Pages of other hosts may not ask.`);
+}
+
+function refuse(status: number, message: string): Response {
+  return Response.json({ jsonrpc: '2.0', error: { code: -32_000, message }, id: null }, { status });
+}
+
+async function withinSeconds(answer: Promise<Response>, seconds: number): Promise<Response> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<Response>((resolve) => {
+    timer = setTimeout(() => resolve(refuse(503, `No answer within ${seconds} s.`)), seconds * 1000);
+  });
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function listen(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onError = (error: Error): void => reject(listenFailed(host, port, error));
+    server.once('error', onError);
+    server.listen(port, host.replace(/^\[|\]$/g, ''), () => {
+      server.off('error', onError);
+      resolve();
+    });
+  });
+}
+
+function pause(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds).unref());
+}

@@ -1,0 +1,87 @@
+import {
+  CodedError,
+  type Extension,
+  type ExtensionContext,
+  type ServiceProvider,
+  type TurnContext,
+} from 'skill-registry/kernel';
+import type { SkillRegistryExtension } from '../skill_registry/api.ts';
+import { readMcpConfig, type SkillMcpConfig } from './config.ts';
+import { createSkillMcpDoor } from './door.ts';
+import { TOKEN_NAME } from './errors.ts';
+import { type HttpServing, serveHttp } from './http.ts';
+
+/** The door inside a running kernel: the same registry over HTTP, as long as the kernel runs. */
+export class SkillMcpMain implements Extension, ServiceProvider {
+  #context: ExtensionContext | undefined;
+  #config: SkillMcpConfig | undefined;
+  #serving: HttpServing | undefined;
+
+  async initialize(context: ExtensionContext): Promise<void> {
+    this.#context = context;
+    this.#config = readMcpConfig(context.config);
+  }
+
+  async start(): Promise<void> {}
+
+  /** Ends with its signal; a failure to listen is tried again, for the port may become free. */
+  async runBackground(signal: AbortSignal): Promise<void> {
+    const context = this.#context as ExtensionContext;
+    const { agent, tools, page_size, http } = this.#config as SkillMcpConfig;
+    const { registry } = context.getExtension<SkillRegistryExtension>('skill_registry');
+    const door = createSkillMcpDoor(registry, {
+      turn: turnOf(agent, context),
+      tools,
+      pageSize: page_size,
+      onProblem: ({ file, message }) => context.log.info(`${file}: ${message}`),
+    });
+    try {
+      this.#serving = await serveHttp(door, {
+        host: http.host,
+        port: http.port,
+        token: context.getSecret(TOKEN_NAME),
+        allowedHosts: http.allowed_hosts,
+        bodyBytes: http.body_bytes,
+        requestSeconds: http.request_seconds,
+        onError: (error) => context.log.debug(error.message),
+      });
+      context.notifyUser(`Skills over MCP: ${this.#serving.url}`);
+      await aborted(signal);
+    } finally {
+      door.close();
+      await this.#serving?.close();
+      this.#serving = undefined;
+    }
+  }
+
+  async stop(): Promise<void> {
+    await this.#serving?.close();
+  }
+
+  async destroy(): Promise<void> {}
+
+  healthCheck(): boolean {
+    return this.#serving !== undefined;
+  }
+}
+
+// --- internal ---
+
+/** @throws AGENT_NOT_FOUND. */
+function turnOf(agent: string | null, { kernel }: ExtensionContext): TurnContext {
+  if (agent === null) return { channelId: 'skill_mcp' };
+  const agents = kernel.agents();
+  const found = agents.find(({ id }) => id === agent);
+  if (!found) {
+    const known = agents.map(({ id }) => id).join(', ') || 'none';
+    throw new CodedError('AGENT_NOT_FOUND', `The config of skill_mcp names no agent "${agent}". Agents: ${known}.`);
+  }
+  return { channelId: 'skill_mcp', agentId: agent, ...(found.usesSkills ? { boundSkills: found.usesSkills } : {}) };
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    signal.addEventListener('abort', () => resolve(), { once: true });
+    if (signal.aborted) resolve();
+  });
+}

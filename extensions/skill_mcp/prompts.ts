@@ -1,0 +1,64 @@
+import type { McpServer, Prompt, PromptArgument } from '@modelcontextprotocol/server';
+import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
+import { isCodedError, type TurnContext } from 'skill-registry/kernel';
+import type { Skill, SkillRegistry } from '../skill_registry/api.ts';
+import { pageOf } from './skill-source.ts';
+
+/** The one argument of a skill that names none: what a person types after a slash command. */
+const WHOLE = 'arguments';
+
+/** Offers each skill that a person may invoke as a prompt; what it says is what `/skills:<id>` sends. */
+export function servePrompts(
+  { server }: McpServer,
+  registry: SkillRegistry,
+  { turn, pageSize, local }: { readonly turn: TurnContext; readonly pageSize: number; readonly local: boolean },
+): void {
+  server.setRequestHandler('prompts/list', ({ params }) => {
+    const skills = invocableSkills(registry, turn);
+    const { page, next } = pageOf(skills, params?.cursor, pageSize, ({ id }) => id);
+    return { prompts: page.map(toPrompt), ...next };
+  });
+  server.setRequestHandler('prompts/get', async ({ params: { name, arguments: given = {} } }) => {
+    const skill = invocableSkills(registry, turn).find(({ id }) => id === name);
+    if (!skill)
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `No prompt ${JSON.stringify(name.slice(0, 100))}.`);
+    const unknown = Object.keys(given).filter((key) => !argumentsOf(skill).some((one) => one.name === key));
+    if (unknown.length > 0) {
+      const names = argumentsOf(skill).map((one) => one.name);
+      const message = `Prompt ${name} has no argument ${unknown.join(', ')}; it has ${names.join(', ')}.`;
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
+    }
+    const args = skill.arguments.length > 0 ? given : (given[WHOLE] ?? '');
+    // Files of a skill are resources below its address; a path means something only on this machine.
+    const options = local ? {} : { dir: `skill://${skill.id}` };
+    const text = await registry.apply(skill.id, args, turn, options).catch((error) => {
+      throw toProtocolError(error);
+    });
+    return { description: skill.description, messages: [{ role: 'user', content: { type: 'text', text } }] };
+  });
+}
+
+/** The skills of a turn that a person may invoke, in order of id. */
+export function invocableSkills(registry: SkillRegistry, turn: TurnContext): readonly Skill[] {
+  const skills = registry.visible(turn, 'person').filter(({ userInvocable }) => userInvocable);
+  return skills.sort((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+// --- internal ---
+
+function toPrompt(skill: Skill): Prompt {
+  const { id, name, description } = skill;
+  return { name: id, ...(name === id ? {} : { title: name }), description, arguments: [...argumentsOf(skill)] };
+}
+
+function argumentsOf({ arguments: names, argumentHint }: Skill): readonly PromptArgument[] {
+  const about = argumentHint ? { description: argumentHint } : {};
+  if (names.length === 0) return [{ name: WHOLE, ...about, required: false }];
+  return names.map((name) => ({ name, ...about, required: false }));
+}
+
+/** What a client may read of a failure: ours say what to do, others nothing. */
+function toProtocolError(error: unknown): unknown {
+  if (!isCodedError(error)) return error;
+  return new ProtocolError(ProtocolErrorCode.InternalError, `${error.code}: ${error.message}`, { code: error.code });
+}

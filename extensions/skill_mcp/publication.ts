@@ -1,0 +1,136 @@
+import { createHash } from 'node:crypto';
+import { isCodedError, type Problem, type TurnContext } from 'skill-registry/kernel';
+import type { Skill, SkillRegistry } from '../skill_registry/api.ts';
+import {
+  isPublished,
+  type PublishedFile,
+  type PublishedSkill,
+  publishSkill,
+  skillIdOf,
+  type Unpublished,
+} from './published-skill.ts';
+
+/** The skills of one scope as SEP-2640 wants them: only those that conform, each with the digests of all its files. */
+export interface Publication {
+  /**
+   * In order of id, beginning after the one that is given.
+   *
+   * @param maxAgeMs - How long an entry is believed. Default: that of the publication.
+   */
+  after(id: string | undefined, maxAgeMs?: number): AsyncGenerator<PublishedSkill>;
+  /** The published skill a URI belongs to: its own, of a file or of a folder of it. Looked at anew, whatever is remembered. */
+  find(uri: string): Promise<PublishedSkill | undefined>;
+  /** The bytes of one file, as the entry says they are. Undefined when no such file is published. */
+  read(uri: string): Promise<{ readonly file: PublishedFile; readonly bytes: Uint8Array } | undefined>;
+  /** SKILL_NOT_PUBLISHED for every skill that is kept back, once all have been looked at since their SKILL.md changed. */
+  problems(): Promise<readonly Problem[]>;
+}
+
+/**
+ * @param turn - Whose skills: what `list` would give in that turn.
+ * @param maxAgeMs - How long an entry is believed without looking at the files beside SKILL.md again.
+ */
+export function createPublication(registry: SkillRegistry, turn: TurnContext, maxAgeMs: number): Publication {
+  const known = new Map<string, Known>();
+  let current: { readonly version: number; readonly skills: ReadonlyMap<string, Skill> } | undefined;
+
+  const skills = (): ReadonlyMap<string, Skill> => {
+    const { version } = registry.snapshot();
+    if (current?.version !== version) {
+      const sorted = [...registry.visible(turn)].sort((a, b) => (a.id < b.id ? -1 : 1));
+      current = { version, skills: new Map(sorted.map((skill) => [skill.id, skill])) };
+      const there = new Set(sorted.map(({ qualifiedId }) => qualifiedId));
+      for (const id of known.keys()) if (!there.has(id)) known.delete(id);
+    }
+    return current.skills;
+  };
+  const publish = (skill: Skill, maxAge = maxAgeMs): Promise<PublishedSkill | Unpublished> => {
+    const before = known.get(skill.qualifiedId);
+    const isFresh = before?.digest === skill.digest && performance.now() - before.at < maxAge;
+    // Whoever comes while it is made shares it.
+    if (before && (isFresh || before.running)) return before.result;
+    const read = (path?: string): Promise<Uint8Array> =>
+      registry.readBytes(skill.id, { ...(path === undefined ? {} : { path }), told: false }, turn);
+    const next: Known = {
+      digest: skill.digest,
+      at: performance.now(),
+      running: true,
+      result: publishSkill(skill, registry, read).finally(() => {
+        next.running = false;
+      }),
+    };
+    known.set(skill.qualifiedId, next);
+    return next.result;
+  };
+  const lookUp = async (uri: string, maxAge?: number): Promise<PublishedSkill | undefined> => {
+    const id = skillIdOf(uri);
+    const skill = id === undefined ? undefined : skills().get(id);
+    if (!skill) return undefined;
+    const result = await publish(skill, maxAge);
+    return isPublished(result) ? result : undefined;
+  };
+
+  return {
+    async *after(id, maxAge) {
+      for (const skill of skills().values()) {
+        if (id !== undefined && skill.id <= id) continue;
+        const result = await publish(skill, maxAge);
+        if (isPublished(result)) yield result;
+      }
+    },
+    find: (uri) => lookUp(uri, 0),
+    async read(uri) {
+      // When the file is not what the entry says it has changed since, and the entry is made anew.
+      for (const maxAge of [Number.POSITIVE_INFINITY, 0, 0]) {
+        const found = await lookUp(uri, maxAge);
+        const file = found?.files.get(uri);
+        if (!file && maxAge === 0) return undefined;
+        if (!file) continue;
+        const bytes = await readOne(registry, turn, skillIdOf(uri) ?? '', file.path);
+        if (bytes && digestOf(bytes) === file.digest) return { file, bytes };
+      }
+      return undefined;
+    },
+    async problems() {
+      const kept: Problem[] = [];
+      for (const skill of skills().values()) {
+        const result = await publish(skill, Number.POSITIVE_INFINITY);
+        if (!isPublished(result)) kept.push(notPublished(skill, result.reason));
+      }
+      return kept;
+    },
+  };
+}
+
+// --- internal ---
+
+interface Known {
+  readonly digest: string;
+  readonly at: number;
+  readonly result: Promise<PublishedSkill | Unpublished>;
+  running: boolean;
+}
+
+/** Undefined for a file that has gone. */
+async function readOne(
+  registry: SkillRegistry,
+  turn: TurnContext,
+  id: string,
+  path: string,
+): Promise<Uint8Array | undefined> {
+  try {
+    return await registry.readBytes(id, path === 'SKILL.md' ? {} : { path }, turn);
+  } catch (error) {
+    if (isCodedError(error)) return undefined;
+    throw error;
+  }
+}
+
+function digestOf(bytes: Uint8Array): string {
+  return `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
+}
+
+function notPublished({ id, file }: Skill, reason: string): Problem {
+  const message = `Skill "${id}" is not published over MCP: ${reason}. Correct it; its tools and its prompt work all the same.`;
+  return { code: 'SKILL_NOT_PUBLISHED', severity: 'warning', file, message, details: { skill_id: id } };
+}

@@ -1,0 +1,129 @@
+import { isUtf8 } from 'node:buffer';
+import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
+import {
+  DIRECTORY_MIME_TYPE,
+  type DirectoryResource,
+  type SkillReadResult,
+  type SkillSource,
+} from '@modelcontextprotocol/server/ext/skills';
+import { getMimeType } from 'hono/utils/mime';
+import type { Publication } from './publication.ts';
+import { type PublishedSkill, SKILL_MD, skillIdOf } from './published-skill.ts';
+
+/** The catalog as the SDK's Skills extension asks for it. */
+export function createSkillSource(publication: Publication, pageSize: number): SkillSource {
+  return {
+    async list({ cursor }) {
+      const skills: PublishedSkill[] = [];
+      for await (const skill of publication.after(readCursor(cursor))) {
+        // One more than the page holds tells that there is another one.
+        if (skills.length === pageSize)
+          return { skills: skills.map(({ entry }) => entry), ...next(idOf(skills.at(-1))) };
+        skills.push(skill);
+      }
+      return { skills: skills.map(({ entry }) => entry) };
+    },
+
+    async get(uri) {
+      const entry = (await publication.find(canonical(uri)))?.entry;
+      // A file of a skill belongs to it and is no skill.
+      return entry?.uri === canonical(uri) ? entry : undefined;
+    },
+
+    async read(uri) {
+      const found = await publication.read(canonical(uri));
+      return found && contentOf(found.file.path, found.bytes);
+    },
+
+    async readDirectory(uri, { cursor }) {
+      const folder = canonical(uri);
+      const found = await publication.find(folder);
+      const children = found && childrenOf(found, folder);
+      if (!children) return undefined;
+      const { page, next: more } = pageOf(children, cursor, pageSize, (child) => child.uri);
+      return { resources: [...page], ...more };
+    },
+
+    async listResources() {
+      const listed: DirectoryResource[] = [];
+      // Only SKILL.md shows here, and an entry is made anew when that changes.
+      for await (const { entry, files } of publication.after(undefined, Number.POSITIVE_INFINITY)) {
+        const { name, description } = entry.frontmatter;
+        const size = files.get(entry.uri)?.size ?? 0;
+        listed.push({ uri: entry.uri, name, description, mimeType: mimeTypeOf(SKILL_MD), size });
+      }
+      return listed;
+    },
+  };
+}
+
+/** The page of `items` after `cursor`. @throws a protocol error for a cursor that is none. */
+export function pageOf<T>(
+  items: readonly T[],
+  cursor: string | undefined,
+  pageSize: number,
+  key: (item: T) => string,
+): { readonly page: readonly T[]; readonly next: { readonly nextCursor?: string } } {
+  const after = readCursor(cursor);
+  const left = after === undefined ? items : items.filter((item) => key(item) > after);
+  const page = left.slice(0, pageSize);
+  const last = page.at(-1);
+  return { page, next: last !== undefined && left.length > page.length ? next(key(last)) : {} };
+}
+
+// --- internal ---
+
+const PREFIX = 'after:';
+
+function next(after: string | undefined): { readonly nextCursor?: string } {
+  return after === undefined ? {} : { nextCursor: Buffer.from(PREFIX + after).toString('base64url') };
+}
+
+/** What an answer ended with. It stays good when the catalog changes: the next answer begins after it. */
+function readCursor(cursor: string | undefined): string | undefined {
+  if (cursor === undefined) return undefined;
+  const text = Buffer.from(cursor, 'base64url').toString('utf8');
+  if (text.startsWith(PREFIX)) return text.slice(PREFIX.length);
+  throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Invalid cursor: give one as it came with an answer.');
+}
+
+function idOf(skill: PublishedSkill | undefined): string | undefined {
+  return skill && skillIdOf(skill.entry.uri);
+}
+
+/** As every URI of an entry is written, so that two spellings of one are one. */
+function canonical(uri: string): string {
+  try {
+    return new URL(uri).href;
+  } catch {
+    return uri;
+  }
+}
+
+/** Direct children in order of URI; undefined when there is no such folder. */
+function childrenOf({ entry, files }: PublishedSkill, folder: string): readonly DirectoryResource[] | undefined {
+  const children = new Map<string, DirectoryResource>();
+  for (const [uri, { path, size }] of files) {
+    if (!uri.startsWith(`${folder}/`)) continue;
+    const [segment = '', ...below] = uri.slice(folder.length + 1).split('/');
+    const child = `${folder}/${segment}`;
+    const name = decodeURIComponent(segment);
+    const file = { uri, name, mimeType: mimeTypeOf(path), size };
+    children.set(child, below.length > 0 ? { uri: child, name, mimeType: DIRECTORY_MIME_TYPE } : file);
+  }
+  const isRoot = folder === entry.uri.slice(0, -`/${SKILL_MD}`.length);
+  if (children.size === 0 && !isRoot) return undefined;
+  return [...children.values()].sort((a, b) => (a.uri < b.uri ? -1 : 1));
+}
+
+/** Text only when its UTF-8 is the very bytes: the digest is over them. */
+function contentOf(path: string, bytes: Uint8Array): SkillReadResult {
+  const mimeType = mimeTypeOf(path);
+  if (!isUtf8(bytes)) return { bytes, mimeType };
+  return { text: new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes), mimeType };
+}
+
+function mimeTypeOf(path: string): string {
+  if (/\.(md|markdown)$/i.test(path)) return 'text/markdown';
+  return getMimeType(path)?.split(';')[0] ?? 'application/octet-stream';
+}

@@ -1,0 +1,23 @@
+import { expect, it } from 'vitest';
+import { loadedModules } from '../helpers/loaded-modules.ts';
+
+const packagesOf = (files: readonly string[]): ReadonlySet<string> =>
+  new Set(files.flatMap((file) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1] ?? []));
+
+it('loads no MCP, web, model or command code with the library, not even when it is used', () => {
+  const files = loadedModules(`
+    import { createSkillRegistry } from 'skill-registry';
+    const registry = await createSkillRegistry({ config: { sources: [{ path: 'skills' }] } });
+    await registry.context('review');
+    await registry.close();`);
+  expect(files).toContain('dist/extensions/skill_registry/registry.js');
+  expect(files.filter((file) => /^dist\/(cli|extensions\/(?!skill_registry))\//.test(file))).toEqual([]);
+  const unwanted = /^(ai|@ai-sdk\/.*|@modelcontextprotocol\/.*|hono|@hono\/.*|commander|marked.*|jiti)$/;
+  expect([...packagesOf(files)].filter((name) => unwanted.test(name))).toEqual([]);
+});
+
+it('loads the AI SDK with its own door, and no MCP', () => {
+  const packages = packagesOf(loadedModules("import { skillTools } from 'skill-registry/ai-sdk'; skillTools;"));
+  expect(packages).toContain('ai');
+  expect([...packages].filter((name) => /modelcontextprotocol|hono|commander/.test(name))).toEqual([]);
+});

@@ -1,0 +1,93 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { SkillsClient } from '@modelcontextprotocol/client/ext/skills';
+import { expect, it } from 'vitest';
+import { httpClient, stdioClient } from '../helpers/mcp.ts';
+import { runCommand, startCommand } from '../helpers/run-command.ts';
+import { skillMd, tempFolder, writeTree } from '../helpers/temp-folder.ts';
+import { waitFor } from '../helpers/wait-for.ts';
+
+const TREE = {
+  'skills/tea/SKILL.md': skillMd({ name: 'tea', description: 'Brews tea.' }, 'See $'.concat('{SKILL_DIR}.')),
+  'skills/cup/SKILL.md': skillMd({ name: 'mug', description: 'Holds tea.' }),
+  'extensions/waiter/manifest.yaml':
+    'id: waiter\nname: Waiter\nversion: 1.0.0\ndescription: Waits.\nagent: { integration_mode: tool, uses_skills: [tea] }\n',
+};
+
+/** A package whose code prints where only the protocol may stand. */
+const LOUD = {
+  'data/skill_registry/config.yaml': 'sources: [{ path: skills }, { package: loud }]\n',
+  'node_modules/loud/package.json': JSON.stringify({ name: 'loud', version: '1.0.0', type: 'module', main: 'main.js' }),
+  'node_modules/loud/main.js':
+    "console.log('LOUD'); export function skillSource() { return { id: 'loud', kind: 'x', location: 'x', scan: async () => ({ skills: [], problems: [] }) }; }",
+};
+
+it('serves an agent’s skills on standard output, where nothing but the protocol stands, and tells of an edit', async () => {
+  const root = tempFolder({ ...TREE, ...LOUD });
+  const heard: string[] = [];
+  const onChanged = (): void => void heard.push('changed');
+  const listChanged = { resources: { autoRefresh: false, debounceMs: 0, onChanged } };
+  const { client, stderr } = await stdioClient(['--root', root, '--agent', 'waiter'], 'legacy', { listChanged });
+  const skills = new SkillsClient(client);
+  expect((await skills.list()).skills.map(({ uri }) => uri)).toEqual(['skill://tea/SKILL.md']);
+  const { messages } = await client.getPrompt({ name: 'tea' });
+  // On this machine, so a path means something.
+  expect(JSON.stringify(messages)).toContain(`See ${join(root, 'skills/tea')}.`);
+  await waitFor('what the package printed', () => stderr().includes('LOUD'));
+  writeFileSync(join(root, 'skills/tea/SKILL.md'), skillMd({ name: 'tea', description: 'Brews better tea.' }));
+  await waitFor('the notification', () => heard.length > 0, 10_000);
+  expect((await skills.list()).skills[0]?.frontmatter.description).toBe('Brews better tea.');
+});
+
+it('says on standard error which skills are not published, and ends when its client leaves', async () => {
+  const root = tempFolder(TREE);
+  const running = startCommand(['mcp', '--root', root]);
+  await running.untilStderr('Skill "cup" is not published over MCP');
+  running.child.stdin?.end();
+  expect(await running.exited).toBe(0);
+  expect(running.stdout()).toBe('');
+});
+
+it('listens on HTTP, prints the address, asks for the token, and ends with status 0 on SIGTERM', async () => {
+  const root = tempFolder(TREE);
+  const running = startCommand(['mcp', '--http', '0', '--root', root, '--json'], {
+    environment: { SKILL_MCP_TOKEN: 'correct-horse-battery' },
+  });
+  await running.until('}');
+  const { url } = JSON.parse(running.stdout()) as { url: string };
+  await expect(httpClient(url)).rejects.toThrow();
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: {
+      authorization: 'Bearer correct-horse-battery',
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
+  });
+  expect(await response.text()).toContain('load_skill');
+  running.child.kill('SIGTERM');
+  expect(await running.exited).toBe(0);
+});
+
+it('refuses an agent that does not exist, a port that is none, and other machines without a token', async () => {
+  const root = tempFolder(TREE);
+  const mcp = (...args: string[]) => runCommand(['mcp', '--root', root, '--http', '0', ...args]);
+  expect(await mcp('--agent', 'cook')).toMatchObject({
+    status: 1,
+    stderr: expect.stringMatching(/AGENT_NOT_FOUND: No agent "cook"\. Agents: .*waiter/),
+  });
+  writeTree(root, { 'extensions/broken/manifest.yaml': 'id: broken\nagent: 5\n' });
+  expect(await mcp('--agent', 'broken')).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining('AGENT_UNAVAILABLE'),
+  });
+  expect(await mcp('--http', 'x')).toMatchObject({
+    status: 2,
+    stderr: expect.stringContaining('A port is 0 to 65535'),
+  });
+  expect(await mcp('--host', '0.0.0.0')).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining('SKILL_MCP_TOKEN'),
+  });
+});

@@ -1,0 +1,80 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { runCommand } from '../helpers/run-command.ts';
+import { skillMd, tempFolder } from '../helpers/temp-folder.ts';
+
+it('starts a valid skill from the template, and never touches one that is there', async () => {
+  const root = tempFolder();
+  const args = ['new', 'brew-tea', '--root', root, '--description', 'How to "brew": tea.'];
+  const file = join(root, 'skills/brew-tea/SKILL.md');
+  expect(await runCommand(args)).toMatchObject({ status: 0, stdout: `${file}\n` });
+  const text = readFileSync(file, 'utf8');
+  expect(text).toMatch(/^---\nname: brew-tea\ndescription: "How to \\"brew\\": tea\."\n---\n\n# Brew tea\n/);
+  expect(await runCommand(['validate', file])).toMatchObject({ status: 0 });
+  expect(await runCommand(args)).toMatchObject({ status: 2, stderr: expect.stringContaining('is there already') });
+  expect(readFileSync(file, 'utf8')).toBe(text);
+});
+
+it('takes no id that agentskills.io forbids or that leads elsewhere, and a folder of one’s choice', async () => {
+  const cwd = tempFolder();
+  for (const id of ['Tea', 'tea--cup', '../tea', '-x', 'a/b']) {
+    expect(await runCommand(['new', '--', id], { cwd })).toMatchObject({ status: 2 });
+  }
+  const made = await runCommand(['new', 'tea', '--skills', 'mine', '--json'], { cwd });
+  expect(JSON.parse(made.stdout)).toEqual({
+    skill_id: 'tea',
+    file: join(cwd, 'mine/tea/SKILL.md'),
+    valid: true,
+    errors: [],
+  });
+});
+
+it('gives findings with file and line, as lines, annotations and SARIF', async () => {
+  const cwd = tempFolder({
+    'tea/SKILL.md': skillMd({ name: 'tea', description: 'Tea.' }),
+    'bad, one/SKILL.md': skillMd({ description: '100% wrong', name: 'Bad' }),
+    'none/x.txt': 'x',
+  });
+  const validate = (...args: string[]) => runCommand(['validate', 'tea', 'bad, one', 'none', ...args], { cwd });
+  const lower = "Skill name 'Bad' must be lowercase";
+  const other = "Directory name 'bad, one' must match skill name 'Bad'";
+  expect(await validate('--format', 'lines')).toEqual({
+    status: 1,
+    stdout: `bad, one/SKILL.md:3: error: ${lower}\nbad, one/SKILL.md:3: error: ${other}\nnone:1: error: Missing required file: SKILL.md\n`,
+    stderr: '',
+  });
+  const { stdout } = await validate('--format', 'github');
+  expect(stdout.split('\n')[0]).toBe(`::error file=bad%2C one/SKILL.md,line=3,title=skill::${lower}`);
+  const { runs, version } = JSON.parse((await validate('--format', 'sarif')).stdout);
+  expect(version).toBe('2.1.0');
+  expect(runs[0].results[0]).toEqual({
+    ruleId: 'agentskills',
+    level: 'error',
+    message: { text: lower },
+    locations: [{ physicalLocation: { artifactLocation: { uri: 'bad%2C%20one/SKILL.md' }, region: { startLine: 3 } } }],
+  });
+  const lenient = await validate('--format', 'lines', '--profile', 'lenient');
+  expect(lenient.stdout).toContain('bad, one/SKILL.md:3: warning: ');
+  expect(lenient.stdout).toContain('[NAME_INVALID]');
+  expect(await validate('--format', 'xml')).toMatchObject({ status: 2 });
+});
+
+it('writes completion scripts that know every command and option, and asks for ids', async () => {
+  const { stdout: bash } = await runCommand(['completion', 'bash']);
+  const ask = `${bash}\nCOMP_WORDS=(skill-registry "$1" "$2"); COMP_CWORD=$3; _skill_registry; printf '%s ' "\${COMPREPLY[@]}"`;
+  const complete = (...args: string[]): string =>
+    spawnSync('bash', ['-c', ask, 'x', ...args], { encoding: 'utf8' }).stdout;
+  expect(complete('va', '', '1').trim()).toBe('validate');
+  expect(complete('validate', '--f', '2').trim()).toBe('--format');
+  expect(complete('mcp', '--a', '2').trim()).toBe('--allow-host --agent');
+  expect((await runCommand(['completion', 'zsh'])).stdout).toContain('bashcompinit');
+  const { stdout: fish } = await runCommand(['completion', 'fish']);
+  expect(fish).toContain(
+    "complete -c skill-registry -n '__fish_seen_subcommand_from show' -f -a '(skill-registry completion ids)'",
+  );
+  const root = tempFolder({ 'skills/tea/SKILL.md': skillMd({ name: 'tea', description: 'Tea.' }) });
+  expect((await runCommand(['completion', 'ids', '--root', root])).stdout).toMatch(/^tea\n/);
+  expect(await runCommand(['completion', 'csh'])).toMatchObject({ status: 2, stdout: '' });
+});

@@ -1,0 +1,34 @@
+import { spawnSync } from 'node:child_process';
+import { packageRoot } from 'skill-registry/kernel';
+
+/** Writes the address of every module to standard error as it is loaded. */
+const HOOKS = `
+  import { writeSync } from 'node:fs';
+  export async function load(url, context, next) {
+    writeSync(2, 'LOADED ' + url + '\\n');
+    return next(url, context);
+  }`;
+
+/**
+ * The files a program loads in a process of its own, relative to the package; the built ones.
+ *
+ * @param program - An ES module. It runs in the folder of the package, so that the package's own name leads to it.
+ */
+export function loadedModules(program: string): readonly string[] {
+  const register = `import { register } from 'node:module'; register('data:text/javascript,' + encodeURIComponent(${JSON.stringify(HOOKS)}));`;
+  const common = `import { createRequire } from 'node:module'; for (const file of Object.keys(createRequire(process.cwd() + '/x.js').cache)) console.error('LOADED file://' + file);`;
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    [
+      '--import',
+      `data:text/javascript,${encodeURIComponent(register)}`,
+      '--input-type=module',
+      '-e',
+      `${program};\n${common}`,
+    ],
+    { cwd: packageRoot(), encoding: 'utf8' },
+  );
+  if (status !== 0) throw new Error(stderr);
+  const files = [...stderr.matchAll(/^LOADED file:\/\/(.*)$/gm)].map(([, file = '']) => file);
+  return files.map((file) => file.replace(`${packageRoot()}/`, ''));
+}

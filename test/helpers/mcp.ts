@@ -1,0 +1,98 @@
+import { join } from 'node:path';
+import { Client, type ClientOptions, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import type { Problem } from 'skill-registry/kernel';
+import {
+  createSkillMcpDoor,
+  type HttpServing,
+  type ServeHttpOptions,
+  type SkillMcpDoor,
+  type SkillMcpOptions,
+  serveHttp,
+} from 'skill-registry/mcp';
+import { onTestFinished } from 'vitest';
+import { type OpenRegistry, openRegistry } from './open-registry.ts';
+import type { Tree } from './temp-folder.ts';
+
+const MAIN = join(import.meta.dirname, '..', '..', 'dist', 'cli', 'main.js');
+
+/** A registry behind HTTP in this process, closed when the test has finished. */
+export interface ServedRegistry extends OpenRegistry {
+  readonly door: SkillMcpDoor;
+  readonly serving: HttpServing;
+  /** Every skill that was kept back so far. */
+  readonly told: readonly Problem[];
+}
+
+export interface ServeOptions {
+  readonly config?: Readonly<Record<string, unknown>>;
+  readonly mcp?: SkillMcpOptions;
+  readonly http?: ServeHttpOptions;
+}
+
+export async function serveRegistry(
+  tree: Tree = {},
+  { config, mcp, http }: ServeOptions = {},
+): Promise<ServedRegistry> {
+  const opened = await openRegistry(tree, config);
+  const told: Problem[] = [];
+  const door = createSkillMcpDoor(opened.registry, { ...mcp, onProblem: (problem) => told.push(problem) });
+  const serving = await serveHttp(door, http);
+  onTestFinished(() => serving.close());
+  return { ...opened, door, serving, told };
+}
+
+/** What every host of today speaks, and what the newest speak. */
+export type Era = 'legacy' | 'modern';
+
+/** The official client over HTTP, connected; closed when the test has finished. */
+export async function httpClient(url: string, era: Era = 'modern', options: ClientOptions = {}): Promise<Client> {
+  const client = newClient(era, options);
+  await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+  onTestFinished(() => client.close());
+  return client;
+}
+
+export interface StdioClient {
+  readonly client: Client;
+  readonly transport: StdioClientTransport;
+  stderr(): string;
+}
+
+/** The official client over stdio, which starts `skill-registry mcp` with these arguments. */
+export async function stdioClient(
+  args: readonly string[],
+  era: Era = 'modern',
+  options: ClientOptions = {},
+): Promise<StdioClient> {
+  const client = newClient(era, options);
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [MAIN, 'mcp', ...args],
+    stderr: 'pipe',
+  });
+  let stderr = '';
+  transport.stderr?.on('data', (data) => {
+    stderr += String(data);
+  });
+  await client.connect(transport);
+  onTestFinished(() => client.close());
+  return { client, transport, stderr: () => stderr };
+}
+
+/** The result of a tool, as its structured content gives it. */
+export async function callTool(
+  client: Client,
+  name: string,
+  args: Record<string, unknown>,
+): Promise<{ readonly result: Record<string, unknown>; readonly isError: boolean }> {
+  const { structuredContent, isError = false } = await client.callTool({ name, arguments: args });
+  return { result: structuredContent as Record<string, unknown>, isError };
+}
+
+// --- internal ---
+
+function newClient(era: Era, options: ClientOptions): Client {
+  const versionNegotiation = { mode: era === 'modern' ? { pin: '2026-07-28' } : 'legacy' } as const;
+  return new Client({ name: 'test', version: '1.0.0' }, { versionNegotiation, ...options });
+}

@@ -1,0 +1,118 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { SkillsClient } from '@modelcontextprotocol/client/ext/skills';
+import { packageRoot } from 'skill-registry/kernel';
+import { expect, it, onTestFinished } from 'vitest';
+import { httpClient, serveRegistry } from '../helpers/mcp.ts';
+import { startCommand } from '../helpers/run-command.ts';
+import { skillMd, tempFolder } from '../helpers/temp-folder.ts';
+import { waitFor } from '../helpers/wait-for.ts';
+
+const MANY = Object.fromEntries(
+  Array.from({ length: 150 }, (_, n) => [
+    `skills/skill-${n}/SKILL.md`,
+    skillMd({ name: `skill-${n}`, description: `Does ${n}.` }, 'text '.repeat(5000)),
+  ]),
+);
+
+/** A client that waits for notifications and asks and asks, until it is killed. */
+const CLIENT = `
+  import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+  import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+  import { SkillsClient } from '@modelcontextprotocol/client/ext/skills';
+  const [kind, ...rest] = process.argv.slice(1);
+  const listChanged = { prompts: { autoRefresh: false, onChanged() {} } };
+  const client = new Client({ name: 'victim', version: '1' }, { listChanged, versionNegotiation: { mode: { pin: '2026-07-28' } } });
+  const transport = kind === 'http'
+    ? new StreamableHTTPClientTransport(new URL(rest[0]))
+    : new StdioClientTransport({ command: process.execPath, args: rest, stderr: 'ignore' });
+  await client.connect(transport);
+  const skills = new SkillsClient(client);
+  const ask = async () => { for (;;) await Promise.all([skills.list(), client.listPrompts({}, { cacheMode: 'refresh' })]); };
+  for (let n = 0; n < 4; n++) void ask();
+  console.log('busy ' + (transport.pid ?? ''));
+`;
+
+/** Starts a client and waits until it is in the middle of its requests. @returns what it printed. */
+async function startClient(
+  args: readonly string[],
+): Promise<{ readonly child: ChildProcess; readonly printed: string }> {
+  const child = spawn(process.execPath, ['--input-type=module', '-e', CLIENT, ...args], {
+    cwd: packageRoot(),
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let printed = '';
+  child.stdout.on('data', (data) => {
+    printed += String(data);
+  });
+  await waitFor('the client to be busy', () => printed.includes('\n'), 60_000);
+  return { child, printed };
+}
+
+function kill(child: ChildProcess): Promise<void> {
+  const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  child.kill('SIGKILL');
+  return gone;
+}
+
+function openDescriptors(pid: number | undefined): number {
+  return readdirSync(`/proc/${pid}/fd`).length;
+}
+
+/** Sockets close a moment after their peer has gone: the number is taken when fifty looks in a row find the same. */
+async function settledDescriptors(pid: number | undefined): Promise<number> {
+  let [last, times] = [-1, 0];
+  await waitFor('the descriptors to settle', () => {
+    const now = openDescriptors(pid);
+    times = now === last ? times + 1 : 0;
+    last = now;
+    return times === 50;
+  });
+  return last;
+}
+
+it.skipIf(process.platform !== 'linux')(
+  'a server whose clients are killed in mid-request a hundred times stays up, with as many descriptors as before (Linux)',
+  async () => {
+    const root = tempFolder(MANY);
+    const server = startCommand(['mcp', '--http', '0', '--root', root]);
+    await server.until('/mcp\n');
+    const url = server.stdout().trim();
+    const { child } = await startClient(['http', url]);
+    await kill(child);
+    const before = await settledDescriptors(server.child.pid);
+    for (let round = 0; round < 25; round++) {
+      const clients = await Promise.all([1, 2, 3, 4].map(() => startClient(['http', url])));
+      await Promise.all(clients.map((client) => kill(client.child)));
+    }
+    await waitFor('the descriptors to be as before', () => openDescriptors(server.child.pid) <= before, 30_000);
+    const { skills } = await new SkillsClient(await httpClient(url)).list();
+    expect(skills.map(({ uri }) => uri)).toContain('skill://skill-149/SKILL.md');
+    expect(server.child.exitCode).toBeNull();
+  },
+);
+
+it('no connection and no subscription outlives its client', async () => {
+  const { serving } = await serveRegistry(MANY);
+  for (let round = 0; round < 5; round++) {
+    const clients = await Promise.all([1, 2, 3, 4].map(() => startClient(['http', serving.url])));
+    await waitFor('the subscriptions', async () => (await serving.status()).subscriptions === 4, 10_000);
+    await Promise.all(clients.map(({ child }) => kill(child)));
+    await waitFor(
+      'everything to be let go',
+      async () => JSON.stringify(await serving.status()) === '{"connections":0,"subscriptions":0}',
+      10_000,
+    );
+  }
+});
+
+it.skipIf(process.platform !== 'linux')('a server on stdio ends when its client is killed (Linux)', async () => {
+  const main = join(packageRoot(), 'dist', 'cli', 'main.js');
+  const { child, printed } = await startClient(['stdio', main, 'mcp', '--root', tempFolder(MANY)]);
+  const pid = printed.trim().split(' ')[1];
+  expect(existsSync(`/proc/${pid}`)).toBe(true);
+  await kill(child);
+  await waitFor('the server to end', () => !existsSync(`/proc/${pid}`), 10_000);
+});
