@@ -1,4 +1,5 @@
 import { splitFrontmatter } from '../../skill/frontmatter.ts';
+import { asMapping } from '../../skill/gates.ts';
 import { parseSkill, type SkillHeader } from '../../skill/parse-skill.ts';
 import { readYamlFields } from '../../skill/yaml-fields.ts';
 import type { Check, CheckInput } from '../checks.ts';
@@ -13,7 +14,11 @@ export function fieldChecks({ before, after, isSkillFile, path, skillId }: Check
   const old = before === null ? undefined : parseSkill(before, path, skillId).header;
   const lineOf = lineFinder(after);
   return [
-    ...listChecks('identity', [...nameFindings(old, now, skillId, lineOf), ...labelFindings(old, now, lineOf)]),
+    ...listChecks('identity', [
+      // Of a new skill, a name that is not its directory's is a problem of validation.
+      ...(before === null ? [] : nameFindings(old, now, skillId, lineOf)),
+      ...labelFindings(old, now, lineOf),
+    ]),
     ...listChecks('visibility', [...visibilityFindings(old, now, lineOf)]),
     ...listChecks('permissions', [...permissionFindings(old, now, lineOf)]),
   ];
@@ -46,6 +51,8 @@ const POWERS = new Set([
   'command-arg-mode',
   'sandbox_profile',
 ]);
+/** Where `metadata` speaks to one client. */
+const CLIENT_BLOCKS: readonly string[] = ['openclaw', 'clawdbot'];
 const LABELS = ['version', 'author', 'license', 'compatibility'] as const;
 
 function lineFinder(text: string): LineOf {
@@ -68,6 +75,10 @@ function* labelFindings(old: Header | undefined, now: Header, lineOf: LineOf): G
   const others = (header: Header): Readonly<Record<string, unknown>> =>
     Object.fromEntries(Object.entries(header.extra).filter(([key]) => !POWERS.has(key)));
   for (const key of keysOf(others(old), others(now))) yield* changed(key, old.extra[key], now.extra[key], lineOf);
+  for (const key of keysOf(old.metadata, now.metadata)) {
+    if (CLIENT_BLOCKS.includes(key)) continue;
+    yield* changed(`metadata.${key}`, old.metadata[key], now.metadata[key], () => lineOf('metadata'));
+  }
 }
 
 function* visibilityFindings(old: Header | undefined, now: Header, lineOf: LineOf): Generator<Finding> {
@@ -116,12 +127,20 @@ function* permissionFindings(old: Header | undefined, now: Header, lineOf: LineO
     if (!POWERS.has(key)) continue;
     for (const finding of changed(key, old?.extra[key], now.extra[key], lineOf)) yield { ...finding, level: 'warning' };
   }
-  for (const key of keysOf(old?.metadata ?? {}, now.metadata)) {
-    for (const finding of changed(`metadata.${key}`, old?.metadata[key], now.metadata[key], () => lineOf('metadata'))) {
-      // There, a client is told what to install and which variables to set.
-      yield { ...finding, level: old || /^(?:openclaw|clawdbot)$/.test(key) ? 'warning' : 'info' };
+  for (const block of CLIENT_BLOCKS) {
+    const [was, is] = [clientOrders(old?.metadata[block]), clientOrders(now.metadata[block])];
+    for (const key of keysOf(was, is)) {
+      for (const finding of changed(`metadata.${block}.${key}`, was[key], is[key], () => lineOf('metadata'))) {
+        yield { ...finding, level: 'warning' };
+      }
     }
   }
+}
+
+/** What a client is told to install, which variables to set: all that is neither a gate nor decoration. */
+function clientOrders(block: unknown): Readonly<Record<string, unknown>> {
+  const { os, requires, always, emoji, homepage, ...orders } = asMapping(block) ?? {};
+  return orders;
 }
 
 function* changed(key: string, old: unknown, now: unknown, lineOf: LineOf): Generator<Finding> {

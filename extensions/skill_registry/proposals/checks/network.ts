@@ -59,11 +59,9 @@ function isHostWord(word: string): boolean {
 }
 
 function* hostFinding(authority: string, line: number): Generator<Finding> {
-  const written = authority
-    .replace(/^["']/, '')
-    .replace(/^.*@/, '')
-    .replace(/["'.:!*_]+$/, '')
-    .toLowerCase();
+  // Brackets at the end are of the text around it, unless they close one of its own.
+  const end = /[{[]/.test(authority) ? /["'.:!*_]+$/ : /["'.:!*_)\]}]+$/;
+  const written = authority.replace(/^["']/, '').replace(/^.*@/, '').replace(end, '').toLowerCase();
   if (written === '' || written === '...' || written === '…') return;
   const host = canonicalHost(written);
   const key = `host ${host}`;

@@ -3,7 +3,7 @@ import { matchesOf } from '../matches.ts';
 /** What a secret looks like. Each is bounded, so that no text takes more than linear time. */
 const SECRET_VALUES: readonly { readonly what: string; readonly pattern: RegExp }[] = [
   { what: 'an AWS access key id', pattern: /\b(?:AKIA|ASIA|ABIA|ACCA)[0-9A-Z]{16}\b/g },
-  { what: 'a private key', pattern: /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g },
+  { what: 'a private key', pattern: /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[\sA-Za-z0-9+/=]{0,5000}/g },
   { what: 'a GitHub token', pattern: /\b(?:gh[pousr]_[A-Za-z0-9]{36,255}|github_pat_[A-Za-z0-9_]{22,255})/g },
   { what: 'a GitLab token', pattern: /\bgl(?:pat|dt|rt|ptt|cbt)-[\w-]{20,100}/g },
   { what: 'an API key', pattern: /\b[sr]k[-_](?:ant|proj|live|test|or|svcacct|admin)?[-_]?[A-Za-z0-9_-]{20,255}/g },

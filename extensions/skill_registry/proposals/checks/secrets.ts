@@ -39,7 +39,7 @@ const NO_CREDENTIAL =
 
 const PLACES: readonly RegExp[] = [
   /(?:~|\$\{?HOME\}?|\/root|\/(?:home|Users)\/[\w.-]{1,60})?\/\.(?:ssh|aws|azure|gnupg|kube|docker|netrc|npmrc|pypirc|pgpass|git-credentials|config\/(?:gcloud|gh|op)|claude|codex|bash_history|zsh_history|mozilla|password-store)\b(?:\/[\w.-]{1,60}){0,4}/gi,
-  /(?<![\w.])\.env(?:\.(?!example\b|sample\b|template\b)\w{1,20})?(?![\w(.=])/g,
+  /(?<![\w.])\.env(?:\.(?!example\b|sample\b|template\b)[a-z]\w{0,20})?(?![\w(.=])/g,
   /\bid_(?:rsa|dsa|ecdsa|ed25519)\b(?!\.pub)/gi,
   /(?<![\w.-])\/etc\/(?:passwd|shadow|sudoers)\b|\/proc\/(?:self|\d{1,7})\/environ\b/gi,
   /\bsecurity (?:find|dump|add)-[\w-]{3,30}|\bkeychains?\b|\bsecret-tool\b|\bkeyring\b|\bcredential manager\b/gi,

@@ -36,7 +36,7 @@ const KEYWORDS = new Set('if then else elif do while until time ! { ( [[ [ & &&'
 const NO_COMMAND = new Set('for case esac in fi done } ) function select'.split(' '));
 /** They are commands, and what follows is another. */
 const WRAPPERS = new Set('sudo doas env nohup exec command xargs builtin'.split(' '));
-const WORD = /^[\w./~@+:$%-]{1,80}$/;
+const WORD = /^[\w./~@+:$%-]{1,40}$/;
 
 function commandOf(words: readonly string[]): readonly string[] {
   const found: string[] = [];
@@ -46,7 +46,7 @@ function commandOf(words: readonly string[]): readonly string[] {
     // An option belongs to the wrapper before it.
     if (KEYWORDS.has(word) || /^[A-Za-z_]\w{0,80}\+?=/.test(word) || (found.length > 0 && word.startsWith('-')))
       continue;
-    if (!WORD.test(word) || !/[A-Za-z]/.test(word)) break;
+    if (word.startsWith('-') || !WORD.test(word) || !/[A-Za-z]/.test(word)) break;
     const verb = words[at + 1] ?? '';
     found.push(WITH_VERB.has(word) && /^[a-z][\w:-]{0,30}$/i.test(verb) ? `${word} ${verb}` : word);
     if (!WRAPPERS.has(word)) break;

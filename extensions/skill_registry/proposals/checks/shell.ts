@@ -1,6 +1,7 @@
 import { matchesOf } from '../matches.ts';
 import { around, type Finding } from './findings.ts';
 import type { ScannedLine } from './scanned-line.ts';
+import { withoutSecrets } from './secret-values.ts';
 import { commandsIn, KNOWN_PROGRAMS } from './shell-commands.ts';
 
 /** Blocks of commands, the programs they call, and what is dangerous wherever it stands. */
@@ -14,7 +15,8 @@ export function* shellFindings({ line, text, place, code }: ScannedLine): Genera
     yield { key: `block ${text}`, level: 'info', what: 'A new or changed block of commands', quoted: text, line };
     return;
   }
-  const searched = place === 'prose' ? withoutCellBorders(text) : text;
+  // Before it is cut: half a secret no longer looks like one.
+  const searched = withoutSecrets(place === 'prose' ? withoutCellBorders(text) : text);
   for (const { what, pattern } of RISKS) {
     for (const match of matchesOf(searched, pattern)) {
       const quoted = around(searched, match.index, match.index + match[0].length);
@@ -44,6 +46,7 @@ interface Risk {
   readonly pattern: RegExp;
 }
 
+const PIPE = '(?<!\\\\)\\|&? ?';
 const SHELL = '(?:ba|z|da|k|fi|c|tc)?sh';
 const INTERPRETER = '(?:python[\\d.]{0,5}|perl|ruby|node|php|deno|bun)';
 const AS_ROOT =
@@ -53,18 +56,20 @@ const END = '(?=$|[ "\'`);&|]{1,2}(?:$|[^-\\w]|(?:then|do|done|fi)\\b))';
 
 /** Names of commands stand as they are; words that are also English need what follows them in a command. */
 const RISKS: readonly Risk[] = [
-  { what: 'Runs a command before the model reads the text', pattern: /!`[^`]{1,300}/g },
+  { what: 'Runs a command before the model reads the text', pattern: /(?<!\S)!`[^`]{1,300}/g },
   {
     what: 'Pipes into a shell or interpreter',
-    pattern: new RegExp(
-      `(?<!\\\\)\\|&? ?${AS_ROOT}(?:${SHELL}(?![\\w.-])|(?:pwsh|powershell|iex|invoke-expression)(?![\\w.-])|${INTERPRETER}(?: -)?${END})`,
-      'gi',
-    ),
+    pattern: new RegExp(`${PIPE}${AS_ROOT}(?:${SHELL}|pwsh|powershell|iex|invoke-expression)(?![\\w.-])`, 'gi'),
+  },
+  // With a capital letter it is the name of a language.
+  {
+    what: 'Pipes into a shell or interpreter',
+    pattern: new RegExp(`${PIPE}${AS_ROOT}${INTERPRETER}(?: -)?${END}`, 'g'),
   },
   {
     what: 'Runs what is downloaded',
     pattern: new RegExp(
-      `(?:\\b${SHELL} (?:-\\w{1,5} )?["']?(?:<\\(|\\$\\()|\\b(?:eval|source|iex) ?\\(? ?["']?(?:\\$\\(|<\\(|\`)|(?<![\\w.])\\. <\\()`,
+      `(?:\\b${SHELL} (?:-\\w{1,5} )?["']?(?:<\\(|\\$\\()|\\b(?:eval|source|iex) ?\\(? ?["']?(?:\\$\\(|<\\()|\\b(?:eval|iex) ?\`|(?<![\\w.])\\. <\\()`,
       'gi',
     ),
   },
@@ -89,7 +94,8 @@ const RISKS: readonly Risk[] = [
   },
   {
     what: 'Opens a connection as a shell would',
-    pattern: /\/dev\/(?:tcp|udp)\/|\b(?:nc|ncat|netcat) [^|;&]{0,80}-[a-z]{0,4}[ec]\b|\bsocat [^|;&]{0,80}exec:/gi,
+    pattern:
+      /\/dev\/(?:tcp|udp)\/|\b(?:nc|ncat|netcat) (?:[^|;&]{0,80} )?-[a-z]{0,4}[ec]\b|\bsocat [^|;&]{0,80}exec:/gi,
   },
   {
     what: 'Uses PowerShell',
@@ -113,6 +119,6 @@ const RISKS: readonly Risk[] = [
   {
     what: 'Switches off a safeguard',
     pattern:
-      /--(?:dangerously[\w-]{0,40}|no-verify|yolo|insecure|no-check-certificate|trusted-host|privileged|disable-[\w-]{0,20}security[\w-]{0,20}|force-with-lease|force(?= |$))|\bcurl [^|;&]{0,80}-[a-z]{0,5}k\b|\bset \+e\b|\bsetenforce 0|\bhistory -c\b|\bunset histfile\b|\bstricthostkeychecking[= ]no\b|\bnode_tls_reject_unauthorized\b|\bgit_ssl_no_verify\b/gi,
+      /--(?:dangerously[\w-]{0,40}|no-verify|yolo|insecure|no-check-certificate|trusted-host|privileged|disable-[\w-]{0,20}security[\w-]{0,20})|\bgit push [^|;&]{0,80}(?:--force|-f\b)|\bcurl (?:[^|;&]{0,80} )?-[a-z]{0,5}k\b|\bset \+e\b|\bsetenforce 0|\bhistory -c\b|\bunset histfile\b|\bstricthostkeychecking[= ]no\b|\bnode_tls_reject_unauthorized\b|\bgit_ssl_no_verify\b/gi,
   },
 ];

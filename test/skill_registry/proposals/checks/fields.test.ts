@@ -9,17 +9,19 @@ it('warns of a new name', async () => {
     'warning 2: Renames the skill: "tea" -> "Coffee"',
   ]);
   expect(await told('identity', OLD, OLD.replace('name: tea\n', '')), 'the name is still the directory’s').toEqual([]);
-  expect(await told('identity', null, OLD.replace('name: tea', 'name: coffee'))).toEqual([
+  expect(await told('identity', '', OLD.replace('name: tea', 'name: coffee'))).toEqual([
     'warning 2: Renames the skill: "tea" -> "coffee"',
   ]);
+  expect(await told('identity', null, OLD.replace('name: tea', 'name: coffee')), 'validation tells it').toEqual([]);
 });
 
 it('tells other fields that change', async () => {
-  const before = withFields('version: "1.0"\nhomepage: a\n');
+  const before = withFields('version: "1.0"\nhomepage: a\nmetadata: { a: b }\n');
   expect(await told('identity', before, withFields('version: "1.1"\nlicense: MIT\n'))).toEqual([
     'info 4: Changes the field "version": "1.0" -> "1.1"',
     'info 5: Sets the field "license" to "MIT"',
     'info: Removes the field "homepage", "a"',
+    'info: Removes the field "metadata.a", "b"',
   ]);
 });
 
@@ -110,8 +112,11 @@ describe('permissions', () => {
   it('warn of what a client is told to install', async () => {
     const after = withFields('metadata: { openclaw: { install: [{ kind: brew, formula: x }] } }\n');
     expect(await told('permissions', null, after)).toEqual([
-      expect.stringMatching(/^warning 4: Sets the field "metadata\.openclaw" to ".*brew/),
+      'warning 4: Sets the field "metadata.openclaw.install" to "[{"kind":"brew","formula":"x"}]"',
     ]);
+    expect(
+      await told('permissions', OLD, withFields('metadata: { openclaw: { emoji: x, os: linux }, a: b }\n')),
+    ).toEqual([]);
   });
 });
 

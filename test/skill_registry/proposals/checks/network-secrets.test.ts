@@ -21,6 +21,8 @@ describe('network', () => {
     ['Ask 2001:db8::1 for it', 'Names a host by its address: "[2001:db8::1]"'],
     ['https://аpple.com', 'Names the host "xn--pple-43d.com", written with other letters: "аpple.com"'],
     ['https://$HOST/x', 'Names a host that is only known later: "$host"'],
+    ['["https://link.acme.io"]}', 'Names a host: "link.acme.io"'],
+    ['{{https://link.acme.io}}', 'Names a host: "link.acme.io"'],
     ['https://{tenant}.acme.io/x', 'Names a host that is only known later: "{tenant}.acme.io"'],
   ])('%s', async (text, check) => {
     expect(await network(`Old.\n${text}\n`)).toContain(`warning 2: ${check}`);

@@ -173,6 +173,9 @@ describe('what is dangerous', () => {
     'Evaluate the evaluation; the executor executes. Form the form.',
     'The removal of farms and the author of pseudocode',
     'A | B',
+    'Say `Hello, {name}!`, call `info!`, start with `!`; the same source `a.pdf`; x --force',
+    '{"--since": 1}',
+    'A | Python | 14',
     '| Shell | Use |\n|---|---|\n| bash | scripts |\n| `sh` | more |',
     'Use `jq .a | sort` and `cat x | python3 -m json.tool`.',
     'Wow!`x`'.replace('!', '! '),
@@ -195,5 +198,10 @@ describe('what is dangerous', () => {
   it('is quoted without what looks like a secret', async () => {
     const [check] = await warnings(`rm -rf ghp_${'a'.repeat(36)}`);
     expect(check).toBe('warning 1: Deletes: "rm -rf ghp_… (40 characters)"');
+    const [cut] = await warnings(`rm -rf x ${'y'.repeat(40)} ghp_${'a'.repeat(200)}`);
+    expect(cut).toMatch(/ghp_…/);
+    expect(cut).not.toMatch(/aaa/);
+    const key = `-----BEGIN PRIVATE KEY-----\n${'MIIE'.repeat(16)}\n`;
+    expect((await shell(`\`\`\`sh\n${key}\`\`\`\n`)).join()).not.toMatch(/MIIE/);
   });
 });
