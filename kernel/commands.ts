@@ -9,11 +9,13 @@ export interface NamedCommand {
 
 export interface CommandTable {
   readonly commands: readonly NamedCommand[];
+  /** By every name that leads to one. */
+  readonly byName: ReadonlyMap<string, NamedCommand>;
   /** Commands nobody can reach, because the name was taken before. */
   readonly shadowed: readonly { readonly extensionId: string; readonly name: string; readonly winner: string }[];
 }
 
-/** Merges base commands and those of extensions: the base wins, then whoever started first. */
+/** Merges base commands and those of extensions: the base wins, then whoever started first; names win over aliases. */
 export function commandTable(base: readonly Command[], contributed: readonly NamedCommand[]): CommandTable {
   const winners = new Map<string, NamedCommand>(
     base.map((command) => [command.name, { extensionId: 'kernel', command }]),
@@ -25,21 +27,31 @@ export function commandTable(base: readonly Command[], contributed: readonly Nam
       shadowed.push({ extensionId: named.extensionId, name: named.command.name, winner: earlier.extensionId });
     else winners.set(named.command.name, named);
   }
-  return { commands: [...winners.values()], shadowed };
+  const commands = [...winners.values()];
+  for (const named of commands) {
+    for (const alias of aliasesOf(named.command)) {
+      const earlier = winners.get(alias);
+      if (!earlier) winners.set(alias, named);
+      else if (earlier !== named) {
+        shadowed.push({ extensionId: named.extensionId, name: alias, winner: earlier.extensionId });
+      }
+    }
+  }
+  return { commands, byName: winners, shadowed };
 }
 
 /** @param line - `/name args`; of several names that begin the line, the longest is meant: an id may hold blanks. */
 export async function runCommandLine(
   line: string,
-  { commands }: CommandTable,
+  { byName }: CommandTable,
   turn: TurnContext,
 ): Promise<CommandResult> {
   const text = line.trim().replace(/^\//, '');
-  const [named] = commands
-    .filter(({ command: { name } }) => text === name || (/^\s/.test(text.slice(name.length)) && text.startsWith(name)))
-    .sort((a, b) => b.command.name.length - a.command.name.length);
-  if (!named) throw commandNotFound(/^\S*/.exec(text)?.[0] ?? '');
-  const { name } = named.command;
+  const [found] = [...byName]
+    .filter(([name]) => text === name || (/^\s/.test(text.slice(name.length)) && text.startsWith(name)))
+    .sort(([a], [b]) => b.length - a.length);
+  if (!found) throw commandNotFound(/^\S*/.exec(text)?.[0] ?? '');
+  const [name, named] = found;
   try {
     const result: unknown = await named.command.execute(text.slice(name.length).trim(), turn);
     if (isCommandResult(result)) return result;
@@ -56,6 +68,7 @@ export function baseCommands(kernel: KernelApi, defaultAgent: () => string | und
   return [
     {
       name: 'help',
+      aliases: ['?'],
       description: 'This list',
       execute: async () => print(helpText(kernel.commands())),
     },
@@ -92,8 +105,13 @@ export function baseCommands(kernel: KernelApi, defaultAgent: () => string | und
       execute: async () => print(kernel.extensions().map(extensionLine).join('\n')),
     },
     { name: 'new', description: 'Forget this conversation', execute: async () => ({ kind: 'new' }) },
-    { name: 'quit', description: 'Leave', execute: async () => ({ kind: 'quit' }) },
+    { name: 'quit', aliases: ['exit'], description: 'Leave', execute: async () => ({ kind: 'quit' }) },
   ];
+}
+
+/** An extension may give anything. */
+export function aliasesOf({ aliases }: Command): readonly string[] {
+  return Array.isArray(aliases) ? aliases.filter((alias) => typeof alias === 'string' && /^\S/.test(alias)) : [];
 }
 
 // --- internal ---
@@ -115,7 +133,11 @@ function isCommandResult(value: unknown): value is CommandResult {
 function helpText(commands: readonly Command[]): string {
   const rows = commands
     .filter((command) => !command.hidden)
-    .map(({ name, usage, description }) => ({ left: `/${name}${usage ? ` ${usage}` : ''}`, description }));
+    .map((command) => ({ ...command, names: [command.name, ...aliasesOf(command)] }))
+    .map(({ names, usage, description }) => ({
+      left: `${names.map((one) => `/${one}`).join(', ')}${usage ? ` ${usage}` : ''}`,
+      description,
+    }));
   const width = Math.max(...rows.map((row) => row.left.length));
   const lines = rows.map((row) => `  ${row.left.padEnd(width)}  ${row.description}`);
   return [...lines, '', 'Anything else is said to the agent.'].join('\n');

@@ -130,6 +130,8 @@ export type CommandResult =
 export interface Command {
   /** Without the slash. A name of the kernel wins over an extension's. */
   readonly name: string;
+  /** Other names for it. Every command's own name wins over them. */
+  readonly aliases?: readonly string[];
   /** Shown after the name in /help: `<id> [text]`. */
   readonly usage?: string;
   readonly description: string;

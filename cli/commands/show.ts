@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util';
 import type { Skill, Snapshot } from 'skill-registry';
 import { printable } from 'skill-registry/kernel';
 import { openRegistry } from '../open-registry.ts';
@@ -33,7 +34,8 @@ export async function show(
     printJson(terminal, { ...skill, ...(entry ? fieldsOf(entry) : {}) });
     return EXIT.done;
   }
-  printText(skill.content, terminal);
+  if (terminal.terminal && !options.raw) await printMarkdown(skill.content, terminal);
+  else printText(skill.content, terminal);
   const files = skill.resources.map(({ path, size }) => `\n  ${printable(path)} (${size} bytes)`).join('');
   terminal.err(`\n${skill.message}${skill.hint ? `\n${skill.hint}` : ''}${files ? `\nFiles:${files}` : ''}\n`);
   if (entry?.hiddenBecause) terminal.err(`Models do not see it here: ${printable(entry.hiddenBecause)}\n`);
@@ -63,6 +65,12 @@ function fieldsOf(skill: Skill): Readonly<Record<string, unknown>> {
     hidden_because: skill.hiddenBecause ?? null,
     file: skill.file,
   };
+}
+
+async function printMarkdown(text: string, terminal: Terminal): Promise<void> {
+  const { renderMarkdown } = await import('../render-markdown.ts');
+  const rendered = renderMarkdown(text, Math.min(terminal.columns ?? 80, 100));
+  terminal.out(`${terminal.environment.NO_COLOR ? stripVTControlCharacters(rendered) : rendered}\n`);
 }
 
 /** Bytes stay as they are unless a terminal would obey them. */

@@ -117,8 +117,12 @@ export function createSession({ kernel, agentId, write, onNewConversation }: Ses
       if (!line.startsWith('/')) return [[], line];
       const lines = kernel
         .commands()
-        .flatMap(({ name, choices = [] }) => [`/${name}`, ...choices.map((choice) => `/${name} ${choice}`)]);
-      return [lines.filter((candidate) => candidate.startsWith(line)).sort(), line];
+        // Other names are offered to whoever has begun one: after a bare slash they would all stand there twice.
+        .flatMap(({ name, aliases = [], choices = [] }) => [
+          ...[name, ...(line === '/' ? [] : aliases)].map((one) => `/${one}`),
+          ...choices.map((choice) => `/${name} ${choice}`),
+        ]);
+      return [[...new Set(lines)].filter((candidate) => candidate.startsWith(line)).sort(), line];
     },
     cancel() {
       running?.abort();

@@ -24,6 +24,7 @@ export function skillCommands(registry: SkillRegistry): readonly Command[] {
     ...invocable.map(
       (skill): Command => ({
         name: `skills:${skill.id}`,
+        aliases: [skill.id],
         usage: skill.argumentHint ?? '[args]',
         description: skill.description,
         hidden: true,
@@ -46,5 +47,5 @@ async function listText(registry: SkillRegistry): Promise<string> {
     const tokens = counts.get(skill.id);
     return `  ${skill.id.padEnd(width)}  ${String(tokens?.l2 ?? 0).padStart(6)} tokens  ${skill.description}`;
   });
-  return [...rows, '', '/skills:<id> [args] applies one.'].join('\n');
+  return [...rows, '', '/skills:<id> [args] applies one; /<id> does, too.'].join('\n');
 }

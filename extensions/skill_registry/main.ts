@@ -28,6 +28,8 @@ export class SkillRegistryMain
 {
   readonly contextPriority = 60;
   #registry: SkillRegistry | undefined;
+  /** The look that a new conversation begins with; its first turn waits for it. */
+  #looking: Promise<unknown> | undefined;
 
   get registry(): SkillRegistry {
     if (!this.#registry) throw new Error('skill_registry is not initialized');
@@ -49,7 +51,8 @@ export class SkillRegistryMain
       context.notifyUser(arrivalText(proposal));
     });
     context.events.subscribe('conversation_started', async () => {
-      await this.#registry?.refresh();
+      this.#looking = this.#registry?.refresh();
+      await this.#looking;
     });
   }
 
@@ -69,7 +72,8 @@ export class SkillRegistryMain
     return this.registry.tools();
   }
 
-  getContext(prompt: string, turn: TurnContext): Promise<string | null> {
+  async getContext(prompt: string, turn: TurnContext): Promise<string | null> {
+    await this.#looking?.catch(() => undefined);
     return this.registry.context(prompt, turn);
   }
 

@@ -85,13 +85,13 @@ describe('a base command', () => {
     });
     const { text } = (await kernel.runCommand('/help', {})) as { text: string };
     expect(text.split('\n')).toEqual([
-      '  /help            This list',
+      '  /help, /?        This list',
       '  /context <text>  The system text a turn with this text would carry, part by part',
       '  /tools           The tools agents can be given',
       '  /agents [id]     The agents; with an id, speak to that one from now on',
       '  /extensions      The extensions, their state, and why one is not running',
       '  /new             Forget this conversation',
-      '  /quit            Leave',
+      '  /quit, /exit     Leave',
       '  /greet <name>    From one',
       '',
       'Anything else is said to the agent.',
@@ -144,5 +144,31 @@ describe('a base command', () => {
     expect(await kernel.runCommand('/context rain', { agentId: 'other' })).toMatchObject({
       text: expect.stringContaining('=== other ('),
     });
+  });
+});
+
+describe('an alias', () => {
+  const more = `aliases: ['e', 'quit', 'echo two'],`;
+
+  test('runs the command it stands for, and is told of in /help', async () => {
+    const kernel = await bootTree(offering('one', 'echo', ECHO, more));
+    expect(await kernel.runCommand('/e hi', {})).toEqual({ kind: 'print', text: '["hi",{}]' });
+    expect(await kernel.runCommand('/exit', {})).toEqual({ kind: 'quit' });
+    expect(await kernel.runCommand('/?', {})).toMatchObject({ text: expect.stringContaining('/quit, /exit') });
+  });
+
+  test('gives way to every name, and the extension is told', async () => {
+    const kernel = await bootTree(offering('one', 'echo', ECHO, more));
+    expect(await kernel.runCommand('/quit', {})).toEqual({ kind: 'quit' });
+    expect(problemsOf(kernel)).toMatchObject([
+      { code: 'COMMAND_SHADOWED', message: expect.stringContaining('offers /quit, a command that kernel already has') },
+    ]);
+  });
+
+  test('of an odd kind is passed over', async () => {
+    const kernel = await bootTree(offering('one', 'echo', ECHO, `aliases: [7, ' ', null],`));
+    expect(await kernel.runCommand('/echo', {})).toMatchObject({ kind: 'print' });
+    const none = await bootTree(offering('one', 'echo', ECHO, `aliases: 'e',`));
+    expect(await none.runCommand('/help', {})).toMatchObject({ kind: 'print' });
   });
 });

@@ -1,0 +1,114 @@
+import { styleText } from 'node:util';
+import { Marked, type Token, type Tokens } from 'marked';
+import { formatTable, printable } from 'skill-registry/kernel';
+import stringWidth from 'string-width';
+import wrapAnsi from 'wrap-ansi';
+
+/**
+ * Markdown as a terminal shows it: headings, emphasis and code in colour, lists indented, text folded. Nothing the author wrote
+ * reaches the terminal as a command: control characters are shown first, and where a link leads is written out.
+ *
+ * @param width - Columns.
+ */
+export function renderMarkdown(markdown: string, width: number): string {
+  return blocks(new Marked().lexer(printable(markdown)), Math.max(20, width)).join('\n\n');
+}
+
+// --- internal ---
+
+function blocks(tokens: readonly Token[], width: number): readonly string[] {
+  return tokens.flatMap((token) => {
+    const text = block(token, width);
+    return text === undefined ? [] : [text];
+  });
+}
+
+function block(token: Token, width: number): string | undefined {
+  switch (token.type) {
+    case 'space':
+    case 'def':
+      return undefined;
+    case 'heading': {
+      const text = inline(token.tokens ?? []);
+      return fold(style(token.depth === 1 ? ['bold', 'underline'] : ['bold'], text), width);
+    }
+    case 'code':
+      return indent(style(['cyan'], printable(token.text)), '    ');
+    case 'blockquote':
+      return indent(blocks(token.tokens ?? [], width - 2).join('\n\n'), style(['dim'], '│ '));
+    case 'list':
+      return list(token as Tokens.List, width);
+    case 'table':
+      return table(token as Tokens.Table, width);
+    case 'hr':
+      return style(['dim'], '─'.repeat(width));
+    default:
+      return fold('tokens' in token && token.tokens ? inline(token.tokens) : printable(token.raw.trimEnd()), width);
+  }
+}
+
+function list({ items, ordered, start, loose }: Tokens.List, width: number): string {
+  const rendered = items.map((item, index) => {
+    const mark = ordered ? `${Number(start || 1) + index}. ` : '• ';
+    const box = item.task ? (item.checked ? '[x] ' : '[ ] ') : '';
+    const space = ' '.repeat(mark.length);
+    const text = blocks(item.tokens, width - mark.length).join(loose ? '\n\n' : '\n');
+    return `${mark}${box}${indent(text, space).slice(mark.length)}`;
+  });
+  return rendered.join(loose ? '\n\n' : '\n');
+}
+
+/** In columns where they fit, else one row after the other. */
+function table({ header, rows }: Tokens.Table, width: number): string {
+  const cells = (row: readonly Tokens.TableCell[]): string[] => row.map(({ text }) => text.replace(/`/g, ''));
+  const [head = '', ...lines] = formatTable(cells(header), rows.map(cells)).split('\n');
+  if ([head, ...lines].every((line) => stringWidth(line) <= width)) return [style(['bold'], head), ...lines].join('\n');
+  const titles = header.map(({ tokens }) => style(['bold'], inline(tokens)));
+  const text = rows.map((row) => row.map(({ tokens }, at) => `${titles[at]}: ${inline(tokens)}`).join('\n'));
+  return text.map((row) => `• ${indent(fold(row, width - 2), '  ').slice(2)}`).join('\n');
+}
+
+function inline(tokens: readonly Token[]): string {
+  return tokens.map(span).join('');
+}
+
+function span(token: Token): string {
+  const inner = (): string =>
+    'tokens' in token && token.tokens ? inline(token.tokens) : leaf((token as Tokens.Text).text);
+  switch (token.type) {
+    case 'strong':
+      return style(['bold'], inner());
+    case 'em':
+      return style(['italic'], inner());
+    case 'del':
+      return style(['strikethrough'], inner());
+    case 'codespan':
+      return style(['cyan'], leaf(token.text));
+    case 'link':
+    case 'image':
+      return token.href === token.text ? leaf(token.href) : `${inner()} ${style(['dim'], `(${leaf(token.href)})`)}`;
+    case 'br':
+      return '\n';
+    case 'text':
+      return inner();
+    default:
+      return leaf(token.raw);
+  }
+}
+
+/** Once more: the parser has read `&#27;` as the character it stands for. */
+function leaf(text: string): string {
+  return printable(text).replace(/\n/g, ' ');
+}
+
+function fold(text: string, width: number): string {
+  return wrapAnsi(text, width, { hard: true, trim: true });
+}
+
+function indent(text: string, by: string): string {
+  return text.replace(/^/gm, by);
+}
+
+function style(format: Parameters<typeof styleText>[0], text: string): string {
+  return styleText(format, text);
+}
