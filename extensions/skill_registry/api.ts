@@ -62,13 +62,24 @@ export interface Snapshot {
 }
 
 export interface ListQuery {
-  /** Words that must all occur in id, name, tags, trigger keywords or description; letter case does not matter. */
+  /** What the skill is to be for, in any words; its name or the beginning of one; a phrase in double quotes. */
   readonly query?: string;
   readonly tag?: string;
   /** Id of a source. */
   readonly source?: string;
   /** 1-200. Default: 20. */
   readonly limit?: number;
+  /** Whether each hit of a query says why. Default: false. */
+  readonly why?: boolean;
+  /** `person`: also what models do not see. Default: `model`. */
+  readonly audience?: 'model' | 'person';
+}
+
+/** Where a query was found in a skill. */
+export interface SearchReason {
+  readonly field: 'id' | 'name' | 'tags' | 'trigger_keywords' | 'description' | 'body';
+  /** One line of it, at most 160 characters, without invisible ones. */
+  readonly snippet: string;
 }
 
 export interface ListedSkill {
@@ -79,6 +90,8 @@ export interface ListedSkill {
   readonly source: string;
   /** 0-1, comparable within one answer; only with a query. */
   readonly score?: number;
+  /** Only when it was asked for. */
+  readonly why?: SearchReason;
 }
 
 export interface SkillList {
@@ -86,6 +99,8 @@ export interface SkillList {
   /** Before `limit`. */
   readonly total: number;
   readonly truncated: boolean;
+  /** Up to three ids that come near; only when no skill fits the query. */
+  readonly nearest?: readonly string[];
 }
 
 export interface ReadOptions {
@@ -185,8 +200,15 @@ export interface WritePolicy {
 }
 
 export interface SkillRegistry {
-  /** Visible skills, best first with a query, else in catalog order. @throws INVALID_ARGUMENT. */
+  /**
+   * Visible skills, best first with a query, else in catalog order. A query first indexes what is not indexed yet, which takes
+   * about a millisecond a skill and blocks; after `searchReady` there is nothing left to do.
+   *
+   * @throws INVALID_ARGUMENT, REGISTRY_CLOSED (with a query).
+   */
   list(query?: ListQuery, turn?: TurnContext): SkillList;
+  /** Indexes what is not indexed yet, in slices, other work going on between them. */
+  searchReady(): Promise<void>;
   /** @throws SKILL_NOT_FOUND, RESOURCE_NOT_FOUND (the file has gone), RESOURCE_TOO_LARGE, PATH_TRAVERSAL. */
   read(skillId: string, options?: ReadOptions, turn?: TurnContext): Promise<ReadSkill>;
   /** @throws SKILL_NOT_FOUND, RESOURCE_NOT_FOUND, RESOURCE_TOO_LARGE, PATH_TRAVERSAL, INVALID_ARGUMENT. */

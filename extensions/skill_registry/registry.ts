@@ -1,7 +1,9 @@
 import { join, resolve } from 'node:path';
-import { countTokens, type Problem } from 'skill-registry/kernel';
-import type { ListQuery, Skill, SkillList, SkillLoadedEvent, SkillRegistry } from './api.ts';
+import { countTokens, type Problem, type TurnContext } from 'skill-registry/kernel';
+import type { Skill, SkillLoadedEvent, SkillRegistry } from './api.ts';
+import { openCacheDatabase } from './cache-database.ts';
 import { createCatalog } from './catalog/catalog.ts';
+import { createPace } from './catalog/pace.ts';
 import { watchCatalog } from './catalog/watch.ts';
 import {
   isSourceId,
@@ -12,14 +14,16 @@ import {
 } from './config.ts';
 import { ENFORCEMENT } from './context/enforcement.ts';
 import { createGrants } from './context/grants.ts';
-import { visibleSkills } from './context/scope.ts';
-import { systemText } from './context/system-text.ts';
+import { createTurnText } from './context/turn-text.ts';
+import { createVisibility } from './context/visibility.ts';
 import { invalidArgument, registryClosed, skillNotFound } from './errors.ts';
 import { createReading } from './reading.ts';
 import { createRoleResolver } from './roles.ts';
-import { type Match, matchAll, matchAny, nearestIds } from './search/match.ts';
+import { INDEX_SCHEMA } from './search/index-schema.ts';
+import { listSkills } from './search/list-skills.ts';
+import { nearestIds } from './search/nearest-ids.ts';
+import { createSearcher } from './search/searcher.ts';
 import { bodyOf } from './skill/frontmatter.ts';
-import { shorten } from './skill/text.ts';
 import { adoptSource } from './sources/adopted-source.ts';
 import { hostSurroundings } from './sources/host-surroundings.ts';
 import { isSkillSource } from './sources/is-skill-source.ts';
@@ -29,8 +33,6 @@ import type { SkillSource } from './sources/source.ts';
 import { createTokenLedger } from './token-ledger.ts';
 import { makeTools } from './tools/index.ts';
 import { writePolicyOf } from './write-policy.ts';
-
-const MAX_LISTED_DESCRIPTION = 1024;
 
 export interface SkillRegistryOptions {
   /** Relative source paths start here. Default: the current directory. */
@@ -64,10 +66,22 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
   });
   const grants = createGrants();
   const sourceOf = (skill: Skill) => catalog.sources().find(({ id }) => id === skill.source);
-  const ledger = createTokenLedger(
-    config.limits.skill_tokens,
-    (skill) => sourceOf(skill)?.readSkill(skill, config.limits.file_bytes) ?? Buffer.alloc(0),
-  );
+  const readSkill = (skill: Skill): Buffer =>
+    sourceOf(skill)?.readSkill(skill, config.limits.file_bytes) ?? Buffer.alloc(0);
+  const ledger = createTokenLedger(config.limits.skill_tokens, readSkill);
+  const schemas = [INDEX_SCHEMA];
+  const cache = openCacheDatabase(join(root, 'data', 'skill_registry', 'cache.db'), schemas);
+  const spare = () => openCacheDatabase(':memory:', schemas);
+  const searcher = createSearcher({ database: cache, spare, readSkill, pace: createPace });
+  const visible = createVisibility(() => catalog.snapshot(), grants);
+  const skillsFor = (audience: 'model' | 'person', turn: TurnContext): readonly Skill[] =>
+    audience === 'person' ? catalog.snapshot().skills : visible(turn);
+  const turnText = createTurnText({
+    config,
+    visible,
+    searcher,
+    body: (skill) => bodyIfThere(sourceOf(skill), skill, config.limits.file_bytes),
+  });
   const closing = new AbortController();
   let watching: 'events' | 'poll' | 'off' = 'off';
   const watchProblems = new Map<string, Problem>();
@@ -89,23 +103,14 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
 
   const registry: SkillRegistry = {
     config,
-    list: (query = {}, turn = {}) => listSkills(visibleSkills(catalog.snapshot(), turn, grants.of(turn)), query),
+    list(query = {}, turn = {}) {
+      if (query.query?.trim() && closing.signal.aborted) throw registryClosed();
+      return listSkills({ searcher, skillsFor, readSkill }, query, turn);
+    },
+    searchReady: () => searcher.prepare(visible({})),
     read: (skillId, readOptions, turn) => read(skillId, { audience: turn ? 'model' : 'person', ...readOptions }, turn),
     readResource,
-    context(prompt, turn = {}) {
-      const skills = visibleSkills(catalog.snapshot(), turn, grants.of(turn));
-      const { pinned } = config.catalog;
-      return systemText(skills, {
-        inject: config.inject,
-        catalog: config.catalog,
-        maxBodyTokens: config.limits.skill_tokens,
-        rank: () => [
-          ...skills.filter((skill) => pinned.includes(skill.id)),
-          ...matchAny(skills, prompt).map(({ skill }) => skill),
-        ],
-        body: (skill) => bodyIfThere(sourceOf(skill), skill, config.limits.file_bytes),
-      });
-    },
+    context: (prompt, turn = {}) => turnText(prompt, turn),
     async contextCost() {
       const text = await registry.context('');
       const enforcement = text?.includes(ENFORCEMENT) ? await countTokens(ENFORCEMENT) : 0;
@@ -172,16 +177,23 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
       const countLarge = (): void => {
         ledger.countLarge(catalog.snapshot(), ended).then(tellProblems, onError);
       };
-      const unsubscribe = catalog.onChange(countLarge);
+      const prepare = (): void => {
+        searcher.prepare(visible({})).catch(onError);
+      };
+      const unsubscribers = [catalog.onChange(countLarge), catalog.onChange(prepare)];
       countLarge();
+      prepare();
       await watchCatalog({ catalog, watch: config.watch, scanDepth, onMode, onError }, ended);
-      unsubscribe();
+      for (const unsubscribe of unsubscribers) unsubscribe();
       watching = 'off';
     },
     watching: () => watching,
     onChange: (listener) => catalog.onChange(listener),
     async close() {
+      if (closing.signal.aborted) return;
       closing.abort();
+      searcher.close();
+      cache.close();
     },
   };
   const roles = createRoleResolver(registry);
@@ -219,24 +231,4 @@ function readSource(given: unknown): SourceConfig {
 
 function keyOf({ code, file, line, message }: Problem): string {
   return JSON.stringify([code, file, line, message]);
-}
-
-function listSkills(skills: readonly Skill[], { query, tag, source, limit = 20 }: ListQuery): SkillList {
-  if (!Number.isInteger(limit) || limit < 1 || limit > 200) throw invalidArgument(`limit must be 1-200, got ${limit}.`);
-  const visible = skills.filter(
-    (skill) => (tag === undefined || skill.tags.includes(tag)) && (source === undefined || skill.source === source),
-  );
-  const matches: readonly (Omit<Match, 'score'> & { score?: number })[] = query?.trim()
-    ? matchAll(visible, query)
-    : visible.map((skill) => ({ skill }));
-  const listed = matches.slice(0, limit).map(({ skill, score }) => ({
-    skill_id: skill.id,
-    name: skill.name,
-    // The model pays for every one of up to 200.
-    description: shorten(skill.description, MAX_LISTED_DESCRIPTION),
-    tags: skill.tags,
-    source: skill.source,
-    ...(score === undefined ? {} : { score: Number(score.toFixed(3)) }),
-  }));
-  return { skills: listed, total: matches.length, truncated: matches.length > listed.length };
 }

@@ -1,0 +1,17 @@
+import { distance } from 'fastest-levenshtein';
+
+/** Up to `count` ids that look like `wanted`, nearest first; none that share less than half of their letters. */
+export function nearestIds(ids: Iterable<string>, wanted: string, count = 3): readonly string[] {
+  const target = wanted.slice(0, 64).toLowerCase();
+  const near: { id: string; far: number }[] = [];
+  for (const id of ids) {
+    const candidate = id.toLowerCase();
+    const contains = target.length > 2 && (candidate.includes(target) || target.includes(candidate));
+    const far = contains ? Math.abs(candidate.length - target.length) / 10 : distance(candidate, target);
+    if (contains || far <= Math.max(candidate.length, target.length) / 2) near.push({ id, far });
+  }
+  return near
+    .sort((a, b) => a.far - b.far || (a.id < b.id ? -1 : 1))
+    .slice(0, count)
+    .map(({ id }) => id);
+}
