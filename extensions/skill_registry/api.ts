@@ -1,8 +1,17 @@
 /** The types other extensions and users of the library lean on. No code. */
 import type { Problem, Tool, TurnContext } from 'skill-registry/kernel';
 import type { SkillRegistryConfig, SourceConfig } from './config.ts';
+import type { OverlapReport, RetrievalChange, SearchReason } from './search/search-types.ts';
 import type { SkillHeader } from './skill/parse-skill.ts';
 import type { SkillSource } from './sources/source.ts';
+
+export type {
+  Neighbourhood,
+  OverlapReport,
+  RetrievalChange,
+  SearchReason,
+  StolenQuery,
+} from './search/search-types.ts';
 
 /** One skill of the catalog. Its body stays on disk. */
 export interface Skill extends SkillHeader {
@@ -73,13 +82,6 @@ export interface ListQuery {
   readonly why?: boolean;
   /** `person`: also what models do not see. Default: `model`. */
   readonly audience?: 'model' | 'person';
-}
-
-/** Where a query was found in a skill. */
-export interface SearchReason {
-  readonly field: 'id' | 'name' | 'tags' | 'trigger_keywords' | 'description' | 'body';
-  /** One line of it, at most 160 characters, without invisible ones. */
-  readonly snippet: string;
 }
 
 export interface ListedSkill {
@@ -209,6 +211,14 @@ export interface SkillRegistry {
   list(query?: ListQuery, turn?: TurnContext): SkillList;
   /** Indexes what is not indexed yet, in slices, other work going on between them. */
   searchReady(): Promise<void>;
+  /** Which skills compete, and which trigger queries (`evals/trigger-eval.json`, `trigger_keywords`) another skill steals. */
+  overlap(): Promise<OverlapReport>;
+  /**
+   * Which trigger queries, of any skill, would find another skill first if one had this SKILL.md. Changes nothing.
+   *
+   * @throws SKILL_NOT_FOUND.
+   */
+  retrievalEffect(skillId: string, text: string): Promise<readonly RetrievalChange[]>;
   /** @throws SKILL_NOT_FOUND, RESOURCE_NOT_FOUND (the file has gone), RESOURCE_TOO_LARGE, PATH_TRAVERSAL. */
   read(skillId: string, options?: ReadOptions, turn?: TurnContext): Promise<ReadSkill>;
   /** @throws SKILL_NOT_FOUND, RESOURCE_NOT_FOUND, RESOURCE_TOO_LARGE, PATH_TRAVERSAL, INVALID_ARGUMENT. */

@@ -17,6 +17,7 @@ import { createGrants } from './context/grants.ts';
 import { createTurnText } from './context/turn-text.ts';
 import { createVisibility } from './context/visibility.ts';
 import { invalidArgument, registryClosed, skillNotFound } from './errors.ts';
+import { createOverlap } from './overlap.ts';
 import { createReading } from './reading.ts';
 import { createRoleResolver } from './roles.ts';
 import { INDEX_SCHEMA } from './search/index-schema.ts';
@@ -68,6 +69,11 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
   const sourceOf = (skill: Skill) => catalog.sources().find(({ id }) => id === skill.source);
   const readSkill = (skill: Skill): Buffer =>
     sourceOf(skill)?.readSkill(skill, config.limits.file_bytes) ?? Buffer.alloc(0);
+  const readSkillFile = (skill: Skill, path: string, maxBytes: number): Buffer => {
+    const source = sourceOf(skill);
+    if (!source) throw skillNotFound(skill.id, []);
+    return source.readResource(skill, path, maxBytes);
+  };
   const ledger = createTokenLedger(config.limits.skill_tokens, readSkill);
   const schemas = [INDEX_SCHEMA];
   const cache = openCacheDatabase(join(root, 'data', 'skill_registry', 'cache.db'), schemas);
@@ -107,6 +113,7 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
       if (query.query?.trim() && closing.signal.aborted) throw registryClosed();
       return listSkills({ searcher, skillsFor, readSkill }, query, turn);
     },
+    ...createOverlap({ snapshot: () => catalog.snapshot(), visible, searcher, readFile: readSkillFile }),
     searchReady: () => searcher.prepare(visible({})),
     read: (skillId, readOptions, turn) => read(skillId, { audience: turn ? 'model' : 'person', ...readOptions }, turn),
     readResource,

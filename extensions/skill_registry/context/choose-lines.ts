@@ -25,7 +25,7 @@ const MEDIUM = 120;
 const SHORTEST = 40;
 /** The first turn of a thread takes so much of the room; the rest is for what later turns add. */
 const FIRST_SHARE = 0.75;
-/** A turn adds so many at most: the room has to last for the thread. */
+/** The best of a prompt, so many, are added where they are not there yet: the room has to last for the thread. */
 const MAX_ADDED = 5;
 
 export interface ChosenLines {
@@ -73,7 +73,7 @@ export function chooseLines(choosing: Choosing & { readonly pinned: number; read
       : firstChoice(choosing, inThread ? Math.floor(room * FIRST_SHARE) : room);
   if (before) {
     let used = [...lines.values()].reduce((sum, line) => sum + counter.line(line), 0);
-    for (const skill of fitting.filter(({ id }) => !lines.has(id)).slice(0, MAX_ADDED)) {
+    for (const skill of fitting.slice(0, MAX_ADDED).filter(({ id }) => !lines.has(id))) {
       const line = format.entry(skill, MEDIUM);
       used += counter.line(line);
       if (used > room) break;

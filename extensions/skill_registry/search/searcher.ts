@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto';
 import type { Skill } from '../api.ts';
 import type { SqliteDatabase } from '../open-database.ts';
+import { parseSkill } from '../skill/parse-skill.ts';
 import { createGuardedIndex } from './guarded-index.ts';
 import { hitsOf, insideWords, nearestTo, relevantOf, type SearchHit } from './hits.ts';
 import { createIndexer } from './indexer.ts';
@@ -36,6 +38,8 @@ export interface Searcher {
   relevant(skills: readonly Skill[], prompt: string): readonly (SearchHit & { readonly fits: boolean })[];
   /** Indexes in slices what is missing, so that the next search need not. Calls run one after the other. */
   prepare(skills: readonly Skill[]): Promise<void>;
+  /** A skill as it would be with another SKILL.md, for a search; undefined when that says nothing. */
+  propose(skill: Skill, text: string): Skill | undefined;
   /** Ends a run of `prepare`. */
   close(): void;
 }
@@ -50,7 +54,9 @@ export interface SearcherOptions {
   readonly pace: () => () => Promise<void>;
 }
 
-export function createSearcher({ database, spare, readSkill, pace }: SearcherOptions): Searcher {
+export function createSearcher({ database, spare, readSkill: readStored, pace }: SearcherOptions): Searcher {
+  const proposals = new WeakMap<Skill, Buffer>();
+  const readSkill = (skill: Skill): Buffer => proposals.get(skill) ?? readStored(skill);
   const guarded = createGuardedIndex(database, spare);
   const indexer = createIndexer(guarded, readSkill);
   const closing = new AbortController();
@@ -117,6 +123,15 @@ export function createSearcher({ database, spare, readSkill, pace }: SearcherOpt
       });
       preparing = run.catch(() => undefined);
       await run;
+    },
+    propose(skill, text) {
+      const bytes = Buffer.from(text);
+      const { header } = parseSkill(text, skill.file, skill.id);
+      if (!header) return undefined;
+      const digest = `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
+      const proposed = { ...skill, ...header, digest, bytes: bytes.length };
+      proposals.set(proposed, bytes);
+      return proposed;
     },
     close: () => closing.abort(),
   };

@@ -16,7 +16,7 @@ it.each([
   ['a single character stays', '茶', ['茶']],
   ['Japanese and Korean likewise', 'テスト 테스트', ['テス', 'スト', '테스', '스트']],
   ['encoded data is no word', `x ${'QUJD'.repeat(30)}`, ['x']],
-  ['operators are text', 'NEAR(tea) AND -cup* "mug" NOT', ['near', 'tea', 'cup', 'mug', 'not']],
+  ['operators are text', 'NEAR(tea) AND -cup* "mug" NOT', ['near', 'tea', 'cup', 'mug']],
 ])('%s', (_, text, terms) => {
   expect(termsOf(text)).toEqual(terms);
 });
