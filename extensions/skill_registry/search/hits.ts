@@ -1,6 +1,6 @@
 import type { Skill } from '../api.ts';
 import { foldLine } from '../skill/text.ts';
-import { contains, nameScore } from './name-match.ts';
+import { contains, nameMatcher } from './name-match.ts';
 import { nearestIds } from './nearest-ids.ts';
 import type { Pool } from './pool.ts';
 import type { Ranking } from './rank.ts';
@@ -19,13 +19,16 @@ const TAIL = 0.4;
 /** Confidence is seldom above a half: doubled it fills the scale below the names. */
 const SCALE = 2;
 const MAX_SCORE = 0.84;
-const SUBSTRING_SCORE = 0.3;
+const PART_OF_NAME = 0.3;
+const PART_OF_TEXT = 0.15;
 /** Characters of a query that is looked for inside words. */
 const MIN_SUBSTRING = 3;
 const MAX_NEAREST = 3;
 const MAX_RELEVANT = 1000;
 /** A name has no more characters. */
 const MAX_NAME = 80;
+/** Nor has a part of a word, or what was meant to be an id. */
+const MAX_PART = 40;
 
 /**
  * What fits a query, best first: names that it is or begins, then trigger keywords that it is, then by rank.
@@ -44,12 +47,12 @@ export function hitsOf(
   const fitting = best >= 0 && fits(ranking, best);
   const top = best >= 0 ? (fused[best] as number) : 0;
   const confidence = best >= 0 ? Math.min(MAX_SCORE, (ranking.confidence[best] as number) * SCALE) : 0;
-  const name = wanted.length <= MAX_NAME ? wanted : '';
+  const name = wanted.length <= MAX_NAME ? nameMatcher(wanted) : undefined;
   const hits: { readonly skill: Skill; readonly score: number; readonly rank: number }[] = [];
   for (const [position, skill] of pool.skills.entries()) {
     if (accepted && !accepted[position]) continue;
     const rank = fused[position] as number;
-    const named = name === '' ? 0 : nameScore(skill, pool.names[position] ?? '', name);
+    const named = name ? name(skill, pool.names[position] ?? '') : 0;
     if (named > 0) hits.push({ skill, score: named, rank });
     else if (fitting && rank >= top * TAIL && rank > 0) hits.push({ skill, score: (confidence * rank) / top, rank });
   }
@@ -73,16 +76,16 @@ export function relevantOf(pool: Pool, ranking: Ranking): readonly (SearchHit & 
   }));
 }
 
-/** For a query that no word matches: what it is a part of, names before the rest. */
+/** For a query that no word matches: the names it is a part of; else, when it is one word, what says it within another. */
 export function insideWords(skills: readonly Skill[], query: string): readonly SearchHit[] {
   const wanted = foldLine(query).toLowerCase();
-  if ((wanted.length < MIN_SUBSTRING && !/\p{Lo}/u.test(wanted)) || wanted.length > MAX_NAME) return [];
-  const score = (skill: Skill): number =>
-    `${skill.id}\n${skill.name}`.toLowerCase().includes(wanted) ? SUBSTRING_SCORE : SUBSTRING_SCORE / 2;
-  return skills
-    .filter((skill) => contains(skill, wanted))
-    .map((skill) => ({ skill, score: score(skill) }))
-    .sort((a, b) => b.score - a.score);
+  if ((wanted.length < MIN_SUBSTRING && !/\p{Lo}/u.test(wanted)) || wanted.length > MAX_PART) return [];
+  const named = skills.filter(
+    ({ id, name }) => id.toLowerCase().includes(wanted) || name.toLowerCase().includes(wanted),
+  );
+  if (named.length > 0) return named.map((skill) => ({ skill, score: PART_OF_NAME }));
+  if (wanted.includes(' ')) return [];
+  return skills.filter((skill) => contains(skill, wanted)).map((skill) => ({ skill, score: PART_OF_TEXT }));
 }
 
 /** Ids for somebody whose query found nothing: those that look like it, then those that share most of it. */
@@ -94,12 +97,12 @@ export function nearestTo(
 ): readonly string[] {
   const skills = accepts ? pool.skills.filter(accepts) : pool.skills;
   // A sentence looks like no id.
-  const ids = query.length > MAX_NAME ? [] : skills.map(({ id }) => id);
+  const ids = query.length > MAX_PART ? [] : skills.map(({ id }) => id);
   const alike = nearestIds(ids, query.trim(), MAX_NEAREST);
   const least = leastOf(fused, MAX_RELEVANT);
   const ranked: number[] = [];
-  for (const [at, skill] of pool.skills.entries()) {
-    if ((fused[at] as number) >= least && (!accepts || accepts(skill))) ranked.push(at);
+  for (let at = 0; at < fused.length; at++) {
+    if ((fused[at] as number) >= least && (!accepts || accepts(pool.skills[at] as Skill))) ranked.push(at);
   }
   ranked.sort((a, b) => (fused[b] as number) - (fused[a] as number));
   const shared = ranked.slice(0, MAX_NEAREST).map((at) => (pool.skills[at] as Skill).id);

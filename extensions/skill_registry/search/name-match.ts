@@ -20,24 +20,28 @@ export function namesOf({ id, name, qualifiedId }: Skill): string {
 }
 
 /**
- * 1 when the query is a name of the skill, 0.95 when its id or name begins with it, 0.85 when it is one of its trigger
- * keywords, else 0.
+ * How much a query is the name of a skill: 1 when it is its id, name or qualified id, 0.95 when id or name begins with it, 0.85
+ * when it is one of its trigger keywords, else 0.
  *
- * @param names - Of the skill, by `namesOf`.
  * @param wanted - The query, by `asName`.
+ * @returns takes a skill and its `namesOf`.
  */
-export function nameScore({ triggerKeywords }: Skill, names: string, wanted: string): number {
-  if (wanted === '') return 0;
-  const begins = names.includes(`\n${wanted}`);
-  if (begins && (names.includes(`\n${wanted}\n`) || names.includes(`\n${wanted}\t`))) return NAME_SCORES.equal;
-  if (names.includes(`\t${wanted}\n`)) return NAME_SCORES.equal;
-  if (begins) return NAME_SCORES.prefix;
-  return triggerKeywords.length > 0 && triggerKeywords.some((keyword) => asName(keyword) === wanted)
-    ? NAME_SCORES.trigger
-    : 0;
+export function nameMatcher(wanted: string): (skill: Skill, names: string) => number {
+  if (wanted === '') return () => 0;
+  const beginning = `\n${wanted}`;
+  const equal = [`\n${wanted}\n`, `\n${wanted}\t`];
+  const qualified = `\t${wanted}\n`;
+  return ({ triggerKeywords }, names) => {
+    const begins = names.includes(beginning);
+    if (begins && equal.some((one) => names.includes(one))) return NAME_SCORES.equal;
+    if (names.includes(qualified)) return NAME_SCORES.equal;
+    if (begins) return NAME_SCORES.prefix;
+    if (triggerKeywords.length === 0) return 0;
+    return triggerKeywords.some((keyword) => asName(keyword) === wanted) ? NAME_SCORES.trigger : 0;
+  };
 }
 
-/** Whether the text stands anywhere in what the skill says about itself, in the middle of a word too. */
-export function contains({ id, name, tags, triggerKeywords, description }: Skill, wanted: string): boolean {
-  return [id, name, ...tags, ...triggerKeywords, description].some((text) => text.toLowerCase().includes(wanted));
+/** Whether the text, in lower case, stands anywhere in what the skill says about itself beside its names. */
+export function contains({ tags, triggerKeywords, description }: Skill, wanted: string): boolean {
+  return [description, ...tags, ...triggerKeywords].some((text) => text.toLowerCase().includes(wanted));
 }

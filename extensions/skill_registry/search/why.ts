@@ -1,6 +1,6 @@
 import type { SearchReason, Skill } from '../api.ts';
 import { foldLine } from '../skill/text.ts';
-import { asName, NAME_SCORES, nameScore, namesOf } from './name-match.ts';
+import { asName, NAME_SCORES, nameMatcher, namesOf } from './name-match.ts';
 import { termsOf } from './terms.ts';
 
 /** Words of a snippet, and its characters at most. */
@@ -45,7 +45,7 @@ export function reasonFor(
 // --- internal ---
 
 function nameReason(skill: Skill, wanted: string): SearchReason | undefined {
-  const score = nameScore(skill, namesOf(skill), wanted);
+  const score = nameMatcher(wanted)(skill, namesOf(skill));
   if (score === 0) return undefined;
   if (score === NAME_SCORES.trigger) {
     const keyword = skill.triggerKeywords.find((one) => asName(one) === wanted) ?? '';
