@@ -1,6 +1,7 @@
 import type { Skill } from '../api.ts';
 import { foldLine } from '../skill/text.ts';
-import { contains, nameMatcher } from './name-match.ts';
+import { asName, contains } from './name-match.ts';
+import { namedBy, namesWith } from './name-table.ts';
 import { nearestIds } from './nearest-ids.ts';
 import type { Pool } from './pool.ts';
 import type { Ranking } from './rank.ts';
@@ -47,14 +48,14 @@ export function hitsOf(
   const fitting = best >= 0 && fits(ranking, best);
   const top = best >= 0 ? (fused[best] as number) : 0;
   const confidence = best >= 0 ? Math.min(MAX_SCORE, (ranking.confidence[best] as number) * SCALE) : 0;
-  const name = wanted.length <= MAX_NAME ? nameMatcher(wanted) : undefined;
+  const names = namedBy(pool.names, wanted.length <= MAX_NAME ? wanted : '');
   const hits: { readonly skill: Skill; readonly score: number; readonly rank: number }[] = [];
-  for (const [position, skill] of pool.skills.entries()) {
-    if (accepted && !accepted[position]) continue;
+  const least = fitting ? top * TAIL : Number.POSITIVE_INFINITY;
+  for (let position = 0; position < fused.length; position++) {
     const rank = fused[position] as number;
-    const named = name ? name(skill, pool.names[position] ?? '') : 0;
-    if (named > 0) hits.push({ skill, score: named, rank });
-    else if (fitting && rank >= top * TAIL && rank > 0) hits.push({ skill, score: (confidence * rank) / top, rank });
+    const named = names.get(position);
+    if ((named === undefined && rank < least) || accepted?.[position] === false) continue;
+    hits.push({ skill: pool.skills[position] as Skill, score: named ?? (confidence * rank) / top, rank });
   }
   return hits.sort((a, b) => b.score - a.score || b.rank - a.rank).map(({ skill, score }) => ({ skill, score }));
 }
@@ -77,15 +78,19 @@ export function relevantOf(pool: Pool, ranking: Ranking): readonly (SearchHit & 
 }
 
 /** For a query that no word matches: the names it is a part of; else, when it is one word, what says it within another. */
-export function insideWords(skills: readonly Skill[], query: string): readonly SearchHit[] {
+export function insideWords(
+  { skills, names }: Pool,
+  query: string,
+  accepts: (skill: Skill) => boolean = () => true,
+): readonly SearchHit[] {
   const wanted = foldLine(query).toLowerCase();
   if ((wanted.length < MIN_SUBSTRING && !/\p{Lo}/u.test(wanted)) || wanted.length > MAX_PART) return [];
-  const named = skills.filter(
-    ({ id, name }) => id.toLowerCase().includes(wanted) || name.toLowerCase().includes(wanted),
-  );
+  const named = [...namesWith(names, asName(wanted))].map((position) => skills[position] as Skill).filter(accepts);
   if (named.length > 0) return named.map((skill) => ({ skill, score: PART_OF_NAME }));
   if (wanted.includes(' ')) return [];
-  return skills.filter((skill) => contains(skill, wanted)).map((skill) => ({ skill, score: PART_OF_TEXT }));
+  return skills
+    .filter((skill) => contains(skill, wanted) && accepts(skill))
+    .map((skill) => ({ skill, score: PART_OF_TEXT }));
 }
 
 /** Ids for somebody whose query found nothing: those that look like it, then those that share most of it. */

@@ -1,6 +1,6 @@
 import type { Skill } from '../api.ts';
 import { documentKey } from './document.ts';
-import { namesOf } from './name-match.ts';
+import { makeNameTable, type NameTable } from './name-table.ts';
 import type { TextIndex } from './text-index.ts';
 
 /** The skills one search chooses from, and what ranking needs to know of their documents. */
@@ -16,8 +16,7 @@ export interface Pool {
   readonly sectionLengths: Uint16Array;
   /** Means of the three lengths; never 0. */
   readonly means: { readonly header: number; readonly total: number; readonly section: number };
-  /** By `namesOf`, by position. */
-  readonly names: readonly string[];
+  readonly names: NameTable;
 }
 
 export function makePool(skills: readonly Skill[], index: TextIndex): Pool {
@@ -55,6 +54,6 @@ export function makePool(skills: readonly Skill[], index: TextIndex): Pool {
     total: Math.max(1, total / Math.max(1, documents)),
     section: Math.max(1, total / Math.max(1, at)),
   };
-  const names = skills.map(namesOf);
+  const names = makeNameTable(skills);
   return { skills, positions, headerLengths, totalLengths, sectionStarts, sectionLengths, means, names };
 }

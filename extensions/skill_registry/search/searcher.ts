@@ -101,10 +101,7 @@ export function createSearcher({ database, spare, readSkill: readStored, pace }:
       const { ranking, terms } = rank(pool, query, true);
       const found = hitsOf(pool, ranking, asName(text), accepts);
       const fitting = query.phrases.length > 0 ? withPhrases(found, query, readSkill) : found;
-      const hits =
-        fitting.length > 0 || query.phrases.length > 0
-          ? fitting
-          : insideWords(accepts ? skills.filter(accepts) : skills, text);
+      const hits = fitting.length > 0 || query.phrases.length > 0 ? fitting : insideWords(pool, text, accepts);
       return { hits, nearest: hits.length > 0 ? [] : nearestTo(pool, ranking, text, accepts), terms };
     },
     relevant(skills, prompt) {

@@ -1,6 +1,7 @@
 import type { SearchReason, Skill } from '../api.ts';
 import { foldLine } from '../skill/text.ts';
-import { asName, NAME_SCORES, nameMatcher, namesOf } from './name-match.ts';
+import { asName, NAME_SCORES } from './name-match.ts';
+import { makeNameTable, namedBy } from './name-table.ts';
 import { termsOf } from './terms.ts';
 
 /** Words of a snippet, and its characters at most. */
@@ -45,8 +46,8 @@ export function reasonFor(
 // --- internal ---
 
 function nameReason(skill: Skill, wanted: string): SearchReason | undefined {
-  const score = nameMatcher(wanted)(skill, namesOf(skill));
-  if (score === 0) return undefined;
+  const score = namedBy(makeNameTable([skill]), wanted).get(0);
+  if (score === undefined) return undefined;
   if (score === NAME_SCORES.trigger) {
     const keyword = skill.triggerKeywords.find((one) => asName(one) === wanted) ?? '';
     return { field: 'trigger_keywords', snippet: cut(keyword) };
