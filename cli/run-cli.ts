@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Command, CommanderError, Option } from 'commander';
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import type { ValidationProfile } from 'skill-registry';
 import { describeError, isCodedError, packageRoot, printable } from 'skill-registry/kernel';
 import { addCompletion } from './commands/completion.ts';
@@ -8,8 +8,10 @@ import { doctor } from './commands/doctor.ts';
 import { list } from './commands/list.ts';
 import { addMcp } from './commands/mcp.ts';
 import { addNew } from './commands/new.ts';
+import { overlap } from './commands/overlap.ts';
 import { prompt } from './commands/prompt.ts';
 import { properties } from './commands/properties.ts';
+import { type SearchFlags, search } from './commands/search.ts';
 import { show } from './commands/show.ts';
 import { type StartOptions, start } from './commands/start.ts';
 import { validate } from './commands/validate.ts';
@@ -80,11 +82,19 @@ function createProgram(terminal: Terminal, done: (status: ExitStatus) => void): 
     .action(async (id: string, options: GlobalOptions & { resource?: string; raw?: boolean; revision?: string }) =>
       done(await show(id, options, terminal)),
     );
-  command(
-    'doctor',
-    'everything that is wrong, what to fix first',
-    'skill-registry doctor --skills ~/.claude/skills',
-  ).action(async (options: GlobalOptions) => done(await doctor(options, terminal)));
+  command('search', 'the skills that fit, best first, and why', 'skill-registry search "flaky tests" --limit 5')
+    .argument('<query>', 'what the skill is to be for, its name, or a "phrase"')
+    .option('--limit <count>', 'at most this many, 1-200 (default: 20)', countOption)
+    .option('--tag <tag>', 'only skills with this tag')
+    .option('--source <id>', 'only skills of this source')
+    .action(async (query: string, options: GlobalOptions & SearchFlags) =>
+      done(await search(query, options, terminal)),
+    );
+  command('doctor', 'everything that is wrong, what to fix first', 'skill-registry doctor --skills ~/.claude/skills')
+    .option('--overlap', 'skills that compete for the same tasks, and queries that another skill steals')
+    .action(async (options: GlobalOptions & { overlap?: boolean }) =>
+      done(await (options.overlap ? overlap(options, terminal) : doctor(options, terminal))),
+    );
   command(
     'validate',
     'whether skills are as agentskills.io wants them, and what is not',
@@ -121,6 +131,12 @@ function addGlobalOptions(command: Command): Command {
     .option('--root <dir>', 'folder with extensions/, skills/ and data/ (default: the nearest one, else here)')
     .option('--skills <dir>', 'take skills from here instead of the configured sources; repeatable', collect)
     .option('--json', 'print data as JSON');
+}
+
+function countOption(value: string): number {
+  const count = Number(value);
+  if (Number.isInteger(count) && count >= 1 && count <= 200) return count;
+  throw new InvalidArgumentError('It is a whole number from 1 to 200.');
 }
 
 function fail(error: unknown, json: boolean, terminal: Terminal): ExitStatus {

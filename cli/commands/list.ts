@@ -1,3 +1,4 @@
+import type { Skill, TokenCounts } from 'skill-registry';
 import { formatTable } from 'skill-registry/kernel';
 import { openRegistry } from '../open-registry.ts';
 import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal } from '../terminal.ts';
@@ -11,16 +12,7 @@ export async function list(options: GlobalOptions, terminal: Terminal): Promise<
   const { skills } = registry.snapshot();
   const counts = await registry.tokenCounts({ bodies: skills.length <= COUNT_BODIES_UP_TO });
   const found = problems();
-  const rows = skills.map((skill) => ({
-    skill_id: skill.id,
-    qualified_id: skill.qualifiedId,
-    name: skill.name,
-    description: skill.description,
-    tags: skill.tags,
-    source: skill.source,
-    file: skill.file,
-    tokens: counts.get(skill.id) ?? { l1: 0, l2: null },
-  }));
+  const rows = skills.map((skill) => rowOf(skill, counts.get(skill.id)));
   if (options.json) printJson(terminal, { skills: rows, total: rows.length, problems: found });
   else if (rows.length > 0) {
     const cells = rows.map((row) => [row.skill_id, row.tokens.l1, row.tokens.l2 ?? '-', row.source, row.description]);
@@ -31,4 +23,29 @@ export async function list(options: GlobalOptions, terminal: Terminal): Promise<
   const trouble = found.length > 0 ? `; ${found.length} problem(s), see skill-registry doctor` : '';
   terminal.err(`${rows.length} skill(s)${trouble}\n`);
   return errors > 0 ? EXIT.problem : EXIT.done;
+}
+
+/** A skill as `list --json` and `search --json` have it. */
+export function rowOf(skill: Skill, tokens: TokenCounts = { l1: 0, l2: null }): SkillRow {
+  return {
+    skill_id: skill.id,
+    qualified_id: skill.qualifiedId,
+    name: skill.name,
+    description: skill.description,
+    tags: skill.tags,
+    source: skill.source,
+    file: skill.file,
+    tokens,
+  };
+}
+
+export interface SkillRow {
+  readonly skill_id: string;
+  readonly qualified_id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly tags: readonly string[];
+  readonly source: string;
+  readonly file: string;
+  readonly tokens: TokenCounts;
 }

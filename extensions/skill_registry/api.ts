@@ -1,77 +1,33 @@
 /** The types other extensions and users of the library lean on. No code. */
 import type { Problem, Tool, TurnContext } from 'skill-registry/kernel';
+import type { Skill, Snapshot } from './catalog-types.ts';
 import type { SkillRegistryConfig, SourceConfig } from './config.ts';
 import type { History, Management, Proposals } from './proposals/types.ts';
-import type { SkillHeader } from './skill/parse-skill.ts';
+import type { OverlapReport, RetrievalChange, SearchReason } from './search/search-types.ts';
 import type { SkillSource } from './sources/source.ts';
 
+export type { Pack, PackScopes, Skill, Snapshot, SourceStatus } from './catalog-types.ts';
 export type * from './proposals/types.ts';
-
-/** One skill of the catalog. Its body stays on disk. */
-export interface Skill extends SkillHeader {
-  /** The directory's name: the name agents and people use. */
-  readonly id: string;
-  /** `<source>:<path below it>`: reaches this skill even where another one won the id. */
-  readonly qualifiedId: string;
-  /** Id of the source it came from. */
-  readonly source: string;
-  /** Absolute path of SKILL.md as it was found; of an inline skill the file it is written in. */
-  readonly file: string;
-  /** Real path of the directory; null for a skill without one (inline, a bare file). */
-  readonly dir: string | null;
-  /** Real path of SKILL.md; differs from `<dir>/SKILL.md` when that is a link. Null for an inline skill. */
-  readonly realFile: string | null;
-  /** `sha256:<64 hex>` over the bytes of SKILL.md. */
-  readonly digest: string;
-  /** Size of SKILL.md. */
-  readonly bytes: number;
-  /** Why models do not see it here (a gate such as a missing program); absent: they do. People can still read it. */
-  readonly hiddenBecause?: string;
-  /** Its body stands in every prompt. */
-  readonly preload?: true;
-  /** The prompt pack that declares it, and where below that pack it lies (an inline skill: its id). */
-  readonly pack?: { readonly id: string; readonly path: string };
-}
-
-/** Where skills come from, and how it stands. */
-export interface SourceStatus {
-  readonly id: string;
-  readonly kind: string;
-  /** The folder, absolute. */
-  readonly location: string;
-  /** Skills found there, those that lost a collision included. */
-  readonly skills: number;
-}
-
-/** A prompt pack in the catalog: what it declares, by id, whoever else has won that id elsewhere. */
-export interface Pack {
-  readonly scopes: PackScopes;
-  readonly byId: ReadonlyMap<string, Skill>;
-}
-
-/** The catalog at one moment. Never changes; a refresh makes a new one. */
-export interface Snapshot {
-  /** Counts up with every change. */
-  readonly version: number;
-  /** One per id, in order of source, then id. */
-  readonly skills: readonly Skill[];
-  readonly byId: ReadonlyMap<string, Skill>;
-  /** Also those that lost a collision. */
-  readonly byQualifiedId: ReadonlyMap<string, Skill>;
-  readonly sources: readonly SourceStatus[];
-  /** By the pack's id, and by the id of its source. */
-  readonly packs: ReadonlyMap<string, Pack>;
-  readonly problems: readonly Problem[];
-}
+export type {
+  Neighbourhood,
+  OverlapReport,
+  RetrievalChange,
+  SearchReason,
+  StolenQuery,
+} from './search/search-types.ts';
 
 export interface ListQuery {
-  /** Words that must all occur in id, name, tags, trigger keywords or description; letter case does not matter. */
+  /** What the skill is to be for, in any words; its name or the beginning of one; a phrase in double quotes. */
   readonly query?: string;
   readonly tag?: string;
   /** Id of a source. */
   readonly source?: string;
   /** 1-200. Default: 20. */
   readonly limit?: number;
+  /** Whether each hit of a query says why. Default: false. */
+  readonly why?: boolean;
+  /** `person`: also what models do not see. Default: `model`. */
+  readonly audience?: 'model' | 'person';
 }
 
 export interface ListedSkill {
@@ -82,6 +38,8 @@ export interface ListedSkill {
   readonly source: string;
   /** 0-1, comparable within one answer; only with a query. */
   readonly score?: number;
+  /** Only when it was asked for. */
+  readonly why?: SearchReason;
 }
 
 export interface SkillList {
@@ -89,6 +47,8 @@ export interface SkillList {
   /** Before `limit`. */
   readonly total: number;
   readonly truncated: boolean;
+  /** Up to three ids that come near; only when no skill fits the query. */
+  readonly nearest?: readonly string[];
 }
 
 export interface ReadOptions {
@@ -170,16 +130,6 @@ export interface RolePrompt {
   readonly text: string;
 }
 
-/** What the states of a prompt pack's workflow may see. */
-export interface PackScopes {
-  /** The pack's own id. */
-  readonly pack: string;
-  /** The state a workflow begins in; absent without a workflow. */
-  readonly entry?: string | undefined;
-  /** The `skills` expression of each state; undefined: all skills of the pack. */
-  readonly states: ReadonlyMap<string, string | undefined>;
-}
-
 /** What the owner allows to do with a path that lies in a source. */
 export interface WritePolicy {
   readonly action: 'create' | 'update' | 'delete';
@@ -190,8 +140,22 @@ export interface WritePolicy {
 }
 
 export interface SkillRegistry {
-  /** Visible skills, best first with a query, else in catalog order. @throws INVALID_ARGUMENT. */
+  /**
+   * Visible skills, best first with a query, else in catalog order. A query first indexes what is not indexed yet, which takes
+   * about a millisecond a skill and blocks; after `searchReady` there is nothing left to do.
+   *
+   * @throws INVALID_ARGUMENT, REGISTRY_CLOSED (with a query).
+   */
   list(query?: ListQuery, turn?: TurnContext): SkillList;
+  /** Indexes what is not indexed yet, in slices, other work going on between them. */
+  searchReady(): Promise<void>;
+  /** Which skills compete, and which trigger queries (`evals/trigger-eval.json`, `trigger_keywords`) another skill steals. */
+  overlap(): Promise<OverlapReport>;
+  /**
+   * Which trigger queries, of any skill, would find another skill first if one, or a new one, had this SKILL.md. Changes
+   * nothing.
+   */
+  retrievalEffect(skillId: string, text: string): Promise<readonly RetrievalChange[]>;
   /** @throws SKILL_NOT_FOUND, RESOURCE_NOT_FOUND (the file has gone), RESOURCE_TOO_LARGE, PATH_TRAVERSAL. */
   read(skillId: string, options?: ReadOptions, turn?: TurnContext): Promise<ReadSkill>;
   /** @throws SKILL_NOT_FOUND, RESOURCE_NOT_FOUND, RESOURCE_TOO_LARGE, PATH_TRAVERSAL, INVALID_ARGUMENT. */

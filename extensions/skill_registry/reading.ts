@@ -6,7 +6,7 @@ import type { SkillRegistryConfig } from './config.ts';
 import type { Grants } from './context/grants.ts';
 import { findVisible, visibleSkills } from './context/scope.ts';
 import { skillNotFound } from './errors.ts';
-import { nearestIds } from './search/match.ts';
+import { nearestIds } from './search/nearest-ids.ts';
 import { bodyOf } from './skill/frontmatter.ts';
 import type { SkillSource } from './sources/source.ts';
 

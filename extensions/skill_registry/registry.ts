@@ -1,7 +1,9 @@
 import { join, resolve } from 'node:path';
-import { countTokens, type Problem } from 'skill-registry/kernel';
-import type { ListQuery, Skill, SkillList, SkillLoadedEvent, SkillRegistry } from './api.ts';
+import { countTokens, type Problem, type TurnContext } from 'skill-registry/kernel';
+import type { RetrievalChange, Skill, SkillLoadedEvent, SkillRegistry } from './api.ts';
+import { openCacheDatabase } from './cache-database.ts';
 import { createCatalog } from './catalog/catalog.ts';
+import { createPace } from './catalog/pace.ts';
 import { watchCatalog } from './catalog/watch.ts';
 import {
   isSourceId,
@@ -12,17 +14,21 @@ import {
 } from './config.ts';
 import { ENFORCEMENT } from './context/enforcement.ts';
 import { createGrants } from './context/grants.ts';
-import { skillsInScope, visibleSkills } from './context/scope.ts';
-import { systemText } from './context/system-text.ts';
+import { skillsInScope } from './context/scope.ts';
+import { createTurnText } from './context/turn-text.ts';
+import { createVisibility } from './context/visibility.ts';
 import { invalidArgument, registryClosed, skillNotFound } from './errors.ts';
+import { createOverlap } from './overlap.ts';
 import type { WriteStep } from './proposals/writer.ts';
 import { createReading } from './reading.ts';
 import { createRecords } from './records.ts';
 import { createRoleResolver } from './roles.ts';
-import { type Match, matchAll, matchAny, nearestIds } from './search/match.ts';
+import { INDEX_SCHEMA } from './search/index-schema.ts';
+import { listSkills } from './search/list-skills.ts';
+import { nearestIds } from './search/nearest-ids.ts';
+import { createSearcher } from './search/searcher.ts';
 import { applyMessage } from './skill/apply-message.ts';
 import { bodyOf } from './skill/frontmatter.ts';
-import { shorten } from './skill/text.ts';
 import { adoptSource } from './sources/adopted-source.ts';
 import { hostSurroundings } from './sources/host-surroundings.ts';
 import { isSkillSource } from './sources/is-skill-source.ts';
@@ -32,8 +38,6 @@ import type { SkillSource } from './sources/source.ts';
 import { createTokenLedger } from './token-ledger.ts';
 import { makeTools } from './tools/index.ts';
 import { writePolicyOf } from './write-policy.ts';
-
-const MAX_LISTED_DESCRIPTION = 1024;
 
 export interface SkillRegistryOptions {
   /** Relative source paths start here. Default: the current directory. */
@@ -71,10 +75,27 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
   });
   const grants = createGrants();
   const sourceOf = (skill: Skill) => catalog.sources().find(({ id }) => id === skill.source);
-  const ledger = createTokenLedger(
-    config.limits.skill_tokens,
-    (skill) => sourceOf(skill)?.readSkill(skill, config.limits.file_bytes) ?? Buffer.alloc(0),
-  );
+  const readSkill = (skill: Skill): Buffer =>
+    sourceOf(skill)?.readSkill(skill, config.limits.file_bytes) ?? Buffer.alloc(0);
+  const readSkillFile = (skill: Skill, path: string, maxBytes: number): Buffer => {
+    const source = sourceOf(skill);
+    if (!source) throw skillNotFound(skill.id, []);
+    return source.readResource(skill, path, maxBytes);
+  };
+  const ledger = createTokenLedger(config.limits.skill_tokens, readSkill);
+  const schemas = [INDEX_SCHEMA];
+  const cache = openCacheDatabase(join(root, 'data', 'skill_registry', 'cache.db'), schemas);
+  const spare = () => openCacheDatabase(':memory:', schemas);
+  const searcher = createSearcher({ database: cache, spare, readSkill, pace: createPace });
+  const visible = createVisibility(() => catalog.snapshot(), grants);
+  const skillsFor = (audience: 'model' | 'person', turn: TurnContext): readonly Skill[] =>
+    audience === 'person' ? catalog.snapshot().skills : visible(turn);
+  const turnText = createTurnText({
+    config,
+    visible,
+    searcher,
+    body: (skill) => bodyIfThere(sourceOf(skill), skill, config.limits.file_bytes),
+  });
   const closing = new AbortController();
   const records = createRecords(
     {
@@ -88,6 +109,7 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
       dataDir: options.dataDir ?? join(root, 'data', 'skill_registry'),
       ...(options.onWriteStep ? { onStep: options.onWriteStep } : {}),
     },
+    async (skillId, text) => (await registry.retrievalEffect(skillId, text)).map(describeChange),
   );
   let watching: 'events' | 'poll' | 'off' = 'off';
   const watchProblems = new Map<string, Problem>();
@@ -109,33 +131,23 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
 
   const registry: SkillRegistry = {
     config,
-    list: (query = {}, turn = {}) => listSkills(visibleSkills(catalog.snapshot(), turn, grants.of(turn)), query),
+    list(query = {}, turn = {}) {
+      if (query.query?.trim() && closing.signal.aborted) throw registryClosed();
+      return listSkills({ searcher, skillsFor, readSkill }, query, turn);
+    },
+    ...createOverlap({ snapshot: () => catalog.snapshot(), visible, searcher, readFile: readSkillFile }),
+    searchReady: () => searcher.prepare(visible({})),
     read: (skillId, readOptions, turn) => read(skillId, { audience: turn ? 'model' : 'person', ...readOptions }, turn),
     readResource,
     readBytes,
     visible: (turn = {}, audience = 'model') =>
-      audience === 'person'
-        ? skillsInScope(catalog.snapshot(), turn)
-        : visibleSkills(catalog.snapshot(), turn, grants.of(turn)),
+      audience === 'person' ? skillsInScope(catalog.snapshot(), turn) : visible(turn),
     async apply(skillId, args, turn, { dir } = {}) {
       const { skill_id, content } = await read(skillId, { audience: 'person' }, turn);
       const skill = catalog.snapshot().byId.get(skill_id) ?? catalog.snapshot().byQualifiedId.get(skill_id);
       return applyMessage(skill_id, content, args, { names: skill?.arguments ?? [], dir: dir ?? skill?.dir ?? null });
     },
-    context(prompt, turn = {}) {
-      const skills = visibleSkills(catalog.snapshot(), turn, grants.of(turn));
-      const { pinned } = config.catalog;
-      return systemText(skills, {
-        inject: config.inject,
-        catalog: config.catalog,
-        maxBodyTokens: config.limits.skill_tokens,
-        rank: () => [
-          ...skills.filter((skill) => pinned.includes(skill.id)),
-          ...matchAny(skills, prompt).map(({ skill }) => skill),
-        ],
-        body: (skill) => bodyIfThere(sourceOf(skill), skill, config.limits.file_bytes),
-      });
-    },
+    context: (prompt, turn = {}) => turnText(prompt, turn),
     async contextCost() {
       const text = await registry.context('');
       const enforcement = text?.includes(ENFORCEMENT) ? await countTokens(ENFORCEMENT) : 0;
@@ -206,20 +218,27 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
       const countLarge = (): void => {
         ledger.countLarge(catalog.snapshot(), ended).then(tellProblems, onError);
       };
-      const unsubscribe = catalog.onChange(countLarge);
+      const prepare = (): void => {
+        searcher.prepare(visible({})).catch(onError);
+      };
+      const unsubscribers = [catalog.onChange(countLarge), catalog.onChange(prepare)];
       countLarge();
+      prepare();
       const follow = (listener: () => void): (() => void) => catalog.onChange(listener);
       const kept = config.watch.mode === 'off' ? undefined : records.keep(ended, follow, tellProblems);
       await watchCatalog({ catalog, watch: config.watch, scanDepth, onMode, onError }, ended);
       await kept;
-      unsubscribe();
+      for (const unsubscribe of unsubscribers) unsubscribe();
       watching = 'off';
     },
     watching: () => watching,
     onChange: (listener) => catalog.onChange(listener),
     async close() {
+      if (closing.signal.aborted) return;
       closing.abort();
       records.close();
+      searcher.close();
+      cache.close();
     },
   };
   const roles = createRoleResolver(registry);
@@ -256,26 +275,11 @@ function readSource(given: unknown): SourceConfig {
   return source;
 }
 
-function keyOf({ code, file, line, message }: Problem): string {
-  return JSON.stringify([code, file, line, message]);
+/** For the checks of a proposal. */
+function describeChange({ query, skill_id, before, after }: RetrievalChange): string {
+  return `"${query}", a query of ${skill_id}, would find ${after ?? 'nothing'} instead of ${before ?? 'nothing'}`;
 }
 
-function listSkills(skills: readonly Skill[], { query, tag, source, limit = 20 }: ListQuery): SkillList {
-  if (!Number.isInteger(limit) || limit < 1 || limit > 200) throw invalidArgument(`limit must be 1-200, got ${limit}.`);
-  const visible = skills.filter(
-    (skill) => (tag === undefined || skill.tags.includes(tag)) && (source === undefined || skill.source === source),
-  );
-  const matches: readonly (Omit<Match, 'score'> & { score?: number })[] = query?.trim()
-    ? matchAll(visible, query)
-    : visible.map((skill) => ({ skill }));
-  const listed = matches.slice(0, limit).map(({ skill, score }) => ({
-    skill_id: skill.id,
-    name: skill.name,
-    // The model pays for every one of up to 200.
-    description: shorten(skill.description, MAX_LISTED_DESCRIPTION),
-    tags: skill.tags,
-    source: skill.source,
-    ...(score === undefined ? {} : { score: Number(score.toFixed(3)) }),
-  }));
-  return { skills: listed, total: matches.length, truncated: matches.length > listed.length };
+function keyOf({ code, file, line, message }: Problem): string {
+  return JSON.stringify([code, file, line, message]);
 }

@@ -1,25 +1,28 @@
 import { loadTokenCounter } from 'skill-registry/kernel';
 import type { Skill } from '../api.ts';
+import { type Choosing, type ChosenLines, chooseLines, describeSome } from './choose-lines.ts';
 import { BULLETS, type CatalogFormat } from './formats.ts';
+import { createLineCounter, type LineCounter } from './line-counter.ts';
+import type { ThreadChoice } from './thread-choices.ts';
 
 export interface CatalogTextOptions {
   readonly budgetTokens: number;
-  /** Which skills matter most to the prompt, best first; asked only when not all can stay. */
-  readonly rank: () => readonly Skill[];
+  /** Which of the skills matter most to the prompt, best first; asked only when not all can stay. */
+  readonly rank: () => readonly Skill[] | Promise<readonly Skill[]>;
   /** How many of the first of `rank` are pinned: shortened if need be, never left out. Default: none. */
   readonly pinned?: number;
+  /** Which of `rank` a later turn of a thread may add, best first. Default: none. */
+  readonly fitting?: () => readonly Skill[] | Promise<readonly Skill[]>;
+  /** What the thread has been shown. Default: this turn stands alone. */
+  readonly thread?: ThreadChoice | undefined;
   /** Default: bullets. */
   readonly format?: CatalogFormat;
 }
 
 /** Lengths descriptions are evenly cut to, tried in turn. */
 const LENGTHS = [400, 300, 240, 200, 160, 130, 100, 80, 60, 40];
-/** Descriptions of this length go with the most relevant skills when not all can have one. */
-const SHORT = 80;
-/** Relevant skills are worth more words once the rest is gone. */
-const MEDIUM = 160;
-/** What is pinned gives up words before it gives up its place. */
-const SHORTEST = 40;
+/** No entry has fewer tokens, so with many skills nothing has to be counted to know that they do not fit. */
+const LEAST_TOKENS = 3;
 
 /**
  * The catalog as an agent reads it (L1), within a budget; null for no skills. The same skills, budget and ranking give the
@@ -27,98 +30,85 @@ const SHORTEST = 40;
  *
  * Over budget, in this order: descriptions are evenly cut at a word; the least relevant skills keep only their name; the
  * least relevant are left out. From the first step that loses anything, a line says how many are shown.
+ *
+ * In a thread the first turn chooses, for three quarters of the budget, and later ones add below it what fits their prompt
+ * until the budget is full: the text of a turn begins with that of the one before, up to the closing lines. When a skill that
+ * is shown has changed or gone, the turn chooses anew.
  */
 export async function catalogText(skills: readonly Skill[], options: CatalogTextOptions): Promise<string | null> {
   if (skills.length === 0) return null;
-  const { format = BULLETS } = options;
-  const whole = layOut(
-    format,
-    skills.map((skill) => format.entry(skill)),
-  );
-  // A token is at least one byte, so a text that is short enough needs no tokenizer.
-  if (Buffer.byteLength(whole) <= options.budgetTokens) return whole;
-  const count = await loadTokenCounter();
-  let budgetTokens = options.budgetTokens;
+  const { format = BULLETS, budgetTokens } = options;
+  const few = skills.length * LEAST_TOKENS <= budgetTokens;
+  if (few) {
+    const whole = layOut(
+      format,
+      skills.map((skill) => format.entry(skill)),
+    );
+    // A token is at least one byte, so a text that is short enough needs no tokenizer.
+    if (Buffer.byteLength(whole) <= budgetTokens) return whole;
+  }
+  const counter = createLineCounter(await loadTokenCounter());
+  const even = few ? evenly(skills, format, budgetTokens, counter) : undefined;
+  if (even !== undefined) return even;
+  const ranked = await options.rank();
+  const before = options.thread?.get();
+  const fitting = before ? await (options.fitting?.() ?? []) : [];
+  let budget = budgetTokens;
   for (;;) {
-    const text = fitted(skills, { ...options, budgetTokens }, count);
+    const room = budget - frameOf(skills, format, counter);
+    const { lines, choice } = chosen(options, { skills, ranked, fitting, format, counter, room, before });
+    const text = layOut(format, lines, lines.length, skills.length);
     // Lines are counted one by one; the tokenizer may cut the whole in other places, and count a few tokens more.
-    const over = count(text) - options.budgetTokens;
-    if (over <= 0 || budgetTokens <= 0) return text;
-    budgetTokens -= over;
+    const over = counter.text(text) - budgetTokens;
+    if (over <= 0 || budget <= 0) {
+      options.thread?.set(choice);
+      return text;
+    }
+    budget -= over;
   }
 }
 
 // --- internal ---
 
-function fitted(skills: readonly Skill[], options: CatalogTextOptions, count: (text: string) => number): string {
-  const { format = BULLETS } = options;
-  const frame = count(layOut(format, [], skills.length, skills.length));
-  /** Stops at the first line too many: most of a large catalog is never looked at. */
-  const fits = (lineOf: LineOf, fixed = frame): boolean => {
-    let used = fixed;
-    return skills.every((skill) => {
-      const line = lineOf(skill);
-      if (line !== undefined) used += count(`${line}\n`);
-      return used <= options.budgetTokens;
-    });
-  };
-  const write = (lineOf: LineOf, lossy = true): string => {
-    const lines = skills.map(lineOf).filter((line) => line !== undefined);
-    return lossy ? layOut(format, lines, lines.length, skills.length) : layOut(format, lines);
-  };
-  const whole: LineOf = (skill) => format.entry(skill);
-
-  if (fits(whole, count(layOut(format, [])))) return write(whole, false);
-  if (fits(format.name)) {
-    for (const length of LENGTHS) {
-      const evenly: LineOf = (skill) => format.entry(skill, length);
-      if (fits(evenly)) return write(evenly);
-    }
-    const ranked = rankedFirst(skills, options.rank());
-    const described = (most: number): LineOf => {
-      const chosen = new Set(ranked.slice(0, most));
-      return (skill) => (chosen.has(skill) ? format.entry(skill, SHORT) : format.name(skill));
-    };
-    return write(described(largest(skills.length, (n) => fits(described(n)))));
+/** All skills with their descriptions, whole or evenly cut; undefined when they do not fit. */
+function evenly(
+  skills: readonly Skill[],
+  format: CatalogFormat,
+  budget: number,
+  counter: LineCounter,
+): string | undefined {
+  const whole = skills.map((skill) => format.entry(skill));
+  const plain = layOut(format, whole);
+  if (counter.fits(whole, budget - counter.text(layOut(format, []))) && counter.text(plain) <= budget) return plain;
+  const room = budget - frameOf(skills, format, counter);
+  for (const length of LENGTHS) {
+    const lines = skills.map((skill) => format.entry(skill, length));
+    if (!counter.fits(lines, room)) continue;
+    const text = layOut(format, lines, lines.length, skills.length);
+    if (counter.text(text) <= budget) return text;
   }
-
-  const ranked = rankedFirst(skills, options.rank());
-  const relevant = (most: number, length = MEDIUM): LineOf => {
-    const chosen = new Set(ranked.slice(0, most));
-    return (skill) => (chosen.has(skill) ? format.entry(skill, length) : undefined);
-  };
-  const { pinned = 0 } = options;
-  const length = [MEDIUM, SHORT, SHORTEST].find((one) => fits(relevant(pinned, one)));
-  if (length === undefined) {
-    const kept = new Set(ranked.slice(0, pinned));
-    return write((skill) => (kept.has(skill) ? format.name(skill) : undefined));
-  }
-  // A line has more than one token, so no more than the budget can be shown.
-  const most = Math.min(skills.length, options.budgetTokens);
-  const shown = largest(most, (n) => n <= pinned || fits(relevant(n, length)));
-  return write(relevant(Math.max(shown, pinned), length));
+  return undefined;
 }
 
-/** The line of a skill; undefined leaves it out. */
-type LineOf = (skill: Skill) => string | undefined;
+/** Names for all and descriptions for some, or some alone. */
+function chosen({ pinned = 0, thread }: CatalogTextOptions, choosing: Choosing): ChosenLines {
+  const { skills, format, counter, room } = choosing;
+  const few = skills.length * LEAST_TOKENS <= room;
+  const allNamed =
+    few &&
+    counter.fits(
+      skills.map((skill) => format.name(skill)),
+      room,
+    );
+  return allNamed ? describeSome(choosing) : chooseLines({ ...choosing, pinned, inThread: thread !== undefined });
+}
+
+/** Tokens of everything but the lines. */
+function frameOf(skills: readonly Skill[], format: CatalogFormat, counter: LineCounter): number {
+  return counter.text(layOut(format, [], skills.length, skills.length));
+}
 
 function layOut(format: CatalogFormat, lines: readonly string[], shown?: number, of?: number): string {
   const note = of === undefined ? [] : [`${shown} of ${of} skills shown; list_skills(query) finds the rest.`];
   return [format.header, ...lines, format.footer, ...note].join('\n');
-}
-
-function rankedFirst(skills: readonly Skill[], ranked: readonly Skill[]): readonly Skill[] {
-  const here = new Set(skills);
-  return [...new Set([...ranked.filter((skill) => here.has(skill)), ...skills])];
-}
-
-/** The largest n from 0 to `most` for which `holds`, which is false from some n on. */
-function largest(most: number, holds: (n: number) => boolean): number {
-  let [low, high] = [0, most];
-  while (low < high) {
-    const middle = Math.ceil((low + high) / 2);
-    if (holds(middle)) low = middle;
-    else high = middle - 1;
-  }
-  return low;
 }

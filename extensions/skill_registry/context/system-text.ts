@@ -4,6 +4,7 @@ import type { SkillRegistryConfig } from '../config.ts';
 import { catalogText } from './catalog-text.ts';
 import { ENFORCEMENT } from './enforcement.ts';
 import { BULLETS, XML } from './formats.ts';
+import type { ThreadChoice } from './thread-choices.ts';
 
 export interface SystemTextOptions {
   readonly inject: SkillRegistryConfig['inject'];
@@ -14,7 +15,11 @@ export interface SystemTextOptions {
    */
   readonly maxBodyTokens: number;
   /** Which of the visible skills matter most to the prompt, best first; the pinned ones before all others. */
-  readonly rank: () => readonly Skill[];
+  readonly rank: () => Promise<readonly Skill[]>;
+  /** Which of them are worth a line that is added to what a thread has been shown. */
+  readonly fitting: () => Promise<readonly Skill[]>;
+  /** What the thread of this turn has been shown. */
+  readonly thread: ThreadChoice | undefined;
   /** The body of a skill; undefined when it has just gone. */
   readonly body: (skill: Skill) => string | undefined;
 }
@@ -40,6 +45,8 @@ const TOKEN_BYTES = 128;
 const MAX_MISSES = 20;
 /** Preloaded bodies together take as much as so many of the longest. */
 const PRELOADED_BODIES = 4;
+/** So many of a ranking are remembered for a thread; no more bodies fit anywhere. */
+const MAX_RANKED = 200;
 /** No block is smaller. */
 const MIN_BLOCK_TOKENS = 12;
 
@@ -61,11 +68,13 @@ async function listedText(
 
 function catalogOf(
   skills: readonly Skill[],
-  { catalog, rank }: SystemTextOptions,
+  { catalog, rank, fitting, thread }: Pick<SystemTextOptions, 'catalog' | 'rank' | 'fitting' | 'thread'>,
   budgetTokens: number,
 ): Promise<string | null> {
-  const pinned = skills.filter((skill) => catalog.pinned.includes(skill.id)).length;
-  return catalogText(skills, { budgetTokens, rank, pinned, format: catalog.format === 'xml' ? XML : BULLETS });
+  const { length: wanted } = catalog.pinned;
+  const pinned = wanted === 0 ? 0 : skills.filter((skill) => catalog.pinned.includes(skill.id)).length;
+  const format = catalog.format === 'xml' ? XML : BULLETS;
+  return catalogText(skills, { budgetTokens, rank, fitting, thread, pinned, format });
 }
 
 function enforced(text: string | null, { catalog }: SystemTextOptions): string | null {
@@ -80,37 +89,59 @@ async function bodiesText(skills: readonly Skill[], options: SystemTextOptions):
   if (skills.length === 0) return null;
   const { budget_tokens: budget } = options.catalog;
   const count = await loadTokenCounter();
-  const all = chooseBodies(skills, options, budget - HEADER_TOKENS, count);
+  const ranked = await firstRanking(skills, options);
+  const all = chooseBodies(ranked, options, budget - HEADER_TOKENS, count);
   if (all.size === skills.length) return layOut(skills, all);
   for (let share = 0.75; share > 0; share -= 0.25) {
-    const chosen = chooseBodies(skills, options, budget * share - HEADER_TOKENS, count);
+    const chosen = chooseBodies(ranked, options, budget * share - HEADER_TOKENS, count);
     if (chosen.size === 0) break;
     const note = `Instructions of ${chosen.size} of ${skills.length} skills are given; the others are listed.`;
     const bodies = `${layOut(skills, chosen)}\n\n${note}\n\n`;
     const rest = skills.filter((skill) => !chosen.has(skill));
-    const catalog = await catalogOf(rest, options, Math.max(budget - count(bodies), 0));
+    const catalog = await catalogOf(rest, listedAs(options, ranked, chosen), Math.max(budget - count(bodies), 0));
     if (count(bodies + catalog) <= budget) return `${bodies}${enforced(catalog, options)}`;
   }
-  return enforced(await catalogOf(skills, options, budget), options);
+  return enforced(await catalogOf(skills, listedAs(options, ranked), budget), options);
+}
+
+/** All skills, the most relevant to the first prompt of the thread first: bodies cannot be added, so they stay. */
+async function firstRanking(skills: readonly Skill[], { rank, thread }: SystemTextOptions): Promise<readonly Skill[]> {
+  const before = thread?.get();
+  const byId = new Map(skills.map((skill) => [skill.id, skill]));
+  const remembered =
+    before?.kind === 'ranked' ? [...before.lines.keys()].flatMap((id) => byId.get(id) ?? []) : undefined;
+  const ranked = remembered ?? (await rank()).filter((skill) => byId.get(skill.id) === skill);
+  if (!remembered)
+    thread?.set({ kind: 'ranked', lines: new Map(ranked.slice(0, MAX_RANKED).map(({ id }) => [id, ''])) });
+  return [...new Set([...(remembered ?? ranked.slice(0, MAX_RANKED)), ...skills])];
+}
+
+/** For the catalog below the bodies: the same ranking without what stands there already. */
+function listedAs(
+  { catalog }: SystemTextOptions,
+  ranked: readonly Skill[],
+  without?: ReadonlyMap<Skill, string>,
+): Pick<SystemTextOptions, 'catalog' | 'rank' | 'fitting' | 'thread'> {
+  const rank = async (): Promise<readonly Skill[]> => ranked.filter((skill) => !without?.has(skill));
+  return { catalog, rank, fitting: async () => [], thread: undefined };
 }
 
 const HEADER = 'Available Skills:';
 const HEADER_TOKENS = 4;
 
-/** Blocks of the most relevant skills that fit, by skill. */
+/** Blocks of the most relevant skills that fit, by skill. @param ranked - All skills, best first. */
 function chooseBodies(
-  skills: readonly Skill[],
+  ranked: readonly Skill[],
   options: SystemTextOptions,
   budget: number,
   count: (text: string) => number,
 ): ReadonlyMap<Skill, string> {
   let left = budget;
   const chosen = new Map<Skill, string>();
-  const wanted = new Set(skills);
   let misses = 0;
-  for (const skill of new Set([...options.rank(), ...skills])) {
+  for (const skill of ranked) {
     if (left < MIN_BLOCK_TOKENS || misses >= MAX_MISSES) break;
-    if (!wanted.has(skill) || skill.bytes > left * TOKEN_BYTES) continue;
+    if (skill.bytes > left * TOKEN_BYTES) continue;
     const body = options.body(skill);
     const block = body === undefined ? undefined : blockOf(skill, body);
     const tokens = block === undefined ? Number.POSITIVE_INFINITY : count(block);
@@ -142,7 +173,7 @@ interface Active {
 /** The bodies of preloaded skills, as far as each is no longer than a body may be and they fit together. */
 async function activeBodies(skills: readonly Skill[], options: SystemTextOptions): Promise<Active> {
   const active = new Map<Skill, string>();
-  const preloaded = skills.filter(({ preload }) => preload);
+  const preloaded = preloadedOf(skills);
   let wanted = preloaded.length;
   let left = options.maxBodyTokens * PRELOADED_BODIES;
   let misses = 0;
@@ -166,6 +197,17 @@ async function activeBodies(skills: readonly Skill[], options: SystemTextOptions
     active.set(skill, section);
   }
   return { active, wanted };
+}
+
+/** Asked every turn of the same skills. */
+const preloadedBy = new WeakMap<readonly Skill[], readonly Skill[]>();
+
+function preloadedOf(skills: readonly Skill[]): readonly Skill[] {
+  const known = preloadedBy.get(skills);
+  if (known) return known;
+  const preloaded = skills.filter(({ preload }) => preload);
+  preloadedBy.set(skills, preloaded);
+  return preloaded;
 }
 
 function activeText(active: ReadonlyMap<Skill, string>, wanted: number): string | null {

@@ -1,7 +1,7 @@
 import { isAbsolute, join, relative, sep } from 'node:path';
 import { isInside, resourceNotFound } from 'skill-registry/kernel';
 import { skillNotFound } from '../errors.ts';
-import { nearestIds } from '../search/match.ts';
+import { nearestIds } from '../search/nearest-ids.ts';
 import { futureRealPath } from '../sources/real-path.ts';
 import { revisionIncomplete, skillExists, sourceNotWritable } from './errors.ts';
 import { keyOf, type Place, placeOfSkill } from './places.ts';

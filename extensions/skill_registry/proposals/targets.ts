@@ -4,7 +4,7 @@ import type { Skill, Snapshot } from '../api.ts';
 import type { SkillRegistryConfig } from '../config.ts';
 import { findVisible, visibleSkills } from '../context/scope.ts';
 import { invalidArgument, skillNotFound } from '../errors.ts';
-import { nearestIds } from '../search/match.ts';
+import { nearestIds } from '../search/nearest-ids.ts';
 import { isUsableId } from '../sources/slug.ts';
 import type { SkillSource } from '../sources/source.ts';
 import { skillExists } from './errors.ts';

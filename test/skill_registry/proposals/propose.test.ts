@@ -75,4 +75,24 @@ describe('propose_skill_update', () => {
     expect(readFileSync(file, 'utf8')).toContain('Two minutes are right for green tea.');
     await expect(registry.proposals.approve(proposal_id, PERSON)).rejects.toMatchObject({ code: 'PROPOSAL_DECIDED' });
   });
+
+  it('says which trigger queries of other skills it would take over', async () => {
+    const { registry } = await open({
+      'skills/pour/SKILL.md': '---\nname: pour\ndescription: Pours this cup of oolong.\n---\n\nPour.\n',
+      'skills/pour/evals/trigger-eval.json': '[{ "query": "pour this cup of oolong", "should_trigger": true }]',
+    });
+    const content = TEA.replace('Brews tea.', 'Pour this cup of oolong. '.repeat(8).trim());
+    const { proposal_id } = await registry.proposals.propose({
+      skill_id: 'tea',
+      content,
+      justification: 'Found more.',
+    });
+    const { checks } = await registry.proposals.get(proposal_id);
+    expect(checks.filter(({ kind }) => kind === 'retrieval')).toMatchObject([
+      {
+        level: 'warning',
+        text: expect.stringMatching(/pour this cup of oolong.*a query of pour, would find tea instead of pour/),
+      },
+    ]);
+  });
 });

@@ -1,0 +1,52 @@
+import { formatTable } from 'skill-registry/kernel';
+import { openRegistry } from '../open-registry.ts';
+import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal } from '../terminal.ts';
+import { rowOf } from './list.ts';
+
+export interface SearchFlags {
+  readonly limit?: number;
+  readonly tag?: string;
+  readonly source?: string;
+}
+
+/** `skill-registry search <query>`: what a person may see, hidden skills included. */
+export async function search(
+  query: string,
+  options: GlobalOptions & SearchFlags,
+  terminal: Terminal,
+): Promise<ExitStatus> {
+  const { registry, problems } = await openRegistry(options, terminal);
+  await registry.searchReady();
+  const { limit = 20, tag, source } = options;
+  const { skills, total, nearest } = registry.list({
+    query,
+    limit,
+    why: true,
+    audience: 'person',
+    ...(tag === undefined ? {} : { tag }),
+    ...(source === undefined ? {} : { source }),
+  });
+  if (options.json) {
+    const counts = await registry.tokenCounts({ bodies: false });
+    const { byId } = registry.snapshot();
+    const rows = skills.flatMap(({ skill_id, score, why }) => {
+      const skill = byId.get(skill_id);
+      return skill ? [{ ...rowOf(skill, counts.get(skill_id)), score, why }] : [];
+    });
+    printJson(terminal, { skills: rows, total, ...(nearest ? { nearest } : {}), problems: problems() });
+  } else if (skills.length > 0) {
+    const cells = skills.map(({ skill_id, score = 0, why, source: from }) => [
+      skill_id,
+      score.toFixed(2),
+      from,
+      why ? `${why.field}: ${why.snippet}` : '',
+    ]);
+    const width = terminal.terminal ? terminal.columns : undefined;
+    terminal.out(`${formatTable(['SKILL', 'SCORE', 'SOURCE', 'WHY'], cells, width)}\n`);
+  }
+  const near = nearest ? ` Nearest: ${nearest.join(', ')}.` : '';
+  if (total === 0) terminal.err(`No skill fits.${near}\n`);
+  else terminal.err(`${total} skill(s)${total > skills.length ? `, the best ${skills.length} shown` : ''}\n`);
+  await registry.close();
+  return EXIT.done;
+}

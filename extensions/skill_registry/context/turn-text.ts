@@ -1,0 +1,79 @@
+import type { TurnContext } from 'skill-registry/kernel';
+import type { Skill } from '../api.ts';
+import type { SkillRegistryConfig } from '../config.ts';
+import type { Searcher } from '../search/searcher.ts';
+import { systemText } from './system-text.ts';
+import { createThreadChoices } from './thread-choices.ts';
+
+export interface TurnTextOptions {
+  readonly config: Pick<SkillRegistryConfig, 'inject' | 'catalog' | 'limits'>;
+  /** What an agent sees in a turn; the same array for the same scope. */
+  readonly visible: (turn: TurnContext) => readonly Skill[];
+  readonly searcher: Searcher;
+  /** The body of a skill; undefined when it has just gone. */
+  readonly body: (skill: Skill) => string | undefined;
+}
+
+/** A turn waits so long for the index, in milliseconds; then it chooses among what is indexed. Only a cold start is that slow. */
+const MAX_WAIT_MS = 1000;
+
+/** What the system prompt of a turn says about skills; search is asked only when not all of them fit. */
+export function createTurnText(
+  options: TurnTextOptions,
+): (prompt: string, turn: TurnContext) => Promise<string | null> {
+  const { config, visible, searcher, body } = options;
+  const threads = createThreadChoices();
+  return (prompt, turn) => {
+    const skills = visible(turn);
+    let found: Promise<Relevance> | undefined;
+    const relevance = (): Promise<Relevance> => {
+      found ??= relevanceOf(skills, prompt, searcher, config.catalog.pinned);
+      return found;
+    };
+    return systemText(skills, {
+      inject: config.inject,
+      catalog: config.catalog,
+      maxBodyTokens: config.limits.skill_tokens,
+      rank: async () => (await relevance()).ranked,
+      fitting: async () => (await relevance()).fitting,
+      thread: threads.of(turn),
+      body,
+    });
+  };
+}
+
+// --- internal ---
+
+interface Relevance {
+  /** The pinned ones first. */
+  readonly ranked: readonly Skill[];
+  readonly fitting: readonly Skill[];
+}
+
+async function relevanceOf(
+  skills: readonly Skill[],
+  prompt: string,
+  searcher: Searcher,
+  pinned: readonly string[],
+): Promise<Relevance> {
+  await atMost(searcher.prepare(skills), MAX_WAIT_MS);
+  const relevant = searcher.relevant(skills, prompt);
+  const kept = pinned.length > 0 ? skills.filter((skill) => pinned.includes(skill.id)) : [];
+  const others = relevant.filter(({ skill }) => !kept.includes(skill));
+  return {
+    ranked: [...kept, ...others.map(({ skill }) => skill)],
+    fitting: others.filter(({ fits }) => fits).map(({ skill }) => skill),
+  };
+}
+
+async function atMost(work: Promise<void>, ms: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  try {
+    await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

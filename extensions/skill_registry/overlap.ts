@@ -1,0 +1,57 @@
+import type { TurnContext } from 'skill-registry/kernel';
+import type { OverlapReport, RetrievalChange, Skill, SkillRegistry, Snapshot } from './api.ts';
+import { createPace } from './catalog/pace.ts';
+import { neighbourhoods } from './search/neighbourhoods.ts';
+import { retrievalEffect, stolenQueries } from './search/retrieval-effect.ts';
+import type { Searcher } from './search/searcher.ts';
+import { triggerQueries } from './search/trigger-queries.ts';
+import { parseSkill } from './skill/parse-skill.ts';
+
+export interface OverlapOptions {
+  readonly snapshot: () => Snapshot;
+  /** What a model sees, in order of the catalog. */
+  readonly visible: (turn: TurnContext) => readonly Skill[];
+  readonly searcher: Searcher;
+  /** A file of a skill; throws as `readContained` of the kernel. */
+  readonly readFile: (skill: Skill, path: string, maxBytes: number) => Buffer;
+}
+
+/** Which skills compete, and what a change to one of them would do to the others. */
+export function createOverlap({
+  snapshot,
+  visible,
+  searcher,
+  readFile,
+}: OverlapOptions): Pick<SkillRegistry, 'overlap' | 'retrievalEffect'> {
+  return {
+    async overlap(): Promise<OverlapReport> {
+      const skills = visible({});
+      await searcher.prepare(skills);
+      const { queries, problems } = await triggerQueries(skills, readFile, createPace());
+      const groups = await neighbourhoods(skills, createPace());
+      return {
+        neighbourhoods: groups,
+        queries: queries.length,
+        stolen: stolenQueries(searcher, skills, queries),
+        problems,
+      };
+    },
+    async retrievalEffect(skillId, text): Promise<readonly RetrievalChange[]> {
+      const skill = snapshot().byId.get(skillId) ?? newSkill(skillId, text);
+      const skills = visible({});
+      await searcher.prepare(skills);
+      const { queries } = await triggerQueries(skills, readFile, createPace());
+      return retrievalEffect(searcher, skills, queries, skill, text);
+    },
+  };
+}
+
+// --- internal ---
+
+/** One that is only proposed; without a header it is found by nobody. */
+function newSkill(id: string, text: string): Skill {
+  const file = `${id}/SKILL.md`;
+  const header = parseSkill(text, file, id).header ?? parseSkill(`# ${id}`, file, id).header;
+  const place = { id, qualifiedId: `proposed:${id}`, source: 'proposed', file, dir: null, realFile: null };
+  return { ...(header as NonNullable<typeof header>), ...place, digest: '', bytes: 0 };
+}

@@ -1,0 +1,135 @@
+import type { Skill } from '../api.ts';
+import { foldLine } from '../skill/text.ts';
+import { asName, contains } from './name-match.ts';
+import { namedBy, namesWith } from './name-table.ts';
+import { nearestIds } from './nearest-ids.ts';
+import type { Pool } from './pool.ts';
+import type { Ranking } from './rank.ts';
+
+export interface SearchHit {
+  readonly skill: Skill;
+  /** 0-1, falling within one answer. From 0.85: the query is a name, the beginning of one, or a trigger keyword. */
+  readonly score: number;
+}
+
+/** With less confidence and less coverage a query is taken to be about something that no skill is for. */
+const LEAST_CONFIDENCE = 0.12;
+const ENOUGH_COVERAGE = 0.6;
+/** A hit with less than this part of the best one's rank is left out. */
+const TAIL = 0.4;
+/** Confidence is seldom above a half: doubled it fills the scale below the names. */
+const SCALE = 2;
+const MAX_SCORE = 0.84;
+const PART_OF_NAME = 0.3;
+const PART_OF_TEXT = 0.15;
+/** Characters of a query that is looked for inside words. */
+const MIN_SUBSTRING = 3;
+const MAX_NEAREST = 3;
+const MAX_RELEVANT = 1000;
+/** A name has no more characters. */
+const MAX_NAME = 80;
+/** Nor has a part of a word, or what was meant to be an id. */
+const MAX_PART = 40;
+
+/**
+ * What fits a query, best first: names that it is or begins, then trigger keywords that it is, then by rank.
+ *
+ * @param wanted - The query, by `asName`.
+ */
+export function hitsOf(
+  pool: Pool,
+  ranking: Ranking,
+  wanted: string,
+  accepts?: (skill: Skill) => boolean,
+): readonly SearchHit[] {
+  const { fused } = ranking;
+  const accepted = accepts ? pool.skills.map(accepts) : undefined;
+  const best = bestOf(fused, accepted);
+  const fitting = best >= 0 && fits(ranking, best);
+  const top = best >= 0 ? (fused[best] as number) : 0;
+  const confidence = best >= 0 ? Math.min(MAX_SCORE, (ranking.confidence[best] as number) * SCALE) : 0;
+  const names = namedBy(pool.names, wanted.length <= MAX_NAME ? wanted : '');
+  const hits: { readonly skill: Skill; readonly score: number; readonly rank: number }[] = [];
+  const least = fitting ? top * TAIL : Number.POSITIVE_INFINITY;
+  for (let position = 0; position < fused.length; position++) {
+    const rank = fused[position] as number;
+    const named = names.get(position);
+    if ((named === undefined && rank < least) || accepted?.[position] === false) continue;
+    hits.push({ skill: pool.skills[position] as Skill, score: named ?? (confidence * rank) / top, rank });
+  }
+  return hits.sort((a, b) => b.score - a.score || b.rank - a.rank).map(({ skill, score }) => ({ skill, score }));
+}
+
+/** Those that share a term with a prompt, best first, so many as a prompt can ever show. */
+export function relevantOf(pool: Pool, ranking: Ranking): readonly (SearchHit & { readonly fits: boolean })[] {
+  const { fused, confidence } = ranking;
+  const least = leastOf(fused, MAX_RELEVANT);
+  const positions: number[] = [];
+  for (let at = 0; at < fused.length; at++) if ((fused[at] as number) >= least) positions.push(at);
+  positions.sort((a, b) => (fused[b] as number) - (fused[a] as number) || a - b);
+  const top = positions[0];
+  const fitting = top !== undefined && fits(ranking, top);
+  const tail = top === undefined ? 0 : (fused[top] as number) * TAIL;
+  return positions.map((at) => ({
+    skill: pool.skills[at] as Skill,
+    score: Math.min(MAX_SCORE, (confidence[at] as number) * SCALE),
+    fits: fitting && (fused[at] as number) >= tail,
+  }));
+}
+
+/** For a query that no word matches: the names it is a part of; else, when it is one word, what says it within another. */
+export function insideWords(
+  { skills, names }: Pool,
+  query: string,
+  accepts: (skill: Skill) => boolean = () => true,
+): readonly SearchHit[] {
+  const wanted = foldLine(query).toLowerCase();
+  if ((wanted.length < MIN_SUBSTRING && !/\p{Lo}/u.test(wanted)) || wanted.length > MAX_PART) return [];
+  const named = [...namesWith(names, asName(wanted))].map((position) => skills[position] as Skill).filter(accepts);
+  if (named.length > 0) return named.map((skill) => ({ skill, score: PART_OF_NAME }));
+  if (wanted.includes(' ')) return [];
+  return skills
+    .filter((skill) => contains(skill, wanted) && accepts(skill))
+    .map((skill) => ({ skill, score: PART_OF_TEXT }));
+}
+
+/** Ids for somebody whose query found nothing: those that look like it, then those that share most of it. */
+export function nearestTo(
+  pool: Pool,
+  { fused }: Ranking,
+  query: string,
+  accepts?: (skill: Skill) => boolean,
+): readonly string[] {
+  const skills = accepts ? pool.skills.filter(accepts) : pool.skills;
+  // A sentence looks like no id.
+  const ids = query.length > MAX_PART ? [] : skills.map(({ id }) => id);
+  const alike = nearestIds(ids, query.trim(), MAX_NEAREST);
+  const least = leastOf(fused, MAX_RELEVANT);
+  const ranked: number[] = [];
+  for (let at = 0; at < fused.length; at++) {
+    if ((fused[at] as number) >= least && (!accepts || accepts(pool.skills[at] as Skill))) ranked.push(at);
+  }
+  ranked.sort((a, b) => (fused[b] as number) - (fused[a] as number));
+  const shared = ranked.slice(0, MAX_NEAREST).map((at) => (pool.skills[at] as Skill).id);
+  return [...new Set([...alike, ...shared])].slice(0, MAX_NEAREST);
+}
+
+// --- internal ---
+
+/** The least value above 0 of the `most` highest. */
+function leastOf(values: Float64Array, most: number): number {
+  const above = values.filter((value) => value > 0).sort();
+  return above[Math.max(0, above.length - most)] ?? Number.POSITIVE_INFINITY;
+}
+
+function bestOf(values: Float64Array, accepted: readonly boolean[] | undefined): number {
+  let best = -1;
+  for (let at = 0; at < values.length; at++) {
+    if (accepted?.[at] !== false && (values[at] as number) > (best < 0 ? 0 : (values[best] as number))) best = at;
+  }
+  return best;
+}
+
+function fits({ confidence, coverage }: Ranking, best: number): boolean {
+  return (confidence[best] as number) >= LEAST_CONFIDENCE || (coverage[best] as number) >= ENOUGH_COVERAGE;
+}

@@ -1,0 +1,71 @@
+import type { Skill } from '../api.ts';
+import { asName, NAME_SCORES } from './name-match.ts';
+
+/** The names of all skills of a pool in one text each: looking through it is a hundred times faster than through each. */
+export interface NameTable {
+  /** Line ends around each id and name, by `asName`. */
+  readonly names: string;
+  readonly nameStarts: Uint32Array;
+  /** The same of qualified ids. */
+  readonly qualified: string;
+  readonly qualifiedStarts: Uint32Array;
+  /** By trigger keyword, by `asName`. */
+  readonly triggers: ReadonlyMap<string, readonly number[]>;
+}
+
+export function makeNameTable(skills: readonly Skill[]): NameTable {
+  const triggers = new Map<string, number[]>();
+  for (const [position, { triggerKeywords }] of skills.entries()) {
+    for (const keyword of triggerKeywords)
+      triggers.set(asName(keyword), [...(triggers.get(asName(keyword)) ?? []), position]);
+  }
+  const [names, nameStarts] = joined(skills.map(({ id, name }) => `\n${asName(id)}\n${asName(name)}\n`));
+  const [qualified, qualifiedStarts] = joined(skills.map(({ qualifiedId }) => `\n${asName(qualifiedId)}\n`));
+  return { names, nameStarts, qualified, qualifiedStarts, triggers };
+}
+
+/** Scores of the skills whose name the query is, or begins, by position. @param wanted - The query, by `asName`. */
+export function namedBy(table: NameTable, wanted: string): ReadonlyMap<number, number> {
+  const scores = new Map<number, number>();
+  if (wanted === '') return scores;
+  for (const position of table.triggers.get(wanted) ?? []) scores.set(position, NAME_SCORES.trigger);
+  const { names, nameStarts, qualified, qualifiedStarts } = table;
+  for (const position of having(names, nameStarts, `\n${wanted}`)) scores.set(position, NAME_SCORES.prefix);
+  for (const position of having(names, nameStarts, `\n${wanted}\n`)) scores.set(position, NAME_SCORES.equal);
+  for (const position of having(qualified, qualifiedStarts, `\n${wanted}\n`)) scores.set(position, NAME_SCORES.equal);
+  return scores;
+}
+
+/** Positions of the skills in whose id or name the text stands. @param part - By `asName`. */
+export function namesWith({ names, nameStarts }: NameTable, part: string): ReadonlySet<number> {
+  return part === '' ? new Set() : having(names, nameStarts, part);
+}
+
+// --- internal ---
+
+function joined(texts: readonly string[]): readonly [string, Uint32Array] {
+  const starts = new Uint32Array(texts.length);
+  let at = 0;
+  for (const [position, text] of texts.entries()) {
+    starts[position] = at;
+    at += text.length;
+  }
+  return [texts.join(''), starts];
+}
+
+function having(text: string, starts: Uint32Array, part: string): ReadonlySet<number> {
+  const found = new Set<number>();
+  for (let at = text.indexOf(part); at !== -1; at = text.indexOf(part, at + 1)) found.add(ownerOf(starts, at));
+  return found;
+}
+
+/** The last position that starts at or before `at`. */
+function ownerOf(starts: Uint32Array, at: number): number {
+  let [low, high] = [0, starts.length - 1];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if ((starts[middle] as number) <= at) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}

@@ -1,0 +1,170 @@
+import type { Pool } from './pool.ts';
+import { CHUNK_DOCUMENTS, postingDocument, postingSection, postingTimes } from './posting-codec.ts';
+import type { PostingChunk } from './text-index.ts';
+
+/** One term of a query and where it occurs. */
+export interface SoughtTerm {
+  readonly chunks: readonly PostingChunk[];
+  /** What an occurrence counts: less for a word that was corrected. */
+  readonly weight: number;
+  /** Whether a document without it lacks something. */
+  readonly needed: boolean;
+}
+
+export interface Ranking {
+  /** By position in the pool: the fused ranking, 0 to the sum of the weights. 0: no term occurs. */
+  readonly fused: Float64Array;
+  /** How much of what was asked is answered, by position: 0 to 1, comparable between queries. */
+  readonly confidence: Float64Array;
+  /** Which part of the query's information the document has, whatever how often: 0 to 1. */
+  readonly coverage: Float64Array;
+}
+
+/** The constants of BM25. The low `B` keeps long instructions in the race: length is detail here, not noise. */
+const K1 = 1.2;
+const B = 0.4;
+/** How much each of the rankings counts: the header alone, all terms, the best section. Each is scaled to its maximum. */
+const WEIGHTS = { header: 1, all: 1.5, section: 0.5 } as const;
+/** A query is held to say so many more words that occur nowhere: one word alone is little evidence. */
+const UNSEEN_WORDS = 3;
+
+/**
+ * Ranks a pool by three BM25 rankings at once, fused after each was scaled to its maximum. No single weighting of fields wins
+ * everywhere: a skill may be found by what it says it is for, by what all of it is about, or by one part of it.
+ *
+ * Information of a term is counted over sections, headers included, so that a word of every skill still tells something.
+ */
+export function rankPool(pool: Pool, terms: readonly SoughtTerm[]): Ranking {
+  const count = pool.skills.length;
+  const header = new Float64Array(count);
+  const all = new Float64Array(count);
+  const sections = new Float32Array(pool.sectionLengths.length);
+  const covered = new Float64Array(count);
+  const touched = new Uint8Array(count);
+  let mass = 0;
+  for (const { chunks, weight, needed } of terms) {
+    const frequency = sectionsWith(pool, chunks);
+    const information = weight * idf(pool.sectionLengths.length, frequency);
+    if (needed) mass += information;
+    if (frequency > 0) add(pool, chunks, information, needed, { header, all, sections, covered, touched });
+  }
+  const best = bestSections(pool, sections, touched);
+  const { fused, confidence } = fuse({ header, all, best }, mass, idf(pool.sectionLengths.length, 0));
+  return { fused, confidence, coverage: covered.map((value) => (mass > 0 ? Math.min(1, value / mass) : 0)) };
+}
+
+/** Whether a term occurs in any skill of the pool. */
+export function occursIn(pool: Pool, chunks: readonly PostingChunk[]): boolean {
+  return sectionsWith(pool, chunks) > 0;
+}
+
+// --- internal ---
+
+interface Sums {
+  readonly header: Float64Array;
+  readonly all: Float64Array;
+  readonly sections: Float32Array;
+  readonly covered: Float64Array;
+  readonly touched: Uint8Array;
+}
+
+function idf(total: number, frequency: number): number {
+  return Math.log(1 + (total - frequency + 0.5) / (frequency + 0.5));
+}
+
+function sectionsWith({ positions }: Pool, chunks: readonly PostingChunk[]): number {
+  let count = 0;
+  for (const { chunk, postings } of chunks) {
+    const first = chunk * CHUNK_DOCUMENTS;
+    for (let at = 0; at < postings.length; at++) {
+      if ((positions[first + postingDocument(postings[at] as number)] ?? -1) >= 0) count++;
+    }
+  }
+  return count;
+}
+
+/** Postings of one document stand together, so its total is known when the next one begins. */
+function add(
+  pool: Pool,
+  chunks: readonly PostingChunk[],
+  information: number,
+  needed: boolean,
+  { header, all, sections, covered, touched }: Sums,
+): void {
+  const { positions, headerLengths, totalLengths, sectionStarts, sectionLengths, means } = pool;
+  const perHeader = (K1 * B) / means.header;
+  const perTotal = (K1 * B) / means.total;
+  const perSection = (K1 * B) / means.section;
+  const base = K1 * (1 - B);
+  const gain = information * (K1 + 1);
+  for (const { chunk, postings } of chunks) {
+    const first = chunk * CHUNK_DOCUMENTS;
+    for (let at = 0; at < postings.length; ) {
+      const document = postingDocument(postings[at] as number);
+      const position = positions[first + document] ?? -1;
+      let sum = 0;
+      for (; at < postings.length; at++) {
+        const posting = postings[at] as number;
+        if (postingDocument(posting) !== document) break;
+        if (position < 0) continue;
+        const times = postingTimes(posting);
+        const section = postingSection(posting);
+        sum += times;
+        if (section === 0) {
+          header[position] =
+            (header[position] as number) +
+            (gain * times) / (times + base + perHeader * (headerLengths[position] as number));
+        } else {
+          const slot = (sectionStarts[position] as number) + section;
+          sections[slot] =
+            (sections[slot] as number) +
+            (gain * times) / (times + base + perSection * (sectionLengths[slot] as number));
+        }
+      }
+      if (position < 0) continue;
+      all[position] =
+        (all[position] as number) + (gain * sum) / (sum + base + perTotal * (totalLengths[position] as number));
+      if (needed) covered[position] = (covered[position] as number) + information;
+      touched[position] = 1;
+    }
+  }
+}
+
+function bestSections({ sectionStarts }: Pool, sections: Float32Array, touched: Uint8Array): Float64Array {
+  const best = new Float64Array(touched.length);
+  for (let position = 0; position < touched.length; position++) {
+    if (touched[position] === 0) continue;
+    let most = 0;
+    const end = sectionStarts[position + 1] as number;
+    for (let slot = sectionStarts[position] as number; slot < end; slot++) {
+      if ((sections[slot] as number) > most) most = sections[slot] as number;
+    }
+    best[position] = most;
+  }
+  return best;
+}
+
+function fuse(
+  { header, all, best }: { readonly header: Float64Array; readonly all: Float64Array; readonly best: Float64Array },
+  mass: number,
+  unseen: number,
+): Pick<Ranking, 'fused' | 'confidence'> {
+  const fused = new Float64Array(all.length);
+  const confidence = new Float64Array(all.length);
+  const [ofHeader, ofAll, ofBest] = [scale(header), scale(all), scale(best)];
+  const sum = WEIGHTS.header + WEIGHTS.all + WEIGHTS.section;
+  const ideal = (K1 + 1) * sum * (mass + UNSEEN_WORDS * unseen);
+  for (let at = 0; at < all.length; at++) {
+    const [h, a, b] = [header[at] as number, all[at] as number, best[at] as number];
+    if (a === 0) continue;
+    fused[at] = WEIGHTS.header * h * ofHeader + WEIGHTS.all * a * ofAll + WEIGHTS.section * b * ofBest;
+    confidence[at] = (WEIGHTS.header * h + WEIGHTS.all * a + WEIGHTS.section * b) / ideal;
+  }
+  return { fused, confidence };
+}
+
+function scale(values: Float64Array): number {
+  let most = 0;
+  for (const value of values) if (value > most) most = value;
+  return most > 0 ? 1 / most : 0;
+}

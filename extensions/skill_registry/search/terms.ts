@@ -1,0 +1,122 @@
+import { stemmer } from 'stemmer';
+import { STOP_WORDS } from './stop-words.ts';
+
+/**
+ * Cuts text into the terms that are indexed and searched for, in order: words in lower case without accents, English ones
+ * reduced to their stem (Porter). An identifier (camelCase, snake_case, dotted) gives its parts and, behind them, the whole
+ * without separators. A run of Chinese, Japanese or Korean gives its pairs of characters. `c++`, `c#` and `f#` stay whole.
+ */
+export function termsOf(text: string): readonly string[] {
+  const terms: string[] = [];
+  scan(text, (word) => {
+    const term = termOf(word);
+    if (term !== undefined) terms.push(term);
+  });
+  return terms;
+}
+
+/** The words themselves, in lower case, each as it is written; stop words and wholes of identifiers are left out. */
+export function wordsOf(text: string): readonly string[] {
+  const words: string[] = [];
+  scan(text, (word, whole) => {
+    if (!whole && !STOP_WORDS.has(word)) words.push(word);
+  });
+  return words;
+}
+
+/** The term of one lower-case word; undefined for a stop word. */
+export function termOf(word: string): string | undefined {
+  if (STOP_WORDS.has(word)) return undefined;
+  const known = stems.get(word);
+  if (known !== undefined) return known;
+  if (!ENGLISH.test(word)) return word;
+  const term = stemmer(word);
+  if (stems.size >= MAX_STEMS) stems.clear();
+  stems.set(word, term);
+  return term;
+}
+
+/** What a query says: terms, each once. `optional` ones count when they are found and are not missed when they are not. */
+export interface QueryTerms {
+  readonly terms: readonly string[];
+  readonly optional: readonly string[];
+  /** The word a term comes from, for corrections. */
+  readonly words: ReadonlyMap<string, string>;
+}
+
+/** @param max - Terms at most, the first ones; a prompt may be a whole file. */
+export function queryTerms(text: string, max: number): QueryTerms {
+  const words = new Map<string, string>();
+  const optional = new Set<string>();
+  scan(text, (word, whole) => {
+    if (words.size >= max) return;
+    const term = termOf(word);
+    if (term === undefined) return;
+    if (whole) optional.add(term);
+    else if (!words.has(term)) words.set(term, word);
+  });
+  return { terms: [...words.keys()], optional: [...optional].filter((term) => !words.has(term)), words };
+}
+
+// --- internal ---
+
+/** Longer ones are no words: hashes, encoded data. */
+const MAX_WORD = 48;
+const MAX_STEMS = 20_000;
+const ENGLISH = /^[a-z]{3,24}$/;
+/** What may be a run; letters beyond ASCII are looked at more closely, which takes ten times as long. */
+const ROUGH_RUN = /[A-Za-z0-9\u0080-\uffff]+(?:[._][A-Za-z0-9\u0080-\uffff]+)*(?:\+\+|#)?/g;
+const RUN = /[\p{L}\p{N}\p{M}]+(?:[._][\p{L}\p{N}\p{M}]+)*(?:\+\+|#)?/gu;
+const ASCII = /^[\0-\x7f]*$/;
+const SIMPLE = /^[A-Za-z]?[a-z0-9]*$/;
+const MARKED = /^[A-Za-z](?:\+\+|#)$/;
+const WIDE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
+const HUMPS = /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u;
+const ASCII_HUMPS = /(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/;
+
+/** Stems cost more than anything else, and the same words come again and again. */
+const stems = new Map<string, string>();
+
+type Visit = (word: string, whole: boolean) => void;
+
+function scan(text: string, visit: Visit): void {
+  for (const run of text.match(ROUGH_RUN) ?? []) {
+    if (SIMPLE.test(run)) visitWord(run.toLowerCase(), visit);
+    else if (ASCII.test(run)) scanRun(run, true, visit);
+    else for (const [part] of run.normalize('NFKC').matchAll(RUN)) scanRun(part, ASCII.test(part), visit);
+  }
+}
+
+function scanRun(run: string, ascii: boolean, visit: Visit): void {
+  if (MARKED.test(run)) {
+    visit(run.toLowerCase(), false);
+    return;
+  }
+  const humps = ascii ? ASCII_HUMPS : HUMPS;
+  const pieces = run.split(/[._+#]/).filter((piece) => piece !== '');
+  const parts = pieces.flatMap((piece) => (SIMPLE.test(piece) ? piece : piece.split(humps)));
+  for (const part of parts) {
+    const word = plain(part);
+    if (!ascii && WIDE.test(word)) scanWide(word, visit);
+    else visitWord(word, visit);
+  }
+  if (parts.length < 2) return;
+  const whole = plain(parts.join(''));
+  if (whole.length <= MAX_WORD && (ascii || !WIDE.test(whole))) visit(whole, true);
+}
+
+function visitWord(word: string, visit: Visit): void {
+  if (word.length > 0 && word.length <= MAX_WORD) visit(word, false);
+}
+
+/** Lower case without accents. */
+function plain(word: string): string {
+  const lower = word.toLowerCase();
+  return ASCII.test(lower) ? lower : lower.normalize('NFD').replace(/\p{M}/gu, '').normalize('NFC');
+}
+
+function scanWide(word: string, visit: Visit): void {
+  const characters = [...word];
+  if (characters.length === 1) visit(word, false);
+  for (let at = 0; at + 1 < characters.length; at++) visit(`${characters[at]}${characters[at + 1]}`, false);
+}

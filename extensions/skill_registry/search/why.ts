@@ -1,0 +1,93 @@
+import type { SearchReason, Skill } from '../api.ts';
+import { foldLine } from '../skill/text.ts';
+import { asName, NAME_SCORES } from './name-match.ts';
+import { makeNameTable, namedBy } from './name-table.ts';
+import { termsOf } from './terms.ts';
+
+/** Words of a snippet, and its characters at most. */
+const WINDOW = 22;
+const MAX_CHARS = 160;
+/** So much of a body is looked at for a line to show. */
+const MAX_BODY = 65_536;
+
+/**
+ * Why a skill was found: the field in which most of the query stands, the earlier one of equal ones, and one line of it.
+ *
+ * @param terms - Of the query, corrections included.
+ * @param body - Asked only when the fields do not hold every term.
+ */
+export function reasonFor(
+  skill: Skill,
+  query: string,
+  terms: ReadonlySet<string>,
+  body: (skill: Skill) => string | undefined,
+): SearchReason {
+  const named = nameReason(skill, asName(query));
+  if (named) return named;
+  const fields: readonly (readonly [SearchReason['field'], string])[] = [
+    ['id', skill.id],
+    ['name', skill.name],
+    ['tags', skill.tags.join(', ')],
+    ['trigger_keywords', skill.triggerKeywords.join(', ')],
+    ['description', skill.description],
+  ];
+  let best = { field: 'description' as SearchReason['field'], found: 0, text: skill.description };
+  for (const [field, text] of fields) {
+    const found = countIn(text, terms);
+    if (found > best.found) best = { field, found, text };
+  }
+  if (best.found < terms.size) {
+    const line = bestLine(body(skill)?.slice(0, MAX_BODY) ?? '', terms);
+    if (line.found > best.found) best = { field: 'body', ...line };
+  }
+  return { field: best.field, snippet: snippetOf(best.text, terms) };
+}
+
+// --- internal ---
+
+function nameReason(skill: Skill, wanted: string): SearchReason | undefined {
+  const score = namedBy(makeNameTable([skill]), wanted).get(0);
+  if (score === undefined) return undefined;
+  if (score === NAME_SCORES.trigger) {
+    const keyword = skill.triggerKeywords.find((one) => asName(one) === wanted) ?? '';
+    return { field: 'trigger_keywords', snippet: cut(keyword) };
+  }
+  const byId = asName(skill.id).startsWith(wanted) || !asName(skill.name).startsWith(wanted);
+  return byId ? { field: 'id', snippet: cut(skill.id) } : { field: 'name', snippet: cut(skill.name) };
+}
+
+function countIn(text: string, terms: ReadonlySet<string>): number {
+  return new Set(termsOf(text).filter((term) => terms.has(term))).size;
+}
+
+function bestLine(body: string, terms: ReadonlySet<string>): { readonly found: number; readonly text: string } {
+  let best = { found: 0, text: '' };
+  for (const line of body.split('\n')) {
+    const text = line.slice(0, 2000);
+    const found = countIn(text, terms);
+    if (found > best.found) best = { found, text };
+    if (found === terms.size) break;
+  }
+  return best;
+}
+
+/** The stretch of words with most of the query in it. */
+function snippetOf(text: string, terms: ReadonlySet<string>): string {
+  const words = foldLine(text)
+    .replace(/^[#>*\-\s|]+/, '')
+    .split(' ');
+  const hits = words.map((word) => termsOf(word).some((term) => terms.has(term)));
+  let [from, most] = [0, -1];
+  for (let start = 0; start < Math.max(1, words.length - WINDOW + 1); start++) {
+    const found = hits.slice(start, start + WINDOW).filter(Boolean).length;
+    if (found > most) [from, most] = [start, found];
+  }
+  const window = words.slice(from, from + WINDOW).join(' ');
+  const after = from + WINDOW < words.length ? '…' : '';
+  return cut(`${from > 0 ? '…' : ''}${window}${after}`);
+}
+
+function cut(text: string): string {
+  const line = foldLine(text);
+  return line.length > MAX_CHARS ? `${line.slice(0, MAX_CHARS - 1).replace(/[\ud800-\udbff]$/, '')}…` : line;
+}

@@ -1,0 +1,87 @@
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { runCommand } from '../helpers/run-command.ts';
+import { skillMd, type Tree, tempFolder } from '../helpers/temp-folder.ts';
+
+const skill = (id: string, description: string, tags = '[a]'): Tree => ({
+  [`skills/${id}/SKILL.md`]: skillMd({ name: id, description, tags }, `Steps of ${id}: pour the water slowly.`),
+});
+const kitchen = (): string =>
+  tempFolder({
+    ...skill('brew-tea', 'Makes tea. Use when somebody is thirsty.'),
+    ...skill('brew-coffee', 'Makes coffee from beans.', '[beans]'),
+    'skills/secret/SKILL.md': skillMd({
+      name: 'secret',
+      description: 'Tea for guests.',
+      'disable-model-invocation': 'true',
+    }),
+  });
+const searchIn = (root: string, ...args: string[]) =>
+  runCommand(['search', ...args, '--skills', join(root, 'skills')], { cwd: root });
+
+it('prints hits best first with score and reason, and counts them on standard error', async () => {
+  const { status, stdout, stderr } = await searchIn(kitchen(), 'brew');
+  expect(status).toBe(0);
+  const [header, ...rows] = stdout.trimEnd().split('\n');
+  expect(header).toMatch(/^SKILL +SCORE +SOURCE +WHY$/);
+  expect(rows.map((row) => row.split(' ')[0]).sort()).toEqual(['brew-coffee', 'brew-tea']);
+  expect(rows[0]).toMatch(/ 0\.95 +skills +id: brew-/);
+  expect(stderr).toBe('2 skill(s)\n');
+});
+
+it('has the shape of list as JSON, with score and reason, hidden skills included', async () => {
+  const root = kitchen();
+  const { status, stdout } = await searchIn(root, 'guests', '--json');
+  expect(status).toBe(0);
+  expect(JSON.parse(stdout)).toEqual({
+    skills: [
+      {
+        skill_id: 'secret',
+        qualified_id: 'skills:secret',
+        name: 'secret',
+        description: 'Tea for guests.',
+        tags: [],
+        source: 'skills',
+        file: join(root, 'skills/secret/SKILL.md'),
+        tokens: { l1: expect.any(Number), l2: null },
+        score: expect.any(Number),
+        why: { field: 'description', snippet: 'Tea for guests.' },
+      },
+    ],
+    total: 1,
+    problems: [],
+  });
+});
+
+it('takes a limit, a tag and a source', async () => {
+  const root = kitchen();
+  expect((await searchIn(root, 'brew', '--limit', '1')).stderr).toBe('2 skill(s), the best 1 shown\n');
+  expect((await searchIn(root, 'brew', '--tag', 'beans')).stdout).not.toContain('brew-tea');
+  expect((await searchIn(root, 'brew', '--source', 'others')).stdout).toBe('');
+  expect((await searchIn(root, 'brew', '--limit', '0')).status).toBe(2);
+});
+
+it('names what is near when nothing fits, which is no failure', async () => {
+  const root = kitchen();
+  const { status, stdout, stderr } = await searchIn(root, 'bru-tee');
+  expect([status, stdout]).toEqual([0, '']);
+  expect(stderr).toMatch(/^No skill fits\. Nearest: brew-tea/);
+  const json = JSON.parse((await searchIn(root, 'bru-tee', '--json')).stdout);
+  expect(json).toMatchObject({ skills: [], total: 0, nearest: ['brew-tea'] });
+});
+
+it('doctor --overlap names skills that compete and queries that go astray', async () => {
+  const root = tempFolder({
+    ...skill('review-pull-requests', 'Reviews pull requests for style and security.'),
+    ...skill('check-pull-requests', 'Checks pull requests for style and security.'),
+    'skills/check-pull-requests/evals/trigger-eval.json':
+      '[{ "query": "review pull requests", "should_trigger": true }]',
+  });
+  const command = ['doctor', '--overlap', '--skills', join(root, 'skills')];
+  const { status, stdout } = await runCommand(command, { cwd: root });
+  expect(status).toBe(0);
+  expect(stdout).toContain('Skills that compete for the same tasks: 1 group(s)\n');
+  expect(stdout).toContain('  check-pull-requests: "review pull requests" finds review-pull-requests\n');
+  const json = JSON.parse((await runCommand([...command, '--json'], { cwd: root })).stdout);
+  expect(json).toMatchObject({ queries: 1, stolen: [{ found: 'review-pull-requests' }], problems: [] });
+});

@@ -1,0 +1,131 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { SkillRegistry } from 'skill-registry';
+import { createSkillRegistry } from 'skill-registry';
+import { describe, expect, it } from 'vitest';
+import { openRegistry } from '../../helpers/open-registry.ts';
+import { skillMd, type Tree, tempFolder, writeTree } from '../../helpers/temp-folder.ts';
+
+const skill = (id: string, description: string, body = 'Do it well.', fields: Record<string, string> = {}): Tree => ({
+  [`skills/${id}/SKILL.md`]: skillMd({ name: id, description, ...fields }, body),
+});
+const KITCHEN: Tree = {
+  ...skill(
+    'brew-tea',
+    'Makes tea. Use when somebody is thirsty.',
+    '# Steps\n\nWarm the pot.\n\n# Oolong\n\nSteep for three minutes.',
+  ),
+  ...skill('brew-coffee', 'Makes coffee from beans.', 'Grind the beans with grindBeans() in kitchen_tools.py.'),
+  ...skill('bake-bread', 'Bakes sourdough loaves.', 'Knead the dough. Let it rise; the rest is patience.'),
+  ...skill('cha-dao', '泡茶的艺术：选择茶叶和水温。', '先温壶。'),
+  ...skill('tea', 'A word about leaves.'),
+};
+
+const ids = (registry: SkillRegistry, query: string): readonly string[] =>
+  registry.list({ query }).skills.map(({ skill_id }) => skill_id);
+
+describe('a query finds', () => {
+  it.each([
+    ['an id before whatever says more of it', 'tea', 'tea'],
+    ['an id with blanks', 'Brew Coffee', 'brew-coffee'],
+    ['the beginning of an id', 'brew-c', 'brew-coffee'],
+    ['a qualified id', 'skills:bake-bread', 'bake-bread'],
+    ['words of the body', 'knead dough', 'bake-bread'],
+    ['an identifier as a whole', 'grindbeans', 'brew-coffee'],
+    ['a part of an identifier', 'kitchen tools', 'brew-coffee'],
+    ['another form of a word', 'steeping', 'brew-tea'],
+    ['a word with a slip', 'sourdugh', 'bake-bread'],
+    ['two letters that changed places', 'cofefe beans', 'brew-coffee'],
+    ['Chinese', '选择茶叶', 'cha-dao'],
+    ['a phrase', '"the rest is patience"', 'bake-bread'],
+    ['words around what would be syntax elsewhere', 'sourdough* AND (loaves "', 'bake-bread'],
+    ['a part of a word', 'ourdou', 'bake-bread'],
+  ])('%s', async (_, query, first) => {
+    const { registry } = await openRegistry(KITCHEN);
+    expect(ids(registry, query)[0]).toBe(first);
+  });
+
+  it('no phrase whose words stand apart', async () => {
+    const { registry } = await openRegistry(KITCHEN);
+    expect(registry.list({ query: '"patience rise"' }).total).toBe(0);
+    expect(ids(registry, 'patience rise')[0]).toBe('bake-bread');
+  });
+
+  it('nothing where nothing fits, and names what is near', async () => {
+    const { registry } = await openRegistry(KITCHEN);
+    expect(registry.list({ query: 'deploy a kubernetes cluster on friday' })).toMatchObject({ skills: [], total: 0 });
+    expect(registry.list({ query: 'bru-tee' })).toMatchObject({ total: 0, nearest: ['brew-tea'] });
+  });
+
+  it('only what may be seen, whoever asks', async () => {
+    const { registry } = await openRegistry({
+      ...KITCHEN,
+      ...skill('secret-tea', 'Tea for guests.', 'x', { 'disable-model-invocation': 'true' }),
+    });
+    expect(ids(registry, 'tea guests')).not.toContain('secret-tea');
+    expect(registry.list({ query: 'tea guests', audience: 'person' }).skills[0]?.skill_id).toBe('secret-tea');
+    expect(registry.list({ query: 'tea' }, { boundSkills: ['bake-bread'] }).total).toBe(0);
+  });
+});
+
+it.each([
+  ['brew-c', { field: 'id', snippet: 'brew-coffee' }],
+  ['thirsty', { field: 'description', snippet: 'Makes tea. Use when somebody is thirsty.' }],
+  ['steep minutes', { field: 'body', snippet: 'Steep for three minutes.' }],
+])('a hit for %j says why', async (query, why) => {
+  const { registry } = await openRegistry(KITCHEN);
+  expect(registry.list({ query, why: true }).skills[0]?.why).toEqual(why);
+  expect(registry.list({ query }).skills[0]).not.toHaveProperty('why');
+});
+
+it('a snippet is one line, whatever the author wrote', async () => {
+  const body = `zebra \u202e\u0007\u200b${'stripes '.repeat(100)}`;
+  const { registry } = await openRegistry(skill('z', 'An animal.', body));
+  const snippet = registry.list({ query: 'zebra stripes', why: true }).skills[0]?.why?.snippet ?? '';
+  expect(snippet).toMatch(/^zebra stripes/);
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what is looked for
+  expect(snippet).not.toMatch(/[\u0000-\u001f\u200b\u202e]/);
+  expect(snippet.length).toBeLessThanOrEqual(160);
+});
+
+describe('the index', () => {
+  it('follows an edit, a new skill and one that has gone', async () => {
+    const { registry, root } = await openRegistry(KITCHEN);
+    expect(ids(registry, 'marmalade')).toEqual([]);
+    writeTree(root, skill('tea', 'A word about leaves.', 'Serve with marmalade.'));
+    await registry.refresh();
+    expect(ids(registry, 'marmalade')).toEqual(['tea']);
+  });
+
+  it('is shared by registries of one root, and read by the next', async () => {
+    const { registry, root } = await openRegistry(KITCHEN);
+    const second = await createSkillRegistry({ root, config: { sources: [{ path: 'skills' }] } });
+    await Promise.all([registry.searchReady(), second.searchReady()]);
+    expect(ids(registry, 'knead')).toEqual(['bake-bread']);
+    expect(ids(second, 'knead')).toEqual(['bake-bread']);
+    await second.close();
+    const third = await createSkillRegistry({ root, config: { sources: [{ path: 'skills' }] } });
+    expect(ids(third, 'knead')).toEqual(['bake-bread']);
+    await third.close();
+  });
+
+  it('is made anew from a damaged file, and kept in memory where none can be written', async () => {
+    const root = tempFolder(KITCHEN);
+    writeTree(root, { 'data/skill_registry/cache.db': 'no database '.repeat(1000) });
+    const damaged = await createSkillRegistry({ root, config: { sources: [{ path: 'skills' }] } });
+    expect(ids(damaged, 'knead')).toEqual(['bake-bread']);
+    await damaged.close();
+    const blocked = tempFolder(KITCHEN);
+    writeFileSync(join(blocked, 'data'), 'a file where the folder should be');
+    const inMemory = await createSkillRegistry({ root: blocked, config: { sources: [{ path: 'skills' }] } });
+    expect(ids(inMemory, 'knead')).toEqual(['bake-bread']);
+    await inMemory.close();
+  });
+
+  it('is closed with the registry', async () => {
+    const { registry } = await openRegistry(KITCHEN);
+    await registry.close();
+    expect(() => registry.list({ query: 'tea' })).toThrow(expect.objectContaining({ code: 'REGISTRY_CLOSED' }));
+    expect(registry.list().total).toBe(5);
+  });
+});
