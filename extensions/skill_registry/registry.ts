@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path';
 import { countTokens, type Problem } from 'skill-registry/kernel';
 import type { ListQuery, Skill, SkillList, SkillLoadedEvent, SkillRegistry } from './api.ts';
+import { cacheFileOf, createCache } from './cache.ts';
 import { createCatalog } from './catalog/catalog.ts';
 import { watchCatalog } from './catalog/watch.ts';
 import {
@@ -25,6 +26,7 @@ import { hostSurroundings } from './sources/host-surroundings.ts';
 import { isSkillSource } from './sources/is-skill-source.ts';
 import { freeId, makeSources } from './sources/make-sources.ts';
 import { futureRealPath } from './sources/real-path.ts';
+import { createSkillFileCache, SKILL_FILES_SCHEMA } from './sources/skill-file-cache.ts';
 import type { SkillSource } from './sources/source.ts';
 import { createTokenLedger } from './token-ledger.ts';
 import { makeTools } from './tools/index.ts';
@@ -37,6 +39,11 @@ export interface SkillRegistryOptions {
   readonly root?: string;
   /** Every key has a default (docs/configuration.md). The kernel and the command read config.yaml; the library does not. */
   readonly config?: SkillRegistryConfigInput;
+  /**
+   * Where what can be made anew is kept. `disk`: in `<root>/data/skill_registry/cache.db`, so that the next process starts
+   * warm; only where `root` has `data`, `extensions` or `skills`, else in memory. Default: `disk`.
+   */
+  readonly cache?: 'disk' | 'memory';
   /** What the gates of skills look for programs and variables in. Default: the environment of the process. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
   /** Told of every load of a skill or a file of one. Must not throw. */
@@ -55,8 +62,10 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
   const configFile = join(root, 'data', 'skill_registry', 'config.yaml');
   const { config, problems: configProblems } = readConfig(options.config ?? {}, configFile);
   const taken = new Set<string>();
+  const cache = createCache(options.cache === 'memory' ? undefined : cacheFileOf(root), [SKILL_FILES_SCHEMA]);
+  const skillFiles = createSkillFileCache(cache);
   const makeAll = (sources: readonly SourceConfig[]): readonly SkillSource[] =>
-    makeSources(sources, { root, validation: config.validation, configFile, taken });
+    makeSources(sources, { root, validation: config.validation, configFile, taken, cache: skillFiles });
   const catalog = createCatalog(makeAll(config.sources), {
     limits: config.limits,
     collision: config.collision,
@@ -182,6 +191,8 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
     onChange: (listener) => catalog.onChange(listener),
     async close() {
       closing.abort();
+      skillFiles.flush();
+      cache.close();
     },
   };
   const roles = createRoleResolver(registry);

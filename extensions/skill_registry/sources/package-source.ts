@@ -10,6 +10,7 @@ import { findPackage, packageFolders } from './find-package.ts';
 import { createGroupSource, type GroupMembers } from './group-source.ts';
 import { isSkillSource } from './is-skill-source.ts';
 import { futureRealPath } from './real-path.ts';
+import type { SkillFileCache } from './skill-file-cache.ts';
 import type { SkillSource } from './source.ts';
 
 export interface PackageSourceOptions {
@@ -29,6 +30,8 @@ export interface PackageSourceOptions {
   readonly factoryMs?: number;
   /** Milliseconds before a `skillSource()` that failed is tried again; twice as many each time it fails again. Default: 5,000. */
   readonly retryMs?: number;
+  /** As of a directory source. */
+  readonly cache?: SkillFileCache | undefined;
   /** The entry of a prompt pack that asks for it, for problems. */
   readonly namedIn?: { readonly file: string; readonly pointer: string };
 }
@@ -98,7 +101,7 @@ async function lookInto(
   failures: number,
   options: PackageSourceOptions,
 ): Promise<Known> {
-  const { id, name, validation, allowOutside = false } = options;
+  const { id, name, validation, cache, allowOutside = false } = options;
   const broken = (reason: string, remedy?: string): Known => ({
     key,
     found: { members: [], problems: [packageBroken(name, folder, reason, remedy)] },
@@ -106,7 +109,7 @@ async function lookInto(
   const of = (...members: readonly SkillSource[]): Known => ({ key, found: { members, problems: [] } });
   const directory = (root: string): SkillSource => {
     const within = allowOutside ? undefined : folder;
-    return createDirectorySource({ id, root, base: folder, allowOutside, validation, within });
+    return createDirectorySource({ id, root, base: folder, allowOutside, validation, within, cache });
   };
   let fields: PackageFields;
   try {
