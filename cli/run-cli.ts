@@ -3,13 +3,6 @@ import { join } from 'node:path';
 import { Command, CommanderError, Option } from 'commander';
 import type { ValidationProfile } from 'skill-registry';
 import { describeError, isCodedError, packageRoot, printable } from 'skill-registry/kernel';
-import { doctor } from './commands/doctor.ts';
-import { list } from './commands/list.ts';
-import { prompt } from './commands/prompt.ts';
-import { properties } from './commands/properties.ts';
-import { show } from './commands/show.ts';
-import { start } from './commands/start.ts';
-import { validate } from './commands/validate.ts';
 import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal } from './terminal.ts';
 
 /**
@@ -56,10 +49,10 @@ function createProgram(terminal: Terminal, done: (status: ExitStatus) => void): 
       .copyInheritedSettings(program);
 
   command('start', 'boot the kernel and open its prompt', 'skill-registry start --root .').action(
-    async (options: GlobalOptions) => done(await start(options, terminal)),
+    async (options: GlobalOptions) => done(await (await import('./commands/start.ts')).start(options, terminal)),
   );
   command('list', 'the catalog: id, tokens, source, description', 'skill-registry list --json | jq .total').action(
-    async (options: GlobalOptions) => done(await list(options, terminal)),
+    async (options: GlobalOptions) => done(await (await import('./commands/list.ts')).list(options, terminal)),
   );
   command(
     'show',
@@ -70,13 +63,15 @@ function createProgram(terminal: Terminal, done: (status: ExitStatus) => void): 
     .option('--resource <path>', 'print this file of the skill')
     .addOption(new Option('--raw', 'print SKILL.md as it is, frontmatter included').conflicts('resource'))
     .action(async (id: string, options: GlobalOptions & { resource?: string; raw?: boolean }) =>
-      done(await show(id, options, terminal)),
+      done(await (await import('./commands/show.ts')).show(id, options, terminal)),
     );
   command(
     'doctor',
     'everything that is wrong, what to fix first',
     'skill-registry doctor --skills ~/.claude/skills',
-  ).action(async (options: GlobalOptions) => done(await doctor(options, terminal)));
+  ).action(async (options: GlobalOptions) =>
+    done(await (await import('./commands/doctor.ts')).doctor(options, terminal)),
+  );
   command(
     'validate',
     'whether skills are as agentskills.io wants them, and what is not',
@@ -85,18 +80,22 @@ function createProgram(terminal: Terminal, done: (status: ExitStatus) => void): 
     .argument('<path...>', 'skill folders, or their SKILL.md')
     .addOption(new Option('--profile <name>', 'whose rules').choices(['spec', 'strict', 'lenient']).default('spec'))
     .action(async (paths: readonly string[], options: GlobalOptions & { profile: ValidationProfile }) =>
-      done(await validate(paths, options, terminal)),
+      done(await (await import('./commands/validate.ts')).validate(paths, options, terminal)),
     );
   command('properties', 'the fields of one skill as JSON', 'skill-registry properties skills/code-review | jq .name')
     .argument('<path>', 'skill folder, or its SKILL.md')
-    .action(async (path: string, options: GlobalOptions) => done(await properties(path, options, terminal)));
+    .action(async (path: string, options: GlobalOptions) =>
+      done(await (await import('./commands/properties.ts')).properties(path, options, terminal)),
+    );
   command(
     'prompt',
     'the <available_skills> block for the system prompt of any agent',
     'skill-registry prompt skills/* > prompt.xml',
   )
     .argument('<path...>', 'skill folders, or their SKILL.md')
-    .action(async (paths: readonly string[], options: GlobalOptions) => done(await prompt(paths, options, terminal)));
+    .action(async (paths: readonly string[], options: GlobalOptions) =>
+      done(await (await import('./commands/prompt.ts')).prompt(paths, options, terminal)),
+    );
   return program;
 }
 

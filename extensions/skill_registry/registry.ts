@@ -4,30 +4,25 @@ import type { ListQuery, Skill, SkillList, SkillLoadedEvent, SkillRegistry } fro
 import { cacheFileOf, createCache } from './cache.ts';
 import { createCatalog } from './catalog/catalog.ts';
 import { watchCatalog } from './catalog/watch.ts';
-import {
-  isSourceId,
-  readConfig,
-  readSourceConfig,
-  type SkillRegistryConfigInput,
-  type SourceConfig,
-} from './config.ts';
+import type { SkillRegistryConfigInput, SourceConfig } from './config.ts';
 import { ENFORCEMENT } from './context/enforcement.ts';
 import { createGrants } from './context/grants.ts';
 import { visibleSkills } from './context/scope.ts';
 import { systemText } from './context/system-text.ts';
 import { invalidArgument, registryClosed, skillNotFound } from './errors.ts';
+import { CONFIG_SCHEMA, readConfigOnce } from './known-config.ts';
 import { createReading } from './reading.ts';
 import { createRoleResolver } from './roles.ts';
 import { type Match, matchAll, matchAny, nearestIds } from './search/match.ts';
 import { bodyOf } from './skill/frontmatter.ts';
 import { shorten } from './skill/text.ts';
-import { adoptSource } from './sources/adopted-source.ts';
 import { hostSurroundings } from './sources/host-surroundings.ts';
 import { isSkillSource } from './sources/is-skill-source.ts';
 import { freeId, makeSources } from './sources/make-sources.ts';
 import { futureRealPath } from './sources/real-path.ts';
 import { createSkillFileCache, SKILL_FILES_SCHEMA } from './sources/skill-file-cache.ts';
 import type { SkillSource } from './sources/source.ts';
+import { TOKEN_COUNTS_SCHEMA } from './token-count-store.ts';
 import { createTokenLedger } from './token-ledger.ts';
 import { makeTools } from './tools/index.ts';
 import { writePolicyOf } from './write-policy.ts';
@@ -60,9 +55,10 @@ export interface SkillRegistryOptions {
 export async function createSkillRegistry(options: SkillRegistryOptions = {}): Promise<SkillRegistry> {
   const root = resolve(options.root ?? '.');
   const configFile = join(root, 'data', 'skill_registry', 'config.yaml');
-  const { config, problems: configProblems } = readConfig(options.config ?? {}, configFile);
+  const cacheFile = options.cache === 'memory' ? undefined : cacheFileOf(root);
+  const cache = createCache(cacheFile, [CONFIG_SCHEMA, SKILL_FILES_SCHEMA, TOKEN_COUNTS_SCHEMA]);
+  const { config, problems: configProblems } = await readConfigOnce(options.config ?? {}, configFile, cache);
   const taken = new Set<string>();
-  const cache = createCache(options.cache === 'memory' ? undefined : cacheFileOf(root), [SKILL_FILES_SCHEMA]);
   const skillFiles = createSkillFileCache(cache);
   const makeAll = (sources: readonly SourceConfig[]): readonly SkillSource[] =>
     makeSources(sources, { root, validation: config.validation, configFile, taken, cache: skillFiles });
@@ -76,6 +72,7 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
   const ledger = createTokenLedger(
     config.limits.skill_tokens,
     (skill) => sourceOf(skill)?.readSkill(skill, config.limits.file_bytes) ?? Buffer.alloc(0),
+    cache,
   );
   const closing = new AbortController();
   let watching: 'events' | 'poll' | 'off' = 'off';
@@ -123,9 +120,7 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
     async addSource(source, { signal } = {}) {
       signal?.throwIfAborted();
       if (closing.signal.aborted) throw registryClosed();
-      const added = isSkillSource(source)
-        ? [adoptSource(source, freeId(checkedId(source.id), taken))]
-        : makeAll([readSource(source)]);
+      const added = isSkillSource(source) ? [await adopt(source, taken)] : makeAll([await readSource(source)]);
       const ends = added.map((one) => catalog.addSource(one));
       let isThere = true;
       const takeAway = (): void => {
@@ -163,7 +158,8 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
       ...ledger.problems(catalog.snapshot()),
       ...watchProblems.values(),
     ],
-    tokenCounts: ({ bodies = true } = {}) => ledger.count(catalog.snapshot(), bodies),
+    tokenCounts: ({ bodies = true, atMost = Number.POSITIVE_INFINITY } = {}) =>
+      ledger.count(catalog.snapshot(), { bodies, atMost }),
     resources(skillId) {
       const skill = catalog.snapshot().byId.get(skillId) ?? catalog.snapshot().byQualifiedId.get(skillId);
       if (!skill) throw skillNotFound(skillId, nearestIds(catalog.snapshot().byId.keys(), skillId));
@@ -178,11 +174,11 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
       };
       const onError = (error: unknown): void => noteWatchProblem(String(error));
       const scanDepth = config.limits.scan_depth;
-      const countLarge = (): void => {
-        ledger.countLarge(catalog.snapshot(), ended).then(tellProblems, onError);
+      const count = (): void => {
+        ledger.countInBackground(catalog.snapshot(), ended, tellProblems).catch(onError);
       };
-      const unsubscribe = catalog.onChange(countLarge);
-      countLarge();
+      const unsubscribe = catalog.onChange(count);
+      count();
       await watchCatalog({ catalog, watch: config.watch, scanDepth, onMode, onError }, ended);
       unsubscribe();
       watching = 'off';
@@ -192,6 +188,7 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
     async close() {
       closing.abort();
       skillFiles.flush();
+      ledger.flush();
       cache.close();
     },
   };
@@ -213,14 +210,20 @@ function bodyIfThere(source: SkillSource | undefined, skill: Skill, maxBytes: nu
   }
 }
 
-/** It stands before the colon of qualified ids. @throws INVALID_ARGUMENT. */
-function checkedId(id: string): string {
-  if (isSourceId(id)) return id;
+/** Its id stands before the colon of qualified ids. @throws INVALID_ARGUMENT. */
+async function adopt(source: SkillSource, taken: Set<string>): Promise<SkillSource> {
+  const { id } = source;
+  const [{ isSourceId }, { adoptSource }] = await Promise.all([
+    import('./config.ts'),
+    import('./sources/adopted-source.ts'),
+  ]);
+  if (isSourceId(id)) return adoptSource(source, freeId(id, taken));
   throw invalidArgument(`The id of a source has letters, digits and @ . _ / - only, got ${JSON.stringify(id)}.`);
 }
 
 /** One source as a caller of the library or an extension gives it. @throws INVALID_ARGUMENT. */
-function readSource(given: unknown): SourceConfig {
+async function readSource(given: unknown): Promise<SourceConfig> {
+  const { readSourceConfig } = await import('./config.ts');
   const { source, problems } = readSourceConfig(given, ['source'], 'addSource');
   const [problem] = problems;
   if (problem || !source)

@@ -1,4 +1,5 @@
-import { type Document, isMap, isScalar, LineCounter, parseDocument, visit } from 'yaml';
+import { yamlPackage } from 'skill-registry/kernel';
+import type { Document } from 'yaml';
 import { kindOf } from './field-values.ts';
 import { isTooDeep } from './yaml-depth.ts';
 
@@ -57,6 +58,7 @@ export type Parsed = Pick<YamlFields, 'data' | 'lineOf'> | YamlFailure;
 /** Reads one YAML mapping as it stands, with nothing repaired. Never throws, however deep it nests. */
 export function parseMapping(text: string): Parsed {
   if (isTooDeep(text)) return { message: 'nested too deeply', line: 1 };
+  const { isMap, LineCounter, parseDocument } = yamlPackage();
   const lines = new LineCounter();
   try {
     // Its own check for repeated keys compares every key with every other.
@@ -104,6 +106,7 @@ export function scanLines(yaml: string): Pick<YamlFields, 'data' | 'lineOf'> {
 
 /** Where the first key stands that its mapping has already. */
 function repeatedKeyAt(document: Document.Parsed): number | undefined {
+  const { isScalar, visit } = yamlPackage();
   let repeated: number | undefined;
   visit(document, {
     Map(_, { items }) {

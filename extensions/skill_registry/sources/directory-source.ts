@@ -4,6 +4,7 @@ import { isInside, listContained, type Problem, readContained } from 'skill-regi
 import type { ResourceInfo, Skill } from '../api.ts';
 import type { ValidationProfile } from '../config.ts';
 import { type FoundSkillFile, findSkillFiles } from './find-skill-files.ts';
+import { createLastMade } from './last-made.ts';
 import { makeSkill, type SkillPlace } from './make-skill.ts';
 import { createOwnSkills } from './own-skills.ts';
 import { pathBelow } from './path-below.ts';
@@ -46,21 +47,20 @@ export function createDirectorySource(options: DirectorySourceOptions): SkillSou
   const setting = JSON.stringify([allowOutside, within, ignoreFiles]);
   const reader = createSkillFileReader({ profile, cache, place: root, setting });
   const own = createOwnSkills<Place>();
-  let made = new Map<ReadSkillFile, Skill>();
-  let making = new Map<ReadSkillFile, Skill>();
+  const made = createLastMade<ReadSkillFile, Skill>();
   let outside: readonly string[] = [];
   let last: SourceScan | undefined;
   /** A skill stays the same object as long as its file is the same one. */
   const skillOf = (file: FoundSkillFile, read: ReadSkillFile): Skill | Problem | undefined => {
     const { header, digest, bytes } = read;
     if (!header) return undefined;
-    let skill = made.get(read);
+    let skill = made.find(read);
     if (!skill || skill.dir !== file.realDir || skill.realFile !== file.realFile) {
       const skillId = basename(file.dir === root ? file.realDir : file.dir);
       if (!isUsableId(skillId)) return unusableId(file, skillId);
       skill = makeSkill(header, placeOf(file, id, skillId, base), digest, bytes);
     }
-    making.set(read, skill);
+    made.add(read, skill);
     return skill;
   };
   return {
@@ -106,11 +106,11 @@ export function createDirectorySource(options: DirectorySourceOptions): SkillSou
         else skills.push(skill);
       }
       reader.sweep();
-      [made, making] = [making, new Map()];
+      made.turn();
       outside = found.outside;
       last = before && isSame(before.skills, skills) && isSameText(before.problems, problems) ? before : undefined;
       if (last) return last;
-      own.replace(new Map(skills.map((skill) => [skill.qualifiedId, skill as Place])));
+      own.replaceLater(() => new Map(skills.map((skill) => [skill.qualifiedId, skill as Place])));
       last = { skills, problems };
       return last;
     },

@@ -1,8 +1,9 @@
-import { type Dirent, lstatSync, readdirSync, realpathSync, type Stats, statSync } from 'node:fs';
+import { type Dirent, lstatSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import { isInside, type Problem } from 'skill-registry/kernel';
 import type { IgnoreRules } from './ignore-files.ts';
 import { futureRealPath, realPathOf } from './real-path.ts';
+import { type SeenFile, seenFile } from './seen-file.ts';
 
 /** A directory with a SKILL.md. */
 export interface FoundSkillFile {
@@ -13,14 +14,8 @@ export interface FoundSkillFile {
   readonly realDir: string;
   readonly realFile: string;
   /** Of the file, where finding it has told already. */
-  readonly seen?: {
-    /** Not later than the stats were taken; milliseconds since the epoch. */
-    readonly at: number;
-    readonly stats: FileStats;
-  };
+  readonly seen?: SeenFile;
 }
-
-export type FileStats = Pick<Stats, 'size' | 'mtimeMs' | 'ctimeMs' | 'ino'>;
 
 export interface FindOptions {
   /** Absolute. */
@@ -69,7 +64,7 @@ export async function findSkillFiles(options: FindOptions): Promise<FoundSkillFi
   const files: FoundSkillFile[] = [];
   const linkedFiles: FoundSkillFile[] = [];
   const links: Folder[] = [];
-  const seen = new Set<string>();
+  const visited = new Set<string>();
 
   const found = (dir: string, realDir: string, entry: Pick<Dirent, 'name' | 'isSymbolicLink'>): void => {
     const fileName = entry.name;
@@ -79,12 +74,13 @@ export async function findSkillFiles(options: FindOptions): Promise<FoundSkillFi
   };
   /** Looks at one folder. @returns those below it that are to be looked at as well. */
   const visit = ({ dir, realDir, depth, rules }: Folder): readonly Folder[] => {
-    if (seen.has(realDir)) return [];
-    seen.add(realDir);
+    if (visited.has(realDir)) return [];
+    visited.add(realDir);
     // Ignore files may name the very SKILL.md, so then the folder has to be listed.
-    const stats = rules ? undefined : plainSkillFile(realDir);
-    if (stats) {
-      files.push({ dir, fileName: EXACT, realDir, realFile: below(realDir, EXACT), seen: { at: startedAt, stats } });
+    const realFile = below(realDir, EXACT);
+    const seen = rules ? undefined : plainFile(realFile, startedAt);
+    if (seen) {
+      files.push({ dir, fileName: EXACT, realDir, realFile, seen });
       return [];
     }
     const entries = read(dir, depth, problems).filter(
@@ -105,7 +101,9 @@ export async function findSkillFiles(options: FindOptions): Promise<FoundSkillFi
     return folders.map((entry) => {
       const path = below(dir, entry.name);
       const isLink = !entry.isDirectory();
-      return { dir: path, realDir: below(realDir, entry.name), depth: depth + 1, rules: rules?.into(path), isLink };
+      // One text for both where no link was followed: there may be tens of thousands.
+      const real = dir === realDir ? path : below(realDir, entry.name);
+      return { dir: path, realDir: real, depth: depth + 1, rules: rules?.into(path), isLink };
     });
   };
   /** Depth first, in order of path. */
@@ -157,15 +155,15 @@ async function rulesOf({ root, ignoreFiles }: FindOptions): Promise<IgnoreRules 
 }
 
 /**
- * The stats of `SKILL.md` in a folder, if that is a regular file. One question to the system instead of the five that
+ * What `SKILL.md` in a folder looks like, if that is a regular file. One question to the system instead of the five that
  * listing the folder takes; most folders are asked nothing else. Where letter case does not count the name may be written
  * otherwise, and only the list tells.
  */
-function plainSkillFile(dir: string): Stats | undefined {
+function plainFile(file: string, at: number): SeenFile | undefined {
   if (process.platform !== 'linux') return undefined;
   try {
-    const stats = lstatSync(below(dir, EXACT), { throwIfNoEntry: false });
-    return stats?.isFile() ? stats : undefined;
+    const stats = lstatSync(file, { throwIfNoEntry: false });
+    return stats?.isFile() ? seenFile(stats, at) : undefined;
   } catch {
     // Listing the folder says what is wrong with it.
     return undefined;

@@ -4,7 +4,6 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describeError, isInside, type Problem, readNamedFile, withDeadline } from 'skill-registry/kernel';
 import type { ValidationProfile } from '../config.ts';
-import { adoptSource } from './adopted-source.ts';
 import { createDirectorySource } from './directory-source.ts';
 import { findPackage, packageFolders } from './find-package.ts';
 import { createGroupSource, type GroupMembers } from './group-source.ts';
@@ -127,7 +126,7 @@ async function lookInto(
   try {
     const made = await withDeadline(callFactory(options, text, fields, failures), options.factoryMs ?? 5_000);
     if (typeof made === 'string') return of(directory(resolve(folder, made)));
-    if (isSkillSource(made)) return of(adoptSource(made, id));
+    if (isSkillSource(made)) return of((await import('./adopted-source.ts')).adoptSource(made, id));
     throw new Error(WRONG_RESULT);
   } catch (error) {
     const message = oneLine(error);

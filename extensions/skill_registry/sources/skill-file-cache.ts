@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { SqliteDatabase } from '../open-database.ts';
+import { codeVersion } from './code-version.ts';
 import { packEntry, unpackEntry } from './packed-entry.ts';
-import { parserVersion } from './parser-version.ts';
 import type { SkillFileEntry } from './skill-files.ts';
 
 /** What was read of SKILL.md files, kept for the next process. It may lose anything at any time. */
@@ -33,7 +33,7 @@ export interface CacheUse {
 /** Many files in a row, because one large text is read several times faster than many small ones. */
 export const SKILL_FILES_SCHEMA = `
   CREATE TABLE skill_files (
-    place TEXT NOT NULL, read_as TEXT NOT NULL, parser TEXT NOT NULL, bucket INTEGER NOT NULL, entries TEXT NOT NULL,
+    place TEXT NOT NULL, read_as TEXT NOT NULL, code TEXT NOT NULL, bucket INTEGER NOT NULL, entries TEXT NOT NULL,
     PRIMARY KEY (place, read_as, bucket)
   ) WITHOUT ROWID;`;
 
@@ -72,13 +72,13 @@ export function createSkillFileCache(cache: CacheUse): SkillFileCache & { flush(
   return {
     load: (place, maxBytes) => cache.look((database) => readPlace(database, place, maxBytes)) ?? new Map(),
     keep(place, entries, changed) {
-      const parser = parserVersion();
-      if (parser === undefined) return;
+      const code = codeVersion();
+      if (code === undefined) return;
       const key = JSON.stringify([place.path, place.readAs]);
       const buckets = waiting.get(key)?.buckets ?? new Set<number>();
       for (const path of changed) buckets.add(bucketOf(path));
       if (buckets.size === 0) return;
-      waiting.set(key, { place, parser, entries, buckets });
+      waiting.set(key, { place, code, entries, buckets });
       schedule();
     },
     flush: () => {
@@ -91,7 +91,7 @@ export function createSkillFileCache(cache: CacheUse): SkillFileCache & { flush(
 
 interface Waiting {
   readonly place: CachePlace;
-  readonly parser: string;
+  readonly code: string;
   readonly entries: ReadonlyMap<string, SkillFileEntry>;
   readonly buckets: Set<number>;
   /** Paths by bucket, sorted out on first use. */
@@ -104,9 +104,9 @@ function readPlace(
   maxBytes: number,
 ): Map<string, SkillFileEntry> {
   const rows = database
-    .prepare('SELECT entries FROM skill_files WHERE place = ? AND read_as = ? AND parser = ?')
+    .prepare('SELECT entries FROM skill_files WHERE place = ? AND read_as = ? AND code = ?')
     .pluck()
-    .all(path, readAs, parserVersion() ?? '') as string[];
+    .all(path, readAs, codeVersion() ?? '') as string[];
   const entries = new Map<string, SkillFileEntry>();
   for (const row of rows) {
     for (const packed of JSON.parse(row) as unknown[]) {
@@ -118,7 +118,7 @@ function readPlace(
 }
 
 function writeBucket(database: SqliteDatabase, waiting: Waiting, bucket: number): void {
-  const { place, parser, entries } = waiting;
+  const { place, code, entries } = waiting;
   waiting.paths ??= pathsByBucket(entries);
   const packed = (waiting.paths.get(bucket) ?? []).flatMap((path) => {
     const text = packEntry(path, entries.get(path) as SkillFileEntry);
@@ -128,14 +128,14 @@ function writeBucket(database: SqliteDatabase, waiting: Waiting, bucket: number)
     const gone = 'DELETE FROM skill_files WHERE place = ? AND read_as = ? AND bucket = ?';
     database.prepare(gone).run(place.path, place.readAs, bucket);
   } else {
-    const put = 'INSERT OR REPLACE INTO skill_files (place, read_as, parser, bucket, entries) VALUES (?, ?, ?, ?, ?)';
-    database.prepare(put).run(place.path, place.readAs, parser, bucket, `[${packed.join(',')}]`);
+    const put = 'INSERT OR REPLACE INTO skill_files (place, read_as, code, bucket, entries) VALUES (?, ?, ?, ?, ?)';
+    database.prepare(put).run(place.path, place.readAs, code, bucket, `[${packed.join(',')}]`);
   }
 }
 
 /** Forgets what an older version has read, and folders that are no more. */
 function tidy(database: SqliteDatabase): void {
-  database.prepare('DELETE FROM skill_files WHERE parser <> ?').run(parserVersion() ?? '');
+  database.prepare('DELETE FROM skill_files WHERE code <> ?').run(codeVersion() ?? '');
   const places = database.prepare('SELECT DISTINCT place FROM skill_files').pluck().all() as string[];
   const forget = database.prepare('DELETE FROM skill_files WHERE place = ?');
   for (const place of places) if (!existsSync(place)) forget.run(place);

@@ -9,7 +9,8 @@ import { strictVerdict } from '../skill/strict-rules.ts';
 import { declaredFileErrors } from '../validation/declared-files.ts';
 import { findSkillMd } from '../validation/find-skill-md.ts';
 import { NOT_UTF8 } from '../validation/read-skill-md.ts';
-import type { FileStats, FoundSkillFile } from './find-skill-files.ts';
+import type { FoundSkillFile } from './find-skill-files.ts';
+import { type SeenFile, seenFile } from './seen-file.ts';
 import type { CachePlace, SkillFileCache } from './skill-file-cache.ts';
 
 /** One SKILL.md as it was read last. */
@@ -56,8 +57,6 @@ export interface SkillFileEntry {
   readonly file: ReadSkillFile;
 }
 
-const QUIET_MS = 2_000;
-
 export function createSkillFileReader(options: SkillFileReaderOptions = {}): SkillFileReader {
   const { profile = 'lenient', cache, place = '', setting = '' } = options;
   const at: CachePlace = { path: place, readAs: `${profile} ${setting}` };
@@ -98,18 +97,18 @@ function readEntry(
   as: ParseAs,
 ): SkillFileEntry {
   try {
-    const seen = found.seen ?? { at: Date.now(), stats: statSync(found.realFile) };
-    const stamp = stampOf(path, found.realFile, seen.stats);
+    const { stamp: looks, settled } = found.seen ?? look(found.realFile);
+    // Where it leads to is part of it.
+    const stamp = found.realFile === path ? looks : `${looks} ${found.realFile}`;
     if (before?.settled && before.stamp === stamp) return before;
     const bytes = readContained(dirname(found.realFile), basename(found.realFile), maxBytes);
     const digest = `sha256:${hash('sha256', bytes, 'hex')}`;
-    const quiet = Math.max(seen.stats.mtimeMs, seen.stats.ctimeMs) < seen.at - QUIET_MS;
     if (before?.file.digest === digest && before.stamp === stamp && !before.fleeting) {
-      return before.settled === quiet ? before : { ...before, settled: quiet };
+      return before.settled === settled ? before : { ...before, settled };
     }
     const { lasts, ...parsed } = parse(bytes, path, found, as);
     const file = { ...parsed, digest, bytes: bytes.length };
-    return lasts ? { stamp, settled: quiet, file } : { stamp, settled: false, fleeting: true, file };
+    return lasts ? { stamp, settled, file } : { stamp, settled: false, fleeting: true, file };
   } catch (error) {
     const message = `SKILL.md was not loaded. ${describeError(error)} ${remedyOf(error)}`;
     const problem: Problem = { code: 'SKILL_FILE_UNREADABLE', severity: 'error', file: path, message };
@@ -162,9 +161,9 @@ function lineOfFirstOdd(text: string): number {
   return text.slice(0, text.indexOf('\ufffd')).split(/\r\n|\n|\r/).length;
 }
 
-function stampOf(path: string, realFile: string, { size, mtimeMs, ctimeMs, ino }: FileStats): string {
-  const leadsTo = realFile === path ? '' : realFile;
-  return `${size} ${mtimeMs} ${ctimeMs} ${ino} ${leadsTo}`;
+function look(file: string): SeenFile {
+  const at = Date.now();
+  return seenFile(statSync(file), at);
 }
 
 interface SkillText {

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /**
- * Stands for the code that turns a SKILL.md into a header and problems: another text for every change of it, so that what an
- * older version read is read again. Undefined where the code cannot be looked at (a bundle): nothing is kept then.
+ * Stands for the code of the registry: another text for every change of it, so that what an older version made of a file is
+ * made anew. Undefined where the code cannot be looked at (a bundle): nothing is kept then.
  */
-export function parserVersion(): string | undefined {
+export function codeVersion(): string | undefined {
   version ??= { text: readVersion() };
   return version.text;
 }
@@ -17,8 +17,8 @@ export function parserVersion(): string | undefined {
 
 let version: { readonly text: string | undefined } | undefined;
 
-/** Below the folder of the registry. */
-const CODE = ['skill', 'validation', 'sources'];
+/** Below the folder of the registry: what decides how a file, or a config, is read, and what is counted. */
+const CODE = ['.', 'skill', 'validation', 'sources', 'context'];
 
 function readVersion(): string | undefined {
   try {
