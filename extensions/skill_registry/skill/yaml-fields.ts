@@ -1,6 +1,7 @@
 import { yamlPackage } from 'skill-registry/kernel';
 import type { Document } from 'yaml';
 import { kindOf } from './field-values.ts';
+import { scanFields } from './scan-fields.ts';
 import { isTooDeep } from './yaml-depth.ts';
 
 /** Why YAML gives no mapping. */
@@ -37,8 +38,16 @@ const SCANNED = new Set(['name', 'description', 'disable-model-invocation', 'use
  * stand and `error` says why.
  */
 export function readYamlFields(yaml: string): YamlFields {
-  const repaired: string[] = [];
   // The yaml package takes a CR alone for a character of the line.
+  const text = yaml.replace(/\r\n?/g, '\n');
+  const scanned = scanFields(text);
+  if (scanned) return { data: scanned.data, lineOf: (key) => scanned.lines.get(key) ?? 1, repaired: [] };
+  return readWithPackage(yaml);
+}
+
+/** As `readYamlFields`, always by the `yaml` package: what a scan has to equal. */
+export function readWithPackage(yaml: string): YamlFields {
+  const repaired: string[] = [];
   let text = yaml.replace(/\r\n?/g, '\n');
   let first: YamlFailure | undefined;
   for (let attempt = 0; attempt <= MAX_REPAIRS; attempt++) {

@@ -1,8 +1,10 @@
+import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { describeError, isCodedError, type Problem, readContained } from 'skill-registry/kernel';
 import type { ValidationProfile } from '../config.ts';
+import { splitFrontmatter } from '../skill/frontmatter.ts';
 import { type ParsedSkill, parseSkill } from '../skill/parse-skill.ts';
 import { specViolations, type Violation } from '../skill/spec-rules.ts';
 import { strictVerdict } from '../skill/strict-rules.ts';
@@ -116,6 +118,9 @@ function readEntry(
   }
 }
 
+/** Most frontmatters have a few hundred. */
+const BEGINNING_BYTES = 3_072;
+
 interface ParseAs {
   readonly profile: ValidationProfile;
   readonly name: string;
@@ -173,9 +178,12 @@ interface SkillText {
 }
 
 function parse(bytes: Buffer, path: string, found: FoundSkillFile, as: ParseAs): ParsedSkill & { lasts: boolean } {
+  const odd = !isUtf8(bytes);
+  const beginning = odd || as.profile !== 'lenient' ? undefined : beginningOf(bytes);
+  if (beginning !== undefined) {
+    return { ...parseSkill(beginning, path, as.name, () => bytes.toString('utf8')), lasts: true };
+  }
   const text = bytes.toString('utf8');
-  // An encoded U+FFFD is rare enough to look twice only then.
-  const odd = text.includes('\ufffd') && !Buffer.from(text).equals(bytes);
   const { violations, lasts } = violationsOf({ text, odd }, found, as);
   if (violations.length > 0) {
     return { problems: violations.map((violation) => refusal(violation, path, as.profile)), lasts };
@@ -188,6 +196,17 @@ function parse(bytes: Buffer, path: string, found: FoundSkillFile, as: ParseAs):
     ...parsed,
     problems: [...parsed.problems, { code: 'ENCODING_INVALID', severity: 'warning', file: path, line, message }],
   };
+}
+
+/** The first part of a longer file, if the frontmatter ends in it: the rest need not become text. */
+function beginningOf(bytes: Buffer): string | undefined {
+  if (bytes.length <= BEGINNING_BYTES) return undefined;
+  let end = BEGINNING_BYTES;
+  // Not in the middle of a character.
+  while (((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
+  const text = bytes.toString('utf8', 0, end);
+  const { yaml, oddity, bodyOffset } = splitFrontmatter(text);
+  return yaml !== undefined && oddity === undefined && bodyOffset < text.length ? text : undefined;
 }
 
 function refusal({ message, line }: Violation, file: string, profile: ValidationProfile): Problem {
