@@ -1,5 +1,6 @@
 import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import type { Problem } from 'skill-registry/kernel';
 import { isDamage, openCacheDatabase, removeFiles } from './cache-database.ts';
 import type { SqliteDatabase } from './open-database.ts';
 
@@ -80,6 +81,14 @@ export function cacheFileOf(root: string): string | undefined {
     statSync(join(root, name), { throwIfNoEntry: false })?.isDirectory(),
   );
   return isRoot ? join(root, 'data', 'skill_registry', 'cache.db') : undefined;
+}
+
+/** CACHE_UNAVAILABLE, if it is in memory though a file was asked for. */
+export function cacheProblems(file: string | undefined, cache: Cache): readonly Problem[] {
+  const reason = cache.trouble();
+  if (reason === undefined || file === undefined) return [];
+  const message = `This file cannot be used (${reason}), so each start reads every skill anew. Make its folder writable, or set cache: 'memory'.`;
+  return [{ code: 'CACHE_UNAVAILABLE', severity: 'warning', file, message }];
 }
 
 // --- internal ---

@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import { countTokens, type Problem } from 'skill-registry/kernel';
 import type { ListQuery, Skill, SkillList, SkillLoadedEvent, SkillRegistry } from './api.ts';
-import { cacheFileOf, createCache } from './cache.ts';
+import { cacheFileOf, cacheProblems, createCache } from './cache.ts';
 import { createCatalog } from './catalog/catalog.ts';
 import { watchCatalog } from './catalog/watch.ts';
 import type { SkillRegistryConfigInput, SourceConfig } from './config.ts';
@@ -61,7 +61,13 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
   const taken = new Set<string>();
   const skillFiles = createSkillFileCache(cache);
   const makeAll = (sources: readonly SourceConfig[]): readonly SkillSource[] =>
-    makeSources(sources, { root, validation: config.validation, configFile, taken, cache: skillFiles });
+    makeSources(sources, {
+      root,
+      validation: config.validation,
+      configFile,
+      taken,
+      cache: cacheFile === undefined ? undefined : skillFiles,
+    });
   const catalog = createCatalog(makeAll(config.sources), {
     limits: config.limits,
     collision: config.collision,
@@ -157,6 +163,7 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
       ...catalog.snapshot().problems,
       ...ledger.problems(catalog.snapshot()),
       ...watchProblems.values(),
+      ...cacheProblems(cacheFile, cache),
     ],
     tokenCounts: ({ bodies = true, atMost = Number.POSITIVE_INFINITY } = {}) =>
       ledger.count(catalog.snapshot(), { bodies, atMost }),

@@ -51,7 +51,8 @@ export function createSkillFileCache(cache: CacheUse): SkillFileCache & { flush(
       for (const bucket of one.buckets) {
         if (performance.now() > end) return;
         one.buckets.delete(bucket);
-        cache.use((database) => writeBucket(database, one, bucket));
+        // In memory nobody would ever look for it: this process has it already.
+        cache.use((database) => database.memory || writeBucket(database, one, bucket));
       }
       waiting.delete(key);
     }
