@@ -45,6 +45,9 @@ export function scanFields(yaml: string): ScannedFields | undefined {
       if (!nested) return undefined;
       data[key] = nested.value;
       at = nested.end;
+      // What is left of it is indented in a way that this does not know.
+      while (rows[at] === '') at += 1;
+      if (at < rows.length && startsNested(rows[at] as string)) return undefined;
     } else data[key] = null;
   }
   return lines.size > 0 ? { data, lines } : undefined;
@@ -56,8 +59,8 @@ export function scanFields(yaml: string): ScannedFields | undefined {
 const ODD = /[^\P{Cc}\n]|[^\S \n]|\p{Surrogate}/u;
 /** Much less than YAML allows in a key. */
 const FIELD = /^([A-Za-z_][A-Za-z0-9_-]*):(?: +(\S(?:.*\S)?))?$/;
-const NESTED_FIELD = /^( {1,8})([A-Za-z_][A-Za-z0-9_-]*): +(\S(?:.*\S)?)$/;
-const NESTED_ITEM = /^( {0,8})- +(\S(?:.*\S)?)$/;
+const NESTED_FIELD = /^( {1,32})([A-Za-z_][A-Za-z0-9_-]*):(?: +(\S(?:.*\S)?))?$/;
+const NESTED_ITEM = /^( {0,32})- +(\S(?:.*\S)?)$/;
 /** As keys they are no text, or set the prototype. */
 const NO_KEYS: ReadonlySet<string> = new Set('null Null NULL true True TRUE false False FALSE __proto__'.split(' '));
 const ABSTAIN: unique symbol = Symbol('left to the yaml package');
@@ -67,28 +70,62 @@ function startsNested(row: string): boolean {
   return first === 0x20 || first === 0x2d;
 }
 
-/** A list or a mapping of values on one line each, all indented alike, up to the next field. */
+/** A list of values on one line each, or a mapping of such, of lists and of mappings, up to what is indented less. */
 function nestedAt(rows: readonly string[], from: number): { value: unknown; end: number } | undefined {
-  const isList = NESTED_ITEM.test(rows[from] as string);
+  const indent = indentOf(rows[from] as string);
+  return rows[from]?.[indent] === '-' ? listAt(rows, from, indent) : mappingAt(rows, from, indent);
+}
+
+function listAt(rows: readonly string[], from: number, indent: number): { value: unknown; end: number } | undefined {
   const list: unknown[] = [];
-  const mapping: Record<string, unknown> = {};
-  let indent: number | undefined;
   let at = from;
-  for (; at < rows.length; at++) {
+  for (; at < rows.length && rows[at] !== ''; at++) {
     const row = rows[at] as string;
-    // More of it may follow a blank line; the next field then fails to be one.
-    if (!startsNested(row)) break;
-    const [, spaces = '', key, text] = (isList ? itemOf(row) : NESTED_FIELD.exec(row)) ?? [];
-    if (text === undefined) return undefined;
-    indent ??= spaces.length;
-    if (spaces.length !== indent) return undefined;
+    const [, spaces = '', text] = NESTED_ITEM.exec(row) ?? [];
+    if (text === undefined) {
+      // A list may stand at the column of its key, and then the next key ends it.
+      if (indentOf(row) < indent || (indentOf(row) === indent && row[indent] !== '-')) break;
+      return undefined;
+    }
+    if (spaces.length < indent) break;
+    if (spaces.length > indent) return undefined;
     const value = scalarOf(text);
     if (value === ABSTAIN) return undefined;
-    if (isList) list.push(value);
-    else if (key === undefined || NO_KEYS.has(key) || Object.hasOwn(mapping, key)) return undefined;
-    else mapping[key] = value;
+    list.push(value);
   }
-  return { value: isList ? list : mapping, end: at };
+  return { value: list, end: at };
+}
+
+function mappingAt(rows: readonly string[], from: number, indent: number): { value: unknown; end: number } | undefined {
+  const mapping: Record<string, unknown> = {};
+  let at = from;
+  while (at < rows.length && rows[at] !== '') {
+    const row = rows[at] as string;
+    const own = indentOf(row);
+    if (own < indent) break;
+    const [, , key, text] = NESTED_FIELD.exec(row) ?? [];
+    if (own > indent || key === undefined || NO_KEYS.has(key) || Object.hasOwn(mapping, key)) return undefined;
+    at += 1;
+    const next = rows[at] ?? '';
+    const isDeeper = next !== '' && (indentOf(next) > indent || (indentOf(next) === indent && next[indent] === '-'));
+    if (text !== undefined) {
+      const value = isDeeper ? ABSTAIN : scalarOf(text);
+      if (value === ABSTAIN) return undefined;
+      mapping[key] = value;
+    } else if (isDeeper) {
+      const nested = nestedAt(rows, at);
+      if (!nested) return undefined;
+      mapping[key] = nested.value;
+      at = nested.end;
+    } else mapping[key] = null;
+  }
+  return { value: mapping, end: at };
+}
+
+function indentOf(row: string): number {
+  let indent = 0;
+  while (row[indent] === ' ') indent += 1;
+  return indent;
 }
 
 /** The lines of a block (`>` or `|`, with or without `-`), all indented alike, none blank, up to the next field. */
@@ -106,11 +143,6 @@ function blockAt(sign: string, rows: readonly string[], from: number): { value: 
   // Whether it ends with a line feed depends on what follows.
   if (rows[at] === '') return undefined;
   return { value: texts.join(sign[0] === '>' ? ' ' : '\n') + (sign[1] === '-' ? '' : '\n'), end: at };
-}
-
-function itemOf(row: string): readonly (string | undefined)[] | undefined {
-  const item = NESTED_ITEM.exec(row);
-  return item ? [row, item[1], undefined, item[2]] : undefined;
 }
 
 /** A mapping, or a comment, in the middle of a plain text. */

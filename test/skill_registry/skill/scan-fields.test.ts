@@ -43,6 +43,7 @@ describe('a scan', () => {
     'name: "a"\ndescription: \'b: c # d\'\nversion: 3\n',
     'tags:\n  - one\n  - "two"\nmetadata:\n  author: me\n  version: "1.0"\nlicense: MIT\n',
     'tags:\n- one\n- two\nname: a\n',
+    'metadata:\n  tool:\n    needs:\n      bins: ["a"]\n      env:\n      - B\n      - C\n    emoji: x\n  last: y\nname: a\n',
     'tags: [a, b c, "d"]\nempty:\nuser-invocable: false\n',
     'description: Größe über alles – 日本語\n',
     'description: >\n  One line\n  and another.\nname: a\n',
@@ -216,6 +217,10 @@ describe('a scan', () => {
     fc.stringMatching(/^[a-z]{1,3}: [a-z0-9. ,]{1,8}[a-z]$/),
     fc.tuple(key, scalar).map(([k, v]) => `${k}: ${v}`),
     fc.tuple(key, scalar).map(([k, v]) => `  ${k}: ${v}`),
+    fc
+      .tuple(fc.nat({ max: 4 }), fc.stringMatching(/^[ab]$/), fc.constantFrom('', ' 1', ' x', ' - y'))
+      .map(([n, k, v]) => `${' '.repeat(n)}${k}:${v}`),
+    fc.nat({ max: 4 }).map((n) => `${' '.repeat(n)}- x`),
     key.map((k) => `${k}:`),
     scalar.map((v) => `- ${v}`),
     scalar.map((v) => `  - ${v}`),
@@ -236,6 +241,18 @@ describe('a scan', () => {
     );
     // Else nothing was compared.
     expect(read).toBeGreaterThan(50);
+  });
+
+  it('equals the package or abstains, however fields are nested', () => {
+    const row = fc
+      .tuple(fc.nat({ max: 4 }), fc.constantFrom('a:', 'b:', 'c: x', 'd: [y]', '- z', '', 'e: |', 'f', '-'))
+      .map(([depth, text]) => ' '.repeat(depth) + text);
+    fc.assert(
+      fc.property(fc.array(row, { maxLength: 6 }), (rows) => {
+        expectEqualOrAbstain(`top:\n${rows.join('\n')}\nend: x\n`);
+      }),
+      { numRuns: 2_000 },
+    );
   });
 
   it('equals the package or abstains for every value of a field', () => {
