@@ -1,5 +1,5 @@
 /**
- * One load by a peer, in a process of its own: `node peers.mjs <peer> <folder>`. Prints JSON: the time of the first load, the
+ * One load by a peer (of openskills, which is a command only, see run.mjs), in a process of its own: `node peers.mjs <peer> <folder>`. Prints JSON: the time of the first load, the
  * median of later ones, how many skills it took, beside the floor of reading every file. What a peer prints is dropped.
  */
 import { createRequire } from 'node:module';
@@ -22,15 +22,21 @@ const PEERS = {
     const { loadSkillsFromDir } = await file('@google/gemini-cli-core', 'dist/src/skills/skillLoader.js');
     return async (dir) => (await loadSkillsFromDir(dir)).length;
   },
-  deepagents: async () => {
-    const { listSkills } = await import('deepagents');
-    return (dir) => listSkills({ projectSkillsDir: dir }).length;
-  },
+  mastra: () => mastra({}),
+  'mastra + BM25': () => mastra({ bm25: true }),
   'mcp ext/skills': async () => {
-    const { FileSystemSkillSource } = await import('@modelcontextprotocol/server/ext/skills/node');
-    return async (dir) => (await new FileSystemSkillSource(dir).list()).length;
+    const { loadSkills } = await import('@modelcontextprotocol/server/ext/skills/node');
+    return async (dir) => [...(await loadSkills(dir)).entries()].length;
   },
 };
+
+async function mastra(options) {
+  const { LocalSkillSource, Workspace } = await file('@mastra/core', 'dist/workspace/index.js');
+  return async (dir) => {
+    const skillSource = new LocalSkillSource({ basePath: dir });
+    return (await new Workspace({ skills: ['.'], skillSource, ...options }).skills.list()).length;
+  };
+}
 
 const [, , name, folder] = process.argv;
 const print = console.log;

@@ -4,7 +4,7 @@
  * SKILL_CORPUS=<folder> adds the real skills and the retrieval figures.
  */
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -16,7 +16,7 @@ const HERE = fileURLToPath(new URL('.', import.meta.url));
 const COMMAND = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url));
 const CORPUS = process.env.SKILL_CORPUS;
 const ROUNDS = 3;
-const PEERS = ['pi', 'gemini-cli', 'deepagents', 'openskills', 'mastra', 'mastra + BM25', 'mcp ext/skills'];
+const PEERS = ['pi', 'gemini-cli', 'mastra', 'mastra + BM25', 'mcp ext/skills'];
 
 const rows = [];
 const base = realpathSync(mkdtempSync(join(tmpdir(), 'skill-registry-bench-')));
@@ -27,7 +27,7 @@ try {
     measureOurs(name, tree);
     if (name !== 'g25') measurePeers(tree, havePeers);
   }
-  await measureList(trees.g10);
+  await measureList(trees.g10, havePeers);
   if (trees.wild) measureAnswers(trees.wild);
 } finally {
   rmSync(base, { recursive: true, force: true });
@@ -87,15 +87,21 @@ function measurePeers({ label, flat }, havePeers) {
 }
 
 /** The whole process, as a person starts it, beside an empty one. */
-async function measureList({ label, folder }) {
+async function measureList({ label, folder }, havePeers) {
   const root = rootFor('g10');
-  const [empty, list] = [[], []];
+  const [empty, list, openskills] = [[], [], []];
+  const theirs = join(HERE, 'node_modules/openskills/dist/cli.js');
+  mkdirSync(join(root, '.claude'), { recursive: true });
+  symlinkSync(folder, join(root, '.claude/skills'));
   for (let round = 0; round < 7; round++) {
     empty.push((await timed(() => execFileSync(process.execPath, ['-e', '0']))).ms);
     list.push((await timed(() => run(COMMAND, ['list', '--root', root, '--skills', folder]))).ms);
+    if (havePeers) openskills.push((await timed(() => run(theirs, ['list'], [], root))).ms);
   }
   const ratio = `${(median(list) / median(empty)).toFixed(1)}x an empty node (${median(empty).toFixed(0)} ms)`;
   rows.push({ what: 'list, whole process, cached', on: label, ms: median(list), ratio, budget: '300 ms' });
+  const other = havePeers ? `${(median(openskills) / median(empty)).toFixed(1)}x an empty node` : 'not installed';
+  rows.push({ what: 'openskills list, whole process', on: label, ms: median(openskills), ratio: other });
 }
 
 function measureAnswers({ label, folder }) {
@@ -124,8 +130,8 @@ function child(script, args, flags = []) {
   return JSON.parse(run(join(HERE, script), args, flags));
 }
 
-function run(script, args, flags = []) {
-  const options = { encoding: 'utf8', maxBuffer: 64 * 1_048_576, stdio: ['ignore', 'pipe', 'ignore'] };
+function run(script, args, flags = [], cwd = HERE) {
+  const options = { cwd, encoding: 'utf8', maxBuffer: 64 * 1_048_576, stdio: ['ignore', 'pipe', 'ignore'] };
   return execFileSync(process.execPath, [...flags, script, ...args], options);
 }
 
