@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
 import { loadTokenCounter, type Problem } from 'skill-registry/kernel';
 import type { Skill, Snapshot, TokenCounts } from './api.ts';
 import type { Cache } from './cache.ts';
@@ -77,6 +78,8 @@ export function createTokenLedger(limit: number, readSkill: (skill: Skill) => Bu
         await countBody(skill);
       }
       onLarge();
+      // To load the tokenizer stops everything for a moment, and the first turn is about to come.
+      if (skills.every((one) => isCounted(one, true)) || !(await rested(signal))) return;
       for (const [index, skill] of skills.filter((one) => !isCounted(one, true)).entries()) {
         await pace();
         if (signal.aborted) return;
@@ -97,6 +100,19 @@ export function createTokenLedger(limit: number, readSkill: (skill: Skill) => Bu
 }
 
 // --- internal ---
+
+/** Before what nobody waits for begins, in milliseconds. */
+const REST_MS = 10_000;
+
+/** @returns false when it was cut short. */
+async function rested(signal: AbortSignal): Promise<boolean> {
+  try {
+    await setTimeout(REST_MS, undefined, { signal, ref: false });
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 function tooLong(skill: Skill, tokens: number, limit: number): Problem {
   const preload = skill.preload ? ' and is not put into prompts, though it is preloaded' : '';
