@@ -6,6 +6,7 @@ const source = (path: string): string => fileURLToPath(new URL(path, import.meta
 const config: ViteUserConfig = defineConfig({
   resolve: {
     alias: [
+      { find: /^#zod$/, replacement: source('./kernel/lazy-zod.ts') },
       { find: /^skill-registry\/kernel$/, replacement: source('./kernel/index.ts') },
       { find: /^skill-registry\/mcp$/, replacement: source('./extensions/skill_mcp/index.ts') },
       { find: /^skill-registry\/ai-sdk$/, replacement: source('./extensions/skill_registry/ai-sdk.ts') },

@@ -4,17 +4,10 @@ import { Command, CommanderError, InvalidArgumentError, Option } from 'commander
 import type { ValidationProfile } from 'skill-registry';
 import { describeError, isCodedError, packageRoot, printable } from 'skill-registry/kernel';
 import { addCompletion } from './commands/completion.ts';
-import { doctor } from './commands/doctor.ts';
-import { list } from './commands/list.ts';
 import { addMcp } from './commands/mcp.ts';
 import { addNew } from './commands/new.ts';
-import { overlap } from './commands/overlap.ts';
-import { prompt } from './commands/prompt.ts';
-import { properties } from './commands/properties.ts';
-import { type SearchFlags, search } from './commands/search.ts';
-import { show } from './commands/show.ts';
-import { type StartOptions, start } from './commands/start.ts';
-import { validate } from './commands/validate.ts';
+import type { SearchFlags } from './commands/search.ts';
+import type { StartOptions } from './commands/start.ts';
 import { FINDING_FORMATS, type FindingFormat } from './finding-formats.ts';
 import { addHistoryCommands } from './history-commands.ts';
 import { collect, EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal } from './terminal.ts';
@@ -66,9 +59,11 @@ function createProgram(terminal: Terminal, done: (status: ExitStatus) => void): 
 
   command('start', 'boot the kernel and open its prompt', 'skill-registry start --root .')
     .option('--enable <id>', 'also start an extension that is off by default, skill_mcp; repeatable', collect)
-    .action(async (options: StartOptions) => done(await start(options, terminal)));
+    .action(async (options: StartOptions) =>
+      done(await (await import('./commands/start.ts')).start(options, terminal)),
+    );
   command('list', 'the catalog: id, tokens, source, description', 'skill-registry list --json | jq .total').action(
-    async (options: GlobalOptions) => done(await list(options, terminal)),
+    async (options: GlobalOptions) => done(await (await import('./commands/list.ts')).list(options, terminal)),
   );
   command(
     'show',
@@ -80,7 +75,7 @@ function createProgram(terminal: Terminal, done: (status: ExitStatus) => void): 
     .option('--revision <revision>', 'as it was: a number or digest of its history')
     .addOption(new Option('--raw', 'print SKILL.md as it is, frontmatter included').conflicts('resource'))
     .action(async (id: string, options: GlobalOptions & { resource?: string; raw?: boolean; revision?: string }) =>
-      done(await show(id, options, terminal)),
+      done(await (await import('./commands/show.ts')).show(id, options, terminal)),
     );
   command('search', 'the skills that fit, best first, and why', 'skill-registry search "flaky tests" --limit 5')
     .argument('<query>', 'what the skill is to be for, its name, or a "phrase"')
@@ -88,12 +83,16 @@ function createProgram(terminal: Terminal, done: (status: ExitStatus) => void): 
     .option('--tag <tag>', 'only skills with this tag')
     .option('--source <id>', 'only skills of this source')
     .action(async (query: string, options: GlobalOptions & SearchFlags) =>
-      done(await search(query, options, terminal)),
+      done(await (await import('./commands/search.ts')).search(query, options, terminal)),
     );
   command('doctor', 'everything that is wrong, what to fix first', 'skill-registry doctor --skills ~/.claude/skills')
     .option('--overlap', 'skills that compete for the same tasks, and queries that another skill steals')
     .action(async (options: GlobalOptions & { overlap?: boolean }) =>
-      done(await (options.overlap ? overlap(options, terminal) : doctor(options, terminal))),
+      done(
+        await (options.overlap
+          ? (await import('./commands/overlap.ts')).overlap(options, terminal)
+          : (await import('./commands/doctor.ts')).doctor(options, terminal)),
+      ),
     );
   command(
     'validate',
@@ -107,18 +106,22 @@ function createProgram(terminal: Terminal, done: (status: ExitStatus) => void): 
       async (
         paths: readonly string[],
         options: GlobalOptions & { profile: ValidationProfile; format?: FindingFormat },
-      ) => done(await validate(paths, options, terminal)),
+      ) => done(await (await import('./commands/validate.ts')).validate(paths, options, terminal)),
     );
   command('properties', 'the fields of one skill as JSON', 'skill-registry properties skills/code-review | jq .name')
     .argument('<path>', 'skill folder, or its SKILL.md')
-    .action(async (path: string, options: GlobalOptions) => done(await properties(path, options, terminal)));
+    .action(async (path: string, options: GlobalOptions) =>
+      done(await (await import('./commands/properties.ts')).properties(path, options, terminal)),
+    );
   command(
     'prompt',
     'the <available_skills> block for the system prompt of any agent',
     'skill-registry prompt skills/* > prompt.xml',
   )
     .argument('<path...>', 'skill folders, or their SKILL.md')
-    .action(async (paths: readonly string[], options: GlobalOptions) => done(await prompt(paths, options, terminal)));
+    .action(async (paths: readonly string[], options: GlobalOptions) =>
+      done(await (await import('./commands/prompt.ts')).prompt(paths, options, terminal)),
+    );
   addHistoryCommands(command, done, terminal);
   addMcp(command, terminal, done);
   addNew(command, terminal, done);

@@ -1,7 +1,8 @@
 /** `skill-registry/kernel`: the contract extensions are written against, and `boot` for hosts. */
 
 /** The schema library of `Tool.input`, so that an extension needs no dependency of its own for it. */
-export { z } from 'zod';
+export { z } from '#zod';
+export { boot } from './boot.ts';
 export { PART_SEPARATOR } from './context-pipeline.ts';
 export type * from './contract.ts';
 export { withDeadline } from './deadline.ts';
@@ -15,7 +16,7 @@ export { readNamedFile } from './files/read-named-file.ts';
 export { isInside, relativeSegments } from './files/relative-path.ts';
 export { removeContained } from './files/remove-contained.ts';
 export { type WriteOptions, writeContained } from './files/write-contained.ts';
-export { type BootOptions, boot, type Kernel } from './kernel.ts';
+export type { BootOptions, Kernel } from './kernel.ts';
 export { packageRoot } from './package-root.ts';
 export { renderTemplate } from './render-template.ts';
 export { createSecrets, mergeConfig, readOwnerConfig } from './settings.ts';
@@ -24,3 +25,4 @@ export { countTokens, loadTokenCounter } from './tokens.ts';
 /** For doors that offer tools in a protocol of their own. */
 export { inputSchemaOf } from './tool-schema.ts';
 export { defineTool, runTool, toolError } from './tools.ts';
+export { yamlPackage } from './yaml-package.ts';

@@ -1,5 +1,5 @@
 import { type Document, isMap, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
-import { z } from 'zod';
+import { z } from '#zod';
 import type { Problem } from './contract.ts';
 import { describeError } from './errors.ts';
 

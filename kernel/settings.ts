@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
-import { isMap, LineCounter, parseDocument } from 'yaml';
 import type { Problem } from './contract.ts';
 import { describeError } from './errors.ts';
 import { readNamedFile } from './files/read-named-file.ts';
+import { yamlPackage } from './yaml-package.ts';
 
 const MAX_BYTES = 1_048_576;
 
@@ -35,6 +35,7 @@ export function readOwnerConfig(rootDir: string, id: string): OwnerConfig {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { values: {}, problems: [] };
     return { values: {}, problems: [configProblem(file, 1, `cannot be read: ${(error as Error).message}`)] };
   }
+  const { isMap, LineCounter, parseDocument } = yamlPackage();
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines });
   const [error] = document.errors;

@@ -1,4 +1,5 @@
-import stringWidth from 'string-width';
+import { createRequire } from 'node:module';
+import type stringWidthOf from 'string-width';
 
 /**
  * Text that a terminal shows and does not obey: control characters other than line feed and tab are written as `\xNN`,
@@ -21,17 +22,18 @@ export function formatTable(
   rows: readonly (readonly (string | number)[])[],
   width?: number,
 ): string {
-  const cells = [header, ...rows].map((row) => row.map((cell) => printable(String(cell)).replace(/\s+/g, ' ')));
-  const widths = header.map((_, column) => Math.max(...cells.map((row) => stringWidth(row[column] ?? ''))));
+  const cells = [header, ...rows].map((row) => row.map((cell) => oneLine(String(cell))));
   const numeric = header.map((_, column) => rows.length > 0 && rows.every((row) => typeof row[column] === 'number'));
   const last = header.length - 1;
-  const before = widths.slice(0, last).reduce((sum, one) => sum + one + 2, 0);
+  // Nothing stands to the right of the last one.
+  const widths = header.slice(0, last).map((_, column) => widest(cells, column));
+  const before = widths.reduce((sum, one) => sum + one + 2, 0);
   const room = width === undefined ? Number.POSITIVE_INFINITY : Math.max(10, width - before);
   return cells
     .map((row) =>
       row
         .map((cell, column) => {
-          if (column === last) return cut(cell, room);
+          if (column === last) return room === Number.POSITIVE_INFINITY ? cell : cut(cell, room);
           const padding = ' '.repeat((widths[column] ?? 0) - stringWidth(cell));
           return numeric[column] ? padding + cell : cell + padding;
         })
@@ -41,6 +43,24 @@ export function formatTable(
 }
 
 // --- internal ---
+
+/** Most cells are plain words, and a table may have very many. */
+function oneLine(cell: string): string {
+  return /^(?:[\x21-\x7e]| (?! ))*$/.test(cell) ? cell : printable(cell).replace(/\s+/g, ' ');
+}
+
+function widest(cells: readonly (readonly string[])[], column: number): number {
+  return cells.reduce((most, row) => Math.max(most, stringWidth(row[column] ?? '')), 0);
+}
+
+let loaded: typeof stringWidthOf | undefined;
+
+/** Columns on a terminal. Plain ASCII is what most tables hold, and the package takes long to load. */
+function stringWidth(text: string): number {
+  if (/^[\x20-\x7e]*$/.test(text)) return text.length;
+  loaded ??= (createRequire(import.meta.url)('string-width') as { readonly default: typeof stringWidthOf }).default;
+  return loaded(text);
+}
 
 function cut(text: string, room: number): string {
   if (stringWidth(text) <= room) return text;

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import { z } from '#zod';
 import type { Tool, ToolCall, ToolResult } from './contract.ts';
 import { describeError, isCodedError } from './errors.ts';
 

@@ -3,19 +3,25 @@ import { formatTable } from 'skill-registry/kernel';
 import { openRegistry } from '../open-registry.ts';
 import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal } from '../terminal.ts';
 
-/** Counting a body means reading it, so a large catalog is listed without. */
-const COUNT_BODIES_UP_TO = 200;
+/** To count means to load the tokenizer and to read every body, so of more than these only what is known is shown. */
+const COUNT_UP_TO = 200;
 
 /** `skill-registry list` */
 export async function list(options: GlobalOptions, terminal: Terminal): Promise<ExitStatus> {
   const { registry, problems } = await openRegistry(options, terminal);
   const { skills } = registry.snapshot();
-  const counts = await registry.tokenCounts({ bodies: skills.length <= COUNT_BODIES_UP_TO });
+  const counts = await registry.tokenCounts({ atMost: COUNT_UP_TO });
   const found = problems();
   const rows = skills.map((skill) => rowOf(skill, counts.get(skill.id)));
   if (options.json) printJson(terminal, { skills: rows, total: rows.length, problems: found });
   else if (rows.length > 0) {
-    const cells = rows.map((row) => [row.skill_id, row.tokens.l1, row.tokens.l2 ?? '-', row.source, row.description]);
+    const cells = rows.map((row) => [
+      row.skill_id,
+      row.tokens.l1 ?? '-',
+      row.tokens.l2 ?? '-',
+      row.source,
+      row.description,
+    ]);
     const width = terminal.terminal ? terminal.columns : undefined;
     terminal.out(`${formatTable(['SKILL', 'L1', 'L2', 'SOURCE', 'DESCRIPTION'], cells, width)}\n`);
   }
@@ -26,7 +32,7 @@ export async function list(options: GlobalOptions, terminal: Terminal): Promise<
 }
 
 /** A skill as `list --json` and `search --json` have it. */
-export function rowOf(skill: Skill, tokens: TokenCounts = { l1: 0, l2: null }): SkillRow {
+export function rowOf(skill: Skill, tokens: TokenCounts = { l1: null, l2: null }): SkillRow {
   return {
     skill_id: skill.id,
     qualified_id: skill.qualifiedId,

@@ -10,13 +10,16 @@ export interface GreetingOptions {
   readonly width: number | undefined;
 }
 
+/** With more skills nobody wants to wait for it; they are counted in the background. */
+const COUNT_UP_TO = 200;
+
 /** What a person sees first: the catalog, the sources, what is wrong, and how to go on. */
 export async function greeting({ kernel, registry, rootDir, modelReady, width }: GreetingOptions): Promise<string> {
   const { skills } = registry.snapshot();
-  const counts = await registry.tokenCounts();
+  const counts = await registry.tokenCounts({ atMost: COUNT_UP_TO });
   const rows = skills.map((skill) => {
-    const { l1 = 0, l2 = 0 } = counts.get(skill.id) ?? {};
-    return [skill.id, l1, l2 ?? 0, registry.resources(skill.id).length + 1, skill.description];
+    const { l1, l2 } = counts.get(skill.id) ?? { l1: null, l2: null };
+    return [skill.id, l1 ?? '-', l2 ?? '-', registry.resources(skill.id).length + 1, skill.description];
   });
   const catalog = formatTable(['SKILL', 'L1', 'L2', 'FILES', 'DESCRIPTION'], rows, width);
   const extensions = kernel.extensions();

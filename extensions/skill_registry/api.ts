@@ -108,8 +108,8 @@ export interface SkillLoadedEvent {
 }
 
 export interface TokenCounts {
-  /** Its line in the catalog. */
-  readonly l1: number;
+  /** Its line in the catalog; null when it was not counted. */
+  readonly l1: number | null;
   /** Its body; null when it was not counted. */
   readonly l2: number | null;
 }
@@ -208,11 +208,16 @@ export interface SkillRegistry {
   /** Everything that is wrong now, bodies over `limits.skill_tokens` included once `tokenCounts` has run. */
   problems(): readonly Problem[];
   /**
-   * Tokens of every skill of the catalog, by id; counted once per content. The first call loads the tokenizer.
+   * Tokens of every skill of the catalog, by id. A content is counted once, and the count is kept in the cache. Loads the
+   * tokenizer only when there is something to count.
    *
    * @param options.bodies - Count bodies, which reads every SKILL.md. Default: true.
+   * @param options.atMost - Count nothing, and give what is known, when more skills are not counted yet. Default: no limit.
    */
-  tokenCounts(options?: { readonly bodies?: boolean }): Promise<ReadonlyMap<string, TokenCounts>>;
+  tokenCounts(options?: {
+    readonly bodies?: boolean;
+    readonly atMost?: number;
+  }): Promise<ReadonlyMap<string, TokenCounts>>;
   /** The files a skill has beside SKILL.md, at most 512. @throws SKILL_NOT_FOUND. */
   resources(skillId: string): readonly ResourceInfo[];
   /**

@@ -38,14 +38,17 @@ export function skillCommands(registry: SkillRegistry): readonly Command[] {
 
 // --- internal ---
 
+/** More are counted in the background. */
+const COUNT_UP_TO = 200;
+
 async function listText(registry: SkillRegistry): Promise<string> {
   const { skills } = registry.snapshot();
   if (skills.length === 0) return 'No skills. Add a folder with a SKILL.md to one of the sources.';
-  const counts = await registry.tokenCounts();
-  const width = Math.max(...skills.map((skill) => skill.id.length));
+  const counts = await registry.tokenCounts({ atMost: COUNT_UP_TO });
+  const width = skills.reduce((most, { id }) => Math.max(most, id.length), 0);
   const rows = skills.map((skill) => {
     const tokens = counts.get(skill.id);
-    return `  ${skill.id.padEnd(width)}  ${String(tokens?.l2 ?? 0).padStart(6)} tokens  ${skill.description}`;
+    return `  ${skill.id.padEnd(width)}  ${String(tokens?.l2 ?? '-').padStart(6)} tokens  ${skill.description}`;
   });
   return [...rows, '', '/skills:<id> [args] applies one; /<id> does, too.'].join('\n');
 }

@@ -1,4 +1,5 @@
 import { type Problem, z } from 'skill-registry/kernel';
+import { PACKAGE_NAME } from './sources/package-name.ts';
 
 /** One place skills come from: exactly one of `path`, `package`, `pack`, `inline`, `preset` and `shipped`. */
 export interface SourceConfig {
@@ -43,9 +44,6 @@ export interface InlineSkillConfig {
  * implementation. `strict`: typing errors fail loudly and declared files exist.
  */
 export type ValidationProfile = 'lenient' | 'spec' | 'strict';
-
-/** `name` or `@scope/name`, by npm's rules for what is installed today; nothing that could leave node_modules. */
-export const PACKAGE_NAME: RegExp = /^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/;
 
 export type PresetName = 'agents' | 'claude' | 'cursor' | 'github';
 

@@ -11,11 +11,12 @@ const BUSY_MS = 5_000;
  * Opens a SQLite file in write-ahead mode, so that readers of several processes never wait for a writer; its folder is made.
  *
  * @param file - Absolute, or `:memory:`.
+ * @param busyMs - How long a writer waits for another process, in milliseconds. Default: 5,000.
  * @throws what better-sqlite3 throws: SQLITE_NOTADB, SQLITE_CORRUPT, SQLITE_CANTOPEN, SQLITE_READONLY ...
  */
-export function openDatabase(file: string): SqliteDatabase {
+export function openDatabase(file: string, busyMs: number = BUSY_MS): SqliteDatabase {
   if (file !== ':memory:') mkdirSync(dirname(file), { recursive: true });
-  const database = new Database(file, { timeout: BUSY_MS });
+  const database = new Database(file, { timeout: busyMs });
   try {
     database.pragma('journal_mode = WAL');
     database.pragma('foreign_keys = ON');

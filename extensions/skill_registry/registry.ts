@@ -1,23 +1,20 @@
 import { join, resolve } from 'node:path';
 import { countTokens, type Problem, type TurnContext } from 'skill-registry/kernel';
-import type { RetrievalChange, Skill, SkillLoadedEvent, SkillRegistry } from './api.ts';
+import { createAddSource } from './add-source.ts';
+import type { Skill, SkillLoadedEvent, SkillRegistry } from './api.ts';
+import { cacheFileOf, cacheProblems, createCache } from './cache.ts';
 import { openCacheDatabase } from './cache-database.ts';
 import { createCatalog } from './catalog/catalog.ts';
 import { createPace } from './catalog/pace.ts';
 import { watchCatalog } from './catalog/watch.ts';
-import {
-  isSourceId,
-  readConfig,
-  readSourceConfig,
-  type SkillRegistryConfigInput,
-  type SourceConfig,
-} from './config.ts';
+import type { SkillRegistryConfigInput, SourceConfig } from './config.ts';
 import { ENFORCEMENT } from './context/enforcement.ts';
 import { createGrants } from './context/grants.ts';
 import { skillsInScope } from './context/scope.ts';
 import { createTurnText } from './context/turn-text.ts';
 import { createVisibility } from './context/visibility.ts';
 import { invalidArgument, registryClosed, skillNotFound } from './errors.ts';
+import { CONFIG_SCHEMA, readConfigOnce } from './known-config.ts';
 import { createOverlap } from './overlap.ts';
 import type { WriteStep } from './proposals/writer.ts';
 import { createReading } from './reading.ts';
@@ -29,12 +26,13 @@ import { nearestIds } from './search/nearest-ids.ts';
 import { createSearcher } from './search/searcher.ts';
 import { applyMessage } from './skill/apply-message.ts';
 import { bodyOf } from './skill/frontmatter.ts';
-import { adoptSource } from './sources/adopted-source.ts';
 import { hostSurroundings } from './sources/host-surroundings.ts';
 import { isSkillSource } from './sources/is-skill-source.ts';
 import { freeId, makeSources } from './sources/make-sources.ts';
 import { futureRealPath } from './sources/real-path.ts';
+import { createSkillFileCache, SKILL_FILES_SCHEMA } from './sources/skill-file-cache.ts';
 import type { SkillSource } from './sources/source.ts';
+import { TOKEN_COUNTS_SCHEMA } from './token-count-store.ts';
 import { createTokenLedger } from './token-ledger.ts';
 import { makeTools } from './tools/index.ts';
 import { writePolicyOf } from './write-policy.ts';
@@ -44,6 +42,11 @@ export interface SkillRegistryOptions {
   readonly root?: string;
   /** Every key has a default (docs/configuration.md). The kernel and the command read config.yaml; the library does not. */
   readonly config?: SkillRegistryConfigInput;
+  /**
+   * Where what can be made anew is kept. `disk`: in `<root>/data/skill_registry/cache.db`, so that the next process starts
+   * warm; only where `root` has `data`, `extensions` or `skills`, else in memory. Default: `disk`.
+   */
+  readonly cache?: 'disk' | 'memory';
   /** What the gates of skills look for programs and variables in. Default: the environment of the process. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
   /** Where run-time state is kept. Default: `data/skill_registry` below the root; made when something is written. */
@@ -64,10 +67,19 @@ export interface SkillRegistryOptions {
 export async function createSkillRegistry(options: SkillRegistryOptions = {}): Promise<SkillRegistry> {
   const root = resolve(options.root ?? '.');
   const configFile = join(root, 'data', 'skill_registry', 'config.yaml');
-  const { config, problems: configProblems } = readConfig(options.config ?? {}, configFile);
+  const cacheFile = options.cache === 'memory' ? undefined : cacheFileOf(root);
+  const cache = createCache(cacheFile, SCHEMAS);
+  const { config, problems: configProblems } = await readConfigOnce(options.config ?? {}, configFile, cache);
   const taken = new Set<string>();
+  const skillFiles = createSkillFileCache(cache);
   const makeAll = (sources: readonly SourceConfig[]): readonly SkillSource[] =>
-    makeSources(sources, { root, validation: config.validation, configFile, taken });
+    makeSources(sources, {
+      root,
+      validation: config.validation,
+      configFile,
+      taken,
+      cache: cacheFile === undefined ? undefined : skillFiles,
+    });
   const catalog = createCatalog(makeAll(config.sources), {
     limits: config.limits,
     collision: config.collision,
@@ -82,11 +94,13 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
     if (!source) throw skillNotFound(skill.id, []);
     return source.readResource(skill, path, maxBytes);
   };
-  const ledger = createTokenLedger(config.limits.skill_tokens, readSkill);
-  const schemas = [INDEX_SCHEMA];
-  const cache = openCacheDatabase(join(root, 'data', 'skill_registry', 'cache.db'), schemas);
-  const spare = () => openCacheDatabase(':memory:', schemas);
-  const searcher = createSearcher({ database: cache, spare, readSkill, pace: createPace });
+  const ledger = createTokenLedger(config.limits.skill_tokens, readSkill, cache);
+  const searcher = createSearcher({
+    database: () => openCacheDatabase(cacheFile ?? ':memory:', SCHEMAS),
+    spare: () => openCacheDatabase(':memory:', SCHEMAS),
+    readSkill,
+    pace: createPace,
+  });
   const visible = createVisibility(() => catalog.snapshot(), grants);
   const skillsFor = (audience: 'model' | 'person', turn: TurnContext): readonly Skill[] =>
     audience === 'person' ? catalog.snapshot().skills : visible(turn);
@@ -109,7 +123,7 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
       dataDir: options.dataDir ?? join(root, 'data', 'skill_registry'),
       ...(options.onWriteStep ? { onStep: options.onWriteStep } : {}),
     },
-    async (skillId, text) => (await registry.retrievalEffect(skillId, text)).map(describeChange),
+    (skillId, text) => registry.retrievalEffect(skillId, text),
   );
   let watching: 'events' | 'poll' | 'off' = 'off';
   const watchProblems = new Map<string, Problem>();
@@ -153,35 +167,7 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
       const enforcement = text?.includes(ENFORCEMENT) ? await countTokens(ENFORCEMENT) : 0;
       return { tokens: text === null ? 0 : await countTokens(text), enforcement };
     },
-    async addSource(source, { signal } = {}) {
-      signal?.throwIfAborted();
-      if (closing.signal.aborted) throw registryClosed();
-      const added = isSkillSource(source)
-        ? [adoptSource(source, freeId(checkedId(source.id), taken))]
-        : makeAll([readSource(source)]);
-      const ends = added.map((one) => catalog.addSource(one));
-      let isThere = true;
-      const takeAway = (): void => {
-        isThere = false;
-        for (const end of ends) end();
-        for (const { id } of added) taken.delete(id);
-      };
-      try {
-        await catalog.refresh();
-      } catch (error) {
-        takeAway();
-        throw error;
-      }
-      const remove = async (): Promise<void> => {
-        if (!isThere) return;
-        takeAway();
-        if (!closing.signal.aborted) await catalog.refresh();
-      };
-      const onAbort = (): void => void remove().catch(() => undefined);
-      if (signal?.aborted) onAbort();
-      signal?.addEventListener('abort', onAbort, { once: true });
-      return remove;
-    },
+    addSource: createAddSource({ catalog, taken, makeAll, closed: closing.signal }),
     resolveRolePrompt: (role, { templates = 'templates/roles', variables = {} } = {}) =>
       roles.resolve(role, futureRealPath(resolve(root, templates)), variables),
     tools: (names = config.tools) => makeTools(names, registry),
@@ -196,8 +182,10 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
       ...ledger.problems(catalog.snapshot()),
       ...watchProblems.values(),
       ...records.problems(),
+      ...cacheProblems(cacheFile, cache),
     ],
-    tokenCounts: ({ bodies = true } = {}) => ledger.count(catalog.snapshot(), bodies),
+    tokenCounts: ({ bodies = true, atMost = Number.POSITIVE_INFINITY } = {}) =>
+      ledger.count(catalog.snapshot(), { bodies, atMost }),
     resources(skillId) {
       const skill = catalog.snapshot().byId.get(skillId) ?? catalog.snapshot().byQualifiedId.get(skillId);
       if (!skill) throw skillNotFound(skillId, nearestIds(catalog.snapshot().byId.keys(), skillId));
@@ -215,14 +203,14 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
       };
       const onError = (error: unknown): void => noteWatchProblem(String(error));
       const scanDepth = config.limits.scan_depth;
-      const countLarge = (): void => {
-        ledger.countLarge(catalog.snapshot(), ended).then(tellProblems, onError);
+      const count = (): void => {
+        ledger.countInBackground(catalog.snapshot(), ended, tellProblems).catch(onError);
       };
       const prepare = (): void => {
         searcher.prepare(visible({})).catch(onError);
       };
-      const unsubscribers = [catalog.onChange(countLarge), catalog.onChange(prepare)];
-      countLarge();
+      const unsubscribers = [catalog.onChange(count), catalog.onChange(prepare)];
+      count();
       prepare();
       const follow = (listener: () => void): (() => void) => catalog.onChange(listener);
       const kept = config.watch.mode === 'off' ? undefined : records.keep(ended, follow, tellProblems);
@@ -238,6 +226,8 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
       closing.abort();
       records.close();
       searcher.close();
+      skillFiles.flush();
+      ledger.flush();
       cache.close();
     },
   };
@@ -251,6 +241,9 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
 
 // --- internal ---
 
+/** Everything that is kept in cache.db. */
+const SCHEMAS: readonly string[] = [CONFIG_SCHEMA, SKILL_FILES_SCHEMA, TOKEN_COUNTS_SCHEMA, INDEX_SCHEMA];
+
 function bodyIfThere(source: SkillSource | undefined, skill: Skill, maxBytes: number): string | undefined {
   try {
     return source && bodyOf(source.readSkill(skill, maxBytes).toString('utf8'));
@@ -258,26 +251,6 @@ function bodyIfThere(source: SkillSource | undefined, skill: Skill, maxBytes: nu
     // Gone since the snapshot; the next one will not have it.
     return undefined;
   }
-}
-
-/** It stands before the colon of qualified ids. @throws INVALID_ARGUMENT. */
-function checkedId(id: string): string {
-  if (isSourceId(id)) return id;
-  throw invalidArgument(`The id of a source has letters, digits and @ . _ / - only, got ${JSON.stringify(id)}.`);
-}
-
-/** One source as a caller of the library or an extension gives it. @throws INVALID_ARGUMENT. */
-function readSource(given: unknown): SourceConfig {
-  const { source, problems } = readSourceConfig(given, ['source'], 'addSource');
-  const [problem] = problems;
-  if (problem || !source)
-    throw invalidArgument(problem?.message ?? 'addSource takes an entry of sources, or a SkillSource.');
-  return source;
-}
-
-/** For the checks of a proposal. */
-function describeChange({ query, skill_id, before, after }: RetrievalChange): string {
-  return `"${query}", a query of ${skill_id}, would find ${after ?? 'nothing'} instead of ${before ?? 'nothing'}`;
 }
 
 function keyOf({ code, file, line, message }: Problem): string {

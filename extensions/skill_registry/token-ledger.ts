@@ -1,68 +1,118 @@
+import { hash } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
 import { loadTokenCounter, type Problem } from 'skill-registry/kernel';
 import type { Skill, Snapshot, TokenCounts } from './api.ts';
-import { createPace } from './catalog/pace.ts';
+import type { Cache } from './cache.ts';
+import { createBackgroundPace, createPace } from './catalog/pace.ts';
 import { BULLETS } from './context/formats.ts';
 import { bodyOf } from './skill/frontmatter.ts';
+import { createTokenCountStore } from './token-count-store.ts';
 
-/** Token counts by digest: a content is counted once, however often the catalog is refreshed. */
+/** Token counts by digest: a content is counted once, however often the catalog is refreshed or a process starts. */
 export interface TokenLedger {
-  /** Counts what is not counted yet. A body that cannot be read any more counts 0. */
-  count(snapshot: Snapshot, withBodies: boolean): Promise<ReadonlyMap<string, TokenCounts>>;
-  /** Counts only bodies that may be over the limit: a token is at least one byte, so most are certainly not. */
-  countLarge(snapshot: Snapshot, signal: AbortSignal): Promise<void>;
+  /** What is counted, and what is not yet as far as `options` go. A body that cannot be read any more counts 0. */
+  count(snapshot: Snapshot, options: CountOptions): Promise<ReadonlyMap<string, TokenCounts>>;
+  /** Counts everything, a little at a time; first the bodies that may be over the limit. */
+  countInBackground(snapshot: Snapshot, signal: AbortSignal, onLarge: () => void): Promise<void>;
   /** SKILL_TOO_LONG for every counted body over the limit; the skill stays usable. */
   problems(snapshot: Snapshot): readonly Problem[];
+  /** Keeps what was counted for the next process. */
+  flush(): void;
 }
 
-export function createTokenLedger(limit: number, readSkill: (skill: Skill) => Buffer): TokenLedger {
-  const bodies = new Map<string, number>();
-  const lines = new Map<string, number>();
-  const countBody = async (skill: Skill): Promise<number> => {
-    const known = bodies.get(skill.digest);
-    if (known !== undefined) return known;
+export interface CountOptions {
+  readonly bodies: boolean;
+  /** Nothing is counted when more skills than this are not counted yet. */
+  readonly atMost: number;
+}
+
+/** So many counts may be lost when a process ends. */
+const KEEP_EVERY = 500;
+
+export function createTokenLedger(limit: number, readSkill: (skill: Skill) => Buffer, cache: Cache): TokenLedger {
+  const store = createTokenCountStore(cache);
+  const countLine = async (skill: Skill): Promise<void> => {
+    if (store.get(skill)?.l1 !== undefined) return;
+    store.set(skill, { l1: (await loadTokenCounter())(`${BULLETS.entry(skill)}\n`) }, true);
+  };
+  const countBody = async (skill: Skill): Promise<void> => {
+    if (store.get(skill)?.l2 !== undefined) return;
     const count = await loadTokenCounter();
-    let tokens = 0;
     try {
-      tokens = count(bodyOf(readSkill(skill).toString('utf8')));
+      const bytes = readSkill(skill);
+      // Changed since the snapshot: the count would stand for another content. The next snapshot has it.
+      const isIt = `sha256:${hash('sha256', bytes, 'hex')}` === skill.digest;
+      store.set(skill, { l2: count(bodyOf(bytes.toString('utf8'))) }, isIt);
     } catch {
       // Gone since the snapshot; the next one will not have it.
+      store.set(skill, { l2: 0 }, false);
     }
-    bodies.set(skill.digest, tokens);
-    return tokens;
+  };
+  const isCounted = (skill: Skill, withBody: boolean): boolean => {
+    const known = store.get(skill);
+    return known?.l1 !== undefined && (!withBody || known.l2 !== undefined);
   };
   return {
-    async count({ skills }, withBodies) {
-      const count = await loadTokenCounter();
+    async count({ skills }, { bodies, atMost }) {
+      const missing = skills.filter((skill) => !isCounted(skill, bodies));
       const pace = createPace();
-      const counts = new Map<string, TokenCounts>();
-      for (const skill of skills) {
+      for (const skill of missing.length <= atMost ? missing : []) {
         await pace();
-        const line = `${BULLETS.entry(skill)}\n`;
-        const l1 = lines.get(line) ?? count(line);
-        lines.set(line, l1);
-        const l2 = withBodies ? await countBody(skill) : (bodies.get(skill.digest) ?? null);
-        counts.set(skill.id, { l1, l2 });
+        await countLine(skill);
+        if (bodies) await countBody(skill);
       }
-      return counts;
+      store.keep(skills);
+      const known = (skill: Skill): TokenCounts => {
+        const { l1 = null, l2 = null } = store.get(skill) ?? {};
+        return { l1, l2 };
+      };
+      return new Map(skills.map((skill) => [skill.id, known(skill)]));
     },
-    async countLarge({ skills }, signal) {
-      const pace = createPace();
+    async countInBackground({ skills }, signal, onLarge) {
+      const pace = createBackgroundPace();
       for (const skill of skills) {
-        if (signal.aborted) return;
-        if (skill.bytes <= limit) continue;
+        // A token is at least one byte, so most bodies are certainly not over the limit.
+        if (skill.bytes <= limit || isCounted(skill, true)) continue;
         await pace();
+        if (signal.aborted) return;
         await countBody(skill);
       }
+      onLarge();
+      // To load the tokenizer stops everything for a moment, and the first turn is about to come.
+      if (skills.every((one) => isCounted(one, true)) || !(await rested(signal))) return;
+      for (const [index, skill] of skills.filter((one) => !isCounted(one, true)).entries()) {
+        await pace();
+        if (signal.aborted) return;
+        await countLine(skill);
+        await countBody(skill);
+        if (index % KEEP_EVERY === KEEP_EVERY - 1) store.keep(skills);
+      }
+      store.keep(skills);
     },
     problems: ({ skills }) =>
       skills.flatMap((skill) => {
-        const tokens = bodies.get(skill.digest) ?? 0;
+        // Few can be, and to look up the others takes time.
+        const tokens = skill.bytes > limit ? (store.get(skill)?.l2 ?? 0) : 0;
         return tokens > limit ? [tooLong(skill, tokens, limit)] : [];
       }),
+    flush: () => store.flush(),
   };
 }
 
 // --- internal ---
+
+/** Before what nobody waits for begins, in milliseconds. */
+const REST_MS = 10_000;
+
+/** @returns false when it was cut short. */
+async function rested(signal: AbortSignal): Promise<boolean> {
+  try {
+    await setTimeout(REST_MS, undefined, { signal, ref: false });
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 function tooLong(skill: Skill, tokens: number, limit: number): Problem {
   const preload = skill.preload ? ' and is not put into prompts, though it is preloaded' : '';

@@ -1,5 +1,5 @@
 import type { ToolSet } from 'ai';
-import { z } from 'zod';
+import { z } from '#zod';
 import type { AgentDescriptor, AgentInvocationContext, AgentResponse, Tool, TurnContext } from '../contract.ts';
 import { untilAborted } from '../deadline.ts';
 import { inputSchemaOf } from '../tool-schema.ts';

@@ -9,7 +9,7 @@ import {
   realpathSync,
   type Stats,
 } from 'node:fs';
-import { join } from 'node:path';
+import { sep } from 'node:path';
 import { fromSystemError, pathTraversal, writeFailed } from './errors.ts';
 import { isInside } from './relative-path.ts';
 
@@ -44,7 +44,7 @@ export function withContained<T>(
   let at: Opened | undefined = fromBase ? openStep(base, base, shown, constants.O_DIRECTORY) : undefined;
   try {
     for (const [index, segment] of segments.entries()) {
-      const next = join(at?.path ?? base, segment);
+      const next = stepInto(at?.path ?? base, segment);
       if (make) makeFolder(next, segment, shown);
       const isFolder = folder || index < segments.length - 1;
       const opened = openStep(base, next, shown, isFolder ? constants.O_DIRECTORY : 0);
@@ -64,6 +64,11 @@ export function statsOf(path: string): Stats | undefined {
 }
 
 // --- internal ---
+
+/** A segment is no path, so there is nothing to normalise. */
+function stepInto(folder: string, segment: string): string {
+  return folder.endsWith(sep) ? folder + segment : folder + sep + segment;
+}
 
 interface Opened {
   readonly descriptor: number;

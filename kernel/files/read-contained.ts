@@ -33,7 +33,8 @@ function readUpTo(descriptor: number, size: number, maxBytes: number, path: stri
     const count = readSync(descriptor, buffer, length, buffer.length - length, null);
     length += count;
     if (length > maxBytes) throw resourceTooLarge(path, length, maxBytes);
-    if (count === 0) return buffer.subarray(0, length);
+    // Less than was asked for of a regular file is its end; those of /proc say 0 bytes and go on.
+    if (count === 0 || (size > 0 && length === size)) return buffer.subarray(0, length);
     if (length === buffer.length) {
       const larger = Buffer.allocUnsafe(Math.min(buffer.length * 2, maxBytes + 1));
       buffer.copy(larger);

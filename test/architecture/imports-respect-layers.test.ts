@@ -3,8 +3,10 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { type Import, importsOf, ROOT, sourceFiles } from './imports.ts';
 
-const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+const { dependencies, imports } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
   dependencies: Record<string, string>;
+  /** Names of our own for packages. */
+  imports: Record<string, unknown>;
 };
 
 /** Folders of the registry, lowest first: each may import those before it. Files beside them come last. */
@@ -17,6 +19,7 @@ const show = ({ file, target }: Import): string => `${file} imports ${target}`;
 function isPackage(target: string): boolean {
   return (
     target.startsWith('node:') ||
+    Object.hasOwn(imports, target) ||
     Object.keys(dependencies).some((name) => target === name || target.startsWith(`${name}/`))
   );
 }

@@ -36,7 +36,7 @@ export function createCatalog(initial: readonly SkillSource[], options: CatalogO
   const listeners = new Set<ChangeListener>();
   const lastGood = new WeakMap<SkillSource, SourceScan>();
   let current: Snapshot = { version: 0, ...mergeSources([]), sources: [], packs: new Map(), problems: [] };
-  let fingerprint = '';
+  let assembled: Assembled | undefined;
   let running: Promise<Snapshot> | undefined;
   let following: Promise<Snapshot> | undefined;
 
@@ -46,11 +46,13 @@ export function createCatalog(initial: readonly SkillSource[], options: CatalogO
     const scanned = sources;
     const scans: SourceScan[] = [];
     for (const source of scanned) scans.push(await scanOne(source, options.limits, lastGood, pace));
-    const next = assemble(scanned, scans, current.version + 1, options);
-    const nextFingerprint = fingerprintOf(next);
-    if (nextFingerprint === fingerprint) return current;
-    const ids = changedIds(current, next);
-    fingerprint = nextFingerprint;
+    const closed = closedGates(scans, options.gates?.());
+    if (assembled?.from === scanned && isSame(assembled.scans, scans) && isSameGates(assembled.closed, closed))
+      return current;
+    assembled = { from: scanned, scans, closed };
+    const next = assemble(scanned, scans, current.version + 1, options.collision, new Map(closed));
+    if (current.version > 0 && fingerprintOf(next) === fingerprintOf(current)) return current;
+    const ids = listeners.size > 0 ? changedIds(current, next) : [];
     current = next;
     for (const listener of [...listeners]) callListener(listener, ids, next);
     return next;
@@ -111,13 +113,24 @@ async function scanOne(
   }
 }
 
+/** What the current snapshot was made of: from the same things the same comes. */
+interface Assembled {
+  readonly from: readonly SkillSource[];
+  readonly scans: readonly SourceScan[];
+  readonly closed: ClosedGates;
+}
+
+/** Skills that models do not see here, each with its reason. */
+type ClosedGates = readonly (readonly [Skill, string])[];
+
 function assemble(
   sources: readonly SkillSource[],
   scans: readonly SourceScan[],
   version: number,
-  { collision, gates }: CatalogOptions,
+  collision: CatalogOptions['collision'],
+  closed: ReadonlyMap<Skill, string>,
 ): Snapshot {
-  const gated = gates ? scans.map((scan) => holdGates(scan, gates())) : scans;
+  const gated = closed.size > 0 ? scans.map((scan) => holdGates(scan, closed)) : scans;
   const { problems, ...merged } = mergeSources(gated, collision);
   return {
     version,
@@ -133,11 +146,34 @@ function assemble(
   };
 }
 
-/** Hides the skills whose gate is closed. Asked anew each time: a program may have been installed since. */
-function holdGates(scan: SourceScan, surroundings: GateSurroundings): SourceScan {
+function isSame(before: readonly unknown[], after: readonly unknown[]): boolean {
+  return before.length === after.length && before.every((one, index) => one === after[index]);
+}
+
+function isSameGates(before: ClosedGates, after: ClosedGates): boolean {
+  return isSame(before.flat(), after.flat());
+}
+
+/** Asked anew each time: a program may have been installed since. */
+function closedGates(scans: readonly SourceScan[], surroundings: GateSurroundings | undefined): ClosedGates {
+  const closed: (readonly [Skill, string])[] = [];
+  if (!surroundings) return closed;
+  const ask = (skill: Skill): void => {
+    const reason = skill.gate && closedBecause(skill.gate, surroundings);
+    if (reason !== undefined) closed.push([skill, reason]);
+  };
+  for (const { skills, losers = [] } of scans) {
+    for (const skill of skills) ask(skill);
+    for (const skill of losers) ask(skill);
+  }
+  return closed;
+}
+
+/** Hides the skills whose gate is closed. */
+function holdGates(scan: SourceScan, closed: ReadonlyMap<Skill, string>): SourceScan {
   const problems: Problem[] = [];
   const hold = (skill: Skill): Skill => {
-    const reason = skill.gate && closedBecause(skill.gate, surroundings);
+    const reason = closed.get(skill);
     if (reason === undefined) return skill;
     const message = `Models do not see this skill here: ${reason}. Provide it, or set gates.check: false.`;
     problems.push({ code: 'SKILL_HIDDEN', severity: 'warning', file: skill.file, message });

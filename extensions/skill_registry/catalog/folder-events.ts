@@ -1,6 +1,7 @@
 import { type FSWatcher, statSync, watch as watchFolder } from 'node:fs';
+import { createRequire } from 'node:module';
 import { basename, dirname, join, resolve } from 'node:path';
-import { type FSWatcher as TreeWatcher, watch as watchTrees } from 'chokidar';
+import type * as Chokidar from 'chokidar';
 
 /** Wakes somebody when anything happens at or below some paths, which need not exist. */
 export interface FolderEvents {
@@ -24,7 +25,7 @@ export interface FolderEventsOptions {
  * rename) is watched anew from the top, and the parents of the paths are watched for the moment the paths come and go.
  */
 export function createFolderEvents({ depth, wake, onError }: FolderEventsOptions): FolderEvents {
-  let trees: TreeWatcher | undefined;
+  let trees: Chokidar.FSWatcher | undefined;
   let watched: readonly string[] = [];
   let known: ReadonlySet<string> = new Set();
   /** How often each path came or went since the last `follow`: once is new, more often is replaced. */
@@ -39,6 +40,8 @@ export function createFolderEvents({ depth, wake, onError }: FolderEventsOptions
   };
   const watchAnew = (folders: readonly string[]): void => {
     trees?.close().catch(onError);
+    // Loaded here: whoever only lists skills watches nothing.
+    const { watch: watchTrees } = createRequire(import.meta.url)('chokidar') as typeof Chokidar;
     trees = watchTrees([...folders], {
       ignoreInitial: true,
       followSymlinks: true,

@@ -31,51 +31,80 @@ export function mergeSources(
   collision: SkillRegistryConfig['collision'] = 'first',
 ): Merged {
   const byQualifiedId = new Map<string, Skill>();
-  const candidates = new Map<string, Skill[]>();
-  const rank = new Map<Skill, number>();
-  const sightings = new Map<string, { readonly skill: Skill; readonly index: number }>();
+  const sightings = new Map<string, Sighting>();
   const problems: Problem[] = [];
-  const preloaded = new Set(
-    sources.flatMap(({ skills }) => skills.flatMap((skill) => (skill.preload && skill.realFile) || [])),
-  );
+  const preloaded = preloadedFiles(sources);
   const raised = (skill: Skill): Skill =>
     !skill.preload && skill.realFile && preloaded.has(skill.realFile) ? { ...skill, preload: true } : skill;
   for (const [index, { skills: found, losers = [] }] of sources.entries()) {
-    const skills = found.map(raised);
-    for (const skill of [...skills, ...losers]) byQualifiedId.set(skill.qualifiedId, skill);
+    const skills = preloaded.size > 0 ? found.map(raised) : found;
     for (const skill of skills) {
+      byQualifiedId.set(skill.qualifiedId, skill);
       const place = skill.realFile ?? skill.qualifiedId;
       const known = sightings.get(place);
       if (known && (collision !== 'last' || known.index === index)) continue;
       // Put behind all others.
-      sightings.delete(place);
+      if (known) sightings.delete(place);
       sightings.set(place, { skill, index });
     }
     for (const loser of losers) {
+      byQualifiedId.set(loser.qualifiedId, loser);
       const winner = skills.find(({ id }) => id === loser.id);
       if (winner && winner.digest !== loser.digest) problems.push(taken(winner, loser, 'wins in its source'));
     }
   }
-  for (const { skill, index } of sightings.values()) {
-    rank.set(skill, index);
-    candidates.set(skill.id, [...(candidates.get(skill.id) ?? []), skill]);
-  }
+  const { firsts, rivals } = byRivalry(sightings.values());
   const byId = new Map<string, Skill>();
-  for (const [id, rivals] of candidates) {
-    const winner = (collision === 'last' ? rivals.at(-1) : rivals[0]) as Skill;
-    const losers = rivals.filter((skill) => skill.digest !== winner.digest);
-    if (collision !== 'error' || losers.length === 0) byId.set(id, winner);
-    for (const loser of losers) {
-      problems.push(collision === 'error' ? clash(winner, loser) : taken(winner, loser, `comes ${collision}`));
+  const winners: Sighting[] = [];
+  for (const [id, first] of firsts) {
+    const all = rivals.get(id) ?? [first];
+    const winner = (collision === 'last' ? all.at(-1) : first) as Sighting;
+    const losers = all.filter(({ skill }) => skill.digest !== winner.skill.digest);
+    for (const { skill } of losers) {
+      const { skill: other } = winner;
+      problems.push(collision === 'error' ? clash(other, skill) : taken(other, skill, `comes ${collision}`));
     }
+    if (collision === 'error' && losers.length > 0) continue;
+    byId.set(id, winner.skill);
+    winners.push(winner);
   }
-  const skills = [...byId.values()].sort(
-    (a, b) => (rank.get(a) ?? 0) - (rank.get(b) ?? 0) || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0),
-  );
+  winners.sort((a, b) => a.index - b.index || (a.skill.id < b.skill.id ? -1 : a.skill.id > b.skill.id ? 1 : 0));
+  const skills = winners.map(({ skill }) => skill);
   return { skills, byId, byQualifiedId, problems };
 }
 
 // --- internal ---
+
+interface Sighting {
+  readonly skill: Skill;
+  /** Of its source. */
+  readonly index: number;
+}
+
+/** Real files of which some source says so. */
+function preloadedFiles(sources: readonly FoundSkills[]): ReadonlySet<string> {
+  const files = new Set<string>();
+  for (const { skills } of sources) {
+    for (const { preload, realFile } of skills) if (preload && realFile) files.add(realFile);
+  }
+  return files;
+}
+
+/** The first of each id, and all of each id that several have. */
+function byRivalry(sightings: Iterable<Sighting>): {
+  readonly firsts: ReadonlyMap<string, Sighting>;
+  readonly rivals: ReadonlyMap<string, readonly Sighting[]>;
+} {
+  const firsts = new Map<string, Sighting>();
+  const rivals = new Map<string, Sighting[]>();
+  for (const sighting of sightings) {
+    const { id } = sighting.skill;
+    const first = firsts.get(id);
+    if (!first) firsts.set(id, sighting);
+    else rivals.set(id, [...(rivals.get(id) ?? [first]), sighting]);
+  }
+  return { firsts, rivals };
+}
 
 function taken(winner: Skill, loser: Skill, how: string): Problem {
   const them = winner.dir !== null && loser.dir !== null ? 'the directories' : 'them';

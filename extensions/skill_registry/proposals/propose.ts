@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import { describeError, isCodedError, type TurnContext } from 'skill-registry/kernel';
+import type { RetrievalChange } from '../api.ts';
 import { invalidArgument } from '../errors.ts';
 import { applyDiff } from './apply-diff.ts';
 import { digestOf, putBlob } from './blobs.ts';
@@ -22,7 +23,7 @@ const MAX_EVIDENCE = 20_000;
 const MAX_OPEN = 1000;
 
 /** Which stored trigger queries change their top hit when a skill's text becomes another one. */
-export type RetrievalEffect = (skillId: string, text: string) => Promise<readonly string[]>;
+export type RetrievalEffect = (skillId: string, text: string) => Promise<readonly RetrievalChange[]>;
 
 /** What a proposal wants, against what is there now. */
 export interface Request {
@@ -145,7 +146,9 @@ export async function checksOf(
     after: shown(after),
     files,
     problemsOf: (text) => textProblems(text, place.skillId, place.validation),
-    ...(retrieval && isSkillFile ? { retrieval: (text) => retrieval(place.skillId, text) } : {}),
+    ...(retrieval && isSkillFile
+      ? { retrieval: async (text) => (await retrieval(place.skillId, text)).map(describeChange) }
+      : {}),
   });
 }
 
@@ -155,6 +158,10 @@ export function diffOf({ kind, path, before, after }: Omit<Request, 'base' | 'pl
 }
 
 // --- internal ---
+
+function describeChange({ query, skill_id, before, after }: RetrievalChange): string {
+  return `"${query}", a query of ${skill_id}, would find ${after ?? 'nothing'} instead of ${before ?? 'nothing'}`;
+}
 
 function checkWords({ justification, evidence = '' }: ProposalInput): void {
   if (justification.trim() === '') throw invalidArgument('justification is empty: say why the change is needed.');

@@ -5,14 +5,23 @@ import { createTextIndex, type TextIndex } from './text-index.ts';
 export interface GuardedIndex {
   /** Runs `work`, a second time on the other index when the file failed under it. */
   use<T>(work: (index: TextIndex) => T): T;
+  close(): void;
 }
 
-/** @param spare - Opens a database in memory with the same tables. */
-export function createGuardedIndex(database: SqliteDatabase, spare: () => SqliteDatabase): GuardedIndex {
+/**
+ * @param open - Opens the database on first use.
+ * @param spare - Opens one in memory with the same tables.
+ */
+export function createGuardedIndex(open: () => SqliteDatabase, spare: () => SqliteDatabase): GuardedIndex {
+  const opened: SqliteDatabase[] = [];
   let index: TextIndex | undefined;
   let spared = false;
+  const indexIn = (database: SqliteDatabase): TextIndex => {
+    opened.push(database);
+    return createTextIndex(database);
+  };
   const current = (): TextIndex => {
-    index ??= createTextIndex(database);
+    index ??= indexIn(open());
     return index;
   };
   return {
@@ -23,9 +32,12 @@ export function createGuardedIndex(database: SqliteDatabase, spare: () => Sqlite
         if (spared || !isSqliteError(error)) throw error;
         // Damaged, full, or held by somebody for seconds: a cache is no reason to find nothing.
         spared = true;
-        index = createTextIndex(spare());
+        index = indexIn(spare());
         return work(index);
       }
+    },
+    close() {
+      for (const database of opened) database.close();
     },
   };
 }

@@ -40,13 +40,13 @@ export interface Searcher {
   prepare(skills: readonly Skill[]): Promise<void>;
   /** A skill as it would be with another SKILL.md, for a search; undefined when that says nothing. */
   propose(skill: Skill, text: string): Skill | undefined;
-  /** Ends a run of `prepare`. */
+  /** Ends a run of `prepare`, and closes the database. */
   close(): void;
 }
 
 export interface SearcherOptions {
-  /** The cache's database, with the tables of `INDEX_SCHEMA`; the caller closes it. */
-  readonly database: SqliteDatabase;
+  /** Opens the cache's database, with the tables of `INDEX_SCHEMA`, on first use; `close` closes it. */
+  readonly database: () => SqliteDatabase;
   /** Opens one in memory, for when that one fails. */
   readonly spare: () => SqliteDatabase;
   /** The bytes of SKILL.md; may throw. */
@@ -130,7 +130,10 @@ export function createSearcher({ database, spare, readSkill: readStored, pace }:
       proposals.set(proposed, bytes);
       return proposed;
     },
-    close: () => closing.abort(),
+    close() {
+      closing.abort();
+      guarded.close();
+    },
   };
 }
 

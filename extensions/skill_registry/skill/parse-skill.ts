@@ -74,15 +74,21 @@ const OWN_FIELDS = new Set([
  *
  * @param file - For the problems.
  * @param directory - The directory's name: the name where none is given.
+ * @param whole - Gives the whole text where `text` is only its beginning, with a closed frontmatter in it.
  */
-export function parseSkill(text: string, file: string, directory: string): ParsedSkill {
+export function parseSkill(
+  text: string,
+  file: string,
+  directory: string,
+  whole: () => string = () => text,
+): ParsedSkill {
   const { problems, add } = problemSink(file);
   const split = splitFrontmatter(text);
   const fields = readFields(text, split, add);
   const lineOf = (key: string): number => split.yamlLine + fields.lineOf(key) - 1;
   const description = readDescription(
     fields.data,
-    text.slice(split.bodyOffset, split.bodyOffset + 20_000),
+    () => whole().slice(split.bodyOffset, split.bodyOffset + 20_000),
     add,
     lineOf,
   );
@@ -237,7 +243,7 @@ function readName(data: YamlFields['data'], directory: string, add: ProblemSink,
   return name;
 }
 
-function readDescription(data: YamlFields['data'], body: string, add: ProblemSink, lineOf: LineOf): string {
+function readDescription(data: YamlFields['data'], body: () => string, add: ProblemSink, lineOf: LineOf): string {
   const given = [readText(data.description), readText(data.when_to_use)].filter((text) => text?.trim());
   const description = foldLine(given.join(' '));
   if (description) {
@@ -251,7 +257,7 @@ function readDescription(data: YamlFields['data'], body: string, add: ProblemSin
     }
     return description;
   }
-  const paragraph = firstParagraph(body);
+  const paragraph = firstParagraph(body());
   if (paragraph && Object.keys(data).length > 0) {
     const message = `${lackOf('description', data)}; the first paragraph is used. Write one that says what the skill does and when.`;
     add('DESCRIPTION_MISSING', 'warning', message, lineOrFirst('description', data, lineOf));

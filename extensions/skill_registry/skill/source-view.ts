@@ -1,14 +1,5 @@
-import {
-  type Document,
-  isAlias,
-  isMap,
-  isNode,
-  isScalar,
-  isSeq,
-  LineCounter,
-  parseDocument,
-  type YAMLError,
-} from 'yaml';
+import { yamlPackage } from 'skill-registry/kernel';
+import type { Document, YAMLError } from 'yaml';
 import { splitFrontmatter } from './frontmatter.ts';
 import { pythonText, type SourceFields, type SourceValue } from './python-text.ts';
 import { isTooDeep, MAX_DEPTH } from './yaml-depth.ts';
@@ -60,6 +51,7 @@ function parse(yaml: string, firstLine: number): SourceView | { readonly failure
   if (yaml.length > MAX_FRONTMATTER) {
     return fail('invalid', `it has ${yaml.length} characters, more than ${MAX_FRONTMATTER}; move text below it`);
   }
+  const { LineCounter, parseDocument } = yamlPackage();
   const lines = new LineCounter();
   const at = (reason: string, offset: number): string =>
     `${reason} (line ${firstLine + lines.linePos(offset).line - 1})`;
@@ -110,6 +102,7 @@ function reasonOf({ code, pos, message }: YAMLError, yaml: string): string {
 
 /** Where a top-level key stands. */
 function offsetOf({ contents }: Document.Parsed, wanted: string): number {
+  const { isMap, isNode, isScalar } = yamlPackage();
   const keys = isMap(contents) ? contents.items.map(({ key }) => key) : [];
   const found = keys.find((key) => isScalar(key) && key.value === wanted);
   return (isNode(found) ? found.range?.[0] : undefined) ?? 0;
@@ -119,6 +112,7 @@ type At = (reason: string, offset: number) => string;
 
 /** @throws what is refused, and where. */
 function convert(node: unknown, at: At): SourceValue {
+  const { isAlias, isMap, isNode, isScalar, isSeq } = yamlPackage();
   if (!isNode(node)) return '';
   const offset = node.range?.[0] ?? 0;
   if (isAlias(node)) throw new Error(at('aliases are not allowed', offset));

@@ -1,4 +1,4 @@
-import { parse } from 'yaml';
+import { yamlPackage } from 'skill-registry/kernel';
 import { splitFrontmatter } from './frontmatter.ts';
 import { readSource, type SourceFailure } from './source-view.ts';
 import { HYPHEN_AT_END, HYPHENS_TOGETHER, type Violation } from './spec-rules.ts';
@@ -39,7 +39,7 @@ export function strictVerdict(text: string, directoryName: string): StrictVerdic
   if (failed) return refused(failureText(source.failure), source.failure.line);
   // Typed. Where the texts are no duplicates, the types may be: 1 and 1.0.
   const options = { mapAsMap: true, uniqueKeys: false, logLevel: 'silent' } as const;
-  const fields = parse(source.yaml, options) as ReadonlyMap<unknown, unknown>;
+  const fields = yamlPackage().parse(source.yaml, options) as ReadonlyMap<unknown, unknown>;
   const violations = [...fieldErrors(fields), ...directoryError(fields.get('name'), directoryName)].map(
     ({ field, message }) => ({ message, line: source.lineOf(field) }),
   );

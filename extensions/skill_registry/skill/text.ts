@@ -6,8 +6,12 @@ export const INVISIBLE: RegExp = /[\p{Cc}\p{Default_Ignorable_Code_Point}\u2028\
 /** The joiners and the emoji selector stay: Persian, Indic scripts and emoji are written with them. */
 const KEPT = new Set(['\u200c', '\u200d', '\ufe0f']);
 
+/** Whether there is anything to do: most texts are fine as they are. */
+const TO_FOLD = /[^\S ]|^ | $| {2}|\p{Surrogate}|[\p{Cc}\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff9-\ufffb]/u;
+
 /** One line of plain text: white space folded, invisible characters removed, lone surrogates replaced by U+FFFD. */
 export function foldLine(text: string): string {
+  if (!TO_FOLD.test(text)) return text;
   return (
     text
       // First, so that nothing removed between two halves makes them a character.

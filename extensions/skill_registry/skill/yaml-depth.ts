@@ -1,4 +1,4 @@
-import { Lexer, Parser } from 'yaml';
+import { yamlPackage } from 'skill-registry/kernel';
 
 /** More levels than anybody writes by hand, and far fewer than a stack holds. */
 export const MAX_DEPTH = 200;
@@ -10,6 +10,7 @@ export const MAX_DEPTH = 200;
 export function isTooDeep(yaml: string): boolean {
   // Each level takes one of these: most texts need no second look.
   if ((yaml.match(/[[{?:-]/g)?.length ?? 0) <= MAX_DEPTH) return false;
+  const { Lexer, Parser } = yamlPackage();
   const parser = new Parser();
   for (const lexeme of new Lexer().lex(yaml)) {
     for (const _token of parser.next(lexeme)) {

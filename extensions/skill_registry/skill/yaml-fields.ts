@@ -1,5 +1,7 @@
-import { type Document, isMap, isScalar, LineCounter, parseDocument, visit } from 'yaml';
+import { yamlPackage } from 'skill-registry/kernel';
+import type { Document } from 'yaml';
 import { kindOf } from './field-values.ts';
+import { scanFields } from './scan-fields.ts';
 import { isTooDeep } from './yaml-depth.ts';
 
 /** Why YAML gives no mapping. */
@@ -36,8 +38,16 @@ const SCANNED = new Set(['name', 'description', 'disable-model-invocation', 'use
  * stand and `error` says why.
  */
 export function readYamlFields(yaml: string): YamlFields {
-  const repaired: string[] = [];
   // The yaml package takes a CR alone for a character of the line.
+  const text = yaml.replace(/\r\n?/g, '\n');
+  const scanned = scanFields(text);
+  if (scanned) return { data: scanned.data, lineOf: (key) => scanned.lines.get(key) ?? 1, repaired: [] };
+  return readWithPackage(yaml);
+}
+
+/** As `readYamlFields`, always by the `yaml` package: what a scan has to equal. */
+export function readWithPackage(yaml: string): YamlFields {
+  const repaired: string[] = [];
   let text = yaml.replace(/\r\n?/g, '\n');
   let first: YamlFailure | undefined;
   for (let attempt = 0; attempt <= MAX_REPAIRS; attempt++) {
@@ -57,6 +67,7 @@ export type Parsed = Pick<YamlFields, 'data' | 'lineOf'> | YamlFailure;
 /** Reads one YAML mapping as it stands, with nothing repaired. Never throws, however deep it nests. */
 export function parseMapping(text: string): Parsed {
   if (isTooDeep(text)) return { message: 'nested too deeply', line: 1 };
+  const { isMap, LineCounter, parseDocument } = yamlPackage();
   const lines = new LineCounter();
   try {
     // Its own check for repeated keys compares every key with every other.
@@ -104,6 +115,7 @@ export function scanLines(yaml: string): Pick<YamlFields, 'data' | 'lineOf'> {
 
 /** Where the first key stands that its mapping has already. */
 function repeatedKeyAt(document: Document.Parsed): number | undefined {
+  const { isScalar, visit } = yamlPackage();
   let repeated: number | undefined;
   visit(document, {
     Map(_, { items }) {

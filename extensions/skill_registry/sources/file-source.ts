@@ -2,9 +2,11 @@ import { statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { isInside, type Problem, readContained, relativeSegments, resourceNotFound } from 'skill-registry/kernel';
 import type { ValidationProfile } from '../config.ts';
+import { makeSkill } from './make-skill.ts';
 import { createOwnSkills } from './own-skills.ts';
 import { pathBelow } from './path-below.ts';
 import { futureRealPath, realPathOf } from './real-path.ts';
+import type { SkillFileCache } from './skill-file-cache.ts';
 import { createSkillFileReader } from './skill-files.ts';
 import { isUsableId, quotedName } from './slug.ts';
 import type { SkillSource } from './source.ts';
@@ -20,13 +22,15 @@ export interface FileSourceOptions {
   readonly validation: ValidationProfile;
   /** A file that does not exist is no problem. Default: false. */
   readonly optional?: boolean;
+  /** Where what was read is kept for the next process. Default: it is not. */
+  readonly cache?: SkillFileCache | undefined;
 }
 
 /** One bare Markdown file as a skill: its name without `.md` is the id, and there are no other files. */
 export function createFileSource(options: FileSourceOptions): SkillSource {
   const { id, file, base = dirname(file), within, validation, optional = false } = options;
   const own = createOwnSkills<string>();
-  const reader = createSkillFileReader(validation);
+  const reader = createSkillFileReader({ profile: validation, cache: options.cache, place: file });
   return {
     id,
     kind: 'file',
@@ -56,7 +60,7 @@ export function createFileSource(options: FileSourceOptions): SkillSource {
         realFile,
       };
       own.replace(new Map([[place.qualifiedId, realFile]]));
-      return { skills: [{ ...header, ...place, digest, bytes }], problems };
+      return { skills: [makeSkill(header, place, digest, bytes)], problems };
     },
     readSkill: (skill, maxBytes) => {
       const realFile = own.get(skill);

@@ -1,8 +1,9 @@
-import { type Dirent, readdirSync, realpathSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { type Dirent, lstatSync, readdirSync, realpathSync, statSync } from 'node:fs';
+import { join, sep } from 'node:path';
 import { isInside, type Problem } from 'skill-registry/kernel';
-import { type IgnoreRules, ignoreRules } from './ignore-files.ts';
+import type { IgnoreRules } from './ignore-files.ts';
 import { futureRealPath, realPathOf } from './real-path.ts';
+import { type SeenFile, seenFile } from './seen-file.ts';
 
 /** A directory with a SKILL.md. */
 export interface FoundSkillFile {
@@ -12,6 +13,8 @@ export interface FoundSkillFile {
   readonly fileName: string;
   readonly realDir: string;
   readonly realFile: string;
+  /** Of the file, where finding it has told already. */
+  readonly seen?: SeenFile;
 }
 
 export interface FindOptions {
@@ -23,7 +26,7 @@ export interface FindOptions {
   readonly boundary?: string;
   /** Pass over what `.gitignore` and `.ignore` files name. Default: false. */
   readonly ignoreFiles?: boolean;
-  /** Called between directories; lets other work run now and then. */
+  /** Called now and then between directories; lets other work run. */
   readonly pace: () => Promise<void>;
 }
 
@@ -53,53 +56,91 @@ export function isSkillFileName(name: string): boolean {
  */
 export async function findSkillFiles(options: FindOptions): Promise<FoundSkillFiles> {
   const { allowOutside } = options;
+  const startedAt = Date.now();
   const realRoot = realpathSync(options.root);
   const boundary = options.boundary ?? realRoot;
   const walk: Walk = { realRoot, boundary, allowOutside, outside: new Set(), problems: [] };
   const { problems } = walk;
   const files: FoundSkillFile[] = [];
   const linkedFiles: FoundSkillFile[] = [];
-  const links: { readonly path: string; readonly depth: number; readonly rules: IgnoreRules | undefined }[] = [];
-  const seen = new Set<string>();
+  const links: Folder[] = [];
+  const visited = new Set<string>();
 
-  const visit = async (dir: string, realDir: string, depth: number, rules?: IgnoreRules): Promise<void> => {
-    if (seen.has(realDir)) return;
-    seen.add(realDir);
-    await options.pace();
+  const found = (dir: string, realDir: string, entry: Pick<Dirent, 'name' | 'isSymbolicLink'>): void => {
+    const fileName = entry.name;
+    const linked = entry.isSymbolicLink();
+    const realFile = linked ? follow(join(dir, fileName), walk) : join(realDir, fileName);
+    if (realFile !== undefined) (linked ? linkedFiles : files).push({ dir, fileName, realDir, realFile });
+  };
+  /** Looks at one folder. @returns those below it that are to be looked at as well. */
+  const visit = ({ dir, realDir, depth, rules }: Folder): readonly Folder[] => {
+    if (visited.has(realDir)) return [];
+    visited.add(realDir);
+    // Ignore files may name the very SKILL.md, so then the folder has to be listed.
+    const realFile = below(realDir, EXACT);
+    const seen = rules ? undefined : plainFile(realFile, startedAt);
+    if (seen) {
+      files.push({ dir, fileName: EXACT, realDir, realFile, seen });
+      return [];
+    }
     const entries = read(dir, depth, problems).filter(
       (entry) => !rules?.ignores(join(dir, entry.name), entry.isDirectory()),
     );
     const skillFile = skillFileOf(entries, dir, problems);
     if (skillFile) {
-      const fileName = skillFile.name;
-      const linked = skillFile.isSymbolicLink();
-      const realFile = linked ? follow(join(dir, fileName), walk) : join(realDir, fileName);
-      if (realFile !== undefined) (linked ? linkedFiles : files).push({ dir, fileName, realDir, realFile });
-      return;
+      found(dir, realDir, skillFile);
+      return [];
     }
     const folders = entries.filter(
       (entry) => !SKIPPED.has(entry.name) && (entry.isDirectory() || entry.isSymbolicLink()),
     );
     if (depth >= options.maxDepth) {
       if (folders.length > 0) problems.push(tooDeep(dir, options.maxDepth, folders.length));
-      return;
+      return [];
     }
-    for (const entry of folders) {
-      const path = join(dir, entry.name);
-      if (entry.isDirectory()) await visit(path, join(realDir, entry.name), depth + 1, rules?.into(path));
-      else links.push({ path, depth: depth + 1, rules: rules?.into(path) });
+    return folders.map((entry) => {
+      const path = below(dir, entry.name);
+      const isLink = !entry.isDirectory();
+      // One text for both where no link was followed: there may be tens of thousands.
+      const real = dir === realDir ? path : below(realDir, entry.name);
+      return { dir: path, realDir: real, depth: depth + 1, rules: rules?.into(path), isLink };
+    });
+  };
+  /** Depth first, in order of path. */
+  const walkFrom = async (folder: Folder): Promise<void> => {
+    const waiting = [folder];
+    for (let count = 1; waiting.length > 0; count++) {
+      if (count % FOLDERS_A_STEP === 0) await options.pace();
+      const next = waiting.pop() as Folder;
+      if (next.isLink) links.push(next);
+      const children = next.isLink ? [] : visit(next);
+      for (let index = children.length - 1; index >= 0; index--) waiting.push(children[index] as Folder);
     }
   };
-  await visit(options.root, realRoot, 0, options.ignoreFiles ? ignoreRules(options.root) : undefined);
+  await walkFrom({ dir: options.root, realDir: realRoot, depth: 0, rules: await rulesOf(options), isLink: false });
   // Grows while it is walked: what a link leads to may hold links.
-  for (const { path, depth, rules } of links) {
-    const target = linkedFolder(path, walk);
-    if (target) await visit(path, target, depth, rules);
+  for (const link of links) {
+    const realDir = linkedFolder(link.dir, walk);
+    if (realDir) await walkFrom({ ...link, realDir, isLink: false });
   }
   return { files: [...files, ...linkedFiles], outside: [...walk.outside], problems };
 }
 
 // --- internal ---
+
+const EXACT = 'SKILL.md';
+/** To ask the clock at each of them would take as long as looking at it. */
+const FOLDERS_A_STEP = 32;
+
+interface Folder {
+  /** As found, links not resolved. */
+  readonly dir: string;
+  readonly realDir: string;
+  readonly depth: number;
+  readonly rules: IgnoreRules | undefined;
+  /** A link, to a folder or not, that is only followed when everything else has been found. */
+  readonly isLink: boolean;
+}
 
 interface Walk {
   readonly realRoot: string;
@@ -107,6 +148,31 @@ interface Walk {
   readonly allowOutside: boolean;
   readonly outside: Set<string>;
   readonly problems: Problem[];
+}
+
+async function rulesOf({ root, ignoreFiles }: FindOptions): Promise<IgnoreRules | undefined> {
+  return ignoreFiles ? (await import('./ignore-files.ts')).ignoreRules(root) : undefined;
+}
+
+/**
+ * What `SKILL.md` in a folder looks like, if that is a regular file. One question to the system instead of the five that
+ * listing the folder takes; most folders are asked nothing else. Where letter case does not count the name may be written
+ * otherwise, and only the list tells.
+ */
+function plainFile(file: string, at: number): SeenFile | undefined {
+  if (process.platform !== 'linux') return undefined;
+  try {
+    const stats = lstatSync(file, { throwIfNoEntry: false });
+    return stats?.isFile() ? seenFile(stats, at) : undefined;
+  } catch {
+    // Listing the folder says what is wrong with it.
+    return undefined;
+  }
+}
+
+/** `join` for a name that is no path. */
+function below(dir: string, name: string): string {
+  return dir.endsWith(sep) ? dir + name : dir + sep + name;
 }
 
 function read(dir: string, depth: number, problems: Problem[]): Dirent[] {

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Problem, relativeSegments, resourceNotFound, resourceTooLarge } from 'skill-registry/kernel';
-import { stringify } from 'yaml';
+import { type Problem, relativeSegments, resourceNotFound, resourceTooLarge, yamlPackage } from 'skill-registry/kernel';
 import type { ResourceInfo, Skill } from '../api.ts';
 import { parseSkill } from '../skill/parse-skill.ts';
 import { foldLine } from '../skill/text.ts';
@@ -105,7 +104,8 @@ function toSkill(
 
 /** The SKILL.md it would be. */
 function textOf(id: string, { description, instructions }: InlineSkill): string {
-  return `---\n${stringify({ name: id, description }, { lineWidth: 0 })}---\n\n${instructions.trim()}\n`;
+  const fields = yamlPackage().stringify({ name: id, description }, { lineWidth: 0 });
+  return `---\n${fields}---\n\n${instructions.trim()}\n`;
 }
 
 function listFiles({ files = {} }: Pick<InlineSkill, 'files'> = {}): readonly ResourceInfo[] {

@@ -9,6 +9,7 @@ import { createInlineSource } from './inline-source.ts';
 import { createPackSource } from './pack-source.ts';
 import { createPackageSource } from './package-source.ts';
 import { presetFolders } from './presets.ts';
+import type { SkillFileCache } from './skill-file-cache.ts';
 import type { SkillSource } from './source.ts';
 
 export interface SourceDefaults {
@@ -19,6 +20,8 @@ export interface SourceDefaults {
   readonly configFile: string;
   /** Ids that are taken. A taken one gets a number. */
   readonly taken: Set<string>;
+  /** Where what was read of files is kept for the next process. Default: it is not. */
+  readonly cache?: SkillFileCache | undefined;
 }
 
 /** The sources of a config, in its order, each with an id of its own; a preset makes one for each of its folders. */
@@ -45,7 +48,7 @@ export function freeId(wanted: string, taken: Set<string>): string {
 // --- internal ---
 
 function makeSource(config: SourceConfig, defaults: SourceDefaults, shipped: string): SkillSource {
-  const { root, configFile, taken } = defaults;
+  const { root, configFile, taken, cache } = defaults;
   const validation = config.validation ?? defaults.validation;
   const idOr = (name: string): string => freeId(config.id ?? nameable(name), taken);
   if (config.inline !== undefined) {
@@ -54,37 +57,34 @@ function makeSource(config: SourceConfig, defaults: SourceDefaults, shipped: str
   }
   if (config.package !== undefined) {
     const { package: name, optional, allow_outside: allowOutside } = config;
-    return createPackageSource({ id: idOr(name), name, from: root, allowOutside, validation, optional });
+    return createPackageSource({ id: idOr(name), name, from: root, allowOutside, validation, optional, cache });
   }
   if (config.pack !== undefined) {
     const file = locate(config.pack, root);
     const id = idOr(basename(file).replace(/(\.pack)?\.json$/, ''));
     const { allow_outside: allowOutside, preload, optional } = config;
-    return createPackSource({ id, file, allowOutside, validation, preload, optional });
+    return createPackSource({ id, file, allowOutside, validation, preload, optional, cache });
   }
   const location = config.shipped ? shipped : locate(config.path ?? '.', root);
   const isSkillFile = isSkillFileName(basename(location));
   if (/\.md$/i.test(location) && !isSkillFile) {
     const id = idOr(basename(location).replace(/\.md$/i, ''));
-    return createFileSource({ id, file: location, validation, optional: config.optional });
+    return createFileSource({ id, file: location, validation, optional: config.optional, cache });
   }
   const folder = isSkillFile ? resolve(location, '..') : location;
   const id = idOr(config.shipped ? 'shipped' : basename(folder));
   const writable = config.writable ?? config.shipped === undefined;
-  return createDirectorySource({ id, root: folder, ...directoryOptions(config), validation, writable });
+  return createDirectorySource({ id, root: folder, ...directoryOptions(config), validation, writable, cache });
 }
 
-function makePreset(config: SourceConfig, { root, validation, taken }: SourceDefaults): readonly SkillSource[] {
+function makePreset(config: SourceConfig, defaults: SourceDefaults): readonly SkillSource[] {
+  const { root, taken, cache } = defaults;
   const folders = presetFolders(config.preset as NonNullable<SourceConfig['preset']>, root, homedir());
   return folders.map(({ id, path }) => {
     const named = config.id ? id.replace(config.preset as string, config.id) : id;
+    const validation = config.validation ?? defaults.validation;
     const { writable = false } = config;
-    const options = {
-      ...directoryOptions(config),
-      validation: config.validation ?? validation,
-      writable,
-      optional: true,
-    };
+    const options = { ...directoryOptions(config), validation, writable, optional: true, cache };
     return createDirectorySource({ id: freeId(named, taken), root: path, ...options });
   });
 }

@@ -7,6 +7,8 @@ import type { Skill } from '../api.ts';
  */
 export interface OwnSkills<T> {
   replace(found: ReadonlyMap<string, T>): void;
+  /** As `replace`, with the work put off until somebody asks. */
+  replaceLater(find: () => ReadonlyMap<string, T>): void;
   find(skill: Skill): T | undefined;
   /** @throws RESOURCE_NOT_FOUND. */
   get(skill: Skill): T;
@@ -14,14 +16,23 @@ export interface OwnSkills<T> {
 
 /** Keyed by qualified id. */
 export function createOwnSkills<T>(): OwnSkills<T> {
-  let known: ReadonlyMap<string, T> = new Map();
+  let known: ReadonlyMap<string, T> | undefined = new Map();
+  let later = (): ReadonlyMap<string, T> => new Map();
+  const all = (): ReadonlyMap<string, T> => {
+    known ??= later();
+    return known;
+  };
   return {
     replace(found) {
       known = found;
     },
-    find: (skill) => known.get(skill.qualifiedId),
+    replaceLater(find) {
+      known = undefined;
+      later = find;
+    },
+    find: (skill) => all().get(skill.qualifiedId),
     get(skill) {
-      const own = known.get(skill.qualifiedId);
+      const own = all().get(skill.qualifiedId);
       if (own === undefined) throw resourceNotFound(skill.qualifiedId, 'its source has no such skill');
       return own;
     },

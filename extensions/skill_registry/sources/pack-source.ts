@@ -12,6 +12,7 @@ import { createInlineSource } from './inline-source.ts';
 import { createPackageSource } from './package-source.ts';
 import { type PackEntry, type PromptPack, parsePromptPack } from './prompt-pack.ts';
 import { futureRealPath, realPathOf } from './real-path.ts';
+import type { SkillFileCache } from './skill-file-cache.ts';
 import type { SkillSource } from './source.ts';
 
 export interface PackSourceOptions {
@@ -25,6 +26,8 @@ export interface PackSourceOptions {
   readonly preload: boolean;
   /** A pack that does not exist is no problem. Default: false. */
   readonly optional?: boolean;
+  /** As of a directory source. */
+  readonly cache?: SkillFileCache | undefined;
 }
 
 const MAX_PACK_BYTES = 4_194_304;
@@ -94,7 +97,8 @@ interface Part {
   problems(file: string): readonly Problem[];
 }
 
-function partOf(entry: PackEntry, { id, allowOutside, validation, file }: PackSourceOptions, folder: string): Part {
+function partOf(entry: PackEntry, options: PackSourceOptions, folder: string): Part {
+  const { id, allowOutside, validation, file, cache } = options;
   const none = (): readonly Problem[] => [];
   if (entry.kind === 'inline') {
     const { name, description, instructions } = entry;
@@ -109,6 +113,7 @@ function partOf(entry: PackEntry, { id, allowOutside, validation, file }: PackSo
       from: folder,
       allowOutside,
       validation,
+      cache,
       factory: false,
       namedIn: { file, pointer },
     });
@@ -120,7 +125,7 @@ function partOf(entry: PackEntry, { id, allowOutside, validation, file }: PackSo
   }
   const source =
     /\.md$/i.test(path) && !isSkillFileName(basename(path))
-      ? createFileSource({ id, file: path, base: folder, within: allowOutside ? undefined : folder, validation })
+      ? createFileSource({ id, file: path, base: folder, within: allowOutside ? undefined : folder, validation, cache })
       : createDirectorySource({
           id,
           root: isSkillFileName(basename(path)) ? dirname(path) : path,
@@ -128,6 +133,7 @@ function partOf(entry: PackEntry, { id, allowOutside, validation, file }: PackSo
           allowOutside,
           within: allowOutside ? undefined : folder,
           validation,
+          cache,
           // The pack's own problem names the entry.
           optional: true,
         });

@@ -4,12 +4,12 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describeError, isInside, type Problem, readNamedFile, withDeadline } from 'skill-registry/kernel';
 import type { ValidationProfile } from '../config.ts';
-import { adoptSource } from './adopted-source.ts';
 import { createDirectorySource } from './directory-source.ts';
 import { findPackage, packageFolders } from './find-package.ts';
 import { createGroupSource, type GroupMembers } from './group-source.ts';
 import { isSkillSource } from './is-skill-source.ts';
 import { futureRealPath } from './real-path.ts';
+import type { SkillFileCache } from './skill-file-cache.ts';
 import type { SkillSource } from './source.ts';
 
 export interface PackageSourceOptions {
@@ -29,6 +29,8 @@ export interface PackageSourceOptions {
   readonly factoryMs?: number;
   /** Milliseconds before a `skillSource()` that failed is tried again; twice as many each time it fails again. Default: 5,000. */
   readonly retryMs?: number;
+  /** As of a directory source. */
+  readonly cache?: SkillFileCache | undefined;
   /** The entry of a prompt pack that asks for it, for problems. */
   readonly namedIn?: { readonly file: string; readonly pointer: string };
 }
@@ -98,7 +100,7 @@ async function lookInto(
   failures: number,
   options: PackageSourceOptions,
 ): Promise<Known> {
-  const { id, name, validation, allowOutside = false } = options;
+  const { id, name, validation, cache, allowOutside = false } = options;
   const broken = (reason: string, remedy?: string): Known => ({
     key,
     found: { members: [], problems: [packageBroken(name, folder, reason, remedy)] },
@@ -106,7 +108,7 @@ async function lookInto(
   const of = (...members: readonly SkillSource[]): Known => ({ key, found: { members, problems: [] } });
   const directory = (root: string): SkillSource => {
     const within = allowOutside ? undefined : folder;
-    return createDirectorySource({ id, root, base: folder, allowOutside, validation, within });
+    return createDirectorySource({ id, root, base: folder, allowOutside, validation, within, cache });
   };
   let fields: PackageFields;
   try {
@@ -124,7 +126,7 @@ async function lookInto(
   try {
     const made = await withDeadline(callFactory(options, text, fields, failures), options.factoryMs ?? 5_000);
     if (typeof made === 'string') return of(directory(resolve(folder, made)));
-    if (isSkillSource(made)) return of(adoptSource(made, id));
+    if (isSkillSource(made)) return of((await import('./adopted-source.ts')).adoptSource(made, id));
     throw new Error(WRONG_RESULT);
   } catch (error) {
     const message = oneLine(error);

@@ -1,8 +1,10 @@
-import { createHash } from 'node:crypto';
-import { type Stats, statSync } from 'node:fs';
+import { isUtf8 } from 'node:buffer';
+import { hash } from 'node:crypto';
+import { statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { describeError, isCodedError, type Problem, readContained } from 'skill-registry/kernel';
 import type { ValidationProfile } from '../config.ts';
+import { splitFrontmatter } from '../skill/frontmatter.ts';
 import { type ParsedSkill, parseSkill } from '../skill/parse-skill.ts';
 import { specViolations, type Violation } from '../skill/spec-rules.ts';
 import { strictVerdict } from '../skill/strict-rules.ts';
@@ -10,6 +12,8 @@ import { declaredFileErrors } from '../validation/declared-files.ts';
 import { findSkillMd } from '../validation/find-skill-md.ts';
 import { NOT_UTF8 } from '../validation/read-skill-md.ts';
 import type { FoundSkillFile } from './find-skill-files.ts';
+import { type SeenFile, seenFile } from './seen-file.ts';
+import type { CachePlace, SkillFileCache } from './skill-file-cache.ts';
 
 /** One SKILL.md as it was read last. */
 export interface ReadSkillFile extends ParsedSkill {
@@ -18,35 +22,68 @@ export interface ReadSkillFile extends ParsedSkill {
 }
 
 /**
- * Reads SKILL.md files and remembers what it read: a file whose stat is unchanged is not opened again.
+ * Reads SKILL.md files and remembers what it read: a file whose stat is unchanged is not opened again, also by the next
+ * process where there is a cache.
  *
  * A file that was modified within two seconds before it was read may change once more without a trace in its stat (same
  * size, same tick of the clock), so it is read again until it has been quiet for that long.
  */
 export interface SkillFileReader {
-  /** @param name - What the id is taken from. Default: the directory's name. */
+  /**
+   * @param name - What the id is taken from. Default: the directory's name.
+   * @returns the same object as long as the file is the same.
+   */
   read(found: FoundSkillFile, maxBytes: number, name?: string): ReadSkillFile;
-  /** Forgets files that were not read since the last call. */
+  /** Forgets files that were not read since the last call, and hands what is new to the cache. */
   sweep(): void;
 }
 
-const QUIET_MS = 2_000;
+export interface SkillFileReaderOptions {
+  /** How strictly; under `spec` and `strict` a file with any error has no header. Default: `lenient`. */
+  readonly profile?: ValidationProfile | undefined;
+  /** Where what was read is kept, and as of which folder or file. Default: it is not. */
+  readonly cache?: SkillFileCache | undefined;
+  readonly place?: string;
+  /** What else decides which files are found there, so that several sources of one place do not take turns. */
+  readonly setting?: string;
+}
 
-/** @param profile - How strictly; under `spec` and `strict` a file with any error has no header. */
-export function createSkillFileReader(profile: ValidationProfile = 'lenient'): SkillFileReader {
-  let known = new Map<string, Entry>();
-  let current = new Map<string, Entry>();
+/** What is remembered of a file. */
+export interface SkillFileEntry {
+  /** Equal as long as nothing was changed. */
+  readonly stamp: string;
+  /** It had been quiet when it was read, so an equal stamp means an equal file. */
+  readonly settled: boolean;
+  /** The verdict depends on other files as well: it is read again each time. */
+  readonly fleeting?: true;
+  readonly file: ReadSkillFile;
+}
+
+export function createSkillFileReader(options: SkillFileReaderOptions = {}): SkillFileReader {
+  const { profile = 'lenient', cache, place = '', setting = '' } = options;
+  const at: CachePlace = { path: place, readAs: `${profile} ${setting}` };
+  let known: Map<string, SkillFileEntry> | undefined;
+  let current = new Map<string, SkillFileEntry>();
+  let changed = new Set<string>();
   return {
     read(found, maxBytes, given) {
       const name = given ?? basename(found.dir);
-      const key = `${found.dir}/${found.fileName}`;
-      const before = current.get(key) ?? known.get(key);
-      const entry = readEntry(found, before, maxBytes, { profile, name, bare: given !== undefined });
-      current.set(key, entry);
+      const path = `${found.dir}/${found.fileName}`;
+      known ??= cache?.load(at, maxBytes) ?? new Map();
+      const before = current.get(path) ?? known.get(path);
+      const entry = readEntry(found, path, before, maxBytes, { profile, name, bare: given !== undefined });
+      current.set(path, entry);
+      if (entry !== before) changed.add(path);
       return entry.file;
     },
     sweep() {
+      const before: ReadonlyMap<string, SkillFileEntry> = known ?? new Map();
+      if (current.size < before.size + changed.size) {
+        for (const path of before.keys()) if (!current.has(path)) changed.add(path);
+      }
       known = current;
+      if (changed.size > 0) cache?.keep(at, known, changed);
+      changed = new Set();
       current = new Map();
     },
   };
@@ -54,30 +91,35 @@ export function createSkillFileReader(profile: ValidationProfile = 'lenient'): S
 
 // --- internal ---
 
-interface Entry {
-  readonly stamp: string;
-  readonly settled: boolean;
-  readonly file: ReadSkillFile;
-}
-
-function readEntry(found: FoundSkillFile, before: Entry | undefined, maxBytes: number, as: ParseAs): Entry {
-  const path = `${found.dir}/${found.fileName}`;
+function readEntry(
+  found: FoundSkillFile,
+  path: string,
+  before: SkillFileEntry | undefined,
+  maxBytes: number,
+  as: ParseAs,
+): SkillFileEntry {
   try {
-    const readAt = Date.now();
-    const stats = statSync(found.realFile);
-    const stamp = stampOf(found, stats);
+    const { stamp: looks, settled } = found.seen ?? look(found.realFile);
+    // Where it leads to is part of it.
+    const stamp = found.realFile === path ? looks : `${looks} ${found.realFile}`;
     if (before?.settled && before.stamp === stamp) return before;
     const bytes = readContained(dirname(found.realFile), basename(found.realFile), maxBytes);
-    const digest = `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
-    const settled = Math.max(stats.mtimeMs, stats.ctimeMs) < readAt - QUIET_MS;
-    if (before?.file.digest === digest && before.stamp === stamp) return { ...before, settled };
-    return { stamp, settled, file: { ...parse(bytes, path, found, as), digest, bytes: bytes.length } };
+    const digest = `sha256:${hash('sha256', bytes, 'hex')}`;
+    if (before?.file.digest === digest && before.stamp === stamp && !before.fleeting) {
+      return before.settled === settled ? before : { ...before, settled };
+    }
+    const { lasts, ...parsed } = parse(bytes, path, found, as);
+    const file = { ...parsed, digest, bytes: bytes.length };
+    return lasts ? { stamp, settled, file } : { stamp, settled: false, fleeting: true, file };
   } catch (error) {
     const message = `SKILL.md was not loaded. ${describeError(error)} ${remedyOf(error)}`;
     const problem: Problem = { code: 'SKILL_FILE_UNREADABLE', severity: 'error', file: path, message };
     return { stamp: '', settled: false, file: { problems: [problem], digest: '', bytes: 0 } };
   }
 }
+
+/** Most frontmatters have a few hundred. */
+const BEGINNING_BYTES = 3_072;
 
 interface ParseAs {
   readonly profile: ValidationProfile;
@@ -93,24 +135,30 @@ function remedyOf(error: unknown): string {
   return 'Make it a regular file that may be read, or remove its folder.';
 }
 
-/** What the validator of the profile holds against it; nothing under `lenient`. */
-function violationsOf(
-  { text, odd }: SkillText,
-  found: FoundSkillFile,
-  { profile, name, bare }: ParseAs,
-): readonly Violation[] {
-  if (profile === 'lenient') return [];
-  if (!bare && findSkillMd(found.dir) === undefined) return [{ message: 'Missing required file: SKILL.md', line: 1 }];
-  if (odd) return [{ message: NOT_UTF8, line: lineOfFirstOdd(text) }];
-  return profile === 'spec' ? specViolations(text, name) : strictViolations(text, found.realDir, name);
+interface Verdict {
+  readonly violations: readonly Violation[];
+  /** It depends on nothing but the file. */
+  readonly lasts: boolean;
 }
 
-function strictViolations(text: string, realDir: string, name: string): readonly Violation[] {
+/** What the validator of the profile holds against it; nothing under `lenient`. */
+function violationsOf({ text, odd }: SkillText, found: FoundSkillFile, { profile, name, bare }: ParseAs): Verdict {
+  const lasting = (...violations: readonly Violation[]): Verdict => ({ violations, lasts: true });
+  if (profile === 'lenient') return lasting();
+  if (!bare && findSkillMd(found.dir) === undefined) {
+    return lasting({ message: 'Missing required file: SKILL.md', line: 1 });
+  }
+  if (odd) return lasting({ message: NOT_UTF8, line: lineOfFirstOdd(text) });
+  return profile === 'spec' ? lasting(...specViolations(text, name)) : strictViolations(text, found.realDir, name);
+}
+
+/** Files that the frontmatter promises are looked for, so the verdict can change though SKILL.md does not. */
+function strictViolations(text: string, realDir: string, name: string): Verdict {
   const { violations, lineOf, declared } = strictVerdict(text, name);
   const absent = declared.flatMap((file) =>
     declaredFileErrors(realDir, [file]).map((message) => ({ message, line: lineOf(file.bucket) })),
   );
-  return [...violations, ...absent];
+  return { violations: [...violations, ...absent], lasts: declared.length === 0 };
 }
 
 /** Of the first U+FFFD: where text that is no UTF-8 begins, unless the author wrote one before. */
@@ -118,8 +166,9 @@ function lineOfFirstOdd(text: string): number {
   return text.slice(0, text.indexOf('\ufffd')).split(/\r\n|\n|\r/).length;
 }
 
-function stampOf({ realFile }: FoundSkillFile, { size, mtimeMs, ctimeMs, ino }: Stats): string {
-  return `${realFile}\0${size}\0${mtimeMs}\0${ctimeMs}\0${ino}`;
+function look(file: string): SeenFile {
+  const at = Date.now();
+  return seenFile(statSync(file), at);
 }
 
 interface SkillText {
@@ -128,13 +177,18 @@ interface SkillText {
   readonly odd: boolean;
 }
 
-function parse(bytes: Buffer, path: string, found: FoundSkillFile, as: ParseAs): ParsedSkill {
+function parse(bytes: Buffer, path: string, found: FoundSkillFile, as: ParseAs): ParsedSkill & { lasts: boolean } {
+  const odd = !isUtf8(bytes);
+  const beginning = odd || as.profile !== 'lenient' ? undefined : beginningOf(bytes);
+  if (beginning !== undefined) {
+    return { ...parseSkill(beginning, path, as.name, () => bytes.toString('utf8')), lasts: true };
+  }
   const text = bytes.toString('utf8');
-  // An encoded U+FFFD is rare enough to look twice only then.
-  const odd = text.includes('\ufffd') && !Buffer.from(text).equals(bytes);
-  const violations = violationsOf({ text, odd }, found, as);
-  if (violations.length > 0) return { problems: violations.map((violation) => refusal(violation, path, as.profile)) };
-  const parsed = parseSkill(text, path, as.name);
+  const { violations, lasts } = violationsOf({ text, odd }, found, as);
+  if (violations.length > 0) {
+    return { problems: violations.map((violation) => refusal(violation, path, as.profile)), lasts };
+  }
+  const parsed = { ...parseSkill(text, path, as.name), lasts };
   if (!odd) return parsed;
   const message = 'The file is not UTF-8 text throughout; the odd bytes are shown as U+FFFD. Save it as UTF-8.';
   const line = lineOfFirstOdd(text);
@@ -142,6 +196,17 @@ function parse(bytes: Buffer, path: string, found: FoundSkillFile, as: ParseAs):
     ...parsed,
     problems: [...parsed.problems, { code: 'ENCODING_INVALID', severity: 'warning', file: path, line, message }],
   };
+}
+
+/** The first part of a longer file, if the frontmatter ends in it: the rest need not become text. */
+function beginningOf(bytes: Buffer): string | undefined {
+  if (bytes.length <= BEGINNING_BYTES) return undefined;
+  let end = BEGINNING_BYTES;
+  // Not in the middle of a character.
+  while (((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
+  const text = bytes.toString('utf8', 0, end);
+  const { yaml, oddity, bodyOffset } = splitFrontmatter(text);
+  return yaml !== undefined && oddity === undefined && bodyOffset < text.length ? text : undefined;
 }
 
 function refusal({ message, line }: Violation, file: string, profile: ValidationProfile): Problem {

@@ -61,7 +61,7 @@ describe.each([
   ['strict', 'STRICT_VIOLATION'],
 ] as const)('under %s', (profile, code) => {
   const sound = skillMd({ name: 'tidy', description: 'Tidies up whatever lies about.' });
-  const read = (found: FoundSkillFile) => createSkillFileReader(profile).read(found, LIMIT);
+  const read = (found: FoundSkillFile) => createSkillFileReader({ profile }).read(found, LIMIT);
   const refused = (found: FoundSkillFile, line: number, message: string) => ({
     problems: [{ code, severity: 'error', file: join(found.dir, found.fileName), line, message, details: { profile } }],
   });
@@ -88,7 +88,7 @@ describe.each([
   it('a file that is a skill by itself may have any name', () => {
     const found = skillFile(sound);
     const note = { ...found, dir: join(found.dir, '..'), fileName: 'tidy.md' };
-    expect(createSkillFileReader(profile).read(note, LIMIT, 'tidy').problems).toEqual([]);
+    expect(createSkillFileReader({ profile }).read(note, LIMIT, 'tidy').problems).toEqual([]);
   });
 
   it('each refusal has the line of its field', () => {

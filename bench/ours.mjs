@@ -1,0 +1,87 @@
+/**
+ * One measurement of ours, in a process of its own: `node ours.mjs <what> <folder> <root>`. Prints JSON. Each number stands
+ * beside its floor, taken in the same process a moment before.
+ */
+import { createSkillRegistry } from '../dist/extensions/skill_registry/index.js';
+import { readFloor, statFloor } from './floors.mjs';
+import { median, percentile, timed } from './statistics.mjs';
+
+const [, , what, folder, root] = process.argv;
+const open = (cache) => createSkillRegistry({ root, cache, config: { sources: [{ path: folder }] } });
+
+const measurements = {
+  /** The first load of a process, and later ones; without a cache. */
+  async first() {
+    return pairs(
+      3,
+      () => readFloor(folder),
+      () => open('memory'),
+    );
+  },
+  async cached() {
+    return pairs(
+      5,
+      () => statFloor(folder),
+      () => open('disk'),
+    );
+  },
+  async refresh() {
+    const registry = await open('disk');
+    return pairs(
+      7,
+      () => statFloor(folder),
+      () => registry.refresh(),
+      false,
+    );
+  },
+  async context() {
+    const registry = await open('disk');
+    const prompts = ['review the invoice report', 'deploy docker to the cloud', 'translate the meeting notes'];
+    await registry.context('warm up');
+    return { ms: await times(60, (index) => registry.context(`${prompts[index % 3]} ${index}`)) };
+  },
+  async search() {
+    const registry = await open('disk');
+    const queries = ['audit budget', 'kubernetes deploy', 'python test schema', 'invoice'];
+    registry.list({ query: 'warm up' });
+    return { ms: await times(60, (index) => registry.list({ query: queries[index % 4] })) };
+  },
+  /** Resident and heap bytes that the catalog takes; the tokenizer is not loaded. */
+  async memory() {
+    const settle = async () => {
+      for (let round = 0; round < 3; round++) {
+        globalThis.gc?.();
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+      return process.memoryUsage();
+    };
+    const before = await settle();
+    const registry = await open('disk');
+    const after = await settle();
+    const skills = registry.snapshot().skills.length;
+    return { skills, rss: after.rss - before.rss, heap: after.heapUsed - before.heapUsed };
+  },
+};
+
+async function pairs(count, floor, work, closes = true) {
+  const [floors, ours] = [[], []];
+  let skills = 0;
+  for (let round = 0; round < count; round++) {
+    floors.push((await timed(floor)).ms);
+    const { ms, value } = await timed(work);
+    ours.push(ms);
+    skills = (value.snapshot?.() ?? value).skills.length;
+    if (closes) await value.close();
+  }
+  const again = (values) => median(values.slice(1));
+  return { skills, first: ours[0] / floors[0], firstMs: ours[0], again: again(ours) / again(floors), ms: again(ours) };
+}
+
+async function times(count, work) {
+  const all = [];
+  for (let index = 0; index < count; index++) all.push((await timed(() => work(index))).ms);
+  return { p50: median(all), p95: percentile(all, 0.95) };
+}
+
+console.log(JSON.stringify(await measurements[what]()));
+process.exit(0);

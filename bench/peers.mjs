@@ -1,0 +1,57 @@
+/**
+ * One load by a peer (of openskills, which is a command only, see run.mjs), in a process of its own: `node peers.mjs <peer> <folder>`. Prints JSON: the time of the first load, the
+ * median of later ones, how many skills it took, beside the floor of reading every file. What a peer prints is dropped.
+ */
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { readFloor } from './floors.mjs';
+import { median, timed } from './statistics.mjs';
+
+const require = createRequire(import.meta.url);
+/** A file of an installed package, whatever its `exports` say. */
+const file = (name, path) => import(pathToFileURL(join(require.resolve.paths(name)[0], name, path)).href);
+
+/** Each gives a function that loads the folder and says how many skills it found. */
+const PEERS = {
+  pi: async () => {
+    const { loadSkillsFromDir } = await file('@mariozechner/pi-coding-agent', 'dist/core/skills.js');
+    return (dir) => loadSkillsFromDir({ dir, source: 'bench' }).skills.length;
+  },
+  'gemini-cli': async () => {
+    const { loadSkillsFromDir } = await file('@google/gemini-cli-core', 'dist/src/skills/skillLoader.js');
+    return async (dir) => (await loadSkillsFromDir(dir)).length;
+  },
+  mastra: () => mastra({}),
+  'mastra + BM25': () => mastra({ bm25: true }),
+  'mcp ext/skills': async () => {
+    const { loadSkills } = await import('@modelcontextprotocol/server/ext/skills/node');
+    return async (dir) => [...(await loadSkills(dir)).entries()].length;
+  },
+};
+
+async function mastra(options) {
+  const { LocalSkillSource, Workspace } = await file('@mastra/core', 'dist/workspace/index.js');
+  return async (dir) => {
+    const skillSource = new LocalSkillSource({ basePath: dir });
+    return (await new Workspace({ skills: ['.'], skillSource, ...options }).skills.list()).length;
+  };
+}
+
+const [, , name, folder] = process.argv;
+const print = console.log;
+console.log = console.warn = console.error = console.info = console.debug = () => undefined;
+const load = await PEERS[name]();
+const [floors, theirs] = [[], []];
+let skills = 0;
+for (let round = 0; round < 3; round++) {
+  floors.push((await timed(() => readFloor(folder))).ms);
+  const { ms, value } = await timed(() => load(folder));
+  theirs.push(ms);
+  skills = value;
+}
+const ms = median(theirs.slice(1));
+print(
+  JSON.stringify({ skills, firstMs: theirs[0], first: theirs[0] / floors[0], ms, again: ms / median(floors.slice(1)) }),
+);
+process.exit(0);

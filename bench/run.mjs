@@ -1,0 +1,147 @@
+/**
+ * `npm run bench`: one table of ratios, everything measured in this run. How to read it: bench/README.md.
+ *
+ * SKILL_CORPUS=<folder> adds the real skills and the retrieval figures.
+ */
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { median, timed } from './statistics.mjs';
+import { printTable } from './table.mjs';
+import { makeTrees } from './trees.mjs';
+
+const HERE = fileURLToPath(new URL('.', import.meta.url));
+const COMMAND = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url));
+const CORPUS = process.env.SKILL_CORPUS;
+const ROUNDS = 3;
+const PEERS = ['pi', 'gemini-cli', 'mastra', 'mastra + BM25', 'mcp ext/skills'];
+
+const rows = [];
+const base = realpathSync(mkdtempSync(join(tmpdir(), 'skill-registry-bench-')));
+try {
+  const havePeers = installPeers();
+  const trees = makeTrees(base, CORPUS);
+  for (const [name, tree] of Object.entries(trees)) {
+    measureOurs(name, tree);
+    if (name !== 'g25') measurePeers(tree, havePeers);
+  }
+  await measureList(trees.g10, havePeers);
+  if (trees.wild) measureAnswers(trees.wild);
+} finally {
+  rmSync(base, { recursive: true, force: true });
+}
+printTable(rows);
+
+function measureOurs(name, { label, folder }) {
+  const root = rootFor(name);
+  const sample = (what, ...flags) =>
+    Array.from({ length: ROUNDS }, () => child('ours.mjs', [what, folder, root], flags));
+  const add = (what, budget, all, key) => {
+    const cold = median(all.map((one) => one.first));
+    const warm = median(all.map((one) => one.again));
+    const ms = median(all.map((one) => (key === 'first' ? one.firstMs : one.ms)));
+    rows.push({
+      what,
+      on: label,
+      skills: all[0].skills,
+      ms,
+      ratio: `${cold.toFixed(1)}x, again ${warm.toFixed(1)}x`,
+      budget,
+    });
+  };
+  add('first load / reading every file', '3x', sample('first'), 'first');
+  // What is younger than two seconds is not kept.
+  child('ours.mjs', ['cached', folder, root]);
+  add('cached load / stat of every file', '2x', sample('cached'), 'first');
+  add('refresh, nothing changed / stat', '1.5x', sample('refresh'), 'again');
+  for (const [what, budget] of [
+    ['context', '5 ms'],
+    ['search', name === 'g25' ? '20 ms' : '10 ms'],
+  ]) {
+    const p95 = median(sample(what).map(({ ms }) => ms.p95));
+    rows.push({ what: `${what}, p95`, on: label, ms: p95, ratio: '', budget });
+  }
+  const memory = sample('memory', '--expose-gc');
+  const mib = (key) => (median(memory.map((one) => one[key])) / 1_048_576).toFixed(0);
+  rows.push({
+    what: 'memory over before',
+    on: label,
+    ratio: `${mib('rss')} MiB resident, ${mib('heap')} MiB heap`,
+    budget: '60 MiB',
+  });
+}
+
+function measurePeers({ label, flat }, havePeers) {
+  for (const peer of PEERS) {
+    const row = { what: `${peer}: load / reading every file`, on: label };
+    try {
+      const all = [child('peers.mjs', [peer, flat])];
+      const { skills, firstMs: ms, first, again } = all[0];
+      rows.push({ ...row, skills, ms, ratio: `${first.toFixed(1)}x, again ${again.toFixed(1)}x` });
+    } catch {
+      rows.push({ ...row, ratio: havePeers ? 'does not run here' : 'not installed' });
+    }
+  }
+}
+
+/** The whole process, as a person starts it, beside an empty one. */
+async function measureList({ label, folder }, havePeers) {
+  const root = rootFor('g10');
+  const [empty, list, openskills] = [[], [], []];
+  const theirs = join(HERE, 'node_modules/openskills/dist/cli.js');
+  mkdirSync(join(root, '.claude'), { recursive: true });
+  symlinkSync(folder, join(root, '.claude/skills'));
+  for (let round = 0; round < 7; round++) {
+    empty.push((await timed(() => execFileSync(process.execPath, ['-e', '0']))).ms);
+    list.push((await timed(() => run(COMMAND, ['list', '--root', root, '--skills', folder]))).ms);
+    if (havePeers) openskills.push((await timed(() => run(theirs, ['list'], [], root))).ms);
+  }
+  const ratio = `${(median(list) / median(empty)).toFixed(1)}x an empty node (${median(empty).toFixed(0)} ms)`;
+  rows.push({ what: 'list, whole process, cached', on: label, ms: median(list), ratio, budget: '300 ms' });
+  const other = havePeers ? `${(median(openskills) / median(empty)).toFixed(1)}x an empty node` : 'not installed';
+  rows.push({ what: 'openskills list, whole process', on: label, ms: median(openskills), ratio: other });
+}
+
+function measureAnswers({ label, folder }) {
+  const tokens = child('tokens.mjs', [folder, rootFor('wild')]);
+  for (const [format, { perSkill, overhead }] of Object.entries(tokens)) {
+    const ratio = `${perSkill.toFixed(1)} tokens a skill, ${overhead.toFixed(1)} of them overhead`;
+    rows.push({ what: `L1 as ${format}`, on: label, ratio, budget: format === 'bullets' ? '8 overhead' : '' });
+  }
+  const queries = join(CORPUS, 'retrieval-queries.jsonl');
+  if (!existsSync(queries)) return;
+  for (const [set, { queries: count, hit1, recall5, ndcg10, l1, auc }] of Object.entries(
+    child('retrieval.mjs', [queries, folder, rootFor('wild')]),
+  )) {
+    const ratio = `Hit@1 ${hit1}, Recall@5 ${recall5}, nDCG@10 ${ndcg10}, in L1 ${l1} %${auc === undefined ? '' : `, AUC ${auc}`}`;
+    rows.push({ what: `retrieval, ${count} queries`, on: set, ratio, budget: 'L1 92 %' });
+  }
+}
+
+function rootFor(name) {
+  const root = join(base, `root-${name}`);
+  mkdirSync(join(root, 'data'), { recursive: true });
+  return root;
+}
+
+function child(script, args, flags = []) {
+  return JSON.parse(run(join(HERE, script), args, flags));
+}
+
+function run(script, args, flags = [], cwd = HERE) {
+  const options = { cwd, encoding: 'utf8', maxBuffer: 64 * 1_048_576, stdio: ['ignore', 'pipe', 'ignore'] };
+  return execFileSync(process.execPath, [...flags, script, ...args], options);
+}
+
+/** Once; without them their rows say so. */
+function installPeers() {
+  if (existsSync(join(HERE, 'node_modules'))) return true;
+  try {
+    execFileSync('npm', ['ci', '--prefix', HERE, '--ignore-scripts', '--no-audit', '--no-fund'], { stdio: 'inherit' });
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,21 @@
+/**
+ * Tokens of the catalog for one skill more, by format, as the mean over all skills: `node tokens.mjs <folder> <root>`.
+ * `overhead` is what a line costs beyond id and description. Prints JSON.
+ */
+import { createSkillRegistry } from '../dist/extensions/skill_registry/index.js';
+import { countTokens } from '../dist/kernel/index.js';
+
+const [, , folder, root] = process.argv;
+const results = {};
+for (const format of ['bullets', 'xml']) {
+  const config = { sources: [{ path: folder }], catalog: { format, budget_tokens: 10_000_000 } };
+  const registry = await createSkillRegistry({ root, config });
+  const shown = registry.snapshot().skills.filter((skill) => skill.modelInvocable && !skill.hiddenBecause);
+  const whole = await countTokens((await registry.context('')) ?? '');
+  let bare = 0;
+  for (const { id, description } of shown) bare += (await countTokens(id)) + (await countTokens(description));
+  results[format] = { perSkill: whole / shown.length, overhead: (whole - bare) / shown.length };
+  await registry.close();
+}
+console.log(JSON.stringify(results));
+process.exit(0);

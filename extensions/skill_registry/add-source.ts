@@ -1,0 +1,70 @@
+import type { SkillRegistry } from './api.ts';
+import type { Catalog } from './catalog/catalog.ts';
+import type { SourceConfig } from './config.ts';
+import { invalidArgument, registryClosed } from './errors.ts';
+import { isSkillSource } from './sources/is-skill-source.ts';
+import { freeId } from './sources/make-sources.ts';
+import type { SkillSource } from './sources/source.ts';
+
+export interface AddSourceOptions {
+  readonly catalog: Catalog;
+  /** Ids that are taken. */
+  readonly taken: Set<string>;
+  readonly makeAll: (configs: readonly SourceConfig[]) => readonly SkillSource[];
+  /** Aborts when the registry is closed. */
+  readonly closed: AbortSignal;
+}
+
+/** Sources that come and go while the registry runs. */
+export function createAddSource({ catalog, taken, makeAll, closed }: AddSourceOptions): SkillRegistry['addSource'] {
+  return async (source, { signal } = {}) => {
+    signal?.throwIfAborted();
+    if (closed.aborted) throw registryClosed();
+    const added = isSkillSource(source) ? [await adopt(source, taken)] : makeAll([await readSource(source)]);
+    const ends = added.map((one) => catalog.addSource(one));
+    let isThere = true;
+    const takeAway = (): void => {
+      isThere = false;
+      for (const end of ends) end();
+      for (const { id } of added) taken.delete(id);
+    };
+    try {
+      await catalog.refresh();
+    } catch (error) {
+      takeAway();
+      throw error;
+    }
+    const remove = async (): Promise<void> => {
+      if (!isThere) return;
+      takeAway();
+      if (!closed.aborted) await catalog.refresh();
+    };
+    const onAbort = (): void => void remove().catch(() => undefined);
+    if (signal?.aborted) onAbort();
+    signal?.addEventListener('abort', onAbort, { once: true });
+    return remove;
+  };
+}
+
+// --- internal ---
+
+/** Its id stands before the colon of qualified ids. @throws INVALID_ARGUMENT. */
+async function adopt(source: SkillSource, taken: Set<string>): Promise<SkillSource> {
+  const { id } = source;
+  const [{ isSourceId }, { adoptSource }] = await Promise.all([
+    import('./config.ts'),
+    import('./sources/adopted-source.ts'),
+  ]);
+  if (isSourceId(id)) return adoptSource(source, freeId(id, taken));
+  throw invalidArgument(`The id of a source has letters, digits and @ . _ / - only, got ${JSON.stringify(id)}.`);
+}
+
+/** One source as a caller of the library or an extension gives it. @throws INVALID_ARGUMENT. */
+async function readSource(given: unknown): Promise<SourceConfig> {
+  const { readSourceConfig } = await import('./config.ts');
+  const { source, problems } = readSourceConfig(given, ['source'], 'addSource');
+  const [problem] = problems;
+  if (problem || !source)
+    throw invalidArgument(problem?.message ?? 'addSource takes an entry of sources, or a SkillSource.');
+  return source;
+}

@@ -1,0 +1,64 @@
+import { hash } from 'node:crypto';
+import type { Problem } from 'skill-registry/kernel';
+import type { Cache } from './cache.ts';
+import type { SkillRegistryConfig, SkillRegistryConfigInput } from './config.ts';
+import { codeVersion } from './sources/code-version.ts';
+
+export const CONFIG_SCHEMA = 'CREATE TABLE read_configs (key TEXT PRIMARY KEY, config TEXT NOT NULL) WITHOUT ROWID;';
+
+interface ReadConfig {
+  readonly config: SkillRegistryConfig;
+  readonly problems: readonly Problem[];
+}
+
+/**
+ * As `readConfig`. What the same version of the code has made of the same input is taken from the cache: the library that
+ * checks a config takes longer to load than ten thousand skills.
+ */
+export async function readConfigOnce(
+  input: SkillRegistryConfigInput,
+  file: string,
+  cache: Pick<Cache, 'look' | 'use'>,
+): Promise<ReadConfig> {
+  const key = keyOf(input, file);
+  const known = key === undefined ? undefined : cache.look((database) => find(database, key));
+  if (known) return known;
+  const { readConfig } = await import('./config.ts');
+  const read = readConfig(input, file);
+  // Only beside what is kept already: for a config alone no file is made.
+  if (key !== undefined && isPlain(read)) cache.look((database) => keep(database, key, read));
+  return read;
+}
+
+// --- internal ---
+
+type Database = Parameters<Parameters<Cache['look']>[0]>[0];
+
+/** More than anybody uses in turns; then all are forgotten. */
+const MAX_KEPT = 100;
+
+function keyOf(input: SkillRegistryConfigInput, file: string): string | undefined {
+  const code = codeVersion();
+  return code !== undefined && isPlain(input) ? hash('sha256', JSON.stringify([code, file, input]), 'hex') : undefined;
+}
+
+function find(database: Database, key: string): ReadConfig | undefined {
+  const text = database.prepare('SELECT config FROM read_configs WHERE key = ?').pluck().get(key);
+  return typeof text === 'string' ? (JSON.parse(text) as ReadConfig) : undefined;
+}
+
+function keep(database: Database, key: string, read: ReadConfig): void {
+  const count = database.prepare('SELECT count(*) FROM read_configs').pluck().get() as number;
+  if (count >= MAX_KEPT) database.exec('DELETE FROM read_configs');
+  database.prepare('INSERT OR REPLACE INTO read_configs (key, config) VALUES (?, ?)').run(key, JSON.stringify(read));
+}
+
+/** Whether JSON gives it back as it is. */
+function isPlain(value: unknown): boolean {
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return true;
+  if (typeof value === 'number') return Number.isFinite(value) && !Object.is(value, -0);
+  if (Array.isArray(value)) return value.every(isPlain);
+  if (typeof value !== 'object' || Object.getPrototypeOf(value) !== Object.prototype) return false;
+  // What is undefined is left out, which is what it means.
+  return Object.values(value).every((one) => one === undefined || isPlain(one));
+}

@@ -1,0 +1,77 @@
+import type { Skill } from '../api.ts';
+import type { SkillHeader } from '../skill/parse-skill.ts';
+
+/** What a source adds to what SKILL.md says. */
+export type SkillPlace = Pick<Skill, 'id' | 'qualifiedId' | 'source' | 'file' | 'dir' | 'realFile'>;
+
+/**
+ * The skill of a file. Field by field: a spread of objects with this many fields takes ten times longer, and there may be tens
+ * of thousands.
+ */
+export function makeSkill(header: SkillHeader, place: SkillPlace, digest: string, bytes: number): Skill {
+  const skill: Skill = {
+    name: header.name,
+    description: header.description,
+    tags: header.tags,
+    requires: header.requires,
+    modelInvocable: header.modelInvocable,
+    userInvocable: header.userInvocable,
+    arguments: header.arguments,
+    triggerKeywords: header.triggerKeywords,
+    allowedTools: header.allowedTools,
+    metadata: header.metadata,
+    extra: header.extra,
+    id: place.id,
+    source: place.source,
+    qualifiedId: place.qualifiedId,
+    file: place.file,
+    dir: place.dir,
+    realFile: place.realFile,
+    digest,
+    bytes,
+  };
+  return withOptional(skill, header);
+}
+
+const NONE: readonly string[] = Object.freeze([]);
+const NOTHING: Readonly<Record<string, unknown>> = Object.freeze({});
+
+/** A header of which only what is not as usual is given. */
+export function makeHeader(given: Pick<SkillHeader, 'name' | 'description'> & Partial<SkillHeader>): SkillHeader {
+  const header: SkillHeader = {
+    name: given.name,
+    description: given.description,
+    tags: given.tags ?? NONE,
+    requires: given.requires ?? NONE,
+    modelInvocable: given.modelInvocable ?? true,
+    userInvocable: given.userInvocable ?? true,
+    arguments: given.arguments ?? NONE,
+    triggerKeywords: given.triggerKeywords ?? NONE,
+    allowedTools: given.allowedTools ?? NONE,
+    metadata: given.metadata ?? NOTHING,
+    extra: given.extra ?? NOTHING,
+  };
+  return withOptional(header, given);
+}
+
+// --- internal ---
+
+type Optional = Pick<SkillHeader, 'argumentHint' | 'version' | 'author' | 'license' | 'compatibility' | 'gate'>;
+
+/** The compiler sees to it that none is forgotten. */
+const OPTIONAL: { readonly [key in keyof Required<Optional>]: true } = {
+  argumentHint: true,
+  version: true,
+  author: true,
+  license: true,
+  compatibility: true,
+  gate: true,
+};
+const OPTIONAL_KEYS = Object.keys(OPTIONAL) as readonly (keyof Optional)[];
+
+function withOptional<T extends Optional>(made: T, from: Optional): T {
+  for (const key of OPTIONAL_KEYS) {
+    if (from[key] !== undefined) (made as Record<keyof Optional, unknown>)[key] = from[key];
+  }
+  return made;
+}

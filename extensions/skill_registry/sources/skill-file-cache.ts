@@ -1,0 +1,161 @@
+import { existsSync } from 'node:fs';
+import type { SqliteDatabase } from '../open-database.ts';
+import { codeVersion } from './code-version.ts';
+import { packEntry, unpackEntry } from './packed-entry.ts';
+import type { SkillFileEntry } from './skill-files.ts';
+
+/** What was read of SKILL.md files, kept for the next process. It may lose anything at any time. */
+export interface SkillFileCache {
+  /** What is kept of the files below a folder, or of one file, by path; without those larger than `maxBytes`. */
+  load(place: CachePlace, maxBytes: number): Map<string, SkillFileEntry>;
+  /**
+   * Keeps what was read there. The work is done later, in slices.
+   *
+   * @param entries - All of them, by path: what is not among them is forgotten.
+   * @param changed - The paths that differ from what was loaded or kept last; the caller's copy.
+   */
+  keep(place: CachePlace, entries: ReadonlyMap<string, SkillFileEntry>, changed: Iterable<string>): void;
+}
+
+export interface CachePlace {
+  /** Absolute: the root of a source, or its file. */
+  readonly path: string;
+  /** What else decides how a file is read there: the profile. */
+  readonly readAs: string;
+}
+
+/** The part of the cache this needs: see `Cache`. */
+export interface CacheUse {
+  use<T>(work: (database: SqliteDatabase) => T): T | undefined;
+  look<T>(work: (database: SqliteDatabase) => T): T | undefined;
+}
+
+/** Many files in a row, because one large text is read several times faster than many small ones. */
+export const SKILL_FILES_SCHEMA = `
+  CREATE TABLE skill_files (
+    place TEXT NOT NULL, read_as TEXT NOT NULL, code TEXT NOT NULL, bucket INTEGER NOT NULL, entries TEXT NOT NULL,
+    PRIMARY KEY (place, read_as, bucket)
+  ) WITHOUT ROWID;`;
+
+/** A change writes one of these. */
+const BUCKETS = 64;
+const SLICE_MS = 8;
+
+export function createSkillFileCache(cache: CacheUse): SkillFileCache & { flush(): void } {
+  const waiting = new Map<string, Waiting>();
+  let isScheduled = false;
+  let isTidied = false;
+
+  const writeUntil = (end: number): void => {
+    for (const [key, one] of waiting) {
+      for (const bucket of one.buckets) {
+        if (performance.now() > end) return;
+        one.buckets.delete(bucket);
+        // In memory nobody would ever look for it: this process has it already.
+        cache.use((database) => database.memory || writeBucket(database, one, bucket));
+      }
+      waiting.delete(key);
+    }
+    if (isTidied) return;
+    isTidied = true;
+    cache.use(tidy);
+  };
+  const writeSome = (): void => {
+    isScheduled = false;
+    writeUntil(performance.now() + SLICE_MS);
+    if (waiting.size > 0) schedule();
+  };
+  const schedule = (): void => {
+    if (isScheduled) return;
+    isScheduled = true;
+    setImmediate(writeSome);
+  };
+  return {
+    load: (place, maxBytes) => cache.look((database) => readPlace(database, place, maxBytes)) ?? new Map(),
+    keep(place, entries, changed) {
+      const code = codeVersion();
+      if (code === undefined) return;
+      const key = JSON.stringify([place.path, place.readAs]);
+      const buckets = waiting.get(key)?.buckets ?? new Set<number>();
+      for (const path of changed) buckets.add(bucketOf(path));
+      if (buckets.size === 0) return;
+      waiting.set(key, { place, code, entries, buckets });
+      schedule();
+    },
+    flush: () => {
+      if (waiting.size > 0) writeUntil(Number.POSITIVE_INFINITY);
+    },
+  };
+}
+
+// --- internal ---
+
+interface Waiting {
+  readonly place: CachePlace;
+  readonly code: string;
+  readonly entries: ReadonlyMap<string, SkillFileEntry>;
+  readonly buckets: Set<number>;
+  /** Paths by bucket, sorted out on first use. */
+  paths?: ReadonlyMap<number, readonly string[]>;
+}
+
+function readPlace(
+  database: SqliteDatabase,
+  { path, readAs }: CachePlace,
+  maxBytes: number,
+): Map<string, SkillFileEntry> {
+  const rows = database
+    .prepare('SELECT entries FROM skill_files WHERE place = ? AND read_as = ? AND code = ?')
+    .pluck()
+    .all(path, readAs, codeVersion() ?? '') as string[];
+  const entries = new Map<string, SkillFileEntry>();
+  for (const row of rows) {
+    for (const packed of JSON.parse(row) as unknown[]) {
+      const [file, entry] = unpackEntry(packed);
+      if (entry.file.bytes <= maxBytes) entries.set(file, entry);
+    }
+  }
+  return entries;
+}
+
+function writeBucket(database: SqliteDatabase, waiting: Waiting, bucket: number): void {
+  const { place, code, entries } = waiting;
+  waiting.paths ??= pathsByBucket(entries);
+  const packed = (waiting.paths.get(bucket) ?? []).flatMap((path) => {
+    const text = packEntry(path, entries.get(path) as SkillFileEntry);
+    return text === undefined ? [] : [text];
+  });
+  if (packed.length === 0) {
+    const gone = 'DELETE FROM skill_files WHERE place = ? AND read_as = ? AND bucket = ?';
+    database.prepare(gone).run(place.path, place.readAs, bucket);
+  } else {
+    const put = 'INSERT OR REPLACE INTO skill_files (place, read_as, code, bucket, entries) VALUES (?, ?, ?, ?, ?)';
+    database.prepare(put).run(place.path, place.readAs, code, bucket, `[${packed.join(',')}]`);
+  }
+}
+
+/** Forgets what an older version has read, and folders that are no more. */
+function tidy(database: SqliteDatabase): void {
+  database.prepare('DELETE FROM skill_files WHERE code <> ?').run(codeVersion() ?? '');
+  const places = database.prepare('SELECT DISTINCT place FROM skill_files').pluck().all() as string[];
+  const forget = database.prepare('DELETE FROM skill_files WHERE place = ?');
+  for (const place of places) if (!existsSync(place)) forget.run(place);
+}
+
+function pathsByBucket(entries: ReadonlyMap<string, SkillFileEntry>): ReadonlyMap<number, readonly string[]> {
+  const paths = new Map<number, string[]>();
+  for (const path of entries.keys()) {
+    const bucket = bucketOf(path);
+    const known = paths.get(bucket);
+    if (known) known.push(path);
+    else paths.set(bucket, [path]);
+  }
+  return paths;
+}
+
+/** FNV-1a. */
+function bucketOf(path: string): number {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < path.length; at++) hash = Math.imul(hash ^ path.charCodeAt(at), 0x01000193);
+  return (hash >>> 0) % BUCKETS;
+}

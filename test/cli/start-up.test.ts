@@ -1,0 +1,53 @@
+import { existsSync, lstatSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { spawnCommand } from '../helpers/run-command.ts';
+import { skillMd, tempFolder } from '../helpers/temp-folder.ts';
+import { waitFor } from '../helpers/wait-for.ts';
+
+/** Writes the paths of all packages that were loaded, by whatever kind of import, into a file. */
+const noteLoads = (file: string): string => {
+  const hooks = `import { appendFileSync } from 'node:fs'; export async function load(url, context, next) { appendFileSync(${JSON.stringify(file)}, url + '\\n'); return next(url, context); }`;
+  const atExit = `process.on('exit', () => require('node:fs').appendFileSync(${JSON.stringify(file)}, Object.keys(require.cache).join('\\n')))`;
+  const script = `import { createRequire, register } from 'node:module'; const require = createRequire(import.meta.url); ${atExit}; register('data:text/javascript,' + encodeURIComponent(${JSON.stringify(hooks)}));`;
+  const loader = join(tempFolder({ 'loader.mjs': script }), 'loader.mjs');
+  return `--import=${loader}`;
+};
+
+it('a list from a warm cache loads neither the tokenizer nor what checks configs and reads YAML', async () => {
+  const root = tempFolder({ 'skills/a/SKILL.md': skillMd({ name: 'a', description: 'Does a.' }) });
+  const list = (options = '') =>
+    spawnCommand(['list', '--root', root, '--skills', join(root, 'skills')], {
+      cwd: root,
+      environment: { NODE_OPTIONS: options },
+    });
+  const quietAt = lstatSync(join(root, 'skills/a/SKILL.md')).ctimeMs + 2_050;
+  await waitFor('the file has been quiet for two seconds', () => Date.now() > quietAt);
+  const cold = await list();
+  expect(existsSync(join(root, 'data/skill_registry/cache.db'))).toBe(true);
+  await list();
+  const loads = join(tempFolder(), 'loads');
+  const warm = await list(noteLoads(loads));
+  expect(warm.stdout).toBe(cold.stdout);
+  const loaded = readFileSync(loads, 'utf8');
+  expect(loaded).toContain('better-sqlite3');
+  expect(loaded).not.toMatch(
+    /node_modules\/(zod|yaml|gpt-tokenizer|ai|chokidar|string-width|ignore|jiti)\/(?!package\.json)/,
+  );
+});
+
+it('processes that start at once share the cache, and all see everything', async () => {
+  const tree = Object.fromEntries(
+    Array.from({ length: 40 }, (_, index) => [
+      `skills/s${index}/SKILL.md`,
+      skillMd({ name: `s${index}`, description: `Does ${index}.` }),
+    ]),
+  );
+  const root = tempFolder(tree);
+  const quietAt = lstatSync(join(root, 'skills/s39/SKILL.md')).ctimeMs + 2_050;
+  await waitFor('the files have been quiet for two seconds', () => Date.now() > quietAt);
+  const list = () => spawnCommand(['list', '--json', '--root', root, '--skills', join(root, 'skills')], { cwd: root });
+  const all = [...(await Promise.all([list(), list(), list()])), await list()];
+  expect(all.map(({ stdout }) => JSON.parse(stdout).total)).toEqual([40, 40, 40, 40]);
+  expect(all.map(({ stdout }) => JSON.parse(stdout).problems)).toEqual([[], [], [], []]);
+});
