@@ -56,9 +56,11 @@ async function relevanceOf(
   searcher: Searcher,
   pinned: readonly string[],
 ): Promise<Relevance> {
+  const kept = pinned.length > 0 ? skills.filter((skill) => pinned.includes(skill.id)) : [];
+  // Nothing is relevant to nothing, and no index is needed to know it.
+  if (prompt.trim() === '') return { ranked: kept, fitting: [] };
   await atMost(searcher.prepare(skills), MAX_WAIT_MS);
   const relevant = searcher.relevant(skills, prompt);
-  const kept = pinned.length > 0 ? skills.filter((skill) => pinned.includes(skill.id)) : [];
   const others = relevant.filter(({ skill }) => !kept.includes(skill));
   return {
     ranked: [...kept, ...others.map(({ skill }) => skill)],
