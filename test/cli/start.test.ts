@@ -121,7 +121,7 @@ onTerminal('completes ids with the tab key and sees an edit while it runs (needs
   running.child.stdin?.write('/skills:te\t');
   await running.until('/skills:tea');
   running.child.stdin?.write('\u0015/skills\r');
-  await running.until('/skills:<id> [args] applies one.');
+  await running.until('/skills:<id> [args] applies one; /<id> does, too.');
   writeTree(root, { 'skills/kettle/SKILL.md': skillMd({ name: 'kettle', description: 'Boiling things.' }) });
   // What is promised: seen by the first turn that begins one second later.
   await new Promise((resolve) => setTimeout(resolve, 1000));

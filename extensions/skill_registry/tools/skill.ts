@@ -8,29 +8,33 @@ const ACTIONS = ['view', 'list', 'create', 'edit', 'patch', 'delete', 'write_fil
 const BUCKETS = ['references/', 'templates/', 'scripts/', 'assets/', 'evals/'];
 const text = (what: string) => z.string().optional().describe(what);
 
-const input = z.strictObject({
-  action: z.enum(ACTIONS),
-  name: text('The skill. All but list need it.'),
-  description: text('create: what it does and when to use it.'),
-  body: text('create: the instructions.'),
-  content: text('edit: the whole SKILL.md; create: instead of description and body; write_file: the file.'),
-  fields: z.record(z.string(), z.unknown()).optional().describe('patch: fields of the frontmatter; null removes one.'),
-  old_string: text('patch: a text that occurs once in the file.'),
-  new_string: text('patch: what takes its place.'),
-  replace_all: z.boolean().optional().describe('patch: every occurrence.'),
-  file_path: text('patch, write_file, remove_file: references/guide.md'),
-  filename: text('The same as file_path.'),
-  file_content: text('The same as content, for write_file.'),
-  justification: text('Why; shown to whoever reviews it.'),
-});
-type Arguments = z.output<typeof input>;
+const inputOf = () =>
+  z.strictObject({
+    action: z.enum(ACTIONS),
+    name: text('The skill. All but list need it.'),
+    description: text('create: what it does and when to use it.'),
+    body: text('create: the instructions.'),
+    content: text('edit: the whole SKILL.md; create: instead of description and body; write_file: the file.'),
+    fields: z
+      .record(z.string(), z.unknown())
+      .optional()
+      .describe('patch: fields of the frontmatter; null removes one.'),
+    old_string: text('patch: a text that occurs once in the file.'),
+    new_string: text('patch: what takes its place.'),
+    replace_all: z.boolean().optional().describe('patch: every occurrence.'),
+    file_path: text('patch, write_file, remove_file: references/guide.md'),
+    filename: text('The same as file_path.'),
+    file_content: text('The same as content, for write_file.'),
+    justification: text('Why; shown to whoever reviews it.'),
+  });
+type Arguments = z.output<ReturnType<typeof inputOf>>;
 
 /** Direct management, as the Operator design has it: one tool with an action. Both shapes of its arguments are taken. */
 export function skillTool(registry: SkillRegistry): Tool {
   return defineTool({
     name: 'skill',
     description: 'Looks at, makes, changes and removes skills. Changes may have to be reviewed before they are made.',
-    input,
+    input: inputOf(),
     async execute(args, { turn }) {
       if (args.action === 'list') return { success: true, ...(await registry.list({ limit: 200 }, turn)) };
       const name = required(args, 'name');
