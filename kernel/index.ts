@@ -6,7 +6,7 @@ export { boot } from './boot.ts';
 export { PART_SEPARATOR } from './context-pipeline.ts';
 export type * from './contract.ts';
 export { withDeadline } from './deadline.ts';
-export { declaredTurn } from './declared-agents.ts';
+export { declaredTurn } from './declared-turn.ts';
 export { CodedError, describeError, isCodedError } from './errors.ts';
 export { resourceNotFound, resourceTooLarge } from './files/errors.ts';
 export { listContained } from './files/list-contained.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import { z } from '#zod';
 import type { Tool } from './contract.ts';
 
 /** By `input`: tools are asked for anew in every turn, and their schemas seldom change. */

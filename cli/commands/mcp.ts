@@ -39,7 +39,7 @@ async function mcp(options: McpOptions, terminal: Terminal): Promise<ExitStatus>
   for (const { severity, file, message } of problems().filter((one) => one.severity === 'error')) {
     say(`${severity}: ${file}: ${message}`);
   }
-  const turn: TurnContext = { channelId: 'mcp', ...(options.agent ? declaredTurn(root, options.agent) : {}) };
+  const turn: TurnContext = { channelId: 'mcp', ...(options.agent ? await declaredTurn(root, options.agent) : {}) };
   const door = createSkillMcpDoor(registry, {
     turn,
     local: standardOutput !== undefined,

@@ -1,10 +1,7 @@
 import type { TurnContext } from 'skill-registry/kernel';
 import type { OverlapReport, RetrievalChange, Skill, SkillRegistry, Snapshot } from './api.ts';
 import { createPace } from './catalog/pace.ts';
-import { neighbourhoods } from './search/neighbourhoods.ts';
-import { retrievalEffect, stolenQueries } from './search/retrieval-effect.ts';
 import type { Searcher } from './search/searcher.ts';
-import { triggerQueries } from './search/trigger-queries.ts';
 import { parseSkill } from './skill/parse-skill.ts';
 
 export interface OverlapOptions {
@@ -26,6 +23,7 @@ export function createOverlap({
   return {
     async overlap(): Promise<OverlapReport> {
       const skills = visible({});
+      const { neighbourhoods, stolenQueries, triggerQueries } = await reportParts();
       await searcher.prepare(skills);
       const { queries, problems } = await triggerQueries(skills, readFile, createPace());
       const groups = await neighbourhoods(skills, createPace());
@@ -39,6 +37,7 @@ export function createOverlap({
     async retrievalEffect(skillId, text): Promise<readonly RetrievalChange[]> {
       const skill = snapshot().byId.get(skillId) ?? newSkill(skillId, text);
       const skills = visible({});
+      const { retrievalEffect, triggerQueries } = await reportParts();
       await searcher.prepare(skills);
       const { queries } = await triggerQueries(skills, readFile, createPace());
       return retrievalEffect(searcher, skills, queries, skill, text);
@@ -47,6 +46,16 @@ export function createOverlap({
 }
 
 // --- internal ---
+
+/** Loaded when somebody asks: most processes never do. */
+async function reportParts() {
+  const [near, effect, trigger] = await Promise.all([
+    import('./search/neighbourhoods.ts'),
+    import('./search/retrieval-effect.ts'),
+    import('./search/trigger-queries.ts'),
+  ]);
+  return { ...near, ...effect, ...trigger };
+}
 
 /** One that is only proposed; without a header it is found by nobody. */
 function newSkill(id: string, text: string): Skill {

@@ -1,89 +1,67 @@
-import { setTimeout as wait } from 'node:timers/promises';
-import { describeError, isCodedError, type Problem } from 'skill-registry/kernel';
-import { createHistory } from './proposals/history.ts';
-import { createManagement } from './proposals/manage.ts';
-import { createProposals } from './proposals/proposals.ts';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Problem } from 'skill-registry/kernel';
+import type { OpenRecords } from './open-records.ts';
 import type { RetrievalEffect } from './proposals/propose.ts';
-import { createRecorder } from './proposals/recorder.ts';
 import type { Shelf } from './proposals/targets.ts';
-import type { History, Management, Proposals } from './proposals/types.ts';
-import { createWriter, type WriterOptions } from './proposals/writer.ts';
+import type { Proposal } from './proposals/types.ts';
+import type { WriterOptions } from './proposals/writer.ts';
 
-/** Everything that is kept of skills beside what they are now, and the one way to change them. */
-export interface Records {
-  readonly proposals: Proposals;
-  readonly history: History;
-  readonly management: Management;
-  /** Ends what a process that died has left undone. A history that cannot be used is a problem from then on. */
-  recover(): Promise<void>;
-  /** HISTORY_DAMAGED, HISTORY_NEWER, once it is known. */
-  problems(): readonly Problem[];
-  /**
-   * Until `signal` aborts, keeps in the history what skills become by other hands, and tells of proposals that arrive.
-   *
-   * @param onProblem - Told when the history cannot be used. Skills are read as ever.
-   */
-  keep(signal: AbortSignal, onChange: (listener: () => void) => () => void, onProblem: () => void): Promise<void>;
-  close(): void;
-}
-
-/** Files beside SKILL.md give no sign when they change, so they are looked at now and then. */
-const LOOK_MS = 30_000;
-const ANNOUNCE_MS = 1_000;
+/** As `OpenRecords`; opened when somebody needs them, because most processes only read skills. */
+export type Records = Omit<OpenRecords, 'close'> & { close(): Promise<void> };
 
 export function createRecords(
   shelf: Shelf,
   options: Omit<WriterOptions, 'maxBytes'>,
-  retrieval?: RetrievalEffect,
+  retrieval: RetrievalEffect,
 ): Records {
-  const writer = createWriter({ ...options, maxBytes: shelf.limits.file_bytes });
-  const recorder = createRecorder(shelf, writer);
-  const desk = createProposals(shelf, writer, retrieval);
-  let damage: Problem | undefined;
+  const listeners = new Set<(proposal: Proposal) => void>();
+  let opening: Promise<OpenRecords> | undefined;
+  let opened: OpenRecords | undefined;
+  const open = (): Promise<OpenRecords> => {
+    opening ??= import('./open-records.ts').then(({ openRecords }) => {
+      opened = openRecords(shelf, options, retrieval);
+      opened.proposals.onArrival((proposal) => {
+        for (const listener of listeners) listener(proposal);
+      });
+      return opened;
+    });
+    return opening;
+  };
 
   return {
-    proposals: desk,
-    history: createHistory(shelf, writer, recorder),
-    management: createManagement(shelf, writer),
+    proposals: {
+      propose: async (...args) => (await open()).proposals.propose(...args),
+      list: async (...args) => (await open()).proposals.list(...args),
+      get: async (...args) => (await open()).proposals.get(...args),
+      approve: async (...args) => (await open()).proposals.approve(...args),
+      reject: async (...args) => (await open()).proposals.reject(...args),
+      recommend: async (...args) => (await open()).proposals.recommend(...args),
+      stats: async (...args) => (await open()).proposals.stats(...args),
+      onArrival(listener) {
+        listeners.add(listener);
+        return () => listeners.delete(listener);
+      },
+    },
+    history: {
+      revisions: async (...args) => (await open()).history.revisions(...args),
+      read: async (...args) => (await open()).history.read(...args),
+      diff: async (...args) => (await open()).history.diff(...args),
+      rollback: async (...args) => (await open()).history.rollback(...args),
+      restore: async (...args) => (await open()).history.restore(...args),
+    },
+    management: {
+      create: async (...args) => (await open()).management.create(...args),
+      write: async (...args) => (await open()).management.write(...args),
+      remove: async (...args) => (await open()).management.remove(...args),
+    },
     async recover() {
-      try {
-        if (writer.hasUnfinished()) await writer.exclusively(() => undefined);
-      } catch (error) {
-        damage = problemOf(error, writer.dataDir);
-      }
+      if (existsSync(join(options.dataDir, 'history.db'))) await (await open()).recover();
     },
-    problems: () => (damage ? [damage] : []),
-    async keep(signal, onChange, onProblem) {
-      let due = true;
-      const unsubscribe = onChange(() => {
-        due = true;
-      });
-      try {
-        for (let lookedAt = 0; !signal.aborted; ) {
-          if (due || Date.now() - lookedAt > LOOK_MS) {
-            due = false;
-            lookedAt = Date.now();
-            await recorder.recordAll(signal);
-          }
-          desk.announce();
-          await wait(ANNOUNCE_MS, undefined, { signal }).catch(() => undefined);
-        }
-      } catch (error) {
-        if (signal.aborted) return;
-        damage = problemOf(error, writer.dataDir);
-        onProblem();
-      } finally {
-        unsubscribe();
-      }
+    problems: (): readonly Problem[] => opened?.problems() ?? [],
+    keep: async (...args) => (await open()).keep(...args),
+    async close() {
+      (await opening)?.close();
     },
-    close: () => writer.close(),
   };
-}
-
-// --- internal ---
-
-function problemOf(error: unknown, dataDir: string): Problem {
-  const code = isCodedError(error) ? error.code : 'HISTORY_DAMAGED';
-  const message = isCodedError(error) ? error.message : `The history cannot be kept: ${describeError(error)}`;
-  return { code, severity: 'error', file: `${dataDir}/history.db`, message };
 }

@@ -223,7 +223,7 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
     async close() {
       if (closing.signal.aborted) return;
       closing.abort();
-      records.close();
+      await records.close();
       searcher.close();
       skillFiles.flush();
       ledger.flush();

@@ -1,10 +1,10 @@
-import { isMap, parseDocument, stringify } from 'yaml';
+import { yamlPackage } from 'skill-registry/kernel';
 import { invalidArgument } from '../errors.ts';
 import { splitFrontmatter } from '../skill/frontmatter.ts';
 
 /** The text of a new SKILL.md. */
 export function skillText(name: string, description: string, body: string): string {
-  const head = stringify({ name, description }, { lineWidth: 0 });
+  const head = yamlPackage().stringify({ name, description }, { lineWidth: 0 });
   return `---\n${head}---\n\n${body.trim()}\n`;
 }
 
@@ -15,6 +15,7 @@ export function skillText(name: string, description: string, body: string): stri
  */
 export function patchFrontmatter(text: string, fields: Readonly<Record<string, unknown>>): string {
   const { yaml, bodyOffset } = splitFrontmatter(text);
+  const { isMap, parseDocument } = yamlPackage();
   const document = parseDocument(yaml ?? '', { keepSourceTokens: true });
   if (document.errors.length > 0 || (document.contents !== null && !isMap(document.contents))) {
     throw invalidArgument('The frontmatter of this skill is no mapping that could be patched; edit the whole file.');
