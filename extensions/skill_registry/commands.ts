@@ -1,23 +1,22 @@
-import type { Command } from 'skill-registry/kernel';
+import { type Command, formatTable } from 'skill-registry/kernel';
 import type { SkillRegistry } from './api.ts';
 import { proposalsCommand } from './proposals-command.ts';
 
-/** What people type: `/skills`, `/skills reload`, and `/skills:<id> [args]` for every skill a person may invoke. */
+/** What people type: `/skills`, `/skills <words>`, `/skills reload`, and `/skills:<id> [args]` for every skill a person may invoke. */
 export function skillCommands(registry: SkillRegistry): readonly Command[] {
   const invocable = registry.snapshot().skills.filter((skill) => skill.userInvocable);
   return [
     {
       name: 'skills',
-      usage: '[reload]',
+      usage: '[reload|words]',
       choices: ['reload'],
-      description: 'The skills there are; reload looks at every source now',
+      description: 'The skills there are, or those that fit; reload looks at every source now',
       async execute(args) {
         if (args === 'reload') {
           const { skills } = await registry.refresh();
           return { kind: 'print', text: `Reloaded ${skills.length} skill(s).` };
         }
-        if (args !== '') return { kind: 'print', text: `/skills takes nothing or "reload", not "${args}".` };
-        return { kind: 'print', text: await listText(registry) };
+        return { kind: 'print', text: args === '' ? await listText(registry) : await foundText(registry, args) };
       },
     },
     proposalsCommand(registry),
@@ -40,15 +39,32 @@ export function skillCommands(registry: SkillRegistry): readonly Command[] {
 
 /** More are counted in the background. */
 const COUNT_UP_TO = 200;
+/** More lines than anybody reads. */
+const MAX_SHOWN = 100;
+/** A command does not know how wide the channel is. */
+const LINE = 80;
+
+async function foundText(registry: SkillRegistry, query: string): Promise<string> {
+  await registry.searchReady();
+  const { skills, nearest = [] } = registry.list({ query, audience: 'person' });
+  if (skills.length > 0) {
+    return formatTable(
+      ['  SKILL', 'DESCRIPTION'],
+      skills.map(({ skill_id, description }) => [`  ${skill_id}`, description]),
+      LINE,
+    );
+  }
+  return `No skill fits "${query}".${nearest.length > 0 ? ` Nearest: ${nearest.join(', ')}.` : ''}`;
+}
 
 async function listText(registry: SkillRegistry): Promise<string> {
   const { skills } = registry.snapshot();
   if (skills.length === 0) return 'No skills. Add a folder with a SKILL.md to one of the sources.';
   const counts = await registry.tokenCounts({ atMost: COUNT_UP_TO });
-  const width = skills.reduce((most, { id }) => Math.max(most, id.length), 0);
-  const rows = skills.map((skill) => {
-    const tokens = counts.get(skill.id);
-    return `  ${skill.id.padEnd(width)}  ${String(tokens?.l2 ?? '-').padStart(6)} tokens  ${skill.description}`;
-  });
-  return [...rows, '', '/skills:<id> [args] applies one; /<id> does, too.'].join('\n');
+  const rows = skills
+    .slice(0, MAX_SHOWN)
+    .map(({ id, description }) => [`  ${id}`, counts.get(id)?.l2 ?? '-', description]);
+  const more = skills.length > MAX_SHOWN ? [`  ... ${skills.length - MAX_SHOWN} more: /skills <words> finds them`] : [];
+  const table = formatTable(['  SKILL', 'TOKENS', 'DESCRIPTION'], rows, LINE);
+  return [table, ...more, '', '/skills:<id> [args] applies one; /<id> does, too.'].join('\n');
 }
