@@ -17,6 +17,7 @@ const status = await runCli(process.argv.slice(2), {
   terminal: process.stdout.isTTY ?? false,
   // A pseudo terminal that was given no size says 0.
   columns: process.stdout.columns || undefined,
+  progress: process.stderr.isTTY ?? false,
   out: (data) => void process.stdout.write(data),
   err: (text) => void process.stderr.write(text),
 });

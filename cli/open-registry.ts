@@ -2,6 +2,7 @@ import { createSkillRegistry, type SkillRegistry } from 'skill-registry';
 import { mergeConfig, type Problem } from 'skill-registry/kernel';
 import { findRoot, flagConfig, ownerConfig } from './find-root.ts';
 import type { GlobalOptions, Terminal } from './terminal.ts';
+import { withProgress } from './with-progress.ts';
 
 export interface OpenRegistry {
   readonly root: string;
@@ -14,9 +15,7 @@ export interface OpenRegistry {
 export async function openRegistry(options: GlobalOptions, terminal: Terminal): Promise<OpenRegistry> {
   const root = findRoot(options, terminal);
   const owner = ownerConfig(root);
-  const registry = await createSkillRegistry({
-    root,
-    config: mergeConfig(owner.values, flagConfig(options, terminal)),
-  });
+  const config = mergeConfig(owner.values, flagConfig(options, terminal));
+  const registry = await withProgress('Reading skills', terminal, createSkillRegistry({ root, config }));
   return { root, registry, problems: () => [...owner.problems, ...registry.problems()] };
 }

@@ -7,6 +7,7 @@ import { addCompletion } from './commands/completion.ts';
 import { addMcp } from './commands/mcp.ts';
 import { addNew } from './commands/new.ts';
 import type { SearchFlags } from './commands/search.ts';
+import type { ShowFlags } from './commands/show.ts';
 import type { StartOptions } from './commands/start.ts';
 import { FINDING_FORMATS, type FindingFormat } from './finding-formats.ts';
 import { addHistoryCommands } from './history-commands.ts';
@@ -72,9 +73,17 @@ function createProgram(terminal: Terminal, done: (status: ExitStatus) => void): 
   )
     .argument('<id>', 'id or qualified id (<source>:<path>)')
     .option('--resource <path>', 'print this file of the skill')
+    .option('--reference <name>', 'the same, below references/')
+    .option('--script <name>', 'the same, below scripts/; it is never run')
     .option('--revision <revision>', 'as it was: a number or digest of its history')
-    .addOption(new Option('--raw', 'print SKILL.md as it is, frontmatter included').conflicts('resource'))
-    .action(async (id: string, options: GlobalOptions & { resource?: string; raw?: boolean; revision?: string }) =>
+    .addOption(
+      new Option('--raw', 'print SKILL.md as it is, frontmatter included').conflicts([
+        'resource',
+        'reference',
+        'script',
+      ]),
+    )
+    .action(async (id: string, options: GlobalOptions & ShowFlags) =>
       done(await (await import('./commands/show.ts')).show(id, options, terminal)),
     );
   command('search', 'the skills that fit, best first, and why', 'skill-registry search "flaky tests" --limit 5')

@@ -5,6 +5,8 @@ export interface Terminal {
   /** Standard output is a terminal: text is cut to its width, control characters are shown, not obeyed. */
   readonly terminal: boolean;
   readonly columns: number | undefined;
+  /** Somebody sees standard error at once: what takes long says so. */
+  readonly progress: boolean;
   /** Data. */
   out(data: string | Uint8Array): void;
   /** Words for people. */

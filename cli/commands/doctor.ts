@@ -1,12 +1,13 @@
 import { type Problem, printable } from 'skill-registry/kernel';
 import { openRegistry } from '../open-registry.ts';
 import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal } from '../terminal.ts';
+import { withProgress } from '../with-progress.ts';
 
 /** `skill-registry doctor` */
 export async function doctor(options: GlobalOptions, terminal: Terminal): Promise<ExitStatus> {
   const { root, registry, problems } = await openRegistry(options, terminal);
   // Only then is it known which bodies are too long.
-  await registry.tokenCounts();
+  await withProgress('Counting tokens', terminal, registry.tokenCounts());
   const { skills, sources } = registry.snapshot();
   const cost = await registry.contextCost();
   const found = problems();

@@ -1,6 +1,7 @@
 import { printable } from 'skill-registry/kernel';
 import { openRegistry } from '../open-registry.ts';
 import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal } from '../terminal.ts';
+import { withProgress } from '../with-progress.ts';
 
 /** Groups and queries shown to people; `--json` has all. */
 const MAX_SHOWN = 20;
@@ -8,7 +9,7 @@ const MAX_SHOWN = 20;
 /** `skill-registry doctor --overlap` */
 export async function overlap(options: GlobalOptions, terminal: Terminal): Promise<ExitStatus> {
   const { registry } = await openRegistry(options, terminal);
-  const report = await registry.overlap();
+  const report = await withProgress('Comparing skills', terminal, registry.overlap());
   if (options.json) printJson(terminal, report);
   else {
     const groups = report.neighbourhoods.map(

@@ -1,6 +1,7 @@
 import { formatTable } from 'skill-registry/kernel';
 import { openRegistry } from '../open-registry.ts';
 import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal } from '../terminal.ts';
+import { withProgress } from '../with-progress.ts';
 import { rowOf } from './list.ts';
 
 export interface SearchFlags {
@@ -16,7 +17,7 @@ export async function search(
   terminal: Terminal,
 ): Promise<ExitStatus> {
   const { registry, problems } = await openRegistry(options, terminal);
-  await registry.searchReady();
+  await withProgress('Indexing skills, once', terminal, registry.searchReady());
   const { limit = 20, tag, source } = options;
   const { skills, total, nearest } = registry.list({
     query,

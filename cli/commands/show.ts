@@ -1,15 +1,22 @@
 import { stripVTControlCharacters } from 'node:util';
 import type { Skill, Snapshot } from 'skill-registry';
-import { printable } from 'skill-registry/kernel';
+import { CodedError, printable } from 'skill-registry/kernel';
 import { openRegistry } from '../open-registry.ts';
 import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal } from '../terminal.ts';
 
+export interface ShowFlags {
+  readonly resource?: string;
+  /** Below references/. */
+  readonly reference?: string;
+  /** Below scripts/. */
+  readonly script?: string;
+  readonly raw?: boolean;
+  readonly revision?: string;
+}
+
 /** `skill-registry show <id>` */
-export async function show(
-  id: string,
-  options: GlobalOptions & { readonly resource?: string; readonly raw?: boolean; readonly revision?: string },
-  terminal: Terminal,
-): Promise<ExitStatus> {
+export async function show(id: string, flags: GlobalOptions & ShowFlags, terminal: Terminal): Promise<ExitStatus> {
+  const options = { ...flags, ...fileOf(flags) };
   const { registry } = await openRegistry(options, terminal);
   if (options.revision !== undefined) {
     const bytes = await registry.history.read(id, options.revision, options.resource);
@@ -43,6 +50,18 @@ export async function show(
 }
 
 // --- internal ---
+
+/** The one file that is asked for. @throws INVALID_ARGUMENT for several. */
+function fileOf({ resource, reference, script }: ShowFlags): Pick<ShowFlags, 'resource'> {
+  const wanted = [
+    resource,
+    reference === undefined ? undefined : `references/${reference}`,
+    script === undefined ? undefined : `scripts/${script}`,
+  ].filter((path) => path !== undefined);
+  const [path] = wanted;
+  if (wanted.length > 1) throw new CodedError('INVALID_ARGUMENT', 'Give one of --resource, --reference and --script.');
+  return path === undefined ? {} : { resource: path };
+}
 
 /** The skill that `read` takes for this id. */
 function entryOf({ byId, byQualifiedId }: Snapshot, id: string): Skill | undefined {

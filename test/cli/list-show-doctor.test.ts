@@ -194,3 +194,17 @@ it('is the same as a process of its own: streams, bytes and exit status', async 
   expect(failed).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining('Nearest: tea') });
   expect((await spawnCommand(['frobnicate'], { cwd: root })).status).toBe(2);
 });
+
+it('shows a file below references/ or scripts/ by its name alone', async () => {
+  const root = tempFolder({
+    'skills/tea/SKILL.md': TEA,
+    'skills/tea/references/a.md': 'A.\n',
+    'skills/tea/scripts/b.sh': 'b\n',
+  });
+  const show = (...args: string[]) =>
+    runCommand(['show', 'tea', ...args, '--skills', join(root, 'skills')], { cwd: root });
+  expect((await show('--reference', 'a.md')).stdout).toBe('A.\n');
+  expect((await show('--script', 'b.sh')).stdout).toBe('b\n');
+  expect((await show('--script', 'b.sh', '--reference', 'a.md')).status).toBe(2);
+  expect((await show('--reference', '../SKILL.md')).stderr).toContain('PATH_TRAVERSAL');
+});

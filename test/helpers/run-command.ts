@@ -32,6 +32,7 @@ export async function runCommand(args: readonly string[], options: RunOptions = 
     environment: { ...process.env, ...options.environment },
     terminal: false,
     columns: undefined,
+    progress: false,
     out: (data) => void out.push(Buffer.from(data)),
     err: (text) => {
       stderr += text;
