@@ -1,0 +1,95 @@
+import { isNoFile, sortNames } from './file-names.ts';
+import { type Hunk, isChange, LINE_ENDS } from './hunk.ts';
+import type { LineEnd } from './line-text.ts';
+import { quoteLine } from './quote-line.ts';
+import { type Draft, readByCounts, readBySigns } from './read-hunks.ts';
+
+/** A diff for one file. */
+export interface ReadDiff {
+  readonly hunks: readonly Hunk[];
+  /** Of the lines it adds, where it says so. */
+  readonly addedEnd?: LineEnd;
+  /** What becomes of the byte order mark, where it says so. */
+  readonly bom?: 'added' | 'removed';
+  /** It is for a file that is not there yet. */
+  readonly creates: boolean;
+}
+
+export interface Unreadable {
+  /** In words a model can act on. */
+  readonly reason: string;
+}
+
+/**
+ * Reads a diff as models write it. Where all counts of its `@@` lines are right they say which row belongs to which hunk, so
+ * that every well-formed diff means what it says; otherwise the signs say it.
+ *
+ * Beside the usual format: markdown fences and prose around it, `*** Begin Patch`, hunks without numbers or without any
+ * header, unchanged lines that lost their blank. Two headers of our own tell what else a diff cannot: `byte order mark
+ * added|removed` and `added lines end with LF|CRLF|CR`; after a line, `\ Line ends with ...` does for that one.
+ */
+export function readDiff(diff: string, path: string): ReadDiff | Unreadable {
+  const rows = splitRows(diff);
+  if (rows.every((row) => row.trim() === '')) return { reason: `The diff is empty. ${WANTED}` };
+  const draft = readByCounts(rows) ?? readBySigns(rows);
+  const reason = whyRefused(draft, path) ?? (saysNothing(draft) ? whyNoDiff(rows, draft) : undefined);
+  if (reason !== undefined) return { reason };
+  const addedEnd = LINE_ENDS[draft.addedEnd ?? ''];
+  return {
+    hunks: draft.hunks.filter(({ lines }) => lines.some(isChange)),
+    creates: draft.creates || draft.oldNames.some(isNoFile),
+    ...(addedEnd ? { addedEnd } : {}),
+    ...(draft.bom ? { bom: draft.bom } : {}),
+  };
+}
+
+// --- internal ---
+
+const WANTED =
+  'Write a unified diff: a line "@@", then unchanged lines with a blank before them, removed lines with "-" and added lines with "+".';
+
+/** The rows of a diff, ended by LF or CRLF; by CR where there is no other. */
+function splitRows(diff: string): readonly string[] {
+  const text = diff.replace(/^\ufeff/, '');
+  const rows = text.includes('\n') ? text.split(/\r?\n|\r$/) : text.split('\r');
+  return rows.at(-1) === '' ? rows.slice(0, -1) : rows;
+}
+
+function saysNothing({ hunks, bom }: Draft): boolean {
+  return bom === undefined && !hunks.some(({ lines }) => lines.some(isChange));
+}
+
+function whyRefused({ hunks, oldNames, newNames, refusals, stray }: Draft, path: string): string | undefined {
+  const [refusal] = refusals;
+  if (refusal !== undefined) return refusal;
+  if (stray !== undefined && hunks.length > 0) {
+    return `The line ${quoteLine(stray)} looks like a change, but stands outside of every hunk. Put each change below a "@@" line.`;
+  }
+  if (newNames.some(isNoFile)) {
+    return `The diff deletes the file. A diff can change the text of ${path}, not delete it.`;
+  }
+  const { others, namesIt } = sortNames([...oldNames, ...newNames], path);
+  if (others.length === 0) return undefined;
+  const names = others.slice(0, 5).map(quoteLine).join(', ');
+  if (namesIt || others.length > 1) {
+    return `The diff is for more than one file (${namesIt ? `${path}, ` : ''}${names}) or renames one: propose one file at a time, here only ${path}.`;
+  }
+  return `The diff is for ${names}, but the proposal is for ${path}. Paths are relative to the skill: write "--- a/${path}" and "+++ b/${path}", or name the file you mean in the path argument.`;
+}
+
+function whyNoDiff(rows: readonly string[], { hunks }: Draft): string {
+  if (hunks.length > 0) {
+    return 'The diff changes nothing: none of its lines begins with "-" or "+". Mark what goes with "-" and what comes with "+".';
+  }
+  const has = (pattern: RegExp): boolean => rows.some((row) => pattern.test(row));
+  const instead = (what: string): string => `This is ${what}, not a unified diff. ${WANTED}`;
+  if (has(/^<{5,9} ?(?:SEARCH|ORIGINAL|HEAD|current)/i) && has(/^={5,9}$/))
+    return instead('a block to search and replace');
+  if (has(/^\*{15}$/)) return instead('a context diff');
+  if (has(/^\d+(?:,\d+)?[acd]\d+(?:,\d+)?$/) && has(/^[<>] /)) return instead('a diff in the format of plain "diff"');
+  const first = rows.find((row) => row.trim() !== '') ?? '';
+  if (has(/^(?:diff --git |--- |\+\+\+ |@@|\*\*\* (?:Begin Patch|Update File))/)) {
+    return `The diff has headers, but no line that is removed or added. ${WANTED}`;
+  }
+  return `This is not a diff; it begins with ${quoteLine(first)}. ${WANTED} A whole new text is proposed as content instead.`;
+}
