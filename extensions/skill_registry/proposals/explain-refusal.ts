@@ -27,7 +27,7 @@ export function whyNowhere(name: string, hunk: Hunk, finder: PlaceFinder, create
   if (applied !== undefined) {
     return `${Name} seems to be applied already: what it leaves behind stands in the file from line ${applied + 1}. Leave it out.`;
   }
-  return `${Name} does not fit anywhere. ${nearest(hunk, finder)} Read the file again and copy its lines exactly, blanks included.`;
+  return `${Name} does not fit anywhere. ${nearest(hunk, finder)} Read the file again and copy its lines exactly, with a blank before each unchanged one.`;
 }
 
 /** The name of a hunk at the beginning of a sentence. */

@@ -36,8 +36,7 @@ export function locateHunk(finder: PlaceFinder, hunk: Hunk, name: string): Locat
   for (const locate of [locateWhole, locateWithoutOuterLines]) {
     for (const reading of readings) {
       const location = locate(finder, reading, name);
-      const left = hunk.lines.slice(reading.lines.length);
-      if (location.kind === 'placed' && left.some(({ text }) => text !== '')) {
+      if (location.kind === 'placed' && reading !== hunk) {
         const notes = [...location.placed.notes, `the text after ${name} was taken for prose`];
         return { kind: 'placed', placed: { ...location.placed, notes } };
       }

@@ -26,6 +26,12 @@ const PLACES: readonly Refused[] = [
     reason: /Hunk 2 fits 2 places/,
   },
   {
+    odd: 'a count that wants one line more, which might be a blank one',
+    diff: '@@ -1,3 +1,2 @@\n-- step\n - step\n',
+    current: '- step\n- step\n- step\n\n',
+    reason: /fits 2 places/,
+  },
+  {
     odd: 'a heading that is there twice',
     diff: '@@ ## Two\n-step\n+stop\n',
     current: '## Two\nstep\n## Two\nstep\n',
