@@ -1,6 +1,6 @@
 import { placeFinder } from './find-places.ts';
 import type { HunkLine } from './hunk.ts';
-import { endOf, type LinedText, type LineEnd, splitLines, textOf, usualEnd } from './line-text.ts';
+import { endOf, joinLines, type LinedText, type LineEnd, splitLines, textOf, usualEnd } from './line-text.ts';
 import { type NamedPlace, placeHunks } from './place-hunks.ts';
 import { readDiff } from './read-diff.ts';
 
@@ -48,22 +48,16 @@ export function applyDiff(current: string, diff: string, path: string): DiffOutc
   const end = usualEnd(lines) ?? '\n';
   const edited = editLines(lines, edits, (line) => line.text + (line.end ?? read.addedEnd ?? end));
   const last = lastEnd({ lines }, edits);
-  const text = [{ added: '\ufeff', removed: '', kept: bom }[read.bom ?? 'kept'], ...closeLines(edited, last, end)].join(
-    '',
-  );
+  const newBom = { added: '\ufeff', removed: '', kept: bom }[read.bom ?? 'kept'];
+  const text = joinLines(newBom, closeLines(edited, last, end));
   if (text === current) return refuse(['The diff changes nothing: the text it leads to is the present one.']);
   return { applied: true, text, notes: [...placement.notes, ...orderNotes(placement.places)] };
 }
 
 // --- internal ---
 
-/** More than a few reasons at once help nobody. */
-const MAX_REASONS = 4;
-
 function refuse(reasons: readonly string[]): DiffOutcome {
-  const more = reasons.length - MAX_REASONS;
-  const shown = reasons.slice(0, MAX_REASONS);
-  return { applied: false, reason: [...shown, ...(more > 0 ? [`${more} more hunks do not fit.`] : [])].join(' ') };
+  return { applied: false, reason: reasons.join(' ') };
 }
 
 /** By 0-based line of the file. */

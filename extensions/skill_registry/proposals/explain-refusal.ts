@@ -27,7 +27,7 @@ export function whyNowhere(name: string, hunk: Hunk, finder: PlaceFinder, create
   if (applied !== undefined) {
     return `${Name} seems to be applied already: what it leaves behind stands in the file from line ${applied + 1}. Leave it out.`;
   }
-  return `${Name} does not fit anywhere. ${nearest(hunk, finder)} Read the file again and copy its lines exactly, blanks included.`;
+  return `${Name} does not fit anywhere. ${nearest(hunk, finder)} Read the file again and copy its lines exactly, with a blank before each unchanged one.`;
 }
 
 /** The name of a hunk at the beginning of a sentence. */
@@ -55,10 +55,8 @@ function nearest(hunk: Hunk, finder: PlaceFinder): string {
   let best: number | undefined;
   for (const [start, count] of votes) if (best === undefined || count > (votes.get(best) as number)) best = start;
   if (best === undefined) {
-    const line = old.find(({ text }) => text.trim() !== '');
-    return line
-      ? `The file has no line like ${quoteLine(line.text)}, nor any other of its unchanged or removed lines.`
-      : '';
+    const line = old.find(({ text }) => text.trim() !== '' && finder.positions(text, 'both').length === 0);
+    return line ? `The file has no line like ${quoteLine(line.text)}.` : 'Its lines stand nowhere in this order.';
   }
   const start = best;
   const fits = ({ text }: { readonly text: string }, at: number): boolean =>

@@ -16,7 +16,7 @@ const PREFIX = /^(?:[abciow]|old|new)\//;
 export function sortNames(names: readonly string[], path: string): NamedFiles {
   const others = new Set<string>();
   let namesIt = false;
-  for (const name of names) {
+  for (const name of new Set(names)) {
     const readings = readName(name);
     if (readings.includes(path)) namesIt = true;
     else if (!readings.includes(NO_FILE) && !readings.some((one) => PLACEHOLDER.test(one))) {
@@ -45,8 +45,8 @@ function readName(written: string): readonly string[] {
   const name = written.slice(0, MAX_NAME);
   const readings = [name, (name.split('\t', 1)[0] as string).trim()];
   readings.push(unquote(readings.at(-1) as string));
-  readings.push((readings.at(-1) as string).replace(/ +\d{4}-\d\d-\d\d[\d:. +-]*$/, ''));
-  readings.push((readings.at(-1) as string).replace(/ +\([^()]*\)$/, ''));
+  readings.push((readings.at(-1) as string).replace(/ \d{4}-\d\d-\d\d[\d:. +-]*$/, '').trimEnd());
+  readings.push((readings.at(-1) as string).replace(/ \([^()]*\)$/, '').trimEnd());
   return readings.flatMap((one) => {
     const here = one.replace(/^\.\//, '');
     return [one, here.replace(PREFIX, '').replace(/^\.\//, ''), here];

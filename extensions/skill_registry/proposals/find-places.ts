@@ -13,8 +13,16 @@ export interface PlaceFinder {
   places(run: readonly (readonly string[])[], likeness: Likeness): readonly number[];
   /** Where a line is, ascending. */
   positions(text: string, likeness: Likeness): ArrayLike<number>;
+  /** The section under a Markdown heading: from its line to the next heading as high. Undefined unless it is there once. */
+  section(heading: string): Section | undefined;
   /** True when the work it may do is done; `places` then finds nothing more. */
   exhausted(): boolean;
+}
+
+/** 0-based lines, the end exclusive. */
+export interface Section {
+  readonly from: number;
+  readonly to: number;
 }
 
 export const MAX_PLACES = 1000;
@@ -28,8 +36,14 @@ export function placeFinder(texts: readonly string[]): PlaceFinder {
     indexes[likeness] ??= indexLines(texts, likeness);
     return indexes[likeness];
   };
+  // Kept, because many hunks may name the same heading of a long text.
+  const sections = new Map<string, Section | undefined>();
   return {
     texts,
+    section(heading) {
+      if (!sections.has(heading)) sections.set(heading, findSection(texts, heading, this.positions(heading, 'both')));
+      return sections.get(heading);
+    },
     exhausted: () => steps <= 0,
     positions: (text, likeness) => indexFor(likeness).positions(KEY[likeness](text)),
     places(run, likeness) {
@@ -114,4 +128,14 @@ function findRarest(run: readonly (readonly string[])[], countOf: (text: string)
     if (count === 0) break;
   }
   return rarest;
+}
+
+function findSection(texts: readonly string[], heading: string, positions: ArrayLike<number>): Section | undefined {
+  const level = /^#{1,6}(?=\s)/.exec(heading)?.[0].length;
+  const from = positions[0];
+  if (level === undefined || from === undefined || positions.length > 1) return undefined;
+  const next = new RegExp(`^#{1,${level}}\\s`);
+  let to = from + 1;
+  while (to < texts.length && !next.test(texts[to] as string)) to++;
+  return { from, to };
 }

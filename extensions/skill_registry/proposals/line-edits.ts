@@ -8,11 +8,6 @@ export interface LineEdit {
   readonly newEnd: number;
 }
 
-/** An edit distance over this is not searched for: the work grows with its square. */
-const MAX_DISTANCE = 4000;
-/** Distance times lines, which bounds the work where lines repeat. */
-const MAX_WORK = 100_000_000;
-
 /**
  * The fewest edits that make one list of lines the other, ascending, with unchanged lines between any two. Where that would
  * take too long, one edit from the first difference to the last.
@@ -25,23 +20,17 @@ export function lineEdits(before: readonly string[], after: readonly string[]): 
   while (tail < shorter - head && before[before.length - 1 - tail] === after[after.length - 1 - tail]) tail++;
   const oldEnd = before.length - tail;
   const newEnd = after.length - tail;
-  if (oldEnd === head && newEnd === head) return [];
-  const whole = [{ oldStart: head, oldEnd, newStart: head, newEnd }];
-  if (oldEnd === head || newEnd === head) return whole;
-
-  const lines = oldEnd + newEnd - 2 * head;
-  const maxEditLength = Math.max(16, Math.min(MAX_DISTANCE, Math.floor(MAX_WORK / lines)));
-  // Numbers for lines: to compare long texts that are equal costs their length every time.
-  const ids = new Map<string, number>();
-  const idOf = (line: string): number => {
-    const id = ids.get(line) ?? ids.size;
-    ids.set(line, id);
-    return id;
-  };
-  const oldIds = before.slice(head, oldEnd).map(idOf);
-  const newIds = after.slice(head, newEnd).map(idOf);
-  const changes = diffArrays(oldIds, newIds, { maxEditLength });
-  return changes ? asEdits(changes, head) : whole;
+  const common = commonLines(before.slice(head, oldEnd), after.slice(head, newEnd));
+  const edits: LineEdit[] = [];
+  let [oldAt, newAt] = [head, head];
+  for (const [oldNext, newNext] of [...common, [oldEnd - head, newEnd - head] as const]) {
+    const [oldStop, newStop] = [oldNext + head, newNext + head];
+    if (oldStop > oldAt || newStop > newAt) {
+      edits.push({ oldStart: oldAt, oldEnd: oldStop, newStart: newAt, newEnd: newStop });
+    }
+    [oldAt, newAt] = [oldStop + 1, newStop + 1];
+  }
+  return edits;
 }
 
 /** For every line of `after` that was in `before`: where it was. */
@@ -58,26 +47,43 @@ export function matchLines(before: readonly string[], after: readonly string[]):
 
 // --- internal ---
 
-function asEdits(
-  changes: readonly { readonly added: boolean; readonly removed: boolean; readonly count: number }[],
-  offset: number,
-): readonly LineEdit[] {
-  const edits: LineEdit[] = [];
-  let [oldAt, newAt] = [offset, offset];
-  let open = false;
-  for (const { added, removed, count } of changes) {
-    if (!added && !removed) {
-      oldAt += count;
-      newAt += count;
-      open = false;
-      continue;
-    }
-    const last = open ? edits.pop() : undefined;
-    const from = last ?? { oldStart: oldAt, newStart: newAt };
-    oldAt += removed ? count : 0;
-    newAt += added ? count : 0;
-    edits.push({ oldStart: from.oldStart, oldEnd: oldAt, newStart: from.newStart, newEnd: newAt });
-    open = true;
+/** An edit distance over this is not searched for: the work grows with its square. */
+const MAX_DISTANCE = 2000;
+/** Distance times lines, which bounds the work where lines repeat. */
+const MAX_WORK = 100_000_000;
+
+/** Where the longest common part of two lists has its lines, in both; none when that would take too long. */
+function commonLines(before: readonly string[], after: readonly string[]): readonly (readonly [number, number])[] {
+  // Numbers for lines: to compare long texts that are equal costs their length every time.
+  const ids = new Map<string, number>();
+  for (const line of before) if (!ids.has(line)) ids.set(line, ids.size);
+  const shared = new Set<number>();
+  for (const line of after) {
+    const id = ids.get(line);
+    if (id !== undefined) shared.add(id);
   }
-  return edits;
+  // Lines that only one list has can have no counterpart; without them most rewritten texts are near each other.
+  const candidates = (lines: readonly string[]): { readonly id: number; readonly at: number }[] =>
+    lines.flatMap((line, at) => {
+      const id = ids.get(line);
+      return id !== undefined && shared.has(id) ? [{ id, at }] : [];
+    });
+  const [old, next] = [candidates(before), candidates(after)];
+  const maxEditLength = Math.min(MAX_DISTANCE, Math.ceil(MAX_WORK / (old.length + next.length + 1)));
+  const changes = diffArrays(
+    old.map(({ id }) => id),
+    next.map(({ id }) => id),
+    { maxEditLength },
+  );
+  const pairs: (readonly [number, number])[] = [];
+  let [oldAt, newAt] = [0, 0];
+  for (const { added, removed, count } of changes ?? []) {
+    for (let step = 0; step < count; step++) {
+      const [one, other] = [old[oldAt]?.at, next[newAt]?.at];
+      if (!added && !removed) pairs.push([one as number, other as number]);
+      if (!added) oldAt++;
+      if (!removed) newAt++;
+    }
+  }
+  return pairs;
 }

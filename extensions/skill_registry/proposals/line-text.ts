@@ -25,6 +25,12 @@ export function splitLines(text: string): LinedText {
   return { bom, lines };
 }
 
+/** A text of lines. A blank line after one that ends with CR ends so, too: its LF would become part of the line before. */
+export function joinLines(bom: string, lines: readonly string[]): string {
+  const joins = (line: string, at: number): boolean => line === '\n' && lines[at - 1]?.endsWith('\r') === true;
+  return bom + lines.map((line, at) => (joins(line, at) ? '\r' : line)).join('');
+}
+
 /** A line without its end. */
 export function textOf(line: string): string {
   return line.slice(0, line.length - endOf(line).length);
@@ -66,5 +72,5 @@ export function adoptLineEndings(current: string, proposed: string): string {
     const kept = endOf(now.lines[keptFrom.get(at) ?? -1] ?? '');
     return textOf(line) + (kept || usual || own);
   });
-  return now.bom + adopted.join('');
+  return joinLines(now.bom, adopted);
 }

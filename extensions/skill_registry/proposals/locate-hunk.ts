@@ -1,4 +1,4 @@
-import type { Likeness, PlaceFinder } from './find-places.ts';
+import { type Likeness, MAX_PLACES, type PlaceFinder } from './find-places.ts';
 import { type Hunk, type HunkLine, oldSide, outerContext } from './hunk.ts';
 
 /** A hunk where it fits. */
@@ -13,7 +13,7 @@ export interface Placed {
 
 export type Location =
   | { readonly kind: 'placed'; readonly placed: Placed }
-  /** All places, 0-based, with what would be placed there. */
+  /** All places, ascending, up to `MAX_PLACES`. */
   | { readonly kind: 'many'; readonly places: readonly Placed[] }
   | { readonly kind: 'none' };
 
@@ -36,8 +36,7 @@ export function locateHunk(finder: PlaceFinder, hunk: Hunk, name: string): Locat
   for (const locate of [locateWhole, locateWithoutOuterLines]) {
     for (const reading of readings) {
       const location = locate(finder, reading, name);
-      const left = hunk.lines.slice(reading.lines.length);
-      if (location.kind === 'placed' && left.some(({ text }) => text !== '')) {
+      if (location.kind === 'placed' && reading !== hunk) {
         const notes = [...location.placed.notes, `the text after ${name} was taken for prose`];
         return { kind: 'placed', placed: { ...location.placed, notes } };
       }
@@ -50,8 +49,6 @@ export function locateHunk(finder: PlaceFinder, hunk: Hunk, name: string): Locat
 // --- internal ---
 
 const MAX_DROPPED = 2;
-/** Enough to know, and to say, that a shifted hunk is ambiguous. */
-const MAX_SHIFTED = 20;
 
 function locateWhole(finder: PlaceFinder, hunk: Hunk, name: string): Location {
   const { lines } = hunk;
@@ -100,23 +97,15 @@ function decide(
   const [first, ...others] = starts;
   if (first === undefined) return { kind: 'none' };
   if (others.length === 0) return { kind: 'placed', placed: place(first) };
-  const below = hunk.heading === undefined ? [] : belowHeading(finder, hunk.heading, starts);
+  // Of a list that was cut, nobody knows how many are in the section.
+  const isWhole = starts.length < MAX_PLACES;
+  const section = isWhole && hunk.heading !== undefined ? finder.section(hunk.heading) : undefined;
+  const below = section ? starts.filter((start) => start >= section.from && start < section.to) : [];
   const [only] = below;
   if (only === undefined || below.length > 1) return { kind: 'many', places: starts.map(place) };
   const placed = place(only);
   const note = `of ${starts.length} places for ${name} the one under "${hunk.heading}" was taken`;
   return { kind: 'placed', placed: { ...placed, notes: [...placed.notes, note] } };
-}
-
-/** The places in the section of a Markdown heading; none where there is no such heading, or more than one. */
-function belowHeading(finder: PlaceFinder, heading: string, starts: readonly number[]): readonly number[] {
-  const level = /^#{1,6}(?=\s)/.exec(heading)?.[0].length;
-  const positions = finder.positions(heading, 'both');
-  const from = positions[0];
-  if (level === undefined || from === undefined || positions.length > 1) return [];
-  const next = new RegExp(`^#{1,${level}}\\s`);
-  const end = finder.texts.findIndex((text, at) => at > from && next.test(text));
-  return starts.filter((start) => start >= from && (end === -1 || start < end));
 }
 
 function atShift(finder: PlaceFinder, lines: readonly HunkLine[], name: string): readonly Placed[] {
@@ -128,7 +117,6 @@ function atShift(finder: PlaceFinder, lines: readonly HunkLine[], name: string):
     const shift = shiftBetween(old, finder.texts, start);
     const shifted = shift && shiftLines(lines, shift);
     if (shifted) placed.push({ start, lines: shifted, notes: [`${name} was indented as the file is`] });
-    if (placed.length >= MAX_SHIFTED) break;
   }
   return placed;
 }

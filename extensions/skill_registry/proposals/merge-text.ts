@@ -1,6 +1,6 @@
 import { diff3MergeRegions } from 'node-diff3';
 import { type LineEdit, lineEdits } from './line-edits.ts';
-import { endOf, type LinedText, splitLines, textOf, usualEnd } from './line-text.ts';
+import { endOf, joinLines, type LinedText, splitLines, textOf, usualEnd } from './line-text.ts';
 
 /** What came of a merge. */
 export type MergeOutcome =
@@ -41,7 +41,7 @@ export function mergeTexts(base: string, current: string, proposed: string): Mer
   if (pieces.some((piece) => 'conflict' in piece)) return { clean: false, conflict: showConflicts(pieces) };
   const lines = pieces.flatMap((piece) => ('lines' in piece ? piece.lines : []));
   const closed = lines.map((line, at) => (at < lines.length - 1 && endOf(line) === '' ? line + usual : line));
-  return { clean: true, text: (a.bom === o.bom ? b.bom : a.bom) + closed.join('') };
+  return { clean: true, text: joinLines(a.bom === o.bom ? b.bom : a.bom, closed) };
 }
 
 // --- internal ---

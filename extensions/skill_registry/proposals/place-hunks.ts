@@ -1,6 +1,6 @@
 import { standsAlready } from './already-applied.ts';
 import { capital, whyAmbiguous, whyNowhere } from './explain-refusal.ts';
-import type { PlaceFinder } from './find-places.ts';
+import { MAX_PLACES, type PlaceFinder } from './find-places.ts';
 import type { Hunk, HunkLine } from './hunk.ts';
 import { locateHunk, type Placed } from './locate-hunk.ts';
 
@@ -11,24 +11,25 @@ export interface NamedPlace extends Placed {
 
 export type Placement =
   | { readonly places: readonly NamedPlace[]; readonly notes: readonly string[] }
-  /** One for every hunk that does not fit, in words a model can act on. */
+  /** One for every hunk that does not fit, of the first that do not, in words a model can act on. */
   | { readonly reasons: readonly string[] };
 
 /**
  * Finds the place of every hunk. The numbers in a diff never decide: models count badly, and a wrong guess looks like a right
  * one where lines repeat. Each hunk must fit in one place only. Hunks that are all alike are one hunk written twice if there is
- * one place for them, and one for each if there are as many places.
+ * one place for them, and one for each if there are as many places and their numbers are not the same.
  */
 export function placeHunks(finder: PlaceFinder, hunks: readonly Hunk[], creates: boolean): Placement {
   const places: NamedPlace[] = [];
   const notes: string[] = [];
   const reasons: string[] = [];
   for (const alike of groupAlike(hunks)) {
+    if (reasons.length >= MAX_REASONS) return { reasons: [...reasons, 'There may be more.'] };
     const [{ hunk, name }] = alike as [NamedHunk, ...NamedHunk[]];
     const location = locateHunk(finder, hunk, name);
     if (finder.exhausted()) return { reasons: [TOO_MUCH] };
     if (location.kind === 'none') reasons.push(whyNowhere(name, hunk, finder, creates));
-    else if (location.kind === 'many' && location.places.length === alike.length) {
+    else if (location.kind === 'many' && isOneForEach(location.places, alike)) {
       const found = location.places.map((placed, at) => ({ ...placed, name: (alike[at] as NamedHunk).name }));
       places.push(...found);
       notes.push(...found.flatMap((placed, at) => notesOn((alike[at] as NamedHunk).hunk, placed)));
@@ -58,6 +59,8 @@ interface NamedHunk {
   readonly name: string;
 }
 
+/** More at once help nobody. */
+const MAX_REASONS = 4;
 const TOO_MUCH =
   'The diff could fit in so many places that the search was given up: use fewer hunks, with unchanged lines that are there only once.';
 
@@ -70,6 +73,13 @@ function groupAlike(hunks: readonly Hunk[]): readonly (readonly NamedHunk[])[] {
     groups.set(key, group);
   }
   return [...groups.values()];
+}
+
+function isOneForEach(places: readonly Placed[], alike: readonly NamedHunk[]): boolean {
+  if (places.length !== alike.length || places.length >= MAX_PLACES) return false;
+  const stated = alike.map(({ hunk }) => hunk.oldStart).filter((start) => start !== undefined);
+  // Where the numbers are alike, too, somebody wrote one hunk more than once.
+  return new Set(stated).size === stated.length;
 }
 
 function whyStands(name: string, stands: number): string {

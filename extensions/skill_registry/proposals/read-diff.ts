@@ -63,7 +63,7 @@ function whyRefused({ hunks, oldNames, newNames, refusals, stray }: Draft, path:
   const [refusal] = refusals;
   if (refusal !== undefined) return refusal;
   if (stray !== undefined && hunks.length > 0) {
-    return `The line ${quoteLine(stray)} looks like a change, but stands before the first "@@". Put every change below a "@@" line.`;
+    return `The line ${quoteLine(stray)} looks like a change, but stands outside of every hunk. Put each change below a "@@" line.`;
   }
   if (newNames.some(isNoFile)) {
     return `The diff deletes the file. A diff can change the text of ${path}, not delete it.`;

@@ -12,7 +12,7 @@ export interface Draft {
   creates: boolean;
   addedEnd?: string;
   bom?: 'added' | 'removed';
-  /** A row before the first hunk that looks like a change. */
+  /** A row outside of all hunks that looks like a change. */
   stray?: string;
 }
 
@@ -30,15 +30,10 @@ export function readByCounts(rows: readonly string[]): Draft | undefined {
       continue;
     }
     const header = readHunkHeader(row);
-    const body = header.counts && takeByCounts(rows, at + 1, header.counts);
-    if (!body) return undefined;
-    const { lines } = readHunkBody([...rows.slice(at + 1, body.end), ...TRIMMED.slice(0, body.missing)], true);
-    draft.hunks.push({
-      ...place(header),
-      lines,
-      ...(body.missing > 0 ? { miscounted: true, looseTail: body.missing } : {}),
-    });
-    at = body.end;
+    const end = header.counts && endByCounts(rows, at + 1, header.counts);
+    if (end === undefined) return undefined;
+    draft.hunks.push({ ...place(header), lines: readHunkBody(rows.slice(at + 1, end), true).lines });
+    at = end;
   }
   return draft.hunks.length > 0 || draft.bom ? draft : undefined;
 }
@@ -58,9 +53,8 @@ export function readBySigns(rows: readonly string[]): Draft {
       at += readHeaderRows(rows, at, draft, fence);
       continue;
     }
-    const from = isHeader ? at + 1 : at;
-    const end = endBySigns(rows, from, fence, isContent);
-    const body = readHunkBody(rows.slice(from, end), false);
+    const end = endBySigns(rows, at + 1, fence, isContent);
+    const body = readHunkBody(rows.slice(isHeader ? at + 1 : at, end), false);
     const header = isHeader ? readHunkHeader(row) : {};
     heading = header.heading ?? heading;
     if (body.lines.length > 0) {
@@ -92,11 +86,9 @@ interface Fence {
 }
 
 const PATCH_ROW = /^\*\*\* (?:(?:Begin Patch|End Patch|End of File)\s*$|(?:(?:Update|Add|Delete) File|Move to): )/;
-/** Blank context lines that are lost when a diff is trimmed. */
-const TRIMMED: readonly string[] = ['', '', ''];
 const DIFF_LANGUAGE = /^(?:diff|patch|udiff)$/i;
-/** A change, and neither an item of a list nor a header. */
-const CHANGE_ROW = /^(?:\+(?!\+\+ )|-(?![ -]))/;
+/** A change, and neither an item of a list, a line of dashes nor a header. */
+const CHANGE_ROW = /^(?:\+(?!\+\+ )|-(?! \S|-- |-{1,2} ?$))/;
 const MERGE = 'The diff is one of a merge ("@@@"): compare with one text only.';
 const RENAME = 'The diff renames or copies the file: a proposal changes the text of one file and leaves its name.';
 const BINARY = 'The diff is binary: only text can be proposed.';
@@ -129,10 +121,8 @@ function readHeaderRows(rows: readonly string[], at: number, draft: Draft, fence
   else if (PATCH_ROW.test(row)) readPatchRow(row, draft);
   else if (/^(?:rename|copy) (?:from|to) /.test(row)) draft.refusals.push(RENAME);
   else if (/^(?:GIT binary patch$|Binary files .* differ$)/.test(row)) draft.refusals.push(BINARY);
-  else if (draft.hunks.length === 0) {
-    readOwnRow(row, draft);
-    if (CHANGE_ROW.test(row)) draft.stray ??= row;
-  }
+  else if (CHANGE_ROW.test(row) && !fence.closed) draft.stray ??= row;
+  else if (draft.hunks.length === 0) readOwnRow(row, draft);
   readFence(row, fence);
   return 1;
 }
@@ -188,7 +178,8 @@ function startsHeader(rows: readonly string[], at: number): boolean {
 function isBareHeader(rows: readonly string[], at: number): boolean {
   const before = rows[at - 1] ?? '';
   const afterNames = at >= 2 && startsHeader(rows, at - 2);
-  return (afterNames || /^\*\*\* (?:Update|Add) File: /.test(before)) && /^[ +-]/.test(rows[at] ?? '');
+  const isNamed = afterNames || /^\*\*\* (?:Update|Add) File: /.test(before);
+  return isNamed && /^[ +-]/.test(rows[at] ?? '') && !startsHeader(rows, at);
 }
 
 /** Signed rows right after the line that opens a fence for a diff. */
@@ -207,25 +198,23 @@ function looksLikeChange(row: string, fence: Fence): boolean {
   return /^[ +-]/.test(row) && !/^-- ?$/.test(row);
 }
 
-/** @returns undefined when the rows are not what the counts say. `missing` are blank lines at the end that were trimmed. */
-function takeByCounts(
+function endByCounts(
   rows: readonly string[],
   from: number,
   counts: { readonly old: number; readonly new: number },
-): { readonly end: number; readonly missing: number } | undefined {
+): number | undefined {
   let { old, new: added } = counts;
   let at = from;
   while (old > 0 || added > 0) {
-    const row = rows[at];
-    if (row === undefined && old === added && old <= TRIMMED.length) return { end: at, missing: old };
+    // Counts that want more rows than there are may be wrong or the diff cut: nothing is made up to fill them.
+    const row = rows[at++];
     if (row === undefined || !/^(?:$|[ +\\-])/.test(row)) return undefined;
-    at++;
     if (row.startsWith('\\')) continue;
     if (!row.startsWith('+')) old--;
     if (!row.startsWith('-')) added--;
   }
   while (rows[at]?.startsWith('\\')) at++;
-  return old < 0 || added < 0 ? undefined : { end: at, missing: 0 };
+  return old < 0 || added < 0 ? undefined : at;
 }
 
 function endBySigns(rows: readonly string[], from: number, fence: Fence, isContent: (at: number) => boolean): number {
@@ -244,17 +233,20 @@ function closes(row: string, open: string): boolean {
 }
 
 /**
- * Tells of a row that looks like the end of a fence whether it is a line of the file: changes follow before another fence opens
- * for a diff.
+ * Tells of a row that looks like the end of a fence whether it is a line of the file: before another fence opens for a diff,
+ * changes follow, or a fence that has no partner.
  */
 function contentAfter(rows: readonly string[]): (at: number) => boolean {
-  const changesFollow: boolean[] = [];
-  let follows = false;
+  const isContent: boolean[] = [];
+  let changes = false;
+  let fences = 0;
   for (let at = rows.length - 1; at >= 0; at--) {
     const row = rows[at] as string;
-    changesFollow[at] = follows;
-    if (CHANGE_ROW.test(row) || row.startsWith('@@')) follows = true;
-    else if (DIFF_LANGUAGE.test(fenceOf(row)?.[1] ?? '')) follows = false;
+    isContent[at] = changes || fences % 2 === 1;
+    const language = fenceOf(row)?.[1];
+    if (language !== undefined && DIFF_LANGUAGE.test(language)) [changes, fences] = [false, 0];
+    else if (language !== undefined) fences++;
+    else if (CHANGE_ROW.test(row) || row.startsWith('@@')) changes = true;
   }
-  return (at) => changesFollow[at] === true;
+  return (at) => isContent[at] === true;
 }

@@ -5,6 +5,7 @@ import { unifiedDiff } from '../../../extensions/skill_registry/proposals/unifie
 import { SKILL } from './model-diff.ts';
 import { ODD_FRAMES } from './odd-frames.ts';
 import { ODD_LINES } from './odd-lines.ts';
+import { oddText, runs } from './odd-texts.ts';
 
 describe('applies a diff with', () => {
   it.each([...ODD_FRAMES, ...ODD_LINES])('$odd', ({ diff, current = SKILL, change: [from, to], notes }) => {
@@ -12,6 +13,17 @@ describe('applies a diff with', () => {
     const outcome = applyDiff(current, diff, 'SKILL.md');
     expect(outcome).toMatchObject({ applied: true, text: current.replace(from, () => to) });
     if (notes) expect(outcome).toMatchObject({ notes });
+  });
+});
+
+describe('anything given for a diff', () => {
+  it('is applied, with a text that differs, or refused with a reason', () => {
+    const property = fc.property(oddText, oddText, (current, diff) => {
+      const outcome = applyDiff(current, diff, 'SKILL.md');
+      if (outcome.applied) expect(outcome.text).not.toBe(current);
+      else expect(outcome.reason).toMatch(/[.)]$/);
+    });
+    fc.assert(property, runs(2000));
   });
 });
 
@@ -48,8 +60,8 @@ describe('a diff that is right but written badly', () => {
     (diff) => diff.replace(/^--- .*\n\+\+\+ .*\n/, ''),
     (diff) => diff.replaceAll('\n', '\r\n'),
     (diff) => diff.replace(/[ \t]+$/gm, ''),
-    (diff) => diff.replace(/\n$/, ''),
-    (diff) => `Here:\n\n\`\`\`diff\n${diff}\n\`\`\`\n\n- That is all.\n`,
+    (diff) => diff.replace(/(\S)\r?\n$/, '$1'),
+    (diff) => `Here:\n\n\`\`\`diff\n${diff.replace(/\n?$/, '\n')}\`\`\`\n\n- That is all.\n`,
   ];
   /** What takes away something that may be needed. */
   const HARMFUL: readonly ((diff: string) => string)[] = [
@@ -68,7 +80,7 @@ describe('a diff that is right but written badly', () => {
       const diff = ways.reduce((written, way) => way(written), unifiedDiff('x.md', before, after));
       expect(applyDiff(before, diff, 'x.md')).toMatchObject({ applied: true, text: after });
     });
-    fc.assert(property, { numRuns: 1000 });
+    fc.assert(property, runs(1000));
   });
 
   it('is applied as it was meant or refused when something is missing', () => {
@@ -80,6 +92,6 @@ describe('a diff that is right but written badly', () => {
       if (outcome.applied) expect(outcome.text).toBe(after);
       else expect(outcome.reason).not.toBe('');
     });
-    fc.assert(property, { numRuns: 1000 });
+    fc.assert(property, runs(1000));
   });
 });

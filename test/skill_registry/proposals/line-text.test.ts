@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { adoptLineEndings, splitLines } from '../../../extensions/skill_registry/proposals/line-text.ts';
-import { oddText } from './odd-texts.ts';
+import { oddText, runs } from './odd-texts.ts';
 
 describe('a whole proposed text', () => {
   it.each([
@@ -28,7 +28,7 @@ describe('a whole proposed text', () => {
       // A second BOM would become the first.
       if (!normal.startsWith('\ufeff')) expect(adoptLineEndings(current, normal)).toBe(current);
     });
-    fc.assert(property, { numRuns: 500 });
+    fc.assert(property, runs(500));
   });
 
   it('keeps its words', () => {
@@ -40,6 +40,6 @@ describe('a whole proposed text', () => {
       fc.pre(!proposed.startsWith('\ufeff\ufeff'));
       expect(words(adoptLineEndings(current, proposed))).toEqual(words(proposed));
     });
-    fc.assert(property, { numRuns: 500 });
+    fc.assert(property, runs(500));
   });
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { mergeTexts } from '../../../extensions/skill_registry/proposals/merge-text.ts';
-import { oddChange, oddText } from './odd-texts.ts';
+import { oddChange, oddText, runs } from './odd-texts.ts';
 
 const BASE = Array.from({ length: 12 }, (_, at) => `line ${at + 1}\n`).join('');
 const change = (text: string, line: number, to = `changed ${line}`): string =>
@@ -79,7 +79,7 @@ line 9
       expect(mergeTexts(base, changed, base)).toEqual({ clean: true, text: changed });
       expect(mergeTexts(base, changed, changed)).toEqual({ clean: true, text: changed });
     });
-    fc.assert(property, { numRuns: 500 });
+    fc.assert(property, runs(500));
   });
 
   it('gives a text or shows a conflict for any three texts', () => {
@@ -87,6 +87,6 @@ line 9
       const merged = mergeTexts(base, changed, other);
       if (!merged.clean) expect(merged.conflict).toMatch(/^<<<<<<< current\n/m);
     });
-    fc.assert(property, { numRuns: 500 });
+    fc.assert(property, runs(500));
   });
 });

@@ -85,6 +85,12 @@ export const ODD_FRAMES: readonly ModelDiff[] = [
     change: ['brew --tea\n  --hot\n```\n\nThe end', 'brew --green\n  --hot\n```\n\nThe very end'],
   },
   {
+    odd: 'one fence of the file that lost its blank, in a fence, and an item of a list to remove below it',
+    diff: fenced('@@ -1,6 +1,5 @@\n+\n\n```\n1. step\n-- item\n'),
+    current: '\n```\n1. step\n- item\n',
+    change: ['\n```\n1. step\n- item\n', '\n\n```\n1. step\n'],
+  },
+  {
     odd: 'two fences with prose between',
     diff: `First:\n${fenced(`@@ -12,3 +12,3 @@\n${BODY}`)}\nThen:\n\n${fenced('@@ -25 +25 @@\n-The end.\n+Fin.\n')}`,
     change: [

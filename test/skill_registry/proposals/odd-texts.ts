@@ -27,6 +27,10 @@ const LINES = [
   'added lines end with CRLF',
   'diff --git a/x b/x',
   '*** Begin Patch',
+  '*** Update File: SKILL.md',
+  '@@ # One',
+  '-a',
+  '+b',
   '*** End of File',
   '```',
   '```diff',
@@ -58,6 +62,11 @@ export const oddChange: fc.Arbitrary<readonly [string, string]> = fc.oneof(
     .tuple(oddText, fc.array(fc.tuple(fc.nat(), fc.nat(3), line, end), { maxLength: 4 }))
     .map(([text, edits]) => [text, edits.reduce((changed, edit) => changeLine(changed, edit), text)] as const),
 );
+
+/** The same texts in every run; a failure prints the shrunk one. */
+export function runs(numRuns: number): { readonly seed: number; readonly numRuns: number } {
+  return { seed: 20_270_102, numRuns };
+}
 
 // --- internal ---
 

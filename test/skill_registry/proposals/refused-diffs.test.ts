@@ -26,6 +26,12 @@ const PLACES: readonly Refused[] = [
     reason: /Hunk 2 fits 2 places/,
   },
   {
+    odd: 'a count that wants one line more, which might be a blank one',
+    diff: '@@ -1,3 +1,2 @@\n-- step\n - step\n',
+    current: '- step\n- step\n- step\n\n',
+    reason: /fits 2 places/,
+  },
+  {
     odd: 'a heading that is there twice',
     diff: '@@ ## Two\n-step\n+stop\n',
     current: '## Two\nstep\n## Two\nstep\n',
@@ -36,6 +42,12 @@ const PLACES: readonly Refused[] = [
     diff: '@@ -1 +1 @@\n-a\n+b\n',
     current: 'a\n'.repeat(3000),
     reason: /fits 1000 or more places \(from lines 1, 2, 3, 4, 5, 6, 7, 8, \.\.\.\)/,
+  },
+  {
+    odd: 'the same hunk twice with the same number, which two places fit',
+    diff: '@@ -1,2 +1,2 @@\n-- step\n+- stop\n - step\n'.repeat(2),
+    current: LIST,
+    reason: /Hunk 1 fits 2 places/,
   },
   {
     odd: 'three times the same hunk for two places',
@@ -74,7 +86,7 @@ const PLACES: readonly Refused[] = [
   {
     odd: 'lines the file has nowhere',
     diff: '@@ -1,2 +1,2 @@\n-coffee\n+cocoa\n milk\n',
-    reason: /The file has no line like "coffee", nor any other/,
+    reason: /The file has no line like "coffee"\./,
   },
   {
     odd: 'a removed line in one place and its context in another',
@@ -110,7 +122,7 @@ const PLACES: readonly Refused[] = [
   {
     odd: 'more than one hunk that does not fit',
     diff: '@@ @@\n-tea\n+x\n@@ @@\n-coffee\n+y\n@@ @@\n-a\n+b\n@@ @@\n-c\n+d\n@@ @@\n-e\n+f\n',
-    reason: /Hunk 1 does not fit.*Hunk 2 does not fit.*1 more hunks do not fit/,
+    reason: /Hunk 1 does not fit.*Hunk 2 does not fit.*There may be more\./,
   },
   {
     odd: 'new lines below an old one, which stand there already',
@@ -219,7 +231,12 @@ const FORMS: readonly Refused[] = [
   {
     odd: 'a change before the first @@',
     diff: `+0. Sing.\n@@ -12,3 +12,3 @@\n${BODY}`,
-    reason: /"\+0\. Sing\." looks like a change, but stands before the first "@@"/,
+    reason: /"\+0\. Sing\." looks like a change, but stands outside of every hunk/,
+  },
+  {
+    odd: 'a change after the end of the patch',
+    diff: `*** Begin Patch\n*** Update File: SKILL.md\n@@\n${BODY}*** End Patch\n+4. Wait.\n`,
+    reason: /"\+4\. Wait\." looks like a change, but stands outside/,
   },
 ];
 

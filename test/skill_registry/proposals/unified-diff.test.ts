@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { applyDiff } from '../../../extensions/skill_registry/proposals/apply-diff.ts';
 import { unifiedDiff } from '../../../extensions/skill_registry/proposals/unified-diff.ts';
-import { oddChange } from './odd-texts.ts';
+import { oddChange, runs } from './odd-texts.ts';
 
 const PATH = 'SKILL.md';
 const numbered = (count: number, end = '\n'): string =>
@@ -121,6 +121,6 @@ describe('a diff of ours', () => {
       // It is one line per line, whatever stands in the texts.
       expect(diff).not.toMatch(/\r/);
     });
-    fc.assert(property, { numRuns: 1500 });
+    fc.assert(property, runs(1500));
   });
 });

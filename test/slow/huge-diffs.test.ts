@@ -1,0 +1,30 @@
+import { describe, expect, it } from 'vitest';
+import { applyDiff } from '../../extensions/skill_registry/proposals/apply-diff.ts';
+import { mergeTexts } from '../../extensions/skill_registry/proposals/merge-text.ts';
+import { unifiedDiff } from '../../extensions/skill_registry/proposals/unified-diff.ts';
+import { hostileDiffs } from '../skill_registry/proposals/hostile-diffs.ts';
+import { lines } from '../skill_registry/proposals/lines.ts';
+
+/** Files as large as may be read, most of their bytes line ends. */
+const SIZE = 2_000_000;
+
+describe('in a file of 4 MB comes to an end', () => {
+  it.each(hostileDiffs(SIZE))('a diff with %s', (_, current, diff) => {
+    expect(applyDiff(current, diff, 'SKILL.md')).toEqual({ applied: false, reason: expect.any(String) });
+  });
+
+  it('a file of a million blank lines that gets one', () => {
+    const after = `${'\n'.repeat(1_000_000)}x\n`;
+    const outcome = applyDiff('\n'.repeat(1_000_000), '@@\n+x\n*** End of File\n', 'SKILL.md');
+    expect(outcome).toMatchObject({ applied: true });
+    expect(outcome.applied && outcome.text === after).toBe(true);
+  });
+
+  it('a comparison of texts whose lines repeat', () => {
+    const same = 'a\n'.repeat(SIZE);
+    const edited = (every: number): string => lines(SIZE, (at) => (at % every === 1 ? `${at}` : 'a'));
+    expect(unifiedDiff('SKILL.md', same, edited(20_000))).toContain('\n+20001\n');
+    expect(mergeTexts(same, edited(20_000), edited(30_000))).toHaveProperty('clean');
+    expect(unifiedDiff('SKILL.md', edited(2), edited(3))).not.toBe('');
+  });
+});
