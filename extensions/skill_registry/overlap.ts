@@ -49,12 +49,12 @@ export function createOverlap({
 
 /** Loaded when somebody asks: most processes never do. */
 async function reportParts() {
-  const [near, effect, trigger] = await Promise.all([
+  const [{ neighbourhoods }, { retrievalEffect, stolenQueries }, { triggerQueries }] = await Promise.all([
     import('./search/neighbourhoods.ts'),
     import('./search/retrieval-effect.ts'),
     import('./search/trigger-queries.ts'),
   ]);
-  return { ...near, ...effect, ...trigger };
+  return { neighbourhoods, retrievalEffect, stolenQueries, triggerQueries };
 }
 
 /** One that is only proposed; without a header it is found by nobody. */
