@@ -23,7 +23,7 @@ describe('anything given for a diff', () => {
       if (outcome.applied) expect(outcome.text).not.toBe(current);
       else expect(outcome.reason).toMatch(/[.)]$/);
     });
-    fc.assert(property, runs(2000));
+    fc.assert(property, runs(1000));
   });
 });
 
@@ -80,7 +80,7 @@ describe('a diff that is right but written badly', () => {
       const diff = ways.reduce((written, way) => way(written), unifiedDiff('x.md', before, after));
       expect(applyDiff(before, diff, 'x.md')).toMatchObject({ applied: true, text: after });
     });
-    fc.assert(property, runs(1000));
+    fc.assert(property, runs(300));
   });
 
   it('is applied as it was meant or refused when something is missing', () => {
@@ -92,6 +92,6 @@ describe('a diff that is right but written badly', () => {
       if (outcome.applied) expect(outcome.text).toBe(after);
       else expect(outcome.reason).not.toBe('');
     });
-    fc.assert(property, runs(1000));
+    fc.assert(property, runs(300));
   });
 });

@@ -79,7 +79,7 @@ line 9
       expect(mergeTexts(base, changed, base)).toEqual({ clean: true, text: changed });
       expect(mergeTexts(base, changed, changed)).toEqual({ clean: true, text: changed });
     });
-    fc.assert(property, runs(500));
+    fc.assert(property, runs(300));
   });
 
   it('gives a text or shows a conflict for any three texts', () => {
@@ -87,6 +87,6 @@ line 9
       const merged = mergeTexts(base, changed, other);
       if (!merged.clean) expect(merged.conflict).toMatch(/^<<<<<<< current\n/m);
     });
-    fc.assert(property, runs(500));
+    fc.assert(property, runs(300));
   });
 });

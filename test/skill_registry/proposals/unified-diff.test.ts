@@ -121,6 +121,6 @@ describe('a diff of ours', () => {
       // It is one line per line, whatever stands in the texts.
       expect(diff).not.toMatch(/\r/);
     });
-    fc.assert(property, runs(1500));
+    fc.assert(property, runs(800));
   });
 });
