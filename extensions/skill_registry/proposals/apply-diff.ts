@@ -30,15 +30,16 @@ export type DiffOutcome =
  * changes only where the diff says so, with `\ No newline at end of file` on one of its two sides.
  *
  * @param path - Of the file the diff is meant for, relative to the skill.
+ * @param skillId - Of the skill: headers may name the file by a longer path that ends with its folder. Default: they may not.
  */
-export function applyDiff(current: string, diff: string, path: string): DiffOutcome {
+export function applyDiff(current: string, diff: string, path: string, skillId?: string): DiffOutcome {
   const bytes = diff.length > MAX_DIFF_BYTES ? diff.length : Buffer.byteLength(diff);
   if (bytes > MAX_DIFF_BYTES) {
     return refuse([
       `The diff is too large: ${MAX_DIFF_BYTES} bytes are allowed, it has ${bytes}. Propose less at a time.`,
     ]);
   }
-  const read = readDiff(diff, path);
+  const read = readDiff(diff, path, skillId);
   if ('reason' in read) return refuse([read.reason]);
   const { bom, lines } = splitLines(current);
   const placement = placeHunks(placeFinder(lines.map(textOf)), read.hunks, read.creates);

@@ -22,7 +22,8 @@ export interface Check {
     | 'secrets'
     | 'characters'
     | 'retrieval'
-    | 'size';
+    | 'size'
+    | 'diff';
   /** `warning`: a reviewer should look at it. */
   readonly level: 'info' | 'warning';
   /** One line without control or invisible characters (they are shown as U+XXXX). */

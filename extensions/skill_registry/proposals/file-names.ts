@@ -12,13 +12,21 @@ const PLACEHOLDER =
   /^(?:[ab]\/)?(?:a|b|original|modified|old|new|before|after|current|proposed|updated|previous|file)(?:[ _-]?file)?$/i;
 const PREFIX = /^(?:[abciow]|old|new)\//;
 
-/** Sorts the names of a diff, as its headers have them, into the file's own and others. */
-export function sortNames(names: readonly string[], path: string): NamedFiles {
+/**
+ * Sorts the names of a diff, as its headers have them, into the file's own and others.
+ *
+ * @param skillId - Of the skill; a path that ends with its folder and `path` is the file's own, too.
+ */
+export function sortNames(names: readonly string[], path: string, skillId?: string): NamedFiles {
+  const isOwn = (name: string): boolean => {
+    if (name === path) return true;
+    return skillId !== undefined && `/${name}`.endsWith(`/${skillId}/${path}`);
+  };
   const others = new Set<string>();
   let namesIt = false;
   for (const name of new Set(names)) {
     const readings = readName(name);
-    if (readings.includes(path)) namesIt = true;
+    if (readings.some(isOwn)) namesIt = true;
     else if (!readings.includes(NO_FILE) && !readings.some((one) => PLACEHOLDER.test(one))) {
       others.add((readings.at(-1) ?? name).replace(PREFIX, ''));
     }

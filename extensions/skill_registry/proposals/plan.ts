@@ -99,6 +99,10 @@ function planOfFile(
   return stale(`"${path}" has changed since, in the same lines.`, merge.conflict);
 }
 
+/** Texts that have nothing in common are one conflict from top to end. */
+const MAX_CONFLICT = 20_000;
+
 function stale(reason: string, conflict = ''): Plan {
-  return { stale: reason, conflict };
+  const cut = conflict.length > MAX_CONFLICT ? `${conflict.slice(0, MAX_CONFLICT)}\n... (cut)` : conflict;
+  return { stale: reason, conflict: cut };
 }

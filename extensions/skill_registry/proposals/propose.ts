@@ -34,6 +34,8 @@ export interface Request {
   readonly after: Buffer | null;
   /** Of what it is made against: the file; of a deletion the whole skill; null for what is new. */
   readonly base: string | null;
+  /** What was put up with to apply the diff. */
+  readonly notes: readonly string[];
 }
 
 /** Checks a proposal and keeps it. Its file is written. @returns its id. @throws as `Proposals.propose`. */
@@ -47,7 +49,7 @@ export async function submit(
   checkWords(input);
   for (;;) {
     const request = requestOf(shelf, input, turn);
-    const checks = await checksOf(shelf, request, retrieval);
+    const checks = [...request.notes.map(asCheck), ...(await checksOf(shelf, request, retrieval))];
     const row: Omit<NewProposal, 'proposed'> = {
       id: proposalId(request.place.skillId, writer.now()),
       state: 'open',
@@ -103,14 +105,22 @@ export function requestOf(shelf: Shelf, input: ProposalInput, turn: TurnContext 
   }
   if (kind === 'delete') {
     const place = findPlace(shelf, skillId, turn);
-    return { place, kind, path: place.skillFile, before: null, after: null, base: baseAt(shelf, place, kind, '') };
+    return {
+      place,
+      kind,
+      path: place.skillFile,
+      before: null,
+      after: null,
+      base: baseAt(shelf, place, kind, ''),
+      notes: [],
+    };
   }
   const place = kind === 'create' ? newPlace(shelf, skillId) : findPlace(shelf, skillId, turn);
   const target = filePath(path, place);
   if (kind === 'create' && target !== place.skillFile) throw invalidArgument('A new skill begins with its SKILL.md.');
   const before = kind === 'create' ? null : bytesAt(place, target, shelf.limits);
-  const after = resultOf(input, before, target, place);
-  const request: Request = { place, kind, path: target, before, after, base: before && digestOf(before) };
+  const { after, notes } = resultOf(input, before, target, place);
+  const request: Request = { place, kind, path: target, before, after, base: before && digestOf(before), notes };
   if (after === null ? before === null : before?.equals(after)) throw noChange(target);
   if (after) {
     checkSize(place, target, after, shelf.limits);
@@ -159,6 +169,11 @@ export function diffOf({ kind, path, before, after }: Omit<Request, 'base' | 'pl
 
 // --- internal ---
 
+/** A diff that was not as it says may mean something else than it did. */
+function asCheck(note: string): Check {
+  return { kind: 'diff', level: 'warning', text: `The diff was applied, but: ${note}` };
+}
+
 function describeChange({ query, skill_id, before, after }: RetrievalChange): string {
   return `"${query}", a query of ${skill_id}, would find ${after ?? 'nothing'} instead of ${before ?? 'nothing'}`;
 }
@@ -178,16 +193,18 @@ function resultOf(
   before: Buffer | null,
   path: string,
   place: Place,
-): Buffer | null {
+): { readonly after: Buffer | null; readonly notes: readonly string[] } {
   if (remove) {
     if (path === place.skillFile) throw invalidArgument('SKILL.md cannot be removed alone; delete the skill.');
-    return null;
+    return { after: null, notes: [] };
   }
   const current = before === null ? '' : textOf(before, path);
-  if (content !== undefined) return Buffer.from(before === null ? content : adoptLineEndings(current, content));
-  const outcome = applyDiff(current, diff ?? '', path);
+  if (content !== undefined) {
+    return { after: Buffer.from(before === null ? content : adoptLineEndings(current, content)), notes: [] };
+  }
+  const outcome = applyDiff(current, diff ?? '', path, place.skillId);
   if (!outcome.applied) throw diffFailed(outcome.reason);
-  return Buffer.from(outcome.text);
+  return { after: Buffer.from(outcome.text), notes: outcome.notes };
 }
 
 function baseOf(shelf: Shelf, { place, kind, path }: Request): string | null {

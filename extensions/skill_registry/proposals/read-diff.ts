@@ -28,11 +28,11 @@ export interface Unreadable {
  * header, unchanged lines that lost their blank. Two headers of our own tell what else a diff cannot: `byte order mark
  * added|removed` and `added lines end with LF|CRLF|CR`; after a line, `\ Line ends with ...` does for that one.
  */
-export function readDiff(diff: string, path: string): ReadDiff | Unreadable {
+export function readDiff(diff: string, path: string, skillId?: string): ReadDiff | Unreadable {
   const rows = splitRows(diff);
   if (rows.every((row) => row.trim() === '')) return { reason: `The diff is empty. ${WANTED}` };
   const draft = readByCounts(rows) ?? readBySigns(rows);
-  const reason = whyRefused(draft, path) ?? (saysNothing(draft) ? whyNoDiff(rows, draft) : undefined);
+  const reason = whyRefused(draft, path, skillId) ?? (saysNothing(draft) ? whyNoDiff(rows, draft) : undefined);
   if (reason !== undefined) return { reason };
   const addedEnd = LINE_ENDS[draft.addedEnd ?? ''];
   return {
@@ -59,7 +59,11 @@ function saysNothing({ hunks, bom }: Draft): boolean {
   return bom === undefined && !hunks.some(({ lines }) => lines.some(isChange));
 }
 
-function whyRefused({ hunks, oldNames, newNames, refusals, stray }: Draft, path: string): string | undefined {
+function whyRefused(
+  { hunks, oldNames, newNames, refusals, stray }: Draft,
+  path: string,
+  skillId?: string,
+): string | undefined {
   const [refusal] = refusals;
   if (refusal !== undefined) return refusal;
   if (stray !== undefined && hunks.length > 0) {
@@ -68,7 +72,7 @@ function whyRefused({ hunks, oldNames, newNames, refusals, stray }: Draft, path:
   if (newNames.some(isNoFile)) {
     return `The diff deletes the file. A diff can change the text of ${path}, not delete it.`;
   }
-  const { others, namesIt } = sortNames([...oldNames, ...newNames], path);
+  const { others, namesIt } = sortNames([...oldNames, ...newNames], path, skillId);
   if (others.length === 0) return undefined;
   const names = others.slice(0, 5).map(quoteLine).join(', ');
   if (namesIt || others.length > 1) {

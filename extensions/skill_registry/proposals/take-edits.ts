@@ -89,7 +89,7 @@ async function fieldsOf(
   const current = row.kind === 'create' ? null : bytesAt(place, row.path, shelf.limits);
   const reasons: string[] = [];
   for (const before of row.state === 'stale' ? [current, base] : [base, current]) {
-    const outcome = applyDiff(before?.toString('utf8') ?? '', edit.diff, row.path);
+    const outcome = applyDiff(before?.toString('utf8') ?? '', edit.diff, row.path, row.skill_id);
     if (!outcome.applied) {
       reasons.push(outcome.reason);
       continue;

@@ -76,6 +76,25 @@ describe('propose_skill_update', () => {
     await expect(registry.proposals.approve(proposal_id, PERSON)).rejects.toMatchObject({ code: 'PROPOSAL_DECIDED' });
   });
 
+  it('takes a diff that names the file from the root, and tells the reviewer what it put up with', async () => {
+    const { registry } = await open();
+    const diff = `--- a/skills/tea/SKILL.md\n+++ b/skills/tea/SKILL.md\n${DIFF.replace('@@ -6,4 +6,4 @@', '@@ -90,9 +90,9 @@')}`;
+    const { proposal_id } = await registry.proposals.propose({ skill_id: 'tea', diff, justification: 'Weak.' });
+    const { checks } = await registry.proposals.get(proposal_id);
+    expect(
+      checks
+        .filter(({ kind }) => kind === 'diff')
+        .map(({ text }) => text)
+        .join(),
+    ).toContain('hunk 1');
+    const other = diff.replaceAll('skills/tea/', 'skills/coffee/');
+    await expect(
+      registry.proposals.propose({ skill_id: 'tea', diff: other, justification: 'Weak.' }),
+    ).rejects.toMatchObject({
+      code: 'PROPOSAL_DIFF_FAILED',
+    });
+  });
+
   it('says which trigger queries of other skills it would take over', async () => {
     const { registry } = await open({
       'skills/pour/SKILL.md': '---\nname: pour\ndescription: Pours this cup of oolong.\n---\n\nPour.\n',
