@@ -1,5 +1,5 @@
 import { createSkillRegistry, type SkillRegistry } from 'skill-registry';
-import { mergeConfig, type Problem } from 'skill-registry/kernel';
+import { createSecrets, mergeConfig, type Problem, printable } from 'skill-registry/kernel';
 import { findRoot, flagConfig, ownerConfig } from './find-root.ts';
 import type { GlobalOptions, Terminal } from './terminal.ts';
 
@@ -17,6 +17,8 @@ export async function openRegistry(options: GlobalOptions, terminal: Terminal): 
   const registry = await createSkillRegistry({
     root,
     config: mergeConfig(owner.values, flagConfig(options, terminal)),
+    getSecret: createSecrets(root, terminal.environment),
+    onProgress: (line) => terminal.err(`${printable(line)}\n`),
   });
   return { root, registry, problems: () => [...owner.problems, ...registry.problems()] };
 }

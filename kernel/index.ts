@@ -15,7 +15,7 @@ export { writeContained } from './files/write-contained.ts';
 export { type BootOptions, boot, type Kernel } from './kernel.ts';
 export { packageRoot } from './package-root.ts';
 export { renderTemplate } from './render-template.ts';
-export { mergeConfig, readOwnerConfig } from './settings.ts';
+export { createSecrets, mergeConfig, readOwnerConfig } from './settings.ts';
 export { formatTable, printable } from './text-table.ts';
 export { countTokens, loadTokenCounter } from './tokens.ts';
 export { defineTool, runTool, toolError } from './tools.ts';

@@ -1,4 +1,4 @@
-import { formatTable } from 'skill-registry/kernel';
+import { CodedError, formatTable, printable } from 'skill-registry/kernel';
 import { openRegistry } from '../open-registry.ts';
 import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal } from '../terminal.ts';
 import { rowOf } from './list.ts';
@@ -7,6 +7,7 @@ export interface SearchFlags {
   readonly limit?: number;
   readonly tag?: string;
   readonly source?: string;
+  readonly embed?: boolean;
 }
 
 /** `skill-registry search <query>`: what a person may see, hidden skills included. */
@@ -16,7 +17,11 @@ export async function search(
   terminal: Terminal,
 ): Promise<ExitStatus> {
   const { registry, problems } = await openRegistry(options, terminal);
-  await registry.searchReady();
+  if (options.embed) {
+    if (registry.config.embeddings.base_url === '') throw notConfigured();
+    await registry.embedSkills();
+  }
+  await registry.searchReady(query);
   const { limit = 20, tag, source } = options;
   const { skills, total, nearest } = registry.list({
     query,
@@ -47,6 +52,17 @@ export async function search(
   const near = nearest ? ` Nearest: ${nearest.join(', ')}.` : '';
   if (total === 0) terminal.err(`No skill fits.${near}\n`);
   else terminal.err(`${total} skill(s)${total > skills.length ? `, the best ${skills.length} shown` : ''}\n`);
+  // The others are told by list and doctor; these are why this answer is as it is.
+  for (const { severity, code, message } of problems()) {
+    if (code.startsWith('EMBEDDINGS_')) terminal.err(`${severity}: ${printable(message)}\n`);
+  }
   await registry.close();
   return EXIT.done;
+}
+
+// --- internal ---
+
+function notConfigured(): CodedError<'INVALID_ARGUMENT'> {
+  const remedy = 'Set embeddings.base_url and embeddings.model in data/skill_registry/config.yaml.';
+  return new CodedError('INVALID_ARGUMENT', `--embed needs an embeddings endpoint. ${remedy}`);
 }

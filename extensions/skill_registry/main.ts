@@ -37,6 +37,8 @@ export class SkillRegistryMain
     this.#registry = await createSkillRegistry({
       root: context.rootDir,
       config: context.config,
+      getSecret: context.getSecret,
+      onProgress: (line) => context.log.info(line),
       onSkillLoaded: (event) => context.events.emit('skill_loaded', event),
       onProblem: ({ severity, file, message }) => context.notifyUser(`${severity}: ${file}: ${message}`),
     });

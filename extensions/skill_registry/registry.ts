@@ -17,6 +17,7 @@ import { createGrants } from './context/grants.ts';
 import { createTurnText } from './context/turn-text.ts';
 import { createVisibility } from './context/visibility.ts';
 import { invalidArgument, registryClosed, skillNotFound } from './errors.ts';
+import { openMeaning } from './open-meaning.ts';
 import { createOverlap } from './overlap.ts';
 import { createReading } from './reading.ts';
 import { createRoleResolver } from './roles.ts';
@@ -24,6 +25,7 @@ import { INDEX_SCHEMA } from './search/index-schema.ts';
 import { listSkills } from './search/list-skills.ts';
 import { nearestIds } from './search/nearest-ids.ts';
 import { createSearcher } from './search/searcher.ts';
+import { VECTOR_SCHEMA } from './search/vector-schema.ts';
 import { bodyOf } from './skill/frontmatter.ts';
 import { adoptSource } from './sources/adopted-source.ts';
 import { hostSurroundings } from './sources/host-surroundings.ts';
@@ -42,6 +44,10 @@ export interface SkillRegistryOptions {
   readonly config?: SkillRegistryConfigInput;
   /** What the gates of skills look for programs and variables in. Default: the environment of the process. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
+  /** Gives EMBEDDINGS_API_KEY, or MODEL_API_KEY with MODEL_BASE_URL when that is the endpoint. Default: there is no key. */
+  readonly getSecret?: (name: string) => string | undefined;
+  /** Told how far embedding has come, when it takes more than a second. Must not throw. */
+  readonly onProgress?: (line: string) => void;
   /** Told of every load of a skill or a file of one. Must not throw. */
   readonly onSkillLoaded?: (event: SkillLoadedEvent) => void;
   /** Told once of each problem that was not there when the registry was opened. Must not throw. */
@@ -75,10 +81,19 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
     return source.readResource(skill, path, maxBytes);
   };
   const ledger = createTokenLedger(config.limits.skill_tokens, readSkill);
-  const schemas = [INDEX_SCHEMA];
+  const schemas = [INDEX_SCHEMA, VECTOR_SCHEMA];
   const cache = openCacheDatabase(join(root, 'data', 'skill_registry', 'cache.db'), schemas);
   const spare = () => openCacheDatabase(':memory:', schemas);
   const searcher = createSearcher({ database: cache, spare, readSkill, pace: createPace });
+  const meaning = openMeaning({
+    config: config.embeddings,
+    database: cache,
+    configFile,
+    readSkill,
+    getSecret: (name) => options.getSecret?.(name),
+    onProgress: (line) => options.onProgress?.(line),
+    onProblems: () => tellProblems(),
+  });
   const visible = createVisibility(() => catalog.snapshot(), grants);
   const skillsFor = (audience: 'model' | 'person', turn: TurnContext): readonly Skill[] =>
     audience === 'person' ? catalog.snapshot().skills : visible(turn);
@@ -86,6 +101,7 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
     config,
     visible,
     searcher,
+    meaning,
     body: (skill) => bodyIfThere(sourceOf(skill), skill, config.limits.file_bytes),
   });
   const closing = new AbortController();
@@ -111,10 +127,18 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
     config,
     list(query = {}, turn = {}) {
       if (query.query?.trim() && closing.signal.aborted) throw registryClosed();
-      return listSkills({ searcher, skillsFor, readSkill }, query, turn);
+      return listSkills({ searcher, meaning, skillsFor, readSkill }, query, turn);
     },
     ...createOverlap({ snapshot: () => catalog.snapshot(), visible, searcher, readFile: readSkillFile }),
-    searchReady: () => searcher.prepare(visible({})),
+    async searchReady(query = '') {
+      await Promise.all([searcher.prepare(visible({})), meaning?.ready(query)]);
+    },
+    async embedSkills({ signal = closing.signal, attempts = 3 } = {}) {
+      if (closing.signal.aborted) throw registryClosed();
+      const { skills } = catalog.snapshot();
+      await meaning?.embed(skills, signal, attempts);
+      return { embedded: meaning?.embedded(skills) ?? 0, total: skills.length };
+    },
     read: (skillId, readOptions, turn) => read(skillId, { audience: turn ? 'model' : 'person', ...readOptions }, turn),
     readResource,
     context: (prompt, turn = {}) => turnText(prompt, turn),
@@ -165,6 +189,7 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
       ...catalog.snapshot().problems,
       ...ledger.problems(catalog.snapshot()),
       ...watchProblems.values(),
+      ...(meaning?.problems() ?? []),
     ],
     tokenCounts: ({ bodies = true } = {}) => ledger.count(catalog.snapshot(), bodies),
     resources(skillId) {
@@ -186,6 +211,7 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
       };
       const prepare = (): void => {
         searcher.prepare(visible({})).catch(onError);
+        meaning?.embed(catalog.snapshot().skills, ended).catch(onError);
       };
       const unsubscribers = [catalog.onChange(countLarge), catalog.onChange(prepare)];
       countLarge();
@@ -200,6 +226,7 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
       if (closing.signal.aborted) return;
       closing.abort();
       searcher.close();
+      meaning?.close();
       cache.close();
     },
   };
