@@ -59,9 +59,11 @@ async function relevanceOf(
   { searcher, meaning, config }: TurnTextOptions,
 ): Promise<Relevance> {
   const { pinned } = config.catalog;
+  const kept = pinned.length > 0 ? skills.filter((skill) => pinned.includes(skill.id)) : [];
+  // Nothing is relevant to nothing, and no index is needed to know it.
+  if (prompt.trim() === '') return { ranked: kept, fitting: [] };
   await Promise.all([atMost(searcher.prepare(skills), MAX_WAIT_MS), meaning?.ready(prompt)]);
   const relevant = searcher.relevant(skills, prompt, meaning?.likeness(skills, prompt));
-  const kept = pinned.length > 0 ? skills.filter((skill) => pinned.includes(skill.id)) : [];
   const others = relevant.filter(({ skill }) => !kept.includes(skill));
   return {
     ranked: [...kept, ...others.map(({ skill }) => skill)],

@@ -36,6 +36,7 @@ const MAX_RELEVANT = 1000;
 const MAX_NAME = 80;
 /** Nor has a part of a word, or what was meant to be an id. */
 const MAX_PART = 40;
+const MAX_NAME_WORDS = 3;
 
 /**
  * What fits a query, best first: names that it is or begins, then trigger keywords that it is, then by rank.
@@ -125,7 +126,8 @@ export function nearestTo(
 ): readonly string[] {
   const skills = accepts ? pool.skills.filter(accepts) : pool.skills;
   // A sentence looks like no id.
-  const ids = query.length > MAX_PART ? [] : skills.map(({ id }) => id);
+  const sentence = query.length > MAX_PART || query.trim().split(/\s+/).length > MAX_NAME_WORDS;
+  const ids = sentence ? [] : skills.map(({ id }) => id);
   const alike = nearestIds(ids, query.trim(), MAX_NEAREST);
   const least = leastOf(fused, MAX_RELEVANT);
   const ranked: number[] = [];
