@@ -1,5 +1,5 @@
 import { createSkillRegistry, type SkillRegistry } from 'skill-registry';
-import { mergeConfig, type Problem } from 'skill-registry/kernel';
+import { createSecrets, mergeConfig, type Problem, printable } from 'skill-registry/kernel';
 import { findRoot, flagConfig, ownerConfig } from './find-root.ts';
 import type { GlobalOptions, Terminal } from './terminal.ts';
 import { withProgress } from './with-progress.ts';
@@ -15,7 +15,12 @@ export interface OpenRegistry {
 export async function openRegistry(options: GlobalOptions, terminal: Terminal): Promise<OpenRegistry> {
   const root = findRoot(options, terminal);
   const owner = ownerConfig(root);
-  const config = mergeConfig(owner.values, flagConfig(options, terminal));
-  const registry = await withProgress('Reading skills', terminal, createSkillRegistry({ root, config }));
+  const opening = createSkillRegistry({
+    root,
+    config: mergeConfig(owner.values, flagConfig(options, terminal)),
+    getSecret: createSecrets(root, terminal.environment),
+    onProgress: (line) => terminal.err(`${printable(line)}\n`),
+  });
+  const registry = await withProgress('Reading skills', terminal, opening);
   return { root, registry, problems: () => [...owner.problems, ...registry.problems()] };
 }

@@ -91,6 +91,7 @@ function createProgram(terminal: Terminal, done: (status: ExitStatus) => void): 
     .option('--limit <count>', 'at most this many, 1-200 (default: 20)', countOption)
     .option('--tag <tag>', 'only skills with this tag')
     .option('--source <id>', 'only skills of this source')
+    .option('--embed', 'first embed the skills that are not embedded yet, for search by meaning')
     .action(async (query: string, options: GlobalOptions & SearchFlags) =>
       done(await (await import('./commands/search.ts')).search(query, options, terminal)),
     );

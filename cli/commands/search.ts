@@ -1,4 +1,4 @@
-import { formatTable } from 'skill-registry/kernel';
+import { CodedError, formatTable, printable } from 'skill-registry/kernel';
 import { openRegistry } from '../open-registry.ts';
 import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal } from '../terminal.ts';
 import { withProgress } from '../with-progress.ts';
@@ -8,6 +8,7 @@ export interface SearchFlags {
   readonly limit?: number;
   readonly tag?: string;
   readonly source?: string;
+  readonly embed?: boolean;
 }
 
 /** `skill-registry search <query>`: what a person may see, hidden skills included. */
@@ -17,7 +18,11 @@ export async function search(
   terminal: Terminal,
 ): Promise<ExitStatus> {
   const { registry, problems } = await openRegistry(options, terminal);
-  await withProgress('Indexing skills, once', terminal, registry.searchReady());
+  if (options.embed) {
+    if (registry.config.embeddings.base_url === '') throw notConfigured();
+    await withProgress('Embedding skills', terminal, registry.embedSkills());
+  }
+  await withProgress('Indexing skills, once', terminal, registry.searchReady(query));
   const { limit = 20, tag, source } = options;
   const { skills, total, nearest } = registry.list({
     query,
@@ -48,6 +53,17 @@ export async function search(
   const near = nearest ? ` Nearest: ${nearest.join(', ')}.` : '';
   if (total === 0) terminal.err(`No skill fits.${near}\n`);
   else terminal.err(`${total} skill(s)${total > skills.length ? `, the best ${skills.length} shown` : ''}\n`);
+  // The others are told by list and doctor; these are why this answer is as it is.
+  for (const { severity, code, message } of problems()) {
+    if (code.startsWith('EMBEDDINGS_')) terminal.err(`${severity}: ${printable(message)}\n`);
+  }
   await registry.close();
   return EXIT.done;
+}
+
+// --- internal ---
+
+function notConfigured(): CodedError<'INVALID_ARGUMENT'> {
+  const remedy = 'Set embeddings.base_url and embeddings.model in data/skill_registry/config.yaml.';
+  return new CodedError('INVALID_ARGUMENT', `--embed needs an embeddings endpoint. ${remedy}`);
 }

@@ -3,12 +3,13 @@ import type { Problem, Tool, TurnContext } from 'skill-registry/kernel';
 import type { Skill, Snapshot } from './catalog-types.ts';
 import type { SkillRegistryConfig, SourceConfig } from './config.ts';
 import type { History, Management, Proposals } from './proposals/types.ts';
-import type { OverlapReport, RetrievalChange, SearchReason } from './search/search-types.ts';
+import type { EmbeddedSkills, OverlapReport, RetrievalChange, SearchReason } from './search/search-types.ts';
 import type { SkillSource } from './sources/source.ts';
 
 export type { Pack, PackScopes, Skill, Snapshot, SourceStatus } from './catalog-types.ts';
 export type * from './proposals/types.ts';
 export type {
+  EmbeddedSkills,
   Neighbourhood,
   OverlapReport,
   RetrievalChange,
@@ -147,8 +148,21 @@ export interface SkillRegistry {
    * @throws INVALID_ARGUMENT, REGISTRY_CLOSED (with a query).
    */
   list(query?: ListQuery, turn?: TurnContext): SkillList;
-  /** Indexes what is not indexed yet, in slices, other work going on between them. */
-  searchReady(): Promise<void>;
+  /**
+   * Indexes what is not indexed yet, in slices, other work going on between them.
+   *
+   * @param query - Also asks the embeddings endpoint about it, for at most `embeddings.timeout_ms`, so that `list` with the same
+   * query goes by meaning too.
+   */
+  searchReady(query?: string): Promise<void>;
+  /**
+   * Embeds the skills that have no vector yet; `watch` does so by itself. Nothing without `embeddings.base_url`. Why some are
+   * missing afterwards is in `problems()`.
+   *
+   * @param options.attempts - How often one request is made before it is given up. Default: 3.
+   * @throws REGISTRY_CLOSED.
+   */
+  embedSkills(options?: { readonly signal?: AbortSignal; readonly attempts?: number }): Promise<EmbeddedSkills>;
   /** Which skills compete, and which trigger queries (`evals/trigger-eval.json`, `trigger_keywords`) another skill steals. */
   overlap(): Promise<OverlapReport>;
   /**

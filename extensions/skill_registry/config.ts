@@ -1,4 +1,5 @@
 import { type Problem, z } from 'skill-registry/kernel';
+import { type EmbeddingsConfig, embeddings } from './config-embeddings.ts';
 import { PACKAGE_NAME } from './sources/package-name.ts';
 
 /** One place skills come from: exactly one of `path`, `package`, `pack`, `inline`, `preset` and `shipped`. */
@@ -72,6 +73,7 @@ export interface SkillRegistryConfig {
     readonly scan_depth: number;
   };
   readonly tools: readonly ToolName[];
+  readonly embeddings: EmbeddingsConfig;
   /** Whether gates such as `requires.bins` hide skills, and the settings that `requires.config` asks for. */
   readonly gates: { readonly check: boolean; readonly settings: Readonly<Record<string, unknown>> };
 }
@@ -149,6 +151,7 @@ const schema = z.strictObject({
     })
     .prefault({}),
   tools: z.array(z.enum(TOOL_NAMES)).default([...DEFAULT_TOOLS]),
+  embeddings,
   gates: z
     .strictObject({ check: z.boolean().default(true), settings: z.record(z.string(), z.unknown()).default({}) })
     .prefault({}),

@@ -41,6 +41,8 @@ export class SkillRegistryMain
       root: context.rootDir,
       dataDir: context.dataDir,
       config: context.config,
+      getSecret: context.getSecret,
+      onProgress: (line) => context.log.info(line),
       onSkillLoaded: (event) => context.events.emit('skill_loaded', event),
       onProblem: ({ severity, file, message }) => context.notifyUser(`${severity}: ${file}: ${message}`),
     });

@@ -24,6 +24,7 @@ import { INDEX_SCHEMA } from './search/index-schema.ts';
 import { listSkills } from './search/list-skills.ts';
 import { nearestIds } from './search/nearest-ids.ts';
 import { createSearcher } from './search/searcher.ts';
+import { VECTOR_SCHEMA } from './search/vector-schema.ts';
 import { applyMessage } from './skill/apply-message.ts';
 import { bodyOf } from './skill/frontmatter.ts';
 import { hostSurroundings } from './sources/host-surroundings.ts';
@@ -52,6 +53,10 @@ export interface SkillRegistryOptions {
   readonly dataDir?: string;
   /** Told of each step of a change to a skill: a process may die at any of them, and the next one goes on from there. */
   readonly onWriteStep?: (step: WriteStep) => void;
+  /** Gives EMBEDDINGS_API_KEY, or MODEL_API_KEY with MODEL_BASE_URL when that is the endpoint. Default: there is no key. */
+  readonly getSecret?: (name: string) => string | undefined;
+  /** Told how far embedding has come, when it takes more than a second. Must not throw. */
+  readonly onProgress?: (line: string) => void;
   /** Told of every load of a skill or a file of one. Must not throw. */
   readonly onSkillLoaded?: (event: SkillLoadedEvent) => void;
   /** Told once of each problem that was not there when the registry was opened. Must not throw. */
@@ -94,12 +99,25 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
     return source.readResource(skill, path, maxBytes);
   };
   const ledger = createTokenLedger(config.limits.skill_tokens, readSkill, cache);
+  const openIndex = () => openCacheDatabase(cacheFile ?? ':memory:', SCHEMAS);
   const searcher = createSearcher({
-    database: () => openCacheDatabase(cacheFile ?? ':memory:', SCHEMAS),
+    database: openIndex,
     spare: () => openCacheDatabase(':memory:', SCHEMAS),
     readSkill,
     pace: createPace,
   });
+  const meaning =
+    config.embeddings.base_url === ''
+      ? undefined
+      : (await import('./open-meaning.ts')).openMeaning({
+          config: config.embeddings,
+          database: openIndex(),
+          configFile,
+          readSkill,
+          getSecret: (name) => options.getSecret?.(name),
+          onProgress: (line) => options.onProgress?.(line),
+          onProblems: () => tellProblems(),
+        });
   const visible = createVisibility(() => catalog.snapshot(), grants);
   const skillsFor = (audience: 'model' | 'person', turn: TurnContext): readonly Skill[] =>
     audience === 'person' ? catalog.snapshot().skills : visible(turn);
@@ -107,6 +125,7 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
     config,
     visible,
     searcher,
+    meaning,
     body: (skill) => bodyIfThere(sourceOf(skill), skill, config.limits.file_bytes),
   });
   const closing = new AbortController();
@@ -146,10 +165,18 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
     config,
     list(query = {}, turn = {}) {
       if (query.query?.trim() && closing.signal.aborted) throw registryClosed();
-      return listSkills({ searcher, skillsFor, readSkill }, query, turn);
+      return listSkills({ searcher, meaning, skillsFor, readSkill }, query, turn);
     },
     ...createOverlap({ snapshot: () => catalog.snapshot(), visible, searcher, readFile: readSkillFile }),
-    searchReady: () => searcher.prepare(visible({})),
+    async searchReady(query = '') {
+      await Promise.all([searcher.prepare(visible({})), meaning?.ready(query)]);
+    },
+    async embedSkills({ signal = closing.signal, attempts = 3 } = {}) {
+      if (closing.signal.aborted) throw registryClosed();
+      const { skills } = catalog.snapshot();
+      await meaning?.embed(skills, signal, attempts);
+      return { embedded: meaning?.embedded(skills) ?? 0, total: skills.length };
+    },
     read: (skillId, readOptions, turn) => read(skillId, { audience: turn ? 'model' : 'person', ...readOptions }, turn),
     readResource,
     readBytes,
@@ -182,6 +209,7 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
       ...watchProblems.values(),
       ...records.problems(),
       ...cacheProblems(cacheFile, cache),
+      ...(meaning?.problems() ?? []),
     ],
     tokenCounts: ({ bodies = true, atMost = Number.POSITIVE_INFINITY } = {}) =>
       ledger.count(catalog.snapshot(), { bodies, atMost }),
@@ -207,6 +235,7 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
       };
       const prepare = (): void => {
         searcher.prepare(visible({})).catch(onError);
+        meaning?.embed(catalog.snapshot().skills, ended).catch(onError);
       };
       const unsubscribers = [catalog.onChange(count), catalog.onChange(prepare)];
       count();
@@ -225,6 +254,7 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
       closing.abort();
       await records.close();
       searcher.close();
+      meaning?.close();
       skillFiles.flush();
       ledger.flush();
       cache.close();
@@ -241,7 +271,13 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
 // --- internal ---
 
 /** Everything that is kept in cache.db. */
-const SCHEMAS: readonly string[] = [CONFIG_SCHEMA, SKILL_FILES_SCHEMA, TOKEN_COUNTS_SCHEMA, INDEX_SCHEMA];
+const SCHEMAS: readonly string[] = [
+  CONFIG_SCHEMA,
+  SKILL_FILES_SCHEMA,
+  TOKEN_COUNTS_SCHEMA,
+  INDEX_SCHEMA,
+  VECTOR_SCHEMA,
+];
 
 function bodyIfThere(source: SkillSource | undefined, skill: Skill, maxBytes: number): string | undefined {
   try {

@@ -8,7 +8,8 @@ import { ROOT, sourceFiles } from './imports.ts';
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
 
 /** Literals that look like codes and are none. */
-const NO_CODES = /^(MODEL_BASE_URL|MODEL_API_KEY|MODEL_NAME|MULTIPLE_DOCS|SKILL_PATH|SKILL_MCP_TOKEN|SQLITE_[A-Z]+)$/;
+const NO_CODES =
+  /^(MODEL_BASE_URL|MODEL_API_KEY|EMBEDDINGS_API_KEY|MODEL_NAME|MULTIPLE_DOCS|SKILL_PATH|SKILL_MCP_TOKEN|SQLITE_[A-Z]+)$/;
 
 it('documents every code, and no code that does not exist', () => {
   const sources = ['kernel', 'extensions', 'cli'].flatMap(sourceFiles).map(read).join('\n');
@@ -28,7 +29,10 @@ it.each(['skill_registry', 'skill_mcp'])('documents every key of the config bloc
   );
   const missing = paths.filter(([path, byDefault]) => {
     const row = page.split('\n').find((line) => line.startsWith(`| \`${path}\` |`));
-    return row === undefined || (typeof byDefault !== 'object' && !row.includes(`\`${byDefault}\``));
+    return (
+      row === undefined ||
+      (typeof byDefault !== 'object' && !row.includes(`\`${byDefault === '' ? '""' : byDefault}\``))
+    );
   });
   expect(missing).toEqual([]);
 });

@@ -1,6 +1,7 @@
 import type { TurnContext } from 'skill-registry/kernel';
 import type { Skill } from '../api.ts';
 import type { SkillRegistryConfig } from '../config.ts';
+import type { Meaning } from '../search/meaning.ts';
 import type { Searcher } from '../search/searcher.ts';
 import { systemText } from './system-text.ts';
 import { createThreadChoices } from './thread-choices.ts';
@@ -10,6 +11,8 @@ export interface TurnTextOptions {
   /** What an agent sees in a turn; the same array for the same scope. */
   readonly visible: (turn: TurnContext) => readonly Skill[];
   readonly searcher: Searcher;
+  /** Absent: words alone decide. */
+  readonly meaning: Pick<Meaning, 'ready' | 'likeness'> | undefined;
   /** The body of a skill; undefined when it has just gone. */
   readonly body: (skill: Skill) => string | undefined;
 }
@@ -21,13 +24,13 @@ const MAX_WAIT_MS = 1000;
 export function createTurnText(
   options: TurnTextOptions,
 ): (prompt: string, turn: TurnContext) => Promise<string | null> {
-  const { config, visible, searcher, body } = options;
+  const { config, visible, body } = options;
   const threads = createThreadChoices();
   return (prompt, turn) => {
     const skills = visible(turn);
     let found: Promise<Relevance> | undefined;
     const relevance = (): Promise<Relevance> => {
-      found ??= relevanceOf(skills, prompt, searcher, config.catalog.pinned);
+      found ??= relevanceOf(skills, prompt, options);
       return found;
     };
     return systemText(skills, {
@@ -53,14 +56,14 @@ interface Relevance {
 async function relevanceOf(
   skills: readonly Skill[],
   prompt: string,
-  searcher: Searcher,
-  pinned: readonly string[],
+  { searcher, meaning, config }: TurnTextOptions,
 ): Promise<Relevance> {
+  const { pinned } = config.catalog;
   const kept = pinned.length > 0 ? skills.filter((skill) => pinned.includes(skill.id)) : [];
   // Nothing is relevant to nothing, and no index is needed to know it.
   if (prompt.trim() === '') return { ranked: kept, fitting: [] };
-  await atMost(searcher.prepare(skills), MAX_WAIT_MS);
-  const relevant = searcher.relevant(skills, prompt);
+  await Promise.all([atMost(searcher.prepare(skills), MAX_WAIT_MS), meaning?.ready(prompt)]);
+  const relevant = searcher.relevant(skills, prompt, meaning?.likeness(skills, prompt));
   const others = relevant.filter(({ skill }) => !kept.includes(skill));
   return {
     ranked: [...kept, ...others.map(({ skill }) => skill)],

@@ -1,5 +1,7 @@
 import type { Skill } from '../api.ts';
 import { foldLine } from '../skill/text.ts';
+import { fuseRanks } from './fuse.ts';
+import type { Likeness } from './likeness.ts';
 import { asName, contains } from './name-match.ts';
 import { namedBy, namesWith } from './name-table.ts';
 import { nearestIds } from './nearest-ids.ts';
@@ -10,6 +12,8 @@ export interface SearchHit {
   readonly skill: Skill;
   /** 0-1, falling within one answer. From 0.85: the query is a name, the beginning of one, or a trigger keyword. */
   readonly score: number;
+  /** No word found it, only what it means. */
+  readonly byMeaning?: true;
 }
 
 /** With less confidence and less coverage a query is taken to be about something that no skill is for. */
@@ -19,6 +23,8 @@ const ENOUGH_COVERAGE = 0.6;
 const TAIL = 0.4;
 /** Confidence is seldom above a half: doubled it fills the scale below the names. */
 const SCALE = 2;
+/** A sum of parts is seldom exactly 1. */
+const ALL_WORDS = 0.999;
 const MAX_SCORE = 0.84;
 const PART_OF_NAME = 0.3;
 const PART_OF_TEXT = 0.15;
@@ -36,12 +42,14 @@ const MAX_NAME_WORDS = 3;
  * What fits a query, best first: names that it is or begins, then trigger keywords that it is, then by rank.
  *
  * @param wanted - The query, by `asName`.
+ * @param likeness - Fused with the ranking by words; see `fuse.ts`.
  */
 export function hitsOf(
   pool: Pool,
   ranking: Ranking,
   wanted: string,
   accepts?: (skill: Skill) => boolean,
+  likeness?: Likeness,
 ): readonly SearchHit[] {
   const { fused } = ranking;
   const accepted = accepts ? pool.skills.map(accepts) : undefined;
@@ -50,32 +58,47 @@ export function hitsOf(
   const top = best >= 0 ? (fused[best] as number) : 0;
   const confidence = best >= 0 ? Math.min(MAX_SCORE, (ranking.confidence[best] as number) * SCALE) : 0;
   const names = namedBy(pool.names, wanted.length <= MAX_NAME ? wanted : '');
-  const hits: { readonly skill: Skill; readonly score: number; readonly rank: number }[] = [];
+  const hits: (SearchHit & { readonly rank: number })[] = [];
   const least = fitting ? top * TAIL : Number.POSITIVE_INFINITY;
+  const scores = scoresOf(pool, ranking, { best: fitting ? best : -1, accepted, confidence, likeness });
   for (let position = 0; position < fused.length; position++) {
     const rank = fused[position] as number;
     const named = names.get(position);
-    if ((named === undefined && rank < least) || accepted?.[position] === false) continue;
-    hits.push({ skill: pool.skills[position] as Skill, score: named ?? (confidence * rank) / top, rank });
+    const skill = pool.skills[position] as Skill;
+    const byWords = named !== undefined || rank >= least;
+    if ((!byWords && !likeness?.fitting.has(skill)) || accepted?.[position] === false) continue;
+    const score = named ?? (scores[position] as number);
+    hits.push({ skill, score, rank, ...(byWords ? {} : { byMeaning: true }) });
   }
-  return hits.sort((a, b) => b.score - a.score || b.rank - a.rank).map(({ skill, score }) => ({ skill, score }));
+  return hits.sort((a, b) => b.score - a.score || b.rank - a.rank).map(({ rank: _, ...hit }) => hit);
 }
 
-/** Those that share a term with a prompt, best first, so many as a prompt can ever show. */
-export function relevantOf(pool: Pool, ranking: Ranking): readonly (SearchHit & { readonly fits: boolean })[] {
+/**
+ * Those that share a term with a prompt, or come near it, best first, so many as a prompt can ever show.
+ */
+export function relevantOf(
+  pool: Pool,
+  ranking: Ranking,
+  likeness?: Likeness,
+): readonly (SearchHit & { readonly fits: boolean })[] {
   const { fused, confidence } = ranking;
-  const least = leastOf(fused, MAX_RELEVANT);
+  const best = bestOf(fused, undefined);
+  const fitting = best >= 0 && fits(ranking, best);
+  const tail = best >= 0 ? (fused[best] as number) * TAIL : 0;
+  const ranks = likeness ? fuseRanks(pool, fused, best, likeness) : fused;
+  const least = leastOf(ranks, MAX_RELEVANT);
   const positions: number[] = [];
-  for (let at = 0; at < fused.length; at++) if ((fused[at] as number) >= least) positions.push(at);
-  positions.sort((a, b) => (fused[b] as number) - (fused[a] as number) || a - b);
-  const top = positions[0];
-  const fitting = top !== undefined && fits(ranking, top);
-  const tail = top === undefined ? 0 : (fused[top] as number) * TAIL;
-  return positions.map((at) => ({
-    skill: pool.skills[at] as Skill,
-    score: Math.min(MAX_SCORE, (confidence[at] as number) * SCALE),
-    fits: fitting && (fused[at] as number) >= tail,
-  }));
+  for (let at = 0; at < ranks.length; at++) if ((ranks[at] as number) >= least) positions.push(at);
+  positions.sort((a, b) => (ranks[b] as number) - (ranks[a] as number) || a - b);
+  return positions.map((at) => {
+    const skill = pool.skills[at] as Skill;
+    const near = likeness?.fitting.has(skill) ?? false;
+    return {
+      skill,
+      score: Math.min(MAX_SCORE, (confidence[at] as number) * SCALE),
+      fits: near || (fitting && (fused[at] as number) >= tail),
+    };
+  });
 }
 
 /** For a query that no word matches: the names it is a part of; else, when it is one word, what says it within another. */
@@ -122,6 +145,29 @@ export function nearestTo(
 function leastOf(values: Float64Array, most: number): number {
   const above = values.filter((value) => value > 0).sort();
   return above[Math.max(0, above.length - most)] ?? Number.POSITIVE_INFINITY;
+}
+
+interface Scoring {
+  /** Of those that fit by words; -1: none does, and their rank tells nothing. */
+  readonly best: number;
+  readonly accepted: readonly boolean[] | undefined;
+  /** Of the best one. */
+  readonly confidence: number;
+  readonly likeness: Likeness | undefined;
+}
+
+/** By position, 0 to `MAX_SCORE` for those that are accepted. */
+function scoresOf(
+  pool: Pool,
+  { fused, coverage }: Ranking,
+  { best, accepted, confidence, likeness }: Scoring,
+): Float64Array {
+  const ranks = likeness ? fuseRanks(pool, fused, best, likeness) : fused;
+  const highest = ranks[bestOf(ranks, accepted)] ?? 0;
+  // What has every word of the query keeps its place.
+  if (likeness && best >= 0 && (coverage[best] as number) >= ALL_WORDS) ranks[best] = highest;
+  const surety = Math.max(best >= 0 ? confidence : 0, (likeness?.confidence ?? 0) * MAX_SCORE);
+  return ranks.map((rank) => (highest > 0 ? (surety * rank) / highest : 0));
 }
 
 function bestOf(values: Float64Array, accepted: readonly boolean[] | undefined): number {

@@ -3,11 +3,14 @@ import type { ListedSkill, ListQuery, Skill, SkillList } from '../api.ts';
 import { invalidArgument } from '../errors.ts';
 import { bodyOf } from '../skill/frontmatter.ts';
 import { shorten } from '../skill/text.ts';
+import type { Meaning } from './meaning.ts';
 import type { Searcher } from './searcher.ts';
-import { reasonFor } from './why.ts';
+import { meaningReason, reasonFor } from './why.ts';
 
 export interface ListOptions {
   readonly searcher: Searcher;
+  /** Absent: words alone decide. */
+  readonly meaning: Pick<Meaning, 'likeness'> | undefined;
   /** What is visible to whom, in order of the catalog. */
   readonly skillsFor: (audience: 'model' | 'person', turn: TurnContext) => readonly Skill[];
   /** The bytes of SKILL.md; may throw. */
@@ -21,7 +24,7 @@ const MAX_QUERY = 2000;
 
 /** Answers `list_skills` and the command's `search`. @throws INVALID_ARGUMENT. */
 export function listSkills(
-  { searcher, skillsFor, readSkill }: ListOptions,
+  { searcher, meaning, skillsFor, readSkill }: ListOptions,
   { query, tag, source, limit = 20, why = false, audience = 'model' }: ListQuery,
   turn: TurnContext,
 ): SkillList {
@@ -39,12 +42,13 @@ export function listSkills(
     skills,
     text,
     tag === undefined && source === undefined ? undefined : wanted,
+    meaning?.likeness(skills, text),
   );
   const body = (skill: Skill): string | undefined => bodyIfThere(skill, readSkill);
-  const listed = hits.slice(0, limit).map(({ skill, score }) => ({
+  const listed = hits.slice(0, limit).map(({ skill, score, byMeaning }) => ({
     ...rowOf(skill),
     score: Number(score.toFixed(3)),
-    ...(why ? { why: reasonFor(skill, text, terms, body) } : {}),
+    ...(why ? { why: byMeaning ? meaningReason(skill) : reasonFor(skill, text, terms, body) } : {}),
   }));
   return {
     skills: listed,

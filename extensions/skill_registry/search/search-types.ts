@@ -2,7 +2,8 @@ import type { Problem } from 'skill-registry/kernel';
 
 /** Where a query was found in a skill. */
 export interface SearchReason {
-  readonly field: 'id' | 'name' | 'tags' | 'trigger_keywords' | 'description' | 'body';
+  /** `semantic`: no word was found, but it means much the same. */
+  readonly field: 'id' | 'name' | 'tags' | 'trigger_keywords' | 'description' | 'body' | 'semantic';
   /** One line of it, at most 160 characters, without invisible ones. */
   readonly snippet: string;
 }
@@ -44,4 +45,10 @@ export interface RetrievalChange {
   readonly should_trigger: boolean;
   readonly before: string | null;
   readonly after: string | null;
+}
+
+/** How many skills of the catalog have a vector. */
+export interface EmbeddedSkills {
+  readonly embedded: number;
+  readonly total: number;
 }

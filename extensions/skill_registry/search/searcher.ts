@@ -5,6 +5,7 @@ import { parseSkill } from '../skill/parse-skill.ts';
 import { createGuardedIndex } from './guarded-index.ts';
 import { hitsOf, insideWords, nearestTo, relevantOf, type SearchHit } from './hits.ts';
 import { createIndexer } from './indexer.ts';
+import type { Likeness } from './likeness.ts';
 import { asName } from './name-match.ts';
 import { withPhrases } from './phrases.ts';
 import { makePool, type Pool } from './pool.ts';
@@ -29,13 +30,23 @@ export interface Searcher {
    *
    * @param skills - What is told of words (how rare they are) is counted over these. The same array costs less.
    * @param accepts - Which of them may be found. Default: all.
+   * @param likeness - By meaning, to be fused with what the words say. A phrase in quotes goes by words alone.
    */
-  search(skills: readonly Skill[], query: string, accepts?: (skill: Skill) => boolean): SearchAnswer;
+  search(
+    skills: readonly Skill[],
+    query: string,
+    accepts?: (skill: Skill) => boolean,
+    likeness?: Likeness,
+  ): SearchAnswer;
   /**
    * Every skill a prompt has anything to do with, best first. There is no cut-off: a skill that is not shown cannot be chosen.
    * `fits` tells those that `search` would not have cut off. What is not indexed yet is passed over: see `prepare`.
    */
-  relevant(skills: readonly Skill[], prompt: string): readonly (SearchHit & { readonly fits: boolean })[];
+  relevant(
+    skills: readonly Skill[],
+    prompt: string,
+    likeness?: Likeness,
+  ): readonly (SearchHit & { readonly fits: boolean })[];
   /** Indexes in slices what is missing, so that the next search need not. Calls run one after the other. */
   prepare(skills: readonly Skill[]): Promise<void>;
   /** A skill as it would be with another SKILL.md, for a search; undefined when that says nothing. */
@@ -95,19 +106,23 @@ export function createSearcher({ database, spare, readSkill: readStored, pace }:
     );
 
   return {
-    search(skills, text, accepts) {
+    search(skills, text, accepts, likeness) {
       const query = parseQuery(text);
       const pool = completePool(skills);
       const { ranking, terms } = rank(pool, query, true);
-      const found = hitsOf(pool, ranking, asName(text), accepts);
-      const fitting = query.phrases.length > 0 ? withPhrases(found, query, readSkill) : found;
-      const hits = fitting.length > 0 || query.phrases.length > 0 ? fitting : insideWords(pool, text, accepts);
+      if (query.phrases.length > 0) {
+        const hits = withPhrases(hitsOf(pool, ranking, asName(text), accepts), query, readSkill);
+        return { hits, nearest: hits.length > 0 ? [] : nearestTo(pool, ranking, text, accepts), terms };
+      }
+      const found = hitsOf(pool, ranking, asName(text), accepts, likeness);
+      const byWords = found.some(({ byMeaning }) => !byMeaning);
+      const hits = byWords ? found : withMeaning(insideWords(pool, text, accepts), found);
       return { hits, nearest: hits.length > 0 ? [] : nearestTo(pool, ranking, text, accepts), terms };
     },
-    relevant(skills, prompt) {
+    relevant(skills, prompt, likeness) {
       if (closing.signal.aborted) return [];
       const pool = knownPool(skills) ?? guarded.use((index) => makePool(skills, index));
-      return relevantOf(pool, rank(pool, parseQuery(prompt), false).ranking);
+      return relevantOf(pool, rank(pool, parseQuery(prompt), false).ranking, likeness);
     },
     async prepare(skills) {
       if (closing.signal.aborted || knownPool(skills)) return;
@@ -142,4 +157,12 @@ export function createSearcher({ database, spare, readSkill: readStored, pace }:
 interface Ranked {
   readonly ranking: Ranking;
   readonly terms: ReadonlySet<string>;
+}
+
+/** What the words are a part of, then what is only near. */
+function withMeaning(inside: readonly SearchHit[], near: readonly SearchHit[]): readonly SearchHit[] {
+  const had = new Set(inside.map(({ skill }) => skill));
+  const most = inside.at(-1)?.score ?? 1;
+  const others = near.filter(({ skill }) => !had.has(skill));
+  return [...inside, ...others.map((hit) => ({ ...hit, score: Math.min(hit.score, most) }))];
 }

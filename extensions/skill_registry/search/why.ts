@@ -43,6 +43,11 @@ export function reasonFor(
   return { field: best.field, snippet: snippetOf(best.text, terms) };
 }
 
+/** Of a skill that no word found: what it says it is for. */
+export function meaningReason({ description }: Skill): SearchReason {
+  return { field: 'semantic', snippet: cut(description) };
+}
+
 // --- internal ---
 
 function nameReason(skill: Skill, wanted: string): SearchReason | undefined {

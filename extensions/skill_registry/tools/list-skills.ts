@@ -15,7 +15,7 @@ export function listSkillsTool(registry: Pick<SkillRegistry, 'list' | 'searchRea
     }),
     execute: async ({ query, tag, source, limit }, { turn }) => {
       const given = Object.entries({ query, tag, source, limit }).filter(([, value]) => value !== undefined);
-      if (query?.trim()) await registry.searchReady();
+      if (query?.trim()) await registry.searchReady(query);
       return { success: true, ...registry.list(Object.fromEntries(given), turn) };
     },
   });

@@ -1,0 +1,50 @@
+import type { Skill } from './api.ts';
+import { createPace } from './catalog/pace.ts';
+import type { EmbeddingsConfig } from './config-embeddings.ts';
+import type { SqliteDatabase } from './open-database.ts';
+import { createMeaning, type Meaning } from './search/meaning.ts';
+
+export interface OpenMeaningOptions {
+  readonly config: EmbeddingsConfig;
+  /** The cache's database, with the tables of `VECTOR_SCHEMA`; `close` closes it. */
+  readonly database: SqliteDatabase;
+  /** Named in problems. */
+  readonly configFile: string;
+  /** The bytes of SKILL.md; may throw. */
+  readonly readSkill: (skill: Skill) => Buffer;
+  /** `EMBEDDINGS_API_KEY`, `MODEL_API_KEY`, `MODEL_BASE_URL`. */
+  readonly getSecret: (name: string) => string | undefined;
+  readonly onProgress: (line: string) => void;
+  readonly onProblems: () => void;
+}
+
+/** Search by meaning through the endpoint that the config names. */
+export function openMeaning({ config, getSecret, readSkill, ...rest }: OpenMeaningOptions): Meaning {
+  const { base_url: baseUrl, model, timeout_ms: timeoutMs, batch } = config;
+  const readText = (skill: Skill): string | undefined => {
+    try {
+      return readSkill(skill).toString('utf8');
+    } catch {
+      // Gone since the snapshot; the next one will not have it.
+      return undefined;
+    }
+  };
+  const endpoint = { baseUrl, model, key: keyFor(baseUrl, getSecret) };
+  const meaning = createMeaning({ endpoint, timeoutMs, batch, readText, pace: createPace, ...rest });
+  return {
+    ...meaning,
+    close() {
+      meaning.close();
+      rest.database.close();
+    },
+  };
+}
+
+// --- internal ---
+
+/** The key of the model goes nowhere but to the model's own endpoint. */
+function keyFor(baseUrl: string, getSecret: (name: string) => string | undefined): string | undefined {
+  const modelUrl = getSecret('MODEL_BASE_URL')?.replace(/\/+$/, '');
+  const shared = modelUrl === baseUrl.replace(/\/+$/, '') ? getSecret('MODEL_API_KEY') : undefined;
+  return getSecret('EMBEDDINGS_API_KEY') ?? shared;
+}

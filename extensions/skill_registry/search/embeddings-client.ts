@@ -1,0 +1,171 @@
+import { describeError } from 'skill-registry/kernel';
+import { readEmbeddings } from './embeddings-answer.ts';
+
+/** Any endpoint that speaks OpenAI's `/embeddings`. */
+export interface EmbeddingsEndpoint {
+  /** `http(s)://...`; `/embeddings` is appended to its path. */
+  readonly baseUrl: string;
+  readonly model: string;
+  /** Sent as a bearer token; never shown. */
+  readonly key: string | undefined;
+}
+
+export type EmbeddingsFailureCode = 'EMBEDDINGS_FAILED' | 'EMBEDDINGS_INVALID';
+
+export interface EmbeddingsFailureOptions {
+  readonly code: EmbeddingsFailureCode;
+  /** Default: false. */
+  readonly passing?: boolean;
+  readonly retryAfterMs?: number | undefined;
+  readonly cause?: unknown;
+}
+
+/** Why there are no vectors. The message holds neither the key nor anything that was sent. */
+export class EmbeddingsFailure extends Error {
+  readonly code: EmbeddingsFailureCode;
+  /** Whether the same request may go well later. */
+  readonly passing: boolean;
+  /** What the endpoint asked for, in milliseconds. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(message: string, { code, passing = false, retryAfterMs, cause }: EmbeddingsFailureOptions) {
+    super(message, { cause });
+    this.code = code;
+    this.passing = passing;
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/** No vector has more numbers. */
+const MAX_DIMENSIONS = 16_384;
+/** One number and its comma in JSON. */
+const NUMBER_BYTES = 32;
+const ENVELOPE_BYTES = 65_536;
+/** Of what an endpoint says about a refusal, so many characters are shown. */
+const MAX_REASON = 200;
+
+/**
+ * Asks for the vectors of some texts: one request, in the order of the texts.
+ *
+ * `fetch` and not the AI SDK: the size of an answer is bounded while it is read, `Retry-After` is handed on, no redirect takes
+ * the key or the texts elsewhere, and every number is looked at.
+ *
+ * @throws EmbeddingsFailure; the reason of `signal` when that aborts.
+ */
+export async function fetchEmbeddings(
+  endpoint: EmbeddingsEndpoint,
+  texts: readonly string[],
+  signal: AbortSignal,
+): Promise<readonly Float32Array[]> {
+  const url = embeddingsUrl(endpoint.baseUrl);
+  const at = shownUrl(url);
+  let response: Response;
+  try {
+    response = await fetch(url, {
+      method: 'POST',
+      redirect: 'error',
+      signal,
+      headers: {
+        'content-type': 'application/json',
+        ...(endpoint.key ? { authorization: `Bearer ${endpoint.key}` } : {}),
+      },
+      body: JSON.stringify({ model: endpoint.model, input: texts, encoding_format: 'float' }),
+    });
+  } catch (error) {
+    signal.throwIfAborted();
+    const failure = `${at} cannot be reached: ${withoutKey(reasonOf(error), endpoint.key)}.`;
+    throw new EmbeddingsFailure(failure, { code: 'EMBEDDINGS_FAILED', passing: true, cause: error });
+  }
+  const limit = response.ok ? texts.length * MAX_DIMENSIONS * NUMBER_BYTES + ENVELOPE_BYTES : ENVELOPE_BYTES;
+  let body: string | undefined;
+  try {
+    body = await readAtMost(response, limit);
+  } catch (error) {
+    signal.throwIfAborted();
+    const failure = `${at} broke off its answer: ${withoutKey(reasonOf(error), endpoint.key)}.`;
+    throw new EmbeddingsFailure(failure, { code: 'EMBEDDINGS_FAILED', passing: true, cause: error });
+  }
+  if (!response.ok) throw refusal(response, body ?? '', at, endpoint.key);
+  const answer = body === undefined ? `more than ${limit} bytes` : readEmbeddings(body, texts.length, MAX_DIMENSIONS);
+  if (typeof answer !== 'string') return answer;
+  const failure = `${at} answered ${texts.length} text(s) with ${withoutKey(answer, endpoint.key)}.`;
+  throw new EmbeddingsFailure(failure, { code: 'EMBEDDINGS_INVALID' });
+}
+
+/** The address without its query, which may hold a secret. */
+export function shownEndpoint(baseUrl: string): string {
+  return shownUrl(embeddingsUrl(baseUrl));
+}
+
+// --- internal ---
+
+function embeddingsUrl(baseUrl: string): URL {
+  const url = new URL(baseUrl);
+  url.pathname = `${url.pathname.replace(/\/+$/, '')}/embeddings`;
+  return url;
+}
+
+function shownUrl({ origin, pathname }: URL): string {
+  return `${origin}${pathname}`;
+}
+
+/** Undefined when there is more; the rest is not read. */
+async function readAtMost(response: Response, limit: number): Promise<string | undefined> {
+  if (!response.body) return '';
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  // Leaving the loop early cancels the stream.
+  for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
+    size += chunk.length;
+    if (size > limit) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** 408, 425, 429 and all 5xx may pass; what else is refused stays refused. */
+function refusal(response: Response, body: string, at: string, key: string | undefined): EmbeddingsFailure {
+  const { status, headers } = response;
+  const passing = status === 408 || status === 425 || status === 429 || status >= 500;
+  const denied = status === 401 || status === 403;
+  // An endpoint that does not like a key likes to say which one.
+  const reason = denied ? 'it does not take the key; set EMBEDDINGS_API_KEY' : withoutKey(saidIn(body), key);
+  const message = `${at} answered with status ${status}${reason ? `: ${reason}` : ''}.`;
+  return new EmbeddingsFailure(message, {
+    code: 'EMBEDDINGS_FAILED',
+    passing,
+    retryAfterMs: retryAfter(headers.get('retry-after')),
+  });
+}
+
+function saidIn(body: string): string {
+  let said: unknown = body;
+  try {
+    const { error, message, detail } = JSON.parse(body) as Record<string, unknown>;
+    const inner = typeof error === 'object' && error !== null ? (error as { message?: unknown }).message : error;
+    said = [inner, message, detail].find((one) => typeof one === 'string') ?? '';
+  } catch {
+    // Then it is text, or a page.
+  }
+  const line = String(said).replace(/\s+/g, ' ').trim();
+  return line.length > MAX_REASON ? `${line.slice(0, MAX_REASON)}…` : line.replace(/\.$/, '');
+}
+
+/** Seconds, or a date. */
+function retryAfter(value: string | null): number | undefined {
+  if (value === null) return undefined;
+  const seconds = Number(value);
+  const ms = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(value) - Date.now();
+  return Number.isFinite(ms) && ms >= 0 ? ms : undefined;
+}
+
+/** `fetch failed` says nothing; its cause does. */
+function reasonOf(error: unknown): string {
+  const cause = error instanceof Error ? error.cause : undefined;
+  if (cause instanceof AggregateError && 'code' in cause) return String(cause.code);
+  return describeError(cause ?? error).replace(/\.$/, '');
+}
+
+function withoutKey(text: string, key: string | undefined): string {
+  return key ? text.replaceAll(key, '***') : text;
+}

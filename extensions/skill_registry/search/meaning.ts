@@ -1,0 +1,193 @@
+import { setTimeout } from 'node:timers/promises';
+import { describeError, type Problem } from 'skill-registry/kernel';
+import type { Skill } from '../api.ts';
+import type { SqliteDatabase } from '../open-database.ts';
+import { calibrationOf } from './calibrate.ts';
+import { documentKey } from './document.ts';
+import { controlKey, embedMissing } from './embedding-run.ts';
+import { CONTROL_TEXTS, queryText } from './embedding-text.ts';
+import { type EmbeddingsEndpoint, EmbeddingsFailure, fetchEmbeddings, shownEndpoint } from './embeddings-client.ts';
+import type { Likeness } from './likeness.ts';
+import { likenessOf } from './likeness.ts';
+import { createQueryVectors } from './query-vectors.ts';
+import { createNeighbours } from './vector-neighbours.ts';
+import { createVectorStore, type VectorStore } from './vector-store.ts';
+
+/** Compares queries with skills by what they mean, with the vectors of a model behind an endpoint. */
+export interface Meaning {
+  /**
+   * Asks the endpoint about a query, unless it is known, or the endpoint was silent lately, or the catalog was never embedded.
+   * Settles after `timeout_ms` at the latest, and never rejects.
+   */
+  ready(query: string): Promise<void>;
+  /** How near skills come to a query that was made ready; undefined: the words alone decide. */
+  likeness(skills: readonly Skill[], query: string): Likeness | undefined;
+  /**
+   * Embeds what is missing. While one is under way, a call only says what the catalog is now.
+   *
+   * @param attempts - How often one request is made before it is given up. Default: again and again.
+   */
+  embed(skills: readonly Skill[], signal: AbortSignal, attempts?: number): Promise<void>;
+  /** How many of these have a vector. */
+  embedded(skills: readonly Skill[]): number;
+  /** At most one. */
+  problems(): readonly Problem[];
+  close(): void;
+}
+
+export interface MeaningOptions {
+  readonly endpoint: EmbeddingsEndpoint;
+  /** How long a query waits for the endpoint, in milliseconds. */
+  readonly timeoutMs: number;
+  /** The most texts of one request. */
+  readonly batch: number;
+  /** The cache's database, with the tables of `VECTOR_SCHEMA`; the caller closes it after `close`. */
+  readonly database: SqliteDatabase;
+  /** Named in problems. */
+  readonly configFile: string;
+  readonly readText: (skill: Skill) => string | undefined;
+  readonly pace: () => () => Promise<void>;
+  /** A line for people, when embedding takes more than a second. */
+  readonly onProgress: (line: string) => void;
+  /** Told whenever `problems` may have changed. */
+  readonly onProblems: () => void;
+  /** Default: the real ones. */
+  readonly now?: () => number;
+  readonly wait?: (ms: number, signal: AbortSignal) => Promise<void>;
+}
+
+export function createMeaning(options: MeaningOptions): Meaning {
+  const { endpoint, timeoutMs, batch, configFile, now = Date.now, wait = pause } = options;
+  const shownAs = shownEndpoint(endpoint.baseUrl);
+  const closing = new AbortController();
+  /** What is wrong with the cache, with embedding the catalog, and with queries: the first of them is told. */
+  const wrong: Record<Part, Problem | undefined> = { cache: undefined, catalog: undefined, query: undefined };
+  const note = (part: Part, code?: Problem['code'], message = ''): void => {
+    if (code === wrong[part]?.code && message === (wrong[part]?.message ?? '')) return;
+    wrong[part] = code === undefined ? undefined : { code, severity: 'warning', file: configFile, message };
+    options.onProblems();
+  };
+  const onOutcome = (part: Part, failure: EmbeddingsFailure | undefined): void => {
+    if (closing.signal.aborted) return;
+    if (failure) note(part, failure.code, `${failure.message} ${EFFECTS[part]}`);
+    else note(part);
+  };
+  /** Without sqlite-vec, or with a cache that fails, everything goes on without meaning. */
+  const guarded = <T>(work: () => T, otherwise: T): T => {
+    if (wrong.cache || closing.signal.aborted) return otherwise;
+    try {
+      return work();
+    } catch (error) {
+      giveUp(error);
+      return otherwise;
+    }
+  };
+  const giveUp = (error: unknown): void => {
+    if (closing.signal.aborted) return;
+    const reason = describeError(error).replace(/\.$/, '');
+    note('cache', 'EMBEDDINGS_UNAVAILABLE', `Vectors cannot be kept here: ${reason}. ${EFFECTS.cache}`);
+  };
+
+  const store = guarded<VectorStore | undefined>(() => createVectorStore(options.database, endpoint), undefined);
+  const neighbours = store ? createNeighbours(store) : () => [];
+  const ask = async (texts: readonly string[], signal: AbortSignal): Promise<readonly Float32Array[]> => {
+    const vectors = await fetchEmbeddings(endpoint, texts, signal);
+    const expected = guarded(() => store?.dimensions(), undefined);
+    const [first] = vectors;
+    if (first && expected !== undefined && first.length !== expected) throw wrongSize(first.length, expected, endpoint);
+    return vectors;
+  };
+  const queries = createQueryVectors({
+    ask: async (text, signal) => (await ask([text], signal))[0] as Float32Array,
+    budgetMs: timeoutMs,
+    shownAs,
+    closing: closing.signal,
+    onOutcome: (failure) => onOutcome('query', failure),
+    now,
+  });
+
+  const run = async (skills: readonly Skill[], signal: AbortSignal, attempts: number): Promise<void> => {
+    if (!store) return;
+    const { readText, onProgress, pace } = options;
+    const { came, complete } = await embedMissing(skills, {
+      store,
+      ask,
+      shownAs,
+      readText,
+      batch,
+      signal,
+      attempts,
+      wait,
+      now,
+      onProgress,
+      onOutcome: (failure) => onOutcome('catalog', failure),
+    });
+    if (!complete) return;
+    if (came > 0 || !store.calibration()) {
+      const calibration = await calibrationOf(skills, store, neighbours, pace());
+      if (signal.aborted) return;
+      if (calibration) store.calibrate(calibration);
+    }
+    store.tidy(new Set([...skills.map(documentKey), ...CONTROL_TEXTS.map(controlKey)]), now());
+  };
+
+  let [wanted, running]: [readonly Skill[] | undefined, Promise<void> | undefined] = [undefined, undefined];
+  return {
+    async ready(query) {
+      if (!guarded(() => store?.calibration(), undefined)) return;
+      await queries.ready(queryText(query)).catch(giveUp);
+    },
+    likeness: (skills, query) =>
+      guarded(() => {
+        const vector = queries.get(queryText(query));
+        const calibration = vector && store?.calibration();
+        return vector && calibration ? likenessOf(neighbours(skills, vector), calibration) : undefined;
+      }, undefined),
+    embed(skills, signal, attempts = Number.POSITIVE_INFINITY) {
+      wanted = skills;
+      running ??= (async () => {
+        const ended = AbortSignal.any([signal, closing.signal]);
+        try {
+          while (wanted && !wrong.cache && !ended.aborted) {
+            const next = wanted;
+            wanted = undefined;
+            await run(next, ended, attempts);
+          }
+        } catch (error) {
+          if (!ended.aborted) giveUp(error);
+        } finally {
+          running = undefined;
+        }
+      })();
+      return running;
+    },
+    embedded: (skills) =>
+      guarded(() => {
+        store?.catchUp();
+        return skills.filter((skill) => store?.numberOf(documentKey(skill)) !== undefined).length;
+      }, 0),
+    problems: () => [wrong.cache ?? wrong.catalog ?? wrong.query ?? []].flat(),
+    close: () => closing.abort(),
+  };
+}
+
+// --- internal ---
+
+type Part = 'cache' | 'catalog' | 'query';
+
+const EFFECTS: Readonly<Record<Part, string>> = {
+  cache: 'Search goes by words alone.',
+  catalog: 'What was not embedded is searched by words alone.',
+  query: 'Search goes by words alone meanwhile.',
+};
+
+function wrongSize(found: number, expected: number, { baseUrl, model }: EmbeddingsEndpoint): EmbeddingsFailure {
+  const told = `${shownEndpoint(baseUrl)} answered with vectors of ${found} numbers, expected ${expected} as before.`;
+  const remedy = `If another model answers to ${JSON.stringify(model)} now, delete cache.db beside the config.`;
+  return new EmbeddingsFailure(`${told} ${remedy}`, { code: 'EMBEDDINGS_INVALID' });
+}
+
+/** Without keeping the process alive. */
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await setTimeout(ms, undefined, { signal, ref: false }).catch(() => undefined);
+}

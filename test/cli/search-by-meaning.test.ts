@@ -1,0 +1,51 @@
+import { expect, it } from 'vitest';
+import { embeddingsServer } from '../helpers/embeddings-server.ts';
+import { runCommand } from '../helpers/run-command.ts';
+import { TOWN } from '../helpers/semantic-registry.ts';
+import { tempFolder } from '../helpers/temp-folder.ts';
+
+function townFor(baseUrl: string): string {
+  const config = `sources: [{ path: skills }]\nembeddings: { base_url: "${baseUrl}", model: words-1, timeout_ms: 1500 }\n`;
+  return tempFolder({
+    ...TOWN,
+    'data/skill_registry/config.yaml': config,
+    '.env': 'EMBEDDINGS_API_KEY=from-the-file\n',
+  });
+}
+
+it('embeds what is missing when it is told to, and finds by meaning from then on', async () => {
+  const server = await embeddingsServer();
+  const cwd = townFor(server.baseUrl);
+  const before = await runCommand(['search', 'mend my car'], { cwd });
+  expect(before).toMatchObject({ status: 0, stdout: '' });
+  expect(server.requests).toEqual([]);
+  const first = await runCommand(['search', 'mend my car', '--embed'], { cwd });
+  expect(first.stdout).toMatch(/garage +0\.\d\d +skills +semantic: Overhaul an automobile/);
+  expect(first.stderr).toBe('1 skill(s)\n');
+  expect(server.requests.map(({ input }) => input.length)).toEqual([12, 5, 1]);
+  expect(server.requests[0]?.headers.authorization).toBe('Bearer from-the-file');
+  const second = await runCommand(['search', 'mend my car', '--json'], { cwd });
+  expect(JSON.parse(second.stdout)).toMatchObject({
+    skills: [{ skill_id: 'garage', why: { field: 'semantic' } }],
+    total: 1,
+    problems: [],
+  });
+  expect(server.requests).toHaveLength(4);
+});
+
+it('says why it went by words alone', async () => {
+  const server = await embeddingsServer();
+  const cwd = townFor(server.baseUrl);
+  server.behave(() => ({ status: 401 }));
+  const { status, stdout, stderr } = await runCommand(['search', 'invoice', '--embed'], { cwd });
+  expect(status).toBe(0);
+  expect(stdout).toContain('accounts');
+  expect(stderr).toMatch(/^1 skill\(s\)\nwarning: http.* answered with status 401: .*\n$/);
+});
+
+it('refuses to embed without an endpoint, and says what to set', async () => {
+  const cwd = tempFolder(TOWN);
+  const { status, stderr } = await runCommand(['search', 'invoice', '--embed'], { cwd });
+  expect(status).toBe(2);
+  expect(stderr).toContain('embeddings.base_url');
+});

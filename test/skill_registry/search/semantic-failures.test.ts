@@ -1,0 +1,186 @@
+import { existsSync, readFileSync } from 'node:fs';
+import type { SkillRegistry } from 'skill-registry';
+import { expect, it } from 'vitest';
+import { type Embedding, embeddingsServer, type OddAnswer } from '../../helpers/embeddings-server.ts';
+import { cacheFile, find, idsOf, semanticRegistry } from '../../helpers/semantic-registry.ts';
+import { waitFor } from '../../helpers/wait-for.ts';
+
+const KEY = 'sk-very-secret-0123456789';
+
+/** The only problem there is. */
+function problemOf(registry: SkillRegistry): { readonly code: string; readonly message: string } {
+  const problems = registry.problems();
+  expect(problems).toHaveLength(1);
+  const [{ code, severity, message } = { code: '', severity: '', message: '' }] = problems;
+  expect(severity).toBe('warning');
+  expect(message).not.toContain(KEY);
+  return { code, message };
+}
+
+it('answers by words, with one problem, when the endpoint is down, and by meaning when it is back', async () => {
+  const server = await embeddingsServer();
+  const { registry, told } = await semanticRegistry(server, { secrets: { EMBEDDINGS_API_KEY: KEY } });
+  await registry.embedSkills();
+  server.behave(() => 'hang up');
+  for (const query of ['invoice', 'barometer and storms', 'mend my car']) await find(registry, query);
+  expect(idsOf(await find(registry, 'invoice'))).toEqual(['accounts']);
+  expect(problemOf(registry)).toMatchObject({ code: 'EMBEDDINGS_FAILED' });
+  expect(told).toHaveLength(1);
+  // The first failure is enough: the endpoint is left in peace.
+  expect(server.queries()).toHaveLength(1);
+});
+
+it('answers by words when the endpoint is slow, and no second query waits for it', async () => {
+  const server = await embeddingsServer();
+  const { registry } = await semanticRegistry(server, { embeddings: { timeout_ms: 20 } });
+  await registry.embedSkills();
+  server.behave(() => 'hang');
+  expect(idsOf(await find(registry, 'invoice'))).toEqual(['accounts']);
+  expect(idsOf(await find(registry, 'prune roses'))).toEqual(['gardening']);
+  expect(await registry.context('prune roses')).toContain('gardening');
+  expect(server.queries()).toHaveLength(1);
+  expect(problemOf(registry).message).toMatch(
+    /^http:\/\/127\.0\.0\.1:\d+\/v1\/embeddings gave no answer within 20 ms\./,
+  );
+});
+
+it('waits as long as Retry-After says and tries again, without a problem', async () => {
+  const server = await embeddingsServer();
+  const { registry } = await semanticRegistry(server);
+  let refused = 0;
+  server.behave(() => (refused++ < 1 ? { status: 429, headers: { 'retry-after': '0' } } : undefined));
+  expect(await registry.embedSkills()).toEqual({ embedded: 5, total: 5 });
+  expect(server.requests[1]?.input).toEqual(server.requests[0]?.input);
+  expect(registry.problems()).toEqual([]);
+});
+
+it('gives up after the attempts it was given, and goes on where it stopped', async () => {
+  const server = await embeddingsServer();
+  const { registry } = await semanticRegistry(server, { embeddings: { batch: 2 } });
+  server.behave(() =>
+    server.requests.length > 2 ? { status: 503, headers: { 'retry-after': '0' }, body: 'busy' } : undefined,
+  );
+  expect(await registry.embedSkills({ attempts: 2 })).toEqual({ embedded: 2, total: 5 });
+  expect(problemOf(registry)).toMatchObject({ code: 'EMBEDDINGS_FAILED' });
+  expect(problemOf(registry).message).toContain('answered with status 503: busy.');
+  server.behave(undefined);
+  const before = server.requests.length;
+  expect(await registry.embedSkills()).toEqual({ embedded: 5, total: 5 });
+  expect(server.requests.slice(before).map(({ input }) => input.length)).toEqual([2, 1]);
+  expect(registry.problems()).toEqual([]);
+});
+
+it('asks once when the key is refused, and shows it nowhere', async () => {
+  const server = await embeddingsServer();
+  const secrets = { EMBEDDINGS_API_KEY: KEY };
+  const { registry, root } = await semanticRegistry(server, { secrets });
+  server.behave(() => ({ status: 401, body: JSON.stringify({ error: { message: `Incorrect API key: ${KEY}` } }) }));
+  await registry.embedSkills();
+  expect(server.requests).toHaveLength(1);
+  expect(server.requests[0]?.headers.authorization).toBe(`Bearer ${KEY}`);
+  expect(problemOf(registry).message).toContain('status 401: it does not take the key; set EMBEDDINGS_API_KEY.');
+  server.behave(() => ({ status: 400, body: JSON.stringify({ error: { message: `No model for ${KEY}.` } }) }));
+  await registry.embedSkills();
+  expect(problemOf(registry).message).toContain('status 400: No model for ***.');
+  await registry.close();
+  expect(readFileSync(cacheFile(root)).includes(KEY)).toBe(false);
+});
+
+it('sends the key of the model to the endpoint of the model alone', async () => {
+  const server = await embeddingsServer();
+  const own = { MODEL_API_KEY: KEY, MODEL_BASE_URL: `${server.baseUrl}/` };
+  await (await semanticRegistry(server, { secrets: own })).registry.embedSkills();
+  expect(server.requests[0]?.headers.authorization).toBe(`Bearer ${KEY}`);
+  const other = { MODEL_API_KEY: KEY, MODEL_BASE_URL: 'https://models.example/v1' };
+  await (await semanticRegistry(server, { secrets: other })).registry.embedSkills();
+  expect(server.requests.at(-1)?.headers.authorization).toBeUndefined();
+});
+
+it('follows no redirect: the texts go to the endpoint alone', async () => {
+  const [server, elsewhere] = [await embeddingsServer(), await embeddingsServer()];
+  const { registry } = await semanticRegistry(server);
+  server.behave(() => ({ status: 307, headers: { location: `${elsewhere.baseUrl}/embeddings` } }));
+  await registry.embedSkills({ attempts: 1 });
+  expect(elsewhere.requests).toEqual([]);
+  expect(problemOf(registry).code).toBe('EMBEDDINGS_FAILED');
+});
+
+const changed = (change: (one: Embedding) => unknown): OddAnswer => ({ data: (good) => good.map(change) });
+const ODD_ANSWERS: readonly (readonly [what: string, answer: OddAnswer, message: string])[] = [
+  ['too few vectors', { data: (good) => good.slice(1) }, '11 vector(s)'],
+  ['an index twice', changed((one) => ({ ...one, index: 0 })), 'indexes that are not 0 to 11, each once'],
+  ['a text as a number', changed((one) => ({ ...one, embedding: ['NaN', 1] })), 'no finite number'],
+  [
+    'too large a number',
+    { raw: JSON.stringify({ data: [] }).replace('[]', `[${'{"embedding":[1e999]},'.repeat(11)}{"embedding":[1]}]`) },
+    'no finite number',
+  ],
+  ['null', changed((one) => ({ ...one, embedding: [null] })), 'no finite number'],
+  ['a vector of nothing', changed((one) => ({ ...one, embedding: [0, 0] })), 'without a direction'],
+  ['an empty vector', changed((one) => ({ ...one, embedding: [] })), 'a vector of 0 numbers'],
+  [
+    'different sizes',
+    changed((one) => ({ ...one, embedding: one.index === 3 ? [1] : [1, 2] })),
+    'different sizes (2, 1)',
+  ],
+  ['no list', changed((one) => ({ ...one, embedding: 'AACAPw==' })), 'no list of numbers'],
+  ['no JSON', { raw: '<html>Welcome</html>' }, 'no JSON of the form'],
+  ['no end', { stream: 'x'.repeat(65_536), times: 1_000_000 }, 'more than'],
+];
+
+it.each(ODD_ANSWERS)('stores nothing of an answer with %s, and says what came', async (_, answer, message) => {
+  const server = await embeddingsServer();
+  const { registry } = await semanticRegistry(server, { secrets: { EMBEDDINGS_API_KEY: KEY } });
+  server.behave(() => answer);
+  expect(await registry.embedSkills()).toEqual({ embedded: 0, total: 5 });
+  expect(server.requests).toHaveLength(1);
+  expect(problemOf(registry)).toMatchObject({ code: 'EMBEDDINGS_INVALID', message: expect.stringContaining(message) });
+  expect(idsOf(await find(registry, 'invoice'))).toEqual(['accounts']);
+});
+
+it('puts vectors in the order of their index', async () => {
+  const server = await embeddingsServer();
+  const { registry } = await semanticRegistry(server);
+  server.behave(() => ({ data: (good) => [...good].reverse() }));
+  await registry.embedSkills();
+  expect(idsOf(await find(registry, 'mend my car'))).toEqual(['garage']);
+});
+
+it('keeps vectors of one size: another size is a problem, for queries and for the catalog', async () => {
+  const server = await embeddingsServer();
+  const { registry, root } = await semanticRegistry(server);
+  await registry.embedSkills();
+  server.resize(100);
+  expect(idsOf(await find(registry, 'invoice'))).toEqual(['accounts']);
+  const { code, message } = problemOf(registry);
+  expect(code).toBe('EMBEDDINGS_INVALID');
+  expect(message).toContain('vectors of 100 numbers, expected 256 as before');
+  expect(message).toContain('delete cache.db');
+  expect(existsSync(cacheFile(root))).toBe(true);
+});
+
+it('tells a failure in the background once, and takes it back when the endpoint is there again', async () => {
+  const server = await embeddingsServer();
+  server.behave(() => ({ status: 500, headers: { 'retry-after': '0.01' } }));
+  const { registry, told } = await semanticRegistry(server, { config: { watch: { mode: 'off' } } });
+  const stop = new AbortController();
+  const watching = registry.watch(stop.signal);
+  await waitFor('the third request', () => server.requests.length > 2);
+  expect(problemOf(registry).code).toBe('EMBEDDINGS_FAILED');
+  server.behave(undefined);
+  await waitFor('the garage', async () => (await find(registry, 'mend my car')).length === 1);
+  expect(registry.problems()).toEqual([]);
+  expect(told).toHaveLength(1);
+  stop.abort();
+  await watching;
+});
+
+it('closes at once while the endpoint hangs', async () => {
+  const server = await embeddingsServer();
+  const { registry } = await semanticRegistry(server);
+  server.behave(() => 'hang');
+  const embedding = registry.embedSkills();
+  await waitFor('the request', () => server.requests.length === 1);
+  await registry.close();
+  await embedding;
+});
