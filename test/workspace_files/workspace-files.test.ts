@@ -12,10 +12,14 @@ async function trappedWorkspace(): Promise<Workspace & { outside: string }> {
   return { ...place, outside };
 }
 
-/** Every path below `dir` with its kind and content: two of them are equal when nothing was touched. */
+/**
+ * Every path below `dir` with its kind and content: two of them are equal when nothing was touched. What the registry keeps for
+ * itself in `data` is left out; it may be written at any time.
+ */
 function photograph(dir: string): readonly string[] {
   return readdirSync(dir, { recursive: true, withFileTypes: true })
     .map((entry) => join(entry.parentPath, entry.name))
+    .filter((path) => !path.startsWith(join(dir, 'data')))
     .map((path) => `${path} ${lstatSync(path).mode} ${lstatSync(path).isFile() ? readFileSync(path, 'utf8') : ''}`)
     .sort();
 }

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { applyDiff } from '../../../extensions/skill_registry/proposals/apply-diff.ts';
-import { mergeTexts } from '../../../extensions/skill_registry/proposals/merge-text.ts';
-import { unifiedDiff } from '../../../extensions/skill_registry/proposals/unified-diff.ts';
-import { seededRandom } from '../../helpers/seeded-random.ts';
-import { hostileDiffs } from './hostile-diffs.ts';
-import { lines } from './lines.ts';
+import { applyDiff } from '../../extensions/skill_registry/proposals/apply-diff.ts';
+import { mergeTexts } from '../../extensions/skill_registry/proposals/merge-text.ts';
+import { unifiedDiff } from '../../extensions/skill_registry/proposals/unified-diff.ts';
+import { seededRandom } from '../helpers/seeded-random.ts';
+import { hostileDiffs } from '../skill_registry/proposals/hostile-diffs.ts';
+import { lines } from '../skill_registry/proposals/lines.ts';
 
 const SPREAD = lines(20_000, (at) => `line ${at}`);
 
 describe('comes to an end with', () => {
-  // The others, and larger texts, are in test/slow.
+  // The others, and larger texts, are in huge-diffs.test.ts.
   it.each(hostileDiffs(1000).filter(([name]) => /blanks|headers|line/.test(name)))('%s', (_, current, diff) => {
     const outcome = applyDiff(current, diff, 'SKILL.md');
     expect(outcome).toEqual({ applied: false, reason: expect.any(String) });
