@@ -1,11 +1,9 @@
-import { realpathSync } from 'node:fs';
 import { invalidArgument } from '../errors.ts';
 import { proposalDecided, proposalFileInvalid, proposalStale } from './errors.ts';
 import { applyPlan, type Plan, planOf } from './plan.ts';
-import { readProposalText } from './proposal-files.ts';
-import { addEvent, findRow, type ProposalRow, updateProposal } from './proposal-store.ts';
+import { addEvent, type ProposalRow, updateProposal } from './proposal-store.ts';
 import type { RetrievalEffect } from './propose.ts';
-import { fileOf, takeEdits } from './take-edits.ts';
+import { fileOf, isAsSeen, type Taken, takeEdits } from './take-edits.ts';
 import type { Shelf } from './targets.ts';
 import type { Actor, Decision, Recommendation } from './types.ts';
 import type { Writer } from './writer.ts';
@@ -19,21 +17,20 @@ export async function approve(
   retrieval: RetrievalEffect | undefined,
 ): Promise<Decision> {
   for (;;) {
-    const row = await decidable(shelf, writer, id, retrieval);
-    const text = readProposalText(realpathSync(writer.dataDir), row);
+    const seen = await decidable(shelf, writer, id, retrieval);
+    const { row } = seen;
     const outcome = await writer.exclusively((database): Decision | Extract<Plan, { stale: string }> | undefined => {
       // Whoever was faster has decided, or somebody has edited the file in the meantime.
-      const now = findRow(database, row.id);
-      if (now.version !== row.version || readProposalText(realpathSync(writer.dataDir), now) !== text) return undefined;
-      const plan = planOf(shelf, database, now);
+      if (!isAsSeen(writer, seen)) return undefined;
+      const plan = planOf(shelf, database, row);
       if ('stale' in plan) {
-        updateProposal(database, now.id, { state: 'stale', conflict: plan.conflict || plan.stale });
-        addEvent(database, now.id, 'stale', { by: actor.by, at: writer.now() }, { reason: plan.stale });
+        updateProposal(database, row.id, { state: 'stale', conflict: plan.conflict || plan.stale });
+        addEvent(database, row.id, 'stale', { by: actor.by, at: writer.now() }, { reason: plan.stale });
         return plan;
       }
-      const { number } = applyPlan(writer, now, plan, actor);
-      const { skill_id } = now;
-      return { proposal_id: now.id, state: 'approved', skill_id, revision: number, merged: plan.merged };
+      const { number } = applyPlan(writer, row, plan, actor);
+      const { skill_id } = row;
+      return { proposal_id: row.id, state: 'approved', skill_id, revision: number, merged: plan.merged };
     });
     if (outcome === undefined) continue;
     await shelf.refresh();
@@ -91,11 +88,11 @@ async function decidable(
   writer: Writer,
   id: string,
   retrieval: RetrievalEffect | undefined,
-): Promise<ProposalRow> {
-  const { row, problem } = await takeEdits(shelf, writer, id, retrieval);
-  assertUndecided(row);
-  if (problem !== undefined) throw proposalFileInvalid(fileOf(writer, row), problem);
-  return row;
+): Promise<Taken> {
+  const taken = await takeEdits(shelf, writer, id, retrieval);
+  assertUndecided(taken.row);
+  if (taken.problem !== undefined) throw proposalFileInvalid(fileOf(writer, taken.row), taken.problem);
+  return taken;
 }
 
 async function whileUndecided<T>(
@@ -106,13 +103,10 @@ async function whileUndecided<T>(
   use: (row: ProposalRow, database: ReturnType<Writer['database']>) => T,
 ): Promise<T> {
   for (;;) {
-    const row = await decidable(shelf, writer, id, retrieval);
-    const text = readProposalText(realpathSync(writer.dataDir), row);
-    const done = await writer.exclusively((database) => {
-      const now = findRow(database, row.id);
-      if (now.version !== row.version || readProposalText(realpathSync(writer.dataDir), now) !== text) return undefined;
-      return { result: use(now, database) };
-    });
+    const seen = await decidable(shelf, writer, id, retrieval);
+    const done = await writer.exclusively((database) =>
+      isAsSeen(writer, seen) ? { result: use(seen.row, database) } : undefined,
+    );
     if (done) return done.result;
   }
 }

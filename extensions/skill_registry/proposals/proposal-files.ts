@@ -1,4 +1,6 @@
-import { isCodedError, readContained, removeContained, writeContained } from 'skill-registry/kernel';
+import { lstatSync } from 'node:fs';
+import { join } from 'node:path';
+import { describeError, isCodedError, readContained, removeContained, writeContained } from 'skill-registry/kernel';
 import type { SqliteDatabase } from '../open-database.ts';
 import { digestOf, putBlob } from './blobs.ts';
 import { type ProposalDocument, writeProposalFile } from './proposal-file.ts';
@@ -14,13 +16,19 @@ export function proposalPath({ id }: Pick<ProposalRow, 'id'>): string {
   return `proposals/${id}.md`;
 }
 
-/** The text of a proposal's file; undefined when there is none. @param dataDir - Real. */
-export function readProposalText(dataDir: string, row: Pick<ProposalRow, 'id'>): string | undefined {
+/** The text of a proposal's file, undefined where nothing is; or why it cannot be read. */
+export type ProposalText = { readonly text: string | undefined } | { readonly problem: string };
+
+/** @param dataDir - Real. */
+export function readProposalText(dataDir: string, row: Pick<ProposalRow, 'id'>): ProposalText {
+  const path = proposalPath(row);
   try {
-    return readContained(dataDir, proposalPath(row), MAX_BYTES).toString('utf8');
+    return { text: readContained(dataDir, path, MAX_BYTES).toString('utf8') };
   } catch (error) {
-    if (isCodedError(error, 'RESOURCE_NOT_FOUND')) return undefined;
-    throw error;
+    if (isCodedError(error, 'RESOURCE_NOT_FOUND') && !isAnything(join(dataDir, path))) return { text: undefined };
+    if (isCodedError(error, 'PATH_TRAVERSAL'))
+      return { problem: `a link stands in its place or above it. ${REMOVE_IT}` };
+    return { problem: `${describeError(error)} ${REMOVE_IT}` };
   }
 }
 
@@ -29,14 +37,15 @@ export function documentOf(database: SqliteDatabase, row: ProposalRow): Proposal
   return { ...proposal, skill };
 }
 
-/** Whether a person has changed the file since it was written. */
+/** Whether a person has changed the file since it was written; a crash may have come before that was noted. */
 export function isEdited(database: SqliteDatabase, row: ProposalRow, text: string): boolean {
-  return digestOf(text) !== (row.file_digest ?? digestOf(writeProposalFile(documentOf(database, row))));
+  return digestOf(text) !== row.file_digest && text !== writeProposalFile(documentOf(database, row));
 }
 
 /**
  * Writes the files of proposals that have changed. What a person has written into one is not lost: into an open proposal it
- * is taken over first (`takeEdits`), and what comes after the decision is kept as an event.
+ * is taken over first (`takeEdits`), and what comes after the decision is kept as an event. One that cannot be written stays
+ * due, and hinders nobody.
  *
  * @param dataDir - Real.
  */
@@ -48,19 +57,31 @@ export function flushDueFiles(
 ): void {
   for (const row of dueRows(database)) {
     const present = readProposalText(dataDir, row);
-    if (present !== undefined && isEdited(database, row, present)) {
+    if ('problem' in present) continue;
+    if (present.text !== undefined && isEdited(database, row, present.text)) {
       if (row.state === 'open' || row.state === 'stale') continue;
-      const content = { content: putBlob(database, Buffer.from(present)) };
+      const content = { content: putBlob(database, Buffer.from(present.text)) };
       addEvent(database, row.id, 'late-edit', { by: 'unknown', at }, content);
     }
     const text = writeProposalFile(documentOf(database, row));
-    writeFile(dataDir, row, text, onStep);
+    try {
+      writeFile(dataDir, row, text, onStep);
+    } catch (error) {
+      if (isCodedError(error)) continue;
+      throw error;
+    }
     noteFileWritten(database, row.id, digestOf(text));
     onStep('file-noted');
   }
 }
 
 // --- internal ---
+
+const REMOVE_IT = 'Remove what is there, and the file is written anew.';
+
+function isAnything(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+}
 
 function writeFile(dataDir: string, row: ProposalRow, text: string, onStep: (step: FileStep) => void): void {
   const temporary = `${TEMPORARY}${row.id}`;

@@ -15,6 +15,8 @@ import type { Writer } from './writer.ts';
 /** A proposal after what people have written into its file. */
 export interface Taken {
   readonly row: ProposalRow;
+  /** What the file said then; undefined when there was none. */
+  readonly text: string | undefined;
   /** Why the file cannot be used; then `row` is as it was. */
   readonly problem?: string;
 }
@@ -32,32 +34,44 @@ export async function takeEdits(
   for (;;) {
     const database = writer.database();
     const row = findRow(database, id);
-    const text = readProposalText(realpathSync(writer.dataDir), row);
-    if (text === undefined || !isEdited(database, row, text)) return { row };
-    if (row.state !== 'open' && row.state !== 'stale') {
+    const found = readProposalText(realpathSync(writer.dataDir), row);
+    const isUndecided = row.state === 'open' || row.state === 'stale';
+    if ('problem' in found) return { row, text: undefined, ...(isUndecided ? found : {}) };
+    const { text } = found;
+    if (text === undefined) {
+      // Somebody has removed it: as long as it waits, it is written again.
+      if (isUndecided && row.file_due === 0) await writer.exclusively(() => markFileDue(database, row.id));
+      return { row, text };
+    }
+    if (!isEdited(database, row, text)) return { row, text };
+    if (!isUndecided) {
       // Too late: what was written is kept, and the file says again what was decided.
       await writer.exclusively(() => markFileDue(database, row.id));
-      return { row };
+      return { row, text };
     }
     const read = readProposalFile(text, documentOf(database, row));
-    if ('problem' in read) return { row, problem: read.problem };
+    if ('problem' in read) return { row, text, problem: read.problem };
     const isSame = sameEdit(read.edit, row);
     let fields: Partial<ProposalRow> & { readonly content?: Buffer | null } = {};
     if (!isSame) {
       try {
         fields = await fieldsOf(shelf, database, row, read.edit, retrieval);
       } catch (error) {
-        return { row, problem: describeError(error) };
+        return { row, text, problem: describeError(error) };
       }
     }
-    const taken = await writer.exclusively((): Taken | undefined => {
-      const now = findRow(database, id);
-      const present = readProposalText(realpathSync(writer.dataDir), row);
-      if (now.version !== row.version || present !== text) return undefined;
-      return keep(database, row, text, isSame, fields, writer.now());
-    });
-    if (taken) return taken;
+    const taken = await writer.exclusively(() =>
+      isAsSeen(writer, { row, text }) ? keep(database, row, text, isSame, fields, writer.now()) : undefined,
+    );
+    if (taken?.problem !== undefined) return taken;
   }
+}
+
+/** Whether nobody has changed the proposal or its file since; inside `exclusively`. */
+export function isAsSeen(writer: Writer, { row, text }: Taken): boolean {
+  if (findRow(writer.database(), row.id).version !== row.version) return false;
+  const present = readProposalText(realpathSync(writer.dataDir), row);
+  return !('problem' in present) && present.text === text;
 }
 
 /** The file as a person finds it. */
@@ -117,7 +131,7 @@ function keep(
   const next = { ...row, ...fields };
   const twin = next.state === 'open' ? openDuplicate(database, next) : undefined;
   if (twin !== undefined && twin !== row.id)
-    return { row, problem: `the open proposal ${twin} asks for the same change.` };
+    return { row, text, problem: `the open proposal ${twin} asks for the same change.` };
   database
     .transaction(() => {
       const before = putBlob(database, Buffer.from(JSON.stringify(documentOf(database, row))));
@@ -128,5 +142,5 @@ function keep(
       if (!isSame) addEvent(database, row.id, 'edited', { by: 'person', at }, { before, after });
     })
     .immediate();
-  return { row: findRow(database, row.id) };
+  return { row: findRow(database, row.id), text };
 }

@@ -1,7 +1,19 @@
-import { chmodSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  chmodSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
+import { digestOf } from '../../../extensions/skill_registry/proposals/blobs.ts';
 import { ADA, LONGER, TEA, teaRegistry } from '../../helpers/tea.ts';
+import { tempFolder } from '../../helpers/temp-folder.ts';
 
 const write = (root: string, text: string): void => writeFileSync(join(root, 'skills/tea/SKILL.md'), text);
 
@@ -135,12 +147,52 @@ describe('what a person writes into the file of a proposal', () => {
   it('is not lost when it comes after the decision', async () => {
     const { root, registry, propose } = await teaRegistry();
     const id = await propose(LONGER);
+    await registry.proposals.reject(id, { ...ADA, reason: 'No.' });
     const { file } = await registry.proposals.get(id);
-    await registry.proposals.recommend(id, 'approve', { by: 'agent:skill_reviewer', reason: 'It is true.' });
-    expect(readFileSync(file, 'utf8')).toContain('It is true.');
+    const late = `${readFileSync(file, 'utf8')}\nBut why?\n`;
+    writeFileSync(file, late);
+    await registry.proposals.get(id);
+    expect(readFileSync(file, 'utf8')).not.toContain('But why?');
+    const history = new Database(join(root, 'data/skill_registry/history.db'), { readonly: true });
+    const events = history.prepare("SELECT content FROM proposal_event WHERE kind = 'late-edit'").all();
+    history.close();
+    expect(events).toEqual([{ content: JSON.stringify({ content: digestOf(late) }) }]);
+  });
+
+  it('is there again when somebody has removed it, and is decided without it', async () => {
+    const { registry, propose } = await teaRegistry();
+    const id = await propose(LONGER);
+    const { file } = await registry.proposals.get(id);
+    rmSync(dirname(file), { recursive: true });
+    await registry.proposals.get(id);
+    expect(readFileSync(file, 'utf8')).toContain('state: open');
     rmSync(file);
     await registry.proposals.reject(id, { ...ADA, reason: 'No.' });
     expect(readFileSync(file, 'utf8')).toContain('state: rejected');
-    expect(root).toBeTruthy();
+  });
+
+  it.each<[string, (file: string) => void]>([
+    ['a link stands in its place', (file) => symlinkSync('/etc/hostname', file)],
+    ['a folder stands in its place', (file) => mkdirSync(file)],
+    ['a link stands in the place of the folder', (file) => replaceFolder(dirname(file))],
+  ])('hinders no other change when %s', async (_how, replace) => {
+    const { registry, tea, propose } = await teaRegistry();
+    const [id, other] = [await propose(LONGER), await propose(TEA.replace('Rinse', 'Scrub'))];
+    const { file } = await registry.proposals.get(id);
+    rmSync(file);
+    replace(file);
+    expect((await registry.proposals.list()).find((one) => one.id === id)?.problem).toContain('Remove what is there');
+    await expect(registry.proposals.approve(id, ADA)).rejects.toMatchObject({ code: 'PROPOSAL_FILE_INVALID' });
+    await registry.management.write('tea', 'references/new.md', 'new\n', ADA);
+    expect(tea()).toBe(TEA);
+    rmSync(file.startsWith(realpathSync(dirname(file))) ? file : dirname(file), { recursive: true });
+    await registry.proposals.approve(id, ADA);
+    expect(tea()).toBe(LONGER);
+    expect(readFileSync((await registry.proposals.get(other)).file, 'utf8')).toContain('state: open');
   });
 });
+
+function replaceFolder(folder: string): void {
+  rmSync(folder, { recursive: true });
+  symlinkSync(tempFolder({}), folder);
+}
