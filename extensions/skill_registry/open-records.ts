@@ -59,6 +59,8 @@ export function openRecords(
         due = true;
       });
       try {
+        // The first look reads every skill: it can wait until the start is over.
+        await wait(ANNOUNCE_MS, undefined, { signal }).catch(() => undefined);
         for (let lookedAt = 0; !signal.aborted; ) {
           if (due || Date.now() - lookedAt > LOOK_MS) {
             due = false;
