@@ -58,6 +58,12 @@ export interface Kernel extends KernelApi {
 }
 
 /**
+ * Kernels whose `initialize` or `start` is running here, told by their records: what waits there for a reload would wait for
+ * itself. One store for all of them, as in turns.ts: each costs every promise of the process a little, and is never freed.
+ */
+const comingUp = new AsyncLocalStorage<readonly unknown[]>();
+
+/**
  * Finds and starts the extensions of the package and of `root`.
  *
  * @returns once everything that can run runs; what cannot is in `extensions()` and `problems()`.
@@ -84,9 +90,6 @@ export async function boot(options: BootOptions): Promise<Kernel> {
   const stopped = new Promise<void>((resolve) => {
     onStopped = resolve;
   });
-
-  /** Set in `initialize` and `start`: what waits there for a reload would wait for itself. */
-  const comingUp = new AsyncLocalStorage<boolean>();
 
   const running = (): readonly ExtensionRecord[] =>
     [...records.values()].filter((record) => record.state === 'RUNNING');
@@ -125,7 +128,8 @@ export async function boot(options: BootOptions): Promise<Kernel> {
     commands: () => commands().commands.map(({ command }) => command),
     runCommand: (line, turn) => runCommandLine(line, commands(), turn),
     async invokeAgent(agentId, task, context) {
-      if (comingUp.getStore() && phase === 'starting') throw agentUnavailable(agentId, 'extensions are still starting');
+      if (comingUp.getStore()?.includes(records) && phase === 'starting')
+        throw agentUnavailable(agentId, 'extensions are still starting');
       await reloading;
       if (phase === 'stopped') throw kernelStopped();
       activeTurns++;
@@ -194,7 +198,7 @@ export async function boot(options: BootOptions): Promise<Kernel> {
     for (const problem of [...discovery.problems, ...order.problems]) report(problem);
     broken.splice(0, broken.length, ...discovery.broken);
     const startUp = startExtensions.bind(null, order, records);
-    await comingUp.run(true, () =>
+    await comingUp.run([...(comingUp.getStore() ?? []), records], () =>
       startUp({
         interrupted: interrupted.signal,
         startBudgetMs: budgets.start,
