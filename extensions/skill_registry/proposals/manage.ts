@@ -1,10 +1,11 @@
+import { resourceNotFound } from 'skill-registry/kernel';
 import { invalidArgument } from '../errors.ts';
 import { noChange } from './errors.ts';
 import { adoptLineEndings } from './line-text.ts';
 import { archiveFolder } from './plan.ts';
 import { checkValid } from './propose.ts';
 import { bytesAt, checkSize, filePath, findPlace, newPlace, type Shelf, textOf } from './targets.ts';
-import type { Management } from './types.ts';
+import type { FileContent, Management } from './types.ts';
 import type { Writer } from './writer.ts';
 
 /** Changes that need no review. */
@@ -29,9 +30,8 @@ export function createManagement(shelf: Shelf, writer: Writer): Management {
         if (content === null && target === place.skillFile) {
           throw invalidArgument('SKILL.md cannot be removed alone; delete the skill.');
         }
-        if (content === null ? before === null : before?.toString('utf8') === content) throw noChange(target);
-        const after =
-          content === null ? null : Buffer.from(before ? adoptLineEndings(textOf(before, target), content) : content);
+        const after = bytesAfter(before, content, target);
+        if (after === null ? before === null : before?.equals(after)) throw noChange(target);
         if (after) {
           checkSize(place, target, after, shelf.limits);
           checkValid(place, target, before, after);
@@ -53,4 +53,16 @@ export function createManagement(shelf: Shelf, writer: Writer): Management {
       return revision;
     },
   };
+}
+
+// --- internal ---
+
+function bytesAfter(before: Buffer | null, content: FileContent, path: string): Buffer | null {
+  if (content === null) return null;
+  if (before === null) {
+    if (typeof content === 'string') return Buffer.from(content);
+    throw resourceNotFound(path);
+  }
+  const present = textOf(before, path);
+  return Buffer.from(adoptLineEndings(present, typeof content === 'string' ? content : content(present)));
 }

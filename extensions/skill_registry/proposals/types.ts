@@ -168,6 +168,9 @@ export interface History {
   restore(skillId: string, actor: Actor): Promise<Revision>;
 }
 
+/** What a file is to be. */
+export type FileContent = string | null | ((present: string) => string);
+
 /**
  * Changes at once, by whoever may; `writes` is for the callers to ask. Each is a revision. With a turn, what its agent does not
  * see is not there (SKILL_NOT_FOUND).
@@ -175,8 +178,11 @@ export interface History {
 export interface Management {
   /** @param content - SKILL.md. @throws INVALID_ARGUMENT, SKILL_EXISTS, SKILL_INVALID, SOURCE_NOT_WRITABLE. */
   create(skillId: string, content: string, actor: Actor): Promise<Revision>;
-  /** @param content - Of the file; null removes it. */
-  write(skillId: string, path: string, content: string | null, actor: Actor, turn?: TurnContext): Promise<Revision>;
+  /**
+   * @param content - Of the file; null removes it; a function is given what the file says when nobody else can change it, and
+   *   must be quick. @throws PROPOSAL_NO_CHANGE, SKILL_INVALID, RESOURCE_NOT_FOUND, NOT_TEXT, PATH_TRAVERSAL, WRITE_FAILED.
+   */
+  write(skillId: string, path: string, content: FileContent, actor: Actor, turn?: TurnContext): Promise<Revision>;
   /** Archives it. */
   remove(skillId: string, actor: Actor, turn?: TurnContext): Promise<Revision>;
 }

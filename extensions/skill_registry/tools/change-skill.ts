@@ -1,4 +1,4 @@
-import type { ToolCall } from 'skill-registry/kernel';
+import type { ToolCall, TurnContext } from 'skill-registry/kernel';
 import type { SkillRegistry } from '../api.ts';
 import { writeDenied } from '../proposals/errors.ts';
 
@@ -8,8 +8,8 @@ export interface WantedChange {
   readonly skillId: string;
   /** Relative to the skill. Default: SKILL.md. */
   readonly path?: string;
-  /** null: the file is to be removed. Absent for `delete`. */
-  readonly content?: string | null;
+  /** null: the file is to be removed; a function is given what it is now. Absent for `delete`. */
+  readonly content?: string | null | ((present: string) => string);
   /** Shown to whoever reviews it. */
   readonly justification: string;
 }
@@ -24,15 +24,16 @@ export type Changed =
  * @throws WRITE_DENIED (`deny`), and as `Management` and `Proposals.propose`.
  */
 export async function changeSkill(
-  registry: Pick<SkillRegistry, 'config' | 'management' | 'proposals'>,
+  registry: Pick<SkillRegistry, 'config' | 'management' | 'proposals' | 'read' | 'readResource'>,
   { kind, skillId, path = 'SKILL.md', content, justification }: WantedChange,
   { turn }: Pick<ToolCall, 'turn'>,
 ): Promise<Changed> {
   const mode = registry.config.writes[kind];
   if (mode === 'deny') throw writeDenied(kind);
   if (mode === 'propose') {
+    const text = typeof content === 'function' ? content(await presentText(registry, skillId, path, turn)) : content;
     const what =
-      kind === 'delete' ? {} : content === null ? { remove: true as const, path } : { content: content ?? '', path };
+      kind === 'delete' ? {} : text === null ? { remove: true as const, path } : { content: text ?? '', path };
     const receipt = await registry.proposals.propose({ skill_id: skillId, kind, justification, ...what }, turn);
     return { done: false, ...receipt };
   }
@@ -40,9 +41,21 @@ export async function changeSkill(
   const { management } = registry;
   const { number } =
     kind === 'create'
-      ? await management.create(skillId, content ?? '', actor)
+      ? await management.create(skillId, typeof content === 'string' ? content : '', actor)
       : kind === 'delete'
         ? await management.remove(skillId, actor, turn)
         : await management.write(skillId, path, content ?? null, actor, turn);
   return { done: true, revision: number };
+}
+
+// --- internal ---
+
+async function presentText(
+  registry: Pick<SkillRegistry, 'read' | 'readResource'>,
+  skillId: string,
+  path: string,
+  turn: TurnContext,
+): Promise<string> {
+  if (path.toLowerCase() !== 'skill.md') return (await registry.readResource(skillId, path, turn)).content;
+  return (await registry.read(skillId, { audience: 'model', view: 'raw' }, turn)).content;
 }

@@ -1,10 +1,10 @@
-import { type CodedError, defineTool, type Tool, type TurnContext, z } from 'skill-registry/kernel';
+import { defineTool, type Tool, z } from 'skill-registry/kernel';
 import type { SkillRegistry } from '../api.ts';
 import { invalidArgument } from '../errors.ts';
 import { patchFrontmatter, skillText } from '../proposals/skill-text.ts';
 import { changeSkill, type WantedChange } from './change-skill.ts';
+import { ACTIONS, assertTaken, filePathOf, fileTextOf, required, type SkillArguments } from './skill-arguments.ts';
 
-const ACTIONS = ['view', 'list', 'create', 'edit', 'patch', 'delete', 'write_file', 'remove_file'] as const;
 const BUCKETS = ['references/', 'templates/', 'scripts/', 'assets/', 'evals/'];
 const text = (what: string) => z.string().optional().describe(what);
 
@@ -22,12 +22,11 @@ const inputOf = () =>
     old_string: text('patch: a text that occurs once in the file.'),
     new_string: text('patch: what takes its place.'),
     replace_all: z.boolean().optional().describe('patch: every occurrence.'),
-    file_path: text('patch, write_file, remove_file: references/guide.md'),
+    file_path: text('view, patch, write_file, remove_file: references/guide.md'),
     filename: text('The same as file_path.'),
     file_content: text('The same as content, for write_file.'),
     justification: text('Why; shown to whoever reviews it.'),
   });
-type Arguments = z.output<ReturnType<typeof inputOf>>;
 
 /** Direct management, as the Operator design has it: one tool with an action. Both shapes of its arguments are taken. */
 export function skillTool(registry: SkillRegistry): Tool {
@@ -36,12 +35,18 @@ export function skillTool(registry: SkillRegistry): Tool {
     description: 'Looks at, makes, changes and removes skills. Changes may have to be reviewed before they are made.',
     input: inputOf(),
     async execute(args, { turn }) {
+      assertTaken(args);
       if (args.action === 'list') return { success: true, ...(await registry.list({ limit: 200 }, turn)) };
       const name = required(args, 'name');
       if (args.action === 'view') {
-        return { success: true, ...(await registry.read(name, { audience: 'model', view: 'raw' }, turn)) };
+        const path = filePathOf(args);
+        const found =
+          path === undefined
+            ? registry.read(name, { audience: 'model', view: 'raw' }, turn)
+            : registry.readResource(name, path, turn);
+        return { success: true, ...(await found) };
       }
-      const change = await wantedChange(registry, args, name, turn);
+      const change = wantedChange(registry, args, name);
       const justification = args.justification ?? `${args.action} of "${name}", asked for without a reason.`;
       const result = await changeSkill(registry, { ...change, skillId: name, justification }, { turn });
       const { done, ...rest } = result;
@@ -52,30 +57,38 @@ export function skillTool(registry: SkillRegistry): Tool {
 
 // --- internal ---
 
-async function wantedChange(
+function wantedChange(
   registry: SkillRegistry,
-  args: Arguments,
+  args: SkillArguments,
   name: string,
-  turn: TurnContext,
-): Promise<Pick<WantedChange, 'kind' | 'path' | 'content'>> {
-  if (args.action === 'create') return { kind: 'create', content: newText(args, name) };
+): Pick<WantedChange, 'kind' | 'path' | 'content'> {
   switch (args.action) {
+    case 'create':
+      return { kind: 'create', content: newText(args, name) };
     case 'edit':
       return { kind: 'update', content: required(args, 'content') };
     case 'patch':
-      return { kind: 'update', ...(await patched(registry, args, name, turn)) };
+      return { kind: 'update', ...patchOf(args) };
     case 'delete':
-      if (registry.config.catalog.pinned.includes(name))
-        throw refused(`Skill '${name}' is pinned and cannot be deleted.`);
+      if (isPinned(registry, name)) throw invalidArgument(`Skill '${name}' is pinned and cannot be deleted.`);
       return { kind: 'delete' };
     case 'write_file':
-      return { kind: 'update', path: bucketPath(args), content: either(args, 'content', 'file_content') };
+      return { kind: 'update', path: bucketPath(args), content: fileTextOf(args) };
     default:
       return { kind: 'update', path: bucketPath(args), content: null };
   }
 }
 
-function newText(args: Arguments, name: string): string {
+/** By whatever id it is named. */
+function isPinned({ config, snapshot }: SkillRegistry, name: string): boolean {
+  const { byId, byQualifiedId } = snapshot();
+  const skill = byId.get(name) ?? byQualifiedId.get(name);
+  return config.catalog.pinned.some(
+    (id) => id === name || (skill && (byId.get(id) ?? byQualifiedId.get(id)) === skill),
+  );
+}
+
+function newText(args: SkillArguments, name: string): string {
   const whole = args.content !== undefined;
   if (whole === (args.description !== undefined || args.body !== undefined)) {
     throw invalidArgument('create takes either content (the whole SKILL.md), or description and body.');
@@ -83,53 +96,39 @@ function newText(args: Arguments, name: string): string {
   return whole ? required(args, 'content') : skillText(name, required(args, 'description'), required(args, 'body'));
 }
 
-async function patched(
-  registry: SkillRegistry,
-  args: Arguments,
-  name: string,
-  turn: TurnContext,
-): Promise<{ readonly path?: string; readonly content: string }> {
+/** Made of the file as it is when nobody else can change it. */
+function patchOf(args: SkillArguments): Pick<WantedChange, 'path' | 'content'> {
   const { fields, old_string: old, new_string: next, replace_all: all = false } = args;
-  if ((fields === undefined) === (old === undefined) || (fields && (args.file_path ?? args.filename))) {
+  const path = filePathOf(args);
+  if ((fields === undefined) === !old || (fields && path !== undefined)) {
     throw invalidArgument('patch takes either fields (of SKILL.md), or old_string and new_string.');
   }
-  const path = args.file_path ?? args.filename;
-  const { content } =
-    path === undefined
-      ? await registry.read(name, { audience: 'model', view: 'raw' }, turn)
-      : await registry.readResource(name, path, turn);
-  if (fields !== undefined) return { content: patchFrontmatter(content, fields) };
+  if (fields !== undefined) return { content: (present) => patchFrontmatter(present, fields) };
+  if (!old || next === undefined) throw invalidArgument('patch needs new_string; an empty one removes old_string.');
   const shown = path ?? 'SKILL.md';
-  const count = old ? content.split(old).length - 1 : 0;
-  if (old === undefined || next === undefined || count === 0) throw refused(`String not found in ${shown}.`);
-  if (count > 1 && !all) {
-    throw refused(`old_string occurs ${count} times in ${shown}; give more of the text, or replace_all.`);
-  }
-  return { ...(path === undefined ? {} : { path }), content: content.split(old).join(next) };
+  return { path: shown, content: (present) => replaceText(present, old, next, all, shown) };
 }
 
-function bucketPath(args: Arguments): string {
-  const path = either(args, 'file_path', 'filename');
+function replaceText(present: string, old: string, next: string, all: boolean, shown: string): string {
+  // Models write LF, whatever ends the lines of the file.
+  const wanted = present.includes(old) ? old : old.replace(/\r?\n/g, '\r\n');
+  const parts = present.split(wanted);
+  const count = parts.length - 1;
+  if (count === 0) throw invalidArgument(`String not found in ${shown}.`);
+  if (count > 1 && !all) {
+    throw invalidArgument(`old_string occurs ${count} times in ${shown}; give more of the text, or replace_all.`);
+  }
+  return parts.join(next);
+}
+
+function bucketPath(args: SkillArguments): string {
+  const path = filePathOf(args);
+  if (path === undefined) throw invalidArgument(`skill: ${args.action} needs file_path.`);
   if (BUCKETS.some((bucket) => path.startsWith(bucket))) return path;
   throw invalidArgument(`file_path must start with one of: ${BUCKETS.join(', ')}`);
 }
 
-function either(args: Arguments, one: keyof Arguments, other: keyof Arguments): string {
-  if (args[one] !== undefined && args[other] !== undefined) throw invalidArgument(`Give ${one} or ${other}, not both.`);
-  return required(args, args[one] === undefined && args[other] !== undefined ? other : one);
-}
-
-function required(args: Arguments, field: keyof Arguments): string {
-  const value = args[field];
-  if (typeof value === 'string' && value !== '') return value;
-  throw invalidArgument(`skill: ${args.action} needs ${field}.`);
-}
-
-function refused(message: string): CodedError {
-  return invalidArgument(message);
-}
-
-const DONE: Readonly<Partial<Record<Arguments['action'], (name: string, file: string) => string>>> = {
+const DONE: Readonly<Partial<Record<SkillArguments['action'], (name: string, file: string) => string>>> = {
   create: (name) => `Skill '${name}' created.`,
   edit: (name) => `Skill '${name}' updated.`,
   patch: (name) => `Skill '${name}' patched.`,
@@ -138,7 +137,7 @@ const DONE: Readonly<Partial<Record<Arguments['action'], (name: string, file: st
   remove_file: (name, file) => `Removed ${file} from skill '${name}'.`,
 };
 
-function messageOf(args: Arguments, name: string, done: boolean): string {
+function messageOf(args: SkillArguments, name: string, done: boolean): string {
   if (!done) return 'Proposed, not done: somebody reviews it first.';
-  return DONE[args.action]?.(name, args.file_path ?? args.filename ?? 'SKILL.md') ?? 'Done.';
+  return DONE[args.action]?.(name, filePathOf(args) ?? 'SKILL.md') ?? 'Done.';
 }

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runRegistryTool } from '../../helpers/run-registry-tool.ts';
@@ -87,6 +87,48 @@ describe('the skill tool', () => {
     }
   });
 
+  it('refuses what an action does not take, so that an edit of a file never lands in SKILL.md', async () => {
+    const { skill, tea } = await tool();
+    const file_path = 'references/a.md';
+    expect(await skill('edit', { name: 'tea', file_path, content: 'two\n' })).toMatchObject({
+      success: false,
+      error: { message: 'skill: edit takes no file_path; it takes content.' },
+    });
+    expect(codeOf(await skill('delete', { name: 'tea', file_path }))).toBe('INVALID_ARGUMENT');
+    expect(codeOf(await skill('remove_file', { name: 'tea', file_path, content: 'x' }))).toBe('INVALID_ARGUMENT');
+    expect(tea()).toBe(TEA);
+    // Some models fill in every field.
+    expect(await skill('view', { name: 'tea', file_path, content: '', replace_all: false })).toMatchObject({
+      content: 'one\n',
+    });
+  });
+
+  it('writes an empty file, and patches any file of the skill, whatever its line ends', async () => {
+    const { skill, root, tea } = await tool();
+    const read = (path: string) => readFileSync(join(root, 'skills/tea', path), 'utf8');
+    await skill('write_file', { name: 'tea', file_path: 'scripts/__init__.py', content: '' });
+    expect(read('scripts/__init__.py')).toBe('');
+    writeFileSync(join(root, 'skills/tea/references/a.md'), 'one\r\ntwo\r\nthree\r\n');
+    const file_path = 'references/a.md';
+    await skill('patch', { name: 'tea', file_path, old_string: 'one\ntwo', new_string: 'one\n2' });
+    expect(read('references/a.md')).toBe('one\r\n2\r\nthree\r\n');
+    await skill('patch', { name: 'tea', file_path: 'SKILL.md', old_string: 'Serve.', new_string: '' });
+    expect(tea()).not.toContain('Serve.');
+    expect(codeOf(await skill('write_file', { name: 'tea', file_path, content: 'one\n2\nthree\n' }))).toBe(
+      'PROPOSAL_NO_CHANGE',
+    );
+  });
+
+  it('patches what is there when its turn comes, so that no change made meanwhile is lost', async () => {
+    const { skill, tea } = await tool();
+    await Promise.all(
+      ['Warm', 'Boil', 'Serve', 'Rinse'].map((word) =>
+        skill('patch', { name: 'tea', old_string: word, new_string: word.toUpperCase() }),
+      ),
+    );
+    expect(tea()).toMatch(/WARM[\s\S]*BOIL[\s\S]*SERVE[\s\S]*RINSE/);
+  });
+
   it('archives what it deletes, and keeps what is pinned', async () => {
     const { skill, ids, registry } = await tool();
     expect(await skill('delete', { name: 'tea' })).toMatchObject({ message: expect.stringContaining('archived') });
@@ -95,6 +137,7 @@ describe('the skill tool', () => {
     expect(ids()).toEqual(['tea']);
     const pinned = await tool(ALL, { catalog: { pinned: ['tea'] } });
     expect(codeOf(await pinned.skill('delete', { name: 'tea' }))).toBe('INVALID_ARGUMENT');
+    expect(codeOf(await pinned.skill('delete', { name: 'skills:tea' }))).toBe('INVALID_ARGUMENT');
     expect(pinned.ids()).toEqual(['tea']);
   });
 
