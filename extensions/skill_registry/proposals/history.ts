@@ -7,6 +7,7 @@ import { revisionIncomplete, skillExists, sourceNotWritable } from './errors.ts'
 import { keyOf, type Place, placeOfSkill } from './places.ts';
 import type { Recorder } from './recorder.ts';
 import { bytesOf, findRevision, lastPlaceOf, revisionsOf } from './revisions.ts';
+import { MOST_FILES } from './skill-tree.ts';
 import { isThere, type Shelf } from './targets.ts';
 import type { History, Revision, RevisionFile } from './types.ts';
 import { unifiedDiff } from './unified-diff.ts';
@@ -108,9 +109,9 @@ function changesTo(
 ): Draft['changes'] {
   const now = new Map(present.files.map((file) => [file.path, file]));
   const wanted = new Map(target.files.map((file) => [file.path, file]));
-  const differing = [...new Set([...wanted.keys(), ...now.keys()])].filter(
-    (path) => now.get(path)?.digest !== wanted.get(path)?.digest,
-  );
+  // Of a revision that was cut nobody knows what else there was.
+  const known = target.files.length < MOST_FILES ? [...wanted.keys(), ...now.keys()] : [...wanted.keys()];
+  const differing = [...new Set(known)].filter((path) => now.get(path)?.digest !== wanted.get(path)?.digest);
   const lost = differing.filter((path) => [now.get(path), wanted.get(path)].some((file) => file?.kept === false));
   if (lost.length > 0) throw revisionIncomplete(skillId, lost);
   return differing

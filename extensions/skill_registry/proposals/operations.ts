@@ -1,9 +1,9 @@
-import { lstatSync, mkdirSync, realpathSync } from 'node:fs';
+import { lstatSync, mkdirSync } from 'node:fs';
 import { join, posix } from 'node:path';
-import { isCodedError, moveFolder, readContained, removeContained, writeContained } from 'skill-registry/kernel';
+import { CodedError, moveFolder, readContained, removeContained, writeContained } from 'skill-registry/kernel';
 import type { SqliteDatabase } from '../open-database.ts';
 import { digestOf, getBlob } from './blobs.ts';
-import { folderOf, type Place } from './places.ts';
+import { folderOf, type Place, pathIn } from './places.ts';
 import { addRevision } from './revisions.ts';
 import { readFolderTree, TEMPORARY } from './skill-tree.ts';
 import type { Revision } from './types.ts';
@@ -14,8 +14,9 @@ export interface FileChange {
   readonly path: string;
   readonly before: string | null;
   readonly after: string | null;
-  /** Permission bits of a file that is made. */
+  /** Permission bits of a file that is made; and of the one before, for the way back. */
   readonly mode?: number;
+  readonly modeBefore?: number;
 }
 
 /** A change of one skill, as the journal has it: enough to finish it after a crash. */
@@ -74,11 +75,11 @@ export function recoverOperations(surroundings: OperationSurroundings): void {
   for (const { content } of rows as { content: string }[]) {
     const operation = JSON.parse(content) as Operation;
     removeTemporaries(operation);
-    if (!canFinish(operation, surroundings)) {
-      forget(operation, surroundings.database);
-      continue;
-    }
     try {
+      if (!canFinish(operation, surroundings)) {
+        undo(operation, surroundings);
+        continue;
+      }
       make(operation, surroundings);
       commit(operation, surroundings);
     } catch {
@@ -95,14 +96,19 @@ function make({ id, place, changes, move }: Operation, { database, dataDir, onSt
     onStep('changed');
     return;
   }
-  for (const [index, { path, after, mode }] of changes.entries()) {
-    const shown = place.below === '' ? path : `${place.below}/${path}`;
+  for (const [index, change] of changes.entries()) {
+    const { path, after, mode } = change;
     if (digestAt(place, path) === after) continue;
-    if (after === null) removeContained(place.base, shown);
+    assertUntouched(place, change);
+    if (after === null) removeContained(place.base, pathIn(place, path));
     else {
+      const onTemporary = (): void => {
+        onStep('temporary');
+        assertUntouched(place, change);
+      };
       const temporary = `${TEMPORARY}${id}-${index}`;
-      const options = { temporary, onTemporary: () => onStep('temporary'), ...(mode === undefined ? {} : { mode }) };
-      writeContained(place.base, shown, getBlob(database, after), options);
+      const options = { temporary, onTemporary, ...(mode === undefined ? {} : { mode }) };
+      writeContained(place.base, pathIn(place, path), getBlob(database, after), options);
     }
     onStep('changed');
   }
@@ -124,11 +130,10 @@ function undo(operation: Operation, { database, dataDir }: OperationSurroundings
   if (move && isDone(place, move, dataDir)) {
     moveSkill(place, { ...move, direction: move.direction === 'out' ? 'back' : 'out' }, dataDir);
   }
-  for (const { path, before, after } of changes) {
+  for (const { path, before, after, modeBefore: mode } of changes) {
     if (before === after || digestAt(place, path) !== after) continue;
-    const shown = place.below === '' ? path : `${place.below}/${path}`;
-    if (before === null) removeContained(place.base, shown);
-    else writeContained(place.base, shown, getBlob(database, before));
+    if (before === null) removeContained(place.base, pathIn(place, path));
+    else writeContained(place.base, pathIn(place, path), getBlob(database, before), mode === undefined ? {} : { mode });
   }
   forget(operation, database);
 }
@@ -136,7 +141,7 @@ function undo(operation: Operation, { database, dataDir }: OperationSurroundings
 function commit(operation: Operation, { database, maxBytes, onCommit, dataDir }: OperationSurroundings): Revision {
   const { place, kind, by, at, reason, proposal, target, move } = operation;
   const folder = move?.direction === 'out' ? join(dataDir, move.folder) : folderOf(place);
-  const tree = readFolderTree(realpathSync(folder), maxBytes);
+  const tree = readFolderTree(folder, maxBytes);
   return database
     .transaction(() => {
       const note = { kind, by, at, reason, proposal, target };
@@ -155,16 +160,27 @@ function forget({ id }: Operation, database: SqliteDatabase): void {
 /** Every file is as it was before, or as it is to be; nobody else has changed it since. */
 function canFinish({ place, changes, move }: Operation, { dataDir }: OperationSurroundings): boolean {
   if (move) return isDone(place, move, dataDir) || isUntouched(place, move, dataDir);
-  return changes.every(({ path, before, after }) => [before, after].includes(digestAt(place, path)));
+  return changes.every(({ path, before, after }) => {
+    const present = digestAt(place, path);
+    return present === before || present === after;
+  });
 }
 
-function digestAt(place: Place, path: string): string | null {
+/** An editor may save at any moment, and what it saved is not to be written over. */
+function assertUntouched(place: Place, { path, before }: FileChange): void {
+  const present = digestAt(place, path);
+  // What is no file is refused by whoever writes, with its reason.
+  if (present === before || present === undefined) return;
+  const message = `Somebody has changed "${path}" at this very moment; nothing was written. Look at it, and try again.`;
+  throw new CodedError('WRITE_FAILED', message, { path });
+}
+
+/** null: nothing is there; undefined: something that is no file of ours, or cannot be read. */
+function digestAt(place: Place, path: string): string | null | undefined {
   try {
-    const shown = place.below === '' ? path : `${place.below}/${path}`;
-    return digestOf(readContained(place.base, shown, Number.MAX_SAFE_INTEGER));
-  } catch (error) {
-    if (isCodedError(error, 'RESOURCE_NOT_FOUND')) return null;
-    throw error;
+    return digestOf(readContained(place.base, pathIn(place, path), Number.MAX_SAFE_INTEGER));
+  } catch {
+    return exists(join(folderOf(place), path)) ? undefined : null;
   }
 }
 
@@ -191,7 +207,11 @@ function isUntouched(place: Place, { direction, folder }: Move, dataDir: string)
 }
 
 function exists(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return true;
+  }
 }
 
 /** What a crash has left beside the files; their names are in the journal. */

@@ -61,6 +61,11 @@ export function folderOf({ base, below }: Pick<Place, 'base' | 'below'>): string
   return below === '' ? base : join(base, below);
 }
 
+/** A file of a skill, from the folder of the source: no link below that is ever followed. */
+export function pathIn({ below }: Pick<Place, 'below'>, path: string): string {
+  return below === '' ? path : `${below}/${path}`;
+}
+
 // --- internal ---
 
 /** A root that moves takes its history with it. */

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { realpathSync } from 'node:fs';
 import { isCodedError } from 'skill-registry/kernel';
 import type { SqliteDatabase } from '../open-database.ts';
 import { digestOf, getBlob } from './blobs.ts';
@@ -28,7 +27,7 @@ export function planOf(shelf: Shelf, database: SqliteDatabase, row: ProposalRow)
     return isThere(place) ? stale(`there is a "${row.skill_id}" by now.`) : { place, after: proposed, merged: false };
   }
   if (row.kind === 'delete') {
-    const tree = readFolderTree(realpathSync(folderOf(place)), shelf.limits.file_bytes);
+    const tree = readFolderTree(folderOf(place), shelf.limits.file_bytes);
     if (treeDigest(tree.files) !== row.base)
       return stale('the skill has changed since; look at it again before it goes.');
     return { place, after: null, merged: false };

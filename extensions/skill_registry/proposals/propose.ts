@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { realpathSync } from 'node:fs';
 import { describeError, isCodedError, type TurnContext } from 'skill-registry/kernel';
 import type { RetrievalChange } from '../api.ts';
 import { invalidArgument } from '../errors.ts';
@@ -10,7 +9,7 @@ import { diffFailed, noChange, proposalDuplicate, skillInvalid, writeDenied } fr
 import { adoptLineEndings } from './line-text.ts';
 import { folderOf, type Place } from './places.ts';
 import { addEvent, insertProposal, type NewProposal, openDuplicate } from './proposal-store.ts';
-import { readFolderTree, treeDigest } from './skill-tree.ts';
+import { readFolderTree, recordedFiles, treeDigest } from './skill-tree.ts';
 import { bytesAt, checkSize, filePath, findPlace, newPlace, type Shelf, textOf } from './targets.ts';
 import { newErrors, textProblems } from './text-problems.ts';
 import type { ProposalInput } from './types.ts';
@@ -49,7 +48,7 @@ export async function submit(
   checkWords(input);
   for (;;) {
     const request = requestOf(shelf, input, turn);
-    const checks = [...request.notes.map(asCheck), ...(await checksOf(shelf, request, retrieval))];
+    const checks = [...request.notes.map(asCheck), ...(await checksOf(request, retrieval))];
     const row: Omit<NewProposal, 'proposed'> = {
       id: proposalId(request.place.skillId, writer.now()),
       state: 'open',
@@ -138,11 +137,10 @@ export function checkValid(place: Place, path: string, before: Buffer | null, af
 
 /** Computed from the texts, whatever the author says of them. */
 export async function checksOf(
-  shelf: Shelf,
   { place, kind, path, before, after }: Pick<Request, 'place' | 'kind' | 'path' | 'before' | 'after'>,
   retrieval: RetrievalEffect | undefined,
 ): Promise<readonly Check[]> {
-  const files = kind === 'create' ? [] : filesOf(shelf, place);
+  const files = kind === 'create' ? [] : recordedFiles(folderOf(place)).map((file) => file.path);
   if (kind === 'delete') {
     return [{ kind: 'size', level: 'warning', text: `The skill and its ${files.length} file(s) go into the archive.` }];
   }
@@ -217,14 +215,9 @@ function baseOf(shelf: Shelf, { place, kind, path }: Request): string | null {
 
 function baseAt(shelf: Shelf, place: Place, kind: Request['kind'], path: string): string | null {
   if (kind === 'create') return null;
-  if (kind === 'delete')
-    return treeDigest(readFolderTree(realpathSync(folderOf(place)), shelf.limits.file_bytes).files);
+  if (kind === 'delete') return treeDigest(readFolderTree(folderOf(place), shelf.limits.file_bytes).files);
   const bytes = bytesAt(place, path, shelf.limits);
   return bytes && digestOf(bytes);
-}
-
-function filesOf(shelf: Shelf, place: Place): readonly string[] {
-  return readFolderTree(realpathSync(folderOf(place)), shelf.limits.resource_bytes).files.map(({ path }) => path);
 }
 
 /** `<skill id>-<UTC time>-<six hex digits>`: a name of a file, whatever the skill is called. */

@@ -2,10 +2,9 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Skill } from '../api.ts';
 import { createPace } from '../catalog/pace.ts';
-import { filesBelow } from '../sources/list-files.ts';
 import { keyOf } from './places.ts';
 import { addRevision, lastRevision } from './revisions.ts';
-import { readSkillTree } from './skill-tree.ts';
+import { readSkillTree, recordedFiles } from './skill-tree.ts';
 import type { Shelf } from './targets.ts';
 import type { Writer } from './writer.ts';
 
@@ -74,9 +73,17 @@ export function createRecorder(shelf: Shelf, writer: Writer): Recorder {
 /** Changes whenever a file of the skill does, without reading any. */
 function stampOf({ dir, digest, file }: Skill): string {
   if (dir === null) return `${file} ${digest}`;
-  const files = filesBelow(dir).map(({ path, size }) => {
+  const files = filesIfThere(dir).map(({ path, size }) => {
     const stats = statSync(join(dir, path), { throwIfNoEntry: false });
     return [path, size, stats?.mtimeMs, stats?.ctimeMs];
   });
   return JSON.stringify([digest, files]);
+}
+
+function filesIfThere(dir: string): ReturnType<typeof recordedFiles> {
+  try {
+    return recordedFiles(dir);
+  } catch {
+    return [];
+  }
 }

@@ -1,8 +1,7 @@
 import { lstatSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { readContained } from 'skill-registry/kernel';
-import type { Skill } from '../api.ts';
-import { filesBelow } from '../sources/list-files.ts';
+import { isCodedError, listContained, readContained } from 'skill-registry/kernel';
+import type { ResourceInfo, Skill } from '../api.ts';
 import type { SkillSource } from '../sources/source.ts';
 import { digestOf } from './blobs.ts';
 import type { RevisionFile } from './types.ts';
@@ -18,21 +17,63 @@ export const TEMPORARY = '.skill-registry-';
 /** What editors and systems leave lying about is nobody's work. */
 const PASSING = /(^|\/)(\.[^/]*\.sw[a-z]|[^/]*~|\.#[^/]*|#[^/]*#|4913|\.DS_Store)$/;
 
-/** Reads every regular file of a folder. @param maxBytes - Of larger ones only the size is taken. */
+/** More files of one skill are not kept: it is a project then, and reading it would hold up everybody who writes. */
+export const MOST_FILES = 2_000;
+/** Files deeper than 64 segments cannot be read. */
+const MAX_DEPTH = 63;
+
+/** Whether the history passes over a file of this name. */
+export function isPassing(path: string): boolean {
+  return basename(path).startsWith(TEMPORARY) || PASSING.test(path);
+}
+
+/**
+ * The files the history keeps of a skill: all regular ones, at most `MOST_FILES`, SKILL.md always among them. Not in .git and
+ * node_modules.
+ *
+ * @param folder - Absolute, real. @throws PATH_TRAVERSAL when a link has taken its place, RESOURCE_NOT_FOUND.
+ */
+export function recordedFiles(folder: string): readonly ResourceInfo[] {
+  const files: ResourceInfo[] = [];
+  let folders = 0;
+  const visit = (entries: ReturnType<typeof listContained>, below: string, depth: number): void => {
+    folders += 1;
+    for (const { name, kind, size } of entries) {
+      const path = below + name;
+      if (kind === 'file' && !isPassing(path) && files.length < MOST_FILES) files.push({ path, size });
+    }
+    for (const { name, kind } of entries) {
+      if (kind !== 'directory' || name === '.git' || name === 'node_modules') continue;
+      if (depth >= MAX_DEPTH || folders >= MOST_FILES || files.length >= MOST_FILES) return;
+      visit(entriesBelow(folder, below + name), `${below}${name}/`, depth + 1);
+    }
+  };
+  const root = listContained(folder, '');
+  const isFirst = ({ name }: { readonly name: string }): boolean => name.toLowerCase() === 'skill.md';
+  visit([...root.filter(isFirst), ...root.filter((entry) => !isFirst(entry))], '', 0);
+  return files;
+}
+
+/**
+ * Reads the files the history keeps of a folder.
+ *
+ * @param maxBytes - Of larger ones only the size is taken. @throws as `recordedFiles`.
+ */
 export function readFolderTree(folder: string, maxBytes: number): SkillTree {
-  const found = filesBelow(folder).filter(({ path }) => !basename(path).startsWith(TEMPORARY) && !PASSING.test(path));
   return treeOf(
-    found.flatMap(({ path, size }) => {
+    recordedFiles(folder).flatMap(({ path, size }) => {
       const bytes = size <= maxBytes ? read(() => readContained(folder, path, maxBytes)) : null;
       return bytes === undefined ? [] : [{ path, size, mode: modeOf(join(folder, path)), bytes }];
     }),
   );
 }
 
-/** As `readFolderTree`, for a skill of any kind of source: one without a folder has what its source hands over. */
+/**
+ * As `readFolderTree`, for a skill of any kind of source: one without a folder has what its source hands over. Of what has gone
+ * there are no files.
+ */
 export function readSkillTree(skill: Skill, source: SkillSource, maxBytes: number): SkillTree {
-  const whole =
-    skill.dir === null ? { files: [], bytes: new Map<string, Buffer>() } : readFolderTree(skill.dir, maxBytes);
+  const whole = (skill.dir !== null && treeIfThere(skill.dir, maxBytes)) || treeOf([]);
   const skillFile = skill.dir === null ? 'SKILL.md' : basename(skill.file);
   if (skill.dir !== null && whole.bytes.has(skillFile)) return whole;
   // A link in the place of SKILL.md is followed by its source alone.
@@ -54,6 +95,24 @@ export function treeDigest(files: readonly RevisionFile[]): string {
 }
 
 // --- internal ---
+
+function treeIfThere(folder: string, maxBytes: number): SkillTree | undefined {
+  try {
+    return readFolderTree(folder, maxBytes);
+  } catch (error) {
+    if (isCodedError(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Nothing for a folder that has gone or may not be read. */
+function entriesBelow(folder: string, below: string): ReturnType<typeof listContained> {
+  try {
+    return listContained(folder, below);
+  } catch {
+    return [];
+  }
+}
 
 interface ReadFile {
   readonly path: string;

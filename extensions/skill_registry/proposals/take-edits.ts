@@ -113,7 +113,7 @@ async function fieldsOf(
     checkSize(place, row.path, after, shelf.limits);
     checkValid(place, row.path, before, after);
     const { kind, path } = row;
-    const checks = await checksOf(shelf, { place, kind, path, before, after }, retrieval);
+    const checks = await checksOf({ place, kind, path, before, after }, retrieval);
     const contents = { base: before && digestOf(before), proposed: digestOf(after) };
     return { ...words, ...contents, content: after, checks: JSON.stringify(checks), state: 'open', conflict: null };
   }

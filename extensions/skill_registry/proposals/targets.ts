@@ -1,4 +1,4 @@
-import { lstatSync, realpathSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import { CodedError, isCodedError, readContained, relativeSegments, type TurnContext } from 'skill-registry/kernel';
 import type { Skill, Snapshot } from '../api.ts';
 import type { SkillRegistryConfig } from '../config.ts';
@@ -8,7 +8,8 @@ import { nearestIds } from '../search/nearest-ids.ts';
 import { isUsableId } from '../sources/slug.ts';
 import type { SkillSource } from '../sources/source.ts';
 import { skillExists } from './errors.ts';
-import { folderOf, type Place, placeForNew, placeOfSkill } from './places.ts';
+import { folderOf, type Place, pathIn, placeForNew, placeOfSkill } from './places.ts';
+import { isPassing } from './skill-tree.ts';
 
 /** What writing needs to know of the registry. */
 export interface Shelf {
@@ -77,13 +78,15 @@ export function filePath(path: string, { skillFile }: Pick<Place, 'skillFile'>):
   const tool = segments.find((segment) => FORBIDDEN.has(segment.toLowerCase()));
   if (tool) throw invalidArgument(`Nothing is written below ${tool}: it belongs to a tool.`);
   const joined = segments.join('/');
+  if (isPassing(joined))
+    throw invalidArgument(`"${joined.slice(0, 200)}" is a name for leftovers, which no history keeps.`);
   return joined.toLowerCase() === 'skill.md' ? skillFile : joined;
 }
 
 /** The bytes of a file of a place; null when there is none. @throws PATH_TRAVERSAL, RESOURCE_TOO_LARGE. */
 export function bytesAt(place: Place, path: string, limits: Shelf['limits']): Buffer | null {
   try {
-    return readContained(realpathSync(folderOf(place)), path, limitOf(place, path, limits));
+    return readContained(place.base, pathIn(place, path), limitOf(place, path, limits));
   } catch (error) {
     // Only what is not there is nothing: a folder or a device in its place is not.
     if (isCodedError(error, 'RESOURCE_NOT_FOUND') && !existsAt(place, path)) return null;

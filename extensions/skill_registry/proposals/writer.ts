@@ -1,19 +1,20 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
+import { isCodedError, readContained } from 'skill-registry/kernel';
 import { registryClosed } from '../errors.ts';
 import { assertSound, openHistoryDatabase } from '../history-database.ts';
 import type { SqliteDatabase } from '../open-database.ts';
 import { putBlob } from './blobs.ts';
 import { historyDamaged } from './errors.ts';
 import { type FileChange, type Operation, type OperationStep, recoverOperations, runOperation } from './operations.ts';
-import { folderOf, type Place } from './places.ts';
+import { folderOf, type Place, pathIn } from './places.ts';
 import type { FileStep } from './proposal-files.ts';
 import { flushDueFiles } from './proposal-files.ts';
 import { addEvent, updateProposal } from './proposal-store.ts';
 import { addRevision, lastRevision } from './revisions.ts';
-import { readFolderTree } from './skill-tree.ts';
-import type { Revision } from './types.ts';
+import { readFolderTree, type SkillTree } from './skill-tree.ts';
+import type { Revision, RevisionFile } from './types.ts';
 import { createWriteLock } from './write-lock.ts';
 
 /** Moments between which a process may die; a test kills one at each. */
@@ -134,9 +135,10 @@ export function createWriter(options: WriterOptions): Writer {
           const file = before.find((one) => one.path === path);
           return {
             path,
-            before: file?.digest ?? null,
+            before: file ? keptDigest(database(), draft.place, file) : null,
             after: after === null ? null : putBlob(database(), after),
             ...(mode === undefined ? {} : { mode }),
+            ...(file ? { modeBefore: file.mode } : {}),
           };
         }),
       };
@@ -157,18 +159,24 @@ export function createWriter(options: WriterOptions): Writer {
 
 /** What is about to change is in the history first, whoever made it what it is. */
 function recordBefore(database: SqliteDatabase, place: Place, maxBytes: number, at: string): Revision['files'] {
-  let folder: string;
+  let tree: SkillTree;
   try {
-    folder = realpathSync(folderOf(place));
-  } catch {
-    return [];
+    tree = readFolderTree(folderOf(place), maxBytes);
+  } catch (error) {
+    if (isCodedError(error, 'RESOURCE_NOT_FOUND')) return [];
+    throw error;
   }
-  const tree = readFolderTree(folder, maxBytes);
   const kind = lastRevision(database, place.key) ? 'edited' : 'seen';
   database
     .transaction(() => addRevision(database, place.key, place.skillId, tree, { kind, by: 'unknown', at }))
     .immediate();
   return tree.files;
+}
+
+/** What is too large for a revision is kept all the same when it is changed: else the change could not be undone. */
+function keptDigest(database: SqliteDatabase, place: Place, { path, digest, kept }: RevisionFile): string {
+  if (kept) return digest;
+  return putBlob(database, readContained(place.base, pathIn(place, path), Number.MAX_SAFE_INTEGER));
 }
 
 /** The decision and its revision are one transaction. */

@@ -126,7 +126,7 @@ describe('the skill tool', () => {
         skill('patch', { name: 'tea', old_string: word, new_string: word.toUpperCase() }),
       ),
     );
-    expect(tea()).toMatch(/WARM[^]*BOIL[^]*SERVE[^]*RINSE/);
+    expect(tea()).toMatch(/WARM[\s\S]*BOIL[\s\S]*SERVE[\s\S]*RINSE/);
   });
 
   it('archives what it deletes, and keeps what is pinned', async () => {
