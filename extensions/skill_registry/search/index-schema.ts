@@ -3,12 +3,15 @@
  * part of the cache's version, and a cache of another version is made anew.
  *
  * A document is a content under an id, so what is unchanged is never indexed again. A posting row has the occurrences of one
- * term in 512 documents, appended as documents come; `posting-codec.ts` says how.
+ * term in 512 documents, appended as documents come; `posting-codec.ts` says how. Numbers of documents are handed out first
+ * (`next`) and their postings written, in any order between processes; a document is there when its row is, `seq` says in which
+ * order they came. Postings of a number that never got its row mean nothing.
  */
 export const INDEX_SCHEMA: string = `
--- search index 1
+-- search index 2
 CREATE TABLE search_document (
-  number INTEGER PRIMARY KEY,
+  seq INTEGER PRIMARY KEY,
+  number INTEGER NOT NULL,
   key TEXT NOT NULL UNIQUE,
   lengths BLOB NOT NULL
 );
@@ -19,6 +22,6 @@ CREATE TABLE search_posting (
   PRIMARY KEY (term, chunk)
 ) WITHOUT ROWID;
 CREATE TABLE search_word (word TEXT PRIMARY KEY) WITHOUT ROWID;
-CREATE TABLE search_state (generation INTEGER NOT NULL, since INTEGER NOT NULL);
-INSERT INTO search_state VALUES (0, 0);
+CREATE TABLE search_state (generation INTEGER NOT NULL, since INTEGER NOT NULL, next INTEGER NOT NULL);
+INSERT INTO search_state VALUES (0, 0, 0);
 `;

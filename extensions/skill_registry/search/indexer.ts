@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { Skill } from '../api.ts';
 import { bodyOf } from '../skill/frontmatter.ts';
-import { documentKey, type IndexDocument, makeDocument } from './document.ts';
+import { documentKey } from './document.ts';
+import { createBatch, type DocumentBatch } from './document-batch.ts';
 import type { GuardedIndex } from './guarded-index.ts';
+import type { TextIndex } from './text-index.ts';
 
-/** Terms of documents in one transaction: a few milliseconds while other work goes on, and what is fastest when it does not. */
-const SLICE_TERMS = 4_000;
-const BATCH_TERMS = 64_000;
+/** Characters of the documents of one batch: more save little, and are in memory at once. */
+const BATCH_CHARACTERS = 3_000_000;
 
 /** Puts skills into the index that are not there yet. */
 export interface Indexer {
@@ -20,30 +21,34 @@ export interface Indexer {
 export function createIndexer(guarded: GuardedIndex, readSkill: (skill: Skill) => Buffer): Indexer {
   /** What could not be read; the next snapshot has other objects. */
   const unreadable = new WeakSet<Skill>();
-  const documentOf = (skill: Skill): IndexDocument | undefined => {
-    const text = textOf(skill, readSkill);
-    if (text === undefined) unreadable.add(skill);
-    return text === undefined ? undefined : makeDocument(skill, bodyOf(text));
-  };
   const missing = (skills: readonly Skill[]): readonly Skill[] =>
     guarded.use((index) => {
       index.catchUp();
       return skills.filter((skill) => !unreadable.has(skill) && index.numberOf(documentKey(skill)) === undefined);
     });
+  /** Between its steps other work may go on. */
+  function* indexing(skills: readonly Skill[]): Generator<undefined, void, undefined> {
+    let batch = createBatch();
+    for (const skill of missing(skills)) {
+      yield;
+      const text = textOf(skill, readSkill);
+      if (text === undefined) unreadable.add(skill);
+      else batch.add(skill, bodyOf(text));
+      if (batch.characters() < BATCH_CHARACTERS) continue;
+      yield* writing(guarded, batch);
+      batch = createBatch();
+    }
+    if (batch.documents.length > 0) yield* writing(guarded, batch);
+  }
   return {
     index(skills) {
-      const batch = createBatch(guarded, BATCH_TERMS);
-      for (const skill of missing(skills)) batch.add(documentOf(skill));
-      batch.write();
+      for (const _ of indexing(skills));
     },
     async indexSlowly(skills, pace, signal) {
-      const batch = createBatch(guarded, SLICE_TERMS);
-      for (const skill of missing(skills)) {
+      for (const _ of indexing(skills)) {
         await pace();
         if (signal.aborted) return false;
-        batch.add(documentOf(skill));
       }
-      batch.write();
       return true;
     },
   };
@@ -51,27 +56,14 @@ export function createIndexer(guarded: GuardedIndex, readSkill: (skill: Skill) =
 
 // --- internal ---
 
-function createBatch(
-  guarded: GuardedIndex,
-  terms: number,
-): { add(document: IndexDocument | undefined): void; write(): void } {
-  let documents: IndexDocument[] = [];
-  let size = 0;
-  const write = (): void => {
-    const written = documents;
-    if (written.length > 0) guarded.use((index) => index.add(written));
-    documents = [];
-    size = 0;
+/** Begins anew where another index has taken the place of the one it began with. */
+function* writing(guarded: GuardedIndex, batch: DocumentBatch): Generator<undefined, void, undefined> {
+  let begun: { readonly index: TextIndex; readonly steps: ReturnType<TextIndex['add']> } | undefined;
+  const step = (index: TextIndex): boolean => {
+    if (begun?.index !== index) begun = { index, steps: index.add(batch) };
+    return begun.steps.next().done === true;
   };
-  return {
-    add(document) {
-      if (!document) return;
-      documents.push(document);
-      size += document.postings.size;
-      if (size >= terms) write();
-    },
-    write,
-  };
+  while (!guarded.use(step)) yield;
 }
 
 /** Undefined when it is not what the snapshot has: the next snapshot will have it. */

@@ -3,7 +3,7 @@
  * header: id, name, tags, trigger keywords, description), 12 bits how often.
  */
 export const CHUNK_DOCUMENTS = 512;
-const MAX_TIMES = 0xfff;
+export const MAX_TIMES = 0xfff;
 
 export function packPosting(document: number, section: number, times: number): number {
   return (((document % CHUNK_DOCUMENTS) << 23) | (section << 12) | Math.min(times, MAX_TIMES)) >>> 0;

@@ -7,8 +7,18 @@ import { STOP_WORDS } from './stop-words.ts';
  * without separators. A run of Chinese, Japanese or Korean gives its pairs of characters. `c++`, `c#` and `f#` stay whole.
  */
 export function termsOf(text: string): readonly string[] {
+  return runsOf(text).flatMap(termsOfRun);
+}
+
+/** The parts of a text that words are cut from, as they are written. */
+export function runsOf(text: string): readonly string[] {
+  return text.match(ROUGH_RUN) ?? [];
+}
+
+/** The terms of one of them: those of a text are those of its runs, in order. */
+export function termsOfRun(run: string): readonly string[] {
   const terms: string[] = [];
-  scan(text, (word) => {
+  scanRough(run, (word) => {
     const term = termOf(word);
     if (term !== undefined) terms.push(term);
   });
@@ -31,6 +41,7 @@ export function termOf(word: string): string | undefined {
   if (known !== undefined) return known;
   if (!ENGLISH.test(word)) return word;
   const term = stemmer(word);
+  if (word.length > MAX_KEPT_WORD) return term;
   if (stems.size >= MAX_STEMS) stems.clear();
   stems.set(word, term);
   return term;
@@ -63,6 +74,8 @@ export function queryTerms(text: string, max: number): QueryTerms {
 /** Longer ones are no words: hashes, encoded data. */
 const MAX_WORD = 48;
 const MAX_STEMS = 20_000;
+/** A longer one is a piece of its text for the engine, and would keep all of it in memory. */
+const MAX_KEPT_WORD = 12;
 const ENGLISH = /^[a-z]{3,24}$/;
 /** What may be a run; letters beyond ASCII are looked at more closely, which takes ten times as long. */
 const ROUGH_RUN = /[A-Za-z0-9\u0080-\uffff]+(?:[._][A-Za-z0-9\u0080-\uffff]+)*(?:\+\+|#)?/g;
@@ -80,11 +93,13 @@ const stems = new Map<string, string>();
 type Visit = (word: string, whole: boolean) => void;
 
 function scan(text: string, visit: Visit): void {
-  for (const run of text.match(ROUGH_RUN) ?? []) {
-    if (SIMPLE.test(run)) visitWord(run.toLowerCase(), visit);
-    else if (ASCII.test(run)) scanRun(run, true, visit);
-    else for (const [part] of run.normalize('NFKC').matchAll(RUN)) scanRun(part, ASCII.test(part), visit);
-  }
+  for (const run of runsOf(text)) scanRough(run, visit);
+}
+
+function scanRough(run: string, visit: Visit): void {
+  if (SIMPLE.test(run)) visitWord(run.toLowerCase(), visit);
+  else if (ASCII.test(run)) scanRun(run, true, visit);
+  else for (const [part] of run.normalize('NFKC').matchAll(RUN)) scanRun(part, ASCII.test(part), visit);
 }
 
 function scanRun(run: string, ascii: boolean, visit: Visit): void {

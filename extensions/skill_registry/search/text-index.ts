@@ -1,7 +1,8 @@
 import type { SqliteDatabase } from '../open-database.ts';
-import type { IndexDocument } from './document.ts';
+import type { DocumentBatch } from './document-batch.ts';
+import { createIndexWriter } from './index-writer.ts';
 import { createPostingCache } from './posting-cache.ts';
-import { CHUNK_DOCUMENTS, readPostings } from './posting-codec.ts';
+import { readPostings } from './posting-codec.ts';
 
 /** Occurrences of one term in the documents `chunk * 512` to `chunk * 512 + 511`. */
 export interface PostingChunk {
@@ -20,8 +21,8 @@ export interface TextIndex {
   postings(term: string): readonly PostingChunk[];
   /** Words that occur in headers, for corrections; read once until documents come. */
   words(): readonly string[];
-  /** Adds those that are not there yet, in one short transaction. */
-  add(documents: readonly IndexDocument[]): void;
+  /** Adds those that are not there yet. Each step is a short transaction; they are there after the last one. */
+  add(batch: DocumentBatch): Iterator<undefined, void, undefined>;
   /** Looks for what other processes have added or emptied. */
   catchUp(): void;
   /** Counts up when somebody has emptied it: numbers then mean other documents. */
@@ -42,57 +43,45 @@ export function createTextIndex(database: SqliteDatabase): TextIndex {
   const lengths: Uint16Array[] = [];
   let words: readonly string[] | undefined;
   let generation = -1;
+  let lastSeq = 0;
   const state = database.prepare<[], { generation: number; since: number }>(
     'SELECT generation, since FROM search_state',
   );
   const cached = createPostingCache();
-  const newer = database.prepare<[number], { number: number; key: string; lengths: Buffer }>(
-    'SELECT number, key, lengths FROM search_document WHERE number >= ? ORDER BY number',
+  const newer = database.prepare<[number], { seq: number; number: number; key: string; lengths: Buffer }>(
+    'SELECT seq, number, key, lengths FROM search_document WHERE seq > ? ORDER BY seq',
   );
   const chunksOf = database.prepare<[string], { chunk: number; data: Buffer }>(
     'SELECT chunk, data FROM search_posting WHERE term = ?',
   );
   const allWords = database.prepare<[], string>('SELECT word FROM search_word').pluck();
-  const addDocument = database.prepare('INSERT INTO search_document (number, key, lengths) VALUES (?, ?, ?)');
-  const append = database.prepare(
-    'INSERT INTO search_posting (term, chunk, data) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET data = CAST(data || excluded.data AS BLOB)',
-  );
-  const addWord = database.prepare('INSERT OR IGNORE INTO search_word (word) VALUES (?)');
-
   const catchUp = (): void => {
     const found = state.get()?.generation ?? 0;
     if (found !== generation) {
       generation = found;
       numbers.clear();
       lengths.length = 0;
+      lastSeq = 0;
       words = undefined;
       cached.clear();
     }
-    for (const row of newer.iterate(lengths.length)) {
+    for (const row of newer.iterate(lastSeq)) {
       cached.clear();
+      lastSeq = row.seq;
       numbers.set(row.key, row.number);
       lengths[row.number] = new Uint16Array(Uint8Array.from(row.lengths).buffer);
       words = undefined;
     }
   };
 
-  const write = database.transaction((documents: readonly IndexDocument[]): void => {
-    catchUp();
-    const fresh = new Map(documents.filter(({ key }) => !numbers.has(key)).map((document) => [document.key, document]));
-    let next = lengths.length;
-    for (const [chunk, members] of byChunk([...fresh.values()], next)) {
-      for (const [term, postings] of joined(members)) append.run(term, chunk, bytesOf(Uint32Array.from(postings)));
-      for (const { document } of members) addDocument.run(next++, document.key, bytesOf(document.lengths));
-    }
-    for (const word of new Set([...fresh.values()].flatMap((document) => document.words))) addWord.run(word);
-  });
+  const writer = createIndexWriter(database, (key) => numbers.has(key), catchUp);
 
   const empty = database.transaction((live: number, now: number): void => {
     const { since = 0 } = state.get() ?? {};
     const { length } = lengths;
     if (length < live * STALE_TIMES || length < live + STALE_LEAST || now - since < WEEK_MS) return;
     database.exec('DELETE FROM search_document; DELETE FROM search_posting; DELETE FROM search_word;');
-    database.prepare('UPDATE search_state SET generation = generation + 1, since = ?').run(now);
+    database.prepare('UPDATE search_state SET generation = generation + 1, since = ?, next = 0').run(now);
   });
   const atOnce = database.transaction((read: () => unknown): unknown => read());
 
@@ -111,11 +100,7 @@ export function createTextIndex(database: SqliteDatabase): TextIndex {
       words ??= allWords.all();
       return words;
     },
-    add(documents) {
-      write.immediate(documents);
-      // Only what is committed counts.
-      catchUp();
-    },
+    add: writer.add,
     catchUp,
     generation: () => generation,
     atOnce: <T>(read: () => T): T => atOnce.deferred(read) as T,
@@ -133,40 +118,3 @@ const STALE_TIMES = 4;
 const STALE_LEAST = 2000;
 const WEEK_MS = 7 * 24 * 3_600_000;
 const EMPTY = new Uint16Array(1);
-
-interface Member {
-  readonly document: IndexDocument;
-  readonly number: number;
-}
-
-function byChunk(documents: readonly IndexDocument[], first: number): ReadonlyMap<number, readonly Member[]> {
-  const chunks = new Map<number, Member[]>();
-  for (const [at, document] of documents.entries()) {
-    const number = first + at;
-    const chunk = Math.floor(number / CHUNK_DOCUMENTS);
-    chunks.set(chunk, [...(chunks.get(chunk) ?? []), { document, number }]);
-  }
-  return chunks;
-}
-
-/** The postings of several documents by term, each with its place in the chunk. */
-function joined(members: readonly Member[]): ReadonlyMap<string, readonly number[]> {
-  const terms = new Map<string, number[]>();
-  for (const { document, number } of members) {
-    const place = (number % CHUNK_DOCUMENTS) * 2 ** 23;
-    for (const [term, postings] of document.postings) {
-      const known = terms.get(term);
-      if (known) for (const posting of postings) known.push(place + posting);
-      else
-        terms.set(
-          term,
-          postings.map((posting) => place + posting),
-        );
-    }
-  }
-  return terms;
-}
-
-function bytesOf(values: Uint32Array | Uint16Array): Buffer {
-  return Buffer.from(values.buffer, values.byteOffset, values.byteLength);
-}
