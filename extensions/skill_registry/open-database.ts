@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 
@@ -25,4 +25,13 @@ export function openDatabase(file: string, busyMs: number = BUSY_MS): SqliteData
     database.close();
     throw error;
   }
+}
+
+/**
+ * Which file a path leads to now, '' for none. Somebody may remove or replace a database that is open: then what is written
+ * into it is lost. As long as it is open, no other file can have its identity.
+ */
+export function fileIdentity(file: string): string {
+  const stats = statSync(file, { throwIfNoEntry: false });
+  return stats ? `${stats.dev}:${stats.ino}` : '';
 }

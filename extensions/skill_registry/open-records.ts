@@ -61,10 +61,11 @@ export function openRecords(
       try {
         // The first look reads every skill: it can wait until the start is over.
         await wait(ANNOUNCE_MS, undefined, { signal }).catch(() => undefined);
-        for (let lookedAt = 0; !signal.aborted; ) {
-          if (due || Date.now() - lookedAt > LOOK_MS) {
+        // A clock that is set back must not end the looking.
+        for (let lookedAt = performance.now(); !signal.aborted; ) {
+          if (due || performance.now() - lookedAt > LOOK_MS) {
             due = false;
-            lookedAt = Date.now();
+            lookedAt = performance.now();
             await recorder.recordAll(signal);
           }
           desk.announce();

@@ -18,6 +18,13 @@ export function reviewTools({ proposals, agentId, decide }: ReviewOptions): read
     if (turn.agentId === agentId) return `agent:${agentId}`;
     throw new CodedError('REVIEW_FORBIDDEN', `Only ${agentId} reviews proposals; ask it, or the user.`);
   };
+  /** An agent that has `propose_skill_update` and decides would otherwise change skills alone. */
+  const reviewerOf = async (proposal: string, turn: TurnContext): Promise<string> => {
+    const by = reviewer(turn);
+    const { author } = await proposals.get(proposal);
+    if (author !== by) return by;
+    throw new CodedError('REVIEW_FORBIDDEN', 'This proposal is your own; somebody else has to look at it.');
+  };
   return [
     defineTool({
       name: 'list_proposals',
@@ -44,26 +51,26 @@ export function reviewTools({ proposals, agentId, decide }: ReviewOptions): read
     }),
     defineTool({
       name: 'recommend_proposal',
-      description: 'Says what you think of a proposal. A person decides.',
+      description: 'Says what you think of a proposal. It decides nothing.',
       input: z.strictObject({ proposal_id: id, verdict, reason }),
       async execute({ proposal_id, verdict: said, reason: why }, { turn }) {
-        await proposals.recommend(proposal_id, said, { by: reviewer(turn), reason: why });
+        await proposals.recommend(proposal_id, said, { by: await reviewerOf(proposal_id, turn), reason: why });
         return { success: true, proposal_id, recommended: said };
       },
     }),
-    ...(decide ? [decideTool(proposals, reviewer)] : []),
+    ...(decide ? [decideTool(proposals, reviewerOf)] : []),
   ];
 }
 
 // --- internal ---
 
-function decideTool(proposals: Proposals, reviewer: (turn: TurnContext) => string): Tool {
+function decideTool(proposals: Proposals, reviewerOf: (proposal: string, turn: TurnContext) => Promise<string>): Tool {
   return defineTool({
     name: 'decide_proposal',
     description: 'Approves a proposal, which changes the skill at once, or rejects it.',
     input: z.strictObject({ proposal_id: id, verdict, reason }),
     async execute({ proposal_id, verdict: decided, reason: why }, { turn }) {
-      const actor = { by: reviewer(turn), reason: why };
+      const actor = { by: await reviewerOf(proposal_id, turn), reason: why };
       const decision =
         decided === 'approve'
           ? await proposals.approve(proposal_id, actor)

@@ -1,4 +1,4 @@
-import { mkdirSync, realpathSync } from 'node:fs';
+import { lstatSync, mkdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   CodedError,
@@ -17,7 +17,7 @@ export interface WorkspaceOptions {
   /** Real path of the root. */
   readonly root: string;
   readonly maxBytes: number;
-  readonly registry: Pick<SkillRegistry, 'writePolicy' | 'refresh' | 'proposals'>;
+  readonly registry: Pick<SkillRegistry, 'writePolicy' | 'refresh' | 'proposals' | 'management'>;
   restart(): void;
 }
 
@@ -81,6 +81,20 @@ export function workspaceTools({ root, maxBytes, registry, restart }: WorkspaceO
           };
         }
         if (policy && policy.policy !== 'allow') return refusal(path, policy);
+        if (policy?.target) {
+          const { kind, skillId, path: file } = policy.target;
+          const created = kind === 'create' || lstatSync(target, { throwIfNoEntry: false }) === undefined;
+          const actor = {
+            by: turn.agentId ? `agent:${turn.agentId}` : 'unknown',
+            ...(justification ? { reason: justification } : {}),
+          };
+          // What is overwritten, by whom and why, is in the history of the skill.
+          const { number } =
+            kind === 'create'
+              ? await registry.management.create(skillId, content, actor)
+              : await registry.management.write(skillId, file, content, actor, turn);
+          return { success: true, path, created, size, revision: number };
+        }
         const { created } = writeContained(base, below, content);
         if (policy) await registry.refresh();
         return { success: true, path, created, size };

@@ -140,4 +140,14 @@ it('lets the reviewer decide where its owner has said so', async () => {
   id = /show (\S+)/.exec(readFileSync(heard, 'utf8'))?.[1] ?? '';
   await kernel.invokeAgent('skill_reviewer', 'Review what waits.');
   expect(tea()).toBe(LONGER);
+  // What it proposes itself, somebody else decides.
+  const call = { turn: { agentId: 'skill_reviewer' }, signal: new AbortController().signal };
+  const toolOf = (name: string) => kernel.tools().find(({ tool }) => tool.name === name)?.tool;
+  const own = { skill_id: 'tea', content: TEA, justification: 'Mine.' } as never;
+  const { proposal_id } = ((await toolOf('propose_skill_update')?.execute(own, call)) ?? {}) as {
+    proposal_id?: string;
+  };
+  const args = { proposal_id, verdict: 'approve', reason: 'Mine.' } as never;
+  await expect(toolOf('decide_proposal')?.execute(args, call)).rejects.toMatchObject({ code: 'REVIEW_FORBIDDEN' });
+  expect(tea()).toBe(LONGER);
 });

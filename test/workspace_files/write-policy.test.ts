@@ -46,6 +46,8 @@ describe('the writes policy', () => {
       created: false,
     });
     expect(registry.list({ query: 'new' }).skills).toMatchObject([{ description: 'Quite another skill.' }]);
+    const kinds = (await registry.history.revisions('new')).map(({ kind }) => kind);
+    expect(kinds).toEqual(['created', 'tool']);
   });
 
   it.each([

@@ -79,9 +79,10 @@ export function createHistory(shelf: Shelf, writer: Writer, recorder: Recorder):
     async restore(skillId, { by, reason }) {
       const database = writer.database();
       const present = shelf.snapshot().byId.get(skillId);
-      if (present) throw skillExists(skillId, `source ${present.source}`);
-      const key = lastPlaceOf(database, skillId);
-      if (key === undefined) throw skillNotFound(skillId, []);
+      // Another source may have a skill of this id, which took over when this one went.
+      const key = present ? archivedPlaceOf(database, skillId) : lastPlaceOf(database, skillId);
+      if (key === undefined)
+        throw present ? skillExists(skillId, `source ${present.source}`) : skillNotFound(skillId, []);
       const place = placeFor(shelf, skillId, key);
       const revision = await writer.exclusively(() => {
         if (isThere(place)) throw skillExists(skillId, 'its folder is there, though no skill was read from it');
@@ -120,6 +121,14 @@ function changesTo(
       const file = wanted.get(path);
       return { path, after: file ? (bytesOfFile(file) ?? null) : null, ...(file ? { mode: file.mode } : {}) };
     });
+}
+
+/** Of the skill that was removed last and is still in the archive. */
+function archivedPlaceOf(database: ReturnType<Writer['database']>, skillId: string): string | undefined {
+  const row = database
+    .prepare('SELECT place FROM archived WHERE skill_id = ? AND restored_at IS NULL ORDER BY seq DESC LIMIT 1')
+    .get(skillId);
+  return (row as { place: string } | undefined)?.place;
 }
 
 /** Out of the archive; where that has nothing (somebody else has removed it), from the last revision. */

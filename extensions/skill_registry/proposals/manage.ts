@@ -4,7 +4,7 @@ import { noChange } from './errors.ts';
 import { adoptLineEndings } from './line-text.ts';
 import { archiveFolder } from './plan.ts';
 import { checkValid } from './propose.ts';
-import { bytesAt, checkSize, filePath, findPlace, newPlace, type Shelf, textOf } from './targets.ts';
+import { assertRemovable, bytesAt, checkSize, filePath, findPlace, newPlace, type Shelf, textOf } from './targets.ts';
 import type { FileContent, Management } from './types.ts';
 import type { Writer } from './writer.ts';
 
@@ -44,8 +44,7 @@ export function createManagement(shelf: Shelf, writer: Writer): Management {
     async remove(skillId, { by, reason }, turn) {
       const revision = await writer.exclusively(() => {
         const place = findPlace(shelf, skillId, turn);
-        if (place.below === '')
-          throw invalidArgument('This skill is the folder of its source, which cannot be moved away.');
+        assertRemovable(place);
         const move = { direction: 'out', folder: archiveFolder(place) } as const;
         return writer.apply({ place, changes: [], move, kind: 'removed', by, reason });
       });

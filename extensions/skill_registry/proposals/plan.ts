@@ -24,7 +24,8 @@ export function planOf(shelf: Shelf, database: SqliteDatabase, row: ProposalRow)
   if (place === undefined) return stale(`the skill "${row.skill_id}" is not there any more.`);
   const proposed = row.proposed === null ? null : getBlob(database, row.proposed);
   if (row.kind === 'create') {
-    return isThere(place) ? stale(`there is a "${row.skill_id}" by now.`) : { place, after: proposed, merged: false };
+    const isTaken = isThere(place) || shelf.snapshot().byId.has(row.skill_id);
+    return isTaken ? stale(`there is a "${row.skill_id}" by now.`) : { place, after: proposed, merged: false };
   }
   if (row.kind === 'delete') {
     const tree = readFolderTree(folderOf(place), shelf.limits.file_bytes);

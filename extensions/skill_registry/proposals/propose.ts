@@ -10,7 +10,7 @@ import { adoptLineEndings } from './line-text.ts';
 import { folderOf, type Place } from './places.ts';
 import { addEvent, insertProposal, type NewProposal, openDuplicate } from './proposal-store.ts';
 import { readFolderTree, recordedFiles, treeDigest } from './skill-tree.ts';
-import { bytesAt, checkSize, filePath, findPlace, newPlace, type Shelf, textOf } from './targets.ts';
+import { assertRemovable, bytesAt, checkSize, filePath, findPlace, newPlace, type Shelf, textOf } from './targets.ts';
 import { newErrors, textProblems } from './text-problems.ts';
 import type { ProposalInput } from './types.ts';
 import { unifiedDiff } from './unified-diff.ts';
@@ -104,6 +104,7 @@ export function requestOf(shelf: Shelf, input: ProposalInput, turn: TurnContext 
   }
   if (kind === 'delete') {
     const place = findPlace(shelf, skillId, turn);
+    assertRemovable(place);
     return {
       place,
       kind,

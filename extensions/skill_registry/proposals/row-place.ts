@@ -13,7 +13,9 @@ import type { Shelf } from './targets.ts';
  */
 export function placeOfRow(shelf: Shelf, row: Pick<ProposalRow, 'kind' | 'skill_id' | 'place' | 'source'>): Place {
   if (row.kind === 'create') return placeOfNew(shelf, row);
-  const skill = [...shelf.snapshot().byQualifiedId.values()].find((one) => keyOf(one, shelf.root) === row.place);
+  const there = [...shelf.snapshot().byQualifiedId.values()].filter((one) => keyOf(one, shelf.root) === row.place);
+  // Two sources may have the same folder, and one of them may not be written.
+  const skill = there.find(({ source }) => source === row.source) ?? there[0];
   if (!skill) throw skillNotFound(row.skill_id, []);
   return placeOfSkill(skill, shelf.sources(), shelf.root);
 }

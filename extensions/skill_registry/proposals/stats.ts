@@ -25,7 +25,7 @@ function figuresOf(rows: readonly ProposalRow[], undone: ReadonlySet<string>): P
   const approved = count('approved');
   const decided = approved + count('rejected');
   const hours = rows.flatMap(({ created, decided_at }) =>
-    decided_at === null ? [] : [(Date.parse(decided_at) - Date.parse(created)) / HOUR_MS],
+    decided_at === null ? [] : [Math.max(0, Date.parse(decided_at) - Date.parse(created)) / HOUR_MS],
   );
   return {
     open: count('open'),

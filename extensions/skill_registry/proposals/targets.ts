@@ -1,5 +1,12 @@
 import { lstatSync } from 'node:fs';
-import { CodedError, isCodedError, readContained, relativeSegments, type TurnContext } from 'skill-registry/kernel';
+import {
+  CodedError,
+  isCodedError,
+  isInside,
+  readContained,
+  relativeSegments,
+  type TurnContext,
+} from 'skill-registry/kernel';
 import type { Skill, Snapshot } from '../api.ts';
 import type { SkillRegistryConfig } from '../config.ts';
 import { findVisible, visibleSkills } from '../context/scope.ts';
@@ -7,7 +14,7 @@ import { invalidArgument, skillNotFound } from '../errors.ts';
 import { nearestIds } from '../search/nearest-ids.ts';
 import { isUsableId } from '../sources/slug.ts';
 import type { SkillSource } from '../sources/source.ts';
-import { skillExists } from './errors.ts';
+import { skillExists, sourceNotWritable } from './errors.ts';
 import { folderOf, type Place, pathIn, placeForNew, placeOfSkill } from './places.ts';
 import { isPassing } from './skill-tree.ts';
 
@@ -60,7 +67,15 @@ export function newPlace(shelf: Shelf, skillId: string): Place {
   if (known) throw skillExists(skillId, `source ${known.source}`);
   const place = placeForNew(skillId, shelf.sources(), shelf.root);
   if (isThere(place)) throw skillExists(skillId, 'its folder is there, though no skill was read from it');
+  const above = [...shelf.snapshot().byQualifiedId.values()].find(({ dir }) => dir && isInside(place.base, dir));
+  if (above)
+    throw sourceNotWritable(skillId, place.source, `it is the skill "${above.id}", and below a skill none is found.`);
   return place;
+}
+
+/** @throws INVALID_ARGUMENT when the skill is the folder of its source. */
+export function assertRemovable({ below }: Place): void {
+  if (below === '') throw invalidArgument('This skill is the folder of its source, which cannot be moved away.');
 }
 
 export function isThere(place: Place): boolean {

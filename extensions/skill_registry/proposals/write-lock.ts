@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import Database from 'better-sqlite3';
+import { fileIdentity } from '../open-database.ts';
 import { historyBusy } from './errors.ts';
 
 /**
@@ -27,10 +28,18 @@ const MAX_PAUSE_MS = 50;
 /** @param file - Absolute. */
 export function createWriteLock(file: string, waitSeconds: number = WAIT_SECONDS): WriteLock {
   let database: Database.Database | undefined;
+  let identity = '';
+  /** A lock on a file that somebody has removed keeps nobody out. */
+  const isGone = (): boolean => fileIdentity(file) !== identity;
   const open = (): Database.Database => {
+    if (database && isGone()) {
+      database.close();
+      database = undefined;
+    }
     if (!database) {
       mkdirSync(dirname(file), { recursive: true });
       database = new Database(file, { timeout: 0 });
+      identity = fileIdentity(file);
     }
     return database;
   };
@@ -43,6 +52,7 @@ export function createWriteLock(file: string, waitSeconds: number = WAIT_SECONDS
       throw error;
     }
     try {
+      if (isGone()) return undefined;
       return { result: use() };
     } finally {
       opened.exec('ROLLBACK');

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { isCodedError, readContained } from 'skill-registry/kernel';
 import { registryClosed } from '../errors.ts';
 import { assertSound, openHistoryDatabase } from '../history-database.ts';
-import type { SqliteDatabase } from '../open-database.ts';
+import { fileIdentity, type SqliteDatabase } from '../open-database.ts';
 import { putBlob } from './blobs.ts';
 import { historyDamaged } from './errors.ts';
 import { type FileChange, type Operation, type OperationStep, recoverOperations, runOperation } from './operations.ts';
@@ -73,10 +73,21 @@ export function createWriter(options: WriterOptions): Writer {
   let opened: SqliteDatabase | undefined;
   let closed = false;
   let isSound = false;
+  let identity = '';
+  /** In the middle of a change the history stays the one it began with. */
+  let isChanging = false;
   const file = join(options.dataDir, 'history.db');
   const database = (): SqliteDatabase => {
     if (closed) throw registryClosed();
-    opened ??= openHistoryDatabase(file);
+    if (opened && !isChanging && fileIdentity(file) !== identity) {
+      opened.close();
+      opened = undefined;
+    }
+    if (!opened) {
+      opened = openHistoryDatabase(file);
+      identity = fileIdentity(file);
+      isSound = false;
+    }
     return opened;
   };
   const realDataDir = (): string => {
@@ -93,7 +104,9 @@ export function createWriter(options: WriterOptions): Writer {
   const guarded = <T>(use: (database: SqliteDatabase) => T): T => {
     onStep('locked');
     try {
-      if (!isSound) assertSound(database(), file);
+      const present = database();
+      isChanging = true;
+      if (!isSound) assertSound(present, file);
       isSound = true;
       const context = surroundings();
       recoverOperations(context);
@@ -103,6 +116,8 @@ export function createWriter(options: WriterOptions): Writer {
       return result;
     } catch (error) {
       throw isDamage(error) ? historyDamaged(file, error) : error;
+    } finally {
+      isChanging = false;
     }
   };
   const writer: Writer = {

@@ -74,6 +74,17 @@ it('undoes what a crash has left half done and somebody has gone on from', async
   expect(existsSync(join(root, 'skills/tea/references'))).toBe(false);
 });
 
+it('begins anew when somebody removes the folder of the history under a registry that is open', async () => {
+  const { root, registry, propose } = await teaRegistry();
+  await propose(LONGER);
+  rmSync(join(root, 'data/skill_registry'), { recursive: true });
+  const other = await reopen(root);
+  await other.management.write('tea', 'references/a.md', 'x', ADA);
+  await propose(LONGER);
+  expect(await other.proposals.list()).toHaveLength(1);
+  expect((await registry.history.revisions('tea')).map(({ kind }) => kind)).toEqual(['seen', 'tool']);
+});
+
 it('goes back with hundreds of files and loses none that the revision does not speak of', async () => {
   const names = Array.from({ length: 600 }, (_, at) => `${String(at).padStart(3, '0')}.md`);
   const { root, registry } = await teaRegistry(
