@@ -34,7 +34,7 @@ export interface EmbeddingsServer {
   queries(): readonly string[];
   /** From now on; undefined: vectors again. */
   behave(odd: ((request: EmbeddingsRequest) => OddAnswer | undefined) | undefined): void;
-  /** Numbers of a vector from now on. Default: 256. */
+  /** Numbers of a vector from now on. Default: 1,024. */
   resize(dimensions: number): void;
 }
 
@@ -53,7 +53,7 @@ const SYNONYMS: readonly (readonly string[])[] = [
 export async function embeddingsServer(): Promise<EmbeddingsServer> {
   const requests: EmbeddingsRequest[] = [];
   let odd: ((request: EmbeddingsRequest) => OddAnswer | undefined) | undefined;
-  let dimensions = 256;
+  let dimensions = 1024;
   const server = createServer((request, response) => {
     let body = '';
     request.on('data', (chunk) => {

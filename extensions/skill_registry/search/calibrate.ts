@@ -4,8 +4,7 @@ import { CONTROL_TEXTS } from './embedding-text.ts';
 import type { Neighbour } from './vector-neighbours.ts';
 import type { Calibration, VectorStore } from './vector-store.ts';
 
-/** So many standard deviations over what control texts reach by chance, and so much of what is left to 1 at least. */
-const DEVIATIONS = 2;
+/** What is near enough comes nearer than all controls but one, by so much of what is left to 1: a skill may be for one of them. */
 const MARGIN = 0.05;
 
 /** How near the nearest skill comes to texts that none is for; undefined when the vectors of these are not there. */
@@ -23,7 +22,8 @@ export async function calibrationOf(
     if (nearest) best.push(nearest.cosine);
   }
   if (best.length < CONTROL_TEXTS.length) return undefined;
-  const noise = best.reduce((sum, one) => sum + one, 0) / best.length;
-  const deviation = Math.sqrt(best.reduce((sum, one) => sum + (one - noise) ** 2, 0) / best.length);
-  return { noise, least: noise + Math.max(DEVIATIONS * deviation, MARGIN * (1 - noise)) };
+  best.sort((one, other) => one - other);
+  const noise = best[best.length >> 1] as number;
+  const highest = best.at(-2) as number;
+  return { noise, least: highest + MARGIN * (1 - highest) };
 }

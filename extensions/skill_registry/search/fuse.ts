@@ -6,7 +6,7 @@ import type { Pool } from './pool.ts';
  * How much meaning counts beside words. Below 1, words are the floor: a skill that shares no word with the query never comes
  * before the best by words, nor before any that has this part of its rank.
  */
-const MEANING = 0.6;
+const MEANING = 0.3;
 
 /**
  * The ranking by words, its best at 1, and how near skills come by meaning, summed.

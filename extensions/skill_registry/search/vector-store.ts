@@ -3,7 +3,7 @@ import { load as loadSqliteVec } from 'sqlite-vec';
 import type { SqliteDatabase } from '../open-database.ts';
 import { signsOf } from './vector-signs.ts';
 
-/** How near skills come by chance: `noise` on average to a text that none is for, `least` hardly ever. */
+/** How near skills come by chance: `noise` in the middle to a text that none is for, `least` hardly ever. */
 export interface Calibration {
   readonly noise: number;
   readonly least: number;

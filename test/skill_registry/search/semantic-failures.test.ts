@@ -38,6 +38,7 @@ it('answers by words when the endpoint is slow, and no second query waits for it
   expect(idsOf(await find(registry, 'invoice'))).toEqual(['accounts']);
   expect(idsOf(await find(registry, 'prune roses'))).toEqual(['gardening']);
   expect(await registry.context('prune roses')).toContain('gardening');
+  await waitFor('the query, which is still under way', () => server.queries().length > 0);
   expect(server.queries()).toHaveLength(1);
   expect(problemOf(registry).message).toMatch(
     /^http:\/\/127\.0\.0\.1:\d+\/v1\/embeddings gave no answer within 20 ms\./,
@@ -154,7 +155,7 @@ it('keeps vectors of one size: another size is a problem, for queries and for th
   expect(idsOf(await find(registry, 'invoice'))).toEqual(['accounts']);
   const { code, message } = problemOf(registry);
   expect(code).toBe('EMBEDDINGS_INVALID');
-  expect(message).toContain('vectors of 100 numbers, expected 256 as before');
+  expect(message).toContain('vectors of 100 numbers, expected 1024 as before');
   expect(message).toContain('delete cache.db');
   expect(existsSync(cacheFile(root))).toBe(true);
 });

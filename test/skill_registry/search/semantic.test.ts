@@ -152,7 +152,7 @@ it('begins anew for another model, and for a cache that was deleted', async () =
   const first = await semanticRegistry(server, { root });
   await first.registry.embedSkills();
   await first.registry.close();
-  server.resize(100);
+  server.resize(900);
   const second = await semanticRegistry(server, { root, embeddings: { model: 'words-2' } });
   expect(await find(second.registry, 'mend my car')).toEqual([]);
   await second.registry.embedSkills();
@@ -160,7 +160,7 @@ it('begins anew for another model, and for a cache that was deleted', async () =
   expect(idsOf(await find(second.registry, 'mend my car'))).toEqual(['garage']);
   await second.registry.close();
   rmSync(join(root, 'data'), { recursive: true });
-  server.resize(300);
+  server.resize(1100);
   const third = await semanticRegistry(server, { root });
   await third.registry.embedSkills();
   expect(idsOf(await find(third.registry, 'mend my car'))).toEqual(['garage']);
