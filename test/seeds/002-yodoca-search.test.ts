@@ -2,9 +2,25 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, it } from 'vitest';
 import { skill } from '../helpers/boot-root.ts';
+import { embeddingsServer } from '../helpers/embeddings-server.ts';
 import { callTool, httpClient, serveRegistry } from '../helpers/mcp.ts';
 import { openRegistry } from '../helpers/open-registry.ts';
 import { runRegistryTool } from '../helpers/run-registry-tool.ts';
+import { semanticRegistry, TOWN, skill as townSkill } from '../helpers/semantic-registry.ts';
+
+it('Y30 relevance to the prompt is scored with embeddings inside the context provider', async () => {
+  const many = Object.assign(
+    {},
+    ...Array.from({ length: 60 }, (_, at) => townSkill(`filler-${at}`, 'Sort the toys of a child into boxes.')),
+  );
+  const { registry } = await semanticRegistry(await embeddingsServer(), {
+    tree: { ...TOWN, ...many },
+    config: { catalog: { budget_tokens: 120 } },
+  });
+  expect(await registry.context('mend my car')).not.toContain('`garage`');
+  await registry.embedSkills();
+  expect(await registry.context('mend my car', { threadId: 'new' })).toContain('`garage`');
+});
 
 it('Y31 the catalog and its full text are kept in SQLite, and list_skills finds with them (decision 44)', async () => {
   const tree = { ...skill('tea', {}, 'Steep the leaves.'), ...skill('bread', {}, 'Knead the dough.') };
