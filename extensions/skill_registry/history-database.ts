@@ -1,6 +1,6 @@
 import { existsSync, rmSync } from 'node:fs';
 import { openDatabase, type SqliteDatabase } from './open-database.ts';
-import { historyDamaged, historyNewer } from './proposals/errors.ts';
+import { historyNewer, historyUnusable } from './proposals/errors.ts';
 
 /**
  * Opens `history.db`: revisions, proposals and the journal of changes under way. It cannot be made anew from anything, so it is
@@ -8,7 +8,7 @@ import { historyDamaged, historyNewer } from './proposals/errors.ts';
  *
  * @param file - Absolute.
  * @param migrations - SQL by version: the first makes version 1 from an empty file. Default: those of this release.
- * @throws HISTORY_DAMAGED; HISTORY_NEWER when a later release has migrated it.
+ * @throws HISTORY_DAMAGED; HISTORY_NEWER when a later release has migrated it; WRITE_FAILED, HISTORY_BUSY.
  */
 export function openHistoryDatabase(file: string, migrations: readonly string[] = MIGRATIONS): SqliteDatabase {
   let database: SqliteDatabase | undefined;
@@ -21,7 +21,7 @@ export function openHistoryDatabase(file: string, migrations: readonly string[] 
     return database;
   } catch (error) {
     database?.close();
-    throw historyDamaged(file, error);
+    throw historyUnusable(file, error);
   }
 }
 
@@ -31,9 +31,9 @@ export function assertSound(database: SqliteDatabase, file: string): void {
   try {
     verdict = database.pragma('quick_check(1)', { simple: true });
   } catch (error) {
-    throw historyDamaged(file, error);
+    throw historyUnusable(file, error);
   }
-  if (verdict !== 'ok') throw historyDamaged(file, new Error(String(verdict)));
+  if (verdict !== 'ok') throw historyUnusable(file, new Error(String(verdict)));
 }
 
 /** Where the state before a migration is kept. */

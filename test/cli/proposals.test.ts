@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createSkillRegistry, type ProposalInput } from 'skill-registry';
 import { expect, it } from 'vitest';
@@ -121,4 +121,12 @@ it('leaves nothing behind where nothing was written', async () => {
   writeFileSync(join(root, 'extensions/.keep'), '');
   const { stdout } = await runCommand(['proposals', 'stats', '--json', '--root', root]);
   expect(JSON.parse(stdout).all).toMatchObject({ open: 0, acceptance_rate: null, hours_to_decision: null });
+  for (const args of [
+    ['history', 'nosuch'],
+    ['restore', 'nosuch'],
+    ['proposals', 'show', 'nosuch'],
+  ]) {
+    expect((await runCommand([...args, '--root', root])).stderr).toContain('_NOT_FOUND');
+  }
+  expect(existsSync(join(root, 'data/skill_registry/history.db'))).toBe(false);
 });

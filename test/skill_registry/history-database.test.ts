@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, it } from 'vitest';
 import { assertSound, backupOf, openHistoryDatabase } from '../../extensions/skill_registry/history-database.ts';
+import { historyUnusable } from '../../extensions/skill_registry/proposals/errors.ts';
 import { tempFolder } from '../helpers/temp-folder.ts';
 
 const ONE = 'CREATE TABLE thing (name TEXT)';
@@ -36,6 +37,16 @@ it('undoes a migration that fails, and the backup is there', () => {
   expect(reopened.pragma('table_info(thing)')).toHaveLength(1);
   reopened.close();
   expect(existsSync(backupOf(file, 1))).toBe(true);
+});
+
+it('does not take for damage what the system refuses or somebody else holds', () => {
+  const root = tempFolder({ 'data/taken': 'a file' });
+  expect(() => openHistoryDatabase(join(root, 'data/taken/history.db'))).toThrowError(
+    expect.objectContaining({ code: 'WRITE_FAILED' }),
+  );
+  const busy = Object.assign(new Error('database is locked'), { code: 'SQLITE_BUSY' });
+  expect(historyUnusable('history.db', busy)).toMatchObject({ code: 'HISTORY_BUSY' });
+  expect(historyUnusable('history.db', new Error('odd'))).toMatchObject({ code: 'HISTORY_DAMAGED' });
 });
 
 it('finds damage in the middle of the file before anything is written', () => {

@@ -21,8 +21,16 @@ export type HistoryErrorCode =
 
 type HistoryError = CodedError<HistoryErrorCode>;
 
-export function historyDamaged(file: string, cause: unknown): CodedError {
+/** What an error of the database means. A file that may not be written is not damaged, and one that others hold is not, either. */
+export function historyUnusable(file: string, cause: unknown): CodedError {
   if (isCodedError(cause)) return cause;
+  const code = String((cause as { code?: unknown }).code);
+  if (/^SQLITE_(BUSY|LOCKED)/.test(code))
+    return new CodedError('HISTORY_BUSY', `Somebody else holds ${file}. Try again.`);
+  if (/^(E[A-Z]+|SQLITE_(READONLY|CANTOPEN|FULL|PERM).*)$/.test(code)) {
+    const message = `The history in ${file} cannot be written (${describeError(cause)}). Whoever changes skills needs the right to.`;
+    return new CodedError('WRITE_FAILED', message, { file }, cause);
+  }
   const message =
     `The history in ${file} cannot be used (${describeError(cause)}). Skills are read as ever, but nothing is changed: put a ` +
     'backup in its place, or move it away to begin a new history.';

@@ -20,9 +20,9 @@ export function createHistory(shelf: Shelf, writer: Writer, recorder: Recorder):
     const { byId, byQualifiedId, skills } = shelf.snapshot();
     const skill = byId.get(skillId) ?? byQualifiedId.get(skillId);
     if (skill) await writer.exclusively(() => recorder.record(skill));
-    const database = writer.database();
-    const place = skill ? keyOf(skill, shelf.root) : lastPlaceOf(database, skillId);
-    if (place !== undefined) return revisionsOf(database, place);
+    const database = writer.hasHistory() ? writer.database() : undefined;
+    const place = skill ? keyOf(skill, shelf.root) : database && lastPlaceOf(database, skillId);
+    if (database && place !== undefined) return revisionsOf(database, place);
     throw skillNotFound(
       skillId,
       nearestIds(
@@ -77,12 +77,14 @@ export function createHistory(shelf: Shelf, writer: Writer, recorder: Recorder):
       return revision;
     },
     async restore(skillId, { by, reason }) {
-      const database = writer.database();
       const present = shelf.snapshot().byId.get(skillId);
+      const database = writer.hasHistory() ? writer.database() : undefined;
       // Another source may have a skill of this id, which took over when this one went.
-      const key = present ? archivedPlaceOf(database, skillId) : lastPlaceOf(database, skillId);
-      if (key === undefined)
+      const lookUp = present ? archivedPlaceOf : lastPlaceOf;
+      const key = database && lookUp(database, skillId);
+      if (!database || key === undefined) {
         throw present ? skillExists(skillId, `source ${present.source}`) : skillNotFound(skillId, []);
+      }
       const place = placeFor(shelf, skillId, key);
       const revision = await writer.exclusively(() => {
         if (isThere(place)) throw skillExists(skillId, 'its folder is there, though no skill was read from it');

@@ -37,7 +37,7 @@ export function createProposals(shelf: Shelf, writer: Writer, retrieval?: Retrie
       for (const { id } of proposalRows(writer.database(), state)) found.push(await taken(id));
       return found;
     },
-    get: (id) => taken(findRow(writer.database(), id).id),
+    get: taken,
     approve: (id, actor) => approve(shelf, writer, id, actor, retrieval),
     reject: (id, actor) => reject(shelf, writer, id, actor, retrieval),
     recommend: (id, verdict, actor) => recommend(shelf, writer, id, verdict, actor, retrieval),

@@ -4,6 +4,7 @@ import { describeError } from 'skill-registry/kernel';
 import type { SqliteDatabase } from '../open-database.ts';
 import { applyDiff } from './apply-diff.ts';
 import { digestOf, getBlob, putBlob } from './blobs.ts';
+import { proposalNotFound } from './errors.ts';
 import { type ProposalEdit, readProposalFile } from './proposal-file.ts';
 import { documentOf, isEdited, proposalPath, readProposalText } from './proposal-files.ts';
 import { addEvent, findRow, markFileDue, openDuplicate, type ProposalRow, updateProposal } from './proposal-store.ts';
@@ -31,6 +32,7 @@ export async function takeEdits(
   id: string,
   retrieval: RetrievalEffect | undefined,
 ): Promise<Taken> {
+  if (!writer.hasHistory()) throw proposalNotFound(id, []);
   for (;;) {
     const database = writer.database();
     const row = findRow(database, id);

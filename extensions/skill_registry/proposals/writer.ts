@@ -6,7 +6,7 @@ import { registryClosed } from '../errors.ts';
 import { assertSound, openHistoryDatabase } from '../history-database.ts';
 import { fileIdentity, type SqliteDatabase } from '../open-database.ts';
 import { putBlob } from './blobs.ts';
-import { historyDamaged } from './errors.ts';
+import { historyUnusable } from './errors.ts';
 import { type FileChange, type Operation, type OperationStep, recoverOperations, runOperation } from './operations.ts';
 import { folderOf, type Place, pathIn } from './places.ts';
 import type { FileStep } from './proposal-files.ts';
@@ -115,7 +115,7 @@ export function createWriter(options: WriterOptions): Writer {
       flushDueFiles(context.database, context.dataDir, onStep, writer.now());
       return result;
     } catch (error) {
-      throw isDamage(error) ? historyDamaged(file, error) : error;
+      throw isOfDatabase(error) ? historyUnusable(file, error) : error;
     } finally {
       isChanging = false;
     }
@@ -214,7 +214,8 @@ function commitProposal(
   addEvent(database, proposal, 'approved', { by, at }, { revision: number });
 }
 
-function isDamage(error: unknown): boolean {
+/** A broken constraint is a mistake of ours, and is not dressed up. */
+function isOfDatabase(error: unknown): boolean {
   const { code } = error as { code?: unknown };
-  return code === 'SQLITE_CORRUPT' || code === 'SQLITE_NOTADB' || String(code).startsWith('SQLITE_CORRUPT');
+  return /^SQLITE_(CORRUPT|NOTADB|BUSY|LOCKED|READONLY|CANTOPEN|FULL|IOERR)/.test(String(code));
 }
