@@ -120,8 +120,29 @@ export function nearestTo(
 
 /** The least value above 0 of the `most` highest. */
 function leastOf(values: Float64Array, most: number): number {
-  const above = values.filter((value) => value > 0).sort();
-  return above[Math.max(0, above.length - most)] ?? Number.POSITIVE_INFINITY;
+  const above = values.filter((value) => value > 0);
+  return above.length === 0 ? Number.POSITIVE_INFINITY : nthSmallest(above, Math.max(0, above.length - most));
+}
+
+/** Quickselect: to sort ten thousand for one of them would take longer than to rank them. Reorders `values`. */
+function nthSmallest(values: Float64Array, n: number): number {
+  let [low, high] = [0, values.length - 1];
+  while (low < high) {
+    const pivot = values[(low + high) >>> 1] as number;
+    let [left, right] = [low, high];
+    while (left <= right) {
+      while ((values[left] as number) < pivot) left++;
+      while ((values[right] as number) > pivot) right--;
+      if (left > right) break;
+      const moved = values[left] as number;
+      values[left++] = values[right] as number;
+      values[right--] = moved;
+    }
+    if (n <= right) high = right;
+    else if (n >= left) low = left;
+    else break;
+  }
+  return values[n] as number;
 }
 
 function bestOf(values: Float64Array, accepted: readonly boolean[] | undefined): number {
