@@ -36,29 +36,39 @@ const MAX_NAME_WORDS = 3;
  * What fits a query, best first: names that it is or begins, then trigger keywords that it is, then by rank.
  *
  * @param wanted - The query, by `asName`.
+ * @param most - Of those that do not have the name, only so many of the best are given (more where they are equal).
  */
 export function hitsOf(
   pool: Pool,
   ranking: Ranking,
   wanted: string,
   accepts?: (skill: Skill) => boolean,
-): readonly SearchHit[] {
+  most: number = Number.POSITIVE_INFINITY,
+): { readonly hits: readonly SearchHit[]; readonly total: number } {
   const { fused } = ranking;
   const accepted = accepts ? pool.skills.map(accepts) : undefined;
   const best = bestOf(fused, accepted);
-  const fitting = best >= 0 && fits(ranking, best);
+  const fitting = best >= 0 && isAnswer(ranking, best);
   const top = best >= 0 ? (fused[best] as number) : 0;
   const confidence = best >= 0 ? Math.min(MAX_SCORE, (ranking.confidence[best] as number) * SCALE) : 0;
   const names = namedBy(pool.names, wanted.length <= MAX_NAME ? wanted : '');
-  const hits: { readonly skill: Skill; readonly score: number; readonly rank: number }[] = [];
   const least = fitting ? top * TAIL : Number.POSITIVE_INFINITY;
-  for (let position = 0; position < fused.length; position++) {
-    const rank = fused[position] as number;
-    const named = names.get(position);
-    if ((named === undefined && rank < least) || accepted?.[position] === false) continue;
-    hits.push({ skill: pool.skills[position] as Skill, score: named ?? (confidence * rank) / top, rank });
-  }
-  return hits.sort((a, b) => b.score - a.score || b.rank - a.rank).map(({ skill, score }) => ({ skill, score }));
+  const isHit = (position: number): boolean =>
+    (names.has(position) || (fused[position] as number) >= least) && accepted?.[position] !== false;
+  const found = positionsOf(fused.length, isHit);
+  const enough = leastOf(
+    Float64Array.from(found, (position) => fused[position] as number),
+    most,
+  );
+  const hits = found
+    .filter((position) => names.has(position) || (fused[position] as number) >= enough)
+    .map((position) => {
+      const rank = fused[position] as number;
+      return { skill: pool.skills[position] as Skill, score: names.get(position) ?? (confidence * rank) / top, rank };
+    })
+    .sort((a, b) => b.score - a.score || b.rank - a.rank)
+    .map(({ skill, score }) => ({ skill, score }));
+  return { hits, total: found.length };
 }
 
 /** Those that share a term with a prompt, best first, so many as a prompt can ever show. */
@@ -69,7 +79,7 @@ export function relevantOf(pool: Pool, ranking: Ranking): readonly (SearchHit & 
   for (let at = 0; at < fused.length; at++) if ((fused[at] as number) >= least) positions.push(at);
   positions.sort((a, b) => (fused[b] as number) - (fused[a] as number) || a - b);
   const top = positions[0];
-  const fitting = top !== undefined && fits(ranking, top);
+  const fitting = top !== undefined && isAnswer(ranking, top);
   const tail = top === undefined ? 0 : (fused[top] as number) * TAIL;
   return positions.map((at) => ({
     skill: pool.skills[at] as Skill,
@@ -118,6 +128,12 @@ export function nearestTo(
 
 // --- internal ---
 
+function positionsOf(count: number, accepts: (position: number) => boolean): readonly number[] {
+  const positions: number[] = [];
+  for (let position = 0; position < count; position++) if (accepts(position)) positions.push(position);
+  return positions;
+}
+
 /** The least value above 0 of the `most` highest. */
 function leastOf(values: Float64Array, most: number): number {
   const above = values.filter((value) => value > 0);
@@ -153,6 +169,6 @@ function bestOf(values: Float64Array, accepted: readonly boolean[] | undefined):
   return best;
 }
 
-function fits({ confidence, coverage }: Ranking, best: number): boolean {
+function isAnswer({ confidence, coverage }: Ranking, best: number): boolean {
   return (confidence[best] as number) >= LEAST_CONFIDENCE || (coverage[best] as number) >= ENOUGH_COVERAGE;
 }

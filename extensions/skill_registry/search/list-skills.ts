@@ -35,10 +35,11 @@ export function listSkills(
     const listed = found.slice(0, limit).map((skill) => rowOf(skill));
     return { skills: listed, total: found.length, truncated: found.length > listed.length };
   }
-  const { hits, nearest, terms } = searcher.search(
+  const { hits, total, nearest, terms } = searcher.search(
     skills,
     text,
     tag === undefined && source === undefined ? undefined : wanted,
+    limit,
   );
   const body = (skill: Skill): string | undefined => bodyIfThere(skill, readSkill);
   const listed = hits.slice(0, limit).map(({ skill, score }) => ({
@@ -48,8 +49,8 @@ export function listSkills(
   }));
   return {
     skills: listed,
-    total: hits.length,
-    truncated: hits.length > listed.length,
+    total,
+    truncated: total > listed.length,
     ...(nearest.length > 0 ? { nearest } : {}),
   };
 }

@@ -16,6 +16,8 @@ import type { TextIndex } from './text-index.ts';
 export interface SearchAnswer {
   /** Best first. */
   readonly hits: readonly SearchHit[];
+  /** How many fit; more than `hits` when not all were asked for. */
+  readonly total: number;
   /** When nothing fits: up to three ids that come nearest. */
   readonly nearest: readonly string[];
   /** The terms that were looked for, corrections included. */
@@ -29,8 +31,9 @@ export interface Searcher {
    *
    * @param skills - What is told of words (how rare they are) is counted over these. The same array costs less.
    * @param accepts - Which of them may be found. Default: all.
+   * @param most - At least so many of the best hits are given, if there are. Default: all.
    */
-  search(skills: readonly Skill[], query: string, accepts?: (skill: Skill) => boolean): SearchAnswer;
+  search(skills: readonly Skill[], query: string, accepts?: (skill: Skill) => boolean, most?: number): SearchAnswer;
   /**
    * Every skill a prompt has anything to do with, best first. There is no cut-off: a skill that is not shown cannot be chosen.
    * `fits` tells those that `search` would not have cut off. What is not indexed yet is passed over: see `prepare`.
@@ -95,14 +98,16 @@ export function createSearcher({ database, spare, readSkill: readStored, pace }:
     );
 
   return {
-    search(skills, text, accepts) {
+    search(skills, text, accepts, most) {
       const query = parseQuery(text);
       const pool = completePool(skills);
       const { ranking, terms } = rank(pool, query, true);
-      const found = hitsOf(pool, ranking, asName(text), accepts);
-      const fitting = query.phrases.length > 0 ? withPhrases(found, query, readSkill) : found;
-      const hits = fitting.length > 0 || query.phrases.length > 0 ? fitting : insideWords(pool, text, accepts);
-      return { hits, nearest: hits.length > 0 ? [] : nearestTo(pool, ranking, text, accepts), terms };
+      const phrased = query.phrases.length > 0;
+      const found = hitsOf(pool, ranking, asName(text), accepts, phrased ? undefined : most);
+      if (found.total > 0 && !phrased) return { ...found, nearest: [], terms };
+      const hits = phrased ? withPhrases(found.hits, query, readSkill) : insideWords(pool, text, accepts);
+      const nearest = hits.length > 0 ? [] : nearestTo(pool, ranking, text, accepts);
+      return { hits, total: hits.length, nearest, terms };
     },
     relevant(skills, prompt) {
       if (closing.signal.aborted) return [];
