@@ -1,14 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { ProposalState } from 'skill-registry';
-import { diff, history, restore, rollback } from './commands/history.ts';
-import {
-  approveProposal,
-  type DecisionOptions,
-  listProposals,
-  rejectProposal,
-  showProposal,
-  showStats,
-} from './commands/proposals.ts';
+import type { DecisionOptions } from './commands/proposals.ts';
 import type { ExitStatus, GlobalOptions, Terminal } from './terminal.ts';
 
 /** Makes a command below `parent` with its example and the options all have. */
@@ -25,16 +17,18 @@ export function addHistoryCommands(make: MakeCommand, done: (status: ExitStatus)
   make('list', 'proposals, newest first', 'skill-registry proposals list --state all', proposals)
     .addOption(new Option('--state <state>', 'only these (default: open and stale ones)').choices(states))
     .action(async (options: GlobalOptions & { state?: ProposalState | 'all' }) =>
-      done(await listProposals(options, terminal)),
+      done(await (await import('./commands/proposals.ts')).listProposals(options, terminal)),
     );
   const id = 'its id, or enough of the beginning or end of it';
   make('show', 'one proposal, whole', 'skill-registry proposals show 4f2a91', proposals)
     .argument('<id>', id)
-    .action(async (wanted: string, options: GlobalOptions) => done(await showProposal(wanted, options, terminal)));
+    .action(async (wanted: string, options: GlobalOptions) =>
+      done(await (await import('./commands/proposals.ts')).showProposal(wanted, options, terminal)),
+    );
   withActor(make('approve', 'apply one', 'skill-registry proposals approve 4f2a91', proposals))
     .argument('<id>', id)
     .action(async (wanted: string, options: GlobalOptions & DecisionOptions) =>
-      done(await approveProposal(wanted, options, terminal)),
+      done(await (await import('./commands/proposals.ts')).approveProposal(wanted, options, terminal)),
     );
   make(
     'reject',
@@ -46,35 +40,39 @@ export function addHistoryCommands(make: MakeCommand, done: (status: ExitStatus)
     .requiredOption('--reason <text>', 'why; whoever proposed it learns from it')
     .option('--by <name>', 'who decides (default: whoever is logged in)')
     .action(async (wanted: string, options: GlobalOptions & DecisionOptions & { reason: string }) =>
-      done(await rejectProposal(wanted, options, terminal)),
+      done(await (await import('./commands/proposals.ts')).rejectProposal(wanted, options, terminal)),
     );
   make(
     'stats',
     'how proposals fare: accepted, time to decision, rolled back',
     'skill-registry proposals stats --json',
     proposals,
-  ).action(async (options: GlobalOptions) => done(await showStats(options, terminal)));
+  ).action(async (options: GlobalOptions) =>
+    done(await (await import('./commands/proposals.ts')).showStats(options, terminal)),
+  );
 
   make('history', 'every content a skill had, newest first', 'skill-registry history code-review')
     .argument('<id>', 'of a removed skill, too')
-    .action(async (skill: string, options: GlobalOptions) => done(await history(skill, options, terminal)));
+    .action(async (skill: string, options: GlobalOptions) =>
+      done(await (await import('./commands/history.ts')).history(skill, options, terminal)),
+    );
   make('diff', 'what changed between two revisions', 'skill-registry diff code-review 1 2')
     .argument('<id>')
     .argument('<a>', 'a number, or the beginning of a digest')
     .argument('<b>')
     .action(async (skill: string, a: string, b: string, options: GlobalOptions) =>
-      done(await diff(skill, a, b, options, terminal)),
+      done(await (await import('./commands/history.ts')).diff(skill, a, b, options, terminal)),
     );
   withActor(make('rollback', 'make a skill what it was; also a revision', 'skill-registry rollback code-review 1'))
     .argument('<id>')
     .argument('<revision>', 'a number, or the beginning of a digest')
     .action(async (skill: string, revision: string, options: GlobalOptions & DecisionOptions) =>
-      done(await rollback(skill, revision, options, terminal)),
+      done(await (await import('./commands/history.ts')).rollback(skill, revision, options, terminal)),
     );
   withActor(make('restore', 'bring back a skill that was removed', 'skill-registry restore code-review'))
     .argument('<id>')
     .action(async (skill: string, options: GlobalOptions & DecisionOptions) =>
-      done(await restore(skill, options, terminal)),
+      done(await (await import('./commands/history.ts')).restore(skill, options, terminal)),
     );
 }
 

@@ -3,14 +3,12 @@ import { join } from 'node:path';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import type { ValidationProfile } from 'skill-registry';
 import { describeError, isCodedError, packageRoot, printable } from 'skill-registry/kernel';
-import { addCompletion } from './commands/completion.ts';
-import { addMcp } from './commands/mcp.ts';
-import { addNew } from './commands/new.ts';
 import type { SearchFlags } from './commands/search.ts';
 import type { ShowFlags } from './commands/show.ts';
 import type { StartOptions } from './commands/start.ts';
 import { FINDING_FORMATS, type FindingFormat } from './finding-formats.ts';
 import { addHistoryCommands } from './history-commands.ts';
+import { addSetupCommands } from './setup-commands.ts';
 import { collect, EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal } from './terminal.ts';
 
 /**
@@ -133,9 +131,7 @@ function createProgram(terminal: Terminal, done: (status: ExitStatus) => void): 
       done(await (await import('./commands/prompt.ts')).prompt(paths, options, terminal)),
     );
   addHistoryCommands(command, done, terminal);
-  addMcp(command, terminal, done);
-  addNew(command, terminal, done);
-  addCompletion(command, program, terminal, done);
+  addSetupCommands(command, program, done, terminal);
   return program;
 }
 

@@ -1,31 +1,13 @@
 import type { Command, Option } from 'commander';
 import { openRegistry } from '../open-registry.ts';
+import { SHELLS, type Shell } from '../shells.ts';
 import { EXIT, type ExitStatus, type GlobalOptions, type Terminal } from '../terminal.ts';
 
-/** Shells there is a script for. */
-const SHELLS = ['bash', 'zsh', 'fish'] as const;
-type Shell = (typeof SHELLS)[number];
-
 /**
- * Declares `skill-registry completion`. The scripts are written from the commands themselves, so they never know less; skill
- * ids are asked for when tab is pressed.
- *
- * @param command - Declares one with a name, a description and an example.
+ * `skill-registry completion`. The scripts are written from the commands themselves, so they never know less; skill ids are
+ * asked for when tab is pressed.
  */
-export function addCompletion(
-  command: (name: string, description: string, example: string) => Command,
-  program: Command,
-  terminal: Terminal,
-  done: (status: ExitStatus) => void,
-): void {
-  command('completion', 'a completion script for bash, zsh or fish', 'source <(skill-registry completion bash)')
-    .argument('<shell>', SHELLS.join(', '))
-    .action(async (shell: string, options: GlobalOptions) => done(await completion(shell, program, options, terminal)));
-}
-
-// --- internal ---
-
-async function completion(
+export async function completion(
   shell: string,
   program: Command,
   options: GlobalOptions,
@@ -46,6 +28,8 @@ async function completion(
   terminal.out(write(program.commands.map((one) => wordsOf(one))));
   return EXIT.done;
 }
+
+// --- internal ---
 
 interface CommandWords {
   readonly name: string;

@@ -1,36 +1,19 @@
 import { Writable } from 'node:stream';
-import { type Command, InvalidArgumentError } from 'commander';
 import { createSecrets, declaredTurn, type Problem, printable, type TurnContext } from 'skill-registry/kernel';
 import type { SkillMcpDoor } from 'skill-registry/mcp';
 import { openRegistry } from '../open-registry.ts';
 import { stopOnSignals } from '../stop-on-signals.ts';
-import { collect, EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal } from '../terminal.ts';
+import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal } from '../terminal.ts';
 
-interface McpOptions extends GlobalOptions {
+export interface McpOptions extends GlobalOptions {
   readonly http?: number;
   readonly host: string;
   readonly allowHost?: readonly string[];
   readonly agent?: string;
 }
 
-/** Declares `skill-registry mcp`. @param command - Declares one with a name, a description and an example. */
-export function addMcp(
-  command: (name: string, description: string, example: string) => Command,
-  terminal: Terminal,
-  done: (status: ExitStatus) => void,
-): void {
-  command('mcp', 'serve the skills over MCP: on standard input and output, or HTTP', 'skill-registry mcp --http 7337')
-    .option('--http <port>', 'listen on this port instead (0: a free one); the address is printed', readPort)
-    .option('--host <host>', 'listen here; off this machine SKILL_MCP_TOKEN has to be set', '127.0.0.1')
-    .option('--allow-host <name>', 'with --http: another name it answers to; repeatable', collect)
-    .option('--agent <id>', 'serve only the skills this agent is bound to')
-    .action(async (options: McpOptions) => done(await mcp(options, terminal)));
-}
-
-// --- internal ---
-
-/** Runs until the client leaves (stdio) or a signal comes. */
-async function mcp(options: McpOptions, terminal: Terminal): Promise<ExitStatus> {
+/** `skill-registry mcp`: runs until the client leaves (stdio) or a signal comes. */
+export async function mcp(options: McpOptions, terminal: Terminal): Promise<ExitStatus> {
   const say = (text: string): void => terminal.err(`${printable(text)}\n`);
   const standardOutput = options.http === undefined ? takeStandardOutput() : undefined;
   const { createSkillMcpDoor, serveStdio } = await import('skill-registry/mcp');
@@ -61,6 +44,8 @@ async function mcp(options: McpOptions, terminal: Terminal): Promise<ExitStatus>
   setTimeout(() => process.exit(EXIT.done), 200).unref();
   return EXIT.done;
 }
+
+// --- internal ---
 
 async function listen(
   door: SkillMcpDoor,
@@ -93,10 +78,4 @@ function takeStandardOutput(): Writable {
   const write = process.stdout.write.bind(process.stdout);
   process.stdout.write = process.stderr.write.bind(process.stderr);
   return new Writable({ write: (chunk: Uint8Array, _encoding, done) => void write(chunk, done) });
-}
-
-function readPort(text: string): number {
-  const port = Number(text);
-  if (/^\d+$/.test(text) && port <= 65_535) return port;
-  throw new InvalidArgumentError('A port is 0 to 65535.');
 }

@@ -1,31 +1,16 @@
 import { readFileSync, realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { Command } from 'commander';
 import { checkSkill } from 'skill-registry';
 import { CodedError, isCodedError, packageRoot, printable, readContained, writeContained } from 'skill-registry/kernel';
 import { findRoot } from '../find-root.ts';
 import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal } from '../terminal.ts';
 
-interface NewOptions extends GlobalOptions {
+export interface NewOptions extends GlobalOptions {
   readonly description?: string;
 }
 
-/** Declares `skill-registry new`. @param command - Declares one with a name, a description and an example. */
-export function addNew(
-  command: (name: string, description: string, example: string) => Command,
-  terminal: Terminal,
-  done: (status: ExitStatus) => void,
-): void {
-  command('new', 'start a skill: a valid SKILL.md to fill in', 'skill-registry new brew-tea --description "How to ..."')
-    .argument('<id>', 'lowercase letters, digits and single hyphens; also the name of its folder')
-    .option('--description <text>', 'what it does, and when to use it')
-    .action(async (id: string, options: NewOptions) => done(createSkill(id, options, terminal)));
-}
-
-// --- internal ---
-
-/** In the first folder of `--skills`, else in `skills/` of the root. An existing skill is never touched. */
-function createSkill(id: string, options: NewOptions, terminal: Terminal): ExitStatus {
+/** `skill-registry new`, in the first folder of `--skills`, else in `skills/` of the root. An existing skill is never touched. */
+export function createSkill(id: string, options: NewOptions, terminal: Terminal): ExitStatus {
   if (!/^(?!.*--)[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?$/.test(id)) {
     const message = `A skill's id has 1-64 lowercase letters, digits and single hyphens, got ${JSON.stringify(id)}.`;
     throw new CodedError('INVALID_ARGUMENT', message);
@@ -45,6 +30,8 @@ function createSkill(id: string, options: NewOptions, terminal: Terminal): ExitS
   terminal.err(`Fill in what says FILL, then: skill-registry validate ${join(folder, id)}\n`);
   return errors.length > 0 ? EXIT.problem : EXIT.done;
 }
+
+// --- internal ---
 
 function fillIn(template: string, id: string, description: string | undefined): string {
   const title = id.replaceAll('-', ' ').replace(/^./, (first) => first.toUpperCase());

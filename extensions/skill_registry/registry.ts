@@ -8,24 +8,21 @@ import { createCatalog } from './catalog/catalog.ts';
 import { createPace } from './catalog/pace.ts';
 import { watchCatalog } from './catalog/watch.ts';
 import type { SkillRegistryConfigInput, SourceConfig } from './config.ts';
-import { ENFORCEMENT } from './context/enforcement.ts';
 import { createGrants } from './context/grants.ts';
 import { skillsInScope } from './context/scope.ts';
-import { createTurnText } from './context/turn-text.ts';
 import { createVisibility } from './context/visibility.ts';
 import { registryClosed, skillNotFound } from './errors.ts';
 import { CONFIG_SCHEMA, readConfigOnce } from './known-config.ts';
+import { onFirstUse } from './on-first-use.ts';
 import { createOverlap } from './overlap.ts';
 import type { WriteStep } from './proposals/writer.ts';
 import { createReading } from './reading.ts';
 import { createRecords } from './records.ts';
-import { createRoleResolver } from './roles.ts';
 import { INDEX_SCHEMA } from './search/index-schema.ts';
 import { listSkills } from './search/list-skills.ts';
 import { nearestIds } from './search/nearest-ids.ts';
 import { createSearcher } from './search/searcher.ts';
 import { VECTOR_SCHEMA } from './search/vector-schema.ts';
-import { applyMessage } from './skill/apply-message.ts';
 import { bodyOf } from './skill/frontmatter.ts';
 import { hostSurroundings } from './sources/host-surroundings.ts';
 import { makeSources } from './sources/make-sources.ts';
@@ -121,13 +118,15 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
   const visible = createVisibility(() => catalog.snapshot(), grants);
   const skillsFor = (audience: 'model' | 'person', turn: TurnContext): readonly Skill[] =>
     audience === 'person' ? catalog.snapshot().skills : visible(turn);
-  const turnText = createTurnText({
-    config,
-    visible,
-    searcher,
-    meaning,
-    body: (skill) => bodyIfThere(sourceOf(skill), skill, config.limits.file_bytes),
-  });
+  const turnText = onFirstUse(async () =>
+    (await import('./context/turn-text.ts')).createTurnText({
+      config,
+      visible,
+      searcher,
+      meaning,
+      body: (skill) => bodyIfThere(sourceOf(skill), skill, config.limits.file_bytes),
+    }),
+  );
   const closing = new AbortController();
   const records = createRecords(
     {
@@ -161,6 +160,7 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
     options.onSkillLoaded?.(event),
   );
 
+  const roles = onFirstUse(async () => (await import('./roles.ts')).createRoleResolver(registry));
   const registry: SkillRegistry = {
     config,
     list(query = {}, turn = {}) {
@@ -185,17 +185,19 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
     async apply(skillId, args, turn, { dir } = {}) {
       const { skill_id, content } = await read(skillId, { audience: 'person' }, turn);
       const skill = catalog.snapshot().byId.get(skill_id) ?? catalog.snapshot().byQualifiedId.get(skill_id);
+      const { applyMessage } = await import('./skill/apply-message.ts');
       return applyMessage(skill_id, content, args, { names: skill?.arguments ?? [], dir: dir ?? skill?.dir ?? null });
     },
-    context: (prompt, turn = {}) => turnText(prompt, turn),
+    context: async (prompt, turn = {}) => (await turnText())(prompt, turn),
     async contextCost() {
       const text = await registry.context('');
+      const { ENFORCEMENT } = await import('./context/enforcement.ts');
       const enforcement = text?.includes(ENFORCEMENT) ? await countTokens(ENFORCEMENT) : 0;
       return { tokens: text === null ? 0 : await countTokens(text), enforcement };
     },
     addSource: createAddSource({ catalog, taken, makeAll, closed: closing.signal }),
-    resolveRolePrompt: (role, { templates = 'templates/roles', variables = {} } = {}) =>
-      roles.resolve(role, futureRealPath(resolve(root, templates)), variables),
+    resolveRolePrompt: async (role, { templates = 'templates/roles', variables = {} } = {}) =>
+      (await roles()).resolve(role, futureRealPath(resolve(root, templates)), variables),
     tools: (names = config.tools) => makeTools(names, registry),
     async refresh() {
       if (closing.signal.aborted) throw registryClosed();
@@ -260,7 +262,6 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
       cache.close();
     },
   };
-  const roles = createRoleResolver(registry);
   await records.recover();
   await registry.refresh();
   told = new Set(registry.problems().map(keyOf));

@@ -121,12 +121,20 @@ function firstChoice(
     if (!isPinned && used > share) break;
     chosen.set(skill, line);
   }
-  const lines = new Map<string, string>();
-  for (const skill of skills) {
-    const line = chosen.get(skill);
-    if (line !== undefined) lines.set(skill.id, line);
-  }
-  return lines;
+  const places = placesOf(skills);
+  const inCatalog = [...chosen].sort(([a], [b]) => (places.get(a) ?? 0) - (places.get(b) ?? 0));
+  return new Map(inCatalog.filter(([skill]) => places.has(skill)).map(([{ id }, line]) => [id, line]));
+}
+
+/** The same array comes with every turn of a scope, and few of its skills are chosen. */
+const knownPlaces = new WeakMap<readonly Skill[], ReadonlyMap<Skill, number>>();
+
+function placesOf(skills: readonly Skill[]): ReadonlyMap<Skill, number> {
+  const known = knownPlaces.get(skills);
+  if (known) return known;
+  const places = new Map(skills.map((skill, place) => [skill, place]));
+  knownPlaces.set(skills, places);
+  return places;
 }
 
 /** The ranked ones, then the others in order of the catalog. */

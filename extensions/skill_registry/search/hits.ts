@@ -54,7 +54,7 @@ export function hitsOf(
   const { fused } = ranking;
   const accepted = accepts ? pool.skills.map(accepts) : undefined;
   const best = bestOf(fused, accepted);
-  const fitting = best >= 0 && fits(ranking, best);
+  const fitting = best >= 0 && isAnswer(ranking, best);
   const top = best >= 0 ? (fused[best] as number) : 0;
   const confidence = best >= 0 ? Math.min(MAX_SCORE, (ranking.confidence[best] as number) * SCALE) : 0;
   const names = namedBy(pool.names, wanted.length <= MAX_NAME ? wanted : '');
@@ -83,7 +83,7 @@ export function relevantOf(
 ): readonly (SearchHit & { readonly fits: boolean })[] {
   const { fused, confidence } = ranking;
   const best = bestOf(fused, undefined);
-  const fitting = best >= 0 && fits(ranking, best);
+  const fitting = best >= 0 && isAnswer(ranking, best);
   const tail = best >= 0 ? (fused[best] as number) * TAIL : 0;
   const ranks = likeness ? fuseRanks(pool, fused, best, likeness) : fused;
   const least = leastOf(ranks, MAX_RELEVANT);
@@ -143,8 +143,29 @@ export function nearestTo(
 
 /** The least value above 0 of the `most` highest. */
 function leastOf(values: Float64Array, most: number): number {
-  const above = values.filter((value) => value > 0).sort();
-  return above[Math.max(0, above.length - most)] ?? Number.POSITIVE_INFINITY;
+  const above = values.filter((value) => value > 0);
+  return above.length === 0 ? Number.POSITIVE_INFINITY : nthSmallest(above, Math.max(0, above.length - most));
+}
+
+/** Quickselect: to sort ten thousand for one of them would take longer than to rank them. Reorders `values`. */
+function nthSmallest(values: Float64Array, n: number): number {
+  let [low, high] = [0, values.length - 1];
+  while (low < high) {
+    const pivot = values[(low + high) >>> 1] as number;
+    let [left, right] = [low, high];
+    while (left <= right) {
+      while ((values[left] as number) < pivot) left++;
+      while ((values[right] as number) > pivot) right--;
+      if (left > right) break;
+      const moved = values[left] as number;
+      values[left++] = values[right] as number;
+      values[right--] = moved;
+    }
+    if (n <= right) high = right;
+    else if (n >= left) low = left;
+    else break;
+  }
+  return values[n] as number;
 }
 
 interface Scoring {
@@ -178,6 +199,6 @@ function bestOf(values: Float64Array, accepted: readonly boolean[] | undefined):
   return best;
 }
 
-function fits({ confidence, coverage }: Ranking, best: number): boolean {
+function isAnswer({ confidence, coverage }: Ranking, best: number): boolean {
   return (confidence[best] as number) >= LEAST_CONFIDENCE || (coverage[best] as number) >= ENOUGH_COVERAGE;
 }

@@ -63,9 +63,9 @@ export function createIndexWriter(
     }
     yield;
     return go(ours, () => {
-      for (const [place, { key, lengths, words }] of batch.documents.entries()) {
+      for (const word of new Set(batch.documents.flatMap(({ words }) => words))) addWord.run(word);
+      for (const [place, { key, lengths }] of batch.documents.entries()) {
         if (!isNew[place]) continue;
-        for (const word of words) addWord.run(word);
         addDocument.run(first + place, key, bytesOf(lengths));
       }
     });
