@@ -47,7 +47,8 @@ export function openRecords(
     management: createManagement(shelf, writer),
     async recover() {
       try {
-        if (writer.hasUnfinished()) await writer.exclusively(() => undefined);
+        // Whoever is writing now has ended it already, and a start waits for nobody.
+        if (writer.hasUnfinished()) writer.ifFree(() => undefined);
       } catch (error) {
         damage = problemOf(error, writer.dataDir);
       }
@@ -63,18 +64,23 @@ export function openRecords(
         await wait(ANNOUNCE_MS, undefined, { signal }).catch(() => undefined);
         // A clock that is set back must not end the looking.
         for (let lookedAt = performance.now(); !signal.aborted; ) {
-          if (due || performance.now() - lookedAt > LOOK_MS) {
-            due = false;
-            lookedAt = performance.now();
-            await recorder.recordAll(signal);
+          try {
+            if (due || performance.now() - lookedAt > LOOK_MS) {
+              due = false;
+              lookedAt = performance.now();
+              await recorder.recordAll(signal);
+            }
+            desk.announce();
+            damage = undefined;
+          } catch (error) {
+            if (signal.aborted) return;
+            // It may be mended, or free again, at the next look.
+            const known = damage;
+            damage = problemOf(error, writer.dataDir);
+            if (known?.message !== damage.message) onProblem();
           }
-          desk.announce();
           await wait(ANNOUNCE_MS, undefined, { signal }).catch(() => undefined);
         }
-      } catch (error) {
-        if (signal.aborted) return;
-        damage = problemOf(error, writer.dataDir);
-        onProblem();
       } finally {
         unsubscribe();
       }

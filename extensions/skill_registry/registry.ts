@@ -121,7 +121,6 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
   const turnText = onFirstUse(async () =>
     (await import('./context/turn-text.ts')).createTurnText({
       config,
-      visible,
       searcher,
       meaning,
       body: (skill) => bodyIfThere(sourceOf(skill), skill, config.limits.file_bytes),
@@ -188,7 +187,11 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
       const { applyMessage } = await import('./skill/apply-message.ts');
       return applyMessage(skill_id, content, args, { names: skill?.arguments ?? [], dir: dir ?? skill?.dir ?? null });
     },
-    context: async (prompt, turn = {}) => (await turnText())(prompt, turn),
+    context(prompt, turn = {}) {
+      // As it is when asked, whatever changes until the parts for it are loaded.
+      const skills = visible(turn);
+      return turnText().then((textOf) => textOf(skills, prompt, turn));
+    },
     async contextCost() {
       const text = await registry.context('');
       const { ENFORCEMENT } = await import('./context/enforcement.ts');

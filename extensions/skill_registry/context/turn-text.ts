@@ -8,8 +8,6 @@ import { createThreadChoices } from './thread-choices.ts';
 
 export interface TurnTextOptions {
   readonly config: Pick<SkillRegistryConfig, 'inject' | 'catalog' | 'limits'>;
-  /** What an agent sees in a turn; the same array for the same scope. */
-  readonly visible: (turn: TurnContext) => readonly Skill[];
   readonly searcher: Searcher;
   /** Absent: words alone decide. */
   readonly meaning: Pick<Meaning, 'ready' | 'likeness'> | undefined;
@@ -20,14 +18,17 @@ export interface TurnTextOptions {
 /** A turn waits so long for the index, in milliseconds; then it chooses among what is indexed. Only a cold start is that slow. */
 const MAX_WAIT_MS = 1000;
 
-/** What the system prompt of a turn says about skills; search is asked only when not all of them fit. */
+/**
+ * What the system prompt of a turn says about skills; search is asked only when not all of them fit.
+ *
+ * @returns takes what the agent sees in the turn: the same array for the same scope.
+ */
 export function createTurnText(
   options: TurnTextOptions,
-): (prompt: string, turn: TurnContext) => Promise<string | null> {
-  const { config, visible, body } = options;
+): (skills: readonly Skill[], prompt: string, turn: TurnContext) => Promise<string | null> {
+  const { config, body } = options;
   const threads = createThreadChoices();
-  return (prompt, turn) => {
-    const skills = visible(turn);
+  return (skills, prompt, turn) => {
     let found: Promise<Relevance> | undefined;
     const relevance = (): Promise<Relevance> => {
       found ??= relevanceOf(skills, prompt, options);
