@@ -1,8 +1,7 @@
-
 import { expect, it } from 'vitest';
-import { runCommand, startCommand, } from '../helpers/run-command.ts';
+import { runCommand, startCommand } from '../helpers/run-command.ts';
 import { scriptedModel, systemText } from '../helpers/scripted-model.ts';
-import { skillMd, tempFolder, } from '../helpers/temp-folder.ts';
+import { skillMd, tempFolder } from '../helpers/temp-folder.ts';
 
 const TEA = { 'skills/tea/SKILL.md': skillMd({ name: 'tea', description: 'How to brew tea.' }, 'Boil water.') };
 
