@@ -36,6 +36,28 @@ export function assertSound(database: SqliteDatabase, file: string): void {
   if (verdict !== 'ok') throw historyUnusable(file, new Error(String(verdict)));
 }
 
+/**
+ * Whether no process has died in the middle of a change, and every proposal's file is written: then a start has nothing to do
+ * with it. False also for one that cannot be used.
+ */
+export function isAtRest(file: string): boolean {
+  let database: SqliteDatabase | undefined;
+  try {
+    database = openHistoryDatabase(file);
+    return !hasUnfinished(database);
+  } catch {
+    return false;
+  } finally {
+    database?.close();
+  }
+}
+
+/** Whether a process has died in the middle of a change, or a proposal's file is still to be written. */
+export function hasUnfinished(database: SqliteDatabase): boolean {
+  const sql = 'SELECT 1 FROM operation UNION ALL SELECT 1 FROM proposal WHERE file_due = 1 LIMIT 1';
+  return database.prepare(sql).get() !== undefined;
+}
+
 /** Where the state before a migration is kept. */
 export function backupOf(file: string, version: number): string {
   return `${file}.v${version}.backup`;

@@ -39,7 +39,6 @@ export class SkillRegistryMain
   async initialize(context: ExtensionContext): Promise<void> {
     this.#registry = await createSkillRegistry({
       root: context.rootDir,
-      dataDir: context.dataDir,
       config: context.config,
       getSecret: context.getSecret,
       onProgress: (line) => context.log.info(line),

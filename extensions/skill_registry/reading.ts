@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { countTokens, describeError, isCodedError, type TurnContext } from 'skill-registry/kernel';
 import type { ReadOptions, ReadResource, ReadSkill, Skill, SkillLoadedEvent, SkillRegistry } from './api.ts';
 import type { Catalog } from './catalog/catalog.ts';
+import { skillNamed } from './catalog/skill-named.ts';
 import type { SkillRegistryConfig } from './config.ts';
 import type { Grants } from './context/grants.ts';
 import { findVisible, visibleSkills } from './context/scope.ts';
@@ -105,7 +106,7 @@ function find(
 ): ReturnType<typeof findVisible> {
   const snapshot = catalog.snapshot();
   if (audience === 'model') return findVisible(snapshot, skillId, turn, grants.of(turn));
-  const skill = snapshot.byId.get(skillId) ?? snapshot.byQualifiedId.get(skillId);
+  const skill = skillNamed(snapshot, skillId);
   return skill ? { skill } : {};
 }
 

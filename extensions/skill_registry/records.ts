@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Problem } from 'skill-registry/kernel';
+import { registryClosed } from './errors.ts';
+import { isAtRest } from './history-database.ts';
 import type { OpenRecords } from './open-records.ts';
 import type { RetrievalEffect } from './proposals/propose.ts';
 import type { Shelf } from './proposals/targets.ts';
@@ -18,7 +20,9 @@ export function createRecords(
   const listeners = new Set<(proposal: Proposal) => void>();
   let opening: Promise<OpenRecords> | undefined;
   let opened: OpenRecords | undefined;
-  const open = (): Promise<OpenRecords> => {
+  let closed = false;
+  const open = async (): Promise<OpenRecords> => {
+    if (closed) throw registryClosed();
     opening ??= import('./open-records.ts').then(({ openRecords }) => {
       opened = openRecords(shelf, options, retrieval);
       opened.proposals.onArrival((proposal) => {
@@ -56,11 +60,14 @@ export function createRecords(
       remove: async (...args) => (await open()).management.remove(...args),
     },
     async recover() {
-      if (existsSync(join(options.dataDir, 'history.db'))) await (await open()).recover();
+      // Asked of the database alone: a start that has nothing to end need not load what ends it.
+      const file = join(options.dataDir, 'history.db');
+      if (existsSync(file) && !isAtRest(file)) await (await open()).recover();
     },
     problems: (): readonly Problem[] => opened?.problems() ?? [],
     keep: async (...args) => (await open()).keep(...args),
     async close() {
+      closed = true;
       (await opening)?.close();
     },
   };

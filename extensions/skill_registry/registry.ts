@@ -6,6 +6,7 @@ import { cacheFileOf, cacheProblems, createCache } from './cache.ts';
 import { openCacheDatabase } from './cache-database.ts';
 import { createCatalog } from './catalog/catalog.ts';
 import { createPace } from './catalog/pace.ts';
+import { skillNamed } from './catalog/skill-named.ts';
 import { watchCatalog } from './catalog/watch.ts';
 import type { SkillRegistryConfigInput, SourceConfig } from './config.ts';
 import { createGrants } from './context/grants.ts';
@@ -18,12 +19,12 @@ import { createOverlap } from './overlap.ts';
 import type { WriteStep } from './proposals/writer.ts';
 import { createReading } from './reading.ts';
 import { createRecords } from './records.ts';
+import { bodyIfThere } from './search/body-if-there.ts';
 import { INDEX_SCHEMA } from './search/index-schema.ts';
 import { listSkills } from './search/list-skills.ts';
 import { nearestIds } from './search/nearest-ids.ts';
 import { createSearcher } from './search/searcher.ts';
 import { VECTOR_SCHEMA } from './search/vector-schema.ts';
-import { bodyOf } from './skill/frontmatter.ts';
 import { hostSurroundings } from './sources/host-surroundings.ts';
 import { makeSources } from './sources/make-sources.ts';
 import { futureRealPath } from './sources/real-path.ts';
@@ -46,8 +47,6 @@ export interface SkillRegistryOptions {
   readonly cache?: 'disk' | 'memory';
   /** What the gates of skills look for programs and variables in. Default: the environment of the process. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** Where run-time state is kept. Default: `data/skill_registry` below the root; made when something is written. */
-  readonly dataDir?: string;
   /** Told of each step of a change to a skill: a process may die at any of them, and the next one goes on from there. */
   readonly onWriteStep?: (step: WriteStep) => void;
   /** Gives EMBEDDINGS_API_KEY, or MODEL_API_KEY with MODEL_BASE_URL when that is the endpoint. Default: there is no key. */
@@ -88,13 +87,15 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
   });
   const grants = createGrants();
   const sourceOf = (skill: Skill) => catalog.sources().find(({ id }) => id === skill.source);
-  const readSkill = (skill: Skill): Buffer =>
-    sourceOf(skill)?.readSkill(skill, config.limits.file_bytes) ?? Buffer.alloc(0);
-  const readSkillFile = (skill: Skill, path: string, maxBytes: number): Buffer => {
+  /** @throws SKILL_NOT_FOUND when it has been taken away since the snapshot. */
+  const sourceNow = (skill: Skill): SkillSource => {
     const source = sourceOf(skill);
-    if (!source) throw skillNotFound(skill.id, []);
-    return source.readResource(skill, path, maxBytes);
+    if (source) return source;
+    throw skillNotFound(skill.id, []);
   };
+  const readSkill = (skill: Skill): Buffer => sourceNow(skill).readSkill(skill, config.limits.file_bytes);
+  const readSkillFile = (skill: Skill, path: string, maxBytes: number): Buffer =>
+    sourceNow(skill).readResource(skill, path, maxBytes);
   const ledger = createTokenLedger(config.limits.skill_tokens, readSkill, cache);
   const openIndex = () => openCacheDatabase(cacheFile ?? ':memory:', SCHEMAS);
   const searcher = createSearcher({
@@ -123,7 +124,7 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
       config,
       searcher,
       meaning,
-      body: (skill) => bodyIfThere(sourceOf(skill), skill, config.limits.file_bytes),
+      body: (skill) => bodyIfThere(skill, readSkill),
     }),
   );
   const closing = new AbortController();
@@ -136,7 +137,7 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
       refresh: () => registry.refresh(),
     },
     {
-      dataDir: options.dataDir ?? join(root, 'data', 'skill_registry'),
+      dataDir: join(root, 'data', 'skill_registry'),
       ...(options.onWriteStep ? { onStep: options.onWriteStep } : {}),
     },
     (skillId, text) => registry.retrievalEffect(skillId, text),
@@ -183,7 +184,7 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
       audience === 'person' ? skillsInScope(catalog.snapshot(), turn) : visible(turn),
     async apply(skillId, args, turn, { dir } = {}) {
       const { skill_id, content } = await read(skillId, { audience: 'person' }, turn);
-      const skill = catalog.snapshot().byId.get(skill_id) ?? catalog.snapshot().byQualifiedId.get(skill_id);
+      const skill = skillNamed(catalog.snapshot(), skill_id);
       const { applyMessage } = await import('./skill/apply-message.ts');
       return applyMessage(skill_id, content, args, { names: skill?.arguments ?? [], dir: dir ?? skill?.dir ?? null });
     },
@@ -219,7 +220,7 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
     tokenCounts: ({ bodies = true, atMost = Number.POSITIVE_INFINITY } = {}) =>
       ledger.count(catalog.snapshot(), { bodies, atMost }),
     resources(skillId) {
-      const skill = catalog.snapshot().byId.get(skillId) ?? catalog.snapshot().byQualifiedId.get(skillId);
+      const skill = skillNamed(catalog.snapshot(), skillId);
       if (!skill) throw skillNotFound(skillId, nearestIds(catalog.snapshot().byId.keys(), skillId));
       return sourceOf(skill)?.resources(skill) ?? [];
     },
@@ -282,15 +283,6 @@ const SCHEMAS: readonly string[] = [
   INDEX_SCHEMA,
   VECTOR_SCHEMA,
 ];
-
-function bodyIfThere(source: SkillSource | undefined, skill: Skill, maxBytes: number): string | undefined {
-  try {
-    return source && bodyOf(source.readSkill(skill, maxBytes).toString('utf8'));
-  } catch {
-    // Gone since the snapshot; the next one will not have it.
-    return undefined;
-  }
-}
 
 function keyOf({ code, file, line, message }: Problem): string {
   return JSON.stringify([code, file, line, message]);

@@ -2,7 +2,12 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, it } from 'vitest';
-import { assertSound, backupOf, openHistoryDatabase } from '../../extensions/skill_registry/history-database.ts';
+import {
+  assertSound,
+  backupOf,
+  isAtRest,
+  openHistoryDatabase,
+} from '../../extensions/skill_registry/history-database.ts';
 import { historyUnusable } from '../../extensions/skill_registry/proposals/errors.ts';
 import { tempFolder } from '../helpers/temp-folder.ts';
 
@@ -62,4 +67,15 @@ it('finds damage in the middle of the file before anything is written', () => {
   const damaged = openHistoryDatabase(file);
   expect(() => assertSound(damaged, file)).toThrow(/cannot be used/);
   damaged.close();
+});
+
+it('is at rest when nothing is under way, and not when somebody has died in the middle or it cannot be used', () => {
+  const file = join(tempFolder(), 'history.db');
+  const database = openHistoryDatabase(file);
+  expect(isAtRest(file)).toBe(true);
+  database.exec("INSERT INTO operation (id, content) VALUES ('a', '{}')");
+  expect(isAtRest(file)).toBe(false);
+  database.close();
+  writeFileSync(file, 'no database at all\n'.repeat(50));
+  expect(isAtRest(file)).toBe(false);
 });

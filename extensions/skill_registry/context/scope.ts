@@ -1,6 +1,7 @@
 import { posix } from 'node:path';
 import type { TurnContext } from 'skill-registry/kernel';
 import type { Skill, Snapshot } from '../api.ts';
+import { skillNamed } from '../catalog/skill-named.ts';
 import { isGlob, matchesGlob } from './glob.ts';
 
 /** Why a skill that exists is not shown to somebody. Callers answer SKILL_NOT_FOUND; only the event says more. */
@@ -34,7 +35,7 @@ export function findVisible(
   turn: TurnContext,
   granted: Granted,
 ): { readonly skill?: Skill; readonly refusal?: Refusal } {
-  const anywhere = snapshot.byId.get(skillId) ?? snapshot.byQualifiedId.get(skillId);
+  const anywhere = skillNamed(snapshot, skillId);
   const pack = packSkills(snapshot, turn);
   const inPack = pack?.get(skillId) ?? [...(pack?.values() ?? [])].find((skill) => skill.qualifiedId === skillId);
   const given = anywhere !== undefined && granted.has(anywhere.qualifiedId);

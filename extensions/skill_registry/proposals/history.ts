@@ -1,5 +1,6 @@
 import { isAbsolute, join, relative, sep } from 'node:path';
 import { isInside, resourceNotFound } from 'skill-registry/kernel';
+import { skillNamed } from '../catalog/skill-named.ts';
 import { skillNotFound } from '../errors.ts';
 import { nearestIds } from '../search/nearest-ids.ts';
 import { futureRealPath } from '../sources/real-path.ts';
@@ -17,8 +18,8 @@ import type { Draft, Writer } from './writer.ts';
 export function createHistory(shelf: Shelf, writer: Writer, recorder: Recorder): History {
   /** Its revisions, the present content included. */
   const load = async (skillId: string): Promise<readonly Revision[]> => {
-    const { byId, byQualifiedId, skills } = shelf.snapshot();
-    const skill = byId.get(skillId) ?? byQualifiedId.get(skillId);
+    const snapshot = shelf.snapshot();
+    const skill = skillNamed(snapshot, skillId);
     if (skill) await writer.exclusively(() => recorder.record(skill));
     const database = writer.hasHistory() ? writer.database() : undefined;
     const place = skill ? keyOf(skill, shelf.root) : database && lastPlaceOf(database, skillId);
@@ -26,7 +27,7 @@ export function createHistory(shelf: Shelf, writer: Writer, recorder: Recorder):
     throw skillNotFound(
       skillId,
       nearestIds(
-        skills.map(({ id }) => id),
+        snapshot.skills.map(({ id }) => id),
         skillId,
       ),
     );
@@ -61,8 +62,7 @@ export function createHistory(shelf: Shelf, writer: Writer, recorder: Recorder):
     },
     async rollback(skillId, wanted, { by, reason }) {
       const target = findRevision(await load(skillId), skillId, wanted);
-      const { byId, byQualifiedId } = shelf.snapshot();
-      const skill = byId.get(skillId) ?? byQualifiedId.get(skillId);
+      const skill = skillNamed(shelf.snapshot(), skillId);
       if (!skill) throw skillNotFound(skillId, []);
       const place = placeOfSkill(skill, shelf.sources(), shelf.root);
       const revision = await writer.exclusively((database) => {

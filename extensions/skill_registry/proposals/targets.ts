@@ -8,6 +8,7 @@ import {
   type TurnContext,
 } from 'skill-registry/kernel';
 import type { Skill, Snapshot } from '../api.ts';
+import { skillNamed } from '../catalog/skill-named.ts';
 import type { SkillRegistryConfig } from '../config.ts';
 import { findVisible, visibleSkills } from '../context/scope.ts';
 import { invalidArgument, skillNotFound } from '../errors.ts';
@@ -40,7 +41,7 @@ export function findSkill(shelf: Shelf, skillId: string, turn?: TurnContext): Sk
   const snapshot = shelf.snapshot();
   const { skill, refusal } = turn
     ? findVisible(snapshot, skillId, turn, shelf.granted(turn))
-    : { skill: snapshot.byId.get(skillId) ?? snapshot.byQualifiedId.get(skillId), refusal: undefined };
+    : { skill: skillNamed(snapshot, skillId), refusal: undefined };
   if (skill && !refusal) return skill;
   const known = turn ? visibleSkills(snapshot, turn, shelf.granted(turn)) : snapshot.skills;
   throw skillNotFound(

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { isCodedError, readContained } from 'skill-registry/kernel';
 import { registryClosed } from '../errors.ts';
-import { assertSound, openHistoryDatabase } from '../history-database.ts';
+import { assertSound, hasUnfinished, openHistoryDatabase } from '../history-database.ts';
 import { fileIdentity, type SqliteDatabase } from '../open-database.ts';
 import { putBlob } from './blobs.ts';
 import { historyUnusable } from './errors.ts';
@@ -133,10 +133,7 @@ export function createWriter(options: WriterOptions): Writer {
       return lock.tryRun(() => guarded(use));
     },
     hasHistory: () => existsSync(file),
-    hasUnfinished() {
-      const sql = 'SELECT 1 FROM operation UNION ALL SELECT 1 FROM proposal WHERE file_due = 1 LIMIT 1';
-      return writer.hasHistory() && database().prepare(sql).get() !== undefined;
-    },
+    hasUnfinished: () => writer.hasHistory() && hasUnfinished(database()),
     note: (place) => void recordBefore(database(), place, maxBytes, writer.now()),
     apply(draft) {
       const { changes, ...rest } = draft;

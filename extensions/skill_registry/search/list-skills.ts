@@ -1,8 +1,8 @@
 import type { TurnContext } from 'skill-registry/kernel';
 import type { ListedSkill, ListQuery, Skill, SkillList } from '../api.ts';
 import { invalidArgument } from '../errors.ts';
-import { bodyOf } from '../skill/frontmatter.ts';
 import { shorten } from '../skill/text.ts';
+import { bodyIfThere } from './body-if-there.ts';
 import type { Meaning } from './meaning.ts';
 import type { Searcher } from './searcher.ts';
 import { meaningReason, reasonFor } from './why.ts';
@@ -62,13 +62,4 @@ export function listSkills(
 
 function rowOf({ id, name, description, tags, source }: Skill): ListedSkill {
   return { skill_id: id, name, description: shorten(description, MAX_DESCRIPTION), tags, source };
-}
-
-function bodyIfThere(skill: Skill, readSkill: (skill: Skill) => Buffer): string | undefined {
-  try {
-    return bodyOf(readSkill(skill).toString('utf8'));
-  } catch {
-    // Gone since the snapshot; the next one will not have it.
-    return undefined;
-  }
 }

@@ -1,5 +1,5 @@
 import type { Skill } from '../api.ts';
-import { bodyOf } from '../skill/frontmatter.ts';
+import { bodyIfThere } from './body-if-there.ts';
 import { headerText } from './document.ts';
 import type { SearchHit } from './hits.ts';
 import type { Query } from './query.ts';
@@ -20,22 +20,13 @@ export function withPhrases(
     const header = folded(headerText(skill));
     const rest = phrases.filter((phrase) => !header.includes(phrase));
     if (rest.length === 0) return true;
-    const body = bodyIfThere(skill, readSkill);
+    const body = folded(bodyIfThere(skill, readSkill) ?? '');
     return rest.every((phrase) => body.includes(phrase));
   });
   return kept.length > 0 || onlyPhrases ? kept : hits;
 }
 
 // --- internal ---
-
-function bodyIfThere(skill: Skill, readSkill: (skill: Skill) => Buffer): string {
-  try {
-    return folded(bodyOf(readSkill(skill).toString('utf8')));
-  } catch {
-    // Gone since the snapshot.
-    return '';
-  }
-}
 
 function folded(text: string): string {
   return text.toLowerCase().replace(/\s+/g, ' ');

@@ -1,0 +1,25 @@
+import { expect, it } from 'vitest';
+import { skillCommands } from '../../extensions/skill_registry/commands.ts';
+import { skill } from '../helpers/boot-root.ts';
+import { openRegistry } from '../helpers/open-registry.ts';
+
+it('keeps /skills to a hundred lines of eighty columns, and finds the rest by words', async () => {
+  const many = Object.assign(
+    {},
+    ...Array.from({ length: 120 }, (_, at) => skill(`skill-${at}`, { description: 'Long words. '.repeat(20).trim() })),
+  );
+  const { registry } = await openRegistry({ ...many, ...skill('tea', { description: 'Brews oolong.' }) });
+  const run = async (args: string): Promise<string> => {
+    const result = await skillCommands(registry)
+      .find(({ name }) => name === 'skills')
+      ?.execute(args, {});
+    return result?.kind === 'print' ? result.text : '';
+  };
+  const lines = (await run('')).split('\n');
+  expect(lines.filter((line) => line.startsWith('skill-'))).toHaveLength(100);
+  expect(lines.every((line) => line.length <= 80)).toBe(true);
+  expect(lines).toContain('... 21 more: /skills <words> finds them');
+  expect(await run('oolong')).toMatch(/^SKILL +DESCRIPTION\ntea +Brews oolong\.$/);
+  expect(await run('te')).toContain('tea');
+  expect(await run('quantum chromodynamics')).toContain('No skill fits');
+});
