@@ -1,7 +1,12 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type ViteUserConfig } from 'vitest/config';
 
 const source = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+
+const folder = mkdtempSync(join(tmpdir(), 'skill-registry-user-'));
 
 const config: ViteUserConfig = defineConfig({
   resolve: {
@@ -14,6 +19,8 @@ const config: ViteUserConfig = defineConfig({
     ],
   },
   test: {
+    // Decisions and caches of whoever runs the tests are not touched.
+    env: { XDG_STATE_HOME: join(folder, 'state'), XDG_CACHE_HOME: join(folder, 'cache') },
     include: ['test/**/*.test.ts'],
     exclude: ['test/slow/**', '**/node_modules/**'],
     testTimeout: 20_000,

@@ -7,6 +7,7 @@ import type {
   ServiceProvider,
   SkillProvider,
   ToolProvider,
+  UntrustedConfig,
 } from './contract.ts';
 
 const LIFECYCLE = ['initialize', 'start', 'stop', 'destroy', 'healthCheck'] as const;
@@ -42,6 +43,14 @@ export function isSkillProvider(value: unknown): value is SkillProvider {
 
 export function isCommandProvider(value: unknown): value is CommandProvider {
   return has(value, 'getCommands');
+}
+
+export function canConfirm(value: unknown): value is ChannelProvider & Required<Pick<ChannelProvider, 'confirm'>> {
+  return isChannelProvider(value) && has(value, 'confirm');
+}
+
+export function readsUntrustedConfig(value: unknown): value is UntrustedConfig {
+  return has(value, 'configOfUntrustedRoot');
 }
 
 // --- internal ---

@@ -59,6 +59,11 @@ export interface ChannelProvider {
   sendToUser(userId: string, message: string): Promise<void>;
   /** To whoever is at the other end of the channel. */
   sendMessage(message: string): Promise<void>;
+  /**
+   * Asks the person at the other end a question that is answered by yes or no; undefined when nobody can be asked. Only for a
+   * channel whose answers no agent can give. Must not outlast `signal`.
+   */
+  confirm?(question: string, signal: AbortSignal): Promise<boolean | undefined>;
 }
 
 export interface AgentProvider {
@@ -78,6 +83,18 @@ export interface SkillProvider {
 export interface CommandProvider {
   /** Asked anew for every line and every completion. */
   getCommands(): readonly Command[];
+}
+
+/** What an extension makes of settings that nobody has approved. */
+export interface UntrustedConfig {
+  /**
+   * @param values - Of `data/<id>/config.yaml` in a root that nobody approved.
+   * @returns the part that may take effect, and the names of the rest. Extensions without this member are given nothing.
+   */
+  configOfUntrustedRoot(
+    values: Readonly<Record<string, unknown>>,
+    rootDir: string,
+  ): { readonly values: Readonly<Record<string, unknown>>; readonly held: readonly string[] };
 }
 
 // --- what passes between them ---
@@ -196,6 +213,8 @@ export interface ExtensionContext {
   /** `config` of the manifest, overlaid by `data/<id>/config.yaml` and by what `boot` was given. Validate it. */
   readonly config: Readonly<Record<string, unknown>>;
   readonly rootDir: string;
+  /** Whether somebody has approved the root; else what it says is data, and only `config` may be obeyed. */
+  readonly trusted: boolean;
   /** The folder of the manifest. */
   readonly extensionDir: string;
   /** `<root>/data/<id>`. Not created for you: most extensions write nothing. */

@@ -24,22 +24,23 @@ export interface Discovery {
 }
 
 /**
- * Finds `<folder>/manifest.yaml` in the package's own extensions, then in `<root>/extensions`.
+ * Finds `<folder>/manifest.yaml` in the package's own extensions, then in `<root>/extensions`, unless the root is not trusted.
  *
+ * @param rootDir - `<root>/extensions`; undefined: the package's alone.
  * @param twins - Folder that holds the sources of the package's own extensions, when it is not `packageDir` itself: in a
  *   checkout, `<root>/extensions` is where ours are written, and they are not found a second time.
  */
-export function discoverExtensions(packageDir: string, rootDir: string, twins: string): Discovery {
+export function discoverExtensions(packageDir: string, rootDir: string | undefined, twins: string): Discovery {
   const problems: Problem[] = [];
   const broken: { name: string; dir: string; reason: string }[] = [];
   const found = new Map<string, FoundExtension>();
   const own = foldersOf(packageDir);
-  const rootIsOurs = sameFolder(rootDir, twins) || sameFolder(rootDir, packageDir);
   const folders = [
     ...own.map((name) => ({ dir: join(packageDir, name), origin: 'package' as const })),
-    ...foldersOf(rootDir)
-      .filter((name) => !(rootIsOurs && own.includes(name)))
-      .map((name) => ({ dir: join(rootDir, name), origin: 'root' as const })),
+    ...(rootDir === undefined ? [] : foldersOfRoot(rootDir, packageDir, twins)).map((name) => ({
+      dir: join(rootDir as string, name),
+      origin: 'root' as const,
+    })),
   ];
   for (const { dir, origin } of folders) {
     const file = join(dir, 'manifest.yaml');
@@ -64,6 +65,13 @@ export function discoverExtensions(packageDir: string, rootDir: string, twins: s
     found.set(id, { manifest: parsed.manifest, dir, origin });
   }
   return { extensions: [...found.values()], broken, problems };
+}
+
+/** Folders of `<root>/extensions`, without those of ours in a checkout of the package. */
+export function foldersOfRoot(rootDir: string, packageDir: string, twins: string): readonly string[] {
+  const rootIsOurs = sameFolder(rootDir, twins) || sameFolder(rootDir, packageDir);
+  const own = rootIsOurs ? foldersOf(packageDir) : [];
+  return foldersOf(rootDir).filter((name) => !own.includes(name));
 }
 
 // --- internal ---

@@ -14,6 +14,7 @@ export interface LogEntry {
 /** What the kernel shares with all contexts. */
 export interface ContextServices {
   readonly rootDir: string;
+  readonly trusted: boolean;
   readonly bus: EventBus;
   readonly kernel: KernelApi;
   log(entry: LogEntry): void;
@@ -39,6 +40,7 @@ export function createExtensionContext(
     id,
     config,
     rootDir: services.rootDir,
+    trusted: services.trusted,
     extensionDir: dir,
     dataDir: join(services.rootDir, 'data', id),
     log: { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') },

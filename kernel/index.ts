@@ -3,6 +3,7 @@
 /** The schema library of `Tool.input`, so that an extension needs no dependency of its own for it. */
 export { z } from '#zod';
 export { boot } from './boot.ts';
+export type { BootOptions } from './boot-options.ts';
 export { PART_SEPARATOR } from './context-pipeline.ts';
 export type * from './contract.ts';
 export { withDeadline } from './deadline.ts';
@@ -16,7 +17,17 @@ export { readNamedFile } from './files/read-named-file.ts';
 export { isInside, relativeSegments } from './files/relative-path.ts';
 export { removeContained } from './files/remove-contained.ts';
 export { type WriteOptions, writeContained } from './files/write-contained.ts';
-export type { BootOptions, Kernel } from './kernel.ts';
+export {
+  approveExtension,
+  type HeldExtension,
+  heldExtension,
+  heldExtensions,
+  holdExtensionFile,
+  listExtensionFiles,
+  readExtensionFile,
+  revokeExtension,
+} from './held-extensions.ts';
+export type { Kernel } from './kernel.ts';
 export { packageRoot } from './package-root.ts';
 export { renderTemplate } from './render-template.ts';
 export { createSecrets, mergeConfig, readOwnerConfig } from './settings.ts';

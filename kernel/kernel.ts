@@ -1,6 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { existsSync, realpathSync } from 'node:fs';
-import { isChannelProvider } from './capabilities.ts';
+import { approveHeldExtensions, extensionHeld } from './approve-held.ts';
+import { type BootOptions, BUDGETS } from './boot-options.ts';
+import { canConfirm, isChannelProvider, readsUntrustedConfig } from './capabilities.ts';
 import { baseCommands, type CommandTable, commandTable, runCommandLine } from './commands.ts';
 import type { KernelApi, Problem } from './contract.ts';
 import { findExtensions } from './declared-agents.ts';
@@ -8,6 +10,7 @@ import type { FoundExtension } from './discover.ts';
 import { agentUnavailable, describeError, kernelStopped, rootNotFound } from './errors.ts';
 import { createEventBus } from './event-bus.ts';
 import { createExtensionContext, type LogEntry } from './extension-context.ts';
+import { heldExtensions } from './held-extensions.ts';
 import { type ExtensionRecord, problemOf, startExtensions, stopExtensions } from './lifecycle.ts';
 import { createOffers } from './offers.ts';
 import { createSecrets, mergeConfig, readOwnerConfig } from './settings.ts';
@@ -15,36 +18,7 @@ import { startOrder } from './start-order.ts';
 import { brokenStatus, statusOf } from './status.ts';
 import { countTokens } from './tokens.ts';
 import { createTurns } from './turns.ts';
-
-export interface BootOptions {
-  /** The folder that holds `extensions/`, `skills/` and `data/`; they need not exist. */
-  readonly root: string;
-  /** Config by extension id, laid over the manifest and over `data/<id>/config.yaml`. */
-  readonly config?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-  /** Ids of extensions to start though their manifest says `enabled: false`. Default: none. */
-  readonly enable?: readonly string[];
-  /** Where secrets come from before `<root>/.env`. Default: nothing; the command passes the process environment. */
-  readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** Told every line an extension logs. Default: dropped. */
-  readonly onLog?: (entry: LogEntry) => void;
-  /** Shuts the kernel down, also while it starts. */
-  readonly signal?: AbortSignal;
-  /** Milliseconds. */
-  readonly budgets?: Partial<Budgets>;
-}
-
-export interface Budgets {
-  /** For one context provider in one turn. Default: 2,000. */
-  readonly context: number;
-  /** For `initialize` and for `start` of one extension. Default: 30,000. */
-  readonly start: number;
-  /** For stopping everything. Default: 4,500. */
-  readonly stop: number;
-  /** Before a dead service starts again the first time. Default: 1,000. */
-  readonly serviceRestart: number;
-}
-
-const BUDGETS: Budgets = { context: 2_000, start: 30_000, stop: 4_500, serviceRestart: 1_000 };
+import { heldOfRoot, rootNotApproved } from './untrusted-root.ts';
 
 export interface Kernel extends KernelApi {
   /** Stops every extension, reads all manifests anew and starts again. Waits for nobody: running turns are cut off. */
@@ -73,7 +47,8 @@ export async function boot(options: BootOptions): Promise<Kernel> {
   if (!existsSync(options.root)) throw rootNotFound(options.root);
   const rootDir = realpathSync(options.root);
   const budgets = { ...BUDGETS, ...options.budgets };
-  let secrets = createSecrets(rootDir, options.environment ?? {});
+  let trusted = options.trust ?? true;
+  let secrets = createSecrets(rootDir, options.environment ?? {}, trusted);
   const getSecret = (name: string): string | undefined => secrets(name);
   const records = new Map<string, ExtensionRecord>();
   const problems = new Map<string, Problem>();
@@ -83,6 +58,8 @@ export async function boot(options: BootOptions): Promise<Kernel> {
   let reloading: Promise<void> | undefined;
   let restartRequested = false;
   let activeTurns = 0;
+  /** Digests of held extensions that a person was asked about. */
+  const asked = new Set<string>();
   let turnsEnd = new AbortController();
   /** Ends waiting for extensions that start: the kernel is to stop. */
   const interrupted = new AbortController();
@@ -174,9 +151,11 @@ export async function boot(options: BootOptions): Promise<Kernel> {
   function contextOf({ manifest, dir }: FoundExtension) {
     const owner = readOwnerConfig(rootDir, manifest.id);
     owner.problems.forEach(report);
-    const config = mergeConfig(manifest.config, owner.values, options.config?.[manifest.id] ?? {});
+    const values = trusted ? owner.values : untrustedValues(manifest.id, owner.values);
+    const config = mergeConfig(manifest.config, values, options.config?.[manifest.id] ?? {});
     return createExtensionContext(manifest, dir, config, {
       rootDir,
+      trusted,
       bus,
       kernel: api,
       log: (entry) => options.onLog?.(entry),
@@ -188,12 +167,21 @@ export async function boot(options: BootOptions): Promise<Kernel> {
     });
   }
 
+  /** What an extension takes of a config.yaml that nobody approved. */
+  function untrustedValues(id: string, values: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+    const instance: unknown = records.get(id)?.instance;
+    return readsUntrustedConfig(instance) ? instance.configOfUntrustedRoot(values, rootDir).values : {};
+  }
+
   async function startAll(): Promise<void> {
     phase = 'starting';
     records.clear();
     // A person may have added a key since.
-    secrets = createSecrets(rootDir, options.environment ?? {});
-    const discovery = findExtensions(rootDir);
+    secrets = createSecrets(rootDir, options.environment ?? {}, trusted);
+    const discovery = findExtensions(rootDir, trusted);
+    const heldRoot = trusted ? undefined : rootNotApproved(rootDir, heldOfRoot(rootDir));
+    if (heldRoot) report(heldRoot);
+    for (const held of heldExtensions(rootDir)) report(extensionHeld(rootDir, held));
     const order = startOrder(discovery.extensions);
     for (const problem of [...discovery.problems, ...order.problems]) report(problem);
     broken.splice(0, broken.length, ...discovery.broken);
@@ -245,6 +233,17 @@ export async function boot(options: BootOptions): Promise<Kernel> {
     return reloading;
   }
 
+  /** What an agent wrote is loaded only after a yes; who has said no is not asked about the same bytes again. */
+  async function askThenReload(): Promise<void> {
+    const channel = running()
+      .map(({ instance }) => instance as unknown)
+      .find(canConfirm);
+    const ask = channel && ((question: string) => channel.confirm(question, interrupted.signal));
+    const approved = await approveHeldExtensions({ rootDir, trusted, asked, ask, notifyUser });
+    if (approved) trusted = true;
+    if (phase !== 'stopped') await reload();
+  }
+
   function requestRestart(): void {
     restartRequested = true;
     // Not at once: the caller still has to hear that it worked.
@@ -252,7 +251,11 @@ export async function boot(options: BootOptions): Promise<Kernel> {
   }
 
   function restartWhenIdle(): void {
-    if (restartRequested && activeTurns === 0 && phase === 'running') void reloadOnce();
+    if (!restartRequested || activeTurns > 0 || phase !== 'running') return;
+    restartRequested = false;
+    reloading ??= askThenReload().finally(() => {
+      reloading = undefined;
+    });
   }
 
   let starting: Promise<void> | undefined;

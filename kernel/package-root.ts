@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -12,4 +12,11 @@ export function packageRoot(): string {
 /** Our own extensions as they run: beside this kernel, so in dist/ when it was built. */
 export function builtExtensions(): string {
   return join(dirname(fileURLToPath(import.meta.url)), '..', 'extensions');
+}
+
+/** Ids of the extensions that come with the package. */
+export function ownExtensionIds(): readonly string[] {
+  return readdirSync(builtExtensions(), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name);
 }

@@ -7,14 +7,19 @@ import { yamlPackage } from './yaml-package.ts';
 
 const MAX_BYTES = 1_048_576;
 
-/** Reads secrets from the environment first, then from `<root>/.env`, which is read once. */
+/**
+ * Reads secrets from the environment first, then from `<root>/.env`, which is read once.
+ *
+ * @param trusted - Whether somebody has approved the root; else its `.env` is not opened. Default: true.
+ */
 export function createSecrets(
   rootDir: string,
   environment: Readonly<Record<string, string | undefined>>,
+  trusted = true,
 ): (name: string) => string | undefined {
   let file: Readonly<Record<string, string | undefined>> | undefined;
   return (name) => {
-    file ??= readEnvFile(join(rootDir, '.env'));
+    file ??= trusted ? readEnvFile(join(rootDir, '.env')) : {};
     return environment[name] || file[name] || undefined;
   };
 }

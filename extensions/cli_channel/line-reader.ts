@@ -55,6 +55,25 @@ export class LineReader {
     this.#waiting.unshift(line);
   }
 
+  /**
+   * Asks for one line that is typed after the question; lines that were typed before stay lines.
+   *
+   * @returns undefined without a terminal, at the end of the input, or when `signal` aborts.
+   */
+  async ask(question: string, signal: AbortSignal): Promise<string | undefined> {
+    if (!this.#readline.terminal || this.#ended || signal.aborted) return undefined;
+    return new Promise((resolve) => {
+      const end = (): void => resolve(undefined);
+      this.#readline.once('close', end);
+      signal.addEventListener('abort', end, { once: true });
+      this.#readline.question(question, { signal }, (line) => {
+        this.#readline.off('close', end);
+        signal.removeEventListener('abort', end);
+        resolve(line);
+      });
+    });
+  }
+
   prompt(): void {
     if (this.#readline.terminal && !this.#ended) this.#readline.prompt();
   }

@@ -45,6 +45,11 @@ export class CliChannel implements Extension, ChannelProvider, ServiceProvider {
     this.#reader?.prompt();
   }
 
+  async confirm(question: string, signal: AbortSignal): Promise<boolean | undefined> {
+    const answer = await this.#reader?.ask(`\n${printable(question)} [y/N] `, signal);
+    return answer === undefined ? undefined : /^y(es)?$/i.test(answer.trim());
+  }
+
   async runBackground(signal: AbortSignal): Promise<void> {
     const { kernel, config, events } = this.#ready;
     const reader = this.#reader as LineReader;

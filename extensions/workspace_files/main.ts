@@ -1,4 +1,10 @@
-import type { Extension, ExtensionContext, Tool, ToolProvider } from 'skill-registry/kernel';
+import {
+  type Extension,
+  type ExtensionContext,
+  heldExtensions,
+  type Tool,
+  type ToolProvider,
+} from 'skill-registry/kernel';
 import type { SkillRegistryExtension } from '../skill_registry/api.ts';
 import { workspaceTools } from './tools.ts';
 
@@ -16,6 +22,7 @@ export class WorkspaceFiles implements Extension, ToolProvider {
       maxBytes,
       registry,
       restart: () => context.requestRestart(),
+      held: () => heldExtensions(context.rootDir),
     });
   }
 

@@ -3,8 +3,12 @@ import { join } from 'node:path';
 import {
   CodedError,
   defineTool,
+  type HeldExtension,
+  holdExtensionFile,
   listContained,
+  listExtensionFiles,
   readContained,
+  readExtensionFile,
   relativeSegments,
   type Tool,
   toolError,
@@ -19,21 +23,27 @@ export interface WorkspaceOptions {
   readonly maxBytes: number;
   readonly registry: Pick<SkillRegistry, 'writePolicy' | 'refresh' | 'proposals' | 'management'>;
   restart(): void;
+  /** What waits for a person's yes. */
+  held(): readonly HeldExtension[];
 }
 
 const FOLDERS = ['extensions', 'skills'] as const;
 const PATH = 'Relative to the root, below extensions/ or skills/: extensions/my_tool/main.ts';
 
 const PROPOSED = 'Not written: it is proposed, and a person decides. Tell the user.';
+const HELD =
+  'Kept, and without effect until a person has approved it. When the extension is complete, call request_restart: then the person is asked.';
 
 /** `list_files`, `read_file`, `write_file` and `request_restart`. */
-export function workspaceTools({ root, maxBytes, registry, restart }: WorkspaceOptions): readonly Tool[] {
+export function workspaceTools({ root, maxBytes, registry, restart, held }: WorkspaceOptions): readonly Tool[] {
   return [
     defineTool({
       name: 'list_files',
       description: 'Lists one folder of the workspace: the direct children with their kind and size.',
       input: z.strictObject({ path: z.string().describe('extensions, skills, or a folder below one of them.') }),
       execute: async ({ path }) => {
+        const extension = belowExtensions(path);
+        if (extension !== undefined) return { success: true, path, entries: listExtensionFiles(root, extension) };
         const { base, below } = locate(root, path);
         return { success: true, path, entries: listContained(base, below) };
       },
@@ -43,8 +53,7 @@ export function workspaceTools({ root, maxBytes, registry, restart }: WorkspaceO
       description: 'Reads one text file of the workspace.',
       input: z.strictObject({ path: z.string().describe(PATH) }),
       execute: async ({ path }) => {
-        const { base, below } = locate(root, path);
-        const bytes = readContained(base, below, maxBytes);
+        const bytes = readWorkspaceFile(root, path, maxBytes);
         const content = bytes.toString('utf8');
         if (!Buffer.from(content).equals(bytes)) return toolError('NOT_TEXT', `"${path}" is no UTF-8 text file.`);
         return { success: true, path, content, size: bytes.length };
@@ -60,14 +69,22 @@ export function workspaceTools({ root, maxBytes, registry, restart }: WorkspaceO
         justification: z.string().optional().describe('Why; for whoever reviews a change to a skill.'),
       }),
       async execute({ path, content, justification }, { turn }) {
-        const { base, below } = locate(root, path);
         const size = Buffer.byteLength(content);
         if (size > maxBytes)
           return toolError('RESOURCE_TOO_LARGE', `The content has ${size} bytes, more than ${maxBytes}.`);
+        const { base, below } = locate(root, path);
         const target = join(base, ...relativeSegments(below));
         // What a person has put there since the last look is theirs: an update, not a new file.
         await registry.refresh();
         const policy = registry.writePolicy(target);
+        const extension = belowExtensions(path);
+        if (extension !== undefined) {
+          // Nothing but a person's yes lets code in, whatever else the owner allows agents to write.
+          if (policy?.policy === 'deny') return refusal(path, policy);
+          const by = turn.agentId ? `agent:${turn.agentId}` : 'agent';
+          const { created } = holdExtensionFile(root, extension, content, by);
+          return { success: true, path, created, size, held: true, message: HELD };
+        }
         if (policy?.policy === 'propose' && policy.target) {
           const { kind, skillId, path: file } = policy.target;
           const why = justification ?? `Written with write_file, without a reason.`;
@@ -102,17 +119,39 @@ export function workspaceTools({ root, maxBytes, registry, restart }: WorkspaceO
     }),
     defineTool({
       name: 'request_restart',
-      description: 'Reloads every extension when the current turn has ended. Call it after writing an extension.',
+      description:
+        'Reloads every extension when the current turn has ended. Call it after writing an extension: a person is asked whether it may run.',
       input: z.strictObject({}),
       async execute() {
+        const waiting = held().map(({ name, files }) => ({ extension: name, files: files.length }));
         restart();
-        return { success: true, message: 'Extensions are reloaded when this turn has ended.' };
+        return { success: true, message: restartMessage(waiting.map(({ extension }) => extension)), held: waiting };
       },
     }),
   ];
 }
 
 // --- internal ---
+
+/** What follows `extensions/`; undefined for another path. */
+function belowExtensions(path: string): string | undefined {
+  const [first, ...rest] = path.replace(/^(\.\/)+/, '').split('/');
+  return first === 'extensions' ? rest.join('/') : undefined;
+}
+
+function readWorkspaceFile(root: string, path: string, maxBytes: number): Buffer {
+  const extension = belowExtensions(path);
+  if (extension !== undefined) return readExtensionFile(root, extension, maxBytes);
+  const { base, below } = locate(root, path);
+  return readContained(base, below, maxBytes);
+}
+
+function restartMessage(waiting: readonly string[]): string {
+  const reload = 'Extensions are reloaded when this turn has ended.';
+  if (waiting.length === 0) return reload;
+  const names = waiting.join(', ');
+  return `${reload} Until a person has approved it, what you wrote for ${names} has no effect. At a terminal the person is asked now; elsewhere it waits for: skill-registry extensions approve ${waiting[0]}. Tell the user.`;
+}
 
 /** The folder a path starts with, as a base that nothing may leave, and the rest. */
 function locate(root: string, path: string): { base: string; below: string } {

@@ -12,7 +12,7 @@ const NO_CODES =
   /^(MODEL_BASE_URL|MODEL_API_KEY|EMBEDDINGS_API_KEY|MODEL_NAME|MULTIPLE_DOCS|SKILL_PATH|SKILL_MCP_TOKEN|SQLITE_[A-Z]+)$/;
 
 it('documents every code, and no code that does not exist', () => {
-  const sources = ['kernel', 'extensions', 'cli'].flatMap(sourceFiles).map(read).join('\n');
+  const sources = ['lib', 'kernel', 'extensions', 'cli'].flatMap(sourceFiles).map(read).join('\n');
   const used = new Set([...sources.matchAll(/'([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)'/g)].map(([, code = '']) => code));
   const codes = [...used].filter((code) => !NO_CODES.test(code)).sort();
   const documented = [...read('docs/errors.md').matchAll(/^\| `([A-Z_]+)` \|/gm)].map(([, code = '']) => code);

@@ -28,10 +28,19 @@ function extensionOf(path: string): string | undefined {
   return /^extensions\/([^/]+)\//.exec(path)?.[1];
 }
 
-it('lets the kernel import itself and packages, and no extension by name', () => {
+it('lets lib import itself and packages alone', () => {
+  const wrong = sourceFiles('lib')
+    .flatMap(importsOf)
+    .filter(({ target }) => !target.startsWith('lib/') && !isPackage(target));
+  expect(wrong.map(show)).toEqual([]);
+});
+
+it('lets the kernel import itself, lib and packages, and no extension by name', () => {
   const wrong = sourceFiles('kernel')
     .flatMap(importsOf)
-    .filter(({ target }) => !target.startsWith('kernel/') && target !== 'skill-registry/kernel' && !isPackage(target));
+    .filter(
+      ({ target }) => !/^(kernel|lib)\//.test(target) && target !== 'skill-registry/kernel' && !isPackage(target),
+    );
   expect(wrong.map(show)).toEqual([]);
   const names = sourceFiles('kernel').filter((file) =>
     /['"`](skill_registry|skill_mcp|skill_reviewer|cli_channel|workspace_files|orchestrator_agent|builder_agent)['"`]/.test(
@@ -41,9 +50,9 @@ it('lets the kernel import itself and packages, and no extension by name', () =>
   expect(names).toEqual([]);
 });
 
-it('lets an extension import the contract, its own folder, packages, and types of another one’s api.ts', () => {
+it('lets an extension import the contract, its own folder, lib, packages, and types of another one’s api.ts', () => {
   const allowed = ({ file, target, typeOnly }: Import): boolean => {
-    if (target === 'skill-registry/kernel' || isPackage(target)) return true;
+    if (target === 'skill-registry/kernel' || target.startsWith('lib/') || isPackage(target)) return true;
     if (extensionOf(target) === extensionOf(file)) return true;
     return typeOnly && /^extensions\/[^/]+\/api\.ts$/.test(target);
   };
@@ -91,13 +100,14 @@ it('lets the command import the two public doors and packages, nothing behind th
     .filter(({ file, target, typeOnly, dynamic }) => {
       if (target === 'skill-registry' || target === 'skill-registry/kernel') return false;
       if (target === 'skill-registry/mcp') return file !== 'cli/commands/mcp.ts' || !(typeOnly || dynamic);
-      return !target.startsWith('cli/') && !isPackage(target);
+      return !/^(cli|lib)\//.test(target) && !isPackage(target);
     });
   expect(wrong.map(show)).toEqual([]);
 });
 
 it('keeps files at three hundred lines or fewer', () => {
   const long = [
+    ...sourceFiles('lib'),
     ...sourceFiles('kernel'),
     ...sourceFiles('extensions'),
     ...sourceFiles('cli'),

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { createSkillRegistry, type SkillRegistry } from 'skill-registry';
-import { runTool, type ToolResult } from 'skill-registry/kernel';
+import { heldExtensions, runTool, type ToolResult } from 'skill-registry/kernel';
 import { workspaceTools } from '../../extensions/workspace_files/tools.ts';
 import { skillMd, type Tree, tempFolder } from './temp-folder.ts';
 
@@ -21,6 +21,7 @@ export const MAX_BYTES = 2000;
 export async function workspace(tree: Tree = {}, config: Readonly<Record<string, unknown>> = {}): Promise<Workspace> {
   const root = tempFolder({
     'skills/good/SKILL.md': skillMd({ name: 'good', description: 'A good skill.' }),
+    'extensions/box/manifest.yaml': 'id: box\nname: Box\nversion: 1.0.0\nagent: {}\n',
     'extensions/box/good/references/guide.md': 'Good guide.',
     'extensions/box/sibling/private.md': 'private',
     ...tree,
@@ -29,7 +30,10 @@ export async function workspace(tree: Tree = {}, config: Readonly<Record<string,
   let restarts = 0;
   const restart = (): void => void restarts++;
   const tools = new Map(
-    workspaceTools({ root, maxBytes: MAX_BYTES, registry, restart }).map((tool) => [tool.name, tool]),
+    workspaceTools({ root, maxBytes: MAX_BYTES, registry, restart, held: () => heldExtensions(root) }).map((tool) => [
+      tool.name,
+      tool,
+    ]),
   );
   const call = async (name: string, args: unknown): Promise<ToolResult> => {
     const tool = tools.get(name);

@@ -1,9 +1,15 @@
 import { chmodSync, existsSync, lstatSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { approveExtension, heldExtension, heldExtensions } from 'skill-registry/kernel';
 import { describe, expect, it } from 'vitest';
 import { tempFolder, writeTree } from '../helpers/temp-folder.ts';
 import { FORGED, outsideFolder, SECRET, setTraps, TRAPPED, UNDECODED } from '../helpers/traps.ts';
 import { boxOf, MAX_BYTES, type Workspace, workspace } from '../helpers/workspace.ts';
+
+/** A person's yes to what waits. */
+function approve(root: string, name: string): void {
+  approveExtension(root, name, heldExtension(root, name)?.digest ?? '', 'person:ada');
+}
 
 async function trappedWorkspace(): Promise<Workspace & { outside: string }> {
   const place = await workspace();
@@ -34,6 +40,7 @@ describe('reading', () => {
         { name: 'a.txt', kind: 'file', size: 3 },
         { name: 'good', kind: 'directory', size: 0 },
         { name: 'link', kind: 'other', size: 0 },
+        { name: 'manifest.yaml', kind: 'file', size: 42 },
         { name: 'sibling', kind: 'directory', size: 0 },
       ],
     });
@@ -115,17 +122,21 @@ it.each([
 });
 
 describe('writing', () => {
-  it('makes folders, says whether the file is new, and keeps its mode', async () => {
+  it('waits for a yes, then makes folders, says whether the file is new, and keeps its mode', async () => {
     const { root, call } = await workspace();
     const path = 'extensions/new/deep/run.sh';
-    expect(await call('write_file', { path, content: 'one' })).toEqual({ success: true, path, created: true, size: 3 });
+    const write = (content: string) => call('write_file', { path, content });
+    expect(await write('one')).toMatchObject({ success: true, path, created: true, size: 3, held: true });
+    expect(await call('read_file', { path })).toMatchObject({ content: 'one' });
+    expect(existsSync(join(root, 'extensions/new'))).toBe(false);
+    expect(await write('two')).toMatchObject({ created: false });
+    approve(root, 'new');
+    expect(readFileSync(join(root, path), 'utf8')).toBe('two');
+    expect(heldExtensions(root)).toEqual([]);
+    writeTree(root, { 'extensions/new/manifest.yaml': '' });
     chmodSync(join(root, path), 0o750);
-    expect(await call('write_file', { path, content: 'zwö' })).toEqual({
-      success: true,
-      path,
-      created: false,
-      size: 4,
-    });
+    expect(await write('zwö')).toMatchObject({ created: false, size: 4 });
+    approve(root, 'new');
     expect(readFileSync(join(root, path), 'utf8')).toBe('zwö');
     expect(statSync(join(root, path)).mode & 0o777).toBe(0o750);
     expect(readdirSync(join(root, 'extensions/new/deep'))).toEqual(['run.sh']);
@@ -135,10 +146,10 @@ describe('writing', () => {
     const { root, call, codeOf } = await workspace();
     rmSync(join(root, 'extensions'), { recursive: true });
     expect(await call('list_files', { path: 'extensions' })).toMatchObject({ success: true, entries: [] });
-    expect(await call('write_file', { path: 'extensions/x', content: '' })).toMatchObject({ success: true });
+    expect(await call('write_file', { path: 'extensions/x/y', content: '' })).toMatchObject({ success: true });
     rmSync(join(root, 'extensions'), { recursive: true });
     symlinkSync(join(root, 'nowhere'), join(root, 'extensions'));
-    expect(await codeOf('write_file', { path: 'extensions/x', content: '' })).toBe('WRITE_FAILED');
+    expect(await codeOf('write_file', { path: 'extensions/x/y', content: '' })).toBe('WRITE_FAILED');
     expect(existsSync(join(root, 'nowhere'))).toBe(false);
   });
 
@@ -174,10 +185,11 @@ describe('writing', () => {
   it('takes names as long as the file system does, in any script', async () => {
     const { root, call } = await workspace();
     for (const name of ['漢'.repeat(85), 'n'.repeat(255)]) {
-      expect(await call('write_file', { path: `extensions/${name}`, content: 'long' })).toMatchObject({
+      expect(await call('write_file', { path: `extensions/box/${name}`, content: 'long' })).toMatchObject({
         success: true,
       });
-      expect(readFileSync(join(root, 'extensions', name), 'utf8')).toBe('long');
+      approve(root, 'box');
+      expect(readFileSync(join(root, 'extensions/box', name), 'utf8')).toBe('long');
     }
   });
 
@@ -186,9 +198,10 @@ describe('writing', () => {
     const { root, call, codeOf } = await workspace();
     rmSync(join(root, 'extensions'), { recursive: true });
     symlinkSync(join(outside, 'own'), join(root, 'extensions'));
-    expect(await call('write_file', { path: 'extensions/new.txt', content: 'new' })).toMatchObject({ success: true });
-    expect(readFileSync(join(outside, 'own/new.txt'), 'utf8')).toBe('new');
-    writeTree(outside, { 'own/up': { link: '..' } });
+    expect(await call('write_file', { path: 'extensions/new/a.txt', content: 'new' })).toMatchObject({ success: true });
+    approve(root, 'new');
+    expect(readFileSync(join(outside, 'own/new/a.txt'), 'utf8')).toBe('new');
+    writeTree(outside, { 'own/up': { link: '..' }, 'manifest.yaml': '' });
     expect(await codeOf('write_file', { path: 'extensions/up/beside.txt', content: 'mine' })).toBe('PATH_TRAVERSAL');
     expect(readFileSync(join(outside, 'beside.txt'), 'utf8')).toBe('beside');
   });

@@ -151,7 +151,9 @@ describe('a way round the writes policy', () => {
     const links = { 'skills/linked/SKILL.md': { link: '../../extensions/text.md' } };
     const { call, codeOf } = await workspace({ ...tree, ...links }, denied({ path: 'skills', allow_outside: true }));
     expect(await codeOf('write_file', { path: 'extensions/text.md', content: 'mine' })).toBe('WRITE_DENIED');
-    expect(await call('write_file', { path: 'extensions/other.md', content: 'mine' })).toMatchObject({ success: true });
+    expect(await call('write_file', { path: 'extensions/other/text.md', content: 'mine' })).toMatchObject({
+      success: true,
+    });
   });
 
   it.each([
@@ -167,6 +169,7 @@ describe('a way round the writes policy', () => {
       path: reference,
     }));
     const tree = {
+      'extensions/team/manifest.yaml': '',
       'extensions/team/pack.json': JSON.stringify({ id: 'team', version: '1', skills }),
       'extensions/team/there/SKILL.md': NEW,
       'extensions/team/shared/linked/SKILL.md': NEW,
@@ -187,7 +190,11 @@ describe('a way round the writes policy', () => {
   });
 
   it('does not open through links that are not followed', async () => {
-    const tree = { 'skills/team': { link: '../extensions/team' }, 'extensions/team/SKILL.md': NEW };
+    const tree = {
+      'skills/team': { link: '../extensions/team' },
+      'extensions/team/SKILL.md': NEW,
+      'extensions/team/manifest.yaml': '',
+    };
     const { root, registry, call, codeOf } = await workspace(tree, denied({ path: 'skills' }));
     expect(await call('write_file', { path: 'extensions/team/SKILL.md', content: NEW })).toMatchObject({
       success: true,

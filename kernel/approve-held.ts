@@ -1,0 +1,67 @@
+import { userInfo } from 'node:os';
+import { openTrust } from '../lib/trust/index.ts';
+import type { Problem } from './contract.ts';
+import { describeError } from './errors.ts';
+import { approveExtension, type HeldExtension, heldExtensions } from './held-extensions.ts';
+import { ownExtensionIds } from './package-root.ts';
+import { heldOfRoot } from './untrusted-root.ts';
+
+export interface ApprovalRound {
+  readonly rootDir: string;
+  /** Whether the root is approved; else a yes approves it, too, and the question says so. */
+  readonly trusted: boolean;
+  /** Digests that somebody was asked about before. Those of this round are added. */
+  readonly asked: Set<string>;
+  /** Absent: there is nobody to ask, and everything goes on waiting. */
+  readonly ask: ((question: string) => Promise<boolean | undefined>) | undefined;
+  notifyUser(text: string): void;
+}
+
+/**
+ * Shows a person what agents wrote below `extensions/`, one extension after the other, and puts into effect what is approved.
+ *
+ * @returns whether anything was approved. Never rejects: what cannot be written is told and goes on waiting.
+ */
+export async function approveHeldExtensions({
+  rootDir,
+  trusted,
+  asked,
+  ask,
+  notifyUser,
+}: ApprovalRound): Promise<boolean> {
+  let approved = false;
+  for (const held of heldExtensions(rootDir)) {
+    if (!ask || asked.has(held.digest)) continue;
+    asked.add(held.digest);
+    try {
+      if (!(await ask(await questionAbout(held, rootDir, trusted || approved)))) continue;
+      const by = `person:${userInfo().username}`;
+      if (!trusted && !approved) openTrust().decide({ action: 'allow', kind: 'root', path: rootDir, by });
+      approveExtension(rootDir, held.name, held.digest, by);
+      approved = true;
+    } catch (error) {
+      notifyUser(`extensions/${held.name} goes on waiting: ${describeError(error)}`);
+    }
+  }
+  return approved;
+}
+
+/** EXTENSION_HELD: what waits, and what to do. */
+export function extensionHeld(rootDir: string, { name, by, files }: HeldExtension): Problem {
+  const message = `${by.join(', ')} wrote ${files.length} file(s) of extensions/${name} that nobody has approved, so they have no effect. See them: skill-registry extensions show ${name}; then approve or revoke them.`;
+  return { code: 'EXTENSION_HELD', severity: 'warning', file: `${rootDir}/extensions/${name}`, message };
+}
+
+// --- internal ---
+
+async function questionAbout(held: HeldExtension, rootDir: string, trusted: boolean): Promise<string> {
+  const { describeHeld } = await import('./held-difference.ts');
+  const others = trusted ? [] : heldOfRoot(rootDir);
+  return [
+    describeHeld(held, ownExtensionIds()),
+    ...(trusted
+      ? []
+      : [`A yes also approves the root ${rootDir}${others.length > 0 ? `, with ${others.join('; ')}` : ''}.`]),
+    'An extension runs as you and may do everything you may do. Run it?',
+  ].join('\n');
+}

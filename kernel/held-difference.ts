@@ -1,0 +1,46 @@
+import { createTwoFilesPatch } from 'diff';
+import type { HeldExtension } from './held-extensions.ts';
+import { printable } from './text-table.ts';
+
+/**
+ * What a person has to see before a yes: who wrote, what the manifest would replace, and every changed line. Made harmless for
+ * a terminal.
+ *
+ * @param ownIds - Ids of the package's own extensions.
+ */
+export function describeHeld(held: HeldExtension, ownIds: readonly string[]): string {
+  const manifest = held.files.find(({ path }) => path === 'manifest.yaml')?.after.toString('utf8') ?? '';
+  const id = /^id:\s*["']?([\w-]+)/m.exec(manifest)?.[1] ?? held.name;
+  return [
+    `extensions/${held.name}: ${held.files.length} file(s) written by ${held.by.join(', ')}`,
+    ...(ownIds.includes(id) ? [`It replaces "${id}", which comes with the package.`] : []),
+    ...held.files.filter((file) => file.changedSince).map(({ path }) => `${path} was changed by somebody else since.`),
+    `digest ${held.digest}`,
+    ...held.files.map(({ path, before, after }) => differenceOf(path, before, after)),
+  ]
+    .map(printable)
+    .join('\n');
+}
+
+// --- internal ---
+
+/** Texts that differ in more lines than this are shown whole, the old one and the new one. */
+const MAX_EDITS = 5_000;
+
+function differenceOf(path: string, before: Buffer | null, after: Buffer): string {
+  const [old, next] = [textOf(before ?? Buffer.alloc(0)), textOf(after)];
+  const names = [before === null ? '/dev/null' : `a/${path}`, `b/${path}`] as const;
+  if (old === undefined || next === undefined) return `${names[1]}: ${after.length} bytes, no text`;
+  const patch = createTwoFilesPatch(...names, old, next, '', '', { context: 3, maxEditLength: MAX_EDITS });
+  const whole = [`--- ${names[0]}`, `+++ ${names[1]}`, ...linesOf('-', old), ...linesOf('+', next)].join('\n');
+  return (patch ?? whole).replace(/^=+\n/, '').trimEnd();
+}
+
+function linesOf(mark: string, text: string): readonly string[] {
+  return text === '' ? [] : text.split('\n').map((line) => mark + line);
+}
+
+function textOf(bytes: Buffer): string | undefined {
+  const text = bytes.toString('utf8');
+  return Buffer.from(text).equals(bytes) ? text : undefined;
+}

@@ -1,0 +1,315 @@
+import { createHash } from 'node:crypto';
+import { existsSync, lstatSync, mkdirSync, readdirSync, realpathSync, type Stats } from 'node:fs';
+import { basename, join } from 'node:path';
+import { openTrust } from '../lib/trust/index.ts';
+import { CodedError, isCodedError } from './errors.ts';
+import { pathTraversal, writeFailed } from './files/errors.ts';
+import { type FolderEntry, listContained } from './files/list-contained.ts';
+import { moveFolder } from './files/move-folder.ts';
+import { readContained } from './files/read-contained.ts';
+import { fileSegments, isInside, relativeSegments } from './files/relative-path.ts';
+import { removeContained } from './files/remove-contained.ts';
+import { writeContained } from './files/write-contained.ts';
+import { builtExtensions, packageRoot } from './package-root.ts';
+
+/** One file of an extension that an agent wrote and that waits. */
+export interface HeldFile {
+  /** Relative to the extension's folder. */
+  readonly path: string;
+  /** What is there now; null: nothing. */
+  readonly before: Buffer | null;
+  readonly after: Buffer;
+  /** Somebody else has changed what is there since the agent wrote. */
+  readonly changedSince: boolean;
+}
+
+/** What agents wrote below one folder of `extensions/` and nobody has approved. */
+export interface HeldExtension {
+  /** Name of the folder. */
+  readonly name: string;
+  /** Agents that wrote it, as `agent:<id>`. */
+  readonly by: readonly string[];
+  /** sha256, hex, of every difference: a yes is to these bytes and no others. */
+  readonly digest: string;
+  /** By path. */
+  readonly files: readonly HeldFile[];
+}
+
+/*
+ * What agents write below `extensions/` of a root lies in `data/.held/` until a person has seen it: nothing in `extensions/`
+ * was ever written by an agent alone, so whoever loads, builds or tests what is there runs no such byte.
+ *
+ * Paths are relative to `extensions/`: `my_tool/main.ts`.
+ */
+
+/** Reads as an agent sees it: what waits, else what is there. @throws as `readContained`. */
+export function readExtensionFile(rootDir: string, path: string, maxBytes: number): Buffer {
+  const [name, ...below] = fileSegments(path);
+  const waiting = readIfThere(heldFolder(rootDir), `${name}/files/${below.join('/')}`, maxBytes);
+  return waiting ?? readContained(folderFor(join(rootDir, 'extensions')), path, maxBytes);
+}
+
+/** The same for a folder; `.` or nothing is `extensions/` itself. @throws as `listContained`. */
+export function listExtensionFiles(rootDir: string, path: string): readonly FolderEntry[] {
+  const segments = path === '' || path === '.' ? [] : relativeSegments(path);
+  const [name, ...below] = segments;
+  const there = listIfThere(extensionsFolder(rootDir), segments.join('/'));
+  const waiting =
+    name === undefined
+      ? heldExtensions(rootDir).map((one) => ({ name: one.name, kind: 'directory' as const, size: 0 }))
+      : listIfThere(heldFolder(rootDir), [name, 'files', ...below].join('/'));
+  if (!there && !waiting) return listContained(folderFor(join(rootDir, 'extensions')), path);
+  const entries = new Map([...(there ?? []), ...(waiting ?? [])].map((entry) => [entry.name, entry]));
+  return [...entries.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/**
+ * Keeps what an agent wrote until a person approves it.
+ *
+ * @param by - `agent:<id>`.
+ * @returns whether the file is new.
+ * @throws EXTENSION_PROTECTED, INVALID_ARGUMENT, PATH_TRAVERSAL, WRITE_FAILED.
+ */
+export function holdExtensionFile(
+  rootDir: string,
+  path: string,
+  content: string,
+  by: string,
+): { readonly created: boolean } {
+  const [name = '', ...below] = fileSegments(path);
+  if (below.length === 0) throw protectedPath(path, 'it has to lie in the folder of an extension');
+  const live = folderFor(join(rootDir, 'extensions'));
+  assertCanBeFile(live, [name, ...below]);
+  const why = whyProtected(rootDir, name, below);
+  if (why) throw protectedPath(path, why);
+  const file = below.join('/');
+  const before = readIfThere(live, `${name}/${file}`);
+  const base = folderFor(join(rootDir, 'data', HELD));
+  const isFirst = readIfThere(base, `${name}/files/${file}`) === null;
+  if (isFirst) writeNote(base, name, file, { base: before && digestOf(before), by });
+  writeContained(base, `${name}/files/${file}`, content, { mode: 0o600 });
+  if (before?.equals(Buffer.from(content))) drop(rootDir, name, file);
+  return { created: isFirst && before === null };
+}
+
+/** Everything that waits, by name. */
+export function heldExtensions(rootDir: string): readonly HeldExtension[] {
+  const base = heldFolder(rootDir);
+  const names = base === undefined ? [] : readdirSync(base).filter((name) => NAME.test(name));
+  return names.sort().flatMap((name) => heldExtension(rootDir, name) ?? []);
+}
+
+/** What waits for one folder of `extensions/`. */
+export function heldExtension(rootDir: string, name: string): HeldExtension | undefined {
+  const base = heldFolder(rootDir);
+  const paths = base === undefined || !NAME.test(name) ? [] : filesBelow(base, `${name}/files`);
+  if (base === undefined || paths.length === 0) return undefined;
+  const notes = paths.map((path) => readNote(base, name, path));
+  const files = paths.map((path, index): HeldFile => {
+    const before = readIfThere(extensionsFolder(rootDir), `${name}/${path}`);
+    const after = readContained(base, `${name}/files/${path}`, MAX_BYTES);
+    const known = [notes[index]?.base ?? null, digestOf(after)];
+    return { path, before, after, changedSince: !known.includes(before && digestOf(before)) };
+  });
+  const by = [...new Set(notes.map((note) => note?.by ?? 'unknown'))].sort();
+  return { name, by, digest: digestOfChange(files), files };
+}
+
+/**
+ * Puts what waits into `extensions/` and records the decision.
+ *
+ * @param digest - Of the difference that the person has seen.
+ * @param by - Who decides.
+ * @throws EXTENSION_NOT_HELD; EXTENSION_CHANGED when it is not that difference any more; EXTENSION_PROTECTED,
+ *   TRUST_UNUSABLE, WRITE_FAILED.
+ */
+export function approveExtension(rootDir: string, name: string, digest: string, by: string): void {
+  const held = heldExtension(rootDir, name);
+  if (!held) throw notHeld(rootDir, name);
+  const why = whyProtected(rootDir, name, []);
+  if (why) throw protectedPath(name, why);
+  if (digest !== held.digest) throw changed(name, 'this is not the difference that was shown');
+  const edited = held.files.find((file) => file.changedSince);
+  if (edited) throw changed(name, `extensions/${name}/${edited.path} was changed after the agent wrote its text`);
+  const base = folderFor(join(rootDir, 'extensions'));
+  mkdirSync(join(base, name), { recursive: true });
+  openTrust().decide({ action: 'allow', kind: 'extension', path: join(base, name), digest, by });
+  for (const { path, after } of held.files) writeContained(base, `${name}/${path}`, after);
+  for (const { path, after } of held.files) {
+    const waiting = readIfThere(heldFolder(rootDir), `${name}/files/${path}`);
+    if (waiting?.equals(after)) drop(rootDir, name, path);
+    // The agent wrote on meanwhile: that goes on from what was approved.
+    else if (waiting) writeNote(folderFor(join(rootDir, 'data', HELD)), name, path, { base: digestOf(after), by });
+  }
+}
+
+/**
+ * Throws away what waits. Where nothing waits, takes the extension out of `extensions/`.
+ *
+ * @returns where the extension lies now; undefined when what waited was thrown away.
+ * @throws EXTENSION_NOT_HELD when there is neither; EXTENSION_PROTECTED, TRUST_UNUSABLE, WRITE_FAILED.
+ */
+export function revokeExtension(rootDir: string, name: string, by: string): string | undefined {
+  const held = heldExtension(rootDir, name);
+  if (held) {
+    for (const { path } of held.files) drop(rootDir, name, path);
+    return undefined;
+  }
+  const base = extensionsFolder(rootDir);
+  if (base === undefined || !NAME.test(name) || !existsSync(join(base, name))) throw notHeld(rootDir, name);
+  const why = whyProtected(rootDir, name, []);
+  if (why) throw protectedPath(name, why);
+  openTrust().decide({ action: 'revoke', kind: 'extension', path: join(base, name), by });
+  const path = `.revoked/${name}-${new Date().toISOString().replace(/[:.]/g, '-')}`;
+  moveFolder({ base, path: name }, { base: folderFor(join(rootDir, 'data', HELD)), path });
+  return join(rootDir, 'data', HELD, path);
+}
+
+// --- internal ---
+
+/** Largest file that can wait. */
+const MAX_BYTES = 16_777_216;
+/** Below `data/`; not a name that the data folder of an extension can have. */
+const HELD = '.held';
+const NAME = /^[a-z][a-z0-9_-]{0,63}$/;
+
+/** Real path of `extensions/`; undefined when there is none. */
+function extensionsFolder(rootDir: string): string | undefined {
+  const folder = join(rootDir, 'extensions');
+  return existsSync(folder) ? realpathSync(folder) : undefined;
+}
+
+/** Real path of what waits; undefined when nothing ever did. */
+function heldFolder(rootDir: string): string | undefined {
+  const folder = join(rootDir, 'data', HELD);
+  return existsSync(folder) ? realpathSync(folder) : undefined;
+}
+
+function drop(rootDir: string, name: string, path: string): void {
+  const base = heldFolder(rootDir);
+  if (base === undefined) return;
+  removeContained(base, `${name}/files/${path}`);
+  if (readIfThere(base, `${name}/notes/${path}`)) removeContained(base, `${name}/notes/${path}`);
+}
+
+/** What is known of a held file beside its bytes. */
+interface Note {
+  /** sha256 of the file in `extensions/` when an agent first wrote; null: there was none. */
+  readonly base: string | null;
+  readonly by: string;
+}
+
+/** The real path of a folder, which is made. */
+function folderFor(path: string): string {
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+    return realpathSync(path);
+  } catch (error) {
+    const reason = (error as NodeJS.ErrnoException).code;
+    throw writeFailed(basename(path), `it is no folder and cannot be made (${reason})`, error);
+  }
+}
+
+/** Why an agent may not write there, whoever approves it; undefined when it may. */
+function whyProtected(rootDir: string, name: string, below: readonly string[]): string | undefined {
+  if (!NAME.test(name)) return `"${name}" is no id of an extension (lowercase letters, digits, _ and -)`;
+  const refused = below.find((segment) => /^(node_modules|\.git)$/i.test(segment));
+  if (refused) return `nothing is written into ${refused}`;
+  const extensions = extensionsFolder(rootDir);
+  if (extensions === undefined) return undefined;
+  const ours = realpathSync(packageRoot());
+  const isCheckout = extensions === join(ours, 'extensions');
+  if (isInside(extensions, ours) && (!isCheckout || existsSync(join(builtExtensions(), name))))
+    return 'it belongs to the package itself';
+  const folder = join(extensions, name);
+  if (!existsSync(folder) || existsSync(join(folder, 'manifest.yaml'))) return undefined;
+  return 'the folder has no manifest.yaml, so it belongs to no extension';
+}
+
+/** What an approval could not write is refused before a person is asked. @throws PATH_TRAVERSAL, WRITE_FAILED. */
+function assertCanBeFile(base: string, segments: readonly string[]): void {
+  for (const [index, segment] of segments.entries()) {
+    const stats = statsBelow(base, segments.slice(0, index + 1));
+    if (stats === undefined) return;
+    if (stats.isSymbolicLink()) throw pathTraversal();
+    if (index < segments.length - 1 ? stats.isDirectory() : stats.isFile()) continue;
+    throw writeFailed(
+      segments.join('/'),
+      `${segment} is something else than a ${index < segments.length - 1 ? 'folder' : 'file'}`,
+    );
+  }
+}
+
+function statsBelow(base: string, segments: readonly string[]): Stats | undefined {
+  try {
+    return lstatSync(join(base, ...segments), { throwIfNoEntry: false });
+  } catch (error) {
+    throw writeFailed(segments.join('/'), String((error as NodeJS.ErrnoException).code), error);
+  }
+}
+
+function readIfThere(base: string | undefined, path: string, maxBytes: number = MAX_BYTES): Buffer | null {
+  if (base === undefined) return null;
+  try {
+    return readContained(base, path, maxBytes);
+  } catch (error) {
+    if (isCodedError(error, 'RESOURCE_NOT_FOUND')) return null;
+    throw error;
+  }
+}
+
+function listIfThere(base: string | undefined, path: string): readonly FolderEntry[] | undefined {
+  if (base === undefined) return undefined;
+  try {
+    return listContained(base, path);
+  } catch (error) {
+    if (isCodedError(error, 'RESOURCE_NOT_FOUND')) return undefined;
+    throw error;
+  }
+}
+
+/** Paths of all files below a folder, relative to it. */
+function filesBelow(base: string, folder: string): readonly string[] {
+  return (listIfThere(base, folder) ?? []).flatMap(({ name, kind }) => {
+    if (kind === 'directory') return filesBelow(base, `${folder}/${name}`).map((path) => `${name}/${path}`);
+    return kind === 'file' && !name.endsWith('.tmp') ? [name] : [];
+  });
+}
+
+function readNote(base: string, name: string, path: string): Note | undefined {
+  try {
+    return JSON.parse(readContained(base, `${name}/notes/${path}`, 10_000).toString('utf8')) as Note;
+  } catch {
+    // Then what is there counts as changed, and nobody's work is overwritten.
+    return undefined;
+  }
+}
+
+function writeNote(base: string, name: string, path: string, note: Note): void {
+  writeContained(base, `${name}/notes/${path}`, JSON.stringify(note), { mode: 0o600 });
+}
+
+function digestOf(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+function digestOfChange(files: readonly HeldFile[]): string {
+  const lines = files.map(({ path, before, after }) => `${before ? digestOf(before) : '-'} ${digestOf(after)} ${path}`);
+  return createHash('sha256').update(lines.join('\n')).digest('hex');
+}
+
+function protectedPath(path: string, why: string): CodedError {
+  const message = `"extensions/${path}" is not written: ${why}. Write below extensions/<id>/ of an extension of your own.`;
+  return new CodedError('EXTENSION_PROTECTED', message, { path });
+}
+
+function notHeld(rootDir: string, name: string): CodedError {
+  const known = heldExtensions(rootDir).map((one) => one.name);
+  const message = `Nothing waits for "${name}". ${known.length > 0 ? `Waiting: ${known.join(', ')}` : 'Nothing waits at all'}.`;
+  return new CodedError('EXTENSION_NOT_HELD', message, { name, known });
+}
+
+function changed(name: string, why: string): CodedError {
+  const message = `"${name}" was not approved: ${why}. Look at it again: skill-registry extensions show ${name}.`;
+  return new CodedError('EXTENSION_CHANGED', message, { name });
+}
