@@ -1,4 +1,4 @@
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,6 +7,7 @@ import { defineConfig, type ViteUserConfig } from 'vitest/config';
 const source = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
 const folder = mkdtempSync(join(tmpdir(), 'skill-registry-user-'));
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 
 const config: ViteUserConfig = defineConfig({
   resolve: {

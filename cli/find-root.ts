@@ -1,6 +1,7 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { CodedError, type Problem, readOwnerConfig } from 'skill-registry/kernel';
+import { configOfUntrustedRoot } from 'skill-registry';
+import { CodedError, type Problem, readOwnerConfig, rootNotApproved } from 'skill-registry/kernel';
 import type { GlobalOptions, Terminal } from './terminal.ts';
 
 /**
@@ -36,9 +37,18 @@ export function flagConfig({ skills }: GlobalOptions, { cwd }: Terminal): Readon
   });
 }
 
-/** What the owner of `root` set for the registry. */
-export function ownerConfig(root: string): { values: Readonly<Record<string, unknown>>; problems: readonly Problem[] } {
-  return readOwnerConfig(root, 'skill_registry');
+/** What the owner of `root` set for the registry; of a root that nobody approved, what may take effect. */
+export function ownerConfig(
+  root: string,
+  trusted: boolean,
+): { readonly values: Readonly<Record<string, unknown>>; readonly problems: readonly Problem[] } {
+  const owner = readOwnerConfig(root, 'skill_registry');
+  if (trusted) return owner;
+  const { values, held } = configOfUntrustedRoot(owner.values, realpathSync(root));
+  const inConfig = held.map((key) => `${key} in data/skill_registry/config.yaml`);
+  const hasEnv = existsSync(join(root, '.env')) ? ['.env'] : [];
+  const problem = rootNotApproved(root, [...inConfig, ...hasEnv]);
+  return { values, problems: [...owner.problems, ...(problem ? [problem] : [])] };
 }
 
 // --- internal ---

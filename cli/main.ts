@@ -18,7 +18,19 @@ const status = await runCli(process.argv.slice(2), {
   // A pseudo terminal that was given no size says 0.
   columns: process.stdout.columns || undefined,
   progress: process.stderr.isTTY ?? false,
+  ...(process.stdin.isTTY && process.stderr.isTTY ? { ask } : {}),
   out: (data) => void process.stdout.write(data),
   err: (text) => void process.stderr.write(text),
 });
 process.exitCode ??= status;
+
+async function ask(question: string): Promise<string | undefined> {
+  const { createInterface } = await import('node:readline/promises');
+  const reader = createInterface({ input: process.stdin, output: process.stderr });
+  const ended = new Promise<undefined>((resolve) => reader.once('close', () => resolve(undefined)));
+  try {
+    return await Promise.race([reader.question(question), ended]);
+  } finally {
+    reader.close();
+  }
+}

@@ -2,10 +2,13 @@ import { createSkillRegistry, type SkillRegistry } from 'skill-registry';
 import { createSecrets, mergeConfig, type Problem, printable } from 'skill-registry/kernel';
 import { findRoot, flagConfig, ownerConfig } from './find-root.ts';
 import type { GlobalOptions, Terminal } from './terminal.ts';
+import { isTrusted } from './trusted-root.ts';
 import { withProgress } from './with-progress.ts';
 
 export interface OpenRegistry {
   readonly root: string;
+  /** Whether the root may act. */
+  readonly trusted: boolean;
   readonly registry: SkillRegistry;
   /** Of the registry and of its config file. */
   problems(): readonly Problem[];
@@ -14,13 +17,15 @@ export interface OpenRegistry {
 /** The registry a command works on: the same the kernel would run with these flags, without the kernel. */
 export async function openRegistry(options: GlobalOptions, terminal: Terminal): Promise<OpenRegistry> {
   const root = findRoot(options, terminal);
-  const owner = ownerConfig(root);
+  const trusted = isTrusted(root, options, terminal);
+  const owner = ownerConfig(root, trusted);
   const opening = createSkillRegistry({
     root,
+    trust: trusted,
     config: mergeConfig(owner.values, flagConfig(options, terminal)),
-    getSecret: createSecrets(root, terminal.environment),
+    getSecret: createSecrets(root, terminal.environment, trusted),
     onProgress: (line) => terminal.err(`${printable(line)}\n`),
   });
   const registry = await withProgress('Reading skills', terminal, opening);
-  return { root, registry, problems: () => [...owner.problems, ...registry.problems()] };
+  return { root, trusted, registry, problems: () => [...owner.problems, ...registry.problems()] };
 }

@@ -10,6 +10,7 @@ import { FINDING_FORMATS, type FindingFormat } from './finding-formats.ts';
 import { addHistoryCommands } from './history-commands.ts';
 import { addSetupCommands } from './setup-commands.ts';
 import { collect, EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal } from './terminal.ts';
+import { addTrustCommands } from './trust-commands.ts';
 
 /**
  * Runs one `skill-registry` command.
@@ -131,6 +132,7 @@ function createProgram(terminal: Terminal, done: (status: ExitStatus) => void): 
       done(await (await import('./commands/prompt.ts')).prompt(paths, options, terminal)),
     );
   addHistoryCommands(command, done, terminal);
+  addTrustCommands(command, done, terminal);
   addSetupCommands(command, program, done, terminal);
   return program;
 }
@@ -139,6 +141,7 @@ function addGlobalOptions(command: Command): Command {
   return command
     .option('--root <dir>', 'folder with extensions/, skills/ and data/ (default: the nearest one, else here)')
     .option('--skills <dir>', 'take skills from here instead of the configured sources; repeatable', collect)
+    .option('--trust', 'let the root act for this command, though nobody has approved it')
     .option('--json', 'print data as JSON');
 }
 

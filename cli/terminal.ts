@@ -7,6 +7,8 @@ export interface Terminal {
   readonly columns: number | undefined;
   /** Somebody sees standard error at once: what takes long says so. */
   readonly progress: boolean;
+  /** Asks the person at the terminal; undefined where there is none. */
+  ask?(question: string): Promise<string | undefined>;
   /** Data. */
   out(data: string | Uint8Array): void;
   /** Words for people. */
@@ -18,6 +20,8 @@ export interface GlobalOptions {
   readonly root?: string;
   readonly skills?: readonly string[];
   readonly json?: boolean;
+  /** Approve the root for this command; nothing is recorded. */
+  readonly trust?: boolean;
 }
 
 /** Exit statuses of the command. */

@@ -2,6 +2,7 @@ import { userInfo } from 'node:os';
 import { openTrust } from '../lib/trust/index.ts';
 import type { Problem } from './contract.ts';
 import { describeError } from './errors.ts';
+import { describeHeld } from './held-difference.ts';
 import { approveExtension, type HeldExtension, heldExtensions } from './held-extensions.ts';
 import { ownExtensionIds } from './package-root.ts';
 import { heldOfRoot } from './untrusted-root.ts';
@@ -55,10 +56,9 @@ export function extensionHeld(rootDir: string, { name, by, files }: HeldExtensio
 // --- internal ---
 
 async function questionAbout(held: HeldExtension, rootDir: string, trusted: boolean): Promise<string> {
-  const { describeHeld } = await import('./held-difference.ts');
   const others = trusted ? [] : heldOfRoot(rootDir);
   return [
-    describeHeld(held, ownExtensionIds()),
+    await describeHeld(held, ownExtensionIds()),
     ...(trusted
       ? []
       : [`A yes also approves the root ${rootDir}${others.length > 0 ? `, with ${others.join('; ')}` : ''}.`]),

@@ -1,7 +1,9 @@
 import { join } from 'node:path';
-import type { TurnContext } from './contract.ts';
+import type { Problem, TurnContext } from './contract.ts';
 import { type Discovery, discoverExtensions } from './discover.ts';
 import { agentNotFound, agentUnavailable } from './errors.ts';
+import { foldersOfRoot } from './extension-folders.ts';
+import { heldExtensions } from './held-extensions.ts';
 import { builtExtensions, packageRoot } from './package-root.ts';
 
 /**
@@ -26,6 +28,61 @@ export function declaredTurn(rootDir: string, agentId: string, trusted: boolean)
   const { enabled, agent } = found.manifest;
   if (!enabled) throw agentUnavailable(agentId, 'its manifest says enabled: false');
   return { agentId, ...(agent?.uses_skills ? { boundSkills: agent.uses_skills } : {}) };
+}
+
+/** One extension as `skill-registry extensions list` shows it. */
+export interface ListedExtension {
+  /** Its id; the name of its folder when the manifest is not known. */
+  readonly id: string;
+  readonly origin: 'package' | 'root';
+  readonly version: string;
+  /** Absolute. */
+  readonly dir: string;
+  readonly state: string;
+  /** What agents wrote of it and nobody has approved. */
+  readonly held: { readonly digest: string; readonly files: number; readonly by: readonly string[] } | null;
+}
+
+/** The extensions of the package and of a root, and what waits. Nothing is started and no code of an extension runs. */
+export function listedExtensions(
+  rootDir: string,
+  trusted: boolean,
+): { readonly extensions: readonly ListedExtension[]; readonly problems: readonly Problem[] } {
+  const { extensions, broken, problems } = findExtensions(rootDir, trusted);
+  const folder = join(rootDir, 'extensions');
+  const waiting = new Map(heldExtensions(rootDir).map((held) => [join(folder, held.name), held]));
+  const heldAt = (dir: string): ListedExtension['held'] => {
+    const held = waiting.get(dir);
+    return held ? { digest: held.digest, files: held.files.length, by: held.by } : null;
+  };
+  const left = trusted ? [] : foldersOfRoot(folder, builtExtensions(), join(packageRoot(), 'extensions'));
+  const listed: readonly Omit<ListedExtension, 'held'>[] = [
+    ...extensions.map(({ manifest: { id, version, enabled }, dir, origin }) => ({
+      ...{ id, origin, version, dir },
+      state: enabled ? 'starts with the kernel' : 'off: enabled: false in its manifest',
+    })),
+    ...broken.map(({ name, dir, reason }) => ({
+      ...{ id: name, origin: 'root' as const, version: '', dir },
+      state: `broken: ${reason}`,
+    })),
+    ...left.map((name) => ({
+      ...{ id: name, origin: 'root' as const, version: '', dir: join(folder, name) },
+      state: 'left alone: nobody has approved the root',
+    })),
+  ];
+  const known = new Set(listed.map(({ dir }) => dir));
+  const fresh = [...waiting].filter(([dir]) => !known.has(dir));
+  return {
+    extensions: [
+      ...listed.map((one) => ({ ...one, held: heldAt(one.dir) })),
+      ...fresh.map(([dir, { name }]) => ({
+        ...{ id: name, origin: 'root' as const, version: '', dir },
+        state: 'not there yet',
+        held: heldAt(dir),
+      })),
+    ],
+    problems,
+  };
 }
 
 /**

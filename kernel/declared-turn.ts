@@ -4,3 +4,11 @@ import type { TurnContext } from './contract.ts';
 export async function declaredTurn(rootDir: string, agentId: string, trusted = true): Promise<TurnContext> {
   return (await import('./declared-agents.ts')).declaredTurn(rootDir, agentId, trusted);
 }
+
+/** As `listedExtensions` of declared-agents.ts. */
+export async function listedExtensions(
+  rootDir: string,
+  trusted: boolean,
+): Promise<ReturnType<typeof import('./declared-agents.ts').listedExtensions>> {
+  return (await import('./declared-agents.ts')).listedExtensions(rootDir, trusted);
+}

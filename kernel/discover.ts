@@ -1,6 +1,6 @@
-import { readdirSync, realpathSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Problem } from './contract.ts';
+import { foldersOf, foldersOfRoot } from './extension-folders.ts';
 import { readNamedFile } from './files/read-named-file.ts';
 import { type Manifest, parseManifest } from './manifest.ts';
 
@@ -67,40 +67,13 @@ export function discoverExtensions(packageDir: string, rootDir: string | undefin
   return { extensions: [...found.values()], broken, problems };
 }
 
-/** Folders of `<root>/extensions`, without those of ours in a checkout of the package. */
-export function foldersOfRoot(rootDir: string, packageDir: string, twins: string): readonly string[] {
-  const rootIsOurs = sameFolder(rootDir, twins) || sameFolder(rootDir, packageDir);
-  const own = rootIsOurs ? foldersOf(packageDir) : [];
-  return foldersOf(rootDir).filter((name) => !own.includes(name));
-}
-
 // --- internal ---
-
-function foldersOf(dir: string): readonly string[] {
-  try {
-    return readdirSync(dir, { withFileTypes: true })
-      .filter((entry) => (entry.isDirectory() || entry.isSymbolicLink()) && !entry.name.startsWith('.'))
-      .map((entry) => entry.name)
-      .sort();
-  } catch {
-    // A root without an extensions folder is the usual case.
-    return [];
-  }
-}
 
 function readManifest(file: string): string | undefined {
   try {
     return readNamedFile(file, MAX_MANIFEST_BYTES).toString('utf8');
   } catch {
     return undefined;
-  }
-}
-
-function sameFolder(a: string, b: string): boolean {
-  try {
-    return realpathSync(a) === realpathSync(b);
-  } catch {
-    return false;
   }
 }
 

@@ -1,5 +1,5 @@
-import { createTwoFilesPatch } from 'diff';
-import type { HeldExtension } from './held-extensions.ts';
+import type { createTwoFilesPatch } from 'diff';
+import type { HeldExtension, HeldFile } from './held-extensions.ts';
 import { printable } from './text-table.ts';
 
 /**
@@ -8,17 +8,18 @@ import { printable } from './text-table.ts';
  *
  * @param ownIds - Ids of the package's own extensions.
  */
-export function describeHeld(held: HeldExtension, ownIds: readonly string[]): string {
-  const manifest = held.files.find(({ path }) => path === 'manifest.yaml')?.after.toString('utf8') ?? '';
-  const id = /^id:\s*["']?([\w-]+)/m.exec(manifest)?.[1] ?? held.name;
+export async function describeHeld(held: HeldExtension, ownIds: readonly string[]): Promise<string> {
+  const [{ createTwoFilesPatch }, { parseManifest }] = await Promise.all([import('diff'), import('./manifest.ts')]);
+  const text = held.files.find(({ path }) => path === 'manifest.yaml')?.after.toString('utf8');
+  const id = text === undefined ? undefined : parseManifest(text, '').manifest?.id;
   return [
     `extensions/${held.name}: ${held.files.length} file(s) written by ${held.by.join(', ')}`,
-    ...(ownIds.includes(id) ? [`It replaces "${id}", which comes with the package.`] : []),
+    ...(id !== undefined && ownIds.includes(id) ? [`It replaces "${id}", which comes with the package.`] : []),
     ...held.files.filter((file) => file.changedSince).map(({ path }) => `${path} was changed by somebody else since.`),
     `digest ${held.digest}`,
-    ...held.files.map(({ path, before, after }) => differenceOf(path, before, after)),
+    ...held.files.map((file) => differenceOf(file, createTwoFilesPatch)),
   ]
-    .map(printable)
+    .map(visible)
     .join('\n');
 }
 
@@ -27,13 +28,20 @@ export function describeHeld(held: HeldExtension, ownIds: readonly string[]): st
 /** Texts that differ in more lines than this are shown whole, the old one and the new one. */
 const MAX_EDITS = 5_000;
 
-function differenceOf(path: string, before: Buffer | null, after: Buffer): string {
+function differenceOf({ path, before, after }: HeldFile, makePatch: typeof createTwoFilesPatch): string {
   const [old, next] = [textOf(before ?? Buffer.alloc(0)), textOf(after)];
   const names = [before === null ? '/dev/null' : `a/${path}`, `b/${path}`] as const;
   if (old === undefined || next === undefined) return `${names[1]}: ${after.length} bytes, no text`;
-  const patch = createTwoFilesPatch(...names, old, next, '', '', { context: 3, maxEditLength: MAX_EDITS });
+  const patch = makePatch(...names, old, next, '', '', { context: 3, maxEditLength: MAX_EDITS });
   const whole = [`--- ${names[0]}`, `+++ ${names[1]}`, ...linesOf('-', old), ...linesOf('+', next)].join('\n');
   return (patch ?? whole).replace(/^=+\n/, '').trimEnd();
+}
+
+/** Also what `printable` leaves alone because texts need it, such as joiners: code can hide something in it. */
+function visible(text: string): string {
+  return printable(text).replace(/[\p{Cf}\p{Zl}\p{Zp}]|\p{Default_Ignorable_Code_Point}/gu, (char) => {
+    return `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`;
+  });
 }
 
 function linesOf(mark: string, text: string): readonly string[] {

@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
-import { existsSync, lstatSync, mkdirSync, readdirSync, realpathSync, type Stats } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, realpathSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { openTrust } from '../lib/trust/index.ts';
 import { CodedError, isCodedError } from './errors.ts';
-import { pathTraversal, writeFailed } from './files/errors.ts';
+import { writeFailed } from './files/errors.ts';
 import { type FolderEntry, listContained } from './files/list-contained.ts';
 import { moveFolder } from './files/move-folder.ts';
 import { readContained } from './files/read-contained.ts';
-import { fileSegments, isInside, relativeSegments } from './files/relative-path.ts';
+import { fileSegments, relativeSegments } from './files/relative-path.ts';
 import { removeContained } from './files/remove-contained.ts';
 import { writeContained } from './files/write-contained.ts';
-import { builtExtensions, packageRoot } from './package-root.ts';
+import { assertWritable, extensionsFolder, isExtensionName, protectedPath } from './writable-extension.ts';
 
 /** One file of an extension that an agent wrote and that waits. */
 export interface HeldFile {
@@ -79,9 +79,7 @@ export function holdExtensionFile(
   const [name = '', ...below] = fileSegments(path);
   if (below.length === 0) throw protectedPath(path, 'it has to lie in the folder of an extension');
   const live = folderFor(join(rootDir, 'extensions'));
-  assertCanBeFile(live, [name, ...below]);
-  const why = whyProtected(rootDir, name, below);
-  if (why) throw protectedPath(path, why);
+  assertWritable(rootDir, name, below);
   const file = below.join('/');
   const before = readIfThere(live, `${name}/${file}`);
   const base = folderFor(join(rootDir, 'data', HELD));
@@ -95,14 +93,14 @@ export function holdExtensionFile(
 /** Everything that waits, by name. */
 export function heldExtensions(rootDir: string): readonly HeldExtension[] {
   const base = heldFolder(rootDir);
-  const names = base === undefined ? [] : readdirSync(base).filter((name) => NAME.test(name));
+  const names = base === undefined ? [] : readdirSync(base).filter((name) => isExtensionName(name));
   return names.sort().flatMap((name) => heldExtension(rootDir, name) ?? []);
 }
 
 /** What waits for one folder of `extensions/`. */
 export function heldExtension(rootDir: string, name: string): HeldExtension | undefined {
   const base = heldFolder(rootDir);
-  const paths = base === undefined || !NAME.test(name) ? [] : filesBelow(base, `${name}/files`);
+  const paths = base === undefined || !isExtensionName(name) ? [] : filesBelow(base, `${name}/files`);
   if (base === undefined || paths.length === 0) return undefined;
   const notes = paths.map((path) => readNote(base, name, path));
   const files = paths.map((path, index): HeldFile => {
@@ -126,8 +124,7 @@ export function heldExtension(rootDir: string, name: string): HeldExtension | un
 export function approveExtension(rootDir: string, name: string, digest: string, by: string): void {
   const held = heldExtension(rootDir, name);
   if (!held) throw notHeld(rootDir, name);
-  const why = whyProtected(rootDir, name, []);
-  if (why) throw protectedPath(name, why);
+  assertWritable(rootDir, name);
   if (digest !== held.digest) throw changed(name, 'this is not the difference that was shown');
   const edited = held.files.find((file) => file.changedSince);
   if (edited) throw changed(name, `extensions/${name}/${edited.path} was changed after the agent wrote its text`);
@@ -156,9 +153,8 @@ export function revokeExtension(rootDir: string, name: string, by: string): stri
     return undefined;
   }
   const base = extensionsFolder(rootDir);
-  if (base === undefined || !NAME.test(name) || !existsSync(join(base, name))) throw notHeld(rootDir, name);
-  const why = whyProtected(rootDir, name, []);
-  if (why) throw protectedPath(name, why);
+  if (base === undefined || !isExtensionName(name) || !existsSync(join(base, name))) throw notHeld(rootDir, name);
+  assertWritable(rootDir, name);
   openTrust().decide({ action: 'revoke', kind: 'extension', path: join(base, name), by });
   const path = `.revoked/${name}-${new Date().toISOString().replace(/[:.]/g, '-')}`;
   moveFolder({ base, path: name }, { base: folderFor(join(rootDir, 'data', HELD)), path });
@@ -171,13 +167,6 @@ export function revokeExtension(rootDir: string, name: string, by: string): stri
 const MAX_BYTES = 16_777_216;
 /** Below `data/`; not a name that the data folder of an extension can have. */
 const HELD = '.held';
-const NAME = /^[a-z][a-z0-9_-]{0,63}$/;
-
-/** Real path of `extensions/`; undefined when there is none. */
-function extensionsFolder(rootDir: string): string | undefined {
-  const folder = join(rootDir, 'extensions');
-  return existsSync(folder) ? realpathSync(folder) : undefined;
-}
 
 /** Real path of what waits; undefined when nothing ever did. */
 function heldFolder(rootDir: string): string | undefined {
@@ -207,44 +196,6 @@ function folderFor(path: string): string {
   } catch (error) {
     const reason = (error as NodeJS.ErrnoException).code;
     throw writeFailed(basename(path), `it is no folder and cannot be made (${reason})`, error);
-  }
-}
-
-/** Why an agent may not write there, whoever approves it; undefined when it may. */
-function whyProtected(rootDir: string, name: string, below: readonly string[]): string | undefined {
-  if (!NAME.test(name)) return `"${name}" is no id of an extension (lowercase letters, digits, _ and -)`;
-  const refused = below.find((segment) => /^(node_modules|\.git)$/i.test(segment));
-  if (refused) return `nothing is written into ${refused}`;
-  const extensions = extensionsFolder(rootDir);
-  if (extensions === undefined) return undefined;
-  const ours = realpathSync(packageRoot());
-  const isCheckout = extensions === join(ours, 'extensions');
-  if (isInside(extensions, ours) && (!isCheckout || existsSync(join(builtExtensions(), name))))
-    return 'it belongs to the package itself';
-  const folder = join(extensions, name);
-  if (!existsSync(folder) || existsSync(join(folder, 'manifest.yaml'))) return undefined;
-  return 'the folder has no manifest.yaml, so it belongs to no extension';
-}
-
-/** What an approval could not write is refused before a person is asked. @throws PATH_TRAVERSAL, WRITE_FAILED. */
-function assertCanBeFile(base: string, segments: readonly string[]): void {
-  for (const [index, segment] of segments.entries()) {
-    const stats = statsBelow(base, segments.slice(0, index + 1));
-    if (stats === undefined) return;
-    if (stats.isSymbolicLink()) throw pathTraversal();
-    if (index < segments.length - 1 ? stats.isDirectory() : stats.isFile()) continue;
-    throw writeFailed(
-      segments.join('/'),
-      `${segment} is something else than a ${index < segments.length - 1 ? 'folder' : 'file'}`,
-    );
-  }
-}
-
-function statsBelow(base: string, segments: readonly string[]): Stats | undefined {
-  try {
-    return lstatSync(join(base, ...segments), { throwIfNoEntry: false });
-  } catch (error) {
-    throw writeFailed(segments.join('/'), String((error as NodeJS.ErrnoException).code), error);
   }
 }
 
@@ -296,11 +247,6 @@ function digestOf(bytes: Buffer): string {
 function digestOfChange(files: readonly HeldFile[]): string {
   const lines = files.map(({ path, before, after }) => `${before ? digestOf(before) : '-'} ${digestOf(after)} ${path}`);
   return createHash('sha256').update(lines.join('\n')).digest('hex');
-}
-
-function protectedPath(path: string, why: string): CodedError {
-  const message = `"extensions/${path}" is not written: ${why}. Write below extensions/<id>/ of an extension of your own.`;
-  return new CodedError('EXTENSION_PROTECTED', message, { path });
 }
 
 function notHeld(rootDir: string, name: string): CodedError {

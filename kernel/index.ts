@@ -7,7 +7,7 @@ export type { BootOptions } from './boot-options.ts';
 export { PART_SEPARATOR } from './context-pipeline.ts';
 export type * from './contract.ts';
 export { withDeadline } from './deadline.ts';
-export { declaredTurn } from './declared-turn.ts';
+export { declaredTurn, listedExtensions } from './declared-turn.ts';
 export { CodedError, describeError, isCodedError } from './errors.ts';
 export { resourceNotFound, resourceTooLarge } from './files/errors.ts';
 export { listContained } from './files/list-contained.ts';
@@ -17,6 +17,7 @@ export { readNamedFile } from './files/read-named-file.ts';
 export { isInside, relativeSegments } from './files/relative-path.ts';
 export { removeContained } from './files/remove-contained.ts';
 export { type WriteOptions, writeContained } from './files/write-contained.ts';
+export { describeHeld } from './held-difference.ts';
 export {
   approveExtension,
   type HeldExtension,
@@ -28,7 +29,7 @@ export {
   revokeExtension,
 } from './held-extensions.ts';
 export type { Kernel } from './kernel.ts';
-export { packageRoot } from './package-root.ts';
+export { ownExtensionIds, packageRoot } from './package-root.ts';
 export { renderTemplate } from './render-template.ts';
 export { createSecrets, mergeConfig, readOwnerConfig } from './settings.ts';
 export { formatTable, printable } from './text-table.ts';
@@ -36,4 +37,5 @@ export { countTokens, loadTokenCounter } from './tokens.ts';
 /** For doors that offer tools in a protocol of their own. */
 export { inputSchemaOf } from './tool-schema.ts';
 export { defineTool, runTool, toolError } from './tools.ts';
+export { heldOfRoot, isOwnCheckout, rootNotApproved } from './untrusted-root.ts';
 export { yamlPackage } from './yaml-package.ts';

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Problem } from './contract.ts';
-import { foldersOfRoot } from './discover.ts';
+import { foldersOfRoot } from './extension-folders.ts';
 import { builtExtensions, packageRoot } from './package-root.ts';
 
 /** Whether a root is the very folder that this code was loaded from: nobody is asked about that. */

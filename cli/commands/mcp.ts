@@ -16,13 +16,17 @@ export interface McpOptions extends GlobalOptions {
 export async function mcp(options: McpOptions, terminal: Terminal): Promise<ExitStatus> {
   const say = (text: string): void => terminal.err(`${printable(text)}\n`);
   const standardOutput = options.http === undefined ? takeStandardOutput() : undefined;
-  const { createSkillMcpDoor, serveStdio } = await import('skill-registry/mcp');
+  const { createSkillMcpDoor, serveStdio, TOKEN_NAME } = await import('skill-registry/mcp');
   const stop = stopOnSignals();
-  const { root, registry, problems } = await openRegistry(options, terminal);
-  for (const { severity, file, message } of problems().filter((one) => one.severity === 'error')) {
+  const { root, trusted, registry, problems } = await openRegistry(options, terminal);
+  const told = problems().filter(({ severity, code }) => severity === 'error' || code === 'ROOT_NOT_APPROVED');
+  for (const { severity, file, message } of told) {
     say(`${severity}: ${file}: ${message}`);
   }
-  const turn: TurnContext = { channelId: 'mcp', ...(options.agent ? await declaredTurn(root, options.agent) : {}) };
+  const turn: TurnContext = {
+    channelId: 'mcp',
+    ...(options.agent ? await declaredTurn(root, options.agent, trusted) : {}),
+  };
   const door = createSkillMcpDoor(registry, {
     turn,
     local: standardOutput !== undefined,
@@ -34,7 +38,7 @@ export async function mcp(options: McpOptions, terminal: Terminal): Promise<Exit
       say('Speaking MCP on standard input and output; a host starts this. Ctrl+C ends it.');
     const onError = ({ message }: Error): void => say(`error: ${message}`);
     if (standardOutput) await serveStdio(door, stop, { output: standardOutput, onError });
-    else await listen(door, root, options, terminal, stop);
+    else await listen(door, createSecrets(root, terminal.environment, trusted)(TOKEN_NAME), options, terminal, stop);
   } finally {
     door.close();
     await registry.close();
@@ -49,16 +53,16 @@ export async function mcp(options: McpOptions, terminal: Terminal): Promise<Exit
 
 async function listen(
   door: SkillMcpDoor,
-  root: string,
+  token: string | undefined,
   options: McpOptions,
   terminal: Terminal,
   stop: AbortSignal,
 ): Promise<void> {
-  const { serveHttp, TOKEN_NAME } = await import('skill-registry/mcp');
+  const { serveHttp } = await import('skill-registry/mcp');
   const serving = await serveHttp(door, {
     host: options.host,
     port: options.http ?? 0,
-    token: createSecrets(root, terminal.environment)(TOKEN_NAME),
+    token,
     allowedHosts: options.allowHost ?? [],
   });
   if (options.json) printJson(terminal, { url: serving.url });

@@ -1,7 +1,10 @@
-import type { Kernel } from 'skill-registry/kernel';
+import { heldOfRoot, type Kernel, printable } from 'skill-registry/kernel';
+import { openTrust } from '../../lib/trust/index.ts';
 import { findRoot, flagConfig } from '../find-root.ts';
 import { stopOnSignals } from '../stop-on-signals.ts';
 import { EXIT, type ExitStatus, type GlobalOptions, type Terminal } from '../terminal.ts';
+import { isTrusted } from '../trusted-root.ts';
+import { actorOf } from './proposals.ts';
 
 export interface StartOptions extends GlobalOptions {
   /** Ids of extensions to start though their manifest says `enabled: false`. */
@@ -10,10 +13,11 @@ export interface StartOptions extends GlobalOptions {
 
 /** `skill-registry start`: returns when the person has left or a signal has come. */
 export async function start(options: StartOptions, terminal: Terminal): Promise<ExitStatus> {
-  const { boot, printable } = await import('skill-registry/kernel');
+  const { boot } = await import('skill-registry/kernel');
   const root = findRoot(options, terminal);
   const config = { skill_registry: flagConfig(options, terminal) };
   const say = (text: string): void => terminal.err(`${printable(text)}\n`);
+  const trust = isTrusted(root, options, terminal) || (await approvedNow(root, terminal));
   const enable = ['cli_channel', ...(options.enable ?? [])];
   const stop = stopOnSignals();
   let kernel: Kernel | undefined;
@@ -24,6 +28,7 @@ export async function start(options: StartOptions, terminal: Terminal): Promise<
 
   kernel = await boot({
     root,
+    trust,
     config,
     environment: terminal.environment,
     enable,
@@ -49,6 +54,19 @@ export async function start(options: StartOptions, terminal: Terminal): Promise<
 }
 
 // --- internal ---
+
+/** Asks once whether a root may act, when something in it would, and records a yes. */
+async function approvedNow(root: string, terminal: Terminal): Promise<boolean> {
+  const held = heldOfRoot(root);
+  if (held.length === 0 || !terminal.ask) return false;
+  terminal.err(
+    `${printable(root)} has ${printable(held.join('; '))}.\nThat may run as you and do everything you may do. Without a yes it is left alone.\n`,
+  );
+  const answer = await terminal.ask('Do you trust this root? [y/N] ');
+  if (!/^y(es)?$/i.test(answer?.trim() ?? '')) return false;
+  openTrust().decide({ action: 'allow', kind: 'root', path: root, by: actorOf({}, terminal).by });
+  return true;
+}
 
 /** The extension whose files stand in the stack. */
 function culprit(error: unknown, kernel: Kernel | undefined): string {

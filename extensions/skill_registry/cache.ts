@@ -1,8 +1,11 @@
-import { existsSync, statSync, writeFileSync } from 'node:fs';
+import { hash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Problem } from 'skill-registry/kernel';
+import { userCacheDirectory } from '../../lib/trust/index.ts';
 import { isDamage, openCacheDatabase, removeFiles } from './cache-database.ts';
 import type { SqliteDatabase } from './open-database.ts';
+import { futureRealPath } from './sources/real-path.ts';
 
 /** What can be made anew at any time, kept between processes where there is a place for it. */
 export interface Cache {
@@ -36,6 +39,7 @@ export function createCache(file: string | undefined, schemas: readonly string[]
   const open = (): SqliteDatabase => {
     opened += 1;
     const isNew = file !== undefined && !existsSync(dirname(file));
+    if (isNew) makeFolder(dirname(file));
     const place = file === undefined || opened > MAX_FILES ? ':memory:' : file;
     const one = openCacheDatabase(place, schemas, (reason) => {
       trouble = reason;
@@ -73,14 +77,14 @@ export function createCache(file: string | undefined, schemas: readonly string[]
 }
 
 /**
- * `<root>/data/skill_registry/cache.db`, if `root` is where somebody works with skills: it has `data`, `extensions` or
- * `skills`. Undefined, which is memory, anywhere else: to look at a folder must leave nothing behind in it.
+ * `<root>/data/skill_registry/cache.db` where the root has `data` and is trusted; else a file in the user's cache directory, for
+ * to look at a folder must leave nothing behind in it, and what lies in a foreign one is not to be believed.
  */
-export function cacheFileOf(root: string): string | undefined {
-  const isRoot = ['data', 'extensions', 'skills'].some((name) =>
-    statSync(join(root, name), { throwIfNoEntry: false })?.isDirectory(),
-  );
-  return isRoot ? join(root, 'data', 'skill_registry', 'cache.db') : undefined;
+export function cacheFileOf(root: string, trusted: boolean): string {
+  const data = statSync(join(root, 'data'), { throwIfNoEntry: false });
+  if (trusted && data?.isDirectory()) return join(root, 'data', 'skill_registry', 'cache.db');
+  const key = hash('sha256', futureRealPath(root), 'hex').slice(0, 32);
+  return join(userCacheDirectory(), 'roots', key, 'cache.db');
 }
 
 /** CACHE_UNAVAILABLE, if it is in memory though a file was asked for. */
@@ -92,6 +96,30 @@ export function cacheProblems(file: string | undefined, cache: Cache): readonly 
 }
 
 // --- internal ---
+
+const FORGOTTEN_MS = 90 * 86_400_000;
+
+/** For this user alone. Beside it, what other roots have not used for 90 days is removed. */
+function makeFolder(folder: string): void {
+  const roots = join(userCacheDirectory(), 'roots');
+  if (dirname(folder) === roots) forgetOld(roots);
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  } catch {
+    // Then the database cannot be made either, and that says why.
+  }
+}
+
+function forgetOld(roots: string): void {
+  try {
+    for (const name of readdirSync(roots)) {
+      const used = statSync(join(roots, name, 'cache.db'), { throwIfNoEntry: false }) ?? statSync(join(roots, name));
+      if (Date.now() - used.mtimeMs > FORGOTTEN_MS) rmSync(join(roots, name), { recursive: true });
+    }
+  } catch {
+    // Somebody else removes them as well, or there are none.
+  }
+}
 
 /** Whoever keeps the root in Git commits the config in this folder, not the databases. */
 function ignoreDatabases(folder: string): void {

@@ -4,6 +4,7 @@ export type { SkillRegistryConfig, SkillRegistryConfigInput, ValidationProfile }
 export { describeProposal, describeProposals, describeRevisions, describeStats } from './proposals/describe.ts';
 export { createSkillRegistry, type SkillRegistryOptions } from './registry.ts';
 export type { SkillSource, SourceScan } from './sources/source.ts';
+export { configOfUntrustedRoot } from './untrusted-config.ts';
 export {
   type PropertiesErrorCode,
   type PropertyValue,

@@ -9,11 +9,13 @@ import type {
   Tool,
   ToolProvider,
   TurnContext,
+  UntrustedConfig,
 } from 'skill-registry/kernel';
 import type { SkillRegistry, SkillRegistryExtension } from './api.ts';
 import { skillCommands } from './commands.ts';
 import { arrivalText } from './proposals-command.ts';
 import { createSkillRegistry } from './registry.ts';
+import { configOfUntrustedRoot } from './untrusted-config.ts';
 
 /** The registry as an extension. Wiring only: what it does is in registry.ts. */
 export class SkillRegistryMain
@@ -24,6 +26,7 @@ export class SkillRegistryMain
     ServiceProvider,
     SkillProvider,
     CommandProvider,
+    UntrustedConfig,
     SkillRegistryExtension
 {
   readonly contextPriority = 60;
@@ -36,10 +39,18 @@ export class SkillRegistryMain
     return this.#registry;
   }
 
+  configOfUntrustedRoot(
+    values: Readonly<Record<string, unknown>>,
+    rootDir: string,
+  ): ReturnType<UntrustedConfig['configOfUntrustedRoot']> {
+    return configOfUntrustedRoot(values, rootDir);
+  }
+
   async initialize(context: ExtensionContext): Promise<void> {
     this.#registry = await createSkillRegistry({
       root: context.rootDir,
       config: context.config,
+      trust: context.trusted,
       getSecret: context.getSecret,
       onProgress: (line) => context.log.info(line),
       onSkillLoaded: (event) => context.events.emit('skill_loaded', event),

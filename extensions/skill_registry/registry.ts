@@ -41,10 +41,15 @@ export interface SkillRegistryOptions {
   /** Every key has a default (docs/configuration.md). The kernel and the command read config.yaml; the library does not. */
   readonly config?: SkillRegistryConfigInput;
   /**
-   * Where what can be made anew is kept. `disk`: in `<root>/data/skill_registry/cache.db`, so that the next process starts
-   * warm; only where `root` has `data`, `extensions` or `skills`, else in memory. Default: `disk`.
+   * Where what can be made anew is kept. `disk`: in `<root>/data/skill_registry/cache.db`, or in the user's cache directory
+   * where `root` has no `data` or is not trusted, so that the next process starts warm. Default: `disk`.
    */
   readonly cache?: 'disk' | 'memory';
+  /**
+   * Whether what lies in `root` may act: its `cache.db` is read, and a change that a crash has left there is finished. Who opens a
+   * registry on a root has decided that; `false` leaves it data. Default: true.
+   */
+  readonly trust?: boolean;
   /** What the gates of skills look for programs and variables in. Default: the environment of the process. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
   /** Told of each step of a change to a skill: a process may die at any of them, and the next one goes on from there. */
@@ -66,8 +71,9 @@ export interface SkillRegistryOptions {
  */
 export async function createSkillRegistry(options: SkillRegistryOptions = {}): Promise<SkillRegistry> {
   const root = resolve(options.root ?? '.');
+  const trusted = options.trust ?? true;
   const configFile = join(root, 'data', 'skill_registry', 'config.yaml');
-  const cacheFile = options.cache === 'memory' ? undefined : cacheFileOf(root);
+  const cacheFile = options.cache === 'memory' ? undefined : cacheFileOf(root, trusted);
   const cache = createCache(cacheFile, SCHEMAS);
   const { config, problems: configProblems } = await readConfigOnce(options.config ?? {}, configFile, cache);
   const taken = new Set<string>();
@@ -266,7 +272,7 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
       cache.close();
     },
   };
-  await records.recover();
+  if (trusted) await records.recover();
   await registry.refresh();
   told = new Set(registry.problems().map(keyOf));
   catalog.onChange(tellProblems);

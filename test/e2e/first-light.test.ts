@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import { boot, packageRoot } from 'skill-registry/kernel';
 import { expect, it, onTestFinished } from 'vitest';
 import { scriptedModel, systemText, toolResults } from '../helpers/scripted-model.ts';
-import { skillMd, tempFolder, writeTree } from '../helpers/temp-folder.ts';
+import { skillMd, type Tree, tempFolder, writeTree } from '../helpers/temp-folder.ts';
+import { extension } from '../kernel/boot-extensions.ts';
 
 async function bootWith(root: string, environment: Readonly<Record<string, string>>) {
   const kernel = await boot({ root, environment });
@@ -69,6 +70,12 @@ it('answers a model that asks for what does not exist with a code and the neares
   expect(JSON.stringify(result)).toContain('brew-tea');
 });
 
+/** A channel at whose other end somebody answers questions. @param answer - Statements that may use `question`. */
+function personWho(answer: string): Tree {
+  const members = `async sendMessage() {} async sendToUser() {} async confirm(question) { ${answer} }`;
+  return extension('person', '', members);
+}
+
 /** A model that builds the extension the way the bound skill says. */
 const RSS_MAIN = `
 import { defineTool, type Extension, type Tool, type ToolProvider, z } from 'skill-registry/kernel';
@@ -90,7 +97,7 @@ const RSS_MANIFEST =
   'id: rss_monitor\nname: RSS\nversion: 1.0.0\nentrypoint: main:RssMonitor\ndescription: Watches feeds.\n';
 
 it('builds an extension through the builder agent and offers its tool after the restart', async () => {
-  const root = tempFolder();
+  const root = tempFolder(personWho('return true;'));
   const template = 'templates/tool-provider/main.ts';
   const model = await scriptedModel([
     { call: 'builder_agent', args: { task: 'Create an extension that monitors RSS feeds.' } },
@@ -120,9 +127,9 @@ it('builds an extension through the builder agent and offers its tool after the 
   expect(toolResults(model.requests[2])[0]).toMatchObject({ success: true, path: template });
   expect(toolResults(model.requests[5])).toEqual([
     expect.objectContaining({ success: true }),
-    expect.objectContaining({ success: true, created: true }),
-    expect.objectContaining({ success: true, created: true }),
-    expect.objectContaining({ success: true }),
+    expect.objectContaining({ success: true, created: true, held: true }),
+    expect.objectContaining({ success: true, created: true, held: true }),
+    expect.objectContaining({ success: true, held: [{ extension: 'rss_monitor', files: 2 }] }),
   ]);
 
   const response = await kernel.invokeAgent('orchestrator_agent', 'What is new?');

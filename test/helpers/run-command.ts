@@ -11,6 +11,8 @@ export interface RunOptions {
   /** Written to standard input, which is then closed. */
   readonly input?: string;
   readonly environment?: Readonly<Record<string, string>>;
+  /** Whether the root may act without having been approved (`--trust`). Default: true. */
+  readonly trust?: boolean;
 }
 
 export interface RunResult {
@@ -27,7 +29,7 @@ export async function runCommand(args: readonly string[], options: RunOptions = 
   if (args[0] === 'start') return spawnCommand(args, options);
   const out: Uint8Array[] = [];
   let stderr = '';
-  const status = await runCli(args, {
+  const status = await runCli(withTrust(args, options), {
     cwd: options.cwd ?? process.cwd(),
     environment: { ...process.env, ...options.environment },
     terminal: false,
@@ -61,16 +63,20 @@ export interface RunningCommand {
 
 /** Starts the command and leaves it running; it is killed when the test has finished. */
 export function startCommand(args: readonly string[], options: RunOptions = {}): RunningCommand {
-  return watchChild(spawn(process.execPath, [MAIN, ...args], spawnOptions(options)));
+  return watchChild(spawn(process.execPath, [MAIN, ...withTrust(args, options)], spawnOptions(options)));
 }
 
 /** The same on a pseudo terminal of 80 columns, through script(1). */
 export function startOnTerminal(args: readonly string[], options: RunOptions = {}): RunningCommand {
-  const line = ['stty cols 80;', 'exec', process.execPath, MAIN, ...args].join(' ');
+  const line = ['stty cols 80;', 'exec', process.execPath, MAIN, ...withTrust(args, options)].join(' ');
   return watchChild(spawn('script', ['-qec', line, '/dev/null'], spawnOptions(options)));
 }
 
 // --- internal ---
+
+function withTrust([name = '', ...rest]: readonly string[], { trust = true }: RunOptions): readonly string[] {
+  return trust && /^[a-z]/.test(name) ? [name, '--trust', ...rest] : [name, ...rest];
+}
 
 function spawnOptions({ cwd, environment }: RunOptions) {
   const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('MODEL_')));

@@ -7,6 +7,7 @@ import { skillMd, type Tree, tempFolder } from './temp-folder.ts';
 
 /** Skills of a small town; none of them shares a word with "car" or "bill". */
 export const TOWN: Tree = {
+  'data/.keep': '',
   ...skill('garage', 'Overhaul an automobile of any make.'),
   ...skill('accounts', 'Write an invoice and chase late payers.'),
   ...skill('surgery', 'Find a physician who is open at night.'),

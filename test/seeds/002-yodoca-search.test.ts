@@ -23,7 +23,11 @@ it('Y30 relevance to the prompt is scored with embeddings inside the context pro
 });
 
 it('Y31 the catalog and its full text are kept in SQLite, and list_skills finds with them (decision 44)', async () => {
-  const tree = { ...skill('tea', {}, 'Steep the leaves.'), ...skill('bread', {}, 'Knead the dough.') };
+  const tree = {
+    'data/.keep': '',
+    ...skill('tea', {}, 'Steep the leaves.'),
+    ...skill('bread', {}, 'Knead the dough.'),
+  };
   const { root, registry } = await openRegistry(tree);
   const found = await runRegistryTool(registry, 'list_skills', { query: 'kneading dough' });
   expect(found).toMatchObject({ success: true, total: 1, skills: [{ skill_id: 'bread' }] });

@@ -40,7 +40,7 @@ describe('reading', () => {
         { name: 'a.txt', kind: 'file', size: 3 },
         { name: 'good', kind: 'directory', size: 0 },
         { name: 'link', kind: 'other', size: 0 },
-        { name: 'manifest.yaml', kind: 'file', size: 42 },
+        { name: 'manifest.yaml', kind: 'file', size: 43 },
         { name: 'sibling', kind: 'directory', size: 0 },
       ],
     });

@@ -1,4 +1,14 @@
-import { existsSync, lstatSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { createSkillRegistry, type SkillRegistry, type SkillRegistryOptions } from 'skill-registry';
@@ -6,6 +16,7 @@ import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { skillMd, type Tree, tempFolder, writeTree } from '../../helpers/temp-folder.ts';
 
 const TREE: Tree = {
+  'data/.keep': '',
   'skills/a/SKILL.md': skillMd({ name: 'a', description: 'One.', tags: '[x, y]', version: '1.5' }),
   'skills/group/b/SKILL.md': skillMd({ name: 'other', description: 'Two: with a colon', metadata: '{"n": 1}' }),
   'skills/c/SKILL.md': 'No frontmatter at all.',
@@ -136,7 +147,24 @@ describe('where the cache is', () => {
   it('nothing is written with cache: memory', async () => {
     const root = tempFolder(TREE);
     await openWhenQuiet(root, { cache: 'memory' });
-    expect(existsSync(join(root, 'data'))).toBe(false);
+    expect(readdirSync(join(root, 'data'))).toEqual(['.keep']);
+  });
+
+  it('a root without data, or that nobody has approved, has its cache in the user’s cache directory', async () => {
+    const { 'data/.keep': _, ...tree } = TREE;
+    const [without, foreign] = [tempFolder(tree), tempFolder(TREE)];
+    await openWhenQuiet(foreign);
+    forge(foreign, 'Forged.');
+    for (const root of [without, foreign]) {
+      await openWhenQuiet(root, { trust: false });
+      expect(describeA(await open(root, { trust: false }))).toBe('One.');
+    }
+    expect(describeA(await open(foreign))).toBe('Forged.');
+    expect(existsSync(join(without, 'data'))).toBe(false);
+    const roots = join(String(process.env.XDG_CACHE_HOME), 'skill-registry', 'roots');
+    const folders = readdirSync(roots).map((name) => join(roots, name));
+    expect(folders.length).toBeGreaterThan(0);
+    expect(folders.filter((folder) => (statSync(folder).mode & 0o777) !== 0o700)).toEqual([]);
   });
 
   it('a folder made for it keeps the databases out of Git, and the config in', async () => {

@@ -1,0 +1,110 @@
+import {
+  approveExtension,
+  CodedError,
+  describeHeld,
+  formatTable,
+  type HeldExtension,
+  heldExtension,
+  heldExtensions,
+  listedExtensions,
+  ownExtensionIds,
+  printable,
+  revokeExtension,
+} from 'skill-registry/kernel';
+import { findRoot } from '../find-root.ts';
+import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal } from '../terminal.ts';
+import { isTrusted } from '../trusted-root.ts';
+import { actorOf, widthOf } from './proposals.ts';
+
+/**
+ * `skill-registry extensions list`: nothing is started. With `--json`:
+ * `{ extensions: [{ id, origin, version, dir, state, held: { digest, files, by } | null }], problems }`.
+ */
+export async function listExtensions(options: GlobalOptions, terminal: Terminal): Promise<ExitStatus> {
+  const root = findRoot(options, terminal);
+  const { extensions, problems } = await listedExtensions(root, isTrusted(root, options, terminal));
+  if (options.json) printJson(terminal, { extensions, problems });
+  else {
+    const rows = extensions.map(({ id, version, origin, state, held }) => [
+      id,
+      version,
+      origin,
+      held ? `${state}; ${held.files} file(s) of ${held.by.join(', ')} wait` : state,
+    ]);
+    terminal.out(`${formatTable(['EXTENSION', 'VERSION', 'FROM', 'STATE'], rows, widthOf(terminal))}\n`);
+  }
+  for (const { severity, message } of problems) terminal.err(`${severity}: ${printable(message)}\n`);
+  return problems.some(({ severity }) => severity === 'error') ? EXIT.problem : EXIT.done;
+}
+
+/**
+ * `skill-registry extensions show <name>`. With `--json`: `{ name, by, digest, files: [{ path, before, after }] }`, texts
+ * decoded as UTF-8.
+ */
+export async function showExtension(name: string, options: GlobalOptions, terminal: Terminal): Promise<ExitStatus> {
+  const held = waiting(findRoot(options, terminal), name);
+  if (options.json) {
+    const files = held.files.map(({ path, before, after }) => ({
+      path,
+      before: before?.toString('utf8') ?? null,
+      after: after.toString('utf8'),
+    }));
+    printJson(terminal, { name, by: held.by, digest: held.digest, files });
+  } else terminal.out(`${await describeHeld(held, ownExtensionIds())}\n`);
+  return EXIT.done;
+}
+
+export interface ApproveExtensionOptions {
+  readonly digest?: string;
+}
+
+/** `skill-registry extensions approve <name>` */
+export async function approve(
+  name: string,
+  options: GlobalOptions & ApproveExtensionOptions,
+  terminal: Terminal,
+): Promise<ExitStatus> {
+  const root = findRoot(options, terminal);
+  const held = waiting(root, name);
+  const digest = options.digest ?? (await digestOfYes(held, terminal));
+  if (digest === undefined) {
+    terminal.err(`extensions/${name} goes on waiting\n`);
+    return EXIT.problem;
+  }
+  approveExtension(root, name, digest, actorOf({}, terminal).by);
+  if (options.json) printJson(terminal, { name, digest, files: held.files.map(({ path }) => path) });
+  terminal.err(`extensions/${name} is approved; the next start or restart loads it\n`);
+  if (!isTrusted(root, options, terminal))
+    terminal.err(`Its root is not approved: skill-registry trust allow ${printable(root)}\n`);
+  return EXIT.done;
+}
+
+/** `skill-registry extensions revoke <name>` */
+export async function revoke(name: string, options: GlobalOptions, terminal: Terminal): Promise<ExitStatus> {
+  const folder = revokeExtension(findRoot(options, terminal), name, actorOf({}, terminal).by);
+  if (options.json) printJson(terminal, { name, folder: folder ?? null });
+  const what = folder === undefined ? 'What waited was thrown away' : `The extension was moved to ${printable(folder)}`;
+  terminal.err(`${what}\n`);
+  return EXIT.done;
+}
+
+// --- internal ---
+
+function waiting(root: string, name: string): HeldExtension {
+  const held = heldExtension(root, name);
+  if (held) return held;
+  const known = heldExtensions(root).map((one) => one.name);
+  const message = `Nothing waits for "${name}". ${known.length > 0 ? `Waiting: ${known.join(', ')}` : 'Nothing waits at all'}.`;
+  throw new CodedError('EXTENSION_NOT_HELD', message, { name, known });
+}
+
+/** The digest of what was shown, when the answer is yes. */
+async function digestOfYes(held: HeldExtension, terminal: Terminal): Promise<string | undefined> {
+  if (!terminal.ask) {
+    const message = `Nobody can be asked here. Read skill-registry extensions show ${held.name}, then give the digest it prints with --digest.`;
+    throw new CodedError('INVALID_ARGUMENT', message);
+  }
+  terminal.err(`${await describeHeld(held, ownExtensionIds())}\n`);
+  const answer = await terminal.ask('An extension runs as you and may do everything you may do. Approve it? [y/N] ');
+  return /^y(es)?$/i.test(answer?.trim() ?? '') ? held.digest : undefined;
+}

@@ -1,0 +1,76 @@
+import { existsSync, lstatSync, realpathSync, type Stats } from 'node:fs';
+import { join } from 'node:path';
+import { CodedError } from './errors.ts';
+import { pathTraversal, writeFailed } from './files/errors.ts';
+import { isInside } from './files/relative-path.ts';
+import { builtExtensions, packageRoot } from './package-root.ts';
+
+export function isExtensionName(name: string): boolean {
+  return /^[a-z][a-z0-9_-]{0,63}$/.test(name);
+}
+
+/** Real path of `extensions/`; undefined when there is none. */
+export function extensionsFolder(rootDir: string): string | undefined {
+  const folder = join(rootDir, 'extensions');
+  return existsSync(folder) ? realpathSync(folder) : undefined;
+}
+
+/**
+ * Whether an agent may write there, if a person approves it.
+ *
+ * @param name - Folder below `extensions/`.
+ * @param below - Segments of a file in it; none: the extension as a whole.
+ * @throws EXTENSION_PROTECTED; PATH_TRAVERSAL and WRITE_FAILED for what an approval could not write.
+ */
+export function assertWritable(rootDir: string, name: string, below: readonly string[] = []): void {
+  const extensions = extensionsFolder(rootDir);
+  if (extensions !== undefined && below.length > 0) assertCanBeFile(extensions, [name, ...below]);
+  const why = whyProtected(extensions, name, below);
+  if (why) throw protectedPath([name, ...below].join('/'), why);
+}
+
+/** EXTENSION_PROTECTED. @param path - Below `extensions/`. */
+export function protectedPath(path: string, why: string): CodedError {
+  const message = `"extensions/${path}" is not written: ${why}. Write below extensions/<id>/ of an extension of your own.`;
+  return new CodedError('EXTENSION_PROTECTED', message, { path });
+}
+
+// --- internal ---
+
+/** Why an agent may not write there, whoever approves it; undefined when it may. */
+function whyProtected(extensions: string | undefined, name: string, below: readonly string[]): string | undefined {
+  if (!isExtensionName(name)) return `"${name}" is no id of an extension (lowercase letters, digits, _ and -)`;
+  const refused = [name, ...below].find((segment) => /^(node_modules|\.git)$/i.test(segment));
+  if (refused) return `nothing is written into ${refused}`;
+  if (extensions === undefined) return undefined;
+  const ours = realpathSync(packageRoot());
+  const isCheckout = extensions === join(ours, 'extensions');
+  if (isInside(extensions, ours) && (!isCheckout || existsSync(join(builtExtensions(), name))))
+    return 'it belongs to the package itself';
+  const folder = join(extensions, name);
+  const isManifest = below.length === 0 || below.join('/') === 'manifest.yaml';
+  if (isManifest || !existsSync(folder) || existsSync(join(folder, 'manifest.yaml'))) return undefined;
+  return 'the folder has no manifest.yaml, so it belongs to no extension; a person may write there';
+}
+
+/** What an approval could not write is refused before a person is asked. @throws PATH_TRAVERSAL, WRITE_FAILED. */
+function assertCanBeFile(base: string, segments: readonly string[]): void {
+  for (const [index, segment] of segments.entries()) {
+    const stats = statsBelow(base, segments.slice(0, index + 1));
+    if (stats === undefined) return;
+    if (stats.isSymbolicLink()) throw pathTraversal();
+    if (index < segments.length - 1 ? stats.isDirectory() : stats.isFile()) continue;
+    throw writeFailed(
+      segments.join('/'),
+      `${segment} is something else than a ${index < segments.length - 1 ? 'folder' : 'file'}`,
+    );
+  }
+}
+
+function statsBelow(base: string, segments: readonly string[]): Stats | undefined {
+  try {
+    return lstatSync(join(base, ...segments), { throwIfNoEntry: false });
+  } catch (error) {
+    throw writeFailed(segments.join('/'), String((error as NodeJS.ErrnoException).code), error);
+  }
+}

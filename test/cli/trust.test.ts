@@ -1,0 +1,138 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { heldExtension, holdExtensionFile } from 'skill-registry/kernel';
+import { describe, expect, it } from 'vitest';
+import { openTrust } from '../../lib/trust/index.ts';
+import { runCommand, startOnTerminal } from '../helpers/run-command.ts';
+import { skillMd, type Tree, tempFolder } from '../helpers/temp-folder.ts';
+import { extension, manifest } from '../kernel/boot-extensions.ts';
+
+const TEA: Tree = { 'skills/tea/SKILL.md': skillMd({ name: 'tea', description: 'Brew tea.' }) };
+const LEAVE_A_FILE = `import { writeFileSync } from 'node:fs'; writeFileSync(new URL('../../ran', import.meta.url), '');`;
+
+/** A root whose config names a package; when its `skillSource` is called, or an extension is loaded, a file is left. */
+const FOREIGN: Tree = {
+  ...TEA,
+  'package.json': '{}',
+  'node_modules/evil/package.json': '{ "name": "evil", "type": "module", "main": "main.js" }',
+  'node_modules/evil/main.js': `${LEAVE_A_FILE} export function skillSource() { return 'nowhere'; }`,
+  'data/skill_registry/config.yaml': 'sources: [{ path: skills }, { package: evil }, { path: /etc }]\n',
+  'extensions/evil/manifest.yaml': manifest('evil', 'entrypoint: main:Main'),
+  'extensions/evil/main.js': LEAVE_A_FILE,
+};
+
+const ran = (root: string): boolean => existsSync(join(root, 'ran'));
+const foreign = (args: readonly string[], root: string) => runCommand([...args, '--root', root], { trust: false });
+
+describe('a root that nobody has approved', () => {
+  it.each([['list'], ['search', 'tea'], ['show', 'tea'], ['doctor'], ['proposals'], ['trust'], ['extensions']])(
+    'runs no code and is not written by %s, which says in one line what is held',
+    async (...args) => {
+      const root = tempFolder(FOREIGN);
+      const before = readdirSync(root, { recursive: true }).sort();
+      const { stdout } = await foreign(args, root);
+      expect(ran(root)).toBe(false);
+      expect(readdirSync(root, { recursive: true }).sort()).toEqual(before);
+      if (args[0] === 'list') expect(stdout).toContain('tea');
+    },
+  );
+
+  it('has its held settings named with the way to approve them, and has them all after that', async () => {
+    const root = tempFolder(FOREIGN);
+    const problemsOf = async () => {
+      const { stdout } = await foreign(['list', '--json'], root);
+      return (JSON.parse(stdout) as { problems: { code: string; message: string }[] }).problems;
+    };
+    const [problem] = await problemsOf();
+    expect(problem?.code).toBe('ROOT_NOT_APPROVED');
+    for (const part of ['sources.1 (package)', 'sources.2 (a path outside the root)', `trust allow ${root}`, '--trust'])
+      expect(problem?.message).toContain(part);
+    expect(await foreign(['trust', 'allow', root].slice(0, 2), root)).toMatchObject({ status: 0 });
+    expect((await problemsOf()).map(({ code }) => code)).not.toContain('ROOT_NOT_APPROVED');
+    expect(ran(root)).toBe(true);
+  });
+
+  it('acts for one command with --trust, which records nothing', async () => {
+    const root = tempFolder(FOREIGN);
+    await runCommand(['list', '--root', root]);
+    expect(ran(root)).toBe(true);
+    expect(openTrust().allows('root', root)).toBe(false);
+  });
+
+  it('is left alone by start without a terminal, which says how to approve it', async () => {
+    const root = tempFolder(FOREIGN);
+    const { stdout } = await runCommand(['start', '--root', root], { trust: false, input: '/extensions\n/quit\n' });
+    expect(ran(root)).toBe(false);
+    expect(stdout).toContain('ROOT_NOT_APPROVED');
+    expect(stdout).toContain(`skill-registry trust allow ${root}`);
+    expect(stdout).not.toMatch(/^ {2}evil {2}/m);
+  });
+
+  it('is asked about once by start at a terminal (needs script(1))', async () => {
+    const root = tempFolder({ ...TEA, ...extension('mine') });
+    const first = startOnTerminal(['start', '--root', root], { trust: false });
+    await first.until('Do you trust this root? [y/N]');
+    expect(first.stdout()).toContain('1 extension(s): mine');
+    first.child.stdin?.write('y\n');
+    await first.until('Type /help');
+    expect(first.stdout()).toContain('7 of 8 extension(s) running');
+    first.child.stdin?.write('/quit\n');
+    await first.exited;
+    expect(openTrust().allows('root', root)).toBe(true);
+    const second = startOnTerminal(['start', '--root', root], { trust: false });
+    await second.until('Type /help');
+    expect(second.stdout()).not.toContain('Do you trust');
+    second.child.stdin?.write('/quit\n');
+    expect(await second.exited).toBe(0);
+  });
+});
+
+describe('skill-registry trust', () => {
+  it('lists, allows and revokes roots by real path, and takes the root of the command for one', async () => {
+    const root = tempFolder(TEA);
+    expect(await foreign(['trust', 'allow', '--json'], root)).toMatchObject({ status: 0 });
+    const listed = async () => JSON.parse((await runCommand(['trust', 'list', '--json'])).stdout).decisions;
+    expect(await listed()).toContainEqual(expect.objectContaining({ action: 'allow', kind: 'root', path: root }));
+    expect(await runCommand(['trust', 'revoke', root])).toMatchObject({ status: 0 });
+    expect(await listed()).toContainEqual(expect.objectContaining({ action: 'revoke', path: root }));
+    expect(await runCommand(['trust', 'allow', join(root, 'nothing')])).toMatchObject({ status: 2 });
+  });
+});
+
+describe('skill-registry extensions', () => {
+  const held = (): string => {
+    const root = tempFolder(TEA);
+    holdExtensionFile(root, 'trap/manifest.yaml', manifest('trap', 'agent: {}'), 'agent:builder');
+    return root;
+  };
+
+  it('lists what waits, shows the difference, and approves that difference and no other', async () => {
+    const root = held();
+    const list = JSON.parse((await foreign(['extensions', 'list', '--json'], root)).stdout);
+    expect(list.extensions).toContainEqual(
+      expect.objectContaining({ id: 'trap', state: 'not there yet', held: expect.objectContaining({ files: 1 }) }),
+    );
+    const { stdout } = await foreign(['extensions', 'show', 'trap'], root);
+    expect(stdout).toContain('+id: trap');
+    const digest = heldExtension(root, 'trap')?.digest ?? '';
+    expect(stdout).toContain(digest);
+    const refused = await foreign(['extensions', 'approve', 'trap'], root);
+    expect(refused).toMatchObject({ status: 2, stderr: expect.stringContaining('--digest') });
+    holdExtensionFile(root, 'trap/prompt.md', 'More.', 'agent:builder');
+    expect(await foreign(['extensions', 'approve', 'trap', '--digest', digest], root)).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('EXTENSION_CHANGED'),
+    });
+    expect(existsSync(join(root, 'extensions/trap/manifest.yaml'))).toBe(false);
+    const now = heldExtension(root, 'trap')?.digest ?? '';
+    expect(await foreign(['extensions', 'approve', 'trap', '--digest', now], root)).toMatchObject({ status: 0 });
+    expect(existsSync(join(root, 'extensions/trap/manifest.yaml'))).toBe(true);
+  });
+
+  it('throws away what waits, and answers for a name that does not wait', async () => {
+    const root = held();
+    expect(await foreign(['extensions', 'revoke', 'trap'], root)).toMatchObject({ status: 0 });
+    const gone = await foreign(['extensions', 'show', 'trap'], root);
+    expect(gone).toMatchObject({ status: 1, stderr: expect.stringContaining('EXTENSION_NOT_HELD') });
+  });
+});

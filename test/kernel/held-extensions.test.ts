@@ -1,0 +1,152 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  approveExtension,
+  describeHeld,
+  heldExtension,
+  heldExtensions,
+  holdExtensionFile,
+  packageRoot,
+  revokeExtension,
+} from 'skill-registry/kernel';
+import { describe, expect, it } from 'vitest';
+import { openTrust } from '../../lib/trust/index.ts';
+import { type Tree, tempFolder, writeTree } from '../helpers/temp-folder.ts';
+import { manifest } from './boot-extensions.ts';
+
+const AGENT = 'agent:builder';
+const BOX: Tree = { 'extensions/box/manifest.yaml': manifest('box', 'agent: {}'), 'extensions/box/a.ts': 'old\n' };
+
+const hold = (root: string, path: string, content: string) => holdExtensionFile(root, path, content, AGENT);
+const digestOf = (root: string, name: string): string => heldExtension(root, name)?.digest ?? '';
+const textOf = (root: string, path: string): string => readFileSync(join(root, 'extensions', path), 'utf8');
+
+describe('what an agent writes below extensions/', () => {
+  it('waits with its author, and is in place after the yes to that digest, which is recorded', () => {
+    const root = tempFolder(BOX);
+    hold(root, 'box/a.ts', 'new\n');
+    hold(root, 'fresh/manifest.yaml', manifest('fresh', 'agent: {}'));
+    expect(heldExtensions(root).map(({ name, by }) => [name, by])).toEqual([
+      ['box', [AGENT]],
+      ['fresh', [AGENT]],
+    ]);
+    expect(textOf(root, 'box/a.ts')).toBe('old\n');
+    const digest = digestOf(root, 'box');
+    approveExtension(root, 'box', digest, 'person:ada');
+    expect(textOf(root, 'box/a.ts')).toBe('new\n');
+    expect(heldExtensions(root).map(({ name }) => name)).toEqual(['fresh']);
+    const path = join(root, 'extensions/box');
+    expect(openTrust().decisions()).toContainEqual(
+      expect.objectContaining({ action: 'allow', kind: 'extension', path, digest, by: 'person:ada' }),
+    );
+  });
+
+  it('is not approved by the digest of what was there a moment before', () => {
+    const root = tempFolder(BOX);
+    hold(root, 'box/a.ts', 'harmless\n');
+    const seen = digestOf(root, 'box');
+    hold(root, 'box/a.ts', 'harmful\n');
+    expect(() => approveExtension(root, 'box', seen, 'person:ada')).toThrow(
+      expect.objectContaining({ code: 'EXTENSION_CHANGED' }),
+    );
+    hold(root, 'box/a.ts', 'harmless\n');
+    hold(root, 'box/b.ts', 'harmful\n');
+    expect(() => approveExtension(root, 'box', seen, 'person:ada')).toThrow(
+      expect.objectContaining({ code: 'EXTENSION_CHANGED' }),
+    );
+    expect(textOf(root, 'box/a.ts')).toBe('old\n');
+  });
+
+  it('overwrites nothing that a person has changed since', async () => {
+    const root = tempFolder(BOX);
+    hold(root, 'box/a.ts', 'of the agent\n');
+    writeTree(root, { 'extensions/box/a.ts': 'of a person\n' });
+    const held = heldExtension(root, 'box');
+    expect(held?.files).toMatchObject([{ path: 'a.ts', changedSince: true }]);
+    expect(await describeHeld(held as NonNullable<typeof held>, [])).toContain('a.ts was changed by somebody else');
+    expect(() => approveExtension(root, 'box', digestOf(root, 'box'), 'person:ada')).toThrow(
+      expect.objectContaining({ code: 'EXTENSION_CHANGED' }),
+    );
+    expect(textOf(root, 'box/a.ts')).toBe('of a person\n');
+  });
+
+  it('waits no more when the agent takes it back', () => {
+    const root = tempFolder(BOX);
+    hold(root, 'box/a.ts', 'new\n');
+    hold(root, 'box/a.ts', 'old\n');
+    expect(heldExtensions(root)).toEqual([]);
+  });
+
+  it.each([
+    ['a file beside the extensions', 'loose.ts', 'EXTENSION_PROTECTED'],
+    ['packages that all extensions would load', 'node_modules/zod/index.js', 'EXTENSION_PROTECTED'],
+    ['packages of one', 'box/node_modules/zod/index.js', 'EXTENSION_PROTECTED'],
+    ['them in other letters', 'box/Node_Modules/x.js', 'EXTENSION_PROTECTED'],
+    ['the hooks of a repository', 'box/.git/hooks/pre-commit', 'EXTENSION_PROTECTED'],
+    ['a hidden folder', '.hidden/main.ts', 'EXTENSION_PROTECTED'],
+    ['a folder shared by extensions', 'shared/util.ts', 'EXTENSION_PROTECTED'],
+    ['a linked extension', 'linked/main.ts', 'PATH_TRAVERSAL'],
+    ['the way out', 'box/../../data/x', 'PATH_TRAVERSAL'],
+  ])('is never %s', (_title, path, code) => {
+    const tree = { ...BOX, 'extensions/shared/util.ts': '', 'extensions/linked': { link: 'box' } };
+    const root = tempFolder(tree);
+    expect(() => hold(root, path, 'x')).toThrow(expect.objectContaining({ code }));
+    expect(heldExtensions(root)).toEqual([]);
+  });
+
+  it('is never an extension of the package, in its checkout or through a link to it', () => {
+    const ours = packageRoot();
+    const linked = tempFolder({ extensions: { link: join(ours, 'extensions') } });
+    const deeper = tempFolder({ extensions: { link: join(ours, 'kernel') } });
+    for (const [root, path] of [
+      [ours, 'cli_channel/main.ts'],
+      [linked, 'skill_reviewer/manifest.yaml'],
+      [deeper, 'agents/model.ts'],
+    ] as const) {
+      expect(() => hold(root, path, 'x')).toThrow(expect.objectContaining({ code: 'EXTENSION_PROTECTED' }));
+    }
+    expect(existsSync(join(ours, 'data/.held'))).toBe(false);
+  });
+});
+
+describe('the difference a person sees', () => {
+  it('names the agent, what would be replaced, every line, and hides nothing that is in the bytes', async () => {
+    const root = tempFolder(BOX);
+    hold(root, 'box/a.ts', 'new\u{e0041}\u200b\u202e\x1b[2J\r\n');
+    hold(root, 'mine/manifest.yaml', '{ "id": "skill_reviewer", "name": x, version: "1", agent: {} }');
+    const [box, mine] = heldExtensions(root);
+    const text = await describeHeld(box as NonNullable<typeof box>, ['skill_reviewer']);
+    expect(text).toContain(AGENT);
+    expect(text).toContain('-old');
+    expect(text).toContain('+new\\u{e0041}\\u{200b}\\u{202e}\\x1b[2J');
+    expect(text).toContain(box?.digest);
+    const other = await describeHeld(mine as NonNullable<typeof mine>, ['skill_reviewer']);
+    expect(other).toContain('It replaces "skill_reviewer", which comes with the package.');
+  });
+
+  it('is there for texts that differ everywhere', async () => {
+    const lines = (mark: string) => Array.from({ length: 20_000 }, (_, index) => `${mark}${index * 7919}`).join('\n');
+    const root = tempFolder({ ...BOX, 'extensions/box/a.ts': lines('x') });
+    hold(root, 'box/a.ts', lines('y'));
+    const [box] = heldExtensions(root);
+    const text = await describeHeld(box as NonNullable<typeof box>, []);
+    expect(text).toContain('\n-x0\n');
+    expect(text).toContain('\n+y7919\n');
+  });
+});
+
+describe('revoking', () => {
+  it('throws away what waits, and takes out an extension of which nothing waits', () => {
+    const root = tempFolder(BOX);
+    hold(root, 'box/a.ts', 'new\n');
+    expect(revokeExtension(root, 'box', 'person:ada')).toBeUndefined();
+    expect(heldExtensions(root)).toEqual([]);
+    expect(textOf(root, 'box/a.ts')).toBe('old\n');
+    const folder = revokeExtension(root, 'box', 'person:ada') as string;
+    expect(readdirSync(join(root, 'extensions'))).toEqual([]);
+    expect(readFileSync(join(folder, 'a.ts'), 'utf8')).toBe('old\n');
+    expect(() => revokeExtension(root, 'box', 'person:ada')).toThrow(
+      expect.objectContaining({ code: 'EXTENSION_NOT_HELD' }),
+    );
+  });
+});
