@@ -3,7 +3,7 @@ import type { Problem, TurnContext } from './contract.ts';
 import { type Discovery, discoverExtensions } from './discover.ts';
 import { agentNotFound, agentUnavailable } from './errors.ts';
 import { foldersOfRoot } from './extension-folders.ts';
-import { heldExtensions } from './held-extensions.ts';
+import { heldExtensions } from './held/held-extensions.ts';
 import { builtExtensions, packageRoot } from './package-root.ts';
 
 /**

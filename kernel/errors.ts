@@ -10,8 +10,11 @@ export type KernelErrorCode =
   | 'COMMAND_FAILED'
   | 'COMMAND_NOT_FOUND'
   | 'EVENT_UNDECLARED'
+  | 'EXTENSION_CHANGED'
   | 'EXTENSION_NOT_DECLARED'
+  | 'EXTENSION_NOT_HELD'
   | 'EXTENSION_NOT_RUNNING'
+  | 'EXTENSION_PROTECTED'
   | 'KERNEL_STOPPED'
   | 'MODEL_NOT_CONFIGURED'
   | 'ROOT_NOT_FOUND';
@@ -56,6 +59,24 @@ export function extensionNotDeclared(from: string, id: string): CodedError<Kerne
 
 export function extensionNotRunning(id: string): CodedError<KernelErrorCode> {
   return new CodedError('EXTENSION_NOT_RUNNING', `Extension "${id}" is not running.`, { id });
+}
+
+/** @param path - Below `extensions/`. */
+export function extensionProtected(path: string, why: string): CodedError<KernelErrorCode> {
+  const message = `"extensions/${path}" is not written: ${why}. Write below extensions/<id>/ of an extension of your own.`;
+  return new CodedError('EXTENSION_PROTECTED', message, { path });
+}
+
+/** @param waiting - What does wait. */
+export function extensionNotHeld(name: string, waiting: readonly { name: string }[]): CodedError<KernelErrorCode> {
+  const known = waiting.map((one) => one.name);
+  const message = `Nothing waits for "${name}". ${known.length > 0 ? `Waiting: ${known.join(', ')}` : 'Nothing waits at all'}.`;
+  return new CodedError('EXTENSION_NOT_HELD', message, { name, known });
+}
+
+export function extensionChanged(name: string, why: string): CodedError<KernelErrorCode> {
+  const message = `"${name}" was not approved: ${why}. Look at it again: skill-registry extensions show ${name}.`;
+  return new CodedError('EXTENSION_CHANGED', message, { name });
 }
 
 export function eventUndeclared(from: string, event: string): CodedError<KernelErrorCode> {

@@ -8,7 +8,7 @@ export { PART_SEPARATOR } from './context-pipeline.ts';
 export type * from './contract.ts';
 export { withDeadline } from './deadline.ts';
 export { declaredTurn, listedExtensions } from './declared-turn.ts';
-export { CodedError, describeError, isCodedError } from './errors.ts';
+export { CodedError, describeError, extensionNotHeld, isCodedError } from './errors.ts';
 export { resourceNotFound, resourceTooLarge } from './files/errors.ts';
 export { listContained } from './files/list-contained.ts';
 export { moveFolder } from './files/move-folder.ts';
@@ -17,7 +17,7 @@ export { readNamedFile } from './files/read-named-file.ts';
 export { isInside, relativeSegments } from './files/relative-path.ts';
 export { removeContained } from './files/remove-contained.ts';
 export { type WriteOptions, writeContained } from './files/write-contained.ts';
-export { describeHeld } from './held-difference.ts';
+export { describeHeld } from './held/difference.ts';
 export {
   approveExtension,
   type HeldExtension,
@@ -27,7 +27,7 @@ export {
   listExtensionFiles,
   readExtensionFile,
   revokeExtension,
-} from './held-extensions.ts';
+} from './held/held-extensions.ts';
 export type { Kernel } from './kernel.ts';
 export { ownExtensionIds, packageRoot } from './package-root.ts';
 export { renderTemplate } from './render-template.ts';

@@ -1,6 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { existsSync, realpathSync } from 'node:fs';
-import { approveHeldExtensions, extensionHeld } from './approve-held.ts';
 import { type BootOptions, BUDGETS } from './boot-options.ts';
 import { canConfirm, isChannelProvider, readsUntrustedConfig } from './capabilities.ts';
 import { baseCommands, type CommandTable, commandTable, runCommandLine } from './commands.ts';
@@ -10,7 +9,8 @@ import type { FoundExtension } from './discover.ts';
 import { agentUnavailable, describeError, kernelStopped, rootNotFound } from './errors.ts';
 import { createEventBus } from './event-bus.ts';
 import { createExtensionContext, type LogEntry } from './extension-context.ts';
-import { heldExtensions } from './held-extensions.ts';
+import { approveHeldExtensions } from './held/approve.ts';
+import { heldExtensions } from './held/held-extensions.ts';
 import { type ExtensionRecord, problemOf, startExtensions, stopExtensions } from './lifecycle.ts';
 import { createOffers } from './offers.ts';
 import { createSecrets, mergeConfig, readOwnerConfig } from './settings.ts';
@@ -18,7 +18,7 @@ import { startOrder } from './start-order.ts';
 import { brokenStatus, statusOf } from './status.ts';
 import { countTokens } from './tokens.ts';
 import { createTurns } from './turns.ts';
-import { heldOfRoot, rootNotApproved } from './untrusted-root.ts';
+import { extensionHeld, heldOfRoot, rootNotApproved } from './untrusted-root.ts';
 
 export interface Kernel extends KernelApi {
   /** Stops every extension, reads all manifests anew and starts again. Waits for nobody: running turns are cut off. */

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Problem } from './contract.ts';
 import { foldersOfRoot } from './extension-folders.ts';
+import type { HeldExtension } from './held/held-extensions.ts';
 import { builtExtensions, packageRoot } from './package-root.ts';
 
 /** Whether a root is the very folder that this code was loaded from: nobody is asked about that. */
@@ -31,6 +32,12 @@ export function rootNotApproved(rootDir: string, held: readonly string[]): Probl
   if (held.length === 0) return undefined;
   const message = `Nobody has approved this root, so this has no effect: ${held.join('; ')}. To approve it: skill-registry trust allow ${shellWord(rootDir)} (for one command: --trust).`;
   return { code: 'ROOT_NOT_APPROVED', severity: 'warning', file: rootDir, message, details: { held } };
+}
+
+/** EXTENSION_HELD: what waits, and what to do. */
+export function extensionHeld(rootDir: string, { name, by, files }: HeldExtension): Problem {
+  const message = `${by.join(', ')} wrote ${files.length} file(s) of extensions/${name} that nobody has approved, so they have no effect. See them: skill-registry extensions show ${name}; then approve or revoke them.`;
+  return { code: 'EXTENSION_HELD', severity: 'warning', file: `${rootDir}/extensions/${name}`, message };
 }
 
 // --- internal ---

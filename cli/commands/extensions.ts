@@ -2,6 +2,7 @@ import {
   approveExtension,
   CodedError,
   describeHeld,
+  extensionNotHeld,
   formatTable,
   type HeldExtension,
   heldExtension,
@@ -93,9 +94,7 @@ export async function revoke(name: string, options: GlobalOptions, terminal: Ter
 function waiting(root: string, name: string): HeldExtension {
   const held = heldExtension(root, name);
   if (held) return held;
-  const known = heldExtensions(root).map((one) => one.name);
-  const message = `Nothing waits for "${name}". ${known.length > 0 ? `Waiting: ${known.join(', ')}` : 'Nothing waits at all'}.`;
-  throw new CodedError('EXTENSION_NOT_HELD', message, { name, known });
+  throw extensionNotHeld(name, heldExtensions(root));
 }
 
 /** The digest of what was shown, when the answer is yes. */

@@ -15,7 +15,7 @@ const BUSY_MS = 5_000;
  * @throws what better-sqlite3 throws: SQLITE_NOTADB, SQLITE_CORRUPT, SQLITE_CANTOPEN, SQLITE_READONLY ...
  */
 export function openDatabase(file: string, busyMs: number = BUSY_MS): SqliteDatabase {
-  if (file !== ':memory:') mkdirSync(dirname(file), { recursive: true });
+  if (file !== ':memory:') mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const database = new Database(file, { timeout: busyMs });
   try {
     database.pragma('journal_mode = WAL');

@@ -1,11 +1,10 @@
 import { userInfo } from 'node:os';
-import { openTrust } from '../lib/trust/index.ts';
-import type { Problem } from './contract.ts';
-import { describeError } from './errors.ts';
-import { describeHeld } from './held-difference.ts';
+import { openTrust } from '../../lib/trust/index.ts';
+import { describeError } from '../errors.ts';
+import { ownExtensionIds } from '../package-root.ts';
+import { heldOfRoot } from '../untrusted-root.ts';
+import { describeHeld } from './difference.ts';
 import { approveExtension, type HeldExtension, heldExtensions } from './held-extensions.ts';
-import { ownExtensionIds } from './package-root.ts';
-import { heldOfRoot } from './untrusted-root.ts';
 
 export interface ApprovalRound {
   readonly rootDir: string;
@@ -45,12 +44,6 @@ export async function approveHeldExtensions({
     }
   }
   return approved;
-}
-
-/** EXTENSION_HELD: what waits, and what to do. */
-export function extensionHeld(rootDir: string, { name, by, files }: HeldExtension): Problem {
-  const message = `${by.join(', ')} wrote ${files.length} file(s) of extensions/${name} that nobody has approved, so they have no effect. See them: skill-registry extensions show ${name}; then approve or revoke them.`;
-  return { code: 'EXTENSION_HELD', severity: 'warning', file: `${rootDir}/extensions/${name}`, message };
 }
 
 // --- internal ---

@@ -1,6 +1,6 @@
 import type { createTwoFilesPatch } from 'diff';
+import { printable } from '../text-table.ts';
 import type { HeldExtension, HeldFile } from './held-extensions.ts';
-import { printable } from './text-table.ts';
 
 /**
  * What a person has to see before a yes: who wrote, what the manifest would replace, and every changed line. Made harmless for
@@ -9,7 +9,7 @@ import { printable } from './text-table.ts';
  * @param ownIds - Ids of the package's own extensions.
  */
 export async function describeHeld(held: HeldExtension, ownIds: readonly string[]): Promise<string> {
-  const [{ createTwoFilesPatch }, { parseManifest }] = await Promise.all([import('diff'), import('./manifest.ts')]);
+  const [{ createTwoFilesPatch }, { parseManifest }] = await Promise.all([import('diff'), import('../manifest.ts')]);
   const text = held.files.find(({ path }) => path === 'manifest.yaml')?.after.toString('utf8');
   const id = text === undefined ? undefined : parseManifest(text, '').manifest?.id;
   return [

@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, realpathSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { openTrust } from '../lib/trust/index.ts';
-import { CodedError, isCodedError } from './errors.ts';
-import { writeFailed } from './files/errors.ts';
-import { type FolderEntry, listContained } from './files/list-contained.ts';
-import { moveFolder } from './files/move-folder.ts';
-import { readContained } from './files/read-contained.ts';
-import { fileSegments, relativeSegments } from './files/relative-path.ts';
-import { removeContained } from './files/remove-contained.ts';
-import { writeContained } from './files/write-contained.ts';
-import { assertWritable, extensionsFolder, isExtensionName, protectedPath } from './writable-extension.ts';
+import { openTrust } from '../../lib/trust/index.ts';
+import { extensionChanged, extensionNotHeld, extensionProtected, isCodedError } from '../errors.ts';
+import { writeFailed } from '../files/errors.ts';
+import { type FolderEntry, listContained } from '../files/list-contained.ts';
+import { moveFolder } from '../files/move-folder.ts';
+import { readContained } from '../files/read-contained.ts';
+import { fileSegments, relativeSegments } from '../files/relative-path.ts';
+import { removeContained } from '../files/remove-contained.ts';
+import { writeContained } from '../files/write-contained.ts';
+import { assertWritable, extensionsFolder, isExtensionName } from './writable-extension.ts';
 
 /** One file of an extension that an agent wrote and that waits. */
 export interface HeldFile {
@@ -77,7 +77,7 @@ export function holdExtensionFile(
   by: string,
 ): { readonly created: boolean } {
   const [name = '', ...below] = fileSegments(path);
-  if (below.length === 0) throw protectedPath(path, 'it has to lie in the folder of an extension');
+  if (below.length === 0) throw extensionProtected(path, 'it has to lie in the folder of an extension');
   const live = folderFor(join(rootDir, 'extensions'));
   assertWritable(rootDir, name, below);
   const file = below.join('/');
@@ -123,11 +123,12 @@ export function heldExtension(rootDir: string, name: string): HeldExtension | un
  */
 export function approveExtension(rootDir: string, name: string, digest: string, by: string): void {
   const held = heldExtension(rootDir, name);
-  if (!held) throw notHeld(rootDir, name);
+  if (!held) throw extensionNotHeld(name, heldExtensions(rootDir));
   assertWritable(rootDir, name);
-  if (digest !== held.digest) throw changed(name, 'this is not the difference that was shown');
+  if (digest !== held.digest) throw extensionChanged(name, 'this is not the difference that was shown');
   const edited = held.files.find((file) => file.changedSince);
-  if (edited) throw changed(name, `extensions/${name}/${edited.path} was changed after the agent wrote its text`);
+  if (edited)
+    throw extensionChanged(name, `extensions/${name}/${edited.path} was changed after the agent wrote its text`);
   const base = folderFor(join(rootDir, 'extensions'));
   mkdirSync(join(base, name), { recursive: true });
   openTrust().decide({ action: 'allow', kind: 'extension', path: join(base, name), digest, by });
@@ -153,7 +154,8 @@ export function revokeExtension(rootDir: string, name: string, by: string): stri
     return undefined;
   }
   const base = extensionsFolder(rootDir);
-  if (base === undefined || !isExtensionName(name) || !existsSync(join(base, name))) throw notHeld(rootDir, name);
+  if (base === undefined || !isExtensionName(name) || !existsSync(join(base, name)))
+    throw extensionNotHeld(name, heldExtensions(rootDir));
   assertWritable(rootDir, name);
   openTrust().decide({ action: 'revoke', kind: 'extension', path: join(base, name), by });
   const path = `.revoked/${name}-${new Date().toISOString().replace(/[:.]/g, '-')}`;
@@ -247,15 +249,4 @@ function digestOf(bytes: Buffer): string {
 function digestOfChange(files: readonly HeldFile[]): string {
   const lines = files.map(({ path, before, after }) => `${before ? digestOf(before) : '-'} ${digestOf(after)} ${path}`);
   return createHash('sha256').update(lines.join('\n')).digest('hex');
-}
-
-function notHeld(rootDir: string, name: string): CodedError {
-  const known = heldExtensions(rootDir).map((one) => one.name);
-  const message = `Nothing waits for "${name}". ${known.length > 0 ? `Waiting: ${known.join(', ')}` : 'Nothing waits at all'}.`;
-  return new CodedError('EXTENSION_NOT_HELD', message, { name, known });
-}
-
-function changed(name: string, why: string): CodedError {
-  const message = `"${name}" was not approved: ${why}. Look at it again: skill-registry extensions show ${name}.`;
-  return new CodedError('EXTENSION_CHANGED', message, { name });
 }

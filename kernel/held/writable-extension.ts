@@ -1,9 +1,9 @@
 import { existsSync, lstatSync, realpathSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
-import { CodedError } from './errors.ts';
-import { pathTraversal, writeFailed } from './files/errors.ts';
-import { isInside } from './files/relative-path.ts';
-import { builtExtensions, packageRoot } from './package-root.ts';
+import { extensionProtected } from '../errors.ts';
+import { pathTraversal, writeFailed } from '../files/errors.ts';
+import { isInside } from '../files/relative-path.ts';
+import { builtExtensions, packageRoot } from '../package-root.ts';
 
 export function isExtensionName(name: string): boolean {
   return /^[a-z][a-z0-9_-]{0,63}$/.test(name);
@@ -26,13 +26,7 @@ export function assertWritable(rootDir: string, name: string, below: readonly st
   const extensions = extensionsFolder(rootDir);
   if (extensions !== undefined && below.length > 0) assertCanBeFile(extensions, [name, ...below]);
   const why = whyProtected(extensions, name, below);
-  if (why) throw protectedPath([name, ...below].join('/'), why);
-}
-
-/** EXTENSION_PROTECTED. @param path - Below `extensions/`. */
-export function protectedPath(path: string, why: string): CodedError {
-  const message = `"extensions/${path}" is not written: ${why}. Write below extensions/<id>/ of an extension of your own.`;
-  return new CodedError('EXTENSION_PROTECTED', message, { path });
+  if (why) throw extensionProtected([name, ...below].join('/'), why);
 }
 
 // --- internal ---
