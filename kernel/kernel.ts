@@ -115,6 +115,8 @@ export async function boot(options: BootOptions): Promise<Kernel> {
         return await turns.invoke(agentId, task, { ...context, signal });
       } finally {
         activeTurns--;
+        // Before the caller goes on: a line that was typed meanwhile is no answer.
+        await askBeforeRestart();
         restartWhenIdle();
       }
     },
@@ -234,28 +236,23 @@ export async function boot(options: BootOptions): Promise<Kernel> {
   }
 
   /** What an agent wrote is loaded only after a yes; who has said no is not asked about the same bytes again. */
-  async function askThenReload(): Promise<void> {
+  async function askBeforeRestart(): Promise<void> {
+    if (!restartRequested || activeTurns > 0 || phase !== 'running') return;
     const channel = running()
       .map(({ instance }) => instance as unknown)
       .find(canConfirm);
     const ask = channel && ((question: string) => channel.confirm(question, interrupted.signal));
-    const approved = await approveHeldExtensions({ rootDir, trusted, asked, ask, notifyUser });
-    if (approved) trusted = true;
-    if (phase !== 'stopped') await reload();
+    if (await approveHeldExtensions({ rootDir, trusted, asked, ask, notifyUser })) trusted = true;
   }
 
   function requestRestart(): void {
     restartRequested = true;
     // Not at once: the caller still has to hear that it worked.
-    setImmediate(restartWhenIdle);
+    setImmediate(() => void askBeforeRestart().then(restartWhenIdle));
   }
 
   function restartWhenIdle(): void {
-    if (!restartRequested || activeTurns > 0 || phase !== 'running') return;
-    restartRequested = false;
-    reloading ??= askThenReload().finally(() => {
-      reloading = undefined;
-    });
+    if (restartRequested && activeTurns === 0 && phase === 'running') void reloadOnce();
   }
 
   let starting: Promise<void> | undefined;

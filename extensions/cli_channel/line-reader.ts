@@ -8,6 +8,8 @@ export class LineReader {
   readonly #waiting: string[] = [];
   #ended = false;
   #wake: () => void = () => {};
+  /** Ends the question that waits for an answer. */
+  #giveUp: AbortController | undefined;
   /** Replaced at each start of the extension. */
   completer: Completer = (line) => [[], line];
   onInterrupt: () => void = () => {};
@@ -30,10 +32,14 @@ export class LineReader {
     });
     this.#readline.on('close', () => {
       this.#ended = true;
+      this.#giveUp?.abort();
       if (terminal) this.onTyped(null);
       this.#wake();
     });
-    this.#readline.on('SIGINT', () => this.onInterrupt());
+    this.#readline.on('SIGINT', () => {
+      if (this.#giveUp) this.#giveUp.abort();
+      else this.onInterrupt();
+    });
   }
 
   /** The next line; null at the end of the input or when `signal` aborts. */
@@ -58,20 +64,21 @@ export class LineReader {
   /**
    * Asks for one line that is typed after the question; lines that were typed before stay lines.
    *
-   * @returns undefined without a terminal, at the end of the input, or when `signal` aborts.
+   * @returns undefined without a terminal, at the end of the input, on Ctrl-C, or when `signal` aborts.
    */
   async ask(question: string, signal: AbortSignal): Promise<string | undefined> {
     if (!this.#readline.terminal || this.#ended || signal.aborted) return undefined;
-    return new Promise((resolve) => {
-      const end = (): void => resolve(undefined);
-      this.#readline.once('close', end);
-      signal.addEventListener('abort', end, { once: true });
-      this.#readline.question(question, { signal }, (line) => {
-        this.#readline.off('close', end);
-        signal.removeEventListener('abort', end);
-        resolve(line);
+    const given = new AbortController();
+    this.#giveUp = given;
+    const until = AbortSignal.any([signal, given.signal]);
+    try {
+      return await new Promise((resolve) => {
+        until.addEventListener('abort', () => resolve(undefined), { once: true });
+        this.#readline.question(question, { signal: until }, resolve);
       });
-    });
+    } finally {
+      this.#giveUp = undefined;
+    }
   }
 
   prompt(): void {

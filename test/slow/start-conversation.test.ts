@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { runCommand, startCommand } from '../helpers/run-command.ts';
 import { scriptedModel, systemText } from '../helpers/scripted-model.ts';
-import { skillMd, tempFolder } from '../helpers/temp-folder.ts';
+import { skillMd, tempFolder, writeTree } from '../helpers/temp-folder.ts';
 
 const TEA = { 'skills/tea/SKILL.md': skillMd({ name: 'tea', description: 'How to brew tea.' }, 'Boil water.') };
 
@@ -54,21 +54,25 @@ it('keeps the conversation until /new, and shows in /context what the next reque
   for (const part of systemText(model.requests[0]).split('\n\n---\n\n')) expect(stdout).toContain(part);
 });
 
-it('reloads after a turn that asked for it, before the next piped line', async () => {
+it('reloads after a turn that asked for it, before the next piped line, without what nobody has approved', async () => {
   const root = tempFolder(TEA);
   const manifest = 'id: hello\nname: Hello\nversion: 1.0.0\nagent: { integration_mode: tool }\ndescription: Greets.\n';
-  const model = await scriptedModel([
-    { call: 'write_file', args: { path: 'extensions/hello/manifest.yaml', content: manifest } },
-    { call: 'request_restart', args: {} },
-    { text: 'Restarting.' },
-    { text: 'done' },
-  ]);
+  const model = await scriptedModel((_request, index) => {
+    if (index === 0) return { call: 'write_file', args: { path: 'extensions/held/manifest.yaml', content: manifest } };
+    if (index === 1) {
+      // A person adds one meanwhile.
+      writeTree(root, { 'extensions/hello/manifest.yaml': manifest });
+      return { call: 'request_restart', args: {} };
+    }
+    return { text: 'done' };
+  });
   const { status, stdout } = await runCommand(['start', '--root', root], {
     input: 'make it\nwhat now\n/agents\n',
     environment: model.environment,
   });
   expect(status).toBe(0);
   expect(stdout).toContain('Extensions reloaded: 7 running.');
+  expect(stdout).toContain('wrote 1 file(s) of extensions/held that nobody has approved');
   expect(model.requests[3]?.tools?.map((tool) => tool.function.name)).toContain('hello');
   expect(stdout).toContain('hello  (tool)  Greets.');
   expect(stdout.match(/FILES +DESCRIPTION/g)).toHaveLength(1);
