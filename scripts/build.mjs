@@ -34,7 +34,7 @@ for (const entry of readdirSync('dist', { recursive: true, withFileTypes: true }
 
 function isUpToDate() {
   const built = statSync(join('dist', 'cli', 'main.js'), { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  const folders = ['kernel', 'cli', ...OWN_EXTENSIONS.map((id) => join('extensions', id))];
+  const folders = ['lib', 'kernel', 'cli', ...OWN_EXTENSIONS.map((id) => join('extensions', id))];
   const sources = folders.flatMap((folder) =>
     readdirSync(folder, { recursive: true, withFileTypes: true }).map((entry) => join(entry.parentPath, entry.name)),
   );

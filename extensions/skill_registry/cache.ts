@@ -1,7 +1,9 @@
 import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Problem } from 'skill-registry/kernel';
+import { whyNoSqlite } from '../../lib/sqlite/index.ts';
 import { isDamage, openCacheDatabase, removeFiles } from './cache-database.ts';
+import { storeUnavailable } from './errors.ts';
 import type { SqliteDatabase } from './open-database.ts';
 
 /** What can be made anew at any time, kept between processes where there is a place for it. */
@@ -81,6 +83,14 @@ export function cacheFileOf(root: string): string | undefined {
     statSync(join(root, name), { throwIfNoEntry: false })?.isDirectory(),
   );
   return isRoot ? join(root, 'data', 'skill_registry', 'cache.db') : undefined;
+}
+
+/** STORE_UNAVAILABLE, where no database can be opened at all. */
+export function storeProblems(root: string): readonly Problem[] {
+  const reason = whyNoSqlite();
+  if (reason === undefined) return [];
+  const { code, message } = storeUnavailable(reason);
+  return [{ code, severity: 'warning', file: join(root, 'data', 'skill_registry'), message }];
 }
 
 /** CACHE_UNAVAILABLE, if it is in memory though a file was asked for. */
