@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import type { SqliteStatement } from './database.ts';
+import type { SqliteStatement, SqliteValue } from './database.ts';
 import { SqliteUnavailable } from './failure.ts';
 
 /** What both engines have in common; what differs is in `open.ts`. */
@@ -62,30 +62,12 @@ function loadNodeSqlite(): Engine | undefined {
   const found = builtInSqlite();
   if (!found) return undefined;
   const { DatabaseSync } = found;
-  return (file) => {
-    const database = new DatabaseSync(file, { allowExtension: true });
-    database.enableLoadExtension(false);
-    return {
-      exec: (sql) => database.exec(sql),
-      prepare: (sql) => database.prepare(sql),
-      loadExtension(path) {
-        database.enableLoadExtension(true);
-        try {
-          database.loadExtension(path);
-        } finally {
-          database.enableLoadExtension(false);
-        }
-      },
-      close: () => database.close(),
-    };
-  };
+  const open = (file: string): EngineDatabase => new DatabaseSync(file, { allowExtension: true });
+  return bindsEmptyBlobs(open(':memory:')) ? open : (file) => withEmptyBlobs(open(file));
 }
 
 interface BuiltIn {
-  readonly DatabaseSync: new (
-    file: string,
-    options: { readonly allowExtension: boolean },
-  ) => EngineDatabase & { enableLoadExtension(allow: boolean): void };
+  readonly DatabaseSync: new (file: string, options: { readonly allowExtension: boolean }) => EngineDatabase;
 }
 
 /** Older ones call it experimental, on standard error, when it is loaded. */
@@ -97,4 +79,34 @@ function builtInSqlite(): BuiltIn | undefined {
   } finally {
     process.emitWarning = emitWarning;
   }
+}
+
+/** Node 22 and early versions of 24 bind NULL for bytes without memory, which is how an empty file is read. */
+function bindsEmptyBlobs(database: EngineDatabase): boolean {
+  const statement: SqliteStatement<{ kind: string }> = database.prepare('SELECT typeof(?) AS kind');
+  const bound = statement.get(new Uint8Array(new ArrayBuffer(0)));
+  database.close();
+  return bound?.kind === 'blob';
+}
+
+/** Empty as well, and somewhere. */
+const NO_BYTES = new Uint8Array(1).subarray(1);
+
+function withEmptyBlobs(database: EngineDatabase): EngineDatabase {
+  const mended = (values: readonly SqliteValue[]): readonly SqliteValue[] =>
+    values.map((value) => (value instanceof Uint8Array && value.length === 0 ? NO_BYTES : value));
+  return {
+    exec: (sql) => database.exec(sql),
+    prepare(sql) {
+      const statement = database.prepare(sql);
+      return {
+        run: (...values) => statement.run(...mended(values)),
+        get: (...values) => statement.get(...mended(values)),
+        all: (...values) => statement.all(...mended(values)),
+        iterate: (...values) => statement.iterate(...mended(values)),
+      };
+    },
+    loadExtension: (file) => database.loadExtension(file),
+    close: () => database.close(),
+  };
 }

@@ -33,6 +33,7 @@ describe('statements', () => {
     ['null', null, 'null'],
     ['bytes', new Uint8Array([0, 255, 7]), 'blob'],
     ['no bytes', new Uint8Array(0), 'blob'],
+    ['no bytes that lie nowhere', new Uint8Array(new ArrayBuffer(0)), 'blob'],
   ] as const)('bind %s and give it back', (_, value, kind) => {
     const row = open()
       .prepare<{ kind: string; value: unknown }>('SELECT typeof(?) AS kind, ? AS value')
@@ -83,6 +84,7 @@ describe('statements', () => {
     const statement = database.prepare('SELECT 1');
     database.close();
     database.close();
+    expect(() => database.loadExtension(getLoadablePath())).toThrow();
     expect(() => statement.get()).toThrow();
     expect(() => database.exec('SELECT 1')).toThrow();
   });
