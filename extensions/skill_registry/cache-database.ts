@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { rmSync, statSync } from 'node:fs';
+import { sqliteFailure } from '../../lib/sqlite/index.ts';
 import { openDatabase, type SqliteDatabase } from './open-database.ts';
 
 /**
@@ -12,7 +13,7 @@ import { openDatabase, type SqliteDatabase } from './open-database.ts';
  * @param file - Absolute, or `:memory:`.
  * @param schemas - `CREATE` statements of everybody who keeps something in it; together they are its version.
  * @param onMemory - Told why a file could not be used.
- * @throws when SQLite itself cannot be loaded.
+ * @throws `sqliteFailure`: `unavailable`, where SQLite itself cannot be loaded.
  */
 export function openCacheDatabase(
   file: string,
@@ -23,6 +24,7 @@ export function openCacheDatabase(
   try {
     return openAt(file, schemas);
   } catch (error) {
+    if (sqliteFailure(error) === 'unavailable') throw error;
     if (isDamage(error)) {
       removeFiles(file);
       try {
@@ -37,7 +39,7 @@ export function openCacheDatabase(
 
 /** Whether an error of a statement says that the file is no sound database. */
 export function isDamage(error: unknown): boolean {
-  return /^SQLITE_(CORRUPT|NOTADB)/.test(codeOf(error));
+  return sqliteFailure(error) === 'damaged';
 }
 
 /**
@@ -64,10 +66,10 @@ function openAt(file: string, schemas: readonly string[]): SqliteDatabase {
   const database = openDatabase(file, BUSY_MS);
   try {
     // It can be lost: a crash of the machine costs a rebuild.
-    database.pragma('synchronous = OFF');
+    database.exec('PRAGMA synchronous = OFF');
     // The file may have come with somebody's repository.
-    database.pragma('trusted_schema = OFF');
-    if (database.pragma('user_version', { simple: true }) !== version) create(database, schemas, version);
+    database.exec('PRAGMA trusted_schema = OFF');
+    if (versionIn(database) !== version) create(database, schemas, version);
     return database;
   } catch (error) {
     database.close();
@@ -82,30 +84,30 @@ function versionOf(schemas: readonly string[]): number {
 
 /** Several processes may find it empty at once. */
 function create(database: SqliteDatabase, schemas: readonly string[], version: number): void {
-  database
-    .transaction(() => {
-      if (database.pragma('user_version', { simple: true }) === version) return;
-      dropTables(database);
-      for (const schema of schemas) database.exec(schema);
-      database.pragma(`user_version = ${version}`);
-    })
-    .immediate();
+  database.transaction(() => {
+    if (versionIn(database) === version) return;
+    dropTables(database);
+    for (const schema of schemas) database.exec(schema);
+    database.exec(`PRAGMA user_version = ${version}`);
+  });
+}
+
+function versionIn(database: SqliteDatabase): number | undefined {
+  return database.prepare<{ user_version: number }>('PRAGMA user_version').get()?.user_version;
 }
 
 /** Of another version. Virtual ones first: they take their own tables with them. */
 function dropTables(database: SqliteDatabase): void {
   const all = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'";
   for (const kind of ["AND sql LIKE 'CREATE VIRTUAL%'", '']) {
-    for (const name of database.prepare(`${all} ${kind}`).pluck().all() as string[]) {
+    for (const { name } of database.prepare<{ name: string }>(`${all} ${kind}`).all()) {
       database.exec(`DROP TABLE IF EXISTS "${name.replaceAll('"', '""')}"`);
     }
   }
 }
 
-function codeOf(error: unknown): string {
-  return String((error as { readonly code?: unknown } | undefined)?.code ?? '');
-}
-
+/** Of the system (`EACCES`) the code, whose message would name the file again; of the database what it says. */
 function reasonOf(error: unknown): string {
-  return codeOf(error) || (error instanceof Error ? error.message : String(error));
+  const { code, message = String(error) } = error as { readonly code?: unknown; readonly message?: string };
+  return typeof code === 'string' && sqliteFailure(error) === undefined ? code : message;
 }

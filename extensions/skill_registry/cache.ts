@@ -2,8 +2,10 @@ import { hash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Problem } from 'skill-registry/kernel';
+import { whyNoSqlite } from '../../lib/sqlite/index.ts';
 import { userCacheDirectory } from '../../lib/trust/index.ts';
 import { isDamage, openCacheDatabase, removeFiles } from './cache-database.ts';
+import { storeUnavailable } from './errors.ts';
 import type { SqliteDatabase } from './open-database.ts';
 import { futureRealPath } from './sources/real-path.ts';
 
@@ -85,6 +87,14 @@ export function cacheFileOf(root: string, trusted: boolean): string {
   if (trusted && data?.isDirectory()) return join(root, 'data', 'skill_registry', 'cache.db');
   const key = hash('sha256', futureRealPath(root), 'hex').slice(0, 32);
   return join(userCacheDirectory(), 'roots', key, 'cache.db');
+}
+
+/** STORE_UNAVAILABLE, where no database can be opened at all. */
+export function storeProblems(root: string): readonly Problem[] {
+  const reason = whyNoSqlite();
+  if (reason === undefined) return [];
+  const { code, message } = storeUnavailable(reason);
+  return [{ code, severity: 'warning', file: join(root, 'data', 'skill_registry'), message }];
 }
 
 /** CACHE_UNAVAILABLE, if it is in memory though a file was asked for. */

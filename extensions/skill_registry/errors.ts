@@ -1,7 +1,7 @@
 import { CodedError } from 'skill-registry/kernel';
 
 /** Codes the registry throws; the tools answer with the same. Those of files are the kernel's. */
-export type RegistryErrorCode = 'INVALID_ARGUMENT' | 'SKILL_NOT_FOUND' | 'REGISTRY_CLOSED';
+export type RegistryErrorCode = 'INVALID_ARGUMENT' | 'SKILL_NOT_FOUND' | 'REGISTRY_CLOSED' | 'STORE_UNAVAILABLE';
 
 export function skillNotFound(skillId: string, nearest: readonly string[]): CodedError<RegistryErrorCode> {
   const near = nearest.length > 0 ? ` Nearest: ${nearest.join(', ')}.` : ' List the skills to see what there is.';
@@ -15,4 +15,10 @@ export function invalidArgument(message: string): CodedError<RegistryErrorCode> 
 
 export function registryClosed(): CodedError<RegistryErrorCode> {
   return new CodedError('REGISTRY_CLOSED', 'The registry has been closed; create a new one.');
+}
+
+/** @param reason - Why no database can be opened, and the remedy. */
+export function storeUnavailable(reason: string): CodedError<RegistryErrorCode> {
+  const effect = 'The history can be neither read nor kept here, so skills are found and read, but not changed.';
+  return new CodedError('STORE_UNAVAILABLE', `${effect} ${reason}`);
 }

@@ -14,7 +14,7 @@ export function openHistoryDatabase(file: string, migrations: readonly string[] 
   let database: SqliteDatabase | undefined;
   try {
     database = openDatabase(file);
-    database.pragma('synchronous = FULL');
+    database.exec('PRAGMA synchronous = FULL');
     const found = versionOf(database);
     if (found > migrations.length) throw historyNewer(file, found, migrations.length);
     if (found < migrations.length) migrate(database, file, found, migrations);
@@ -29,7 +29,7 @@ export function openHistoryDatabase(file: string, migrations: readonly string[] 
 export function assertSound(database: SqliteDatabase, file: string): void {
   let verdict: unknown;
   try {
-    verdict = database.pragma('quick_check(1)', { simple: true });
+    verdict = database.prepare<{ quick_check: unknown }>('PRAGMA quick_check(1)').get()?.quick_check;
   } catch (error) {
     throw historyUnusable(file, error);
   }
@@ -66,19 +66,17 @@ export function backupOf(file: string, version: number): string {
 // --- internal ---
 
 function versionOf(database: SqliteDatabase): number {
-  return database.pragma('user_version', { simple: true }) as number;
+  return database.prepare<{ user_version: number }>('PRAGMA user_version').get()?.user_version ?? 0;
 }
 
 function migrate(database: SqliteDatabase, file: string, found: number, migrations: readonly string[]): void {
   if (found > 0) backUp(database, backupOf(file, found));
-  database
-    .transaction(() => {
-      // Another process may have been faster.
-      const now = versionOf(database);
-      for (const sql of migrations.slice(now)) database.exec(sql);
-      database.pragma(`user_version = ${migrations.length}`);
-    })
-    .immediate();
+  database.transaction(() => {
+    // Another process may have been faster.
+    const now = versionOf(database);
+    for (const sql of migrations.slice(now)) database.exec(sql);
+    database.exec(`PRAGMA user_version = ${migrations.length}`);
+  });
 }
 
 /** A backup that is there already was made by a migration that did not finish; the database is still as it was. */

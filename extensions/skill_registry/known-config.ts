@@ -43,13 +43,13 @@ function keyOf(input: SkillRegistryConfigInput, file: string): string | undefine
 }
 
 function find(database: Database, key: string): ReadConfig | undefined {
-  const text = database.prepare('SELECT config FROM read_configs WHERE key = ?').pluck().get(key);
-  return typeof text === 'string' ? (JSON.parse(text) as ReadConfig) : undefined;
+  const row = database.prepare<{ config: string }>('SELECT config FROM read_configs WHERE key = ?').get(key);
+  return row && (JSON.parse(row.config) as ReadConfig);
 }
 
 function keep(database: Database, key: string, read: ReadConfig): void {
-  const count = database.prepare('SELECT count(*) FROM read_configs').pluck().get() as number;
-  if (count >= MAX_KEPT) database.exec('DELETE FROM read_configs');
+  const kept = database.prepare<{ n: number }>('SELECT count(*) AS n FROM read_configs').get();
+  if (kept && kept.n >= MAX_KEPT) database.exec('DELETE FROM read_configs');
   database.prepare('INSERT OR REPLACE INTO read_configs (key, config) VALUES (?, ?)').run(key, JSON.stringify(read));
 }
 

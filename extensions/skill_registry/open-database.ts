@@ -1,25 +1,21 @@
 import { mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import Database from 'better-sqlite3';
+import { openSqlite, type SqliteDatabase } from '../../lib/sqlite/index.ts';
 
-export type SqliteDatabase = Database.Database;
-
-/** How long a writer waits for another process, at most; statements here take milliseconds. */
-const BUSY_MS = 5_000;
+export type { SqliteDatabase };
 
 /**
  * Opens a SQLite file in write-ahead mode, so that readers of several processes never wait for a writer; its folder is made.
  *
  * @param file - Absolute, or `:memory:`.
  * @param busyMs - How long a writer waits for another process, in milliseconds. Default: 5,000.
- * @throws what better-sqlite3 throws: SQLITE_NOTADB, SQLITE_CORRUPT, SQLITE_CANTOPEN, SQLITE_READONLY ...
+ * @throws what `sqliteFailure` tells apart.
  */
-export function openDatabase(file: string, busyMs: number = BUSY_MS): SqliteDatabase {
+export function openDatabase(file: string, busyMs?: number): SqliteDatabase {
   if (file !== ':memory:') mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  const database = new Database(file, { timeout: busyMs });
+  const database = openSqlite(file, busyMs);
   try {
-    database.pragma('journal_mode = WAL');
-    database.pragma('foreign_keys = ON');
+    database.exec('PRAGMA journal_mode = WAL; PRAGMA foreign_keys = ON');
     return database;
   } catch (error) {
     database.close();

@@ -6,8 +6,8 @@ import { createMeaning, type Meaning } from './search/meaning.ts';
 
 export interface OpenMeaningOptions {
   readonly config: EmbeddingsConfig;
-  /** The cache's database, with the tables of `VECTOR_SCHEMA`; `close` closes it. */
-  readonly database: SqliteDatabase;
+  /** Opens the cache's database, with the tables of `VECTOR_SCHEMA`; `close` closes it. */
+  readonly database: () => SqliteDatabase;
   /** Named in problems. */
   readonly configFile: string;
   /** The bytes of SKILL.md; may throw. */
@@ -19,7 +19,7 @@ export interface OpenMeaningOptions {
 }
 
 /** Search by meaning through the endpoint that the config names. */
-export function openMeaning({ config, getSecret, readSkill, ...rest }: OpenMeaningOptions): Meaning {
+export function openMeaning({ config, database, getSecret, readSkill, ...rest }: OpenMeaningOptions): Meaning {
   const { base_url: baseUrl, model, timeout_ms: timeoutMs, batch } = config;
   const readText = (skill: Skill): string | undefined => {
     try {
@@ -30,12 +30,17 @@ export function openMeaning({ config, getSecret, readSkill, ...rest }: OpenMeani
     }
   };
   const endpoint = { baseUrl, model, key: keyFor(baseUrl, getSecret) };
-  const meaning = createMeaning({ endpoint, timeoutMs, batch, readText, pace: createPace, ...rest });
+  let opened: SqliteDatabase | undefined;
+  const open = (): SqliteDatabase => {
+    opened = database();
+    return opened;
+  };
+  const meaning = createMeaning({ endpoint, timeoutMs, batch, database: open, readText, pace: createPace, ...rest });
   return {
     ...meaning,
     close() {
       meaning.close();
-      rest.database.close();
+      opened?.close();
     },
   };
 }

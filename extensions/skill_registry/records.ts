@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Problem } from 'skill-registry/kernel';
+import { whyNoSqlite } from '../../lib/sqlite/index.ts';
 import { registryClosed } from './errors.ts';
 import { isAtRest } from './history-database.ts';
 import type { OpenRecords } from './open-records.ts';
@@ -62,7 +63,7 @@ export function createRecords(
     async recover() {
       // Asked of the database alone: a start that has nothing to end need not load what ends it.
       const file = join(options.dataDir, 'history.db');
-      if (existsSync(file) && !isAtRest(file)) await (await open()).recover();
+      if (existsSync(file) && whyNoSqlite() === undefined && !isAtRest(file)) await (await open()).recover();
     },
     problems: (): readonly Problem[] => opened?.problems() ?? [],
     keep: async (...args) => (await open()).keep(...args),

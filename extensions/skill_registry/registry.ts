@@ -1,8 +1,9 @@
 import { join, resolve } from 'node:path';
 import { countTokens, type Problem, type TurnContext } from 'skill-registry/kernel';
+import { whyNoSqlite } from '../../lib/sqlite/index.ts';
 import { createAddSource } from './add-source.ts';
 import type { Skill, SkillLoadedEvent, SkillRegistry } from './api.ts';
-import { cacheFileOf, cacheProblems, createCache } from './cache.ts';
+import { cacheFileOf, cacheProblems, createCache, storeProblems } from './cache.ts';
 import { openCacheDatabase } from './cache-database.ts';
 import { createCatalog } from './catalog/catalog.ts';
 import { createPace } from './catalog/pace.ts';
@@ -106,7 +107,6 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
   const openIndex = () => openCacheDatabase(cacheFile ?? ':memory:', SCHEMAS);
   const searcher = createSearcher({
     database: openIndex,
-    spare: () => openCacheDatabase(':memory:', SCHEMAS),
     readSkill,
     pace: createPace,
   });
@@ -115,7 +115,7 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
       ? undefined
       : (await import('./open-meaning.ts')).openMeaning({
           config: config.embeddings,
-          database: openIndex(),
+          database: openIndex,
           configFile,
           readSkill,
           getSecret: (name) => options.getSecret?.(name),
@@ -220,6 +220,7 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
       ...ledger.problems(catalog.snapshot()),
       ...watchProblems.values(),
       ...records.problems(),
+      ...storeProblems(root),
       ...cacheProblems(cacheFile, cache),
       ...(meaning?.problems() ?? []),
     ],
@@ -253,7 +254,10 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
       count();
       prepare();
       const follow = (listener: () => void): (() => void) => catalog.onChange(listener);
-      const kept = config.watch.mode === 'off' ? undefined : records.keep(ended, follow, tellProblems);
+      const kept =
+        config.watch.mode === 'off' || whyNoSqlite() !== undefined
+          ? undefined
+          : records.keep(ended, follow, tellProblems);
       await watchCatalog({ catalog, watch: config.watch, scanDepth, onMode, onError }, ended);
       await kept;
       for (const unsubscribe of unsubscribers) unsubscribe();

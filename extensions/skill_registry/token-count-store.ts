@@ -43,7 +43,7 @@ export function createTokenCountStore(cache: Cache): TokenCountStore {
         const { l1 = null, l2 = null } = all().get(key) ?? {};
         put.run(digest, id, codeVersion() ?? '', l1, l2);
       }
-    })();
+    });
   };
   const flush = (): void => {
     if (fresh.size > 0 && codeVersion() !== undefined) cache.use(write);
@@ -71,6 +71,13 @@ export function createTokenCountStore(cache: Cache): TokenCountStore {
 
 // --- internal ---
 
+interface CountRow {
+  readonly digest: string;
+  readonly id: string;
+  readonly l1: number | null;
+  readonly l2: number | null;
+}
+
 type Database = Parameters<Parameters<Cache['look']>[0]>[0];
 
 /** A digest holds no blank. */
@@ -80,11 +87,10 @@ function keyOf({ digest, id }: Skill): string {
 
 function readCounts(database: Database): Map<string, KnownCounts> {
   const rows = database
-    .prepare('SELECT digest, id, l1, l2 FROM token_counts WHERE code = ?')
-    .raw()
-    .all(codeVersion() ?? '') as [string, string, number | null, number | null][];
+    .prepare<CountRow>('SELECT digest, id, l1, l2 FROM token_counts WHERE code = ?')
+    .all(codeVersion() ?? '');
   return new Map(
-    rows.map(([digest, id, l1, l2]) => [
+    rows.map(({ digest, id, l1, l2 }) => [
       `${digest} ${id}`,
       { ...(l1 === null ? {} : { l1 }), ...(l2 === null ? {} : { l2 }) },
     ]),
@@ -99,5 +105,5 @@ function forget(database: Database, keys: readonly string[]): void {
       remove.run(key.slice(0, blank), key.slice(blank + 1));
     }
     database.prepare('DELETE FROM token_counts WHERE code <> ?').run(codeVersion() ?? '');
-  })();
+  });
 }

@@ -3,8 +3,11 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { type Import, importsOf, ROOT, sourceFiles } from './imports.ts';
 
-const { dependencies, imports } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+const { dependencies, optionalDependencies, imports } = JSON.parse(
+  readFileSync(join(ROOT, 'package.json'), 'utf8'),
+) as {
   dependencies: Record<string, string>;
+  optionalDependencies: Record<string, string>;
   /** Names of our own for packages. */
   imports: Record<string, unknown>;
 };
@@ -20,7 +23,9 @@ function isPackage(target: string): boolean {
   return (
     target.startsWith('node:') ||
     Object.hasOwn(imports, target) ||
-    Object.keys(dependencies).some((name) => target === name || target.startsWith(`${name}/`))
+    Object.keys({ ...dependencies, ...optionalDependencies }).some(
+      (name) => target === name || target.startsWith(`${name}/`),
+    )
   );
 }
 
@@ -28,18 +33,36 @@ function extensionOf(path: string): string | undefined {
   return /^extensions\/([^/]+)\//.exec(path)?.[1];
 }
 
-it('lets lib import itself and packages alone', () => {
+/** Through its one door. */
+function isLibrary(target: string): boolean {
+  return /^lib\/[^/]+\/index\.ts$/.test(target);
+}
+
+it('lets lib import its own folder, the doors of its other folders, and packages', () => {
   const wrong = sourceFiles('lib')
     .flatMap(importsOf)
-    .filter(({ target }) => !target.startsWith('lib/') && !isPackage(target));
+    .filter(({ file, target }) => {
+      const folder = /^lib\/[^/]+\//.exec(file)?.[0];
+      return !(folder && target.startsWith(folder)) && !isLibrary(target) && !isPackage(target);
+    });
   expect(wrong.map(show)).toEqual([]);
+});
+
+it('opens databases in lib/sqlite and nowhere else', () => {
+  const folders = ['lib', 'kernel', 'extensions', 'cli', 'test', 'examples', 'bench', 'scripts'];
+  const engines = /\b(?:from|import|require|getBuiltinModule)\b[^\n;]*?['"`](?:better-sqlite3|node:sqlite)['"`]/;
+  const wrong = folders
+    .flatMap((folder) => sourceFiles(folder))
+    .filter((file) => !file.startsWith('lib/sqlite/') && engines.test(readFileSync(join(ROOT, file), 'utf8')));
+  expect(wrong).toEqual([]);
 });
 
 it('lets the kernel import itself, lib and packages, and no extension by name', () => {
   const wrong = sourceFiles('kernel')
     .flatMap(importsOf)
     .filter(
-      ({ target }) => !/^(kernel|lib)\//.test(target) && target !== 'skill-registry/kernel' && !isPackage(target),
+      ({ target }) =>
+        !target.startsWith('kernel/') && target !== 'skill-registry/kernel' && !isLibrary(target) && !isPackage(target),
     );
   expect(wrong.map(show)).toEqual([]);
   const names = sourceFiles('kernel').filter((file) =>
@@ -52,7 +75,7 @@ it('lets the kernel import itself, lib and packages, and no extension by name', 
 
 it('lets an extension import the contract, its own folder, lib, packages, and types of another one’s api.ts', () => {
   const allowed = ({ file, target, typeOnly }: Import): boolean => {
-    if (target === 'skill-registry/kernel' || target.startsWith('lib/') || isPackage(target)) return true;
+    if (target === 'skill-registry/kernel' || isLibrary(target) || isPackage(target)) return true;
     if (extensionOf(target) === extensionOf(file)) return true;
     return typeOnly && /^extensions\/[^/]+\/api\.ts$/.test(target);
   };
@@ -100,7 +123,7 @@ it('lets the command import the two public doors and packages, nothing behind th
     .filter(({ file, target, typeOnly, dynamic }) => {
       if (target === 'skill-registry' || target === 'skill-registry/kernel') return false;
       if (target === 'skill-registry/mcp') return file !== 'cli/commands/mcp.ts' || !(typeOnly || dynamic);
-      return !/^(cli|lib)\//.test(target) && !isPackage(target);
+      return !target.startsWith('cli/') && !isLibrary(target) && !isPackage(target);
     });
   expect(wrong.map(show)).toEqual([]);
 });

@@ -13,10 +13,10 @@ export interface Import {
   readonly dynamic: boolean;
 }
 
-/** Every `.ts` file below a folder of the repository, relative to it; installed packages are not ours. */
+/** Every `.ts` and `.mjs` file below a folder of the repository, relative to it; installed packages are not ours. */
 export function sourceFiles(folder: string): readonly string[] {
   return readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .filter((entry) => entry.isFile() && /\.(ts|mjs)$/.test(entry.name))
     .map((entry) => relative(ROOT, join(entry.parentPath, entry.name)))
     .filter((file) => !file.includes('node_modules/'))
     .sort();

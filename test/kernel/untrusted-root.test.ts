@@ -43,7 +43,7 @@ it('runs nothing of a root that was not approved, reads its .env and settings no
 });
 
 it('gives the .env and the settings of a root to extensions when it was approved', async () => {
-  const seen = '`${this.context.config.level} ${this.context.getSecret("SECRET_OF_ROOT")} ${this.context.trusted}`';
+  const seen = `[this.context.config.level, this.context.getSecret('SECRET_OF_ROOT'), this.context.trusted].join(' ')`;
   const command = `{ name: 'seen', description: '', execute: async () => ({ kind: 'print', text: ${seen} }) }`;
   const root = tempFolder({
     '.env': 'SECRET_OF_ROOT=x\n',

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import { expect, it } from 'vitest';
+import { openSqlite } from '../../lib/sqlite/index.ts';
 import { skill } from '../helpers/boot-root.ts';
 import { embeddingsServer } from '../helpers/embeddings-server.ts';
 import { callTool, httpClient, serveRegistry } from '../helpers/mcp.ts';
@@ -32,7 +32,7 @@ it('Y31 the catalog and its full text are kept in SQLite, and list_skills finds 
   const found = await runRegistryTool(registry, 'list_skills', { query: 'kneading dough' });
   expect(found).toMatchObject({ success: true, total: 1, skills: [{ skill_id: 'bread' }] });
   await registry.close();
-  const database = new Database(join(root, 'data/skill_registry/cache.db'), { readonly: true });
+  const database = openSqlite(join(root, 'data/skill_registry/cache.db'));
   expect(database.prepare('SELECT count(*) AS n FROM search_document').get()).toEqual({ n: 2 });
   database.close();
 });

@@ -1,6 +1,5 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import { expect, it } from 'vitest';
 import {
   assertSound,
@@ -9,6 +8,7 @@ import {
   openHistoryDatabase,
 } from '../../extensions/skill_registry/history-database.ts';
 import { historyUnusable } from '../../extensions/skill_registry/proposals/errors.ts';
+import { openSqlite } from '../../lib/sqlite/index.ts';
 import { tempFolder } from '../helpers/temp-folder.ts';
 
 const ONE = 'CREATE TABLE thing (name TEXT)';
@@ -22,7 +22,7 @@ it('migrates an older history after a backup, and keeps what is in it', () => {
   const second = openHistoryDatabase(file, [ONE, TWO]);
   expect(second.prepare('SELECT * FROM thing').all()).toEqual([{ name: 'tea', size: null }]);
   second.close();
-  const backup = new Database(backupOf(file, 1));
+  const backup = openSqlite(backupOf(file, 1));
   expect(backup.prepare('SELECT * FROM thing').all()).toEqual([{ name: 'tea' }]);
   backup.close();
 });
@@ -39,7 +39,7 @@ it('undoes a migration that fails, and the backup is there', () => {
   openHistoryDatabase(file, [ONE]).close();
   expect(() => openHistoryDatabase(file, [ONE, `${TWO}; nonsense`])).toThrow(/cannot be used/);
   const reopened = openHistoryDatabase(file, [ONE]);
-  expect(reopened.pragma('table_info(thing)')).toHaveLength(1);
+  expect(reopened.prepare('PRAGMA table_info(thing)').all()).toHaveLength(1);
   reopened.close();
   expect(existsSync(backupOf(file, 1))).toBe(true);
 });
@@ -59,7 +59,7 @@ it('finds damage in the middle of the file before anything is written', () => {
   const database = openHistoryDatabase(file);
   const insert = database.prepare('INSERT INTO blob (digest, size, deflated, bytes) VALUES (?, 1, 0, ?)');
   for (let i = 0; i < 200; i++) insert.run(`sha256:${i}`, Buffer.alloc(2000, i));
-  database.pragma('wal_checkpoint(TRUNCATE)');
+  database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   database.close();
   const bytes = readFileSync(file);
   bytes.fill(0xaa, bytes.length / 2, bytes.length / 2 + 8192);

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import { createSkillRegistry } from 'skill-registry';
 import { expect, it } from 'vitest';
+import { openSqlite } from '../../lib/sqlite/index.ts';
 import { TEA } from '../helpers/tea.ts';
 import { tempFolder } from '../helpers/temp-folder.ts';
 
@@ -49,13 +49,13 @@ it('lets fifty processes approve, reject and edit the same ten proposals without
     );
   }
   const approved = all.filter(({ state }) => state === 'approved');
-  const database = new Database(join(root, 'data/skill_registry/history.db'), { readonly: true });
+  const database = openSqlite(join(root, 'data/skill_registry/history.db'));
   const made = database
     .prepare('SELECT proposal, count(*) AS n FROM revision WHERE proposal IS NOT NULL GROUP BY proposal')
     .all();
   expect(made).toHaveLength(approved.length);
   expect((made as { n: number }[]).every(({ n }) => n === 1)).toBe(true);
-  expect(database.pragma('integrity_check', { simple: true })).toBe('ok');
+  expect(database.prepare('PRAGMA integrity_check').all()).toEqual([{ integrity_check: 'ok' }]);
   // An edit that was in the file when somebody looked is in the history, taken over or as one that came too late.
   const events = database
     .prepare("SELECT count(*) AS n FROM proposal_event WHERE kind IN ('edited', 'late-edit')")

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import { createSkillRegistry, type SkillRegistry } from 'skill-registry';
 import { expect, it } from 'vitest';
 import { digestOf } from '../../extensions/skill_registry/proposals/blobs.ts';
+import { openSqlite } from '../../lib/sqlite/index.ts';
 import { seededRandom } from '../helpers/seeded-random.ts';
 import { TEA } from '../helpers/tea.ts';
 import { tempFolder } from '../helpers/temp-folder.ts';
@@ -84,9 +84,9 @@ async function prepare(root: string, action: string, kill: number, random: () =>
 async function verify(root: string, where: string): Promise<void> {
   const data = join(root, 'data/skill_registry');
   await withRegistry(root, async (registry) => {
-    const database = new Database(join(data, 'history.db'));
+    const database = openSqlite(join(data, 'history.db'));
     const all = <T>(sql: string): readonly T[] => database.prepare(sql).all() as T[];
-    expect(database.pragma('integrity_check', { simple: true }), where).toBe('ok');
+    expect(all('PRAGMA integrity_check'), where).toEqual([{ integrity_check: 'ok' }]);
     expect(all('SELECT id FROM operation'), where).toEqual([]);
 
     for (const folder of readdirSync(join(root, 'skills'))) {

@@ -23,11 +23,18 @@ async function trappedWorkspace(): Promise<Workspace & { outside: string }> {
  * itself in `data` is left out; it may be written at any time.
  */
 function photograph(dir: string): readonly string[] {
-  return readdirSync(dir, { recursive: true, withFileTypes: true })
-    .map((entry) => join(entry.parentPath, entry.name))
+  return pathsBelow(dir)
     .filter((path) => !path.startsWith(join(dir, 'data')))
     .map((path) => `${path} ${lstatSync(path).mode} ${lstatSync(path).isFile() ? readFileSync(path, 'utf8') : ''}`)
     .sort();
+}
+
+/** Without what links lead to; the `recursive` of Node 22 and later would follow them. */
+function pathsBelow(dir: string): readonly string[] {
+  return readdirSync(dir, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(dir, entry.name);
+    return entry.isDirectory() ? [path, ...pathsBelow(path)] : [path];
+  });
 }
 
 describe('reading', () => {

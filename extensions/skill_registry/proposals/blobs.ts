@@ -22,9 +22,10 @@ export function putBlob(database: SqliteDatabase, bytes: Buffer): string {
 
 /** @throws when there is none: a digest in the database always has its content. */
 export function getBlob(database: SqliteDatabase, digest: string): Buffer {
-  const row = database.prepare('SELECT deflated, bytes FROM blob WHERE digest = ?').get(digest) as
-    | { deflated: number; bytes: Buffer }
-    | undefined;
+  const row = database
+    .prepare<{ deflated: number; bytes: Uint8Array }>('SELECT deflated, bytes FROM blob WHERE digest = ?')
+    .get(digest);
   if (!row) throw new Error(`history.db has no content ${digest}`);
-  return row.deflated ? inflateRawSync(row.bytes) : row.bytes;
+  const { buffer, byteOffset, byteLength } = row.bytes;
+  return row.deflated ? inflateRawSync(row.bytes) : Buffer.from(buffer, byteOffset, byteLength);
 }

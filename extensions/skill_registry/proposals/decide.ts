@@ -50,12 +50,10 @@ export async function reject(
   if (reason.trim() === '') throw invalidArgument('A rejection needs a reason: whoever proposed it learns from it.');
   return whileUndecided(shelf, writer, id, retrieval, (row, database) => {
     const decision = { state: 'rejected', decided_by: by, decided_at: writer.now(), decision_reason: reason } as const;
-    database
-      .transaction(() => {
-        updateProposal(database, row.id, { ...decision, conflict: null });
-        addEvent(database, row.id, 'rejected', { by, at: decision.decided_at }, { reason });
-      })
-      .immediate();
+    database.transaction(() => {
+      updateProposal(database, row.id, { ...decision, conflict: null });
+      addEvent(database, row.id, 'rejected', { by, at: decision.decided_at }, { reason });
+    });
     return { proposal_id: row.id, state: 'rejected', skill_id: row.skill_id, revision: null, merged: false };
   });
 }
@@ -71,12 +69,10 @@ export async function recommend(
 ): Promise<void> {
   if (reason.trim() === '') throw invalidArgument('A recommendation needs a reason.');
   await whileUndecided(shelf, writer, id, retrieval, (row, database) => {
-    database
-      .transaction(() => {
-        updateProposal(database, row.id, {});
-        addEvent(database, row.id, 'recommended', { by, at: writer.now() }, { verdict, reason });
-      })
-      .immediate();
+    database.transaction(() => {
+      updateProposal(database, row.id, {});
+      addEvent(database, row.id, 'recommended', { by, at: writer.now() }, { verdict, reason });
+    });
   });
 }
 

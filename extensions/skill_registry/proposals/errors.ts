@@ -1,4 +1,6 @@
 import { CodedError, describeError, isCodedError } from 'skill-registry/kernel';
+import { sqliteFailure } from '../../../lib/sqlite/index.ts';
+import { storeUnavailable } from '../errors.ts';
 
 /** What proposals, revisions and direct changes throw, beside the codes of the registry and of files. */
 export type HistoryErrorCode =
@@ -24,10 +26,11 @@ type HistoryError = CodedError<HistoryErrorCode>;
 /** What an error of the database means. A file that may not be written is not damaged, and one that others hold is not, either. */
 export function historyUnusable(file: string, cause: unknown): CodedError {
   if (isCodedError(cause)) return cause;
+  const failure = sqliteFailure(cause) ?? '';
+  if (failure === 'unavailable') return storeUnavailable(describeError(cause));
   const code = String((cause as { code?: unknown }).code);
-  if (/^SQLITE_(BUSY|LOCKED)/.test(code))
-    return new CodedError('HISTORY_BUSY', `Somebody else holds ${file}. Try again.`);
-  if (/^(E[A-Z]+|SQLITE_(READONLY|CANTOPEN|FULL|PERM).*)$/.test(code)) {
+  if (failure === 'busy') return new CodedError('HISTORY_BUSY', `Somebody else holds ${file}. Try again.`);
+  if (/^E[A-Z]+$/.test(code) || ['readonly', 'cantopen', 'full'].includes(failure)) {
     const message = `The history in ${file} cannot be written (${describeError(cause)}). Whoever changes skills needs the right to.`;
     return new CodedError('WRITE_FAILED', message, { file }, cause);
   }

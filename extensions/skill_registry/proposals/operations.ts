@@ -142,15 +142,13 @@ function commit(operation: Operation, { database, maxBytes, onCommit, dataDir }:
   const { place, kind, by, at, reason, proposal, target, move } = operation;
   const folder = move?.direction === 'out' ? join(dataDir, move.folder) : folderOf(place);
   const tree = readFolderTree(folder, maxBytes);
-  return database
-    .transaction(() => {
-      const note = { kind, by, at, reason, proposal, target };
-      const revision = addRevision(database, place.key, place.skillId, tree, note);
-      onCommit(operation, revision);
-      forget(operation, database);
-      return revision;
-    })
-    .immediate();
+  return database.transaction(() => {
+    const note = { kind, by, at, reason, proposal, target };
+    const revision = addRevision(database, place.key, place.skillId, tree, note);
+    onCommit(operation, revision);
+    forget(operation, database);
+    return revision;
+  });
 }
 
 function forget({ id }: Operation, database: SqliteDatabase): void {

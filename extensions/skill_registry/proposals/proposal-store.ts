@@ -1,3 +1,4 @@
+import { CodedError } from 'skill-registry/kernel';
 import type { SqliteDatabase } from '../open-database.ts';
 import type { Check } from './checks.ts';
 import { proposalAmbiguous, proposalNotFound } from './errors.ts';
@@ -58,18 +59,23 @@ export type EventKind =
   | 'approved'
   | 'rejected';
 
+/** @throws NOT_TEXT for a NUL character: some versions of Node would show a reviewer only what stands before it. */
 export function insertProposal(database: SqliteDatabase, row: NewProposal): void {
+  for (const [name, value] of Object.entries(row)) {
+    if (typeof value !== 'string' || !value.includes('\0')) continue;
+    throw new CodedError('NOT_TEXT', `The ${name} of the proposal holds a NUL character. Leave it out.`);
+  }
   const names = Object.keys(row);
-  const marks = names.map((name) => `@${name}`).join(', ');
-  database.prepare(`INSERT INTO proposal (${names.join(', ')}) VALUES (${marks})`).run(row);
+  const marks = names.map(() => '?').join(', ');
+  database.prepare(`INSERT INTO proposal (${names.join(', ')}) VALUES (${marks})`).run(...Object.values(row));
 }
 
 /** Changes fields of a row; its file is due to be written anew. */
 export function updateProposal(database: SqliteDatabase, id: string, fields: Partial<ProposalRow>): void {
-  const sets = Object.keys(fields).map((name) => `${name} = @${name}`);
+  const sets = Object.keys(fields).map((name) => `${name} = ?`);
   database
-    .prepare(`UPDATE proposal SET ${[...sets, 'version = version + 1', 'file_due = 1'].join(', ')} WHERE id = @id`)
-    .run({ ...fields, id });
+    .prepare(`UPDATE proposal SET ${[...sets, 'version = version + 1', 'file_due = 1'].join(', ')} WHERE id = ?`)
+    .run(...Object.values(fields), id);
 }
 
 export function noteFileWritten(database: SqliteDatabase, id: string, digest: string): void {
@@ -95,10 +101,9 @@ export function addEvent(
 
 /** Newest first. @param state - Default: open and stale. */
 export function proposalRows(database: SqliteDatabase, state?: ProposalState | 'all'): readonly ProposalRow[] {
-  const where =
-    state === 'all' ? '' : state === undefined ? "WHERE state IN ('open', 'stale')" : 'WHERE state = @state';
-  const rows = database.prepare(`SELECT * FROM proposal ${where} ORDER BY seq DESC`);
-  return (where.includes('@') ? rows.all({ state }) : rows.all()) as ProposalRow[];
+  const states = state === 'all' ? [] : state === undefined ? ['open', 'stale'] : [state];
+  const where = states.length === 0 ? '' : `WHERE state IN (${states.map(() => '?').join(', ')})`;
+  return database.prepare<ProposalRow>(`SELECT * FROM proposal ${where} ORDER BY seq DESC`).all(...states);
 }
 
 export function dueRows(database: SqliteDatabase): readonly ProposalRow[] {

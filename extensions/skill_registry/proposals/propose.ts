@@ -77,13 +77,11 @@ export async function submit(
       if (twin !== undefined) throw proposalDuplicate(twin);
       const open = database.prepare("SELECT count(*) AS n FROM proposal WHERE state = 'open'").get() as { n: number };
       if (open.n >= MAX_OPEN) throw invalidArgument(`${MAX_OPEN} proposals are open; have some reviewed first.`);
-      database
-        .transaction(() => {
-          if (after) putBlob(database, after);
-          insertProposal(database, whole);
-          addEvent(database, whole.id, 'created', { by: whole.author, at: whole.created });
-        })
-        .immediate();
+      database.transaction(() => {
+        if (after) putBlob(database, after);
+        insertProposal(database, whole);
+        addEvent(database, whole.id, 'created', { by: whole.author, at: whole.created });
+      });
       writer.step('row');
       return true;
     });

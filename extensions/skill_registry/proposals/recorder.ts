@@ -37,9 +37,7 @@ export function createRecorder(shelf: Shelf, writer: Writer): Recorder {
     if (tree.files.length === 0) return;
     const database = writer.database();
     const kind = lastRevision(database, place) ? 'edited' : 'seen';
-    database
-      .transaction(() => addRevision(database, place, skill.id, tree, { kind, by: 'unknown', at: writer.now() }))
-      .immediate();
+    database.transaction(() => addRevision(database, place, skill.id, tree, { kind, by: 'unknown', at: writer.now() }));
     recorded.set(place, stamp);
   };
 

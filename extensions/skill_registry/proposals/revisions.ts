@@ -38,21 +38,12 @@ export function addRevision(
   database
     .prepare(
       `INSERT INTO revision (place, number, skill_id, digest, tree, kind, at, by, reason, proposal, target)
-       VALUES (@place, @number, @skillId, @digest, @tree, @kind, @at, @by, @reason, @proposal, @target)`,
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     )
-    .run({
-      place,
-      number,
-      skillId,
-      digest,
-      tree: JSON.stringify(tree.files),
-      kind: note.kind,
-      at: note.at,
-      by: note.by,
-      reason: note.reason ?? null,
-      proposal: note.proposal ?? null,
-      target: note.target ?? null,
-    });
+    .run(
+      ...[place, number, skillId, digest, JSON.stringify(tree.files), note.kind, note.at, note.by],
+      ...[note.reason ?? null, note.proposal ?? null, note.target ?? null],
+    );
   return lastRevision(database, place) as Revision;
 }
 

@@ -134,15 +134,13 @@ function keep(
   const twin = next.state === 'open' ? openDuplicate(database, next) : undefined;
   if (twin !== undefined && twin !== row.id)
     return { row, text, problem: `the open proposal ${twin} asks for the same change.` };
-  database
-    .transaction(() => {
-      const before = putBlob(database, Buffer.from(JSON.stringify(documentOf(database, row))));
-      const after = putBlob(database, Buffer.from(text));
-      if (content) putBlob(database, content);
-      // What the person wrote is what is known now; it is replaced when the proposal changes.
-      updateProposal(database, row.id, { ...fields, file_digest: digestOf(text) });
-      if (!isSame) addEvent(database, row.id, 'edited', { by: 'person', at }, { before, after });
-    })
-    .immediate();
+  database.transaction(() => {
+    const before = putBlob(database, Buffer.from(JSON.stringify(documentOf(database, row))));
+    const after = putBlob(database, Buffer.from(text));
+    if (content) putBlob(database, content);
+    // What the person wrote is what is known now; it is replaced when the proposal changes.
+    updateProposal(database, row.id, { ...fields, file_digest: digestOf(text) });
+    if (!isSame) addEvent(database, row.id, 'edited', { by: 'person', at }, { before, after });
+  });
   return { row: findRow(database, row.id), text };
 }

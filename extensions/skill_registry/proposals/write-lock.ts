@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import Database from 'better-sqlite3';
-import { fileIdentity } from '../open-database.ts';
+import { openSqlite, sqliteFailure } from '../../../lib/sqlite/index.ts';
+import { fileIdentity, type SqliteDatabase } from '../open-database.ts';
 import { historyBusy } from './errors.ts';
 
 /**
@@ -27,18 +27,18 @@ const MAX_PAUSE_MS = 50;
 
 /** @param file - Absolute. */
 export function createWriteLock(file: string, waitSeconds: number = WAIT_SECONDS): WriteLock {
-  let database: Database.Database | undefined;
+  let database: SqliteDatabase | undefined;
   let identity = '';
   /** A lock on a file that somebody has removed keeps nobody out. */
   const isGone = (): boolean => fileIdentity(file) !== identity;
-  const open = (): Database.Database => {
+  const open = (): SqliteDatabase => {
     if (database && isGone()) {
       database.close();
       database = undefined;
     }
     if (!database) {
       mkdirSync(dirname(file), { recursive: true });
-      database = new Database(file, { timeout: 0 });
+      database = openSqlite(file, 0);
       identity = fileIdentity(file);
     }
     return database;
@@ -48,7 +48,7 @@ export function createWriteLock(file: string, waitSeconds: number = WAIT_SECONDS
     try {
       opened.exec('BEGIN EXCLUSIVE');
     } catch (error) {
-      if (isBusy(error)) return undefined;
+      if (sqliteFailure(error) === 'busy') return undefined;
       throw error;
     }
     try {
@@ -74,11 +74,4 @@ export function createWriteLock(file: string, waitSeconds: number = WAIT_SECONDS
       database = undefined;
     },
   };
-}
-
-// --- internal ---
-
-function isBusy(error: unknown): boolean {
-  const { code } = error as { code?: string };
-  return code === 'SQLITE_BUSY' || code === 'SQLITE_LOCKED';
 }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { isCodedError, readContained } from 'skill-registry/kernel';
+import { sqliteFailure } from '../../../lib/sqlite/index.ts';
 import { registryClosed } from '../errors.ts';
 import { assertSound, hasUnfinished, openHistoryDatabase } from '../history-database.ts';
 import { fileIdentity, type SqliteDatabase } from '../open-database.ts';
@@ -179,9 +180,7 @@ function recordBefore(database: SqliteDatabase, place: Place, maxBytes: number, 
     throw error;
   }
   const kind = lastRevision(database, place.key) ? 'edited' : 'seen';
-  database
-    .transaction(() => addRevision(database, place.key, place.skillId, tree, { kind, by: 'unknown', at }))
-    .immediate();
+  database.transaction(() => addRevision(database, place.key, place.skillId, tree, { kind, by: 'unknown', at }));
   return tree.files;
 }
 
@@ -213,6 +212,6 @@ function commitProposal(
 
 /** A broken constraint is a mistake of ours, and is not dressed up. */
 function isOfDatabase(error: unknown): boolean {
-  const { code } = error as { code?: unknown };
-  return /^SQLITE_(CORRUPT|NOTADB|BUSY|LOCKED|READONLY|CANTOPEN|FULL|IOERR)/.test(String(code));
+  const failure = sqliteFailure(error);
+  return failure !== undefined && failure !== 'constraint' && failure !== 'other';
 }

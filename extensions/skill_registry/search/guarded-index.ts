@@ -1,27 +1,25 @@
+import { sqliteFailure } from '../../../lib/sqlite/index.ts';
 import type { SqliteDatabase } from '../open-database.ts';
+import { createMemoryIndex } from './memory-index.ts';
 import { createTextIndex, type TextIndex } from './text-index.ts';
 
-/** The index, and one in memory instead of it from the moment its file fails. */
+/** The index, and one in memory instead of it where no database can be opened, and from the moment its file fails. */
 export interface GuardedIndex {
   /** Runs `work`, a second time on the other index when the file failed under it. */
   use<T>(work: (index: TextIndex) => T): T;
   close(): void;
 }
 
-/**
- * @param open - Opens the database on first use.
- * @param spare - Opens one in memory with the same tables.
- */
-export function createGuardedIndex(open: () => SqliteDatabase, spare: () => SqliteDatabase): GuardedIndex {
-  const opened: SqliteDatabase[] = [];
+/** @param open - Opens the database on first use. */
+export function createGuardedIndex(open: () => SqliteDatabase): GuardedIndex {
+  let database: SqliteDatabase | undefined;
   let index: TextIndex | undefined;
   let spared = false;
-  const indexIn = (database: SqliteDatabase): TextIndex => {
-    opened.push(database);
-    return createTextIndex(database);
-  };
   const current = (): TextIndex => {
-    index ??= indexIn(open());
+    if (!index) {
+      database = open();
+      index = createTextIndex(database);
+    }
     return index;
   };
   return {
@@ -29,21 +27,13 @@ export function createGuardedIndex(open: () => SqliteDatabase, spare: () => Sqli
       try {
         return work(current());
       } catch (error) {
-        if (spared || !isSqliteError(error)) throw error;
-        // Damaged, full, or held by somebody for seconds: a cache is no reason to find nothing.
+        if (spared || sqliteFailure(error) === undefined) throw error;
+        // Damaged, full, held by somebody for seconds, or there is no SQLite: a cache is no reason to find nothing.
         spared = true;
-        index = indexIn(spare());
+        index = createMemoryIndex();
         return work(index);
       }
     },
-    close() {
-      for (const database of opened) database.close();
-    },
+    close: () => database?.close(),
   };
-}
-
-// --- internal ---
-
-function isSqliteError(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_');
 }

@@ -2,7 +2,7 @@ import type { SqliteDatabase } from '../open-database.ts';
 import { type DocumentBatch, PLACE } from './document-batch.ts';
 import { CHUNK_DOCUMENTS } from './posting-codec.ts';
 
-/** Puts documents into the tables of the index. Every function throws what better-sqlite3 throws. */
+/** Puts documents into the tables of the index. Every function throws what `sqliteFailure` tells apart. */
 export interface IndexWriter {
   /**
    * Numbers are reserved first, then the postings of some terms are written at each step, the documents themselves at last:
@@ -19,18 +19,16 @@ export function createIndexWriter(
   isKnown: (key: string) => boolean,
   catchUp: () => void,
 ): IndexWriter {
-  const state = database.prepare<[], State>('SELECT generation, next FROM search_state');
-  const reserve = database.prepare<[number]>('UPDATE search_state SET next = next + ?');
+  const state = database.prepare<State>('SELECT generation, next FROM search_state');
+  const reserve = database.prepare('UPDATE search_state SET next = next + ?');
   const addDocument = database.prepare('INSERT OR IGNORE INTO search_document (number, key, lengths) VALUES (?, ?, ?)');
   const append = database.prepare(
     'INSERT INTO search_posting (term, chunk, data) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET data = CAST(data || excluded.data AS BLOB)',
   );
   const addWord = database.prepare('INSERT OR IGNORE INTO search_word (word) VALUES (?)');
-  const transaction = database.transaction((work: () => unknown): unknown => work());
-  const atOnce = <T>(work: () => T): T => transaction.immediate(work) as T;
 
   const begin = ({ documents }: DocumentBatch): Reservation | undefined =>
-    atOnce(() => {
+    database.transaction(() => {
       catchUp();
       const isNew = documents.map(({ key }) => !isKnown(key));
       if (!isNew.includes(true)) return undefined;
@@ -40,7 +38,7 @@ export function createIndexWriter(
     });
   /** @returns false when somebody has emptied the index: the numbers are no longer ours. */
   const go = ({ generation }: Reservation, work: () => void): boolean =>
-    atOnce(() => {
+    database.transaction(() => {
       if (state.get()?.generation !== generation) return false;
       work();
       return true;
@@ -79,25 +77,13 @@ export function createIndexWriter(
   };
 }
 
-// --- internal ---
-
-/** They take a few milliseconds. */
-const STEP_TERMS = 1_000;
-
-interface State {
-  readonly generation: number;
-  readonly next: number;
-}
-
-interface Reservation {
-  readonly generation: number;
-  /** The number of the first document of the batch; the others follow. */
-  readonly first: number;
-  /** By place: whether it was not there yet. */
-  readonly isNew: readonly boolean[];
-}
-
-function* chunksOf(
+/**
+ * The postings of one term, packed, by chunk.
+ *
+ * @param first - The number of the first document of the batch.
+ * @param isNew - By place: whether a document is to be added.
+ */
+export function* chunksOf(
   postings: readonly number[],
   first: number,
   isNew: readonly boolean[],
@@ -117,6 +103,24 @@ function* chunksOf(
     members.push((number % CHUNK_DOCUMENTS) * PLACE + (posting % PLACE));
   }
   if (members.length > 0) yield { chunk, data: bytesOf(Uint32Array.from(members)) };
+}
+
+// --- internal ---
+
+/** They take a few milliseconds. */
+const STEP_TERMS = 1_000;
+
+interface State {
+  readonly generation: number;
+  readonly next: number;
+}
+
+interface Reservation {
+  readonly generation: number;
+  /** The number of the first document of the batch; the others follow. */
+  readonly first: number;
+  /** By place: whether it was not there yet. */
+  readonly isNew: readonly boolean[];
 }
 
 function bytesOf(values: Uint32Array | Uint16Array): Buffer {

@@ -41,15 +41,15 @@ export interface MeaningOptions {
   readonly timeoutMs: number;
   /** The most texts of one request. */
   readonly batch: number;
-  /** The cache's database, with the tables of `VECTOR_SCHEMA`; the caller closes it after `close`. */
-  readonly database: SqliteDatabase;
+  /** Opens the cache's database, with the tables of `VECTOR_SCHEMA`, once; the caller closes it after `close`. */
+  readonly database: () => SqliteDatabase;
   /** Named in problems. */
   readonly configFile: string;
   readonly readText: (skill: Skill) => string | undefined;
   readonly pace: () => () => Promise<void>;
   /** A line for people, when embedding takes more than a second. */
   readonly onProgress: (line: string) => void;
-  /** Told whenever `problems` may have changed. */
+  /** Told whenever `problems` may have changed since it was made. */
   readonly onProblems: () => void;
   /** Default: the real ones. */
   readonly now?: () => number;
@@ -62,17 +62,18 @@ export function createMeaning(options: MeaningOptions): Meaning {
   const closing = new AbortController();
   /** What is wrong with the cache, with embedding the catalog, and with queries: the first of them is told. */
   const wrong: Record<Part, Problem | undefined> = { cache: undefined, catalog: undefined, query: undefined };
+  let isMade = false;
   const note = (part: Part, code?: Problem['code'], message = ''): void => {
     if (code === wrong[part]?.code && message === (wrong[part]?.message ?? '')) return;
     wrong[part] = code === undefined ? undefined : { code, severity: 'warning', file: configFile, message };
-    options.onProblems();
+    if (isMade) options.onProblems();
   };
   const onOutcome = (part: Part, failure: EmbeddingsFailure | undefined): void => {
     if (closing.signal.aborted) return;
     if (failure) note(part, failure.code, `${failure.message} ${EFFECTS[part]}`);
     else note(part);
   };
-  /** Without sqlite-vec, or with a cache that fails, everything goes on without meaning. */
+  /** Without SQLite or sqlite-vec, or with a cache that fails, everything goes on without meaning. */
   const guarded = <T>(work: () => T, otherwise: T): T => {
     if (wrong.cache || closing.signal.aborted) return otherwise;
     try {
@@ -88,7 +89,7 @@ export function createMeaning(options: MeaningOptions): Meaning {
     note('cache', 'EMBEDDINGS_UNAVAILABLE', `Vectors cannot be kept here: ${reason}. ${EFFECTS.cache}`);
   };
 
-  const store = guarded<VectorStore | undefined>(() => createVectorStore(options.database, endpoint), undefined);
+  const store = guarded<VectorStore | undefined>(() => createVectorStore(options.database(), endpoint), undefined);
   const neighbours = store ? createNeighbours(store) : () => [];
   const ask = async (texts: readonly string[], signal: AbortSignal): Promise<readonly Float32Array[]> => {
     const vectors = await fetchEmbeddings(endpoint, texts, signal);
@@ -131,6 +132,7 @@ export function createMeaning(options: MeaningOptions): Meaning {
     store.tidy(new Set([...skills.map(documentKey), ...CONTROL_TEXTS.map(controlKey)]), now());
   };
 
+  isMade = true;
   let [wanted, running]: [readonly Skill[] | undefined, Promise<void> | undefined] = [undefined, undefined];
   return {
     async ready(query) {

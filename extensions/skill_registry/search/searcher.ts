@@ -56,19 +56,17 @@ export interface Searcher {
 }
 
 export interface SearcherOptions {
-  /** Opens the cache's database, with the tables of `INDEX_SCHEMA`, on first use; `close` closes it. */
+  /** Opens the cache's database, with the tables of `INDEX_SCHEMA`, on first use; `close` closes it. Without one it goes on in memory. */
   readonly database: () => SqliteDatabase;
-  /** Opens one in memory, for when that one fails. */
-  readonly spare: () => SqliteDatabase;
   /** The bytes of SKILL.md; may throw. */
   readonly readSkill: (skill: Skill) => Buffer;
   readonly pace: () => () => Promise<void>;
 }
 
-export function createSearcher({ database, spare, readSkill: readStored, pace }: SearcherOptions): Searcher {
+export function createSearcher({ database, readSkill: readStored, pace }: SearcherOptions): Searcher {
   const proposals = new WeakMap<Skill, Buffer>();
   const readSkill = (skill: Skill): Buffer => proposals.get(skill) ?? readStored(skill);
-  const guarded = createGuardedIndex(database, spare);
+  const guarded = createGuardedIndex(database);
   const indexer = createIndexer(guarded, readSkill);
   const closing = new AbortController();
   const pools = new WeakMap<

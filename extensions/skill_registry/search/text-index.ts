@@ -37,24 +37,22 @@ export interface TextIndex {
   emptyWhenStale(live: number, now: number): void;
 }
 
-/** Every function throws what better-sqlite3 throws when the file is damaged or cannot be written. */
+/** Every function throws what `sqliteFailure` tells apart. */
 export function createTextIndex(database: SqliteDatabase): TextIndex {
   const numbers = new Map<string, number>();
   const lengths: Uint16Array[] = [];
   let words: readonly string[] | undefined;
   let generation = -1;
   let lastSeq = 0;
-  const state = database.prepare<[], { generation: number; since: number }>(
-    'SELECT generation, since FROM search_state',
-  );
+  const state = database.prepare<{ generation: number; since: number }>('SELECT generation, since FROM search_state');
   const cached = createPostingCache();
-  const newer = database.prepare<[number], { seq: number; number: number; key: string; lengths: Buffer }>(
+  const newer = database.prepare<{ seq: number; number: number; key: string; lengths: Uint8Array }>(
     'SELECT seq, number, key, lengths FROM search_document WHERE seq > ? ORDER BY seq',
   );
-  const chunksOf = database.prepare<[string], { chunk: number; data: Buffer }>(
+  const chunksOf = database.prepare<{ chunk: number; data: Uint8Array }>(
     'SELECT chunk, data FROM search_posting WHERE term = ?',
   );
-  const allWords = database.prepare<[], string>('SELECT word FROM search_word').pluck();
+  const allWords = database.prepare<{ word: string }>('SELECT word FROM search_word');
   const catchUp = (): void => {
     const found = state.get()?.generation ?? 0;
     if (found !== generation) {
@@ -76,14 +74,13 @@ export function createTextIndex(database: SqliteDatabase): TextIndex {
 
   const writer = createIndexWriter(database, (key) => numbers.has(key), catchUp);
 
-  const empty = database.transaction((live: number, now: number): void => {
+  const empty = (live: number, now: number): void => {
     const { since = 0 } = state.get() ?? {};
     const { length } = lengths;
     if (length < live * STALE_TIMES || length < live + STALE_LEAST || now - since < WEEK_MS) return;
     database.exec('DELETE FROM search_document; DELETE FROM search_posting; DELETE FROM search_word;');
     database.prepare('UPDATE search_state SET generation = generation + 1, since = ?, next = 0').run(now);
-  });
-  const atOnce = database.transaction((read: () => unknown): unknown => read());
+  };
 
   catchUp();
   return {
@@ -97,15 +94,17 @@ export function createTextIndex(database: SqliteDatabase): TextIndex {
         chunksOf.all(term).map(({ chunk, data }) => ({ chunk, postings: readPostings(data) })),
       ),
     words() {
-      words ??= allWords.all();
+      words ??= allWords.all().map(({ word }) => word);
       return words;
     },
     add: writer.add,
     catchUp,
     generation: () => generation,
-    atOnce: <T>(read: () => T): T => atOnce.deferred(read) as T,
+    atOnce: (read) => database.transaction(read, 'deferred'),
     emptyWhenStale(live, now) {
-      if (lengths.length >= live * STALE_TIMES && lengths.length >= live + STALE_LEAST) empty.immediate(live, now);
+      if (lengths.length >= live * STALE_TIMES && lengths.length >= live + STALE_LEAST) {
+        database.transaction(() => empty(live, now));
+      }
       catchUp();
     },
   };

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { load as loadSqliteVec } from 'sqlite-vec';
+import { getLoadablePath } from 'sqlite-vec';
 import type { SqliteDatabase } from '../open-database.ts';
 import { signsOf } from './vector-signs.ts';
 
@@ -37,34 +37,32 @@ export interface VectorStore {
 
 /**
  * @param endpoint - Together with the model it says which vectors are comparable.
- * @throws when sqlite-vec cannot be loaded here, and what better-sqlite3 throws.
+ * @throws when sqlite-vec cannot be loaded here, and what `sqliteFailure` tells apart.
  */
 export function createVectorStore(
   database: SqliteDatabase,
   { baseUrl, model: modelName }: { readonly baseUrl: string; readonly model: string },
 ): VectorStore {
-  loadSqliteVec(database);
+  database.loadExtension(getLoadablePath());
   // Not as it is: an address may hold a secret.
   const model = createHash('sha256').update(`${baseUrl}\n${modelName}`).digest('hex');
   const numbers = new Map<string, number>();
   let [last, version] = [0, 0];
-  const state = database.prepare<[string], { dimensions: number; noise: number | null; least: number | null }>(
+  const state = database.prepare<{ dimensions: number; noise: number | null; least: number | null }>(
     'SELECT dimensions, noise, least FROM vector_model WHERE model = ?',
   );
   // By number, not by the index on model and key.
-  const newer = database.prepare<[number, string], { number: number; key: string }>(
+  const newer = database.prepare<{ number: number; key: string }>(
     'SELECT number, key FROM vector_sign WHERE number > ? AND +model = ? ORDER BY number',
   );
-  const allSigns = database.prepare<[string], { number: number; signs: Buffer }>(
+  const allSigns = database.prepare<{ number: number; signs: Uint8Array }>(
     'SELECT number, signs FROM vector_sign WHERE +model = ?',
   );
-  const exact = database.prepare<[number], Buffer>('SELECT vector FROM vector_exact WHERE number = ?').pluck();
-  const cosinesOf = database
-    .prepare<[Buffer, string], [number, number]>(
-      `SELECT number, 1 - vec_distance_cosine(vector, ?) FROM json_each(?) AS wanted
-       JOIN vector_exact ON vector_exact.number = wanted.value`,
-    )
-    .raw();
+  const exact = database.prepare<{ vector: Uint8Array }>('SELECT vector FROM vector_exact WHERE number = ?');
+  const cosinesOf = database.prepare<{ number: number; cosine: number }>(
+    `SELECT number, 1 - vec_distance_cosine(vector, ?) AS cosine FROM json_each(?) AS wanted
+     JOIN vector_exact ON vector_exact.number = wanted.value`,
+  );
   const use = database.prepare(
     `INSERT INTO vector_model (model, dimensions, used) VALUES (?, ?, ?)
      ON CONFLICT DO UPDATE SET used = excluded.used`,
@@ -80,21 +78,12 @@ export function createVectorStore(
       version++;
     }
   };
-  const write = database.transaction(
-    (vectors: readonly { readonly key: string; readonly vector: Float32Array }[], now: number): void => {
-      use.run(model, vectors[0]?.vector.length ?? 0, now);
-      for (const { key, vector } of vectors) {
-        const { changes, lastInsertRowid } = addSigns.run(model, key, bytesOf(signsOf(vector)));
-        if (changes > 0) addExact.run(lastInsertRowid, bytesOf(vector));
-      }
-    },
-  );
-  const clean = database.transaction((live: ReadonlySet<string>, now: number): void => {
+  const clean = (live: ReadonlySet<string>, now: number): void => {
     database.prepare('UPDATE vector_model SET used = ? WHERE model = ?').run(now, model);
     database.prepare('DELETE FROM vector_model WHERE used < ?').run(now - MONTH_MS);
     if (numbers.size < live.size * STALE_TIMES || numbers.size < live.size + STALE_LEAST) return;
     for (const [key, number] of numbers) if (!live.has(key)) remove.run(number);
-  });
+  };
   const reload = (): void => {
     numbers.clear();
     last = 0;
@@ -110,7 +99,13 @@ export function createVectorStore(
     catchUp,
     reload,
     add(vectors, now) {
-      write.immediate(vectors, now);
+      database.transaction(() => {
+        use.run(model, vectors[0]?.vector.length ?? 0, now);
+        for (const { key, vector } of vectors) {
+          const { changes, lastInsertRowid } = addSigns.run(model, key, bytesOf(signsOf(vector)));
+          if (changes > 0) addExact.run(lastInsertRowid, bytesOf(vector));
+        }
+      });
       catchUp();
     },
     eachSigns(row) {
@@ -119,10 +114,13 @@ export function createVectorStore(
     },
     vectorOf(key) {
       const number = numbers.get(key);
-      const bytes = number === undefined ? undefined : exact.get(number);
-      return bytes && new Float32Array(Uint8Array.from(bytes).buffer);
+      const row = number === undefined ? undefined : exact.get(number);
+      return row && new Float32Array(Uint8Array.from(row.vector).buffer);
     },
-    cosines: (vector, wanted) => new Map(cosinesOf.all(bytesOf(vector), JSON.stringify(wanted))),
+    cosines(vector, wanted) {
+      const rows = cosinesOf.all(bytesOf(vector), JSON.stringify(wanted));
+      return new Map(rows.map(({ number, cosine }) => [number, cosine]));
+    },
     calibration() {
       const { noise = null, least = null } = state.get(model) ?? {};
       return noise === null || least === null ? undefined : { noise, least };
@@ -131,7 +129,7 @@ export function createVectorStore(
       database.prepare('UPDATE vector_model SET noise = ?, least = ? WHERE model = ?').run(noise, least, model);
     },
     tidy(live, now) {
-      clean.immediate(live, now);
+      database.transaction(() => clean(live, now));
       reload();
     },
   };

@@ -105,12 +105,11 @@ function readPlace(
   maxBytes: number,
 ): Map<string, SkillFileEntry> {
   const rows = database
-    .prepare('SELECT entries FROM skill_files WHERE place = ? AND read_as = ? AND code = ?')
-    .pluck()
-    .all(path, readAs, codeVersion() ?? '') as string[];
+    .prepare<{ entries: string }>('SELECT entries FROM skill_files WHERE place = ? AND read_as = ? AND code = ?')
+    .all(path, readAs, codeVersion() ?? '');
   const entries = new Map<string, SkillFileEntry>();
   for (const row of rows) {
-    for (const packed of JSON.parse(row) as unknown[]) {
+    for (const packed of JSON.parse(row.entries) as unknown[]) {
       const [file, entry] = unpackEntry(packed);
       if (entry.file.bytes <= maxBytes) entries.set(file, entry);
     }
@@ -137,9 +136,9 @@ function writeBucket(database: SqliteDatabase, waiting: Waiting, bucket: number)
 /** Forgets what an older version has read, and folders that are no more. */
 function tidy(database: SqliteDatabase): void {
   database.prepare('DELETE FROM skill_files WHERE code <> ?').run(codeVersion() ?? '');
-  const places = database.prepare('SELECT DISTINCT place FROM skill_files').pluck().all() as string[];
+  const places = database.prepare<{ place: string }>('SELECT DISTINCT place FROM skill_files').all();
   const forget = database.prepare('DELETE FROM skill_files WHERE place = ?');
-  for (const place of places) if (!existsSync(place)) forget.run(place);
+  for (const { place } of places) if (!existsSync(place)) forget.run(place);
 }
 
 function pathsByBucket(entries: ReadonlyMap<string, SkillFileEntry>): ReadonlyMap<number, readonly string[]> {

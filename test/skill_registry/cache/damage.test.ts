@@ -1,9 +1,9 @@
 import { copyFileSync, existsSync, mkdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createCache } from '../../../extensions/skill_registry/cache.ts';
 import { openCacheDatabase } from '../../../extensions/skill_registry/cache-database.ts';
+import { openSqlite, type SqliteDatabase } from '../../../lib/sqlite/index.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
 const SCHEMA = ['CREATE TABLE words (word TEXT PRIMARY KEY);'];
@@ -25,11 +25,12 @@ function filled(file: string): void {
   const put = database.prepare('INSERT INTO words VALUES (?)');
   database.transaction(() => {
     for (let index = 0; index < 5_000; index++) put.run(`word ${index}`);
-  })();
+  });
   database.close();
 }
 
-const count = (database: Database.Database): unknown => database.prepare('SELECT count(*) FROM words').pluck().get();
+const count = (database: SqliteDatabase): unknown =>
+  database.prepare<{ n: number }>('SELECT count(*) AS n FROM words').get()?.n;
 
 describe('opening', () => {
   it.each([
@@ -49,7 +50,7 @@ describe('opening', () => {
     filled(file);
     const { database: old } = open(file);
     const { database } = open(file, ['CREATE TABLE letters (letter TEXT);']);
-    expect(database.prepare('SELECT count(*) FROM letters').pluck().get()).toBe(0);
+    expect(database.prepare('SELECT count(*) AS n FROM letters').get()).toEqual({ n: 0 });
     expect(() => count(old)).toThrow(/no such table/);
     expect(statSync(file).ino).toBe(statSync(file).ino);
   });
@@ -57,14 +58,14 @@ describe('opening', () => {
   it('keeps a good one that somebody else is writing to', () => {
     const file = place();
     filled(file);
-    const writer = new Database(file);
+    const writer = openSqlite(file);
     writer.exec('BEGIN IMMEDIATE');
     const before = statSync(file).ino;
     const { database } = open(file);
     expect(count(database)).toBe(5_000);
     // Other tables are wanted, and nobody else may write: it waits, gives up and leaves the file alone.
     const { database: other, reasons } = open(file, ['CREATE TABLE letters (letter TEXT);']);
-    expect([other.memory, reasons]).toEqual([true, ['SQLITE_BUSY']]);
+    expect([other.memory, reasons]).toEqual([true, ['database is locked']]);
     writer.exec('ROLLBACK');
     writer.close();
     expect(statSync(file).ino).toBe(before);
@@ -99,7 +100,7 @@ describe('a cache that is damaged while it is open', () => {
     const bytes = readFileSync(file);
     bytes.fill(0x55, 4096);
     writeFileSync(file, bytes);
-    const words = () => cache.use((database) => database.prepare('SELECT word FROM words ORDER BY word').pluck().all());
+    const words = () => cache.use((database) => database.prepare('SELECT word FROM words ORDER BY word').all());
     expect(words()).toBeUndefined();
     expect(words()).toEqual([]);
     cache.use((database) => database.prepare("INSERT INTO words VALUES ('new')").run());

@@ -10,9 +10,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import { createSkillRegistry, type SkillRegistry, type SkillRegistryOptions } from 'skill-registry';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { openSqlite } from '../../../lib/sqlite/index.ts';
 import { skillMd, type Tree, tempFolder, writeTree } from '../../helpers/temp-folder.ts';
 
 const TREE: Tree = {
@@ -44,7 +44,7 @@ async function openWhenQuiet(root: string, options: SkillRegistryOptions = {}): 
 
 /** What is kept of a file says it was read as `description`: only a process that does not read it can say so. */
 function forge(root: string, description: string): void {
-  const database = new Database(cacheFile(root));
+  const database = openSqlite(cacheFile(root));
   const rows = database
     .prepare('SELECT rowid_, entries FROM (SELECT bucket AS rowid_, entries FROM skill_files)')
     .all();
@@ -109,7 +109,7 @@ describe('a warm start', () => {
 
   it('reads again what another version of the code has read', async () => {
     forge(root, 'Kept.');
-    const database = new Database(cacheFile(root));
+    const database = openSqlite(cacheFile(root));
     database.exec("UPDATE skill_files SET code = 'older'");
     database.close();
     expect(describeA(await open(root))).toBe('One.');

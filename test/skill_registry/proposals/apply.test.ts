@@ -10,10 +10,10 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import { createSkillRegistry, type SkillRegistry } from 'skill-registry';
 import { expect, it, onTestFinished } from 'vitest';
 import { digestOf } from '../../../extensions/skill_registry/proposals/blobs.ts';
+import { openSqlite } from '../../../lib/sqlite/index.ts';
 import { ADA, LONGER, TEA, teaRegistry } from '../../helpers/tea.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
@@ -58,7 +58,7 @@ it('writes over nothing that an editor saves in the middle of a change, and undo
 it('undoes what a crash has left half done and somebody has gone on from', async () => {
   const { root, registry } = await teaRegistry({ 'skills/tea/references/new.md': 'new\n' });
   await registry.history.revisions('tea');
-  const database = new Database(join(root, 'data/skill_registry/history.db'));
+  const database = openSqlite(join(root, 'data/skill_registry/history.db'));
   const changes = [
     { path: 'references/new.md', before: null, after: digestOf('new\n') },
     { path: 'SKILL.md', before: digestOf(LONGER), after: digestOf(TEA) },

@@ -9,9 +9,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { digestOf } from '../../../extensions/skill_registry/proposals/blobs.ts';
+import { openSqlite } from '../../../lib/sqlite/index.ts';
 import { ADA, LONGER, TEA, teaRegistry } from '../../helpers/tea.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
@@ -153,7 +153,7 @@ describe('what a person writes into the file of a proposal', () => {
     writeFileSync(file, late);
     await registry.proposals.get(id);
     expect(readFileSync(file, 'utf8')).not.toContain('But why?');
-    const history = new Database(join(root, 'data/skill_registry/history.db'), { readonly: true });
+    const history = openSqlite(join(root, 'data/skill_registry/history.db'));
     const events = history.prepare("SELECT content FROM proposal_event WHERE kind = 'late-edit'").all();
     history.close();
     expect(events).toEqual([{ content: JSON.stringify({ content: digestOf(late) }) }]);

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { openSqlite } from '../../../lib/sqlite/index.ts';
 import { ADA, LONGER, TEA, teaRegistry } from '../../helpers/tea.ts';
 import { waitFor } from '../../helpers/wait-for.ts';
 
@@ -77,7 +77,7 @@ describe('history', () => {
     const file = join(root, 'data/skill_registry/history.db');
     const contents = (): number => {
       if (!existsSync(file)) return 0;
-      const database = new Database(file, { readonly: true });
+      const database = openSqlite(file);
       try {
         return (database.prepare('SELECT count(*) AS n FROM revision').get() as { n: number }).n;
       } catch {
