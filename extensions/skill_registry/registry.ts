@@ -241,7 +241,7 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
       };
       const prepare = (): void => {
         searcher.prepare(visible({})).catch(onError);
-        meaning?.embed(catalog.snapshot().skills, ended).catch(onError);
+        meaning?.keepEmbedded(catalog.snapshot().skills, ended).catch(onError);
       };
       const unsubscribers = [catalog.onChange(count), catalog.onChange(prepare)];
       count();

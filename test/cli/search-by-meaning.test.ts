@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { embeddingsServer } from '../helpers/embeddings-server.ts';
-import { runCommand } from '../helpers/run-command.ts';
+import { runCommand, runProgram, spawnCommand } from '../helpers/run-command.ts';
 import { TOWN } from '../helpers/semantic-registry.ts';
 import { tempFolder } from '../helpers/temp-folder.ts';
 
@@ -48,4 +48,40 @@ it('refuses to embed without an endpoint, and says what to set', async () => {
   const { status, stderr } = await runCommand(['search', 'invoice', '--embed'], { cwd });
   expect(status).toBe(2);
   expect(stderr).toContain('embeddings.base_url');
+});
+
+it('ends with an answer and the reason, as a process, when the endpoint is away', async () => {
+  const server = await embeddingsServer();
+  const cwd = townFor(server.baseUrl);
+  server.behave(() => ({ status: 503, headers: { 'retry-after': '0.05' }, body: 'busy' }));
+  const { status, stdout, stderr } = await spawnCommand(['search', 'invoice', '--embed'], { cwd });
+  expect({ status, stderr }).toEqual({
+    status: 0,
+    stderr: expect.stringMatching(/^1 skill\(s\)\nwarning: .* answered with status 503: busy\. What was not embedded/),
+  });
+  expect(stdout).toContain('accounts');
+  expect(server.requests).toHaveLength(3);
+});
+
+it('lets a program that awaits embeddings live until it has its answer', async () => {
+  // Nobody listens on this port.
+  const cwd = townFor('http://127.0.0.1:9/v1');
+  const program = `
+    const config = { sources: [{ path: 'skills' }], embeddings: { base_url: 'http://127.0.0.1:9/v1', model: 'm' } };
+    const registry = await createSkillRegistry({ config });
+    console.log(JSON.stringify(await registry.embedSkills({ attempts: 2 })), registry.problems().map(({ code }) => code));`;
+  expect(await runProgram(program, { cwd })).toEqual({
+    status: 0,
+    stdout: `{"embedded":0,"total":5} [ 'EMBEDDINGS_FAILED' ]\n`,
+    stderr: '',
+  });
+});
+
+it('lets a program end that only watches, though the endpoint is away', async () => {
+  const cwd = townFor('http://127.0.0.1:9/v1');
+  const program = `
+    const config = { embeddings: { base_url: 'http://127.0.0.1:9/v1', model: 'm' }, watch: { mode: 'off' } };
+    const registry = await createSkillRegistry({ config });
+    await registry.watch(new AbortController().signal);`;
+  expect(await runProgram(program, { cwd })).toEqual({ status: 0, stdout: '', stderr: '' });
 });
