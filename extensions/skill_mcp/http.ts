@@ -59,7 +59,7 @@ export async function serveHttp(door: SkillMcpDoor, options: ServeHttpOptions = 
   app.use(async (context, next) => refusalOf(context, allowed) ?? next());
   if (token) app.use(bearerAuth({ token }));
   app.all(MCP_PATH, async (context) => {
-    const answer = handler.fetch(context.req.raw);
+    const answer = handler.fetch(onlyUtf8(context.req.raw));
     answering.add(answer);
     try {
       return await withinSeconds(answer, requestSeconds);
@@ -135,6 +135,13 @@ function refusalOf({ req }: Context, allowed: readonly string[]): Response | und
 
 function refuse(status: number, message: string): Response {
   return Response.json({ jsonrpc: '2.0', error: { code: -32_000, message }, id: null }, { status });
+}
+
+/** The same request, whose body cannot be read when it is not UTF-8: the SDK would take odd bytes for U+FFFD. */
+function onlyUtf8(request: Request): Request {
+  if (!request.body) return request;
+  const body = request.body.pipeThrough(new TextDecoderStream('utf-8', { fatal: true }));
+  return new Request(request, { body: body.pipeThrough(new TextEncoderStream()), duplex: 'half' });
 }
 
 async function withinSeconds(answer: Promise<Response>, seconds: number): Promise<Response> {

@@ -1,7 +1,9 @@
 import type { Readable, Writable } from 'node:stream';
+import { finished } from 'node:stream/promises';
 import type { McpServer } from '@modelcontextprotocol/server';
-import { StdioServerTransport, serveStdio as serveSdkStdio } from '@modelcontextprotocol/server/stdio';
+import { serveStdio as serveSdkStdio } from '@modelcontextprotocol/server/stdio';
 import type { SkillMcpDoor } from './door.ts';
+import { createStdioTransport } from './stdio-transport.ts';
 
 export interface ServeStdioOptions {
   /** Default: those of the process. */
@@ -23,11 +25,13 @@ export async function serveStdio(
   { input = process.stdin, output = process.stdout, onError = () => {} }: ServeStdioOptions = {},
 ): Promise<void> {
   const servers = new Set<McpServer>();
-  const ended = new Promise<void>((resolve) => {
-    for (const event of ['end', 'close', 'error']) input.once(event, () => resolve());
-    for (const event of ['close', 'error']) output.once(event, () => resolve());
-    signal.addEventListener('abort', () => resolve(), { once: true });
-    if (signal.aborted) resolve();
+  const over = new AbortController();
+  const until = { signal: AbortSignal.any([signal, over.signal]), cleanup: true };
+  const ended = Promise.race([
+    finished(input, { ...until, writable: false }),
+    finished(output, { ...until, readable: false }),
+  ]).catch((error) => {
+    if (!signal.aborted) onError(error);
   });
   const handle = serveSdkStdio(
     async () => {
@@ -36,7 +40,7 @@ export async function serveStdio(
       server.server.onclose = () => void servers.delete(server);
       return server;
     },
-    { transport: new StdioServerTransport(input, output), onerror: onError },
+    { transport: createStdioTransport(input, output), onerror: onError },
   );
   const unsubscribe = door.onListChanged(({ resources, prompts }) => {
     for (const server of servers) {
@@ -46,6 +50,7 @@ export async function serveStdio(
     }
   });
   await ended;
+  over.abort();
   unsubscribe();
   await handle.close();
 }
