@@ -255,6 +255,8 @@ export async function boot(options: BootOptions): Promise<Kernel> {
     if (restartRequested && activeTurns === 0 && phase === 'running') void reloadOnce();
   }
 
+  // One signal may end any number of kernels, and each listens.
+  const ended = options.signal && AbortSignal.any([options.signal]);
   let starting: Promise<void> | undefined;
   let ending: Promise<void> | undefined;
   function shutdown(): Promise<void> {
@@ -265,14 +267,15 @@ export async function boot(options: BootOptions): Promise<Kernel> {
       await reloading;
       phase = 'stopped';
       await stopAll();
+      ended?.removeEventListener('abort', shutdown);
       onStopped();
     })();
     return ending;
   }
 
   starting = startAll();
-  options.signal?.addEventListener('abort', () => void shutdown(), { once: true });
-  if (options.signal?.aborted) void shutdown();
+  ended?.addEventListener('abort', shutdown);
+  if (ended?.aborted) void shutdown();
   await starting;
   return { ...api, reload: reloadOnce, shutdown, stopped, undelivered: () => [...outbox] };
 }
