@@ -16,6 +16,7 @@ export { readNamedFile } from './files/read-named-file.ts';
 export { isInside, relativeSegments } from './files/relative-path.ts';
 export { removeContained } from './files/remove-contained.ts';
 export { type WriteOptions, writeContained } from './files/write-contained.ts';
+export { type CallHook, createHookCaller } from './hooks.ts';
 export type { BootOptions, Kernel } from './kernel.ts';
 export { packageRoot } from './package-root.ts';
 export { renderTemplate } from './render-template.ts';

@@ -8,6 +8,7 @@ import type { FoundExtension } from './discover.ts';
 import { agentUnavailable, describeError, kernelStopped, rootNotFound } from './errors.ts';
 import { createEventBus } from './event-bus.ts';
 import { createExtensionContext, type LogEntry } from './extension-context.ts';
+import { createHookCaller, guardedTurn } from './hooks.ts';
 import { type ExtensionRecord, problemOf, startExtensions, stopExtensions } from './lifecycle.ts';
 import { createOffers } from './offers.ts';
 import { createSecrets, mergeConfig, readOwnerConfig } from './settings.ts';
@@ -25,7 +26,7 @@ export interface BootOptions {
   readonly enable?: readonly string[];
   /** Where secrets come from before `<root>/.env`. Default: nothing; the command passes the process environment. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** Told every line an extension logs. Default: dropped. */
+  /** Told every line an extension logs. What it throws is a problem (HOOK_FAILED). Default: dropped. */
   readonly onLog?: (entry: LogEntry) => void;
   /** Shuts the kernel down, also while it starts. */
   readonly signal?: AbortSignal;
@@ -110,8 +111,10 @@ export async function boot(options: BootOptions): Promise<Kernel> {
     else
       for (const record of channels) deliver(record, text).catch((error) => log('error', record, describeError(error)));
   }
+  const callHook = createHookCaller(rootDir, report);
+  const onLog = (entry: LogEntry): void => void callHook('onLog', () => options.onLog?.(entry));
   const log = (level: LogEntry['level'], { found }: ExtensionRecord, message: string): void =>
-    options.onLog?.({ level, extensionId: found.manifest.id, message });
+    onLog({ level, extensionId: found.manifest.id, message });
 
   const bus = createEventBus((owner, event, error) => {
     const record = records.get(owner);
@@ -135,7 +138,7 @@ export async function boot(options: BootOptions): Promise<Kernel> {
       activeTurns++;
       try {
         const signal = AbortSignal.any([turnsEnd.signal, context?.signal].filter((one) => one !== undefined));
-        return await turns.invoke(agentId, task, { ...context, signal });
+        return await turns.invoke(agentId, task, { ...guardedTurn(context, callHook), signal });
       } finally {
         activeTurns--;
         restartWhenIdle();
@@ -179,7 +182,7 @@ export async function boot(options: BootOptions): Promise<Kernel> {
       rootDir,
       bus,
       kernel: api,
-      log: (entry) => options.onLog?.(entry),
+      log: onLog,
       notifyUser,
       getSecret,
       lifeOf,
@@ -203,7 +206,7 @@ export async function boot(options: BootOptions): Promise<Kernel> {
         interrupted: interrupted.signal,
         startBudgetMs: budgets.start,
         onSlow: (found, what) =>
-          options.onLog?.({ level: 'warn', extensionId: found.manifest.id, message: `still waiting for ${what}` }),
+          onLog({ level: 'warn', extensionId: found.manifest.id, message: `still waiting for ${what}` }),
         serviceRestartMs: budgets.serviceRestart,
         context: contextOf,
         declarativeAgent: turns.declarativeAgent,

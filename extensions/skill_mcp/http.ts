@@ -20,7 +20,7 @@ export interface ServeHttpOptions {
   readonly bodyBytes?: number;
   /** For a request to arrive, and for its answer to begin. Default: 30. */
   readonly requestSeconds?: number;
-  /** Told of what goes wrong with a request. Must not throw. */
+  /** Told of what goes wrong with a request. */
   readonly onError?: (error: Error) => void;
 }
 
@@ -47,7 +47,8 @@ const GRACE_MS = 1_000;
  * @throws MCP_TOKEN_MISSING for a host others can reach without a token; MCP_LISTEN_FAILED.
  */
 export async function serveHttp(door: SkillMcpDoor, options: ServeHttpOptions = {}): Promise<HttpServing> {
-  const { host = '127.0.0.1', port = 0, token, requestSeconds = 30, onError = () => {} } = options;
+  const { host = '127.0.0.1', port = 0, token, requestSeconds = 30 } = options;
+  const onError = (error: Error): void => void door.callHook('onError', () => options.onError?.(error));
   if (!isLoopback(host) && !token) throw tokenMissing(host);
   const handler = createMcpHandler(() => door.createServer(), {
     onerror: onError,

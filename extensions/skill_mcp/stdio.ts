@@ -10,7 +10,7 @@ export interface ServeStdioOptions {
   readonly input?: Readable;
   /** Nothing else may be written to it. */
   readonly output?: Writable;
-  /** Told of what goes wrong beside the protocol. Must not throw. */
+  /** Told of what goes wrong beside the protocol. */
   readonly onError?: (error: Error) => void;
 }
 
@@ -22,8 +22,9 @@ export interface ServeStdioOptions {
 export async function serveStdio(
   door: SkillMcpDoor,
   signal: AbortSignal,
-  { input = process.stdin, output = process.stdout, onError = () => {} }: ServeStdioOptions = {},
+  { input = process.stdin, output = process.stdout, ...options }: ServeStdioOptions = {},
 ): Promise<void> {
+  const onError = (error: Error): void => void door.callHook('onError', () => options.onError?.(error));
   const servers = new Set<McpServer>();
   const over = new AbortController();
   const until = { signal: AbortSignal.any([signal, over.signal]), cleanup: true };

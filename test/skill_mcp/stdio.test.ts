@@ -5,7 +5,7 @@ import { createSkillMcpDoor, serveStdio } from 'skill-registry/mcp';
 import { expect, it, onTestFinished } from 'vitest';
 import { callTool, stdioClient } from '../helpers/mcp.ts';
 import { openRegistry } from '../helpers/open-registry.ts';
-import { skillMd, tempFolder } from '../helpers/temp-folder.ts';
+import { skillMd, tempFolder, writeTree } from '../helpers/temp-folder.ts';
 import { waitFor } from '../helpers/wait-for.ts';
 import { warningsOfProcess } from '../helpers/warnings.ts';
 
@@ -149,4 +149,32 @@ it('refuses a message over the limit to the official client, which goes on with 
   expect((await callTool(client, 'read_skill', { skill_id: 'tea' })).result).toMatchObject({ success: true });
   expect(stderr()).toContain('A line of standard input was not used.');
   expect(stderr()).not.toContain('Warning');
+});
+
+it('goes on when what a host has handed in throws, and says so among its problems', async () => {
+  const { registry, root } = await openRegistry({
+    ...TEA,
+    'skills/mug/SKILL.md': skillMd({ name: 'cup', description: 'Holds tea.' }),
+  });
+  const fail = (name: string): never => {
+    throw new Error(`${name} is broken`);
+  };
+  const door = createSkillMcpDoor(registry, { onProblem: () => fail('onProblem') });
+  const heard: unknown[] = [];
+  door.onListChanged(() => fail('onListChanged'));
+  door.onListChanged((change) => heard.push(change));
+  const [input, output] = [new PassThrough(), new PassThrough()];
+  const served = serveStdio(door, new AbortController().signal, { input, output, onError: () => fail('onError') });
+  input.write(`hello\n${ping(1)}\n`);
+  await waitFor('both answers', () => String(output.read() ?? '').includes('"id":1'));
+  writeTree(root, { 'skills/kettle/SKILL.md': skillMd({ name: 'kettle', description: 'Boils.' }) });
+  await registry.refresh();
+  input.end();
+  await served;
+  expect(heard).toEqual([{ resources: true, prompts: true }]);
+  const hooks = async (): Promise<readonly unknown[]> =>
+    (await door.problems()).filter(({ code }) => code === 'HOOK_FAILED').map(({ details }) => details?.hook);
+  await waitFor('the third', async () => (await hooks()).length === 3);
+  expect([...(await hooks())].sort()).toEqual(['onError', 'onListChanged', 'onProblem']);
+  expect(registry.problems().filter(({ code }) => code === 'HOOK_FAILED')).toEqual([]);
 });

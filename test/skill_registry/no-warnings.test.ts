@@ -3,8 +3,8 @@ import { expect, it } from 'vitest';
 import { bootRoot, skill } from '../helpers/boot-root.ts';
 import { openRegistry } from '../helpers/open-registry.ts';
 import { tempFolder, writeTree } from '../helpers/temp-folder.ts';
-import { warningsOfProcess } from '../helpers/warnings.ts';
 import { waitFor } from '../helpers/wait-for.ts';
+import { warningsOfProcess } from '../helpers/warnings.ts';
 
 it('sees fifteen changes in a row in a running kernel without a warning of Node', async () => {
   const warnings = warningsOfProcess();

@@ -1,4 +1,4 @@
-import { describeError, type Problem } from 'skill-registry/kernel';
+import { type CallHook, describeError, type Problem } from 'skill-registry/kernel';
 import type { Pack, Skill, Snapshot } from '../api.ts';
 import type { SkillRegistryConfig } from '../config.ts';
 import { closedBecause, type GateSurroundings } from '../skill/gates.ts';
@@ -27,6 +27,8 @@ export interface CatalogOptions {
   readonly collision?: SkillRegistryConfig['collision'];
   /** What gates are held against, asked at every refresh. Default: gates are not looked at. */
   readonly gates?: () => GateSurroundings;
+  /** Calls listeners: one that throws must not keep the others, or the refresh, from their work. */
+  readonly callHook: CallHook;
 }
 
 export type ChangeListener = (ids: readonly string[], snapshot: Snapshot) => void;
@@ -54,7 +56,7 @@ export function createCatalog(initial: readonly SkillSource[], options: CatalogO
     if (current.version > 0 && fingerprintOf(next) === fingerprintOf(current)) return current;
     const ids = listeners.size > 0 ? changedIds(current, next) : [];
     current = next;
-    for (const listener of [...listeners]) callListener(listener, ids, next);
+    for (const listener of [...listeners]) options.callHook('onChange', () => listener(ids, next));
     return next;
   };
 
@@ -194,15 +196,6 @@ function packsOf(sources: readonly SkillSource[], scans: readonly SourceScan[]):
     if (!packs.has(scopes.pack)) packs.set(scopes.pack, pack);
   }
   return packs;
-}
-
-/** A listener that throws must not keep the others, or the refresh, from their work. */
-function callListener(listener: ChangeListener, ids: readonly string[], snapshot: Snapshot): void {
-  try {
-    listener(ids, snapshot);
-  } catch (error) {
-    process.emitWarning(error instanceof Error ? error : String(error));
-  }
 }
 
 /** Equal for equal catalogs: what a reader could tell apart is in it. */
