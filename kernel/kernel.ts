@@ -11,7 +11,7 @@ import { createExtensionContext, type LogEntry } from './extension-context.ts';
 import { createHookCaller, guardedTurn } from './hooks.ts';
 import { type ExtensionRecord, problemOf, startExtensions, stopExtensions } from './lifecycle.ts';
 import { createOffers } from './offers.ts';
-import { createSecrets, mergeConfig, readOwnerConfig } from './settings.ts';
+import { createSecrets, mergeConfig, type OwnerConfig, readOwnerConfig } from './settings.ts';
 import { startOrder } from './start-order.ts';
 import { brokenStatus, statusOf } from './status.ts';
 import { countTokens } from './tokens.ts';
@@ -174,8 +174,11 @@ export async function boot(options: BootOptions): Promise<Kernel> {
     lives.get(id)?.abort();
   };
 
+  /** What they said last, by extension. */
+  const owners = new Map<string, OwnerConfig['values']>();
   function contextOf({ manifest, dir }: FoundExtension) {
-    const owner = readOwnerConfig(rootDir, manifest.id);
+    const owner = readOwnerConfig(rootDir, manifest.id, owners.get(manifest.id));
+    if (owner.problems.length === 0) owners.set(manifest.id, owner.values);
     owner.problems.forEach(report);
     const config = mergeConfig(manifest.config, owner.values, options.config?.[manifest.id] ?? {});
     return createExtensionContext(manifest, dir, config, {

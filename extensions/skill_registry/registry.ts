@@ -17,6 +17,7 @@ import { createHooks, type HookOptions } from './hooks.ts';
 import { CONFIG_SCHEMA, readConfigOnce } from './known-config.ts';
 import { onFirstUse } from './on-first-use.ts';
 import { createOverlap } from './overlap.ts';
+import { frozen } from './read-only.ts';
 import { createReading } from './reading.ts';
 import { createRecords } from './records.ts';
 import { bodyIfThere } from './search/body-if-there.ts';
@@ -150,7 +151,7 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
 
   const roles = onFirstUse(async () => (await import('./roles.ts')).createRoleResolver(registry));
   const registry: SkillRegistry = {
-    config,
+    config: frozen(config),
     list(query = {}, turn = {}) {
       if (query.query?.trim() && closing.signal.aborted) throw registryClosed();
       return listSkills({ searcher, meaning, skillsFor, readSkill }, query, turn);
@@ -196,16 +197,17 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
       return catalog.refresh();
     },
     snapshot: () => catalog.snapshot(),
-    problems: () => [
-      ...configProblems,
-      ...catalog.snapshot().problems,
-      ...ledger.problems(catalog.snapshot()),
-      ...watchProblems.values(),
-      ...records.problems(),
-      ...cacheProblems(cacheFile, cache),
-      ...(meaning?.problems() ?? []),
-      ...hooks.problems(),
-    ],
+    problems: () =>
+      frozen([
+        ...configProblems,
+        ...catalog.snapshot().problems,
+        ...ledger.problems(catalog.snapshot()),
+        ...watchProblems.values(),
+        ...records.problems(),
+        ...cacheProblems(cacheFile, cache),
+        ...(meaning?.problems() ?? []),
+        ...hooks.problems(),
+      ]),
     tokenCounts: ({ bodies = true, atMost = Number.POSITIVE_INFINITY } = {}) =>
       ledger.count(catalog.snapshot(), { bodies, atMost }),
     resources(skillId) {

@@ -5,7 +5,7 @@ import { basename, dirname } from 'node:path';
 import { describeError, isCodedError, type Problem, readContained } from 'skill-registry/kernel';
 import type { ValidationProfile } from '../config.ts';
 import { splitFrontmatter } from '../skill/frontmatter.ts';
-import { type ParsedSkill, parseSkill } from '../skill/parse-skill.ts';
+import { type ParsedSkill, parseSkill, type SkillHeader } from '../skill/parse-skill.ts';
 import { specViolations, type Violation } from '../skill/spec-rules.ts';
 import { strictVerdict } from '../skill/strict-rules.ts';
 import { declaredFileErrors } from '../validation/declared-files.ts';
@@ -57,6 +57,8 @@ export interface SkillFileEntry {
   /** The verdict depends on other files as well: it is read again each time. */
   readonly fleeting?: true;
   readonly file: ReadSkillFile;
+  /** What the file said when it was whole, unless `file` says it. */
+  readonly whole?: SkillHeader | undefined;
 }
 
 export function createSkillFileReader(options: SkillFileReaderOptions = {}): SkillFileReader {
@@ -98,6 +100,7 @@ function readEntry(
   maxBytes: number,
   as: ParseAs,
 ): SkillFileEntry {
+  const whole = before?.whole ?? before?.file.header;
   try {
     const { stamp: looks, settled } = found.seen ?? look(found.realFile);
     // Where it leads to is part of it.
@@ -109,14 +112,32 @@ function readEntry(
       return before.settled === settled ? before : { ...before, settled };
     }
     const { lasts, ...parsed } = parse(bytes, path, found, as);
-    const file = { ...parsed, digest, bytes: bytes.length };
-    return lasts ? { stamp, settled, file } : { stamp, settled: false, fleeting: true, file };
+    const kept = whole && keptHeader(whole, parsed, bytes.length);
+    const file = { ...(kept ?? parsed), digest, bytes: bytes.length };
+    const read = parsed.header && !kept ? { file } : { file, whole };
+    return lasts ? { stamp, settled, ...read } : { stamp, settled: false, fleeting: true, ...read };
   } catch (error) {
     const message = `SKILL.md was not loaded. ${describeError(error)} ${remedyOf(error)}`;
     const problem: Problem = { code: 'SKILL_FILE_UNREADABLE', severity: 'error', file: path, message };
-    return { stamp: '', settled: false, file: { problems: [problem], digest: '', bytes: 0 } };
+    return { stamp: '', settled: false, file: { problems: [problem], digest: '', bytes: 0 }, whole };
   }
 }
+
+/**
+ * A file without the end of its frontmatter may have been saved half. Then what it said when it was whole holds on, that models
+ * must not see it for example. Undefined for any other file.
+ */
+function keptHeader(whole: SkillHeader, { header, problems }: ParsedSkill, bytes: number): ParsedSkill | undefined {
+  const isHalf = ({ code }: Problem): boolean =>
+    code === 'FRONTMATTER_UNCLOSED' || (code === 'FRONTMATTER_MISSING' && bytes > 0 && bytes < OPENING_FENCE.length);
+  const half = problems.find(isHalf);
+  if (!half) return undefined;
+  const modelInvocable = whole.modelInvocable && header?.modelInvocable !== false;
+  const message = `${half.message} Until then its name, description and settings stay as they were.`;
+  return { header: { ...whole, modelInvocable }, problems: [{ ...half, message }] };
+}
+
+const OPENING_FENCE = '---\n';
 
 /** Most frontmatters have a few hundred. */
 const BEGINNING_BYTES = 3_072;
@@ -177,7 +198,7 @@ interface SkillText {
   readonly odd: boolean;
 }
 
-function parse(bytes: Buffer, path: string, found: FoundSkillFile, as: ParseAs): ParsedSkill & { lasts: boolean } {
+function parse(bytes: Buffer, path: string, found: FoundSkillFile, as: ParseAs): ParsedSkill & Pick<Verdict, 'lasts'> {
   const odd = !isUtf8(bytes);
   const beginning = odd || as.profile !== 'lenient' ? undefined : beginningOf(bytes);
   if (beginning !== undefined) {
