@@ -1,11 +1,11 @@
 import { type CallHook, describeError, type Problem } from 'skill-registry/kernel';
 import type { Pack, Skill, Snapshot } from '../api.ts';
 import type { SkillRegistryConfig } from '../config.ts';
-import { frozen, readOnlyMap } from '../read-only.ts';
 import { closedBecause, type GateSurroundings } from '../skill/gates.ts';
 import type { SkillSource, SourceScan } from '../sources/source.ts';
 import { mergeSources } from './merge.ts';
 import { createPace } from './pace.ts';
+import { frozen, readOnlyMap } from './read-only.ts';
 
 /** The live catalog: sources in, snapshots out. */
 export interface Catalog {

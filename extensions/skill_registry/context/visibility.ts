@@ -1,6 +1,6 @@
 import type { TurnContext } from 'skill-registry/kernel';
 import type { Skill, Snapshot } from '../api.ts';
-import { frozen } from '../read-only.ts';
+import { frozen } from '../catalog/read-only.ts';
 import type { Grants } from './grants.ts';
 import { visibleSkills } from './scope.ts';
 
