@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
@@ -9,8 +8,8 @@ import { type ParsedSkill, parseSkill, type SkillHeader } from '../skill/parse-s
 import { specViolations, type Violation } from '../skill/spec-rules.ts';
 import { strictVerdict } from '../skill/strict-rules.ts';
 import { declaredFileErrors } from '../validation/declared-files.ts';
+import { type EncodingFault, encodingFault } from '../validation/encoding.ts';
 import { findSkillMd } from '../validation/find-skill-md.ts';
-import { NOT_UTF8 } from '../validation/read-skill-md.ts';
 import type { FoundSkillFile } from './find-skill-files.ts';
 import { type SeenFile, seenFile } from './seen-file.ts';
 import type { CachePlace, SkillFileCache } from './skill-file-cache.ts';
@@ -163,13 +162,13 @@ interface Verdict {
 }
 
 /** What the validator of the profile holds against it; nothing under `lenient`. */
-function violationsOf({ text, odd }: SkillText, found: FoundSkillFile, { profile, name, bare }: ParseAs): Verdict {
+function violationsOf({ text, fault }: SkillText, found: FoundSkillFile, { profile, name, bare }: ParseAs): Verdict {
   const lasting = (...violations: readonly Violation[]): Verdict => ({ violations, lasts: true });
   if (profile === 'lenient') return lasting();
   if (!bare && findSkillMd(found.dir) === undefined) {
     return lasting({ message: 'Missing required file: SKILL.md', line: 1 });
   }
-  if (odd) return lasting({ message: NOT_UTF8, line: lineOfFirstOdd(text) });
+  if (fault?.refusal) return lasting({ message: fault.refusal, line: lineOfFirstOdd(text) });
   return profile === 'spec' ? lasting(...specViolations(text, name)) : strictViolations(text, found.realDir, name);
 }
 
@@ -182,9 +181,9 @@ function strictViolations(text: string, realDir: string, name: string): Verdict 
   return { violations: [...violations, ...absent], lasts: declared.length === 0 };
 }
 
-/** Of the first U+FFFD: where text that is no UTF-8 begins, unless the author wrote one before. */
+/** Of the first U+FFFD: where text that is no UTF-8 begins, unless the author wrote one before. Without any it is 1. */
 function lineOfFirstOdd(text: string): number {
-  return text.slice(0, text.indexOf('\ufffd')).split(/\r\n|\n|\r/).length;
+  return text.slice(0, Math.max(0, text.indexOf('\ufffd'))).split(/\r\n|\n|\r/).length;
 }
 
 function look(file: string): SeenFile {
@@ -194,29 +193,27 @@ function look(file: string): SeenFile {
 
 interface SkillText {
   readonly text: string;
-  /** The bytes are not UTF-8 throughout; `text` shows the odd ones as U+FFFD. */
-  readonly odd: boolean;
+  /** The bytes are not all UTF-8 text; `text` shows the odd ones as U+FFFD. */
+  readonly fault: EncodingFault | undefined;
 }
 
 function parse(bytes: Buffer, path: string, found: FoundSkillFile, as: ParseAs): ParsedSkill & Pick<Verdict, 'lasts'> {
-  const odd = !isUtf8(bytes);
-  const beginning = odd || as.profile !== 'lenient' ? undefined : beginningOf(bytes);
+  const fault = encodingFault(bytes);
+  const beginning = fault || as.profile !== 'lenient' ? undefined : beginningOf(bytes);
   if (beginning !== undefined) {
     return { ...parseSkill(beginning, path, as.name, () => bytes.toString('utf8')), lasts: true };
   }
   const text = bytes.toString('utf8');
-  const { violations, lasts } = violationsOf({ text, odd }, found, as);
+  const { violations, lasts } = violationsOf({ text, fault }, found, as);
   if (violations.length > 0) {
     return { problems: violations.map((violation) => refusal(violation, path, as.profile)), lasts };
   }
-  const parsed = { ...parseSkill(text, path, as.name), lasts };
-  if (!odd) return parsed;
-  const message = 'The file is not UTF-8 text throughout; the odd bytes are shown as U+FFFD. Save it as UTF-8.';
-  const line = lineOfFirstOdd(text);
-  return {
-    ...parsed,
-    problems: [...parsed.problems, { code: 'ENCODING_INVALID', severity: 'warning', file: path, line, message }],
+  const invalid = (severity: Problem['severity'], message: string): Problem => {
+    return { code: 'ENCODING_INVALID', severity, file: path, line: lineOfFirstOdd(text), message };
   };
+  if (fault && !fault.isText) return { problems: [invalid('error', fault.message)], lasts };
+  const parsed = { ...parseSkill(text, path, as.name), lasts };
+  return fault ? { ...parsed, problems: [...parsed.problems, invalid('warning', fault.message)] } : parsed;
 }
 
 /** The first part of a longer file, if the frontmatter ends in it: the rest need not become text. */
