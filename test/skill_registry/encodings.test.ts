@@ -103,6 +103,19 @@ it.each(['\0', 'ring the bell: \x07', '\x1b[1mbold\x1b[0m'])(
   },
 );
 
+it('a prompt pack that is no UTF-8 text is an error, and one with a few odd bytes a warning', async () => {
+  const pack = JSON.stringify({ id: 'p', skills: [{ name: 'tea', description: 'Brews tea.', instructions: 'Thé.' }] });
+  const open = (bytes: Buffer) => openRegistry({ 'p.json': bytes }, { sources: [{ pack: 'p.json' }] });
+  const { registry } = await open(Buffer.from(`\ufeff${pack}`, 'utf16le'));
+  expect(registry.list().total).toBe(0);
+  expect(registry.problems()).toMatchObject([
+    { code: 'ENCODING_INVALID', severity: 'error', message: expect.stringContaining('is UTF-16') },
+  ]);
+  const { registry: latin } = await open(Buffer.from(pack, 'latin1'));
+  expect(latin.list().total).toBe(1);
+  expect(latin.problems()).toMatchObject([{ code: 'ENCODING_INVALID', severity: 'warning' }]);
+});
+
 it('every validator refuses what is no text, and says what UTF-16 is', async () => {
   const root = tempFolder({ 'tea/SKILL.md': Buffer.from(`\ufeff${TEXT}`, 'utf16le'), 'cup/SKILL.md': random(3000, 5) });
   for (const profile of ['spec', 'strict'] as const) {

@@ -3,6 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { describeError, isInside, type Problem, readNamedFile } from 'skill-registry/kernel';
 import type { PackScopes } from '../api.ts';
 import type { ValidationProfile } from '../config.ts';
+import { encodingFault } from '../validation/encoding.ts';
 import { createDirectorySource } from './directory-source.ts';
 import { createFileSource } from './file-source.ts';
 import { isPackageName } from './find-package.ts';
@@ -38,7 +39,7 @@ const KEPT = 'Until then the pack stays as it was.';
  * declared wins. `scopes` says what each state of its workflow may see. A pack that cannot be used any more (saved half, not
  * permitted) stays what it was; one that is removed is gone.
  *
- * Problems: PACK_UNREADABLE, PACK_INVALID, PACK_NAME_REPEATED, PACK_PATH_OUTSIDE, PACK_PATH_MISSING, and those of the parts.
+ * Problems: PACK_UNREADABLE, ENCODING_INVALID, PACK_INVALID, PACK_NAME_REPEATED, PACK_PATH_OUTSIDE, PACK_PATH_MISSING, and those of the parts.
  */
 export function createPackSource(options: PackSourceOptions): SkillSource {
   const { id, file } = options;
@@ -60,19 +61,24 @@ export function createPackSource(options: PackSourceOptions): SkillSource {
       return { ...skill, qualifiedId: `${id}:${path}`, pack, ...preload };
     },
     async members(): Promise<GroupMembers> {
-      let text: string;
+      let bytes: Buffer;
       try {
-        text = readNamedFile(file, MAX_PACK_BYTES).toString('utf8');
+        bytes = readNamedFile(file, MAX_PACK_BYTES);
       } catch (error) {
         const isGone = (error as NodeJS.ErrnoException).code === 'ENOENT';
         if (isGone) known = undefined;
         return membersOf(isGone && options.optional ? [] : [unreadable(file, error)].map(kept));
       }
+      const fault = encodingFault(bytes);
+      const odd = (severity: Problem['severity']): readonly Problem[] =>
+        fault ? [{ code: 'ENCODING_INVALID', severity, file, message: fault.message }] : [];
+      if (fault?.isText === false) return membersOf(odd('error').map(kept));
+      const text = bytes.toString('utf8');
       const { pack, problems } = parsePromptPack(text, file);
       if (!pack) return membersOf(problems.map(kept));
       if (known?.text !== text)
         known = { text, pack, parts: pack.skills.map((entry) => partOf(entry, options, folder)) };
-      return membersOf(problems);
+      return membersOf([...problems, ...odd('warning')]);
     },
   });
   const kept = (problem: Problem): Problem => (known ? { ...problem, message: `${problem.message} ${KEPT}` } : problem);
