@@ -218,7 +218,7 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
     proposals: {
       ...records.proposals,
       onArrival: (listener) =>
-        records.proposals.onArrival((proposal) => void hooks.call('onArrival', () => listener(proposal))),
+        records.proposals.onArrival((proposal) => void hooks.call('onArrival', () => listener(frozen(proposal)))),
     },
     history: records.history,
     management: records.management,
