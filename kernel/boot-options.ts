@@ -14,7 +14,7 @@ export interface BootOptions {
   readonly trust?: boolean;
   /** Where secrets come from before `<root>/.env`. Default: nothing; the command passes the process environment. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** Told every line an extension logs. Default: dropped. */
+  /** Told every line an extension logs. What it throws is a problem (HOOK_FAILED). Default: dropped. */
   readonly onLog?: (entry: LogEntry) => void;
   /** Shuts the kernel down, also while it starts. */
   readonly signal?: AbortSignal;

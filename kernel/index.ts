@@ -28,6 +28,7 @@ export {
   readExtensionFile,
   revokeExtension,
 } from './held/held-extensions.ts';
+export { type CallHook, createHookCaller } from './hooks.ts';
 export type { Kernel } from './kernel.ts';
 export { ownExtensionIds, packageRoot } from './package-root.ts';
 export { renderTemplate } from './render-template.ts';

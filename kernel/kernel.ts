@@ -11,9 +11,10 @@ import { createEventBus } from './event-bus.ts';
 import { createExtensionContext, type LogEntry } from './extension-context.ts';
 import { approveHeldExtensions } from './held/approve.ts';
 import { heldExtensions } from './held/held-extensions.ts';
+import { createHookCaller, guardedTurn } from './hooks.ts';
 import { type ExtensionRecord, problemOf, startExtensions, stopExtensions } from './lifecycle.ts';
 import { createOffers } from './offers.ts';
-import { createSecrets, mergeConfig, readOwnerConfig } from './settings.ts';
+import { createSecrets, mergeConfig, type OwnerConfig, readOwnerConfig } from './settings.ts';
 import { startOrder } from './start-order.ts';
 import { brokenStatus, statusOf } from './status.ts';
 import { countTokens } from './tokens.ts';
@@ -87,8 +88,10 @@ export async function boot(options: BootOptions): Promise<Kernel> {
     else
       for (const record of channels) deliver(record, text).catch((error) => log('error', record, describeError(error)));
   }
+  const callHook = createHookCaller(rootDir, report);
+  const onLog = (entry: LogEntry): void => void callHook('onLog', () => options.onLog?.(entry));
   const log = (level: LogEntry['level'], { found }: ExtensionRecord, message: string): void =>
-    options.onLog?.({ level, extensionId: found.manifest.id, message });
+    onLog({ level, extensionId: found.manifest.id, message });
 
   const bus = createEventBus((owner, event, error) => {
     const record = records.get(owner);
@@ -112,7 +115,7 @@ export async function boot(options: BootOptions): Promise<Kernel> {
       activeTurns++;
       try {
         const signal = AbortSignal.any([turnsEnd.signal, context?.signal].filter((one) => one !== undefined));
-        return await turns.invoke(agentId, task, { ...context, signal });
+        return await turns.invoke(agentId, task, { ...guardedTurn(context, callHook), signal });
       } finally {
         activeTurns--;
         // Before the caller goes on: a line that was typed meanwhile is no answer.
@@ -150,8 +153,11 @@ export async function boot(options: BootOptions): Promise<Kernel> {
     lives.get(id)?.abort();
   };
 
+  /** What they said last, by extension. */
+  const owners = new Map<string, OwnerConfig['values']>();
   function contextOf({ manifest, dir }: FoundExtension) {
-    const owner = readOwnerConfig(rootDir, manifest.id);
+    const owner = readOwnerConfig(rootDir, manifest.id, owners.get(manifest.id));
+    if (owner.problems.length === 0) owners.set(manifest.id, owner.values);
     owner.problems.forEach(report);
     const values = trusted ? owner.values : untrustedValues(manifest.id, owner.values);
     const config = mergeConfig(manifest.config, values, options.config?.[manifest.id] ?? {});
@@ -160,7 +166,7 @@ export async function boot(options: BootOptions): Promise<Kernel> {
       trusted,
       bus,
       kernel: api,
-      log: (entry) => options.onLog?.(entry),
+      log: onLog,
       notifyUser,
       getSecret,
       lifeOf,
@@ -193,7 +199,7 @@ export async function boot(options: BootOptions): Promise<Kernel> {
         interrupted: interrupted.signal,
         startBudgetMs: budgets.start,
         onSlow: (found, what) =>
-          options.onLog?.({ level: 'warn', extensionId: found.manifest.id, message: `still waiting for ${what}` }),
+          onLog({ level: 'warn', extensionId: found.manifest.id, message: `still waiting for ${what}` }),
         serviceRestartMs: budgets.serviceRestart,
         context: contextOf,
         declarativeAgent: turns.declarativeAgent,
@@ -255,6 +261,8 @@ export async function boot(options: BootOptions): Promise<Kernel> {
     if (restartRequested && activeTurns === 0 && phase === 'running') void reloadOnce();
   }
 
+  // One signal may end any number of kernels, and each listens.
+  const ended = options.signal && AbortSignal.any([options.signal]);
   let starting: Promise<void> | undefined;
   let ending: Promise<void> | undefined;
   function shutdown(): Promise<void> {
@@ -265,14 +273,15 @@ export async function boot(options: BootOptions): Promise<Kernel> {
       await reloading;
       phase = 'stopped';
       await stopAll();
+      ended?.removeEventListener('abort', shutdown);
       onStopped();
     })();
     return ending;
   }
 
   starting = startAll();
-  options.signal?.addEventListener('abort', () => void shutdown(), { once: true });
-  if (options.signal?.aborted) void shutdown();
+  ended?.addEventListener('abort', shutdown);
+  if (ended?.aborted) void shutdown();
   await starting;
   return { ...api, reload: reloadOnce, shutdown, stopped, undelivered: () => [...outbox] };
 }

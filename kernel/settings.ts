@@ -30,33 +30,36 @@ export interface OwnerConfig {
   readonly problems: readonly Problem[];
 }
 
-/** Reads `data/<id>/config.yaml`, what the owner set for one extension. No file: no values. */
-export function readOwnerConfig(rootDir: string, id: string): OwnerConfig {
+/**
+ * Reads `data/<id>/config.yaml`, what the owner set for one extension. No file: no values.
+ *
+ * @param before - What it said last, which holds on while the file is broken: it may be saved half. Default: nothing.
+ */
+export function readOwnerConfig(rootDir: string, id: string, before?: OwnerConfig['values']): OwnerConfig {
   const file = join(rootDir, 'data', id, 'config.yaml');
+  const broken = (line: number, reason: string): OwnerConfig => ({
+    values: before ?? {},
+    problems: [configProblem(file, line, reason, before ? 'what it said before holds' : 'the defaults hold')],
+  });
   let text: string;
   try {
     text = readNamedFile(file, MAX_BYTES).toString('utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { values: {}, problems: [] };
-    return { values: {}, problems: [configProblem(file, 1, `cannot be read: ${(error as Error).message}`)] };
+    return broken(1, `cannot be read: ${(error as Error).message}`);
   }
   const { isMap, LineCounter, parseDocument } = yamlPackage();
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines });
   const [error] = document.errors;
-  if (error)
-    return {
-      values: {},
-      problems: [configProblem(file, error.linePos?.[0].line ?? 1, error.message.split('\n')[0] ?? '')],
-    };
+  if (error) return broken(error.linePos?.[0].line ?? 1, error.message.split('\n')[0] ?? '');
   if (document.contents === null) return { values: {}, problems: [] };
-  if (!isMap(document.contents))
-    return { values: {}, problems: [configProblem(file, 1, 'expected a mapping of keys')] };
+  if (!isMap(document.contents)) return broken(1, 'expected a mapping of keys');
   try {
     return { values: document.toJS() as Record<string, unknown>, problems: [] };
   } catch (error) {
     // An alias without its anchor, or aliases that multiply, show only now.
-    return { values: {}, problems: [configProblem(file, 1, describeError(error))] };
+    return broken(1, describeError(error));
   }
 }
 
@@ -82,8 +85,8 @@ function readEnvFile(file: string): Readonly<Record<string, string | undefined>>
   }
 }
 
-function configProblem(file: string, line: number, reason: string): Problem {
-  const message = `Ignored as a whole: ${reason}. Correct the file; until then the defaults hold.`;
+function configProblem(file: string, line: number, reason: string, meanwhile: string): Problem {
+  const message = `Ignored as a whole: ${reason}. Correct the file; until then ${meanwhile}.`;
   return { code: 'CONFIG_INVALID', severity: 'error', file, line, message };
 }
 

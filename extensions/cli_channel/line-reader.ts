@@ -1,12 +1,20 @@
+import { isUtf8 } from 'node:buffer';
 import { createInterface, type Interface } from 'node:readline';
 
 export type Completer = (line: string) => [string[], string];
 
+/** Bytes of one line of a pipe. */
+const MAX_LINE_BYTES = 1_048_576;
+/** A pipe is read ahead as long as fewer lines wait. */
+const MAX_WAITING = 1_000;
+const NEWLINE = 0x0a;
+
 /** Lines of one input, kept in order until somebody asks. Outlives the extension, which may be reloaded between two lines. */
 export class LineReader {
-  readonly #readline: Interface;
+  readonly #source: LineSource;
   readonly #waiting: string[] = [];
   #ended = false;
+  #isPaused = false;
   #wake: () => void = () => {};
   /** Ends the question that waits for an answer. */
   #giveUp: AbortController | undefined;
@@ -17,40 +25,36 @@ export class LineReader {
   onTyped: (line: string | null) => void = () => {};
 
   constructor(input: NodeJS.ReadStream, output: NodeJS.WriteStream) {
-    const terminal = Boolean(input.isTTY && output.isTTY);
-    this.#readline = createInterface({
-      input,
-      output,
-      terminal,
-      prompt: '> ',
-      completer: (line: string) => this.completer(line),
-    });
-    this.#readline.on('line', (line) => {
+    const isTerminal = Boolean(input.isTTY && output.isTTY);
+    const onLine = (line: string): void => {
       this.#waiting.push(line);
-      if (terminal) this.onTyped(line);
+      if (isTerminal) this.onTyped(line);
+      else if (this.#waiting.length >= MAX_WAITING) this.#source.pause();
       this.#wake();
-    });
-    this.#readline.on('close', () => {
+    };
+    const onEnd = (): void => {
       this.#ended = true;
       this.#giveUp?.abort();
-      if (terminal) this.onTyped(null);
+      if (isTerminal) this.onTyped(null);
       this.#wake();
-    });
-    this.#readline.on('SIGINT', () => {
-      if (this.#giveUp) this.#giveUp.abort();
-      else this.onInterrupt();
-    });
+    };
+    const events = { onLine, onEnd };
+    this.#source = isTerminal ? readTerminal(input, output, this, events) : readPipe(input, output, events);
   }
 
   /** The next line; null at the end of the input or when `signal` aborts. */
   async next(signal: AbortSignal): Promise<string | null> {
     while (!signal.aborted) {
       const line = this.#waiting.shift();
+      if (this.#waiting.length < MAX_WAITING && !this.#isPaused) this.#source.resume();
       if (line !== undefined) return line;
       if (this.#ended) return null;
       await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-        signal.addEventListener('abort', () => resolve(), { once: true });
+        this.#wake = () => {
+          signal.removeEventListener('abort', this.#wake);
+          resolve();
+        };
+        signal.addEventListener('abort', this.#wake);
       });
     }
     return null;
@@ -67,26 +71,34 @@ export class LineReader {
    * @returns undefined without a terminal, at the end of the input, on Ctrl-C, or when `signal` aborts.
    */
   async ask(question: string, signal: AbortSignal): Promise<string | undefined> {
-    if (!this.#readline.terminal || this.#ended || signal.aborted) return undefined;
+    const { ask } = this.#source;
+    if (!ask || this.#ended || signal.aborted) return undefined;
     const given = new AbortController();
     this.#giveUp = given;
     const until = AbortSignal.any([signal, given.signal]);
     try {
       return await new Promise((resolve) => {
         until.addEventListener('abort', () => resolve(undefined), { once: true });
-        this.#readline.question(question, { signal: until }, resolve);
+        ask(question, until, resolve);
       });
     } finally {
       this.#giveUp = undefined;
     }
   }
 
+  /** Ctrl-C: the question that waits is not answered; without one, whoever runs is interrupted. */
+  interrupt(): void {
+    if (this.#giveUp) this.#giveUp.abort();
+    else this.onInterrupt();
+  }
+
   prompt(): void {
-    if (this.#readline.terminal && !this.#ended) this.#readline.prompt();
+    if (!this.#ended) this.#source.prompt();
   }
 
   resume(): void {
-    if (!this.#ended) this.#readline.resume();
+    this.#isPaused = false;
+    if (!this.#ended) this.#source.resume();
   }
 
   /** Lets the process end; lines that have arrived stay. */
@@ -94,7 +106,8 @@ export class LineReader {
     this.completer = (line) => [[], line];
     this.onInterrupt = () => {};
     this.onTyped = () => {};
-    if (!this.#ended) this.#readline.pause();
+    this.#isPaused = true;
+    if (!this.#ended) this.#source.pause();
   }
 }
 
@@ -106,3 +119,76 @@ export function lineReaderOf(input: NodeJS.ReadStream, output: NodeJS.WriteStrea
   readers.set(input, reader);
   return reader;
 }
+
+// --- internal ---
+
+interface LineSource {
+  pause(): void;
+  resume(): void;
+  prompt(): void;
+  /** Absent where nobody sits at the other end. */
+  readonly ask?: (question: string, signal: AbortSignal, onAnswer: (line: string) => void) => void;
+}
+
+interface LineEvents {
+  onLine(line: string): void;
+  onEnd(): void;
+}
+
+function readTerminal(
+  input: NodeJS.ReadStream,
+  output: NodeJS.WriteStream,
+  reader: LineReader,
+  { onLine, onEnd }: LineEvents,
+): LineSource {
+  const completer = (line: string): [string[], string] => reader.completer(line);
+  const readline: Interface = createInterface({ input, output, terminal: true, prompt: '> ', completer });
+  readline.on('line', onLine);
+  readline.on('close', onEnd);
+  readline.on('SIGINT', () => reader.interrupt());
+  return {
+    pause: () => readline.pause(),
+    resume: () => readline.resume(),
+    prompt: () => readline.prompt(),
+    ask: (question, signal, onAnswer) => readline.question(question, { signal }, onAnswer),
+  };
+}
+
+/** Not by `readline`, which keeps a line in memory however long it is. */
+function readPipe(input: NodeJS.ReadStream, output: NodeJS.WriteStream, { onLine, onEnd }: LineEvents): LineSource {
+  let chunks: Buffer[] = [];
+  let bytes = 0;
+  const add = (chunk: Buffer): void => {
+    bytes += chunk.length;
+    if (bytes <= MAX_LINE_BYTES) chunks.push(chunk);
+    else chunks = [];
+  };
+  const endLine = (): void => {
+    const line = Buffer.concat(chunks);
+    const refusal = bytes > MAX_LINE_BYTES ? TOO_LONG(bytes) : isUtf8(line) ? undefined : NOT_UTF8;
+    [chunks, bytes] = [[], 0];
+    if (refusal) output.write(`A line was not used: ${refusal}\n`);
+    else onLine(line.toString('utf8').replace(/\r$/, ''));
+  };
+  input.on('data', (chunk: Buffer) => {
+    for (let start = 0; start < chunk.length; ) {
+      const end = chunk.indexOf(NEWLINE, start);
+      add(chunk.subarray(start, end < 0 ? chunk.length : end));
+      start = end < 0 ? chunk.length : end + 1;
+      if (end >= 0) endLine();
+    }
+  });
+  input.on('end', () => {
+    if (bytes > 0) endLine();
+    onEnd();
+  });
+  input.on('error', ({ message }) => {
+    output.write(`Standard input cannot be read: ${message}\n`);
+    onEnd();
+  });
+  return { pause: () => input.pause(), resume: () => input.resume(), prompt: () => {} };
+}
+
+const TOO_LONG = (bytes: number): string =>
+  `it has ${bytes} bytes, the most is ${MAX_LINE_BYTES}. Put long text into a file.`;
+const NOT_UTF8 = 'it is not UTF-8 text. Convert it, with iconv for example.';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { McpServer } from '@modelcontextprotocol/server';
 import { SkillsExtension } from '@modelcontextprotocol/server/ext/skills';
-import { type Problem, packageRoot, type TurnContext } from 'skill-registry/kernel';
+import { type CallHook, createHookCaller, type Problem, packageRoot, type TurnContext } from 'skill-registry/kernel';
 import type { Skill, SkillRegistry } from '../skill_registry/api.ts';
 import { invalidArgument } from './errors.ts';
 import { invocableSkills, servePrompts } from './prompts.ts';
@@ -19,7 +19,7 @@ export interface SkillMcpOptions {
   readonly pageSize?: number;
   /** The client is on this machine: `${SKILL_DIR}` in prompts is the real folder, not the address. Default: false. */
   readonly local?: boolean;
-  /** Told once of each skill that is not published, and of what goes wrong with a request. Must not throw. */
+  /** Told once of each skill that is not published, and of what goes wrong with a request. */
   readonly onProblem?: (problem: Problem) => void;
 }
 
@@ -33,10 +33,12 @@ export interface ListChange {
 export interface SkillMcpDoor {
   /** A server for one connection or one request, not connected yet. */
   createServer(): Promise<McpServer>;
-  /** Every skill that is not published, once all of them have been looked at. */
+  /** Every skill that is not published, once all of them have been looked at; and HOOK_FAILED. */
   problems(): Promise<readonly Problem[]>;
   /** @returns unsubscribes. */
   onListChanged(listener: (change: ListChange) => void): () => void;
+  /** For what carries it: calls a function of the host, whose failure is among `problems`. */
+  readonly callHook: CallHook;
   /** Stops following the registry, which stays open. */
   close(): void;
 }
@@ -60,7 +62,9 @@ export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOpt
   const info = { name: 'skill-registry', version: versionOf() };
   let instructions: { readonly version: number; readonly text: Promise<string | null> } | undefined;
   let told = new Set<string>();
-  const tell = (problem: Problem): void => options.onProblem?.(problem);
+  const hookProblems: Problem[] = [];
+  const callHook = createHookCaller('skill_mcp', (problem) => void hookProblems.push(problem));
+  const tell = (problem: Problem): void => void callHook('onProblem', () => options.onProblem?.(problem));
   const listeners = new Set<(change: ListChange) => void>();
   let listed = listingOf(registry, turn);
   const tellProblems = async (): Promise<void> => {
@@ -75,7 +79,8 @@ export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOpt
     const next = listingOf(registry, turn);
     const change = { resources: next.resources !== listed.resources, prompts: next.prompts !== listed.prompts };
     listed = next;
-    if (change.resources || change.prompts) for (const listener of listeners) listener(change);
+    if (change.resources || change.prompts)
+      for (const listener of listeners) callHook('onListChanged', () => listener(change));
     void tellProblems();
   });
   void tellProblems();
@@ -94,7 +99,8 @@ export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOpt
       extension.attach(server);
       return server;
     },
-    problems: () => publication.problems(),
+    problems: async () => [...(await publication.problems()), ...hookProblems],
+    callHook,
     onListChanged(listener) {
       listeners.add(listener);
       return () => void listeners.delete(listener);

@@ -20,7 +20,7 @@ export interface ServeHttpOptions {
   readonly bodyBytes?: number;
   /** For a request to arrive, and for its answer to begin. Default: 30. */
   readonly requestSeconds?: number;
-  /** Told of what goes wrong with a request. Must not throw. */
+  /** Told of what goes wrong with a request. */
   readonly onError?: (error: Error) => void;
 }
 
@@ -47,7 +47,8 @@ const GRACE_MS = 1_000;
  * @throws MCP_TOKEN_MISSING for a host others can reach without a token; MCP_LISTEN_FAILED.
  */
 export async function serveHttp(door: SkillMcpDoor, options: ServeHttpOptions = {}): Promise<HttpServing> {
-  const { host = '127.0.0.1', port = 0, token, requestSeconds = 30, onError = () => {} } = options;
+  const { host = '127.0.0.1', port = 0, token, requestSeconds = 30 } = options;
+  const onError = (error: Error): void => void door.callHook('onError', () => options.onError?.(error));
   if (!isLoopback(host) && !token) throw tokenMissing(host);
   const handler = createMcpHandler(() => door.createServer(), {
     onerror: onError,
@@ -59,7 +60,7 @@ export async function serveHttp(door: SkillMcpDoor, options: ServeHttpOptions = 
   app.use(async (context, next) => refusalOf(context, allowed) ?? next());
   if (token) app.use(bearerAuth({ token }));
   app.all(MCP_PATH, async (context) => {
-    const answer = handler.fetch(context.req.raw);
+    const answer = handler.fetch(onlyUtf8(context.req.raw));
     answering.add(answer);
     try {
       return await withinSeconds(answer, requestSeconds);
@@ -135,6 +136,13 @@ function refusalOf({ req }: Context, allowed: readonly string[]): Response | und
 
 function refuse(status: number, message: string): Response {
   return Response.json({ jsonrpc: '2.0', error: { code: -32_000, message }, id: null }, { status });
+}
+
+/** The same request, whose body cannot be read when it is not UTF-8: the SDK would take odd bytes for U+FFFD. */
+function onlyUtf8(request: Request): Request {
+  if (!request.body) return request;
+  const body = request.body.pipeThrough(new TextDecoderStream('utf-8', { fatal: true }));
+  return new Request(request, { body: body.pipeThrough(new TextEncoderStream()), duplex: 'half' });
 }
 
 async function withinSeconds(answer: Promise<Response>, seconds: number): Promise<Response> {

@@ -1,14 +1,16 @@
 import type { Readable, Writable } from 'node:stream';
+import { finished } from 'node:stream/promises';
 import type { McpServer } from '@modelcontextprotocol/server';
-import { StdioServerTransport, serveStdio as serveSdkStdio } from '@modelcontextprotocol/server/stdio';
+import { serveStdio as serveSdkStdio } from '@modelcontextprotocol/server/stdio';
 import type { SkillMcpDoor } from './door.ts';
+import { createStdioTransport } from './stdio-transport.ts';
 
 export interface ServeStdioOptions {
   /** Default: those of the process. */
   readonly input?: Readable;
   /** Nothing else may be written to it. */
   readonly output?: Writable;
-  /** Told of what goes wrong beside the protocol. Must not throw. */
+  /** Told of what goes wrong beside the protocol. */
   readonly onError?: (error: Error) => void;
 }
 
@@ -20,14 +22,17 @@ export interface ServeStdioOptions {
 export async function serveStdio(
   door: SkillMcpDoor,
   signal: AbortSignal,
-  { input = process.stdin, output = process.stdout, onError = () => {} }: ServeStdioOptions = {},
+  { input = process.stdin, output = process.stdout, ...options }: ServeStdioOptions = {},
 ): Promise<void> {
+  const onError = (error: Error): void => void door.callHook('onError', () => options.onError?.(error));
   const servers = new Set<McpServer>();
-  const ended = new Promise<void>((resolve) => {
-    for (const event of ['end', 'close', 'error']) input.once(event, () => resolve());
-    for (const event of ['close', 'error']) output.once(event, () => resolve());
-    signal.addEventListener('abort', () => resolve(), { once: true });
-    if (signal.aborted) resolve();
+  const over = new AbortController();
+  const until = { signal: AbortSignal.any([signal, over.signal]), cleanup: true };
+  const ended = Promise.race([
+    finished(input, { ...until, writable: false }),
+    finished(output, { ...until, readable: false }),
+  ]).catch((error) => {
+    if (!signal.aborted) onError(error);
   });
   const handle = serveSdkStdio(
     async () => {
@@ -36,7 +41,7 @@ export async function serveStdio(
       server.server.onclose = () => void servers.delete(server);
       return server;
     },
-    { transport: new StdioServerTransport(input, output), onerror: onError },
+    { transport: createStdioTransport(input, output), onerror: onError },
   );
   const unsubscribe = door.onListChanged(({ resources, prompts }) => {
     for (const server of servers) {
@@ -46,6 +51,7 @@ export async function serveStdio(
     }
   });
   await ended;
+  over.abort();
   unsubscribe();
   await handle.close();
 }

@@ -34,14 +34,17 @@ export function createAddSource({ catalog, taken, makeAll, closed }: AddSourceOp
       takeAway();
       throw error;
     }
+    // One signal may end any number of sources, and each listens.
+    const ended = signal && AbortSignal.any([signal]);
     const remove = async (): Promise<void> => {
+      ended?.removeEventListener('abort', onAbort);
       if (!isThere) return;
       takeAway();
       if (!closed.aborted) await catalog.refresh();
     };
     const onAbort = (): void => void remove().catch(() => undefined);
-    if (signal?.aborted) onAbort();
-    signal?.addEventListener('abort', onAbort, { once: true });
+    if (ended?.aborted) onAbort();
+    ended?.addEventListener('abort', onAbort);
     return remove;
   };
 }

@@ -156,10 +156,11 @@ export interface SkillRegistry {
    */
   searchReady(query?: string): Promise<void>;
   /**
-   * Embeds the skills that have no vector yet; `watch` does so by itself. Nothing without `embeddings.base_url`. Why some are
-   * missing afterwards is in `problems()`.
+   * Embeds the skills that have no vector yet; `watch` does so by itself, and makes way for this. Nothing without
+   * `embeddings.base_url`. Why some are missing afterwards is in `problems()`.
    *
-   * @param options.attempts - How often one request is made before it is given up. Default: 3.
+   * @param options.attempts - How often one request is made before it is given up, a second and two seconds apart at most unless
+   *   the endpoint asks for more. Default: 3.
    * @throws REGISTRY_CLOSED.
    */
   embedSkills(options?: { readonly signal?: AbortSignal; readonly attempts?: number }): Promise<EmbeddedSkills>;
@@ -270,7 +271,12 @@ export interface SkillRegistry {
   watch(signal: AbortSignal): Promise<void>;
   /** How changes are seen at this moment. */
   watching(): 'events' | 'poll' | 'off';
-  /** Called after a new snapshot is in place, with the ids that came, went or changed. @returns unsubscribes. */
+  /**
+   * Called after a new snapshot is in place, with the ids that came, went or changed. What a listener throws is a problem
+   * (HOOK_FAILED).
+   *
+   * @returns unsubscribes.
+   */
   onChange(listener: (ids: readonly string[], snapshot: Snapshot) => void): () => void;
   readonly config: SkillRegistryConfig;
   close(): Promise<void>;

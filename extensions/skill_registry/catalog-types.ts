@@ -44,7 +44,10 @@ export interface Pack {
   readonly byId: ReadonlyMap<string, Skill>;
 }
 
-/** The catalog at one moment. Never changes; a refresh makes a new one. */
+/**
+ * The catalog at one moment. Nothing in it can be changed, a refresh makes a new one. Its maps are views that read like a Map and
+ * are none: `new Map(byId)` makes one.
+ */
 export interface Snapshot {
   /** Counts up with every change. */
   readonly version: number;

@@ -153,7 +153,7 @@ const schema = z.strictObject({
   tools: z.array(z.enum(TOOL_NAMES)).default([...DEFAULT_TOOLS]),
   embeddings,
   gates: z
-    .strictObject({ check: z.boolean().default(true), settings: z.record(z.string(), z.unknown()).default({}) })
+    .strictObject({ check: z.boolean().default(true), settings: z.record(z.string(), z.json()).default({}) })
     .prefault({}),
 });
 

@@ -2,11 +2,12 @@ import { join, resolve } from 'node:path';
 import { countTokens, type Problem, type TurnContext } from 'skill-registry/kernel';
 import { whyNoSqlite } from '../../lib/sqlite/index.ts';
 import { createAddSource } from './add-source.ts';
-import type { Skill, SkillLoadedEvent, SkillRegistry } from './api.ts';
+import type { Skill, SkillRegistry } from './api.ts';
 import { cacheFileOf, cacheProblems, createCache, storeProblems } from './cache.ts';
 import { openCacheDatabase } from './cache-database.ts';
 import { createCatalog } from './catalog/catalog.ts';
 import { createPace } from './catalog/pace.ts';
+import { frozen } from './catalog/read-only.ts';
 import { skillNamed } from './catalog/skill-named.ts';
 import { watchCatalog } from './catalog/watch.ts';
 import type { SkillRegistryConfigInput, SourceConfig } from './config.ts';
@@ -14,10 +15,10 @@ import { createGrants } from './context/grants.ts';
 import { skillsInScope } from './context/scope.ts';
 import { createVisibility } from './context/visibility.ts';
 import { registryClosed, skillNotFound } from './errors.ts';
+import { createHooks, type HookOptions } from './hooks.ts';
 import { CONFIG_SCHEMA, readConfigOnce } from './known-config.ts';
 import { onFirstUse } from './on-first-use.ts';
 import { createOverlap } from './overlap.ts';
-import type { WriteStep } from './proposals/writer.ts';
 import { createReading } from './reading.ts';
 import { createRecords } from './records.ts';
 import { bodyIfThere } from './search/body-if-there.ts';
@@ -36,7 +37,7 @@ import { createTokenLedger } from './token-ledger.ts';
 import { makeTools } from './tools/index.ts';
 import { writePolicyOf } from './write-policy.ts';
 
-export interface SkillRegistryOptions {
+export interface SkillRegistryOptions extends HookOptions {
   /** Relative source paths start here. Default: the current directory. */
   readonly root?: string;
   /** Every key has a default (docs/configuration.md). The kernel and the command read config.yaml; the library does not. */
@@ -53,16 +54,6 @@ export interface SkillRegistryOptions {
   readonly trust?: boolean;
   /** What the gates of skills look for programs and variables in. Default: the environment of the process. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** Told of each step of a change to a skill: a process may die at any of them, and the next one goes on from there. */
-  readonly onWriteStep?: (step: WriteStep) => void;
-  /** Gives EMBEDDINGS_API_KEY, or MODEL_API_KEY with MODEL_BASE_URL when that is the endpoint. Default: there is no key. */
-  readonly getSecret?: (name: string) => string | undefined;
-  /** Told how far embedding has come, when it takes more than a second. Must not throw. */
-  readonly onProgress?: (line: string) => void;
-  /** Told of every load of a skill or a file of one. Must not throw. */
-  readonly onSkillLoaded?: (event: SkillLoadedEvent) => void;
-  /** Told once of each problem that was not there when the registry was opened. Must not throw. */
-  readonly onProblem?: (problem: Problem) => void;
 }
 
 /**
@@ -77,6 +68,8 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
   const cacheFile = options.cache === 'memory' ? undefined : cacheFileOf(root, trusted);
   const cache = createCache(cacheFile, SCHEMAS);
   const { config, problems: configProblems } = await readConfigOnce(options.config ?? {}, configFile, cache);
+  let isOpen = false;
+  const hooks = createHooks(options, root, () => isOpen && tellProblems());
   const taken = new Set<string>();
   const skillFiles = createSkillFileCache(cache);
   const makeAll = (sources: readonly SourceConfig[]): readonly SkillSource[] =>
@@ -90,6 +83,7 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
   const catalog = createCatalog(makeAll(config.sources), {
     limits: config.limits,
     collision: config.collision,
+    callHook: hooks.call,
     ...(config.gates.check ? { gates: () => hostSurroundings(options.environment, config.gates.settings) } : {}),
   });
   const grants = createGrants();
@@ -118,8 +112,8 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
           database: openIndex,
           configFile,
           readSkill,
-          getSecret: (name) => options.getSecret?.(name),
-          onProgress: (line) => options.onProgress?.(line),
+          getSecret: hooks.getSecret,
+          onProgress: hooks.onProgress,
           onProblems: () => tellProblems(),
         });
   const visible = createVisibility(() => catalog.snapshot(), grants);
@@ -142,10 +136,7 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
       granted: (turn) => grants.of(turn),
       refresh: () => registry.refresh(),
     },
-    {
-      dataDir: join(root, 'data', 'skill_registry'),
-      ...(options.onWriteStep ? { onStep: options.onWriteStep } : {}),
-    },
+    { dataDir: join(root, 'data', 'skill_registry'), onStep: hooks.onWriteStep },
     (skillId, text) => registry.retrievalEffect(skillId, text),
   );
   let watching: 'events' | 'poll' | 'off' = 'off';
@@ -158,17 +149,15 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
   /** What was told and still holds: a problem that was mended and comes back is told again. */
   let told = new Set<string>();
   const tellProblems = (): void => {
-    const before = told;
-    told = new Set(registry.problems().map(keyOf));
-    for (const problem of registry.problems()) if (!before.has(keyOf(problem))) options.onProblem?.(problem);
+    const [before, problems] = [told, registry.problems()];
+    told = new Set(problems.map(keyOf));
+    for (const problem of problems) if (!before.has(keyOf(problem))) hooks.onProblem(problem);
   };
-  const { read, readResource, readBytes } = createReading(catalog, grants, config.limits, (event) =>
-    options.onSkillLoaded?.(event),
-  );
+  const { read, readResource, readBytes } = createReading(catalog, grants, config.limits, hooks.onSkillLoaded);
 
   const roles = onFirstUse(async () => (await import('./roles.ts')).createRoleResolver(registry));
   const registry: SkillRegistry = {
-    config,
+    config: frozen(config),
     list(query = {}, turn = {}) {
       if (query.query?.trim() && closing.signal.aborted) throw registryClosed();
       return listSkills({ searcher, meaning, skillsFor, readSkill }, query, turn);
@@ -214,16 +203,18 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
       return catalog.refresh();
     },
     snapshot: () => catalog.snapshot(),
-    problems: () => [
-      ...configProblems,
-      ...catalog.snapshot().problems,
-      ...ledger.problems(catalog.snapshot()),
-      ...watchProblems.values(),
-      ...records.problems(),
-      ...storeProblems(root),
-      ...cacheProblems(cacheFile, cache),
-      ...(meaning?.problems() ?? []),
-    ],
+    problems: () =>
+      frozen([
+        ...configProblems,
+        ...catalog.snapshot().problems,
+        ...ledger.problems(catalog.snapshot()),
+        ...watchProblems.values(),
+        ...records.problems(),
+        ...storeProblems(root),
+        ...cacheProblems(cacheFile, cache),
+        ...(meaning?.problems() ?? []),
+        ...hooks.problems(),
+      ]),
     tokenCounts: ({ bodies = true, atMost = Number.POSITIVE_INFINITY } = {}) =>
       ledger.count(catalog.snapshot(), { bodies, atMost }),
     resources(skillId) {
@@ -231,7 +222,11 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
       if (!skill) throw skillNotFound(skillId, nearestIds(catalog.snapshot().byId.keys(), skillId));
       return sourceOf(skill)?.resources(skill) ?? [];
     },
-    proposals: records.proposals,
+    proposals: {
+      ...records.proposals,
+      onArrival: (listener) =>
+        records.proposals.onArrival((proposal) => void hooks.call('onArrival', () => listener(frozen(proposal)))),
+    },
     history: records.history,
     management: records.management,
     writePolicy: (path) => writePolicyOf(path, catalog.snapshot(), catalog.sources(), config.writes),
@@ -248,7 +243,7 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
       };
       const prepare = (): void => {
         searcher.prepare(visible({})).catch(onError);
-        meaning?.embed(catalog.snapshot().skills, ended).catch(onError);
+        meaning?.keepEmbedded(catalog.snapshot().skills, ended).catch(onError);
       };
       const unsubscribers = [catalog.onChange(count), catalog.onChange(prepare)];
       count();
@@ -279,6 +274,7 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
   if (trusted) await records.recover();
   await registry.refresh();
   told = new Set(registry.problems().map(keyOf));
+  isOpen = true;
   catalog.onChange(tellProblems);
   return registry;
 }

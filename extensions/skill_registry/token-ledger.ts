@@ -12,7 +12,10 @@ import { createTokenCountStore } from './token-count-store.ts';
 export interface TokenLedger {
   /** What is counted, and what is not yet as far as `options` go. A body that cannot be read any more counts 0. */
   count(snapshot: Snapshot, options: CountOptions): Promise<ReadonlyMap<string, TokenCounts>>;
-  /** Counts everything, a little at a time; first the bodies that may be over the limit. */
+  /**
+   * Counts everything, a little at a time; first the bodies that may be over the limit. Most of it begins ten seconds after the
+   * first call. The next call takes the place of one that is under way.
+   */
   countInBackground(snapshot: Snapshot, signal: AbortSignal, onLarge: () => void): Promise<void>;
   /** SKILL_TOO_LONG for every counted body over the limit; the skill stays usable. */
   problems(snapshot: Snapshot): readonly Problem[];
@@ -31,6 +34,8 @@ const KEEP_EVERY = 500;
 
 export function createTokenLedger(limit: number, readSkill: (skill: Skill) => Buffer, cache: Cache): TokenLedger {
   const store = createTokenCountStore(cache);
+  let restsUntil: number | undefined;
+  let current = new AbortController();
   const countLine = async (skill: Skill): Promise<void> => {
     if (store.get(skill)?.l1 !== undefined) return;
     store.set(skill, { l1: (await loadTokenCounter())(`${BULLETS.entry(skill)}\n`) }, true);
@@ -68,7 +73,12 @@ export function createTokenLedger(limit: number, readSkill: (skill: Skill) => Bu
       };
       return new Map(skills.map((skill) => [skill.id, known(skill)]));
     },
-    async countInBackground({ skills }, signal, onLarge) {
+    async countInBackground({ skills }, ended, onLarge) {
+      restsUntil ??= performance.now() + REST_MS;
+      // Whoever waited for the catalog before this one has nothing left to wait for.
+      current.abort();
+      current = new AbortController();
+      const signal = AbortSignal.any([ended, current.signal]);
       const pace = createBackgroundPace();
       for (const skill of skills) {
         // A token is at least one byte, so most bodies are certainly not over the limit.
@@ -79,7 +89,7 @@ export function createTokenLedger(limit: number, readSkill: (skill: Skill) => Bu
       }
       onLarge();
       // To load the tokenizer stops everything for a moment, and the first turn is about to come.
-      if (skills.every((one) => isCounted(one, true)) || !(await rested(signal))) return;
+      if (skills.every((one) => isCounted(one, true)) || !(await waited(restsUntil, signal))) return;
       for (const [index, skill] of skills.filter((one) => !isCounted(one, true)).entries()) {
         await pace();
         if (signal.aborted) return;
@@ -105,9 +115,9 @@ export function createTokenLedger(limit: number, readSkill: (skill: Skill) => Bu
 const REST_MS = 10_000;
 
 /** @returns false when it was cut short. */
-async function rested(signal: AbortSignal): Promise<boolean> {
+async function waited(until: number, signal: AbortSignal): Promise<boolean> {
   try {
-    await setTimeout(REST_MS, undefined, { signal, ref: false });
+    await setTimeout(Math.max(0, until - performance.now()), undefined, { signal, ref: false });
     return true;
   } catch {
     return false;

@@ -40,7 +40,11 @@ export function createDeclarativeAgent(surroundings: AgentSurroundings): AgentPr
       const settings = readModelSettings(agent.model, surroundings.getSecret);
       try {
         const turn = { ...context.turn, model: settings.name };
-        return await runTurn(surroundings, await connectModel(settings), task, { ...context, turn });
+        const model = await connectModel(settings);
+        await import('ai');
+        return await withBudget(agent.limits.time_budget_ms, (budget) =>
+          runTurn(surroundings, model, task, { ...context, turn }, budget),
+        );
       } catch (error) {
         throw agentFailed(id, error);
       }
@@ -50,16 +54,27 @@ export function createDeclarativeAgent(surroundings: AgentSurroundings): AgentPr
 
 // --- internal ---
 
+/** @param work - Handed a signal that aborts when the time is up; until then the process lives on, whatever it waits for. */
+async function withBudget<T>(ms: number | undefined, work: (budget?: AbortSignal) => Promise<T>): Promise<T> {
+  if (ms === undefined) return work();
+  const budget = new AbortController();
+  const timer = setTimeout(() => budget.abort(), ms);
+  try {
+    return await work(budget.signal);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 async function runTurn(
   { manifest, tools, systemParts }: AgentSurroundings,
   model: Awaited<ReturnType<typeof connectModel>>,
   task: string,
   { turn = {}, conversation = [], signal, onText, onToolCall }: AgentInvocationContext,
+  budget: AbortSignal | undefined,
 ): Promise<AgentResponse> {
   const { agent } = manifest;
   const { streamText, stepCountIs } = await import('ai');
-  const budget =
-    agent.limits.time_budget_ms === undefined ? undefined : AbortSignal.timeout(agent.limits.time_budget_ms);
   const abort = AbortSignal.any([signal, budget].filter((one) => one !== undefined));
   const system = (await systemParts(task, turn)).map((part) => part.text).join(PART_SEPARATOR);
   const messages = [...(conversation as readonly ModelMessage[]), { role: 'user', content: task } as const];

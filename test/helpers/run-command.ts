@@ -1,10 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { onTestFinished } from 'vitest';
 import { runCli } from '../../cli/run-cli.ts';
 import { waitFor } from './wait-for.ts';
 
-const MAIN = join(import.meta.dirname, '..', '..', 'dist', 'cli', 'main.js');
+const DIST = join(import.meta.dirname, '..', '..', 'dist');
+const MAIN = join(DIST, 'cli', 'main.js');
 
 export interface RunOptions {
   readonly cwd?: string;
@@ -47,6 +49,24 @@ export async function runCommand(args: readonly string[], options: RunOptions = 
 export async function spawnCommand(args: readonly string[], options: RunOptions = {}): Promise<RunResult> {
   const running = startCommand(args, options);
   running.child.stdin?.end(options.input ?? '');
+  const status = await running.exited;
+  return { status, stdout: running.stdout(), stderr: running.stderr() };
+}
+
+/**
+ * Runs a program that uses the built library, as a process of its own, to its end.
+ *
+ * @param program - The body of a module; `createSkillRegistry` and `boot` are imported.
+ */
+export async function runProgram(program: string, options: RunOptions = {}): Promise<RunResult> {
+  const door = (path: string): string => pathToFileURL(join(DIST, path)).href;
+  const text = [
+    `import { createSkillRegistry } from '${door('extensions/skill_registry/index.js')}';`,
+    `import { boot } from '${door('kernel/index.js')}';`,
+    program,
+  ].join('\n');
+  const running = watchChild(spawn(process.execPath, ['--input-type=module', '-e', text], spawnOptions(options)));
+  running.child.stdin?.end();
   const status = await running.exited;
   return { status, stdout: running.stdout(), stderr: running.stderr() };
 }

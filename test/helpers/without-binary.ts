@@ -45,7 +45,7 @@ export function packageWithoutBinary(builtIn: boolean): PackageWithoutBinary {
     return JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '');
   };
   return {
-    command: (args, cwd) => run([...options, join(folder, 'dist', 'cli', 'main.js'), ...args], cwd),
+    command: (args, cwd) => run([...options, join(folder, 'dist', 'cli', 'main.js'), ...args, '--trust'], cwd),
     commands: async (all, cwd) => (await program(RUN_ALL(all), cwd)) as readonly RunResult[],
     program,
     remove: () => rmSync(folder, { recursive: true, force: true }),

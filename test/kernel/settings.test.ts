@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { mergeConfig, readOwnerConfig } from 'skill-registry/kernel';
 import { describe, expect, test } from 'vitest';
 import { createSecrets } from '../../kernel/settings.ts';
-import { type Tree, tempFolder } from '../helpers/temp-folder.ts';
+import { type Tree, tempFolder, writeTree } from '../helpers/temp-folder.ts';
 import { bootTree, extension, problemsOf, states } from './boot-extensions.ts';
 
 describe('mergeConfig', () => {
@@ -89,6 +89,19 @@ describe('the config of an extension', () => {
       { config: { one: { size: 3, deep: { z: 3 } }, other: { size: 4 } } },
     );
     expect(kernel.logged).toEqual([`one ${JSON.stringify({ size: 3, list: ['c'], deep: { x: 1, y: 2, z: 3 } })}`]);
+  });
+
+  test('stays what it was when extensions are reloaded while its file is broken', async () => {
+    const kernel = await bootTree({ ...extension('one', FIELDS, SHOW), 'data/one/config.yaml': 'size: 2\nlist: [c]' });
+    writeTree(kernel.root, { 'data/one/config.yaml': 'size: 3\nlist: [d' });
+    await kernel.reload();
+    expect(new Set(kernel.logged).size).toBe(1);
+    expect(problemsOf(kernel)).toMatchObject([
+      { code: 'CONFIG_INVALID', message: expect.stringContaining('until then what it said before holds.') },
+    ]);
+    writeTree(kernel.root, { 'data/one/config.yaml': 'size: 3' });
+    await kernel.reload();
+    expect(kernel.logged.at(-1)).toContain('"size":3,"list":["a","b"]');
   });
 
   test('is its defaults where the owner wrote something broken, which is reported', async () => {

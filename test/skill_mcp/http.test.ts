@@ -19,7 +19,7 @@ const HEADERS = { 'content-type': 'application/json', accept: 'application/json,
 function post(
   url: string,
   headers: Record<string, string> = {},
-  body = PING,
+  body: string | Uint8Array = PING,
 ): Promise<{ status: number; body: string }> {
   return new Promise((resolve, reject) => {
     const sent = request(url, { method: 'POST', headers: { ...HEADERS, ...headers } }, (response) => {
@@ -70,11 +70,16 @@ it('opens no port to other machines without a token, and says when it cannot lis
   });
 });
 
-it('refuses what is too large, no JSON, and elsewhere', async () => {
+it('refuses what is too large, no JSON, no UTF-8, and elsewhere', async () => {
   const { serving } = await serveRegistry(TEA, { http: { bodyBytes: 2000 } });
   expect(await post(serving.url, {}, JSON.stringify({ filler: 'x'.repeat(3000) }))).toMatchObject({ status: 413 });
   expect(await post(serving.url, { 'content-type': 'text/plain' })).toMatchObject({ status: 415 });
-  expect(await post(serving.url, {}, '{')).toMatchObject({ status: 400 });
+  for (const body of ['{', '', 'null', Buffer.from(PING.replace('ping', 'p\xefng'), 'latin1')]) {
+    expect(await post(serving.url, {}, body)).toMatchObject({
+      status: 400,
+      body: expect.stringMatching(/"code":-32[67]00/),
+    });
+  }
   expect(await post(new URL('/', serving.url).href)).toMatchObject({ status: 404 });
   expect(await post(serving.url)).toMatchObject({ status: 200 });
 });
@@ -94,6 +99,19 @@ it('waits only so long for a request to arrive, and for its answer to begin', as
   await waitFor('the connection to be ended', () => socket.destroyed || socket.readableEnded, 10_000);
   expect(heard).toMatch(/^HTTP\/1\.1 (408|503)/);
   await serving.close();
+});
+
+it('refuses a body that does not end as soon as it is too large', async () => {
+  const { serving } = await serveRegistry(TEA);
+  const sent = request(serving.url, { method: 'POST', headers: HEADERS });
+  const status = new Promise((resolve, reject) => {
+    sent.on('response', ({ statusCode }) => resolve(statusCode)).on('error', reject);
+  });
+  const more = (): void => void sent.write(Buffer.alloc(65_536, 'x'), (error) => error || setImmediate(more));
+  more();
+  expect(await status).toBe(413);
+  sent.destroy();
+  expect(await post(serving.url)).toMatchObject({ status: 200 });
 });
 
 it('serves several clients at once, each with what it asks for', async () => {

@@ -1,10 +1,11 @@
-import { describeError, type Problem } from 'skill-registry/kernel';
+import { type CallHook, describeError, type Problem } from 'skill-registry/kernel';
 import type { Pack, Skill, Snapshot } from '../api.ts';
 import type { SkillRegistryConfig } from '../config.ts';
 import { closedBecause, type GateSurroundings } from '../skill/gates.ts';
 import type { SkillSource, SourceScan } from '../sources/source.ts';
 import { mergeSources } from './merge.ts';
 import { createPace } from './pace.ts';
+import { frozen, readOnlyMap } from './read-only.ts';
 
 /** The live catalog: sources in, snapshots out. */
 export interface Catalog {
@@ -27,6 +28,8 @@ export interface CatalogOptions {
   readonly collision?: SkillRegistryConfig['collision'];
   /** What gates are held against, asked at every refresh. Default: gates are not looked at. */
   readonly gates?: () => GateSurroundings;
+  /** Calls listeners: one that throws must not keep the others, or the refresh, from their work. */
+  readonly callHook: CallHook;
 }
 
 export type ChangeListener = (ids: readonly string[], snapshot: Snapshot) => void;
@@ -35,7 +38,7 @@ export function createCatalog(initial: readonly SkillSource[], options: CatalogO
   let sources = initial;
   const listeners = new Set<ChangeListener>();
   const lastGood = new WeakMap<SkillSource, SourceScan>();
-  let current: Snapshot = { version: 0, ...mergeSources([]), sources: [], packs: new Map(), problems: [] };
+  let current = readOnly({ version: 0, ...mergeSources([]), sources: [], packs: new Map(), problems: [] });
   let assembled: Assembled | undefined;
   let running: Promise<Snapshot> | undefined;
   let following: Promise<Snapshot> | undefined;
@@ -52,10 +55,11 @@ export function createCatalog(initial: readonly SkillSource[], options: CatalogO
     assembled = { from: scanned, scans, closed };
     const next = assemble(scanned, scans, current.version + 1, options.collision, new Map(closed));
     if (current.version > 0 && fingerprintOf(next) === fingerprintOf(current)) return current;
-    const ids = listeners.size > 0 ? changedIds(current, next) : [];
-    current = next;
-    for (const listener of [...listeners]) callListener(listener, ids, next);
-    return next;
+    const ids = frozen(listeners.size > 0 ? changedIds(current, next) : []);
+    const changed = readOnly(next);
+    current = changed;
+    for (const listener of [...listeners]) options.callHook('onChange', () => listener(ids, changed));
+    return changed;
   };
 
   const start = (): Promise<Snapshot> => {
@@ -146,6 +150,20 @@ function assemble(
   };
 }
 
+/** Nobody who is handed it can change it. Skills that are as they were cost one look each. */
+function readOnly({ version, skills, byId, byQualifiedId, sources, packs, problems }: Snapshot): Snapshot {
+  for (const skill of byQualifiedId.values()) frozen(skill);
+  return frozen({
+    version,
+    skills,
+    byId: readOnlyMap(byId),
+    byQualifiedId: readOnlyMap(byQualifiedId),
+    sources,
+    packs: readOnlyMap(packs),
+    problems,
+  });
+}
+
 function isSame(before: readonly unknown[], after: readonly unknown[]): boolean {
   return before.length === after.length && before.every((one, index) => one === after[index]);
 }
@@ -189,20 +207,12 @@ function packsOf(sources: readonly SkillSource[], scans: readonly SourceScan[]):
   for (const [index, source] of sources.entries()) {
     const scopes = source.scopes?.();
     if (!scopes) continue;
-    const pack = { scopes, byId: new Map(scans[index]?.skills.map((skill) => [skill.id, skill])) };
+    const byId = new Map(scans[index]?.skills.map((skill) => [skill.id, skill]));
+    const pack = frozen({ scopes: { ...scopes, states: readOnlyMap(scopes.states) }, byId: readOnlyMap(byId) });
     packs.set(source.id, pack);
     if (!packs.has(scopes.pack)) packs.set(scopes.pack, pack);
   }
   return packs;
-}
-
-/** A listener that throws must not keep the others, or the refresh, from their work. */
-function callListener(listener: ChangeListener, ids: readonly string[], snapshot: Snapshot): void {
-  try {
-    listener(ids, snapshot);
-  } catch (error) {
-    process.emitWarning(error instanceof Error ? error : String(error));
-  }
 }
 
 /** Equal for equal catalogs: what a reader could tell apart is in it. */

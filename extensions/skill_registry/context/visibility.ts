@@ -1,5 +1,6 @@
 import type { TurnContext } from 'skill-registry/kernel';
 import type { Skill, Snapshot } from '../api.ts';
+import { frozen } from '../catalog/read-only.ts';
 import type { Grants } from './grants.ts';
 import { visibleSkills } from './scope.ts';
 
@@ -21,7 +22,7 @@ export function createVisibility(snapshotNow: () => Snapshot, grants: Grants): (
     const key = JSON.stringify([turn.boundSkills, turn.workflowState, [...granted]]);
     const before = known.get(key);
     if (before) return before;
-    const skills = visibleSkills(snapshot, turn, granted);
+    const skills = frozen(visibleSkills(snapshot, turn, granted));
     const [oldest] = known.keys();
     if (known.size >= MAX_SCOPES && oldest !== undefined) known.delete(oldest);
     known.set(key, skills);

@@ -8,9 +8,7 @@ import type { VectorStore } from './vector-store.ts';
 export interface EmbeddingRunOptions {
   readonly store: VectorStore;
   /** One request; rejects with an EmbeddingsFailure. */
-  readonly ask: (texts: readonly string[], signal: AbortSignal) => Promise<readonly Float32Array[]>;
-  /** The endpoint's address, for people. */
-  readonly shownAs: string;
+  readonly ask: (texts: readonly string[], signal: AbortSignal, limitMs: number) => Promise<readonly Float32Array[]>;
   /** The text of SKILL.md; undefined when it is not what the catalog has. */
   readonly readText: (skill: Skill) => string | undefined;
   /** The most texts of one request. */
@@ -18,7 +16,7 @@ export interface EmbeddingRunOptions {
   readonly signal: AbortSignal;
   /** How often one request is made before it is given up. */
   readonly attempts: number;
-  readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly wait: (ms: number) => Promise<void>;
   readonly now: () => number;
   readonly onProgress: (line: string) => void;
   /** Told of a failure that has not passed, and of undefined when the next request went well. */
@@ -104,14 +102,14 @@ interface Keyed {
 
 /** @returns whether the vectors are there now. */
 async function embedBatch(batch: readonly Keyed[], options: EmbeddingRunOptions): Promise<boolean> {
-  const { store, ask, shownAs, signal, attempts, wait, now, onOutcome } = options;
+  const { store, ask, signal, attempts, wait, now, onOutcome } = options;
   for (let attempt = 1; ; attempt++) {
     if (signal.aborted) return false;
     try {
-      const limit = AbortSignal.any([signal, AbortSignal.timeout(REQUEST_MS)]);
       const vectors = await ask(
         batch.map(({ text }) => text),
-        limit,
+        signal,
+        REQUEST_MS,
       );
       if (signal.aborted) return false;
       store.add(
@@ -122,11 +120,11 @@ async function embedBatch(batch: readonly Keyed[], options: EmbeddingRunOptions)
       return true;
     } catch (error) {
       if (signal.aborted) return false;
-      const failure = asFailure(error, shownAs);
+      const failure = asFailure(error);
       const last = !failure.passing || attempt >= attempts;
       if (last || attempt >= TOLD_FROM) onOutcome(failure);
       if (last) return false;
-      await wait(waitMs(attempt, failure), signal);
+      await wait(waitMs(attempt, failure));
     }
   }
 }

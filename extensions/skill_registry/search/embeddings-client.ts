@@ -50,15 +50,48 @@ const MAX_REASON = 200;
  * `fetch` and not the AI SDK: the size of an answer is bounded while it is read, `Retry-After` is handed on, no redirect takes
  * the key or the texts elsewhere, and every number is looked at.
  *
+ * @param limitMs - For the whole answer to arrive, in milliseconds.
  * @throws EmbeddingsFailure; the reason of `signal` when that aborts.
  */
 export async function fetchEmbeddings(
   endpoint: EmbeddingsEndpoint,
   texts: readonly string[],
   signal: AbortSignal,
+  limitMs: number,
+): Promise<readonly Float32Array[]> {
+  const tooLate = new AbortController();
+  // Not AbortSignal.timeout: Node 20 forgets that signal when only AbortSignal.any holds it, and the limit with it.
+  const timer = setTimeout(() => tooLate.abort(), limitMs);
+  try {
+    return await request(endpoint, texts, AbortSignal.any([signal, tooLate.signal]));
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!tooLate.signal.aborted) throw error;
+    const failure = `${shownEndpoint(endpoint.baseUrl)} gave no answer within ${limitMs / 1000} s.`;
+    throw new EmbeddingsFailure(failure, { code: 'EMBEDDINGS_FAILED', passing: true, cause: error });
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** The address without its query, which may hold a secret. */
+export function shownEndpoint(baseUrl: string): string {
+  return shownUrl(embeddingsUrl(baseUrl));
+}
+
+// --- internal ---
+
+async function request(
+  endpoint: EmbeddingsEndpoint,
+  texts: readonly string[],
+  signal: AbortSignal,
 ): Promise<readonly Float32Array[]> {
   const url = embeddingsUrl(endpoint.baseUrl);
   const at = shownUrl(url);
+  const passing = (what: string, error: unknown): EmbeddingsFailure => {
+    const failure = `${at} ${what}: ${withoutKey(reasonOf(error), endpoint.key)}.`;
+    return new EmbeddingsFailure(failure, { code: 'EMBEDDINGS_FAILED', passing: true, cause: error });
+  };
   let response: Response;
   try {
     response = await fetch(url, {
@@ -72,18 +105,14 @@ export async function fetchEmbeddings(
       body: JSON.stringify({ model: endpoint.model, input: texts, encoding_format: 'float' }),
     });
   } catch (error) {
-    signal.throwIfAborted();
-    const failure = `${at} cannot be reached: ${withoutKey(reasonOf(error), endpoint.key)}.`;
-    throw new EmbeddingsFailure(failure, { code: 'EMBEDDINGS_FAILED', passing: true, cause: error });
+    throw passing('cannot be reached', error);
   }
   const limit = response.ok ? texts.length * MAX_DIMENSIONS * NUMBER_BYTES + ENVELOPE_BYTES : ENVELOPE_BYTES;
   let body: string | undefined;
   try {
     body = await readAtMost(response, limit);
   } catch (error) {
-    signal.throwIfAborted();
-    const failure = `${at} broke off its answer: ${withoutKey(reasonOf(error), endpoint.key)}.`;
-    throw new EmbeddingsFailure(failure, { code: 'EMBEDDINGS_FAILED', passing: true, cause: error });
+    throw passing('broke off its answer', error);
   }
   if (!response.ok) throw refusal(response, body ?? '', at, endpoint.key);
   const answer = body === undefined ? `more than ${limit} bytes` : readEmbeddings(body, texts.length, MAX_DIMENSIONS);
@@ -91,13 +120,6 @@ export async function fetchEmbeddings(
   const failure = `${at} answered ${texts.length} text(s) with ${withoutKey(answer, endpoint.key)}.`;
   throw new EmbeddingsFailure(failure, { code: 'EMBEDDINGS_INVALID' });
 }
-
-/** The address without its query, which may hold a secret. */
-export function shownEndpoint(baseUrl: string): string {
-  return shownUrl(embeddingsUrl(baseUrl));
-}
-
-// --- internal ---
 
 function embeddingsUrl(baseUrl: string): URL {
   const url = new URL(baseUrl);

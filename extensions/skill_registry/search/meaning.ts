@@ -23,11 +23,16 @@ export interface Meaning {
   /** How near skills come to a query that was made ready; undefined: the words alone decide. */
   likeness(skills: readonly Skill[], query: string): Likeness | undefined;
   /**
-   * Embeds what is missing. While one is under way, a call only says what the catalog is now.
+   * Embeds what is missing, for somebody who waits for it: what goes on in the background makes way.
    *
-   * @param attempts - How often one request is made before it is given up. Default: again and again.
+   * @param attempts - How often one request is made before it is given up.
    */
-  embed(skills: readonly Skill[], signal: AbortSignal, attempts?: number): Promise<void>;
+  embed(skills: readonly Skill[], signal: AbortSignal, attempts: number): Promise<void>;
+  /**
+   * The same in the background: requests are made again and again, and the waits between them do not keep the process alive.
+   * While this is under way, a call only says what the catalog is now.
+   */
+  keepEmbedded(skills: readonly Skill[], signal: AbortSignal): Promise<void>;
   /** How many of these have a vector. */
   embedded(skills: readonly Skill[]): number;
   /** At most one. */
@@ -53,7 +58,13 @@ export interface MeaningOptions {
   readonly onProblems: () => void;
   /** Default: the real ones. */
   readonly now?: () => number;
-  readonly wait?: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly wait?: (ms: number, options: WaitOptions) => Promise<void>;
+}
+
+export interface WaitOptions {
+  readonly signal: AbortSignal;
+  /** Whether the process lives on for it. */
+  readonly ref: boolean;
 }
 
 export function createMeaning(options: MeaningOptions): Meaning {
@@ -91,15 +102,15 @@ export function createMeaning(options: MeaningOptions): Meaning {
 
   const store = guarded<VectorStore | undefined>(() => createVectorStore(options.database(), endpoint), undefined);
   const neighbours = store ? createNeighbours(store) : () => [];
-  const ask = async (texts: readonly string[], signal: AbortSignal): Promise<readonly Float32Array[]> => {
-    const vectors = await fetchEmbeddings(endpoint, texts, signal);
+  const ask = async (texts: readonly string[], signal: AbortSignal, limitMs: number) => {
+    const vectors = await fetchEmbeddings(endpoint, texts, signal, limitMs);
     const expected = guarded(() => store?.dimensions(), undefined);
     const [first] = vectors;
     if (first && expected !== undefined && first.length !== expected) throw wrongSize(first.length, expected, endpoint);
     return vectors;
   };
   const queries = createQueryVectors({
-    ask: async (text, signal) => (await ask([text], signal))[0] as Float32Array,
+    ask: async (text, signal, limitMs) => (await ask([text], signal, limitMs))[0] as Float32Array,
     budgetMs: timeoutMs,
     shownAs,
     closing: closing.signal,
@@ -108,17 +119,16 @@ export function createMeaning(options: MeaningOptions): Meaning {
   });
 
   const run = async (skills: readonly Skill[], signal: AbortSignal, attempts: number): Promise<void> => {
-    if (!store) return;
+    if (!store || wrong.cache || signal.aborted) return;
     const { readText, onProgress, pace } = options;
     const { came, complete } = await embedMissing(skills, {
       store,
       ask,
-      shownAs,
       readText,
       batch,
       signal,
       attempts,
-      wait,
+      wait: (ms) => wait(ms, { signal, ref: Number.isFinite(attempts) }),
       now,
       onProgress,
       onOutcome: (failure) => onOutcome('catalog', failure),
@@ -131,9 +141,27 @@ export function createMeaning(options: MeaningOptions): Meaning {
     }
     store.tidy(new Set([...skills.map(documentKey), ...CONTROL_TEXTS.map(controlKey)]), now());
   };
+  let last: Promise<void> = Promise.resolve();
+  /** One run at a time. */
+  const inTurn = (skills: readonly Skill[], signal: AbortSignal, attempts: number): Promise<void> => {
+    last = last
+      .then(() => run(skills, AbortSignal.any([signal, closing.signal]), attempts))
+      .catch((error) => giveUp(error));
+    return last;
+  };
+  let makeWay = new AbortController();
+  let [wanted, keeping]: [readonly Skill[] | undefined, Promise<void> | undefined] = [undefined, undefined];
+  const keep = async (signal: AbortSignal): Promise<void> => {
+    while (wanted && !signal.aborted) {
+      const skills = wanted;
+      wanted = undefined;
+      makeWay = new AbortController();
+      await inTurn(skills, AbortSignal.any([signal, makeWay.signal]), Number.POSITIVE_INFINITY);
+      if (makeWay.signal.aborted) wanted ??= skills;
+    }
+  };
 
   isMade = true;
-  let [wanted, running]: [readonly Skill[] | undefined, Promise<void> | undefined] = [undefined, undefined];
   return {
     async ready(query) {
       if (!guarded(() => store?.calibration(), undefined)) return;
@@ -145,23 +173,16 @@ export function createMeaning(options: MeaningOptions): Meaning {
         const calibration = vector && store?.calibration();
         return vector && calibration ? likenessOf(neighbours(skills, vector), calibration) : undefined;
       }, undefined),
-    embed(skills, signal, attempts = Number.POSITIVE_INFINITY) {
+    async embed(skills, signal, attempts) {
+      makeWay.abort();
+      await inTurn(skills, signal, attempts);
+    },
+    keepEmbedded(skills, signal) {
       wanted = skills;
-      running ??= (async () => {
-        const ended = AbortSignal.any([signal, closing.signal]);
-        try {
-          while (wanted && !wrong.cache && !ended.aborted) {
-            const next = wanted;
-            wanted = undefined;
-            await run(next, ended, attempts);
-          }
-        } catch (error) {
-          if (!ended.aborted) giveUp(error);
-        } finally {
-          running = undefined;
-        }
-      })();
-      return running;
+      keeping ??= keep(signal).finally(() => {
+        keeping = undefined;
+      });
+      return keeping;
     },
     embedded: (skills) =>
       guarded(() => {
@@ -189,7 +210,6 @@ function wrongSize(found: number, expected: number, { baseUrl, model }: Embeddin
   return new EmbeddingsFailure(`${told} ${remedy}`, { code: 'EMBEDDINGS_INVALID' });
 }
 
-/** Without keeping the process alive. */
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await setTimeout(ms, undefined, { signal, ref: false }).catch(() => undefined);
+async function pause(ms: number, options: WaitOptions): Promise<void> {
+  await setTimeout(ms, undefined, options).catch(() => undefined);
 }

@@ -10,7 +10,7 @@ export interface QueryVectors {
 
 export interface QueryVectorsOptions {
   /** Asks the endpoint; rejects with an EmbeddingsFailure. */
-  readonly ask: (text: string, signal: AbortSignal) => Promise<Float32Array>;
+  readonly ask: (text: string, signal: AbortSignal, limitMs: number) => Promise<Float32Array>;
   /** How long `ready` waits. */
   readonly budgetMs: number;
   /** The endpoint's address, for people. */
@@ -49,7 +49,7 @@ export function createQueryVectors({
   };
   /** Whether it was answered; rejects when it was refused. */
   const askFor = async (text: string): Promise<boolean> => {
-    const vector = await ask(text, AbortSignal.any([closing, AbortSignal.timeout(MAX_LATE_MS)]));
+    const vector = await ask(text, closing, MAX_LATE_MS);
     kept.set(text, vector);
     const [oldest] = kept.keys();
     if (kept.size > MAX_KEPT && oldest !== undefined) kept.delete(oldest);
@@ -78,7 +78,7 @@ export function createQueryVectors({
             }),
           );
       } catch (error) {
-        if (!closing.aborted) fail(asFailure(error, shownAs));
+        if (!closing.aborted) fail(asFailure(error));
       }
     },
     get(text) {
@@ -90,14 +90,8 @@ export function createQueryVectors({
 }
 
 /** What was thrown, as a failure to be told of; a defect of ours is not hidden. */
-export function asFailure(error: unknown, shownAs: string): EmbeddingsFailure {
+export function asFailure(error: unknown): EmbeddingsFailure {
   if (error instanceof EmbeddingsFailure) return error;
-  if (error instanceof Error && error.name === 'TimeoutError')
-    return new EmbeddingsFailure(`${shownAs} gave no answer in time.`, {
-      code: 'EMBEDDINGS_FAILED',
-      passing: true,
-      cause: error,
-    });
   throw error;
 }
 

@@ -53,19 +53,33 @@ export function adoptSource(source: SkillSource, id: string, scanMs: number = SC
 
 // --- internal ---
 
+/** A copy, as JSON has it: what is in the catalog cannot be changed any more, and theirs may be. */
+const record = z
+  .record(z.string(), z.unknown())
+  .transform((given, context) => {
+    try {
+      return JSON.parse(JSON.stringify(given)) as Record<string, unknown>;
+    } catch {
+      context.addIssue('no JSON');
+      return z.NEVER;
+    }
+  })
+  .catch({});
+
 const problemShape = z.object({
   code: z.string(),
   severity: z.enum(['error', 'warning']),
   file: z.string(),
   message: z.string(),
   line: z.number().optional(),
+  details: record.optional(),
 });
 
 /** What is no problem in the list of problems is left out. */
 const scanShape = z.object({
   skills: z.array(z.unknown()),
   losers: z.array(z.unknown()).default([]),
-  problems: z.array(z.unknown()).transform((all) => all.filter((one) => problemShape.safeParse(one).success)),
+  problems: z.array(z.unknown()).transform((all) => all.flatMap((one) => problemShape.safeParse(one).data ?? [])),
 });
 
 const scopesShape: z.ZodType<PackScopes | undefined> = z
@@ -80,7 +94,6 @@ const resourcesShape = z.array(z.object({ path: z.string(), size: z.number() }))
 
 const text = z.string().transform(foldLine);
 const texts = z.array(text).catch([]);
-const record = z.record(z.string(), z.unknown()).catch({});
 
 /** A field of the wrong type counts as absent. */
 const skillShape = z.object({

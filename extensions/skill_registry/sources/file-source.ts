@@ -1,7 +1,8 @@
 import { statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { isInside, type Problem, readContained, relativeSegments, resourceNotFound } from 'skill-registry/kernel';
-import type { ValidationProfile } from '../config.ts';
+import type { Skill } from '../api.ts';
+import type { SkillRegistryConfig, ValidationProfile } from '../config.ts';
 import { makeSkill } from './make-skill.ts';
 import { createOwnSkills } from './own-skills.ts';
 import { pathBelow } from './path-below.ts';
@@ -31,36 +32,35 @@ export function createFileSource(options: FileSourceOptions): SkillSource {
   const { id, file, base = dirname(file), within, validation, optional = false } = options;
   const own = createOwnSkills<string>();
   const reader = createSkillFileReader({ profile: validation, cache: options.cache, place: file });
+  /** @throws when the system does not say what is there. */
+  const look = (
+    limits: SkillRegistryConfig['limits'],
+  ): { readonly skill?: Skill; readonly problems: readonly Problem[] } => {
+    const realFile = realPathOf(file);
+    const stats = realFile === undefined ? undefined : statSync(realFile, { throwIfNoEntry: false });
+    if (realFile === undefined || !stats) return { problems: optional ? [] : [missing(file)] };
+    const boundary = within === undefined ? undefined : (realPathOf(within) ?? within);
+    if (boundary !== undefined && !isInside(realFile, boundary))
+      return { problems: [outside(file, realFile, boundary)] };
+    if (!stats.isFile()) return { problems: [noFile(file, stats.isDirectory())] };
+    const skillId = basename(file).replace(/\.md$/i, '');
+    if (!isUsableId(skillId)) return { problems: [unusable(file, skillId)] };
+    const found = { dir: dirname(file), fileName: basename(file), realDir: dirname(realFile), realFile };
+    const { header, problems, digest, bytes } = reader.read(found, limits.file_bytes, skillId);
+    reader.sweep();
+    if (!header) return { problems };
+    const qualifiedId = `${id}:${pathBelow(base, file)}`;
+    const place = { id: skillId, source: id, qualifiedId, file, dir: null, realFile };
+    return { skill: makeSkill(header, place, digest, bytes), problems };
+  };
   return {
     id,
     kind: 'file',
     location: file,
     async scan(limits) {
-      own.replace(new Map());
-      const realFile = realPathOf(file);
-      const stats = realFile === undefined ? undefined : statSync(realFile, { throwIfNoEntry: false });
-      if (realFile === undefined || !stats) return { skills: [], problems: optional ? [] : [missing(file)] };
-      const boundary = within === undefined ? undefined : (realPathOf(within) ?? within);
-      if (boundary !== undefined && !isInside(realFile, boundary)) {
-        return { skills: [], problems: [outside(file, realFile, boundary)] };
-      }
-      if (!stats.isFile()) return { skills: [], problems: [noFile(file, stats.isDirectory())] };
-      const skillId = basename(file).replace(/\.md$/i, '');
-      if (!isUsableId(skillId)) return { skills: [], problems: [unusable(file, skillId)] };
-      const found = { dir: dirname(file), fileName: basename(file), realDir: dirname(realFile), realFile };
-      const { header, problems, digest, bytes } = reader.read(found, limits.file_bytes, skillId);
-      reader.sweep();
-      if (!header) return { skills: [], problems };
-      const place = {
-        id: skillId,
-        source: id,
-        qualifiedId: `${id}:${pathBelow(base, file)}`,
-        file,
-        dir: null,
-        realFile,
-      };
-      own.replace(new Map([[place.qualifiedId, realFile]]));
-      return { skills: [makeSkill(header, place, digest, bytes)], problems };
+      const { skill, problems } = look(limits);
+      own.replace(new Map(skill ? [[skill.qualifiedId, skill.realFile as string]] : []));
+      return { skills: skill ? [skill] : [], problems };
     },
     readSkill: (skill, maxBytes) => {
       const realFile = own.get(skill);

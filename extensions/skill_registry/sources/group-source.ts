@@ -1,8 +1,8 @@
-import type { Problem } from 'skill-registry/kernel';
+import { describeError, type Problem } from 'skill-registry/kernel';
 import type { Skill } from '../api.ts';
 import type { SkillRegistryConfig } from '../config.ts';
 import { createOwnSkills } from './own-skills.ts';
-import type { SkillSource, SourceScan } from './source.ts';
+import type { SkillSource } from './source.ts';
 
 /** What a group is made of at one moment. */
 export interface GroupMembers {
@@ -27,11 +27,13 @@ export interface GroupSourceOptions {
 
 /**
  * One source made of others, read through the member that found the skill. Skills that lose their id inside the group stay
- * readable by qualified id. A member that preloads a skill does so whichever member has it in the end.
+ * readable by qualified id. A member that preloads a skill does so whichever member has it in the end. One that cannot be
+ * scanned keeps what it had.
  */
 export function createGroupSource(options: GroupSourceOptions): SkillSource {
   const { id, adapt = (skill: Skill, member: SkillSource) => underSource(skill, member.id, id) } = options;
   const own = createOwnSkills<Found>();
+  const lastGood = new WeakMap<SkillSource, ScannedMember>();
   let current: readonly SkillSource[] = [];
   return {
     id,
@@ -42,7 +44,8 @@ export function createGroupSource(options: GroupSourceOptions): SkillSource {
       const found: Found[] = [];
       const all: Problem[] = [...problems];
       for (const member of members) {
-        const scan = await scanMember(member, limits, pace, adapt);
+        const scan = await scanMember(member, limits, pace, adapt, lastGood.get(member));
+        lastGood.set(member, scan);
         all.push(...scan.problems);
         found.push(...scan.found);
       }
@@ -87,20 +90,28 @@ interface Found {
   readonly member: SkillSource;
 }
 
+/** What one member found. */
+interface ScannedMember {
+  readonly found: readonly Found[];
+  readonly problems: readonly Problem[];
+}
+
 /** A member that fails takes nobody with it. */
 async function scanMember(
   member: SkillSource,
   limits: SkillRegistryConfig['limits'],
   pace: () => Promise<void>,
   adapt: (skill: Skill, member: SkillSource) => Skill,
-): Promise<Pick<SourceScan, 'problems'> & { readonly found: readonly Found[] }> {
+  before: ScannedMember | undefined,
+): Promise<ScannedMember> {
   try {
     const { skills, losers = [], problems } = await member.scan(limits, pace);
     const found = [...skills, ...losers].map((original) => ({ skill: adapt(original, member), original, member }));
     return { found, problems };
   } catch (error) {
-    const message = `This part of the source could not be scanned: ${error instanceof Error ? error.message : error}. Mend that, or remove it; the other parts are used.`;
-    return { found: [], problems: [{ code: 'SOURCE_FAILED', severity: 'error', file: member.location, message }] };
+    const { found = [] } = before ?? {};
+    const message = `This part of the source could not be scanned (${describeError(error)}); its last ${found.length} skill(s) stay. Mend that, or remove it; the other parts are used.`;
+    return { found, problems: [{ code: 'SOURCE_FAILED', severity: 'error', file: member.location, message }] };
   }
 }
 

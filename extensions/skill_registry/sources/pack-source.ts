@@ -3,6 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { describeError, isInside, type Problem, readNamedFile } from 'skill-registry/kernel';
 import type { PackScopes } from '../api.ts';
 import type { ValidationProfile } from '../config.ts';
+import { encodingFault } from '../validation/encoding.ts';
 import { createDirectorySource } from './directory-source.ts';
 import { createFileSource } from './file-source.ts';
 import { isPackageName } from './find-package.ts';
@@ -31,12 +32,14 @@ export interface PackSourceOptions {
 }
 
 const MAX_PACK_BYTES = 4_194_304;
+const KEPT = 'Until then the pack stays as it was.';
 
 /**
  * The skills a prompt pack declares (RFC 0008): paths below the pack, packages, inline skills. Of two with one id the last
- * declared wins. `scopes` says what each state of its workflow may see.
+ * declared wins. `scopes` says what each state of its workflow may see. A pack that cannot be used any more (saved half, not
+ * permitted) stays what it was; one that is removed is gone.
  *
- * Problems: PACK_UNREADABLE, PACK_INVALID, PACK_NAME_REPEATED, PACK_PATH_OUTSIDE, PACK_PATH_MISSING, and those of the parts.
+ * Problems: PACK_UNREADABLE, ENCODING_INVALID, PACK_INVALID, PACK_NAME_REPEATED, PACK_PATH_OUTSIDE, PACK_PATH_MISSING, and those of the parts.
  */
 export function createPackSource(options: PackSourceOptions): SkillSource {
   const { id, file } = options;
@@ -58,28 +61,35 @@ export function createPackSource(options: PackSourceOptions): SkillSource {
       return { ...skill, qualifiedId: `${id}:${path}`, pack, ...preload };
     },
     async members(): Promise<GroupMembers> {
-      let text: string;
+      let bytes: Buffer;
       try {
-        text = readNamedFile(file, MAX_PACK_BYTES).toString('utf8');
+        bytes = readNamedFile(file, MAX_PACK_BYTES);
       } catch (error) {
-        known = undefined;
-        const passed = options.optional && (error as NodeJS.ErrnoException).code === 'ENOENT';
-        return { members: [], problems: passed ? [] : [unreadable(file, error)] };
+        const isGone = (error as NodeJS.ErrnoException).code === 'ENOENT';
+        if (isGone) known = undefined;
+        return membersOf(isGone && options.optional ? [] : [unreadable(file, error)].map(kept));
       }
+      const fault = encodingFault(bytes);
+      const odd = (severity: Problem['severity']): readonly Problem[] =>
+        fault ? [{ code: 'ENCODING_INVALID', severity, file, message: fault.message }] : [];
+      if (fault?.isText === false) return membersOf(odd('error').map(kept));
+      const text = bytes.toString('utf8');
       const { pack, problems } = parsePromptPack(text, file);
-      if (!pack) {
-        known = undefined;
-        return { members: [], problems };
-      }
+      if (!pack) return membersOf(problems.map(kept));
       if (known?.text !== text)
         known = { text, pack, parts: pack.skills.map((entry) => partOf(entry, options, folder)) };
-      preloaded = new Set(known.parts.flatMap(({ source, preload }) => (source && preload ? [source] : [])));
-      return {
-        members: known.parts.flatMap(({ source }) => (source ? [source] : [])),
-        problems: [...problems, ...known.parts.flatMap((part) => part.problems(file))],
-      };
+      return membersOf([...problems, ...odd('warning')]);
     },
   });
+  const kept = (problem: Problem): Problem => (known ? { ...problem, message: `${problem.message} ${KEPT}` } : problem);
+  const membersOf = (problems: readonly Problem[]): GroupMembers => {
+    const { parts = [] } = known ?? {};
+    preloaded = new Set(parts.flatMap(({ source, preload }) => (source && preload ? [source] : [])));
+    return {
+      members: parts.flatMap(({ source }) => (source ? [source] : [])),
+      problems: [...problems, ...parts.flatMap((part) => part.problems(file))],
+    };
+  };
   return {
     ...group,
     scopes: () => scopesOf(known?.pack),

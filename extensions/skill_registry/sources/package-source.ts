@@ -47,7 +47,7 @@ const MAX_RETRY_MS = 300_000;
  * below the package.
  *
  * Only the last runs code of the package; when it fails it is tried again. Problems: PACKAGE_NOT_FOUND, PACKAGE_BROKEN;
- * nothing else suffers.
+ * nothing else suffers. A package that is there and broken keeps what it gave before; one that names no skills any more does not.
  */
 export function createPackageSource(options: PackageSourceOptions): SkillSource {
   const { id, name, from } = options;
@@ -59,18 +59,22 @@ export function createPackageSource(options: PackageSourceOptions): SkillSource 
     watch: () => [findPackage(name, from) ?? join(from, 'node_modules', name)],
     async members() {
       const folder = findPackage(name, from);
-      if (!folder) return { members: [], problems: options.optional ? [] : [notFound(options)] };
+      if (!folder) {
+        known = undefined;
+        return { members: [], problems: options.optional ? [] : [notFound(options)] };
+      }
       let text: string;
       try {
         text = readNamedFile(join(folder, 'package.json'), MAX_PACKAGE_JSON_BYTES).toString('utf8');
       } catch (error) {
-        return { members: [], problems: [packageBroken(name, folder, oneLine(error))] };
+        return keeping(known?.found.members, packageBroken(name, folder, oneLine(error)));
       }
       // Another version, or the folder came: look again. Members hold what they have read, so they are kept.
       const key = `${folder}\0${text}\0${existsSync(join(folder, 'skills'))}`;
       const isNew = known?.key !== key;
       if (isNew || (known?.failed && Date.now() >= known.failed.retryAt)) {
-        known = await lookInto(folder, text, key, isNew ? 0 : (known?.failed?.times ?? 0), options);
+        const failures = isNew ? 0 : (known?.failed?.times ?? 0);
+        known = await lookInto(folder, text, key, failures, options, known?.found.members);
       }
       return known?.found ?? { members: [], problems: [] };
     },
@@ -92,16 +96,31 @@ interface Known {
   readonly failed?: { readonly times: number; readonly retryAt: number };
 }
 
-/** @param failures - How often the factory has failed before. */
+/** What it gave before stays in use. */
+function keeping(members: readonly SkillSource[] = [], problem: Problem): GroupMembers {
+  if (members.length === 0) return { members, problems: [problem] };
+  return { members, problems: [{ ...problem, message: `${problem.message} Until then its last skills stay.` }] };
+}
+
+/**
+ * @param failures - How often the factory has failed before.
+ * @param before - What the package gave until now.
+ */
 async function lookInto(
   folder: string,
   text: string,
   key: string,
   failures: number,
   options: PackageSourceOptions,
+  before: readonly SkillSource[] | undefined,
 ): Promise<Known> {
   const { id, name, validation, cache, allowOutside = false } = options;
   const broken = (reason: string, remedy?: string): Known => ({
+    key,
+    found: keeping(before, packageBroken(name, folder, reason, remedy)),
+  });
+  /** A whole package that has none. */
+  const without = (reason: string, remedy: string): Known => ({
     key,
     found: { members: [], problems: [packageBroken(name, folder, reason, remedy)] },
   });
@@ -121,7 +140,7 @@ async function lookInto(
   if (isFolder(join(folder, 'skills'))) return of(directory(join(folder, 'skills')));
   if (options.factory === false) {
     const reason = 'it has no "skills" in package.json and no skills/ folder, and a prompt pack runs no code of it';
-    return broken(reason, 'Give it one of the two, or remove it from the pack.');
+    return without(reason, 'Give it one of the two, or remove it from the pack.');
   }
   try {
     const made = await withDeadline(callFactory(options, text, fields, failures), options.factoryMs ?? 5_000);
@@ -132,8 +151,8 @@ async function lookInto(
     const message = oneLine(error);
     const wait = Math.min((options.retryMs ?? RETRY_MS) * 2 ** failures, MAX_RETRY_MS);
     const failed = { times: failures + 1, retryAt: Date.now() + wait };
-    const remedy = message === NO_FORM ? 'Give it one of the three, or remove the source.' : undefined;
-    return { ...broken(OURS.has(message) ? message : `its skillSource() failed: ${message}`, remedy), failed };
+    if (message === NO_FORM) return { ...without(message, 'Give it one of the three, or remove the source.'), failed };
+    return { ...broken(OURS.has(message) ? message : `its skillSource() failed: ${message}`), failed };
   }
 }
 

@@ -29,7 +29,7 @@ export interface PackWorkflow {
  * Reads a pack. An entry that is wrong is left out and named with its JSON pointer (PACK_INVALID), the others are used;
  * a duplicate inline name is a warning (PACK_NAME_REPEATED).
  *
- * @returns no pack only when the text is no JSON object.
+ * @returns no pack only when the text is no JSON object, or its `skills` no list.
  */
 export function parsePromptPack(
   text: string,
@@ -52,6 +52,10 @@ export function parsePromptPack(
     return { problems };
   }
   if (typeof json.id !== 'string' || json.id === '') wrong('/id', 'a text', json.id);
+  if (json.skills !== undefined && !Array.isArray(json.skills)) {
+    wrong('/skills', 'an array', json.skills);
+    return { problems };
+  }
   const skills = readEntries(json.skills, wrong);
   for (const pointer of repeatedNames(skills)) {
     const message = `${pointer}/name: this inline skill has the name of an earlier one, and the last one wins. Rename one.`;
@@ -66,11 +70,8 @@ export function parsePromptPack(
 
 type Wrong = (pointer: string, expected: string, got: unknown) => void;
 
-function readEntries(value: unknown, wrong: Wrong): readonly PackEntry[] {
-  if (value === undefined) return [];
-  if (Array.isArray(value)) return value.flatMap((entry, index) => readEntry(entry, `/skills/${index}`, wrong));
-  wrong('/skills', 'an array', value);
-  return [];
+function readEntries(entries: readonly unknown[] = [], wrong: Wrong): readonly PackEntry[] {
+  return entries.flatMap((entry, index) => readEntry(entry, `/skills/${index}`, wrong));
 }
 
 function readEntry(value: unknown, pointer: string, wrong: Wrong): PackEntry[] {

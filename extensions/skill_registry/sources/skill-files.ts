@@ -1,16 +1,15 @@
-import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { describeError, isCodedError, type Problem, readContained } from 'skill-registry/kernel';
 import type { ValidationProfile } from '../config.ts';
 import { splitFrontmatter } from '../skill/frontmatter.ts';
-import { type ParsedSkill, parseSkill } from '../skill/parse-skill.ts';
+import { type ParsedSkill, parseSkill, type SkillHeader } from '../skill/parse-skill.ts';
 import { specViolations, type Violation } from '../skill/spec-rules.ts';
 import { strictVerdict } from '../skill/strict-rules.ts';
 import { declaredFileErrors } from '../validation/declared-files.ts';
+import { type EncodingFault, encodingFault } from '../validation/encoding.ts';
 import { findSkillMd } from '../validation/find-skill-md.ts';
-import { NOT_UTF8 } from '../validation/read-skill-md.ts';
 import type { FoundSkillFile } from './find-skill-files.ts';
 import { type SeenFile, seenFile } from './seen-file.ts';
 import type { CachePlace, SkillFileCache } from './skill-file-cache.ts';
@@ -57,6 +56,8 @@ export interface SkillFileEntry {
   /** The verdict depends on other files as well: it is read again each time. */
   readonly fleeting?: true;
   readonly file: ReadSkillFile;
+  /** What the file said when it was whole, unless `file` says it. */
+  readonly whole?: SkillHeader | undefined;
 }
 
 export function createSkillFileReader(options: SkillFileReaderOptions = {}): SkillFileReader {
@@ -98,6 +99,7 @@ function readEntry(
   maxBytes: number,
   as: ParseAs,
 ): SkillFileEntry {
+  const whole = before?.whole ?? before?.file.header;
   try {
     const { stamp: looks, settled } = found.seen ?? look(found.realFile);
     // Where it leads to is part of it.
@@ -109,14 +111,32 @@ function readEntry(
       return before.settled === settled ? before : { ...before, settled };
     }
     const { lasts, ...parsed } = parse(bytes, path, found, as);
-    const file = { ...parsed, digest, bytes: bytes.length };
-    return lasts ? { stamp, settled, file } : { stamp, settled: false, fleeting: true, file };
+    const kept = whole && keptHeader(whole, parsed, bytes.length);
+    const file = { ...(kept ?? parsed), digest, bytes: bytes.length };
+    const read = parsed.header && !kept ? { file } : { file, whole };
+    return lasts ? { stamp, settled, ...read } : { stamp, settled: false, fleeting: true, ...read };
   } catch (error) {
     const message = `SKILL.md was not loaded. ${describeError(error)} ${remedyOf(error)}`;
     const problem: Problem = { code: 'SKILL_FILE_UNREADABLE', severity: 'error', file: path, message };
-    return { stamp: '', settled: false, file: { problems: [problem], digest: '', bytes: 0 } };
+    return { stamp: '', settled: false, file: { problems: [problem], digest: '', bytes: 0 }, whole };
   }
 }
+
+/**
+ * A file without the end of its frontmatter may have been saved half. Then what it said when it was whole holds on, that models
+ * must not see it for example. Undefined for any other file.
+ */
+function keptHeader(whole: SkillHeader, { header, problems }: ParsedSkill, bytes: number): ParsedSkill | undefined {
+  const isHalf = ({ code }: Problem): boolean =>
+    code === 'FRONTMATTER_UNCLOSED' || (code === 'FRONTMATTER_MISSING' && bytes > 0 && bytes < OPENING_FENCE.length);
+  const half = problems.find(isHalf);
+  if (!half) return undefined;
+  const modelInvocable = whole.modelInvocable && header?.modelInvocable !== false;
+  const message = `${half.message} Until then its name, description and settings stay as they were.`;
+  return { header: { ...whole, modelInvocable }, problems: [{ ...half, message }] };
+}
+
+const OPENING_FENCE = '---\n';
 
 /** Most frontmatters have a few hundred. */
 const BEGINNING_BYTES = 3_072;
@@ -142,13 +162,13 @@ interface Verdict {
 }
 
 /** What the validator of the profile holds against it; nothing under `lenient`. */
-function violationsOf({ text, odd }: SkillText, found: FoundSkillFile, { profile, name, bare }: ParseAs): Verdict {
+function violationsOf({ text, fault }: SkillText, found: FoundSkillFile, { profile, name, bare }: ParseAs): Verdict {
   const lasting = (...violations: readonly Violation[]): Verdict => ({ violations, lasts: true });
   if (profile === 'lenient') return lasting();
   if (!bare && findSkillMd(found.dir) === undefined) {
     return lasting({ message: 'Missing required file: SKILL.md', line: 1 });
   }
-  if (odd) return lasting({ message: NOT_UTF8, line: lineOfFirstOdd(text) });
+  if (fault?.refusal) return lasting({ message: fault.refusal, line: lineOfFirstOdd(text) });
   return profile === 'spec' ? lasting(...specViolations(text, name)) : strictViolations(text, found.realDir, name);
 }
 
@@ -161,9 +181,9 @@ function strictViolations(text: string, realDir: string, name: string): Verdict 
   return { violations: [...violations, ...absent], lasts: declared.length === 0 };
 }
 
-/** Of the first U+FFFD: where text that is no UTF-8 begins, unless the author wrote one before. */
+/** Of the first U+FFFD: where text that is no UTF-8 begins, unless the author wrote one before. Without any it is 1. */
 function lineOfFirstOdd(text: string): number {
-  return text.slice(0, text.indexOf('\ufffd')).split(/\r\n|\n|\r/).length;
+  return text.slice(0, Math.max(0, text.indexOf('\ufffd'))).split(/\r\n|\n|\r/).length;
 }
 
 function look(file: string): SeenFile {
@@ -173,29 +193,27 @@ function look(file: string): SeenFile {
 
 interface SkillText {
   readonly text: string;
-  /** The bytes are not UTF-8 throughout; `text` shows the odd ones as U+FFFD. */
-  readonly odd: boolean;
+  /** The bytes are not all UTF-8 text; `text` shows the odd ones as U+FFFD. */
+  readonly fault: EncodingFault | undefined;
 }
 
-function parse(bytes: Buffer, path: string, found: FoundSkillFile, as: ParseAs): ParsedSkill & { lasts: boolean } {
-  const odd = !isUtf8(bytes);
-  const beginning = odd || as.profile !== 'lenient' ? undefined : beginningOf(bytes);
+function parse(bytes: Buffer, path: string, found: FoundSkillFile, as: ParseAs): ParsedSkill & Pick<Verdict, 'lasts'> {
+  const fault = encodingFault(bytes);
+  const beginning = fault || as.profile !== 'lenient' ? undefined : beginningOf(bytes);
   if (beginning !== undefined) {
     return { ...parseSkill(beginning, path, as.name, () => bytes.toString('utf8')), lasts: true };
   }
   const text = bytes.toString('utf8');
-  const { violations, lasts } = violationsOf({ text, odd }, found, as);
+  const { violations, lasts } = violationsOf({ text, fault }, found, as);
   if (violations.length > 0) {
     return { problems: violations.map((violation) => refusal(violation, path, as.profile)), lasts };
   }
-  const parsed = { ...parseSkill(text, path, as.name), lasts };
-  if (!odd) return parsed;
-  const message = 'The file is not UTF-8 text throughout; the odd bytes are shown as U+FFFD. Save it as UTF-8.';
-  const line = lineOfFirstOdd(text);
-  return {
-    ...parsed,
-    problems: [...parsed.problems, { code: 'ENCODING_INVALID', severity: 'warning', file: path, line, message }],
+  const invalid = (severity: Problem['severity'], message: string): Problem => {
+    return { code: 'ENCODING_INVALID', severity, file: path, line: lineOfFirstOdd(text), message };
   };
+  if (fault && !fault.isText) return { problems: [invalid('error', fault.message)], lasts };
+  const parsed = { ...parseSkill(text, path, as.name), lasts };
+  return fault ? { ...parsed, problems: [...parsed.problems, invalid('warning', fault.message)] } : parsed;
 }
 
 /** The first part of a longer file, if the frontmatter ends in it: the rest need not become text. */

@@ -4,7 +4,7 @@ import { type SourceFields, type SourceValue, strip } from '../skill/python-text
 import { readSource, type SourceFailure } from '../skill/source-view.ts';
 import { failureText, requiredFieldError } from '../skill/spec-rules.ts';
 import { findSkillMd } from './find-skill-md.ts';
-import { NOT_UTF8, readSkillMd } from './read-skill-md.ts';
+import { readSkillMd } from './read-skill-md.ts';
 
 /** Text as its author wrote it (`1.0`, `true`), or what holds such texts. */
 export type PropertyValue = string | readonly PropertyValue[] | { readonly [key: string]: PropertyValue };
@@ -48,7 +48,7 @@ export function readProperties(path: string, { cwd = process.cwd() }: ReadProper
   if (file === undefined) throw failed('SKILL_NOT_FOUND', `SKILL.md not found in ${path}`);
   const read = readSkillMd(file);
   if ('unreadable' in read) throw failed('SKILL_FILE_UNREADABLE', read.unreadable);
-  if (read.odd) throw failed('ENCODING_INVALID', NOT_UTF8);
+  if (read.fault?.refusal) throw failed('ENCODING_INVALID', read.fault.refusal);
   const source = readSource(read.text);
   if ('failure' in source) throw failed(CODES[source.failure.kind], failureText(source.failure));
   return propertiesOf(source.fields);

@@ -1,6 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { isCodedError, readContained } from 'skill-registry/kernel';
+import { type EncodingFault, encodingFault } from './encoding.ts';
 
 const MAX_BYTES = 4 * 1024 * 1024;
 
@@ -8,8 +9,8 @@ const MAX_BYTES = 4 * 1024 * 1024;
 export type SkillMdText =
   | {
       readonly text: string;
-      /** The bytes are not UTF-8 throughout; `text` shows the odd ones as U+FFFD. */
-      readonly odd: boolean;
+      /** The bytes are not all UTF-8 text; `text` shows the odd ones as U+FFFD. */
+      readonly fault: EncodingFault | undefined;
     }
   | { readonly unreadable: string };
 
@@ -18,12 +19,8 @@ export function readSkillMd(file: string): SkillMdText {
   try {
     const real = realpathSync(file);
     const bytes = readContained(dirname(real), basename(real), MAX_BYTES);
-    const text = bytes.toString('utf8');
-    return { text, odd: text.includes('\ufffd') && !Buffer.from(text).equals(bytes) };
+    return { text: bytes.toString('utf8'), fault: encodingFault(bytes) };
   } catch (error) {
     return { unreadable: isCodedError(error) ? error.message : `SKILL.md cannot be read: ${String(error)}` };
   }
 }
-
-/** What the profiles that take no other encoding say. */
-export const NOT_UTF8 = 'SKILL.md is not UTF-8 text; save it as UTF-8';

@@ -7,8 +7,9 @@ import { parseSkill } from '../skill/parse-skill.ts';
 import { specViolations } from '../skill/spec-rules.ts';
 import { strictVerdict } from '../skill/strict-rules.ts';
 import { declaredFileErrors } from './declared-files.ts';
+import type { EncodingFault } from './encoding.ts';
 import { findAnySkillMd, findSkillMd, isKind } from './find-skill-md.ts';
-import { NOT_UTF8, readSkillMd } from './read-skill-md.ts';
+import { readSkillMd } from './read-skill-md.ts';
 
 export interface ValidateSkillOptions {
   /** Default: `spec`. */
@@ -61,7 +62,8 @@ export function checkSkill(
   if (file === undefined) return verdict([invalid(rules.missing)]);
   const read = readSkillMd(file);
   if ('unreadable' in read) return verdict([invalid(rules.unreadable(read.unreadable))], file);
-  if (read.odd && profile !== 'lenient') return verdict([invalid(rules.unreadable(NOT_UTF8))], file);
+  const { refusal } = read.fault ?? {};
+  if (refusal && profile !== 'lenient') return verdict([invalid(rules.unreadable(refusal))], file);
   return verdict(rules.check({ ...read, file, directory, name: nameOf(path, directory) }), file);
 }
 
@@ -69,7 +71,7 @@ export function checkSkill(
 
 interface Subject {
   readonly text: string;
-  readonly odd: boolean;
+  readonly fault: EncodingFault | undefined;
   readonly file: string;
   readonly directory: string;
   /** The directory's. */
@@ -137,7 +139,9 @@ function checkStrictly({ text, directory, name }: Subject): readonly SkillFindin
   return [...violations, ...absent].map((one) => ({ severity: 'error', ...one }));
 }
 
-function checkAsLoaded({ text, odd, file, name }: Subject): readonly SkillFinding[] {
+function checkAsLoaded({ text, fault, file, name }: Subject): readonly SkillFinding[] {
+  const code = 'ENCODING_INVALID';
+  if (fault?.isText === false) return [{ severity: 'error', code, message: fault.message }];
   const { problems } = parseSkill(text, file, name);
   const fileName = basename(file);
   const misnamed = `the file is called ${fileName}; rename it to SKILL.md`;
@@ -148,7 +152,7 @@ function checkAsLoaded({ text, odd, file, name }: Subject): readonly SkillFindin
       code,
       ...(line === undefined ? {} : { line }),
     })),
-    ...(odd ? [{ severity: 'warning', code: 'ENCODING_INVALID', message: NOT_UTF8 } as const] : []),
+    ...(fault ? [{ severity: 'warning', code, message: fault.message } as const] : []),
     ...(fileName === 'SKILL.md' ? [] : [{ severity: 'warning', code: 'SKILL_FILE_CASE', message: misnamed } as const]),
   ];
 }

@@ -36,7 +36,7 @@ function countedSource(root: string) {
     });
     return open;
   };
-  return { catalog: createCatalog([source], { limits: LIMITS }), seen, close };
+  return { catalog: createCatalog([source], { limits: LIMITS, callHook: (_, hook) => hook() }), seen, close };
 }
 
 describe('calls at the same time', () => {

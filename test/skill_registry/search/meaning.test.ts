@@ -60,14 +60,14 @@ const forever = new AbortController().signal;
 it('says how far it is when embedding takes more than a second, and nothing when it does not', async () => {
   const server = await embeddingsServer();
   const quick = openMeaning(server);
-  await quick.meaning.embed(SKILLS, forever);
+  await quick.meaning.keepEmbedded(SKILLS, forever);
   expect(quick.progress).toEqual([]);
   const slow = openMeaning(server);
   server.behave(() => {
     slow.clock.now += 700;
     return undefined;
   });
-  await slow.meaning.embed(SKILLS, forever);
+  await slow.meaning.keepEmbedded(SKILLS, forever);
   expect(slow.progress[0]).toBe('Embedding skills: 64 of 1,810');
   expect(slow.progress.at(-1)).toBe('Embedding skills: 1,810 of 1,810, done');
   expect(slow.progress.length).toBeLessThan(15);
@@ -80,7 +80,7 @@ it('waits ever longer between attempts, never in step, and at most what it was a
     return server.requests.length < 12 && input.length > 0 ? { status: 500 } : undefined;
   });
   const { meaning, clock } = openMeaning(server);
-  await meaning.embed(SKILLS.slice(0, 10), forever);
+  await meaning.keepEmbedded(SKILLS.slice(0, 10), forever);
   expect(meaning.embedded(SKILLS)).toBe(10);
   expect(clock.waits).toHaveLength(11);
   expect(clock.waits[3]).toBe(37_000);
@@ -94,7 +94,7 @@ it('waits ever longer between attempts, never in step, and at most what it was a
 it('leaves an endpoint in peace after a failed query, longer each time, and asks again after that', async () => {
   const server = await embeddingsServer();
   const { meaning, clock } = openMeaning(server);
-  await meaning.embed(SKILLS.slice(0, 10), forever);
+  await meaning.keepEmbedded(SKILLS.slice(0, 10), forever);
   const asked = async (): Promise<number> => {
     const before = server.requests.length;
     await meaning.ready(`query ${before} ${clock.now}`);
@@ -118,7 +118,7 @@ it('goes by words alone, with one problem, where vectors cannot be kept', async 
   const closed = memory();
   closed.close();
   const { meaning } = openMeaning(server, closed);
-  await meaning.embed(SKILLS, forever);
+  await meaning.keepEmbedded(SKILLS, forever);
   await meaning.ready('skill');
   expect(meaning.likeness(SKILLS, 'skill')).toBeUndefined();
   expect(codes(meaning.problems())).toEqual(['EMBEDDINGS_UNAVAILABLE']);
@@ -128,20 +128,20 @@ it('goes by words alone, with one problem, where vectors cannot be kept', async 
 it('gives up, with one problem, when the cache fails later', async () => {
   const server = await embeddingsServer();
   const { meaning, database } = openMeaning(server);
-  await meaning.embed(SKILLS.slice(0, 10), forever);
+  await meaning.keepEmbedded(SKILLS.slice(0, 10), forever);
   database.exec('DROP TABLE vector_exact');
   await meaning.ready('skill one');
   expect(meaning.likeness(SKILLS, 'skill one')).toBeUndefined();
   expect(codes(meaning.problems())).toEqual(['EMBEDDINGS_UNAVAILABLE']);
-  await meaning.embed(SKILLS, forever);
+  await meaning.keepEmbedded(SKILLS, forever);
 });
 
 it('forgets vectors of contents that are gone when they are most of what there is', async () => {
   const server = await embeddingsServer();
   const { meaning, database } = openMeaning(server);
   const others = Array.from({ length: 500 }, (_, n) => fakeSkill(`other-${n}`));
-  await meaning.embed([...SKILLS, ...others], forever);
-  await meaning.embed(SKILLS.slice(0, 10), forever);
+  await meaning.keepEmbedded([...SKILLS, ...others], forever);
+  await meaning.keepEmbedded(SKILLS.slice(0, 10), forever);
   expect(meaning.embedded(SKILLS)).toBe(10);
   expect(database.prepare('SELECT count(*) AS n FROM vector_exact').get()).toEqual({ n: 22 });
 });

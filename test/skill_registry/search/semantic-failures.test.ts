@@ -1,6 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import type { SkillRegistry } from 'skill-registry';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
+import { fetchEmbeddings } from '../../../extensions/skill_registry/search/embeddings-client.ts';
 import { type Embedding, embeddingsServer, type OddAnswer } from '../../helpers/embeddings-server.ts';
 import { cacheFile, find, idsOf, semanticRegistry } from '../../helpers/semantic-registry.ts';
 import { waitFor } from '../../helpers/wait-for.ts';
@@ -174,6 +177,34 @@ it('tells a failure in the background once, and takes it back when the endpoint 
   expect(told).toHaveLength(1);
   stop.abort();
   await watching;
+});
+
+it('answers who waits after the attempts of that call, though the same is tried again and again in the background', async () => {
+  const server = await embeddingsServer();
+  server.behave(() => ({ status: 503, headers: { 'retry-after': server.requests.length > 1 ? '0.01' : '600' } }));
+  const { registry } = await semanticRegistry(server, { config: { watch: { mode: 'off' } } });
+  const stop = new AbortController();
+  await registry.watch(stop.signal);
+  await waitFor('a request of the background', () => server.requests.length === 1);
+  expect(await registry.embedSkills({ attempts: 2 })).toEqual({ embedded: 0, total: 5 });
+  expect(problemOf(registry).code).toBe('EMBEDDINGS_FAILED');
+  // The background goes on where it was.
+  server.behave(undefined);
+  await waitFor('the vectors', async () => (await find(registry, 'mend my car')).length === 1);
+  stop.abort();
+});
+
+it('gives up a request that is never answered, whatever the garbage collector does meanwhile', async () => {
+  const server = await embeddingsServer();
+  server.behave(() => 'hang');
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const collecting = setInterval(collect, 20);
+  onTestFinished(() => clearInterval(collecting));
+  const endpoint = { baseUrl: server.baseUrl, model: 'm', key: undefined };
+  const answer = fetchEmbeddings(endpoint, ['text'], new AbortController().signal, 300);
+  await expect(answer).rejects.toMatchObject({ code: 'EMBEDDINGS_FAILED', passing: true });
+  await expect(answer).rejects.toThrow('gave no answer within 0.3 s.');
 });
 
 it('closes at once while the endpoint hangs', async () => {

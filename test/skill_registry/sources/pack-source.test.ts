@@ -210,7 +210,7 @@ describe('the pack itself', () => {
     };
     expect(ids).toEqual(['p:skills/a', 'p:one']);
     expect(await rescan(JSON.stringify({ id: 'x', skills: [inline('two')] }))).toEqual([['p:two'], []]);
-    expect(await rescan('{')).toEqual([[], ['PACK_INVALID']]);
+    expect(await rescan('{')).toEqual([['p:two'], ['PACK_INVALID']]);
     expect(await rescan(JSON.stringify({ id: 'x', skills: ['./skills'] }))).toEqual([['p:skills/a'], []]);
     expect(source.scopes?.()).toMatchObject({ pack: 'x' });
   });
