@@ -49,6 +49,11 @@ export interface SkillRegistryOptions {
   readonly environment?: Readonly<Record<string, string | undefined>>;
   /** Told of each step of a change to a skill: a process may die at any of them, and the next one goes on from there. */
   readonly onWriteStep?: (step: WriteStep) => void;
+  /**
+   * False: what a process that died has left undone stays as it is, and reading writes nothing into `data/`. For a root that
+   * nobody has approved. Default: true.
+   */
+  readonly mayRecover?: boolean;
   /** Gives EMBEDDINGS_API_KEY, or MODEL_API_KEY with MODEL_BASE_URL when that is the endpoint. Default: there is no key. */
   readonly getSecret?: (name: string) => string | undefined;
   /** Told how far embedding has come, when it takes more than a second. Must not throw. */
@@ -139,6 +144,7 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
     {
       dataDir: join(root, 'data', 'skill_registry'),
       ...(options.onWriteStep ? { onStep: options.onWriteStep } : {}),
+      ...(options.mayRecover === undefined ? {} : { mayRecover: options.mayRecover }),
     },
     (skillId, text) => registry.retrievalEffect(skillId, text),
   );

@@ -5,10 +5,10 @@ import { expect, it } from 'vitest';
 import {
   assertSound,
   backupOf,
+  historyError,
   isAtRest,
   openHistoryDatabase,
 } from '../../extensions/skill_registry/history-database.ts';
-import { historyUnusable } from '../../extensions/skill_registry/proposals/errors.ts';
 import { tempFolder } from '../helpers/temp-folder.ts';
 
 const ONE = 'CREATE TABLE thing (name TEXT)';
@@ -50,8 +50,7 @@ it('does not take for damage what the system refuses or somebody else holds', ()
     expect.objectContaining({ code: 'WRITE_FAILED' }),
   );
   const busy = Object.assign(new Error('database is locked'), { code: 'SQLITE_BUSY' });
-  expect(historyUnusable('history.db', busy)).toMatchObject({ code: 'HISTORY_BUSY' });
-  expect(historyUnusable('history.db', new Error('odd'))).toMatchObject({ code: 'HISTORY_DAMAGED' });
+  expect(historyError('history.db', busy)).toMatchObject({ code: 'HISTORY_BUSY' });
 });
 
 it('finds damage in the middle of the file before anything is written', () => {
@@ -65,7 +64,7 @@ it('finds damage in the middle of the file before anything is written', () => {
   bytes.fill(0xaa, bytes.length / 2, bytes.length / 2 + 8192);
   writeFileSync(file, bytes);
   const damaged = openHistoryDatabase(file);
-  expect(() => assertSound(damaged, file)).toThrow(/cannot be used/);
+  expect(() => assertSound(damaged, file)).toThrow(/is damaged/);
   damaged.close();
 });
 

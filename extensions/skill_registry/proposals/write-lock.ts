@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import Database from 'better-sqlite3';
+import { historyError, sqliteRefusal } from '../history-database.ts';
 import { fileIdentity } from '../open-database.ts';
 import { historyBusy } from './errors.ts';
 
@@ -37,8 +38,12 @@ export function createWriteLock(file: string, waitSeconds: number = WAIT_SECONDS
       database = undefined;
     }
     if (!database) {
-      mkdirSync(dirname(file), { recursive: true });
-      database = new Database(file, { timeout: 0 });
+      try {
+        mkdirSync(dirname(file), { recursive: true });
+        database = new Database(file, { timeout: 0 });
+      } catch (error) {
+        throw historyError(file, error, true);
+      }
       identity = fileIdentity(file);
     }
     return database;
@@ -48,14 +53,23 @@ export function createWriteLock(file: string, waitSeconds: number = WAIT_SECONDS
     try {
       opened.exec('BEGIN EXCLUSIVE');
     } catch (error) {
-      if (isBusy(error)) return undefined;
-      throw error;
+      if (sqliteRefusal(error) === 'busy') return undefined;
+      throw historyError(file, error, true);
     }
     try {
       if (isGone()) return undefined;
       return { result: use() };
     } finally {
+      release(opened);
+    }
+  };
+  /** Whatever `use` has done is done: that the lock is let go of must not fail. */
+  const release = (opened: Database.Database): void => {
+    try {
       opened.exec('ROLLBACK');
+    } catch {
+      opened.close();
+      database = undefined;
     }
   };
   return {
@@ -74,11 +88,4 @@ export function createWriteLock(file: string, waitSeconds: number = WAIT_SECONDS
       database = undefined;
     },
   };
-}
-
-// --- internal ---
-
-function isBusy(error: unknown): boolean {
-  const { code } = error as { code?: string };
-  return code === 'SQLITE_BUSY' || code === 'SQLITE_LOCKED';
 }

@@ -64,8 +64,15 @@ it('undoes what a crash has left half done and somebody has gone on from', async
     { path: 'SKILL.md', before: digestOf(LONGER), after: digestOf(TEA) },
   ];
   const place = { skillId: 'tea', source: 'skills', key: 'skills/tea', base: join(root, 'skills'), below: 'tea' };
-  const operation = { id: 'abc', place, changes, kind: 'rollback', by: 'person:ada', at: '2026-01-01T00:00:00.000Z' };
-  database.prepare('INSERT INTO operation VALUES (?, ?)').run('abc', JSON.stringify(operation));
+  const operation = {
+    id: 'abcdef012345',
+    place,
+    changes,
+    kind: 'rollback',
+    by: 'person:ada',
+    at: '2026-01-01T00:00:00.000Z',
+  };
+  database.prepare('INSERT INTO operation VALUES (?, ?)').run('abcdef012345', JSON.stringify(operation));
   database.close();
   rmSync(join(root, 'skills/tea/SKILL.md'));
   symlinkSync('/etc/hostname', join(root, 'skills/tea/SKILL.md'));
