@@ -1,9 +1,7 @@
-import { copyFileSync, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { describeError, isCodedError } from 'skill-registry/kernel';
+import { existsSync, rmSync } from 'node:fs';
 import { openDatabase, type SqliteDatabase } from './open-database.ts';
-import { type HistoryRefusal, historyDamaged, historyNewer, historyRefused } from './proposals/errors.ts';
+import { historyNewer } from './proposals/errors.ts';
+import { historyError } from './proposals/history-error.ts';
 
 /**
  * Opens `history.db`: revisions, proposals and the journal of changes under way. It cannot be made anew from anything, so it is
@@ -11,74 +9,27 @@ import { type HistoryRefusal, historyDamaged, historyNewer, historyRefused } fro
  *
  * @param file - Absolute.
  * @param migrations - SQL by version: the first makes version 1 from an empty file. Default: those of this release.
+ * @param named - What messages call it. Default: `file`.
  * @throws as `historyError`; HISTORY_NEWER when a later release has migrated it.
  */
-export function openHistoryDatabase(file: string, migrations: readonly string[] = MIGRATIONS): SqliteDatabase {
+export function openHistoryDatabase(
+  file: string,
+  migrations: readonly string[] = MIGRATIONS,
+  named: string = file,
+): SqliteDatabase {
+  let database: SqliteDatabase | undefined;
   try {
-    return open(file, migrations);
-  } catch (error) {
-    throw historyError(file, error, true);
-  }
-}
-
-/**
- * A copy of the history for reading, in no folder of anybody: for where nothing can or may be written beside it. It stays as it
- * was when it was made.
- *
- * @throws as `openHistoryDatabase`.
- */
-export function openHistoryCopy(file: string): SqliteDatabase {
-  const folder = mkdtempSync(join(tmpdir(), 'skill-registry-history-'));
-  try {
-    const copy = join(folder, 'history.db');
-    copyAtRest(file, copy);
-    const database = open(copy);
-    // From here on it is one file, and what is open needs no name.
-    database.exec('PRAGMA journal_mode = DELETE; PRAGMA query_only = ON');
+    database = openDatabase(file);
+    // A schema that somebody else has made calls no functions that reach out of the database.
+    database.exec('PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF');
+    const found = versionOf(database);
+    if (found > migrations.length) throw historyNewer(named, found, migrations.length);
+    if (found < migrations.length) migrate(database, file, found, migrations);
     return database;
   } catch (error) {
-    throw historyError(file, error, true);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
+    database?.close();
+    throw historyError(named, error, file);
   }
-}
-
-/** Changes whenever somebody writes into the history. @throws for what is there and no file. */
-export function historyStamp(file: string): string {
-  const stamps = PARTS.map((part) => {
-    const stats = statSync(file + part, { throwIfNoEntry: false, bigint: true });
-    if (stats && !stats.isFile()) throw new Error(`${file}${part} is no file`);
-    return stats ? `${stats.ino} ${stats.size} ${stats.mtimeNs}` : '';
-  });
-  return stamps.join();
-}
-
-/** Looks at every page; done once before the first write of a process. @throws HISTORY_DAMAGED, or as `historyError`. */
-export function assertSound(database: SqliteDatabase, file: string): void {
-  const verdict = verdictOn(database, 'quick_check');
-  if (verdict !== 'ok') throw historyDamaged(file, verdict);
-}
-
-/** What SQLite refuses, as far as somebody can do something about it. The one place that knows how an engine says it. */
-export function sqliteRefusal(error: unknown): Exclude<HistoryRefusal, 'other'> | 'damaged' | undefined {
-  const [, name = ''] = /^SQLITE_([A-Z]+)/.exec(String((error as { code?: unknown } | undefined)?.code)) ?? [];
-  return SQLITE_REFUSALS.get(name);
-}
-
-/**
- * What an error means to somebody who asked for the history. Only an integrity check says that it is damaged. What is no error
- * of the database stays as it is.
- *
- * @param isOpening - The error is of opening the file: also what the system says is about it, and anything else.
- * @returns HISTORY_BUSY, WRITE_FAILED, STORE_UNAVAILABLE, HISTORY_DAMAGED; or the error.
- */
-export function historyError(file: string, error: unknown, isOpening = false): unknown {
-  if (isCodedError(error)) return error;
-  const refusal = sqliteRefusal(error) ?? (isOpening ? (systemRefusal(error) ?? 'other') : undefined);
-  if (refusal === undefined) return error;
-  if (refusal !== 'damaged') return historyRefused(refusal, file, error);
-  const damage = damageOf(file);
-  return damage === undefined ? historyRefused('other', file, error) : historyDamaged(file, damage);
 }
 
 /**
@@ -109,82 +60,6 @@ export function backupOf(file: string, version: number): string {
 }
 
 // --- internal ---
-
-const SQLITE_REFUSALS: ReadonlyMap<string, Exclude<HistoryRefusal, 'other'> | 'damaged'> = new Map([
-  ['BUSY', 'busy'],
-  ['LOCKED', 'busy'],
-  ['FULL', 'full'],
-  ['PERM', 'readonly'],
-  ['READONLY', 'readonly'],
-  ['CANTOPEN', 'cantopen'],
-  ['IOERR', 'io'],
-  ['CORRUPT', 'damaged'],
-  ['NOTADB', 'damaged'],
-]);
-
-function systemRefusal(error: unknown): HistoryRefusal | undefined {
-  const code = String((error as NodeJS.ErrnoException | undefined)?.code);
-  if (['ENOSPC', 'EDQUOT', 'EFBIG'].includes(code)) return 'full';
-  if (['EROFS', 'EACCES', 'EPERM'].includes(code)) return 'readonly';
-  return /^E[A-Z]+$/.test(code) ? 'cantopen' : undefined;
-}
-
-/** What an integrity check says against a file; undefined when it finds nothing, or cannot be made. */
-function damageOf(file: string): string | undefined {
-  let database: SqliteDatabase | undefined;
-  try {
-    database = openDatabase(file);
-    const verdict = verdictOn(database, 'integrity_check');
-    return verdict === 'ok' ? undefined : verdict;
-  } catch (error) {
-    return sqliteRefusal(error) === 'damaged' ? describeError(error) : undefined;
-  } finally {
-    database?.close();
-  }
-}
-
-/** `ok`, or what is wrong. A check fails itself where it comes upon what cannot be read as a database at all. */
-function verdictOn(database: SqliteDatabase, check: 'quick_check' | 'integrity_check'): string {
-  try {
-    const row = database.prepare(`PRAGMA ${check}(1)`).get() as Readonly<Record<string, unknown>>;
-    return String(Object.values(row)[0]);
-  } catch (error) {
-    if (sqliteRefusal(error) === 'damaged') return describeError(error);
-    throw error;
-  }
-}
-
-/** With the changes that are still in the file beside it, at a moment when nobody changes either. */
-function copyAtRest(file: string, copy: string): void {
-  for (let attempt = 0; attempt < COPY_ATTEMPTS; attempt++) {
-    const before = historyStamp(file);
-    for (const part of PARTS) {
-      rmSync(copy + part, { force: true });
-      if (existsSync(file + part)) copyFileSync(file + part, copy + part);
-    }
-    if (historyStamp(file) === before) return;
-  }
-  throw historyRefused('busy', file, undefined);
-}
-
-const COPY_ATTEMPTS = 20;
-/** The database, and what was written since it was put in order last. */
-const PARTS = ['', '-wal'];
-
-function open(file: string, migrations: readonly string[] = MIGRATIONS): SqliteDatabase {
-  const database = openDatabase(file);
-  try {
-    // A schema that somebody else has made calls no functions that reach out of the database.
-    database.exec('PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF');
-    const found = versionOf(database);
-    if (found > migrations.length) throw historyNewer(file, found, migrations.length);
-    if (found < migrations.length) migrate(database, file, found, migrations);
-    return database;
-  } catch (error) {
-    database.close();
-    throw error;
-  }
-}
 
 function versionOf(database: SqliteDatabase): number {
   const row = database.prepare('PRAGMA user_version').get() as { user_version: number };

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { isCodedError, type Problem } from 'skill-registry/kernel';
-import { historyError } from './history-database.ts';
 import { createHistory } from './proposals/history.ts';
+import { historyError } from './proposals/history-error.ts';
 import { createManagement } from './proposals/manage.ts';
 import { placeOfKey } from './proposals/places.ts';
 import { createProposals } from './proposals/proposals.ts';
@@ -110,7 +110,7 @@ export function openRecords(given: Shelf, options: RecordsOptions, retrieval?: R
 
 function problemOf(error: unknown, dataDir: string): Problem {
   const file = join(dataDir, 'history.db');
-  const known = historyError(file, error, true);
+  const known = historyError(file, error, file);
   const [code, message] = isCodedError(known) ? [known.code, known.message] : ['STORE_UNAVAILABLE', String(known)];
   return { code, severity: 'error', file, message };
 }

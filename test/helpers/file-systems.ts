@@ -45,6 +45,14 @@ export function smallDisk(size: string): Disk {
   };
 }
 
+/** The same file or folder once more, where it may not be written. Only where `CANNOT_MOUNT` is ''. @param at - Default: a new folder. */
+export function readOnlyView(path: string, at: string = tempFolder()): string {
+  execFileSync('mount', ['--bind', path, at]);
+  onTestFinished(() => void execFileSync('umount', ['--lazy', at]));
+  execFileSync('mount', ['-o', 'remount,ro,bind', at]);
+  return at;
+}
+
 /** Why tests that need a second file system are skipped here; '' where they run. */
 export const NOWHERE_ELSE: string =
   CANNOT_MOUNT === '' || isOther('/dev/shm') ? '' : 'there is only one file system here';

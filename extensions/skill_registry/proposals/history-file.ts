@@ -1,8 +1,12 @@
-import { existsSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { isCodedError } from 'skill-registry/kernel';
 import { registryClosed } from '../errors.ts';
-import { assertSound, historyStamp, openHistoryCopy, openHistoryDatabase } from '../history-database.ts';
+import { openHistoryDatabase } from '../history-database.ts';
 import { fileIdentity, type SqliteDatabase } from '../open-database.ts';
+import { historyRefused } from './errors.ts';
+import { assertSound, historyError } from './history-error.ts';
 
 /** `history.db` as one process has it open, whoever removes or replaces it meanwhile. */
 export interface HistoryFile {
@@ -42,9 +46,9 @@ export function createHistoryFile(path: string, leaveAlone: boolean): HistoryFil
   };
   /** Made anew when the file has changed since. */
   const copy = (): SqliteDatabase => {
-    const identity = historyStamp(path);
+    const identity = stampOf(path);
     if (copied && copied.identity !== identity) copied = drop(copied);
-    copied ??= { database: openHistoryCopy(path), identity };
+    copied ??= { database: openCopy(path), identity };
     return copied.database;
   };
   const copyIfReadable = (): SqliteDatabase | undefined => {
@@ -98,4 +102,54 @@ interface Opened {
   readonly database: SqliteDatabase;
   /** Of the file, or of what was copied. */
   readonly identity: string;
+}
+
+/** The database, and what was written since it was put in order last. */
+const PARTS = ['', '-wal'];
+const COPY_ATTEMPTS = 20;
+
+/**
+ * A copy of the history, in no folder of anybody: for where nothing can or may be written beside it. It stays as it was when it
+ * was made.
+ *
+ * @throws as `openHistoryDatabase`.
+ */
+function openCopy(file: string): SqliteDatabase {
+  let folder: string | undefined;
+  try {
+    folder = mkdtempSync(join(tmpdir(), 'skill-registry-history-'));
+    const copy = join(folder, 'history.db');
+    copyAtRest(file, copy);
+    const database = openHistoryDatabase(copy, undefined, file);
+    // From here on it is one file, and what is open needs no name.
+    database.exec('PRAGMA journal_mode = DELETE; PRAGMA query_only = ON');
+    return database;
+  } catch (error) {
+    throw historyError(file, error, file);
+  } finally {
+    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** With the changes that are still in the file beside it, at a moment when nobody changes either. */
+function copyAtRest(file: string, copy: string): void {
+  for (let attempt = 0; attempt < COPY_ATTEMPTS; attempt++) {
+    const before = stampOf(file);
+    for (const part of PARTS) {
+      rmSync(copy + part, { force: true });
+      if (existsSync(file + part)) copyFileSync(file + part, copy + part);
+    }
+    if (stampOf(file) === before) return;
+  }
+  throw historyRefused('busy', file, undefined);
+}
+
+/** Changes whenever somebody writes into the history. @throws for what is there and no file. */
+function stampOf(file: string): string {
+  const stamps = PARTS.map((part) => {
+    const stats = statSync(file + part, { throwIfNoEntry: false, bigint: true });
+    if (stats && !stats.isFile()) throw new Error(`${file}${part} is no file`);
+    return stats ? `${stats.ino} ${stats.size} ${stats.mtimeNs}` : '';
+  });
+  return stamps.join();
 }

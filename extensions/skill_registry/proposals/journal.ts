@@ -80,14 +80,14 @@ export function subjectOf({ content }: Entry): { readonly key: string; readonly 
  * An entry that a registry has written for the sources as they are now.
  *
  * @returns `isDone`: it counts already.
- * @throws HISTORY_ROW_REFUSED for any other; SOURCE_NOT_WRITABLE when its source is not there, or may not be written.
+ * @throws HISTORY_ROW_REFUSED for any other.
  */
 export function readEntry({ id, content }: Entry, placeOf: PlaceFinder): Begun & { readonly isDone: boolean } {
   const entry = parse(content);
   const { skillId, source, key, below, base } = fieldsOf(entry.place);
   if (entry.id !== id || !/^[0-9a-f]{12}$/.test(id)) throw refused('an odd name');
   if (typeof skillId !== 'string' || typeof source !== 'string' || typeof key !== 'string') throw refused('no skill');
-  const place = placeOf(skillId, key, source);
+  const place = placeIn(placeOf, skillId, key, source);
   // Earlier releases wrote the folder of the source as well.
   if (below !== place.below || (base !== undefined && base !== place.base))
     throw refused(`the folder of ${JSON.stringify(skillId)} elsewhere than in its source ${JSON.stringify(source)}`);
@@ -121,6 +121,15 @@ export function checkedPath(path: unknown): string {
 
 function refused(what: string) {
   return rowRefused(`an unfinished change with ${what}`);
+}
+
+function placeIn(placeOf: PlaceFinder, skillId: string, key: string, source: string): Place {
+  try {
+    return placeOf(skillId, key, source);
+  } catch (error) {
+    if (!isCodedError(error, 'SOURCE_NOT_WRITABLE')) throw error;
+    throw refused(`the folder ${shown(key)}, which no source ${shown(source)} has that may be written`);
+  }
 }
 
 function parse(content: string): Readonly<Record<string, unknown>> {

@@ -2,9 +2,9 @@ import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import Database from 'better-sqlite3';
-import { historyError, sqliteRefusal } from '../history-database.ts';
 import { fileIdentity } from '../open-database.ts';
 import { historyBusy } from './errors.ts';
+import { historyError, sqliteRefusal } from './history-error.ts';
 
 /**
  * One writer at a time, over all processes that share a data folder. It is a lock of the operating system (of SQLite, on a file
@@ -42,7 +42,7 @@ export function createWriteLock(file: string, waitSeconds: number = WAIT_SECONDS
         mkdirSync(dirname(file), { recursive: true });
         database = new Database(file, { timeout: 0 });
       } catch (error) {
-        throw historyError(file, error, true);
+        throw historyError(file, error, file);
       }
       identity = fileIdentity(file);
     }
@@ -54,7 +54,7 @@ export function createWriteLock(file: string, waitSeconds: number = WAIT_SECONDS
       opened.exec('BEGIN EXCLUSIVE');
     } catch (error) {
       if (sqliteRefusal(error) === 'busy') return undefined;
-      throw historyError(file, error, true);
+      throw historyError(file, error, file);
     }
     try {
       if (isGone()) return undefined;
