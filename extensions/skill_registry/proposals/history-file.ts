@@ -6,7 +6,7 @@ import { registryClosed } from '../errors.ts';
 import { openHistoryDatabase } from '../history-database.ts';
 import { fileIdentity, type SqliteDatabase } from '../open-database.ts';
 import { historyRefused } from './errors.ts';
-import { assertSound, historyError } from './history-error.ts';
+import { assertSound, historyError, sqliteRefusal } from './history-error.ts';
 
 /** `history.db` as one process has it open, whoever removes or replaces it meanwhile. */
 export interface HistoryFile {
@@ -30,7 +30,10 @@ export function createHistoryFile(path: string, leaveAlone: boolean): HistoryFil
   let sound: SqliteDatabase | undefined;
   let closed = false;
   let isHeld = false;
-  const drop = (one: Opened | undefined): undefined => void one?.database.close();
+  const drop = (one: Opened | undefined): undefined => {
+    one?.database.close();
+    if (one && one === opened) note(one.identity, -1);
+  };
   const assertOpen = (): void => {
     if (closed) throw registryClosed();
   };
@@ -40,12 +43,16 @@ export function createHistoryFile(path: string, leaveAlone: boolean): HistoryFil
     if (opened && !isHeld && fileIdentity(path) !== opened.identity) opened = drop(opened);
   };
   const open = (): Opened => {
-    opened ??= { database: openHistoryDatabase(path), identity: fileIdentity(path) };
+    if (!opened) {
+      opened = { database: openHistoryDatabase(path), identity: fileIdentity(path) };
+      note(opened.identity, 1);
+    }
     copied = drop(copied);
     return opened;
   };
   /** Made anew when the file has changed since. */
   const copy = (): SqliteDatabase => {
+    if (openHere.has(fileIdentity(path))) return open().database;
     const identity = stampOf(path);
     if (copied && copied.identity !== identity) copied = drop(copied);
     copied ??= { database: openCopy(path), identity };
@@ -84,6 +91,10 @@ export function createHistoryFile(path: string, leaveAlone: boolean): HistoryFil
         if (sound !== database) assertSound(database, path);
         sound = database;
         return use(database);
+      } catch (error) {
+        // Whoever is given the right to write there need not start anew.
+        if (sqliteRefusal(error) === 'readonly') opened = drop(opened);
+        throw error;
       } finally {
         isHeld = false;
       }
@@ -97,6 +108,18 @@ export function createHistoryFile(path: string, leaveAlone: boolean): HistoryFil
 }
 
 // --- internal ---
+
+/**
+ * Histories that this process has open, by identity, and how often. To close a file that was read gives up all locks that the
+ * process has on it, those of SQLite as well: so none of them is ever read as a file.
+ */
+const openHere = new Map<string, number>();
+
+function note(identity: string, change: 1 | -1): void {
+  const count = (openHere.get(identity) ?? 0) + change;
+  if (count > 0) openHere.set(identity, count);
+  else openHere.delete(identity);
+}
 
 interface Opened {
   readonly database: SqliteDatabase;

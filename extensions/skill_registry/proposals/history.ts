@@ -89,10 +89,10 @@ export function createHistory(shelf: Shelf, writer: Writer, recorder: Recorder):
         throw present ? skillExists(skillId, `source ${present.source}`) : skillNotFound(skillId, []);
       }
       const place = placeOfKey(skillId, key, { sources: shelf.sources(), root: shelf.root });
-      const revision = await writer.exclusively((database) => {
+      const revision = await writer.exclusively((database, dataDir) => {
         writer.assertSettled(place.key);
         if (isThere(place)) throw skillExists(skillId, 'its folder is there, though no skill was read from it');
-        return writer.apply({ place, kind: 'restored', by, reason, ...wayBack(database, place, writer.dataDir) });
+        return writer.apply({ place, kind: 'restored', by, reason, ...wayBack(database, place, dataDir) });
       });
       await shelf.refresh();
       return revision;
@@ -111,9 +111,10 @@ function textIfText(bytes: Buffer | undefined): string | undefined {
 function changesTo(
   target: Revision,
   present: Revision,
-  { skillId, skillFile }: Place,
+  place: Place,
   bytesOfFile: (file: RevisionFile) => Buffer | undefined,
 ): Draft['changes'] {
+  const { skillId, skillFile } = place;
   const now = new Map(present.files.map((file) => [file.path, file]));
   const wanted = new Map(target.files.map((file) => [file.path, file]));
   // Of a revision that was cut nobody knows what else there was.
@@ -124,7 +125,7 @@ function changesTo(
   return differing
     .sort((a, b) => Number(a === skillFile) - Number(b === skillFile))
     .map((path) => {
-      const file = wanted.get(checkedPath(path));
+      const file = wanted.get(checkedPath(path, place));
       return { path, after: file ? (bytesOfFile(file) ?? null) : null, ...(file ? { mode: file.mode } : {}) };
     });
 }
@@ -140,9 +141,10 @@ function archivedPlaceOf(database: ReturnType<Writer['database']>, skillId: stri
 /** Out of the archive; where that has nothing (somebody else has removed it), from the last revision. */
 function wayBack(
   database: ReturnType<Writer['database']>,
-  { key, skillId, skillFile }: Place,
+  place: Place,
   dataDir: string,
 ): Pick<Draft, 'changes' | 'move'> {
+  const { key, skillId, skillFile } = place;
   const archived = database
     .prepare('SELECT folder FROM archived WHERE place = ? AND restored_at IS NULL ORDER BY seq DESC LIMIT 1')
     .get(key) as { folder: string } | undefined;
@@ -155,6 +157,6 @@ function wayBack(
   if (lost.length > 0) throw revisionIncomplete(skillId, lost);
   const changes = [...last.files]
     .sort((a, b) => Number(a.path === skillFile) - Number(b.path === skillFile))
-    .map((file) => ({ path: checkedPath(file.path), after: bytesOf(database, file) ?? null, mode: file.mode }));
+    .map((file) => ({ path: checkedPath(file.path, place), after: bytesOf(database, file) ?? null, mode: file.mode }));
   return { changes };
 }

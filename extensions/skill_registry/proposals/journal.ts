@@ -92,7 +92,13 @@ export function readEntry({ id, content }: Entry, placeOf: PlaceFinder): Begun &
   if (below !== place.below || (base !== undefined && base !== place.base))
     throw refused(`the folder of ${JSON.stringify(skillId)} elsewhere than in its source ${JSON.stringify(source)}`);
   if (!Array.isArray(entry.changes)) throw refused('no list of files');
-  return { id, place, changes: entry.changes.map(changeOf), move: moveOf(entry.move), isDone: entry.done === 1 };
+  return {
+    id,
+    place,
+    changes: entry.changes.map((change) => changeOf(change, place)),
+    move: moveOf(entry.move),
+    isDone: entry.done === 1,
+  };
 }
 
 /** Where a skill that is removed goes, relative to the data folder. */
@@ -108,9 +114,9 @@ export function checkedFolder(folder: unknown): string {
 }
 
 /** @throws HISTORY_ROW_REFUSED for a file that no change of a skill may have. */
-export function checkedPath(path: unknown): string {
+export function checkedPath(path: unknown, place: Place): string {
   try {
-    if (typeof path === 'string' && filePath(path, { skillFile: path }) === path) return path;
+    if (typeof path === 'string' && filePath(path, { ...place, skillFile: path }) === path) return path;
   } catch (error) {
     if (!isCodedError(error)) throw error;
   }
@@ -144,12 +150,12 @@ function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
 }
 
-function changeOf(value: unknown): FileChange {
+function changeOf(value: unknown, place: Place): FileChange {
   const { path, before, after, mode, modeBefore } = fieldsOf(value);
   const isDigest = (one: unknown): one is string | null => one === null || typeof one === 'string';
   const isMode = (one: unknown): one is number | undefined => one === undefined || Number.isInteger(one);
   if (!isDigest(before) || !isDigest(after) || !isMode(mode) || !isMode(modeBefore)) throw refused('an odd file');
-  return { path: checkedPath(path), before, after, mode, modeBefore };
+  return { path: checkedPath(path, place), before, after, mode, modeBefore };
 }
 
 function moveOf(value: unknown): Operation['move'] {

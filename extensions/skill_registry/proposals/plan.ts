@@ -37,7 +37,7 @@ export function planOf(shelf: Shelf, database: SqliteDatabase, row: ProposalRow)
   const isNew = row.kind === 'create';
   const isTaken = isNew && (isThere(place) || shelf.snapshot().byId.has(row.skill_id));
   if (isTaken) return stale(`there is a "${row.skill_id}" by now.`);
-  const current = isNew ? null : bytesAt(place, checkedPath(row.path), shelf.limits);
+  const current = isNew ? null : bytesAt(place, checkedPath(row.path, place), shelf.limits);
   const base =
     current && digestOf(current) === row.base ? current : row.base === null ? null : getBlob(database, row.base);
   assertAsShown(row, place, base, proposed);

@@ -55,9 +55,10 @@ export interface Writer {
   database(): SqliteDatabase;
   /**
    * Runs `use` as the only writer of all processes. What a crash has left is ended before, and proposal files that are due
-   * are written after; what cannot be ended or written is in `problems`, and is no reason to fail.
+   * are written after; what cannot be ended or written is in `problems`, and is no reason to fail. `use` is also given the real
+   * path of the data folder.
    */
-  exclusively<T>(use: (database: SqliteDatabase) => T): Promise<T>;
+  exclusively<T>(use: (database: SqliteDatabase, dataDir: string) => T): Promise<T>;
   /** As `exclusively`, unless somebody else is writing: then undefined. */
   ifFree<T>(use: (database: SqliteDatabase) => T): T | undefined;
   /** As `exclusively`, for what reading puts down: where nothing may or can be written, that is no reason to fail. */
@@ -99,7 +100,7 @@ export function createWriter(options: WriterOptions): Writer {
       },
     };
   };
-  const guarded = <T>(use: (database: SqliteDatabase) => T): T => {
+  const guarded = <T>(use: (database: SqliteDatabase, dataDir: string) => T): T => {
     onStep('locked');
     return history.writing((database) => {
       const context = surroundings(database);
@@ -111,7 +112,7 @@ export function createWriter(options: WriterOptions): Writer {
         recoverOperations(context, options.placeOf);
         flush();
       }
-      const result = use(database);
+      const result = use(database, context.dataDir);
       flush();
       return result;
     });

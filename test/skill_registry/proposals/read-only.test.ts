@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSkillRegistry, type SkillRegistry } from 'skill-registry';
@@ -130,10 +131,29 @@ describe.skipIf(CANNOT_MOUNT !== '')(`a data folder that may not be written ${CA
     await expect(registry.proposals.approve(id, ADA)).rejects.toMatchObject({ code: 'WRITE_FAILED' });
     disk.fill();
     await readsEverything(await open(root), id);
+    disk.free();
+    execFileSync('mount', ['-o', 'remount,rw,bind', file]);
+    expect(await registry.proposals.approve(id, ADA)).toMatchObject({ state: 'approved' });
   });
 });
 
 describe('a root in which nothing is to be ended', () => {
+  it.skipIf(process.platform !== 'linux')('takes no lock from whoever has it open in the same process', async () => {
+    const { root, id } = await withHistory();
+    const file = join(root, 'data/skill_registry/history.db');
+    const locks = (): readonly string[] =>
+      readFileSync('/proc/locks', 'utf8')
+        .split('\n')
+        .filter((line) => line.includes(` ${process.pid} `) && line.includes(`:${statSync(file).ino} `))
+        .map((line) => line.replace(/^\d+: /, ''));
+    const owner = await open(root);
+    await owner.history.revisions('tea');
+    const before = locks();
+    expect(before).not.toEqual([]);
+    await readsEverything(await open(root, { mayRecover: false }), id);
+    expect(locks()).toEqual(before);
+  });
+
   it('is read without a byte written below data, and changed by whoever names what', async () => {
     const root = tempFolder({ 'skills/tea/SKILL.md': TEA });
     const first = await open(root);
