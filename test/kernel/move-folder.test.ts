@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type FolderMove, type MoveStep, moveFolder, settleMove, undoMove } from 'skill-registry/kernel';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -77,6 +77,29 @@ describe.skipIf(NOWHERE_ELSE !== '')(`a folder that moves to another file system
       expect(whole(move)).toEqual({ from: undefined, to: before });
     },
   );
+
+  it('comes back after a kill in the middle of bringing it back', () => {
+    const move = apart();
+    const before = whole(move).from;
+    const [from, to] = [move.from, move.to].map(({ base, path }) => join(base, path)) as [string, string];
+    const [aside, copy] = [join(from, '../.under-way'), join(to, '../.under-way')];
+    moveFolder(move);
+    renameSync(to, copy);
+    undoMove(move);
+    expect([whole(move), leftovers(move)]).toEqual([{ from: before, to: undefined }, []]);
+
+    moveFolder(move);
+    renameSync(to, copy);
+    renameSync(aside, from);
+    rmSync(join(copy, 'SKILL.md'));
+    undoMove(move);
+    expect([whole(move), leftovers(move)]).toEqual([{ from: before, to: undefined }, []]);
+
+    moveFolder(move);
+    rmSync(join(aside, 'SKILL.md'));
+    settleMove(move);
+    expect([whole(move), leftovers(move)]).toEqual([{ from: undefined, to: before }, []]);
+  });
 
   it('comes back when it was there already, and leaves alone what somebody else has put in either place meanwhile', () => {
     const move = apart();

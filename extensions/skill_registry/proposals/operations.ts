@@ -198,11 +198,7 @@ function putBack(
 function settle(begun: Begun, { dataDir }: OperationSurroundings): void {
   const { place, changes, move } = begun;
   if (move) settleMove(folderMove(begun, move, dataDir));
-  for (const [index, change] of changes.entries()) {
-    const { temporary, kept } = leftoversOf(begun, index);
-    removeLeftover(place, change, temporary);
-    removeLeftover(place, change, kept);
-  }
+  for (const [index, change] of changes.entries()) removeLeftover(place, change, leftoversOf(begun, index).kept);
 }
 
 /** An editor may save at any moment, and what it saved is not to be written over. */

@@ -81,6 +81,42 @@ it('undoes what a crash has left half done and somebody has gone on from', async
   expect(existsSync(join(root, 'skills/tea/references'))).toBe(false);
 });
 
+it('undoes nothing over what somebody has written after the crash, and the rest all the same', async () => {
+  const { root, registry, tea } = await teaRegistry({ 'skills/tea/references/a.md': 'new a\n' });
+  await registry.history.revisions('tea');
+  writeFileSync(join(root, 'skills/tea/references/a.md'), 'old a\n');
+  writeFileSync(join(root, 'skills/tea/SKILL.md'), LONGER);
+  await registry.history.revisions('tea');
+  await registry.close();
+  // The process died when it had made LONGER of TEA and `old a` of `new a`; then a person wrote into SKILL.md.
+  const byHand = LONGER.replace('Serve.', 'Serve with milk.');
+  writeFileSync(join(root, 'skills/tea/SKILL.md'), byHand);
+  const database = new Database(join(root, 'data/skill_registry/history.db'));
+  const changes = [
+    { path: 'references/a.md', before: digestOf('new a\n'), after: digestOf('old a\n') },
+    { path: 'SKILL.md', before: digestOf(TEA), after: digestOf(LONGER) },
+  ];
+  const place = { skillId: 'tea', source: 'skills', key: 'skills/tea', below: 'tea' };
+  const entry = JSON.stringify({ id: 'abcdef012345', place, changes });
+  database.prepare('INSERT INTO operation VALUES (?, ?)').run('abcdef012345', entry);
+  database.close();
+  const again = await reopen(root);
+  expect([tea(), readFileSync(join(root, 'skills/tea/references/a.md'), 'utf8')]).toEqual([byHand, 'new a\n']);
+  expect(again.problems()).toEqual([]);
+});
+
+it('says that a change is made when the registry is closed before it has looked again', async () => {
+  const { root, propose, tea } = await teaRegistry();
+  const id = await propose(LONGER);
+  let closing: Promise<void> | undefined;
+  const registry: SkillRegistry = await reopen(root, (step) => {
+    if (step === 'committed') closing = registry.close();
+  });
+  expect(await registry.proposals.approve(id, ADA)).toMatchObject({ state: 'approved' });
+  await closing;
+  expect(tea()).toBe(LONGER);
+});
+
 it('begins anew when somebody removes the folder of the history under a registry that is open', async () => {
   const { root, registry, propose } = await teaRegistry();
   await propose(LONGER);
