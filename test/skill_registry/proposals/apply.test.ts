@@ -4,12 +4,13 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { createSkillRegistry, type SkillRegistry } from 'skill-registry';
 import { expect, it, onTestFinished } from 'vitest';
@@ -103,6 +104,34 @@ it('undoes nothing over what somebody has written after the crash, and the rest 
   const again = await reopen(root);
   expect([tea(), readFileSync(join(root, 'skills/tea/references/a.md'), 'utf8')]).toEqual([byHand, 'new a\n']);
   expect(again.problems()).toEqual([]);
+});
+
+it('puts nothing in the place of a folder that somebody has made since, and loses none of the two', async () => {
+  const { root, registry } = await teaRegistry();
+  await registry.history.revisions('tea');
+  await registry.close();
+  // The process died when the skill was in the archive; then a person made another one of its name.
+  const folder = '.archive/tea-abcdef012345';
+  const [here, archived] = [join(root, 'skills/tea'), join(root, 'data/skill_registry', folder)];
+  mkdirSync(dirname(archived));
+  renameSync(here, archived);
+  mkdirSync(here);
+  writeFileSync(join(here, 'SKILL.md'), LONGER);
+  const database = new Database(join(root, 'data/skill_registry/history.db'));
+  const place = { skillId: 'tea', source: 'skills', key: 'skills/tea', below: 'tea' };
+  const entry = JSON.stringify({ id: 'abcdef012345', place, changes: [], move: { direction: 'out', folder } });
+  database.prepare('INSERT INTO operation VALUES (?, ?)').run('abcdef012345', entry);
+  database.close();
+  expect((await reopen(root)).problems()).toMatchObject([
+    { code: 'CHANGE_UNFINISHED', message: expect.stringContaining('Move one of them away') },
+  ]);
+  expect([join(here, 'SKILL.md'), join(archived, 'SKILL.md')].map((file) => readFileSync(file, 'utf8'))).toEqual([
+    LONGER,
+    TEA,
+  ]);
+  renameSync(here, join(root, 'skills/other'));
+  expect((await reopen(root)).problems().map(({ code }) => code)).not.toContain('CHANGE_UNFINISHED');
+  expect([readFileSync(join(here, 'SKILL.md'), 'utf8'), existsSync(archived)]).toEqual([TEA, false]);
 });
 
 it('says that a change is made when the registry is closed before it has looked again', async () => {

@@ -174,6 +174,7 @@ describe('an unfinished change in a history from somewhere else', () => {
     await expect(registry.management.write('tea', 'SKILL.md', LONGER, ADA)).rejects.toMatchObject({
       code: 'CHANGE_UNFINISHED',
     });
+    await expect(registry.management.remove('tea', ADA)).rejects.toMatchObject({ code: 'CHANGE_UNFINISHED' });
     expect(everything(there.house)).toEqual(before);
     await registry.management.create('coffee', TEA.replace('name: tea', 'name: coffee'), ADA);
   });

@@ -1,7 +1,8 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import { createSkillRegistry, type SkillRegistry } from 'skill-registry';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { CANNOT_MOUNT, type Disk, readOnlyView, smallDisk } from '../../helpers/file-systems.ts';
@@ -47,6 +48,13 @@ async function readsEverything({ history, proposals }: SkillRegistry, id: string
   expect(await proposals.list()).toMatchObject([{ id, state: 'open' }]);
   expect(await proposals.get(id)).toMatchObject({ state: 'open', diff: expect.stringContaining('+Serve with milk.') });
   expect((await proposals.stats()).all.open).toBe(1);
+}
+
+/** In another process. */
+function changeElsewhere(root: string, args: object): void {
+  const child = join(import.meta.dirname, '..', '..', 'helpers', 'change-child.mjs');
+  const { stdout } = spawnSync(process.execPath, [child, JSON.stringify({ root, action: 'write', args })]);
+  expect(String(stdout)).toContain('done');
 }
 
 const copies = (): readonly string[] =>
@@ -167,12 +175,19 @@ describe('a root in which nothing is to be ended', () => {
     });
     await first.close();
     writeFileSync(file, readFileSync(file, 'utf8').replace('Needed.', 'Needed, says somebody else.'));
+    // Its file is to be written, which is no reason to write it.
+    const database = new Database(join(root, 'data/skill_registry/history.db'));
+    database.exec('UPDATE proposal SET file_due = 1');
+    database.close();
     writeTree(root, { 'skills/coffee/SKILL.md': '---\nname: coffee\ndescription: Coffee.\n---\n\nCoffee.\n' });
     const before = treeOf(join(root, 'data'));
     const registry = await open(root, { mayRecover: false, cache: 'memory' });
     await readsEverything(registry, id);
     expect(await registry.history.revisions('coffee')).toEqual([]);
+    await registry.watch(AbortSignal.timeout(1_500));
     expect(treeOf(join(root, 'data'))).toEqual(before);
+    changeElsewhere(root, { path: 'references/a.md', content: 'a\n' });
+    expect(await registry.history.revisions('tea')).toHaveLength(3);
     expect(await registry.proposals.approve(id, ADA)).toMatchObject({ state: 'approved' });
     expect(readFileSync(join(root, 'skills/tea/SKILL.md'), 'utf8')).toBe(content);
   });
