@@ -27,9 +27,8 @@ type HistoryError = CodedError<HistoryErrorCode>;
 export type HistoryRefusal = 'busy' | 'full' | 'readonly' | 'cantopen' | 'io' | 'other';
 
 export function historyRefused(refusal: HistoryRefusal, file: string, cause: unknown): CodedError {
-  const why = describeError(cause);
   const { code, text } = REFUSALS[refusal];
-  return new CodedError(code, text.replaceAll('FILE', file).replace('WHY', why), { file }, cause);
+  return new CodedError(code, text(`The history in ${file}`, describeError(cause)), { file }, cause);
 }
 
 /** @param verdict - Of the integrity check. */
@@ -62,7 +61,7 @@ export interface Unfinished {
 
 /** For whoever asked for the change, for whoever asks for the next one of the skill, and for the list of problems. */
 export function changeUnfinished({ skillId, state, error }: Unfinished): HistoryError {
-  const [name, why] = [JSON.stringify(skillId), error === undefined ? '' : describeError(error)];
+  const [name, why] = [JSON.stringify(skillId), describeError(error).replace(/\.?$/, '.')];
   const message = {
     undo: `A change of ${name} failed, or its process ended in the middle, and it cannot be undone yet: ${why} Its files may have the new content, which counts as approved by nobody. Mend the cause: it is undone when skills are changed next, or at the next start, and until then ${name} is not changed.`,
     settle: `A change of ${name} is made, but what it had put aside cannot be removed yet: ${why} It is tried again when skills are changed next, and at the next start.`,
@@ -158,27 +157,39 @@ export function revisionIncomplete(skillId: string, paths: readonly string[]): H
 
 // --- internal ---
 
-/** FILE is the database, WHY what the system said. */
-const REFUSALS: Readonly<Record<HistoryRefusal, { readonly code: string; readonly text: string }>> = {
-  busy: { code: 'HISTORY_BUSY', text: 'Somebody else holds FILE. Try again; nothing was changed.' },
+interface RefusalText {
+  readonly code: string;
+  text(history: string, why: string): string;
+}
+
+const REFUSALS: Readonly<Record<HistoryRefusal, RefusalText>> = {
+  busy: {
+    code: 'HISTORY_BUSY',
+    text: (history) => `${history} is held by somebody else. Nothing was changed. Try again.`,
+  },
   full: {
     code: 'WRITE_FAILED',
-    text: 'The history in FILE cannot be written: the disk is full, or a limit is reached (WHY). Nothing was changed. Make room and try again.',
+    text: (history, why) =>
+      `${history} cannot be written: the disk is full, or a limit is reached (${why}). Nothing was changed. Make room and try again.`,
   },
   readonly: {
     code: 'WRITE_FAILED',
-    text: 'The history in FILE may not be written (WHY). Nothing was changed. It can be read; whoever changes skills needs the right to write there.',
+    text: (history, why) =>
+      `${history} may not be written (${why}). Nothing was changed. It can be read; whoever changes skills needs the right to write there.`,
   },
   cantopen: {
     code: 'WRITE_FAILED',
-    text: 'The history in FILE cannot be opened or made (WHY). Nothing was changed. Look at the folder it is in.',
+    text: (history, why) =>
+      `${history} cannot be opened for writing, or made (${why}). Nothing was changed. Look at the folder it is in.`,
   },
   io: {
     code: 'STORE_UNAVAILABLE',
-    text: 'The system could not read or write the history in FILE (WHY): a full or failing disk, a quota, a limit on file sizes. Nothing was changed, and nothing says that the history is damaged. Mend that and try again.',
+    text: (history, why) =>
+      `${history} could not be read or written (${why}): a full or failing disk, a quota, or a limit on the size of files. Nothing was changed, and nothing says that it is damaged. Mend that and try again.`,
   },
   other: {
     code: 'STORE_UNAVAILABLE',
-    text: 'The history in FILE cannot be used (WHY), though nothing says that it is damaged. Skills are read as ever, but nothing is changed. A later release of this package, or a backup in its place, may help.',
+    text: (history, why) =>
+      `${history} cannot be used (${why}), though no check finds it damaged. Skills are read as ever, but nothing is changed. Try again; if it stays so, put a backup in its place.`,
   },
 };

@@ -105,7 +105,7 @@ describe.skipIf(CANNOT_MOUNT !== '')(`a data folder that may not be written ${CA
     const { status, stderr } = await run('proposals', 'approve', id);
     expect([status, stderr]).toEqual([
       1,
-      expect.stringMatching(/WRITE_FAILED: .*may not be written|WRITE_FAILED: .*cannot be opened/),
+      expect.stringMatching(/WRITE_FAILED: .*may not be written|WRITE_FAILED: .*cannot be opened for writing/),
     ]);
   });
 

@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createSkillRegistry, type SkillRegistry } from 'skill-registry';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { folderElsewhere, NOWHERE_ELSE } from '../../helpers/file-systems.ts';
+import { CANNOT_MOUNT, folderElsewhere, NOWHERE_ELSE, smallDisk } from '../../helpers/file-systems.ts';
 import { ADA, LONGER, TEA } from '../../helpers/tea.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 import { treeOf } from '../../helpers/tree-of.ts';
@@ -67,6 +67,23 @@ describe.skipIf(NOWHERE_ELSE !== '')(`an archive on another file system than the
     await again.history.restore('tea', ADA);
     expect(again.snapshot().skills.map(({ id }) => id)).toEqual(['tea']);
   });
+
+  it.skipIf(CANNOT_MOUNT !== '')(
+    `keeps a skill where it is when there is no room for it in the archive ${CANNOT_MOUNT}`,
+    async () => {
+      const root = tempFolder({ ...SKILL, data: { link: smallDisk('3m').dir } });
+      writeFileSync(join(root, 'skills/tea/large.bin'), Buffer.alloc(5_000_000));
+      const before = treeOf(join(root, 'skills'));
+      const registry = await open(root);
+      await expect(registry.management.remove('tea', ADA)).rejects.toMatchObject({
+        code: 'WRITE_FAILED',
+        message: expect.stringContaining('ENOSPC'),
+      });
+      expect([treeOf(join(root, 'skills')), registry.problems()]).toEqual([before, []]);
+      rmSync(join(root, 'skills/tea/large.bin'));
+      await registry.management.remove('tea', ADA);
+    },
+  );
 
   it('says why a skill that cannot be copied stays where it is, whole', async () => {
     const root = tempFolder({ ...SKILL, data: { link: folderElsewhere() } });
