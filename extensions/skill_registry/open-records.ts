@@ -81,15 +81,15 @@ export function openRecords(given: Shelf, options: RecordsOptions, retrieval?: R
         for (let lookedAt = performance.now(); !signal.aborted; ) {
           const known = messagesOf(problems());
           try {
+            desk.announce();
             if (due || performance.now() - lookedAt > LOOK_MS) {
               due = false;
               lookedAt = performance.now();
               // What could not be ended before may be now.
               if (mayRecover && problems().length > 0) writer.ifFree(() => undefined);
               if (mayRecover) await recorder.recordAll(signal);
+              damage = undefined;
             }
-            desk.announce();
-            damage = undefined;
           } catch (error) {
             if (signal.aborted) return;
             // It may be mended, or free again, at the next look.
@@ -112,7 +112,8 @@ function problemOf(error: unknown, dataDir: string): Problem {
   const file = join(dataDir, 'history.db');
   const known = historyError(file, error, file);
   const [code, message] = isCodedError(known) ? [known.code, known.message] : ['STORE_UNAVAILABLE', String(known)];
-  return { code, severity: 'error', file, message };
+  // Where nothing may be written, all that is kept can be read.
+  return { code, severity: code === 'WRITE_FAILED' ? 'warning' : 'error', file, message };
 }
 
 function messagesOf(problems: readonly Problem[]): ReadonlySet<string> {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { createSkillRegistry, type SkillRegistry } from 'skill-registry';
+import type { Problem } from 'skill-registry/kernel';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { CANNOT_MOUNT, type Disk, readOnlyView, smallDisk } from '../../helpers/file-systems.ts';
 import { runCommand } from '../../helpers/run-command.ts';
@@ -128,6 +129,26 @@ describe.skipIf(CANNOT_MOUNT !== '')(`a data folder that may not be written ${CA
     expect(await reader.proposals.get(id)).toMatchObject({ diff: expect.stringContaining('+Serve with lemon.') });
     await writer.close();
     expect(await reader.history.revisions('tea')).toHaveLength(4);
+  });
+
+  it('is a warning while the registry watches, told once, until it may be written again', async () => {
+    const { root, disk } = await onDisk();
+    disk.setReadOnly(true);
+    const told: string[] = [];
+    const registry = await open(root, { onProblem: ({ code, severity }: Problem) => told.push(`${severity} ${code}`) });
+    const abort = new AbortController();
+    const watching = registry.watch(abort.signal);
+    const unwritten = () => registry.problems().filter(({ code }) => code === 'WRITE_FAILED');
+    await waitFor('the warning', () => unwritten().length === 1);
+    writeFileSync(join(root, 'skills/tea/SKILL.md'), TEA.replace('Brews', 'Makes'));
+    await waitFor('the change', () => registry.snapshot().byId.get('tea')?.description === 'Makes tea.');
+    expect(told).toEqual(['warning WRITE_FAILED']);
+    disk.setReadOnly(false);
+    writeFileSync(join(root, 'skills/tea/SKILL.md'), TEA);
+    await waitFor('the warning to go', () => unwritten().length === 0);
+    abort.abort();
+    await watching;
+    expect((await registry.history.revisions('tea')).map(({ kind }) => kind)).toEqual(['seen', 'tool', 'edited']);
   });
 
   it('is the same when the database alone may not be written, and on a disk that is full', async () => {
