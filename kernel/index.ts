@@ -11,11 +11,12 @@ export { declaredTurn, listedExtensions } from './declared-turn.ts';
 export { CodedError, describeError, extensionNotHeld, isCodedError } from './errors.ts';
 export { resourceNotFound, resourceTooLarge } from './files/errors.ts';
 export { listContained } from './files/list-contained.ts';
-export { moveFolder } from './files/move-folder.ts';
+export { type FolderMove, type MoveStep, moveFolder, settleMove, undoMove } from './files/move-folder.ts';
 export { readContained } from './files/read-contained.ts';
 export { readNamedFile } from './files/read-named-file.ts';
 export { isInside, relativeSegments } from './files/relative-path.ts';
-export { removeContained } from './files/remove-contained.ts';
+export { removeContained, removeEmptyFolders } from './files/remove-contained.ts';
+export { renameContained } from './files/rename-contained.ts';
 export { type WriteOptions, writeContained } from './files/write-contained.ts';
 export { describeHeld } from './held/difference.ts';
 export {

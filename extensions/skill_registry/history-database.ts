@@ -1,6 +1,7 @@
 import { existsSync, rmSync } from 'node:fs';
 import { openDatabase, type SqliteDatabase } from './open-database.ts';
-import { historyNewer, historyUnusable } from './proposals/errors.ts';
+import { historyNewer } from './proposals/errors.ts';
+import { historyError } from './proposals/history-error.ts';
 
 /**
  * Opens `history.db`: revisions, proposals and the journal of changes under way. It cannot be made anew from anything, so it is
@@ -8,32 +9,27 @@ import { historyNewer, historyUnusable } from './proposals/errors.ts';
  *
  * @param file - Absolute.
  * @param migrations - SQL by version: the first makes version 1 from an empty file. Default: those of this release.
- * @throws HISTORY_DAMAGED; HISTORY_NEWER when a later release has migrated it; WRITE_FAILED, HISTORY_BUSY.
+ * @param named - What messages call it. Default: `file`.
+ * @throws as `historyError`; HISTORY_NEWER when a later release has migrated it.
  */
-export function openHistoryDatabase(file: string, migrations: readonly string[] = MIGRATIONS): SqliteDatabase {
+export function openHistoryDatabase(
+  file: string,
+  migrations: readonly string[] = MIGRATIONS,
+  named: string = file,
+): SqliteDatabase {
   let database: SqliteDatabase | undefined;
   try {
     database = openDatabase(file);
-    database.exec('PRAGMA synchronous = FULL');
+    // A schema that somebody else has made calls no functions that reach out of the database.
+    database.exec('PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF');
     const found = versionOf(database);
-    if (found > migrations.length) throw historyNewer(file, found, migrations.length);
+    if (found > migrations.length) throw historyNewer(named, found, migrations.length);
     if (found < migrations.length) migrate(database, file, found, migrations);
     return database;
   } catch (error) {
     database?.close();
-    throw historyUnusable(file, error);
+    throw historyError(named, error, file);
   }
-}
-
-/** Looks at every page; done once before the first write of a process. @throws HISTORY_DAMAGED. */
-export function assertSound(database: SqliteDatabase, file: string): void {
-  let verdict: unknown;
-  try {
-    verdict = database.prepare<{ quick_check: unknown }>('PRAGMA quick_check(1)').get()?.quick_check;
-  } catch (error) {
-    throw historyUnusable(file, error);
-  }
-  if (verdict !== 'ok') throw historyUnusable(file, new Error(String(verdict)));
 }
 
 /**

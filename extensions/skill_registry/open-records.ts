@@ -1,7 +1,10 @@
+import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { describeError, isCodedError, type Problem } from 'skill-registry/kernel';
+import { isCodedError, type Problem } from 'skill-registry/kernel';
 import { createHistory } from './proposals/history.ts';
+import { historyError } from './proposals/history-error.ts';
 import { createManagement } from './proposals/manage.ts';
+import { placeOfKey } from './proposals/places.ts';
 import { createProposals } from './proposals/proposals.ts';
 import type { RetrievalEffect } from './proposals/propose.ts';
 import { createRecorder } from './proposals/recorder.ts';
@@ -16,8 +19,10 @@ export interface OpenRecords {
   readonly management: Management;
   /** Ends what a process that died has left undone. A history that cannot be used is a problem from then on. */
   recover(): Promise<void>;
-  /** HISTORY_DAMAGED, HISTORY_NEWER, once it is known. */
+  /** What is known to be wrong with the history: why it cannot be used, and what in it cannot be ended. */
   problems(): readonly Problem[];
+  /** What an error of the history means; any other stays as it is. */
+  explain(error: unknown): unknown;
   /**
    * Until `signal` aborts, keeps in the history what skills become by other hands, and tells of proposals that arrive.
    *
@@ -27,19 +32,28 @@ export interface OpenRecords {
   close(): void;
 }
 
+export type RecordsOptions = Omit<WriterOptions, 'maxBytes' | 'placeOf'>;
+
 /** Files beside SKILL.md give no sign when they change, so they are looked at now and then. */
 const LOOK_MS = 30_000;
 const ANNOUNCE_MS = 1_000;
 
-export function openRecords(
-  shelf: Shelf,
-  options: Omit<WriterOptions, 'maxBytes'>,
-  retrieval?: RetrievalEffect,
-): OpenRecords {
-  const writer = createWriter({ ...options, maxBytes: shelf.limits.file_bytes });
+export function openRecords(given: Shelf, options: RecordsOptions, retrieval?: RetrievalEffect): OpenRecords {
+  const shelf: Shelf = {
+    ...given,
+    // The change is made by then. What a look at the skills meets is in their own problems.
+    refresh: () => given.refresh().catch(() => undefined),
+  };
+  const writer = createWriter({
+    ...options,
+    maxBytes: shelf.limits.file_bytes,
+    placeOf: (skillId, key, source) => placeOfKey(skillId, key, { sources: shelf.sources(), root: shelf.root }, source),
+  });
   const recorder = createRecorder(shelf, writer);
   const desk = createProposals(shelf, writer, retrieval);
+  const { mayRecover = true } = options;
   let damage: Problem | undefined;
+  const problems = (): readonly Problem[] => [...(damage ? [damage] : []), ...writer.problems()];
 
   return {
     proposals: desk,
@@ -53,7 +67,8 @@ export function openRecords(
         damage = problemOf(error, writer.dataDir);
       }
     },
-    problems: () => (damage ? [damage] : []),
+    problems,
+    explain: writer.explain,
     async keep(signal, onChange, onProblem) {
       let due = true;
       const unsubscribe = onChange(() => {
@@ -64,21 +79,23 @@ export function openRecords(
         await wait(ANNOUNCE_MS, undefined, { signal }).catch(() => undefined);
         // A clock that is set back must not end the looking.
         for (let lookedAt = performance.now(); !signal.aborted; ) {
+          const known = messagesOf(problems());
           try {
+            desk.announce();
             if (due || performance.now() - lookedAt > LOOK_MS) {
               due = false;
               lookedAt = performance.now();
-              await recorder.recordAll(signal);
+              // What could not be ended before may be now.
+              if (mayRecover && problems().length > 0) writer.ifFree(() => undefined);
+              if (mayRecover) await recorder.recordAll(signal);
+              damage = undefined;
             }
-            desk.announce();
-            damage = undefined;
           } catch (error) {
             if (signal.aborted) return;
             // It may be mended, or free again, at the next look.
-            const known = damage;
             damage = problemOf(error, writer.dataDir);
-            if (known?.message !== damage.message) onProblem();
           }
+          if (problems().some(({ message }) => !known.has(message))) onProblem();
           await wait(ANNOUNCE_MS, undefined, { signal }).catch(() => undefined);
         }
       } finally {
@@ -92,7 +109,13 @@ export function openRecords(
 // --- internal ---
 
 function problemOf(error: unknown, dataDir: string): Problem {
-  const code = isCodedError(error) ? error.code : 'HISTORY_DAMAGED';
-  const message = isCodedError(error) ? error.message : `The history cannot be kept: ${describeError(error)}`;
-  return { code, severity: 'error', file: `${dataDir}/history.db`, message };
+  const file = join(dataDir, 'history.db');
+  const known = historyError(file, error, file);
+  const [code, message] = isCodedError(known) ? [known.code, known.message] : ['STORE_UNAVAILABLE', String(known)];
+  // Where nothing may be written, all that is kept can be read.
+  return { code, severity: code === 'WRITE_FAILED' ? 'warning' : 'error', file, message };
+}
+
+function messagesOf(problems: readonly Problem[]): ReadonlySet<string> {
+  return new Set(problems.map(({ message }) => message));
 }

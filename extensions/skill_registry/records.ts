@@ -4,20 +4,15 @@ import type { Problem } from 'skill-registry/kernel';
 import { whyNoSqlite } from '../../lib/sqlite/index.ts';
 import { registryClosed } from './errors.ts';
 import { isAtRest } from './history-database.ts';
-import type { OpenRecords } from './open-records.ts';
+import type { OpenRecords, RecordsOptions } from './open-records.ts';
 import type { RetrievalEffect } from './proposals/propose.ts';
 import type { Shelf } from './proposals/targets.ts';
 import type { Proposal } from './proposals/types.ts';
-import type { WriterOptions } from './proposals/writer.ts';
 
 /** As `OpenRecords`; opened when somebody needs them, because most processes only read skills. */
-export type Records = Omit<OpenRecords, 'close'> & { close(): Promise<void> };
+export type Records = Omit<OpenRecords, 'close' | 'explain'> & { close(): Promise<void> };
 
-export function createRecords(
-  shelf: Shelf,
-  options: Omit<WriterOptions, 'maxBytes'>,
-  retrieval: RetrievalEffect,
-): Records {
+export function createRecords(shelf: Shelf, options: RecordsOptions, retrieval: RetrievalEffect): Records {
   const listeners = new Set<(proposal: Proposal) => void>();
   let opening: Promise<OpenRecords> | undefined;
   let opened: OpenRecords | undefined;
@@ -33,34 +28,44 @@ export function createRecords(
     });
     return opening;
   };
+  /** What the database says is told in words of the history. */
+  const call = async <T>(use: (records: OpenRecords) => Promise<T>): Promise<T> => {
+    const records = await open();
+    try {
+      return await use(records);
+    } catch (error) {
+      throw records.explain(error);
+    }
+  };
 
   return {
     proposals: {
-      propose: async (...args) => (await open()).proposals.propose(...args),
-      list: async (...args) => (await open()).proposals.list(...args),
-      get: async (...args) => (await open()).proposals.get(...args),
-      approve: async (...args) => (await open()).proposals.approve(...args),
-      reject: async (...args) => (await open()).proposals.reject(...args),
-      recommend: async (...args) => (await open()).proposals.recommend(...args),
-      stats: async (...args) => (await open()).proposals.stats(...args),
+      propose: (...args) => call(({ proposals }) => proposals.propose(...args)),
+      list: (...args) => call(({ proposals }) => proposals.list(...args)),
+      get: (...args) => call(({ proposals }) => proposals.get(...args)),
+      approve: (...args) => call(({ proposals }) => proposals.approve(...args)),
+      reject: (...args) => call(({ proposals }) => proposals.reject(...args)),
+      recommend: (...args) => call(({ proposals }) => proposals.recommend(...args)),
+      stats: (...args) => call(({ proposals }) => proposals.stats(...args)),
       onArrival(listener) {
         listeners.add(listener);
         return () => listeners.delete(listener);
       },
     },
     history: {
-      revisions: async (...args) => (await open()).history.revisions(...args),
-      read: async (...args) => (await open()).history.read(...args),
-      diff: async (...args) => (await open()).history.diff(...args),
-      rollback: async (...args) => (await open()).history.rollback(...args),
-      restore: async (...args) => (await open()).history.restore(...args),
+      revisions: (...args) => call(({ history }) => history.revisions(...args)),
+      read: (...args) => call(({ history }) => history.read(...args)),
+      diff: (...args) => call(({ history }) => history.diff(...args)),
+      rollback: (...args) => call(({ history }) => history.rollback(...args)),
+      restore: (...args) => call(({ history }) => history.restore(...args)),
     },
     management: {
-      create: async (...args) => (await open()).management.create(...args),
-      write: async (...args) => (await open()).management.write(...args),
-      remove: async (...args) => (await open()).management.remove(...args),
+      create: (...args) => call(({ management }) => management.create(...args)),
+      write: (...args) => call(({ management }) => management.write(...args)),
+      remove: (...args) => call(({ management }) => management.remove(...args)),
     },
     async recover() {
+      if (options.mayRecover === false) return;
       // Asked of the database alone: a start that has nothing to end need not load what ends it.
       const file = join(options.dataDir, 'history.db');
       if (existsSync(file) && whyNoSqlite() === undefined && !isAtRest(file)) await (await open()).recover();

@@ -136,7 +136,7 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
       granted: (turn) => grants.of(turn),
       refresh: () => registry.refresh(),
     },
-    { dataDir: join(root, 'data', 'skill_registry'), onStep: hooks.onWriteStep },
+    { dataDir: join(root, 'data', 'skill_registry'), onStep: hooks.onWriteStep, mayRecover: trusted },
     (skillId, text) => registry.retrievalEffect(skillId, text),
   );
   let watching: 'events' | 'poll' | 'off' = 'off';
@@ -271,7 +271,7 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
       cache.close();
     },
   };
-  if (trusted) await records.recover();
+  await records.recover();
   await registry.refresh();
   told = new Set(registry.problems().map(keyOf));
   isOpen = true;

@@ -29,6 +29,12 @@ export function removeContained(base: string, path: string): void {
     },
     { folder: true },
   );
+  removeEmptyFolders(base, path);
+}
+
+/** Removes the folders above a path that are empty, up to `base`, which stays. */
+export function removeEmptyFolders(base: string, path: string): void {
+  const folders = fileSegments(path).slice(0, -1);
   while (folders.length > 0) if (!removeEmpty(base, folders.splice(-1)[0] as string, folders, path)) return;
 }
 

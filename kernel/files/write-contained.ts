@@ -4,6 +4,7 @@ import {
   constants,
   fchmodSync,
   fsyncSync,
+  linkSync,
   mkdirSync,
   openSync,
   renameSync,
@@ -21,6 +22,8 @@ export interface WriteOptions {
   readonly mode?: number;
   /** Name of the temporary file, so that a later process can find what a crash has left. Default: a random one. */
   readonly temporary?: string;
+  /** Name, beside it, under which the file that is replaced stays: a link, so that it takes no room. Not where there are none. */
+  readonly keep?: string;
   /** Called when the temporary file is complete and on disk, before it is renamed. */
   onTemporary?(): void;
 }
@@ -79,7 +82,7 @@ function replaceFile(
   name: string,
   shown: string,
   content: string | Uint8Array,
-  { mode, temporary = `.${randomBytes(9).toString('hex')}.tmp`, onTemporary }: WriteOptions,
+  { mode, temporary = `.${randomBytes(9).toString('hex')}.tmp`, keep, onTemporary }: WriteOptions,
 ): { created: boolean } {
   const target = join(folder, name);
   const before = statsOf(target);
@@ -91,12 +94,22 @@ function replaceFile(
   try {
     fill(descriptor, typeof content === 'string' ? Buffer.from(content) : content, mode ?? before?.mode);
     onTemporary?.();
+    if (before && keep !== undefined) keepAs(target, join(folder, keep));
     renameSync(filled, target);
   } catch (error) {
     rmSync(filled, { force: true });
     throw error;
   }
   return { created: before === undefined };
+}
+
+/** Not every system has hard links. */
+function keepAs(file: string, kept: string): void {
+  try {
+    linkSync(file, kept);
+  } catch {
+    // As said.
+  }
 }
 
 /** Writes everything, syncs and closes. */

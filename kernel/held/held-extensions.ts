@@ -5,7 +5,7 @@ import { openTrust } from '../../lib/trust/index.ts';
 import { extensionChanged, extensionNotHeld, extensionProtected, isCodedError } from '../errors.ts';
 import { writeFailed } from '../files/errors.ts';
 import { type FolderEntry, listContained } from '../files/list-contained.ts';
-import { moveFolder } from '../files/move-folder.ts';
+import { moveFolder, settleMove, undoMove } from '../files/move-folder.ts';
 import { readContained } from '../files/read-contained.ts';
 import { fileSegments, relativeSegments } from '../files/relative-path.ts';
 import { removeContained } from '../files/remove-contained.ts';
@@ -159,7 +159,18 @@ export function revokeExtension(rootDir: string, name: string, by: string): stri
   assertWritable(rootDir, name);
   openTrust().decide({ action: 'revoke', kind: 'extension', path: join(base, name), by });
   const path = `.revoked/${name}-${new Date().toISOString().replace(/[:.]/g, '-')}`;
-  moveFolder({ base, path: name }, { base: folderFor(join(rootDir, 'data', HELD)), path });
+  const move = {
+    from: { base, path: name },
+    to: { base: folderFor(join(rootDir, 'data', HELD)), path },
+    temporary: `.revoking-${name}`,
+  };
+  try {
+    moveFolder(move);
+  } catch (error) {
+    undoMove(move);
+    throw error;
+  }
+  settleMove(move);
   return join(rootDir, 'data', HELD, path);
 }
 

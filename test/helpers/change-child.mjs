@@ -1,18 +1,36 @@
-// Changes a skill in a process of its own, from the built package. argv[2]: { root, action, args, dieAt?, config? } as JSON.
-// With dieAt it kills itself at that step; it prints what came of it.
+// Changes a skill in a process of its own, from the built package. argv[2], as JSON: { root, action, args, dieAt?, dieAfterMs?,
+// filler?, fillAt?, config? }. With dieAt it kills itself at that step, with dieAfterMs another process does so long after the
+// change has begun; from the step fillAt on the file `filler` takes all room on its disk. It prints what came of it.
+import { spawn } from 'node:child_process';
+import { closeSync, openSync, writeSync } from 'node:fs';
 import { createSkillRegistry } from 'skill-registry';
 
-const { root, action, args, dieAt, config = {} } = JSON.parse(process.argv[2]);
+const { root, action, args, dieAt, dieAfterMs, filler, fillAt, config = {} } = JSON.parse(process.argv[2]);
 const print = (result) => process.stdout.write(`${JSON.stringify(result)}\n`);
 let armed = false;
+const fill = () => {
+  const descriptor = openSync(filler, 'a');
+  for (let size = 65_536; size >= 1; ) {
+    try {
+      writeSync(descriptor, Buffer.alloc(size));
+    } catch {
+      size = Math.floor(size / 2);
+    }
+  }
+  closeSync(descriptor);
+};
 const registry = await createSkillRegistry({
   root,
   config: { sources: [{ path: 'skills' }], ...config },
   onWriteStep(step) {
+    if (armed && filler && step === fillAt) fill();
     if (armed && step === dieAt) process.kill(process.pid, 'SIGKILL');
   },
 });
 armed = true;
+if (dieAfterMs !== undefined) {
+  spawn('sh', ['-c', `sleep ${dieAfterMs / 1000}; kill -9 ${process.pid}`], { stdio: 'ignore' }).unref();
+}
 const { proposals, history, management } = registry;
 const actor = { by: `person:${process.pid}`, reason: 'Because.' };
 const actions = {

@@ -1,14 +1,13 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
-import {
-  assertSound,
-  backupOf,
-  isAtRest,
-  openHistoryDatabase,
-} from '../../extensions/skill_registry/history-database.ts';
-import { historyUnusable } from '../../extensions/skill_registry/proposals/errors.ts';
+import { backupOf, isAtRest, openHistoryDatabase } from '../../extensions/skill_registry/history-database.ts';
+import { assertSound, historyError } from '../../extensions/skill_registry/proposals/history-error.ts';
 import { openSqlite } from '../../lib/sqlite/index.ts';
+import { TEA } from '../helpers/tea.ts';
 import { tempFolder } from '../helpers/temp-folder.ts';
 
 const ONE = 'CREATE TABLE thing (name TEXT)';
@@ -44,14 +43,46 @@ it('undoes a migration that fails, and the backup is there', () => {
   expect(existsSync(backupOf(file, 1))).toBe(true);
 });
 
+it.each([
+  ['SQLITE_BUSY', 'HISTORY_BUSY', /held by somebody else/],
+  ['SQLITE_FULL', 'WRITE_FAILED', /disk is full.*Make room/],
+  ['SQLITE_READONLY_DBMOVED', 'WRITE_FAILED', /may not be written/],
+  ['SQLITE_CANTOPEN', 'WRITE_FAILED', /cannot be opened for writing, or made/],
+  ['SQLITE_IOERR_READ', 'STORE_UNAVAILABLE', /could not be read or written/],
+  ['SQLITE_CORRUPT', 'STORE_UNAVAILABLE', /no check finds it damaged/],
+])('says what %s is, and damage only when an integrity check says so', (code, ours, message) => {
+  const file = join(tempFolder(), 'history.db');
+  openHistoryDatabase(file).close();
+  const error = Object.assign(new Error(`what ${code} is`), { code });
+  expect(historyError(file, error)).toMatchObject({ code: ours, message: expect.stringMatching(message) });
+  writeFileSync(file, 'no database at all\n'.repeat(50));
+  const damage = code === 'SQLITE_CORRUPT' ? 'HISTORY_DAMAGED' : ours;
+  expect(historyError(file, error)).toMatchObject({ code: damage });
+});
+
+it('takes no mistake of ours for a failure of the disk', () => {
+  const broken = Object.assign(new Error('UNIQUE constraint failed'), { code: 'SQLITE_CONSTRAINT_UNIQUE' });
+  expect(historyError('history.db', broken)).toBe(broken);
+});
+
+it('calls a limit on the size of files by its name, changes nothing, and goes on when it is lifted', async () => {
+  const root = tempFolder({ 'skills/tea/SKILL.md': TEA });
+  const child = join(import.meta.dirname, '..', 'helpers', 'change-child.mjs');
+  const noise = randomBytes(50_000).toString('hex');
+  const request = JSON.stringify({ root, action: 'write', args: { path: 'references/noise.txt', content: noise } });
+  const limited = ['-c', 'ulimit -f 200; exec "$@"', 'sh', process.execPath, child, request];
+  const { stdout } = await promisify(execFile)('sh', limited);
+  expect(JSON.parse(stdout)).toEqual({ failed: 'STORE_UNAVAILABLE' });
+  expect(readdirSync(join(root, 'skills/tea'))).toEqual(['SKILL.md']);
+  const { stdout: again } = await promisify(execFile)(process.execPath, [child, request]);
+  expect(JSON.parse(again)).toMatchObject({ done: { kind: 'tool' } });
+});
+
 it('does not take for damage what the system refuses or somebody else holds', () => {
   const root = tempFolder({ 'data/taken': 'a file' });
   expect(() => openHistoryDatabase(join(root, 'data/taken/history.db'))).toThrowError(
     expect.objectContaining({ code: 'WRITE_FAILED' }),
   );
-  const busy = Object.assign(new Error('database is locked'), { code: 'SQLITE_BUSY' });
-  expect(historyUnusable('history.db', busy)).toMatchObject({ code: 'HISTORY_BUSY' });
-  expect(historyUnusable('history.db', new Error('odd'))).toMatchObject({ code: 'HISTORY_DAMAGED' });
 });
 
 it('finds damage in the middle of the file before anything is written', () => {
@@ -65,7 +96,7 @@ it('finds damage in the middle of the file before anything is written', () => {
   bytes.fill(0xaa, bytes.length / 2, bytes.length / 2 + 8192);
   writeFileSync(file, bytes);
   const damaged = openHistoryDatabase(file);
-  expect(() => assertSound(damaged, file)).toThrow(/cannot be used/);
+  expect(() => assertSound(damaged, file)).toThrow(/is damaged/);
   damaged.close();
 });
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { SqliteDatabase } from '../open-database.ts';
+import { rowRefused } from './errors.ts';
 
 /** `sha256:<64 hex>` */
 export function digestOf(bytes: Uint8Array | string): string {
@@ -20,12 +21,28 @@ export function putBlob(database: SqliteDatabase, bytes: Buffer): string {
   return digest;
 }
 
-/** @throws when there is none: a digest in the database always has its content. */
+/** @throws HISTORY_ROW_REFUSED when there is none, or another one: a digest in the database always has its content. */
 export function getBlob(database: SqliteDatabase, digest: string): Buffer {
-  const row = database
-    .prepare<{ deflated: number; bytes: Uint8Array }>('SELECT deflated, bytes FROM blob WHERE digest = ?')
-    .get(digest);
-  if (!row) throw new Error(`history.db has no content ${digest}`);
-  const { buffer, byteOffset, byteLength } = row.bytes;
-  return row.deflated ? inflateRawSync(row.bytes) : Buffer.from(buffer, byteOffset, byteLength);
+  const row = database.prepare<BlobRow>('SELECT deflated, size, bytes FROM blob WHERE digest = ?').get(digest);
+  const bytes = row && contentOf(row);
+  if (bytes && digestOf(bytes) === digest) return bytes;
+  throw rowRefused(`${bytes ? 'another' : 'no'} content for ${JSON.stringify(String(digest).slice(0, 80))}`);
+}
+
+// --- internal ---
+
+/** Undefined for bytes that cannot be inflated to as many as are said. */
+function contentOf({ deflated, size, bytes }: BlobRow): Buffer | undefined {
+  try {
+    if (deflated) return inflateRawSync(bytes, { maxOutputLength: Math.max(1, size) });
+    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  } catch {
+    return undefined;
+  }
+}
+
+interface BlobRow {
+  readonly deflated: number;
+  readonly size: number;
+  readonly bytes: Uint8Array;
 }

@@ -22,10 +22,13 @@ export async function approve(
     const outcome = await writer.exclusively((database): Decision | Extract<Plan, { stale: string }> | undefined => {
       // Whoever was faster has decided, or somebody has edited the file in the meantime.
       if (!isAsSeen(writer, seen)) return undefined;
+      writer.assertSettled(row.place);
       const plan = planOf(shelf, database, row);
       if ('stale' in plan) {
-        updateProposal(database, row.id, { state: 'stale', conflict: plan.conflict || plan.stale });
-        addEvent(database, row.id, 'stale', { by: actor.by, at: writer.now() }, { reason: plan.stale });
+        database.transaction(() => {
+          updateProposal(database, row.id, { state: 'stale', conflict: plan.conflict || plan.stale });
+          addEvent(database, row.id, 'stale', { by: actor.by, at: writer.now() }, { reason: plan.stale });
+        });
         return plan;
       }
       const { number } = applyPlan(writer, row, plan, actor);

@@ -1,12 +1,12 @@
-import { CodedError, describeError, isCodedError } from 'skill-registry/kernel';
-import { sqliteFailure } from '../../../lib/sqlite/index.ts';
-import { storeUnavailable } from '../errors.ts';
+import { CodedError, describeError } from 'skill-registry/kernel';
 
 /** What proposals, revisions and direct changes throw, beside the codes of the registry and of files. */
 export type HistoryErrorCode =
+  | 'CHANGE_UNFINISHED'
   | 'HISTORY_BUSY'
   | 'HISTORY_DAMAGED'
   | 'HISTORY_NEWER'
+  | 'HISTORY_ROW_REFUSED'
   | 'PROPOSAL_DECIDED'
   | 'PROPOSAL_DIFF_FAILED'
   | 'PROPOSAL_DUPLICATE'
@@ -23,21 +23,51 @@ export type HistoryErrorCode =
 
 type HistoryError = CodedError<HistoryErrorCode>;
 
-/** What an error of the database means. A file that may not be written is not damaged, and one that others hold is not, either. */
-export function historyUnusable(file: string, cause: unknown): CodedError {
-  if (isCodedError(cause)) return cause;
-  const failure = sqliteFailure(cause) ?? '';
-  if (failure === 'unavailable') return storeUnavailable(describeError(cause));
-  const code = String((cause as { code?: unknown }).code);
-  if (failure === 'busy') return new CodedError('HISTORY_BUSY', `Somebody else holds ${file}. Try again.`);
-  if (/^E[A-Z]+$/.test(code) || ['readonly', 'cantopen', 'full'].includes(failure)) {
-    const message = `The history in ${file} cannot be written (${describeError(cause)}). Whoever changes skills needs the right to.`;
-    return new CodedError('WRITE_FAILED', message, { file }, cause);
-  }
+/** Why the history cannot be used, where nothing says that what is in it is wrong. */
+export type HistoryRefusal = 'busy' | 'full' | 'readonly' | 'cantopen' | 'io' | 'other';
+
+export function historyRefused(refusal: HistoryRefusal, file: string, cause: unknown): CodedError {
+  const { code, text } = REFUSALS[refusal];
+  return new CodedError(code, text(`The history in ${file}`, describeError(cause)), { file }, cause);
+}
+
+/** @param verdict - Of the integrity check. */
+export function historyDamaged(file: string, verdict: string): HistoryError {
   const message =
-    `The history in ${file} cannot be used (${describeError(cause)}). Skills are read as ever, but nothing is changed: put a ` +
-    'backup in its place, or move it away to begin a new history.';
-  return new CodedError('HISTORY_DAMAGED', message, { file }, cause);
+    `The history in ${file} is damaged (${verdict}). Skills are read as ever, but nothing is changed: put a backup in its place, ` +
+    'or move it away to begin a new history.';
+  return new CodedError('HISTORY_DAMAGED', message, { file });
+}
+
+/** What is in the history, but this registry has not written: it is not acted upon. */
+export function rowRefused(what: string): HistoryError {
+  const message =
+    `history.db has ${what}. A registry with these sources does not write that, so nothing was done with it. If sources were ` +
+    'changed, change them back; if the folder came from somebody else, move its history.db away; else put a backup in its place.';
+  return new CodedError('HISTORY_ROW_REFUSED', message);
+}
+
+/** A change of a skill whose end is still to come. */
+export interface Unfinished {
+  /** Of the journal. */
+  readonly id: string;
+  /** Key of its place and id of its skill, as far as they are known. */
+  readonly key: string;
+  readonly skillId: string;
+  /** `undo`: it is to be undone; `settle`: it is made, and leftovers are to go; `waiting`: this root is left as it is. */
+  readonly state: 'undo' | 'settle' | 'waiting';
+  readonly error?: unknown;
+}
+
+/** For whoever asked for the change, for whoever asks for the next one of the skill, and for the list of problems. */
+export function changeUnfinished({ skillId, state, error }: Unfinished): HistoryError {
+  const [name, why] = [JSON.stringify(skillId), describeError(error).replace(/\.?$/, '.')];
+  const message = {
+    undo: `A change of ${name} failed, or its process ended in the middle, and it cannot be undone yet: ${why} Its files may have the new content, which counts as approved by nobody. Mend the cause: it is undone when skills are changed next, or at the next start, and until then ${name} is not changed.`,
+    settle: `A change of ${name} is made, but what it had put aside cannot be removed yet: ${why} It is tried again when skills are changed next, and at the next start.`,
+    waiting: `A process ended in the middle of a change of ${name}, and in this root nothing is undone before somebody approves it.`,
+  }[state];
+  return new CodedError('CHANGE_UNFINISHED', message, { skill_id: skillId });
 }
 
 export function historyNewer(file: string, found: number, known: number): HistoryError {
@@ -124,3 +154,42 @@ export function revisionIncomplete(skillId: string, paths: readonly string[]): H
   const message = `That revision of "${skillId}" cannot be brought back whole: too large to have been kept: ${paths.join(', ')}.`;
   return new CodedError('REVISION_INCOMPLETE', message, { skill_id: skillId, paths });
 }
+
+// --- internal ---
+
+interface RefusalText {
+  readonly code: string;
+  text(history: string, why: string): string;
+}
+
+const REFUSALS: Readonly<Record<HistoryRefusal, RefusalText>> = {
+  busy: {
+    code: 'HISTORY_BUSY',
+    text: (history) => `${history} is held by somebody else. Nothing was changed. Try again.`,
+  },
+  full: {
+    code: 'WRITE_FAILED',
+    text: (history, why) =>
+      `${history} cannot be written: the disk is full, or a limit is reached (${why}). Nothing was changed. Make room and try again.`,
+  },
+  readonly: {
+    code: 'WRITE_FAILED',
+    text: (history, why) =>
+      `${history} may not be written (${why}). Nothing was changed. It can be read; whoever changes skills needs the right to write there.`,
+  },
+  cantopen: {
+    code: 'WRITE_FAILED',
+    text: (history, why) =>
+      `${history} cannot be opened for writing, or made (${why}). Nothing was changed. Look at the folder it is in.`,
+  },
+  io: {
+    code: 'STORE_UNAVAILABLE',
+    text: (history, why) =>
+      `${history} could not be read or written (${why}): a full or failing disk, a quota, or a limit on the size of files. Nothing was changed, and nothing says that it is damaged. Mend that and try again.`,
+  },
+  other: {
+    code: 'STORE_UNAVAILABLE',
+    text: (history, why) =>
+      `${history} cannot be used (${why}), though no check finds it damaged. Skills are read as ever, but nothing is changed. Try again; if it stays so, put a backup in its place.`,
+  },
+};

@@ -1,11 +1,12 @@
-import { isAbsolute, join, relative, sep } from 'node:path';
-import { isInside, resourceNotFound } from 'skill-registry/kernel';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { resourceNotFound } from 'skill-registry/kernel';
 import { skillNamed } from '../catalog/skill-named.ts';
 import { skillNotFound } from '../errors.ts';
 import { nearestIds } from '../search/nearest-ids.ts';
-import { futureRealPath } from '../sources/real-path.ts';
-import { revisionIncomplete, skillExists, sourceNotWritable } from './errors.ts';
-import { keyOf, type Place, placeOfSkill } from './places.ts';
+import { revisionIncomplete, rowRefused, skillExists } from './errors.ts';
+import { checkedFolder, checkedPath } from './journal.ts';
+import { keyOf, type Place, placeOfKey, placeOfSkill } from './places.ts';
 import type { Recorder } from './recorder.ts';
 import { bytesOf, findRevision, lastPlaceOf, revisionsOf } from './revisions.ts';
 import { MOST_FILES } from './skill-tree.ts';
@@ -20,10 +21,12 @@ export function createHistory(shelf: Shelf, writer: Writer, recorder: Recorder):
   const load = async (skillId: string): Promise<readonly Revision[]> => {
     const snapshot = shelf.snapshot();
     const skill = skillNamed(snapshot, skillId);
-    if (skill) await writer.exclusively(() => recorder.record(skill));
+    // Where nothing can be written, what is known already is shown.
+    if (skill) await writer.inPassing(() => recorder.record(skill));
     const database = writer.hasHistory() ? writer.database() : undefined;
     const place = skill ? keyOf(skill, shelf.root) : database && lastPlaceOf(database, skillId);
     if (database && place !== undefined) return revisionsOf(database, place);
+    if (skill) return [];
     throw skillNotFound(
       skillId,
       nearestIds(
@@ -85,10 +88,11 @@ export function createHistory(shelf: Shelf, writer: Writer, recorder: Recorder):
       if (!database || key === undefined) {
         throw present ? skillExists(skillId, `source ${present.source}`) : skillNotFound(skillId, []);
       }
-      const place = placeFor(shelf, skillId, key);
-      const revision = await writer.exclusively(() => {
+      const place = placeOfKey(skillId, key, { sources: shelf.sources(), root: shelf.root });
+      const revision = await writer.exclusively((database, dataDir) => {
+        writer.assertSettled(place.key);
         if (isThere(place)) throw skillExists(skillId, 'its folder is there, though no skill was read from it');
-        return writer.apply({ place, kind: 'restored', by, reason, ...wayBack(database, place) });
+        return writer.apply({ place, kind: 'restored', by, reason, ...wayBack(database, place, dataDir) });
       });
       await shelf.refresh();
       return revision;
@@ -107,9 +111,10 @@ function textIfText(bytes: Buffer | undefined): string | undefined {
 function changesTo(
   target: Revision,
   present: Revision,
-  { skillId, skillFile }: Place,
+  place: Place,
   bytesOfFile: (file: RevisionFile) => Buffer | undefined,
 ): Draft['changes'] {
+  const { skillId, skillFile } = place;
   const now = new Map(present.files.map((file) => [file.path, file]));
   const wanted = new Map(target.files.map((file) => [file.path, file]));
   // Of a revision that was cut nobody knows what else there was.
@@ -120,7 +125,7 @@ function changesTo(
   return differing
     .sort((a, b) => Number(a === skillFile) - Number(b === skillFile))
     .map((path) => {
-      const file = wanted.get(path);
+      const file = wanted.get(checkedPath(path, place));
       return { path, after: file ? (bytesOfFile(file) ?? null) : null, ...(file ? { mode: file.mode } : {}) };
     });
 }
@@ -136,29 +141,22 @@ function archivedPlaceOf(database: ReturnType<Writer['database']>, skillId: stri
 /** Out of the archive; where that has nothing (somebody else has removed it), from the last revision. */
 function wayBack(
   database: ReturnType<Writer['database']>,
-  { key, skillId, skillFile }: Place,
+  place: Place,
+  dataDir: string,
 ): Pick<Draft, 'changes' | 'move'> {
+  const { key, skillId, skillFile } = place;
   const archived = database
     .prepare('SELECT folder FROM archived WHERE place = ? AND restored_at IS NULL ORDER BY seq DESC LIMIT 1')
     .get(key) as { folder: string } | undefined;
-  if (archived) return { changes: [], move: { direction: 'back', folder: archived.folder } };
-  const last = revisionsOf(database, key).at(-1) as Revision;
+  const folder = archived && checkedFolder(archived.folder);
+  if (folder !== undefined && existsSync(join(dataDir, folder)))
+    return { changes: [], move: { direction: 'back', folder } };
+  const last = revisionsOf(database, key).at(-1);
+  if (!last) throw rowRefused(`a skill in the archive, ${JSON.stringify(skillId)}, without a revision`);
   const lost = last.files.filter(({ kept }) => !kept).map(({ path }) => path);
   if (lost.length > 0) throw revisionIncomplete(skillId, lost);
   const changes = [...last.files]
     .sort((a, b) => Number(a.path === skillFile) - Number(b.path === skillFile))
-    .map((file) => ({ path: file.path, after: bytesOf(database, file) ?? null, mode: file.mode }));
+    .map((file) => ({ path: checkedPath(file.path, place), after: bytesOf(database, file) ?? null, mode: file.mode }));
   return { changes };
-}
-
-/** Of a skill that is not there: by where it was. @throws SOURCE_NOT_WRITABLE. */
-function placeFor(shelf: Shelf, skillId: string, key: string): Place {
-  const dir = isAbsolute(key) ? key : join(futureRealPath(shelf.root), ...key.split('/'));
-  for (const { id, writing } of shelf.sources()) {
-    const base = writing && futureRealPath(writing.folder);
-    if (!writing || base === undefined || !isInside(dir, base)) continue;
-    const below = relative(base, dir).split(sep).join('/');
-    return { skillId, source: id, key, base, below, skillFile: 'SKILL.md', validation: writing.validation };
-  }
-  throw sourceNotWritable(skillId, key, 'no source that may be written has the place where it was.');
 }

@@ -1,8 +1,8 @@
 import { resourceNotFound } from 'skill-registry/kernel';
 import { invalidArgument } from '../errors.ts';
 import { noChange } from './errors.ts';
+import { archiveFolder } from './journal.ts';
 import { adoptLineEndings } from './line-text.ts';
-import { archiveFolder } from './plan.ts';
 import { checkValid } from './propose.ts';
 import { assertRemovable, bytesAt, checkSize, filePath, findPlace, newPlace, type Shelf, textOf } from './targets.ts';
 import type { FileContent, Management } from './types.ts';
@@ -25,6 +25,7 @@ export function createManagement(shelf: Shelf, writer: Writer): Management {
     async write(skillId, path, content, { by, reason }, turn) {
       const revision = await writer.exclusively(() => {
         const place = findPlace(shelf, skillId, turn);
+        writer.assertSettled(place.key);
         const target = filePath(path, place);
         const before = bytesAt(place, target, shelf.limits);
         if (content === null && target === place.skillFile) {

@@ -1,42 +1,42 @@
-import { lstatSync, mkdirSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import { join, posix } from 'node:path';
-import { CodedError, moveFolder, readContained, removeContained, writeContained } from 'skill-registry/kernel';
+import {
+  CodedError,
+  type FolderMove,
+  isCodedError,
+  type MoveStep,
+  moveFolder,
+  readContained,
+  removeContained,
+  removeEmptyFolders,
+  renameContained,
+  settleMove,
+  undoMove,
+  writeContained,
+} from 'skill-registry/kernel';
 import type { SqliteDatabase } from '../open-database.ts';
+import { TEMPORARY } from '../sources/find-skill-files.ts';
 import { digestOf, getBlob } from './blobs.ts';
+import { changeUnfinished, type Unfinished } from './errors.ts';
+import {
+  type Begun,
+  entriesOf,
+  type FileChange,
+  markDone,
+  type Operation,
+  type PlaceFinder,
+  readEntry,
+  removeEntry,
+  subjectOf,
+  writeEntry,
+} from './journal.ts';
 import { folderOf, type Place, pathIn } from './places.ts';
 import { addRevision } from './revisions.ts';
-import { readFolderTree, TEMPORARY } from './skill-tree.ts';
+import { readFolderTree } from './skill-tree.ts';
 import type { Revision } from './types.ts';
 
-/** One file of a change. Digests are of contents in the history; null: not there. */
-export interface FileChange {
-  /** Relative to the skill. */
-  readonly path: string;
-  readonly before: string | null;
-  readonly after: string | null;
-  /** Permission bits of a file that is made; and of the one before, for the way back. */
-  readonly mode?: number;
-  readonly modeBefore?: number;
-}
-
-/** A change of one skill, as the journal has it: enough to finish it after a crash. */
-export interface Operation {
-  readonly id: string;
-  readonly place: Place;
-  /** In this order; SKILL.md comes last when the skill is made, so that it never appears half. */
-  readonly changes: readonly FileChange[];
-  /** The whole folder goes into the archive, or comes out of it. */
-  readonly move?: { readonly direction: 'out' | 'back'; readonly folder: string } | undefined;
-  readonly kind: Revision['kind'];
-  readonly by: string;
-  readonly at: string;
-  readonly reason?: string | undefined;
-  readonly proposal?: string | undefined;
-  readonly target?: number | undefined;
-}
-
 /** Moments of an operation between which a process may die. */
-export type OperationStep = 'intent' | 'temporary' | 'changed' | 'committed';
+export type OperationStep = 'intent' | 'temporary' | 'changed' | MoveStep | 'committed';
 
 export interface OperationSurroundings {
   readonly database: SqliteDatabase;
@@ -44,100 +44,88 @@ export interface OperationSurroundings {
   readonly dataDir: string;
   readonly maxBytes: number;
   onStep(step: OperationStep): void;
-  /** In the transaction that ends the operation. */
+  /** In the transaction that makes the change count. */
   onCommit(operation: Operation, revision: Revision): void;
+  /** What stays in the journal, and why. */
+  onUnfinished(unfinished: Unfinished): void;
 }
 
 /**
- * Does a change: written down first, then made, then committed together with its revision. Whatever happens in between,
- * `recover` finishes or undoes it. The caller has the write lock and has put the contents into the history.
+ * Does a change: written down first, then made, then it counts, together with its revision, then what it has put aside goes.
+ * Until it counts it is undone by whatever fails or dies; to undo it takes no room on a disk. The caller has the write lock and
+ * has put the contents into the history.
  *
- * @throws WRITE_FAILED, PATH_TRAVERSAL ...: then nothing is changed, and nothing is left to finish.
+ * @throws what has failed: then nothing is changed. CHANGE_UNFINISHED when it could not be undone either.
  */
 export function runOperation(operation: Operation, surroundings: OperationSurroundings): Revision {
-  const { database, onStep } = surroundings;
-  database.prepare('INSERT INTO operation (id, content) VALUES (?, ?)').run(operation.id, JSON.stringify(operation));
-  onStep('intent');
+  const { database, onStep, onUnfinished } = surroundings;
+  writeEntry(database, operation);
+  let revision: Revision;
   try {
+    onStep('intent');
     make(operation, surroundings);
+    revision = commit(operation, surroundings);
   } catch (error) {
-    tryUndo(operation, surroundings);
-    throw error;
+    throw undoAfter(error, operation, surroundings);
   }
-  const revision = commit(operation, surroundings);
-  onStep('committed');
+  // It counts: nothing that fails from here on may say otherwise.
+  try {
+    onStep('committed');
+    settle(operation, surroundings);
+    removeEntry(database, operation.id);
+  } catch (error) {
+    const { key, skillId } = operation.place;
+    onUnfinished({ id: operation.id, key, skillId, state: 'settle', error });
+  }
   return revision;
 }
 
-/** Ends what a process that died has begun. The caller has the write lock. */
-export function recoverOperations(surroundings: OperationSurroundings): void {
-  const rows = surroundings.database.prepare('SELECT content FROM operation ORDER BY rowid').all();
-  for (const { content } of rows as { content: string }[]) {
-    const operation = JSON.parse(content) as Operation;
-    removeTemporaries(operation);
+/** Ends what a process that died has begun. The caller has the write lock. What cannot be ended is told, and stays as it is. */
+export function recoverOperations(surroundings: OperationSurroundings, placeOf: PlaceFinder): void {
+  const { database, onUnfinished } = surroundings;
+  for (const entry of entriesOf(database)) {
+    let state: Unfinished['state'] = 'undo';
     try {
-      if (!canFinish(operation, surroundings)) {
-        undo(operation, surroundings);
-        continue;
-      }
-      make(operation, surroundings);
-      commit(operation, surroundings);
-    } catch {
-      tryUndo(operation, surroundings);
+      const begun = readEntry(entry, placeOf);
+      if (begun.isDone) {
+        state = 'settle';
+        settle(begun, surroundings);
+      } else undo(begun, surroundings);
+      removeEntry(database, entry.id);
+    } catch (error) {
+      onUnfinished({ id: entry.id, ...subjectOf(entry), state, error });
     }
   }
 }
 
 // --- internal ---
 
-function make({ id, place, changes, move }: Operation, { database, dataDir, onStep }: OperationSurroundings): void {
+function make(operation: Operation, { database, dataDir, onStep }: OperationSurroundings): void {
+  const { place, changes, move } = operation;
   if (move) {
-    moveSkill(place, move, dataDir);
+    moveFolder({ ...folderMove(operation, move, dataDir), onStep });
     onStep('changed');
-    return;
   }
   for (const [index, change] of changes.entries()) {
     const { path, after, mode } = change;
     if (digestAt(place, path) === after) continue;
     assertUntouched(place, change);
-    if (after === null) removeContained(place.base, pathIn(place, path));
+    const names = leftoversOf(operation, index);
+    if (after === null) renameContained(place.base, pathIn(place, path), names.kept);
     else {
       const onTemporary = (): void => {
         onStep('temporary');
         assertUntouched(place, change);
       };
-      const temporary = `${TEMPORARY}${id}-${index}`;
-      const options = { temporary, onTemporary, ...(mode === undefined ? {} : { mode }) };
-      writeContained(place.base, pathIn(place, path), getBlob(database, after), options);
+      const options = { temporary: names.temporary, keep: names.kept, onTemporary };
+      const bytes = getBlob(database, after);
+      writeContained(place.base, pathIn(place, path), bytes, mode === undefined ? options : { ...options, mode });
     }
     onStep('changed');
   }
 }
 
-/** What cannot be undone now stays in the journal, and is tried again by whoever changes something next. */
-function tryUndo(operation: Operation, surroundings: OperationSurroundings): void {
-  try {
-    undo(operation, surroundings);
-  } catch {
-    // As said.
-  }
-}
-
-/** Puts back what was changed already, as far as nobody has changed it again. */
-function undo(operation: Operation, { database, dataDir }: OperationSurroundings): void {
-  const { place, changes, move } = operation;
-  removeTemporaries(operation);
-  if (move && isDone(place, move, dataDir)) {
-    moveSkill(place, { ...move, direction: move.direction === 'out' ? 'back' : 'out' }, dataDir);
-  }
-  for (const { path, before, after, modeBefore: mode } of changes) {
-    if (before === after || digestAt(place, path) !== after) continue;
-    if (before === null) removeContained(place.base, pathIn(place, path));
-    else writeContained(place.base, pathIn(place, path), getBlob(database, before), mode === undefined ? {} : { mode });
-  }
-  forget(operation, database);
-}
-
+/** What is there now is the revision, and counts. */
 function commit(operation: Operation, { database, maxBytes, onCommit, dataDir }: OperationSurroundings): Revision {
   const { place, kind, by, at, reason, proposal, target, move } = operation;
   const folder = move?.direction === 'out' ? join(dataDir, move.folder) : folderOf(place);
@@ -146,22 +134,69 @@ function commit(operation: Operation, { database, maxBytes, onCommit, dataDir }:
     const note = { kind, by, at, reason, proposal, target };
     const revision = addRevision(database, place.key, place.skillId, tree, note);
     onCommit(operation, revision);
-    forget(operation, database);
+    markDone(database, operation.id);
     return revision;
   });
 }
 
-function forget({ id }: Operation, database: SqliteDatabase): void {
-  database.prepare('DELETE FROM operation WHERE id = ?').run(id);
+/** @returns what to throw. */
+function undoAfter(error: unknown, operation: Operation, surroundings: OperationSurroundings): unknown {
+  const { id, place } = operation;
+  try {
+    undo(operation, surroundings);
+  } catch (failure) {
+    const unfinished: Unfinished = { id, key: place.key, skillId: place.skillId, state: 'undo', error: failure };
+    surroundings.onUnfinished(unfinished);
+    return changeUnfinished({
+      ...unfinished,
+      error: new AggregateError([error, failure], `${text(error)}; ${text(failure)}`),
+    });
+  }
+  try {
+    removeEntry(surroundings.database, id);
+  } catch {
+    // Nothing is left to undo, so whoever changes something next only takes it out of the journal.
+  }
+  return error;
 }
 
-/** Every file is as it was before, or as it is to be; nobody else has changed it since. */
-function canFinish({ place, changes, move }: Operation, { dataDir }: OperationSurroundings): boolean {
-  if (move) return isDone(place, move, dataDir) || isUntouched(place, move, dataDir);
-  return changes.every(({ path, before, after }) => {
-    const present = digestAt(place, path);
-    return present === before || present === after;
-  });
+/** Puts back what was changed already, as far as nobody has changed it again. @throws WRITE_FAILED when it cannot. */
+function undo(begun: Begun, { database, dataDir }: OperationSurroundings): void {
+  const { place, changes, move } = begun;
+  if (move) {
+    const folders = folderMove(begun, move, dataDir);
+    if (move.direction === 'out') assertNoStranger(place, folders);
+    undoMove(folders);
+  }
+  for (const [index, change] of [...changes.entries()].reverse()) {
+    const { temporary, kept } = leftoversOf(begun, index);
+    removeLeftover(place, change, temporary);
+    putBack(place, change, kept, database);
+    removeLeftover(place, change, kept);
+    // It may have failed when only the folders were made.
+    if (change.before === null) removeEmptyFolders(place.base, pathIn(place, change.path));
+  }
+}
+
+function putBack(
+  place: Place,
+  { path, before, after, modeBefore: mode }: FileChange,
+  kept: string,
+  database: SqliteDatabase,
+): void {
+  if (before === after || digestAt(place, path) !== after) return;
+  const name = pathIn(place, path);
+  if (before === null) removeContained(place.base, name);
+  else if (digestAt(place, posix.join(posix.dirname(path), kept)) === before)
+    renameContained(place.base, posix.join(posix.dirname(name), kept), posix.basename(name));
+  else writeContained(place.base, name, getBlob(database, before), mode === undefined ? {} : { mode });
+}
+
+/** Removes what a change that counts has put aside. */
+function settle(begun: Begun, { dataDir }: OperationSurroundings): void {
+  const { place, changes, move } = begun;
+  if (move) settleMove(folderMove(begun, move, dataDir));
+  for (const [index, change] of changes.entries()) removeLeftover(place, change, leftoversOf(begun, index).kept);
 }
 
 /** An editor may save at any moment, and what it saved is not to be written over. */
@@ -173,6 +208,15 @@ function assertUntouched(place: Place, { path, before }: FileChange): void {
   throw new CodedError('WRITE_FAILED', message, { path });
 }
 
+/** Somebody may have made a folder where the skill was, while the skill was in the archive already. */
+function assertNoStranger(place: Place, { to, temporary }: FolderMove): void {
+  const folder = folderOf(place);
+  const archived = join(to.base, to.path);
+  if (!exists(folder) || !exists(archived) || exists(join(folder, '..', temporary))) return;
+  const message = `Something else is in ${folder} by now; the skill lies whole in ${archived}. Move one of them away.`;
+  throw new CodedError('WRITE_FAILED', message, { folder, archived });
+}
+
 /** null: nothing is there; undefined: something that is no file of ours, or cannot be read. */
 function digestAt(place: Place, path: string): string | null | undefined {
   try {
@@ -180,28 +224,6 @@ function digestAt(place: Place, path: string): string | null | undefined {
   } catch {
     return exists(join(folderOf(place), path)) ? undefined : null;
   }
-}
-
-type Move = NonNullable<Operation['move']>;
-
-function moveSkill(place: Place, { direction, folder }: Move, dataDir: string): void {
-  const there = { base: dataDir, path: folder };
-  const here = { base: place.base, path: place.below };
-  if (isDone(place, { direction, folder }, dataDir)) return;
-  if (direction === 'out') moveFolder(here, there);
-  else {
-    mkdirSync(place.base, { recursive: true });
-    moveFolder(there, here);
-  }
-}
-
-function isDone(place: Place, { direction, folder }: Move, dataDir: string): boolean {
-  const [here, there] = [exists(folderOf(place)), exists(join(dataDir, folder))];
-  return direction === 'out' ? there && !here : here && !there;
-}
-
-function isUntouched(place: Place, { direction, folder }: Move, dataDir: string): boolean {
-  return isDone(place, { direction: direction === 'out' ? 'back' : 'out', folder }, dataDir);
 }
 
 function exists(path: string): boolean {
@@ -212,14 +234,32 @@ function exists(path: string): boolean {
   }
 }
 
-/** What a crash has left beside the files; their names are in the journal. */
-function removeTemporaries({ id, place, changes }: Operation): void {
-  for (const [index, { path }] of changes.entries()) {
-    const name = `${TEMPORARY}${id}-${index}`;
-    try {
-      removeContained(place.base, posix.join(place.below, posix.dirname(path), name));
-    } catch {
-      // There is none.
-    }
+function folderMove(
+  { id, place }: Begun,
+  { direction, folder }: NonNullable<Operation['move']>,
+  dataDir: string,
+): FolderMove {
+  const archive = { base: dataDir, path: folder };
+  const skill = { base: place.base, path: place.below };
+  const temporary = `${TEMPORARY}${id}`;
+  return direction === 'out' ? { from: skill, to: archive, temporary } : { from: archive, to: skill, temporary };
+}
+
+/** Beside each file of a change: its new content before it gets its name, and the old one until the change counts. */
+function leftoversOf({ id }: Begun, index: number): { readonly temporary: string; readonly kept: string } {
+  return { temporary: `${TEMPORARY}${id}-${index}`, kept: `${TEMPORARY}${id}-${index}-kept` };
+}
+
+/** With the folders that are empty then. */
+function removeLeftover(place: Place, { path }: FileChange, name: string): void {
+  try {
+    removeContained(place.base, posix.join(place.below, posix.dirname(path), name));
+  } catch (error) {
+    // There is none, mostly.
+    if (!isCodedError(error, 'RESOURCE_NOT_FOUND') && !isCodedError(error, 'PATH_TRAVERSAL')) throw error;
   }
+}
+
+function text(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

@@ -1,8 +1,9 @@
 import { realpathSync } from 'node:fs';
-import { basename, join, relative, sep } from 'node:path';
+import { basename, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { isInside } from 'skill-registry/kernel';
 import type { Skill } from '../api.ts';
 import type { ValidationProfile } from '../config.ts';
+import { TEMPORARY } from '../sources/find-skill-files.ts';
 import { futureRealPath } from '../sources/real-path.ts';
 import type { SkillSource } from '../sources/source.ts';
 import { sourceNotWritable } from './errors.ts';
@@ -52,6 +53,39 @@ export function placeForNew(skillId: string, sources: readonly SkillSource[], ro
   return { skillId, source: source.id, key, base, below: skillId, skillFile: 'SKILL.md', validation };
 }
 
+/**
+ * Where a skill lies that the history speaks of, by what the sources are now: a path that was kept is never believed. It need
+ * not be there.
+ *
+ * @param key - As `keyOf` gives it. @param sourceId - Default: the first source that may be written and has the place.
+ * @throws SOURCE_NOT_WRITABLE when there is no such source.
+ */
+export function placeOfKey(
+  skillId: string,
+  key: string,
+  { sources, root }: { readonly sources: readonly SkillSource[]; readonly root: string },
+  sourceId?: string,
+): Place {
+  const dir = isAbsolute(key) ? resolve(key) : resolve(futureRealPath(root), key);
+  for (const { id, writing } of sources) {
+    if (!writing || (sourceId !== undefined && id !== sourceId)) continue;
+    const base = futureRealPath(writing.folder);
+    const below = relative(base, dir).split(sep).join('/');
+    if (!isInside(dir, base) || below.split('/').some(isToolFolder)) continue;
+    return { skillId, source: id, key, base, below, skillFile: 'SKILL.md', validation: writing.validation };
+  }
+  throw sourceNotWritable(
+    skillId,
+    sourceId ?? key,
+    `no source that may be written has its place, ${JSON.stringify(key)}.`,
+  );
+}
+
+/** What is written in there may be run, or belongs to a change that is under way. */
+export function isToolFolder(name: string): boolean {
+  return name.toLowerCase() === '.git' || name.toLowerCase() === 'node_modules' || name.startsWith(TEMPORARY);
+}
+
 /** Which skill a history belongs to, whatever its source: its folder, else its qualified id. */
 export function keyOf(skill: Skill, root: string): string {
   return skill.dir === null ? `id:${skill.qualifiedId}` : placeKey(skill.dir, root);
@@ -69,7 +103,7 @@ export function pathIn({ below }: Pick<Place, 'below'>, path: string): string {
 // --- internal ---
 
 /** A root that moves takes its history with it. */
-function placeKey(dir: string, root: string): string {
+export function placeKey(dir: string, root: string): string {
   const real = futureRealPath(root);
   return isInside(dir, real) ? relative(real, dir).split(sep).join('/') : dir;
 }

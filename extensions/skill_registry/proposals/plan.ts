@@ -1,11 +1,13 @@
-import { randomBytes } from 'node:crypto';
 import { isCodedError } from 'skill-registry/kernel';
 import type { SqliteDatabase } from '../open-database.ts';
+import { applyDiff } from './apply-diff.ts';
 import { digestOf, getBlob } from './blobs.ts';
+import { rowRefused } from './errors.ts';
+import { archiveFolder, checkedPath } from './journal.ts';
 import { mergeTexts } from './merge-text.ts';
 import { folderOf, type Place } from './places.ts';
-import { addEvent, type ProposalRow } from './proposal-store.ts';
-import { checkValid } from './propose.ts';
+import type { ProposalRow } from './proposal-store.ts';
+import { checkValid, diffOf } from './propose.ts';
 import { placeOfRow } from './row-place.ts';
 import { readFolderTree, treeDigest } from './skill-tree.ts';
 import { bytesAt, checkSize, isThere, type Shelf } from './targets.ts';
@@ -18,22 +20,27 @@ export type Plan =
   /** It does not apply: why, and where both changed the same lines. */
   | { readonly stale: string; readonly conflict: string };
 
-/** @throws SKILL_INVALID, SOURCE_NOT_WRITABLE, RESOURCE_TOO_LARGE, PATH_TRAVERSAL. */
+/**
+ * @throws SKILL_INVALID, SOURCE_NOT_WRITABLE, RESOURCE_TOO_LARGE, PATH_TRAVERSAL; HISTORY_ROW_REFUSED when it would do something
+ *   else than it shows.
+ */
 export function planOf(shelf: Shelf, database: SqliteDatabase, row: ProposalRow): Plan {
   const place = placeIfThere(shelf, row);
   if (place === undefined) return stale(`the skill "${row.skill_id}" is not there any more.`);
   const proposed = row.proposed === null ? null : getBlob(database, row.proposed);
-  if (row.kind === 'create') {
-    const isTaken = isThere(place) || shelf.snapshot().byId.has(row.skill_id);
-    return isTaken ? stale(`there is a "${row.skill_id}" by now.`) : { place, after: proposed, merged: false };
-  }
   if (row.kind === 'delete') {
     const tree = readFolderTree(folderOf(place), shelf.limits.file_bytes);
     if (treeDigest(tree.files) !== row.base)
       return stale('the skill has changed since; look at it again before it goes.');
     return { place, after: null, merged: false };
   }
-  const current = bytesAt(place, row.path, shelf.limits);
+  const isNew = row.kind === 'create';
+  const isTaken = isNew && (isThere(place) || shelf.snapshot().byId.has(row.skill_id));
+  if (isTaken) return stale(`there is a "${row.skill_id}" by now.`);
+  const current = isNew ? null : bytesAt(place, checkedPath(row.path, place), shelf.limits);
+  const base =
+    current && digestOf(current) === row.base ? current : row.base === null ? null : getBlob(database, row.base);
+  assertAsShown(row, place, base, proposed);
   const plan = planOfFile(database, row, place, current, proposed);
   if (!('stale' in plan) && plan.after !== null) {
     checkSize(place, row.path, plan.after, shelf.limits);
@@ -56,17 +63,10 @@ export function applyPlan(
     by,
     reason,
     proposal: row.id,
+    merged,
     ...(row.kind === 'delete' ? { move: { direction: 'out', folder: archiveFolder(place) } as const } : {}),
   };
-  const revision = writer.apply(draft);
-  if (merged) addEvent(writer.database(), row.id, 'merged', { by, at: writer.now() });
-  return revision;
-}
-
-/** Where a skill that is removed goes, relative to the data folder. */
-export function archiveFolder({ skillId }: Place): string {
-  const name = skillId.replace(/[^A-Za-z0-9._-]+/g, '-').slice(0, 80);
-  return `.archive/${name}-${randomBytes(6).toString('hex')}`;
+  return writer.apply(draft);
 }
 
 // --- internal ---
@@ -78,6 +78,22 @@ function placeIfThere(shelf: Shelf, row: ProposalRow): Place | undefined {
     if (isCodedError(error, 'SKILL_NOT_FOUND')) return undefined;
     throw error;
   }
+}
+
+/** Whoever approves has seen the diff, so it must be what is written. */
+function assertAsShown(
+  { kind, path, diff, skill_id }: ProposalRow,
+  { skillFile }: Place,
+  before: Buffer | null,
+  after: Buffer | null,
+): void {
+  if (path === skillFile ? after === null : kind === 'create')
+    throw rowRefused(`a proposal for ${JSON.stringify(skill_id)} that leaves it without SKILL.md`);
+  if (diff === diffOf({ kind, path, before, after })) return;
+  // A person may have written it otherwise.
+  const outcome = applyDiff(before?.toString('utf8') ?? '', diff, path, skill_id);
+  if (!outcome.applied || after === null || !after.equals(Buffer.from(outcome.text)))
+    throw rowRefused(`a proposal for ${JSON.stringify(skill_id)} whose diff is not what would be written`);
 }
 
 function planOfFile(

@@ -1,11 +1,18 @@
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
-import { describeError, isCodedError, readContained, removeContained, writeContained } from 'skill-registry/kernel';
+import {
+  describeError,
+  isCodedError,
+  type Problem,
+  readContained,
+  removeContained,
+  writeContained,
+} from 'skill-registry/kernel';
 import type { SqliteDatabase } from '../open-database.ts';
+import { TEMPORARY } from '../sources/find-skill-files.ts';
 import { digestOf, putBlob } from './blobs.ts';
 import { type ProposalDocument, writeProposalFile } from './proposal-file.ts';
 import { addEvent, dueRows, noteFileWritten, type ProposalRow, proposalOf } from './proposal-store.ts';
-import { TEMPORARY } from './skill-tree.ts';
 
 export type FileStep = 'file-temporary' | 'file-written' | 'file-noted';
 
@@ -45,39 +52,62 @@ export function isEdited(database: SqliteDatabase, row: ProposalRow, text: strin
 /**
  * Writes the files of proposals that have changed. What a person has written into one is not lost: into an open proposal it
  * is taken over first (`takeEdits`), and what comes after the decision is kept as an event. One that cannot be written stays
- * due, and hinders nobody.
+ * due, and hinders nobody: what is decided is decided.
  *
  * @param dataDir - Real.
+ * @returns WRITE_FAILED for each file that could not be written.
  */
 export function flushDueFiles(
   database: SqliteDatabase,
   dataDir: string,
   onStep: (step: FileStep) => void,
   at: string,
-): void {
-  for (const row of dueRows(database)) {
-    const present = readProposalText(dataDir, row);
-    if ('problem' in present) continue;
-    if (present.text !== undefined && isEdited(database, row, present.text)) {
-      if (row.state === 'open' || row.state === 'stale') continue;
-      const content = { content: putBlob(database, Buffer.from(present.text)) };
-      addEvent(database, row.id, 'late-edit', { by: 'unknown', at }, content);
-    }
-    const text = writeProposalFile(documentOf(database, row));
+): readonly Problem[] {
+  const problems: Problem[] = [];
+  for (const row of dueRowsIn(database)) {
     try {
-      writeFile(dataDir, row, text, onStep);
+      flushFile(database, dataDir, row, onStep, at);
     } catch (error) {
-      if (isCodedError(error)) continue;
-      throw error;
+      const message = `The file of the proposal ${row.id} cannot be written now (${describeError(error)}). It is tried again when skills are changed next.`;
+      problems.push({ code: 'WRITE_FAILED', severity: 'warning', file: join(dataDir, proposalPath(row)), message });
     }
-    noteFileWritten(database, row.id, digestOf(text));
-    onStep('file-noted');
   }
+  return problems;
 }
 
 // --- internal ---
 
 const REMOVE_IT = 'Remove what is there, and the file is written anew.';
+
+/** None where they cannot be read: whoever wants to know of proposals is told why. */
+function dueRowsIn(database: SqliteDatabase): readonly ProposalRow[] {
+  try {
+    return dueRows(database);
+  } catch {
+    return [];
+  }
+}
+
+function flushFile(
+  database: SqliteDatabase,
+  dataDir: string,
+  row: ProposalRow,
+  onStep: (step: FileStep) => void,
+  at: string,
+): void {
+  const present = readProposalText(dataDir, row);
+  // Whoever looks at the proposal is told.
+  if ('problem' in present) return;
+  if (present.text !== undefined && isEdited(database, row, present.text)) {
+    if (row.state === 'open' || row.state === 'stale') return;
+    const content = { content: putBlob(database, Buffer.from(present.text)) };
+    addEvent(database, row.id, 'late-edit', { by: 'unknown', at }, content);
+  }
+  const text = writeProposalFile(documentOf(database, row));
+  writeFile(dataDir, row, text, onStep);
+  noteFileWritten(database, row.id, digestOf(text));
+  onStep('file-noted');
+}
 
 function isAnything(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false }) !== undefined;

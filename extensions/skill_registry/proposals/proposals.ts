@@ -19,7 +19,7 @@ export function createProposals(shelf: Shelf, writer: Writer, retrieval?: Retrie
   const shown = (row: ProposalRow, problem?: string): Proposal =>
     proposalOf(writer.database(), row, fileOf(writer, row), problem);
   const taken = async (id: string): Promise<Proposal> => {
-    const { row, problem } = await takeEdits(shelf, writer, id, retrieval);
+    const { row, problem } = await takeEdits(shelf, writer, id, retrieval, true);
     return shown(row, problem);
   };
 

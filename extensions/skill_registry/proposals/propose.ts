@@ -159,7 +159,7 @@ export async function checksOf(
   });
 }
 
-export function diffOf({ kind, path, before, after }: Omit<Request, 'base' | 'place'>): string {
+export function diffOf({ kind, path, before, after }: Pick<Request, 'kind' | 'path' | 'before' | 'after'>): string {
   if (kind === 'delete') return '';
   return unifiedDiff(path, before?.toString('utf8') ?? null, after?.toString('utf8') ?? null);
 }

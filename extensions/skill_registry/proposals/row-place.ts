@@ -1,8 +1,6 @@
-import { basename } from 'node:path';
 import { skillNotFound } from '../errors.ts';
-import { futureRealPath } from '../sources/real-path.ts';
-import { sourceNotWritable } from './errors.ts';
-import { keyOf, type Place, placeOfSkill } from './places.ts';
+import { rowRefused } from './errors.ts';
+import { keyOf, type Place, placeOfKey, placeOfSkill } from './places.ts';
 import type { ProposalRow } from './proposal-store.ts';
 import type { Shelf } from './targets.ts';
 
@@ -25,10 +23,8 @@ export function placeOfRow(shelf: Shelf, row: Pick<ProposalRow, 'kind' | 'skill_
 type NewRow = Pick<ProposalRow, 'skill_id' | 'place' | 'source'>;
 
 function placeOfNew(shelf: Shelf, { skill_id: skillId, place: key, source: id }: NewRow): Place {
-  const source = shelf.sources().find((one) => one.id === id);
-  if (!source?.writing)
-    throw sourceNotWritable(skillId, id, 'it has been taken out of sources, or may not be written.');
-  const { folder, validation } = source.writing;
-  const base = futureRealPath(folder);
-  return { skillId, source: id, key, base, below: basename(key), skillFile: 'SKILL.md', validation };
+  const place = placeOfKey(skillId, key, { sources: shelf.sources(), root: shelf.root }, id);
+  // A new skill is made directly below its source, under its id.
+  if (place.below === skillId) return place;
+  throw rowRefused(`a proposal to make ${JSON.stringify(skillId)} in ${JSON.stringify(key)}`);
 }

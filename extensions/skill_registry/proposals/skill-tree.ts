@@ -2,6 +2,7 @@ import { lstatSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { isCodedError, listContained, readContained } from 'skill-registry/kernel';
 import type { ResourceInfo, Skill } from '../api.ts';
+import { TEMPORARY } from '../sources/find-skill-files.ts';
 import type { SkillSource } from '../sources/source.ts';
 import { digestOf } from './blobs.ts';
 import type { RevisionFile } from './types.ts';
@@ -11,8 +12,6 @@ export interface SkillTree {
   readonly files: readonly RevisionFile[];
   readonly bytes: ReadonlyMap<string, Buffer>;
 }
-
-export const TEMPORARY = '.skill-registry-';
 
 /** What editors and systems leave lying about is nobody's work. */
 const PASSING = /(^|\/)(\.[^/]*\.sw[a-z]|[^/]*~|\.#[^/]*|#[^/]*#|4913|\.DS_Store)$/;

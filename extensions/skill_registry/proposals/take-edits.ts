@@ -11,7 +11,7 @@ import { addEvent, findRow, markFileDue, openDuplicate, type ProposalRow, update
 import { checksOf, checkValid, type RetrievalEffect } from './propose.ts';
 import { placeOfRow } from './row-place.ts';
 import { bytesAt, checkSize, type Shelf } from './targets.ts';
-import type { Writer } from './writer.ts';
+import type { Passing, Writer } from './writer.ts';
 
 /** A proposal after what people have written into its file. */
 export interface Taken {
@@ -25,14 +25,19 @@ export interface Taken {
 /**
  * Takes over what a person has changed in the file of an open or stale proposal: diff, justification, evidence. The texts
  * before and after are kept, and the checks are computed anew.
+ *
+ * @param inPassing - Whoever asks only reads: what cannot be taken over now is a `problem`, and no reason to fail.
  */
 export async function takeEdits(
   shelf: Shelf,
   writer: Writer,
   id: string,
   retrieval: RetrievalEffect | undefined,
+  inPassing = false,
 ): Promise<Taken> {
   if (!writer.hasHistory()) throw proposalNotFound(id, []);
+  const put = async <T>(use: () => T): Promise<Passing<T>> =>
+    inPassing ? writer.inPassing(use) : { result: await writer.exclusively(use) };
   for (;;) {
     const database = writer.database();
     const row = findRow(database, id);
@@ -42,19 +47,19 @@ export async function takeEdits(
     const { text } = found;
     if (text === undefined) {
       // Somebody has removed it: as long as it waits, it is written again.
-      if (isUndecided && row.file_due === 0) await writer.exclusively(() => markFileDue(database, row.id));
+      if (isUndecided && row.file_due === 0) await put(() => markFileDue(writer.database(), row.id));
       return { row, text };
     }
     if (!isEdited(database, row, text)) return { row, text };
     if (!isUndecided) {
       // Too late: what was written is kept, and the file says again what was decided.
-      await writer.exclusively(() => markFileDue(database, row.id));
+      await put(() => markFileDue(writer.database(), row.id));
       return { row, text };
     }
     const read = readProposalFile(text, documentOf(database, row));
     if ('problem' in read) return { row, text, problem: read.problem };
     const isSame = sameEdit(read.edit, row);
-    let fields: Partial<ProposalRow> & { readonly content?: Buffer | null } = {};
+    let fields: Fields = {};
     if (!isSame) {
       try {
         fields = await fieldsOf(shelf, database, row, read.edit, retrieval);
@@ -62,10 +67,11 @@ export async function takeEdits(
         return { row, text, problem: describeError(error) };
       }
     }
-    const taken = await writer.exclusively(() =>
-      isAsSeen(writer, { row, text }) ? keep(database, row, text, isSame, fields, writer.now()) : undefined,
+    const taken = await put(() =>
+      isAsSeen(writer, { row, text }) ? keep(writer.database(), row, text, isSame, fields, writer.now()) : undefined,
     );
-    if (taken?.problem !== undefined) return taken;
+    if ('reason' in taken) return { row, text, problem: `it cannot be taken over now: ${taken.reason}` };
+    if (taken.result?.problem !== undefined) return taken.result;
   }
 }
 
@@ -87,7 +93,8 @@ function sameEdit(edit: ProposalEdit, row: ProposalRow): boolean {
   return edit.diff === row.diff && edit.justification === row.justification && edit.evidence === row.evidence;
 }
 
-type Fields = Partial<ProposalRow> & { readonly content?: Buffer | null };
+/** `kept`: the contents that the digests are of. */
+type Fields = Partial<ProposalRow> & { readonly kept?: readonly Buffer[] };
 
 /** What the edited diff makes of the text it was made against; of a stale proposal, or where that fails, of the present one. */
 async function fieldsOf(
@@ -117,7 +124,8 @@ async function fieldsOf(
     const { kind, path } = row;
     const checks = await checksOf({ place, kind, path, before, after }, retrieval);
     const contents = { base: before && digestOf(before), proposed: digestOf(after) };
-    return { ...words, ...contents, content: after, checks: JSON.stringify(checks), state: 'open', conflict: null };
+    const kept = before ? [before, after] : [after];
+    return { ...words, ...contents, kept, checks: JSON.stringify(checks), state: 'open', conflict: null };
   }
   throw new Error(`its diff does not apply: ${reasons[0] ?? ''}`);
 }
@@ -127,7 +135,7 @@ function keep(
   row: ProposalRow,
   text: string,
   isSame: boolean,
-  { content, ...fields }: Fields,
+  { kept = [], ...fields }: Fields,
   at: string,
 ): Taken {
   const next = { ...row, ...fields };
@@ -137,7 +145,7 @@ function keep(
   database.transaction(() => {
     const before = putBlob(database, Buffer.from(JSON.stringify(documentOf(database, row))));
     const after = putBlob(database, Buffer.from(text));
-    if (content) putBlob(database, content);
+    for (const content of kept) putBlob(database, content);
     // What the person wrote is what is known now; it is replaced when the proposal changes.
     updateProposal(database, row.id, { ...fields, file_digest: digestOf(text) });
     if (!isSame) addEvent(database, row.id, 'edited', { by: 'person', at }, { before, after });

@@ -16,7 +16,7 @@ import { nearestIds } from '../search/nearest-ids.ts';
 import { isUsableId } from '../sources/slug.ts';
 import type { SkillSource } from '../sources/source.ts';
 import { skillExists, sourceNotWritable } from './errors.ts';
-import { folderOf, type Place, pathIn, placeForNew, placeOfSkill } from './places.ts';
+import { folderOf, isToolFolder, type Place, pathIn, placeForNew, placeOfSkill } from './places.ts';
 import { isPassing } from './skill-tree.ts';
 
 /** What writing needs to know of the registry. */
@@ -32,8 +32,6 @@ export interface Shelf {
   refresh(): Promise<unknown>;
 }
 
-/** Folders that belong to tools: what is written in there may be run. */
-const FORBIDDEN = new Set(['.git', 'node_modules']);
 const NEW_ID = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 
 /** The skill that is meant: with a turn, what its agent may see; else any. @throws SKILL_NOT_FOUND. */
@@ -91,7 +89,7 @@ export function isThere(place: Place): boolean {
 export function filePath(path: string, { skillFile }: Pick<Place, 'skillFile'>): string {
   if (/\/\.?$/.test(path)) throw invalidArgument(`"${path.slice(0, 200)}" names a folder; give a file.`);
   const segments = relativeSegments(path);
-  const tool = segments.find((segment) => FORBIDDEN.has(segment.toLowerCase()));
+  const tool = segments.find(isToolFolder);
   if (tool) throw invalidArgument(`Nothing is written below ${tool}: it belongs to a tool.`);
   const joined = segments.join('/');
   if (isPassing(joined))

@@ -1,9 +1,10 @@
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { openSqlite, sqliteFailure } from '../../../lib/sqlite/index.ts';
+import { openSqlite } from '../../../lib/sqlite/index.ts';
 import { fileIdentity, type SqliteDatabase } from '../open-database.ts';
 import { historyBusy } from './errors.ts';
+import { historyError, sqliteRefusal } from './history-error.ts';
 
 /**
  * One writer at a time, over all processes that share a data folder. It is a lock of the operating system (of SQLite, on a file
@@ -37,8 +38,12 @@ export function createWriteLock(file: string, waitSeconds: number = WAIT_SECONDS
       database = undefined;
     }
     if (!database) {
-      mkdirSync(dirname(file), { recursive: true });
-      database = openSqlite(file, 0);
+      try {
+        mkdirSync(dirname(file), { recursive: true });
+        database = openSqlite(file, 0);
+      } catch (error) {
+        throw historyError(file, error, file);
+      }
       identity = fileIdentity(file);
     }
     return database;
@@ -48,14 +53,23 @@ export function createWriteLock(file: string, waitSeconds: number = WAIT_SECONDS
     try {
       opened.exec('BEGIN EXCLUSIVE');
     } catch (error) {
-      if (sqliteFailure(error) === 'busy') return undefined;
-      throw error;
+      if (sqliteRefusal(error) === 'busy') return undefined;
+      throw historyError(file, error, file);
     }
     try {
       if (isGone()) return undefined;
       return { result: use() };
     } finally {
+      release(opened);
+    }
+  };
+  /** Whatever `use` has done is done: that the lock is let go of must not fail. */
+  const release = (opened: SqliteDatabase): void => {
+    try {
       opened.exec('ROLLBACK');
+    } catch {
+      opened.close();
+      database = undefined;
     }
   };
   return {

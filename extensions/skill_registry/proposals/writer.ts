@@ -1,14 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, realpathSync } from 'node:fs';
+import { mkdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
-import { isCodedError, readContained } from 'skill-registry/kernel';
-import { sqliteFailure } from '../../../lib/sqlite/index.ts';
-import { registryClosed } from '../errors.ts';
-import { assertSound, hasUnfinished, openHistoryDatabase } from '../history-database.ts';
-import { fileIdentity, type SqliteDatabase } from '../open-database.ts';
+import { isCodedError, type Problem, readContained } from 'skill-registry/kernel';
+import { hasUnfinished } from '../history-database.ts';
+import type { SqliteDatabase } from '../open-database.ts';
 import { putBlob } from './blobs.ts';
-import { historyUnusable } from './errors.ts';
-import { type FileChange, type Operation, type OperationStep, recoverOperations, runOperation } from './operations.ts';
+import { changeUnfinished, type Unfinished } from './errors.ts';
+import { historyError } from './history-error.ts';
+import { createHistoryFile } from './history-file.ts';
+import { entriesOf, type FileChange, type Operation, type PlaceFinder, subjectOf } from './journal.ts';
+import { type OperationStep, recoverOperations, runOperation } from './operations.ts';
 import { folderOf, type Place, pathIn } from './places.ts';
 import type { FileStep } from './proposal-files.ts';
 import { flushDueFiles } from './proposal-files.ts';
@@ -26,120 +27,136 @@ export interface WriterOptions {
   readonly dataDir: string;
   /** Larger files are not kept. */
   readonly maxBytes: number;
+  /** Where a skill of the journal lies now. */
+  readonly placeOf: PlaceFinder;
+  /**
+   * False: nothing that is in the data folder is acted upon, and reading writes nothing into it: what a process that died has left
+   * stays as it is. A change that is asked for is made all the same. Default: true.
+   */
+  readonly mayRecover?: boolean;
   readonly now?: () => Date;
   readonly onStep?: (step: WriteStep) => void;
 }
 
 /** A change of one skill before it is one: contents instead of digests. */
-export interface Draft {
-  readonly place: Place;
+export interface Draft extends Omit<Operation, 'id' | 'at' | 'changes'> {
   readonly changes: readonly { readonly path: string; readonly after: Buffer | null; readonly mode?: number }[];
-  readonly move?: Operation['move'];
-  readonly kind: Operation['kind'];
-  readonly by: string;
-  readonly reason?: string | undefined;
-  readonly proposal?: string | undefined;
-  readonly target?: number | undefined;
 }
+
+/** What came of something that is only done where it can be. */
+export type Passing<T> = { readonly result: T } | { readonly reason: string };
 
 /** The one place where skills, proposals and their history are written. */
 export interface Writer {
   readonly dataDir: string;
   /** ISO 8601, UTC. */
   now(): string;
-  /** For reading. @throws HISTORY_DAMAGED, HISTORY_NEWER. */
+  /** For reading. @throws as `HistoryFile.reading`. */
   database(): SqliteDatabase;
   /**
    * Runs `use` as the only writer of all processes. What a crash has left is ended before, and proposal files that are due
-   * are written after.
+   * are written after; what cannot be ended or written is in `problems`, and is no reason to fail. `use` is also given the real
+   * path of the data folder.
    */
-  exclusively<T>(use: (database: SqliteDatabase) => T): Promise<T>;
+  exclusively<T>(use: (database: SqliteDatabase, dataDir: string) => T): Promise<T>;
   /** As `exclusively`, unless somebody else is writing: then undefined. */
   ifFree<T>(use: (database: SqliteDatabase) => T): T | undefined;
+  /** As `exclusively`, for what reading puts down: where nothing may or can be written, that is no reason to fail. */
+  inPassing<T>(use: (database: SqliteDatabase) => T): Promise<Passing<T>>;
   /** Whether somebody has written here before. */
   hasHistory(): boolean;
   /** Whether a process has died in the middle of a change, or its proposal's file is still to be written. */
   hasUnfinished(): boolean;
+  /** What was left undone when somebody wrote last: CHANGE_UNFINISHED, HISTORY_ROW_REFUSED, WRITE_FAILED for a proposal's file. */
+  problems(): readonly Problem[];
+  /** @throws CHANGE_UNFINISHED when an earlier change of the skill is still to be undone. Inside `exclusively`. */
+  assertSettled(key: string): void;
   /** Puts what a skill is now into the history, inside `exclusively`. */
   note(place: Place): void;
-  /** Changes a skill, inside `exclusively`. */
+  /** Changes a skill, inside `exclusively`. @throws as `runOperation` and `assertSettled`. */
   apply(draft: Draft): Revision;
+  /** What an error of the database means to whoever asked. */
+  explain(error: unknown): unknown;
   step(step: WriteStep): void;
   close(): void;
 }
 
 export function createWriter(options: WriterOptions): Writer {
-  const { maxBytes, now = () => new Date(), onStep = () => {} } = options;
+  const { maxBytes, mayRecover = true, now = () => new Date(), onStep = () => {} } = options;
   const lock = createWriteLock(join(options.dataDir, 'write.lock'));
-  let opened: SqliteDatabase | undefined;
-  let closed = false;
-  let isSound = false;
-  let identity = '';
-  /** In the middle of a change the history stays the one it began with. */
-  let isChanging = false;
-  const file = join(options.dataDir, 'history.db');
-  const database = (): SqliteDatabase => {
-    if (closed) throw registryClosed();
-    if (opened && !isChanging && fileIdentity(file) !== identity) {
-      opened.close();
-      opened = undefined;
-    }
-    if (!opened) {
-      opened = openHistoryDatabase(file);
-      identity = fileIdentity(file);
-      isSound = false;
-    }
-    return opened;
-  };
-  const realDataDir = (): string => {
+  const history = createHistoryFile(join(options.dataDir, 'history.db'), !mayRecover);
+  let unfinished: readonly Unfinished[] = [];
+  let dueFiles: readonly Problem[] = [];
+  const surroundings = (database: SqliteDatabase) => {
     mkdirSync(options.dataDir, { recursive: true });
-    return realpathSync(options.dataDir);
+    return {
+      database,
+      dataDir: realpathSync(options.dataDir),
+      maxBytes,
+      onStep,
+      onCommit: (operation: Operation, revision: Revision) => commitProposal(database, operation, revision),
+      onUnfinished(one: Unfinished) {
+        unfinished = [...unfinished, one];
+      },
+    };
   };
-  const surroundings = () => ({
-    database: database(),
-    dataDir: realDataDir(),
-    maxBytes,
-    onStep,
-    onCommit: (operation: Operation, revision: Revision) => commitProposal(database(), operation, revision),
-  });
-  const guarded = <T>(use: (database: SqliteDatabase) => T): T => {
+  const guarded = <T>(use: (database: SqliteDatabase, dataDir: string) => T): T => {
     onStep('locked');
-    try {
-      const present = database();
-      isChanging = true;
-      if (!isSound) assertSound(present, file);
-      isSound = true;
-      const context = surroundings();
-      recoverOperations(context);
-      flushDueFiles(context.database, context.dataDir, onStep, writer.now());
-      const result = use(context.database);
-      flushDueFiles(context.database, context.dataDir, onStep, writer.now());
+    return history.writing((database) => {
+      const context = surroundings(database);
+      const flush = (): void => {
+        dueFiles = flushDueFiles(database, context.dataDir, onStep, writer.now());
+      };
+      unfinished = mayRecover ? [] : waitingIn(database);
+      if (mayRecover) {
+        recoverOperations(context, options.placeOf);
+        flush();
+      }
+      const result = use(database, context.dataDir);
+      flush();
       return result;
-    } catch (error) {
-      throw isOfDatabase(error) ? historyUnusable(file, error) : error;
-    } finally {
-      isChanging = false;
-    }
+    });
   };
   const writer: Writer = {
     dataDir: options.dataDir,
     now: () => now().toISOString(),
-    database,
+    database: () => history.reading(),
     async exclusively(use) {
-      database();
+      history.assertOpen();
       return lock.run(() => guarded(use));
     },
     ifFree(use) {
-      database();
+      history.assertOpen();
       return lock.tryRun(() => guarded(use));
     },
-    hasHistory: () => existsSync(file),
-    hasUnfinished: () => writer.hasHistory() && hasUnfinished(database()),
-    note: (place) => void recordBefore(database(), place, maxBytes, writer.now()),
+    async inPassing(use) {
+      if (!mayRecover) return { reason: 'in this root nothing is written before somebody approves it' };
+      try {
+        return { result: await writer.exclusively(use) };
+      } catch (error) {
+        const known = writer.explain(error);
+        if (isCodedError(known, 'WRITE_FAILED') || isCodedError(known, 'STORE_UNAVAILABLE'))
+          return { reason: known.message };
+        throw known;
+      }
+    },
+    hasHistory: () => history.exists(),
+    hasUnfinished: () => history.exists() && hasUnfinished(history.reading()),
+    problems: () => [
+      ...unfinished.filter(({ state }) => state !== 'waiting').map((one) => problemOf(one, history.path)),
+      ...dueFiles,
+    ],
+    assertSettled(key) {
+      const found = unfinished.find((one) => one.key === key && one.state !== 'settle' && !isRefused(one));
+      if (found) throw changeUnfinished(found);
+    },
+    note: (place) => void recordBefore(history.reading(), place, maxBytes, writer.now()),
     apply(draft) {
+      writer.assertSettled(draft.place.key);
+      const database = history.reading();
       const { changes, ...rest } = draft;
       const at = writer.now();
-      const before = recordBefore(database(), draft.place, maxBytes, at);
+      const before = recordBefore(database, draft.place, maxBytes, at);
       const operation: Operation = {
         ...rest,
         id: randomBytes(6).toString('hex'),
@@ -148,21 +165,20 @@ export function createWriter(options: WriterOptions): Writer {
           const file = before.find((one) => one.path === path);
           return {
             path,
-            before: file ? keptDigest(database(), draft.place, file) : null,
-            after: after === null ? null : putBlob(database(), after),
-            ...(mode === undefined ? {} : { mode }),
-            ...(file ? { modeBefore: file.mode } : {}),
+            before: file ? keptDigest(database, draft.place, file) : null,
+            after: after === null ? null : putBlob(database, after),
+            mode,
+            modeBefore: file?.mode,
           };
         }),
       };
-      return runOperation(operation, surroundings());
+      return runOperation(operation, surroundings(database));
     },
+    explain: (error) => historyError(history.path, error),
     step: onStep,
     close() {
-      closed = true;
       lock.close();
-      opened?.close();
-      opened = undefined;
+      history.close();
     },
   };
   return writer;
@@ -193,7 +209,7 @@ function keptDigest(database: SqliteDatabase, place: Place, { path, digest, kept
 /** The decision and its revision are one transaction. */
 function commitProposal(
   database: SqliteDatabase,
-  { proposal, by, at, reason, move, place }: Operation,
+  { proposal, by, at, reason, move, place, merged }: Operation,
   { number }: Revision,
 ): void {
   if (move?.direction === 'out') {
@@ -208,10 +224,20 @@ function commitProposal(
   const decision = { state: 'approved', decided_by: by, decided_at: at, decision_reason: reason ?? null } as const;
   updateProposal(database, proposal, { ...decision, conflict: null, revision: number });
   addEvent(database, proposal, 'approved', { by, at }, { revision: number });
+  if (merged) addEvent(database, proposal, 'merged', { by, at });
 }
 
-/** A broken constraint is a mistake of ours, and is not dressed up. */
-function isOfDatabase(error: unknown): boolean {
-  const failure = sqliteFailure(error);
-  return failure !== undefined && failure !== 'constraint' && failure !== 'other';
+/** What others have begun and nobody here may end. */
+function waitingIn(database: SqliteDatabase): readonly Unfinished[] {
+  return entriesOf(database).map((entry) => ({ id: entry.id, ...subjectOf(entry), state: 'waiting' }));
+}
+
+/** No registry has begun it, so nothing of it is to be undone. */
+function isRefused({ error }: Unfinished): boolean {
+  return isCodedError(error, 'HISTORY_ROW_REFUSED');
+}
+
+function problemOf(one: Unfinished, file: string): Problem {
+  const { code, message } = isCodedError(one.error, 'HISTORY_ROW_REFUSED') ? one.error : changeUnfinished(one);
+  return { code, severity: one.state === 'settle' ? 'warning' : 'error', file, message };
 }

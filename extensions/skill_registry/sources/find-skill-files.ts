@@ -41,6 +41,9 @@ export interface FoundSkillFiles {
 /** Never descended into: what is in there belongs to tools, and there is a lot of it. */
 const SKIPPED = new Set(['.archive', '.git', 'node_modules']);
 
+/** How the names of files and folders begin that are there only while a skill is changed. No skill is found in them. */
+export const TEMPORARY = '.skill-registry-';
+
 /** SKILL.md, however its letters are written. */
 export function isSkillFileName(name: string): boolean {
   return name.toLowerCase() === 'skill.md';
@@ -92,7 +95,7 @@ export async function findSkillFiles(options: FindOptions): Promise<FoundSkillFi
       return [];
     }
     const folders = entries.filter(
-      (entry) => !SKIPPED.has(entry.name) && (entry.isDirectory() || entry.isSymbolicLink()),
+      (entry) => !isSkipped(entry.name) && (entry.isDirectory() || entry.isSymbolicLink()),
     );
     if (depth >= options.maxDepth) {
       if (folders.length > 0) problems.push(tooDeep(dir, options.maxDepth, folders.length));
@@ -127,6 +130,10 @@ export async function findSkillFiles(options: FindOptions): Promise<FoundSkillFi
 }
 
 // --- internal ---
+
+function isSkipped(name: string): boolean {
+  return SKIPPED.has(name) || name.startsWith(TEMPORARY);
+}
 
 const EXACT = 'SKILL.md';
 /** To ask the clock at each of them would take as long as looking at it. */

@@ -1,5 +1,6 @@
 import { listContained } from 'skill-registry/kernel';
 import type { ResourceInfo } from '../api.ts';
+import { TEMPORARY } from './find-skill-files.ts';
 
 /** More files than this in one skill are counted by nobody; the list is cut. */
 const MAX_FILES = 512;
@@ -19,7 +20,7 @@ export function filesBelow(dir: string): readonly ResourceInfo[] {
       const path = below ? `${below}/${name}` : name;
       if (kind === 'directory') {
         if (depth < MAX_DEPTH && name !== '.git' && name !== 'node_modules') visit(path, depth + 1);
-      } else if (kind === 'file') files.push({ path, size });
+      } else if (kind === 'file' && !name.startsWith(TEMPORARY)) files.push({ path, size });
     }
   };
   visit('', 0);

@@ -4,12 +4,13 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createSkillRegistry, type SkillRegistry } from 'skill-registry';
 import { expect, it, onTestFinished } from 'vitest';
 import { digestOf } from '../../../extensions/skill_registry/proposals/blobs.ts';
@@ -64,14 +65,85 @@ it('undoes what a crash has left half done and somebody has gone on from', async
     { path: 'SKILL.md', before: digestOf(LONGER), after: digestOf(TEA) },
   ];
   const place = { skillId: 'tea', source: 'skills', key: 'skills/tea', base: join(root, 'skills'), below: 'tea' };
-  const operation = { id: 'abc', place, changes, kind: 'rollback', by: 'person:ada', at: '2026-01-01T00:00:00.000Z' };
-  database.prepare('INSERT INTO operation VALUES (?, ?)').run('abc', JSON.stringify(operation));
+  const operation = {
+    id: 'abcdef012345',
+    place,
+    changes,
+    kind: 'rollback',
+    by: 'person:ada',
+    at: '2026-01-01T00:00:00.000Z',
+  };
+  database.prepare('INSERT INTO operation VALUES (?, ?)').run('abcdef012345', JSON.stringify(operation));
   database.close();
   rmSync(join(root, 'skills/tea/SKILL.md'));
   symlinkSync('/etc/hostname', join(root, 'skills/tea/SKILL.md'));
   const again = await reopen(root);
   expect(again.problems().map(({ code }) => code)).not.toContain('PATH_TRAVERSAL');
   expect(existsSync(join(root, 'skills/tea/references'))).toBe(false);
+});
+
+it('undoes nothing over what somebody has written after the crash, and the rest all the same', async () => {
+  const { root, registry, tea } = await teaRegistry({ 'skills/tea/references/a.md': 'new a\n' });
+  await registry.history.revisions('tea');
+  writeFileSync(join(root, 'skills/tea/references/a.md'), 'old a\n');
+  writeFileSync(join(root, 'skills/tea/SKILL.md'), LONGER);
+  await registry.history.revisions('tea');
+  await registry.close();
+  // The process died when it had made LONGER of TEA and `old a` of `new a`; then a person wrote into SKILL.md.
+  const byHand = LONGER.replace('Serve.', 'Serve with milk.');
+  writeFileSync(join(root, 'skills/tea/SKILL.md'), byHand);
+  const database = openSqlite(join(root, 'data/skill_registry/history.db'));
+  const changes = [
+    { path: 'references/a.md', before: digestOf('new a\n'), after: digestOf('old a\n') },
+    { path: 'SKILL.md', before: digestOf(TEA), after: digestOf(LONGER) },
+  ];
+  const place = { skillId: 'tea', source: 'skills', key: 'skills/tea', below: 'tea' };
+  const entry = JSON.stringify({ id: 'abcdef012345', place, changes });
+  database.prepare('INSERT INTO operation VALUES (?, ?)').run('abcdef012345', entry);
+  database.close();
+  const again = await reopen(root);
+  expect([tea(), readFileSync(join(root, 'skills/tea/references/a.md'), 'utf8')]).toEqual([byHand, 'new a\n']);
+  expect(again.problems()).toEqual([]);
+});
+
+it('puts nothing in the place of a folder that somebody has made since, and loses none of the two', async () => {
+  const { root, registry } = await teaRegistry();
+  await registry.history.revisions('tea');
+  await registry.close();
+  // The process died when the skill was in the archive; then a person made another one of its name.
+  const folder = '.archive/tea-abcdef012345';
+  const [here, archived] = [join(root, 'skills/tea'), join(root, 'data/skill_registry', folder)];
+  mkdirSync(dirname(archived));
+  renameSync(here, archived);
+  mkdirSync(here);
+  writeFileSync(join(here, 'SKILL.md'), LONGER);
+  const database = openSqlite(join(root, 'data/skill_registry/history.db'));
+  const place = { skillId: 'tea', source: 'skills', key: 'skills/tea', below: 'tea' };
+  const entry = JSON.stringify({ id: 'abcdef012345', place, changes: [], move: { direction: 'out', folder } });
+  database.prepare('INSERT INTO operation VALUES (?, ?)').run('abcdef012345', entry);
+  database.close();
+  expect((await reopen(root)).problems()).toMatchObject([
+    { code: 'CHANGE_UNFINISHED', message: expect.stringContaining('Move one of them away') },
+  ]);
+  expect([join(here, 'SKILL.md'), join(archived, 'SKILL.md')].map((file) => readFileSync(file, 'utf8'))).toEqual([
+    LONGER,
+    TEA,
+  ]);
+  renameSync(here, join(root, 'skills/other'));
+  expect((await reopen(root)).problems().map(({ code }) => code)).not.toContain('CHANGE_UNFINISHED');
+  expect([readFileSync(join(here, 'SKILL.md'), 'utf8'), existsSync(archived)]).toEqual([TEA, false]);
+});
+
+it('says that a change is made when the registry is closed before it has looked again', async () => {
+  const { root, propose, tea } = await teaRegistry();
+  const id = await propose(LONGER);
+  let closing: Promise<void> | undefined;
+  const registry: SkillRegistry = await reopen(root, (step) => {
+    if (step === 'committed') closing = registry.close();
+  });
+  expect(await registry.proposals.approve(id, ADA)).toMatchObject({ state: 'approved' });
+  await closing;
+  expect(tea()).toBe(LONGER);
 });
 
 it('begins anew when somebody removes the folder of the history under a registry that is open', async () => {

@@ -67,6 +67,10 @@ describe('history', () => {
     await registry.history.restore('tea', ADA);
     expect(tea()).toBe(TEA);
     await expect(registry.history.restore('tea', ADA)).rejects.toMatchObject({ code: 'SKILL_EXISTS' });
+    await registry.management.remove('tea', ADA);
+    rmSync(join(root, 'data/skill_registry/.archive'), { recursive: true });
+    await registry.history.restore('tea', ADA);
+    expect(tea()).toBe(TEA);
   });
 
   it('is kept while the registry watches, without anybody asking', async () => {
