@@ -150,7 +150,7 @@ async function prepare(root: string, action: string, kill: number, random: () =>
 
 /** As long as nobody has ended what was begun, a skill that moves is whole or is none, and so is what is in it. */
 async function nothingIsHalf(root: string, where: string): Promise<void> {
-  const options = { root, config: { sources: [{ path: 'skills' }] }, mayRecover: false, cache: 'memory' } as const;
+  const options = { root, config: { sources: [{ path: 'skills' }] }, trust: false, cache: 'memory' } as const;
   const registry = await createSkillRegistry(options);
   const ids = registry.snapshot().skills.map(({ id }) => id);
   expect(

@@ -45,7 +45,7 @@ describe.skipIf(NOWHERE_ELSE !== '')(`an archive on another file system than the
     killAt(root, action, step);
 
     // Before anybody ends what was begun.
-    const reader = await open(root, { mayRecover: false, cache: 'memory' });
+    const reader = await open(root, { trust: false, cache: 'memory' });
     const seen = reader.snapshot().skills.map(({ id }) => id);
     expect(seen).toEqual(seen.length === 0 ? [] : ['tea']);
     if (seen.length > 0) expect(treeOf(join(root, 'skills/tea'))).toEqual(whole);
