@@ -11,6 +11,17 @@ export { CodedError, describeError, isCodedError } from './errors.ts';
 export { resourceNotFound, resourceTooLarge } from './files/errors.ts';
 export { listContained } from './files/list-contained.ts';
 export { moveFolder } from './files/move-folder.ts';
+export { privateFile, privateFolder } from './files/owner-only.ts';
+export {
+  assertReadable,
+  assertWritable,
+  holdsReserved,
+  isPrivateName,
+  isPrivatePath,
+  isReserved,
+  type Reservation,
+  reserve,
+} from './files/reach.ts';
 export { readContained } from './files/read-contained.ts';
 export { readNamedFile } from './files/read-named-file.ts';
 export { isInside, relativeSegments } from './files/relative-path.ts';

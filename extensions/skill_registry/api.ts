@@ -71,6 +71,8 @@ export interface ReadSkill {
   readonly hint?: string;
   /** Files beside SKILL.md, at most 512, by path. */
   readonly resources: readonly ResourceInfo[];
+  /** How many files and folders of it are never handed out, see `ResourceList`; absent when there are none. */
+  readonly resources_left_out?: number;
   readonly digest: string;
   readonly source: string;
 }
@@ -80,6 +82,15 @@ export interface ResourceInfo {
   readonly path: string;
   /** Bytes. */
   readonly size: number;
+}
+
+/** Files by path. */
+export interface ResourceList extends ReadonlyArray<ResourceInfo> {
+  /**
+   * How many files and folders are never read, listed or changed: `.env` and `.env.*` (not `.env.example`, `.env.sample`,
+   * `.env.template`), `.git`, `.ssh`, private keys, and `data/` of the root. Absent: none.
+   */
+  readonly leftOut?: number;
 }
 
 export interface ReadResource {
@@ -138,6 +149,16 @@ export interface WritePolicy {
   readonly source: string;
   /** What a proposal would be about; absent when none can be made for this path. */
   readonly target?: { readonly kind: 'create' | 'update'; readonly skillId: string; readonly path: string } | undefined;
+}
+
+/** The skill a path belongs to, as an agent sees it in a turn. */
+export interface ReadPolicy {
+  /** To ask for it with. */
+  readonly skillId: string;
+  /** Below the skill: `SKILL.md`, `references/guide.md`; empty for its folder. */
+  readonly path: string;
+  /** False: out of scope, hidden or gated. It is to be answered like what is not there. */
+  readonly visible: boolean;
 }
 
 export interface SkillRegistry {
@@ -233,7 +254,7 @@ export interface SkillRegistry {
     readonly atMost?: number;
   }): Promise<ReadonlyMap<string, TokenCounts>>;
   /** The files a skill has beside SKILL.md, at most 512. @throws SKILL_NOT_FOUND. */
-  resources(skillId: string): readonly ResourceInfo[];
+  resources(skillId: string): ResourceList;
   /**
    * Adds a source at run time, after those of the config; its skills are there when this resolves.
    *
@@ -266,6 +287,13 @@ export interface SkillRegistry {
   readonly management: Management;
   /** Whether and how a file below a source may be written; undefined outside all sources. @param path - Absolute, real. */
   writePolicy(path: string): WritePolicy | undefined;
+  /**
+   * Which skills paths below sources belong to, in the order of the paths; undefined for what is of no skill and may be read as it
+   * is. A tool that reads files asks before, and reads what is of a skill with `readBytes`.
+   *
+   * @param paths - Absolute, real; they need not exist.
+   */
+  readPolicies(paths: readonly string[], turn: TurnContext): Promise<readonly (ReadPolicy | undefined)[]>;
   /** Keeps the catalog fresh until `signal` aborts, the way `config.watch` says. */
   watch(signal: AbortSignal): Promise<void>;
   /** How changes are seen at this moment. */

@@ -133,6 +133,7 @@ async function readSkill(
   const content = view === 'raw' ? text : bodyOf(text);
   const approx_tokens = await countTokens(content);
   const needed = skill.requires.join(', ');
+  const resources = source.resources(skill);
   return {
     skill_id: id,
     name: skill.name,
@@ -141,7 +142,8 @@ async function readSkill(
     message: `Skill loaded: ${id} (approx. ${approx_tokens} tokens)`,
     requires: skill.requires,
     ...(needed ? { hint: `This skill requires: ${needed}. Load it first if you haven't already.` } : {}),
-    resources: source.resources(skill),
+    resources,
+    ...(resources.leftOut ? { resources_left_out: resources.leftOut } : {}),
     // Of what was read: the file may have changed since the snapshot.
     digest: `sha256:${createHash('sha256').update(bytes).digest('hex')}`,
     source: skill.source,

@@ -16,7 +16,10 @@ import { registryClosed, skillNotFound } from './errors.ts';
 import { CONFIG_SCHEMA, readConfigOnce } from './known-config.ts';
 import { onFirstUse } from './on-first-use.ts';
 import { createOverlap } from './overlap.ts';
+import { keepOwnData } from './own-data.ts';
+import type { Shelf } from './proposals/targets.ts';
 import type { WriteStep } from './proposals/writer.ts';
+import { readPoliciesOf } from './read-policy.ts';
 import { createReading } from './reading.ts';
 import { createRecords } from './records.ts';
 import { bodyIfThere } from './search/body-if-there.ts';
@@ -66,6 +69,7 @@ export interface SkillRegistryOptions {
  */
 export async function createSkillRegistry(options: SkillRegistryOptions = {}): Promise<SkillRegistry> {
   const root = resolve(options.root ?? '.');
+  const ownData = keepOwnData(root);
   const configFile = join(root, 'data', 'skill_registry', 'config.yaml');
   const cacheFile = options.cache === 'memory' ? undefined : cacheFileOf(root);
   const cache = createCache(cacheFile, SCHEMAS);
@@ -83,6 +87,7 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
   const catalog = createCatalog(makeAll(config.sources), {
     limits: config.limits,
     collision: config.collision,
+    beforeScan: ownData.renew,
     ...(config.gates.check ? { gates: () => hostSurroundings(options.environment, config.gates.settings) } : {}),
   });
   const grants = createGrants();
@@ -128,14 +133,15 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
     }),
   );
   const closing = new AbortController();
+  const shelf: Shelf = {
+    ...{ root, limits: config.limits, writes: config.writes },
+    snapshot: () => catalog.snapshot(),
+    sources: () => catalog.sources(),
+    granted: (turn) => grants.of(turn),
+    refresh: () => registry.refresh(),
+  };
   const records = createRecords(
-    {
-      ...{ root, limits: config.limits, writes: config.writes },
-      snapshot: () => catalog.snapshot(),
-      sources: () => catalog.sources(),
-      granted: (turn) => grants.of(turn),
-      refresh: () => registry.refresh(),
-    },
+    shelf,
     {
       dataDir: join(root, 'data', 'skill_registry'),
       ...(options.onWriteStep ? { onStep: options.onWriteStep } : {}),
@@ -227,6 +233,7 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
     proposals: records.proposals,
     history: records.history,
     management: records.management,
+    readPolicies: (paths, turn) => readPoliciesOf(paths, turn, shelf),
     writePolicy: (path) => writePolicyOf(path, catalog.snapshot(), catalog.sources(), config.writes),
     async watch(signal) {
       const ended = AbortSignal.any([signal, closing.signal]);
@@ -264,6 +271,7 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
       skillFiles.flush();
       ledger.flush();
       cache.close();
+      ownData.release();
     },
   };
   await records.recover();

@@ -1,10 +1,9 @@
-import { lstatSync, mkdirSync, realpathSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, realpathSync } from 'node:fs';
+import { join, relative, sep } from 'node:path';
 import {
+  assertWritable,
   CodedError,
   defineTool,
-  listContained,
-  readContained,
   relativeSegments,
   type Tool,
   toolError,
@@ -12,12 +11,16 @@ import {
   z,
 } from 'skill-registry/kernel';
 import type { SkillRegistry } from '../skill_registry/api.ts';
+import { isThere, listWorkspaceFolder, readWorkspaceFile, type WorkspacePath } from './read-workspace.ts';
 
 export interface WorkspaceOptions {
   /** Real path of the root. */
   readonly root: string;
   readonly maxBytes: number;
-  readonly registry: Pick<SkillRegistry, 'writePolicy' | 'refresh' | 'proposals' | 'management'>;
+  readonly registry: Pick<
+    SkillRegistry,
+    'readPolicies' | 'readBytes' | 'resources' | 'snapshot' | 'writePolicy' | 'refresh' | 'proposals' | 'management'
+  >;
   restart(): void;
 }
 
@@ -33,18 +36,18 @@ export function workspaceTools({ root, maxBytes, registry, restart }: WorkspaceO
       name: 'list_files',
       description: 'Lists one folder of the workspace: the direct children with their kind and size.',
       input: z.strictObject({ path: z.string().describe('extensions, skills, or a folder below one of them.') }),
-      execute: async ({ path }) => {
-        const { base, below } = locate(root, path);
-        return { success: true, path, entries: listContained(base, below) };
-      },
+      execute: async ({ path }, { turn }) => ({
+        success: true,
+        path,
+        ...(await listWorkspaceFolder(locate(root, path), registry, turn)),
+      }),
     }),
     defineTool({
       name: 'read_file',
       description: 'Reads one text file of the workspace.',
       input: z.strictObject({ path: z.string().describe(PATH) }),
-      execute: async ({ path }) => {
-        const { base, below } = locate(root, path);
-        const bytes = readContained(base, below, maxBytes);
+      execute: async ({ path }, { turn }) => {
+        const bytes = Buffer.from(await readWorkspaceFile(locate(root, path), maxBytes, registry, turn));
         const content = bytes.toString('utf8');
         if (!Buffer.from(content).equals(bytes)) return toolError('NOT_TEXT', `"${path}" is no UTF-8 text file.`);
         return { success: true, path, content, size: bytes.length };
@@ -64,7 +67,9 @@ export function workspaceTools({ root, maxBytes, registry, restart }: WorkspaceO
         const size = Buffer.byteLength(content);
         if (size > maxBytes)
           return toolError('RESOURCE_TOO_LARGE', `The content has ${size} bytes, more than ${maxBytes}.`);
-        const target = join(base, ...relativeSegments(below));
+        const segments = relativeSegments(below);
+        assertWritable(base, segments);
+        const target = join(base, ...segments);
         // What a person has put there since the last look is theirs: an update, not a new file.
         await registry.refresh();
         const policy = registry.writePolicy(target);
@@ -72,18 +77,14 @@ export function workspaceTools({ root, maxBytes, registry, restart }: WorkspaceO
           const { kind, skillId, path: file } = policy.target;
           const why = justification ?? `Written with write_file, without a reason.`;
           const change = { skill_id: skillId, kind, path: file, content, justification: why };
-          return {
-            success: true,
-            path,
-            written: false,
-            ...(await registry.proposals.propose(change, turn)),
-            message: PROPOSED,
-          };
+          const { file: proposalFile, ...receipt } = await registry.proposals.propose(change, turn);
+          const shown = relative(root, proposalFile).split(sep).join('/');
+          return { success: true, path, written: false, ...receipt, file: shown, message: PROPOSED };
         }
         if (policy && policy.policy !== 'allow') return refusal(path, policy);
         if (policy?.target) {
           const { kind, skillId, path: file } = policy.target;
-          const created = kind === 'create' || lstatSync(target, { throwIfNoEntry: false }) === undefined;
+          const created = kind === 'create' || !isThere(target);
           const actor = {
             by: turn.agentId ? `agent:${turn.agentId}` : 'unknown',
             ...(justification ? { reason: justification } : {}),
@@ -115,7 +116,7 @@ export function workspaceTools({ root, maxBytes, registry, restart }: WorkspaceO
 // --- internal ---
 
 /** The folder a path starts with, as a base that nothing may leave, and the rest. */
-function locate(root: string, path: string): { base: string; below: string } {
+function locate(root: string, path: string): WorkspacePath {
   const [first, ...rest] = path.replace(/^(\.\/)+/, '').split('/');
   const folder = FOLDERS.find((name) => name === first);
   if (!folder)
@@ -123,7 +124,7 @@ function locate(root: string, path: string): { base: string; below: string } {
   try {
     const base = join(root, folder);
     mkdirSync(base, { recursive: true });
-    return { base: realpathSync(base), below: rest.join('/') };
+    return { shown: path, base: realpathSync(base), below: rest.join('/') };
   } catch (error) {
     throw folderUnusable(folder, error);
   }

@@ -27,6 +27,8 @@ export interface CatalogOptions {
   readonly collision?: SkillRegistryConfig['collision'];
   /** What gates are held against, asked at every refresh. Default: gates are not looked at. */
   readonly gates?: () => GateSurroundings;
+  /** Called at the beginning of every scan. */
+  readonly beforeScan?: () => void;
 }
 
 export type ChangeListener = (ids: readonly string[], snapshot: Snapshot) => void;
@@ -41,6 +43,7 @@ export function createCatalog(initial: readonly SkillSource[], options: CatalogO
   let following: Promise<Snapshot> | undefined;
 
   const scanAll = async (): Promise<Snapshot> => {
+    options.beforeScan?.();
     const pace = createPace();
     // Those of now: one that is added meanwhile is seen by the next scan.
     const scanned = sources;

@@ -140,8 +140,8 @@ function undo(operation: Operation, { database, dataDir }: OperationSurroundings
 
 function commit(operation: Operation, { database, maxBytes, onCommit, dataDir }: OperationSurroundings): Revision {
   const { place, kind, by, at, reason, proposal, target, move } = operation;
-  const folder = move?.direction === 'out' ? join(dataDir, move.folder) : folderOf(place);
-  const tree = readFolderTree(folder, maxBytes);
+  const isArchived = move?.direction === 'out';
+  const tree = readFolderTree(isArchived ? join(dataDir, move.folder) : folderOf(place), maxBytes, isArchived);
   return database
     .transaction(() => {
       const note = { kind, by, at, reason, proposal, target };
@@ -187,7 +187,7 @@ function digestAt(place: Place, path: string): string | null | undefined {
 type Move = NonNullable<Operation['move']>;
 
 function moveSkill(place: Place, { direction, folder }: Move, dataDir: string): void {
-  const there = { base: dataDir, path: folder };
+  const there = { base: dataDir, path: folder, own: true };
   const here = { base: place.base, path: place.below };
   if (isDone(place, { direction, folder }, dataDir)) return;
   if (direction === 'out') moveFolder(here, there);

@@ -1,7 +1,8 @@
-import { type Problem, withDeadline, z } from 'skill-registry/kernel';
+import { assertReadable, type Problem, withDeadline, z } from 'skill-registry/kernel';
 import type { PackScopes, Skill } from '../api.ts';
 import { foldLine } from '../skill/text.ts';
 import { underSource } from './group-source.ts';
+import { withoutPrivate } from './list-files.ts';
 import { createOwnSkills } from './own-skills.ts';
 import { isUsableId } from './slug.ts';
 import type { SkillSource } from './source.ts';
@@ -42,9 +43,12 @@ export function adoptSource(source: SkillSource, id: string, scanMs: number = SC
     readSkill: (skill, maxBytes) => source.readSkill(own.get(skill), maxBytes),
     resources: (skill) => {
       const found = own.find(skill);
-      return found ? attempt(() => resourcesShape.parse(source.resources(found)), []) : [];
+      return found ? attempt(() => withoutPrivate(resourcesShape.parse(source.resources(found))), []) : [];
     },
-    readResource: (skill, path, maxBytes) => source.readResource(own.get(skill), path, maxBytes),
+    readResource(skill, path, maxBytes) {
+      assertReadable('', path.split('/'), path);
+      return source.readResource(own.get(skill), path, maxBytes);
+    },
     watchFolders: () => attempt(() => z.array(z.string()).parse(source.watchFolders()), []),
     scopes: () => attempt(() => scopesShape.parse(source.scopes?.()), undefined),
     contains: (path) => attempt(() => source.contains(path) === true, false),

@@ -6,6 +6,7 @@ import { makeSkill } from './make-skill.ts';
 import { createOwnSkills } from './own-skills.ts';
 import { pathBelow } from './path-below.ts';
 import { futureRealPath, realPathOf } from './real-path.ts';
+import { reservedSource } from './reserved.ts';
 import type { SkillFileCache } from './skill-file-cache.ts';
 import { createSkillFileReader } from './skill-files.ts';
 import { isUsableId, quotedName } from './slug.ts';
@@ -44,6 +45,8 @@ export function createFileSource(options: FileSourceOptions): SkillSource {
       if (boundary !== undefined && !isInside(realFile, boundary)) {
         return { skills: [], problems: [outside(file, realFile, boundary)] };
       }
+      const reserved = reservedSource(file, realFile);
+      if (reserved) return { skills: [], problems: [reserved] };
       if (!stats.isFile()) return { skills: [], problems: [noFile(file, stats.isDirectory())] };
       const skillId = basename(file).replace(/\.md$/i, '');
       if (!isUsableId(skillId)) return { skills: [], problems: [unusable(file, skillId)] };

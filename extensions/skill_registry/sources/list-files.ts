@@ -1,5 +1,5 @@
-import { listContained } from 'skill-registry/kernel';
-import type { ResourceInfo } from '../api.ts';
+import { isPrivatePath, listContained } from 'skill-registry/kernel';
+import type { ResourceInfo, ResourceList } from '../api.ts';
 
 /** More files than this in one skill are counted by nobody; the list is cut. */
 const MAX_FILES = 512;
@@ -8,9 +8,13 @@ const MAX_FOLDERS = 512;
 /** Files deeper than 64 segments cannot be read (`relativeSegments`), so they are not listed. */
 const MAX_DEPTH = 63;
 
-/** Regular files below a folder, by path, at most 512. Links are left out: they are never handed over, nor followed. */
-export function filesBelow(dir: string): readonly ResourceInfo[] {
+/**
+ * Regular files below a folder, by path, at most 512, and how many files and folders are left out because they are never read
+ * (`listContained`). Links are left out: they are never handed over, nor followed.
+ */
+export function filesBelow(dir: string): { readonly files: readonly ResourceInfo[]; readonly leftOut: number } {
   const files: ResourceInfo[] = [];
+  let leftOut = 0;
   let folders = 0;
   const visit = (below: string, depth: number): void => {
     folders += 1;
@@ -18,12 +22,24 @@ export function filesBelow(dir: string): readonly ResourceInfo[] {
       if (files.length > MAX_FILES || folders >= MAX_FOLDERS) return;
       const path = below ? `${below}/${name}` : name;
       if (kind === 'directory') {
-        if (depth < MAX_DEPTH && name !== '.git' && name !== 'node_modules') visit(path, depth + 1);
+        if (depth < MAX_DEPTH && name !== 'node_modules') visit(path, depth + 1);
       } else if (kind === 'file') files.push({ path, size });
+      else if (kind === 'private') leftOut += 1;
     }
   };
   visit('', 0);
-  return files;
+  return { files, leftOut };
+}
+
+/** Files for whoever asks for them. @param leftOut - How many others there are that are never read. */
+export function resourceList(files: readonly ResourceInfo[], leftOut: number): ResourceList {
+  return leftOut === 0 ? files : Object.assign([...files], { leftOut });
+}
+
+/** As `resourceList`, of files that were not found in a folder. */
+export function withoutPrivate(files: readonly ResourceInfo[]): ResourceList {
+  const shown = files.filter(({ path }) => !isPrivatePath(path));
+  return resourceList(shown, files.length - shown.length);
 }
 
 // --- internal ---
