@@ -36,4 +36,5 @@ export { countTokens, loadTokenCounter } from './tokens.ts';
 /** For doors that offer tools in a protocol of their own. */
 export { inputSchemaOf } from './tool-schema.ts';
 export { defineTool, runTool, toolError } from './tools.ts';
+export { withoutPaths } from './without-paths.ts';
 export { yamlPackage } from './yaml-package.ts';

@@ -2,11 +2,13 @@
 import type { Problem, Tool, TurnContext } from 'skill-registry/kernel';
 import type { Skill, Snapshot } from './catalog-types.ts';
 import type { SkillRegistryConfig, SourceConfig } from './config.ts';
+import type { ReadPolicy, WritePolicy } from './policy-types.ts';
 import type { History, Management, Proposals } from './proposals/types.ts';
 import type { EmbeddedSkills, OverlapReport, RetrievalChange, SearchReason } from './search/search-types.ts';
 import type { SkillSource } from './sources/source.ts';
 
 export type { Pack, PackScopes, Skill, Snapshot, SourceStatus } from './catalog-types.ts';
+export type { ReadPolicy, WritePolicy } from './policy-types.ts';
 export type * from './proposals/types.ts';
 export type {
   EmbeddedSkills,
@@ -71,7 +73,7 @@ export interface ReadSkill {
   readonly hint?: string;
   /** Files beside SKILL.md, at most 512, by path. */
   readonly resources: readonly ResourceInfo[];
-  /** How many files and folders of it are never handed out, see `ResourceList`; absent when there are none. */
+  /** How many files and folders of it are never handed out, see `leftOut`; absent when there are none. */
   readonly resources_left_out?: number;
   readonly digest: string;
   readonly source: string;
@@ -82,15 +84,6 @@ export interface ResourceInfo {
   readonly path: string;
   /** Bytes. */
   readonly size: number;
-}
-
-/** Files by path. */
-export interface ResourceList extends ReadonlyArray<ResourceInfo> {
-  /**
-   * How many files and folders are never read, listed or changed: `.env` and `.env.*` (not `.env.example`, `.env.sample`,
-   * `.env.template`), `.git`, `.ssh`, private keys, and `data/` of the root. Absent: none.
-   */
-  readonly leftOut?: number;
 }
 
 export interface ReadResource {
@@ -140,25 +133,6 @@ export interface ContextCost {
 export interface RolePrompt {
   readonly source: 'skill' | 'legacy' | 'fallback';
   readonly text: string;
-}
-
-/** What the owner allows to do with a path that lies in a source. */
-export interface WritePolicy {
-  readonly action: 'create' | 'update' | 'delete';
-  readonly policy: 'allow' | 'propose' | 'deny';
-  readonly source: string;
-  /** What a proposal would be about; absent when none can be made for this path. */
-  readonly target?: { readonly kind: 'create' | 'update'; readonly skillId: string; readonly path: string } | undefined;
-}
-
-/** The skill a path belongs to, as an agent sees it in a turn. */
-export interface ReadPolicy {
-  /** To ask for it with. */
-  readonly skillId: string;
-  /** Below the skill: `SKILL.md`, `references/guide.md`; empty for its folder. */
-  readonly path: string;
-  /** False: out of scope, hidden or gated. It is to be answered like what is not there. */
-  readonly visible: boolean;
 }
 
 export interface SkillRegistry {
@@ -254,7 +228,12 @@ export interface SkillRegistry {
     readonly atMost?: number;
   }): Promise<ReadonlyMap<string, TokenCounts>>;
   /** The files a skill has beside SKILL.md, at most 512. @throws SKILL_NOT_FOUND. */
-  resources(skillId: string): ResourceList;
+  resources(skillId: string): readonly ResourceInfo[];
+  /**
+   * How many files and folders of a skill are never read, listed, kept or changed: `.env` and `.env.*` (not `.env.example`,
+   * `.env.sample`, `.env.template`), `.git`, `.ssh`, private keys, and `data/` of the root. @throws SKILL_NOT_FOUND.
+   */
+  leftOut(skillId: string): number;
   /**
    * Adds a source at run time, after those of the config; its skills are there when this resolves.
    *

@@ -96,7 +96,7 @@ export function cacheProblems(file: string | undefined, cache: Cache): readonly 
 /** Whoever keeps the root in Git commits the config in this folder, not the databases. */
 function ignoreDatabases(folder: string): void {
   try {
-    writeFileSync(join(folder, '.gitignore'), '/.gitignore\n/cache.db*\n/history.db*\n', { flag: 'wx' });
+    writeFileSync(join(folder, '.gitignore'), '/.gitignore\n/cache.db*\n/history.db*\n', { flag: 'wx', mode: 0o600 });
   } catch {
     // There is one.
   }

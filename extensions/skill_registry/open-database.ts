@@ -1,6 +1,7 @@
-import { mkdirSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
+import { privateFile, privateFolder } from 'skill-registry/kernel';
 
 export type SqliteDatabase = Database.Database;
 
@@ -8,14 +9,18 @@ export type SqliteDatabase = Database.Database;
 const BUSY_MS = 5_000;
 
 /**
- * Opens a SQLite file in write-ahead mode, so that readers of several processes never wait for a writer; its folder is made.
+ * Opens a SQLite file in write-ahead mode, so that readers of several processes never wait for a writer; its folder is made. Both
+ * are for this user alone, and the files SQLite puts beside it get the mode it has.
  *
  * @param file - Absolute, or `:memory:`.
  * @param busyMs - How long a writer waits for another process, in milliseconds. Default: 5,000.
  * @throws what better-sqlite3 throws: SQLITE_NOTADB, SQLITE_CORRUPT, SQLITE_CANTOPEN, SQLITE_READONLY ...
  */
 export function openDatabase(file: string, busyMs: number = BUSY_MS): SqliteDatabase {
-  if (file !== ':memory:') mkdirSync(dirname(file), { recursive: true });
+  if (file !== ':memory:') {
+    privateFolder(dirname(file));
+    privateFile(file);
+  }
   const database = new Database(file, { timeout: busyMs });
   try {
     database.pragma('journal_mode = WAL');

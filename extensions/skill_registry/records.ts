@@ -41,6 +41,7 @@ export function createRecords(
       approve: async (...args) => (await open()).proposals.approve(...args),
       reject: async (...args) => (await open()).proposals.reject(...args),
       recommend: async (...args) => (await open()).proposals.recommend(...args),
+      purge: async (...args) => (await open()).proposals.purge(...args),
       stats: async (...args) => (await open()).proposals.stats(...args),
       onArrival(listener) {
         listeners.add(listener);

@@ -25,7 +25,6 @@ import { createRecords } from './records.ts';
 import { bodyIfThere } from './search/body-if-there.ts';
 import { INDEX_SCHEMA } from './search/index-schema.ts';
 import { listSkills } from './search/list-skills.ts';
-import { nearestIds } from './search/nearest-ids.ts';
 import { createSearcher } from './search/searcher.ts';
 import { VECTOR_SCHEMA } from './search/vector-schema.ts';
 import { hostSurroundings } from './sources/host-surroundings.ts';
@@ -162,9 +161,7 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
     told = new Set(registry.problems().map(keyOf));
     for (const problem of registry.problems()) if (!before.has(keyOf(problem))) options.onProblem?.(problem);
   };
-  const { read, readResource, readBytes } = createReading(catalog, grants, config.limits, (event) =>
-    options.onSkillLoaded?.(event),
-  );
+  const reading = createReading(catalog, grants, config.limits, (event) => options.onSkillLoaded?.(event));
 
   const roles = onFirstUse(async () => (await import('./roles.ts')).createRoleResolver(registry));
   const registry: SkillRegistry = {
@@ -183,13 +180,13 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
       await meaning?.embed(skills, signal, attempts);
       return { embedded: meaning?.embedded(skills) ?? 0, total: skills.length };
     },
-    read: (skillId, readOptions, turn) => read(skillId, { audience: turn ? 'model' : 'person', ...readOptions }, turn),
-    readResource,
-    readBytes,
+    ...reading,
+    read: (skillId, readOptions, turn) =>
+      reading.read(skillId, { audience: turn ? 'model' : 'person', ...readOptions }, turn),
     visible: (turn = {}, audience = 'model') =>
       audience === 'person' ? skillsInScope(catalog.snapshot(), turn) : visible(turn),
     async apply(skillId, args, turn, { dir } = {}) {
-      const { skill_id, content } = await read(skillId, { audience: 'person' }, turn);
+      const { skill_id, content } = await reading.read(skillId, { audience: 'person' }, turn);
       const skill = skillNamed(catalog.snapshot(), skill_id);
       const { applyMessage } = await import('./skill/apply-message.ts');
       return applyMessage(skill_id, content, args, { names: skill?.arguments ?? [], dir: dir ?? skill?.dir ?? null });
@@ -225,11 +222,6 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
     ],
     tokenCounts: ({ bodies = true, atMost = Number.POSITIVE_INFINITY } = {}) =>
       ledger.count(catalog.snapshot(), { bodies, atMost }),
-    resources(skillId) {
-      const skill = skillNamed(catalog.snapshot(), skillId);
-      if (!skill) throw skillNotFound(skillId, nearestIds(catalog.snapshot().byId.keys(), skillId));
-      return sourceOf(skill)?.resources(skill) ?? [];
-    },
     proposals: records.proposals,
     history: records.history,
     management: records.management,

@@ -21,7 +21,10 @@ export interface WorkspacePath {
   readonly below: string;
 }
 
-type Registry = Pick<SkillRegistry, 'readPolicies' | 'readBytes' | 'resources' | 'snapshot' | 'writePolicy'>;
+type Registry = Pick<
+  SkillRegistry,
+  'readPolicies' | 'readBytes' | 'resources' | 'leftOut' | 'snapshot' | 'writePolicy'
+>;
 
 /**
  * One file; in a skill as `read_skill_resource` hands it over: in scope, through its gates, and told of.
@@ -101,7 +104,6 @@ function listSkillFolder(
   registry: Registry,
   shown: string,
 ): { readonly entries: readonly WorkspaceEntry[]; readonly left_out?: number } {
-  const resources = registry.resources(skillId);
   const prefix = path === '' ? '' : `${path}/`;
   const entries = new Map<string, WorkspaceEntry>();
   const { byId, byQualifiedId } = registry.snapshot();
@@ -110,17 +112,15 @@ function listSkillFolder(
     const name = basename(skill.file);
     entries.set(name, { name, kind: 'file', size: skill.bytes });
   }
-  for (const { path: file, size } of resources) {
+  for (const { path: file, size } of registry.resources(skillId)) {
     if (!file.startsWith(prefix)) continue;
     const [name = '', ...rest] = file.slice(prefix.length).split('/');
     entries.set(name, rest.length > 0 ? { name, kind: 'directory', size: 0 } : { name, kind: 'file', size });
   }
   if (entries.size === 0 && path !== '') throw resourceNotFound(shown, 'the skill has no files in such a folder');
-  const { leftOut = 0 } = resources;
-  return {
-    entries: [...entries.values()].sort((a, b) => (a.name < b.name ? -1 : 1)),
-    ...(leftOut > 0 && path === '' ? { left_out: leftOut } : {}),
-  };
+  const leftOut = path === '' ? registry.leftOut(skillId) : 0;
+  const sorted = [...entries.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+  return { entries: sorted, ...(leftOut > 0 ? { left_out: leftOut } : {}) };
 }
 
 /** Beside the skills of a source, what is not there is answered as a skill is that may not be seen. */

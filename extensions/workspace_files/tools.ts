@@ -19,7 +19,15 @@ export interface WorkspaceOptions {
   readonly maxBytes: number;
   readonly registry: Pick<
     SkillRegistry,
-    'readPolicies' | 'readBytes' | 'resources' | 'snapshot' | 'writePolicy' | 'refresh' | 'proposals' | 'management'
+    | 'readPolicies'
+    | 'readBytes'
+    | 'resources'
+    | 'leftOut'
+    | 'snapshot'
+    | 'writePolicy'
+    | 'refresh'
+    | 'proposals'
+    | 'management'
   >;
   restart(): void;
 }

@@ -1,7 +1,7 @@
-import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import Database from 'better-sqlite3';
+import { privateFile, privateFolder } from 'skill-registry/kernel';
 import { fileIdentity } from '../open-database.ts';
 import { historyBusy } from './errors.ts';
 
@@ -37,7 +37,8 @@ export function createWriteLock(file: string, waitSeconds: number = WAIT_SECONDS
       database = undefined;
     }
     if (!database) {
-      mkdirSync(dirname(file), { recursive: true });
+      privateFolder(dirname(file));
+      privateFile(file);
       database = new Database(file, { timeout: 0 });
       identity = fileIdentity(file);
     }

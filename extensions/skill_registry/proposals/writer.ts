@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, realpathSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
-import { isCodedError, readContained } from 'skill-registry/kernel';
+import { isCodedError, privateFolder, readContained } from 'skill-registry/kernel';
 import { registryClosed } from '../errors.ts';
 import { assertSound, hasUnfinished, openHistoryDatabase } from '../history-database.ts';
 import { fileIdentity, type SqliteDatabase } from '../open-database.ts';
@@ -50,9 +50,9 @@ export interface Writer {
   database(): SqliteDatabase;
   /**
    * Runs `use` as the only writer of all processes. What a crash has left is ended before, and proposal files that are due
-   * are written after.
+   * are written after. `use` is also given the real path of the data folder.
    */
-  exclusively<T>(use: (database: SqliteDatabase) => T): Promise<T>;
+  exclusively<T>(use: (database: SqliteDatabase, dataDir: string) => T): Promise<T>;
   /** As `exclusively`, unless somebody else is writing: then undefined. */
   ifFree<T>(use: (database: SqliteDatabase) => T): T | undefined;
   /** Whether somebody has written here before. */
@@ -91,7 +91,7 @@ export function createWriter(options: WriterOptions): Writer {
     return opened;
   };
   const realDataDir = (): string => {
-    mkdirSync(options.dataDir, { recursive: true });
+    privateFolder(options.dataDir);
     return realpathSync(options.dataDir);
   };
   const surroundings = () => ({
@@ -101,7 +101,7 @@ export function createWriter(options: WriterOptions): Writer {
     onStep,
     onCommit: (operation: Operation, revision: Revision) => commitProposal(database(), operation, revision),
   });
-  const guarded = <T>(use: (database: SqliteDatabase) => T): T => {
+  const guarded = <T>(use: (database: SqliteDatabase, dataDir: string) => T): T => {
     onStep('locked');
     try {
       const present = database();
@@ -111,7 +111,7 @@ export function createWriter(options: WriterOptions): Writer {
       const context = surroundings();
       recoverOperations(context);
       flushDueFiles(context.database, context.dataDir, onStep, writer.now());
-      const result = use(context.database);
+      const result = use(context.database, context.dataDir);
       flushDueFiles(context.database, context.dataDir, onStep, writer.now());
       return result;
     } catch (error) {

@@ -43,7 +43,11 @@ export function adoptSource(source: SkillSource, id: string, scanMs: number = SC
     readSkill: (skill, maxBytes) => source.readSkill(own.get(skill), maxBytes),
     resources: (skill) => {
       const found = own.find(skill);
-      return found ? attempt(() => withoutPrivate(resourcesShape.parse(source.resources(found))), []) : [];
+      return found ? attempt(() => withoutPrivate(resourcesShape.parse(source.resources(found))).files, []) : [];
+    },
+    leftOut(skill) {
+      const found = own.find(skill);
+      return found ? attempt(() => withoutPrivate(resourcesShape.parse(source.resources(found))).leftOut, 0) : 0;
     },
     readResource(skill, path, maxBytes) {
       assertReadable('', path.split('/'), path);

@@ -5,7 +5,7 @@ import type { Skill } from '../api.ts';
 import type { ValidationProfile } from '../config.ts';
 import { type FoundSkillFile, findSkillFiles } from './find-skill-files.ts';
 import { createLastMade } from './last-made.ts';
-import { filesBelow, resourceList } from './list-files.ts';
+import { filesBelow } from './list-files.ts';
 import { makeSkill, type SkillPlace } from './make-skill.ts';
 import { createOwnSkills } from './own-skills.ts';
 import { pathBelow } from './path-below.ts';
@@ -119,8 +119,13 @@ export function createDirectorySource(options: DirectorySourceOptions): SkillSou
       const place = own.find(skill);
       if (!place) return [];
       const skillFile = basename(place.file);
-      const { files, leftOut } = filesBelow(place.dir);
-      return resourceList(files.filter(({ path }) => path !== skillFile).slice(0, MAX_RESOURCES), leftOut);
+      return filesBelow(place.dir)
+        .files.filter(({ path }) => path !== skillFile)
+        .slice(0, MAX_RESOURCES);
+    },
+    leftOut: (skill) => {
+      const place = own.find(skill);
+      return place ? filesBelow(place.dir).leftOut : 0;
     },
     readResource: (skill, path, maxBytes) => readContained(own.get(skill).dir, path, maxBytes),
     watchFolders: () => [root, ...outside],

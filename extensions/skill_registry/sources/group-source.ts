@@ -61,6 +61,10 @@ export function createGroupSource(options: GroupSourceOptions): SkillSource {
       const found = own.find(skill);
       return found ? found.member.resources(found.original) : [];
     },
+    leftOut: (skill) => {
+      const found = own.find(skill);
+      return found?.member.leftOut?.(found.original) ?? 0;
+    },
     readResource: (skill, path, maxBytes) => {
       const { member, original } = own.get(skill);
       return member.readResource(original, path, maxBytes);

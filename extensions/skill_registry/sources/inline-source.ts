@@ -7,7 +7,7 @@ import {
   resourceTooLarge,
   yamlPackage,
 } from 'skill-registry/kernel';
-import type { ResourceInfo, ResourceList, Skill } from '../api.ts';
+import type { ResourceInfo, Skill } from '../api.ts';
 import { parseSkill } from '../skill/parse-skill.ts';
 import { foldLine } from '../skill/text.ts';
 import { withoutPrivate } from './list-files.ts';
@@ -70,7 +70,8 @@ export function createInlineSource({ id, skills, file }: InlineSourceOptions): S
       const inline = own.get(skill);
       return atMost(maxBytes, Buffer.from(textOf(slugOf(inline.name), inline)), skill.id);
     },
-    resources: (skill): ResourceList => withoutPrivate(listFiles(own.find(skill))),
+    resources: (skill) => withoutPrivate(listFiles(own.find(skill))).files,
+    leftOut: (skill) => withoutPrivate(listFiles(own.find(skill))).leftOut,
     readResource(skill, path, maxBytes) {
       const wanted = relativeSegments(path).join('/');
       assertReadable('', wanted.split('/'), path);

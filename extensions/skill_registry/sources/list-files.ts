@@ -1,5 +1,5 @@
 import { isPrivatePath, listContained } from 'skill-registry/kernel';
-import type { ResourceInfo, ResourceList } from '../api.ts';
+import type { ResourceInfo } from '../api.ts';
 
 /** More files than this in one skill are counted by nobody; the list is cut. */
 const MAX_FILES = 512;
@@ -31,15 +31,10 @@ export function filesBelow(dir: string): { readonly files: readonly ResourceInfo
   return { files, leftOut };
 }
 
-/** Files for whoever asks for them. @param leftOut - How many others there are that are never read. */
-export function resourceList(files: readonly ResourceInfo[], leftOut: number): ResourceList {
-  return leftOut === 0 ? files : Object.assign([...files], { leftOut });
-}
-
-/** As `resourceList`, of files that were not found in a folder. */
-export function withoutPrivate(files: readonly ResourceInfo[]): ResourceList {
+/** As `filesBelow`, of files that were not found in a folder. */
+export function withoutPrivate(files: readonly ResourceInfo[]): ReturnType<typeof filesBelow> {
   const shown = files.filter(({ path }) => !isPrivatePath(path));
-  return resourceList(shown, files.length - shown.length);
+  return { files: shown, leftOut: files.length - shown.length };
 }
 
 // --- internal ---

@@ -1,5 +1,5 @@
 import type { Problem } from 'skill-registry/kernel';
-import type { PackScopes, ResourceList, Skill } from '../api.ts';
+import type { PackScopes, ResourceInfo, Skill } from '../api.ts';
 import type { SkillRegistryConfig, ValidationProfile } from '../config.ts';
 
 /** One ordered place skills come from. Implementations never throw from `scan`: what is wrong is a problem. */
@@ -18,7 +18,9 @@ export interface SkillSource {
   /** The bytes of SKILL.md. @throws RESOURCE_NOT_FOUND, RESOURCE_TOO_LARGE, PATH_TRAVERSAL. */
   readSkill(skill: Skill, maxBytes: number): Buffer;
   /** Files beside SKILL.md by path, at most 512. */
-  resources(skill: Skill): ResourceList;
+  resources(skill: Skill): readonly ResourceInfo[];
+  /** How many files and folders of it are never handed out, see `SkillRegistry.leftOut`. Absent: none. */
+  leftOut?(skill: Skill): number;
   /** @throws as `readContained` of the kernel. */
   readResource(skill: Skill, path: string, maxBytes: number): Buffer;
   /** Folders in which a change may concern this source; they need not exist. */
