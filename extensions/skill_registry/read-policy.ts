@@ -51,8 +51,8 @@ function ownerOf(path: string, { snapshot, granted }: ReadSurroundings, turn: Tu
     const { skill, refusal } = findVisible(now, qualifiedId, turn, granted(turn));
     return skill !== undefined && refusal === undefined;
   };
-  const isWhole = (skill: Skill): boolean => skill.realFile === path;
-  const inFile = files.get(path) ?? [];
+  const isWhole = (skill: Skill): boolean => skill.realFile !== null;
+  const inFile = at(files, path);
   // A pack holds several skills, and cannot be read in part.
   if (inFile.length > 0 && !inFile.every(isWhole) && inFile.every(sees)) return { policy: undefined };
   const candidates = inFile.length > 0 ? inFile.map((skill) => ({ skill, below: 'SKILL.md' })) : within(path, folders);
@@ -103,18 +103,18 @@ function hasSkillFile(folder: string): boolean {
   }
 }
 
-interface Folders {
-  /** Skills by real folder, and by the place of a link that leads there. */
+interface Index {
   readonly exact: ReadonlyMap<string, readonly Skill[]>;
-  /** The same folders by a name without letter case and forms of Unicode: some file systems make no difference. */
+  /** The same paths without letter case and forms of Unicode: some file systems make no difference. */
   readonly folded: ReadonlyMap<string, string>;
 }
 
 /** Which skills lie where. */
 interface Places {
-  readonly folders: Folders;
+  /** By real folder, and by the place of a link that leads there. */
+  readonly folders: Index;
   /** Those that are not written in a folder of their own, by the file they are written in. */
-  readonly files: ReadonlyMap<string, readonly Skill[]>;
+  readonly files: Index;
 }
 
 const places = new WeakMap<Snapshot, Places>();
@@ -133,7 +133,7 @@ function placesOf(snapshot: Snapshot): Places {
       if (link !== dir) add(exact, link, skill);
     }
   }
-  const made = { folders: { exact, folded: new Map([...exact.keys()].map((path) => [fold(path), path])) }, files };
+  const made = { folders: indexOf(exact), files: indexOf(files) };
   places.set(snapshot, made);
   return made;
 }
@@ -150,17 +150,23 @@ function linkOf(found: string): string {
 }
 
 /** Every skill whose folder a path is or lies in, the innermost first, and the path below that; empty for the folder. */
-function within(
-  path: string,
-  { exact, folded }: Folders,
-): readonly { readonly skill: Skill; readonly below: string }[] {
+function within(path: string, folders: Index): readonly { readonly skill: Skill; readonly below: string }[] {
   const found: { skill: Skill; below: string }[] = [];
   for (let folder = path; dirname(folder) !== folder; folder = dirname(folder)) {
-    const other = folded.get(fold(folder));
-    const owners = exact.get(folder) ?? (other !== undefined && isSame(folder, other) ? exact.get(other) : undefined);
-    for (const skill of owners ?? []) found.push({ skill, below: pathFrom(folder, path) });
+    for (const skill of at(folders, folder)) found.push({ skill, below: pathFrom(folder, path) });
   }
   return found;
+}
+
+function indexOf(exact: ReadonlyMap<string, readonly Skill[]>): Index {
+  return { exact, folded: new Map([...exact.keys()].map((path) => [fold(path), path])) };
+}
+
+function at({ exact, folded }: Index, path: string): readonly Skill[] {
+  const there = exact.get(path);
+  if (there) return there;
+  const other = folded.get(fold(path));
+  return other !== undefined && isSame(path, other) ? (exact.get(other) ?? []) : [];
 }
 
 function pathFrom(folder: string, path: string): string {

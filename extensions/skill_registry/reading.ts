@@ -9,6 +9,7 @@ import { findVisible, visibleSkills } from './context/scope.ts';
 import { skillNotFound } from './errors.ts';
 import { nearestIds } from './search/nearest-ids.ts';
 import { bodyOf } from './skill/frontmatter.ts';
+import { listingOf } from './sources/list-files.ts';
 import type { SkillSource } from './sources/source.ts';
 
 type Audience = NonNullable<ReadOptions['audience']>;
@@ -72,7 +73,8 @@ export function createReading(
     },
     leftOut(skillId) {
       const skill = known(skillId);
-      return sourceOf(skill)?.leftOut?.(skill) ?? 0;
+      const source = sourceOf(skill);
+      return source ? listingOf(skill, source).leftOut : 0;
     },
     read: (skillId, { view = 'body', audience = 'person' } = {}, turn) =>
       load({ skillId, audience, turn }, (skill, source, id) => readSkill(skill, id, source, view, limits)),
@@ -148,7 +150,7 @@ async function readSkill(
   const content = view === 'raw' ? text : bodyOf(text);
   const approx_tokens = await countTokens(content);
   const needed = skill.requires.join(', ');
-  const leftOut = source.leftOut?.(skill) ?? 0;
+  const { files, leftOut } = listingOf(skill, source);
   return {
     skill_id: id,
     name: skill.name,
@@ -157,7 +159,7 @@ async function readSkill(
     message: `Skill loaded: ${id} (approx. ${approx_tokens} tokens)`,
     requires: skill.requires,
     ...(needed ? { hint: `This skill requires: ${needed}. Load it first if you haven't already.` } : {}),
-    resources: source.resources(skill),
+    resources: files,
     ...(leftOut > 0 ? { resources_left_out: leftOut } : {}),
     // Of what was read: the file may have changed since the snapshot.
     digest: `sha256:${createHash('sha256').update(bytes).digest('hex')}`,

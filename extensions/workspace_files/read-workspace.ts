@@ -4,6 +4,7 @@ import {
   assertReadable,
   CodedError,
   isCodedError,
+  isReserved,
   listContained,
   readContained,
   relativeSegments,
@@ -40,8 +41,9 @@ export async function readWorkspaceFile(
 ): Promise<Uint8Array> {
   const { base, below, shown } = place;
   const segments = relativeSegments(below);
-  assertReadable(base, segments, shown);
+  assertReadable(segments, shown);
   const target = join(base, ...segments);
+  assertNotReserved(target, shown);
   const [policy] = await registry.readPolicies([target], turn);
   if (!policy) return orNotThere(place, target, registry, () => readContained(base, below, maxBytes));
   const slash = /\/\.?$/.test(below) ? '/' : '';
@@ -69,8 +71,9 @@ export async function listWorkspaceFolder(
 ): Promise<{ readonly entries: readonly WorkspaceEntry[]; readonly left_out?: number }> {
   const { base, below, shown } = place;
   const segments = below === '' ? [] : relativeSegments(below);
-  assertReadable(base, [...segments, ''], shown);
+  assertReadable([...segments, ''], shown);
   const folder = join(base, ...segments);
+  assertNotReserved(folder, shown);
   const [policy] = await registry.readPolicies([folder], turn);
   if (policy && !policy.visible) throw notThere(shown);
   if (policy) return listSkillFolder(policy, registry, shown);
@@ -136,6 +139,11 @@ function orNotThere<T>(
     const isMissing = isCodedError(error, 'RESOURCE_NOT_FOUND') && !isThere(target);
     throw isMissing && registry.writePolicy(target) ? notThere(shown) : error;
   }
+}
+
+/** Whether it is there or not: nobody learns what lies in `data/`. */
+function assertNotReserved(target: string, shown: string): void {
+  if (isReserved(target)) throw resourceNotFound(shown, 'the registry keeps it for itself');
 }
 
 function notThere(shown: string): CodedError {

@@ -27,7 +27,7 @@ export function listContained(
 ): readonly FolderEntry[] {
   const segments = path === '' || path === '.' ? [] : relativeSegments(path);
   // What it is called is a folder's name: there is no harm in a folder that is called like a key.
-  assertReadable(base, [...segments, ''], path, own);
+  assertReadable([...segments, ''], path);
   const isKept = (name: string): boolean => !own && isReserved(join(base, ...segments, name));
   const list = (_descriptor: number, folder: string): readonly FolderEntry[] => {
     try {

@@ -10,7 +10,7 @@ import {
   realpathSync,
   type Stats,
 } from 'node:fs';
-import { join, sep } from 'node:path';
+import { sep } from 'node:path';
 import { fromSystemError, pathTraversal, writeFailed } from './errors.ts';
 import { isReserved, reservedPath } from './reach.ts';
 import { isInside } from './relative-path.ts';
@@ -21,7 +21,8 @@ export interface OpenOptions {
   /** Make folders that are missing. */
   readonly make?: boolean;
   /**
-   * It is for this user alone: what is reserved may be reached (`reserve`), and folders that are made, or written into, are 0700.
+   * It is for this user alone: what is reserved may be reached (`reserve`), and folders below `base` that are made, or written into,
+   * are 0700.
    */
   readonly own?: boolean;
 }
@@ -46,12 +47,11 @@ export function withContained<T>(
   use: (descriptor: number, path: string) => T,
   { folder = false, make = false, own = false }: OpenOptions = {},
 ): T {
-  if (!own && isReserved(join(base, ...segments))) throw reservedPath(shown);
+  if (!own && isReserved(segments.reduce(stepInto, base))) throw reservedPath(shown);
   // Reading a SKILL.md directly below `base` is what is done most, and one open is enough for it: no database is called so, if
   // `base` should have become a link.
   const fromBase = make || segments.length !== 1 || !/\.md$/i.test(segments[0] as string);
   let at: Opened | undefined = fromBase ? openStep(base, base, shown, constants.O_DIRECTORY, own) : undefined;
-  if (make && own) keepToOwner((at as Opened).descriptor);
   try {
     for (const [index, segment] of segments.entries()) {
       const next = stepInto(at?.path ?? base, segment);

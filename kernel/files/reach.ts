@@ -1,7 +1,6 @@
-import { join } from 'node:path';
+import { join, sep } from 'node:path';
 import type { CodedError } from '../errors.ts';
 import { invalidPath, resourceNotFound } from './errors.ts';
-import { isInside } from './relative-path.ts';
 
 /**
  * Whether somebody's secrets or a tool's own files are called so: `.env` and `.env.*` (not `.env.example`, `.env.sample`,
@@ -12,6 +11,8 @@ import { isInside } from './relative-path.ts';
  * @param kind - A folder is not called a key.
  */
 export function isPrivateName(name: string, kind: 'file' | 'folder' = 'file'): boolean {
+  // Most are plain words, and tens of thousands are asked about.
+  if (kind === 'folder' && /^[a-fh-zA-FH-Z0-9]/.test(name)) return false;
   const plain = plainName(name);
   if (FOLDERS.has(plain) || (/^\.env(\.|$)/.test(plain) && !/^\.env\.(example|sample|template)$/.test(plain)))
     return true;
@@ -42,7 +43,7 @@ export function reserve(root: string): Reservation {
   all.add(reserved);
   return {
     keep(paths) {
-      reserved.paths = paths.map(comparable);
+      reserved.paths = paths.map((path) => comparable(path) + sep);
     },
     release: () => void all.delete(reserved),
   };
@@ -50,15 +51,16 @@ export function reserve(root: string): Reservation {
 
 /** @param path - Absolute, real. */
 export function isReserved(path: string): boolean {
-  const wanted = comparable(path);
-  for (const { paths } of all) if (paths.some((one) => isInside(wanted, one))) return true;
+  // Asked for every folder of every source: no path is taken apart for it.
+  const wanted = comparable(path) + sep;
+  for (const { paths } of all) for (const one of paths) if (wanted.startsWith(one)) return true;
   return false;
 }
 
 /** Whether something reserved lies in a folder, or is it. @param folder - Absolute, real. */
 export function holdsReserved(folder: string): boolean {
-  const wanted = comparable(folder);
-  for (const { paths } of all) if (paths.some((one) => isInside(one, wanted))) return true;
+  const wanted = comparable(folder) + sep;
+  for (const { paths } of all) if (paths.some((one) => one.startsWith(wanted))) return true;
   return false;
 }
 
@@ -67,11 +69,10 @@ export function reservedRoots(): readonly string[] {
   return [...new Set([...all].map(({ root }) => root))].sort((a, b) => b.length - a.length);
 }
 
-/** @throws RESOURCE_NOT_FOUND for what is never read, told by its name or place alone: nobody learns whether it is there. */
-export function assertReadable(base: string, segments: readonly string[], shown: string, own = false): void {
+/** @throws RESOURCE_NOT_FOUND for what is never read, told by its name alone: nobody learns whether it is there. */
+export function assertReadable(segments: readonly string[], shown: string): void {
   const name = privateSegment(segments);
   if (name !== undefined) throw resourceNotFound(shown, `${name.slice(0, 60)} is never handed out`);
-  if (!own && isReserved(join(base, ...segments))) throw reservedPath(shown);
 }
 
 /** @throws INVALID_ARGUMENT for what no tool and no proposal writes. */
@@ -79,8 +80,7 @@ export function assertWritable(base: string, segments: readonly string[], own = 
   const name = privateSegment(segments) ?? segments.find((segment) => plainName(segment) === 'node_modules');
   if (name !== undefined)
     throw invalidPath(`nothing is written to ${name.slice(0, 60)}, which belongs to a person or a tool`);
-  if (!own && isReserved(join(base, ...segments)))
-    throw invalidPath('it leads into data/, which the registry keeps for itself');
+  if (!own && isReserved(join(base, ...segments))) throw invalidPath('it leads to what the registry keeps for itself');
 }
 
 export function reservedPath(shown: string): CodedError {
@@ -91,6 +91,7 @@ export function reservedPath(shown: string): CodedError {
 
 interface Reserved {
   readonly root: string;
+  /** With a separator at the end. */
   paths: readonly string[];
 }
 

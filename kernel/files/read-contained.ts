@@ -23,7 +23,7 @@ export function readContained(
   { own = false }: Pick<OpenOptions, 'own'> = {},
 ): Buffer {
   const segments = fileSegments(path);
-  assertReadable(base, segments, path, own);
+  assertReadable(segments, path);
   return readFile(base, segments, path, maxBytes, own);
 }
 

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, renameSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, renameSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import {
@@ -227,6 +227,8 @@ it('makes files and folders for their owner alone, and narrows those that others
   writeFileSync(join(dir, 'wide/old.md'), 'old', { mode: 0o644 });
   writeContained(join(dir, 'wide'), 'old.md', 'new', { own: true });
   writeContained(join(dir, 'wide'), 'deep/new.md', 'new', { own: true });
+  mkdirSync(join(dir, 'wide/older'), { mode: 0o755 });
+  writeContained(join(dir, 'wide'), 'older/new.md', 'new', { own: true });
   privateFolder(join(dir, 'made/deep'));
   privateFile(join(dir, 'made/deep/file'));
   mkdirSync(join(dir, 'open'), { mode: 0o777 });
@@ -234,9 +236,24 @@ it('makes files and folders for their owner alone, and narrows those that others
   writeFileSync(join(dir, 'open/file'), '', { mode: 0o664 });
   privateFile(join(dir, 'open/file'));
   const bits = (path: string): string => (statSync(join(dir, path)).mode & 0o777).toString(8);
-  expect(['wide', 'wide/deep', 'made', 'made/deep', 'open'].map(bits)).toEqual(Array(5).fill('700'));
+  expect(['wide/deep', 'wide/older', 'made', 'made/deep', 'open'].map(bits)).toEqual(Array(5).fill('700'));
   expect(['wide/old.md', 'wide/deep/new.md', 'made/deep/file', 'open/file'].map(bits)).toEqual(Array(4).fill('600'));
   // What is nobody's own is made as ever.
   writeContained(dir, 'theirs/a.md', '');
   expect(['theirs', 'theirs/a.md'].map(bits)).toEqual(['755', '644']);
+});
+
+it("narrows nothing that a link leads to: it may be anybody's", () => {
+  const dir = tempFolder({
+    'theirs/page.html': { content: 'theirs', mode: 0o644 },
+    'data/page': { link: '../theirs/page.html' },
+  });
+  chmodSync(join(dir, 'theirs'), 0o755);
+  symlinkSync('../theirs', join(dir, 'data/skill_registry'));
+  symlinkSync('.', join(dir, 'way'));
+  privateFile(join(dir, 'data/page'));
+  privateFolder(join(dir, 'data/skill_registry'));
+  privateFolder(join(dir, 'way/theirs'));
+  const bits = (path: string): string => (statSync(join(dir, path)).mode & 0o777).toString(8);
+  expect([bits('theirs'), bits('theirs/page.html')]).toEqual(['755', '644']);
 });

@@ -14,7 +14,7 @@ import { reservedSource } from './reserved.ts';
 import type { SkillFileCache } from './skill-file-cache.ts';
 import { createSkillFileReader, type ReadSkillFile } from './skill-files.ts';
 import { isUsableId, quotedName } from './slug.ts';
-import type { SkillSource, SourceScan } from './source.ts';
+import type { SkillListing, SkillSource, SourceScan } from './source.ts';
 
 export interface DirectorySourceOptions {
   readonly id: string;
@@ -61,6 +61,13 @@ export function createDirectorySource(options: DirectorySourceOptions): SkillSou
     }
     made.add(read, skill);
     return skill;
+  };
+  const listing = (skill: Skill): SkillListing => {
+    const place = own.find(skill);
+    if (!place) return { files: [], leftOut: 0 };
+    const skillFile = basename(place.file);
+    const { files, leftOut } = filesBelow(place.dir);
+    return { files: files.filter(({ path }) => path !== skillFile).slice(0, MAX_RESOURCES), leftOut };
   };
   return {
     id,
@@ -115,18 +122,8 @@ export function createDirectorySource(options: DirectorySourceOptions): SkillSou
       const { realFile } = own.get(skill);
       return readContained(dirname(realFile), basename(realFile), maxBytes);
     },
-    resources: (skill) => {
-      const place = own.find(skill);
-      if (!place) return [];
-      const skillFile = basename(place.file);
-      return filesBelow(place.dir)
-        .files.filter(({ path }) => path !== skillFile)
-        .slice(0, MAX_RESOURCES);
-    },
-    leftOut: (skill) => {
-      const place = own.find(skill);
-      return place ? filesBelow(place.dir).leftOut : 0;
-    },
+    resources: (skill) => listing(skill).files,
+    listing,
     readResource: (skill, path, maxBytes) => readContained(own.get(skill).dir, path, maxBytes),
     watchFolders: () => [root, ...outside],
     contains: (path) => [futureRealPath(root), ...outside].some((place) => isInside(path, place)),

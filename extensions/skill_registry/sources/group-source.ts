@@ -1,6 +1,7 @@
 import type { Problem } from 'skill-registry/kernel';
 import type { Skill } from '../api.ts';
 import type { SkillRegistryConfig } from '../config.ts';
+import { listingOf } from './list-files.ts';
 import { createOwnSkills } from './own-skills.ts';
 import type { SkillSource, SourceScan } from './source.ts';
 
@@ -61,9 +62,9 @@ export function createGroupSource(options: GroupSourceOptions): SkillSource {
       const found = own.find(skill);
       return found ? found.member.resources(found.original) : [];
     },
-    leftOut: (skill) => {
+    listing: (skill) => {
       const found = own.find(skill);
-      return found?.member.leftOut?.(found.original) ?? 0;
+      return found ? listingOf(found.original, found.member) : { files: [], leftOut: 0 };
     },
     readResource: (skill, path, maxBytes) => {
       const { member, original } = own.get(skill);

@@ -71,10 +71,10 @@ export function createInlineSource({ id, skills, file }: InlineSourceOptions): S
       return atMost(maxBytes, Buffer.from(textOf(slugOf(inline.name), inline)), skill.id);
     },
     resources: (skill) => withoutPrivate(listFiles(own.find(skill))).files,
-    leftOut: (skill) => withoutPrivate(listFiles(own.find(skill))).leftOut,
+    listing: (skill) => withoutPrivate(listFiles(own.find(skill))),
     readResource(skill, path, maxBytes) {
       const wanted = relativeSegments(path).join('/');
-      assertReadable('', wanted.split('/'), path);
+      assertReadable(wanted.split('/'), path);
       const text = Object.entries(own.get(skill).files ?? {}).find(([name]) => name === wanted)?.[1];
       if (text === undefined) throw resourceNotFound(path);
       return atMost(maxBytes, Buffer.from(text), path);

@@ -1,5 +1,6 @@
 import { isPrivatePath, listContained } from 'skill-registry/kernel';
-import type { ResourceInfo } from '../api.ts';
+import type { ResourceInfo, Skill } from '../api.ts';
+import type { SkillListing, SkillSource } from './source.ts';
 
 /** More files than this in one skill are counted by nobody; the list is cut. */
 const MAX_FILES = 512;
@@ -12,7 +13,7 @@ const MAX_DEPTH = 63;
  * Regular files below a folder, by path, at most 512, and how many files and folders are left out because they are never read
  * (`listContained`). Links are left out: they are never handed over, nor followed.
  */
-export function filesBelow(dir: string): { readonly files: readonly ResourceInfo[]; readonly leftOut: number } {
+export function filesBelow(dir: string): SkillListing {
   const files: ResourceInfo[] = [];
   let leftOut = 0;
   let folders = 0;
@@ -31,8 +32,13 @@ export function filesBelow(dir: string): { readonly files: readonly ResourceInfo
   return { files, leftOut };
 }
 
+/** What a source lists of a skill. */
+export function listingOf(skill: Skill, source: SkillSource): SkillListing {
+  return source.listing?.(skill) ?? { files: source.resources(skill), leftOut: 0 };
+}
+
 /** As `filesBelow`, of files that were not found in a folder. */
-export function withoutPrivate(files: readonly ResourceInfo[]): ReturnType<typeof filesBelow> {
+export function withoutPrivate(files: readonly ResourceInfo[]): SkillListing {
   const shown = files.filter(({ path }) => !isPrivatePath(path));
   return { files: shown, leftOut: files.length - shown.length };
 }
