@@ -1,16 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import {
-  CodedError,
-  defineTool,
-  packageRoot,
-  reserve,
-  runTool,
-  type ToolResult,
-  withoutPaths,
-  z,
-} from 'skill-registry/kernel';
+import { CodedError, defineTool, reserve, runTool, type ToolResult, withoutPaths, z } from 'skill-registry/kernel';
 import { expect, it, onTestFinished } from 'vitest';
 import { tempFolder } from '../helpers/temp-folder.ts';
 
@@ -32,7 +23,7 @@ it('tells what lies in a root relative to it, also in our own messages', () => {
   expect(tell(`${root} is no folder, nor is "${root}-old/x" or file://${root}/a.`)).toBe(
     `. is no folder, nor is "${root}-old/x" or a.`,
   );
-  expect(tell(`Below ${homedir()}/skills, and in ${packageRoot()}/dist`)).toBe('Below ~/skills, and in …/dist');
+  expect(tell(`Below ${homedir()}/skills`)).toBe('Below ~/skills');
   // What a message quotes of a file stays what it is.
   for (const said of [
     'line 3: "#!/usr/bin/env node"',
