@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { ProposalState } from 'skill-registry';
-import type { DecisionOptions } from './commands/proposals.ts';
+import type { DecisionOptions, PurgeOptions } from './commands/proposals.ts';
 import type { ExitStatus, GlobalOptions, Terminal } from './terminal.ts';
 
 /** Makes a command below `parent` with its example and the options all have. */
@@ -10,7 +10,7 @@ export type MakeCommand = (name: string, description: string, example: string, p
 export function addHistoryCommands(make: MakeCommand, done: (status: ExitStatus) => void, terminal: Terminal): void {
   const proposals = make(
     'proposals',
-    'changes that agents ask for: list, show, approve, reject, stats',
+    'changes that agents ask for: list, show, approve, reject, purge, stats',
     'skill-registry proposals list',
   );
   const states = ['open', 'stale', 'approved', 'rejected', 'all'];
@@ -41,6 +41,18 @@ export function addHistoryCommands(make: MakeCommand, done: (status: ExitStatus)
     .option('--by <name>', 'who decides (default: whoever is logged in)')
     .action(async (wanted: string, options: GlobalOptions & DecisionOptions & { reason: string }) =>
       done(await (await import('./commands/proposals.ts')).rejectProposal(wanted, options, terminal)),
+    );
+  make(
+    'purge',
+    'take all texts of rejected ones out of the history, bytes and all; that they were is kept',
+    'skill-registry proposals purge 4f2a91',
+    proposals,
+  )
+    .argument('[id...]', id)
+    .option('--rejected', 'all that are rejected')
+    .option('--by <name>', 'who does it (default: whoever is logged in)')
+    .action(async (ids: readonly string[], options: GlobalOptions & PurgeOptions) =>
+      done(await (await import('./commands/proposals.ts')).purgeProposals(ids, options, terminal)),
     );
   make(
     'stats',

@@ -12,6 +12,17 @@ export { CodedError, describeError, extensionNotHeld, isCodedError } from './err
 export { resourceNotFound, resourceTooLarge } from './files/errors.ts';
 export { listContained } from './files/list-contained.ts';
 export { type FolderMove, type MoveStep, moveFolder, settleMove, undoMove } from './files/move-folder.ts';
+export { privateFile, privateFolder } from './files/owner-only.ts';
+export {
+  assertReadable,
+  assertWritable,
+  holdsReserved,
+  isPrivateName,
+  isPrivatePath,
+  isReserved,
+  type Reservation,
+  reserve,
+} from './files/reach.ts';
 export { readContained } from './files/read-contained.ts';
 export { readNamedFile } from './files/read-named-file.ts';
 export { isInside, relativeSegments } from './files/relative-path.ts';
@@ -25,8 +36,8 @@ export {
   heldExtension,
   heldExtensions,
   holdExtensionFile,
-  listExtensionFiles,
-  readExtensionFile,
+  listHeldFiles,
+  readHeldFile,
   revokeExtension,
 } from './held/held-extensions.ts';
 export { type CallHook, createHookCaller } from './hooks.ts';
@@ -40,4 +51,5 @@ export { countTokens, loadTokenCounter } from './tokens.ts';
 export { inputSchemaOf } from './tool-schema.ts';
 export { defineTool, runTool, toolError } from './tools.ts';
 export { heldOfRoot, isOwnCheckout, rootNotApproved } from './untrusted-root.ts';
+export { withoutPaths } from './without-paths.ts';
 export { yamlPackage } from './yaml-package.ts';

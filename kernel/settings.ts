@@ -43,7 +43,7 @@ export function readOwnerConfig(rootDir: string, id: string, before?: OwnerConfi
   });
   let text: string;
   try {
-    text = readNamedFile(file, MAX_BYTES).toString('utf8');
+    text = readNamedFile(file, MAX_BYTES, { own: true }).toString('utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { values: {}, problems: [] };
     return broken(1, `cannot be read: ${(error as Error).message}`);
@@ -79,7 +79,7 @@ export function mergeConfig(...layers: readonly Readonly<Record<string, unknown>
 
 function readEnvFile(file: string): Readonly<Record<string, string | undefined>> {
   try {
-    return parseEnv(readNamedFile(file, MAX_BYTES).toString('utf8'));
+    return parseEnv(readNamedFile(file, MAX_BYTES, { own: true }).toString('utf8'));
   } catch {
     return {};
   }

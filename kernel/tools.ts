@@ -1,6 +1,7 @@
 import { z } from '#zod';
 import type { Tool, ToolCall, ToolResult } from './contract.ts';
-import { describeError, isCodedError } from './errors.ts';
+import { isCodedError } from './errors.ts';
+import { withoutKnownPaths, withoutPaths } from './without-paths.ts';
 
 /**
  * Declares a tool; its value is that the arguments of `execute` are inferred from `input`.
@@ -27,25 +28,33 @@ export function toolError(code: string, message: string): ToolResult {
 
 /**
  * Runs a tool the way every door must: arguments are checked first (INVALID_ARGUMENT), a CodedError becomes its code, any
- * other throw becomes TOOL_FAILED, a result that is no ToolResult becomes TOOL_RESULT_INVALID. Never rejects.
+ * other throw becomes TOOL_FAILED, a result that is no ToolResult becomes TOOL_RESULT_INVALID. No failure tells of a path of this
+ * machine (`withoutPaths`). Never rejects.
  */
 export async function runTool(tool: Tool, args: unknown, call: ToolCall): Promise<ToolResult> {
   try {
     const parsed = await tool.input.safeParseAsync(args);
     if (!parsed.success) return toolError('INVALID_ARGUMENT', `${tool.name}: ${z.prettifyError(parsed.error)}`);
     const result: unknown = await tool.execute(parsed.data, call);
-    if (isToolResult(result)) return result;
+    if (isToolResult(result)) return result.success ? result : toldToAnyone(result);
     return toolError(
       'TOOL_RESULT_INVALID',
       `Tool ${tool.name} must return { success: true, ... } or { success: false, error }.`,
     );
   } catch (error) {
-    if (isCodedError(error)) return toolError(error.code, error.message);
-    return toolError('TOOL_FAILED', `Tool ${tool.name} failed: ${describeError(error)}`);
+    const message = withoutPaths(error);
+    return isCodedError(error)
+      ? toolError(error.code, message)
+      : toolError('TOOL_FAILED', `Tool ${tool.name} failed: ${message}`);
   }
 }
 
 // --- internal ---
+
+function toldToAnyone(result: Extract<ToolResult, { success: false }>): ToolResult {
+  const message = withoutKnownPaths(result.error.message);
+  return message === result.error.message ? result : { ...result, error: { ...result.error, message } };
+}
 
 function isToolResult(value: unknown): value is ToolResult {
   if (typeof value !== 'object' || value === null || !('success' in value)) return false;

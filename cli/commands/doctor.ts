@@ -10,9 +10,14 @@ export async function doctor(options: GlobalOptions, terminal: Terminal): Promis
   await withProgress('Counting tokens', terminal, registry.tokenCounts());
   const { skills, sources } = registry.snapshot();
   const cost = await registry.contextCost();
+  // Several sources may have one folder.
+  const folders = new Map([...registry.snapshot().byQualifiedId.values()].map((one) => [one.dir, one.qualifiedId]));
+  const counts = [...folders.values()].map((id) => registry.leftOut(id)).filter((count) => count > 0);
+  const leftOut = { files: counts.reduce((sum, n) => sum + n, 0), skills: counts.length };
   const found = problems();
   const errors = found.filter((problem) => problem.severity === 'error');
-  if (options.json) printJson(terminal, { root, skills: skills.length, sources, context: cost, problems: found });
+  if (options.json)
+    printJson(terminal, { root, skills: skills.length, sources, context: cost, left_out: leftOut, problems: found });
   else {
     const lines = sources.map(
       ({ id, location, skills: count }) => `  ${id}: ${count} skill(s) in ${printable(location)}`,
@@ -20,7 +25,11 @@ export async function doctor(options: GlobalOptions, terminal: Terminal): Promis
     const { format, budget_tokens, enforcement } = registry.config.catalog;
     const strong = enforcement ? `, enforcement ${cost.enforcement} of them` : '';
     const prompt = `Skills take ${cost.tokens} tokens of every system prompt (${format}, budget ${budget_tokens}${strong})`;
-    terminal.out(`${skills.length} skill(s)\n${prompt}\n\nSources:\n${lines.join('\n')}\n\n${report(found)}\n`);
+    const kept =
+      leftOut.files > 0
+        ? `\n${leftOut.files} file(s) or folder(s) in ${leftOut.skills} skill(s) are never handed out: .env, .git, keys, data/`
+        : '';
+    terminal.out(`${skills.length} skill(s)\n${prompt}${kept}\n\nSources:\n${lines.join('\n')}\n\n${report(found)}\n`);
   }
   return errors.length > 0 ? EXIT.problem : EXIT.done;
 }

@@ -1,5 +1,6 @@
 import { userInfo } from 'node:os';
 import { type Actor, describeProposal, describeProposals, describeStats, type ProposalState } from 'skill-registry';
+import { CodedError } from 'skill-registry/kernel';
 import { openRegistry } from '../open-registry.ts';
 import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal } from '../terminal.ts';
 
@@ -51,6 +52,33 @@ export async function rejectProposal(
   const decision = await registry.proposals.reject(id, { ...actorOf(options, terminal), reason: options.reason });
   if (options.json) printJson(terminal, decision);
   terminal.err(`Rejected ${decision.proposal_id}; its file is kept\n`);
+  return EXIT.done;
+}
+
+export interface PurgeOptions extends Pick<DecisionOptions, 'by'> {
+  readonly rejected?: boolean;
+}
+
+/** `skill-registry proposals purge <id...>|--rejected`. With `--json`: `{ purged: [PurgedProposal] }`. */
+export async function purgeProposals(
+  ids: readonly string[],
+  options: GlobalOptions & PurgeOptions,
+  terminal: Terminal,
+): Promise<ExitStatus> {
+  if (ids.length > 0 === (options.rejected ?? false))
+    throw new CodedError(
+      'INVALID_ARGUMENT',
+      'Name the proposals to purge, or give --rejected for all that are rejected.',
+    );
+  const { registry } = await openRegistry(options, terminal);
+  const wanted = options.rejected ? (await registry.proposals.list('rejected')).map(({ id }) => id) : ids;
+  const purged = wanted.length > 0 ? await registry.proposals.purge(wanted, actorOf(options, terminal)) : [];
+  if (options.json) printJson(terminal, { purged });
+  for (const { proposal_id, shared } of purged) {
+    const kept = shared > 0 ? `; ${shared} of its contents stay, as a revision or another proposal has the same` : '';
+    terminal.err(`Purged ${proposal_id}${kept}\n`);
+  }
+  if (purged.length === 0) terminal.err('No proposal is rejected\n');
   return EXIT.done;
 }
 

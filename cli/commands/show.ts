@@ -44,7 +44,10 @@ export async function show(id: string, flags: GlobalOptions & ShowFlags, termina
   if (terminal.terminal && !options.raw) await printMarkdown(skill.content, terminal);
   else printText(skill.content, terminal);
   const files = skill.resources.map(({ path, size }) => `\n  ${printable(path)} (${size} bytes)`).join('');
-  terminal.err(`\n${skill.message}${skill.hint ? `\n${skill.hint}` : ''}${files ? `\nFiles:${files}` : ''}\n`);
+  const leftOut = skill.resources_left_out ?? 0;
+  const kept =
+    leftOut > 0 ? `\n${leftOut} more file(s) or folder(s) are never handed out: .env, .git, keys, data/` : '';
+  terminal.err(`\n${skill.message}${skill.hint ? `\n${skill.hint}` : ''}${files ? `\nFiles:${files}` : ''}${kept}\n`);
   if (entry?.hiddenBecause) terminal.err(`Models do not see it here: ${printable(entry.hiddenBecause)}\n`);
   return EXIT.done;
 }

@@ -1,4 +1,5 @@
-import { CodedError, describeError } from 'skill-registry/kernel';
+import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
+import { CodedError, describeError, isCodedError, withoutPaths } from 'skill-registry/kernel';
 
 /** Codes of what keeps the server from being opened. */
 export type McpErrorCode = 'INVALID_ARGUMENT' | 'MCP_LISTEN_FAILED' | 'MCP_TOKEN_MISSING';
@@ -24,4 +25,12 @@ export function listenFailed(host: string, port: number, cause: unknown): CodedE
 
 export function invalidArgument(message: string): CodedError<McpErrorCode> {
   return new CodedError('INVALID_ARGUMENT', message);
+}
+
+/** What a client may read of a failure: nothing of where things lie on this machine. */
+export function toProtocolError(error: unknown): unknown {
+  if (error instanceof ProtocolError) return error;
+  const message = withoutPaths(error);
+  if (!isCodedError(error)) return new ProtocolError(ProtocolErrorCode.InternalError, message);
+  return new ProtocolError(ProtocolErrorCode.InternalError, `${error.code}: ${message}`, { code: error.code });
 }

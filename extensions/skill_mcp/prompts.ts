@@ -1,7 +1,8 @@
 import type { McpServer, Prompt, PromptArgument } from '@modelcontextprotocol/server';
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
-import { isCodedError, type TurnContext } from 'skill-registry/kernel';
+import type { TurnContext } from 'skill-registry/kernel';
 import type { Skill, SkillRegistry } from '../skill_registry/api.ts';
+import { toProtocolError } from './errors.ts';
 import { pageOf } from './skill-source.ts';
 
 /** The one argument of a skill that names none: what a person types after a slash command. */
@@ -55,10 +56,4 @@ function argumentsOf({ arguments: names, argumentHint }: Skill): readonly Prompt
   const about = argumentHint ? { description: argumentHint } : {};
   if (names.length === 0) return [{ name: WHOLE, ...about, required: false }];
   return names.map((name) => ({ name, ...about, required: false }));
-}
-
-/** What a client may read of a failure: ours say what to do, others nothing. */
-function toProtocolError(error: unknown): unknown {
-  if (!isCodedError(error)) return error;
-  return new ProtocolError(ProtocolErrorCode.InternalError, `${error.code}: ${error.message}`, { code: error.code });
 }

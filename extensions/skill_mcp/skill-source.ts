@@ -7,12 +7,13 @@ import {
   type SkillSource,
 } from '@modelcontextprotocol/server/ext/skills';
 import { getMimeType } from 'hono/utils/mime';
+import { toProtocolError } from './errors.ts';
 import type { Publication } from './publication.ts';
 import { type PublishedSkill, SKILL_MD, skillIdOf } from './published-skill.ts';
 
 /** The catalog as the SDK's Skills extension asks for it. */
 export function createSkillSource(publication: Publication, pageSize: number): SkillSource {
-  return {
+  return guarded({
     async list({ cursor }) {
       const skills: PublishedSkill[] = [];
       for await (const skill of publication.after(readCursor(cursor))) {
@@ -54,7 +55,7 @@ export function createSkillSource(publication: Publication, pageSize: number): S
       }
       return listed;
     },
-  };
+  });
 }
 
 /** The page of `items` after `cursor`. @throws a protocol error for a cursor that is none. */
@@ -72,6 +73,26 @@ export function pageOf<T>(
 }
 
 // --- internal ---
+
+/** The SDK sends the message of any failure to the client as it is. */
+function guarded(source: Required<SkillSource>): SkillSource {
+  const guard =
+    <Args extends readonly unknown[], Result>(act: (...args: Args) => Result | Promise<Result>) =>
+    async (...args: Args): Promise<Result> => {
+      try {
+        return await act(...args);
+      } catch (error) {
+        throw toProtocolError(error);
+      }
+    };
+  return {
+    list: guard(source.list),
+    get: guard(source.get),
+    read: guard(source.read),
+    readDirectory: guard(source.readDirectory),
+    listResources: guard(source.listResources),
+  };
+}
 
 const PREFIX = 'after:';
 

@@ -2,11 +2,13 @@
 import type { Problem, Tool, TurnContext } from 'skill-registry/kernel';
 import type { Skill, Snapshot } from './catalog-types.ts';
 import type { SkillRegistryConfig, SourceConfig } from './config.ts';
+import type { ReadPolicy, WritePolicy } from './policy-types.ts';
 import type { History, Management, Proposals } from './proposals/types.ts';
 import type { EmbeddedSkills, OverlapReport, RetrievalChange, SearchReason } from './search/search-types.ts';
 import type { SkillSource } from './sources/source.ts';
 
 export type { Pack, PackScopes, Skill, Snapshot, SourceStatus } from './catalog-types.ts';
+export type { ReadPolicy, WritePolicy } from './policy-types.ts';
 export type * from './proposals/types.ts';
 export type {
   EmbeddedSkills,
@@ -71,6 +73,8 @@ export interface ReadSkill {
   readonly hint?: string;
   /** Files beside SKILL.md, at most 512, by path. */
   readonly resources: readonly ResourceInfo[];
+  /** How many files and folders of it are never handed out, see `leftOut`; absent when there are none. */
+  readonly resources_left_out?: number;
   readonly digest: string;
   readonly source: string;
 }
@@ -129,15 +133,6 @@ export interface ContextCost {
 export interface RolePrompt {
   readonly source: 'skill' | 'legacy' | 'fallback';
   readonly text: string;
-}
-
-/** What the owner allows to do with a path that lies in a source. */
-export interface WritePolicy {
-  readonly action: 'create' | 'update' | 'delete';
-  readonly policy: 'allow' | 'propose' | 'deny';
-  readonly source: string;
-  /** What a proposal would be about; absent when none can be made for this path. */
-  readonly target?: { readonly kind: 'create' | 'update'; readonly skillId: string; readonly path: string } | undefined;
 }
 
 export interface SkillRegistry {
@@ -236,6 +231,11 @@ export interface SkillRegistry {
   /** The files a skill has beside SKILL.md, at most 512. @throws SKILL_NOT_FOUND. */
   resources(skillId: string): readonly ResourceInfo[];
   /**
+   * How many files and folders of a skill are never read, listed, kept or changed: `.env` and `.env.*` (not `.env.example`,
+   * `.env.sample`, `.env.template`), `.git`, `.ssh`, private keys, and `data/` of the root. @throws SKILL_NOT_FOUND.
+   */
+  leftOut(skillId: string): number;
+  /**
    * Adds a source at run time, after those of the config; its skills are there when this resolves.
    *
    * @param source - As an entry of `sources` in the config, or a SkillSource of your own.
@@ -267,6 +267,13 @@ export interface SkillRegistry {
   readonly management: Management;
   /** Whether and how a file below a source may be written; undefined outside all sources. @param path - Absolute, real. */
   writePolicy(path: string): WritePolicy | undefined;
+  /**
+   * Which skills paths below sources belong to, in the order of the paths; undefined for what is of no skill and may be read as it
+   * is. A tool that reads files asks before, and reads what is of a skill with `readBytes`.
+   *
+   * @param paths - Absolute, real; they need not exist.
+   */
+  readPolicies(paths: readonly string[], turn: TurnContext): Promise<readonly (ReadPolicy | undefined)[]>;
   /** Keeps the catalog fresh until `signal` aborts, the way `config.watch` says. */
   watch(signal: AbortSignal): Promise<void>;
   /** How changes are seen at this moment. */

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Problem } from 'skill-registry/kernel';
 import { whyNoSqlite } from '../../lib/sqlite/index.ts';
@@ -40,16 +40,12 @@ export function createCache(file: string | undefined, schemas: readonly string[]
 
   const open = (): SqliteDatabase => {
     opened += 1;
-    const isNew = file !== undefined && !existsSync(dirname(file));
-    if (isNew) makeFolder(dirname(file));
+    if (file !== undefined && !existsSync(dirname(file))) forgetOld(dirname(dirname(file)));
     const place = file === undefined || opened > MAX_FILES ? ':memory:' : file;
     const one = openCacheDatabase(place, schemas, (reason) => {
       trouble = reason;
     });
-    if (file !== undefined && !one.memory) {
-      inode = statSync(file, { throwIfNoEntry: false })?.ino;
-      if (isNew) ignoreDatabases(dirname(file));
-    }
+    if (file !== undefined && !one.memory) inode = statSync(file, { throwIfNoEntry: false })?.ino;
     return one;
   };
   const use = <T>(work: (database: SqliteDatabase) => T): T | undefined => {
@@ -84,9 +80,14 @@ export function createCache(file: string | undefined, schemas: readonly string[]
  */
 export function cacheFileOf(root: string, trusted: boolean): string {
   const data = statSync(join(root, 'data'), { throwIfNoEntry: false });
-  if (trusted && data?.isDirectory()) return join(root, 'data', 'skill_registry', 'cache.db');
+  const [inRoot, ofUser] = cacheFilesOf(root);
+  return trusted && data?.isDirectory() ? inRoot : ofUser;
+}
+
+/** The two files in which something of a root may be kept: in the root, and in the user's cache directory. */
+export function cacheFilesOf(root: string): readonly [string, string] {
   const key = hash('sha256', futureRealPath(root), 'hex').slice(0, 32);
-  return join(userCacheDirectory(), 'roots', key, 'cache.db');
+  return [join(root, 'data', 'skill_registry', 'cache.db'), join(userCacheDirectory(), 'roots', key, 'cache.db')];
 }
 
 /** STORE_UNAVAILABLE, where no database can be opened at all. */
@@ -109,18 +110,9 @@ export function cacheProblems(file: string | undefined, cache: Cache): readonly 
 
 const FORGOTTEN_MS = 90 * 86_400_000;
 
-/** For this user alone. Beside it, what other roots have not used for 90 days is removed. */
-function makeFolder(folder: string): void {
-  const roots = join(userCacheDirectory(), 'roots');
-  if (dirname(folder) === roots) forgetOld(roots);
-  try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-  } catch {
-    // Then the database cannot be made either, and that says why.
-  }
-}
-
+/** Beside the cache of a root that is new in the user's directory, what others have not used for 90 days is removed. */
 function forgetOld(roots: string): void {
+  if (roots !== join(userCacheDirectory(), 'roots')) return;
   try {
     for (const name of readdirSync(roots)) {
       const used = statSync(join(roots, name, 'cache.db'), { throwIfNoEntry: false }) ?? statSync(join(roots, name));
@@ -128,14 +120,5 @@ function forgetOld(roots: string): void {
     }
   } catch {
     // Somebody else removes them as well, or there are none.
-  }
-}
-
-/** Whoever keeps the root in Git commits the config in this folder, not the databases. */
-function ignoreDatabases(folder: string): void {
-  try {
-    writeFileSync(join(folder, '.gitignore'), '/.gitignore\n/cache.db*\n/history.db*\n', { flag: 'wx' });
-  } catch {
-    // There is one.
   }
 }

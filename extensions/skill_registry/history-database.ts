@@ -1,4 +1,5 @@
 import { existsSync, rmSync } from 'node:fs';
+import { privateFile } from 'skill-registry/kernel';
 import { openDatabase, type SqliteDatabase } from './open-database.ts';
 import { historyNewer } from './proposals/errors.ts';
 import { historyError } from './proposals/history-error.ts';
@@ -78,6 +79,7 @@ function migrate(database: SqliteDatabase, file: string, found: number, migratio
 /** A backup that is there already was made by a migration that did not finish; the database is still as it was. */
 function backUp(database: SqliteDatabase, backup: string): void {
   if (existsSync(backup)) rmSync(backup);
+  privateFile(backup);
   database.prepare('VACUUM INTO ?').run(backup);
 }
 

@@ -9,6 +9,7 @@ import { findVisible, visibleSkills } from './context/scope.ts';
 import { skillNotFound } from './errors.ts';
 import { nearestIds } from './search/nearest-ids.ts';
 import { bodyOf } from './skill/frontmatter.ts';
+import { listingOf } from './sources/list-files.ts';
 import type { SkillSource } from './sources/source.ts';
 
 type Audience = NonNullable<ReadOptions['audience']>;
@@ -19,7 +20,14 @@ export function createReading(
   grants: Grants,
   limits: SkillRegistryConfig['limits'],
   onLoaded: (event: SkillLoadedEvent) => void,
-): Pick<SkillRegistry, 'read' | 'readResource' | 'readBytes'> {
+): Pick<SkillRegistry, 'read' | 'readResource' | 'readBytes' | 'resources' | 'leftOut'> {
+  const sourceOf = (skill: Skill | undefined): SkillSource | undefined =>
+    skill && catalog.sources().find(({ id }) => id === skill.source);
+  const known = (skillId: string): Skill => {
+    const skill = skillNamed(catalog.snapshot(), skillId);
+    if (skill) return skill;
+    throw skillNotFound(skillId, nearestIds(catalog.snapshot().byId.keys(), skillId));
+  };
   const load = async <T>(
     request: LoadRequest,
     use: (skill: Skill, source: SkillSource, id: string) => Promise<T>,
@@ -40,7 +48,7 @@ export function createReading(
         error,
       });
     };
-    const source = skill && catalog.sources().find(({ id }) => id === skill.source);
+    const source = sourceOf(skill);
     // Without a source it has been taken away, and the next snapshot knows.
     if (!skill || !source || refusal) {
       report(refusal ? 'refused' : 'failure', refusal ?? 'SKILL_NOT_FOUND');
@@ -59,6 +67,15 @@ export function createReading(
   };
 
   return {
+    resources(skillId) {
+      const skill = known(skillId);
+      return sourceOf(skill)?.resources(skill) ?? [];
+    },
+    leftOut(skillId) {
+      const skill = known(skillId);
+      const source = sourceOf(skill);
+      return source ? listingOf(skill, source).leftOut : 0;
+    },
     read: (skillId, { view = 'body', audience = 'person' } = {}, turn) =>
       load({ skillId, audience, turn }, (skill, source, id) => readSkill(skill, id, source, view, limits)),
 
@@ -133,6 +150,7 @@ async function readSkill(
   const content = view === 'raw' ? text : bodyOf(text);
   const approx_tokens = await countTokens(content);
   const needed = skill.requires.join(', ');
+  const { files, leftOut } = listingOf(skill, source);
   return {
     skill_id: id,
     name: skill.name,
@@ -141,7 +159,8 @@ async function readSkill(
     message: `Skill loaded: ${id} (approx. ${approx_tokens} tokens)`,
     requires: skill.requires,
     ...(needed ? { hint: `This skill requires: ${needed}. Load it first if you haven't already.` } : {}),
-    resources: source.resources(skill),
+    resources: files,
+    ...(leftOut > 0 ? { resources_left_out: leftOut } : {}),
     // Of what was read: the file may have changed since the snapshot.
     digest: `sha256:${createHash('sha256').update(bytes).digest('hex')}`,
     source: skill.source,

@@ -46,6 +46,7 @@ export function createRecords(shelf: Shelf, options: RecordsOptions, retrieval: 
       approve: (...args) => call(({ proposals }) => proposals.approve(...args)),
       reject: (...args) => call(({ proposals }) => proposals.reject(...args)),
       recommend: (...args) => call(({ proposals }) => proposals.recommend(...args)),
+      purge: (...args) => call(({ proposals }) => proposals.purge(...args)),
       stats: (...args) => call(({ proposals }) => proposals.stats(...args)),
       onArrival(listener) {
         listeners.add(listener);

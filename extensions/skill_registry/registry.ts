@@ -3,7 +3,7 @@ import { countTokens, type Problem, type TurnContext } from 'skill-registry/kern
 import { whyNoSqlite } from '../../lib/sqlite/index.ts';
 import { createAddSource } from './add-source.ts';
 import type { Skill, SkillRegistry } from './api.ts';
-import { cacheFileOf, cacheProblems, createCache, storeProblems } from './cache.ts';
+import { cacheFileOf, cacheFilesOf, cacheProblems, createCache, storeProblems } from './cache.ts';
 import { openCacheDatabase } from './cache-database.ts';
 import { createCatalog } from './catalog/catalog.ts';
 import { createPace } from './catalog/pace.ts';
@@ -19,12 +19,14 @@ import { createHooks, type HookOptions } from './hooks.ts';
 import { CONFIG_SCHEMA, readConfigOnce } from './known-config.ts';
 import { onFirstUse } from './on-first-use.ts';
 import { createOverlap } from './overlap.ts';
+import { keepOwnData } from './own-data.ts';
+import type { Shelf } from './proposals/targets.ts';
+import { readPoliciesOf } from './read-policy.ts';
 import { createReading } from './reading.ts';
 import { createRecords } from './records.ts';
 import { bodyIfThere } from './search/body-if-there.ts';
 import { INDEX_SCHEMA } from './search/index-schema.ts';
 import { listSkills } from './search/list-skills.ts';
-import { nearestIds } from './search/nearest-ids.ts';
 import { createSearcher } from './search/searcher.ts';
 import { VECTOR_SCHEMA } from './search/vector-schema.ts';
 import { hostSurroundings } from './sources/host-surroundings.ts';
@@ -64,6 +66,7 @@ export interface SkillRegistryOptions extends HookOptions {
 export async function createSkillRegistry(options: SkillRegistryOptions = {}): Promise<SkillRegistry> {
   const root = resolve(options.root ?? '.');
   const trusted = options.trust ?? true;
+  const ownData = keepOwnData(root);
   const configFile = join(root, 'data', 'skill_registry', 'config.yaml');
   const cacheFile = options.cache === 'memory' ? undefined : cacheFileOf(root, trusted);
   const cache = createCache(cacheFile, SCHEMAS);
@@ -84,6 +87,7 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
     limits: config.limits,
     collision: config.collision,
     callHook: hooks.call,
+    beforeScan: ownData.renew,
     ...(config.gates.check ? { gates: () => hostSurroundings(options.environment, config.gates.settings) } : {}),
   });
   const grants = createGrants();
@@ -128,14 +132,15 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
     }),
   );
   const closing = new AbortController();
+  const shelf: Shelf = {
+    ...{ root, caches: cacheFilesOf(root), limits: config.limits, writes: config.writes },
+    snapshot: () => catalog.snapshot(),
+    sources: () => catalog.sources(),
+    granted: (turn) => grants.of(turn),
+    refresh: () => registry.refresh(),
+  };
   const records = createRecords(
-    {
-      ...{ root, limits: config.limits, writes: config.writes },
-      snapshot: () => catalog.snapshot(),
-      sources: () => catalog.sources(),
-      granted: (turn) => grants.of(turn),
-      refresh: () => registry.refresh(),
-    },
+    shelf,
     { dataDir: join(root, 'data', 'skill_registry'), onStep: hooks.onWriteStep, mayRecover: trusted },
     (skillId, text) => registry.retrievalEffect(skillId, text),
   );
@@ -153,7 +158,7 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
     told = new Set(problems.map(keyOf));
     for (const problem of problems) if (!before.has(keyOf(problem))) hooks.onProblem(problem);
   };
-  const { read, readResource, readBytes } = createReading(catalog, grants, config.limits, hooks.onSkillLoaded);
+  const reading = createReading(catalog, grants, config.limits, hooks.onSkillLoaded);
 
   const roles = onFirstUse(async () => (await import('./roles.ts')).createRoleResolver(registry));
   const registry: SkillRegistry = {
@@ -172,13 +177,13 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
       await meaning?.embed(skills, signal, attempts);
       return { embedded: meaning?.embedded(skills) ?? 0, total: skills.length };
     },
-    read: (skillId, readOptions, turn) => read(skillId, { audience: turn ? 'model' : 'person', ...readOptions }, turn),
-    readResource,
-    readBytes,
+    ...reading,
+    read: (skillId, readOptions, turn) =>
+      reading.read(skillId, { audience: turn ? 'model' : 'person', ...readOptions }, turn),
     visible: (turn = {}, audience = 'model') =>
       audience === 'person' ? skillsInScope(catalog.snapshot(), turn) : visible(turn),
     async apply(skillId, args, turn, { dir } = {}) {
-      const { skill_id, content } = await read(skillId, { audience: 'person' }, turn);
+      const { skill_id, content } = await reading.read(skillId, { audience: 'person' }, turn);
       const skill = skillNamed(catalog.snapshot(), skill_id);
       const { applyMessage } = await import('./skill/apply-message.ts');
       return applyMessage(skill_id, content, args, { names: skill?.arguments ?? [], dir: dir ?? skill?.dir ?? null });
@@ -217,11 +222,6 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
       ]),
     tokenCounts: ({ bodies = true, atMost = Number.POSITIVE_INFINITY } = {}) =>
       ledger.count(catalog.snapshot(), { bodies, atMost }),
-    resources(skillId) {
-      const skill = skillNamed(catalog.snapshot(), skillId);
-      if (!skill) throw skillNotFound(skillId, nearestIds(catalog.snapshot().byId.keys(), skillId));
-      return sourceOf(skill)?.resources(skill) ?? [];
-    },
     proposals: {
       ...records.proposals,
       onArrival: (listener) =>
@@ -229,6 +229,7 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
     },
     history: records.history,
     management: records.management,
+    readPolicies: (paths, turn) => readPoliciesOf(paths, turn, shelf),
     writePolicy: (path) => writePolicyOf(path, catalog.snapshot(), catalog.sources(), config.writes),
     async watch(signal) {
       const ended = AbortSignal.any([signal, closing.signal]);
@@ -269,6 +270,7 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
       skillFiles.flush();
       ledger.flush();
       cache.close();
+      ownData.release();
     },
   };
   await records.recover();

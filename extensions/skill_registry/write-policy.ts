@@ -56,6 +56,11 @@ function isTouched({ id, dir, file, realFile }: Skill, path: string): boolean {
   return (dir !== null && isInside(dir, folder)) || basename(folder) === id;
 }
 
+/** What may not be looked at may be there. */
 function exists(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return true;
+  }
 }

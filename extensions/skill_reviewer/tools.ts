@@ -46,7 +46,9 @@ export function reviewTools({ proposals, agentId, decide }: ReviewOptions): read
       input: z.strictObject({ proposal_id: id }),
       async execute({ proposal_id }, { turn }) {
         reviewer(turn);
-        return { success: true, ...(await proposals.get(proposal_id)) };
+        // People open the file; where it lies on this machine is nothing for a model.
+        const { file: _, ...shown } = await proposals.get(proposal_id);
+        return { success: true, ...shown };
       },
     }),
     defineTool({

@@ -1,27 +1,39 @@
-import { lstatSync, mkdirSync, realpathSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, realpathSync } from 'node:fs';
+import { join, relative, sep } from 'node:path';
 import {
+  assertWritable,
   CodedError,
   defineTool,
   type HeldExtension,
   holdExtensionFile,
-  listContained,
-  listExtensionFiles,
-  readContained,
-  readExtensionFile,
+  listHeldFiles,
+  readHeldFile,
   relativeSegments,
   type Tool,
+  type TurnContext,
   toolError,
   writeContained,
   z,
 } from 'skill-registry/kernel';
 import type { SkillRegistry } from '../skill_registry/api.ts';
+import { isThere, listWorkspaceFolder, readWorkspaceFile, type WorkspacePath } from './read-workspace.ts';
 
 export interface WorkspaceOptions {
   /** Real path of the root. */
   readonly root: string;
   readonly maxBytes: number;
-  readonly registry: Pick<SkillRegistry, 'writePolicy' | 'refresh' | 'proposals' | 'management'>;
+  readonly registry: Pick<
+    SkillRegistry,
+    | 'readPolicies'
+    | 'readBytes'
+    | 'resources'
+    | 'leftOut'
+    | 'snapshot'
+    | 'writePolicy'
+    | 'refresh'
+    | 'proposals'
+    | 'management'
+  >;
   restart(): void;
   /** What waits for a person's yes. */
   held(): readonly HeldExtension[];
@@ -41,19 +53,22 @@ export function workspaceTools({ root, maxBytes, registry, restart, held }: Work
       name: 'list_files',
       description: 'Lists one folder of the workspace: the direct children with their kind and size.',
       input: z.strictObject({ path: z.string().describe('extensions, skills, or a folder below one of them.') }),
-      execute: async ({ path }) => {
-        const extension = belowExtensions(path);
-        if (extension !== undefined) return { success: true, path, entries: listExtensionFiles(root, extension) };
-        const { base, below } = locate(root, path);
-        return { success: true, path, entries: listContained(base, below) };
+      execute: async ({ path }, { turn }) => {
+        const waiting = listHeldFiles(root, belowExtensions(path), authorOf(turn));
+        const listed = listWorkspaceFolder(locate(root, path), registry, turn);
+        if (waiting.length === 0) return { success: true, path, ...(await listed) };
+        const { entries, ...rest } = await listed.catch(() => ({ entries: [] }));
+        const all = new Map([...entries, ...waiting].map((entry) => [entry.name, entry]));
+        return { success: true, path, entries: [...all.values()].sort((a, b) => (a.name < b.name ? -1 : 1)), ...rest };
       },
     }),
     defineTool({
       name: 'read_file',
       description: 'Reads one text file of the workspace.',
       input: z.strictObject({ path: z.string().describe(PATH) }),
-      execute: async ({ path }) => {
-        const bytes = readWorkspaceFile(root, path, maxBytes);
+      execute: async ({ path }, { turn }) => {
+        const waiting = readHeldFile(root, belowExtensions(path), authorOf(turn), maxBytes);
+        const bytes = waiting ?? Buffer.from(await readWorkspaceFile(locate(root, path), maxBytes, registry, turn));
         const content = bytes.toString('utf8');
         if (!Buffer.from(content).equals(bytes)) return toolError('NOT_TEXT', `"${path}" is no UTF-8 text file.`);
         return { success: true, path, content, size: bytes.length };
@@ -73,7 +88,9 @@ export function workspaceTools({ root, maxBytes, registry, restart, held }: Work
         if (size > maxBytes)
           return toolError('RESOURCE_TOO_LARGE', `The content has ${size} bytes, more than ${maxBytes}.`);
         const { base, below } = locate(root, path);
-        const target = join(base, ...relativeSegments(below));
+        const segments = relativeSegments(below);
+        assertWritable(base, segments);
+        const target = join(base, ...segments);
         // What a person has put there since the last look is theirs: an update, not a new file.
         await registry.refresh();
         const policy = registry.writePolicy(target);
@@ -81,26 +98,21 @@ export function workspaceTools({ root, maxBytes, registry, restart, held }: Work
         if (extension !== undefined) {
           // Nothing but a person's yes lets code in, whatever else the owner allows agents to write.
           if (policy?.policy === 'deny') return refusal(path, policy);
-          const by = turn.agentId ? `agent:${turn.agentId}` : 'agent';
-          const { created } = holdExtensionFile(root, extension, content, by);
+          const { created } = holdExtensionFile(root, extension, content, authorOf(turn));
           return { success: true, path, created, size, held: true, message: HELD };
         }
         if (policy?.policy === 'propose' && policy.target) {
           const { kind, skillId, path: file } = policy.target;
           const why = justification ?? `Written with write_file, without a reason.`;
           const change = { skill_id: skillId, kind, path: file, content, justification: why };
-          return {
-            success: true,
-            path,
-            written: false,
-            ...(await registry.proposals.propose(change, turn)),
-            message: PROPOSED,
-          };
+          const { file: proposalFile, ...receipt } = await registry.proposals.propose(change, turn);
+          const shown = relative(root, proposalFile).split(sep).join('/');
+          return { success: true, path, written: false, ...receipt, file: shown, message: PROPOSED };
         }
         if (policy && policy.policy !== 'allow') return refusal(path, policy);
         if (policy?.target) {
           const { kind, skillId, path: file } = policy.target;
-          const created = kind === 'create' || lstatSync(target, { throwIfNoEntry: false }) === undefined;
+          const created = kind === 'create' || !isThere(target);
           const actor = {
             by: turn.agentId ? `agent:${turn.agentId}` : 'unknown',
             ...(justification ? { reason: justification } : {}),
@@ -139,11 +151,9 @@ function belowExtensions(path: string): string | undefined {
   return first === 'extensions' ? rest.join('/') : undefined;
 }
 
-function readWorkspaceFile(root: string, path: string, maxBytes: number): Buffer {
-  const extension = belowExtensions(path);
-  if (extension !== undefined) return readExtensionFile(root, extension, maxBytes);
-  const { base, below } = locate(root, path);
-  return readContained(base, below, maxBytes);
+/** As whoever decides about what an agent wrote is told. */
+function authorOf({ agentId }: TurnContext): string {
+  return agentId ? `agent:${agentId}` : 'unknown';
 }
 
 function restartMessage(waiting: readonly string[]): string {
@@ -154,7 +164,7 @@ function restartMessage(waiting: readonly string[]): string {
 }
 
 /** The folder a path starts with, as a base that nothing may leave, and the rest. */
-function locate(root: string, path: string): { base: string; below: string } {
+function locate(root: string, path: string): WorkspacePath {
   const [first, ...rest] = path.replace(/^(\.\/)+/, '').split('/');
   const folder = FOLDERS.find((name) => name === first);
   if (!folder)
@@ -162,7 +172,7 @@ function locate(root: string, path: string): { base: string; below: string } {
   try {
     const base = join(root, folder);
     mkdirSync(base, { recursive: true });
-    return { base: realpathSync(base), below: rest.join('/') };
+    return { shown: path, base: realpathSync(base), below: rest.join('/') };
   } catch (error) {
     throw folderUnusable(folder, error);
   }

@@ -20,8 +20,9 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { isCodedError } from '../errors.ts';
-import { pathTraversal, resourceNotFound, writeFailed } from './errors.ts';
+import { invalidPath, pathTraversal, resourceNotFound, writeFailed } from './errors.ts';
 import { statsOf, withContained } from './open-contained.ts';
+import { assertWritable, holdsReserved } from './reach.ts';
 import { fileSegments } from './relative-path.ts';
 import { syncFolder } from './write-contained.ts';
 
@@ -29,6 +30,8 @@ import { syncFolder } from './write-contained.ts';
 export interface FolderPlace {
   readonly base: string;
   readonly path: string;
+  /** It is the caller's own, see `OpenOptions`. Default: false. */
+  readonly own?: boolean;
 }
 
 export interface FolderMove {
@@ -48,12 +51,14 @@ export type MoveStep = 'copying' | 'copied' | 'aside';
  * happens, `undoMove` brings it back without needing room on the disk, in another process as well. After a throw it is to be
  * called, too.
  *
- * @throws PATH_TRAVERSAL, RESOURCE_NOT_FOUND, INVALID_ARGUMENT; WRITE_FAILED, also when something is there already, and for what
+ * @throws PATH_TRAVERSAL, RESOURCE_NOT_FOUND; INVALID_ARGUMENT, also when something reserved lies in it; WRITE_FAILED, also when something is there already, and for what
  *   cannot be copied (a FIFO, a device).
  */
 export function moveFolder(move: FolderMove): void {
   const { from, to, onStep } = move;
-  mkdirSync(to.base, { recursive: true });
+  if (!from.own && holdsReserved(join(from.base, ...fileSegments(from.path))))
+    throw invalidPath('the registry keeps its own files in there');
+  mkdirSync(to.base, { recursive: true, mode: to.own ? 0o700 : 0o777 });
   between(move, ({ here, aside, there, copy, sync }) => {
     const stats = statsOf(here);
     if (stats?.isSymbolicLink()) throw pathTraversal();
@@ -140,18 +145,20 @@ function between({ from, to, temporary }: FolderMove, use: (paths: Paths) => voi
 }
 
 function within(
-  { base, path }: FolderPlace,
+  { base, path, own = false }: FolderPlace,
   use: (descriptor: number, path: string, temporary: string) => void,
   temporary: string,
 ): void {
   const segments = fileSegments(path);
+  // A folder may be called like a key.
+  assertWritable(base, [...segments, ''], own);
   const name = segments.at(-1) as string;
   withContained(
     base,
     segments.slice(0, -1),
     path,
     (descriptor, folder) => use(descriptor, join(folder, name), join(folder, temporary)),
-    { folder: true, make: true },
+    { folder: true, make: true, own },
   );
 }
 

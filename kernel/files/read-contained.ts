@@ -1,6 +1,7 @@
 import { fstatSync, readSync } from 'node:fs';
 import { resourceNotFound, resourceTooLarge } from './errors.ts';
-import { withContained } from './open-contained.ts';
+import { type OpenOptions, withContained } from './open-contained.ts';
+import { assertReadable } from './reach.ts';
 import { fileSegments } from './relative-path.ts';
 
 /**
@@ -11,16 +12,37 @@ import { fileSegments } from './relative-path.ts';
  *
  * @param base - Absolute, real (no symbolic link in it).
  * @param path - Relative, see `fileSegments`.
- * @throws PATH_TRAVERSAL, RESOURCE_NOT_FOUND (also for what is no regular file), RESOURCE_TOO_LARGE, INVALID_ARGUMENT.
+ * @param options.own - It is the caller's own, see `OpenOptions`. Default: false.
+ * @throws PATH_TRAVERSAL, RESOURCE_NOT_FOUND (also for what is no regular file, or never read: `assertReadable`),
+ *   RESOURCE_TOO_LARGE, INVALID_ARGUMENT.
  */
-export function readContained(base: string, path: string, maxBytes: number): Buffer {
-  return withContained(base, fileSegments(path), path, (descriptor) => {
+export function readContained(
+  base: string,
+  path: string,
+  maxBytes: number,
+  { own = false }: Pick<OpenOptions, 'own'> = {},
+): Buffer {
+  const segments = fileSegments(path);
+  assertReadable(segments, path);
+  return readFile(base, segments, path, maxBytes, own);
+}
+
+/** As `readContained`, whatever the file is called. */
+export function readFile(
+  base: string,
+  segments: readonly string[],
+  path: string,
+  maxBytes: number,
+  own: boolean,
+): Buffer {
+  const read = (descriptor: number): Buffer => {
     const stats = fstatSync(descriptor);
     if (!stats.isFile())
       throw resourceNotFound(path, stats.isDirectory() ? 'it is a directory' : 'it is no regular file');
     if (stats.size > maxBytes) throw resourceTooLarge(path, stats.size, maxBytes);
     return readUpTo(descriptor, stats.size, maxBytes, path);
-  });
+  };
+  return withContained(base, segments, path, read, { own });
 }
 
 // --- internal ---

@@ -1,7 +1,8 @@
 import { rmdirSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathTraversal, resourceNotFound } from './errors.ts';
-import { statsOf, withContained } from './open-contained.ts';
+import { type OpenOptions, statsOf, withContained } from './open-contained.ts';
+import { assertWritable } from './reach.ts';
 import { fileSegments } from './relative-path.ts';
 import { syncFolder } from './write-contained.ts';
 
@@ -9,15 +10,16 @@ import { syncFolder } from './write-contained.ts';
  * Removes one regular file below a folder, and the folders above it that are empty then.
  *
  * @param base - Absolute, real; stays.
+ * @param options.own - It is the caller's own, see `OpenOptions`. Default: false.
  * @throws PATH_TRAVERSAL, also for a link in the place of the file; RESOURCE_NOT_FOUND, INVALID_ARGUMENT.
  */
-export function removeContained(base: string, path: string): void {
+export function removeContained(base: string, path: string, { own = false }: Pick<OpenOptions, 'own'> = {}): void {
   const segments = fileSegments(path);
+  assertWritable(base, segments, own);
   const name = segments.at(-1) as string;
-  const folders = segments.slice(0, -1);
   withContained(
     base,
-    folders,
+    segments.slice(0, -1),
     path,
     (descriptor, folder) => {
       const target = join(folder, name);
@@ -27,20 +29,20 @@ export function removeContained(base: string, path: string): void {
       unlinkSync(target);
       syncFolder(descriptor);
     },
-    { folder: true },
+    { folder: true, own },
   );
-  removeEmptyFolders(base, path);
+  removeEmptyFolders(base, path, { own });
 }
 
 /** Removes the folders above a path that are empty, up to `base`, which stays. */
-export function removeEmptyFolders(base: string, path: string): void {
+export function removeEmptyFolders(base: string, path: string, { own = false }: Pick<OpenOptions, 'own'> = {}): void {
   const folders = fileSegments(path).slice(0, -1);
-  while (folders.length > 0) if (!removeEmpty(base, folders.splice(-1)[0] as string, folders, path)) return;
+  while (folders.length > 0) if (!removeEmpty(base, folders.splice(-1)[0] as string, folders, path, own)) return;
 }
 
 // --- internal ---
 
-function removeEmpty(base: string, name: string, above: readonly string[], shown: string): boolean {
+function removeEmpty(base: string, name: string, above: readonly string[], shown: string, own: boolean): boolean {
   try {
     return withContained(
       base,
@@ -50,7 +52,7 @@ function removeEmpty(base: string, name: string, above: readonly string[], shown
         rmdirSync(join(folder, name));
         return true;
       },
-      { folder: true },
+      { folder: true, own },
     );
   } catch {
     // Something is in it, or somebody else was faster.

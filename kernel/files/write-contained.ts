@@ -15,11 +15,14 @@ import { join } from 'node:path';
 import { isCodedError } from '../errors.ts';
 import { pathTraversal, writeFailed } from './errors.ts';
 import { statsOf, withContained } from './open-contained.ts';
+import { assertWritable } from './reach.ts';
 import { fileSegments } from './relative-path.ts';
 
 export interface WriteOptions {
-  /** Permission bits. Default: those of the file that is there, else 0644. */
+  /** Permission bits. Default: those of the file that is there, else 0644; 0600 of what is `own`. */
   readonly mode?: number;
+  /** It is the caller's own, see `OpenOptions`. Default: false. */
+  readonly own?: boolean;
   /** Name of the temporary file, so that a later process can find what a crash has left. Default: a random one. */
   readonly temporary?: string;
   /** Name, beside it, under which the file that is replaced stays: a link, so that it takes no room. Not where there are none. */
@@ -35,7 +38,8 @@ export interface WriteOptions {
  *
  * @param base - Absolute, real; made when it is missing.
  * @returns whether the file was new.
- * @throws PATH_TRAVERSAL, also for a link in the place of the file; INVALID_ARGUMENT; WRITE_FAILED.
+ * @throws PATH_TRAVERSAL, also for a link in the place of the file; INVALID_ARGUMENT, also for what is never written
+ *   (`assertWritable`); WRITE_FAILED.
  */
 export function writeContained(
   base: string,
@@ -45,8 +49,10 @@ export function writeContained(
 ): { readonly created: boolean } {
   const segments = fileSegments(path);
   const name = segments.at(-1) as string;
+  const { own = false } = options;
+  assertWritable(base, segments, own);
   try {
-    mkdirSync(base, { recursive: true });
+    mkdirSync(base, { recursive: true, mode: own ? 0o700 : 0o777 });
     return withContained(
       base,
       segments.slice(0, -1),
@@ -56,7 +62,7 @@ export function writeContained(
         syncFolder(descriptor);
         return result;
       },
-      { folder: true, make: true },
+      { folder: true, make: true, own },
     );
   } catch (error) {
     // Something on the way could not be opened: for a write that is not a question of what was found.
@@ -82,7 +88,7 @@ function replaceFile(
   name: string,
   shown: string,
   content: string | Uint8Array,
-  { mode, temporary = `.${randomBytes(9).toString('hex')}.tmp`, keep, onTemporary }: WriteOptions,
+  { mode, own, temporary = `.${randomBytes(9).toString('hex')}.tmp`, keep, onTemporary }: WriteOptions,
 ): { created: boolean } {
   const target = join(folder, name);
   const before = statsOf(target);
@@ -90,9 +96,10 @@ function replaceFile(
   if (before && !before.isFile()) throw writeFailed(shown, 'there is something else than a file');
   const filled = join(folder, temporary);
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
-  const descriptor = openSync(filled, flags, 0o644);
+  const descriptor = openSync(filled, flags, own ? 0o600 : 0o644);
   try {
-    fill(descriptor, typeof content === 'string' ? Buffer.from(content) : content, mode ?? before?.mode);
+    const bits = mode ?? (own ? 0o600 : before?.mode);
+    fill(descriptor, typeof content === 'string' ? Buffer.from(content) : content, bits);
     onTemporary?.();
     if (before && keep !== undefined) keepAs(target, join(folder, keep));
     renameSync(filled, target);

@@ -10,7 +10,7 @@ import { readContained } from '../files/read-contained.ts';
 import { fileSegments, relativeSegments } from '../files/relative-path.ts';
 import { removeContained } from '../files/remove-contained.ts';
 import { writeContained } from '../files/write-contained.ts';
-import { assertWritable, extensionsFolder, isExtensionName } from './writable-extension.ts';
+import { assertAgentMayWrite, extensionsFolder, isExtensionName } from './writable-extension.ts';
 
 /** One file of an extension that an agent wrote and that waits. */
 export interface HeldFile {
@@ -42,25 +42,45 @@ export interface HeldExtension {
  * Paths are relative to `extensions/`: `my_tool/main.ts`.
  */
 
-/** Reads as an agent sees it: what waits, else what is there. @throws as `readContained`. */
-export function readExtensionFile(rootDir: string, path: string, maxBytes: number): Buffer {
-  const [name, ...below] = fileSegments(path);
-  const waiting = readIfThere(heldFolder(rootDir), `${name}/files/${below.join('/')}`, maxBytes);
-  return waiting ?? readContained(folderFor(join(rootDir, 'extensions')), path, maxBytes);
+/**
+ * What waits of one file, for the agent that wrote it; others see what is there.
+ *
+ * @param path - undefined: no path of an extension.
+ * @param by - `agent:<id>`.
+ * @throws as `readContained`, but for what does not wait.
+ */
+export function readHeldFile(
+  rootDir: string,
+  path: string | undefined,
+  by: string,
+  maxBytes: number,
+): Buffer | undefined {
+  const base = heldFolder(rootDir);
+  if (base === undefined || !path) return undefined;
+  const [name = '', ...below] = fileSegments(path);
+  if (below.length === 0 || readNote(base, name, below.join('/'))?.by !== by) return undefined;
+  return readIfThere(base, `${name}/files/${below.join('/')}`, true, maxBytes) ?? undefined;
 }
 
-/** The same for a folder; `.` or nothing is `extensions/` itself. @throws as `listContained`. */
-export function listExtensionFiles(rootDir: string, path: string): readonly FolderEntry[] {
-  const segments = path === '' || path === '.' ? [] : relativeSegments(path);
-  const [name, ...below] = segments;
-  const there = listIfThere(extensionsFolder(rootDir), segments.join('/'));
-  const waiting =
-    name === undefined
-      ? heldExtensions(rootDir).map((one) => ({ name: one.name, kind: 'directory' as const, size: 0 }))
-      : listIfThere(heldFolder(rootDir), [name, 'files', ...below].join('/'));
-  if (!there && !waiting) return listContained(folderFor(join(rootDir, 'extensions')), path);
-  const entries = new Map([...(there ?? []), ...(waiting ?? [])].map((entry) => [entry.name, entry]));
-  return [...entries.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+/** The same for the direct children of a folder; '' is `extensions/` itself. */
+export function listHeldFiles(rootDir: string, path: string | undefined, by: string): readonly FolderEntry[] {
+  const base = heldFolder(rootDir);
+  if (base === undefined || path === undefined) return [];
+  const [name, ...below] = path === '' || path === '.' ? [] : relativeSegments(path);
+  const names = name === undefined ? namesOf(base) : [name];
+  const entries = new Map<string, FolderEntry>();
+  for (const one of names) {
+    for (const file of filesBelow(base, `${one}/files`)) {
+      if (readNote(base, one, file)?.by !== by) continue;
+      const segments = name === undefined ? [one, ...file.split('/')] : file.split('/');
+      if (below.some((segment, index) => segment !== segments[index])) continue;
+      const [child, ...rest] = segments.slice(below.length);
+      if (child === undefined) continue;
+      const size = rest.length > 0 ? 0 : (readIfThere(base, `${one}/files/${file}`, true)?.length ?? 0);
+      entries.set(child, { name: child, kind: rest.length > 0 ? 'directory' : 'file', size });
+    }
+  }
+  return [...entries.values()];
 }
 
 /**
@@ -79,13 +99,16 @@ export function holdExtensionFile(
   const [name = '', ...below] = fileSegments(path);
   if (below.length === 0) throw extensionProtected(path, 'it has to lie in the folder of an extension');
   const live = folderFor(join(rootDir, 'extensions'));
-  assertWritable(rootDir, name, below);
+  assertAgentMayWrite(rootDir, name, below);
   const file = below.join('/');
-  const before = readIfThere(live, `${name}/${file}`);
+  const before = readIfThere(live, `${name}/${file}`, false);
   const base = folderFor(join(rootDir, 'data', HELD));
-  const isFirst = readIfThere(base, `${name}/files/${file}`) === null;
+  const isFirst = readIfThere(base, `${name}/files/${file}`, true) === null;
+  const author = isFirst ? by : readNote(base, name, file)?.by;
+  if (author !== by)
+    throw extensionProtected(path, `${author ?? 'somebody'} wrote it, and a person has not decided yet`);
   if (isFirst) writeNote(base, name, file, { base: before && digestOf(before), by });
-  writeContained(base, `${name}/files/${file}`, content, { mode: 0o600 });
+  writeContained(base, `${name}/files/${file}`, content, { own: true });
   if (before?.equals(Buffer.from(content))) drop(rootDir, name, file);
   return { created: isFirst && before === null };
 }
@@ -93,8 +116,7 @@ export function holdExtensionFile(
 /** Everything that waits, by name. */
 export function heldExtensions(rootDir: string): readonly HeldExtension[] {
   const base = heldFolder(rootDir);
-  const names = base === undefined ? [] : readdirSync(base).filter((name) => isExtensionName(name));
-  return names.sort().flatMap((name) => heldExtension(rootDir, name) ?? []);
+  return base === undefined ? [] : namesOf(base).flatMap((name) => heldExtension(rootDir, name) ?? []);
 }
 
 /** What waits for one folder of `extensions/`. */
@@ -104,8 +126,8 @@ export function heldExtension(rootDir: string, name: string): HeldExtension | un
   if (base === undefined || paths.length === 0) return undefined;
   const notes = paths.map((path) => readNote(base, name, path));
   const files = paths.map((path, index): HeldFile => {
-    const before = readIfThere(extensionsFolder(rootDir), `${name}/${path}`);
-    const after = readContained(base, `${name}/files/${path}`, MAX_BYTES);
+    const before = readIfThere(extensionsFolder(rootDir), `${name}/${path}`, false);
+    const after = readContained(base, `${name}/files/${path}`, MAX_BYTES, { own: true });
     const known = [notes[index]?.base ?? null, digestOf(after)];
     return { path, before, after, changedSince: !known.includes(before && digestOf(before)) };
   });
@@ -124,7 +146,7 @@ export function heldExtension(rootDir: string, name: string): HeldExtension | un
 export function approveExtension(rootDir: string, name: string, digest: string, by: string): void {
   const held = heldExtension(rootDir, name);
   if (!held) throw extensionNotHeld(name, heldExtensions(rootDir));
-  assertWritable(rootDir, name);
+  assertAgentMayWrite(rootDir, name);
   if (digest !== held.digest) throw extensionChanged(name, 'this is not the difference that was shown');
   const edited = held.files.find((file) => file.changedSince);
   if (edited)
@@ -134,7 +156,7 @@ export function approveExtension(rootDir: string, name: string, digest: string, 
   openTrust().decide({ action: 'allow', kind: 'extension', path: join(base, name), digest, by });
   for (const { path, after } of held.files) writeContained(base, `${name}/${path}`, after);
   for (const { path, after } of held.files) {
-    const waiting = readIfThere(heldFolder(rootDir), `${name}/files/${path}`);
+    const waiting = readIfThere(heldFolder(rootDir), `${name}/files/${path}`, true);
     if (waiting?.equals(after)) drop(rootDir, name, path);
     // The agent wrote on meanwhile: that goes on from what was approved.
     else if (waiting) writeNote(folderFor(join(rootDir, 'data', HELD)), name, path, { base: digestOf(after), by });
@@ -156,12 +178,12 @@ export function revokeExtension(rootDir: string, name: string, by: string): stri
   const base = extensionsFolder(rootDir);
   if (base === undefined || !isExtensionName(name) || !existsSync(join(base, name)))
     throw extensionNotHeld(name, heldExtensions(rootDir));
-  assertWritable(rootDir, name);
+  assertAgentMayWrite(rootDir, name);
   openTrust().decide({ action: 'revoke', kind: 'extension', path: join(base, name), by });
   const path = `.revoked/${name}-${new Date().toISOString().replace(/[:.]/g, '-')}`;
   const move = {
     from: { base, path: name },
-    to: { base: folderFor(join(rootDir, 'data', HELD)), path },
+    to: { base: folderFor(join(rootDir, 'data', HELD)), path, own: true },
     temporary: `.revoking-${name}`,
   };
   try {
@@ -187,11 +209,15 @@ function heldFolder(rootDir: string): string | undefined {
   return existsSync(folder) ? realpathSync(folder) : undefined;
 }
 
+function namesOf(base: string): readonly string[] {
+  return readdirSync(base).filter(isExtensionName).sort();
+}
+
 function drop(rootDir: string, name: string, path: string): void {
   const base = heldFolder(rootDir);
   if (base === undefined) return;
-  removeContained(base, `${name}/files/${path}`);
-  if (readIfThere(base, `${name}/notes/${path}`)) removeContained(base, `${name}/notes/${path}`);
+  removeContained(base, `${name}/files/${path}`, { own: true });
+  if (readIfThere(base, `${name}/notes/${path}`, true)) removeContained(base, `${name}/notes/${path}`, { own: true });
 }
 
 /** What is known of a held file beside its bytes. */
@@ -212,10 +238,16 @@ function folderFor(path: string): string {
   }
 }
 
-function readIfThere(base: string | undefined, path: string, maxBytes: number = MAX_BYTES): Buffer | null {
+/** @param own - It is what waits, in `data/`, which is out of reach for everybody else. */
+function readIfThere(
+  base: string | undefined,
+  path: string,
+  own: boolean,
+  maxBytes: number = MAX_BYTES,
+): Buffer | null {
   if (base === undefined) return null;
   try {
-    return readContained(base, path, maxBytes);
+    return readContained(base, path, maxBytes, { own });
   } catch (error) {
     if (isCodedError(error, 'RESOURCE_NOT_FOUND')) return null;
     throw error;
@@ -225,7 +257,7 @@ function readIfThere(base: string | undefined, path: string, maxBytes: number = 
 function listIfThere(base: string | undefined, path: string): readonly FolderEntry[] | undefined {
   if (base === undefined) return undefined;
   try {
-    return listContained(base, path);
+    return listContained(base, path, { own: true });
   } catch (error) {
     if (isCodedError(error, 'RESOURCE_NOT_FOUND')) return undefined;
     throw error;
@@ -242,7 +274,7 @@ function filesBelow(base: string, folder: string): readonly string[] {
 
 function readNote(base: string, name: string, path: string): Note | undefined {
   try {
-    return JSON.parse(readContained(base, `${name}/notes/${path}`, 10_000).toString('utf8')) as Note;
+    return JSON.parse(readContained(base, `${name}/notes/${path}`, 10_000, { own: true }).toString('utf8')) as Note;
   } catch {
     // Then what is there counts as changed, and nobody's work is overwritten.
     return undefined;
@@ -250,7 +282,7 @@ function readNote(base: string, name: string, path: string): Note | undefined {
 }
 
 function writeNote(base: string, name: string, path: string, note: Note): void {
-  writeContained(base, `${name}/notes/${path}`, JSON.stringify(note), { mode: 0o600 });
+  writeContained(base, `${name}/notes/${path}`, JSON.stringify(note), { own: true });
 }
 
 function digestOf(bytes: Buffer): string {

@@ -22,7 +22,7 @@ export function extensionsFolder(rootDir: string): string | undefined {
  * @param below - Segments of a file in it; none: the extension as a whole.
  * @throws EXTENSION_PROTECTED; PATH_TRAVERSAL and WRITE_FAILED for what an approval could not write.
  */
-export function assertWritable(rootDir: string, name: string, below: readonly string[] = []): void {
+export function assertAgentMayWrite(rootDir: string, name: string, below: readonly string[] = []): void {
   const extensions = extensionsFolder(rootDir);
   if (extensions !== undefined && below.length > 0) assertCanBeFile(extensions, [name, ...below]);
   const why = whyProtected(extensions, name, below);

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { createSkillRegistry, type SkillRegistry } from 'skill-registry';
-import { heldExtensions, runTool, type ToolResult } from 'skill-registry/kernel';
+import { createSkillRegistry, type SkillLoadedEvent, type SkillRegistry } from 'skill-registry';
+import { heldExtensions, runTool, type ToolResult, type TurnContext } from 'skill-registry/kernel';
 import { workspaceTools } from '../../extensions/workspace_files/tools.ts';
 import { skillMd, type Tree, tempFolder } from './temp-folder.ts';
 
@@ -10,9 +10,12 @@ export interface Workspace {
   readonly registry: SkillRegistry;
   /** How often a restart was asked for. */
   restarts(): number;
-  call(tool: string, args: unknown): Promise<ToolResult>;
+  /** @param turn - Default: an agent that sees everything. */
+  call(tool: string, args: unknown, turn?: TurnContext): Promise<ToolResult>;
   /** The code of a refusal; the whole result when it is none. */
-  codeOf(tool: string, args: unknown): Promise<unknown>;
+  codeOf(tool: string, args: unknown, turn?: TurnContext): Promise<unknown>;
+  /** Every load so far. */
+  readonly loaded: readonly SkillLoadedEvent[];
 }
 
 export const MAX_BYTES = 2000;
@@ -26,7 +29,12 @@ export async function workspace(tree: Tree = {}, config: Readonly<Record<string,
     'extensions/box/sibling/private.md': 'private',
     ...tree,
   });
-  const registry = await createSkillRegistry({ root, config: { sources: [{ path: 'skills' }], ...config } });
+  const loaded: SkillLoadedEvent[] = [];
+  const registry = await createSkillRegistry({
+    root,
+    config: { sources: [{ path: 'skills' }], ...config },
+    onSkillLoaded: (event) => loaded.push(event),
+  });
   let restarts = 0;
   const restart = (): void => void restarts++;
   const tools = new Map(
@@ -35,18 +43,19 @@ export async function workspace(tree: Tree = {}, config: Readonly<Record<string,
       tool,
     ]),
   );
-  const call = async (name: string, args: unknown): Promise<ToolResult> => {
+  const call = async (name: string, args: unknown, turn: TurnContext = {}): Promise<ToolResult> => {
     const tool = tools.get(name);
     if (!tool) throw new Error(`no tool ${name}`);
-    return runTool(tool, args, { turn: {}, signal: new AbortController().signal });
+    return runTool(tool, args, { turn, signal: new AbortController().signal });
   };
   return {
     root,
     registry,
     restarts: () => restarts,
     call,
-    async codeOf(name, args) {
-      const result = await call(name, args);
+    loaded,
+    async codeOf(name, args, turn) {
+      const result = await call(name, args, turn);
       return result.success ? result : (result as { error: { code: string } }).error.code;
     },
   };

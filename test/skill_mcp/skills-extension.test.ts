@@ -17,6 +17,10 @@ const TEA: Tree = {
   'skills/tea/references/green & black.md': 'Steep.\r\n',
   'skills/tea/references/deep/more.md': '\ufeffWith a byte order mark.',
   'skills/tea/assets/leaf.png': Uint8Array.from([0x89, 0x50, 0xff, 0x00]),
+  // Never handed out.
+  'skills/tea/.env': 'TOKEN=1',
+  'skills/tea/.git/config': '',
+  'skills/tea/assets/server.pem': 'key',
 };
 
 it.each(ERAS)(

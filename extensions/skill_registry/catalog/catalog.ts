@@ -30,6 +30,8 @@ export interface CatalogOptions {
   readonly gates?: () => GateSurroundings;
   /** Calls listeners: one that throws must not keep the others, or the refresh, from their work. */
   readonly callHook: CallHook;
+  /** Called at the beginning of every scan. */
+  readonly beforeScan?: () => void;
 }
 
 export type ChangeListener = (ids: readonly string[], snapshot: Snapshot) => void;
@@ -44,6 +46,7 @@ export function createCatalog(initial: readonly SkillSource[], options: CatalogO
   let following: Promise<Snapshot> | undefined;
 
   const scanAll = async (): Promise<Snapshot> => {
+    options.beforeScan?.();
     const pace = createPace();
     // Those of now: one that is added meanwhile is seen by the next scan.
     const scanned = sources;

@@ -2,6 +2,7 @@ import { type FSWatcher, statSync, watch as watchFolder } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join, resolve } from 'node:path';
 import type * as Chokidar from 'chokidar';
+import { isPrivateName, isReserved } from 'skill-registry/kernel';
 
 /** Wakes somebody when anything happens at or below some paths, which need not exist. */
 export interface FolderEvents {
@@ -46,7 +47,12 @@ export function createFolderEvents({ depth, wake, onError }: FolderEventsOptions
       ignoreInitial: true,
       followSymlinks: true,
       depth,
-      ignored: (path, stats) => /(^|[\\/])(\.git|node_modules)$/.test(path) || (stats?.isFile() ?? false),
+      ignored: (path, stats) =>
+        (stats?.isFile() ?? false) ||
+        basename(path) === 'node_modules' ||
+        isPrivateName(basename(path), 'folder') ||
+        // What the registry writes there itself would wake it again and again.
+        isReserved(path),
     });
     // What happened before the watches were in place is found by looking once more.
     trees.on('ready', wake);

@@ -3,9 +3,9 @@ import type { Proposal, ProposalFigures, ProposalStats, Revision } from './types
 
 /** Proposals as a table for people; control characters are shown. @param width - Columns of the terminal. */
 export function describeProposals(proposals: readonly Proposal[], width?: number): string {
-  const rows = proposals.map(({ id, state, kind, skill_id, path, author, created, checks, problem }) => [
+  const rows = proposals.map(({ id, state, kind, skill_id, path, author, created, checks, problem, purged }) => [
     id,
-    problem === undefined ? state : `${state} (file unusable)`,
+    purged ? `${state}, purged` : problem === undefined ? state : `${state} (file unusable)`,
     kind === 'update' ? `${skill_id}/${path}` : `${kind} ${skill_id}`,
     author,
     created.slice(0, 16).replace('T', ' '),
@@ -17,16 +17,17 @@ export function describeProposals(proposals: readonly Proposal[], width?: number
 /** One proposal, whole, for people. */
 export function describeProposal(proposal: Proposal): string {
   const { id, state, kind, skill_id, source, path, author, model, created, diff, justification, evidence } = proposal;
-  const { checks, recommendations, decision, conflict, problem, file } = proposal;
+  const { checks, recommendations, decision, conflict, problem, file, purged } = proposal;
   const decided = decision
     ? ` by ${decision.by} at ${decision.at}${decision.reason ? `: ${decision.reason}` : ''}`
     : '';
+  const head = [
+    `${id}  ${state}${decided}`,
+    `${kind} ${skill_id}/${path} (source ${source}), by ${author}${model ? ` with ${model}` : ''}, ${created}`,
+  ];
+  if (purged) return printable([...head, `Its texts were purged by ${purged.by} at ${purged.at}.`].join('\n'));
   const parts = [
-    [
-      `${id}  ${state}${decided}`,
-      `${kind} ${skill_id}/${path} (source ${source}), by ${author}${model ? ` with ${model}` : ''}, ${created}`,
-      file,
-    ].join('\n'),
+    [...head, file].join('\n'),
     ...(problem === undefined ? [] : [`Its file was edited and cannot be used: ${problem}`]),
     ...(diff ? [diff.trimEnd()] : []),
     `Justification\n${indent(justification)}`,

@@ -12,6 +12,7 @@ export type HistoryErrorCode =
   | 'PROPOSAL_DUPLICATE'
   | 'PROPOSAL_FILE_INVALID'
   | 'PROPOSAL_NOT_FOUND'
+  | 'PROPOSAL_NOT_REJECTED'
   | 'PROPOSAL_NO_CHANGE'
   | 'PROPOSAL_STALE'
   | 'REVISION_INCOMPLETE'
@@ -94,6 +95,21 @@ export function proposalAmbiguous(wanted: string, matching: readonly string[]): 
 export function proposalDecided(id: string, state: string, by: string, at: string): HistoryError {
   const message = `The proposal ${id} has been ${state} by ${by} at ${at}; a decision is not taken twice.`;
   return new CodedError('PROPOSAL_DECIDED', message, { id, state, by, at });
+}
+
+export function proposalNotRejected(id: string, state: string): HistoryError {
+  const why =
+    state === 'approved'
+      ? 'its text is part of the history of the skill; roll back, and remove it from there by hand.'
+      : 'reject it first.';
+  return new CodedError(
+    'PROPOSAL_NOT_REJECTED',
+    `The proposal ${id} is ${state}, and only rejected ones are purged: ${why}`,
+    {
+      id,
+      state,
+    },
+  );
 }
 
 export function proposalStale(id: string, reason: string, conflict: string): HistoryError {

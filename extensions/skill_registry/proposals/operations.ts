@@ -128,8 +128,8 @@ function make(operation: Operation, { database, dataDir, onStep }: OperationSurr
 /** What is there now is the revision, and counts. */
 function commit(operation: Operation, { database, maxBytes, onCommit, dataDir }: OperationSurroundings): Revision {
   const { place, kind, by, at, reason, proposal, target, move } = operation;
-  const folder = move?.direction === 'out' ? join(dataDir, move.folder) : folderOf(place);
-  const tree = readFolderTree(folder, maxBytes);
+  const isArchived = move?.direction === 'out';
+  const tree = readFolderTree(isArchived ? join(dataDir, move.folder) : folderOf(place), maxBytes, isArchived);
   return database.transaction(() => {
     const note = { kind, by, at, reason, proposal, target };
     const revision = addRevision(database, place.key, place.skillId, tree, note);
@@ -239,7 +239,7 @@ function folderMove(
   { direction, folder }: NonNullable<Operation['move']>,
   dataDir: string,
 ): FolderMove {
-  const archive = { base: dataDir, path: folder };
+  const archive = { base: dataDir, path: folder, own: true };
   const skill = { base: place.base, path: place.below };
   const temporary = `${TEMPORARY}${id}`;
   return direction === 'out' ? { from: skill, to: archive, temporary } : { from: archive, to: skill, temporary };

@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { basename, isAbsolute, join, relative, resolve, sep } from 'node:path';
-import { isInside } from 'skill-registry/kernel';
+import { isInside, isReserved } from 'skill-registry/kernel';
 import type { Skill } from '../api.ts';
 import type { ValidationProfile } from '../config.ts';
 import { TEMPORARY } from '../sources/find-skill-files.ts';
@@ -42,7 +42,7 @@ export function placeOfSkill(skill: Skill, sources: readonly SkillSource[], root
 
 /** Where a skill that does not exist yet would be made: the first source that may be written. @throws SOURCE_NOT_WRITABLE. */
 export function placeForNew(skillId: string, sources: readonly SkillSource[], root: string): Place {
-  const source = sources.find(({ writing }) => writing);
+  const source = sources.find(({ writing }) => writing && !isReserved(futureRealPath(writing.folder)));
   if (!source?.writing) {
     const known = sources.map(({ id }) => id).join(', ') || 'none';
     throw sourceNotWritable(skillId, known, 'no source may be written; add a folder ({ path: skills }) to sources.');

@@ -30,7 +30,7 @@ export type ProposalText = { readonly text: string | undefined } | { readonly pr
 export function readProposalText(dataDir: string, row: Pick<ProposalRow, 'id'>): ProposalText {
   const path = proposalPath(row);
   try {
-    return { text: readContained(dataDir, path, MAX_BYTES).toString('utf8') };
+    return { text: readContained(dataDir, path, MAX_BYTES, { own: true }).toString('utf8') };
   } catch (error) {
     if (isCodedError(error, 'RESOURCE_NOT_FOUND') && !isAnything(join(dataDir, path))) return { text: undefined };
     if (isCodedError(error, 'PATH_TRAVERSAL'))
@@ -116,10 +116,11 @@ function isAnything(path: string): boolean {
 function writeFile(dataDir: string, row: ProposalRow, text: string, onStep: (step: FileStep) => void): void {
   const temporary = `${TEMPORARY}${row.id}`;
   try {
-    removeContained(dataDir, `proposals/${temporary}`);
+    removeContained(dataDir, `proposals/${temporary}`, { own: true });
   } catch {
     // No crash has left one.
   }
-  writeContained(dataDir, proposalPath(row), text, { temporary, onTemporary: () => onStep('file-temporary') });
+  const onTemporary = (): void => onStep('file-temporary');
+  writeContained(dataDir, proposalPath(row), text, { own: true, temporary, onTemporary });
   onStep('file-written');
 }

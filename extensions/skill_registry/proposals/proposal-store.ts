@@ -57,7 +57,8 @@ export type EventKind =
   | 'stale'
   | 'merged'
   | 'approved'
-  | 'rejected';
+  | 'rejected'
+  | 'purged';
 
 /** @throws NOT_TEXT for a NUL character: some versions of Node would show a reviewer only what stands before it. */
 export function insertProposal(database: SqliteDatabase, row: NewProposal): void {
@@ -143,6 +144,12 @@ export function rowsAfter(database: SqliteDatabase, seq: number): readonly Propo
   return database.prepare('SELECT * FROM proposal WHERE seq > ? ORDER BY seq').all(seq) as ProposalRow[];
 }
 
+/** Who has taken the texts out of a proposal, and when; null while they are there. */
+export function purgeOf(database: SqliteDatabase, id: string): Proposal['purged'] {
+  const row = database.prepare("SELECT by, at FROM proposal_event WHERE proposal = ? AND kind = 'purged'").get(id);
+  return (row as Proposal['purged'] | undefined) ?? null;
+}
+
 export function proposalOf(database: SqliteDatabase, row: ProposalRow, file: string, problem?: string): Proposal {
   const { id, state, kind, skill_id, source, path, base, diff, justification, evidence, conflict } = row;
   const { author, model, created, revision, decided_by: by, decided_at: at, decision_reason: reason } = row;
@@ -152,6 +159,7 @@ export function proposalOf(database: SqliteDatabase, row: ProposalRow, file: str
     checks: JSON.parse(row.checks) as Check[],
     recommendations: recommendationsOf(database, id),
     decision: by === null || at === null ? null : { by, at, reason },
+    purged: state === 'rejected' ? purgeOf(database, id) : null,
     ...(problem === undefined ? {} : { problem }),
   };
 }

@@ -2,6 +2,7 @@ import type { TurnContext } from 'skill-registry/kernel';
 import { approve, recommend, reject } from './decide.ts';
 import { findRow, newestSeq, type ProposalRow, proposalOf, proposalRows, rowsAfter } from './proposal-store.ts';
 import { type RetrievalEffect, submit } from './propose.ts';
+import { purge } from './purge.ts';
 import { proposalStats } from './stats.ts';
 import { fileOf, takeEdits } from './take-edits.ts';
 import type { Shelf } from './targets.ts';
@@ -41,6 +42,7 @@ export function createProposals(shelf: Shelf, writer: Writer, retrieval?: Retrie
     approve: (id, actor) => approve(shelf, writer, id, actor, retrieval),
     reject: (id, actor) => reject(shelf, writer, id, actor, retrieval),
     recommend: (id, verdict, actor) => recommend(shelf, writer, id, verdict, actor, retrieval),
+    purge: (ids, actor) => purge(writer, ids, actor, shelf.caches),
     stats: async () => proposalStats(writer.hasHistory() ? writer.database() : undefined),
     onArrival(listener) {
       listeners.add(listener);

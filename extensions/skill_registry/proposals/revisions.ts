@@ -1,3 +1,4 @@
+import { isPrivatePath } from 'skill-registry/kernel';
 import type { SqliteDatabase } from '../open-database.ts';
 import { getBlob, putBlob } from './blobs.ts';
 import { revisionNotFound } from './errors.ts';
@@ -95,5 +96,7 @@ interface RevisionRow {
 }
 
 function revisionOf({ number, digest, skill_id, kind, at, by, reason, proposal, tree }: RevisionRow): Revision {
-  return { number, digest, skill_id, kind, at, by, reason, proposal, files: JSON.parse(tree) as RevisionFile[] };
+  // An older version kept everything: it is neither shown nor brought back.
+  const files = (JSON.parse(tree) as RevisionFile[]).filter(({ path }) => !isPrivatePath(path));
+  return { number, digest, skill_id, kind, at, by, reason, proposal, files };
 }

@@ -27,12 +27,14 @@ export function isPassing(path: string): boolean {
 }
 
 /**
- * The files the history keeps of a skill: all regular ones, at most `MOST_FILES`, SKILL.md always among them. Not in .git and
- * node_modules.
+ * The files the history keeps of a skill: all regular ones, at most `MOST_FILES`, SKILL.md always among them. Not in
+ * node_modules, and not what is never read (`listContained`).
  *
- * @param folder - Absolute, real. @throws PATH_TRAVERSAL when a link has taken its place, RESOURCE_NOT_FOUND.
+ * @param folder - Absolute, real.
+ * @param own - It lies in a folder of the registry's own. Default: false.
+ * @throws PATH_TRAVERSAL when a link has taken its place, RESOURCE_NOT_FOUND.
  */
-export function recordedFiles(folder: string): readonly ResourceInfo[] {
+export function recordedFiles(folder: string, own = false): readonly ResourceInfo[] {
   const files: ResourceInfo[] = [];
   let folders = 0;
   const visit = (entries: ReturnType<typeof listContained>, below: string, depth: number): void => {
@@ -42,12 +44,12 @@ export function recordedFiles(folder: string): readonly ResourceInfo[] {
       if (kind === 'file' && !isPassing(path) && files.length < MOST_FILES) files.push({ path, size });
     }
     for (const { name, kind } of entries) {
-      if (kind !== 'directory' || name === '.git' || name === 'node_modules') continue;
+      if (kind !== 'directory' || name === 'node_modules') continue;
       if (depth >= MAX_DEPTH || folders >= MOST_FILES || files.length >= MOST_FILES) return;
-      visit(entriesBelow(folder, below + name), `${below}${name}/`, depth + 1);
+      visit(entriesBelow(folder, below + name, own), `${below}${name}/`, depth + 1);
     }
   };
-  const root = listContained(folder, '');
+  const root = listContained(folder, '', { own });
   const isFirst = ({ name }: { readonly name: string }): boolean => name.toLowerCase() === 'skill.md';
   visit([...root.filter(isFirst), ...root.filter((entry) => !isFirst(entry))], '', 0);
   return files;
@@ -56,12 +58,12 @@ export function recordedFiles(folder: string): readonly ResourceInfo[] {
 /**
  * Reads the files the history keeps of a folder.
  *
- * @param maxBytes - Of larger ones only the size is taken. @throws as `recordedFiles`.
+ * @param maxBytes - Of larger ones only the size is taken. @param own - As of `recordedFiles`. @throws as that.
  */
-export function readFolderTree(folder: string, maxBytes: number): SkillTree {
+export function readFolderTree(folder: string, maxBytes: number, own = false): SkillTree {
   return treeOf(
-    recordedFiles(folder).flatMap(({ path, size }) => {
-      const bytes = size <= maxBytes ? read(() => readContained(folder, path, maxBytes)) : null;
+    recordedFiles(folder, own).flatMap(({ path, size }) => {
+      const bytes = size <= maxBytes ? read(() => readContained(folder, path, maxBytes, { own })) : null;
       return bytes === undefined ? [] : [{ path, size, mode: modeOf(join(folder, path)), bytes }];
     }),
   );
@@ -105,9 +107,9 @@ function treeIfThere(folder: string, maxBytes: number): SkillTree | undefined {
 }
 
 /** Nothing for a folder that has gone or may not be read. */
-function entriesBelow(folder: string, below: string): ReturnType<typeof listContained> {
+function entriesBelow(folder: string, below: string, own: boolean): ReturnType<typeof listContained> {
   try {
-    return listContained(folder, below);
+    return listContained(folder, below, { own });
   } catch {
     return [];
   }

@@ -7,7 +7,15 @@ import { digestOf, getBlob, putBlob } from './blobs.ts';
 import { proposalNotFound } from './errors.ts';
 import { type ProposalEdit, readProposalFile } from './proposal-file.ts';
 import { documentOf, isEdited, proposalPath, readProposalText } from './proposal-files.ts';
-import { addEvent, findRow, markFileDue, openDuplicate, type ProposalRow, updateProposal } from './proposal-store.ts';
+import {
+  addEvent,
+  findRow,
+  markFileDue,
+  openDuplicate,
+  type ProposalRow,
+  purgeOf,
+  updateProposal,
+} from './proposal-store.ts';
 import { checksOf, checkValid, type RetrievalEffect } from './propose.ts';
 import { placeOfRow } from './row-place.ts';
 import { bytesAt, checkSize, type Shelf } from './targets.ts';
@@ -52,6 +60,8 @@ export async function takeEdits(
     }
     if (!isEdited(database, row, text)) return { row, text };
     if (!isUndecided) {
+      // Of what was purged nothing is kept again.
+      if (purgeOf(database, row.id)) return { row, text };
       // Too late: what was written is kept, and the file says again what was decided.
       await put(() => markFileDue(writer.database(), row.id));
       return { row, text };

@@ -1,6 +1,8 @@
 import { lstatSync } from 'node:fs';
 import {
+  assertWritable,
   CodedError,
+  holdsReserved,
   isCodedError,
   isInside,
   readContained,
@@ -23,6 +25,8 @@ import { isPassing } from './skill-tree.ts';
 export interface Shelf {
   /** Absolute. */
   readonly root: string;
+  /** What is made anew from skills and proposals; it may hold words of both. */
+  readonly caches: readonly string[];
   readonly limits: SkillRegistryConfig['limits'];
   readonly writes: SkillRegistryConfig['writes'];
   snapshot(): Snapshot;
@@ -66,15 +70,18 @@ export function newPlace(shelf: Shelf, skillId: string): Place {
   if (known) throw skillExists(skillId, `source ${known.source}`);
   const place = placeForNew(skillId, shelf.sources(), shelf.root);
   if (isThere(place)) throw skillExists(skillId, 'its folder is there, though no skill was read from it');
+  assertWritable(place.base, [place.below, place.skillFile]);
   const above = [...shelf.snapshot().byQualifiedId.values()].find(({ dir }) => dir && isInside(place.base, dir));
   if (above)
     throw sourceNotWritable(skillId, place.source, `it is the skill "${above.id}", and below a skill none is found.`);
   return place;
 }
 
-/** @throws INVALID_ARGUMENT when the skill is the folder of its source. */
-export function assertRemovable({ below }: Place): void {
-  if (below === '') throw invalidArgument('This skill is the folder of its source, which cannot be moved away.');
+/** @throws INVALID_ARGUMENT when the skill is the folder of its source, or has the registry's own files in it. */
+export function assertRemovable(place: Place): void {
+  if (place.below === '') throw invalidArgument('This skill is the folder of its source, which cannot be moved away.');
+  if (holdsReserved(folderOf(place)))
+    throw invalidArgument('The registry keeps its own files in this skill, so it cannot be moved away.');
 }
 
 export function isThere(place: Place): boolean {
@@ -84,13 +91,16 @@ export function isThere(place: Place): boolean {
 /**
  * A path of a skill's file as it is kept: without `.` segments, SKILL.md as it is written there.
  *
- * @throws PATH_TRAVERSAL, INVALID_ARGUMENT.
+ * @throws PATH_TRAVERSAL; INVALID_ARGUMENT, also for what is never written (`assertWritable`).
  */
-export function filePath(path: string, { skillFile }: Pick<Place, 'skillFile'>): string {
+export function filePath(path: string, place: Place): string {
+  const { skillFile } = place;
   if (/\/\.?$/.test(path)) throw invalidArgument(`"${path.slice(0, 200)}" names a folder; give a file.`);
   const segments = relativeSegments(path);
+  // Refused before anybody is asked to review it.
   const tool = segments.find(isToolFolder);
   if (tool) throw invalidArgument(`Nothing is written below ${tool}: it belongs to a tool.`);
+  assertWritable(folderOf(place), segments);
   const joined = segments.join('/');
   if (isPassing(joined))
     throw invalidArgument(`"${joined.slice(0, 200)}" is a name for leftovers, which no history keeps.`);

@@ -63,6 +63,8 @@ export interface Proposal {
   readonly decision: { readonly by: string; readonly at: string; readonly reason: string | null } | null;
   /** The revision it made. */
   readonly revision: number | null;
+  /** Who has taken its texts away, and when; its file has gone then. Else null. */
+  readonly purged: { readonly by: string; readonly at: string } | null;
   readonly file: string;
   /** Why its file, which somebody has edited, cannot be used; such a proposal cannot be decided. */
   readonly problem?: string;
@@ -76,6 +78,14 @@ export interface Decision {
   readonly revision: number | null;
   /** The text had changed since, and both changes were merged. */
   readonly merged: boolean;
+}
+
+export interface PurgedProposal {
+  readonly proposal_id: string;
+  readonly skill_id: string;
+  readonly purged: { readonly by: string; readonly at: string };
+  /** How many of its contents stay, because a revision of a skill or another proposal has the very same. */
+  readonly shared: number;
 }
 
 export interface ProposalFigures {
@@ -150,6 +160,16 @@ export interface Proposals {
   reject(id: string, actor: Actor & { readonly reason: string }): Promise<Decision>;
   /** Decides nothing. @throws PROPOSAL_NOT_FOUND, PROPOSAL_DECIDED, INVALID_ARGUMENT. */
   recommend(id: string, verdict: Recommendation['verdict'], actor: Actor & { readonly reason: string }): Promise<void>;
+  /**
+   * Takes all texts of rejected proposals out of the history, with their files, so that no file below `data/` has the bytes: diff,
+   * justification, evidence, checks, recommendations, reasons. The row stays. Skills, open and approved proposals stay as they
+   * are; the cache is removed, and `history.db` written anew, which takes as long as it is large.
+   *
+   * @param ids - At least one. Those that are purged already are looked for again.
+   * @throws PROPOSAL_NOT_FOUND, PROPOSAL_NOT_REJECTED; HISTORY_BUSY when another process keeps some of it, which ends with a
+   *   second call; INVALID_ARGUMENT, WRITE_FAILED, HISTORY_DAMAGED.
+   */
+  purge(ids: readonly string[], actor: Pick<Actor, 'by'>): Promise<readonly PurgedProposal[]>;
   stats(): Promise<ProposalStats>;
   /** Told of every proposal that arrives, also by another process while the registry watches. @returns unsubscribes. */
   onArrival(listener: (proposal: Proposal) => void): () => void;

@@ -1,8 +1,8 @@
-import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { privateFile } from 'skill-registry/kernel';
 import { openSqlite } from '../../../lib/sqlite/index.ts';
-import { fileIdentity, type SqliteDatabase } from '../open-database.ts';
+import { fileIdentity, type SqliteDatabase, storeFolder } from '../open-database.ts';
 import { historyBusy } from './errors.ts';
 import { historyError, sqliteRefusal } from './history-error.ts';
 
@@ -39,7 +39,8 @@ export function createWriteLock(file: string, waitSeconds: number = WAIT_SECONDS
     }
     if (!database) {
       try {
-        mkdirSync(dirname(file), { recursive: true });
+        storeFolder(dirname(file));
+        privateFile(file);
         database = openSqlite(file, 0);
       } catch (error) {
         throw historyError(file, error, file);

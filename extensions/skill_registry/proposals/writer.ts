@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, realpathSync } from 'node:fs';
+import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { isCodedError, type Problem, readContained } from 'skill-registry/kernel';
 import { hasUnfinished } from '../history-database.ts';
-import type { SqliteDatabase } from '../open-database.ts';
+import { type SqliteDatabase, storeFolder } from '../open-database.ts';
 import { putBlob } from './blobs.ts';
 import { changeUnfinished, type Unfinished } from './errors.ts';
 import { historyError } from './history-error.ts';
@@ -88,7 +88,7 @@ export function createWriter(options: WriterOptions): Writer {
   let unfinished: readonly Unfinished[] = [];
   let dueFiles: readonly Problem[] = [];
   const surroundings = (database: SqliteDatabase) => {
-    mkdirSync(options.dataDir, { recursive: true });
+    storeFolder(options.dataDir);
     return {
       database,
       dataDir: realpathSync(options.dataDir),

@@ -1,10 +1,11 @@
-import { type Problem, withDeadline, z } from 'skill-registry/kernel';
+import { assertReadable, type Problem, withDeadline, z } from 'skill-registry/kernel';
 import type { PackScopes, Skill } from '../api.ts';
 import { foldLine } from '../skill/text.ts';
 import { underSource } from './group-source.ts';
+import { withoutPrivate } from './list-files.ts';
 import { createOwnSkills } from './own-skills.ts';
 import { isUsableId } from './slug.ts';
-import type { SkillSource } from './source.ts';
+import type { SkillListing, SkillSource } from './source.ts';
 
 /** A scan of somebody else's source that takes longer has failed; the catalog keeps what it had of it. */
 const SCAN_MS = 10_000;
@@ -16,6 +17,10 @@ const SCAN_MS = 10_000;
  */
 export function adoptSource(source: SkillSource, id: string, scanMs: number = SCAN_MS): SkillSource {
   const own = createOwnSkills<Skill>();
+  const listing = (skill: Skill): SkillListing => {
+    const found = own.find(skill);
+    return withoutPrivate(found ? attempt(() => resourcesShape.parse(source.resources(found)), []) : []);
+  };
   return {
     id,
     kind: foldLine(String(source.kind)),
@@ -40,11 +45,12 @@ export function adoptSource(source: SkillSource, id: string, scanMs: number = SC
       return scan;
     },
     readSkill: (skill, maxBytes) => source.readSkill(own.get(skill), maxBytes),
-    resources: (skill) => {
-      const found = own.find(skill);
-      return found ? attempt(() => resourcesShape.parse(source.resources(found)), []) : [];
+    resources: (skill) => listing(skill).files,
+    listing,
+    readResource(skill, path, maxBytes) {
+      assertReadable(path.split('/'), path);
+      return source.readResource(own.get(skill), path, maxBytes);
     },
-    readResource: (skill, path, maxBytes) => source.readResource(own.get(skill), path, maxBytes),
     watchFolders: () => attempt(() => z.array(z.string()).parse(source.watchFolders()), []),
     scopes: () => attempt(() => scopesShape.parse(source.scopes?.()), undefined),
     contains: (path) => attempt(() => source.contains(path) === true, false),

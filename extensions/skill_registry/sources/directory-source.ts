@@ -10,10 +10,11 @@ import { makeSkill, type SkillPlace } from './make-skill.ts';
 import { createOwnSkills } from './own-skills.ts';
 import { pathBelow } from './path-below.ts';
 import { futureRealPath, realPathOf } from './real-path.ts';
+import { reservedSource } from './reserved.ts';
 import type { SkillFileCache } from './skill-file-cache.ts';
 import { createSkillFileReader, type ReadSkillFile } from './skill-files.ts';
 import { isUsableId, quotedName } from './slug.ts';
-import type { SkillSource, SourceScan } from './source.ts';
+import type { SkillListing, SkillSource, SourceScan } from './source.ts';
 
 export interface DirectorySourceOptions {
   readonly id: string;
@@ -38,7 +39,7 @@ export interface DirectorySourceOptions {
 
 const MAX_RESOURCES = 512;
 
-/** Skills below a folder. Problems: SOURCE_MISSING, SKILL_ID_INVALID, and those of finding and of reading. */
+/** Skills below a folder. Problems: SOURCE_MISSING, SOURCE_RESERVED, SKILL_ID_INVALID, and those of finding and of reading. */
 export function createDirectorySource(options: DirectorySourceOptions): SkillSource {
   const { id, root, allowOutside, base = root, within, optional = false, ignoreFiles = false } = options;
   const { validation: profile, cache } = options;
@@ -61,6 +62,13 @@ export function createDirectorySource(options: DirectorySourceOptions): SkillSou
     made.add(read, skill);
     return skill;
   };
+  const listing = (skill: Skill): SkillListing => {
+    const place = own.find(skill);
+    if (!place) return { files: [], leftOut: 0 };
+    const skillFile = basename(place.file);
+    const { files, leftOut } = filesBelow(place.dir);
+    return { files: files.filter(({ path }) => path !== skillFile).slice(0, MAX_RESOURCES), leftOut };
+  };
   return {
     id,
     kind: 'directory',
@@ -76,14 +84,11 @@ export function createDirectorySource(options: DirectorySourceOptions): SkillSou
         return { skills: [], problems: optional ? [] : [missing(root)] };
       }
       const boundary = realPathOf(within ?? root) ?? realRoot;
-      if (!allowOutside && !isInside(realRoot, boundary)) {
-        own.replace(new Map());
-        return { skills: [], problems: [outsideOf(root, realRoot, boundary)] };
-      }
-      if (statSync(realRoot, { throwIfNoEntry: false })?.isDirectory() === false) {
+      const refusal = refusalOf(root, realRoot, allowOutside ? undefined : boundary);
+      if (refusal) {
         outside = [];
         own.replace(new Map());
-        return { skills: [], problems: [noFolder(root)] };
+        return { skills: [], problems: [refusal] };
       }
       const found = await findSkillFiles({
         root,
@@ -117,14 +122,8 @@ export function createDirectorySource(options: DirectorySourceOptions): SkillSou
       const { realFile } = own.get(skill);
       return readContained(dirname(realFile), basename(realFile), maxBytes);
     },
-    resources: (skill) => {
-      const place = own.find(skill);
-      if (!place) return [];
-      const skillFile = basename(place.file);
-      return filesBelow(place.dir)
-        .filter(({ path }) => path !== skillFile)
-        .slice(0, MAX_RESOURCES);
-    },
+    resources: (skill) => listing(skill).files,
+    listing,
     readResource: (skill, path, maxBytes) => readContained(own.get(skill).dir, path, maxBytes),
     watchFolders: () => [root, ...outside],
     contains: (path) => [futureRealPath(root), ...outside].some((place) => isInside(path, place)),
@@ -162,6 +161,14 @@ function placeOf(file: FoundSkillFile, source: string, id: string, base: string)
 function unusableId(file: FoundSkillFile, id: string): Problem {
   const message = `The directory name ${quotedName(id)} is the id and may hold no backtick, colon, control or invisible character, and no odd white space. Rename it.`;
   return { code: 'SKILL_ID_INVALID', severity: 'error', file: join(file.dir, file.fileName), message };
+}
+
+/** Why nothing is looked for in a folder. @param boundary - It must not leave this one. */
+function refusalOf(root: string, realRoot: string, boundary: string | undefined): Problem | undefined {
+  if (boundary !== undefined && !isInside(realRoot, boundary)) return outsideOf(root, realRoot, boundary);
+  const reserved = reservedSource(root, realRoot);
+  if (reserved) return reserved;
+  return statSync(realRoot, { throwIfNoEntry: false })?.isDirectory() === false ? noFolder(root) : undefined;
 }
 
 function outsideOf(root: string, realRoot: string, boundary: string): Problem {

@@ -7,6 +7,7 @@ import { makeSkill } from './make-skill.ts';
 import { createOwnSkills } from './own-skills.ts';
 import { pathBelow } from './path-below.ts';
 import { futureRealPath, realPathOf } from './real-path.ts';
+import { reservedSource } from './reserved.ts';
 import type { SkillFileCache } from './skill-file-cache.ts';
 import { createSkillFileReader } from './skill-files.ts';
 import { isUsableId, quotedName } from './slug.ts';
@@ -42,6 +43,8 @@ export function createFileSource(options: FileSourceOptions): SkillSource {
     const boundary = within === undefined ? undefined : (realPathOf(within) ?? within);
     if (boundary !== undefined && !isInside(realFile, boundary))
       return { problems: [outside(file, realFile, boundary)] };
+    const reserved = reservedSource(file, realFile);
+    if (reserved) return { problems: [reserved] };
     if (!stats.isFile()) return { problems: [noFile(file, stats.isDirectory())] };
     const skillId = basename(file).replace(/\.md$/i, '');
     if (!isUsableId(skillId)) return { problems: [unusable(file, skillId)] };

@@ -1,6 +1,6 @@
 import { type Dirent, lstatSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { join, sep } from 'node:path';
-import { isInside, type Problem } from 'skill-registry/kernel';
+import { isInside, isPrivateName, isPrivatePath, isReserved, type Problem } from 'skill-registry/kernel';
 import type { IgnoreRules } from './ignore-files.ts';
 import { futureRealPath, realPathOf } from './real-path.ts';
 import { type SeenFile, seenFile } from './seen-file.ts';
@@ -38,8 +38,8 @@ export interface FoundSkillFiles {
   readonly problems: readonly Problem[];
 }
 
-/** Never descended into: what is in there belongs to tools, and there is a lot of it. */
-const SKIPPED = new Set(['.archive', '.git', 'node_modules']);
+/** Never descended into, as what has a private name: what is in there belongs to tools, and there is a lot of it. */
+const SKIPPED = new Set(['.archive', 'node_modules']);
 
 /** How the names of files and folders begin that are there only while a skill is changed. No skill is found in them. */
 export const TEMPORARY = '.skill-registry-';
@@ -53,7 +53,7 @@ export function isSkillFileName(name: string): boolean {
  * Walks a folder for skills, in order of path. A directory with a SKILL.md is one skill and is not descended further; the
  * root itself may be one. The same real directory is found once, so circles of links end.
  *
- * Problems: SCAN_DEPTH_EXCEEDED, SYMLINK_OUTSIDE, SYMLINK_BROKEN, DIRECTORY_UNREADABLE, SKILL_FILE_CASE.
+ * Problems: SCAN_DEPTH_EXCEEDED, SOURCE_RESERVED, SYMLINK_OUTSIDE, SYMLINK_BROKEN, DIRECTORY_UNREADABLE, SKILL_FILE_CASE.
  *
  * @throws what `readdir` throws for the root itself.
  */
@@ -77,7 +77,8 @@ export async function findSkillFiles(options: FindOptions): Promise<FoundSkillFi
   };
   /** Looks at one folder. @returns those below it that are to be looked at as well. */
   const visit = ({ dir, realDir, depth, rules }: Folder): readonly Folder[] => {
-    if (visited.has(realDir)) return [];
+    // What the registry keeps for itself lies in many a root, and nobody means it.
+    if (visited.has(realDir) || isReserved(realDir)) return [];
     visited.add(realDir);
     // Ignore files may name the very SKILL.md, so then the folder has to be listed.
     const realFile = below(realDir, EXACT);
@@ -132,7 +133,7 @@ export async function findSkillFiles(options: FindOptions): Promise<FoundSkillFi
 // --- internal ---
 
 function isSkipped(name: string): boolean {
-  return SKIPPED.has(name) || name.startsWith(TEMPORARY);
+  return SKIPPED.has(name) || name.startsWith(TEMPORARY) || isPrivateName(name, 'folder');
 }
 
 const EXACT = 'SKILL.md';
@@ -213,6 +214,10 @@ function linkedFolder(path: string, walk: Walk): string | undefined {
 function follow(link: string, { realRoot, boundary, allowOutside, outside, problems }: Walk): string | undefined {
   const real = realPathOf(link);
   const target = real ?? futureRealPath(link);
+  if (isReserved(target) || isPrivatePath(isInside(target, realRoot) ? target.slice(realRoot.length) : target)) {
+    problems.push(leadsToPrivate(link));
+    return undefined;
+  }
   const isAllowed = allowOutside || isInside(target, boundary);
   if (isAllowed && !isInside(target, realRoot)) outside.add(target);
   if (real !== undefined && isAllowed) return real;
@@ -237,6 +242,12 @@ function leadsOut(path: string): Problem {
   const message =
     'This link leads out of its source and was not followed. Set allow_outside: true for the source to allow it.';
   return { code: 'SYMLINK_OUTSIDE', severity: 'error', file: path, message };
+}
+
+function leadsToPrivate(path: string): Problem {
+  const message =
+    'This link leads to what is never read: data/ of the root, .env, .git, .ssh or a private key. Remove the link.';
+  return { code: 'SOURCE_RESERVED', severity: 'error', file: path, message };
 }
 
 function brokenLink(path: string): Problem {

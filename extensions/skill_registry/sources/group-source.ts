@@ -1,6 +1,7 @@
 import { describeError, type Problem } from 'skill-registry/kernel';
 import type { Skill } from '../api.ts';
 import type { SkillRegistryConfig } from '../config.ts';
+import { listingOf } from './list-files.ts';
 import { createOwnSkills } from './own-skills.ts';
 import type { SkillSource } from './source.ts';
 
@@ -63,6 +64,10 @@ export function createGroupSource(options: GroupSourceOptions): SkillSource {
     resources: (skill) => {
       const found = own.find(skill);
       return found ? found.member.resources(found.original) : [];
+    },
+    listing: (skill) => {
+      const found = own.find(skill);
+      return found ? listingOf(found.original, found.member) : { files: [], leftOut: 0 };
     },
     readResource: (skill, path, maxBytes) => {
       const { member, original } = own.get(skill);

@@ -1,8 +1,16 @@
 import { createHash } from 'node:crypto';
-import { type Problem, relativeSegments, resourceNotFound, resourceTooLarge, yamlPackage } from 'skill-registry/kernel';
+import {
+  assertReadable,
+  type Problem,
+  relativeSegments,
+  resourceNotFound,
+  resourceTooLarge,
+  yamlPackage,
+} from 'skill-registry/kernel';
 import type { ResourceInfo, Skill } from '../api.ts';
 import { parseSkill } from '../skill/parse-skill.ts';
 import { foldLine } from '../skill/text.ts';
+import { withoutPrivate } from './list-files.ts';
 import { createOwnSkills } from './own-skills.ts';
 import { isUsableId, quotedName, slugOf } from './slug.ts';
 import type { SkillSource } from './source.ts';
@@ -62,9 +70,11 @@ export function createInlineSource({ id, skills, file }: InlineSourceOptions): S
       const inline = own.get(skill);
       return atMost(maxBytes, Buffer.from(textOf(slugOf(inline.name), inline)), skill.id);
     },
-    resources: (skill) => listFiles(own.find(skill)),
+    resources: (skill) => withoutPrivate(listFiles(own.find(skill))).files,
+    listing: (skill) => withoutPrivate(listFiles(own.find(skill))),
     readResource(skill, path, maxBytes) {
       const wanted = relativeSegments(path).join('/');
+      assertReadable(wanted.split('/'), path);
       const text = Object.entries(own.get(skill).files ?? {}).find(([name]) => name === wanted)?.[1];
       if (text === undefined) throw resourceNotFound(path);
       return atMost(maxBytes, Buffer.from(text), path);

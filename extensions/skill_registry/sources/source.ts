@@ -19,6 +19,8 @@ export interface SkillSource {
   readSkill(skill: Skill, maxBytes: number): Buffer;
   /** Files beside SKILL.md by path, at most 512. */
   resources(skill: Skill): readonly ResourceInfo[];
+  /** `resources`, and how many others are never handed out (`SkillRegistry.leftOut`). Absent: none are left out. */
+  listing?(skill: Skill): SkillListing;
   /** @throws as `readContained` of the kernel. */
   readResource(skill: Skill, path: string, maxBytes: number): Buffer;
   /** Folders in which a change may concern this source; they need not exist. */
@@ -29,6 +31,13 @@ export interface SkillSource {
   contains(path: string): boolean;
   /** The folder in which skills may be made and changed, and whose rules they are held to. Absent: nothing is written here. */
   readonly writing?: { readonly folder: string; readonly validation: ValidationProfile };
+}
+
+/** Files of a skill beside SKILL.md. */
+export interface SkillListing {
+  readonly files: readonly ResourceInfo[];
+  /** How many files and folders are left out, because they are never handed out. */
+  readonly leftOut: number;
 }
 
 export interface SourceScan {

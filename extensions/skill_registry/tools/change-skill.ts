@@ -1,5 +1,6 @@
+import { basename } from 'node:path';
 import type { ToolCall, TurnContext } from 'skill-registry/kernel';
-import type { SkillRegistry } from '../api.ts';
+import type { ProposalReceipt, SkillRegistry } from '../api.ts';
 import { writeDenied } from '../proposals/errors.ts';
 
 /** A change an agent wants, whatever `writes` makes of it. */
@@ -35,7 +36,7 @@ export async function changeSkill(
     const what =
       kind === 'delete' ? {} : text === null ? { remove: true as const, path } : { content: text ?? '', path };
     const receipt = await registry.proposals.propose({ skill_id: skillId, kind, justification, ...what }, turn);
-    return { done: false, ...receipt };
+    return { done: false, ...receiptForModels(receipt) };
   }
   const actor = { by: turn.agentId ? `agent:${turn.agentId}` : 'unknown', reason: justification };
   const { management } = registry;
@@ -46,6 +47,11 @@ export async function changeSkill(
         ? await management.remove(skillId, actor, turn)
         : await management.write(skillId, path, content ?? null, actor, turn);
   return { done: true, revision: number };
+}
+
+/** Its file by the place it has below every root: where that lies on this machine is nothing for a model. */
+export function receiptForModels(receipt: ProposalReceipt): ProposalReceipt {
+  return { ...receipt, file: `data/skill_registry/proposals/${basename(receipt.file)}` };
 }
 
 // --- internal ---

@@ -1,4 +1,4 @@
-import { defineTool, describeError, type Tool, z } from 'skill-registry/kernel';
+import { defineTool, isCodedError, type Tool, withoutPaths, z } from 'skill-registry/kernel';
 import type { ReadSkill, SkillRegistry } from '../api.ts';
 
 /**
@@ -21,7 +21,7 @@ export function loadSkillTool(registry: Pick<SkillRegistry, 'read' | 'readResour
       try {
         skill = await registry.read(name, { audience: 'model' }, turn);
       } catch (error) {
-        const failed = { ...nothing, error: describeError(error) };
+        const failed = { ...nothing, error: describe(error) };
         return { success: true, name, body: '', available_references: [], available_scripts: [], ...failed };
       }
       const files = async (bucket: string, file: string | undefined): Promise<string | null> =>
@@ -39,13 +39,17 @@ export function loadSkillTool(registry: Pick<SkillRegistry, 'read' | 'readResour
         ];
         return { success: true, ...found, reference_content, script_content, error: null };
       } catch (error) {
-        return { success: true, ...found, ...nothing, error: describeError(error) };
+        return { success: true, ...found, ...nothing, error: describe(error) };
       }
     },
   });
 }
 
 // --- internal ---
+
+function describe(error: unknown): string {
+  return isCodedError(error) ? `${error.code}: ${withoutPaths(error)}` : withoutPaths(error);
+}
 
 function filesIn(bucket: string, { resources }: ReadSkill): readonly string[] {
   return resources.filter(({ path }) => path.startsWith(`${bucket}/`)).map(({ path }) => path.slice(bucket.length + 1));

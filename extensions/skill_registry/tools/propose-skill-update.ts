@@ -1,5 +1,6 @@
 import { defineTool, type Tool, z } from 'skill-registry/kernel';
 import type { SkillRegistry } from '../api.ts';
+import { receiptForModels } from './change-skill.ts';
 
 export function proposeSkillUpdateTool(registry: Pick<SkillRegistry, 'proposals'>): Tool {
   return defineTool({
@@ -15,6 +16,9 @@ export function proposeSkillUpdateTool(registry: Pick<SkillRegistry, 'proposals'
       justification: z.string().describe('Why the change is needed.'),
       evidence: z.string().optional().describe('What shows it: errors, failed tests, what the user said.'),
     }),
-    execute: async (input, { turn }) => ({ success: true, ...(await registry.proposals.propose(input, turn)) }),
+    execute: async (input, { turn }) => ({
+      success: true,
+      ...receiptForModels(await registry.proposals.propose(input, turn)),
+    }),
   });
 }

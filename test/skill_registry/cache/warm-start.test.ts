@@ -170,7 +170,7 @@ describe('where the cache is', () => {
   it('a folder made for it keeps the databases out of Git, and the config in', async () => {
     const root = tempFolder(TREE);
     await openWhenQuiet(root);
-    expect(readFileSync(join(root, 'data/skill_registry/.gitignore'), 'utf8')).toContain('/cache.db*');
+    expect(readFileSync(join(root, 'data/skill_registry/.gitignore'), 'utf8')).toContain('/*.db*');
   });
 
   it('it is in memory where it cannot be written, and everything works', async () => {

@@ -25,7 +25,9 @@ describe('propose_skill_update', () => {
     const { file, proposal_id } = result as unknown as { file: string; proposal_id: string };
     expect(proposal_id).toMatch(/^tea-\d{8}T\d{6}Z-[0-9a-f]{6}$/);
     expect(readdirSync(join(root, 'data/skill_registry/proposals'))).toEqual([`${proposal_id}.md`]);
-    const text = readFileSync(file, 'utf8');
+    // Told by its place below the root: where that lies is nothing for a model.
+    expect(file).toBe(`data/skill_registry/proposals/${proposal_id}.md`);
+    const text = readFileSync(join(root, file), 'utf8');
     for (const part of [
       'state: open',
       'skill: tea',

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
-import { type Problem, writeContained } from 'skill-registry/kernel';
+import type { Problem } from 'skill-registry/kernel';
 import { describe, expect, it } from 'vitest';
 import type { Skill } from '../../../extensions/skill_registry/api.ts';
 import type { SkillRegistryConfig } from '../../../extensions/skill_registry/config.ts';
@@ -163,7 +163,9 @@ type Open = () => Promise<{ root: string; source: SkillSource; tea: Skill }>;
 function describeFile(file: string, wrap: (text: string) => string, open: Open): void {
   it('sees an edit', async () => {
     const { root, source, tea } = await open();
-    writeContained(root, file, wrap(skillMd({ name: 'tea', description: 'New words.' }, 'Steep it longer.')));
+    // As editors save.
+    writeFileSync(join(root, 'new'), wrap(skillMd({ name: 'tea', description: 'New words.' }, 'Steep it longer.')));
+    renameSync(join(root, 'new'), join(root, file));
     const { skills } = await scan(source);
     const edited = skills.find(({ id }) => id === 'tea') as Skill;
     expect(edited.description).toBe('New words.');

@@ -1,0 +1,26 @@
+import { ProtocolError } from '@modelcontextprotocol/server';
+import { expect, it } from 'vitest';
+import { createSkillSource } from '../../extensions/skill_mcp/skill-source.ts';
+
+it('sends a client no path of this machine when something fails', async () => {
+  const fail = async (): Promise<never> => {
+    throw new Error("EIO: i/o error, open '/srv/secret place/skills/tea/SKILL.md'");
+  };
+  const failing = async function* (): AsyncGenerator<never> {
+    yield await fail();
+  };
+  const publication = { after: failing, find: fail, read: fail, problems: fail };
+  const source = createSkillSource(publication, 10);
+  const asked = [
+    () => source.get('skill://tea/SKILL.md', {} as never),
+    () => source.read('skill://tea/SKILL.md', {} as never),
+    () => source.readDirectory?.('skill://tea', {}, {} as never),
+    () => source.list({}, {} as never),
+    () => source.listResources?.({} as never),
+  ];
+  for (const ask of asked) {
+    const error = (await Promise.resolve(ask()).catch((caught) => caught)) as ProtocolError;
+    expect(error).toBeInstanceOf(ProtocolError);
+    expect(error.message).not.toContain('/srv');
+  }
+});

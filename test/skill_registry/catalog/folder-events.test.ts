@@ -1,0 +1,48 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { reserve } from 'skill-registry/kernel';
+import { expect, it, onTestFinished } from 'vitest';
+import { createFolderEvents } from '../../../extensions/skill_registry/catalog/folder-events.ts';
+import { type Tree, tempFolder } from '../../helpers/temp-folder.ts';
+import { waitFor } from '../../helpers/wait-for.ts';
+
+/** Folders that this process watches. */
+function watched(): number {
+  const of = (descriptor: string): number => {
+    try {
+      return readFileSync(`/proc/self/fdinfo/${descriptor}`, 'utf8').match(/^inotify wd/gm)?.length ?? 0;
+    } catch {
+      return 0;
+    }
+  };
+  return readdirSync('/proc/self/fd').reduce((sum, descriptor) => sum + of(descriptor), 0);
+}
+
+const many = (below: string): Tree => Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`${below}/${n}/x`, '']));
+
+it.skipIf(process.platform !== 'linux')(
+  'watches nothing of what the registry keeps for itself, which it writes again and again, nor of tools and secrets',
+  async () => {
+    const root = tempFolder({ 'skills/a/x': '', ...many('data/x'), ...many('.git/x'), ...many('node_modules/x') });
+    const reservation = reserve(root);
+    reservation.keep([join(root, 'data')]);
+    let wakes = 0;
+    const before = watched();
+    const wake = (): void => void wakes++;
+    const events = createFolderEvents({
+      depth: 8,
+      wake,
+      onError(error) {
+        throw error;
+      },
+    });
+    onTestFinished(async () => {
+      reservation.release();
+      await events.close();
+    });
+    events.follow([root]);
+    await waitFor('the watches', () => watched() - before >= 3);
+    await waitFor('chokidar to be ready', () => wakes > 1);
+    expect(watched() - before).toBeLessThan(10);
+  },
+);
