@@ -1,7 +1,8 @@
 import { join } from 'node:path';
-import { createSkillRegistry, type SkillRegistry } from 'skill-registry';
+import type { SkillRegistry } from 'skill-registry';
 import { runTool, type ToolResult } from 'skill-registry/kernel';
 import { workspaceTools } from '../../extensions/workspace_files/tools.ts';
+import { openRoot } from './open-registry.ts';
 import { skillMd, type Tree, tempFolder } from './temp-folder.ts';
 
 /** The file tools on a root of their own, beside a real registry. */
@@ -25,7 +26,7 @@ export async function workspace(tree: Tree = {}, config: Readonly<Record<string,
     'extensions/box/sibling/private.md': 'private',
     ...tree,
   });
-  const registry = await createSkillRegistry({ root, config: { sources: [{ path: 'skills' }], ...config } });
+  const registry = await openRoot(root, { config: { sources: [{ path: 'skills' }], ...config } });
   let restarts = 0;
   const restart = (): void => void restarts++;
   const tools = new Map(

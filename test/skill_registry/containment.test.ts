@@ -1,8 +1,9 @@
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { createSkillRegistry, type SkillRegistry } from 'skill-registry';
+import type { SkillRegistry } from 'skill-registry';
 import { runTool, type ToolResult } from 'skill-registry/kernel';
 import { describe, expect, it } from 'vitest';
+import { openRoot } from '../helpers/open-registry.ts';
 import { runCommand } from '../helpers/run-command.ts';
 import { skillMd, tempFolder, writeTree } from '../helpers/temp-folder.ts';
 import { type Attempt, FORGED, outsideFolder, SECRET, setTraps, TRAPPED, UNDECODED } from '../helpers/traps.ts';
@@ -37,7 +38,7 @@ async function trappedPlace(): Promise<Place & { readonly hasDevice: boolean }> 
 }
 
 function openRegistry({ root }: Place): Promise<SkillRegistry> {
-  return createSkillRegistry({ root, config: { sources: [{ path: 'skills' }] } });
+  return openRoot(root);
 }
 
 function callTool(registry: SkillRegistry, name: string, args: unknown): Promise<ToolResult> {
@@ -159,7 +160,7 @@ it('reads a file under every honest spelling of its path', async () => {
 it('serves skills whose directories are called like members of an object', async () => {
   const names = ['__proto__', 'constructor', 'toString'];
   const root = tempFolder(Object.fromEntries(names.map((name) => [`skills/${name}/SKILL.md`, `Body of ${name}.`])));
-  const registry = await createSkillRegistry({ root, config: { sources: [{ path: 'skills' }] } });
+  const registry = await openRoot(root);
   for (const name of names)
     expect(await callTool(registry, 'read_skill', { skill_id: name })).toMatchObject({ content: `Body of ${name}.` });
 });
