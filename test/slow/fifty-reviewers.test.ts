@@ -78,7 +78,7 @@ function review(request: object): Promise<readonly Outcome[]> {
     let output = '';
     child.stdout.on('data', (data) => (output += String(data)));
     child.on('error', reject);
-    child.on('exit', () => {
+    child.on('close', () => {
       try {
         resolve(JSON.parse(output) as Outcome[]);
       } catch (error) {
