@@ -6,8 +6,6 @@ import { openRegistry } from '../helpers/open-registry.ts';
 import { specErrors } from '../helpers/spec-errors.ts';
 
 const NEEDS = '(skipped without SKILL_CORPUS)';
-/** Unpacking and reading 26 MB takes its time where others work, too. */
-const TIMEOUT_MS = 60_000;
 
 function skillFilesBelow(folder: string): readonly string[] {
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
@@ -35,7 +33,6 @@ it.skipIf(!corpusFolder)(
     const errors = new Set(problems.filter(({ severity }) => severity === 'error').map(({ file }) => file));
     expect(files.filter((file) => !loaded.has(file) && !errors.has(file))).toEqual([]);
   },
-  TIMEOUT_MS,
 );
 
 it.skipIf(!corpusFolder)(
@@ -57,5 +54,4 @@ it.skipIf(!corpusFolder)(
     }
     expect(refused).toEqual(new Map(verdicts.filter(([, errors]) => errors.length > 0)));
   },
-  TIMEOUT_MS,
 );
