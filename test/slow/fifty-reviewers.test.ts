@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { createSkillRegistry } from 'skill-registry';
@@ -24,6 +24,9 @@ it('lets fifty processes approve, reject and edit the same ten proposals without
     const { proposal_id } = await registry.proposals.propose({ skill_id: 'tea', content, justification: `Part ${n}.` });
     ids.push(proposal_id);
   }
+  // Whoever looks at this one first finds it edited, whichever process is faster.
+  const { file } = await registry.proposals.get(ids[1] ?? '');
+  writeFileSync(file, readFileSync(file, 'utf8').replace('+Value 1: new.', '+Value 1: edited before.'));
   const runs = await Promise.all(Array.from({ length: PROCESSES }, (_, n) => review({ root, ids, n })));
   const outcomes = runs.flat();
   expect(outcomes.filter(({ failed }) => failed && !/^PROPOSAL_(DECIDED|FILE_INVALID)$/.test(failed))).toEqual([]);
