@@ -5,7 +5,7 @@ import {
   type SkillRegistryOptions,
 } from 'skill-registry';
 import { onTestFinished } from 'vitest';
-import { type Tree, tempFolder } from './temp-folder.ts';
+import { type AtEnd, type Tree, tempFolder } from './temp-folder.ts';
 
 export interface OpenRegistry {
   /** Absolute; the source `skills` is the folder of that name in it. */
@@ -30,9 +30,13 @@ export async function openRegistry(
 }
 
 /** A registry over `<root>/skills`, unless the options say otherwise; closed when the test has finished. */
-export async function openRoot(root: string, options: Omit<SkillRegistryOptions, 'root'> = {}): Promise<SkillRegistry> {
+export async function openRoot(
+  root: string,
+  options: Omit<SkillRegistryOptions, 'root'> = {},
+  atEnd: AtEnd = onTestFinished,
+): Promise<SkillRegistry> {
   const registry = await createSkillRegistry({ root, config: { sources: [{ path: 'skills' }] }, ...options });
-  onTestFinished(() => registry.close());
+  atEnd(() => registry.close());
   return registry;
 }
 

@@ -140,6 +140,7 @@ const MONSTERS: Readonly<Record<string, string | Buffer>> = {
   ),
   'alias-of-a-large-text': file(`a: &a ${'x'.repeat(30_000)}\nb: [${times(90, () => '*a,')}]`),
   'alias-of-itself': file('a: &a [*a]'),
+  'anchors-20000': file('&a '.repeat(20_000)),
   'merge-keys': file(`a: &a {x: 1}\n${times(1500, (at) => `k${at}: {<<: *a}\n`)}`),
   'long-line-in-the-frontmatter': file(`a: ${'x'.repeat(3_900_000)}`),
   'long-line-in-the-body': file('', 'x'.repeat(3_900_000)),
