@@ -1,7 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
+import { splitFrontmatter } from '../../extensions/skill_registry/skill/frontmatter.ts';
 import { corpusFolder, unpackCorpus } from '../helpers/corpus.ts';
+import { expectEqualOrAbstain } from '../helpers/equal-or-abstain.ts';
 import { openRegistry } from '../helpers/open-registry.ts';
 import { specErrors } from '../helpers/spec-errors.ts';
 
@@ -53,5 +55,17 @@ it.skipIf(!corpusFolder)(
       refused.set(file, [...(refused.get(file) ?? []), message]);
     }
     expect(refused).toEqual(new Map(verdicts.filter(([, errors]) => errors.length > 0)));
+  },
+);
+
+it.skipIf(!corpusFolder)(
+  `the line scan equals the yaml package on every real skill, and abstains on few ${NEEDS}`,
+  () => {
+    const files = skillFilesBelow(unpackCorpus(corpusFolder ?? ''));
+    const scanned = files.filter((file) => {
+      const { yaml } = splitFrontmatter(readFileSync(file, 'utf8'));
+      return yaml !== undefined && expectEqualOrAbstain(yaml);
+    });
+    expect(scanned.length / files.length).toBeGreaterThan(0.5);
   },
 );
