@@ -13,9 +13,7 @@ const PROCESSES = 50;
 /** Ten lines far enough apart that no proposal touches the lines of another. */
 const LONG = `${TEA}${Array.from({ length: PROPOSALS }, (_, n) => `\n## Part ${n}\n\nOne.\nTwo.\nValue ${n}: old.\nThree.\nFour.\n`).join('')}`;
 
-it('lets fifty processes approve, reject and edit the same ten proposals without losing or doubling anything', {
-  timeout: 600_000,
-}, async () => {
+it('lets fifty processes approve, reject and edit the same ten proposals without losing or doubling anything', async () => {
   const root = tempFolder({ 'skills/tea/SKILL.md': LONG });
   const registry = await createSkillRegistry({ root, config: { sources: [{ path: 'skills' }] } });
   const ids: string[] = [];

@@ -96,7 +96,6 @@ function isRunning(pid: string): boolean {
 
 it.skipIf(process.platform !== 'linux')(
   'a server whose clients are killed in mid-request a hundred times stays up, with as many descriptors as before (Linux)',
-  { timeout: 900_000 },
   async () => {
     const root = tempFolder(MANY);
     const server = startCommand(['mcp', '--http', '0', '--root', root]);
