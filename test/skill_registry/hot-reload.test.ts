@@ -1,7 +1,7 @@
 import { renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SkillRegistry } from 'skill-registry';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { openRegistry } from '../helpers/open-registry.ts';
 import { skillMd, type Tree, tempFolder, writeTree } from '../helpers/temp-folder.ts';
 import { waitFor } from '../helpers/wait-for.ts';
@@ -95,6 +95,25 @@ describe.each(MODES)('in mode $mode', (watch) => {
 });
 
 describe('in mode events', () => {
+  it('a change is looked at no later than 400 ms after its first event, however many follow', async () => {
+    const { root, registry } = await watched(at('a', 'One.'), EVENTS);
+    writeTree(root, at('b', 'One.'));
+    await waitFor('the watches', async () => (await seen(registry)) === 'a One., b One.');
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    writeTree(root, at('a', 'Edited.'));
+    await waitFor('its first event', () => vi.getTimerCount() > 0);
+    for (let ms = 0; ms < 400; ms += 50) {
+      writeTree(root, at('b', `At ${ms}.`));
+      // The event is there; it is taken in the next two rounds of the loop.
+      for (let round = 0; round < 2; round++) await new Promise((resolve) => setImmediate(resolve));
+      vi.advanceTimersByTime(50);
+    }
+    // No timer is left that could bring it.
+    vi.useRealTimers();
+    await waitFor('the edit', () => registry.snapshot().byId.get('a')?.description === 'Edited.');
+  });
+
   it('a hundred skills that come at once are seen', async () => {
     const { root, registry } = await watched(at('a', 'One.'), EVENTS);
     for (let number = 0; number < 100; number++) writeTree(root, at(`s${number}`, 'Many.'));
