@@ -2,6 +2,7 @@ import { renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs
 import { join } from 'node:path';
 import type { SkillRegistry } from 'skill-registry';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { createBurst } from '../../extensions/skill_registry/catalog/watch.ts';
 import { openRegistry } from '../helpers/open-registry.ts';
 import { skillMd, type Tree, tempFolder, writeTree } from '../helpers/temp-folder.ts';
 import { waitFor } from '../helpers/wait-for.ts';
@@ -69,6 +70,24 @@ const CHANGES: readonly (readonly [name: string, change: (root: string) => void,
   ['the whole source gone', (root) => rmSync(join(root, 'skills'), { recursive: true }), ''],
 ];
 
+it('a burst of events is looked at once: after 100 ms of quiet, and 400 ms after its first event at the latest', () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  onTestFinished(() => void vi.useRealTimers());
+  let looks = 0;
+  const { wake } = createBurst(() => void looks++);
+  wake();
+  vi.advanceTimersByTime(99);
+  expect(looks).toBe(0);
+  vi.advanceTimersByTime(1);
+  expect(looks).toBe(1);
+  for (let ms = 0; ms < 400; ms += 50) {
+    expect(looks).toBe(1);
+    wake();
+    vi.advanceTimersByTime(50);
+  }
+  expect(looks).toBe(2);
+});
+
 describe.each(MODES)('in mode $mode', (watch) => {
   const until = (registry: SkillRegistry, expected: string) =>
     waitFor(`"${expected}"`, async () => (await seen(registry)) === expected);
@@ -95,28 +114,6 @@ describe.each(MODES)('in mode $mode', (watch) => {
 });
 
 describe('in mode events', () => {
-  it('a change is looked at no later than 400 ms after its first event, however many follow', async () => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
-    onTestFinished(() => void vi.useRealTimers());
-    const { root, registry } = await watched(at('a', 'One.'), EVENTS);
-    writeTree(root, at('b', 'One.'));
-    await waitFor('the watches', async () => {
-      vi.advanceTimersByTime(50);
-      return (await seen(registry)) === 'a One., b One.';
-    });
-    writeTree(root, at('a', 'Edited.'));
-    await waitFor('its first event', () => vi.getTimerCount() > 0);
-    for (let ms = 0; ms < 400; ms += 50) {
-      writeTree(root, at('b', `At ${ms}.`));
-      // The event is there; it is taken in the next two rounds of the loop.
-      for (let round = 0; round < 2; round++) await new Promise((resolve) => setImmediate(resolve));
-      vi.advanceTimersByTime(50);
-    }
-    // No timer is left that could bring it.
-    vi.useRealTimers();
-    await waitFor('the edit', () => registry.snapshot().byId.get('a')?.description === 'Edited.');
-  });
-
   it('a hundred skills that come at once are seen', async () => {
     const { root, registry } = await watched(at('a', 'One.'), EVENTS);
     for (let number = 0; number < 100; number++) writeTree(root, at(`s${number}`, 'Many.'));
