@@ -8,7 +8,7 @@ const { setTimeout, performance } = globalThis;
  *   Default: 30,000.
  */
 export async function waitFor<T>(
-  what: string,
+  what: string | (() => string),
   condition: () => T | Promise<T>,
   deadlineMs = 30_000,
 ): Promise<NonNullable<T>> {
@@ -16,7 +16,9 @@ export async function waitFor<T>(
   for (;;) {
     const value = await condition();
     if (value) return value;
-    if (performance.now() > until) throw new Error(`waited ${deadlineMs} ms in vain for ${what}`);
+    if (performance.now() > until) {
+      throw new Error(`waited ${deadlineMs} ms in vain for ${typeof what === 'string' ? what : what()}`);
+    }
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }
