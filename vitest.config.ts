@@ -24,10 +24,13 @@ const config: ViteUserConfig = defineConfig({
     env: { XDG_STATE_HOME: join(folder, 'state'), XDG_CACHE_HOME: join(folder, 'cache') },
     include: ['test/**/*.test.ts'],
     exclude: ['test/slow/**', '**/node_modules/**'],
-    testTimeout: 20_000,
+    // For what hangs: a test that is slow where others work, too, has not failed.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     // One process for many files: to load the kernel anew for each takes longer than most of them.
     isolate: false,
-    maxWorkers: 2,
+    // One more than the cores of a small machine: a third of their time goes into waiting for timers and other processes.
+    maxWorkers: 3,
   },
 });
 export default config;

@@ -1,6 +1,5 @@
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { withProgress } from '../../cli/with-progress.ts';
-import { waitFor } from '../helpers/wait-for.ts';
 
 /** Words on standard error, and work that ends when it is told to. */
 function slowWork(progress: boolean) {
@@ -14,8 +13,12 @@ function slowWork(progress: boolean) {
 }
 
 it('says what takes longer than a second where somebody sees it, and nothing where nobody does', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
   const [seen, unseen] = [slowWork(true), slowWork(false)];
-  await waitFor('the words', () => seen.said.length > 0);
+  vi.advanceTimersByTime(999);
+  expect(seen.said).toEqual([]);
+  vi.advanceTimersByTime(1);
   expect(seen.said).toEqual(['Reading skills ...\n']);
   for (const { finish, shown } of [seen, unseen]) {
     finish();

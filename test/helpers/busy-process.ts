@@ -2,6 +2,9 @@ import { spawn } from 'node:child_process';
 import { onTestFinished } from 'vitest';
 import { waitFor } from './wait-for.ts';
 
+/** For a machine so busy that the other process hardly runs: a race goes on until everything was seen, no longer than this. */
+export const RACE_DEADLINE_MS = 240_000;
+
 /** Another process that does something again and again, as fast as it can, until the test has finished. */
 export interface BusyProcess {
   /** Ends it and waits for that; `tidy` of the script has run by then. */

@@ -1,6 +1,11 @@
-import { createSkillRegistry, type SkillLoadedEvent, type SkillRegistry } from 'skill-registry';
+import {
+  createSkillRegistry,
+  type SkillLoadedEvent,
+  type SkillRegistry,
+  type SkillRegistryOptions,
+} from 'skill-registry';
 import { onTestFinished } from 'vitest';
-import { type Tree, tempFolder } from './temp-folder.ts';
+import { type AtEnd, type Tree, tempFolder } from './temp-folder.ts';
 
 export interface OpenRegistry {
   /** Absolute; the source `skills` is the folder of that name in it. */
@@ -17,13 +22,22 @@ export async function openRegistry(
 ): Promise<OpenRegistry> {
   const root = tempFolder(tree);
   const loaded: SkillLoadedEvent[] = [];
-  const registry = await createSkillRegistry({
-    root,
+  const registry = await openRoot(root, {
     config: { sources: [{ path: 'skills' }], ...config },
     onSkillLoaded: (event) => loaded.push(event),
   });
-  onTestFinished(() => registry.close());
   return { root, registry, loaded };
+}
+
+/** A registry over `<root>/skills`, unless the options say otherwise; closed when the test has finished. */
+export async function openRoot(
+  root: string,
+  options: Omit<SkillRegistryOptions, 'root'> = {},
+  atEnd: AtEnd = onTestFinished,
+): Promise<SkillRegistry> {
+  const registry = await createSkillRegistry({ root, config: { sources: [{ path: 'skills' }] }, ...options });
+  atEnd(() => registry.close());
+  return registry;
 }
 
 /** Code, path below `root` and line of each problem, sorted. */

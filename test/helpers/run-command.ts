@@ -124,10 +124,18 @@ function watchChild(child: ChildProcess): RunningCommand {
     stdout: () => stdout,
     stderr: () => stderr,
     async until(text, deadlineMs) {
-      await waitFor(`${JSON.stringify(text)} in: ${stdout}`, () => stdout.includes(text), deadlineMs);
+      await waitFor(
+        () => `${JSON.stringify(text)} in: ${stdout}`,
+        () => stdout.includes(text),
+        deadlineMs,
+      );
     },
     async untilStderr(text, deadlineMs) {
-      await waitFor(`${JSON.stringify(text)} in: ${stderr}`, () => stderr.includes(text), deadlineMs);
+      await waitFor(
+        () => `${JSON.stringify(text)} in: ${stderr}`,
+        () => stderr.includes(text),
+        deadlineMs,
+      );
     },
   };
 }

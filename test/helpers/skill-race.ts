@@ -1,13 +1,13 @@
 import { join } from 'node:path';
-import { createSkillRegistry, type SkillRegistry } from 'skill-registry';
+import type { SkillRegistry } from 'skill-registry';
 import { runTool } from 'skill-registry/kernel';
 import { expect } from 'vitest';
+import { RACE_DEADLINE_MS } from './busy-process.ts';
+import { openRoot } from './open-registry.ts';
 import { skillMd, tempFolder } from './temp-folder.ts';
 import { outsideFolder, SECRET } from './traps.ts';
 
 const ATTEMPTS = 10_000;
-/** For a machine so busy that the other process hardly runs: go on until both have been seen. */
-export const DEADLINE_MS = 60_000;
 
 /** One skill, and secrets outside, for another process to swap. */
 export interface Race {
@@ -25,7 +25,7 @@ export async function skillToRaceFor(): Promise<Race> {
     'skills/good/SKILL.md': skillMd({ name: 'good', description: 'A good skill.' }, 'Good body.'),
     'skills/good/references/guide.md': 'Good guide.',
   });
-  const registry = await createSkillRegistry({ root, config: { sources: [{ path: 'skills' }] } });
+  const registry = await openRoot(root);
   return { root, dir: join(root, 'skills', 'good'), outside, registry };
 }
 
@@ -40,7 +40,7 @@ export async function callOften(
   if (!tool) throw new Error(`no tool ${name}`);
   const answers = new Set<string>();
   const call = { turn: {}, signal: new AbortController().signal };
-  const until = performance.now() + DEADLINE_MS;
+  const until = performance.now() + RACE_DEADLINE_MS;
   for (let n = 0; n < ATTEMPTS || (!enough(answers) && performance.now() < until); n++) {
     const result = await runTool(tool, args, call);
     const answer = result.success ? JSON.stringify(result) : (result as { error: { code: string } }).error.code;

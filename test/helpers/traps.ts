@@ -3,20 +3,21 @@ import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { tempFolder, writeTree } from './temp-folder.ts';
+import { type AtEnd, tempFolder, writeTree } from './temp-folder.ts';
 
 /** Stands in every file nobody may reach. */
 export const SECRET = 'the launch code is 0451';
 
 /** A folder beside everything, full of secrets. */
-export function outsideFolder(): string {
-  return tempFolder({
+export function outsideFolder(atEnd: AtEnd = onTestFinished): string {
+  const tree = {
     'secret.txt': SECRET,
     'guide.md': SECRET,
     'references/guide.md': SECRET,
     'only-outside.txt': SECRET,
     'SKILL.md': `---\nname: good\ndescription: ${SECRET}\n---\n${SECRET}\n`,
-  });
+  };
+  return tempFolder(tree, atEnd);
 }
 
 /**
@@ -26,7 +27,7 @@ export function outsideFolder(): string {
  * @param dir - Has `references/guide.md`; beside it lies `sibling/private.md`.
  * @returns whether there is a device.
  */
-export async function setTraps(dir: string, outside: string): Promise<boolean> {
+export async function setTraps(dir: string, outside: string, atEnd: AtEnd = onTestFinished): Promise<boolean> {
   writeTree(dir, {
     'link-outside.md': { link: join(outside, 'secret.txt') },
     'link-sibling.md': { link: '../sibling/private.md' },
@@ -47,7 +48,7 @@ export async function setTraps(dir: string, outside: string): Promise<boolean> {
   });
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(join(dir, 'socket'), resolve));
-  onTestFinished(() => void server.close());
+  atEnd(() => void server.close());
   // One process for both: starting one takes longer than everything else here.
   execFileSync('sh', ['-c', 'mkfifo fifo && { mknod device c 1 5 2>/dev/null || true; }'], { cwd: dir });
   return existsSync(join(dir, 'device'));

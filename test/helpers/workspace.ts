@@ -1,7 +1,8 @@
 import { join } from 'node:path';
-import { createSkillRegistry, type SkillLoadedEvent, type SkillRegistry } from 'skill-registry';
+import type { SkillLoadedEvent, SkillRegistry } from 'skill-registry';
 import { heldExtensions, runTool, type ToolResult, type TurnContext } from 'skill-registry/kernel';
 import { workspaceTools } from '../../extensions/workspace_files/tools.ts';
+import { openRoot } from './open-registry.ts';
 import { skillMd, type Tree, tempFolder } from './temp-folder.ts';
 
 /** The file tools on a root of their own, beside a real registry. */
@@ -30,8 +31,7 @@ export async function workspace(tree: Tree = {}, config: Readonly<Record<string,
     ...tree,
   });
   const loaded: SkillLoadedEvent[] = [];
-  const registry = await createSkillRegistry({
-    root,
+  const registry = await openRoot(root, {
     config: { sources: [{ path: 'skills' }], ...config },
     onSkillLoaded: (event) => loaded.push(event),
   });

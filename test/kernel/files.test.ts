@@ -18,6 +18,7 @@ import { isInside } from '../../kernel/files/relative-path.ts';
 import { keepBusy } from '../helpers/busy-process.ts';
 import { tempFolder, writeTree } from '../helpers/temp-folder.ts';
 import { FORGED } from '../helpers/traps.ts';
+import { waitFor } from '../helpers/wait-for.ts';
 
 const onLinux = process.platform === 'linux';
 
@@ -118,6 +119,9 @@ describe('readContained', () => {
     await promisify(execFile)('mkfifo', [join(dir, 'outside/fifo')]);
     // Who writes to a FIFO waits until somebody opens it for reading; opening and closing it kills the writer.
     const writer = promisify(execFile)('sh', ['-c', 'echo waiting; echo word > fifo'], { cwd: join(dir, 'outside') });
+    let said = '';
+    writer.child.stdout?.on('data', (data) => (said += String(data)));
+    await waitFor('the writer', () => said.includes('waiting'));
     for (let n = 0; n < 200; n++) {
       expect(outcome(() => readContained(join(dir, 'base'), 'link/fifo', 100))).toBe('PATH_TRAVERSAL');
       await new Promise((resolve) => setImmediate(resolve));

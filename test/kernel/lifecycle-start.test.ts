@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { waitFor } from '../helpers/wait-for.ts';
 import { bootTree, codesOf, extension, problemsOf, reasonOf, states } from './boot-extensions.ts';
 
 const LOGGING = `async start() { this.context.log.info('start'); } async stop() { this.context.log.info('stop'); }
@@ -49,17 +50,27 @@ describe('an extension that fails is in ERROR, its dependents are skipped and th
   });
 
   test('initialize and start that never settle', async () => {
-    // The budget counts the import too: the compiler is loaded before.
-    await bootTree(extension('warm'));
-    const kernel = await bootTree(
+    // The time is up when they have been asked, however long the others take on a busy machine.
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const asked: string[] = [];
+    const never = (step: string): string =>
+      `${step}(context = this.context) { this.context = context; context.log.info(''); return new Promise(() => {}); }`;
+    const booting = bootTree(
       {
-        ...extension('deaf', '', 'initialize() { return new Promise(() => {}); }'),
-        ...extension('mute', '', 'start() { return new Promise(() => {}); }'),
+        ...extension('deaf', '', never('initialize')),
+        ...extension('mute', '', never('start')),
         ...extension('waiting', 'depends_on: [mute]'),
         ...extension('free', '', LOGGING),
       },
-      { budgets: { start: 400 } },
+      { budgets: { start: 400 }, onLog: ({ extensionId }) => asked.push(extensionId) },
     );
+    for (const id of ['deaf', 'mute']) {
+      await waitFor(id, () => asked.includes(id));
+      vi.advanceTimersByTime(400);
+    }
+    const kernel = await booting;
+    vi.useRealTimers();
     expect([...states(kernel)].sort()).toEqual(['deaf ERROR', 'free RUNNING', 'mute ERROR', 'waiting SKIPPED']);
     expect(reasonOf(kernel, 'deaf')).toBe('failed to initialize: did not settle within 400 ms');
     expect(reasonOf(kernel, 'mute')).toBe('failed to start: did not settle within 400 ms');

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { bootTree, codesOf, extension, problemsOf, states } from './boot-extensions.ts';
 
 const LOGGING = `async stop() { this.context.log.info('stop'); } async destroy() { this.context.log.info('destroy'); }`;
@@ -88,7 +88,16 @@ describe('shutdown completes, and reports', () => {
       ...extension('c', '', hang),
       ...extension('d', '', LOGGING),
     });
-    await kernel.shutdown();
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    let isOver = false;
+    void kernel.shutdown().then(() => {
+      isOver = true;
+    });
+    await vi.advanceTimersByTimeAsync(200);
+    const inTime = isOver;
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(inTime).toBe(true);
     expect(codesOf(kernel)).toEqual(Array(3).fill('EXTENSION_STOP_TIMEOUT'));
     expect(kernel.logged).toEqual(['d stop', 'd destroy']);
   });

@@ -78,12 +78,17 @@ test('a kernel reports each death with the extension and its reason, and the ext
   const members = `runs = 0;
     async runBackground(signal) {
       this.context.log.info('run');
-      if (this.runs++ < 2) throw new Error('lost the line');
+      this.runs++;
+      if (this.runs === 2) await new Promise((resolve) => (this.cut = resolve));
+      if (this.runs < 3) throw new Error('lost the line');
       await new Promise((resolve) => signal.addEventListener('abort', resolve));
       this.context.log.info('ended');
     }
+    getCommands() { return [{ name: 'cut', description: '', execute: async () => { this.cut(); return { kind: 'new' }; } }]; }
     async stop() { this.context.log.info('stop'); }`;
   const kernel = await bootTree(extension('worker', '', members));
+  await waitFor('the second run', () => kernel.logged.length === 2);
+  await kernel.runCommand('/cut', {});
   await waitFor('the third run', () => kernel.logged.length === 3);
   expect(states(kernel)).toEqual(['worker RUNNING']);
   expect(problemsOf(kernel)).toMatchObject([

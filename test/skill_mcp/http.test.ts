@@ -96,7 +96,7 @@ it('waits only so long for a request to arrive, and for its answer to begin', as
     heard += String(data);
   });
   socket.write('POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 5\r\n\r\n{');
-  await waitFor('the connection to be ended', () => socket.destroyed || socket.readableEnded, 10_000);
+  await waitFor('the connection to be ended', () => socket.destroyed || socket.readableEnded);
   expect(heard).toMatch(/^HTTP\/1\.1 (408|503)/);
   await serving.close();
 });

@@ -1,10 +1,11 @@
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { createSkillRegistry, type SkillRegistry } from 'skill-registry';
+import type { SkillRegistry } from 'skill-registry';
 import { runTool, type ToolResult } from 'skill-registry/kernel';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { openRoot } from '../helpers/open-registry.ts';
 import { runCommand } from '../helpers/run-command.ts';
-import { skillMd, tempFolder, writeTree } from '../helpers/temp-folder.ts';
+import { type AtEnd, atEndOfSuite, skillMd, tempFolder, writeTree } from '../helpers/temp-folder.ts';
 import { type Attempt, FORGED, outsideFolder, SECRET, setTraps, TRAPPED, UNDECODED } from '../helpers/traps.ts';
 
 interface Place {
@@ -15,9 +16,9 @@ interface Place {
 }
 
 /** Two skills, and skills that lead out of their source. */
-function hostilePlace(): Place {
-  const outside = outsideFolder();
-  const root = tempFolder({
+function hostilePlace(atEnd: AtEnd = onTestFinished): Place {
+  const outside = outsideFolder(atEnd);
+  const tree = {
     'secret.txt': SECRET,
     'skills/good/SKILL.md': skillMd({ name: 'good', description: 'A good skill.' }, 'Good body.'),
     'skills/good/references/guide.md': 'Good guide.',
@@ -26,18 +27,19 @@ function hostilePlace(): Place {
     'skills/leaves': { link: outside },
     'skills/borrowed/SKILL.md': { link: join(outside, 'SKILL.md') },
     'skills/borrowed/notes.md': SECRET,
-  });
+  };
+  const root = tempFolder(tree, atEnd);
   return { root, outside, dir: join(root, 'skills', 'good') };
 }
 
 /** The same; `good` is full of traps. */
-async function trappedPlace(): Promise<Place & { readonly hasDevice: boolean }> {
-  const place = hostilePlace();
-  return { ...place, hasDevice: await setTraps(place.dir, place.outside) };
+async function trappedPlace(atEnd: AtEnd = onTestFinished): Promise<Place & { readonly hasDevice: boolean }> {
+  const place = hostilePlace(atEnd);
+  return { ...place, hasDevice: await setTraps(place.dir, place.outside, atEnd) };
 }
 
 function openRegistry({ root }: Place): Promise<SkillRegistry> {
-  return createSkillRegistry({ root, config: { sources: [{ path: 'skills' }] } });
+  return openRoot(root);
 }
 
 function callTool(registry: SkillRegistry, name: string, args: unknown): Promise<ToolResult> {
@@ -67,9 +69,16 @@ describe.each([
   ['encoded or look-alike', UNDECODED, hostilePlace],
   ['trapped', TRAPPED, trappedPlace],
 ] as const)('a path that is %s', (_kind, attempts: readonly Attempt[], makePlace) => {
+  // One for all of them: whatever is refused changes nothing, so the good skill is still served after each.
+  const atEnd = atEndOfSuite();
+  let place: Place;
+  let registry: SkillRegistry;
+  beforeAll(async () => {
+    place = await makePlace(atEnd);
+    registry = await openRoot(place.root, {}, atEnd);
+  });
+
   it.each(attempts)('is refused: %s', async (_title, path, code) => {
-    const place = await makePlace();
-    const registry = await openRegistry(place);
     const asked = typeof path === 'string' ? path : path(place.outside, place.dir);
     const result = await callTool(registry, 'read_skill_resource', { skill_id: 'good', path: asked });
     expect(codeOf(result)).toBe(code);
@@ -159,7 +168,7 @@ it('reads a file under every honest spelling of its path', async () => {
 it('serves skills whose directories are called like members of an object', async () => {
   const names = ['__proto__', 'constructor', 'toString'];
   const root = tempFolder(Object.fromEntries(names.map((name) => [`skills/${name}/SKILL.md`, `Body of ${name}.`])));
-  const registry = await createSkillRegistry({ root, config: { sources: [{ path: 'skills' }] } });
+  const registry = await openRoot(root);
   for (const name of names)
     expect(await callTool(registry, 'read_skill', { skill_id: name })).toMatchObject({ content: `Body of ${name}.` });
 });

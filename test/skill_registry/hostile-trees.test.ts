@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, renameSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createSkillRegistry, type SkillRegistry } from 'skill-registry';
+import type { SkillRegistry } from 'skill-registry';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { briefProblems } from '../helpers/open-registry.ts';
+import { briefProblems, openRoot } from '../helpers/open-registry.ts';
 import { runRegistryTool } from '../helpers/run-registry-tool.ts';
 import { skillMd, type Tree, tempFolder, writeTree } from '../helpers/temp-folder.ts';
 import { outsideFolder, SECRET } from '../helpers/traps.ts';
@@ -11,7 +11,7 @@ import { outsideFolder, SECRET } from '../helpers/traps.ts';
 const GOOD = { 'skills/good/SKILL.md': skillMd({ name: 'good', description: 'A good skill.' }, 'Good body.') };
 
 async function open(root: string, source: Readonly<Record<string, unknown>> = {}): Promise<SkillRegistry> {
-  return createSkillRegistry({ root, config: { sources: [{ path: 'skills', ...source }] } });
+  return openRoot(root, { config: { sources: [{ path: 'skills', ...source }] } });
 }
 
 const idsOf = (registry: SkillRegistry): readonly string[] =>
@@ -158,8 +158,7 @@ describe('a file beside the skills that is no plain file', () => {
     make(join(root, 'skills/.gitignore'));
     make(join(root, 'bad.json'));
     writeTree(root, { 'fine.json': JSON.stringify({ id: 'fine', version: '1', skills: [pack] }) } satisfies Tree);
-    const registry = await createSkillRegistry({
-      root,
+    const registry = await openRoot(root, {
       config: { sources: [{ path: 'skills', ignore_files: true }, { pack: 'bad.json' }, { pack: 'fine.json' }] },
     });
     expect(idsOf(registry)).toEqual(['good', 'packed']);

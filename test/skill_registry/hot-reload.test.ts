@@ -1,7 +1,8 @@
 import { renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SkillRegistry } from 'skill-registry';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { createBurst } from '../../extensions/skill_registry/catalog/watch.ts';
 import { openRegistry } from '../helpers/open-registry.ts';
 import { skillMd, type Tree, tempFolder, writeTree } from '../helpers/temp-folder.ts';
 import { waitFor } from '../helpers/wait-for.ts';
@@ -31,12 +32,9 @@ async function seen(registry: SkillRegistry): Promise<string> {
   return listed;
 }
 
-const MODES = [
-  // A poll that never comes within the test: what is seen is seen by events.
-  { mode: 'events', interval_seconds: 60, deadline: 1000 },
-  // One interval and a second for a busy machine.
-  { mode: 'poll', interval_seconds: 0.2, deadline: 1200 },
-];
+/** A poll never comes within the test: what is seen is seen by events. */
+const EVENTS = { mode: 'events', interval_seconds: 3600 };
+const MODES = [EVENTS, { mode: 'poll', interval_seconds: 0.2 }];
 
 /** What happens, and what is there afterwards; before it, `a One., b One.` is. */
 const CHANGES: readonly (readonly [name: string, change: (root: string) => void, afterwards: string])[] = [
@@ -72,12 +70,30 @@ const CHANGES: readonly (readonly [name: string, change: (root: string) => void,
   ['the whole source gone', (root) => rmSync(join(root, 'skills'), { recursive: true }), ''],
 ];
 
-describe.each(MODES)('in mode $mode', ({ deadline, ...watch }) => {
+it('a burst of events is looked at once: after 100 ms of quiet, and 400 ms after its first event at the latest', () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  onTestFinished(() => void vi.useRealTimers());
+  let looks = 0;
+  const { wake } = createBurst(() => void looks++);
+  wake();
+  vi.advanceTimersByTime(99);
+  expect(looks).toBe(0);
+  vi.advanceTimersByTime(1);
+  expect(looks).toBe(1);
+  for (let ms = 0; ms < 400; ms += 50) {
+    expect(looks).toBe(1);
+    wake();
+    vi.advanceTimersByTime(50);
+  }
+  expect(looks).toBe(2);
+});
+
+describe.each(MODES)('in mode $mode', (watch) => {
   const until = (registry: SkillRegistry, expected: string) =>
-    waitFor(`"${expected}"`, async () => (await seen(registry)) === expected, deadline);
+    waitFor(`"${expected}"`, async () => (await seen(registry)) === expected);
 
   // Side by side, each with a registry of its own: it is all waiting.
-  it(`every kind of change is seen within ${deadline} ms`, async () => {
+  it('every kind of change is seen', async () => {
     const outcomes = CHANGES.map(async ([name, change, afterwards]) => {
       const { root, registry } = await watched({ ...at('a', 'One.'), ...at('b', 'Old.') }, watch);
       writeTree(root, at('b', 'One.'));
@@ -90,7 +106,7 @@ describe.each(MODES)('in mode $mode', ({ deadline, ...watch }) => {
     expect(await Promise.all(outcomes)).toEqual(CHANGES.map(([name, , afterwards]) => [name, afterwards]));
   });
 
-  it('a change made the moment watching begins is seen as soon', async () => {
+  it('a change made the moment watching begins is seen', async () => {
     const { root, registry } = await watched(at('a', 'One.'), watch);
     writeTree(root, at('early', 'Bird.'));
     await until(registry, 'a One., early Bird.');
@@ -98,14 +114,14 @@ describe.each(MODES)('in mode $mode', ({ deadline, ...watch }) => {
 });
 
 describe('in mode events', () => {
-  it('a hundred skills that come at once are seen within a second', async () => {
-    const { root, registry } = await watched(at('a', 'One.'), { mode: 'events', interval_seconds: 60 });
+  it('a hundred skills that come at once are seen', async () => {
+    const { root, registry } = await watched(at('a', 'One.'), EVENTS);
     for (let number = 0; number < 100; number++) writeTree(root, at(`s${number}`, 'Many.'));
-    await waitFor('all of them', () => registry.snapshot().skills.length === 101, 1000);
+    await waitFor('all of them', () => registry.snapshot().skills.length === 101);
   });
 
-  it('one change after another is seen within a second, in folders that come, go and are replaced', async () => {
-    const { root, registry } = await watched(at('a', '1'), { mode: 'events', interval_seconds: 60 });
+  it('one change after another is seen, in folders that come, go and are replaced', async () => {
+    const { root, registry } = await watched(at('a', '1'), EVENTS);
     const replace = (folder: string, tree: Tree): void => {
       rmSync(join(root, folder), { recursive: true });
       writeTree(root, tree);
@@ -129,7 +145,7 @@ describe('in mode events', () => {
     ];
     for (const [change, expected] of steps) {
       change();
-      await waitFor(`"${expected}"`, async () => (await seen(registry)) === expected, 1000);
+      await waitFor(`"${expected}"`, async () => (await seen(registry)) === expected);
     }
   });
 
@@ -140,12 +156,12 @@ describe('in mode events', () => {
       'skills/file/SKILL.md': { link: join(far, 'file/text.md') },
     };
     const sources = [{ path: 'skills', allow_outside: true }];
-    const { registry } = await watched(tree, { mode: 'events', interval_seconds: 60 }, { sources });
+    const { registry } = await watched(tree, EVENTS, { sources });
     for (const number of ['2', '3']) {
       writeTree(far, { 'far/SKILL.md': skill('far', number) });
-      await waitFor('the folder', async () => (await seen(registry)).startsWith(`far ${number}, `), 1000);
+      await waitFor('the folder', async () => (await seen(registry)).startsWith(`far ${number}, `));
       writeTree(far, { 'file/text.md': skill('file', number) });
-      await waitFor('the file', async () => (await seen(registry)) === `far ${number}, file ${number}`, 1000);
+      await waitFor('the file', async () => (await seen(registry)) === `far ${number}, file ${number}`);
     }
   });
 });
@@ -162,37 +178,46 @@ it('in mode off nothing is seen until a refresh', async () => {
 });
 
 describe('the end', () => {
-  const resources = (): string => process.getActiveResourcesInfo().sort().join();
+  const handles = (): readonly string[] => process.getActiveResourcesInfo();
   /** What is there when neither this test nor its runner waits for a timer. */
-  const quietResources = () => waitFor('no timer', () => (resources().includes('Timeout') ? '' : resources()));
+  const quietHandles = () => waitFor('no timer', () => (handles().includes('Timeout') ? undefined : handles()));
+  /** Handles that were not there before. What other tests have left for a moment may go meanwhile. */
+  const added = (before: readonly string[]): readonly string[] => {
+    const known = [...before];
+    return handles().filter((handle) => {
+      const at = known.indexOf(handle);
+      if (at >= 0) known.splice(at, 1);
+      return at < 0;
+    });
+  };
 
   it.each(MODES)('leaves no handle of mode $mode behind, also in the middle of a refresh', async (watch) => {
     const { root, registry } = await openRegistry({ ...at('a', '1'), ...at('b/c', '1') }, { watch });
-    const before = await quietResources();
+    const before = await quietHandles();
     for (const id of ['c', 'd', 'e']) {
       const end = new AbortController();
       const ended = registry.watch(end.signal);
       expect(registry.watching()).toBe(watch.mode);
       writeTree(root, at(id, '1'));
       await waitFor('the new skill', () => registry.snapshot().byId.has(id));
-      expect(resources()).not.toBe(before);
+      expect(added(before)).not.toEqual([]);
       writeTree(root, at(`${id}-2`, '1'));
       const refreshing = registry.refresh();
       end.abort();
       await Promise.all([ended, refreshing]);
       expect(registry.watching()).toBe('off');
-      await waitFor('the handles to be gone', () => resources() === before, 1000);
+      await waitFor('the handles to be gone', () => added(before).length === 0);
     }
   });
 
   it('comes with close as well, and at once for a signal that was aborted before', async () => {
     const { registry } = await openRegistry(at('a', '1'));
-    const before = await quietResources();
+    const before = await quietHandles();
     await registry.watch(AbortSignal.abort());
     const ended = registry.watch(new AbortController().signal);
     expect(registry.watching()).toBe('events');
     await registry.close();
     await ended;
-    await waitFor('the handles to be gone', () => resources() === before, 1000);
+    await waitFor('the handles to be gone', () => added(before).length === 0);
   });
 });

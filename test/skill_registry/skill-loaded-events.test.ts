@@ -34,11 +34,13 @@ it.each([
   ['a path that leaves', { skill_id: 'a', path: '../b' }, {}, { ...failure, error: 'PATH_TRAVERSAL', path: '../b' }],
 ])('one event tells of a model asking for %s', async (_, args, turn, event) => {
   const { registry, loaded } = await openRegistry(tree);
+  const began = performance.now();
   await runRegistryTool(registry, 'path' in args ? 'read_skill_resource' : 'read_skill', args, turn);
+  const seconds = (performance.now() - began) / 1000;
   const common = { event: 'skill_loaded', skill_id: args.skill_id, audience: 'model', duration_s: expect.any(Number) };
   expect(loaded).toEqual([{ agent_id: 'agentId' in turn ? 'builder' : null, ...common, ...event }]);
   expect(loaded[0]?.duration_s).toBeGreaterThanOrEqual(0);
-  expect(loaded[0]?.duration_s).toBeLessThan(10);
+  expect(loaded[0]?.duration_s).toBeLessThanOrEqual(seconds);
 });
 
 it.each(['person', 'binding'] as const)('one event tells of a load for a %s, whom no scope holds', async (audience) => {

@@ -8,7 +8,7 @@ const SIZE = 512 * 1024;
 
 const fill = (piece: string): string => piece.repeat(Math.ceil(SIZE / piece.length)).slice(0, SIZE);
 
-describe('checks of half a megabyte take no more than linear time, made of', () => {
+describe('checks of half a megabyte take no more than linear time, made of', { timeout: 300_000 }, () => {
   it.each([
     ...[
       'a',

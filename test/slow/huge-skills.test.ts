@@ -1,15 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { createSkillRegistry, type SkillRegistry } from 'skill-registry';
 import { expect, it, onTestFinished } from 'vitest';
+import { openRoot } from '../helpers/open-registry.ts';
 import { skillMd, tempFolder } from '../helpers/temp-folder.ts';
 
 const GOOD = { 'skills/good/SKILL.md': skillMd({ name: 'good', description: 'A good skill.' }, 'Good body.') };
-
-function open(root: string): Promise<SkillRegistry> {
-  return createSkillRegistry({ root, config: { sources: [{ path: 'skills' }] } });
-}
 
 /** `rm` goes down one level at a time, so that no tree is too deep for it. */
 function removeDeepTree(dir: string): void {
@@ -25,7 +21,7 @@ function makeChain(dir: string, levels: number): void {
 
 it('lists 512 files of 10,000, and reads each', async () => {
   const files = Object.fromEntries(Array.from({ length: 10_000 }, (_, n) => [`skills/good/files/${n}.txt`, '']));
-  const registry = await open(tempFolder({ ...GOOD, ...files }));
+  const registry = await openRoot(tempFolder({ ...GOOD, ...files }));
   const { resources } = await registry.read('good');
   expect(resources).toHaveLength(512);
   const last = await registry.readResource('good', 'files/9999.txt');
@@ -35,7 +31,7 @@ it('lists 512 files of 10,000, and reads each', async () => {
 it('gives up listing after hundreds of empty folders, and still reads what comes after them', async () => {
   const root = tempFolder({ ...GOOD, 'skills/good/a.txt': '', 'skills/good/z.txt': '' });
   for (let n = 0; n < 5000; n++) mkdirSync(join(root, 'skills/good/empty', String(n)), { recursive: true });
-  const registry = await open(root);
+  const registry = await openRoot(root);
   expect((await registry.read('good')).resources).toEqual([{ path: 'a.txt', size: 0 }]);
   await expect(registry.readResource('good', 'z.txt')).resolves.toMatchObject({ size: 0 });
 });
@@ -44,7 +40,7 @@ it('lists of 5,000 levels those that can be read, and reads those that are liste
   const root = tempFolder({ ...GOOD, 'skills/good/z.txt': 'z' });
   removeDeepTree(join(root, 'skills/good/d'));
   makeChain(join(root, 'skills/good'), 5000);
-  const registry = await open(root);
+  const registry = await openRoot(root);
   const { resources } = await registry.read('good');
   expect(resources.map(({ path }) => path)).toContain('z.txt');
   expect(resources.length).toBeGreaterThan(60);
@@ -59,7 +55,7 @@ it('looks for skills no deeper than the limit', async () => {
   const root = tempFolder(GOOD);
   removeDeepTree(join(root, 'skills/d'));
   makeChain(join(root, 'skills'), 5000);
-  const registry = await open(root);
+  const registry = await openRoot(root);
   expect(registry.list().skills.map(({ skill_id }) => skill_id)).toEqual(['good']);
   expect(registry.problems().map(({ code }) => code)).toEqual(['SCAN_DEPTH_EXCEEDED']);
 });

@@ -52,7 +52,7 @@ beforeAll(async () => {
   const examples = join(project, 'node_modules', 'skill-registry', 'examples');
   cpSync(examples, join(project, 'examples'), { recursive: true });
   // Where no binary of better-sqlite3 can be fetched it is compiled, which takes minutes on a busy machine.
-}, 900_000);
+});
 
 afterAll(() => rmSync(project, { recursive: true, force: true }));
 

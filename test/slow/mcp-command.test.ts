@@ -35,8 +35,9 @@ it('serves an agent’s skills on standard output, where nothing but the protoco
   expect(JSON.stringify(messages)).toContain(`See ${join(root, 'skills/tea')}.`);
   await waitFor('what the package printed', () => stderr().includes('LOUD'));
   writeFileSync(join(root, 'skills/tea/SKILL.md'), skillMd({ name: 'tea', description: 'Brews better tea.' }));
-  await waitFor('the notification', () => heard.length > 0, 10_000);
-  expect((await skills.list()).skills[0]?.frontmatter.description).toBe('Brews better tea.');
+  await waitFor('the notification', () => heard.length > 0);
+  const description = async () => (await skills.list()).skills[0]?.frontmatter.description;
+  await waitFor('the edit', async () => (await description()) === 'Brews better tea.');
 });
 
 it('says on standard error which skills are not published, and ends when its client leaves', async () => {

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, readdirSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { SkillsClient } from '@modelcontextprotocol/client/ext/skills';
 import { packageRoot } from 'skill-registry/kernel';
@@ -57,20 +57,41 @@ function kill(child: ChildProcess): Promise<void> {
   return gone;
 }
 
-function openDescriptors(pid: number | undefined): number {
-  return readdirSync(`/proc/${pid}/fd`).length;
+/** What a process has open: files by path, sockets all alike. */
+function openIn(pid: number | undefined): readonly string[] {
+  const folder = `/proc/${pid}/fd`;
+  return readdirSync(folder).flatMap((descriptor) => {
+    try {
+      return [readlinkSync(join(folder, descriptor)).replace(/^socket:.*/, 'socket')];
+    } catch {
+      // Closed meanwhile.
+      return [];
+    }
+  });
 }
 
-/** Sockets close a moment after their peer has gone: the number is taken when fifty looks in a row find the same. */
-async function settledDescriptors(pid: number | undefined): Promise<number> {
-  let [last, times] = [-1, 0];
-  await waitFor('the descriptors to settle', () => {
-    const now = openDescriptors(pid);
-    times = now === last ? times + 1 : 0;
-    last = now;
-    return times === 50;
+const socketsOf = (open: readonly string[]): number => open.filter((name) => name === 'socket').length;
+
+/** What is open now and was not before, or not as often. */
+function added(before: readonly string[], now: readonly string[]): readonly string[] {
+  const known = [...before];
+  return now.filter((name) => {
+    const at = known.indexOf(name);
+    if (at >= 0) known.splice(at, 1);
+    return at < 0;
   });
-  return last;
+}
+
+/** What a server that watches its skills opens a second after its start, and keeps open. */
+const HISTORY = ['history.db', 'history.db-wal', 'history.db-shm', 'write.lock'];
+
+/** One that has ended and that nobody has asked for its status has a folder in /proc, too. */
+function isRunning(pid: string): boolean {
+  try {
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  } catch {
+    return false;
+  }
 }
 
 it.skipIf(process.platform !== 'linux')(
@@ -78,16 +99,28 @@ it.skipIf(process.platform !== 'linux')(
   async () => {
     const root = tempFolder(MANY);
     const server = startCommand(['mcp', '--http', '0', '--root', root]);
-    await server.until('/mcp\n');
+    await server.until('/mcp\n', 60_000);
     const url = server.stdout().trim();
+    const { pid } = server.child;
+    const sockets = socketsOf(openIn(pid));
     const { child } = await startClient(['http', url]);
     await kill(child);
-    const before = await settledDescriptors(server.child.pid);
+    const before = await waitFor(
+      'the history to be open, and no socket of the client',
+      () => {
+        const open = openIn(pid);
+        const hasHistory = HISTORY.every((name) => open.some((path) => path.endsWith(`/${name}`)));
+        return hasHistory && socketsOf(open) === sockets ? open : undefined;
+      },
+      60_000,
+    );
     for (let round = 0; round < 25; round++) {
       const clients = await Promise.all([1, 2, 3, 4].map(() => startClient(['http', url])));
       await Promise.all(clients.map((client) => kill(client.child)));
     }
-    await waitFor('the descriptors to be as before', () => openDescriptors(server.child.pid) <= before, 30_000);
+    const isAsBefore = () => added(before, openIn(pid)).length === 0;
+    await waitFor('everything else to be closed', isAsBefore, 60_000).catch(() => undefined);
+    expect(added(before, openIn(pid))).toEqual([]);
     const { skills } = await new SkillsClient(await httpClient(url)).list();
     expect(skills.map(({ uri }) => uri)).toContain('skill://skill-149/SKILL.md');
     expect(server.child.exitCode).toBeNull();
@@ -98,12 +131,12 @@ it('no connection and no subscription outlives its client', async () => {
   const { serving } = await serveRegistry(MANY);
   for (let round = 0; round < 5; round++) {
     const clients = await Promise.all([1, 2, 3, 4].map(() => startClient(['http', serving.url])));
-    await waitFor('the subscriptions', async () => (await serving.status()).subscriptions === 4, 10_000);
+    await waitFor('the subscriptions', async () => (await serving.status()).subscriptions === 4, 60_000);
     await Promise.all(clients.map(({ child }) => kill(child)));
     await waitFor(
       'everything to be let go',
       async () => JSON.stringify(await serving.status()) === '{"connections":0,"subscriptions":0}',
-      10_000,
+      60_000,
     );
   }
 });
@@ -111,8 +144,8 @@ it('no connection and no subscription outlives its client', async () => {
 it.skipIf(process.platform !== 'linux')('a server on stdio ends when its client is killed (Linux)', async () => {
   const main = join(packageRoot(), 'dist', 'cli', 'main.js');
   const { child, printed } = await startClient(['stdio', main, 'mcp', '--root', tempFolder(MANY)]);
-  const pid = printed.trim().split(' ')[1];
-  expect(existsSync(`/proc/${pid}`)).toBe(true);
+  const pid = printed.trim().split(' ')[1] ?? '';
+  expect(isRunning(pid)).toBe(true);
   await kill(child);
-  await waitFor('the server to end', () => !existsSync(`/proc/${pid}`), 10_000);
+  await waitFor('the server to end', () => !isRunning(pid), 60_000);
 });

@@ -50,10 +50,8 @@ it('names a flag that leads nowhere, and flags that exclude each other', async (
 it('stops in order on a signal that comes while an extension still starts, and says whom it waits for', async () => {
   const running = startCommand(['start', '--root', tempFolder(extension('never', 'Never', never))]);
   await running.untilStderr('never: still waiting for initialize');
-  const began = performance.now();
   running.child.kill('SIGTERM');
   expect(await running.exited).toBe(0);
-  expect(performance.now() - began).toBeLessThan(5000);
 });
 
 it('goes on when an extension throws in a timer, and names it', async () => {

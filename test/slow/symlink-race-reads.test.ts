@@ -5,7 +5,7 @@ import { callOften, expectBothOutcomes, skillToRaceFor } from '../helpers/skill-
 
 const GUIDE = { skill_id: 'good', path: 'references/guide.md' };
 
-it('never reads through a file that flips between itself and a link', { timeout: 120_000 }, async () => {
+it('never reads through a file that flips between itself and a link', async () => {
   const { root, dir, outside, registry } = await skillToRaceFor();
   const target = join(dir, 'references/guide.md');
   const other = await keepBusy(FLIP_FILE, [target, join(root, 'good-guide.md'), join(outside, 'guide.md')]);
@@ -14,7 +14,7 @@ it('never reads through a file that flips between itself and a link', { timeout:
   expectBothOutcomes(answers, 'Good guide.');
 });
 
-it('never reads through a folder that flips between itself and a link', { timeout: 120_000 }, async () => {
+it('never reads through a folder that flips between itself and a link', async () => {
   const { dir, outside, registry } = await skillToRaceFor();
   const other = await keepBusy(FLIP_FOLDER, [join(dir, 'references'), outside]);
   const answers = await callOften(registry, 'read_skill_resource', GUIDE);

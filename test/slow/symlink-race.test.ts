@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { FLIP_FILE, FLIP_FOLDER, keepBusy } from '../helpers/busy-process.ts';
-import { callOften, DEADLINE_MS, expectBothOutcomes, skillToRaceFor } from '../helpers/skill-race.ts';
+import { FLIP_FILE, FLIP_FOLDER, keepBusy, RACE_DEADLINE_MS } from '../helpers/busy-process.ts';
+import { callOften, expectBothOutcomes, skillToRaceFor } from '../helpers/skill-race.ts';
 import { SECRET } from '../helpers/traps.ts';
 
 it('never reads through a skill directory that flips between itself and a link', async () => {
@@ -38,7 +38,7 @@ it('never takes a skill from where a flipping directory leads while it is found'
   const { dir, outside, registry } = await skillToRaceFor();
   const other = await keepBusy(FLIP_FOLDER, [dir, outside]);
   const seen = new Set<string>();
-  const until = performance.now() + DEADLINE_MS;
+  const until = performance.now() + RACE_DEADLINE_MS;
   for (let n = 0; n < 2000 || (seen.size < 2 && performance.now() < until); n++) {
     const { skills, problems } = await registry.refresh();
     seen.add(

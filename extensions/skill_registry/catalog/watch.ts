@@ -68,10 +68,8 @@ export async function watchCatalog(options: WatchOptions, signal: AbortSignal): 
   burst.cancel();
 }
 
-// --- internal ---
-
-/** Calls `act` once when a burst of wakes has been quiet for QUIET_MS, or goes on for BURST_MS. */
-function createBurst(act: () => void): { wake(): void; cancel(): void } {
+/** Calls `act` once when a burst of wakes has been quiet for 100 ms, or goes on for 400 ms. */
+export function createBurst(act: () => void): { wake(): void; cancel(): void } {
   let timer: NodeJS.Timeout | undefined;
   let until = 0;
   return {

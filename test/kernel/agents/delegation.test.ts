@@ -113,7 +113,7 @@ describe('a callee', () => {
   test('that reaches its limit says so', async () => {
     const { model, kernel } = await run(
       {
-        ...agentExtension('helper', 'limits: { time_budget_ms: 300 }'),
+        ...agentExtension('helper', 'limits: { time_budget_ms: 1000 }'),
         ...agentExtension('talker', 'uses_tools: [helper]'),
       },
       [{ call: 'helper', args: { task: 'help' } }, { hangAfter: 'Hm' }, { text: 'Done.' }],

@@ -90,21 +90,25 @@ test.each([
 });
 
 describe('the time budget ends', () => {
-  test('an answer that hangs, and keeps what was said', async () => {
-    const { kernel } = await withLimits('time_budget_ms: 300', [{ hangAfter: 'Let me see' }]);
-    const answer = await kernel.invokeAgent('talker', 'go');
+  // Side by side: it is all waiting, and long enough for a busy machine to have begun.
+  test('an answer that hangs, and keeps what was said, and a tool that hangs, deaf or obedient', async () => {
+    const begin = (script: readonly ScriptedAnswer[]) => withLimits('time_budget_ms: 1500', script);
+    const [talking, deaf, obedient] = await Promise.all([
+      begin([{ hangAfter: 'Let me see' }]),
+      begin([{ call: 'deaf', args: {} }]),
+      begin([{ call: 'obedient', args: {} }]),
+    ]);
+    const turns = [talking, deaf, obedient].map(({ kernel }) => kernel.invokeAgent('talker', 'go'));
+    const [answer, ...others] = await Promise.all(turns);
     expect(answer).toMatchObject({ text: 'Let me see', stopped: 'time_budget' });
-    expect(answer.conversation).toMatchObject([
+    expect(answer?.conversation).toMatchObject([
       { role: 'user', content: 'go' },
       { role: 'assistant', content: 'Let me see' },
     ]);
-  });
-
-  test.each(['deaf', 'obedient'])('a tool that hangs: %s', async (call) => {
-    const { kernel, model } = await withLimits('time_budget_ms: 300', [{ call, args: {} }]);
-    expect(await kernel.invokeAgent('talker', 'go')).toMatchObject({ stopped: 'time_budget' });
-    expect(kernel.logged).toContain(`tools ${call}`);
-    expect(model.requests).toHaveLength(1);
+    expect(others).toMatchObject([{ stopped: 'time_budget' }, { stopped: 'time_budget' }]);
+    expect(deaf.kernel.logged).toContain('tools deaf');
+    expect(obedient.kernel.logged).toContain('tools obedient');
+    for (const { model } of [deaf, obedient]) expect(model.requests).toHaveLength(1);
   });
 
   test('a turn that is all a program waits for', async () => {

@@ -19,7 +19,12 @@ const BUDGET = 700;
 const config = { catalog: { budget_tokens: BUDGET } };
 const linesOf = (text: string | null): readonly string[] =>
   (text ?? '').split('\n').filter((line) => line.startsWith('• '));
-const open = () => openRegistry(CATALOG, config);
+/** With its index, which the first turn of a slow machine would not wait for. */
+async function open() {
+  const opened = await openRegistry(CATALOG, config);
+  await opened.registry.searchReady();
+  return opened;
+}
 
 describe('a catalog over its budget', () => {
   it('shows what the prompt is about, and says how many there are', async () => {

@@ -104,10 +104,8 @@ describe('an expression of a workflow state', () => {
     ['open brackets', '['.repeat(1000), 'a'],
     ['a very long one', `${'*'.repeat(1_000_000)}b`, 'a'],
     ['many folders up', '../'.repeat(100_000), 'a'],
+    // What hangs takes longer than a test may.
   ])('does not hang: %s', (_, expression, path) => {
-    const startedAt = performance.now();
     expect(matchesExpression(expression, inPack(path))).toBe(false);
-    // What hangs takes minutes; a slow machine does not.
-    expect(performance.now() - startedAt).toBeLessThan(5000);
   });
 });

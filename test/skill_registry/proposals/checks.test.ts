@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { countTokens } from 'skill-registry/kernel';
 import { describe, expect, it } from 'vitest';
 import { hiddenCharacters } from '../../../extensions/skill_registry/proposals/hidden-characters.ts';
+import { fc } from '../../helpers/properties.ts';
 import { checksOf, skill, told } from './checks-of.ts';
 import { nastyText } from './nasty-text.ts';
 

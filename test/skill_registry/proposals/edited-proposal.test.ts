@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   type ProposalDocument,
@@ -6,6 +5,7 @@ import {
   readProposalFile,
   writeProposalFile,
 } from '../../../extensions/skill_registry/proposals/proposal-file.ts';
+import { fc } from '../../helpers/properties.ts';
 import { nastyText } from './nasty-text.ts';
 import { editOf, proposal } from './proposal.ts';
 

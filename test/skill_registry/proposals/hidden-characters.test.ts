@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   escapeHidden,
@@ -7,6 +6,7 @@ import {
   readEscaped,
   showHidden,
 } from '../../../extensions/skill_registry/proposals/hidden-characters.ts';
+import { fc } from '../../helpers/properties.ts';
 import { nastyText } from './nasty-text.ts';
 
 describe('showHidden', () => {

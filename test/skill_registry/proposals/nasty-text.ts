@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import { anyCharacter, fc } from '../../helpers/properties.ts';
 
 const PIECES = [
   ...['\n', '\n\n', '\r\n', '\r', '\t', ' ', '  ', '   \n', '\f', '\v', '\0', '\x1b[2J', '\x07', '\x9b', '\u0085'],
@@ -59,7 +59,10 @@ const PIECES = [
 
 /** Text made to break out of wherever it is put. */
 export const nastyText: fc.Arbitrary<string> = fc
-  .array(fc.oneof({ weight: 6, arbitrary: fc.constantFrom(...PIECES) }, fc.string({ unit: 'binary', maxLength: 6 })), {
-    maxLength: 40,
-  })
+  .array(
+    fc.oneof({ weight: 6, arbitrary: fc.constantFrom(...PIECES) }, fc.string({ unit: anyCharacter, maxLength: 6 })),
+    {
+      maxLength: 40,
+    },
+  )
   .map((pieces) => pieces.join(''));

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import { anyCharacter, fc } from '../../helpers/properties.ts';
 
 /** Lines a diff could mistake for its own, and lines that repeat. */
 const LINES = [
@@ -43,7 +43,10 @@ const LINES = [
   '\ud800',
   '__proto__',
 ];
-const line = fc.oneof({ weight: 5, arbitrary: fc.constantFrom(...LINES) }, fc.string({ unit: 'binary', maxLength: 6 }));
+const line = fc.oneof(
+  { weight: 5, arbitrary: fc.constantFrom(...LINES) },
+  fc.string({ unit: anyCharacter, maxLength: 6 }),
+);
 const end = fc.oneof({ weight: 4, arbitrary: fc.constant('\n') }, fc.constantFrom('\r\n', '\r', ''));
 
 /** Any text: all line ends, mixed or not, with or without BOM and last line end. */

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { Marked, type Tokens } from 'marked';
 import { describe, expect, it } from 'vitest';
 import { hiddenCharacters } from '../../../extensions/skill_registry/proposals/hidden-characters.ts';
@@ -7,6 +6,7 @@ import {
   readProposalFile,
   writeProposalFile,
 } from '../../../extensions/skill_registry/proposals/proposal-file.ts';
+import { fc } from '../../helpers/properties.ts';
 import { nastyText } from './nasty-text.ts';
 import { editOf, proposal } from './proposal.ts';
 

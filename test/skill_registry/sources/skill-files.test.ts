@@ -1,10 +1,9 @@
 import { statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { FoundSkillFile } from '../../../extensions/skill_registry/sources/find-skill-files.ts';
 import { createSkillFileReader } from '../../../extensions/skill_registry/sources/skill-files.ts';
 import { skillMd, tempFolder } from '../../helpers/temp-folder.ts';
-import { waitFor } from '../../helpers/wait-for.ts';
 
 const LIMIT = 100_000;
 
@@ -133,11 +132,12 @@ describe('reading again', () => {
     expect(reader.read(found, LIMIT).header?.description).toBe('two');
   });
 
-  it('does not open a file again that has been quiet for two seconds', async () => {
+  it('does not open a file again that has been quiet for two seconds', () => {
     const reader = createSkillFileReader();
     const found = skillFile(text('one'));
     const { ctimeMs } = statSync(found.realFile);
-    await waitFor('the file to be quiet', () => Date.now() > ctimeMs + 2_050);
+    vi.useFakeTimers({ toFake: ['Date'], now: ctimeMs + 2_050 });
+    onTestFinished(() => void vi.useRealTimers());
     const before = reader.read(found, LIMIT);
     // Opening it would mean to find it over this limit.
     expect(reader.read(found, 1)).toBe(before);

@@ -80,7 +80,7 @@ it.each([
 it.each<[title: string, yaml: string]>([
   ['deep brackets', `a: ${'['.repeat(60_000)}`],
   ['deep lists', '- '.repeat(30_000)],
-  ['many anchors', '&a '.repeat(20_000)],
+  ['many anchors', '&a '.repeat(2_000)],
   ['more than 65,536 characters', Array.from({ length: 20_000 }, (_, index) => `k${index}:`).join('\n')],
 ])('ends soon and refuses hostile YAML: %s', (_title, yaml) => {
   expect(specErrors(fenced(yaml))).toEqual([INVALID_YAML]);
