@@ -32,7 +32,7 @@ export interface OpenRecords {
   close(): void;
 }
 
-export type RecordsOptions = Omit<WriterOptions, 'maxBytes' | 'placeOf'>;
+export type RecordsOptions = Omit<WriterOptions, 'maxBytes' | 'placeOf' | 'codeFolder'>;
 
 /** Files beside SKILL.md give no sign when they change, so they are looked at now and then. */
 const LOOK_MS = 30_000;
@@ -47,6 +47,7 @@ export function openRecords(given: Shelf, options: RecordsOptions, retrieval?: R
   const writer = createWriter({
     ...options,
     maxBytes: shelf.limits.file_bytes,
+    codeFolder: join(shelf.root, 'extensions'),
     placeOf: (skillId, key, source) => placeOfKey(skillId, key, { sources: shelf.sources(), root: shelf.root }, source),
   });
   const recorder = createRecorder(shelf, writer);

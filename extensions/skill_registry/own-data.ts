@@ -1,9 +1,10 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Reservation, reserve } from 'skill-registry/kernel';
+import { userCacheDirectory, userStateDirectory } from '../../lib/trust/index.ts';
 import { futureRealPath } from './sources/real-path.ts';
 
-/** `data/` of a root, kept out of the reach of every file tool, source, list, revision, resource and proposal. */
+/** `data/` of a root, and the user's own state and cache directories, kept out of the reach of every file tool, source, list, revision, resource and proposal. */
 export interface OwnData extends Pick<Reservation, 'release'> {
   /** Looks where it is now: it may be made, or become a link, at any time. */
   renew(): void;
@@ -28,7 +29,9 @@ function placesOf(root: string): readonly string[] {
     // SQLite puts its other files beside the database itself.
     return ['', '-wal', '-shm', '-journal'].map((end) => target + end);
   });
-  return [...new Set([join(root, 'data'), data, futureRealPath(data), folder, ...linked])];
+  // What this user has approved, and caches of other roots: wherever they lie, the root may be the home directory.
+  const ofUser = [userStateDirectory(), userCacheDirectory()].flatMap((path) => [path, futureRealPath(path)]);
+  return [...new Set([join(root, 'data'), data, futureRealPath(data), folder, ...linked, ...ofUser])];
 }
 
 function linksIn(folder: string): readonly string[] {

@@ -155,6 +155,11 @@ export function sourceNotWritable(skillId: string, source: string, why: string):
   return new CodedError('SOURCE_NOT_WRITABLE', message, { skill_id: skillId, source });
 }
 
+export function codeDenied(skillId: string): HistoryError {
+  const message = `"${skillId}", or the file in it, lies below extensions/, where only a person puts changes into effect. Propose the change with propose_skill_update and tell the user.`;
+  return new CodedError('WRITE_DENIED', message, { skill_id: skillId });
+}
+
 export function writeDenied(action: string): HistoryError {
   const message = `writes.${action} is deny: the owner of these skills does not allow it. Tell the user what you wanted to change.`;
   return new CodedError('WRITE_DENIED', message, { action });
