@@ -50,7 +50,8 @@ it('lets lib import its own folder, the doors of its other folders, and packages
 
 it('opens databases in lib/sqlite and nowhere else', () => {
   const folders = ['lib', 'kernel', 'extensions', 'cli', 'test', 'examples', 'bench', 'scripts'];
-  const engines = /\b(?:from|import|require|getBuiltinModule)\b\s*\(?\s*['"`](?:better-sqlite3|node:sqlite)['"`]/;
+  const engines =
+    /(?:\bfrom|\bimport|\b(?:import|require|getBuiltinModule)\s*\(|createRequire\([^)]*\)\()\s*['"`](?:better-sqlite3|node:sqlite)['"`]/;
   const wrong = folders
     .flatMap((folder) => sourceFiles(folder))
     .filter((file) => !file.startsWith('lib/sqlite/') && engines.test(readFileSync(join(ROOT, file), 'utf8')));
