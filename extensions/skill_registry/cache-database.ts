@@ -1,39 +1,48 @@
-import { createHash } from 'node:crypto';
 import { rmSync, statSync } from 'node:fs';
 import { sqliteFailure } from '../../lib/sqlite/index.ts';
 import { openDatabase, type SqliteDatabase } from './open-database.ts';
 
+/** Tables of one kind of content in `cache.db`. */
+export interface CachePart {
+  /** Name of its table, or the beginning of its tables' names: `search` for `search_document`. */
+  readonly name: string;
+  /** A whole number, 1 or more. Raise it with anything that changes the tables, or what is kept in them for the same input. */
+  readonly version: number;
+  /** `CREATE` statements. */
+  readonly sql: string;
+}
+
 /**
  * Opens `cache.db`: what can be made anew from the skills at any time (headers, the full-text index, vectors, token counts).
  *
- * A file made for other tables is emptied and filled anew, which processes that still use it survive; a damaged one is
+ * A part of another version is emptied and filled anew, which processes that still use it survive; a damaged file is
  * removed. Where none can be written, or somebody else holds it, the cache is in memory: everything works, and the next
  * process starts cold. Never touches any other file.
  *
  * @param file - Absolute, or `:memory:`.
- * @param schemas - `CREATE` statements of everybody who keeps something in it; together they are its version.
+ * @param parts - Of everybody who keeps something in it; tables of nobody are dropped.
  * @param onMemory - Told why a file could not be used.
  * @throws `sqliteFailure`: `unavailable`, where SQLite itself cannot be loaded.
  */
 export function openCacheDatabase(
   file: string,
-  schemas: readonly string[],
+  parts: readonly CachePart[],
   onMemory: (reason: string) => void = () => undefined,
 ): SqliteDatabase {
-  if (file === ':memory:') return openAt(file, schemas);
+  if (file === ':memory:') return openAt(file, parts);
   try {
-    return openAt(file, schemas);
+    return openAt(file, parts);
   } catch (error) {
     if (sqliteFailure(error) === 'unavailable') throw error;
     if (isDamage(error)) {
       removeFiles(file);
       try {
-        return openAt(file, schemas);
+        return openAt(file, parts);
       } catch (again) {
         onMemory(reasonOf(again));
       }
     } else onMemory(reasonOf(error));
-    return openAt(':memory:', schemas);
+    return openAt(':memory:', parts);
   }
 }
 
@@ -61,15 +70,14 @@ export function removeFiles(file: string, inode?: number): void {
 /** A cache is not worth waiting for. */
 const BUSY_MS = 500;
 
-function openAt(file: string, schemas: readonly string[]): SqliteDatabase {
-  const version = versionOf(schemas);
+function openAt(file: string, parts: readonly CachePart[]): SqliteDatabase {
   const database = openDatabase(file, BUSY_MS);
   try {
     // It can be lost: a crash of the machine costs a rebuild.
     database.exec('PRAGMA synchronous = OFF');
     // The file may have come with somebody's repository.
     database.exec('PRAGMA trusted_schema = OFF');
-    if (versionIn(database) !== version) create(database, schemas, version);
+    if (!isCurrent(database, parts)) database.transaction(() => bringUpToDate(database, parts));
     return database;
   } catch (error) {
     database.close();
@@ -77,31 +85,50 @@ function openAt(file: string, schemas: readonly string[]): SqliteDatabase {
   }
 }
 
-/** Fits `user_version`, and is never 0, which a new file has. */
-function versionOf(schemas: readonly string[]): number {
-  return (createHash('sha256').update(schemas.join('\n')).digest().readUInt32BE() >>> 2) + 1;
+/** Of the file as a whole, as `user_version`; a new file has 0. */
+const FORMAT = 2;
+const VERSIONS = 'CREATE TABLE part (name TEXT PRIMARY KEY, version INTEGER NOT NULL) WITHOUT ROWID;';
+
+function isCurrent(database: SqliteDatabase, parts: readonly CachePart[]): boolean {
+  const versions = versionsIn(database);
+  return versions?.size === parts.length && parts.every(({ name, version }) => versions.get(name) === version);
 }
 
-/** Several processes may find it empty at once. */
-function create(database: SqliteDatabase, schemas: readonly string[], version: number): void {
-  database.transaction(() => {
-    if (versionIn(database) === version) return;
-    dropTables(database);
-    for (const schema of schemas) database.exec(schema);
-    database.exec(`PRAGMA user_version = ${version}`);
-  });
+/** Undefined when the file is new, or of another format. */
+function versionsIn(database: SqliteDatabase): ReadonlyMap<string, number> | undefined {
+  const { user_version } = database.prepare<{ user_version: number }>('PRAGMA user_version').get() ?? {};
+  if (user_version !== FORMAT) return undefined;
+  const rows = database.prepare<{ name: string; version: number }>('SELECT name, version FROM part').all();
+  return new Map(rows.map(({ name, version }) => [name, version]));
 }
 
-function versionIn(database: SqliteDatabase): number | undefined {
-  return database.prepare<{ user_version: number }>('PRAGMA user_version').get()?.user_version;
+/** In a transaction: several processes may find it empty, or old, at once. */
+function bringUpToDate(database: SqliteDatabase, parts: readonly CachePart[]): void {
+  const versions = versionsIn(database);
+  if (!versions) {
+    dropTables(database, () => true);
+    database.exec(VERSIONS);
+    database.exec(`PRAGMA user_version = ${FORMAT}`);
+  }
+  const kept = parts.filter(({ name, version }) => versions?.get(name) === version);
+  dropTables(database, (table) => table !== 'part' && !kept.some(({ name }) => isOf(table, name)));
+  database.exec('DELETE FROM part');
+  for (const { name, version, sql } of parts) {
+    if (!kept.some((one) => one.name === name)) database.exec(sql);
+    database.prepare('INSERT INTO part (name, version) VALUES (?, ?)').run(name, version);
+  }
 }
 
-/** Of another version. Virtual ones first: they take their own tables with them. */
-function dropTables(database: SqliteDatabase): void {
+function isOf(table: string, part: string): boolean {
+  return table === part || table.startsWith(`${part}_`);
+}
+
+/** Virtual ones first: they take their own tables with them. */
+function dropTables(database: SqliteDatabase, isOld: (table: string) => boolean): void {
   const all = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'";
   for (const kind of ["AND sql LIKE 'CREATE VIRTUAL%'", '']) {
     for (const { name } of database.prepare<{ name: string }>(`${all} ${kind}`).all()) {
-      database.exec(`DROP TABLE IF EXISTS "${name.replaceAll('"', '""')}"`);
+      if (isOld(name)) database.exec(`DROP TABLE IF EXISTS "${name.replaceAll('"', '""')}"`);
     }
   }
 }

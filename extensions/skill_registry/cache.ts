@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import type { Problem } from 'skill-registry/kernel';
 import { whyNoSqlite } from '../../lib/sqlite/index.ts';
 import { userCacheDirectory } from '../../lib/trust/index.ts';
-import { isDamage, openCacheDatabase, removeFiles } from './cache-database.ts';
+import { type CachePart, isDamage, openCacheDatabase, removeFiles } from './cache-database.ts';
 import { storeUnavailable } from './errors.ts';
 import type { SqliteDatabase } from './open-database.ts';
 import { futureRealPath } from './sources/real-path.ts';
@@ -29,9 +29,9 @@ const MAX_FILES = 3;
 
 /**
  * @param file - Where it is kept, absolute; undefined: in memory.
- * @param schemas - See `openCacheDatabase`.
+ * @param parts - See `openCacheDatabase`.
  */
-export function createCache(file: string | undefined, schemas: readonly string[]): Cache {
+export function createCache(file: string | undefined, parts: readonly CachePart[]): Cache {
   let database: SqliteDatabase | undefined;
   let inode: number | undefined;
   let opened = 0;
@@ -42,7 +42,7 @@ export function createCache(file: string | undefined, schemas: readonly string[]
     opened += 1;
     if (file !== undefined && !existsSync(dirname(file))) forgetOld(dirname(dirname(file)));
     const place = file === undefined || opened > MAX_FILES ? ':memory:' : file;
-    const one = openCacheDatabase(place, schemas, (reason) => {
+    const one = openCacheDatabase(place, parts, (reason) => {
       trouble = reason;
     });
     if (file !== undefined && !one.memory) inode = statSync(file, { throwIfNoEntry: false })?.ino;

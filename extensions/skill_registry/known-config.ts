@@ -1,10 +1,15 @@
 import { hash } from 'node:crypto';
 import type { Problem } from 'skill-registry/kernel';
 import type { Cache } from './cache.ts';
+import type { CachePart } from './cache-database.ts';
 import type { SkillRegistryConfig, SkillRegistryConfigInput } from './config.ts';
-import { codeVersion } from './sources/code-version.ts';
 
-export const CONFIG_SCHEMA = 'CREATE TABLE read_configs (key TEXT PRIMARY KEY, config TEXT NOT NULL) WITHOUT ROWID;';
+/** Raise the version with anything that changes what `readConfig` makes of the same input. */
+export const CONFIGS: CachePart = {
+  name: 'read_configs',
+  version: 1,
+  sql: 'CREATE TABLE read_configs (key TEXT PRIMARY KEY, config TEXT NOT NULL) WITHOUT ROWID;',
+};
 
 interface ReadConfig {
   readonly config: SkillRegistryConfig;
@@ -12,7 +17,7 @@ interface ReadConfig {
 }
 
 /**
- * As `readConfig`. What the same version of the code has made of the same input is taken from the cache: the library that
+ * As `readConfig`. What was made of the same input before is taken from the cache: the library that
  * checks a config takes longer to load than ten thousand skills.
  */
 export async function readConfigOnce(
@@ -38,8 +43,7 @@ type Database = Parameters<Parameters<Cache['look']>[0]>[0];
 const MAX_KEPT = 100;
 
 function keyOf(input: SkillRegistryConfigInput, file: string): string | undefined {
-  const code = codeVersion();
-  return code !== undefined && isPlain(input) ? hash('sha256', JSON.stringify([code, file, input]), 'hex') : undefined;
+  return isPlain(input) ? hash('sha256', JSON.stringify([file, input]), 'hex') : undefined;
 }
 
 function find(database: Database, key: string): ReadConfig | undefined {

@@ -6,7 +6,7 @@ import { createMeaning, type Meaning } from './search/meaning.ts';
 
 export interface OpenMeaningOptions {
   readonly config: EmbeddingsConfig;
-  /** Opens the cache's database, with the tables of `VECTOR_SCHEMA`; `close` closes it. */
+  /** Opens the cache's database, with the tables of `VECTORS`; `close` closes it. */
   readonly database: () => SqliteDatabase;
   /** Named in problems. */
   readonly configFile: string;

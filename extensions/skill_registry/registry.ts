@@ -4,7 +4,7 @@ import { whyNoSqlite } from '../../lib/sqlite/index.ts';
 import { createAddSource } from './add-source.ts';
 import type { Skill, SkillRegistry } from './api.ts';
 import { cacheFileOf, cacheFilesOf, cacheProblems, createCache, storeProblems } from './cache.ts';
-import { openCacheDatabase } from './cache-database.ts';
+import { type CachePart, openCacheDatabase } from './cache-database.ts';
 import { createCatalog } from './catalog/catalog.ts';
 import { createPace } from './catalog/pace.ts';
 import { frozen } from './catalog/read-only.ts';
@@ -16,7 +16,7 @@ import { skillsInScope } from './context/scope.ts';
 import { createVisibility } from './context/visibility.ts';
 import { registryClosed, skillNotFound } from './errors.ts';
 import { createHooks, type HookOptions } from './hooks.ts';
-import { CONFIG_SCHEMA, readConfigOnce } from './known-config.ts';
+import { CONFIGS, readConfigOnce } from './known-config.ts';
 import { onFirstUse } from './on-first-use.ts';
 import { createOverlap } from './overlap.ts';
 import { keepOwnData } from './own-data.ts';
@@ -25,16 +25,16 @@ import { readPoliciesOf } from './read-policy.ts';
 import { createReading } from './reading.ts';
 import { createRecords } from './records.ts';
 import { bodyIfThere } from './search/body-if-there.ts';
-import { INDEX_SCHEMA } from './search/index-schema.ts';
+import { SEARCH_INDEX } from './search/index-schema.ts';
 import { listSkills } from './search/list-skills.ts';
 import { createSearcher } from './search/searcher.ts';
-import { VECTOR_SCHEMA } from './search/vector-schema.ts';
+import { VECTORS } from './search/vector-schema.ts';
 import { hostSurroundings } from './sources/host-surroundings.ts';
 import { makeSources } from './sources/make-sources.ts';
 import { futureRealPath } from './sources/real-path.ts';
-import { createSkillFileCache, SKILL_FILES_SCHEMA } from './sources/skill-file-cache.ts';
+import { createSkillFileCache, SKILL_FILES } from './sources/skill-file-cache.ts';
 import type { SkillSource } from './sources/source.ts';
-import { TOKEN_COUNTS_SCHEMA } from './token-count-store.ts';
+import { TOKEN_COUNTS } from './token-count-store.ts';
 import { createTokenLedger } from './token-ledger.ts';
 import { makeTools } from './tools/index.ts';
 import { writePolicyOf } from './write-policy.ts';
@@ -69,7 +69,7 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
   const ownData = keepOwnData(root);
   const configFile = join(root, 'data', 'skill_registry', 'config.yaml');
   const cacheFile = options.cache === 'memory' ? undefined : cacheFileOf(root, trusted);
-  const cache = createCache(cacheFile, SCHEMAS);
+  const cache = createCache(cacheFile, CACHE_PARTS);
   const { config, problems: configProblems } = await readConfigOnce(options.config ?? {}, configFile, cache);
   let isOpen = false;
   const hooks = createHooks(options, root, () => isOpen && tellProblems());
@@ -102,7 +102,7 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
   const readSkillFile = (skill: Skill, path: string, maxBytes: number): Buffer =>
     sourceNow(skill).readResource(skill, path, maxBytes);
   const ledger = createTokenLedger(config.limits.skill_tokens, readSkill, cache);
-  const openIndex = () => openCacheDatabase(cacheFile ?? ':memory:', SCHEMAS);
+  const openIndex = () => openCacheDatabase(cacheFile ?? ':memory:', CACHE_PARTS);
   const searcher = createSearcher({
     database: openIndex,
     readSkill,
@@ -284,13 +284,7 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
 // --- internal ---
 
 /** Everything that is kept in cache.db. */
-const SCHEMAS: readonly string[] = [
-  CONFIG_SCHEMA,
-  SKILL_FILES_SCHEMA,
-  TOKEN_COUNTS_SCHEMA,
-  INDEX_SCHEMA,
-  VECTOR_SCHEMA,
-];
+const CACHE_PARTS: readonly CachePart[] = [CONFIGS, SKILL_FILES, TOKEN_COUNTS, SEARCH_INDEX, VECTORS];
 
 function keyOf({ code, file, line, message }: Problem): string {
   return JSON.stringify([code, file, line, message]);

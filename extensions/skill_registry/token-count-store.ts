@@ -1,6 +1,6 @@
 import type { Skill } from './api.ts';
 import type { Cache } from './cache.ts';
-import { codeVersion } from './sources/code-version.ts';
+import type { CachePart } from './cache-database.ts';
 
 export interface KnownCounts {
   readonly l1?: number;
@@ -18,11 +18,17 @@ export interface TokenCountStore {
   flush(): void;
 }
 
-/** The line of a skill holds its id, so that is part of the key. */
-export const TOKEN_COUNTS_SCHEMA = `
-  CREATE TABLE token_counts (
-    digest TEXT NOT NULL, id TEXT NOT NULL, code TEXT NOT NULL, l1 INTEGER, l2 INTEGER, PRIMARY KEY (digest, id)
-  ) WITHOUT ROWID;`;
+/**
+ * The line of a skill holds its id, so that is part of the key. Raise the version with another tokenizer, and with anything that
+ * changes the line of a skill or its body.
+ */
+export const TOKEN_COUNTS: CachePart = {
+  name: 'token_counts',
+  version: 1,
+  sql: `CREATE TABLE token_counts (
+    digest TEXT NOT NULL, id TEXT NOT NULL, l1 INTEGER, l2 INTEGER, PRIMARY KEY (digest, id)
+  ) WITHOUT ROWID;`,
+};
 
 /** Counts of contents that are no more; then they are cleared away. */
 const MAX_OLD = 20_000;
@@ -35,18 +41,16 @@ export function createTokenCountStore(cache: Cache): TokenCountStore {
     return known;
   };
   const write = (database: Database): void => {
-    const put = database.prepare(
-      'INSERT OR REPLACE INTO token_counts (digest, id, code, l1, l2) VALUES (?, ?, ?, ?, ?)',
-    );
+    const put = database.prepare('INSERT OR REPLACE INTO token_counts (digest, id, l1, l2) VALUES (?, ?, ?, ?)');
     database.transaction(() => {
       for (const [key, { digest, id }] of fresh) {
         const { l1 = null, l2 = null } = all().get(key) ?? {};
-        put.run(digest, id, codeVersion() ?? '', l1, l2);
+        put.run(digest, id, l1, l2);
       }
     });
   };
   const flush = (): void => {
-    if (fresh.size > 0 && codeVersion() !== undefined) cache.use(write);
+    if (fresh.size > 0) cache.use(write);
     fresh.clear();
   };
   return {
@@ -86,9 +90,7 @@ function keyOf({ digest, id }: Skill): string {
 }
 
 function readCounts(database: Database): Map<string, KnownCounts> {
-  const rows = database
-    .prepare<CountRow>('SELECT digest, id, l1, l2 FROM token_counts WHERE code = ?')
-    .all(codeVersion() ?? '');
+  const rows = database.prepare<CountRow>('SELECT digest, id, l1, l2 FROM token_counts').all();
   return new Map(
     rows.map(({ digest, id, l1, l2 }) => [
       `${digest} ${id}`,
@@ -104,6 +106,5 @@ function forget(database: Database, keys: readonly string[]): void {
       const blank = key.indexOf(' ');
       remove.run(key.slice(0, blank), key.slice(blank + 1));
     }
-    database.prepare('DELETE FROM token_counts WHERE code <> ?').run(codeVersion() ?? '');
   });
 }

@@ -12,7 +12,7 @@ const MAX_BODY = 65_536;
 
 /**
  * What of a skill is compared by meaning: what it says about itself, then the headings of its instructions. Change the number in
- * `VECTOR_SCHEMA` with it: vectors of other texts are not comparable.
+ * `VECTORS` with it: vectors of other texts are not comparable.
  *
  * @param file - The text of SKILL.md.
  */

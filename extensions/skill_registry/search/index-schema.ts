@@ -1,14 +1,17 @@
+import type { CachePart } from '../cache-database.ts';
+
 /**
- * The tables of the full-text index. Change the number in the first line with anything that changes terms or sections: it is
- * part of the cache's version, and a cache of another version is made anew.
+ * The tables of the full-text index. Raise the version with anything that changes terms or sections.
  *
  * A document is a content under an id, so what is unchanged is never indexed again. A posting row has the occurrences of one
  * term in 512 documents, appended as documents come; `posting-codec.ts` says how. Numbers of documents are handed out first
  * (`next`) and their postings written, in any order between processes; a document is there when its row is, `seq` says in which
  * order they came. Postings of a number that never got its row mean nothing.
  */
-export const INDEX_SCHEMA: string = `
--- search index 2
+export const SEARCH_INDEX: CachePart = {
+  name: 'search',
+  version: 3,
+  sql: `
 CREATE TABLE search_document (
   seq INTEGER PRIMARY KEY,
   number INTEGER NOT NULL,
@@ -24,4 +27,5 @@ CREATE TABLE search_posting (
 CREATE TABLE search_word (word TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE search_state (generation INTEGER NOT NULL, since INTEGER NOT NULL, next INTEGER NOT NULL);
 INSERT INTO search_state VALUES (0, 0, 0);
-`;
+`,
+};

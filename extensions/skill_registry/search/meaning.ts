@@ -46,7 +46,7 @@ export interface MeaningOptions {
   readonly timeoutMs: number;
   /** The most texts of one request. */
   readonly batch: number;
-  /** Opens the cache's database, with the tables of `VECTOR_SCHEMA`, once; the caller closes it after `close`. */
+  /** Opens the cache's database, with the tables of `VECTORS`, once; the caller closes it after `close`. */
   readonly database: () => SqliteDatabase;
   /** Named in problems. */
   readonly configFile: string;

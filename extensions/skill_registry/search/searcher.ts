@@ -56,7 +56,7 @@ export interface Searcher {
 }
 
 export interface SearcherOptions {
-  /** Opens the cache's database, with the tables of `INDEX_SCHEMA`, on first use; `close` closes it. Without one it goes on in memory. */
+  /** Opens the cache's database, with the tables of `SEARCH_INDEX`, on first use; `close` closes it. Without one it goes on in memory. */
   readonly database: () => SqliteDatabase;
   /** The bytes of SKILL.md; may throw. */
   readonly readSkill: (skill: Skill) => Buffer;

@@ -1,11 +1,15 @@
+import type { CachePart } from '../cache-database.ts';
+
 /**
- * The tables of vectors. Change the number in the first line with anything that changes the texts: see `index-schema.ts`.
+ * The tables of vectors. Raise the version with anything that changes the texts.
  *
  * A vector belongs to a content under an id (`documentKey`) and to a model at an endpoint, so that nothing is ever asked for
  * twice. `signs` has one bit a number: with them the few are found that are worth comparing exactly.
  */
-export const VECTOR_SCHEMA: string = `
--- vectors 1
+export const VECTORS: CachePart = {
+  name: 'vector',
+  version: 2,
+  sql: `
 CREATE TABLE vector_model (
   model TEXT PRIMARY KEY,
   dimensions INTEGER NOT NULL,
@@ -25,4 +29,5 @@ CREATE TABLE vector_exact (
   number INTEGER PRIMARY KEY REFERENCES vector_sign ON DELETE CASCADE,
   vector BLOB NOT NULL
 );
-`;
+`,
+};

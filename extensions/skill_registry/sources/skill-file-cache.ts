@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
+import type { CachePart } from '../cache-database.ts';
 import type { SqliteDatabase } from '../open-database.ts';
-import { codeVersion } from './code-version.ts';
 import { packEntry, unpackEntry } from './packed-entry.ts';
 import type { SkillFileEntry } from './skill-files.ts';
 
@@ -30,12 +30,18 @@ export interface CacheUse {
   look<T>(work: (database: SqliteDatabase) => T): T | undefined;
 }
 
-/** Many files in a row, because one large text is read several times faster than many small ones. */
-export const SKILL_FILES_SCHEMA = `
-  CREATE TABLE skill_files (
-    place TEXT NOT NULL, read_as TEXT NOT NULL, code TEXT NOT NULL, bucket INTEGER NOT NULL, entries TEXT NOT NULL,
+/**
+ * Many files in a row, because one large text is read several times faster than many small ones. Raise the version with anything
+ * that changes what is read of the same SKILL.md, another version of the yaml package included.
+ */
+export const SKILL_FILES: CachePart = {
+  name: 'skill_files',
+  version: 1,
+  sql: `CREATE TABLE skill_files (
+    place TEXT NOT NULL, read_as TEXT NOT NULL, bucket INTEGER NOT NULL, entries TEXT NOT NULL,
     PRIMARY KEY (place, read_as, bucket)
-  ) WITHOUT ROWID;`;
+  ) WITHOUT ROWID;`,
+};
 
 /** A change writes one of these. */
 const BUCKETS = 64;
@@ -73,13 +79,11 @@ export function createSkillFileCache(cache: CacheUse): SkillFileCache & { flush(
   return {
     load: (place, maxBytes) => cache.look((database) => readPlace(database, place, maxBytes)) ?? new Map(),
     keep(place, entries, changed) {
-      const code = codeVersion();
-      if (code === undefined) return;
       const key = JSON.stringify([place.path, place.readAs]);
       const buckets = waiting.get(key)?.buckets ?? new Set<number>();
       for (const path of changed) buckets.add(bucketOf(path));
       if (buckets.size === 0) return;
-      waiting.set(key, { place, code, entries, buckets });
+      waiting.set(key, { place, entries, buckets });
       schedule();
     },
     flush: () => {
@@ -92,7 +96,6 @@ export function createSkillFileCache(cache: CacheUse): SkillFileCache & { flush(
 
 interface Waiting {
   readonly place: CachePlace;
-  readonly code: string;
   readonly entries: ReadonlyMap<string, SkillFileEntry>;
   readonly buckets: Set<number>;
   /** Paths by bucket, sorted out on first use. */
@@ -105,8 +108,8 @@ function readPlace(
   maxBytes: number,
 ): Map<string, SkillFileEntry> {
   const rows = database
-    .prepare<{ entries: string }>('SELECT entries FROM skill_files WHERE place = ? AND read_as = ? AND code = ?')
-    .all(path, readAs, codeVersion() ?? '');
+    .prepare<{ entries: string }>('SELECT entries FROM skill_files WHERE place = ? AND read_as = ?')
+    .all(path, readAs);
   const entries = new Map<string, SkillFileEntry>();
   for (const row of rows) {
     for (const packed of JSON.parse(row.entries) as unknown[]) {
@@ -118,7 +121,7 @@ function readPlace(
 }
 
 function writeBucket(database: SqliteDatabase, waiting: Waiting, bucket: number): void {
-  const { place, code, entries } = waiting;
+  const { place, entries } = waiting;
   waiting.paths ??= pathsByBucket(entries);
   const packed = (waiting.paths.get(bucket) ?? []).flatMap((path) => {
     const text = packEntry(path, entries.get(path) as SkillFileEntry);
@@ -128,14 +131,13 @@ function writeBucket(database: SqliteDatabase, waiting: Waiting, bucket: number)
     const gone = 'DELETE FROM skill_files WHERE place = ? AND read_as = ? AND bucket = ?';
     database.prepare(gone).run(place.path, place.readAs, bucket);
   } else {
-    const put = 'INSERT OR REPLACE INTO skill_files (place, read_as, code, bucket, entries) VALUES (?, ?, ?, ?, ?)';
-    database.prepare(put).run(place.path, place.readAs, code, bucket, `[${packed.join(',')}]`);
+    const put = 'INSERT OR REPLACE INTO skill_files (place, read_as, bucket, entries) VALUES (?, ?, ?, ?)';
+    database.prepare(put).run(place.path, place.readAs, bucket, `[${packed.join(',')}]`);
   }
 }
 
-/** Forgets what an older version has read, and folders that are no more. */
+/** Forgets folders that are no more. */
 function tidy(database: SqliteDatabase): void {
-  database.prepare('DELETE FROM skill_files WHERE code <> ?').run(codeVersion() ?? '');
   const places = database.prepare<{ place: string }>('SELECT DISTINCT place FROM skill_files').all();
   const forget = database.prepare('DELETE FROM skill_files WHERE place = ?');
   for (const { place } of places) if (!existsSync(place)) forget.run(place);

@@ -2,19 +2,20 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, statSync, truncateSy
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createCache } from '../../../extensions/skill_registry/cache.ts';
-import { openCacheDatabase } from '../../../extensions/skill_registry/cache-database.ts';
+import { type CachePart, openCacheDatabase } from '../../../extensions/skill_registry/cache-database.ts';
 import { openSqlite, type SqliteDatabase } from '../../../lib/sqlite/index.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
-const SCHEMA = ['CREATE TABLE words (word TEXT PRIMARY KEY);'];
+const WORDS: CachePart = { name: 'words', version: 1, sql: 'CREATE TABLE words (word TEXT PRIMARY KEY);' };
+const LETTERS: CachePart = { name: 'letters', version: 1, sql: 'CREATE TABLE letters (letter TEXT);' };
 
 function place(): string {
   return join(tempFolder(), 'data', 'cache.db');
 }
 
-function open(file: string, schemas: readonly string[] = SCHEMA) {
+function open(file: string, parts: readonly CachePart[] = [WORDS]) {
   const reasons: string[] = [];
-  const database = openCacheDatabase(file, schemas, (reason) => reasons.push(reason));
+  const database = openCacheDatabase(file, parts, (reason) => reasons.push(reason));
   onTestFinished(() => void database.close());
   return { database, reasons };
 }
@@ -45,11 +46,21 @@ describe('opening', () => {
     expect([count(database), database.memory, reasons]).toEqual([0, false, []]);
   });
 
+  it('keeps the parts that are as they were, and empties those of another version', () => {
+    const file = place();
+    filled(file);
+    expect(count(open(file, [WORDS, LETTERS]).database)).toBe(5_000);
+    const { database } = open(file, [WORDS, { ...LETTERS, version: 2, sql: 'CREATE TABLE letters (other TEXT);' }]);
+    expect(count(database)).toBe(5_000);
+    database.exec("INSERT INTO letters (other) VALUES ('a')");
+    expect(count(open(file, [{ ...WORDS, version: 2 }]).database)).toBe(0);
+  });
+
   it('empties one that was made for other tables, under the hands of whoever uses it', () => {
     const file = place();
     filled(file);
     const { database: old } = open(file);
-    const { database } = open(file, ['CREATE TABLE letters (letter TEXT);']);
+    const { database } = open(file, [LETTERS]);
     expect(database.prepare('SELECT count(*) AS n FROM letters').get()).toEqual({ n: 0 });
     expect(() => count(old)).toThrow(/no such table/);
     expect(statSync(file).ino).toBe(statSync(file).ino);
@@ -64,7 +75,7 @@ describe('opening', () => {
     const { database } = open(file);
     expect(count(database)).toBe(5_000);
     // Other tables are wanted, and nobody else may write: it waits, gives up and leaves the file alone.
-    const { database: other, reasons } = open(file, ['CREATE TABLE letters (letter TEXT);']);
+    const { database: other, reasons } = open(file, [LETTERS]);
     expect([other.memory, reasons]).toEqual([true, ['database is locked']]);
     writer.exec('ROLLBACK');
     writer.close();
@@ -94,11 +105,11 @@ describe('a cache that is damaged while it is open', () => {
   it('gives nothing instead of failing, and is new the next time', () => {
     const file = place();
     filled(file);
-    const cache = createCache(file, SCHEMA);
+    const cache = createCache(file, [WORDS]);
     onTestFinished(() => cache.close());
     // Its pages are garbage, and only a statement that looks at them finds out.
     const bytes = readFileSync(file);
-    bytes.fill(0x55, 4096);
+    bytes.fill(0x55, 2 * 4096);
     writeFileSync(file, bytes);
     const words = () => cache.use((database) => database.prepare('SELECT word FROM words ORDER BY word').all());
     expect(words()).toBeUndefined();
@@ -111,7 +122,7 @@ describe('a cache that is damaged while it is open', () => {
   it('takes away only the file it has opened, not one that has come in its place', () => {
     const file = place();
     filled(file);
-    const cache = createCache(file, SCHEMA);
+    const cache = createCache(file, [WORDS]);
     onTestFinished(() => cache.close());
     cache.use(count);
     const good = `${file}.good`;
@@ -122,7 +133,7 @@ describe('a cache that is damaged while it is open', () => {
     const inode = statSync(file).ino;
     copyFileSync(good, `${file}.new`);
     cache.close();
-    const second = createCache(file, SCHEMA);
+    const second = createCache(file, [WORDS]);
     onTestFinished(() => second.close());
     second.use(() => undefined);
     expect(statSync(file).ino).toBe(inode);
@@ -135,7 +146,7 @@ describe('a cache that is damaged while it is open', () => {
   });
 
   it('gives nothing after it was closed', () => {
-    const cache = createCache(place(), SCHEMA);
+    const cache = createCache(place(), [WORDS]);
     cache.close();
     expect(cache.use(() => 1)).toBeUndefined();
     expect(cache.look(() => 1)).toBeUndefined();

@@ -4,7 +4,7 @@ import type { Skill } from '../../../extensions/skill_registry/api.ts';
 import { openCacheDatabase } from '../../../extensions/skill_registry/cache-database.ts';
 import { documentKey } from '../../../extensions/skill_registry/search/document.ts';
 import { createBatch } from '../../../extensions/skill_registry/search/document-batch.ts';
-import { INDEX_SCHEMA } from '../../../extensions/skill_registry/search/index-schema.ts';
+import { SEARCH_INDEX } from '../../../extensions/skill_registry/search/index-schema.ts';
 import { postingDocument } from '../../../extensions/skill_registry/search/posting-codec.ts';
 import { createTextIndex, type TextIndex } from '../../../extensions/skill_registry/search/text-index.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
@@ -58,7 +58,7 @@ const names = ['tea', 'cup', 'pot'];
 function indexes(): () => TextIndex {
   const file = join(tempFolder(), 'cache.db');
   return () => {
-    const database = openCacheDatabase(file, [INDEX_SCHEMA]);
+    const database = openCacheDatabase(file, [SEARCH_INDEX]);
     onTestFinished(() => void database.close());
     return createTextIndex(database);
   };

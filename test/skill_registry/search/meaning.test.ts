@@ -4,7 +4,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { openCacheDatabase } from '../../../extensions/skill_registry/cache-database.ts';
 import type { SqliteDatabase } from '../../../extensions/skill_registry/open-database.ts';
 import { createMeaning, type Meaning } from '../../../extensions/skill_registry/search/meaning.ts';
-import { VECTOR_SCHEMA } from '../../../extensions/skill_registry/search/vector-schema.ts';
+import { VECTORS } from '../../../extensions/skill_registry/search/vector-schema.ts';
 import { nearestRows, signsOf } from '../../../extensions/skill_registry/search/vector-signs.ts';
 import { type EmbeddingsServer, embeddingsServer as fullServer } from '../../helpers/embeddings-server.ts';
 import { fakeSkill } from '../../helpers/fake-skill.ts';
@@ -57,7 +57,7 @@ function openMeaning(server: EmbeddingsServer, database: SqliteDatabase = memory
 }
 
 function memory(): SqliteDatabase {
-  const database = openCacheDatabase(':memory:', [VECTOR_SCHEMA]);
+  const database = openCacheDatabase(':memory:', [VECTORS]);
   onTestFinished(() => void database.close());
   return database;
 }

@@ -4,7 +4,7 @@ import { openCacheDatabase } from '../../../extensions/skill_registry/cache-data
 import { documentKey } from '../../../extensions/skill_registry/search/document.ts';
 import { createBatch, type DocumentBatch } from '../../../extensions/skill_registry/search/document-batch.ts';
 import { createGuardedIndex } from '../../../extensions/skill_registry/search/guarded-index.ts';
-import { INDEX_SCHEMA } from '../../../extensions/skill_registry/search/index-schema.ts';
+import { SEARCH_INDEX } from '../../../extensions/skill_registry/search/index-schema.ts';
 import { createMemoryIndex } from '../../../extensions/skill_registry/search/memory-index.ts';
 import { createTextIndex, type TextIndex } from '../../../extensions/skill_registry/search/text-index.ts';
 
@@ -25,7 +25,7 @@ function batchOf(skills: readonly Skill[]): DocumentBatch {
 }
 
 function inSqlite(): TextIndex {
-  const database = openCacheDatabase(':memory:', [INDEX_SCHEMA]);
+  const database = openCacheDatabase(':memory:', [SEARCH_INDEX]);
   onTestFinished(() => database.close());
   return createTextIndex(database);
 }
@@ -61,7 +61,7 @@ it('holds what the one in SQLite holds, whichever of two writers is done first',
 });
 
 it('takes the place of the one whose file fails, and is filled anew', () => {
-  const database = openCacheDatabase(':memory:', [INDEX_SCHEMA]);
+  const database = openCacheDatabase(':memory:', [SEARCH_INDEX]);
   const guarded = createGuardedIndex(() => database);
   onTestFinished(() => guarded.close());
   expect(guarded.use((index) => fill(index).numberOf(documentKey(SKILLS[0] as Skill)))).toBeDefined();
