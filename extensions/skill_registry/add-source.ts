@@ -1,10 +1,25 @@
-import type { SkillRegistry } from './api.ts';
 import type { Catalog } from './catalog/catalog.ts';
 import type { SourceConfig } from './config.ts';
 import { invalidArgument, registryClosed } from './errors.ts';
 import { isSkillSource } from './sources/is-skill-source.ts';
 import { freeId } from './sources/make-sources.ts';
 import type { SkillSource } from './sources/source.ts';
+
+/** An entry of `sources` as it is written: every flag has a default. */
+export type SourceConfigInput = Partial<SourceConfig>;
+
+/**
+ * Adds a source at run time, after those of the config; its skills are there when this resolves.
+ *
+ * @param source - As an entry of `sources` in the config, or a SkillSource of your own.
+ * @param options.signal - Takes it away when it aborts; an extension hands on `context.signal`.
+ * @returns takes it away again, with its skills.
+ * @throws INVALID_ARGUMENT.
+ */
+export type AddSource = (
+  source: SourceConfigInput | SkillSource,
+  options?: { readonly signal?: AbortSignal },
+) => Promise<() => Promise<void>>;
 
 export interface AddSourceOptions {
   readonly catalog: Catalog;
@@ -16,7 +31,7 @@ export interface AddSourceOptions {
 }
 
 /** Sources that come and go while the registry runs. */
-export function createAddSource({ catalog, taken, makeAll, closed }: AddSourceOptions): SkillRegistry['addSource'] {
+export function createAddSource({ catalog, taken, makeAll, closed }: AddSourceOptions): AddSource {
   return async (source, { signal } = {}) => {
     signal?.throwIfAborted();
     if (closed.aborted) throw registryClosed();

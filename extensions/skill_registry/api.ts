@@ -1,15 +1,26 @@
-/** The types other extensions and users of the library lean on. No code. */
+/** The registry as its users see it: other extensions, programs, the doors. Nothing in this folder's rooms imports it. No code. */
 import type { Problem, Tool, TurnContext } from 'skill-registry/kernel';
-import type { Skill, Snapshot } from './catalog-types.ts';
-import type { SkillRegistryConfig, SourceConfig } from './config.ts';
-import type { ReadPolicy, WritePolicy } from './policy-types.ts';
+import type { AddSource } from './add-source.ts';
+import type { Snapshot } from './catalog/snapshot.ts';
+import type { SkillRegistryConfig } from './config.ts';
+import type { Overlap } from './overlap.ts';
 import type { History, Management, Proposals } from './proposals/types.ts';
-import type { EmbeddedSkills, OverlapReport, RetrievalChange, SearchReason } from './search/search-types.ts';
-import type { SkillSource } from './sources/source.ts';
+import type { ReadPolicy } from './read-policy.ts';
+import type { Reading } from './reading.ts';
+import type { RolePrompt } from './roles.ts';
+import type { ListQuery, SkillList } from './search/list-skills.ts';
+import type { EmbeddedSkills } from './search/search-types.ts';
+import type { Skill } from './skill/skill.ts';
+import type { TokenCounts } from './token-ledger.ts';
+import type { WritePolicy } from './write-policy.ts';
 
-export type { Pack, PackScopes, Skill, Snapshot, SourceStatus } from './catalog-types.ts';
-export type { ReadPolicy, WritePolicy } from './policy-types.ts';
+export type { SourceConfigInput } from './add-source.ts';
+export type { Pack, Snapshot, SourceStatus } from './catalog/snapshot.ts';
 export type * from './proposals/types.ts';
+export type { ReadPolicy } from './read-policy.ts';
+export type { ReadOptions, ReadResource, ReadSkill, SkillLoadedEvent } from './reading.ts';
+export type { RolePrompt } from './roles.ts';
+export type { ListedSkill, ListQuery, SkillList } from './search/list-skills.ts';
 export type {
   EmbeddedSkills,
   Neighbourhood,
@@ -18,109 +29,10 @@ export type {
   SearchReason,
   StolenQuery,
 } from './search/search-types.ts';
-
-export interface ListQuery {
-  /** What the skill is to be for, in any words; its name or the beginning of one; a phrase in double quotes. */
-  readonly query?: string;
-  readonly tag?: string;
-  /** Id of a source. */
-  readonly source?: string;
-  /** 1-200. Default: 20. */
-  readonly limit?: number;
-  /** Whether each hit of a query says why. Default: false. */
-  readonly why?: boolean;
-  /** `person`: also what models do not see. Default: `model`. */
-  readonly audience?: 'model' | 'person';
-}
-
-export interface ListedSkill {
-  readonly skill_id: string;
-  readonly name: string;
-  readonly description: string;
-  readonly tags: readonly string[];
-  readonly source: string;
-  /** 0-1, comparable within one answer; only with a query. */
-  readonly score?: number;
-  /** Only when it was asked for. */
-  readonly why?: SearchReason;
-}
-
-export interface SkillList {
-  readonly skills: readonly ListedSkill[];
-  /** Before `limit`. */
-  readonly total: number;
-  readonly truncated: boolean;
-  /** Up to three ids that come near; only when no skill fits the query. */
-  readonly nearest?: readonly string[];
-}
-
-export interface ReadOptions {
-  /** `body`: without frontmatter, trimmed. `raw`: the file as it is. Default: `body`. */
-  readonly view?: 'body' | 'raw';
-  /** Who asks; decides whether `disable-model-invocation` hides the skill. Default: `model` with a turn, else `person`. */
-  readonly audience?: 'model' | 'person' | 'binding';
-}
-
-export interface ReadSkill {
-  readonly skill_id: string;
-  readonly name: string;
-  readonly content: string;
-  readonly approx_tokens: number;
-  /** `Skill loaded: <id> (approx. <n> tokens)` */
-  readonly message: string;
-  readonly requires: readonly string[];
-  /** Present when `requires` is not empty. */
-  readonly hint?: string;
-  /** Files beside SKILL.md, at most 512, by path. */
-  readonly resources: readonly ResourceInfo[];
-  /** How many files and folders of it are never handed out, see `leftOut`; absent when there are none. */
-  readonly resources_left_out?: number;
-  readonly digest: string;
-  readonly source: string;
-}
-
-export interface ResourceInfo {
-  /** Relative to the skill, `/` between segments. */
-  readonly path: string;
-  /** Bytes. */
-  readonly size: number;
-}
-
-export interface ReadResource {
-  readonly skill_id: string;
-  readonly path: string;
-  readonly content: string;
-  /** `base64` when the bytes are no UTF-8 text. */
-  readonly encoding: 'utf-8' | 'base64';
-  readonly size: number;
-  readonly approx_tokens: number;
-}
-
-/** Told of every load: success, failure and refusal. Emitted by the extension as the event `skill_loaded`. */
-export interface SkillLoadedEvent {
-  readonly event: 'skill_loaded';
-  /** As it was asked for; it may not exist. */
-  readonly skill_id: string;
-  /** Absent for the body. */
-  readonly path?: string;
-  readonly source: string | null;
-  readonly outcome: 'success' | 'failure' | 'refused';
-  readonly audience: 'model' | 'person' | 'binding';
-  readonly agent_id: string | null;
-  readonly duration_s: number;
-  /** A code; SKILL_OUT_OF_SCOPE, SKILL_NOT_MODEL_INVOCABLE and SKILL_HIDDEN stand here alone, the caller sees SKILL_NOT_FOUND. */
-  readonly error: string | null;
-}
-
-export interface TokenCounts {
-  /** Its line in the catalog; null when it was not counted. */
-  readonly l1: number | null;
-  /** Its body; null when it was not counted. */
-  readonly l2: number | null;
-}
-
-/** An entry of `sources` as it is written: every flag has a default. */
-export type SourceConfigInput = Partial<SourceConfig>;
+export type { ResourceInfo, Skill } from './skill/skill.ts';
+export type { PackScopes } from './sources/source.ts';
+export type { TokenCounts } from './token-ledger.ts';
+export type { WritePolicy } from './write-policy.ts';
 
 /** Tokens that skills take in every system prompt. */
 export interface ContextCost {
@@ -129,13 +41,7 @@ export interface ContextCost {
   readonly enforcement: number;
 }
 
-/** What `resolveRolePrompt` found, and where. */
-export interface RolePrompt {
-  readonly source: 'skill' | 'legacy' | 'fallback';
-  readonly text: string;
-}
-
-export interface SkillRegistry {
+export interface SkillRegistry extends Reading, Overlap {
   /**
    * Visible skills, best first with a query, else in catalog order. A query first indexes what is not indexed yet, which takes
    * about a millisecond a skill and blocks; after `searchReady` there is nothing left to do.
@@ -159,17 +65,6 @@ export interface SkillRegistry {
    * @throws REGISTRY_CLOSED.
    */
   embedSkills(options?: { readonly signal?: AbortSignal; readonly attempts?: number }): Promise<EmbeddedSkills>;
-  /** Which skills compete, and which trigger queries (`evals/trigger-eval.json`, `trigger_keywords`) another skill steals. */
-  overlap(): Promise<OverlapReport>;
-  /**
-   * Which trigger queries, of any skill, would find another skill first if one, or a new one, had this SKILL.md. Changes
-   * nothing.
-   */
-  retrievalEffect(skillId: string, text: string): Promise<readonly RetrievalChange[]>;
-  /** @throws SKILL_NOT_FOUND, RESOURCE_NOT_FOUND (the file has gone), RESOURCE_TOO_LARGE, PATH_TRAVERSAL. */
-  read(skillId: string, options?: ReadOptions, turn?: TurnContext): Promise<ReadSkill>;
-  /** @throws SKILL_NOT_FOUND, RESOURCE_NOT_FOUND, RESOURCE_TOO_LARGE, PATH_TRAVERSAL, INVALID_ARGUMENT. */
-  readResource(skillId: string, path: string, turn?: TurnContext): Promise<ReadResource>;
   /** The catalog text for a system prompt, within `catalog.budget_tokens`; null when nothing is visible. */
   context(prompt: string, turn?: TurnContext): Promise<string | null>;
   /** What `context` costs every turn of an agent that sees everything, before any prompt makes a choice. */
@@ -186,18 +81,6 @@ export interface SkillRegistry {
    * or a gate keeps from it.
    */
   visible(turn?: TurnContext, audience?: 'model' | 'person'): readonly Skill[];
-  /**
-   * The bytes of SKILL.md, or of another file of a skill, as they are.
-   *
-   * @param options.path - Default: SKILL.md.
-   * @param options.told - Whether it counts as a load. Default: true.
-   * @throws as `read` and `readResource`.
-   */
-  readBytes(
-    skillId: string,
-    options?: { readonly path?: string; readonly told?: boolean },
-    turn?: TurnContext,
-  ): Promise<Uint8Array>;
   /**
    * What `/skills:<id> args` sends to an agent: the instructions, with `$ARGUMENTS`, `$N`, named arguments and
    * `${SKILL_DIR}` filled in.
@@ -228,25 +111,7 @@ export interface SkillRegistry {
     readonly bodies?: boolean;
     readonly atMost?: number;
   }): Promise<ReadonlyMap<string, TokenCounts>>;
-  /** The files a skill has beside SKILL.md, at most 512. @throws SKILL_NOT_FOUND. */
-  resources(skillId: string): readonly ResourceInfo[];
-  /**
-   * How many files and folders of a skill are never read, listed, kept or changed: `.env` and `.env.*` (not `.env.example`,
-   * `.env.sample`, `.env.template`), `.git`, `.ssh`, private keys, and `data/` of the root. @throws SKILL_NOT_FOUND.
-   */
-  leftOut(skillId: string): number;
-  /**
-   * Adds a source at run time, after those of the config; its skills are there when this resolves.
-   *
-   * @param source - As an entry of `sources` in the config, or a SkillSource of your own.
-   * @param options.signal - Takes it away when it aborts; an extension hands on `context.signal`.
-   * @returns takes it away again, with its skills.
-   * @throws INVALID_ARGUMENT.
-   */
-  addSource(
-    source: SourceConfigInput | SkillSource,
-    options?: { readonly signal?: AbortSignal },
-  ): Promise<() => Promise<void>>;
+  readonly addSource: AddSource;
   /**
    * The prompt of a role: the skill of that id as index and body, else the template
    * `<templates>/<role>/system_prompt.md`, else one sentence.

@@ -1,8 +1,8 @@
-import type { Skill } from './api.ts';
 import { createPace } from './catalog/pace.ts';
 import type { EmbeddingsConfig } from './config-embeddings.ts';
 import type { SqliteDatabase } from './open-database.ts';
 import { createMeaning, type Meaning } from './search/meaning.ts';
+import type { Skill } from './skill/skill.ts';
 
 export interface OpenMeaningOptions {
   readonly config: EmbeddingsConfig;

@@ -1,8 +1,21 @@
 import type { TurnContext } from 'skill-registry/kernel';
-import type { OverlapReport, RetrievalChange, Skill, SkillRegistry, Snapshot } from './api.ts';
 import { createPace } from './catalog/pace.ts';
+import type { Snapshot } from './catalog/snapshot.ts';
+import type { OverlapReport, RetrievalChange } from './search/search-types.ts';
 import type { Searcher } from './search/searcher.ts';
 import { parseSkill } from './skill/parse-skill.ts';
+import type { Skill } from './skill/skill.ts';
+
+/** Which skills compete for the same queries. */
+export interface Overlap {
+  /** Which skills compete, and which trigger queries (`evals/trigger-eval.json`, `trigger_keywords`) another skill steals. */
+  overlap(): Promise<OverlapReport>;
+  /**
+   * Which trigger queries, of any skill, would find another skill first if one, or a new one, had this SKILL.md. Changes
+   * nothing.
+   */
+  retrievalEffect(skillId: string, text: string): Promise<readonly RetrievalChange[]>;
+}
 
 export interface OverlapOptions {
   readonly snapshot: () => Snapshot;
@@ -14,12 +27,7 @@ export interface OverlapOptions {
 }
 
 /** Which skills compete, and what a change to one of them would do to the others. */
-export function createOverlap({
-  snapshot,
-  visible,
-  searcher,
-  readFile,
-}: OverlapOptions): Pick<SkillRegistry, 'overlap' | 'retrievalEffect'> {
+export function createOverlap({ snapshot, visible, searcher, readFile }: OverlapOptions): Overlap {
   return {
     async overlap(): Promise<OverlapReport> {
       const skills = visible({});

@@ -1,11 +1,22 @@
 import { lstatSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import type { TurnContext } from 'skill-registry/kernel';
-import type { ReadPolicy, Skill, Snapshot } from './api.ts';
+import type { Snapshot } from './catalog/snapshot.ts';
 import { findVisible, type Granted } from './context/scope.ts';
+import type { Skill } from './skill/skill.ts';
 import { isSkillFileName } from './sources/find-skill-files.ts';
 import { realPathOf } from './sources/real-path.ts';
 import type { SkillSource } from './sources/source.ts';
+
+/** The skill a path belongs to, as an agent sees it in a turn. */
+export interface ReadPolicy {
+  /** To ask for it with. */
+  readonly skillId: string;
+  /** Below the skill: `SKILL.md`, `references/guide.md`; empty for its folder. */
+  readonly path: string;
+  /** False: out of scope, hidden or gated. It is to be answered like what is not there. */
+  readonly visible: boolean;
+}
 
 /** What deciding about a path needs to know of the registry. */
 export interface ReadSurroundings {

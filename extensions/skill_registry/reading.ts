@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { countTokens, describeError, isCodedError, type TurnContext } from 'skill-registry/kernel';
-import type { ReadOptions, ReadResource, ReadSkill, Skill, SkillLoadedEvent, SkillRegistry } from './api.ts';
 import type { Catalog } from './catalog/catalog.ts';
 import { skillNamed } from './catalog/skill-named.ts';
 import type { SkillRegistryConfig } from './config.ts';
@@ -9,8 +8,87 @@ import { findVisible, visibleSkills } from './context/scope.ts';
 import { skillNotFound } from './errors.ts';
 import { nearestIds } from './search/nearest-ids.ts';
 import { bodyOf } from './skill/frontmatter.ts';
+import type { ResourceInfo, Skill } from './skill/skill.ts';
 import { listingOf } from './sources/list-files.ts';
 import type { SkillSource } from './sources/source.ts';
+
+export interface ReadOptions {
+  /** `body`: without frontmatter, trimmed. `raw`: the file as it is. Default: `body`. */
+  readonly view?: 'body' | 'raw';
+  /** Who asks; decides whether `disable-model-invocation` hides the skill. Default: `model` with a turn, else `person`. */
+  readonly audience?: 'model' | 'person' | 'binding';
+}
+
+export interface ReadSkill {
+  readonly skill_id: string;
+  readonly name: string;
+  readonly content: string;
+  readonly approx_tokens: number;
+  /** `Skill loaded: <id> (approx. <n> tokens)` */
+  readonly message: string;
+  readonly requires: readonly string[];
+  /** Present when `requires` is not empty. */
+  readonly hint?: string;
+  /** Files beside SKILL.md, at most 512, by path. */
+  readonly resources: readonly ResourceInfo[];
+  /** How many files and folders of it are never handed out, see `leftOut`; absent when there are none. */
+  readonly resources_left_out?: number;
+  readonly digest: string;
+  readonly source: string;
+}
+
+export interface ReadResource {
+  readonly skill_id: string;
+  readonly path: string;
+  readonly content: string;
+  /** `base64` when the bytes are no UTF-8 text. */
+  readonly encoding: 'utf-8' | 'base64';
+  readonly size: number;
+  readonly approx_tokens: number;
+}
+
+/** Told of every load: success, failure and refusal. Emitted by the extension as the event `skill_loaded`. */
+export interface SkillLoadedEvent {
+  readonly event: 'skill_loaded';
+  /** As it was asked for; it may not exist. */
+  readonly skill_id: string;
+  /** Absent for the body. */
+  readonly path?: string;
+  readonly source: string | null;
+  readonly outcome: 'success' | 'failure' | 'refused';
+  readonly audience: 'model' | 'person' | 'binding';
+  readonly agent_id: string | null;
+  readonly duration_s: number;
+  /** A code; SKILL_OUT_OF_SCOPE, SKILL_NOT_MODEL_INVOCABLE and SKILL_HIDDEN stand here alone, the caller sees SKILL_NOT_FOUND. */
+  readonly error: string | null;
+}
+
+/** L2 and L3. */
+export interface Reading {
+  /** @throws SKILL_NOT_FOUND, RESOURCE_NOT_FOUND (the file has gone), RESOURCE_TOO_LARGE, PATH_TRAVERSAL. */
+  read(skillId: string, options?: ReadOptions, turn?: TurnContext): Promise<ReadSkill>;
+  /** @throws SKILL_NOT_FOUND, RESOURCE_NOT_FOUND, RESOURCE_TOO_LARGE, PATH_TRAVERSAL, INVALID_ARGUMENT. */
+  readResource(skillId: string, path: string, turn?: TurnContext): Promise<ReadResource>;
+  /**
+   * The bytes of SKILL.md, or of another file of a skill, as they are.
+   *
+   * @param options.path - Default: SKILL.md.
+   * @param options.told - Whether it counts as a load. Default: true.
+   * @throws as `read` and `readResource`.
+   */
+  readBytes(
+    skillId: string,
+    options?: { readonly path?: string; readonly told?: boolean },
+    turn?: TurnContext,
+  ): Promise<Uint8Array>;
+  /** The files a skill has beside SKILL.md, at most 512. @throws SKILL_NOT_FOUND. */
+  resources(skillId: string): readonly ResourceInfo[];
+  /**
+   * How many files and folders of a skill are never read, listed, kept or changed: `.env` and `.env.*` (not `.env.example`,
+   * `.env.sample`, `.env.template`), `.git`, `.ssh`, private keys, and `data/` of the root. @throws SKILL_NOT_FOUND.
+   */
+  leftOut(skillId: string): number;
+}
 
 type Audience = NonNullable<ReadOptions['audience']>;
 
@@ -20,7 +98,7 @@ export function createReading(
   grants: Grants,
   limits: SkillRegistryConfig['limits'],
   onLoaded: (event: SkillLoadedEvent) => void,
-): Pick<SkillRegistry, 'read' | 'readResource' | 'readBytes' | 'resources' | 'leftOut'> {
+): Reading {
   const sourceOf = (skill: Skill | undefined): SkillSource | undefined =>
     skill && catalog.sources().find(({ id }) => id === skill.source);
   const known = (skillId: string): Skill => {

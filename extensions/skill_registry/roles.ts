@@ -1,9 +1,16 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describeError, isCodedError, readContained, renderTemplate } from 'skill-registry/kernel';
-import type { RolePrompt, SkillRegistry, Snapshot } from './api.ts';
+import type { Snapshot } from './catalog/snapshot.ts';
 import { invalidArgument } from './errors.ts';
+import type { Reading } from './reading.ts';
 import { foldLine, shorten } from './skill/text.ts';
+
+/** What `resolveRolePrompt` found, and where. */
+export interface RolePrompt {
+  readonly source: 'skill' | 'legacy' | 'fallback';
+  readonly text: string;
+}
 
 /** A role is a folder's name, so it is held to what can be one. */
 const ROLE = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
@@ -24,7 +31,12 @@ export interface RoleResolver {
   resolve(role: string, templates: string, variables: Readonly<Record<string, unknown>>): Promise<RolePrompt>;
 }
 
-export function createRoleResolver(registry: Pick<SkillRegistry, 'read' | 'snapshot'>): RoleResolver {
+/** What a role is looked up in. */
+interface Skills extends Pick<Reading, 'read'> {
+  snapshot(): Snapshot;
+}
+
+export function createRoleResolver(registry: Skills): RoleResolver {
   const known = new Map<string, { readonly stamp: string; readonly prompt: RolePrompt }>();
   return {
     async resolve(role, templates, variables) {
@@ -67,7 +79,7 @@ export function skillIndex({ skills }: Snapshot, highlight?: string): string {
 
 async function promptOf(
   role: string,
-  registry: Pick<SkillRegistry, 'read' | 'snapshot'>,
+  registry: Skills,
   templates: string,
   variables: Readonly<Record<string, unknown>>,
 ): Promise<RolePrompt> {

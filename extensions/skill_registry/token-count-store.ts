@@ -1,6 +1,6 @@
-import type { Skill } from './api.ts';
 import type { Cache } from './cache.ts';
 import type { CachePart } from './cache-database.ts';
+import type { Skill } from './skill/skill.ts';
 
 export interface KnownCounts {
   readonly l1?: number;

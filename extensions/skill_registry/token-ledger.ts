@@ -1,12 +1,20 @@
 import { hash } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { loadTokenCounter, type Problem } from 'skill-registry/kernel';
-import type { Skill, Snapshot, TokenCounts } from './api.ts';
 import type { Cache } from './cache.ts';
 import { createBackgroundPace, createPace } from './catalog/pace.ts';
+import type { Snapshot } from './catalog/snapshot.ts';
 import { BULLETS } from './context/formats.ts';
 import { bodyOf } from './skill/frontmatter.ts';
+import type { Skill } from './skill/skill.ts';
 import { createTokenCountStore } from './token-count-store.ts';
+
+export interface TokenCounts {
+  /** Its line in the catalog; null when it was not counted. */
+  readonly l1: number | null;
+  /** Its body; null when it was not counted. */
+  readonly l2: number | null;
+}
 
 /** Token counts by digest: a content is counted once, however often the catalog is refreshed or a process starts. */
 export interface TokenLedger {

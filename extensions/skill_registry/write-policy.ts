@@ -1,10 +1,20 @@
 import { lstatSync } from 'node:fs';
 import { basename, dirname, relative, sep } from 'node:path';
 import { isInside } from 'skill-registry/kernel';
-import type { Skill, Snapshot, WritePolicy } from './api.ts';
+import type { Snapshot } from './catalog/snapshot.ts';
 import type { SkillRegistryConfig } from './config.ts';
+import type { Skill } from './skill/skill.ts';
 import { futureRealPath } from './sources/real-path.ts';
 import type { SkillSource } from './sources/source.ts';
+
+/** What the owner allows to do with a path that lies in a source. */
+export interface WritePolicy {
+  readonly action: 'create' | 'update' | 'delete';
+  readonly policy: 'allow' | 'propose' | 'deny';
+  readonly source: string;
+  /** What a proposal would be about; absent when none can be made for this path. */
+  readonly target?: { readonly kind: 'create' | 'update'; readonly skillId: string; readonly path: string } | undefined;
+}
 
 /**
  * What the owner allows to do with a path in a source; undefined outside of all sources.

@@ -1,11 +1,12 @@
 import { type CallHook, describeError, type Problem } from 'skill-registry/kernel';
-import type { Pack, Skill, Snapshot } from '../api.ts';
 import type { SkillRegistryConfig } from '../config.ts';
 import { closedBecause, type GateSurroundings } from '../skill/gates.ts';
+import type { Skill } from '../skill/skill.ts';
 import type { SkillSource, SourceScan } from '../sources/source.ts';
 import { mergeSources } from './merge.ts';
 import { createPace } from './pace.ts';
 import { frozen, readOnlyMap } from './read-only.ts';
+import type { Pack, Snapshot } from './snapshot.ts';
 
 /** The live catalog: sources in, snapshots out. */
 export interface Catalog {

@@ -1,6 +1,6 @@
 import type { Problem } from 'skill-registry/kernel';
-import type { Skill } from '../api.ts';
 import type { SkillRegistryConfig } from '../config.ts';
+import type { Skill } from '../skill/skill.ts';
 
 export interface Merged {
   /** One per id, in order of source, then id. */

@@ -1,4 +1,5 @@
-import type { Skill, Snapshot } from '../api.ts';
+import type { Skill } from '../skill/skill.ts';
+import type { Snapshot } from './snapshot.ts';
 
 /** The skill that has an id, or a qualified one. */
 export function skillNamed(

@@ -1,5 +1,5 @@
 import { loadTokenCounter } from 'skill-registry/kernel';
-import type { Skill } from '../api.ts';
+import type { Skill } from '../skill/skill.ts';
 import { type Choosing, type ChosenLines, chooseLines, describeSome } from './choose-lines.ts';
 import { BULLETS, type CatalogFormat } from './formats.ts';
 import { createLineCounter, type LineCounter } from './line-counter.ts';

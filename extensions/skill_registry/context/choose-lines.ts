@@ -1,4 +1,4 @@
-import type { Skill } from '../api.ts';
+import type { Skill } from '../skill/skill.ts';
 import type { CatalogFormat } from './formats.ts';
 import type { LineCounter } from './line-counter.ts';
 import type { CatalogChoice } from './thread-choices.ts';

@@ -1,4 +1,4 @@
-import type { Skill } from '../api.ts';
+import type { Skill } from '../skill/skill.ts';
 import { foldLine, shorten } from '../skill/text.ts';
 
 /** How the catalog is written. What is written for one skill never breaks out of it, whatever its author wrote. */

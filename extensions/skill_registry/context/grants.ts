@@ -1,5 +1,5 @@
 import type { TurnContext } from 'skill-registry/kernel';
-import type { Skill } from '../api.ts';
+import type { Skill } from '../skill/skill.ts';
 import type { Granted } from './scope.ts';
 
 /** Which skills a person has loaded in which conversation. */

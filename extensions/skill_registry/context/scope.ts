@@ -1,7 +1,8 @@
 import { posix } from 'node:path';
 import type { TurnContext } from 'skill-registry/kernel';
-import type { Skill, Snapshot } from '../api.ts';
 import { skillNamed } from '../catalog/skill-named.ts';
+import type { Snapshot } from '../catalog/snapshot.ts';
+import type { Skill } from '../skill/skill.ts';
 import { isGlob, matchesGlob } from './glob.ts';
 
 /** Why a skill that exists is not shown to somebody. Callers answer SKILL_NOT_FOUND; only the event says more. */

@@ -1,6 +1,6 @@
 import { loadTokenCounter } from 'skill-registry/kernel';
-import type { Skill } from '../api.ts';
 import type { SkillRegistryConfig } from '../config.ts';
+import type { Skill } from '../skill/skill.ts';
 import { catalogText } from './catalog-text.ts';
 import { ENFORCEMENT } from './enforcement.ts';
 import { BULLETS, XML } from './formats.ts';

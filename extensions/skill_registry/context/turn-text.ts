@@ -1,8 +1,8 @@
 import type { TurnContext } from 'skill-registry/kernel';
-import type { Skill } from '../api.ts';
 import type { SkillRegistryConfig } from '../config.ts';
 import type { Meaning } from '../search/meaning.ts';
 import type { Searcher } from '../search/searcher.ts';
+import type { Skill } from '../skill/skill.ts';
 import { systemText } from './system-text.ts';
 import { createThreadChoices } from './thread-choices.ts';
 

@@ -1,6 +1,7 @@
 import type { TurnContext } from 'skill-registry/kernel';
-import type { Skill, Snapshot } from '../api.ts';
 import { frozen } from '../catalog/read-only.ts';
+import type { Snapshot } from '../catalog/snapshot.ts';
+import type { Skill } from '../skill/skill.ts';
 import type { Grants } from './grants.ts';
 import { visibleSkills } from './scope.ts';
 

@@ -1,4 +1,4 @@
-import type { Check } from './checks.ts';
+import type { Check } from './checks/findings.ts';
 import { notation, showHidden } from './hidden-characters.ts';
 import { changedField, type ProposalFields, writeFields } from './proposal-fields.ts';
 import { fencedLines, fenceFor, splitProposal } from './proposal-sections.ts';

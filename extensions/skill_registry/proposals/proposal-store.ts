@@ -1,6 +1,6 @@
 import { CodedError } from 'skill-registry/kernel';
 import type { SqliteDatabase } from '../open-database.ts';
-import type { Check } from './checks.ts';
+import type { Check } from './checks/findings.ts';
 import { proposalAmbiguous, proposalNotFound } from './errors.ts';
 import type { Proposal, ProposalState, Recommendation } from './types.ts';
 

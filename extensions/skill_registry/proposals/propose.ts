@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { describeError, isCodedError, type TurnContext } from 'skill-registry/kernel';
-import type { RetrievalChange } from '../api.ts';
 import { invalidArgument } from '../errors.ts';
+import type { RetrievalChange } from '../search/search-types.ts';
 import { applyDiff } from './apply-diff.ts';
 import { digestOf, putBlob } from './blobs.ts';
-import { type Check, runChecks } from './checks.ts';
+import type { Check } from './checks/findings.ts';
+import { runChecks } from './checks.ts';
 import { diffFailed, noChange, proposalDuplicate, skillInvalid, writeDenied } from './errors.ts';
 import { adoptLineEndings } from './line-text.ts';
 import { folderOf, type Place } from './places.ts';

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Skill } from '../api.ts';
 import { createPace } from '../catalog/pace.ts';
+import type { Skill } from '../skill/skill.ts';
 import { keyOf } from './places.ts';
 import { addRevision, lastRevision } from './revisions.ts';
 import { readSkillTree, recordedFiles } from './skill-tree.ts';

@@ -1,7 +1,7 @@
 import { lstatSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { isCodedError, listContained, readContained } from 'skill-registry/kernel';
-import type { ResourceInfo, Skill } from '../api.ts';
+import type { ResourceInfo, Skill } from '../skill/skill.ts';
 import { TEMPORARY } from '../sources/find-skill-files.ts';
 import type { SkillSource } from '../sources/source.ts';
 import { digestOf } from './blobs.ts';

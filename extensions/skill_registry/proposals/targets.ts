@@ -9,12 +9,13 @@ import {
   relativeSegments,
   type TurnContext,
 } from 'skill-registry/kernel';
-import type { Skill, Snapshot } from '../api.ts';
 import { skillNamed } from '../catalog/skill-named.ts';
+import type { Snapshot } from '../catalog/snapshot.ts';
 import type { SkillRegistryConfig } from '../config.ts';
 import { findVisible, visibleSkills } from '../context/scope.ts';
 import { invalidArgument, skillNotFound } from '../errors.ts';
 import { nearestIds } from '../search/nearest-ids.ts';
+import type { Skill } from '../skill/skill.ts';
 import { isUsableId } from '../sources/slug.ts';
 import type { SkillSource } from '../sources/source.ts';
 import { skillExists, sourceNotWritable } from './errors.ts';

@@ -1,6 +1,6 @@
 /** What callers see of proposals and history. No code. */
 import type { TurnContext } from 'skill-registry/kernel';
-import type { Check } from './checks.ts';
+import type { Check } from './checks/findings.ts';
 
 export type ProposalState = 'open' | 'approved' | 'rejected' | 'stale';
 

@@ -1,5 +1,5 @@
-import type { Skill } from '../api.ts';
 import { bodyOf } from '../skill/frontmatter.ts';
+import type { Skill } from '../skill/skill.ts';
 
 /** The body of a skill; undefined when it has gone since the snapshot, which the next one will know. */
 export function bodyIfThere(skill: Skill, readSkill: (skill: Skill) => Buffer): string | undefined {

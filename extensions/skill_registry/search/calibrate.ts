@@ -1,4 +1,4 @@
-import type { Skill } from '../api.ts';
+import type { Skill } from '../skill/skill.ts';
 import { controlKey } from './embedding-run.ts';
 import { CONTROL_TEXTS } from './embedding-text.ts';
 import type { Neighbour } from './vector-neighbours.ts';

@@ -1,4 +1,4 @@
-import type { Skill } from '../api.ts';
+import type { Skill } from '../skill/skill.ts';
 import { documentKey, headerText, type IndexDocument, MIN_CORRECTED } from './document.ts';
 import { MAX_TIMES, packPosting } from './posting-codec.ts';
 import { sectionsOf } from './sections.ts';

@@ -1,4 +1,4 @@
-import type { Skill } from '../api.ts';
+import type { Skill } from '../skill/skill.ts';
 
 /** What the index keeps of one skill beside its postings. */
 export interface IndexDocument {

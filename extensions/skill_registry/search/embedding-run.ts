@@ -1,4 +1,4 @@
-import type { Skill } from '../api.ts';
+import type { Skill } from '../skill/skill.ts';
 import { documentKey } from './document.ts';
 import { CONTROL_TEXTS, skillText } from './embedding-text.ts';
 import type { EmbeddingsFailure } from './embeddings-client.ts';

@@ -1,5 +1,5 @@
-import type { Skill } from '../api.ts';
 import { bodyOf } from '../skill/frontmatter.ts';
+import type { Skill } from '../skill/skill.ts';
 import { foldLine } from '../skill/text.ts';
 import { headerText } from './document.ts';
 import { sectionsOf } from './sections.ts';

@@ -1,4 +1,4 @@
-import type { Skill } from '../api.ts';
+import type { Skill } from '../skill/skill.ts';
 import type { Likeness } from './likeness.ts';
 import type { Pool } from './pool.ts';
 

@@ -1,4 +1,4 @@
-import type { Skill } from '../api.ts';
+import type { Skill } from '../skill/skill.ts';
 import { foldLine } from '../skill/text.ts';
 import { fuseRanks } from './fuse.ts';
 import type { Likeness } from './likeness.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Skill } from '../api.ts';
 import { bodyOf } from '../skill/frontmatter.ts';
+import type { Skill } from '../skill/skill.ts';
 import { documentKey } from './document.ts';
 import { createBatch, type DocumentBatch } from './document-batch.ts';
 import type { GuardedIndex } from './guarded-index.ts';

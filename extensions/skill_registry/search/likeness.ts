@@ -1,4 +1,4 @@
-import type { Skill } from '../api.ts';
+import type { Skill } from '../skill/skill.ts';
 import type { Neighbour } from './vector-neighbours.ts';
 import type { Calibration } from './vector-store.ts';
 

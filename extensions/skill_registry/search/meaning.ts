@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { describeError, type Problem } from 'skill-registry/kernel';
-import type { Skill } from '../api.ts';
 import type { SqliteDatabase } from '../open-database.ts';
+import type { Skill } from '../skill/skill.ts';
 import { calibrationOf } from './calibrate.ts';
 import { documentKey } from './document.ts';
 import { controlKey, embedMissing } from './embedding-run.ts';

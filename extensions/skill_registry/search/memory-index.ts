@@ -1,6 +1,7 @@
 import { chunksOf } from './index-writer.ts';
+import type { PostingChunk } from './posting-codec.ts';
 import { readPostings } from './posting-codec.ts';
-import type { PostingChunk, TextIndex } from './text-index.ts';
+import type { TextIndex } from './text-index.ts';
 
 /** The same index without a database, for this process alone: where none can be opened, or its file has failed. */
 export function createMemoryIndex(): TextIndex {

@@ -1,4 +1,4 @@
-import type { Skill } from '../api.ts';
+import type { Skill } from '../skill/skill.ts';
 import { foldLine } from '../skill/text.ts';
 
 /** What a query is when it is a skill's name: no ranking puts another skill before it. */

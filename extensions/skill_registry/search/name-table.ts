@@ -1,4 +1,4 @@
-import type { Skill } from '../api.ts';
+import type { Skill } from '../skill/skill.ts';
 import { asName, NAME_SCORES } from './name-match.ts';
 
 /** The names of all skills of a pool in one text each: looking through it is a hundred times faster than through each. */

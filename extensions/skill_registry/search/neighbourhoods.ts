@@ -1,5 +1,6 @@
-import type { Neighbourhood, Skill } from '../api.ts';
+import type { Skill } from '../skill/skill.ts';
 import { headerText } from './document.ts';
+import type { Neighbourhood } from './search-types.ts';
 import { termsOf } from './terms.ts';
 
 /** Cosine of two descriptions from which on they compete. */

@@ -1,4 +1,4 @@
-import type { Skill } from '../api.ts';
+import type { Skill } from '../skill/skill.ts';
 import { bodyIfThere } from './body-if-there.ts';
 import { headerText } from './document.ts';
 import type { SearchHit } from './hits.ts';

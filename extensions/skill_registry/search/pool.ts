@@ -1,4 +1,4 @@
-import type { Skill } from '../api.ts';
+import type { Skill } from '../skill/skill.ts';
 import { documentKey } from './document.ts';
 import { makeNameTable, type NameTable } from './name-table.ts';
 import type { TextIndex } from './text-index.ts';

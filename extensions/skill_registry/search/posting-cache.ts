@@ -1,4 +1,4 @@
-import type { PostingChunk } from './text-index.ts';
+import type { PostingChunk } from './posting-codec.ts';
 
 /** The postings of terms that were asked for lately: the words of one conversation come again. */
 export interface PostingCache {

@@ -1,3 +1,9 @@
+/** Occurrences of one term in the documents `chunk * 512` to `chunk * 512 + 511`. */
+export interface PostingChunk {
+  readonly chunk: number;
+  readonly postings: Uint32Array;
+}
+
 /**
  * One occurrence of a term is a 32-bit number: 9 bits which document of its chunk, 11 bits which section of it (0 is the
  * header: id, name, tags, trigger keywords, description), 12 bits how often.

@@ -1,6 +1,6 @@
 import type { Pool } from './pool.ts';
+import type { PostingChunk } from './posting-codec.ts';
 import { CHUNK_DOCUMENTS, postingDocument, postingSection, postingTimes } from './posting-codec.ts';
-import type { PostingChunk } from './text-index.ts';
 
 /** One term of a query and where it occurs. */
 export interface SoughtTerm {

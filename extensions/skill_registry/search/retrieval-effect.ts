@@ -1,4 +1,5 @@
-import type { RetrievalChange, Skill, StolenQuery } from '../api.ts';
+import type { Skill } from '../skill/skill.ts';
+import type { RetrievalChange, StolenQuery } from './search-types.ts';
 import type { Searcher } from './searcher.ts';
 import type { TriggerQuery } from './trigger-queries.ts';
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { Skill } from '../api.ts';
 import type { SqliteDatabase } from '../open-database.ts';
 import { parseSkill } from '../skill/parse-skill.ts';
+import type { Skill } from '../skill/skill.ts';
 import { createGuardedIndex } from './guarded-index.ts';
 import { hitsOf, insideWords, nearestTo, relevantOf, type SearchHit } from './hits.ts';
 import { createIndexer } from './indexer.ts';

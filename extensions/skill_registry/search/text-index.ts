@@ -2,13 +2,7 @@ import type { SqliteDatabase } from '../open-database.ts';
 import type { DocumentBatch } from './document-batch.ts';
 import { createIndexWriter } from './index-writer.ts';
 import { createPostingCache } from './posting-cache.ts';
-import { readPostings } from './posting-codec.ts';
-
-/** Occurrences of one term in the documents `chunk * 512` to `chunk * 512 + 511`. */
-export interface PostingChunk {
-  readonly chunk: number;
-  readonly postings: Uint32Array;
-}
+import { type PostingChunk, readPostings } from './posting-codec.ts';
 
 /** The full-text index in the cache's database. Several processes may add to it at once. */
 export interface TextIndex {

@@ -1,5 +1,5 @@
 import { isCodedError, type Problem, z } from 'skill-registry/kernel';
-import type { Skill } from '../api.ts';
+import type { Skill } from '../skill/skill.ts';
 
 /** A query its author says a skill should, or should not, be chosen for. */
 export interface TriggerQuery {

@@ -1,4 +1,4 @@
-import type { Skill } from '../api.ts';
+import type { Skill } from '../skill/skill.ts';
 import { documentKey } from './document.ts';
 import { nearestRows, signsOf, signWords } from './vector-signs.ts';
 import type { VectorStore } from './vector-store.ts';

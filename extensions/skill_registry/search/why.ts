@@ -1,7 +1,8 @@
-import type { SearchReason, Skill } from '../api.ts';
+import type { Skill } from '../skill/skill.ts';
 import { foldLine } from '../skill/text.ts';
 import { asName, NAME_SCORES } from './name-match.ts';
 import { makeNameTable, namedBy } from './name-table.ts';
+import type { SearchReason } from './search-types.ts';
 import { termsOf } from './terms.ts';
 
 /** Words of a snippet, and its characters at most. */

@@ -1,11 +1,11 @@
 import { assertReadable, type Problem, withDeadline, z } from 'skill-registry/kernel';
-import type { PackScopes, Skill } from '../api.ts';
+import type { Skill } from '../skill/skill.ts';
 import { foldLine } from '../skill/text.ts';
 import { underSource } from './group-source.ts';
 import { withoutPrivate } from './list-files.ts';
 import { createOwnSkills } from './own-skills.ts';
 import { isUsableId } from './slug.ts';
-import type { SkillListing, SkillSource } from './source.ts';
+import type { PackScopes, SkillListing, SkillSource } from './source.ts';
 
 /** A scan of somebody else's source that takes longer has failed; the catalog keeps what it had of it. */
 const SCAN_MS = 10_000;

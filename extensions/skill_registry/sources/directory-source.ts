@@ -1,8 +1,8 @@
 import { lstatSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { isInside, type Problem, readContained } from 'skill-registry/kernel';
-import type { Skill } from '../api.ts';
 import type { ValidationProfile } from '../config.ts';
+import type { Skill } from '../skill/skill.ts';
 import { type FoundSkillFile, findSkillFiles } from './find-skill-files.ts';
 import { createLastMade } from './last-made.ts';
 import { filesBelow } from './list-files.ts';
@@ -11,8 +11,8 @@ import { createOwnSkills } from './own-skills.ts';
 import { pathBelow } from './path-below.ts';
 import { futureRealPath, realPathOf } from './real-path.ts';
 import { reservedSource } from './reserved.ts';
-import type { SkillFileCache } from './skill-file-cache.ts';
-import { createSkillFileReader, type ReadSkillFile } from './skill-files.ts';
+import type { ReadSkillFile, SkillFileCache } from './skill-file-cache.ts';
+import { createSkillFileReader } from './skill-files.ts';
 import { isUsableId, quotedName } from './slug.ts';
 import type { SkillListing, SkillSource, SourceScan } from './source.ts';
 

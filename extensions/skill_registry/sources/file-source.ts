@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { isInside, type Problem, readContained, relativeSegments, resourceNotFound } from 'skill-registry/kernel';
-import type { Skill } from '../api.ts';
 import type { SkillRegistryConfig, ValidationProfile } from '../config.ts';
+import type { Skill } from '../skill/skill.ts';
 import { makeSkill } from './make-skill.ts';
 import { createOwnSkills } from './own-skills.ts';
 import { pathBelow } from './path-below.ts';

@@ -1,6 +1,6 @@
 import { describeError, type Problem } from 'skill-registry/kernel';
-import type { Skill } from '../api.ts';
 import type { SkillRegistryConfig } from '../config.ts';
+import type { Skill } from '../skill/skill.ts';
 import { listingOf } from './list-files.ts';
 import { createOwnSkills } from './own-skills.ts';
 import type { SkillSource } from './source.ts';

@@ -7,8 +7,8 @@ import {
   resourceTooLarge,
   yamlPackage,
 } from 'skill-registry/kernel';
-import type { ResourceInfo, Skill } from '../api.ts';
 import { parseSkill } from '../skill/parse-skill.ts';
+import type { ResourceInfo, Skill } from '../skill/skill.ts';
 import { foldLine } from '../skill/text.ts';
 import { withoutPrivate } from './list-files.ts';
 import { createOwnSkills } from './own-skills.ts';

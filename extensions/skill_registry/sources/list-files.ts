@@ -1,5 +1,5 @@
 import { isPrivatePath, listContained } from 'skill-registry/kernel';
-import type { ResourceInfo, Skill } from '../api.ts';
+import type { ResourceInfo, Skill } from '../skill/skill.ts';
 import { TEMPORARY } from './find-skill-files.ts';
 import type { SkillListing, SkillSource } from './source.ts';
 

@@ -1,5 +1,5 @@
-import type { Skill } from '../api.ts';
 import type { SkillHeader } from '../skill/parse-skill.ts';
+import type { Skill } from '../skill/skill.ts';
 
 /** What a source adds to what SKILL.md says. */
 export type SkillPlace = Pick<Skill, 'id' | 'qualifiedId' | 'source' | 'file' | 'dir' | 'realFile'>;

@@ -1,5 +1,5 @@
 import { resourceNotFound } from 'skill-registry/kernel';
-import type { Skill } from '../api.ts';
+import type { Skill } from '../skill/skill.ts';
 
 /**
  * What a source found last. A skill that is handed in is looked up here and the paths in it are never used, so that nobody

@@ -1,7 +1,6 @@
 import { statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describeError, isInside, type Problem, readNamedFile } from 'skill-registry/kernel';
-import type { PackScopes } from '../api.ts';
 import type { ValidationProfile } from '../config.ts';
 import { encodingFault } from '../validation/encoding.ts';
 import { createDirectorySource } from './directory-source.ts';
@@ -14,7 +13,7 @@ import { createPackageSource } from './package-source.ts';
 import { type PackEntry, type PromptPack, parsePromptPack } from './prompt-pack.ts';
 import { futureRealPath, realPathOf } from './real-path.ts';
 import type { SkillFileCache } from './skill-file-cache.ts';
-import type { SkillSource } from './source.ts';
+import type { PackScopes, SkillSource } from './source.ts';
 
 export interface PackSourceOptions {
   readonly id: string;

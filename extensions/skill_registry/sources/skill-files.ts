@@ -12,13 +12,7 @@ import { type EncodingFault, encodingFault } from '../validation/encoding.ts';
 import { findSkillMd } from '../validation/find-skill-md.ts';
 import type { FoundSkillFile } from './find-skill-files.ts';
 import { type SeenFile, seenFile } from './seen-file.ts';
-import type { CachePlace, SkillFileCache } from './skill-file-cache.ts';
-
-/** One SKILL.md as it was read last. */
-export interface ReadSkillFile extends ParsedSkill {
-  readonly digest: string;
-  readonly bytes: number;
-}
+import type { CachePlace, ReadSkillFile, SkillFileCache, SkillFileEntry } from './skill-file-cache.ts';
 
 /**
  * Reads SKILL.md files and remembers what it read: a file whose stat is unchanged is not opened again, also by the next
@@ -45,19 +39,6 @@ export interface SkillFileReaderOptions {
   readonly place?: string;
   /** What else decides which files are found there, so that several sources of one place do not take turns. */
   readonly setting?: string;
-}
-
-/** What is remembered of a file. */
-export interface SkillFileEntry {
-  /** Equal as long as nothing was changed. */
-  readonly stamp: string;
-  /** It had been quiet when it was read, so an equal stamp means an equal file. */
-  readonly settled: boolean;
-  /** The verdict depends on other files as well: it is read again each time. */
-  readonly fleeting?: true;
-  readonly file: ReadSkillFile;
-  /** What the file said when it was whole, unless `file` says it. */
-  readonly whole?: SkillHeader | undefined;
 }
 
 export function createSkillFileReader(options: SkillFileReaderOptions = {}): SkillFileReader {

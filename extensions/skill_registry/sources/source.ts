@@ -1,6 +1,16 @@
 import type { Problem } from 'skill-registry/kernel';
-import type { PackScopes, ResourceInfo, Skill } from '../api.ts';
 import type { SkillRegistryConfig, ValidationProfile } from '../config.ts';
+import type { ResourceInfo, Skill } from '../skill/skill.ts';
+
+/** What the states of a prompt pack's workflow may see. */
+export interface PackScopes {
+  /** The pack's own id. */
+  readonly pack: string;
+  /** The state a workflow begins in; absent without a workflow. */
+  readonly entry?: string | undefined;
+  /** The `skills` expression of each state; undefined: all skills of the pack. */
+  readonly states: ReadonlyMap<string, string | undefined>;
+}
 
 /** One ordered place skills come from. Implementations never throw from `scan`: what is wrong is a problem. */
 export interface SkillSource {

@@ -1,7 +1,8 @@
 import { basename } from 'node:path';
 import type { ToolCall, TurnContext } from 'skill-registry/kernel';
-import type { ProposalReceipt, SkillRegistry } from '../api.ts';
 import { writeDenied } from '../proposals/errors.ts';
+import type { ProposalReceipt } from '../proposals/types.ts';
+import type { SkillsForTools } from './skills-for-tools.ts';
 
 /** A change an agent wants, whatever `writes` makes of it. */
 export interface WantedChange {
@@ -25,7 +26,7 @@ export type Changed =
  * @throws WRITE_DENIED (`deny`), and as `Management` and `Proposals.propose`.
  */
 export async function changeSkill(
-  registry: Pick<SkillRegistry, 'config' | 'management' | 'proposals' | 'read' | 'readResource'>,
+  registry: Pick<SkillsForTools, 'config' | 'management' | 'proposals' | 'read' | 'readResource'>,
   { kind, skillId, path = 'SKILL.md', content, justification }: WantedChange,
   { turn }: Pick<ToolCall, 'turn'>,
 ): Promise<Changed> {
@@ -57,7 +58,7 @@ export function receiptForModels(receipt: ProposalReceipt): ProposalReceipt {
 // --- internal ---
 
 async function presentText(
-  registry: Pick<SkillRegistry, 'read' | 'readResource'>,
+  registry: Pick<SkillsForTools, 'read' | 'readResource'>,
   skillId: string,
   path: string,
   turn: TurnContext,

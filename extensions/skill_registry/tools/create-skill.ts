@@ -1,9 +1,9 @@
 import { defineTool, type Tool, z } from 'skill-registry/kernel';
-import type { SkillRegistry } from '../api.ts';
 import { skillText } from '../proposals/skill-text.ts';
 import { changeSkill } from './change-skill.ts';
+import type { SkillsForTools } from './skills-for-tools.ts';
 
-export function createSkillTool(registry: SkillRegistry): Tool {
+export function createSkillTool(registry: SkillsForTools): Tool {
   return defineTool({
     name: 'create_skill',
     description:

@@ -1,5 +1,4 @@
 import type { Tool } from 'skill-registry/kernel';
-import type { SkillRegistry } from '../api.ts';
 import type { ToolName } from '../config.ts';
 import { invalidArgument } from '../errors.ts';
 import { createSkillTool } from './create-skill.ts';
@@ -9,8 +8,9 @@ import { proposeSkillUpdateTool } from './propose-skill-update.ts';
 import { readSkillTool } from './read-skill.ts';
 import { readSkillResourceTool } from './read-skill-resource.ts';
 import { skillTool } from './skill.ts';
+import type { SkillsForTools } from './skills-for-tools.ts';
 
-const MAKERS: Readonly<Record<ToolName, (registry: SkillRegistry) => Tool>> = {
+const MAKERS: Readonly<Record<ToolName, (registry: SkillsForTools) => Tool>> = {
   list_skills: listSkillsTool,
   read_skill: readSkillTool,
   read_skill_resource: readSkillResourceTool,
@@ -21,7 +21,7 @@ const MAKERS: Readonly<Record<ToolName, (registry: SkillRegistry) => Tool>> = {
 };
 
 /** The tools of these names, in that order. @throws INVALID_ARGUMENT. */
-export function makeTools(names: readonly string[], registry: SkillRegistry): readonly Tool[] {
+export function makeTools(names: readonly string[], registry: SkillsForTools): readonly Tool[] {
   return names.map((name) => {
     const make = Object.hasOwn(MAKERS, name) ? MAKERS[name as ToolName] : undefined;
     if (make) return make(registry);

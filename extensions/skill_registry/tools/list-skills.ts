@@ -1,7 +1,7 @@
 import { defineTool, type Tool, z } from 'skill-registry/kernel';
-import type { SkillRegistry } from '../api.ts';
+import type { SkillsForTools } from './skills-for-tools.ts';
 
-export function listSkillsTool(registry: Pick<SkillRegistry, 'list' | 'searchReady'>): Tool {
+export function listSkillsTool(registry: Pick<SkillsForTools, 'list' | 'searchReady'>): Tool {
   return defineTool({
     name: 'list_skills',
     description:

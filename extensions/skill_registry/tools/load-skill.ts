@@ -1,11 +1,12 @@
 import { defineTool, isCodedError, type Tool, withoutPaths, z } from 'skill-registry/kernel';
-import type { ReadSkill, SkillRegistry } from '../api.ts';
+import type { ReadSkill } from '../reading.ts';
+import type { SkillsForTools } from './skills-for-tools.ts';
 
 /**
  * The one tool of the Bernstein design, with its result keys: `name, body, available_references, available_scripts,
  * reference_content, script_content, error`; those that do not apply are null. Failures stand in `error`.
  */
-export function loadSkillTool(registry: Pick<SkillRegistry, 'read' | 'readResource'>): Tool {
+export function loadSkillTool(registry: Pick<SkillsForTools, 'read' | 'readResource'>): Tool {
   return defineTool({
     name: 'load_skill',
     description:

@@ -1,8 +1,8 @@
 import { defineTool, type Tool, z } from 'skill-registry/kernel';
-import type { SkillRegistry } from '../api.ts';
 import { receiptForModels } from './change-skill.ts';
+import type { SkillsForTools } from './skills-for-tools.ts';
 
-export function proposeSkillUpdateTool(registry: Pick<SkillRegistry, 'proposals'>): Tool {
+export function proposeSkillUpdateTool(registry: Pick<SkillsForTools, 'proposals'>): Tool {
   return defineTool({
     name: 'propose_skill_update',
     description:

@@ -1,7 +1,7 @@
 import { defineTool, type Tool, z } from 'skill-registry/kernel';
-import type { SkillRegistry } from '../api.ts';
+import type { SkillsForTools } from './skills-for-tools.ts';
 
-export function readSkillResourceTool(registry: Pick<SkillRegistry, 'readResource'>): Tool {
+export function readSkillResourceTool(registry: Pick<SkillsForTools, 'readResource'>): Tool {
   return defineTool({
     name: 'read_skill_resource',
     description:

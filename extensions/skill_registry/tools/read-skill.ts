@@ -1,7 +1,7 @@
 import { defineTool, type Tool, z } from 'skill-registry/kernel';
-import type { SkillRegistry } from '../api.ts';
+import type { SkillsForTools } from './skills-for-tools.ts';
 
-export function readSkillTool(registry: Pick<SkillRegistry, 'read'>): Tool {
+export function readSkillTool(registry: Pick<SkillsForTools, 'read'>): Tool {
   return defineTool({
     name: 'read_skill',
     description:

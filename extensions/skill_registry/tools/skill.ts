@@ -1,9 +1,9 @@
 import { defineTool, type Tool, z } from 'skill-registry/kernel';
-import type { SkillRegistry } from '../api.ts';
 import { invalidArgument } from '../errors.ts';
 import { patchFrontmatter, skillText } from '../proposals/skill-text.ts';
 import { changeSkill, type WantedChange } from './change-skill.ts';
 import { ACTIONS, assertTaken, filePathOf, fileTextOf, required, type SkillArguments } from './skill-arguments.ts';
+import type { SkillsForTools } from './skills-for-tools.ts';
 
 const BUCKETS = ['references/', 'templates/', 'scripts/', 'assets/', 'evals/'];
 const text = (what: string) => z.string().optional().describe(what);
@@ -29,7 +29,7 @@ const inputOf = () =>
   });
 
 /** Direct management, as the Operator design has it: one tool with an action. Both shapes of its arguments are taken. */
-export function skillTool(registry: SkillRegistry): Tool {
+export function skillTool(registry: SkillsForTools): Tool {
   return defineTool({
     name: 'skill',
     description: 'Looks at, makes, changes and removes skills. Changes may have to be reviewed before they are made.',
@@ -58,7 +58,7 @@ export function skillTool(registry: SkillRegistry): Tool {
 // --- internal ---
 
 function wantedChange(
-  registry: SkillRegistry,
+  registry: SkillsForTools,
   args: SkillArguments,
   name: string,
 ): Pick<WantedChange, 'kind' | 'path' | 'content'> {
@@ -80,7 +80,7 @@ function wantedChange(
 }
 
 /** By whatever id it is named. */
-function isPinned({ config, snapshot }: SkillRegistry, name: string): boolean {
+function isPinned({ config, snapshot }: SkillsForTools, name: string): boolean {
   const { byId, byQualifiedId } = snapshot();
   const skill = byId.get(name) ?? byQualifiedId.get(name);
   return config.catalog.pinned.some(

@@ -1,4 +1,5 @@
-import { type Check, type CheckInput, runChecks } from '../../../extensions/skill_registry/proposals/checks.ts';
+import type { Check, CheckInput } from '../../../extensions/skill_registry/proposals/checks/findings.ts';
+import { runChecks } from '../../../extensions/skill_registry/proposals/checks.ts';
 import { parseSkill } from '../../../extensions/skill_registry/skill/parse-skill.ts';
 
 /** The checks of a change to `tea/SKILL.md`; `change` says what is different. */

@@ -1,5 +1,5 @@
-import type { Check } from '../checks.ts';
 import { codeOf, hiddenCharacters } from '../hidden-characters.ts';
+import type { Check } from './findings.ts';
 import { type Finding, listChecks, quote } from './findings.ts';
 import { rawLines } from './scanned-line.ts';
 

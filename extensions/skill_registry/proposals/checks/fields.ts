@@ -2,7 +2,7 @@ import { splitFrontmatter } from '../../skill/frontmatter.ts';
 import { asMapping } from '../../skill/gates.ts';
 import { parseSkill, type SkillHeader } from '../../skill/parse-skill.ts';
 import { readYamlFields } from '../../skill/yaml-fields.ts';
-import type { Check, CheckInput } from '../checks.ts';
+import type { Check, CheckInput } from './findings.ts';
 import { type Finding, listChecks, quote } from './findings.ts';
 
 /** What the change does to the frontmatter of SKILL.md: its name, who sees it, what it asks to be allowed. */

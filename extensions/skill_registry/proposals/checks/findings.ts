@@ -1,6 +1,48 @@
-import type { Check } from '../checks.ts';
+import type { Problem } from 'skill-registry/kernel';
 import { oneLine } from '../hidden-characters.ts';
 import { withoutSecrets } from './secret-values.ts';
+
+/** One computed fact about a proposed change. */
+export interface Check {
+  readonly kind:
+    | 'tokens'
+    | 'validation'
+    | 'identity'
+    | 'visibility'
+    | 'permissions'
+    | 'references'
+    | 'shell'
+    | 'network'
+    | 'secrets'
+    | 'characters'
+    | 'retrieval'
+    | 'size'
+    | 'diff';
+  /** `warning`: a reviewer should look at it. */
+  readonly level: 'info' | 'warning';
+  /** One line without control or invisible characters (they are shown as U+XXXX). */
+  readonly text: string;
+  /** 1-based line in the new text. */
+  readonly line?: number;
+}
+
+export interface CheckInput {
+  readonly skillId: string;
+  /** Relative to the skill. */
+  readonly path: string;
+  /** Whether `path` is the skill's SKILL.md. */
+  readonly isSkillFile: boolean;
+  /** null: the file (or skill) is new. */
+  readonly before: string | null;
+  /** null: it is to be removed. */
+  readonly after: string | null;
+  /** Files the skill has, relative paths; for newly referenced files that do not exist. */
+  readonly files: readonly string[];
+  /** Problems of a text under the source's profile; asked for SKILL.md only. */
+  readonly problemsOf: (text: string) => readonly Problem[];
+  /** Which trigger queries change their top hit; absent while there is no search. */
+  readonly retrieval?: (after: string) => Promise<readonly string[]>;
+}
 
 /** Something a text does, names or holds. */
 export interface Finding {

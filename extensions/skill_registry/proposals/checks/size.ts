@@ -1,4 +1,4 @@
-import type { Check, CheckInput } from '../checks.ts';
+import type { Check, CheckInput } from './findings.ts';
 import { type Finding, listChecks } from './findings.ts';
 import { rawLines } from './scanned-line.ts';
 

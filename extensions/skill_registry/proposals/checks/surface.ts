@@ -1,5 +1,5 @@
 import { createPace } from '../../catalog/pace.ts';
-import type { Check, CheckInput } from '../checks.ts';
+import type { Check, CheckInput } from './findings.ts';
 import { type Finding, listChecks } from './findings.ts';
 import { networkFindings } from './network.ts';
 import { referenceFinder } from './references.ts';

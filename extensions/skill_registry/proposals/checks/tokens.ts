@@ -2,7 +2,7 @@ import { loadTokenCounter } from 'skill-registry/kernel';
 import { bulletOf } from '../../context/formats.ts';
 import { bodyOf } from '../../skill/frontmatter.ts';
 import { parseSkill } from '../../skill/parse-skill.ts';
-import type { Check, CheckInput } from '../checks.ts';
+import type { Check, CheckInput } from './findings.ts';
 
 /** What the change costs: of SKILL.md its line in the catalog (L1) and its body (L2), of another file its text. */
 export async function tokenChecks({

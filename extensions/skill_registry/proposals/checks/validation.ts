@@ -1,6 +1,6 @@
 import type { Problem } from 'skill-registry/kernel';
-import type { Check, CheckInput } from '../checks.ts';
 import { oneLine } from '../hidden-characters.ts';
+import type { Check, CheckInput } from './findings.ts';
 import { type Finding, listChecks } from './findings.ts';
 
 /** Problems the change brings, and those it mends. */

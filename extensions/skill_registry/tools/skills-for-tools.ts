@@ -1,0 +1,17 @@
+import type { TurnContext } from 'skill-registry/kernel';
+import type { Snapshot } from '../catalog/snapshot.ts';
+import type { SkillRegistryConfig } from '../config.ts';
+import type { Management, Proposals } from '../proposals/types.ts';
+import type { Reading } from '../reading.ts';
+import type { ListQuery, SkillList } from '../search/list-skills.ts';
+
+/** What the tools do their work with: the registry, or a part of it. */
+export interface SkillsForTools extends Pick<Reading, 'read' | 'readResource'> {
+  list(query?: ListQuery, turn?: TurnContext): SkillList;
+  /** Resolves when `list` with this query has nothing left to prepare. */
+  searchReady(query?: string): Promise<void>;
+  snapshot(): Snapshot;
+  readonly proposals: Pick<Proposals, 'propose'>;
+  readonly management: Management;
+  readonly config: Pick<SkillRegistryConfig, 'writes' | 'catalog'>;
+}
