@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
 import type { SkillCheck, SkillFinding } from 'skill-registry';
-import { printable } from 'skill-registry/kernel';
+import { printable } from '../lib/text/index.ts';
 
 /** The verdict on one path. */
 export interface CheckedPath extends SkillCheck {

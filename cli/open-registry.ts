@@ -1,5 +1,6 @@
 import { createSkillRegistry, type SkillRegistry } from 'skill-registry';
-import { createSecrets, mergeConfig, type Problem, printable } from 'skill-registry/kernel';
+import { createSecrets, mergeConfig, type Problem } from 'skill-registry/kernel';
+import { printable } from '../lib/text/index.ts';
 import { findRoot, flagConfig, ownerConfig } from './find-root.ts';
 import type { GlobalOptions, Terminal } from './terminal.ts';
 import { isTrusted } from './trusted-root.ts';

@@ -1,8 +1,8 @@
 import { styleText } from 'node:util';
 import { Marked, type Token, type Tokens } from 'marked';
-import { formatTable, printable } from 'skill-registry/kernel';
 import stringWidth from 'string-width';
 import wrapAnsi from 'wrap-ansi';
+import { formatTable, printable } from '../lib/text/index.ts';
 
 /**
  * Markdown as a terminal shows it: headings, emphasis and code in colour, lists indented, text folded. Nothing the author wrote

@@ -1,6 +1,6 @@
 import { type Stats, statSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
-import { printable } from 'skill-registry/kernel';
+import { printable } from '../lib/text/index.ts';
 import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal } from './terminal.ts';
 
 /**

@@ -1,4 +1,5 @@
-import { isOwnCheckout, printable } from 'skill-registry/kernel';
+import { isOwnCheckout } from 'skill-registry/kernel';
+import { printable } from '../lib/text/index.ts';
 import { openTrust } from '../lib/trust/index.ts';
 import type { GlobalOptions, Terminal } from './terminal.ts';
 

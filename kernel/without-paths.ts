@@ -1,8 +1,8 @@
 import { realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
+import { reservedRoots } from '../lib/files/index.ts';
+import { packageRoot } from './boot/package-root.ts';
 import { describeError, isCodedError } from './errors.ts';
-import { reservedRoots } from './files/reach.ts';
-import { packageRoot } from './package-root.ts';
 
 /**
  * The message of an error for a model or another machine: it says nothing of where things lie on this one. What is below a root

@@ -1,4 +1,5 @@
-import { type Problem, printable } from 'skill-registry/kernel';
+import type { Problem } from 'skill-registry/kernel';
+import { printable } from '../../lib/text/index.ts';
 import { openRegistry } from '../open-registry.ts';
 import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal } from '../terminal.ts';
 import { withProgress } from '../with-progress.ts';

@@ -3,15 +3,14 @@ import {
   CodedError,
   describeHeld,
   extensionNotHeld,
-  formatTable,
   type HeldExtension,
   heldExtension,
   heldExtensions,
   listedExtensions,
   ownExtensionIds,
-  printable,
   revokeExtension,
 } from 'skill-registry/kernel';
+import { formatTable, printable } from '../../lib/text/index.ts';
 import { findRoot } from '../find-root.ts';
 import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal } from '../terminal.ts';
 import { isTrusted } from '../trusted-root.ts';

@@ -1,5 +1,5 @@
 import { describeRevisions } from 'skill-registry';
-import { printable } from 'skill-registry/kernel';
+import { printable } from '../../lib/text/index.ts';
 import { openRegistry } from '../open-registry.ts';
 import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal } from '../terminal.ts';
 import { actorOf, type DecisionOptions, widthOf } from './proposals.ts';

@@ -1,5 +1,5 @@
 import type { Skill, TokenCounts } from 'skill-registry';
-import { formatTable } from 'skill-registry/kernel';
+import { formatTable } from '../../lib/text/index.ts';
 import { openRegistry } from '../open-registry.ts';
 import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal } from '../terminal.ts';
 

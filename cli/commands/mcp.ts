@@ -1,6 +1,7 @@
 import { Writable } from 'node:stream';
-import { createSecrets, declaredTurn, type Problem, printable, type TurnContext } from 'skill-registry/kernel';
+import { createSecrets, declaredTurn, type Problem, type TurnContext } from 'skill-registry/kernel';
 import type { SkillMcpDoor } from 'skill-registry/mcp';
+import { printable } from '../../lib/text/index.ts';
 import { openRegistry } from '../open-registry.ts';
 import { stopOnSignals } from '../stop-on-signals.ts';
 import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal } from '../terminal.ts';

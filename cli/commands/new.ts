@@ -1,7 +1,9 @@
 import { readFileSync, realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { checkSkill } from 'skill-registry';
-import { CodedError, isCodedError, packageRoot, printable, readContained, writeContained } from 'skill-registry/kernel';
+import { CodedError, isCodedError, packageRoot } from 'skill-registry/kernel';
+import { readContained, writeContained } from '../../lib/files/index.ts';
+import { printable } from '../../lib/text/index.ts';
 import { findRoot } from '../find-root.ts';
 import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal } from '../terminal.ts';
 

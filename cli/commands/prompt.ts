@@ -1,5 +1,6 @@
 import { toPrompt } from 'skill-registry';
-import { isCodedError, printable } from 'skill-registry/kernel';
+import { isCodedError } from 'skill-registry/kernel';
+import { printable } from '../../lib/text/index.ts';
 import { printFailure, withSkillPaths } from '../skill-paths.ts';
 import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal } from '../terminal.ts';
 

@@ -1,4 +1,5 @@
-import { CodedError, formatTable, printable } from 'skill-registry/kernel';
+import { CodedError } from 'skill-registry/kernel';
+import { formatTable, printable } from '../../lib/text/index.ts';
 import { openRegistry } from '../open-registry.ts';
 import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal } from '../terminal.ts';
 import { withProgress } from '../with-progress.ts';

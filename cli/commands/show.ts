@@ -1,6 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import type { Skill, Snapshot } from 'skill-registry';
-import { CodedError, printable } from 'skill-registry/kernel';
+import { CodedError } from 'skill-registry/kernel';
+import { printable } from '../../lib/text/index.ts';
 import { openRegistry } from '../open-registry.ts';
 import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal } from '../terminal.ts';
 

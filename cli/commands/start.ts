@@ -1,4 +1,5 @@
-import { heldOfRoot, type Kernel, printable } from 'skill-registry/kernel';
+import { heldOfRoot, type Kernel } from 'skill-registry/kernel';
+import { printable } from '../../lib/text/index.ts';
 import { openTrust } from '../../lib/trust/index.ts';
 import { findRoot, flagConfig } from '../find-root.ts';
 import { stopOnSignals } from '../stop-on-signals.ts';

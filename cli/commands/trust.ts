@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
-import { CodedError, formatTable, heldOfRoot, printable } from 'skill-registry/kernel';
+import { CodedError, heldOfRoot } from 'skill-registry/kernel';
+import { formatTable, printable } from '../../lib/text/index.ts';
 import { type Decision, openTrust } from '../../lib/trust/index.ts';
 import { findRoot } from '../find-root.ts';
 import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal } from '../terminal.ts';

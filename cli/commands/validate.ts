@@ -1,5 +1,5 @@
 import { checkSkill, type ValidationProfile } from 'skill-registry';
-import { printable } from 'skill-registry/kernel';
+import { printable } from '../../lib/text/index.ts';
 import { type CheckedPath, type FindingFormat, formatFindings } from '../finding-formats.ts';
 import { withSkillPaths } from '../skill-paths.ts';
 import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal } from '../terminal.ts';

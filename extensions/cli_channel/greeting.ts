@@ -1,4 +1,5 @@
-import { formatTable, type KernelApi, type Problem, printable } from 'skill-registry/kernel';
+import type { KernelApi, Problem } from 'skill-registry/kernel';
+import { formatTable, printable } from '../../lib/text/index.ts';
 import type { SkillRegistry } from '../skill_registry/api.ts';
 
 export interface GreetingOptions {

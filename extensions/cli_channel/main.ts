@@ -1,5 +1,6 @@
 import type { ChannelProvider, Extension, ExtensionContext, KernelApi, ServiceProvider } from 'skill-registry/kernel';
-import { describeError, printable } from 'skill-registry/kernel';
+import { describeError } from 'skill-registry/kernel';
+import { printable } from '../../lib/text/index.ts';
 import type { SkillRegistryExtension } from '../skill_registry/api.ts';
 import { greeting } from './greeting.ts';
 import { type LineReader, lineReaderOf } from './line-reader.ts';

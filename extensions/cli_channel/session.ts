@@ -5,9 +5,9 @@ import {
   type Conversation,
   describeError,
   type KernelApi,
-  printable,
   type TurnContext,
 } from 'skill-registry/kernel';
+import { printable } from '../../lib/text/index.ts';
 
 export interface SessionOptions {
   readonly kernel: KernelApi;

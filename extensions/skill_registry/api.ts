@@ -1,25 +1,26 @@
 /** The registry as its users see it: other extensions, programs, the doors. Nothing in this folder's rooms imports it. No code. */
 import type { Problem, Tool, TurnContext } from 'skill-registry/kernel';
-import type { AddSource } from './add-source.ts';
+import type { AddSource } from './catalog/add-source.ts';
 import type { Snapshot } from './catalog/snapshot.ts';
-import type { SkillRegistryConfig } from './config.ts';
-import type { Overlap } from './overlap.ts';
-import type { History, Management, Proposals } from './proposals/types.ts';
-import type { ReadPolicy } from './read-policy.ts';
-import type { Reading } from './reading.ts';
-import type { RolePrompt } from './roles.ts';
+import type { SkillRegistryConfig } from './config/config.ts';
+import type { History, Management, Proposals } from './history/types.ts';
+import type { WritePolicy } from './history/write-policy.ts';
+import type { ReadPolicy } from './read/read-policy.ts';
+import type { Reading } from './read/reading.ts';
+import type { RolePrompt } from './read/roles.ts';
 import type { ListQuery, SkillList } from './search/list-skills.ts';
+import type { Overlap } from './search/overlap/overlap.ts';
 import type { EmbeddedSkills } from './search/search-types.ts';
+import type { TokenCounts } from './show/token-counts.ts';
 import type { Skill } from './skill/skill.ts';
-import type { TokenCounts } from './token-ledger.ts';
-import type { WritePolicy } from './write-policy.ts';
 
-export type { SourceConfigInput } from './add-source.ts';
+export type { SourceConfigInput } from './catalog/add-source.ts';
 export type { Pack, Snapshot, SourceStatus } from './catalog/snapshot.ts';
-export type * from './proposals/types.ts';
-export type { ReadPolicy } from './read-policy.ts';
-export type { ReadOptions, ReadResource, ReadSkill, SkillLoadedEvent } from './reading.ts';
-export type { RolePrompt } from './roles.ts';
+export type * from './history/types.ts';
+export type { WritePolicy } from './history/write-policy.ts';
+export type { ReadPolicy } from './read/read-policy.ts';
+export type { ReadOptions, ReadResource, ReadSkill, SkillLoadedEvent } from './read/reading.ts';
+export type { RolePrompt } from './read/roles.ts';
 export type { ListedSkill, ListQuery, SkillList } from './search/list-skills.ts';
 export type {
   EmbeddedSkills,
@@ -29,10 +30,9 @@ export type {
   SearchReason,
   StolenQuery,
 } from './search/search-types.ts';
+export type { TokenCounts } from './show/token-counts.ts';
 export type { ResourceInfo, Skill } from './skill/skill.ts';
 export type { PackScopes } from './sources/source.ts';
-export type { TokenCounts } from './token-ledger.ts';
-export type { WritePolicy } from './write-policy.ts';
 
 /** Tokens that skills take in every system prompt. */
 export interface ContextCost {

@@ -1,4 +1,5 @@
-import { type Command, formatTable } from 'skill-registry/kernel';
+import type { Command } from 'skill-registry/kernel';
+import { formatTable } from '../../lib/text/index.ts';
 import type { SkillRegistry } from './api.ts';
 import { proposalsCommand } from './proposals-command.ts';
 

@@ -1,6 +1,6 @@
 import { type CallHook, createHookCaller, type Problem } from 'skill-registry/kernel';
-import type { WriteStep } from './proposals/writer.ts';
-import type { SkillLoadedEvent } from './reading.ts';
+import type { WriteStep } from './history/writer.ts';
+import type { SkillLoadedEvent } from './read/reading.ts';
 
 /** Functions of a host. What one throws is a problem (HOOK_FAILED), and what it was called for goes on without it. */
 export interface HookOptions {

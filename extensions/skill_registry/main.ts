@@ -13,9 +13,9 @@ import type {
 } from 'skill-registry/kernel';
 import type { SkillRegistry, SkillRegistryExtension } from './api.ts';
 import { skillCommands } from './commands.ts';
+import { configOfUntrustedRoot } from './config/untrusted-config.ts';
 import { arrivalText } from './proposals-command.ts';
 import { createSkillRegistry } from './registry.ts';
-import { configOfUntrustedRoot } from './untrusted-config.ts';
 
 /** The registry as an extension. Wiring only: what it does is in registry.ts. */
 export class SkillRegistryMain

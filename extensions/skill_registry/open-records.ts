@@ -1,16 +1,18 @@
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { isCodedError, type Problem } from 'skill-registry/kernel';
-import { createHistory } from './proposals/history.ts';
-import { historyError } from './proposals/history-error.ts';
-import { createManagement } from './proposals/manage.ts';
-import { placeOfKey } from './proposals/places.ts';
-import { createProposals } from './proposals/proposals.ts';
-import type { RetrievalEffect } from './proposals/propose.ts';
-import { createRecorder } from './proposals/recorder.ts';
-import type { Shelf } from './proposals/targets.ts';
-import type { History, Management, Proposals } from './proposals/types.ts';
-import { createWriter, type WriterOptions } from './proposals/writer.ts';
+import { noteApproved } from './decide/decide.ts';
+import { createProposals } from './decide/proposals.ts';
+import { createHistory } from './history/history.ts';
+import { historyError } from './history/history-error.ts';
+import { createManagement } from './history/manage.ts';
+import { placeOfKey } from './history/places.ts';
+import { createRecorder } from './history/recorder.ts';
+import type { Shelf } from './history/targets.ts';
+import type { History, Management, Proposals } from './history/types.ts';
+import { createWriter, type WriterOptions } from './history/writer.ts';
+import { flushDueFiles } from './propose/proposal-files.ts';
+import type { RetrievalEffect } from './propose/propose.ts';
 
 /** Everything that is kept of skills beside what they are now, and the one way to change them. */
 export interface OpenRecords {
@@ -32,7 +34,7 @@ export interface OpenRecords {
   close(): void;
 }
 
-export type RecordsOptions = Omit<WriterOptions, 'maxBytes' | 'placeOf' | 'codeFolder'>;
+export type RecordsOptions = Omit<WriterOptions, 'maxBytes' | 'placeOf' | 'codeFolder' | 'follower'>;
 
 /** Files beside SKILL.md give no sign when they change, so they are looked at now and then. */
 const LOOK_MS = 30_000;
@@ -46,6 +48,10 @@ export function openRecords(given: Shelf, options: RecordsOptions, retrieval?: R
   };
   const writer = createWriter({
     ...options,
+    follower: {
+      onCommit: noteApproved,
+      catchUp: (database, dataDir, at) => flushDueFiles(database, dataDir, options.onStep ?? (() => undefined), at),
+    },
     maxBytes: shelf.limits.file_bytes,
     codeFolder: join(shelf.root, 'extensions'),
     placeOf: (skillId, key, source) => placeOfKey(skillId, key, { sources: shelf.sources(), root: shelf.root }, source),

@@ -2,12 +2,12 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Problem } from 'skill-registry/kernel';
 import { whyNoSqlite } from '../../lib/sqlite/index.ts';
-import { registryClosed } from './errors.ts';
-import { isAtRest } from './history-database.ts';
+import { isAtRest } from './history/history-database.ts';
+import type { Shelf } from './history/targets.ts';
+import type { Proposal } from './history/types.ts';
 import type { OpenRecords, RecordsOptions } from './open-records.ts';
-import type { RetrievalEffect } from './proposals/propose.ts';
-import type { Shelf } from './proposals/targets.ts';
-import type { Proposal } from './proposals/types.ts';
+import type { RetrievalEffect } from './propose/propose.ts';
+import { registryClosed } from './skill/errors.ts';
 
 /** As `OpenRecords`; opened when somebody needs them, because most processes only read skills. */
 export type Records = Omit<OpenRecords, 'close' | 'explain'> & { close(): Promise<void> };

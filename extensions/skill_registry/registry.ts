@@ -1,44 +1,45 @@
 import { join, resolve } from 'node:path';
-import { countTokens, type Problem, type TurnContext } from 'skill-registry/kernel';
+import type { Problem, TurnContext } from 'skill-registry/kernel';
+import { createPace } from '../../lib/breaks/index.ts';
+import { futureRealPath } from '../../lib/files/index.ts';
 import { whyNoSqlite } from '../../lib/sqlite/index.ts';
-import { createAddSource } from './add-source.ts';
+import { countTokens } from '../../lib/text/index.ts';
+import { SEARCH_INDEX } from '../../lib/text-index/index.ts';
 import type { SkillRegistry } from './api.ts';
-import { cacheFileOf, cacheFilesOf, cacheProblems, createCache, storeProblems } from './cache.ts';
-import { type CachePart, openCacheDatabase } from './cache-database.ts';
+import { createAddSource } from './catalog/add-source.ts';
 import { createCatalog } from './catalog/catalog.ts';
-import { createPace } from './catalog/pace.ts';
 import { frozen } from './catalog/read-only.ts';
 import { skillNamed } from './catalog/skill-named.ts';
 import { watchCatalog } from './catalog/watch.ts';
-import type { SkillRegistryConfigInput, SourceConfig } from './config.ts';
-import { createGrants } from './context/grants.ts';
-import { skillsInScope } from './context/scope.ts';
-import { createVisibility } from './context/visibility.ts';
-import { registryClosed, skillNotFound } from './errors.ts';
+import type { SkillRegistryConfigInput, SourceConfig } from './config/config.ts';
+import { CONFIGS, readConfigOnce } from './config/known-config.ts';
+import type { Shelf } from './history/targets.ts';
+import { writePolicyOf } from './history/write-policy.ts';
 import { createHooks, type HookOptions } from './hooks.ts';
-import { CONFIGS, readConfigOnce } from './known-config.ts';
 import { onFirstUse } from './on-first-use.ts';
-import { createOverlap } from './overlap.ts';
-import { keepOwnData } from './own-data.ts';
-import type { Shelf } from './proposals/targets.ts';
-import { readPoliciesOf } from './read-policy.ts';
-import { createReading } from './reading.ts';
+import { readPoliciesOf } from './read/read-policy.ts';
+import { createReading } from './read/reading.ts';
 import { createRecords } from './records.ts';
 import { bodyIfThere } from './search/body-if-there.ts';
-import { SEARCH_INDEX } from './search/index-schema.ts';
 import { listSkills } from './search/list-skills.ts';
+import { VECTORS } from './search/meaning/vector-schema.ts';
+import { createOverlap } from './search/overlap/overlap.ts';
 import { createSearcher } from './search/searcher.ts';
-import { VECTORS } from './search/vector-schema.ts';
+import { createGrants } from './show/grants.ts';
+import { skillsInScope } from './show/scope.ts';
+import { TOKEN_COUNTS } from './show/token-count-store.ts';
+import { createTokenLedger } from './show/token-counts.ts';
+import { createVisibility } from './show/visibility.ts';
+import { registryClosed, skillNotFound } from './skill/errors.ts';
 import type { Skill } from './skill/skill.ts';
 import { hostSurroundings } from './sources/host-surroundings.ts';
 import { makeSources } from './sources/make-sources.ts';
-import { futureRealPath } from './sources/real-path.ts';
-import { createSkillFileCache, SKILL_FILES } from './sources/skill-file-cache.ts';
 import type { SkillSource } from './sources/source.ts';
-import { TOKEN_COUNTS } from './token-count-store.ts';
-import { createTokenLedger } from './token-ledger.ts';
+import { createSkillFileCache, SKILL_FILES } from './sources/walk/skill-file-cache.ts';
+import { cacheFileOf, cacheFilesOf, cacheProblems, createCache, storeProblems } from './store/cache.ts';
+import { type CachePart, openCacheDatabase } from './store/cache-database.ts';
+import { keepOwnData } from './store/own-data.ts';
 import { makeTools } from './tools/index.ts';
-import { writePolicyOf } from './write-policy.ts';
 
 export interface SkillRegistryOptions extends HookOptions {
   /** Relative source paths start here. Default: the current directory. */
@@ -112,7 +113,7 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
   const meaning =
     config.embeddings.base_url === ''
       ? undefined
-      : (await import('./open-meaning.ts')).openMeaning({
+      : (await import('./search/meaning/open-meaning.ts')).openMeaning({
           config: config.embeddings,
           database: openIndex,
           configFile,
@@ -125,7 +126,7 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
   const skillsFor = (audience: 'model' | 'person', turn: TurnContext): readonly Skill[] =>
     audience === 'person' ? catalog.snapshot().skills : visible(turn);
   const turnText = onFirstUse(async () =>
-    (await import('./context/turn-text.ts')).createTurnText({
+    (await import('./show/turn-text.ts')).createTurnText({
       config,
       searcher,
       meaning,
@@ -161,7 +162,7 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
   };
   const reading = createReading(catalog, grants, config.limits, hooks.onSkillLoaded);
 
-  const roles = onFirstUse(async () => (await import('./roles.ts')).createRoleResolver(registry));
+  const roles = onFirstUse(async () => (await import('./read/roles.ts')).createRoleResolver(registry));
   const registry: SkillRegistry = {
     config: frozen(config),
     list(query = {}, turn = {}) {
@@ -196,7 +197,7 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
     },
     async contextCost() {
       const text = await registry.context('');
-      const { ENFORCEMENT } = await import('./context/enforcement.ts');
+      const { ENFORCEMENT } = await import('./show/enforcement.ts');
       const enforcement = text?.includes(ENFORCEMENT) ? await countTokens(ENFORCEMENT) : 0;
       return { tokens: text === null ? 0 : await countTokens(text), enforcement };
     },

@@ -1,17 +1,15 @@
 import { lstatSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { CodedError, isCodedError, type TurnContext } from 'skill-registry/kernel';
 import {
   assertReadable,
-  CodedError,
-  isCodedError,
   isReserved,
   listContained,
   readContained,
   relativeSegments,
   resourceNotFound,
   resourceTooLarge,
-  type TurnContext,
-} from 'skill-registry/kernel';
+} from '../../lib/files/index.ts';
 import type { ReadPolicy, SkillRegistry } from '../skill_registry/api.ts';
 
 /** A path as the model gave it, and where that is. */

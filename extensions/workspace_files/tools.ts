@@ -1,20 +1,18 @@
 import { mkdirSync, realpathSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import {
-  assertWritable,
   CodedError,
   defineTool,
   type HeldExtension,
   holdExtensionFile,
   listHeldFiles,
   readHeldFile,
-  relativeSegments,
   type Tool,
   type TurnContext,
   toolError,
-  writeContained,
   z,
 } from 'skill-registry/kernel';
+import { assertWritable, relativeSegments, writeContained } from '../../lib/files/index.ts';
 import type { SkillRegistry } from '../skill_registry/api.ts';
 import { isThere, listWorkspaceFolder, readWorkspaceFile, type WorkspacePath } from './read-workspace.ts';
 

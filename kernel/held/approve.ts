@@ -1,8 +1,8 @@
 import { userInfo } from 'node:os';
 import { openTrust } from '../../lib/trust/index.ts';
+import { ownExtensionIds } from '../boot/package-root.ts';
+import { heldOfRoot } from '../boot/untrusted-root.ts';
 import { describeError } from '../errors.ts';
-import { ownExtensionIds } from '../package-root.ts';
-import { heldOfRoot } from '../untrusted-root.ts';
 import { describeHeld } from './difference.ts';
 import { approveExtension, type HeldExtension, heldExtensions } from './held-extensions.ts';
 

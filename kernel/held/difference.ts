@@ -1,5 +1,5 @@
 import type { createTwoFilesPatch } from 'diff';
-import { printable } from '../text-table.ts';
+import { printable } from '../../lib/text/index.ts';
 import type { HeldExtension, HeldFile } from './held-extensions.ts';
 
 /**
@@ -9,7 +9,10 @@ import type { HeldExtension, HeldFile } from './held-extensions.ts';
  * @param ownIds - Ids of the package's own extensions.
  */
 export async function describeHeld(held: HeldExtension, ownIds: readonly string[]): Promise<string> {
-  const [{ createTwoFilesPatch }, { parseManifest }] = await Promise.all([import('diff'), import('../manifest.ts')]);
+  const [{ createTwoFilesPatch }, { parseManifest }] = await Promise.all([
+    import('diff'),
+    import('../boot/manifest.ts'),
+  ]);
   const text = held.files.find(({ path }) => path === 'manifest.yaml')?.after.toString('utf8');
   const id = text === undefined ? undefined : parseManifest(text, '').manifest?.id;
   return [

@@ -1,15 +1,21 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, realpathSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import {
+  type FolderEntry,
+  fileSegments,
+  listContained,
+  moveFolder,
+  readContained,
+  relativeSegments,
+  removeContained,
+  settleMove,
+  undoMove,
+  writeContained,
+  writeFailed,
+} from '../../lib/files/index.ts';
 import { openTrust } from '../../lib/trust/index.ts';
 import { extensionChanged, extensionNotHeld, extensionProtected, isCodedError } from '../errors.ts';
-import { writeFailed } from '../files/errors.ts';
-import { type FolderEntry, listContained } from '../files/list-contained.ts';
-import { moveFolder, settleMove, undoMove } from '../files/move-folder.ts';
-import { readContained } from '../files/read-contained.ts';
-import { fileSegments, relativeSegments } from '../files/relative-path.ts';
-import { removeContained } from '../files/remove-contained.ts';
-import { writeContained } from '../files/write-contained.ts';
 import { assertAgentMayWrite, extensionsFolder, isExtensionName } from './writable-extension.ts';
 
 /** One file of an extension that an agent wrote and that waits. */
@@ -165,7 +171,6 @@ export function approveExtension(rootDir: string, name: string, digest: string, 
 
 /**
  * Throws away what waits. Where nothing waits, takes the extension out of `extensions/`.
- *
  * @returns where the extension lies now; undefined when what waited was thrown away.
  * @throws EXTENSION_NOT_HELD when there is neither; EXTENSION_PROTECTED, TRUST_UNUSABLE, WRITE_FAILED.
  */

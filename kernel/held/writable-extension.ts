@@ -1,9 +1,8 @@
 import { existsSync, lstatSync, realpathSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
+import { isInside, pathTraversal, writeFailed } from '../../lib/files/index.ts';
+import { builtExtensions, packageRoot } from '../boot/package-root.ts';
 import { extensionProtected } from '../errors.ts';
-import { pathTraversal, writeFailed } from '../files/errors.ts';
-import { isInside } from '../files/relative-path.ts';
-import { builtExtensions, packageRoot } from '../package-root.ts';
 
 export function isExtensionName(name: string): boolean {
   return /^[a-z][a-z0-9_-]{0,63}$/.test(name);

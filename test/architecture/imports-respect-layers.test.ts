@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { type Import, importsOf, ROOT, sourceFiles } from './imports.ts';
 
@@ -12,10 +12,13 @@ const { dependencies, optionalDependencies, imports } = JSON.parse(
   imports: Record<string, unknown>;
 };
 
-/** Folders of the registry, lowest first: each may import those before it. Files beside them come last. */
-const LAYERS = ['skill', 'validation', 'sources', 'catalog', 'search', 'context', 'proposals', 'usage', 'tools'];
-/** Seen from everywhere: types, the shape of the config, error factories, and the databases that registry.ts opens. */
-const COMMON = ['config.ts', 'errors.ts', 'open-database.ts', 'cache-database.ts', 'history-database.ts'];
+/** Rooms of the registry, lowest first: each may import itself and those before it. Files beside them come last. */
+const ROOMS = [
+  ...['skill', 'store', 'config', 'validate', 'inspect', 'sources', 'catalog', 'search', 'show', 'read'],
+  ...['history', 'propose', 'decide', 'tools'],
+];
+/** Source files of one folder. */
+const MOST_FILES = 20;
 
 const show = ({ file, target }: Import): string => `${file} imports ${target}`;
 
@@ -87,25 +90,30 @@ it('lets an extension import the contract, its own folder, lib, packages, and ty
 });
 
 it('lets imports inside the registry run one way', () => {
-  const layerOf = (path: string): number => {
-    const [, , folder = '', rest] = path.split('/');
-    return rest === undefined ? LAYERS.length : LAYERS.indexOf(folder);
+  const floorOf = (path: string): number => {
+    const [, , room = '', rest] = path.split('/');
+    return rest === undefined ? ROOMS.length : ROOMS.indexOf(room);
   };
   const inside = sourceFiles('extensions/skill_registry')
     .flatMap(importsOf)
     .filter(({ target }) => target.startsWith('extensions/skill_registry/'));
-  expect(inside.filter(({ target }) => layerOf(target) === -1).map(show)).toEqual([]);
-  const wrong = inside.filter(({ file, target, typeOnly }) => {
-    const name = target.replace('extensions/skill_registry/', '');
-    const common = COMMON.includes(name) || (typeOnly && name !== 'api.ts' && !name.includes('/'));
-    return !common && layerOf(target) > layerOf(file);
-  });
-  expect(wrong.map(show)).toEqual([]);
+  expect(inside.filter(({ target }) => floorOf(target) === -1).map(show)).toEqual([]);
+  expect(inside.filter(({ file, target }) => floorOf(target) > floorOf(file)).map(show)).toEqual([]);
   expect(
     importsOf('extensions/skill_registry/api.ts')
       .filter((one) => !one.typeOnly)
       .map(show),
   ).toEqual([]);
+});
+
+it('has rooms one can look around in: at most 20 files, and in the registry no room for fewer than 3', () => {
+  const folders = new Map<string, number>();
+  for (const file of ['lib', 'kernel', 'extensions', 'cli'].flatMap((folder) => sourceFiles(folder))) {
+    folders.set(dirname(file), (folders.get(dirname(file)) ?? 0) + 1);
+  }
+  expect([...folders].filter(([, files]) => files > MOST_FILES)).toEqual([]);
+  const rooms = ROOMS.map((room) => `extensions/skill_registry/${room}`);
+  expect(rooms.filter((room) => (folders.get(room) ?? 0) < 3)).toEqual([]);
 });
 
 it('keeps the skill layer pure: no file system, no clock, no process', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { parseManifest } from '../../kernel/manifest.ts';
-import { startOrder } from '../../kernel/start-order.ts';
+import { parseManifest } from '../../kernel/boot/manifest.ts';
+import { startOrder } from '../../kernel/boot/start-order.ts';
 import type { Tree } from '../helpers/temp-folder.ts';
 import { bootTree, codesOf, extension, manifest, problemsOf, reasonOf, states } from './boot-extensions.ts';
 

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { CodedError, defineTool, reserve, runTool, type ToolResult, withoutPaths, z } from 'skill-registry/kernel';
+import { CodedError, defineTool, runTool, type ToolResult, withoutPaths, z } from 'skill-registry/kernel';
 import { expect, it, onTestFinished } from 'vitest';
+import { reserve } from '../../lib/files/index.ts';
 import { tempFolder } from '../helpers/temp-folder.ts';
 
 const CALL = { turn: {}, signal: new AbortController().signal };

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { createInlineSource } from '../../extensions/skill_registry/sources/inline-source.ts';
+import { createInlineSource } from '../../extensions/skill_registry/sources/kinds/inline-source.ts';
 import { skill } from '../helpers/boot-root.ts';
 import { briefProblems, openRegistry } from '../helpers/open-registry.ts';
 import { runRegistryTool } from '../helpers/run-registry-tool.ts';

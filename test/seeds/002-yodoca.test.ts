@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { countTokens } from 'skill-registry/kernel';
 import { expect, it } from 'vitest';
+import { countTokens } from '../../lib/text/index.ts';
 import { agent, bootRoot, skill } from '../helpers/boot-root.ts';
 import { openRegistry } from '../helpers/open-registry.ts';
 import { runRegistryTool } from '../helpers/run-registry-tool.ts';

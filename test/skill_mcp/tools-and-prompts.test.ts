@@ -1,5 +1,5 @@
-import { countTokens } from 'skill-registry/kernel';
 import { expect, it } from 'vitest';
+import { countTokens } from '../../lib/text/index.ts';
 import { callTool, httpClient, serveRegistry } from '../helpers/mcp.ts';
 import { skillMd, type Tree } from '../helpers/temp-folder.ts';
 

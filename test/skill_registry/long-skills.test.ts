@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { countTokens } from 'skill-registry/kernel';
 import { expect, it } from 'vitest';
+import { countTokens } from '../../lib/text/index.ts';
 import { openRegistry } from '../helpers/open-registry.ts';
 import { skillMd, writeTree } from '../helpers/temp-folder.ts';
 import { waitFor } from '../helpers/wait-for.ts';

@@ -1,7 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { countTokens, type Problem } from 'skill-registry/kernel';
+import type { Problem } from 'skill-registry/kernel';
 import { expect, it } from 'vitest';
+import { countTokens } from '../../lib/text/index.ts';
 import { corpusFolder, unpackCorpus } from '../helpers/corpus.ts';
 import { openRegistry } from '../helpers/open-registry.ts';
 

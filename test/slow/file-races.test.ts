@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readContained, writeContained } from 'skill-registry/kernel';
 import { expect, it } from 'vitest';
+import { readContained, writeContained } from '../../lib/files/index.ts';
 import { FLIP_FILE, keepBusy, RACE_DEADLINE_MS } from '../helpers/busy-process.ts';
 import { tempFolder } from '../helpers/temp-folder.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { readProposalFile, writeProposalFile } from '../../extensions/skill_registry/proposals/proposal-file.ts';
-import { checksOf } from '../skill_registry/proposals/checks-of.ts';
-import { editOf, proposal } from '../skill_registry/proposals/proposal.ts';
+import { readProposalFile, writeProposalFile } from '../../extensions/skill_registry/propose/proposal-file.ts';
+import { checksOf } from '../skill_registry/inspect/checks-of.ts';
+import { editOf, proposal } from '../skill_registry/propose/proposal.ts';
 
 /** Long enough for a step that takes quadratic time to run into the limit of the test. */
 const SIZE = 512 * 1024;

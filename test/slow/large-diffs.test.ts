@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { applyDiff } from '../../extensions/skill_registry/proposals/apply-diff.ts';
-import { mergeTexts } from '../../extensions/skill_registry/proposals/merge-text.ts';
-import { unifiedDiff } from '../../extensions/skill_registry/proposals/unified-diff.ts';
+import { applyDiff } from '../../lib/diff/apply-diff.ts';
+import { mergeTexts } from '../../lib/diff/merge-text.ts';
+import { unifiedDiff } from '../../lib/diff/unified-diff.ts';
 import { seededRandom } from '../helpers/seeded-random.ts';
-import { hostileDiffs } from '../skill_registry/proposals/hostile-diffs.ts';
-import { lines } from '../skill_registry/proposals/lines.ts';
+import { hostileDiffs } from '../lib/diff/hostile-diffs.ts';
+import { lines } from '../lib/diff/lines.ts';
 
 const SPREAD = lines(20_000, (at) => `line ${at}`);
 

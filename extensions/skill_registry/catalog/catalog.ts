@@ -1,10 +1,10 @@
 import { type CallHook, describeError, type Problem } from 'skill-registry/kernel';
-import type { SkillRegistryConfig } from '../config.ts';
+import { createPace } from '../../../lib/breaks/index.ts';
+import type { SkillRegistryConfig } from '../config/config.ts';
 import { closedBecause, type GateSurroundings } from '../skill/gates.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { SkillSource, SourceScan } from '../sources/source.ts';
 import { mergeSources } from './merge.ts';
-import { createPace } from './pace.ts';
 import { frozen, readOnlyMap } from './read-only.ts';
 import type { Pack, Snapshot } from './snapshot.ts';
 

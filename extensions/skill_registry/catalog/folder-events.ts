@@ -2,7 +2,7 @@ import { type FSWatcher, statSync, watch as watchFolder } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join, resolve } from 'node:path';
 import type * as Chokidar from 'chokidar';
-import { isPrivateName, isReserved } from 'skill-registry/kernel';
+import { isPrivateName, isReserved } from '../../../lib/files/index.ts';
 
 /** Wakes somebody when anything happens at or below some paths, which need not exist. */
 export interface FolderEvents {

@@ -1,5 +1,5 @@
 import type { Problem } from 'skill-registry/kernel';
-import type { SkillRegistryConfig } from '../config.ts';
+import type { SkillRegistryConfig } from '../config/config.ts';
 import type { Skill } from '../skill/skill.ts';
 
 export interface Merged {

@@ -1,5 +1,5 @@
 import { describeError } from 'skill-registry/kernel';
-import type { SkillRegistryConfig } from '../config.ts';
+import type { SkillRegistryConfig } from '../config/config.ts';
 import type { Catalog } from './catalog.ts';
 import { createFolderEvents, type FolderEvents } from './folder-events.ts';
 

@@ -1,5 +1,5 @@
 import type { Skill } from '../skill/skill.ts';
-import type { Likeness } from './likeness.ts';
+import type { Likeness } from './meaning/likeness.ts';
 import type { Pool } from './pool.ts';
 
 /**

@@ -1,7 +1,7 @@
+import { foldLine } from '../../../lib/text/index.ts';
 import type { Skill } from '../skill/skill.ts';
-import { foldLine } from '../skill/text.ts';
 import { fuseRanks } from './fuse.ts';
-import type { Likeness } from './likeness.ts';
+import type { Likeness } from './meaning/likeness.ts';
 import { asName, contains } from './name-match.ts';
 import { namedBy, namesWith } from './name-table.ts';
 import { nearestIds } from './nearest-ids.ts';

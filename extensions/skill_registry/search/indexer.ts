@@ -1,10 +1,8 @@
 import { createHash } from 'node:crypto';
+import { createBatch, type DocumentBatch, type GuardedIndex, type TextIndex } from '../../../lib/text-index/index.ts';
 import { bodyOf } from '../skill/frontmatter.ts';
 import type { Skill } from '../skill/skill.ts';
-import { documentKey } from './document.ts';
-import { createBatch, type DocumentBatch } from './document-batch.ts';
-import type { GuardedIndex } from './guarded-index.ts';
-import type { TextIndex } from './text-index.ts';
+import { documentKey, headerText } from './document.ts';
 
 /** Characters of the documents of one batch: more save little, and are in memory at once. */
 const BATCH_CHARACTERS = 3_000_000;
@@ -33,7 +31,7 @@ export function createIndexer(guarded: GuardedIndex, readSkill: (skill: Skill) =
       yield;
       const text = textOf(skill, readSkill);
       if (text === undefined) unreadable.add(skill);
-      else batch.add(skill, bodyOf(text));
+      else batch.add(documentKey(skill), headerText(skill), bodyOf(text));
       if (batch.characters() < BATCH_CHARACTERS) continue;
       yield* writing(guarded, batch);
       batch = createBatch();

@@ -1,9 +1,9 @@
 import type { TurnContext } from 'skill-registry/kernel';
-import { invalidArgument } from '../errors.ts';
+import { shorten } from '../../../lib/text/index.ts';
+import { invalidArgument } from '../skill/errors.ts';
 import type { Skill } from '../skill/skill.ts';
-import { shorten } from '../skill/text.ts';
 import { bodyIfThere } from './body-if-there.ts';
-import type { Meaning } from './meaning.ts';
+import type { Meaning } from './meaning/meaning.ts';
 import type { SearchReason } from './search-types.ts';
 import type { Searcher } from './searcher.ts';
 import { meaningReason, reasonFor } from './why.ts';

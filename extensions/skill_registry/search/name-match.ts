@@ -1,5 +1,5 @@
+import { foldLine } from '../../../lib/text/index.ts';
 import type { Skill } from '../skill/skill.ts';
-import { foldLine } from '../skill/text.ts';
 
 /** What a query is when it is a skill's name: no ranking puts another skill before it. */
 export const NAME_SCORES = { equal: 1, prefix: 0.95, trigger: 0.85 } as const;

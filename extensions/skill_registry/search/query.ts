@@ -1,5 +1,5 @@
-import { foldLine } from '../skill/text.ts';
-import { type QueryTerms, queryTerms } from './terms.ts';
+import { foldLine } from '../../../lib/text/index.ts';
+import { type QueryTerms, queryTerms } from '../../../lib/text-index/index.ts';
 
 /** What somebody asks for. Nothing in it is syntax but a pair of double quotes. */
 export interface Query extends QueryTerms {

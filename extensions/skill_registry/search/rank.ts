@@ -1,6 +1,11 @@
+import {
+  CHUNK_DOCUMENTS,
+  type PostingChunk,
+  postingDocument,
+  postingSection,
+  postingTimes,
+} from '../../../lib/text-index/index.ts';
 import type { Pool } from './pool.ts';
-import type { PostingChunk } from './posting-codec.ts';
-import { CHUNK_DOCUMENTS, postingDocument, postingSection, postingTimes } from './posting-codec.ts';
 
 /** One term of a query and where it occurs. */
 export interface SoughtTerm {

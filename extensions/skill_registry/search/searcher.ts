@@ -1,18 +1,17 @@
 import { createHash } from 'node:crypto';
-import type { SqliteDatabase } from '../open-database.ts';
+import { createGuardedIndex, type TextIndex } from '../../../lib/text-index/index.ts';
 import { parseSkill } from '../skill/parse-skill.ts';
 import type { Skill } from '../skill/skill.ts';
-import { createGuardedIndex } from './guarded-index.ts';
+import type { SqliteDatabase } from '../store/open-database.ts';
 import { hitsOf, insideWords, nearestTo, relevantOf, type SearchHit } from './hits.ts';
 import { createIndexer } from './indexer.ts';
-import type { Likeness } from './likeness.ts';
+import type { Likeness } from './meaning/likeness.ts';
 import { asName } from './name-match.ts';
 import { withPhrases } from './phrases.ts';
 import { makePool, type Pool } from './pool.ts';
 import { parseQuery, type Query } from './query.ts';
 import { type Ranking, rankPool } from './rank.ts';
 import { soughtTerms } from './sought-terms.ts';
-import type { TextIndex } from './text-index.ts';
 
 export interface SearchAnswer {
   /** Best first. */

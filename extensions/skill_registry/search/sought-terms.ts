@@ -1,11 +1,8 @@
+import { MIN_CORRECTED, type PostingChunk, type TextIndex, termOf } from '../../../lib/text-index/index.ts';
 import { oneEditAway } from './corrections.ts';
-import { MIN_CORRECTED } from './document.ts';
 import type { Pool } from './pool.ts';
-import type { PostingChunk } from './posting-codec.ts';
 import type { Query } from './query.ts';
 import { occursIn, type SoughtTerm } from './rank.ts';
-import { termOf } from './terms.ts';
-import type { TextIndex } from './text-index.ts';
 
 /** Longer queries are sentences, in which a strange word is a name and no slip. */
 const MAX_CORRECTED_TERMS = 8;

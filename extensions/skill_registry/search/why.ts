@@ -1,9 +1,9 @@
+import { foldLine } from '../../../lib/text/index.ts';
+import { termsOf } from '../../../lib/text-index/index.ts';
 import type { Skill } from '../skill/skill.ts';
-import { foldLine } from '../skill/text.ts';
 import { asName, NAME_SCORES } from './name-match.ts';
 import { makeNameTable, namedBy } from './name-table.ts';
 import type { SearchReason } from './search-types.ts';
-import { termsOf } from './terms.ts';
 
 /** Words of a snippet, and its characters at most. */
 const WINDOW = 22;

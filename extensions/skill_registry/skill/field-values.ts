@@ -1,5 +1,5 @@
+import { foldLine, shorten } from '../../../lib/text/index.ts';
 import type { ProblemSink } from './problems.ts';
-import { foldLine, shorten } from './text.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 type LineOf = (key: string) => number;

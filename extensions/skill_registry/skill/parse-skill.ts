@@ -1,10 +1,10 @@
 import type { Problem } from 'skill-registry/kernel';
+import { codePoints, foldLine, shorten } from '../../../lib/text/index.ts';
 import { parseAllowedTools } from './allowed-tools.ts';
 import { kindOf, readBoolean, readList, readText, readWords, shown } from './field-values.ts';
 import { splitFrontmatter } from './frontmatter.ts';
 import { asMapping, type Gate, readGate } from './gates.ts';
 import { type ProblemSink, problemSink } from './problems.ts';
-import { codePoints, foldLine, shorten } from './text.ts';
 import { readYamlFields, scanLines, type YamlFields } from './yaml-fields.ts';
 
 /** What a SKILL.md says about itself. The body is not kept. */

@@ -1,3 +1,4 @@
+import { shorten } from '../../../lib/text/index.ts';
 import type { SkillHeader } from './parse-skill.ts';
 
 /** One skill of the catalog. Its body stays on disk. */
@@ -32,4 +33,12 @@ export interface ResourceInfo {
   readonly path: string;
   /** Bytes. */
   readonly size: number;
+}
+
+/** Its line in the catalog. */
+export function bulletOf(
+  skill: Pick<Skill, 'id' | 'description'>,
+  maxDescription: number = Number.POSITIVE_INFINITY,
+): string {
+  return `• \`${skill.id}\` — ${shorten(skill.description, maxDescription)}`;
 }

@@ -1,6 +1,6 @@
+import { codePoints } from '../../../lib/text/index.ts';
 import { byCodePoint, type SourceFields, type SourceValue, strip } from './python-text.ts';
 import { readSource, type SourceFailure } from './source-view.ts';
-import { codePoints } from './text.ts';
 
 const MAX_NAME = 64;
 const MAX_DESCRIPTION = 1024;

@@ -1,16 +1,16 @@
 import { homedir } from 'node:os';
 import { basename, isAbsolute, join, resolve } from 'node:path';
 import { packageRoot } from 'skill-registry/kernel';
-import type { InlineSkillConfig, SourceConfig, ValidationProfile } from '../config.ts';
-import { createDirectorySource } from './directory-source.ts';
-import { createFileSource } from './file-source.ts';
-import { isSkillFileName } from './find-skill-files.ts';
-import { createInlineSource } from './inline-source.ts';
-import { createPackSource } from './pack-source.ts';
-import { createPackageSource } from './package-source.ts';
-import { presetFolders } from './presets.ts';
-import type { SkillFileCache } from './skill-file-cache.ts';
+import type { InlineSkillConfig, SourceConfig, ValidationProfile } from '../config/config.ts';
+import { createDirectorySource } from './kinds/directory-source.ts';
+import { createFileSource } from './kinds/file-source.ts';
+import { createInlineSource } from './kinds/inline-source.ts';
+import { createPackSource } from './kinds/pack-source.ts';
+import { createPackageSource } from './kinds/package-source.ts';
+import { presetFolders } from './kinds/presets.ts';
 import type { SkillSource } from './source.ts';
+import { isSkillFileName } from './walk/find-skill-files.ts';
+import type { SkillFileCache } from './walk/skill-file-cache.ts';
 
 export interface SourceDefaults {
   /** Absolute; relative paths start here. */

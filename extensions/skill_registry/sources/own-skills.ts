@@ -1,4 +1,4 @@
-import { resourceNotFound } from 'skill-registry/kernel';
+import { resourceNotFound } from '../../../lib/files/index.ts';
 import type { Skill } from '../skill/skill.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { hasInvisible } from '../skill/text.ts';
+import { hasInvisible } from '../../../lib/text/index.ts';
 
 /** An id for a name people wrote freely: `Escalation Protocol!` becomes `escalation-protocol`. Empty when nothing is left. */
 export function slugOf(name: string): string {

@@ -1,5 +1,5 @@
 import type { Problem } from 'skill-registry/kernel';
-import type { SkillRegistryConfig, ValidationProfile } from '../config.ts';
+import type { SkillRegistryConfig, ValidationProfile } from '../config/config.ts';
 import type { ResourceInfo, Skill } from '../skill/skill.ts';
 
 /** What the states of a prompt pack's workflow may see. */

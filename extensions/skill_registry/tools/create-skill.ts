@@ -1,5 +1,5 @@
 import { defineTool, type Tool, z } from 'skill-registry/kernel';
-import { skillText } from '../proposals/skill-text.ts';
+import { skillText } from '../propose/skill-text.ts';
 import { changeSkill } from './change-skill.ts';
 import type { SkillsForTools } from './skills-for-tools.ts';
 

@@ -1,6 +1,6 @@
 import type { Tool } from 'skill-registry/kernel';
-import type { ToolName } from '../config.ts';
-import { invalidArgument } from '../errors.ts';
+import type { ToolName } from '../config/config.ts';
+import { invalidArgument } from '../skill/errors.ts';
 import { createSkillTool } from './create-skill.ts';
 import { listSkillsTool } from './list-skills.ts';
 import { loadSkillTool } from './load-skill.ts';

@@ -1,5 +1,5 @@
 import { defineTool, isCodedError, type Tool, withoutPaths, z } from 'skill-registry/kernel';
-import type { ReadSkill } from '../reading.ts';
+import type { ReadSkill } from '../read/reading.ts';
 import type { SkillsForTools } from './skills-for-tools.ts';
 
 /**

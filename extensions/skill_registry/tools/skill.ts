@@ -1,6 +1,6 @@
 import { defineTool, type Tool, z } from 'skill-registry/kernel';
-import { invalidArgument } from '../errors.ts';
-import { patchFrontmatter, skillText } from '../proposals/skill-text.ts';
+import { patchFrontmatter, skillText } from '../propose/skill-text.ts';
+import { invalidArgument } from '../skill/errors.ts';
 import { changeSkill, type WantedChange } from './change-skill.ts';
 import { ACTIONS, assertTaken, filePathOf, fileTextOf, required, type SkillArguments } from './skill-arguments.ts';
 import type { SkillsForTools } from './skills-for-tools.ts';

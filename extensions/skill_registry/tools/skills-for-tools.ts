@@ -1,8 +1,8 @@
 import type { TurnContext } from 'skill-registry/kernel';
 import type { Snapshot } from '../catalog/snapshot.ts';
-import type { SkillRegistryConfig } from '../config.ts';
-import type { Management, Proposals } from '../proposals/types.ts';
-import type { Reading } from '../reading.ts';
+import type { SkillRegistryConfig } from '../config/config.ts';
+import type { Management, Proposals } from '../history/types.ts';
+import type { Reading } from '../read/reading.ts';
 import type { ListQuery, SkillList } from '../search/list-skills.ts';
 
 /** What the tools do their work with: the registry, or a part of it. */

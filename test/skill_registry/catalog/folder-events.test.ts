@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { reserve } from 'skill-registry/kernel';
 import { expect, it, onTestFinished } from 'vitest';
 import { createFolderEvents } from '../../../extensions/skill_registry/catalog/folder-events.ts';
+import { reserve } from '../../../lib/files/index.ts';
 import { type Tree, tempFolder } from '../../helpers/temp-folder.ts';
 import { waitFor } from '../../helpers/wait-for.ts';
 

@@ -2,7 +2,7 @@ import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createCatalog } from '../../../extensions/skill_registry/catalog/catalog.ts';
-import { createDirectorySource } from '../../../extensions/skill_registry/sources/directory-source.ts';
+import { createDirectorySource } from '../../../extensions/skill_registry/sources/kinds/directory-source.ts';
 import type { SkillSource } from '../../../extensions/skill_registry/sources/source.ts';
 import { briefProblems, openRegistry } from '../../helpers/open-registry.ts';
 import { skillMd, tempFolder, writeTree } from '../../helpers/temp-folder.ts';

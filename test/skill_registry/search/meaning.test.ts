@@ -1,11 +1,11 @@
 import type { Skill } from 'skill-registry';
 import type { Problem } from 'skill-registry/kernel';
 import { expect, it, onTestFinished } from 'vitest';
-import { openCacheDatabase } from '../../../extensions/skill_registry/cache-database.ts';
-import type { SqliteDatabase } from '../../../extensions/skill_registry/open-database.ts';
-import { createMeaning, type Meaning } from '../../../extensions/skill_registry/search/meaning.ts';
-import { VECTORS } from '../../../extensions/skill_registry/search/vector-schema.ts';
-import { nearestRows, signsOf } from '../../../extensions/skill_registry/search/vector-signs.ts';
+import { createMeaning, type Meaning } from '../../../extensions/skill_registry/search/meaning/meaning.ts';
+import { VECTORS } from '../../../extensions/skill_registry/search/meaning/vector-schema.ts';
+import { nearestRows, signsOf } from '../../../extensions/skill_registry/search/meaning/vector-signs.ts';
+import { openCacheDatabase } from '../../../extensions/skill_registry/store/cache-database.ts';
+import type { SqliteDatabase } from '../../../extensions/skill_registry/store/open-database.ts';
 import { type EmbeddingsServer, embeddingsServer as fullServer } from '../../helpers/embeddings-server.ts';
 import { fakeSkill } from '../../helpers/fake-skill.ts';
 import { seededRandom } from '../../helpers/seeded-random.ts';

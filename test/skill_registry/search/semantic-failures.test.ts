@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { SkillRegistry } from 'skill-registry';
 import { expect, it, onTestFinished } from 'vitest';
-import { fetchEmbeddings } from '../../../extensions/skill_registry/search/embeddings-client.ts';
+import { fetchEmbeddings } from '../../../extensions/skill_registry/search/meaning/embeddings-client.ts';
 import { type Embedding, embeddingsServer, type OddAnswer } from '../../helpers/embeddings-server.ts';
 import { cacheFile, find, idsOf, semanticRegistry } from '../../helpers/semantic-registry.ts';
 import { waitFor } from '../../helpers/wait-for.ts';

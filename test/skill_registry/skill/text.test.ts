@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { codePoints, foldLine, hasInvisible, shorten } from '../../../extensions/skill_registry/skill/text.ts';
+import { codePoints, foldLine, hasInvisible, shorten } from '../../../lib/text/line.ts';
 
 describe('foldLine', () => {
   it.each([

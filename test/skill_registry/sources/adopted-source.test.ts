@@ -1,6 +1,6 @@
 import type { Skill, SkillSource } from 'skill-registry';
 import { expect, it } from 'vitest';
-import { adoptSource } from '../../../extensions/skill_registry/sources/adopted-source.ts';
+import { adoptSource } from '../../../extensions/skill_registry/sources/kinds/adopted-source.ts';
 import { fakeSkill } from '../../helpers/fake-skill.ts';
 import { openRegistry } from '../../helpers/open-registry.ts';
 import { skillMd } from '../../helpers/temp-folder.ts';

@@ -4,7 +4,7 @@ import { isAbsolute, join } from 'node:path';
 import type { Problem } from 'skill-registry/kernel';
 import { describe, expect, it } from 'vitest';
 import type { Skill } from '../../../extensions/skill_registry/api.ts';
-import type { SkillRegistryConfig } from '../../../extensions/skill_registry/config.ts';
+import type { SkillRegistryConfig } from '../../../extensions/skill_registry/config/config.ts';
 import type { SkillSource, SourceScan } from '../../../extensions/skill_registry/sources/source.ts';
 import { skillMd, type Tree, tempFolder } from '../../helpers/temp-folder.ts';
 import { outsideFolder, SECRET } from '../../helpers/traps.ts';

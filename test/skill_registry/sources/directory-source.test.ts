@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createDirectorySource } from '../../../extensions/skill_registry/sources/directory-source.ts';
+import { createDirectorySource } from '../../../extensions/skill_registry/sources/kinds/directory-source.ts';
 import { briefProblems } from '../../helpers/open-registry.ts';
 import { skillMd, type Tree, tempFolder, writeTree } from '../../helpers/temp-folder.ts';
 

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, vi } from 'vitest';
-import { adoptSource } from '../../../extensions/skill_registry/sources/adopted-source.ts';
-import { createDirectorySource } from '../../../extensions/skill_registry/sources/directory-source.ts';
-import { createFileSource } from '../../../extensions/skill_registry/sources/file-source.ts';
-import { createInlineSource } from '../../../extensions/skill_registry/sources/inline-source.ts';
+import { adoptSource } from '../../../extensions/skill_registry/sources/kinds/adopted-source.ts';
+import { createDirectorySource } from '../../../extensions/skill_registry/sources/kinds/directory-source.ts';
+import { createFileSource } from '../../../extensions/skill_registry/sources/kinds/file-source.ts';
+import { createInlineSource } from '../../../extensions/skill_registry/sources/kinds/inline-source.ts';
+import { createPackSource } from '../../../extensions/skill_registry/sources/kinds/pack-source.ts';
+import { createPackageSource } from '../../../extensions/skill_registry/sources/kinds/package-source.ts';
 import { makeSources } from '../../../extensions/skill_registry/sources/make-sources.ts';
-import { createPackSource } from '../../../extensions/skill_registry/sources/pack-source.ts';
-import { createPackageSource } from '../../../extensions/skill_registry/sources/package-source.ts';
 import type { SkillSource } from '../../../extensions/skill_registry/sources/source.ts';
 import type { Tree } from '../../helpers/temp-folder.ts';
 import { BODY, DESCRIPTION, describeSource, FILES, type SourceKind, TEA, teaIn } from './conformance.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createPackSource } from '../../../extensions/skill_registry/sources/pack-source.ts';
+import { createPackSource } from '../../../extensions/skill_registry/sources/kinds/pack-source.ts';
 import { openRegistry } from '../../helpers/open-registry.ts';
 import { skillMd, type Tree, tempFolder, writeTree } from '../../helpers/temp-folder.ts';
 import { codesOf, scan } from './conformance.ts';

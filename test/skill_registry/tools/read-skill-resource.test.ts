@@ -1,5 +1,5 @@
-import { countTokens } from 'skill-registry/kernel';
 import { describe, expect, it } from 'vitest';
+import { countTokens } from '../../../lib/text/index.ts';
 import { openRegistry } from '../../helpers/open-registry.ts';
 import { runRegistryTool } from '../../helpers/run-registry-tool.ts';
 import { skillMd, type Tree } from '../../helpers/temp-folder.ts';

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { countTokens, type TurnContext } from 'skill-registry/kernel';
+import type { TurnContext } from 'skill-registry/kernel';
 import { describe, expect, it } from 'vitest';
+import { countTokens } from '../../../lib/text/index.ts';
 import { openRegistry } from '../../helpers/open-registry.ts';
 import { runRegistryTool } from '../../helpers/run-registry-tool.ts';
 import { skillMd, type Tree } from '../../helpers/temp-folder.ts';

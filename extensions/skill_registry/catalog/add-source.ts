@@ -1,0 +1,88 @@
+import type { SourceConfig } from '../config/config.ts';
+import { invalidArgument, registryClosed } from '../skill/errors.ts';
+import { isSkillSource } from '../sources/kinds/is-skill-source.ts';
+import { freeId } from '../sources/make-sources.ts';
+import type { SkillSource } from '../sources/source.ts';
+import type { Catalog } from './catalog.ts';
+
+/** An entry of `sources` as it is written: every flag has a default. */
+export type SourceConfigInput = Partial<SourceConfig>;
+
+/**
+ * Adds a source at run time, after those of the config; its skills are there when this resolves.
+ *
+ * @param source - As an entry of `sources` in the config, or a SkillSource of your own.
+ * @param options.signal - Takes it away when it aborts; an extension hands on `context.signal`.
+ * @returns takes it away again, with its skills.
+ * @throws INVALID_ARGUMENT.
+ */
+export type AddSource = (
+  source: SourceConfigInput | SkillSource,
+  options?: { readonly signal?: AbortSignal },
+) => Promise<() => Promise<void>>;
+
+export interface AddSourceOptions {
+  readonly catalog: Catalog;
+  /** Ids that are taken. */
+  readonly taken: Set<string>;
+  readonly makeAll: (configs: readonly SourceConfig[]) => readonly SkillSource[];
+  /** Aborts when the registry is closed. */
+  readonly closed: AbortSignal;
+}
+
+/** Sources that come and go while the registry runs. */
+export function createAddSource({ catalog, taken, makeAll, closed }: AddSourceOptions): AddSource {
+  return async (source, { signal } = {}) => {
+    signal?.throwIfAborted();
+    if (closed.aborted) throw registryClosed();
+    const added = isSkillSource(source) ? [await adopt(source, taken)] : makeAll([await readSource(source)]);
+    const ends = added.map((one) => catalog.addSource(one));
+    let isThere = true;
+    const takeAway = (): void => {
+      isThere = false;
+      for (const end of ends) end();
+      for (const { id } of added) taken.delete(id);
+    };
+    try {
+      await catalog.refresh();
+    } catch (error) {
+      takeAway();
+      throw error;
+    }
+    // One signal may end any number of sources, and each listens.
+    const ended = signal && AbortSignal.any([signal]);
+    const remove = async (): Promise<void> => {
+      ended?.removeEventListener('abort', onAbort);
+      if (!isThere) return;
+      takeAway();
+      if (!closed.aborted) await catalog.refresh();
+    };
+    const onAbort = (): void => void remove().catch(() => undefined);
+    if (ended?.aborted) onAbort();
+    ended?.addEventListener('abort', onAbort);
+    return remove;
+  };
+}
+
+// --- internal ---
+
+/** Its id stands before the colon of qualified ids. @throws INVALID_ARGUMENT. */
+async function adopt(source: SkillSource, taken: Set<string>): Promise<SkillSource> {
+  const { id } = source;
+  const [{ isSourceId }, { adoptSource }] = await Promise.all([
+    import('../config/config.ts'),
+    import('../sources/kinds/adopted-source.ts'),
+  ]);
+  if (isSourceId(id)) return adoptSource(source, freeId(id, taken));
+  throw invalidArgument(`The id of a source has letters, digits and @ . _ / - only, got ${JSON.stringify(id)}.`);
+}
+
+/** One source as a caller of the library or an extension gives it. @throws INVALID_ARGUMENT. */
+async function readSource(given: unknown): Promise<SourceConfig> {
+  const { readSourceConfig } = await import('../config/config.ts');
+  const { source, problems } = readSourceConfig(given, ['source'], 'addSource');
+  const [problem] = problems;
+  if (problem || !source)
+    throw invalidArgument(problem?.message ?? 'addSource takes an entry of sources, or a SkillSource.');
+  return source;
+}

@@ -1,0 +1,108 @@
+import { homedir } from 'node:os';
+import { isAbsolute, join, resolve } from 'node:path';
+import { futureRealPath, isInside } from '../../../lib/files/index.ts';
+
+type Values = Readonly<Record<string, unknown>>;
+
+/**
+ * What of a config.yaml takes effect in a root that nobody has approved: folders below the root and presets as sources, and
+ * keys that show less. The rest could run code, contact an address, read elsewhere, or put more into a prompt.
+ *
+ * @param rootDir - Real path.
+ * @returns `values` for `readConfig`, and the names of the keys that were left out: `sources.1 (package)`, `inject`.
+ */
+export function configOfUntrustedRoot(
+  values: Values,
+  rootDir: string,
+): { readonly values: Values; readonly held: readonly string[] } {
+  const kept: Record<string, unknown> = {};
+  const held: string[] = [];
+  for (const [key, value] of Object.entries(values)) {
+    if (key === 'sources' && Array.isArray(value)) {
+      kept.sources = value.flatMap((entry, index) => safeSource(entry, `sources.${index}`, rootDir, held));
+    } else if (isRecord(value) && Object.hasOwn(SECTIONS, key)) {
+      kept[key] = onlySafe(value, SECTIONS[key] ?? {}, `${key}.`, held);
+    } else Object.assign(kept, onlySafe({ [key]: value }, KEYS, '', held));
+  }
+  return { values: kept, held };
+}
+
+// --- internal ---
+
+/** Whether a value shows no more than the default does. */
+type IsSafe = (value: unknown) => boolean;
+
+const atMost =
+  (most: number): IsSafe =>
+  (value) =>
+    typeof value === 'number' && value <= most;
+const oneOf =
+  (...allowed: readonly unknown[]): IsSafe =>
+  (value) =>
+    allowed.includes(value);
+
+const KEYS: Readonly<Record<string, IsSafe>> = {
+  collision: oneOf('first', 'error'),
+  validation: oneOf('lenient', 'spec', 'strict'),
+  inject: oneOf('catalog', 'off'),
+  tools: (value) =>
+    Array.isArray(value) &&
+    value.every(oneOf('list_skills', 'read_skill', 'read_skill_resource', 'propose_skill_update')),
+};
+
+const SECTIONS: Readonly<Record<string, Readonly<Record<string, IsSafe>>>> = {
+  catalog: { budget_tokens: atMost(2000), enforcement: oneOf(false), format: oneOf('bullets', 'xml') },
+  writes: { create: oneOf('propose', 'deny'), update: oneOf('propose', 'deny'), delete: oneOf('deny') },
+  limits: {
+    skill_tokens: atMost(8000),
+    resource_bytes: atMost(1_048_576),
+    file_bytes: atMost(4_194_304),
+    scan_depth: atMost(8),
+  },
+  gates: { check: oneOf(true) },
+};
+
+const FLAGS: Readonly<Record<string, IsSafe>> = {
+  id: () => true,
+  optional: () => true,
+  ignore_files: oneOf(true),
+  validation: oneOf('spec', 'strict'),
+  writable: oneOf(false),
+  allow_outside: oneOf(false),
+  preload: oneOf(false),
+};
+
+function onlySafe(values: Values, safe: Readonly<Record<string, IsSafe>>, prefix: string, held: string[]): Values {
+  return Object.fromEntries(
+    Object.entries(values).filter(([key, value]) => {
+      const isSafe = Object.hasOwn(safe, key) && safe[key]?.(value) === true;
+      if (!isSafe) held.push(`${prefix}${key}`);
+      return isSafe;
+    }),
+  );
+}
+
+function safeSource(entry: unknown, name: string, rootDir: string, held: string[]): readonly Values[] {
+  if (!isRecord(entry)) {
+    held.push(name);
+    return [];
+  }
+  const { path, preset, shipped, ...flags } = entry;
+  const foreign = Object.keys(flags).find((key) => !Object.hasOwn(FLAGS, key));
+  if (foreign !== undefined || (typeof path === 'string' && !isBelow(path, rootDir))) {
+    held.push(`${name} (${foreign ?? 'a path outside the root'})`);
+    return [];
+  }
+  const kind = Object.fromEntries(Object.entries({ path, preset, shipped }).filter(([, value]) => value !== undefined));
+  return [{ ...kind, ...onlySafe(flags, FLAGS, `${name}.`, held) }];
+}
+
+/** Also where links lead. */
+function isBelow(path: string, rootDir: string): boolean {
+  if (path === '~' || path.startsWith('~/')) return isInside(futureRealPath(join(homedir(), path.slice(1))), rootDir);
+  return isInside(futureRealPath(isAbsolute(path) ? resolve(path) : resolve(rootDir, path)), rootDir);
+}
+
+function isRecord(value: unknown): value is Values {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,87 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { createPace } from '../../../lib/breaks/index.ts';
+import type { Skill } from '../skill/skill.ts';
+import { keyOf } from './places.ts';
+import { addRevision, lastRevision } from './revisions.ts';
+import { readSkillTree, recordedFiles } from './skill-tree.ts';
+import type { Shelf } from './targets.ts';
+import type { Writer } from './writer.ts';
+
+/** Puts into the history what skills have become by other hands than ours. */
+export interface Recorder {
+  /** One skill, now; inside `exclusively`. */
+  record(skill: Skill): void;
+  /**
+   * All that have changed since the last call, in the background. Stops where somebody else is writing; the next call goes on.
+   *
+   * @throws HISTORY_DAMAGED.
+   */
+  recordAll(signal: AbortSignal): Promise<void>;
+}
+
+/** So many are read and written together. */
+const SLICE = 25;
+
+export function createRecorder(shelf: Shelf, writer: Writer): Recorder {
+  /** By place: what the files looked like from outside when they were recorded. */
+  const recorded = new Map<string, string>();
+
+  const recordIn = (skill: Skill): void => {
+    const source = shelf.sources().find(({ id }) => id === skill.source);
+    if (!source) return;
+    const place = keyOf(skill, shelf.root);
+    const stamp = stampOf(skill);
+    const tree = readSkillTree(skill, source, shelf.limits.file_bytes);
+    // Gone since the snapshot: what it was is known already.
+    if (tree.files.length === 0) return;
+    const database = writer.database();
+    const kind = lastRevision(database, place) ? 'edited' : 'seen';
+    database.transaction(() => addRevision(database, place, skill.id, tree, { kind, by: 'unknown', at: writer.now() }));
+    recorded.set(place, stamp);
+  };
+
+  return {
+    record: recordIn,
+    async recordAll(signal) {
+      const pace = createPace();
+      const due: Skill[] = [];
+      const writeDue = (): boolean => {
+        const slice = due.splice(0);
+        if (slice.length === 0) return true;
+        const written = writer.ifFree(() => {
+          for (const skill of slice) recordIn(skill);
+          return true;
+        });
+        return written === true;
+      };
+      for (const skill of shelf.snapshot().byQualifiedId.values()) {
+        await pace();
+        if (signal.aborted) return;
+        if (recorded.get(keyOf(skill, shelf.root)) !== stampOf(skill)) due.push(skill);
+        if (due.length >= SLICE && !writeDue()) return;
+      }
+      writeDue();
+    },
+  };
+}
+
+// --- internal ---
+
+/** Changes whenever a file of the skill does, without reading any. */
+function stampOf({ dir, digest, file }: Skill): string {
+  if (dir === null) return `${file} ${digest}`;
+  const files = filesIfThere(dir).map(({ path, size }) => {
+    const stats = statSync(join(dir, path), { throwIfNoEntry: false });
+    return [path, size, stats?.mtimeMs, stats?.ctimeMs];
+  });
+  return JSON.stringify([digest, files]);
+}
+
+function filesIfThere(dir: string): ReturnType<typeof recordedFiles> {
+  try {
+    return recordedFiles(dir);
+  } catch {
+    return [];
+  }
+}

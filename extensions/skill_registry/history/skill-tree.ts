@@ -1,0 +1,151 @@
+import { lstatSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { isCodedError } from 'skill-registry/kernel';
+import { listContained, readContained } from '../../../lib/files/index.ts';
+import type { ResourceInfo, Skill } from '../skill/skill.ts';
+import type { SkillSource } from '../sources/source.ts';
+import { TEMPORARY } from '../sources/walk/find-skill-files.ts';
+import { digestOf } from './blobs.ts';
+import type { RevisionFile } from './types.ts';
+
+/** The files of a skill at one moment, by path, with the bytes of those that are kept. */
+export interface SkillTree {
+  readonly files: readonly RevisionFile[];
+  readonly bytes: ReadonlyMap<string, Buffer>;
+}
+
+/** What editors and systems leave lying about is nobody's work. */
+const PASSING = /(^|\/)(\.[^/]*\.sw[a-z]|[^/]*~|\.#[^/]*|#[^/]*#|4913|\.DS_Store)$/;
+
+/** More files of one skill are not kept: it is a project then, and reading it would hold up everybody who writes. */
+export const MOST_FILES = 2_000;
+/** Files deeper than 64 segments cannot be read. */
+const MAX_DEPTH = 63;
+
+/** Whether the history passes over a file of this name. */
+export function isPassing(path: string): boolean {
+  return basename(path).startsWith(TEMPORARY) || PASSING.test(path);
+}
+
+/**
+ * The files the history keeps of a skill: all regular ones, at most `MOST_FILES`, SKILL.md always among them. Not in
+ * node_modules, and not what is never read (`listContained`).
+ *
+ * @param folder - Absolute, real.
+ * @param own - It lies in a folder of the registry's own. Default: false.
+ * @throws PATH_TRAVERSAL when a link has taken its place, RESOURCE_NOT_FOUND.
+ */
+export function recordedFiles(folder: string, own = false): readonly ResourceInfo[] {
+  const files: ResourceInfo[] = [];
+  let folders = 0;
+  const visit = (entries: ReturnType<typeof listContained>, below: string, depth: number): void => {
+    folders += 1;
+    for (const { name, kind, size } of entries) {
+      const path = below + name;
+      if (kind === 'file' && !isPassing(path) && files.length < MOST_FILES) files.push({ path, size });
+    }
+    for (const { name, kind } of entries) {
+      if (kind !== 'directory' || name === 'node_modules') continue;
+      if (depth >= MAX_DEPTH || folders >= MOST_FILES || files.length >= MOST_FILES) return;
+      visit(entriesBelow(folder, below + name, own), `${below}${name}/`, depth + 1);
+    }
+  };
+  const root = listContained(folder, '', { own });
+  const isFirst = ({ name }: { readonly name: string }): boolean => name.toLowerCase() === 'skill.md';
+  visit([...root.filter(isFirst), ...root.filter((entry) => !isFirst(entry))], '', 0);
+  return files;
+}
+
+/**
+ * Reads the files the history keeps of a folder.
+ *
+ * @param maxBytes - Of larger ones only the size is taken. @param own - As of `recordedFiles`. @throws as that.
+ */
+export function readFolderTree(folder: string, maxBytes: number, own = false): SkillTree {
+  return treeOf(
+    recordedFiles(folder, own).flatMap(({ path, size }) => {
+      const bytes = size <= maxBytes ? read(() => readContained(folder, path, maxBytes, { own })) : null;
+      return bytes === undefined ? [] : [{ path, size, mode: modeOf(join(folder, path)), bytes }];
+    }),
+  );
+}
+
+/**
+ * As `readFolderTree`, for a skill of any kind of source: one without a folder has what its source hands over. Of what has gone
+ * there are no files.
+ */
+export function readSkillTree(skill: Skill, source: SkillSource, maxBytes: number): SkillTree {
+  const whole = (skill.dir !== null && treeIfThere(skill.dir, maxBytes)) || treeOf([]);
+  const skillFile = skill.dir === null ? 'SKILL.md' : basename(skill.file);
+  if (skill.dir !== null && whole.bytes.has(skillFile)) return whole;
+  // A link in the place of SKILL.md is followed by its source alone.
+  const own = read(() => source.readSkill(skill, maxBytes));
+  const others =
+    skill.dir === null
+      ? source.resources(skill).flatMap(({ path, size }) => {
+          const bytes = size <= maxBytes ? read(() => source.readResource(skill, path, maxBytes)) : null;
+          return bytes === undefined ? [] : [{ path, size, mode: 0o644, bytes }];
+        })
+      : whole.files.map((file) => ({ ...file, bytes: whole.bytes.get(file.path) ?? null }));
+  const first = own ? [{ path: skillFile, size: own.length, mode: 0o644, bytes: own }] : [];
+  return treeOf([...first, ...others]);
+}
+
+/** Over paths and contents, not modes: who may run a file is no change of what it says. */
+export function treeDigest(files: readonly RevisionFile[]): string {
+  return digestOf(JSON.stringify(files.map(({ path, digest }) => [path, digest])));
+}
+
+// --- internal ---
+
+function treeIfThere(folder: string, maxBytes: number): SkillTree | undefined {
+  try {
+    return readFolderTree(folder, maxBytes);
+  } catch (error) {
+    if (isCodedError(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Nothing for a folder that has gone or may not be read. */
+function entriesBelow(folder: string, below: string, own: boolean): ReturnType<typeof listContained> {
+  try {
+    return listContained(folder, below, { own });
+  } catch {
+    return [];
+  }
+}
+
+interface ReadFile {
+  readonly path: string;
+  readonly size: number;
+  readonly mode: number;
+  /** null: too large. */
+  readonly bytes: Buffer | null;
+}
+
+function treeOf(read: readonly ReadFile[]): SkillTree {
+  const bytes = new Map<string, Buffer>();
+  const files = [...read]
+    .sort((a, b) => (a.path < b.path ? -1 : 1))
+    .map((file): RevisionFile => {
+      const { path, mode } = file;
+      if (file.bytes === null) return { path, digest: `size:${file.size}`, size: file.size, mode, kept: false };
+      bytes.set(path, file.bytes);
+      return { path, digest: digestOf(file.bytes), size: file.bytes.length, mode, kept: true };
+    });
+  return { files, bytes };
+}
+
+/** Undefined for what has gone meanwhile, may not be read, or has become something else. */
+function read(use: () => Buffer): Buffer | undefined {
+  try {
+    return use();
+  } catch {
+    return undefined;
+  }
+}
+
+function modeOf(path: string): number {
+  return (lstatSync(path, { throwIfNoEntry: false })?.mode ?? 0o644) & 0o777;
+}

@@ -1,0 +1,260 @@
+import { randomBytes } from 'node:crypto';
+import { realpathSync } from 'node:fs';
+import { join } from 'node:path';
+import { isCodedError, type Problem } from 'skill-registry/kernel';
+import { futureRealPath, isInside, readContained } from '../../../lib/files/index.ts';
+import { type SqliteDatabase, storeFolder } from '../store/open-database.ts';
+import { putBlob } from './blobs.ts';
+import { changeUnfinished, codeDenied, type Unfinished } from './errors.ts';
+import { hasUnfinished } from './history-database.ts';
+import { historyError } from './history-error.ts';
+import { createHistoryFile } from './history-file.ts';
+import { entriesOf, type FileChange, type Operation, type PlaceFinder, subjectOf } from './journal.ts';
+import { type OperationStep, recoverOperations, runOperation } from './operations.ts';
+import { folderOf, type Place, pathIn } from './places.ts';
+import { addRevision, lastRevision } from './revisions.ts';
+import { readFolderTree, type SkillTree } from './skill-tree.ts';
+import type { Revision, RevisionFile } from './types.ts';
+import { createWriteLock } from './write-lock.ts';
+
+/** Moments between which a process may die; a test kills one at each. */
+export type WriteStep = 'locked' | 'row' | OperationStep | 'file-temporary' | 'file-written' | 'file-noted';
+
+/** Who keeps something beside the skills that has to fit to what they are. */
+export interface WriteFollower {
+  /** In the transaction that makes a change count. */
+  onCommit(database: SqliteDatabase, operation: Operation, revision: Revision): void;
+  /**
+   * Before and after whatever is written, inside the lock. Must not throw.
+   *
+   * @param dataDir - Real.
+   * @returns what could not be written.
+   */
+  catchUp(database: SqliteDatabase, dataDir: string, at: string): readonly Problem[];
+}
+
+export interface WriterOptions {
+  /** `<root>/data/skill_registry`; made when something is written. */
+  readonly dataDir: string;
+  /** Larger files are not kept. */
+  readonly maxBytes: number;
+  /** Folder of code, absolute: what an agent decides has no effect in there. */
+  readonly codeFolder: string;
+  /** Where a skill of the journal lies now. */
+  readonly placeOf: PlaceFinder;
+  /**
+   * False: nothing that is in the data folder is acted upon, and reading writes nothing into it: what a process that died has left
+   * stays as it is. A change that is asked for is made all the same. Default: true.
+   */
+  readonly mayRecover?: boolean;
+  /** Default: nobody. */
+  readonly follower?: WriteFollower;
+  readonly now?: () => Date;
+  readonly onStep?: (step: WriteStep) => void;
+}
+
+/** A change of one skill before it is one: contents instead of digests. */
+export interface Draft extends Omit<Operation, 'id' | 'at' | 'changes'> {
+  readonly changes: readonly { readonly path: string; readonly after: Buffer | null; readonly mode?: number }[];
+}
+
+/** What came of something that is only done where it can be. */
+export type Passing<T> = { readonly result: T } | { readonly reason: string };
+
+/** The one place where skills, proposals and their history are written. */
+export interface Writer {
+  readonly dataDir: string;
+  /** ISO 8601, UTC. */
+  now(): string;
+  /** For reading. @throws as `HistoryFile.reading`. */
+  database(): SqliteDatabase;
+  /**
+   * Runs `use` as the only writer of all processes. What a crash has left is ended before, and the
+   * follower catches up after; what cannot be ended or written is in `problems`, and is no reason to fail. `use` is also given the real
+   * path of the data folder.
+   */
+  exclusively<T>(use: (database: SqliteDatabase, dataDir: string) => T): Promise<T>;
+  /** As `exclusively`, unless somebody else is writing: then undefined. */
+  ifFree<T>(use: (database: SqliteDatabase) => T): T | undefined;
+  /** As `exclusively`, for what reading puts down: where nothing may or can be written, that is no reason to fail. */
+  inPassing<T>(use: (database: SqliteDatabase) => T): Promise<Passing<T>>;
+  /** Whether somebody has written here before. */
+  hasHistory(): boolean;
+  /** Whether a process has died in the middle of a change, or its proposal's file is still to be written. */
+  hasUnfinished(): boolean;
+  /** What was left undone when somebody wrote last: CHANGE_UNFINISHED, HISTORY_ROW_REFUSED, WRITE_FAILED for a proposal's file. */
+  problems(): readonly Problem[];
+  /** @throws CHANGE_UNFINISHED when an earlier change of the skill is still to be undone. Inside `exclusively`. */
+  assertSettled(key: string): void;
+  /** Puts what a skill is now into the history, inside `exclusively`. */
+  note(place: Place): void;
+  /** Changes a skill, inside `exclusively`. @throws as `runOperation` and `assertSettled`. */
+  apply(draft: Draft): Revision;
+  /** What an error of the database means to whoever asked. */
+  explain(error: unknown): unknown;
+  step(step: WriteStep): void;
+  close(): void;
+}
+
+export function createWriter(options: WriterOptions): Writer {
+  const { maxBytes, mayRecover = true, now = () => new Date(), onStep = () => {} } = options;
+  const lock = createWriteLock(join(options.dataDir, 'write.lock'));
+  const history = createHistoryFile(join(options.dataDir, 'history.db'), !mayRecover);
+  let unfinished: readonly Unfinished[] = [];
+  let behind: readonly Problem[] = [];
+  const surroundings = (database: SqliteDatabase) => {
+    storeFolder(options.dataDir);
+    return {
+      database,
+      dataDir: realpathSync(options.dataDir),
+      maxBytes,
+      onStep,
+      onCommit(operation: Operation, revision: Revision) {
+        noteArchive(database, operation);
+        options.follower?.onCommit(database, operation, revision);
+      },
+      onUnfinished(one: Unfinished) {
+        unfinished = [...unfinished, one];
+      },
+    };
+  };
+  const guarded = <T>(use: (database: SqliteDatabase, dataDir: string) => T): T => {
+    onStep('locked');
+    return history.writing((database) => {
+      const context = surroundings(database);
+      const catchUp = (): void => {
+        behind = options.follower?.catchUp(database, context.dataDir, writer.now()) ?? [];
+      };
+      unfinished = mayRecover ? [] : waitingIn(database);
+      if (mayRecover) {
+        recoverOperations(context, options.placeOf);
+        catchUp();
+      }
+      const result = use(database, context.dataDir);
+      catchUp();
+      return result;
+    });
+  };
+  const writer: Writer = {
+    dataDir: options.dataDir,
+    now: () => now().toISOString(),
+    database: () => history.reading(),
+    async exclusively(use) {
+      history.assertOpen();
+      return lock.run(() => guarded(use));
+    },
+    ifFree(use) {
+      history.assertOpen();
+      return lock.tryRun(() => guarded(use));
+    },
+    async inPassing(use) {
+      if (!mayRecover) return { reason: 'in this root nothing is written before somebody approves it' };
+      try {
+        return { result: await writer.exclusively(use) };
+      } catch (error) {
+        const known = writer.explain(error);
+        if (isCodedError(known, 'WRITE_FAILED') || isCodedError(known, 'STORE_UNAVAILABLE'))
+          return { reason: known.message };
+        throw known;
+      }
+    },
+    hasHistory: () => history.exists(),
+    hasUnfinished: () => history.exists() && hasUnfinished(history.reading()),
+    problems: () => [
+      ...unfinished.filter(({ state }) => state !== 'waiting').map((one) => problemOf(one, history.path)),
+      ...behind,
+    ],
+    assertSettled(key) {
+      const found = unfinished.find((one) => one.key === key && one.state !== 'settle' && !isRefused(one));
+      if (found) throw changeUnfinished(found);
+    },
+    note: (place) => void recordBefore(history.reading(), place, maxBytes, writer.now()),
+    apply(draft) {
+      writer.assertSettled(draft.place.key);
+      assertNoCodeOfAgents(draft, options.codeFolder);
+      const database = history.reading();
+      const { changes, ...rest } = draft;
+      const at = writer.now();
+      const before = recordBefore(database, draft.place, maxBytes, at);
+      const operation: Operation = {
+        ...rest,
+        id: randomBytes(6).toString('hex'),
+        at,
+        changes: changes.map(({ path, after, mode }): FileChange => {
+          const file = before.find((one) => one.path === path);
+          return {
+            path,
+            before: file ? keptDigest(database, draft.place, file) : null,
+            after: after === null ? null : putBlob(database, after),
+            mode,
+            modeBefore: file?.mode,
+          };
+        }),
+      };
+      return runOperation(operation, surroundings(database));
+    },
+    explain: (error) => historyError(history.path, error),
+    step: onStep,
+    close() {
+      lock.close();
+      history.close();
+    },
+  };
+  return writer;
+}
+
+// --- internal ---
+
+/** Whatever the owner allows agents to write, or a reviewing agent to decide, code is for a person. @throws WRITE_DENIED. */
+function assertNoCodeOfAgents({ place, changes, by }: Draft, codeFolder: string): void {
+  if (!by.startsWith('agent:') && by !== 'unknown') return;
+  const folder = futureRealPath(codeFolder);
+  const paths = [folderOf(place), ...changes.map(({ path }) => join(folderOf(place), path))];
+  if (paths.some((path) => isInside(path, folder))) throw codeDenied(place.skillId);
+}
+
+/** What is about to change is in the history first, whoever made it what it is. */
+function recordBefore(database: SqliteDatabase, place: Place, maxBytes: number, at: string): Revision['files'] {
+  let tree: SkillTree;
+  try {
+    tree = readFolderTree(folderOf(place), maxBytes);
+  } catch (error) {
+    if (isCodedError(error, 'RESOURCE_NOT_FOUND')) return [];
+    throw error;
+  }
+  const kind = lastRevision(database, place.key) ? 'edited' : 'seen';
+  database.transaction(() => addRevision(database, place.key, place.skillId, tree, { kind, by: 'unknown', at }));
+  return tree.files;
+}
+
+/** What is too large for a revision is kept all the same when it is changed: else the change could not be undone. */
+function keptDigest(database: SqliteDatabase, place: Place, { path, digest, kept }: RevisionFile): string {
+  if (kept) return digest;
+  return putBlob(database, readContained(place.base, pathIn(place, path), Number.MAX_SAFE_INTEGER));
+}
+
+function noteArchive(database: SqliteDatabase, { by, at, move, place }: Operation): void {
+  if (move?.direction === 'out') {
+    database
+      .prepare('INSERT INTO archived (skill_id, place, folder, at, by) VALUES (?, ?, ?, ?, ?)')
+      .run(place.skillId, place.key, move.folder, at, by);
+  }
+  if (move?.direction === 'back') {
+    database.prepare('UPDATE archived SET restored_at = ? WHERE folder = ?').run(at, move.folder);
+  }
+}
+
+/** What others have begun and nobody here may end. */
+function waitingIn(database: SqliteDatabase): readonly Unfinished[] {
+  return entriesOf(database).map((entry) => ({ id: entry.id, ...subjectOf(entry), state: 'waiting' }));
+}
+
+/** No registry has begun it, so nothing of it is to be undone. */
+function isRefused({ error }: Unfinished): boolean {
+  return isCodedError(error, 'HISTORY_ROW_REFUSED');
+}
+
+function problemOf(one: Unfinished, file: string): Problem {
+  const { code, message } = isCodedError(one.error, 'HISTORY_ROW_REFUSED') ? one.error : changeUnfinished(one);
+  return { code, severity: one.state === 'settle' ? 'warning' : 'error', file, message };
+}

@@ -1,0 +1,169 @@
+import { splitFrontmatter } from '../skill/frontmatter.ts';
+import { asMapping } from '../skill/gates.ts';
+import { parseSkill, type SkillHeader } from '../skill/parse-skill.ts';
+import { readYamlFields } from '../skill/yaml-fields.ts';
+import type { Check, CheckInput } from './findings.ts';
+import { type Finding, listChecks, quote } from './findings.ts';
+
+/** What the change does to the frontmatter of SKILL.md: its name, who sees it, what it asks to be allowed. */
+export function fieldChecks({ before, after, isSkillFile, path, skillId }: CheckInput): readonly Check[] {
+  if (!isSkillFile || after === null) return [];
+  const now = parseSkill(after, path, skillId).header;
+  // A text that cannot be loaded is a problem of validation.
+  if (!now) return [];
+  const old = before === null ? undefined : parseSkill(before, path, skillId).header;
+  const lineOf = lineFinder(after);
+  return [
+    ...listChecks('identity', [
+      // Of a new skill, a name that is not its directory's is a problem of validation.
+      ...(before === null ? [] : nameFindings(old, now, skillId, lineOf)),
+      ...labelFindings(old, now, lineOf),
+    ]),
+    ...listChecks('visibility', [...visibilityFindings(old, now, lineOf)]),
+    ...listChecks('permissions', [...permissionFindings(old, now, lineOf)]),
+  ];
+}
+
+// --- internal ---
+
+type LineOf = (field: string) => { readonly line?: number };
+type Header = SkillHeader;
+
+/** Fields that give a skill power over the client that loads it, or decide how it is run. */
+const POWERS = new Set([
+  'hooks',
+  'model',
+  'effort',
+  'context',
+  'agent',
+  'background',
+  'shell',
+  'tools',
+  'disallowed-tools',
+  'permissions',
+  'permission-mode',
+  'permissionMode',
+  'mcp-servers',
+  'mcpServers',
+  'env',
+  'command-dispatch',
+  'command-tool',
+  'command-arg-mode',
+  'sandbox_profile',
+]);
+/** Where `metadata` speaks to one client. */
+const CLIENT_BLOCKS: readonly string[] = ['openclaw', 'clawdbot'];
+const LABELS = ['version', 'author', 'license', 'compatibility'] as const;
+
+function lineFinder(text: string): LineOf {
+  const { yaml, yamlLine } = splitFrontmatter(text);
+  if (yaml === undefined) return () => ({});
+  const fields = readYamlFields(yaml.slice(0, 64 * 1024));
+  return (field) => (Object.hasOwn(fields.data, field) ? { line: yamlLine + fields.lineOf(field) - 1 } : {});
+}
+
+function* nameFindings(old: Header | undefined, now: Header, skillId: string, lineOf: LineOf): Generator<Finding> {
+  const name = old?.name ?? skillId;
+  if (now.name === name) return;
+  const what = `Renames the skill: ${quote(name, 80)} -> ${quote(now.name, 80)}`;
+  yield { key: 'name', level: 'warning', what, ...lineOf('name') };
+}
+
+function* labelFindings(old: Header | undefined, now: Header, lineOf: LineOf): Generator<Finding> {
+  if (!old) return;
+  for (const key of LABELS) yield* changed(key, old[key], now[key], lineOf);
+  const others = (header: Header): Readonly<Record<string, unknown>> =>
+    Object.fromEntries(Object.entries(header.extra).filter(([key]) => !POWERS.has(key)));
+  for (const key of keysOf(others(old), others(now))) yield* changed(key, old.extra[key], now.extra[key], lineOf);
+  for (const key of keysOf(old.metadata, now.metadata)) {
+    if (CLIENT_BLOCKS.includes(key)) continue;
+    yield* changed(`metadata.${key}`, old.metadata[key], now.metadata[key], () => lineOf('metadata'));
+  }
+}
+
+function* visibilityFindings(old: Header | undefined, now: Header, lineOf: LineOf): Generator<Finding> {
+  const of = (level: Finding['level'], what: string, field: string): Finding => ({
+    key: field,
+    level,
+    what,
+    ...lineOf(field),
+  });
+  const wasInvocable = old?.modelInvocable ?? true;
+  if (now.modelInvocable !== wasInvocable) {
+    const what = now.modelInvocable
+      ? 'Turns off `disable-model-invocation`: models may load the skill by themselves'
+      : 'Turns on `disable-model-invocation`: models no longer see the skill';
+    yield of(old ? 'warning' : 'info', what, 'disable-model-invocation');
+  }
+  if (now.userInvocable !== (old?.userInvocable ?? true)) {
+    const what = now.userInvocable ? 'The skill gets a slash command' : 'The skill has no slash command any more';
+    yield of('info', `${what} (\`user-invocable\`)`, 'user-invocable');
+  }
+  if (!sameValue(old?.gate, now.gate)) {
+    const what = `Changes what has to be there for it to be of use: ${show(old?.gate)} -> ${show(now.gate)}`;
+    yield of(old?.gate ? 'warning' : 'info', what, 'metadata');
+  }
+  if (!old) return;
+  if (now.description !== old.description) {
+    const what = `Changes the description, which decides when the skill is picked: ${quote(old.description)} -> ${quote(now.description)}`;
+    yield of('info', what, 'description');
+  }
+  yield* changed('tags', old.tags, now.tags, lineOf);
+  yield* changed('trigger_keywords', old.triggerKeywords, now.triggerKeywords, lineOf);
+  yield* changed('requires', old.requires, now.requires, lineOf);
+}
+
+function* permissionFindings(old: Header | undefined, now: Header, lineOf: LineOf): Generator<Finding> {
+  const before = new Set(old?.allowedTools);
+  const tools = new Set(now.allowedTools);
+  for (const tool of tools) {
+    if (before.has(tool)) continue;
+    yield { key: tool, level: 'warning', what: 'Asks to be allowed', quoted: tool, ...lineOf('allowed-tools') };
+  }
+  for (const tool of before) {
+    if (!tools.has(tool)) yield { key: tool, level: 'info', what: 'No longer asks to be allowed', quoted: tool };
+  }
+  for (const key of keysOf(old?.extra ?? {}, now.extra)) {
+    if (!POWERS.has(key)) continue;
+    for (const finding of changed(key, old?.extra[key], now.extra[key], lineOf)) yield { ...finding, level: 'warning' };
+  }
+  for (const block of CLIENT_BLOCKS) {
+    const [was, is] = [clientOrders(old?.metadata[block]), clientOrders(now.metadata[block])];
+    for (const key of keysOf(was, is)) {
+      for (const finding of changed(`metadata.${block}.${key}`, was[key], is[key], () => lineOf('metadata'))) {
+        yield { ...finding, level: 'warning' };
+      }
+    }
+  }
+}
+
+/** What a client is told to install, which variables to set: all that is neither a gate nor decoration. */
+function clientOrders(block: unknown): Readonly<Record<string, unknown>> {
+  const { os, requires, always, emoji, homepage, ...orders } = asMapping(block) ?? {};
+  return orders;
+}
+
+function* changed(key: string, old: unknown, now: unknown, lineOf: LineOf): Generator<Finding> {
+  if (sameValue(old, now)) return;
+  const field = `the field ${quote(key, 40)}`;
+  const what =
+    now === undefined
+      ? `Removes ${field}, ${show(old)}`
+      : old === undefined
+        ? `Sets ${field} to ${show(now)}`
+        : `Changes ${field}: ${show(old)} -> ${show(now)}`;
+  yield { key, level: 'info', what, ...lineOf(key) };
+}
+
+function keysOf(...records: readonly Readonly<Record<string, unknown>>[]): readonly string[] {
+  return [...new Set(records.flatMap((record) => Object.keys(record)))];
+}
+
+function sameValue(left: unknown, right: unknown): boolean {
+  return JSON.stringify(left) === JSON.stringify(right);
+}
+
+function show(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  return quote(typeof value === 'string' ? value : JSON.stringify(value));
+}

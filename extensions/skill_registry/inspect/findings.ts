@@ -1,0 +1,98 @@
+import type { Problem } from 'skill-registry/kernel';
+import { oneLine } from '../../../lib/text/index.ts';
+import { withoutSecrets } from './secret-values.ts';
+
+/** One computed fact about a proposed change. */
+export interface Check {
+  readonly kind:
+    | 'tokens'
+    | 'validation'
+    | 'identity'
+    | 'visibility'
+    | 'permissions'
+    | 'references'
+    | 'shell'
+    | 'network'
+    | 'secrets'
+    | 'characters'
+    | 'retrieval'
+    | 'size'
+    | 'diff';
+  /** `warning`: a reviewer should look at it. */
+  readonly level: 'info' | 'warning';
+  /** One line without control or invisible characters (they are shown as U+XXXX). */
+  readonly text: string;
+  /** 1-based line in the new text. */
+  readonly line?: number;
+}
+
+export interface CheckInput {
+  readonly skillId: string;
+  /** Relative to the skill. */
+  readonly path: string;
+  /** Whether `path` is the skill's SKILL.md. */
+  readonly isSkillFile: boolean;
+  /** null: the file (or skill) is new. */
+  readonly before: string | null;
+  /** null: it is to be removed. */
+  readonly after: string | null;
+  /** Files the skill has, relative paths; for newly referenced files that do not exist. */
+  readonly files: readonly string[];
+  /** Problems of a text under the source's profile; asked for SKILL.md only. */
+  readonly problemsOf: (text: string) => readonly Problem[];
+  /** Which trigger queries change their top hit; absent while there is no search. */
+  readonly retrieval?: (after: string) => Promise<readonly string[]>;
+}
+
+/** Something a text does, names or holds. */
+export interface Finding {
+  /** Two findings of one kind with the same key are the same thing. */
+  readonly key: string;
+  readonly level: Check['level'];
+  /** In our words; quotes nothing that is not escaped. */
+  readonly what: string;
+  /** In the author's words; escaped, shortened and freed of secrets when it is shown. */
+  readonly quoted?: string;
+  /** 1-based, in the new text; absent for what is no longer there. */
+  readonly line?: number;
+}
+
+/** As many checks of one kind are listed. */
+export const MAX_LISTED = 20;
+
+/** The checks of one kind: warnings first, in order of lines; of what is too much only the number. */
+export function listChecks(kind: Check['kind'], findings: readonly Finding[]): readonly Check[] {
+  const sorted = [...findings].sort((left, right) => placeOf(left) - placeOf(right));
+  const ordered = [...sorted.filter(isWarning), ...sorted.filter((one) => !isWarning(one))];
+  const listed = ordered.slice(0, MAX_LISTED).map(({ level, what, quoted, line }) => {
+    const text = quoted === undefined ? what : `${what}: ${quote(quoted)}`;
+    return { kind, level, text, ...(line === undefined ? {} : { line }) };
+  });
+  const [first, ...rest] = ordered.slice(MAX_LISTED);
+  if (first === undefined) return listed;
+  return [...listed, { kind, level: first.level, text: `and ${rest.length + 1} more` }];
+}
+
+/** What a stranger wrote, for a check: one line in quotes, what looks like a secret left out. */
+export function quote(text: string, limit = 120): string {
+  // Cut before it is searched; a secret at the cut is left out with its rest.
+  return `"${oneLine(withoutSecrets(text.slice(0, limit * 4)), limit)}"`;
+}
+
+/** The surroundings of a place in a line: at most `reach` characters on both sides. */
+export function around(text: string, from: number, to: number, reach = 60): string {
+  const start = Math.max(0, from - reach);
+  const end = Math.min(text.length, to + reach);
+  return `${start > 0 ? '…' : ''}${text.slice(start, end)}${end < text.length ? '…' : ''}`;
+}
+
+// --- internal ---
+
+/** What is no longer there comes last. */
+function placeOf({ line }: Finding): number {
+  return line ?? Number.MAX_SAFE_INTEGER;
+}
+
+function isWarning({ level }: Finding): boolean {
+  return level === 'warning';
+}

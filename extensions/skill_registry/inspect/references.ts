@@ -1,0 +1,146 @@
+import { posix } from 'node:path';
+import { matchesOf } from '../../../lib/text/index.ts';
+import type { Finding } from './findings.ts';
+import type { ScannedLine } from './scanned-line.ts';
+
+/** Files that a text names: of the skill, missing in it, or outside of it. */
+export function referenceFinder(path: string, files: readonly string[]): (line: ScannedLine) => Generator<Finding> {
+  const known = new Set(['SKILL.md', path, ...files]);
+  const folders = new Set([...known].flatMap(foldersAbove));
+  const folder = posix.dirname(path);
+
+  const isOwnFolder = (name: string): boolean => folders.has(name) || CONVENTIONAL.has(name);
+
+  /** Where in the skill a relative path leads: from the file's own folder, or from the skill's. Undefined: out of it. */
+  function locate(target: string): string | undefined {
+    const places = [posix.join(folder, target), posix.normalize(target)].map((place) => place.replace(/\/$/, ''));
+    const inside = places.filter((place) => place !== '..' && !place.startsWith('../'));
+    return inside.find((place) => known.has(place) || folders.has(place)) ?? inside[0];
+  }
+
+  function* judge(target: string, line: number, certainty: Certainty): Generator<Finding> {
+    const finding = (level: Finding['level'], what: string): Finding => ({
+      key: `${what} ${target}`,
+      level,
+      what,
+      quoted: target,
+      line,
+    });
+    if (isOutside(target, certainty)) {
+      yield finding('warning', OUTSIDE);
+      return;
+    }
+    if (!isFileName(target, certainty, known)) return;
+    const place = locate(target);
+    if (place === undefined) yield finding('warning', OUTSIDE);
+    else if (known.has(place) || folders.has(place)) yield finding('info', 'Refers to a file of the skill');
+    else if (certainty === 'link' || isOwnFolder(firstOf(target.startsWith('.') ? place : target))) {
+      yield finding('warning', 'Refers to a file that the skill does not have');
+    } else if (certainty === 'span') yield finding('info', 'Names a file that is none of the skill');
+  }
+
+  return function* referenceFindings({ line, text, place, code }) {
+    if (place === 'block' || place === 'run') return;
+    if (place === 'prose') {
+      for (const target of linkTargets(text)) yield* judge(target, line, 'link');
+      for (const [, target = ''] of matchesOf(text, IMPORT)) yield* judge(target, line, 'span');
+    }
+    for (const part of code) {
+      for (const word of wordsOf(part)) yield* judge(word, line, place === 'prose' ? 'span' : 'word');
+    }
+  };
+}
+
+// --- internal ---
+
+/** How surely a text is meant as a path: a link, what stands alone between backticks, any word of code. */
+type Certainty = 'link' | 'span' | 'word';
+
+const OUTSIDE = 'Leads out of the skill';
+/** What skills keep their files in. */
+const CONVENTIONAL = new Set(['references', 'reference', 'scripts', 'assets', 'templates', 'examples', 'resources']);
+
+const INLINE_LINK = /\]\( ?(?:<([^<>]{1,500})>|([^\s()<>]{1,500}))/g;
+const LINK_DEFINITION = /^(?:> ?)*\[[^\]]{1,200}\]: ?<?([^\s<>]{1,500})/;
+const HTML_LINK = /\b(?:href|src) ?= ?["']?([^\s"'<>]{1,500})/gi;
+/** `@references/style.md`: some clients put the file in its place. */
+const IMPORT = /(?:^|[ (])@((?:~|\.{1,2})?[\w./-]{1,200})/g;
+const SCHEME = /^[a-z][a-z0-9+.-]{1,30}:/i;
+const DRIVE = /^[a-z]:[\\/]/i;
+/** Folders of a file system: `/api/users` is none. */
+const ROOT_FOLDER =
+  /^\/(?:etc|usr|var|home|root|tmp|opt|s?bin|dev|proc|sys|mnt|media|boot|lib|run|srv|users|library|applications|private|volumes)(?:\/|$)/i;
+/** Where clients put the folder of the skill, and the home directory. */
+const OWN_FOLDER = /(?:\{baseDir\}|\$\{?(?:CLAUDE_SKILL_DIR|SKILL_DIR)\}?)\/?/g;
+const HOME = /\$(?:\{HOME\}|HOME\b)/g;
+
+function* linkTargets(text: string): Generator<string> {
+  const definition = LINK_DEFINITION.exec(text)?.[1];
+  const links = [...matchesOf(text, INLINE_LINK)].map(([, quoted, plain]) => quoted ?? plain ?? '');
+  const html = [...matchesOf(text, HTML_LINK)].map(([, target = '']) => target);
+  for (const target of [...(definition === undefined ? [] : [definition]), ...links, ...html]) {
+    const path = decoded(
+      target
+        .replace(/[?#].*$/, '')
+        .replace(OWN_FOLDER, './')
+        .replace(HOME, '~'),
+    );
+    // Other addresses are the network's.
+    if (path === '' || path.startsWith('//') || isPlaceholder(path)) continue;
+    if (!SCHEME.test(path) || /^file:/i.test(path)) yield path;
+  }
+}
+
+function* wordsOf(code: string): Generator<string> {
+  if (!/[/\\~.]/.test(code)) return;
+  const text = code.replace(OWN_FOLDER, './').replace(HOME, '~');
+  for (const piece of text.split(/[\s"'`=,;()|&]+/)) {
+    const word = piece
+      .slice(0, 500)
+      .replace(/(?::\d{1,9}){1,2}$/, '')
+      .replace(/[.:]{1,3}$/, '');
+    if (word !== '' && !word.includes('://') && !isPlaceholder(word)) yield word;
+  }
+}
+
+function decoded(target: string): string {
+  try {
+    return decodeURIComponent(target);
+  } catch {
+    return target;
+  }
+}
+
+/** `<name>.md`, `*.md`, `$FILE`, `{id}/x`, `.../x`. */
+function isPlaceholder(path: string): boolean {
+  return /[<>{}$*…\0]|\.\.\./.test(path);
+}
+
+/** A word may be an approximate number (`~10`) or the address of a page (`/api/users`); a link is meant as a path. */
+function isOutside(target: string, certainty: Certainty): boolean {
+  if (/^(?:file:|~[\w.-]{0,40}\/)/i.test(target) || DRIVE.test(target)) return true;
+  if (certainty === 'link') return target.startsWith('/') || target.startsWith('~');
+  return ROOT_FOLDER.test(target);
+}
+
+/** A link is one; a word is one when it looks like a path to a file. */
+function isFileName(target: string, certainty: Certainty, known: ReadonlySet<string>): boolean {
+  if (target.startsWith('/') || target.startsWith('~')) return false;
+  if (certainty === 'link' || known.has(target) || target.startsWith('../')) return true;
+  const segments = target.split('/');
+  return (
+    segments.length > 1 &&
+    /\.[A-Za-z][A-Za-z0-9]{0,7}$/.test(segments.at(-1) ?? '') &&
+    /^[\p{L}\p{N}_.@+/-]{3,300}$/u.test(target)
+  );
+}
+
+function firstOf(path: string): string {
+  return path.split('/')[0] ?? '';
+}
+
+/** `a/b/c.md`: `a` and `a/b`. */
+function foldersAbove(file: string): readonly string[] {
+  const segments = file.split('/').slice(0, -1);
+  return segments.map((_, at) => segments.slice(0, at + 1).join('/'));
+}

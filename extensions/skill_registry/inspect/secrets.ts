@@ -1,0 +1,60 @@
+import { matchesOf } from '../../../lib/text/index.ts';
+import { type Finding, quote } from './findings.ts';
+import type { ScannedLine } from './scanned-line.ts';
+import { maskSecret, secretValues } from './secret-values.ts';
+
+/** Names of credentials, places where they are kept, and what looks like one. */
+export function* secretFindings({ line, text, place }: ScannedLine): Generator<Finding> {
+  if (place === 'block' || place === 'run') return;
+  for (const { what, value } of secretValues(text)) {
+    yield {
+      key: `value ${value}`,
+      level: 'warning',
+      what: `Holds what looks like ${what}, ${quote(maskSecret(value))}`,
+      line,
+    };
+  }
+  for (const name of credentialNames(text)) {
+    yield { key: `name ${name}`, level: 'warning', what: 'Names a credential', quoted: name, line };
+  }
+  for (const pattern of PLACES) {
+    for (const [found] of matchesOf(text, pattern)) {
+      const key = `place ${found.toLowerCase()}`;
+      yield { key, level: 'warning', what: 'Names a place where secrets are kept', quoted: found, line };
+    }
+  }
+}
+
+// --- internal ---
+
+const UPPER_CASE = /(?<![A-Za-z0-9_])[A-Z][A-Z0-9]{0,40}(?:_[A-Z0-9]{1,40}){1,8}(?![A-Za-z0-9_])/g;
+/** However the name is written, it is one of a variable. */
+const VARIABLE =
+  /(?:\$\{?(?:env:)?|\bprocess\.env(?:\.|\[["'])|\benviron(?:\[|\.get\()["']|\bgetenv\(["']|\bENV\[["']|\bexport |\bprintenv )([A-Za-z_][A-Za-z0-9_]{0,80})/gi;
+const CREDENTIAL =
+  /(?:^|_)(?:TOKEN|KEY|APIKEY|SECRET|SECRETS|PASSWORD|PASSWORDS|PASSWD|PASS|PWD|PASSPHRASE|CREDENTIAL|CREDENTIALS|CREDS|PAT|AUTH|COOKIE|DSN)(?:_|\d|$)|(?:TOKEN|APIKEY|SECRET|PASSWORD)$/;
+/** What is counted or public is no secret. */
+const NO_CREDENTIAL =
+  /(?:^|_)(?:MAX|MIN|NUM|COUNT|LIMIT|BUDGET|PUBLIC|PRIMARY|FOREIGN|SORT|CACHE|PARTITION)(?:_|$)|^(?:OLD)?PWD$/;
+
+const PLACES: readonly RegExp[] = [
+  /(?:~|\$\{?HOME\}?|\/root|\/(?:home|Users)\/[\w.-]{1,60})?\/\.(?:ssh|aws|azure|gnupg|kube|docker|netrc|npmrc|pypirc|pgpass|git-credentials|config\/(?:gcloud|gh|op)|claude|codex|bash_history|zsh_history|mozilla|password-store)\b(?:\/[\w.-]{1,60}){0,4}/gi,
+  /(?<![\w.])\.env(?:\.(?!example\b|sample\b|template\b)[a-z]\w{0,20})?(?![\w(.=])/g,
+  /\bid_(?:rsa|dsa|ecdsa|ed25519)\b(?!\.pub)/gi,
+  /(?<![\w.-])\/etc\/(?:passwd|shadow|sudoers)\b|\/proc\/(?:self|\d{1,7})\/environ\b/gi,
+  /\bsecurity (?:find|dump|add)-[\w-]{3,30}|\bkeychains?\b|\bsecret-tool\b|\bkeyring\b|\bcredential manager\b/gi,
+  /\b(?:credentials|service[-_]account|client_secret)[\w-]{0,30}\.json\b|\b[\w-]{1,60}\.(?:pem|p12|pfx|kdbx)\b/gi,
+  /\blogin data\b|\bcookies\.sqlite\b|\bwallet\.dat\b|\blocal state\b(?=.{0,40}\bchrome\b)/gi,
+  /169\.254\.169\.254|\bmetadata\.google\.internal\b/gi,
+  /(?<![\w-])(?:printenv(?![\w ])|env ?\| ?\w{1,20}|export -p|op read|gh auth token|vault (?:read|kv get)|aws configure get)\b/gi,
+];
+
+function* credentialNames(text: string): Generator<string> {
+  for (const [name] of matchesOf(text, UPPER_CASE)) if (isCredential(name)) yield name;
+  for (const [, name = ''] of matchesOf(text, VARIABLE)) if (isCredential(name)) yield name;
+}
+
+function isCredential(name: string): boolean {
+  const upper = name.toUpperCase();
+  return CREDENTIAL.test(upper) && !NO_CREDENTIAL.test(upper);
+}

@@ -1,0 +1,124 @@
+import { matchesOf } from '../../../lib/text/index.ts';
+import { around, type Finding } from './findings.ts';
+import type { ScannedLine } from './scanned-line.ts';
+import { withoutSecrets } from './secret-values.ts';
+import { commandsIn, KNOWN_PROGRAMS } from './shell-commands.ts';
+
+/** Blocks of commands, the programs they call, and what is dangerous wherever it stands. */
+export function* shellFindings({ line, text, place, code }: ScannedLine): Generator<Finding> {
+  if (place === 'run') {
+    const what = 'A block of commands that is run before the model reads the text';
+    yield { key: `run ${text}`, level: 'warning', what, quoted: text, line };
+    return;
+  }
+  if (place === 'block') {
+    yield { key: `block ${text}`, level: 'info', what: 'A new or changed block of commands', quoted: text, line };
+    return;
+  }
+  // Before it is cut: half a secret no longer looks like one.
+  const searched = withoutSecrets(place === 'prose' ? withoutCellBorders(text) : text);
+  for (const { what, pattern } of RISKS) {
+    for (const match of matchesOf(searched, pattern)) {
+      const quoted = around(searched, match.index, match.index + match[0].length);
+      yield { key: `${what} ${quoted}`, level: 'warning', what, quoted, line };
+    }
+  }
+  for (const part of code) {
+    for (const command of commandsIn(part)) {
+      const [program = ''] = command.split(' ');
+      if (place !== 'shell' && !KNOWN_PROGRAMS.has(program)) continue;
+      yield { key: `command ${command}`, level: 'info', what: 'Names the command', quoted: command, line };
+    }
+  }
+}
+
+// --- internal ---
+
+/** In a row of a table `|` parts the cells, and `\|` is a pipe. */
+function withoutCellBorders(text: string): string {
+  if (!/^\|.*[^\\]\|$/.test(text)) return text;
+  return text.replace(/\\?\|/g, (border) => (border === '|' ? '¦' : '|'));
+}
+
+interface Risk {
+  readonly what: string;
+  /** For folded text; every repetition is bounded, so that no line takes more than linear time. */
+  readonly pattern: RegExp;
+}
+
+const PIPE = '(?<!\\\\)\\|&? ?';
+const SHELL = '(?:ba|z|da|k|fi|c|tc)?sh';
+const INTERPRETER = '(?:python[\\d.]{0,5}|perl|ruby|node|php|deno|bun)';
+const AS_ROOT =
+  '(?:(?:[\\w./-]{0,60}/)?(?:sudo|doas|env|exec|command|nohup) (?:-[\\w-]{1,20} ){0,3}){0,2}(?:[\\w./-]{0,60}/)?';
+/** Nothing but the end of the command. */
+const END = '(?=$|[ "\'`);&|]{1,2}(?:$|[^-\\w]|(?:then|do|done|fi)\\b))';
+
+/** Names of commands stand as they are; words that are also English need what follows them in a command. */
+const RISKS: readonly Risk[] = [
+  { what: 'Runs a command before the model reads the text', pattern: /(?<!\S)!`[^`]{1,300}/g },
+  {
+    what: 'Pipes into a shell or interpreter',
+    pattern: new RegExp(`${PIPE}${AS_ROOT}(?:${SHELL}|pwsh|powershell|iex|invoke-expression)(?![\\w.-])`, 'gi'),
+  },
+  // With a capital letter it is the name of a language.
+  {
+    what: 'Pipes into a shell or interpreter',
+    pattern: new RegExp(`${PIPE}${AS_ROOT}${INTERPRETER}(?: -)?${END}`, 'g'),
+  },
+  {
+    what: 'Runs what is downloaded',
+    pattern: new RegExp(
+      `(?:\\b${SHELL} (?:-\\w{1,5} )?["']?(?:<\\(|\\$\\()|\\b(?:eval|source|iex) ?\\(? ?["']?(?:\\$\\(|<\\()|\\b(?:eval|iex) ?\`|(?<![\\w.])\\. <\\()`,
+      'gi',
+    ),
+  },
+  { what: 'Evaluates text as code', pattern: /\beval(?: ["'$`]|\()|\bexec\(|\binvoke-expression\b|\biex[ (]/gi },
+  {
+    what: 'Decodes something',
+    pattern: /\bbase64 (?:-d\b|-D\b|--decode)|\bfrombase64string\b|\bxxd -r\b|\bb64decode\b|\batob\(/gi,
+  },
+  { what: 'Uses the rights of another user', pattern: /\b(?:sudo|doas|pkexec|runas)(?= [^ ])|\bsu - ?\w{0,20}/gi },
+  {
+    what: 'Deletes',
+    pattern:
+      /\brm (?:-[\w-]{1,20} ){0,5}-(?:[a-z]{0,8}[rf][a-z]{0,8}|-recursive|-force)\b|\bremove-item\b|\brmtree\(|\bshred \S|\bfind [^|;&]{1,200} -delete\b|\bgit (?:clean -|reset --hard)|\bdel \/[a-z]|\brd \/s/gi,
+  },
+  {
+    what: 'Changes rights or owners of files',
+    pattern: /\b(?:chmod|chown|chgrp|setfacl|icacls) (?=[^ ])|\bos\.chmod\(/gi,
+  },
+  {
+    what: 'Writes to a device or formats it',
+    pattern: /\bdd [^|;&]{0,80}\bof=|\bmkfs\b|> ?\/dev\/(?:sd|nvme|disk|mem)/gi,
+  },
+  {
+    what: 'Opens a connection as a shell would',
+    pattern:
+      /\/dev\/(?:tcp|udp)\/|\b(?:nc|ncat|netcat) (?:[^|;&]{0,80} )?-[a-z]{0,4}[ec]\b|\bsocat [^|;&]{0,80}exec:/gi,
+  },
+  {
+    what: 'Uses PowerShell',
+    pattern: /\b(?:powershell|pwsh)(?:\.exe)?(?= -|$)|(?<!\w)-(?:enc|encodedcommand|executionpolicy)\b/gi,
+  },
+  {
+    what: 'Runs code given on the command line',
+    pattern:
+      /\b(?:python[\d.]{0,5}|perl|ruby|node|php|osascript|deno eval)(?: -\w{1,20}){0,3} -(?:c|e|r|p)\b|\bosascript -e/gi,
+  },
+  {
+    what: 'Stays after the session',
+    pattern:
+      /\bcrontab\b|\blaunchctl\b|\bsystemctl (?:enable|start)|\bschtasks\b|\bnohup\b|>>? ?["']?(?:~|\$\{?home\}?)\/\.(?:bash|zsh|profile|config)|\.git\/hooks\b|\bcore\.hookspath\b/gi,
+  },
+  {
+    what: 'Installs or runs what others publish',
+    pattern:
+      /\b(?:npx|bunx|uvx|pnpx|pnpm dlx|yarn dlx|bun x|npm (?:i|install|exec|init|create|ci)|(?:pnpm|yarn|bun) (?:add|install)|pip[\d.]{0,4} install|pipx (?:install|run)|uv (?:pip install|add|tool install)|conda install|poetry add|brew install|apt(?:-get)? install|apk add|(?:dnf|yum) install|pacman -s|choco install|winget install|scoop install|gem install|cargo (?:install|add)|go (?:install|get)|composer require|docker (?:run|pull)|gh extension install|claude (?:mcp add|plugin install)|code --install-extension)(?= [^ ]|$)/gi,
+  },
+  {
+    what: 'Switches off a safeguard',
+    pattern:
+      /--(?:dangerously[\w-]{0,40}|no-verify|yolo|insecure|no-check-certificate|trusted-host|privileged|disable-[\w-]{0,20}security[\w-]{0,20})|\bgit push [^|;&]{0,80}(?:--force|-f\b)|\bcurl (?:[^|;&]{0,80} )?-[a-z]{0,5}k\b|\bset \+e\b|\bsetenforce 0|\bhistory -c\b|\bunset histfile\b|\bstricthostkeychecking[= ]no\b|\bnode_tls_reject_unauthorized\b|\bgit_ssl_no_verify\b/gi,
+  },
+];

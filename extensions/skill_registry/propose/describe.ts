@@ -1,0 +1,92 @@
+import { formatTable, printable } from '../../../lib/text/index.ts';
+import type { Proposal, ProposalFigures, ProposalStats, Revision } from '../history/types.ts';
+
+/** Proposals as a table for people; control characters are shown. @param width - Columns of the terminal. */
+export function describeProposals(proposals: readonly Proposal[], width?: number): string {
+  const rows = proposals.map(({ id, state, kind, skill_id, path, author, created, checks, problem, purged }) => [
+    id,
+    purged ? `${state}, purged` : problem === undefined ? state : `${state} (file unusable)`,
+    kind === 'update' ? `${skill_id}/${path}` : `${kind} ${skill_id}`,
+    author,
+    created.slice(0, 16).replace('T', ' '),
+    checks.filter(({ level }) => level === 'warning').length,
+  ]);
+  return formatTable(['PROPOSAL', 'STATE', 'CHANGES', 'BY', 'CREATED', 'WARNINGS'], rows, width);
+}
+
+/** One proposal, whole, for people. */
+export function describeProposal(proposal: Proposal): string {
+  const { id, state, kind, skill_id, source, path, author, model, created, diff, justification, evidence } = proposal;
+  const { checks, recommendations, decision, conflict, problem, file, purged } = proposal;
+  const decided = decision
+    ? ` by ${decision.by} at ${decision.at}${decision.reason ? `: ${decision.reason}` : ''}`
+    : '';
+  const head = [
+    `${id}  ${state}${decided}`,
+    `${kind} ${skill_id}/${path} (source ${source}), by ${author}${model ? ` with ${model}` : ''}, ${created}`,
+  ];
+  if (purged) return printable([...head, `Its texts were purged by ${purged.by} at ${purged.at}.`].join('\n'));
+  const parts = [
+    [...head, file].join('\n'),
+    ...(problem === undefined ? [] : [`Its file was edited and cannot be used: ${problem}`]),
+    ...(diff ? [diff.trimEnd()] : []),
+    `Justification\n${indent(justification)}`,
+    ...(evidence === null ? [] : [`Evidence\n${indent(evidence)}`]),
+    `Checks\n${checks.map(({ level, text, line }) => `  ${level === 'warning' ? '!' : '-'} ${text}${line ? ` (line ${line})` : ''}`).join('\n')}`,
+    ...recommendations.map(({ by, verdict, reason }) => `${by} recommends to ${verdict}\n${indent(reason)}`),
+    ...(conflict === null ? [] : [`Conflict\n${indent(conflict)}`]),
+  ];
+  return printable(parts.join('\n\n'));
+}
+
+/** Figures of proposals: all, by agent, by skill. */
+export function describeStats({ all, by_agent, by_skill }: ProposalStats, width?: number): string {
+  const rowOf = (name: string, figures: ProposalFigures) => [
+    name,
+    figures.open + figures.stale,
+    figures.approved,
+    figures.rejected,
+    figures.acceptance_rate === null ? '-' : `${Math.round(figures.acceptance_rate * 100)} %`,
+    figures.hours_to_decision === null ? '-' : hours(figures.hours_to_decision.median),
+    figures.rolled_back_within_30_days,
+  ];
+  const header = ['', 'WAITING', 'APPROVED', 'REJECTED', 'ACCEPTED', 'MEDIAN TIME', 'ROLLED BACK'];
+  const table = (title: string, figures: ProposalStats['by_agent']): string =>
+    formatTable(
+      [title, ...header.slice(1)],
+      Object.entries(figures).map(([name, one]) => rowOf(name, one)),
+      width,
+    );
+  return [
+    formatTable(header, [rowOf('all', all)], width),
+    table('AGENT', by_agent),
+    table('SKILL', by_skill),
+    'ROLLED BACK: within 30 days of being approved.',
+  ].join('\n\n');
+}
+
+/** The revisions of a skill as a table, newest first. */
+export function describeRevisions(revisions: readonly Revision[], width?: number): string {
+  const rows = [...revisions]
+    .reverse()
+    .map(({ number, at, by, kind, digest, reason, proposal }) => [
+      number,
+      at.slice(0, 19).replace('T', ' '),
+      kind,
+      by,
+      digest.slice(7, 15),
+      [proposal, reason].filter(Boolean).join(': '),
+    ]);
+  return formatTable(['REVISION', 'WHEN', 'WHAT', 'BY', 'DIGEST', 'WHY'], rows, width);
+}
+
+// --- internal ---
+
+function indent(text: string): string {
+  return text.replace(/^/gm, '  ').trimEnd();
+}
+
+function hours(value: number): string {
+  if (value < 1) return `${Math.round(value * 60)} min`;
+  return value < 48 ? `${value.toFixed(1)} h` : `${(value / 24).toFixed(1)} d`;
+}

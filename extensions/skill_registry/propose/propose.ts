@@ -1,0 +1,232 @@
+import { randomBytes } from 'node:crypto';
+import { describeError, isCodedError, type TurnContext } from 'skill-registry/kernel';
+import { adoptLineEndings, applyDiff, unifiedDiff } from '../../../lib/diff/index.ts';
+import { digestOf, putBlob } from '../history/blobs.ts';
+import { diffFailed, noChange, proposalDuplicate, writeDenied } from '../history/errors.ts';
+import { folderOf, type Place } from '../history/places.ts';
+import { readFolderTree, recordedFiles, treeDigest } from '../history/skill-tree.ts';
+import {
+  assertRemovable,
+  bytesAt,
+  checkSize,
+  checkValid,
+  filePath,
+  findPlace,
+  newPlace,
+  type Shelf,
+  textOf,
+} from '../history/targets.ts';
+import type { ProposalInput } from '../history/types.ts';
+import type { Writer } from '../history/writer.ts';
+import { runChecks } from '../inspect/checks.ts';
+import type { Check } from '../inspect/findings.ts';
+import type { RetrievalChange } from '../search/search-types.ts';
+import { invalidArgument } from '../skill/errors.ts';
+import { textProblems } from '../validate/text-problems.ts';
+import { addEvent, insertProposal, type NewProposal, openDuplicate } from './proposal-store.ts';
+
+const MAX_JUSTIFICATION = 10_000;
+const MAX_EVIDENCE = 20_000;
+/** Far more than anybody reviews. */
+const MAX_OPEN = 1000;
+
+/** Which stored trigger queries change their top hit when a skill's text becomes another one. */
+export type RetrievalEffect = (skillId: string, text: string) => Promise<readonly RetrievalChange[]>;
+
+/** What a proposal wants, against what is there now. */
+export interface Request {
+  readonly place: Place;
+  readonly kind: NewProposal['kind'];
+  readonly path: string;
+  readonly before: Buffer | null;
+  readonly after: Buffer | null;
+  /** Of what it is made against: the file; of a deletion the whole skill; null for what is new. */
+  readonly base: string | null;
+  /** What was put up with to apply the diff. */
+  readonly notes: readonly string[];
+}
+
+/** Checks a proposal and keeps it. Its file is written. @returns its id. @throws as `Proposals.propose`. */
+export async function submit(
+  shelf: Shelf,
+  writer: Writer,
+  input: ProposalInput,
+  turn: TurnContext | undefined,
+  retrieval: RetrievalEffect | undefined,
+): Promise<string> {
+  checkWords(input);
+  for (;;) {
+    const request = requestOf(shelf, input, turn);
+    const checks = [...request.notes.map(asCheck), ...(await checksOf(request, retrieval))];
+    const row: Omit<NewProposal, 'proposed'> = {
+      id: proposalId(request.place.skillId, writer.now()),
+      state: 'open',
+      kind: request.kind,
+      skill_id: request.place.skillId,
+      place: request.place.key,
+      source: request.place.source,
+      path: request.path,
+      base: request.base,
+      diff: diffOf(request),
+      justification: input.justification,
+      evidence: input.evidence ?? null,
+      checks: JSON.stringify(checks),
+      author: input.author ?? (turn?.agentId ? `agent:${turn.agentId}` : 'unknown'),
+      model: turn?.model ?? null,
+      created: writer.now(),
+    };
+    const isKept = await writer.exclusively((database) => {
+      // Somebody may have changed it while the checks ran.
+      if (baseOf(shelf, request) !== request.base) return false;
+      const { before, after } = request;
+      writer.note(request.place);
+      if (before) putBlob(database, before);
+      const whole: NewProposal = { ...row, proposed: after === null ? null : digestOf(after) };
+      const twin = openDuplicate(database, whole);
+      if (twin !== undefined) throw proposalDuplicate(twin);
+      const open = database.prepare("SELECT count(*) AS n FROM proposal WHERE state = 'open'").get() as { n: number };
+      if (open.n >= MAX_OPEN) throw invalidArgument(`${MAX_OPEN} proposals are open; have some reviewed first.`);
+      database.transaction(() => {
+        if (after) putBlob(database, after);
+        insertProposal(database, whole);
+        addEvent(database, whole.id, 'created', { by: whole.author, at: whole.created });
+      });
+      writer.step('row');
+      return true;
+    });
+    if (isKept) return row.id;
+  }
+}
+
+/** What is asked for, held against what is there. Refuses what can never be applied. */
+export function requestOf(shelf: Shelf, input: ProposalInput, turn: TurnContext | undefined): Request {
+  const { kind = 'update', skill_id: skillId, path = 'SKILL.md' } = input;
+  const given = [input.diff, input.content, input.remove].filter((one) => one !== undefined).length;
+  // People who are no agent's user decide for themselves.
+  if (turn && shelf.writes[kind] === 'deny') throw writeDenied(kind);
+  if (given !== (kind === 'delete' ? 0 : 1)) {
+    throw invalidArgument(
+      kind === 'delete' ? 'A deletion takes no diff and no content.' : 'Give exactly one of diff and content.',
+    );
+  }
+  if (kind === 'delete') {
+    const place = findPlace(shelf, skillId, turn);
+    assertRemovable(place);
+    return {
+      place,
+      kind,
+      path: place.skillFile,
+      before: null,
+      after: null,
+      base: baseAt(shelf, place, kind, ''),
+      notes: [],
+    };
+  }
+  const place = kind === 'create' ? newPlace(shelf, skillId) : findPlace(shelf, skillId, turn);
+  const target = filePath(path, place);
+  if (kind === 'create' && target !== place.skillFile) throw invalidArgument('A new skill begins with its SKILL.md.');
+  const before = kind === 'create' ? null : bytesAt(place, target, shelf.limits);
+  const { after, notes } = resultOf(input, before, target, place);
+  const request: Request = { place, kind, path: target, before, after, base: before && digestOf(before), notes };
+  if (after === null ? before === null : before?.equals(after)) throw noChange(target);
+  if (after) {
+    checkSize(place, target, after, shelf.limits);
+    checkValid(place, target, before, after);
+  }
+  return request;
+}
+
+/** Computed from the texts, whatever the author says of them. */
+export async function checksOf(
+  { place, kind, path, before, after }: Pick<Request, 'place' | 'kind' | 'path' | 'before' | 'after'>,
+  retrieval: RetrievalEffect | undefined,
+): Promise<readonly Check[]> {
+  const files = kind === 'create' ? [] : recordedFiles(folderOf(place)).map((file) => file.path);
+  if (kind === 'delete') {
+    return [{ kind: 'size', level: 'warning', text: `The skill and its ${files.length} file(s) go into the archive.` }];
+  }
+  const isSkillFile = path === place.skillFile;
+  const shown = (bytes: Buffer | null): string | null => bytes?.toString('utf8') ?? null;
+  return runChecks({
+    skillId: place.skillId,
+    path,
+    isSkillFile,
+    before: shown(before),
+    after: shown(after),
+    files,
+    problemsOf: (text) => textProblems(text, place.skillId, place.validation),
+    ...(retrieval && isSkillFile
+      ? { retrieval: async (text) => (await retrieval(place.skillId, text)).map(describeChange) }
+      : {}),
+  });
+}
+
+export function diffOf({ kind, path, before, after }: Pick<Request, 'kind' | 'path' | 'before' | 'after'>): string {
+  if (kind === 'delete') return '';
+  return unifiedDiff(path, before?.toString('utf8') ?? null, after?.toString('utf8') ?? null);
+}
+
+// --- internal ---
+
+/** A diff that was not as it says may mean something else than it did. */
+function asCheck(note: string): Check {
+  return { kind: 'diff', level: 'warning', text: `The diff was applied, but: ${note}` };
+}
+
+function describeChange({ query, skill_id, before, after }: RetrievalChange): string {
+  return `"${query}", a query of ${skill_id}, would find ${after ?? 'nothing'} instead of ${before ?? 'nothing'}`;
+}
+
+function checkWords({ justification, evidence = '' }: ProposalInput): void {
+  if (justification.trim() === '') throw invalidArgument('justification is empty: say why the change is needed.');
+  if (justification.length > MAX_JUSTIFICATION) throw tooLong('justification', justification, MAX_JUSTIFICATION);
+  if (evidence.length > MAX_EVIDENCE) throw tooLong('evidence', evidence, MAX_EVIDENCE);
+}
+
+function tooLong(field: string, text: string, limit: number) {
+  return invalidArgument(`${field} has ${text.length} characters, more than ${limit}. Shorten it.`);
+}
+
+function resultOf(
+  { diff, content, remove }: ProposalInput,
+  before: Buffer | null,
+  path: string,
+  place: Place,
+): { readonly after: Buffer | null; readonly notes: readonly string[] } {
+  if (remove) {
+    if (path === place.skillFile) throw invalidArgument('SKILL.md cannot be removed alone; delete the skill.');
+    return { after: null, notes: [] };
+  }
+  const current = before === null ? '' : textOf(before, path);
+  if (content !== undefined) {
+    return { after: Buffer.from(before === null ? content : adoptLineEndings(current, content)), notes: [] };
+  }
+  const outcome = applyDiff(current, diff ?? '', path, place.skillId);
+  if (!outcome.applied) throw diffFailed(outcome.reason);
+  return { after: Buffer.from(outcome.text), notes: outcome.notes };
+}
+
+function baseOf(shelf: Shelf, { place, kind, path }: Request): string | null {
+  try {
+    return baseAt(shelf, place, kind, path);
+  } catch (error) {
+    throw isCodedError(error) ? error : invalidArgument(`The skill cannot be read any more: ${describeError(error)}`);
+  }
+}
+
+function baseAt(shelf: Shelf, place: Place, kind: Request['kind'], path: string): string | null {
+  if (kind === 'create') return null;
+  if (kind === 'delete') return treeDigest(readFolderTree(folderOf(place), shelf.limits.file_bytes).files);
+  const bytes = bytesAt(place, path, shelf.limits);
+  return bytes && digestOf(bytes);
+}
+
+/** `<skill id>-<UTC time>-<six hex digits>`: a name of a file, whatever the skill is called. */
+function proposalId(skillId: string, now: string): string {
+  const name =
+    skillId
+      .replace(/[^A-Za-z0-9._-]+/g, '-')
+      .replace(/^[.-]+/, '')
+      .slice(0, 80) || 'skill';
+  return `${name}-${now.replace(/[-:]|\.\d+/g, '')}-${randomBytes(3).toString('hex')}`;
+}

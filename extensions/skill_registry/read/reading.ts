@@ -1,0 +1,247 @@
+import { createHash } from 'node:crypto';
+import { describeError, isCodedError, type TurnContext } from 'skill-registry/kernel';
+import { countTokens } from '../../../lib/text/index.ts';
+import type { Catalog } from '../catalog/catalog.ts';
+import { skillNamed } from '../catalog/skill-named.ts';
+import type { SkillRegistryConfig } from '../config/config.ts';
+import { nearestIds } from '../search/nearest-ids.ts';
+import type { Grants } from '../show/grants.ts';
+import { findVisible, visibleSkills } from '../show/scope.ts';
+import { skillNotFound } from '../skill/errors.ts';
+import { bodyOf } from '../skill/frontmatter.ts';
+import type { ResourceInfo, Skill } from '../skill/skill.ts';
+import type { SkillSource } from '../sources/source.ts';
+import { listingOf } from '../sources/walk/list-files.ts';
+
+export interface ReadOptions {
+  /** `body`: without frontmatter, trimmed. `raw`: the file as it is. Default: `body`. */
+  readonly view?: 'body' | 'raw';
+  /** Who asks; decides whether `disable-model-invocation` hides the skill. Default: `model` with a turn, else `person`. */
+  readonly audience?: 'model' | 'person' | 'binding';
+}
+
+export interface ReadSkill {
+  readonly skill_id: string;
+  readonly name: string;
+  readonly content: string;
+  readonly approx_tokens: number;
+  /** `Skill loaded: <id> (approx. <n> tokens)` */
+  readonly message: string;
+  readonly requires: readonly string[];
+  /** Present when `requires` is not empty. */
+  readonly hint?: string;
+  /** Files beside SKILL.md, at most 512, by path. */
+  readonly resources: readonly ResourceInfo[];
+  /** How many files and folders of it are never handed out, see `leftOut`; absent when there are none. */
+  readonly resources_left_out?: number;
+  readonly digest: string;
+  readonly source: string;
+}
+
+export interface ReadResource {
+  readonly skill_id: string;
+  readonly path: string;
+  readonly content: string;
+  /** `base64` when the bytes are no UTF-8 text. */
+  readonly encoding: 'utf-8' | 'base64';
+  readonly size: number;
+  readonly approx_tokens: number;
+}
+
+/** Told of every load: success, failure and refusal. Emitted by the extension as the event `skill_loaded`. */
+export interface SkillLoadedEvent {
+  readonly event: 'skill_loaded';
+  /** As it was asked for; it may not exist. */
+  readonly skill_id: string;
+  /** Absent for the body. */
+  readonly path?: string;
+  readonly source: string | null;
+  readonly outcome: 'success' | 'failure' | 'refused';
+  readonly audience: 'model' | 'person' | 'binding';
+  readonly agent_id: string | null;
+  readonly duration_s: number;
+  /** A code; SKILL_OUT_OF_SCOPE, SKILL_NOT_MODEL_INVOCABLE and SKILL_HIDDEN stand here alone, the caller sees SKILL_NOT_FOUND. */
+  readonly error: string | null;
+}
+
+/** L2 and L3. */
+export interface Reading {
+  /** @throws SKILL_NOT_FOUND, RESOURCE_NOT_FOUND (the file has gone), RESOURCE_TOO_LARGE, PATH_TRAVERSAL. */
+  read(skillId: string, options?: ReadOptions, turn?: TurnContext): Promise<ReadSkill>;
+  /** @throws SKILL_NOT_FOUND, RESOURCE_NOT_FOUND, RESOURCE_TOO_LARGE, PATH_TRAVERSAL, INVALID_ARGUMENT. */
+  readResource(skillId: string, path: string, turn?: TurnContext): Promise<ReadResource>;
+  /**
+   * The bytes of SKILL.md, or of another file of a skill, as they are.
+   *
+   * @param options.path - Default: SKILL.md.
+   * @param options.told - Whether it counts as a load. Default: true.
+   * @throws as `read` and `readResource`.
+   */
+  readBytes(
+    skillId: string,
+    options?: { readonly path?: string; readonly told?: boolean },
+    turn?: TurnContext,
+  ): Promise<Uint8Array>;
+  /** The files a skill has beside SKILL.md, at most 512. @throws SKILL_NOT_FOUND. */
+  resources(skillId: string): readonly ResourceInfo[];
+  /**
+   * How many files and folders of a skill are never read, listed, kept or changed: `.env` and `.env.*` (not `.env.example`,
+   * `.env.sample`, `.env.template`), `.git`, `.ssh`, private keys, and `data/` of the root. @throws SKILL_NOT_FOUND.
+   */
+  leftOut(skillId: string): number;
+}
+
+type Audience = NonNullable<ReadOptions['audience']>;
+
+/** L2 and L3: looks an id up, reads what it stands for, and tells of every load. */
+export function createReading(
+  catalog: Catalog,
+  grants: Grants,
+  limits: SkillRegistryConfig['limits'],
+  onLoaded: (event: SkillLoadedEvent) => void,
+): Reading {
+  const sourceOf = (skill: Skill | undefined): SkillSource | undefined =>
+    skill && catalog.sources().find(({ id }) => id === skill.source);
+  const known = (skillId: string): Skill => {
+    const skill = skillNamed(catalog.snapshot(), skillId);
+    if (skill) return skill;
+    throw skillNotFound(skillId, nearestIds(catalog.snapshot().byId.keys(), skillId));
+  };
+  const load = async <T>(
+    request: LoadRequest,
+    use: (skill: Skill, source: SkillSource, id: string) => Promise<T>,
+  ): Promise<T> => {
+    const startedAt = performance.now();
+    const { skill, refusal } = find(catalog, grants, request);
+    const report = (outcome: SkillLoadedEvent['outcome'], error: string | null): void => {
+      if (request.told === false) return;
+      onLoaded({
+        event: 'skill_loaded',
+        skill_id: request.skillId,
+        ...(request.path === undefined ? {} : { path: request.path }),
+        source: skill?.source ?? null,
+        outcome,
+        audience: request.audience,
+        agent_id: request.turn?.agentId ?? null,
+        duration_s: (performance.now() - startedAt) / 1000,
+        error,
+      });
+    };
+    const source = sourceOf(skill);
+    // Without a source it has been taken away, and the next snapshot knows.
+    if (!skill || !source || refusal) {
+      report(refusal ? 'refused' : 'failure', refusal ?? 'SKILL_NOT_FOUND');
+      throw skillNotFound(request.skillId, nearestIds(knownIds(catalog, grants, request), request.skillId));
+    }
+    try {
+      const loaded = await use(skill, source, idOf(skill, catalog, grants, request));
+      // What a person loads in a conversation, the agent of that conversation may use.
+      if (request.audience === 'person' && request.turn) grants.add(skill, request.turn);
+      report('success', null);
+      return loaded;
+    } catch (error) {
+      report('failure', isCodedError(error) ? error.code : describeError(error));
+      throw error;
+    }
+  };
+
+  return {
+    resources(skillId) {
+      const skill = known(skillId);
+      return sourceOf(skill)?.resources(skill) ?? [];
+    },
+    leftOut(skillId) {
+      const skill = known(skillId);
+      const source = sourceOf(skill);
+      return source ? listingOf(skill, source).leftOut : 0;
+    },
+    read: (skillId, { view = 'body', audience = 'person' } = {}, turn) =>
+      load({ skillId, audience, turn }, (skill, source, id) => readSkill(skill, id, source, view, limits)),
+
+    readBytes(skillId, { path, told = true } = {}, turn) {
+      const request: LoadRequest = { skillId, audience: turn ? 'model' : 'person', turn, told };
+      return load(path === undefined ? request : { ...request, path }, async (skill, source) =>
+        path === undefined
+          ? source.readSkill(skill, limits.file_bytes)
+          : source.readResource(skill, path, limits.resource_bytes),
+      );
+    },
+
+    readResource: (skillId, path, turn) =>
+      load(
+        { skillId, path, audience: turn ? 'model' : 'person', turn },
+        async (skill, source, id): Promise<ReadResource> => {
+          const bytes = source.readResource(skill, path, limits.resource_bytes);
+          const text = bytes.toString('utf8');
+          const isText = Buffer.from(text).equals(bytes);
+          const content = isText ? text : bytes.toString('base64');
+          const approx_tokens = await countTokens(content);
+          const encoding = isText ? 'utf-8' : 'base64';
+          return { skill_id: id, path, content, encoding, size: bytes.length, approx_tokens };
+        },
+      ),
+  };
+}
+
+// --- internal ---
+
+interface LoadRequest {
+  readonly skillId: string;
+  readonly path?: string;
+  readonly audience: Audience;
+  readonly turn: TurnContext | undefined;
+  /** False: nobody is told of it. */
+  readonly told?: boolean;
+}
+
+/** Looked up, never joined into a path. People and bindings are not held to the scope of a turn. */
+function find(
+  catalog: Catalog,
+  grants: Grants,
+  { skillId, audience, turn = {} }: LoadRequest,
+): ReturnType<typeof findVisible> {
+  const snapshot = catalog.snapshot();
+  if (audience === 'model') return findVisible(snapshot, skillId, turn, grants.of(turn));
+  const skill = skillNamed(snapshot, skillId);
+  return skill ? { skill } : {};
+}
+
+/** The id under which the caller gets this very skill again: the bare one, unless that is another skill's. */
+function idOf(skill: Skill, catalog: Catalog, grants: Grants, request: LoadRequest): string {
+  return find(catalog, grants, { ...request, skillId: skill.id }).skill === skill ? skill.id : skill.qualifiedId;
+}
+
+function knownIds(catalog: Catalog, grants: Grants, { audience, turn = {} }: LoadRequest): readonly string[] {
+  const snapshot = catalog.snapshot();
+  const known = audience === 'model' ? visibleSkills(snapshot, turn, grants.of(turn)) : snapshot.skills;
+  return known.map((skill) => skill.id);
+}
+
+async function readSkill(
+  skill: Skill,
+  id: string,
+  source: SkillSource,
+  view: 'body' | 'raw',
+  limits: SkillRegistryConfig['limits'],
+): Promise<ReadSkill> {
+  const bytes = source.readSkill(skill, limits.file_bytes);
+  const text = bytes.toString('utf8');
+  const content = view === 'raw' ? text : bodyOf(text);
+  const approx_tokens = await countTokens(content);
+  const needed = skill.requires.join(', ');
+  const { files, leftOut } = listingOf(skill, source);
+  return {
+    skill_id: id,
+    name: skill.name,
+    content,
+    approx_tokens,
+    message: `Skill loaded: ${id} (approx. ${approx_tokens} tokens)`,
+    requires: skill.requires,
+    ...(needed ? { hint: `This skill requires: ${needed}. Load it first if you haven't already.` } : {}),
+    resources: files,
+    ...(leftOut > 0 ? { resources_left_out: leftOut } : {}),
+    // Of what was read: the file may have changed since the snapshot.
+    digest: `sha256:${createHash('sha256').update(bytes).digest('hex')}`,
+    source: skill.source,
+  };
+}

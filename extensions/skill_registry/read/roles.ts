@@ -1,0 +1,121 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describeError, isCodedError, renderTemplate } from 'skill-registry/kernel';
+import { readContained } from '../../../lib/files/index.ts';
+import { foldLine, shorten } from '../../../lib/text/index.ts';
+import type { Snapshot } from '../catalog/snapshot.ts';
+import { invalidArgument } from '../skill/errors.ts';
+import type { Reading } from './reading.ts';
+
+/** What `resolveRolePrompt` found, and where. */
+export interface RolePrompt {
+  readonly source: 'skill' | 'legacy' | 'fallback';
+  readonly text: string;
+}
+
+/** A role is a folder's name, so it is held to what can be one. */
+const ROLE = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
+const MAX_KNOWN = 1000;
+/** Characters of a description in the index: every prompt of a role pays for all of them. */
+const MAX_DESCRIPTION = 500;
+const MAX_TEMPLATE_BYTES = 262_144;
+
+/** Resolves prompts of roles, and remembers them until what they are made of changes. */
+export interface RoleResolver {
+  /**
+   * The prompt of a role (the Bernstein design): the skill of that id, as the index of all skills with it first and its body;
+   * else the legacy template `<templates>/<role>/system_prompt.md`, rendered; else one sentence.
+   *
+   * @param templates - Real folder of the legacy templates; it need not exist.
+   * @param variables - For the template; a name it uses and nobody gave is left empty.
+   */
+  resolve(role: string, templates: string, variables: Readonly<Record<string, unknown>>): Promise<RolePrompt>;
+}
+
+/** What a role is looked up in. */
+interface Skills extends Pick<Reading, 'read'> {
+  snapshot(): Snapshot;
+}
+
+export function createRoleResolver(registry: Skills): RoleResolver {
+  const known = new Map<string, { readonly stamp: string; readonly prompt: RolePrompt }>();
+  return {
+    async resolve(role, templates, variables) {
+      if (!ROLE.test(role)) {
+        throw invalidArgument(
+          `A role is a name of letters, digits, - and _, got ${JSON.stringify(role.slice(0, 80))}.`,
+        );
+      }
+      const key = JSON.stringify([role, templates, variables]);
+      const snapshot = registry.snapshot();
+      const file = snapshot.byId.get(role)?.realFile ?? join(templates, role, 'system_prompt.md');
+      // An edit shows in the stat at once, and everything else in a new snapshot.
+      const stamp = `${snapshot.version} ${stampOf(file)}`;
+      const before = known.get(key);
+      if (before?.stamp === stamp) return before.prompt;
+      const prompt = await promptOf(role, registry, templates, variables);
+      if (known.size >= MAX_KNOWN) known.clear();
+      known.set(key, { stamp, prompt });
+      return prompt;
+    },
+  };
+}
+
+/**
+ * One line per skill a model may load, by name, long descriptions shortened; `highlight` first, marked with `* `. Ends with a line end; empty for no
+ * skills.
+ */
+export function skillIndex({ skills }: Snapshot, highlight?: string): string {
+  const shown = skills.filter((skill) => skill.id === highlight || (skill.modelInvocable && !skill.hiddenBecause));
+  if (shown.length === 0) return '';
+  const sorted = [...shown].sort((a, b) => rank(a.id, highlight) - rank(b.id, highlight) || (a.id < b.id ? -1 : 1));
+  const lines = sorted.map(
+    (skill) =>
+      `${skill.id === highlight ? '*' : '-'} ${skill.id}: ${shorten(foldLine(skill.description), MAX_DESCRIPTION)}`,
+  );
+  return `Skills:\n${lines.join('\n')}\n`;
+}
+
+// --- internal ---
+
+async function promptOf(
+  role: string,
+  registry: Skills,
+  templates: string,
+  variables: Readonly<Record<string, unknown>>,
+): Promise<RolePrompt> {
+  const snapshot = registry.snapshot();
+  if (snapshot.byId.has(role)) {
+    const { content } = await registry.read(role, { audience: 'binding' });
+    return { source: 'skill', text: `${skillIndex(snapshot, role)}\n${content}` };
+  }
+  const template = readTemplate(templates, role);
+  if (template !== undefined) return { source: 'legacy', text: await render(template, variables) };
+  return { source: 'fallback', text: `You are a ${role} specialist.` };
+}
+
+function stampOf(file: string): string {
+  const stats = statSync(file, { throwIfNoEntry: false });
+  return stats ? `${stats.mtimeMs} ${stats.ctimeMs} ${stats.size} ${stats.ino}` : 'none';
+}
+
+function rank(id: string, highlight: string | undefined): number {
+  return id === highlight ? 0 : 1;
+}
+
+function readTemplate(templates: string, role: string): string | undefined {
+  try {
+    return readContained(templates, `${role}/system_prompt.md`, MAX_TEMPLATE_BYTES).toString('utf8');
+  } catch (error) {
+    if (isCodedError(error, 'RESOURCE_NOT_FOUND')) return undefined;
+    throw error;
+  }
+}
+
+async function render(template: string, variables: Readonly<Record<string, unknown>>): Promise<string> {
+  try {
+    return await renderTemplate(template, variables, false);
+  } catch (error) {
+    throw invalidArgument(`The role's template does not render: ${describeError(error)}`);
+  }
+}

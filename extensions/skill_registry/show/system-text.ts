@@ -1,0 +1,218 @@
+import { loadTokenCounter } from '../../../lib/text/index.ts';
+import type { SkillRegistryConfig } from '../config/config.ts';
+import type { Skill } from '../skill/skill.ts';
+import { catalogText } from './catalog-text.ts';
+import { ENFORCEMENT } from './enforcement.ts';
+import { BULLETS, XML } from './formats.ts';
+import type { ThreadChoice } from './thread-choices.ts';
+
+export interface SystemTextOptions {
+  readonly inject: SkillRegistryConfig['inject'];
+  readonly catalog: SkillRegistryConfig['catalog'];
+  /**
+   * A longer body is never put into a prompt; its catalog entry stands for it. Preloaded bodies together have at most four
+   * times as many.
+   */
+  readonly maxBodyTokens: number;
+  /** Which of the visible skills matter most to the prompt, best first; the pinned ones before all others. */
+  readonly rank: () => Promise<readonly Skill[]>;
+  /** Which of them are worth a line that is added to what a thread has been shown. */
+  readonly fitting: () => Promise<readonly Skill[]>;
+  /** What the thread of this turn has been shown. */
+  readonly thread: ThreadChoice | undefined;
+  /** The body of a skill; undefined when it has just gone. */
+  readonly body: (skill: Skill) => string | undefined;
+}
+
+/**
+ * What a system prompt carries about skills: the catalog, or bodies where `inject` says so, and the bodies of preloaded
+ * skills. Null for nothing.
+ *
+ * @param skills - What is visible in this turn.
+ */
+export async function systemText(skills: readonly Skill[], options: SystemTextOptions): Promise<string | null> {
+  const { active, wanted } = await activeBodies(skills, options);
+  const listed = await listedText(skills, active, options);
+  const parts = [listed, activeText(active, wanted)].filter((part) => part !== null);
+  return parts.length > 0 ? parts.join('\n\n') : null;
+}
+
+// --- internal ---
+
+/** The most bytes one token stands for (a run of blanks): what has more is not even read to count it. */
+const TOKEN_BYTES = 128;
+/** So many bodies are read in vain before it is enough: with thousands of skills most are far from relevant. */
+const MAX_MISSES = 20;
+/** Preloaded bodies together take as much as so many of the longest. */
+const PRELOADED_BODIES = 4;
+/** So many of a ranking are remembered for a thread; no more bodies fit anywhere. */
+const MAX_RANKED = 200;
+/** No block is smaller. */
+const MIN_BLOCK_TOKENS = 12;
+
+async function listedText(
+  skills: readonly Skill[],
+  active: ReadonlyMap<Skill, string>,
+  options: SystemTextOptions,
+): Promise<string | null> {
+  if (options.inject === 'off') return null;
+  // An instruction that stands there already is not said twice.
+  if (options.inject === 'bodies') {
+    return bodiesText(
+      skills.filter((skill) => !active.has(skill)),
+      options,
+    );
+  }
+  return enforced(await catalogOf(skills, options, options.catalog.budget_tokens), options);
+}
+
+function catalogOf(
+  skills: readonly Skill[],
+  { catalog, rank, fitting, thread }: Pick<SystemTextOptions, 'catalog' | 'rank' | 'fitting' | 'thread'>,
+  budgetTokens: number,
+): Promise<string | null> {
+  const { length: wanted } = catalog.pinned;
+  const pinned = wanted === 0 ? 0 : skills.filter((skill) => catalog.pinned.includes(skill.id)).length;
+  const format = catalog.format === 'xml' ? XML : BULLETS;
+  return catalogText(skills, { budgetTokens, rank, fitting, thread, pinned, format });
+}
+
+function enforced(text: string | null, { catalog }: SystemTextOptions): string | null {
+  return text !== null && catalog.enforcement ? `${ENFORCEMENT}\n\n${text}` : text;
+}
+
+/**
+ * The mode of the ak-coder design: instructions stand in every prompt, for as many skills as the budget holds, the most
+ * relevant first. The others follow as catalog entries, for which a quarter of the budget is kept.
+ */
+async function bodiesText(skills: readonly Skill[], options: SystemTextOptions): Promise<string | null> {
+  if (skills.length === 0) return null;
+  const { budget_tokens: budget } = options.catalog;
+  const count = await loadTokenCounter();
+  const ranked = await firstRanking(skills, options);
+  const all = chooseBodies(ranked, options, budget - HEADER_TOKENS, count);
+  if (all.size === skills.length) return layOut(skills, all);
+  for (let share = 0.75; share > 0; share -= 0.25) {
+    const chosen = chooseBodies(ranked, options, budget * share - HEADER_TOKENS, count);
+    if (chosen.size === 0) break;
+    const note = `Instructions of ${chosen.size} of ${skills.length} skills are given; the others are listed.`;
+    const bodies = `${layOut(skills, chosen)}\n\n${note}\n\n`;
+    const rest = skills.filter((skill) => !chosen.has(skill));
+    const catalog = await catalogOf(rest, listedAs(options, ranked, chosen), Math.max(budget - count(bodies), 0));
+    if (count(bodies + catalog) <= budget) return `${bodies}${enforced(catalog, options)}`;
+  }
+  return enforced(await catalogOf(skills, listedAs(options, ranked), budget), options);
+}
+
+/** All skills, the most relevant to the first prompt of the thread first: bodies cannot be added, so they stay. */
+async function firstRanking(skills: readonly Skill[], { rank, thread }: SystemTextOptions): Promise<readonly Skill[]> {
+  const before = thread?.get();
+  const byId = new Map(skills.map((skill) => [skill.id, skill]));
+  const remembered =
+    before?.kind === 'ranked' ? [...before.lines.keys()].flatMap((id) => byId.get(id) ?? []) : undefined;
+  const ranked = remembered ?? (await rank()).filter((skill) => byId.get(skill.id) === skill);
+  if (!remembered)
+    thread?.set({ kind: 'ranked', lines: new Map(ranked.slice(0, MAX_RANKED).map(({ id }) => [id, ''])) });
+  return [...new Set([...(remembered ?? ranked.slice(0, MAX_RANKED)), ...skills])];
+}
+
+/** For the catalog below the bodies: the same ranking without what stands there already. */
+function listedAs(
+  { catalog }: SystemTextOptions,
+  ranked: readonly Skill[],
+  without?: ReadonlyMap<Skill, string>,
+): Pick<SystemTextOptions, 'catalog' | 'rank' | 'fitting' | 'thread'> {
+  const rank = async (): Promise<readonly Skill[]> => ranked.filter((skill) => !without?.has(skill));
+  return { catalog, rank, fitting: async () => [], thread: undefined };
+}
+
+const HEADER = 'Available Skills:';
+const HEADER_TOKENS = 4;
+
+/** Blocks of the most relevant skills that fit, by skill. @param ranked - All skills, best first. */
+function chooseBodies(
+  ranked: readonly Skill[],
+  options: SystemTextOptions,
+  budget: number,
+  count: (text: string) => number,
+): ReadonlyMap<Skill, string> {
+  let left = budget;
+  const chosen = new Map<Skill, string>();
+  let misses = 0;
+  for (const skill of ranked) {
+    if (left < MIN_BLOCK_TOKENS || misses >= MAX_MISSES) break;
+    if (skill.bytes > left * TOKEN_BYTES) continue;
+    const body = options.body(skill);
+    const block = body === undefined ? undefined : blockOf(skill, body);
+    const tokens = block === undefined ? Number.POSITIVE_INFINITY : count(block);
+    if (block === undefined || tokens > left) {
+      misses++;
+      continue;
+    }
+    left -= tokens;
+    chosen.set(skill, block);
+  }
+  return chosen;
+}
+
+function layOut(skills: readonly Skill[], chosen: ReadonlyMap<Skill, string>): string {
+  return `${HEADER}${skills.map((skill) => chosen.get(skill) ?? '').join('')}`.trimEnd();
+}
+
+function blockOf({ id, description }: Skill, body: string): string {
+  return `\n- Skill Name: ${id}\n  Description: ${description}\n  Instructions:\n${body}\n`;
+}
+
+interface Active {
+  /** Sections by skill, in order of the catalog. */
+  readonly active: ReadonlyMap<Skill, string>;
+  /** How many skills are to be there. */
+  readonly wanted: number;
+}
+
+/** The bodies of preloaded skills, as far as each is no longer than a body may be and they fit together. */
+async function activeBodies(skills: readonly Skill[], options: SystemTextOptions): Promise<Active> {
+  const active = new Map<Skill, string>();
+  const preloaded = preloadedOf(skills);
+  let wanted = preloaded.length;
+  let left = options.maxBodyTokens * PRELOADED_BODIES;
+  let misses = 0;
+  for (const skill of preloaded) {
+    if (misses >= MAX_MISSES) break;
+    if (skill.bytes > Math.min(options.maxBodyTokens, left) * TOKEN_BYTES) continue;
+    const body = options.body(skill);
+    if (body === undefined) {
+      wanted--;
+      continue;
+    }
+    const count = await loadTokenCounter();
+    if (count(body) > options.maxBodyTokens) continue;
+    const section = `## ${skill.id}\n\n${body}`;
+    const tokens = count(`${section}\n\n`);
+    if (tokens > left) {
+      misses++;
+      continue;
+    }
+    left -= tokens;
+    active.set(skill, section);
+  }
+  return { active, wanted };
+}
+
+/** Asked every turn of the same skills. */
+const preloadedBy = new WeakMap<readonly Skill[], readonly Skill[]>();
+
+function preloadedOf(skills: readonly Skill[]): readonly Skill[] {
+  const known = preloadedBy.get(skills);
+  if (known) return known;
+  const preloaded = skills.filter(({ preload }) => preload);
+  preloadedBy.set(skills, preloaded);
+  return preloaded;
+}
+
+function activeText(active: ReadonlyMap<Skill, string>, wanted: number): string | null {
+  if (active.size === 0) return null;
+  const note = `${active.size} of ${wanted} preloaded skills are given in full; load the others with read_skill(skill_id).`;
+  const notes = active.size < wanted ? [note] : [];
+  return ['# Active Skills\n\nFollow their instructions.', ...notes, ...active.values()].join('\n\n');
+}

@@ -1,0 +1,188 @@
+import { lstatSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import type { Problem } from 'skill-registry/kernel';
+import { futureRealPath, isInside, readContained, realPathOf } from '../../../../lib/files/index.ts';
+import type { ValidationProfile } from '../../config/config.ts';
+import type { Skill } from '../../skill/skill.ts';
+import { makeSkill, type SkillPlace } from '../make-skill.ts';
+import { createOwnSkills } from '../own-skills.ts';
+import { isUsableId, quotedName } from '../slug.ts';
+import type { SkillListing, SkillSource, SourceScan } from '../source.ts';
+import { type FoundSkillFile, findSkillFiles } from '../walk/find-skill-files.ts';
+import { createLastMade } from '../walk/last-made.ts';
+import { filesBelow } from '../walk/list-files.ts';
+import { pathBelow } from '../walk/path-below.ts';
+import { reservedSource } from '../walk/reserved.ts';
+import type { ReadSkillFile, SkillFileCache } from '../walk/skill-file-cache.ts';
+import { createSkillFileReader } from '../walk/skill-files.ts';
+
+export interface DirectorySourceOptions {
+  readonly id: string;
+  /** Absolute. It need not exist yet. */
+  readonly root: string;
+  readonly allowOutside: boolean;
+  /** Folder that qualified ids are relative to. Default: `root`. */
+  readonly base?: string;
+  /** Folder that `root` and links in it must not leave, unless `allowOutside`. Default: `root`. */
+  readonly within?: string | undefined;
+  /** Pass over what `.gitignore` and `.ignore` files name. Default: false. */
+  readonly ignoreFiles?: boolean;
+  /** Default: `lenient`. */
+  readonly validation?: ValidationProfile;
+  /** A root that does not exist is no problem. Default: false. */
+  readonly optional?: boolean;
+  /** Its skills may be changed, and new ones put into it. Default: false. */
+  readonly writable?: boolean;
+  /** Where what was read is kept for the next process. Default: it is not. */
+  readonly cache?: SkillFileCache | undefined;
+}
+
+const MAX_RESOURCES = 512;
+
+/** Skills below a folder. Problems: SOURCE_MISSING, SOURCE_RESERVED, SKILL_ID_INVALID, and those of finding and of reading. */
+export function createDirectorySource(options: DirectorySourceOptions): SkillSource {
+  const { id, root, allowOutside, base = root, within, optional = false, ignoreFiles = false } = options;
+  const { validation: profile, cache } = options;
+  const setting = JSON.stringify([allowOutside, within, ignoreFiles]);
+  const reader = createSkillFileReader({ profile, cache, place: root, setting });
+  const own = createOwnSkills<Place>();
+  const made = createLastMade<ReadSkillFile, Skill>();
+  let outside: readonly string[] = [];
+  let last: SourceScan | undefined;
+  /** A skill stays the same object as long as its file is the same one. */
+  const skillOf = (file: FoundSkillFile, read: ReadSkillFile): Skill | Problem | undefined => {
+    const { header, digest, bytes } = read;
+    if (!header) return undefined;
+    let skill = made.find(read);
+    if (!skill || skill.dir !== file.realDir || skill.realFile !== file.realFile) {
+      const skillId = basename(file.dir === root ? file.realDir : file.dir);
+      if (!isUsableId(skillId)) return unusableId(file, skillId);
+      skill = makeSkill(header, placeOf(file, id, skillId, base), digest, bytes);
+    }
+    made.add(read, skill);
+    return skill;
+  };
+  const listing = (skill: Skill): SkillListing => {
+    const place = own.find(skill);
+    if (!place) return { files: [], leftOut: 0 };
+    const skillFile = basename(place.file);
+    const { files, leftOut } = filesBelow(place.dir);
+    return { files: files.filter(({ path }) => path !== skillFile).slice(0, MAX_RESOURCES), leftOut };
+  };
+  return {
+    id,
+    kind: 'directory',
+    location: root,
+    ...(options.writable ? { writing: { folder: root, validation: options.validation ?? 'lenient' } } : {}),
+    async scan(limits, pace) {
+      const realRoot = realPathOf(root);
+      const before = last;
+      last = undefined;
+      if (realRoot === undefined) {
+        outside = [];
+        own.replace(new Map());
+        return { skills: [], problems: optional ? [] : [missing(root)] };
+      }
+      const boundary = realPathOf(within ?? root) ?? realRoot;
+      const refusal = refusalOf(root, realRoot, allowOutside ? undefined : boundary);
+      if (refusal) {
+        outside = [];
+        own.replace(new Map());
+        return { skills: [], problems: [refusal] };
+      }
+      const found = await findSkillFiles({
+        root,
+        maxDepth: limits.scan_depth,
+        allowOutside,
+        boundary,
+        ignoreFiles,
+        pace,
+      });
+      const problems: Problem[] = [...found.problems];
+      const skills: Skill[] = [];
+      for (const [index, file] of found.files.entries()) {
+        const read = reader.read(file, limits.file_bytes);
+        if (index % FILES_A_STEP === 0 || read.bytes > LARGE_FILE) await pace();
+        for (const problem of read.problems) problems.push(problem);
+        const skill = skillOf(file, read);
+        if (!skill) continue;
+        if ('code' in skill) problems.push(skill);
+        else skills.push(skill);
+      }
+      reader.sweep();
+      made.turn();
+      outside = found.outside;
+      last = before && isSame(before.skills, skills) && isSameText(before.problems, problems) ? before : undefined;
+      if (last) return last;
+      own.replaceLater(() => new Map(skills.map((skill) => [skill.qualifiedId, skill as Place])));
+      last = { skills, problems };
+      return last;
+    },
+    readSkill: (skill, maxBytes) => {
+      const { realFile } = own.get(skill);
+      return readContained(dirname(realFile), basename(realFile), maxBytes);
+    },
+    resources: (skill) => listing(skill).files,
+    listing,
+    readResource: (skill, path, maxBytes) => readContained(own.get(skill).dir, path, maxBytes),
+    watchFolders: () => [root, ...outside],
+    contains: (path) => [futureRealPath(root), ...outside].some((place) => isInside(path, place)),
+  };
+}
+
+// --- internal ---
+
+/** A file takes a twentieth of a millisecond to read, so this is a third of what others may have to wait. */
+const FILES_A_STEP = 16;
+const LARGE_FILE = 128 * 1024;
+
+function isSame(before: readonly unknown[], after: readonly unknown[]): boolean {
+  return before.length === after.length && before.every((one, index) => one === after[index]);
+}
+
+function isSameText(before: readonly Problem[], after: readonly Problem[]): boolean {
+  return isSame(before, after) || JSON.stringify(before) === JSON.stringify(after);
+}
+
+/** Where one of its skills lies. */
+type Place = Pick<Skill, 'file'> & { readonly dir: string; readonly realFile: string };
+
+function placeOf(file: FoundSkillFile, source: string, id: string, base: string): SkillPlace {
+  return {
+    id,
+    source,
+    qualifiedId: `${source}:${pathBelow(base, file.dir)}`,
+    file: `${file.dir}/${file.fileName}`,
+    dir: file.realDir,
+    realFile: file.realFile,
+  };
+}
+
+function unusableId(file: FoundSkillFile, id: string): Problem {
+  const message = `The directory name ${quotedName(id)} is the id and may hold no backtick, colon, control or invisible character, and no odd white space. Rename it.`;
+  return { code: 'SKILL_ID_INVALID', severity: 'error', file: join(file.dir, file.fileName), message };
+}
+
+/** Why nothing is looked for in a folder. @param boundary - It must not leave this one. */
+function refusalOf(root: string, realRoot: string, boundary: string | undefined): Problem | undefined {
+  if (boundary !== undefined && !isInside(realRoot, boundary)) return outsideOf(root, realRoot, boundary);
+  const reserved = reservedSource(root, realRoot);
+  if (reserved) return reserved;
+  return statSync(realRoot, { throwIfNoEntry: false })?.isDirectory() === false ? noFolder(root) : undefined;
+}
+
+function outsideOf(root: string, realRoot: string, boundary: string): Problem {
+  const what = lstatSync(root, { throwIfNoEntry: false })?.isSymbolicLink() ? 'link leads to' : 'folder is';
+  const message = `This ${what} ${realRoot}, expected a folder in ${boundary}, so it was not read. Move it in there, or set allow_outside: true for the source.`;
+  return { code: 'SYMLINK_OUTSIDE', severity: 'error', file: root, message };
+}
+
+function missing(root: string): Problem {
+  const message = 'This source does not exist, so it has no skills. Create the folder or remove it from sources.';
+  return { code: 'SOURCE_MISSING', severity: 'warning', file: root, message };
+}
+
+function noFolder(root: string): Problem {
+  const message = 'This source is a file, expected a folder or a .md file. Correct the path or remove the source.';
+  return { code: 'SOURCE_MISSING', severity: 'warning', file: root, message };
+}

@@ -1,0 +1,44 @@
+import type { Problem } from 'skill-registry/kernel';
+import type { ValidationProfile } from '../config/config.ts';
+import { parseSkill } from '../skill/parse-skill.ts';
+import { specViolations } from '../skill/spec-rules.ts';
+import { strictVerdict } from '../skill/strict-rules.ts';
+
+/** What is wrong with the text of a SKILL.md under the rules of its source. Files it declares are not looked for. */
+export function textProblems(text: string, skillId: string, validation: ValidationProfile): readonly Problem[] {
+  const { header, problems } = parseSkill(text, 'SKILL.md', skillId);
+  const broken = violationsOf(text, skillId, validation).map(
+    ({ message, line }): Problem => ({
+      code: validation === 'spec' ? 'SPEC_VIOLATION' : 'STRICT_VIOLATION',
+      severity: 'error',
+      file: 'SKILL.md',
+      line,
+      message,
+    }),
+  );
+  return header || problems.some(({ severity }) => severity === 'error') ? [...broken, ...problems] : broken;
+}
+
+/** Why a text must not take the place of another one: errors that were not there before, one line each. */
+export function newErrors(
+  before: string | null,
+  after: string,
+  skillId: string,
+  validation: ValidationProfile,
+): readonly string[] {
+  const old = before === null ? [] : textProblems(before, skillId, validation).map(keyOf);
+  return textProblems(after, skillId, validation)
+    .filter((problem) => problem.severity === 'error' && !old.includes(keyOf(problem)))
+    .map(({ code, line, message }) => `${code}${line ? ` (line ${line})` : ''}: ${message}`);
+}
+
+// --- internal ---
+
+function violationsOf(text: string, skillId: string, validation: ValidationProfile) {
+  if (validation === 'spec') return specViolations(text, skillId);
+  return validation === 'strict' ? strictVerdict(text, skillId).violations : [];
+}
+
+function keyOf({ code, message }: Problem): string {
+  return `${code}\0${message}`;
+}

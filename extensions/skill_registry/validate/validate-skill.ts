@@ -1,0 +1,163 @@
+import { realpathSync } from 'node:fs';
+import { basename, resolve } from 'node:path';
+import type { Problem } from 'skill-registry/kernel';
+import type { ValidationProfile } from '../config/config.ts';
+import { invalidArgument } from '../skill/errors.ts';
+import { parseSkill } from '../skill/parse-skill.ts';
+import { specViolations } from '../skill/spec-rules.ts';
+import { strictVerdict } from '../skill/strict-rules.ts';
+import { declaredFileErrors } from './declared-files.ts';
+import type { EncodingFault } from './encoding.ts';
+import { findAnySkillMd, findSkillMd, isKind } from './find-skill-md.ts';
+import { readSkillMd } from './read-skill-md.ts';
+
+export interface ValidateSkillOptions {
+  /** Default: `spec`. */
+  readonly profile?: ValidationProfile;
+  /** Where a relative path starts. Default: the working directory of the process. */
+  readonly cwd?: string;
+}
+
+export interface SkillCheck {
+  /** Empty: valid. */
+  readonly errors: readonly string[];
+  /** What the loader puts up with; only of the profile `lenient`. */
+  readonly warnings: readonly string[];
+  /** The same one by one, with their lines. */
+  readonly findings: readonly SkillFinding[];
+  /** The SKILL.md that was read; absent when there is none. */
+  readonly file?: string;
+}
+
+/** One thing that is wrong with a skill. */
+export interface SkillFinding {
+  readonly severity: Problem['severity'];
+  readonly message: string;
+  /** 1-based; absent when it is about no line of SKILL.md. */
+  readonly line?: number;
+  /** Only of the profile `lenient`. */
+  readonly code?: string;
+}
+
+/**
+ * Why the skill in a directory is not valid, one line for each reason; empty when it is.
+ *
+ * @throws INVALID_ARGUMENT for a profile that does not exist. What is wrong with the skill or the path is returned.
+ */
+export function validateSkill(path: string, options: ValidateSkillOptions = {}): readonly string[] {
+  return checkSkill(path, options).errors;
+}
+
+/** As `validateSkill`, with the warnings of the profile `lenient`. */
+export function checkSkill(
+  path: string,
+  { profile = 'spec', cwd = process.cwd() }: ValidateSkillOptions = {},
+): SkillCheck {
+  const rules = PROFILES.get(profile);
+  if (!rules) throw invalidArgument(`No validation profile "${profile}": expected ${[...PROFILES.keys()].join(', ')}.`);
+  const directory = resolve(cwd, path);
+  if (!isKind(directory, 'anything')) return verdict([invalid(`Path does not exist: ${path}`)]);
+  if (!isKind(directory, 'directory')) return verdict([invalid(`Not a directory: ${path}`)]);
+  const file = rules.find(directory);
+  if (file === undefined) return verdict([invalid(rules.missing)]);
+  const read = readSkillMd(file);
+  if ('unreadable' in read) return verdict([invalid(rules.unreadable(read.unreadable))], file);
+  const { refusal } = read.fault ?? {};
+  if (refusal && profile !== 'lenient') return verdict([invalid(rules.unreadable(refusal))], file);
+  return verdict(rules.check({ ...read, file, directory, name: nameOf(path, directory) }), file);
+}
+
+// --- internal ---
+
+interface Subject {
+  readonly text: string;
+  readonly fault: EncodingFault | undefined;
+  readonly file: string;
+  readonly directory: string;
+  /** The directory's. */
+  readonly name: string;
+}
+
+interface Rules {
+  readonly find: (directory: string) => string | undefined;
+  /** What is said when there is no file. */
+  readonly missing: string;
+  readonly unreadable: (reason: string) => string;
+  readonly check: (subject: Subject) => readonly SkillFinding[];
+}
+
+const PROFILES: ReadonlyMap<string, Rules> = new Map([
+  [
+    'spec',
+    {
+      find: findSkillMd,
+      missing: 'Missing required file: SKILL.md',
+      unreadable: (reason) => reason,
+      check: ({ text, name }) => specViolations(text, name).map((one) => ({ severity: 'error', ...one })),
+    },
+  ],
+  [
+    'strict',
+    {
+      find: findSkillMd,
+      missing: 'SKILL.md file does not exist',
+      unreadable: (reason) => `cannot read file: ${reason}`,
+      check: checkStrictly,
+    },
+  ],
+  [
+    'lenient',
+    {
+      find: findAnySkillMd,
+      missing: 'Missing required file: SKILL.md',
+      unreadable: (reason) => `SKILL_FILE_UNREADABLE: ${reason}`,
+      check: checkAsLoaded,
+    },
+  ],
+] satisfies [ValidationProfile, Rules][]);
+
+function verdict(findings: readonly SkillFinding[], file?: string): SkillCheck {
+  const of = (severity: Problem['severity']): readonly string[] =>
+    findings.filter((finding) => finding.severity === severity).map(told);
+  return { errors: of('error'), warnings: of('warning'), findings, ...(file === undefined ? {} : { file }) };
+}
+
+function invalid(message: string): SkillFinding {
+  return { severity: 'error', message };
+}
+
+/** As it was named; `.` and `..` have no name of their own. */
+function nameOf(path: string, directory: string): string {
+  return ['', '.', '..'].includes(basename(path)) ? basename(realpathSync(directory)) : basename(directory);
+}
+
+function checkStrictly({ text, directory, name }: Subject): readonly SkillFinding[] {
+  const { violations, declared, lineOf } = strictVerdict(text, name);
+  const absent = declared.flatMap((file) =>
+    declaredFileErrors(realpathSync(directory), [file]).map((message) => ({ message, line: lineOf(file.bucket) })),
+  );
+  return [...violations, ...absent].map((one) => ({ severity: 'error', ...one }));
+}
+
+function checkAsLoaded({ text, fault, file, name }: Subject): readonly SkillFinding[] {
+  const code = 'ENCODING_INVALID';
+  if (fault?.isText === false) return [{ severity: 'error', code, message: fault.message }];
+  const { problems } = parseSkill(text, file, name);
+  const fileName = basename(file);
+  const misnamed = `the file is called ${fileName}; rename it to SKILL.md`;
+  return [
+    ...problems.map(({ severity, message, line, code }) => ({
+      severity,
+      message,
+      code,
+      ...(line === undefined ? {} : { line }),
+    })),
+    ...(fault ? [{ severity: 'warning', code, message: fault.message } as const] : []),
+    ...(fileName === 'SKILL.md' ? [] : [{ severity: 'warning', code: 'SKILL_FILE_CASE', message: misnamed } as const]),
+  ];
+}
+
+function told({ code, line, message }: SkillFinding): string {
+  if (code === undefined) return message;
+  return `${code}${line ? ` (line ${line})` : ''}: ${message}`;
+}

@@ -1,0 +1,263 @@
+import { join } from 'node:path';
+import type {
+  AgentDescriptor,
+  AgentProvider,
+  Extension,
+  ExtensionContext,
+  ExtensionStatus,
+  Problem,
+} from '../contract.ts';
+import { describeError } from '../errors.ts';
+import { DeadlineError, withDeadline } from '../turns/deadline.ts';
+import { isAgentProvider, isServiceProvider } from './capabilities.ts';
+import type { FoundExtension } from './discover.ts';
+import { loadEntrypoint } from './loader.ts';
+import { superviseService } from './services.ts';
+import type { StartOrder } from './start-order.ts';
+
+/** One extension from import to destroy. The kernel alone changes it. */
+export interface ExtensionRecord {
+  readonly found: FoundExtension;
+  state: ExtensionStatus['state'];
+  reason?: string;
+  instance?: Extension;
+  agent?: AgentProvider;
+  /** What the agent said of itself when it started. */
+  descriptor?: AgentDescriptor;
+  service?: { readonly abort: AbortController; readonly ended: Promise<void> };
+}
+
+/** What starting needs from the kernel. */
+export interface LifecycleHooks {
+  /** How long `initialize` and `start` may take, in milliseconds each. */
+  readonly startBudgetMs: number;
+  readonly serviceRestartMs: number;
+  /** Aborts when the kernel is to stop: nothing more is started, and nobody is waited for. */
+  readonly interrupted: AbortSignal;
+  /** Told of a step that takes longer than two seconds. */
+  onSlow(found: FoundExtension, what: string): void;
+  context(found: FoundExtension): ExtensionContext;
+  /** The agent a manifest describes. */
+  declarativeAgent(found: FoundExtension): AgentProvider;
+  /** Whether an extension starts though its manifest says `enabled: false`. */
+  isEnabled(found: FoundExtension): boolean;
+  /** Rejects when the agent cannot be given its instructions. */
+  checkAgent(record: ExtensionRecord): Promise<void>;
+  report(problem: Problem): void;
+  /** Ends the subscriptions of an extension that has stopped. */
+  release(id: string): void;
+}
+
+/**
+ * Imports and initializes in order, then starts in order, then runs the services. A failure puts that extension in state
+ * ERROR and skips those that depend on it; the rest goes on. Never rejects.
+ *
+ * @param records - Filled as extensions come up, so that hooks can look up what is there already.
+ */
+export async function startExtensions(
+  { order, refused }: StartOrder,
+  records: Map<string, ExtensionRecord>,
+  hooks: LifecycleHooks,
+): Promise<void> {
+  for (const found of order) {
+    const record: ExtensionRecord = { found, state: 'STOPPED' };
+    records.set(found.manifest.id, record);
+    if (hooks.interrupted.aborted) continue;
+    const reason = refused.get(found.manifest.id);
+    if (reason) setState(record, 'ERROR', reason);
+    else if (!hooks.isEnabled(found)) setState(record, 'DISABLED', 'enabled: false in its manifest');
+    else if (!skipWhenDependencyFailed(record, records, hooks)) await initialize(record, hooks);
+  }
+  const initialized = [...records.values()].filter((record) => record.state === 'RUNNING');
+  for (const record of initialized) {
+    if (hooks.interrupted.aborted) return;
+    if (!skipWhenDependencyFailed(record, records, hooks)) await start(record, hooks);
+    else await giveUp(record, hooks);
+  }
+  if (hooks.interrupted.aborted) return;
+  for (const record of records.values()) if (record.state === 'RUNNING') runService(record, hooks);
+}
+
+/**
+ * Ends the services, then stops and destroys in reverse order. Always completes within about `budgetMs`: each extension
+ * has an equal share of the time that is left, and one that takes longer is reported and given up on.
+ */
+export async function stopExtensions(
+  records: ReadonlyMap<string, ExtensionRecord>,
+  budgetMs: number,
+  { report, release }: Pick<LifecycleHooks, 'report' | 'release'>,
+): Promise<void> {
+  const until = performance.now() + budgetMs;
+  const running = [...records.values()].filter((record) => record.state === 'RUNNING').reverse();
+  // All at once and before anything is awaited, so that a channel takes no further line.
+  for (const record of running) record.service?.abort.abort();
+  for (const [index, record] of running.entries()) {
+    const share = Math.max(10, (until - performance.now()) / (running.length - index));
+    const end = async (): Promise<void> => {
+      try {
+        // A service that ignores its signal does not keep its extension from being stopped.
+        if (record.service) await withDeadline(record.service.ended, share / 2);
+      } finally {
+        await tearDown(record.instance);
+      }
+    };
+    try {
+      await withDeadline(end(), share);
+    } catch (error) {
+      const timeout = error instanceof DeadlineError;
+      const what = timeout
+        ? 'did not stop in time and was given up on'
+        : `failed while stopping: ${describeError(error)}`;
+      report(problemOf(record.found, timeout ? 'EXTENSION_STOP_TIMEOUT' : 'EXTENSION_STOP_FAILED', what));
+    }
+    record.state = 'STOPPED';
+    release(record.found.manifest.id);
+  }
+}
+
+/** A problem of one extension, naming it. */
+export function problemOf(
+  { manifest, dir }: FoundExtension,
+  code: string,
+  what: string,
+  severity: Problem['severity'] = 'error',
+): Problem {
+  const message = `Extension "${manifest.id}" ${what.replace(/\.?$/, '.')}`;
+  return { code, severity, file: join(dir, 'manifest.yaml'), message, details: { id: manifest.id } };
+}
+
+// --- internal ---
+
+/** Destroys also what fails to stop. */
+async function tearDown(instance: Extension | undefined): Promise<void> {
+  try {
+    await instance?.stop();
+  } finally {
+    await instance?.destroy();
+  }
+}
+
+const SLOW_MS = 2_000;
+
+/** Waits for one step of one extension: no longer than its budget, and not when the kernel is to stop. */
+async function step<T>(found: FoundExtension, what: string, work: Promise<T>, hooks: LifecycleHooks): Promise<T> {
+  const { interrupted, startBudgetMs } = hooks;
+  const slow = setTimeout(() => hooks.onSlow(found, what), SLOW_MS);
+  let onAbort: () => void = () => {};
+  const stopped = new Promise<never>((_, reject) => {
+    onAbort = () => reject(new Error('the kernel is stopping'));
+    if (interrupted.aborted) onAbort();
+    else interrupted.addEventListener('abort', onAbort, { once: true });
+  });
+  try {
+    return await withDeadline(Promise.race([work, stopped]), startBudgetMs);
+  } finally {
+    clearTimeout(slow);
+    interrupted.removeEventListener('abort', onAbort);
+  }
+}
+
+async function initialize(record: ExtensionRecord, hooks: LifecycleHooks): Promise<void> {
+  const { found } = record;
+  if (found.manifest.entrypoint !== undefined) {
+    try {
+      record.instance = await step(found, 'its import', loadEntrypoint(found), hooks);
+    } catch (error) {
+      return fail(record, 'EXTENSION_IMPORT_FAILED', `could not be loaded: ${describeError(error)}`, hooks);
+    }
+    try {
+      await step(found, 'initialize', record.instance.initialize(hooks.context(found)), hooks);
+    } catch (error) {
+      fail(record, 'EXTENSION_INITIALIZE_FAILED', `failed to initialize: ${describeError(error)}`, hooks);
+      return giveUp(record, hooks);
+    }
+  }
+  record.state = 'RUNNING';
+}
+
+/** Asked once: everybody who lists agents relies on it. */
+function descriptorOf(agent: AgentProvider, { manifest }: FoundExtension): AgentDescriptor {
+  const descriptor = agent.getAgentDescriptor();
+  if (descriptor.id === manifest.id) return descriptor;
+  throw new Error(`its descriptor has the id "${descriptor.id}", expected the extension's "${manifest.id}"`);
+}
+
+async function start(record: ExtensionRecord, hooks: LifecycleHooks): Promise<void> {
+  const { instance, found } = record;
+  try {
+    if (isAgentProvider(instance)) record.agent = instance;
+    else if (found.manifest.agent) record.agent = hooks.declarativeAgent(found);
+    if (record.agent) record.descriptor = descriptorOf(record.agent, found);
+  } catch (error) {
+    fail(record, 'AGENT_NOT_READY', `cannot be an agent: ${describeError(error)}`, hooks);
+    return giveUp(record, hooks);
+  }
+  try {
+    if (found.manifest.agent) await step(found, 'its instructions', hooks.checkAgent(record), hooks);
+  } catch (error) {
+    fail(record, 'AGENT_NOT_READY', `cannot be given its instructions: ${describeError(error)}`, hooks);
+    return giveUp(record, hooks);
+  }
+  try {
+    if (instance) await step(found, 'start', instance.start(), hooks);
+  } catch (error) {
+    fail(record, 'EXTENSION_START_FAILED', `failed to start: ${describeError(error)}`, hooks);
+    await giveUp(record, hooks);
+  }
+}
+
+function runService(record: ExtensionRecord, hooks: LifecycleHooks): void {
+  const { instance, found } = record;
+  if (!isServiceProvider(instance)) return;
+  const abort = new AbortController();
+  const onDeath = (error: unknown, waitMs: number): void => {
+    const what = `has a background service that died (${describeError(error)}); it starts again in ${waitMs / 1000} s`;
+    hooks.report(problemOf(found, 'SERVICE_DIED', what));
+  };
+  record.service = { abort, ended: superviseService(instance, abort.signal, onDeath, hooks.serviceRestartMs) };
+}
+
+function skipWhenDependencyFailed(
+  record: ExtensionRecord,
+  records: ReadonlyMap<string, ExtensionRecord>,
+  hooks: LifecycleHooks,
+): boolean {
+  const { manifest } = record.found;
+  const failed = manifest.depends_on.find((id) => records.get(id)?.state !== 'RUNNING');
+  if (failed === undefined) return false;
+  const state = records.get(failed)?.state ?? 'ERROR';
+  setState(record, 'SKIPPED', `it depends on "${failed}", which is in state ${state}`);
+  hooks.report(problemOf(record.found, 'EXTENSION_SKIPPED', `was skipped: ${record.reason}`, 'warning'));
+  return true;
+}
+
+function fail(record: ExtensionRecord, code: string, what: string, hooks: LifecycleHooks): void {
+  // What is cut short because the kernel stops is nobody's fault.
+  if (hooks.interrupted.aborted) {
+    setState(record, 'STOPPED', 'the kernel is stopping');
+    return;
+  }
+  setState(record, 'ERROR', what);
+  hooks.report(problemOf(record.found, code, what));
+}
+
+function setState(record: ExtensionRecord, state: ExtensionRecord['state'], reason: string): void {
+  record.state = state;
+  record.reason = reason;
+}
+
+/** Lets a half-started extension release what it holds. Whatever it does now changes nothing any more. */
+async function giveUp(record: ExtensionRecord, hooks: LifecycleHooks): Promise<void> {
+  const { instance } = record;
+  if (!instance) return;
+  delete record.agent;
+  delete record.descriptor;
+  try {
+    await withDeadline(tearDown(instance), Math.min(1000, hooks.startBudgetMs));
+  } catch (error) {
+    hooks.report(
+      problemOf(record.found, 'EXTENSION_STOP_FAILED', `failed while stopping: ${describeError(error)}`, 'warning'),
+    );
+  }
+  hooks.release(record.found.manifest.id);
+}

@@ -1,0 +1,186 @@
+import { type Document, isMap, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
+import { z } from '#zod';
+import type { Problem } from '../contract.ts';
+import { describeError } from '../errors.ts';
+
+/** The `agent` block of a manifest, defaults filled in. */
+export interface AgentManifest {
+  /** `tool`: other agents call it. `handoff`: a person speaks to it. Default: `tool`. */
+  readonly integration_mode: 'tool' | 'handoff';
+  /** Overrides MODEL_NAME. */
+  readonly model?: string | undefined;
+  readonly instructions?: string | undefined;
+  /** Extension ids whose tools, or which as agents, this one may call; `*` for all. Default: none. */
+  readonly uses_tools: readonly string[];
+  /** Absent: the agent sees every skill and carries none. Present: it carries these and sees no other. */
+  readonly uses_skills?: readonly string[] | undefined;
+  /** Passed to the model as they are; absent ones are left to the endpoint. */
+  readonly parameters: {
+    readonly temperature?: number | undefined;
+    readonly top_p?: number | undefined;
+    readonly frequency_penalty?: number | undefined;
+    readonly presence_penalty?: number | undefined;
+    readonly seed?: number | undefined;
+    readonly max_output_tokens?: number | undefined;
+    readonly stop?: readonly string[] | undefined;
+  };
+  readonly limits: {
+    /** Model calls in one invocation, 1-1000. Default: 20. */
+    readonly max_turns: number;
+    /** Input and output together, checked after each model call. Default: none. */
+    readonly max_tokens_per_invocation?: number | undefined;
+    /** Default: none. */
+    readonly time_budget_ms?: number | undefined;
+  };
+}
+
+/** One manifest.yaml, defaults filled in. */
+export interface Manifest {
+  /** `^[a-z][a-z0-9_-]{0,63}$`. */
+  readonly id: string;
+  readonly name: string;
+  readonly version: string;
+  /** `main:MyExtension`. May be absent when there is an `agent` block. */
+  readonly entrypoint?: string | undefined;
+  readonly description: string;
+  /** Extension ids that must run first; only these can be had from `getExtension`. */
+  readonly depends_on: readonly string[];
+  readonly config: Readonly<Record<string, unknown>>;
+  readonly enabled: boolean;
+  readonly agent?: AgentManifest | undefined;
+  /** When given, the extension may emit only these; `listens` is for readers. */
+  readonly events?: { readonly emits: readonly string[]; readonly listens: readonly string[] } | undefined;
+}
+
+const limits = z
+  .strictObject({
+    max_turns: z.int().min(1).max(1000).default(20),
+    max_tokens_per_invocation: z.int().min(1).optional(),
+    time_budget_ms: z.int().min(1).optional(),
+  })
+  .prefault({});
+
+const parameters = z
+  .strictObject({
+    temperature: z.number().min(0).optional(),
+    top_p: z.number().min(0).max(1).optional(),
+    frequency_penalty: z.number().optional(),
+    presence_penalty: z.number().optional(),
+    seed: z.int().optional(),
+    max_output_tokens: z.int().min(1).optional(),
+    stop: z.array(z.string()).optional(),
+  })
+  .prefault({});
+
+const agent = z.strictObject({
+  integration_mode: z.enum(['tool', 'handoff']).default('tool'),
+  model: z.string().min(1).optional(),
+  instructions: z.string().optional(),
+  uses_tools: z.array(z.string()).default([]),
+  uses_skills: z.array(z.string()).optional(),
+  parameters,
+  limits,
+});
+
+const manifest: z.ZodType<Manifest> = z
+  .strictObject({
+    id: z
+      .string()
+      .regex(/^[a-z][a-z0-9_-]{0,63}$/, 'expected lowercase letters, digits, _ and -, first a letter, at most 64'),
+    name: z.string().min(1),
+    version: z.string().min(1),
+    entrypoint: z
+      .string()
+      .regex(
+        /^[\w-]+:[A-Za-z_]\w*$/,
+        'expected <file without extension>:<exported class>, for example main:MyExtension',
+      )
+      .optional(),
+    description: z.string().default(''),
+    depends_on: z.array(z.string()).default([]),
+    config: z.record(z.string(), z.unknown()).default({}),
+    enabled: z.boolean().default(true),
+    agent: agent.optional(),
+    events: z
+      .strictObject({ emits: z.array(z.string()).default([]), listens: z.array(z.string()).default([]) })
+      .optional(),
+  })
+  .refine((value) => value.entrypoint !== undefined || value.agent !== undefined, {
+    path: ['entrypoint'],
+    message: 'expected an entrypoint (main:MyExtension) or an agent block; the manifest has neither',
+  });
+
+/**
+ * Reads one manifest.yaml.
+ *
+ * @param file - Its path, for the problems only.
+ * @returns Either the manifest with every default filled in, or at least one problem: MANIFEST_YAML_INVALID,
+ *   MANIFEST_FIELD_UNKNOWN or MANIFEST_FIELD_INVALID, each with the line of the field.
+ */
+export function parseManifest(text: string, file: string): { manifest?: Manifest; problems: readonly Problem[] } {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines });
+  const [first] = document.errors;
+  if (first) return { problems: [yamlProblem(file, first.message.split('\n')[0] ?? '', first.linePos?.[0].line)] };
+  if (!isMap(document.contents)) return { problems: [yamlProblem(file, 'expected a mapping of fields', 1)] };
+
+  let fields: unknown;
+  try {
+    fields = document.toJS();
+  } catch (error) {
+    // An alias without its anchor, or aliases that multiply, show only now.
+    return { problems: [yamlProblem(file, describeError(error))] };
+  }
+  const parsed = manifest.safeParse(fields);
+  if (parsed.success) return { manifest: parsed.data, problems: [] };
+  const lineOf = (path: readonly PropertyKey[]): number => {
+    for (let depth = path.length; depth > 0; depth--) {
+      const offset = offsetOf(document, path.slice(0, depth));
+      if (offset !== undefined) return lines.linePos(offset).line;
+    }
+    return 1;
+  };
+  return { problems: parsed.error.issues.flatMap((issue) => fieldProblems(issue, file, lineOf)) };
+}
+
+// --- internal ---
+
+/** Where the key of a field, or an item of a list, begins. */
+function offsetOf(document: Document, path: readonly PropertyKey[]): number | undefined {
+  const parent = document.getIn(path.slice(0, -1), true);
+  const last = path.at(-1);
+  let node: unknown;
+  if (isMap(parent)) node = parent.items.find(({ key }) => isScalar(key) && key.value === last)?.key;
+  if (isSeq(parent)) node = parent.items[Number(last)];
+  return (node as { range?: readonly number[] } | undefined)?.range?.[0];
+}
+
+function yamlProblem(file: string, message: string, line = 1): Problem {
+  return {
+    code: 'MANIFEST_YAML_INVALID',
+    severity: 'error',
+    file,
+    line,
+    message: `The manifest is not valid YAML: ${message}.`,
+  };
+}
+
+function fieldProblems(
+  issue: z.core.$ZodIssue,
+  file: string,
+  lineOf: (path: readonly PropertyKey[]) => number,
+): Problem[] {
+  const field = issue.path.join('.');
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => {
+      const name = field ? `${field}.${key}` : key;
+      const message = `Unknown field "${name}". Remove it or correct its spelling; docs/extension-contract.md says where the fields are listed.`;
+      const line = lineOf([...issue.path, key]);
+      return { code: 'MANIFEST_FIELD_UNKNOWN', severity: 'error', file, line, message, details: { field: name } };
+    });
+  }
+  const message = `Field "${field}": ${issue.message}.`;
+  return [
+    { code: 'MANIFEST_FIELD_INVALID', severity: 'error', file, line: lineOf(issue.path), message, details: { field } },
+  ];
+}

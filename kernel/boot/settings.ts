@@ -1,0 +1,95 @@
+import { join } from 'node:path';
+import { parseEnv } from 'node:util';
+import { readNamedFile } from '../../lib/files/index.ts';
+import type { Problem } from '../contract.ts';
+import { describeError } from '../errors.ts';
+import { yamlPackage } from './yaml-package.ts';
+
+const MAX_BYTES = 1_048_576;
+
+/**
+ * Reads secrets from the environment first, then from `<root>/.env`, which is read once.
+ *
+ * @param trusted - Whether somebody has approved the root; else its `.env` is not opened. Default: true.
+ */
+export function createSecrets(
+  rootDir: string,
+  environment: Readonly<Record<string, string | undefined>>,
+  trusted = true,
+): (name: string) => string | undefined {
+  let file: Readonly<Record<string, string | undefined>> | undefined;
+  return (name) => {
+    file ??= trusted ? readEnvFile(join(rootDir, '.env')) : {};
+    return environment[name] || file[name] || undefined;
+  };
+}
+
+export interface OwnerConfig {
+  readonly values: Readonly<Record<string, unknown>>;
+  /** CONFIG_INVALID. */
+  readonly problems: readonly Problem[];
+}
+
+/**
+ * Reads `data/<id>/config.yaml`, what the owner set for one extension. No file: no values.
+ *
+ * @param before - What it said last, which holds on while the file is broken: it may be saved half. Default: nothing.
+ */
+export function readOwnerConfig(rootDir: string, id: string, before?: OwnerConfig['values']): OwnerConfig {
+  const file = join(rootDir, 'data', id, 'config.yaml');
+  const broken = (line: number, reason: string): OwnerConfig => ({
+    values: before ?? {},
+    problems: [configProblem(file, line, reason, before ? 'what it said before holds' : 'the defaults hold')],
+  });
+  let text: string;
+  try {
+    text = readNamedFile(file, MAX_BYTES, { own: true }).toString('utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { values: {}, problems: [] };
+    return broken(1, `cannot be read: ${(error as Error).message}`);
+  }
+  const { isMap, LineCounter, parseDocument } = yamlPackage();
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines });
+  const [error] = document.errors;
+  if (error) return broken(error.linePos?.[0].line ?? 1, error.message.split('\n')[0] ?? '');
+  if (document.contents === null) return { values: {}, problems: [] };
+  if (!isMap(document.contents)) return broken(1, 'expected a mapping of keys');
+  try {
+    return { values: document.toJS() as Record<string, unknown>, problems: [] };
+  } catch (error) {
+    // An alias without its anchor, or aliases that multiply, show only now.
+    return broken(1, describeError(error));
+  }
+}
+
+/** Later layers win; mappings are merged key by key, anything else (also a list) is replaced whole. */
+export function mergeConfig(...layers: readonly Readonly<Record<string, unknown>>[]): Record<string, unknown> {
+  const merged: Record<string, unknown> = {};
+  for (const layer of layers) {
+    for (const [key, value] of Object.entries(layer)) {
+      const before = merged[key];
+      merged[key] = isPlainObject(before) && isPlainObject(value) ? mergeConfig(before, value) : value;
+    }
+  }
+  return merged;
+}
+
+// --- internal ---
+
+function readEnvFile(file: string): Readonly<Record<string, string | undefined>> {
+  try {
+    return parseEnv(readNamedFile(file, MAX_BYTES, { own: true }).toString('utf8'));
+  } catch {
+    return {};
+  }
+}
+
+function configProblem(file: string, line: number, reason: string, meanwhile: string): Problem {
+  const message = `Ignored as a whole: ${reason}. Correct the file; until then ${meanwhile}.`;
+  return { code: 'CONFIG_INVALID', severity: 'error', file, line, message };
+}
+
+function isPlainObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,59 @@
+import { existsSync, readdirSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Problem } from '../contract.ts';
+import type { HeldExtension } from '../held/held-extensions.ts';
+import { foldersOfRoot } from './extension-folders.ts';
+import { builtExtensions, packageRoot } from './package-root.ts';
+
+/** Whether a root is the very folder that this code was loaded from: nobody is asked about that. */
+export function isOwnCheckout(rootDir: string): boolean {
+  return realpathSync(rootDir) === realpathSync(packageRoot());
+}
+
+/** What of a root runs, is contacted or sets something once the root is approved; in words, for the person who decides. */
+export function heldOfRoot(rootDir: string): readonly string[] {
+  const extensions = foldersOfRoot(join(rootDir, 'extensions'), builtExtensions(), join(packageRoot(), 'extensions'));
+  const configs = foldersBelow(join(rootDir, 'data')).filter((id) =>
+    existsSync(join(rootDir, 'data', id, 'config.yaml')),
+  );
+  return [
+    ...(extensions.length > 0 ? [`${extensions.length} extension(s): ${extensions.join(', ')}`] : []),
+    ...(existsSync(join(rootDir, '.env')) ? ['.env'] : []),
+    ...configs.map((id) => `data/${id}/config.yaml`),
+  ];
+}
+
+/**
+ * ROOT_NOT_APPROVED; undefined when nothing is held.
+ *
+ * @param held - As `heldOfRoot`, or what a command has come across.
+ */
+export function rootNotApproved(rootDir: string, held: readonly string[]): Problem | undefined {
+  if (held.length === 0) return undefined;
+  const message = `Nobody has approved this root, so this has no effect: ${held.join('; ')}. To approve it: skill-registry trust allow ${shellWord(rootDir)} (for one command: --trust).`;
+  return { code: 'ROOT_NOT_APPROVED', severity: 'warning', file: rootDir, message, details: { held } };
+}
+
+/** EXTENSION_HELD: what waits, and what to do. */
+export function extensionHeld(rootDir: string, { name, by, files }: HeldExtension): Problem {
+  const message = `${by.join(', ')} wrote ${files.length} file(s) of extensions/${name} that nobody has approved, so they have no effect. See them: skill-registry extensions show ${name}; then approve or revoke them.`;
+  return { code: 'EXTENSION_HELD', severity: 'warning', file: `${rootDir}/extensions/${name}`, message };
+}
+
+// --- internal ---
+
+/** As a POSIX shell takes it for one word. */
+function shellWord(text: string): string {
+  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+function foldersBelow(dir: string): readonly string[] {
+  try {
+    return readdirSync(dir, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => name)
+      .sort();
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,169 @@
+import type { Command, CommandResult, ExtensionStatus, KernelApi, TurnContext } from '../contract.ts';
+import { commandFailed, commandNotFound, isCodedError } from '../errors.ts';
+
+/** A command and where it comes from; `kernel` for the base commands. */
+export interface NamedCommand {
+  readonly extensionId: string;
+  readonly command: Command;
+}
+
+export interface CommandTable {
+  readonly commands: readonly NamedCommand[];
+  /** By every name that leads to one. */
+  readonly byName: ReadonlyMap<string, NamedCommand>;
+  /** Commands nobody can reach, because the name was taken before. */
+  readonly shadowed: readonly { readonly extensionId: string; readonly name: string; readonly winner: string }[];
+}
+
+/** Merges base commands and those of extensions: the base wins, then whoever started first; names win over aliases. */
+export function commandTable(base: readonly Command[], contributed: readonly NamedCommand[]): CommandTable {
+  const winners = new Map<string, NamedCommand>(
+    base.map((command) => [command.name, { extensionId: 'kernel', command }]),
+  );
+  const shadowed: { extensionId: string; name: string; winner: string }[] = [];
+  for (const named of contributed) {
+    const earlier = winners.get(named.command.name);
+    if (earlier)
+      shadowed.push({ extensionId: named.extensionId, name: named.command.name, winner: earlier.extensionId });
+    else winners.set(named.command.name, named);
+  }
+  const commands = [...winners.values()];
+  for (const named of commands) {
+    for (const alias of aliasesOf(named.command)) {
+      const earlier = winners.get(alias);
+      if (!earlier) winners.set(alias, named);
+      else if (earlier !== named) {
+        shadowed.push({ extensionId: named.extensionId, name: alias, winner: earlier.extensionId });
+      }
+    }
+  }
+  return { commands, byName: winners, shadowed };
+}
+
+/** @param line - `/name args`; of several names that begin the line, the longest is meant: an id may hold blanks. */
+export async function runCommandLine(
+  line: string,
+  { byName }: CommandTable,
+  turn: TurnContext,
+): Promise<CommandResult> {
+  const text = line.trim().replace(/^\//, '');
+  const [found] = [...byName]
+    .filter(([name]) => text === name || (/^\s/.test(text.slice(name.length)) && text.startsWith(name)))
+    .sort(([a], [b]) => b.length - a.length);
+  if (!found) throw commandNotFound(/^\S*/.exec(text)?.[0] ?? '');
+  const [name, named] = found;
+  try {
+    const result: unknown = await named.command.execute(text.slice(name.length).trim(), turn);
+    if (isCommandResult(result)) return result;
+  } catch (error) {
+    if (isCodedError(error)) throw error;
+    throw commandFailed(name, named.extensionId, error);
+  }
+  throw commandFailed(name, named.extensionId, new Error('it returned no CommandResult ({ kind: ... })'));
+}
+
+/** The commands every channel has. */
+export function baseCommands(kernel: KernelApi, defaultAgent: () => string | undefined): readonly Command[] {
+  const print = (text: string): CommandResult => ({ kind: 'print', text });
+  return [
+    {
+      name: 'help',
+      aliases: ['?'],
+      description: 'This list',
+      execute: async () => print(helpText(kernel.commands())),
+    },
+    {
+      name: 'context',
+      usage: '<text>',
+      description: 'The system text a turn with this text would carry, part by part',
+      async execute(args, turn) {
+        const agentId = turn.agentId ?? defaultAgent();
+        if (!agentId) return print('There is no agent to show the context of.');
+        return print(contextText(await kernel.describeTurn(agentId, args, turn)));
+      },
+    },
+    {
+      name: 'tools',
+      description: 'The tools agents can be given',
+      execute: async () => print(kernel.tools().map(toolLine).join('\n') || 'No tools.'),
+    },
+    {
+      name: 'agents',
+      usage: '[id]',
+      description: 'The agents; with an id, speak to that one from now on',
+      choices: kernel.agents().map(({ id }) => id),
+      async execute(args) {
+        const agents = kernel.agents();
+        if (args === '') return print(agents.map(agentLine).join('\n') || 'No agents.');
+        if (agents.some((agent) => agent.id === args)) return { kind: 'agent', agentId: args };
+        return print(`No agent "${args}". Agents: ${agents.map((agent) => agent.id).join(', ') || 'none'}.`);
+      },
+    },
+    {
+      name: 'extensions',
+      description: 'The extensions, their state, and why one is not running',
+      execute: async () => print(kernel.extensions().map(extensionLine).join('\n')),
+    },
+    { name: 'new', description: 'Forget this conversation', execute: async () => ({ kind: 'new' }) },
+    { name: 'quit', aliases: ['exit'], description: 'Leave', execute: async () => ({ kind: 'quit' }) },
+  ];
+}
+
+/** An extension may give anything. */
+export function aliasesOf({ aliases }: Command): readonly string[] {
+  return Array.isArray(aliases) ? aliases.filter((alias) => typeof alias === 'string' && /^\S/.test(alias)) : [];
+}
+
+// --- internal ---
+
+const RESULT_KINDS: Readonly<Record<CommandResult['kind'], true>> = {
+  print: true,
+  send: true,
+  new: true,
+  agent: true,
+  quit: true,
+};
+
+function isCommandResult(value: unknown): value is CommandResult {
+  return (
+    typeof value === 'object' && value !== null && Object.hasOwn(RESULT_KINDS, String((value as CommandResult).kind))
+  );
+}
+
+function helpText(commands: readonly Command[]): string {
+  const rows = commands
+    .filter((command) => !command.hidden)
+    .map((command) => ({ ...command, names: [command.name, ...aliasesOf(command)] }))
+    .map(({ names, usage, description }) => ({
+      left: `${names.map((one) => `/${one}`).join(', ')}${usage ? ` ${usage}` : ''}`,
+      description,
+    }));
+  const width = Math.max(...rows.map((row) => row.left.length));
+  const lines = rows.map((row) => `  ${row.left.padEnd(width)}  ${row.description}`);
+  return [...lines, '', 'Anything else is said to the agent.'].join('\n');
+}
+
+function contextText(parts: readonly { source: string; text: string; tokens: number }[]): string {
+  const total = parts.reduce((sum, part) => sum + part.tokens, 0);
+  const shown = parts.map(({ source, text, tokens }) => `=== ${source} (${tokens} tokens) ===\n${text}`);
+  return [...shown, `=== ${parts.length} parts, ${total} tokens, joined by a line of three hyphens ===`].join('\n\n');
+}
+
+function toolLine({ extensionId, tool }: { extensionId: string; tool: { name: string; description: string } }): string {
+  return `  ${tool.name}  (${extensionId})  ${tool.description.split('\n')[0]}`;
+}
+
+function extensionLine({ id, state, healthy, reason }: ExtensionStatus): string {
+  const unhealthy = state === 'RUNNING' && !healthy ? ' (unhealthy)' : '';
+  return `  ${id}  ${state}${unhealthy}${reason ? `  ${reason}` : ''}`;
+}
+
+function agentLine(agent: {
+  id: string;
+  integrationMode: string;
+  description: string;
+  usesSkills?: readonly string[];
+}): string {
+  const skills = agent.usesSkills ? `  skills: ${agent.usesSkills.join(', ') || 'none'}` : '';
+  return `  ${agent.id}  (${agent.integrationMode})  ${agent.description}${skills}`;
+}

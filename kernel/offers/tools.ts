@@ -1,0 +1,64 @@
+import { z } from '#zod';
+import type { Tool, ToolCall, ToolResult } from '../contract.ts';
+import { isCodedError } from '../errors.ts';
+import { withoutKnownPaths, withoutPaths } from '../without-paths.ts';
+
+/**
+ * Declares a tool; its value is that the arguments of `execute` are inferred from `input`.
+ *
+ * @example
+ * defineTool({
+ *   name: 'add', description: 'Adds two numbers.', input: z.object({ a: z.number(), b: z.number() }),
+ *   execute: async ({ a, b }) => ({ success: true, sum: a + b }),
+ * })
+ */
+export function defineTool<Schema extends z.ZodType>(definition: {
+  readonly name: string;
+  readonly description: string;
+  readonly input: Schema;
+  execute(args: z.output<Schema>, call: ToolCall): Promise<ToolResult>;
+}): Tool {
+  return definition as unknown as Tool;
+}
+
+/** The result of a call that went wrong. */
+export function toolError(code: string, message: string): ToolResult {
+  return { success: false, error: { code, message } };
+}
+
+/**
+ * Runs a tool the way every door must: arguments are checked first (INVALID_ARGUMENT), a CodedError becomes its code, any
+ * other throw becomes TOOL_FAILED, a result that is no ToolResult becomes TOOL_RESULT_INVALID. No failure tells of a path of this
+ * machine (`withoutPaths`). Never rejects.
+ */
+export async function runTool(tool: Tool, args: unknown, call: ToolCall): Promise<ToolResult> {
+  try {
+    const parsed = await tool.input.safeParseAsync(args);
+    if (!parsed.success) return toolError('INVALID_ARGUMENT', `${tool.name}: ${z.prettifyError(parsed.error)}`);
+    const result: unknown = await tool.execute(parsed.data, call);
+    if (isToolResult(result)) return result.success ? result : toldToAnyone(result);
+    return toolError(
+      'TOOL_RESULT_INVALID',
+      `Tool ${tool.name} must return { success: true, ... } or { success: false, error }.`,
+    );
+  } catch (error) {
+    const message = withoutPaths(error);
+    return isCodedError(error)
+      ? toolError(error.code, message)
+      : toolError('TOOL_FAILED', `Tool ${tool.name} failed: ${message}`);
+  }
+}
+
+// --- internal ---
+
+function toldToAnyone(result: Extract<ToolResult, { success: false }>): ToolResult {
+  const message = withoutKnownPaths(result.error.message);
+  return message === result.error.message ? result : { ...result, error: { ...result.error, message } };
+}
+
+function isToolResult(value: unknown): value is ToolResult {
+  if (typeof value !== 'object' || value === null || !('success' in value)) return false;
+  if (value.success === true) return true;
+  const { error } = value as { error?: { code?: unknown; message?: unknown } | null };
+  return value.success === false && typeof error?.code === 'string' && typeof error.message === 'string';
+}

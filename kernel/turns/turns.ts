@@ -1,0 +1,161 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { isContextProvider } from '../boot/capabilities.ts';
+import type { FoundExtension } from '../boot/discover.ts';
+import { type ExtensionRecord, problemOf } from '../boot/lifecycle.ts';
+import type { Manifest } from '../boot/manifest.ts';
+import type { AgentInvocationContext, AgentProvider, AgentResponse, Problem, Tool, TurnContext } from '../contract.ts';
+import { agentNotFound, agentUnavailable, describeError } from '../errors.ts';
+import type { Offers } from '../offers/offers.ts';
+import { collectContext, type ProviderFailure } from './context-pipeline.ts';
+import { createDeclarativeAgent } from './declarative-agent.ts';
+import { composeInstructions } from './instructions.ts';
+import { agentAsTool } from './model-tools.ts';
+
+/** What turns need from the kernel. */
+export interface TurnSurroundings {
+  readonly rootDir: string;
+  readonly contextBudgetMs: number;
+  readonly records: ReadonlyMap<string, ExtensionRecord>;
+  readonly offers: Offers;
+  getSecret(name: string): string | undefined;
+  report(problem: Problem): void;
+}
+
+/** Agents at work: their instructions, their context, their tools, and calls of one by another. */
+export interface Turns {
+  invoke(agentId: string, task: string, context?: AgentInvocationContext): Promise<AgentResponse>;
+  /** The parts of the system text of a turn: instructions first, then the context providers by priority. */
+  systemParts(agentId: string, prompt: string, turn: TurnContext): Promise<readonly { source: string; text: string }[]>;
+  declarativeAgent(found: FoundExtension): AgentProvider;
+  /** Rejects when instructions cannot be composed; reports AGENT_TOOLS_MISSING. */
+  check(record: ExtensionRecord): Promise<void>;
+}
+
+interface Invocation {
+  /** Told by its records. */
+  readonly kernel: unknown;
+  readonly agentId: string;
+  over: boolean;
+}
+
+/**
+ * Invocations the running one was called from; an agent is never called by somebody it is waiting for. One store for all
+ * kernels: each costs every promise of the process a little, and is never freed.
+ */
+const chain = new AsyncLocalStorage<readonly Invocation[]>();
+
+type AgentManifestOf = Manifest & { readonly agent: NonNullable<Manifest['agent']> };
+
+export function createTurns(surroundings: TurnSurroundings): Turns {
+  const { records, offers, report } = surroundings;
+  /** Ids of the agents that wait. What a tool leaves running outlives its turn, and then nobody waits for it. */
+  const waiting = (): readonly string[] =>
+    (chain.getStore() ?? []).flatMap(({ kernel, agentId, over }) => (kernel === records && !over ? [agentId] : []));
+
+  const runningAgent = (id: string): ExtensionRecord & { agent: AgentProvider } => {
+    const record = records.get(id);
+    if (record?.state === 'RUNNING' && record.agent) return record as ExtensionRecord & { agent: AgentProvider };
+    if (record?.found.manifest.agent) throw agentUnavailable(id, record.reason ?? `state ${record.state}`);
+    throw agentNotFound(id, agentIds(records));
+  };
+
+  const instructionsOf = ({ manifest, dir }: FoundExtension): Promise<string> => {
+    const { id, name, description, agent } = manifest as AgentManifestOf;
+    const variables = { agent: { id, name, description }, root_dir: surroundings.rootDir };
+    return composeInstructions({ extensionDir: dir, agent, skills: offers.skills(), variables });
+  };
+
+  const turns: Turns = {
+    async invoke(agentId, task, context = {}) {
+      const record = runningAgent(agentId);
+      const callers = waiting();
+      if (callers.includes(agentId)) throw agentUnavailable(agentId, `it is itself waiting for ${callers.at(-1)}`);
+      const turn = turnOf(record, context.turn);
+      const invocation: Invocation = { kernel: records, agentId, over: false };
+      try {
+        const frames = [...(chain.getStore() ?? []), invocation];
+        return await chain.run(frames, () => record.agent.invoke(task, { ...context, turn }));
+      } finally {
+        invocation.over = true;
+      }
+    },
+
+    async systemParts(agentId, prompt, turn) {
+      const record = runningAgent(agentId);
+      const instructions = record.found.manifest.agent ? await instructionsOf(record.found) : '';
+      const providers = [...records.values()].flatMap(({ state, instance, found }) =>
+        state === 'RUNNING' && isContextProvider(instance)
+          ? [{ extensionId: found.manifest.id, provider: instance }]
+          : [],
+      );
+      const onFailure = (failure: ProviderFailure): void => report(contextProblem(failure, records));
+      const own = turnOf(record, turn);
+      const provided = await collectContext(providers, prompt, own, surroundings.contextBudgetMs, onFailure);
+      return instructions ? [{ source: agentId, text: instructions }, ...provided] : provided;
+    },
+
+    declarativeAgent(found) {
+      const manifest = found.manifest as AgentManifestOf;
+      return createDeclarativeAgent({
+        manifest,
+        getSecret: surroundings.getSecret,
+        tools: () => toolsOf(manifest, records, offers, turns, waiting()),
+        systemParts: (prompt, turn) => turns.systemParts(manifest.id, prompt, turn),
+      });
+    },
+
+    async check({ found }) {
+      await instructionsOf(found);
+      const known = new Set([...records.keys(), '*']);
+      const missing = (found.manifest.agent?.uses_tools ?? []).filter((id) => !known.has(id));
+      if (missing.length === 0) return;
+      const what = `lists ${missing.join(', ')} in uses_tools, and there is no such extension`;
+      report(problemOf(found, 'AGENT_TOOLS_MISSING', what, 'warning'));
+    },
+  };
+  return turns;
+}
+
+// --- internal ---
+
+/** An agent sees its own skills; one that declares none sees what its caller sees, so that delegation never widens. */
+function turnOf({ found, descriptor }: ExtensionRecord, turn: TurnContext = {}): TurnContext {
+  const own = descriptor?.usesSkills ?? turn.boundSkills;
+  return { ...turn, agentId: found.manifest.id, ...(own ? { boundSkills: own } : {}) };
+}
+
+function toolsOf(
+  { id, agent }: AgentManifestOf,
+  records: ReadonlyMap<string, ExtensionRecord>,
+  offers: Offers,
+  turns: Turns,
+  callers: readonly string[],
+): readonly Tool[] {
+  const wanted = (extensionId: string): boolean =>
+    agent.uses_tools.includes('*') || agent.uses_tools.includes(extensionId);
+  const agents = [...records.values()].flatMap((record) => {
+    const descriptor = record.state === 'RUNNING' ? record.descriptor : undefined;
+    if (descriptor?.integrationMode !== 'tool' || descriptor.id === id) return [];
+    if (callers.includes(descriptor.id) || !wanted(descriptor.id)) return [];
+    return [agentAsTool(descriptor, (task, context) => turns.invoke(descriptor.id, task, context))];
+  });
+  // The tools of an extension that is an agent are that agent's own, unless they are asked for by name.
+  const isShared = (extensionId: string): boolean =>
+    agent.uses_tools.includes(extensionId) || records.get(extensionId)?.descriptor === undefined;
+  const tools = offers.tools().filter(({ extensionId }) => wanted(extensionId) && isShared(extensionId));
+  const taken = new Set(tools.map(({ tool }) => tool.name));
+  return [...tools.map(({ tool }) => tool), ...agents.filter((one) => !taken.has(one.name))];
+}
+
+function agentIds(records: ReadonlyMap<string, ExtensionRecord>): readonly string[] {
+  return [...records.values()].filter((record) => record.agent).map((record) => record.found.manifest.id);
+}
+
+function contextProblem(
+  { extensionId, code, error }: ProviderFailure,
+  records: ReadonlyMap<string, ExtensionRecord>,
+): Problem {
+  const { found } = records.get(extensionId) as ExtensionRecord;
+  const what = `gave no context for a turn (${describeError(error)}); the turn went on without it`;
+  return problemOf(found, code, what);
+}

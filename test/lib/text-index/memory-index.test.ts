@@ -1,0 +1,76 @@
+import { expect, it, onTestFinished } from 'vitest';
+import type { Skill } from '../../../extensions/skill_registry/api.ts';
+import { documentKey, headerText } from '../../../extensions/skill_registry/search/document.ts';
+import { openCacheDatabase } from '../../../extensions/skill_registry/store/cache-database.ts';
+import { createBatch, type DocumentBatch } from '../../../lib/text-index/document-batch.ts';
+import { createGuardedIndex } from '../../../lib/text-index/guarded-index.ts';
+import { SEARCH_INDEX } from '../../../lib/text-index/index-schema.ts';
+import { createMemoryIndex } from '../../../lib/text-index/memory-index.ts';
+import { createTextIndex, type TextIndex } from '../../../lib/text-index/text-index.ts';
+
+const WORDS = ['tea', 'cup', 'pot', 'leaf', 'kettle', 'water', 'spoon'];
+
+/** More than one chunk of postings has room for. */
+const SKILLS = Array.from({ length: 1_300 }, (_, at) => {
+  const id = `${WORDS[at % 7]}-${at}`;
+  const texts = { id, name: id, description: `Brew ${WORDS[at % 5]}.`, tags: [], triggerKeywords: [] };
+  return { ...texts, digest: `digest-${at}` } as unknown as Skill;
+});
+
+function batchOf(skills: readonly Skill[]): DocumentBatch {
+  const batch = createBatch();
+  for (const [at, skill] of skills.entries())
+    batch.add(documentKey(skill), headerText(skill), `# ${WORDS[at % 3]}\n\nBrew it.\n\n## ${WORDS[at % 4]}\n`);
+  return batch;
+}
+
+function inSqlite(): TextIndex {
+  const database = openCacheDatabase(':memory:', [SEARCH_INDEX]);
+  onTestFinished(() => database.close());
+  return createTextIndex(database);
+}
+
+/** Two batches at once, step by step, which share some skills; then one of skills that are all there. */
+function fill(index: TextIndex): TextIndex {
+  const [one, other] = [index.add(batchOf(SKILLS.slice(0, 700))), index.add(batchOf(SKILLS.slice(500)))];
+  for (let running = [one, other]; running.length > 0; ) running = running.filter((steps) => !steps.next().done);
+  for (const steps = index.add(batchOf(SKILLS.slice(3, 5))); !steps.next().done; );
+  return index;
+}
+
+/** What it says of every skill, whatever number it has. */
+function contentOf(index: TextIndex): unknown {
+  const ids = new Map(SKILLS.map((skill) => [index.numberOf(documentKey(skill)), skill.id]));
+  const postings = [...WORDS, 'brew', 'nowhere'].map((term) =>
+    index
+      .postings(term)
+      .flatMap(({ chunk, postings }) =>
+        [...postings].map((one) => `${ids.get(chunk * 512 + (one >>> 23)) ?? 'nobody'} ${one & 0x7fffff}`),
+      )
+      .filter((line) => !line.startsWith('nobody'))
+      .sort(),
+  );
+  const lengths = [...ids].map(([number, id]) => [id, ...index.lengthsOf(number as number)]).sort();
+  return { postings, lengths, words: [...index.words()].sort() };
+}
+
+it('holds what the one in SQLite holds, whichever of two writers is done first', () => {
+  const memory = fill(createMemoryIndex());
+  expect(contentOf(memory)).toEqual(contentOf(fill(inSqlite())));
+  expect(memory.numberOf('another')).toBeUndefined();
+});
+
+it('takes the place of the one whose file fails, and is filled anew', () => {
+  const database = openCacheDatabase(':memory:', [SEARCH_INDEX]);
+  const guarded = createGuardedIndex(() => database);
+  onTestFinished(() => guarded.close());
+  expect(guarded.use((index) => fill(index).numberOf(documentKey(SKILLS[0] as Skill)))).toBeDefined();
+  database.exec('DROP TABLE search_posting');
+  expect(guarded.use((index) => index.postings('tea').length + index.size())).toBe(0);
+  expect(guarded.use((index) => contentOf(fill(index)))).toEqual(contentOf(fill(inSqlite())));
+  expect(() =>
+    guarded.use(() => {
+      throw new TypeError('a mistake of ours');
+    }),
+  ).toThrow('a mistake of ours');
+});

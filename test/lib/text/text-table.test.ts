@@ -1,0 +1,59 @@
+import { describe, expect, test } from 'vitest';
+import { formatTable, printable } from '../../../lib/text/index.ts';
+
+describe('printable', () => {
+  test.each<[what: string, text: string, shown: string]>([
+    ['leaves text, lines and tabs', 'a\tb\nc', 'a\tb\nc'],
+    ['leaves other scripts and emoji', '技能 é 😀', '技能 é 😀'],
+    ['makes line ends plain', 'a\r\nb', 'a\nb'],
+    ['shows a carriage return alone', 'a\rb', 'a\\x0db'],
+    ['shows an escape sequence', '\u001b[31mred\u001b[0m', '\\x1b[31mred\\x1b[0m'],
+    ['shows the eight-bit escape', '\u009b31m', '\\x9b31m'],
+    ['shows NUL, bell and delete', '\u0000\u0007\u007f', '\\x00\\x07\\x7f'],
+    ['shows marks that reorder text', 'a\u202eb\u2066c', 'a\\u{202e}b\\u{2066}c'],
+  ])('%s', (_, text, shown) => {
+    expect(printable(text)).toBe(shown);
+  });
+});
+
+describe('formatTable', () => {
+  test('aligns columns, numbers to the right, and leaves no space at the end', () => {
+    const rows = [
+      ['one', 5, 'first'],
+      ['three', 1234, 'second'],
+    ];
+    expect(formatTable(['ID', 'TOKENS', 'WHAT'], rows).split('\n')).toEqual([
+      'ID     TOKENS  WHAT',
+      'one         5  first',
+      'three    1234  second',
+    ]);
+  });
+
+  test('counts what a terminal shows: wide characters are two columns', () => {
+    expect(
+      formatTable(
+        ['A', 'B'],
+        [
+          ['技能', 'x'],
+          ['ab', 'y'],
+        ],
+      ).split('\n'),
+    ).toEqual(['A     B', '技能  x', 'ab    y']);
+  });
+
+  test('cuts the last column to the width of the terminal', () => {
+    expect(formatTable(['A', 'B'], [['id', 'a long description of it']], 16).split('\n')[1]).toBe('id  a long desc…');
+  });
+
+  test('keeps ten columns for the last one, however narrow the terminal is', () => {
+    expect(formatTable(['A', 'B'], [['a long name', 'description']], 5).split('\n')[1]).toBe('a long name  descripti…');
+  });
+
+  test('keeps every row on one line', () => {
+    expect(formatTable(['A'], [['two\nlines\u001b[2J']])).toBe('A\ntwo lines\\x1b[2J');
+  });
+
+  test('is its header where there are no rows', () => {
+    expect(formatTable(['ID', 'WHAT'], [])).toBe('ID  WHAT');
+  });
+});

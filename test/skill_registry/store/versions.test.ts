@@ -1,0 +1,85 @@
+import { createHash } from 'node:crypto';
+import { expect, it } from 'vitest';
+import { readConfig } from '../../../extensions/skill_registry/config/config.ts';
+import { CONFIGS } from '../../../extensions/skill_registry/config/known-config.ts';
+import { headerText } from '../../../extensions/skill_registry/search/document.ts';
+import {
+  CONTROL_TEXTS,
+  queryText,
+  skillText,
+} from '../../../extensions/skill_registry/search/meaning/embedding-text.ts';
+import { VECTORS } from '../../../extensions/skill_registry/search/meaning/vector-schema.ts';
+import { BULLETS } from '../../../extensions/skill_registry/show/formats.ts';
+import { TOKEN_COUNTS } from '../../../extensions/skill_registry/show/token-count-store.ts';
+import { bodyOf } from '../../../extensions/skill_registry/skill/frontmatter.ts';
+import { parseSkill } from '../../../extensions/skill_registry/skill/parse-skill.ts';
+import { SKILL_FILES } from '../../../extensions/skill_registry/sources/walk/skill-file-cache.ts';
+import { countTokens } from '../../../lib/text/index.ts';
+import { SEARCH_INDEX } from '../../../lib/text-index/index-schema.ts';
+import { sectionsOf } from '../../../lib/text-index/sections.ts';
+import { termsOf } from '../../../lib/text-index/terms.ts';
+import { fakeSkill } from '../../helpers/fake-skill.ts';
+
+const FRONTMATTERS = [
+  'name: tea\ndescription: How to brew tea. Use when somebody is thirsty.\ntags: [drink, hot]',
+  'name: Tea Time\ndescription: >\n  Folded\n  text\nmetadata: { version: 1.0, tags: "a, b", openclaw: { requires: { bins: [kettle] } } }',
+  'name: tea\ndescription: with: a colon\nallowed-tools: Bash(git add *) Read\nlicense: MIT',
+  'description: 1\ndisable-model-invocation: true\nuser-invocable: "no"\nargument-hint: [leaf]\narguments: [leaf, water]',
+  'name: tea\nname: other\ndescription: twice',
+  'name: [tea\ndescription: broken',
+  'title: no description\nwhen_to_use: always\nrequires: [water]\ntrigger_keywords: [kettle, "cup of tea"]',
+];
+const BODY =
+  '# Tea\n\nBoil the water; it’s 80 °C for green tea, 100 °C for black.\n\n## Steps\n\n```sh\nkettle --on\n```\n\n### 日本茶\n\n玉露は六十度。 don’t_over-steep v2.0\n';
+const TEXTS = [...FRONTMATTERS.map((lines) => `---\n${lines}\n---\n${BODY}`), BODY, '', '---\nname: open\n'];
+const SKILLS = [
+  fakeSkill('tea', { description: 'Brew tea, “gently”.', tags: ['drink'], triggerKeywords: ['cup of tea'] }),
+  fakeSkill('日本茶', { name: 'Green', description: 'Emoji 🍵 and `code`.' }),
+];
+
+/** What each part of the cache keeps of these inputs, told by its digest. */
+const KEPT: readonly (readonly [string, number, () => unknown])[] = [
+  [SKILL_FILES.name, SKILL_FILES.version, () => TEXTS.map((text) => parseSkill(text, 'SKILL.md', 'tea'))],
+  [
+    CONFIGS.name,
+    CONFIGS.version,
+    () =>
+      [{}, { sources: [{ path: 'x', id: 'y' }, { preset: 'claude' }], inject: 'off', odd: 1 }].map((one) =>
+        readConfig(one, 'f'),
+      ),
+  ],
+  [
+    TOKEN_COUNTS.name,
+    TOKEN_COUNTS.version,
+    () => Promise.all([...SKILLS.map((skill) => `${BULLETS.entry(skill)}\n`), ...TEXTS.map(bodyOf)].map(countTokens)),
+  ],
+  [
+    SEARCH_INDEX.name,
+    SEARCH_INDEX.version,
+    () => [...SKILLS.map((skill) => termsOf(headerText(skill))), ...sectionsOf(bodyOf(TEXTS[0] ?? '')).map(termsOf)],
+  ],
+  [
+    VECTORS.name,
+    VECTORS.version,
+    () => [...SKILLS.map((skill) => skillText(skill, TEXTS[0] ?? '')), queryText('  tea\n now'), CONTROL_TEXTS],
+  ],
+];
+
+it('keeps under one version what is made of the same input: with another result, raise the version', async () => {
+  const made = await Promise.all(
+    KEPT.map(async ([name, version, make]) => {
+      const text = JSON.stringify(await make());
+      return `${name} ${version}: ${createHash('sha256').update(text).digest('hex').slice(0, 16)}`;
+    }),
+  );
+  // Who changes a digest raises the version beside it: else what an older release has kept is served for ever.
+  expect(made).toMatchInlineSnapshot(`
+    [
+      "skill_files 1: 8aab3750fc0bf2e2",
+      "read_configs 1: b374b5c8484b6d33",
+      "token_counts 1: 255713170fc5439f",
+      "search 3: 43b176396bf1cdbc",
+      "vector 2: fc28eb3bd579566c",
+    ]
+  `);
+});
