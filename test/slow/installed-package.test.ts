@@ -75,7 +75,7 @@ it('every template passes the type check of the project it was copied into', asy
 
 it('every template runs in the installed package', async () => {
   const input = '/tools\n/agents\n/example_status\n/context hello\n/quit\n';
-  const { status, out } = await run(project, 'npx', ['skill-registry', 'start'], input);
+  const { status, out } = await run(project, 'npx', ['skill-registry', 'start', '--trust'], input);
   expect(status, out).toBe(0);
   for (const id of [...ids, 'builder_agent']) expect(out).toContain(`  ${id}: RUNNING\n`);
   expect(out).toContain('example_count_words  (example_tool)');
@@ -159,7 +159,7 @@ it('the example extension runs in a project of its own', async () => {
   const root = join(project, 'counted');
   cpSync(join(project, 'examples', 'own-extension'), join(root, 'extensions', 'skill_counter'), { recursive: true });
   const input = '/skills:code-review\n/skill_counts\n/quit\n';
-  const { status, out } = await run(root, 'npx', ['skill-registry', 'start'], input);
+  const { status, out } = await run(root, 'npx', ['skill-registry', 'start', '--trust'], input);
   expect(status, out).toBe(0);
   expect(out).toContain('code-review: 1');
 });

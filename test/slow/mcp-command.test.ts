@@ -27,7 +27,9 @@ it('serves an agent’s skills on standard output, where nothing but the protoco
   const heard: string[] = [];
   const onChanged = (): void => void heard.push('changed');
   const listChanged = { resources: { autoRefresh: false, debounceMs: 0, onChanged } };
-  const { client, stderr } = await stdioClient(['--root', root, '--agent', 'waiter'], 'legacy', { listChanged });
+  const { client, stderr } = await stdioClient(['--root', root, '--trust', '--agent', 'waiter'], 'legacy', {
+    listChanged,
+  });
   const skills = new SkillsClient(client);
   expect((await skills.list()).skills.map(({ uri }) => uri)).toEqual(['skill://tea/SKILL.md']);
   const { messages } = await client.getPrompt({ name: 'tea' });

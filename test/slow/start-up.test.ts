@@ -15,7 +15,8 @@ const noteLoads = (file: string): string => {
 };
 
 it('a list from a warm cache loads neither the tokenizer nor what checks configs and reads YAML', async () => {
-  const root = tempFolder({ 'skills/a/SKILL.md': skillMd({ name: 'a', description: 'Does a.' }) });
+  const skill = skillMd({ name: 'a', description: 'Does a.' });
+  const root = tempFolder({ 'skills/a/SKILL.md': skill, 'data/skill_registry/notes.txt': '' });
   const list = (options = '') =>
     spawnCommand(['list', '--root', root, '--skills', join(root, 'skills')], {
       cwd: root,
