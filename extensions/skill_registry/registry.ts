@@ -1,64 +1,23 @@
-import { join, resolve } from 'node:path';
-import type { Problem, TurnContext } from 'skill-registry/kernel';
-import { createPace } from '../../lib/breaks/index.ts';
+import { resolve } from 'node:path';
 import { futureRealPath } from '../../lib/files/index.ts';
-import { whyNoSqlite } from '../../lib/sqlite/index.ts';
 import { countTokens } from '../../lib/text/index.ts';
-import { SEARCH_INDEX } from '../../lib/text-index/index.ts';
 import type { SkillRegistry } from './api.ts';
 import { createAddSource } from './catalog/add-source.ts';
-import { createCatalog } from './catalog/catalog.ts';
 import { frozen } from './catalog/read-only.ts';
 import { skillNamed } from './catalog/skill-named.ts';
-import { watchCatalog } from './catalog/watch.ts';
-import type { SkillRegistryConfigInput, SourceConfig } from './config/config.ts';
-import { CONFIGS, readConfigOnce } from './config/known-config.ts';
-import type { Shelf } from './history/targets.ts';
+import type { Snapshot } from './catalog/snapshot.ts';
 import { writePolicyOf } from './history/write-policy.ts';
-import { createHooks, type HookOptions } from './hooks.ts';
-import { onFirstUse } from './on-first-use.ts';
+import { openParts, type Parts, type SkillRegistryOptions } from './parts.ts';
+import { createProblemTeller, type ProblemTeller } from './problem-teller.ts';
 import { readPoliciesOf } from './read/read-policy.ts';
-import { createReading } from './read/reading.ts';
-import { createRecords } from './records.ts';
 import { bodyIfThere } from './search/body-if-there.ts';
 import { listSkills } from './search/list-skills.ts';
-import { VECTORS } from './search/meaning/vector-schema.ts';
-import { createOverlap } from './search/overlap/overlap.ts';
-import { createSearcher } from './search/searcher.ts';
-import { createGrants } from './show/grants.ts';
 import { skillsInScope } from './show/scope.ts';
-import { TOKEN_COUNTS } from './show/token-count-store.ts';
-import { createTokenLedger } from './show/token-counts.ts';
-import { createVisibility } from './show/visibility.ts';
-import { registryClosed, skillNotFound } from './skill/errors.ts';
-import type { Skill } from './skill/skill.ts';
-import { hostSurroundings } from './sources/host-surroundings.ts';
-import { makeSources } from './sources/make-sources.ts';
-import type { SkillSource } from './sources/source.ts';
-import { createSkillFileCache, SKILL_FILES } from './sources/walk/skill-file-cache.ts';
-import { cacheFileOf, cacheFilesOf, cacheProblems, createCache, storeProblems } from './store/cache.ts';
-import { type CachePart, openCacheDatabase } from './store/cache-database.ts';
-import { keepOwnData } from './store/own-data.ts';
+import { registryClosed } from './skill/errors.ts';
 import { makeTools } from './tools/index.ts';
+import { createWatching, type Watching } from './watching.ts';
 
-export interface SkillRegistryOptions extends HookOptions {
-  /** Relative source paths start here. Default: the current directory. */
-  readonly root?: string;
-  /** Every key has a default (docs/configuration.md). The kernel and the command read config.yaml; the library does not. */
-  readonly config?: SkillRegistryConfigInput;
-  /**
-   * Where what can be made anew is kept. `disk`: in `<root>/data/skill_registry/cache.db`, or in the user's cache directory
-   * where `root` has no `data` or is not trusted, so that the next process starts warm. Default: `disk`.
-   */
-  readonly cache?: 'disk' | 'memory';
-  /**
-   * Whether what lies in `root` may act: its `cache.db` is read, and a change that a crash has left there is finished. Who opens a
-   * registry on a root has decided that; `false` leaves it data. Default: true.
-   */
-  readonly trust?: boolean;
-  /** What the gates of skills look for programs and variables in. Default: the environment of the process. */
-  readonly environment?: Readonly<Record<string, string | undefined>>;
-}
+export type { SkillRegistryOptions };
 
 /**
  * Opens a registry and loads its catalog. It needs no kernel; `watch` keeps it fresh, else `refresh` does.
@@ -66,110 +25,84 @@ export interface SkillRegistryOptions extends HookOptions {
  * @returns once the first snapshot can serve. Broken skills, sources and config keys are in `problems()`.
  */
 export async function createSkillRegistry(options: SkillRegistryOptions = {}): Promise<SkillRegistry> {
-  const root = resolve(options.root ?? '.');
-  const trusted = options.trust ?? true;
-  const ownData = keepOwnData(root);
-  const configFile = join(root, 'data', 'skill_registry', 'config.yaml');
-  const cacheFile = options.cache === 'memory' ? undefined : cacheFileOf(root, trusted);
-  const cache = createCache(cacheFile, CACHE_PARTS);
-  const { config, problems: configProblems } = await readConfigOnce(options.config ?? {}, configFile, cache);
-  let isOpen = false;
-  const hooks = createHooks(options, root, () => isOpen && tellProblems());
-  const taken = new Set<string>();
-  const skillFiles = createSkillFileCache(cache);
-  const makeAll = (sources: readonly SourceConfig[]): readonly SkillSource[] =>
-    makeSources(sources, {
-      root,
-      validation: config.validation,
-      configFile,
-      taken,
-      cache: cacheFile === undefined ? undefined : skillFiles,
-    });
-  const catalog = createCatalog(makeAll(config.sources), {
-    limits: config.limits,
-    collision: config.collision,
-    callHook: hooks.call,
-    beforeScan: ownData.renew,
-    ...(config.gates.check ? { gates: () => hostSurroundings(options.environment, config.gates.settings) } : {}),
-  });
-  const grants = createGrants();
-  const sourceOf = (skill: Skill) => catalog.sources().find(({ id }) => id === skill.source);
-  /** @throws SKILL_NOT_FOUND when it has been taken away since the snapshot. */
-  const sourceNow = (skill: Skill): SkillSource => {
-    const source = sourceOf(skill);
-    if (source) return source;
-    throw skillNotFound(skill.id, []);
-  };
-  const readSkill = (skill: Skill): Buffer => sourceNow(skill).readSkill(skill, config.limits.file_bytes);
-  const readSkillFile = (skill: Skill, path: string, maxBytes: number): Buffer =>
-    sourceNow(skill).readResource(skill, path, maxBytes);
-  const ledger = createTokenLedger(config.limits.skill_tokens, readSkill, cache);
-  const openIndex = () => openCacheDatabase(cacheFile ?? ':memory:', CACHE_PARTS);
-  const searcher = createSearcher({
-    database: openIndex,
-    readSkill,
-    pace: createPace,
-  });
-  const meaning =
-    config.embeddings.base_url === ''
-      ? undefined
-      : (await import('./search/meaning/open-meaning.ts')).openMeaning({
-          config: config.embeddings,
-          database: openIndex,
-          configFile,
-          readSkill,
-          getSecret: hooks.getSecret,
-          onProgress: hooks.onProgress,
-          onProblems: () => tellProblems(),
-        });
-  const visible = createVisibility(() => catalog.snapshot(), grants);
-  const skillsFor = (audience: 'model' | 'person', turn: TurnContext): readonly Skill[] =>
-    audience === 'person' ? catalog.snapshot().skills : visible(turn);
-  const turnText = onFirstUse(async () =>
-    (await import('./show/turn-text.ts')).createTurnText({
-      config,
-      searcher,
-      meaning,
-      body: (skill) => bodyIfThere(skill, readSkill),
-    }),
-  );
-  const closing = new AbortController();
-  const shelf: Shelf = {
-    ...{ root, caches: cacheFilesOf(root), limits: config.limits, writes: config.writes },
-    snapshot: () => catalog.snapshot(),
-    sources: () => catalog.sources(),
-    granted: (turn) => grants.of(turn),
-    refresh: () => registry.refresh(),
-  };
-  const records = createRecords(
-    shelf,
-    { dataDir: join(root, 'data', 'skill_registry'), onStep: hooks.onWriteStep, mayRecover: trusted },
-    (skillId, text) => registry.retrievalEffect(skillId, text),
-  );
-  let watching: 'events' | 'poll' | 'off' = 'off';
-  const watchProblems = new Map<string, Problem>();
-  const noteWatchProblem = (reason: string): void => {
-    const message = `Changes to skills may be seen late: ${reason}.`;
-    watchProblems.set(message, { code: 'WATCH_FAILED', severity: 'warning', file: root, message });
-    tellProblems();
-  };
-  /** What was told and still holds: a problem that was mended and comes back is told again. */
-  let told = new Set<string>();
-  const tellProblems = (): void => {
-    const [before, problems] = [told, registry.problems()];
-    told = new Set(problems.map(keyOf));
-    for (const problem of problems) if (!before.has(keyOf(problem))) hooks.onProblem(problem);
-  };
-  const reading = createReading(catalog, grants, config.limits, hooks.onSkillLoaded);
-
-  const roles = onFirstUse(async () => (await import('./read/roles.ts')).createRoleResolver(registry));
+  let problems: ProblemTeller | undefined;
+  const onProblem = (): void => problems?.tellNew();
+  const parts = await openParts(options, onProblem);
+  const watching = createWatching(parts, onProblem);
+  const gather = () => frozen([...parts.problems(), ...watching.problems()]);
+  problems = createProblemTeller(gather, parts.hooks.onProblem);
   const registry: SkillRegistry = {
+    ...catalogOf(parts),
+    ...parts.reading,
+    ...readingOf(parts),
+    ...searchOf(parts),
+    ...parts.overlap,
+    ...textsOf(parts),
+    ...changesOf(parts),
+    ...watchingOf(watching),
+    problems: gather,
+    tools: (names = parts.config.tools) => makeTools(names, registry),
+    async close() {
+      if (!parts.closing.signal.aborted) await parts.close();
+    },
+  };
+  await parts.changes.recover();
+  await registry.refresh();
+  problems.begin();
+  parts.catalog.onChange(onProblem);
+  return registry;
+}
+
+// --- internal ---
+
+type Part<Name extends keyof SkillRegistry> = Pick<SkillRegistry, Name>;
+
+function catalogOf(parts: Parts): Part<'addSource' | 'config' | 'onChange' | 'refresh' | 'snapshot' | 'visible'> {
+  const { catalog, closing, config, makeSources: makeAll, sourceIds: taken, visible } = parts;
+  return {
     config: frozen(config),
+    addSource: createAddSource({ catalog, taken, makeAll, closed: closing.signal }),
+    onChange: (listener) => catalog.onChange(listener),
+    refresh: () => refreshOpen(parts),
+    snapshot: () => catalog.snapshot(),
+    visible: (turn = {}, audience = 'model') =>
+      audience === 'person' ? skillsInScope(catalog.snapshot(), turn) : visible(turn),
+  };
+}
+
+async function refreshOpen({ catalog, closing }: Parts): Promise<Snapshot> {
+  if (closing.signal.aborted) throw registryClosed();
+  return catalog.refresh();
+}
+
+function readingOf({ catalog, reading, root }: Parts): Part<'apply' | 'read' | 'resolveRolePrompt'> {
+  const roles = onFirstUse(async () =>
+    (await import('./read/roles.ts')).createRoleResolver({ read, snapshot: () => catalog.snapshot() }),
+  );
+  const read: SkillRegistry['read'] = (skillId, options, turn) =>
+    reading.read(skillId, { audience: turn ? 'model' : 'person', ...options }, turn);
+  return {
+    read,
+    async apply(skillId, args, turn, { dir } = {}) {
+      const { skill_id, content } = await reading.read(skillId, { audience: 'person' }, turn);
+      const skill = skillNamed(catalog.snapshot(), skill_id);
+      const { applyMessage } = await import('./skill/apply-message.ts');
+      return applyMessage(skill_id, content, args, { names: skill?.arguments ?? [], dir: dir ?? skill?.dir ?? null });
+    },
+    resolveRolePrompt: async (role, { templates = 'templates/roles', variables = {} } = {}) =>
+      (await roles()).resolve(role, futureRealPath(resolve(root, templates)), variables),
+  };
+}
+
+function searchOf(parts: Parts): Part<'embedSkills' | 'list' | 'searchReady'> {
+  const { catalog, closing, meaning, readSkill, searcher, visible } = parts;
+  return {
     list(query = {}, turn = {}) {
       if (query.query?.trim() && closing.signal.aborted) throw registryClosed();
+      const skillsFor: Parameters<typeof listSkills>[0]['skillsFor'] = (audience, of) =>
+        audience === 'person' ? catalog.snapshot().skills : visible(of);
       return listSkills({ searcher, meaning, skillsFor, readSkill }, query, turn);
     },
-    ...createOverlap({ snapshot: () => catalog.snapshot(), visible, searcher, readFile: readSkillFile }),
     async searchReady(query = '') {
       await Promise.all([searcher.prepare(visible({})), meaning?.ready(query)]);
     },
@@ -179,115 +112,68 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
       await meaning?.embed(skills, signal, attempts);
       return { embedded: meaning?.embedded(skills) ?? 0, total: skills.length };
     },
-    ...reading,
-    read: (skillId, readOptions, turn) =>
-      reading.read(skillId, { audience: turn ? 'model' : 'person', ...readOptions }, turn),
-    visible: (turn = {}, audience = 'model') =>
-      audience === 'person' ? skillsInScope(catalog.snapshot(), turn) : visible(turn),
-    async apply(skillId, args, turn, { dir } = {}) {
-      const { skill_id, content } = await reading.read(skillId, { audience: 'person' }, turn);
-      const skill = skillNamed(catalog.snapshot(), skill_id);
-      const { applyMessage } = await import('./skill/apply-message.ts');
-      return applyMessage(skill_id, content, args, { names: skill?.arguments ?? [], dir: dir ?? skill?.dir ?? null });
-    },
-    context(prompt, turn = {}) {
-      // As it is when asked, whatever changes until the parts for it are loaded.
-      const skills = visible(turn);
-      return turnText().then((textOf) => textOf(skills, prompt, turn));
-    },
+  };
+}
+
+function textsOf(parts: Parts): Part<'context' | 'contextCost' | 'tokenCounts'> {
+  const { catalog, config, meaning, readSkill, searcher, tokens, visible } = parts;
+  const turnText = onFirstUse(async () =>
+    (await import('./show/turn-text.ts')).createTurnText({
+      ...{ config, searcher, meaning },
+      body: (skill) => bodyIfThere(skill, readSkill),
+    }),
+  );
+  const context: SkillRegistry['context'] = async (prompt, turn = {}) => {
+    // As it is when asked, whatever changes until the parts for it are loaded.
+    const skills = visible(turn);
+    return (await turnText())(skills, prompt, turn);
+  };
+  return {
+    context,
     async contextCost() {
-      const text = await registry.context('');
+      const text = await context('');
       const { ENFORCEMENT } = await import('./show/enforcement.ts');
       const enforcement = text?.includes(ENFORCEMENT) ? await countTokens(ENFORCEMENT) : 0;
       return { tokens: text === null ? 0 : await countTokens(text), enforcement };
     },
-    addSource: createAddSource({ catalog, taken, makeAll, closed: closing.signal }),
-    resolveRolePrompt: async (role, { templates = 'templates/roles', variables = {} } = {}) =>
-      (await roles()).resolve(role, futureRealPath(resolve(root, templates)), variables),
-    tools: (names = config.tools) => makeTools(names, registry),
-    async refresh() {
-      if (closing.signal.aborted) throw registryClosed();
-      return catalog.refresh();
-    },
-    snapshot: () => catalog.snapshot(),
-    problems: () =>
-      frozen([
-        ...configProblems,
-        ...catalog.snapshot().problems,
-        ...ledger.problems(catalog.snapshot()),
-        ...watchProblems.values(),
-        ...records.problems(),
-        ...storeProblems(root),
-        ...cacheProblems(cacheFile, cache),
-        ...(meaning?.problems() ?? []),
-        ...hooks.problems(),
-      ]),
     tokenCounts: ({ bodies = true, atMost = Number.POSITIVE_INFINITY } = {}) =>
-      ledger.count(catalog.snapshot(), { bodies, atMost }),
-    proposals: {
-      ...records.proposals,
-      onArrival: (listener) =>
-        records.proposals.onArrival((proposal) => void hooks.call('onArrival', () => listener(frozen(proposal)))),
-    },
-    history: records.history,
-    management: records.management,
-    readPolicies: (paths, turn) => readPoliciesOf(paths, turn, shelf),
-    writePolicy: (path) => writePolicyOf(path, catalog.snapshot(), catalog.sources(), config.writes),
-    async watch(signal) {
-      const ended = AbortSignal.any([signal, closing.signal]);
-      const onMode = (mode: 'events' | 'poll', problem?: string): void => {
-        watching = mode;
-        if (problem) noteWatchProblem(problem);
-      };
-      const onError = (error: unknown): void => noteWatchProblem(String(error));
-      const scanDepth = config.limits.scan_depth;
-      const count = (): void => {
-        ledger.countInBackground(catalog.snapshot(), ended, tellProblems).catch(onError);
-      };
-      const prepare = (): void => {
-        searcher.prepare(visible({})).catch(onError);
-        meaning?.keepEmbedded(catalog.snapshot().skills, ended).catch(onError);
-      };
-      const unsubscribers = [catalog.onChange(count), catalog.onChange(prepare)];
-      count();
-      prepare();
-      const follow = (listener: () => void): (() => void) => catalog.onChange(listener);
-      const kept =
-        config.watch.mode === 'off' || whyNoSqlite() !== undefined
-          ? undefined
-          : records.keep(ended, follow, tellProblems);
-      await watchCatalog({ catalog, watch: config.watch, scanDepth, onMode, onError }, ended);
-      await kept;
-      for (const unsubscribe of unsubscribers) unsubscribe();
-      watching = 'off';
-    },
-    watching: () => watching,
-    onChange: (listener) => catalog.onChange(listener),
-    async close() {
-      if (closing.signal.aborted) return;
-      closing.abort();
-      await records.close();
-      searcher.close();
-      meaning?.close();
-      skillFiles.flush();
-      ledger.flush();
-      cache.close();
-      ownData.release();
-    },
+      tokens.count(catalog.snapshot(), { bodies, atMost }),
   };
-  await records.recover();
-  await registry.refresh();
-  told = new Set(registry.problems().map(keyOf));
-  isOpen = true;
-  catalog.onChange(tellProblems);
-  return registry;
 }
 
-// --- internal ---
+function changesOf(parts: Parts): Part<'history' | 'management' | 'proposals' | 'readPolicies' | 'writePolicy'> {
+  const { catalog, changes, config, grants, hooks } = parts;
+  return {
+    proposals: {
+      ...changes.proposals,
+      onArrival: (listener) =>
+        changes.proposals.onArrival((proposal) => void hooks.call('onArrival', () => listener(frozen(proposal)))),
+    },
+    history: changes.history,
+    management: changes.management,
+    readPolicies: (paths, turn) =>
+      readPoliciesOf(paths, turn, {
+        snapshot: () => catalog.snapshot(),
+        granted: (of) => grants.of(of),
+        sources: () => catalog.sources(),
+        refresh: () => refreshOpen(parts),
+      }),
+    writePolicy: (path) => writePolicyOf(path, catalog.snapshot(), catalog.sources(), config.writes),
+  };
+}
 
-/** Everything that is kept in cache.db. */
-const CACHE_PARTS: readonly CachePart[] = [CONFIGS, SKILL_FILES, TOKEN_COUNTS, SEARCH_INDEX, VECTORS];
+function watchingOf({ watch, watching }: Watching): Part<'watch' | 'watching'> {
+  return { watch, watching };
+}
 
-function keyOf({ code, file, line, message }: Problem): string {
-  return JSON.stringify([code, file, line, message]);
+/**
+ * Makes something once, when somebody first asks: most commands never need some parts, and to load them takes as long as to
+ * read thousands of skills from the cache.
+ */
+function onFirstUse<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
 }

@@ -44,7 +44,7 @@ it('a list loads no other command, nor what writes the text of a turn or opens t
   const loaded = readFileSync(loads, 'utf8');
   expect(loaded).toContain('dist/cli/commands/list.js');
   expect(loaded).not.toMatch(/dist\/cli\/commands\/(?!list\.js)/);
-  expect(loaded).not.toMatch(/skill_registry\/(context\/(turn|system|catalog)-text|roles|open-records)\.js/);
+  expect(loaded).not.toMatch(/skill_registry\/(show\/(turn|system|catalog)-text|read\/roles|open-changes)\.js/);
 });
 
 it('processes that start at once share the cache, and all see everything', async () => {

@@ -1,31 +1,25 @@
+import type { ChangeContext } from '../history/change-context.ts';
 import { proposalDecided, proposalFileInvalid, proposalStale } from '../history/errors.ts';
 import type { Operation } from '../history/journal.ts';
-import type { Shelf } from '../history/targets.ts';
 import type { Actor, Decision, Recommendation, Revision } from '../history/types.ts';
 import type { Writer } from '../history/writer.ts';
 import { addEvent, type ProposalRow, updateProposal } from '../propose/proposal-store.ts';
-import type { RetrievalEffect } from '../propose/propose.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
 import { applyPlan, type Plan, planOf } from './plan.ts';
 import { fileOf, isAsSeen, type Taken, takeEdits } from './take-edits.ts';
 
 /** @throws as `Proposals.approve`. */
-export async function approve(
-  shelf: Shelf,
-  writer: Writer,
-  id: string,
-  actor: Actor,
-  retrieval: RetrievalEffect | undefined,
-): Promise<Decision> {
+export async function approve(context: ChangeContext, id: string, actor: Actor): Promise<Decision> {
+  const { writer } = context;
   for (;;) {
-    const seen = await decidable(shelf, writer, id, retrieval);
+    const seen = await decidable(context, id);
     const { row } = seen;
     const outcome = await writer.exclusively((database): Decision | Extract<Plan, { stale: string }> | undefined => {
       // Whoever was faster has decided, or somebody has edited the file in the meantime.
       if (!isAsSeen(writer, seen)) return undefined;
       writer.assertSettled(row.place);
-      const plan = planOf(shelf, database, row);
+      const plan = planOf(context, database, row);
       if ('stale' in plan) {
         database.transaction(() => {
           updateProposal(database, row.id, { state: 'stale', conflict: plan.conflict || plan.stale });
@@ -38,7 +32,7 @@ export async function approve(
       return { proposal_id: row.id, state: 'approved', skill_id, revision: number, merged: plan.merged };
     });
     if (outcome === undefined) continue;
-    await shelf.refresh();
+    await context.refresh();
     if ('stale' in outcome) throw proposalStale(row.id, outcome.stale, outcome.conflict);
     return outcome;
   }
@@ -46,14 +40,13 @@ export async function approve(
 
 /** @throws as `Proposals.reject`. */
 export async function reject(
-  shelf: Shelf,
-  writer: Writer,
+  context: ChangeContext,
   id: string,
   { by, reason }: Actor & { readonly reason: string },
-  retrieval: RetrievalEffect | undefined,
 ): Promise<Decision> {
+  const { writer } = context;
   if (reason.trim() === '') throw invalidArgument('A rejection needs a reason: whoever proposed it learns from it.');
-  return whileUndecided(shelf, writer, id, retrieval, (row, database) => {
+  return whileUndecided(context, id, (row, database) => {
     const decision = { state: 'rejected', decided_by: by, decided_at: writer.now(), decision_reason: reason } as const;
     database.transaction(() => {
       updateProposal(database, row.id, { ...decision, conflict: null });
@@ -65,15 +58,14 @@ export async function reject(
 
 /** @throws as `Proposals.recommend`. */
 export async function recommend(
-  shelf: Shelf,
-  writer: Writer,
+  context: ChangeContext,
   id: string,
   verdict: Recommendation['verdict'],
   { by, reason }: Actor & { readonly reason: string },
-  retrieval: RetrievalEffect | undefined,
 ): Promise<void> {
+  const { writer } = context;
   if (reason.trim() === '') throw invalidArgument('A recommendation needs a reason.');
-  await whileUndecided(shelf, writer, id, retrieval, (row, database) => {
+  await whileUndecided(context, id, (row, database) => {
     database.transaction(() => {
       updateProposal(database, row.id, {});
       addEvent(database, row.id, 'recommended', { by, at: writer.now() }, { verdict, reason });
@@ -97,27 +89,22 @@ export function noteApproved(
 // --- internal ---
 
 /** With what people have written into its file. @throws PROPOSAL_NOT_FOUND, PROPOSAL_DECIDED, PROPOSAL_FILE_INVALID. */
-async function decidable(
-  shelf: Shelf,
-  writer: Writer,
-  id: string,
-  retrieval: RetrievalEffect | undefined,
-): Promise<Taken> {
-  const taken = await takeEdits(shelf, writer, id, retrieval);
+async function decidable(context: ChangeContext, id: string): Promise<Taken> {
+  const { writer } = context;
+  const taken = await takeEdits(context, id);
   assertUndecided(taken.row);
   if (taken.problem !== undefined) throw proposalFileInvalid(fileOf(writer, taken.row), taken.problem);
   return taken;
 }
 
 async function whileUndecided<T>(
-  shelf: Shelf,
-  writer: Writer,
+  context: ChangeContext,
   id: string,
-  retrieval: RetrievalEffect | undefined,
   use: (row: ProposalRow, database: ReturnType<Writer['database']>) => T,
 ): Promise<T> {
+  const { writer } = context;
   for (;;) {
-    const seen = await decidable(shelf, writer, id, retrieval);
+    const seen = await decidable(context, id);
     const done = await writer.exclusively((database) =>
       isAsSeen(writer, seen) ? { result: use(seen.row, database) } : undefined,
     );

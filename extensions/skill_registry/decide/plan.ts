@@ -1,11 +1,12 @@
 import { isCodedError } from 'skill-registry/kernel';
 import { applyDiff, mergeTexts } from '../../../lib/diff/index.ts';
 import { digestOf, getBlob } from '../history/blobs.ts';
+import type { ChangeContext } from '../history/change-context.ts';
 import { rowRefused } from '../history/errors.ts';
 import { archiveFolder, checkedPath } from '../history/journal.ts';
+import { bytesAt, checkSize, checkValid, isThere } from '../history/place-files.ts';
 import { folderOf, type Place } from '../history/places.ts';
 import { readFolderTree, treeDigest } from '../history/skill-tree.ts';
-import { bytesAt, checkSize, checkValid, isThere, type Shelf } from '../history/targets.ts';
 import type { Actor, Revision } from '../history/types.ts';
 import type { Draft, Writer } from '../history/writer.ts';
 import type { ProposalRow } from '../propose/proposal-store.ts';
@@ -23,26 +24,26 @@ export type Plan =
  * @throws SKILL_INVALID, SOURCE_NOT_WRITABLE, RESOURCE_TOO_LARGE, PATH_TRAVERSAL; HISTORY_ROW_REFUSED when it would do something
  *   else than it shows.
  */
-export function planOf(shelf: Shelf, database: SqliteDatabase, row: ProposalRow): Plan {
-  const place = placeIfThere(shelf, row);
+export function planOf(context: ChangeContext, database: SqliteDatabase, row: ProposalRow): Plan {
+  const place = placeIfThere(context, row);
   if (place === undefined) return stale(`the skill "${row.skill_id}" is not there any more.`);
   const proposed = row.proposed === null ? null : getBlob(database, row.proposed);
   if (row.kind === 'delete') {
-    const tree = readFolderTree(folderOf(place), shelf.limits.file_bytes);
+    const tree = readFolderTree(folderOf(place), context.limits.file_bytes);
     if (treeDigest(tree.files) !== row.base)
       return stale('the skill has changed since; look at it again before it goes.');
     return { place, after: null, merged: false };
   }
   const isNew = row.kind === 'create';
-  const isTaken = isNew && (isThere(place) || shelf.snapshot().byId.has(row.skill_id));
+  const isTaken = isNew && (isThere(place) || context.snapshot().byId.has(row.skill_id));
   if (isTaken) return stale(`there is a "${row.skill_id}" by now.`);
-  const current = isNew ? null : bytesAt(place, checkedPath(row.path, place), shelf.limits);
+  const current = isNew ? null : bytesAt(place, checkedPath(row.path, place), context.limits);
   const base =
     current && digestOf(current) === row.base ? current : row.base === null ? null : getBlob(database, row.base);
   assertAsShown(row, place, base, proposed);
   const plan = planOfFile(database, row, place, current, proposed);
   if (!('stale' in plan) && plan.after !== null) {
-    checkSize(place, row.path, plan.after, shelf.limits);
+    checkSize(place, row.path, plan.after, context.limits);
     checkValid(place, row.path, current, plan.after);
   }
   return plan;
@@ -70,9 +71,9 @@ export function applyPlan(
 
 // --- internal ---
 
-function placeIfThere(shelf: Shelf, row: ProposalRow): Place | undefined {
+function placeIfThere(context: ChangeContext, row: ProposalRow): Place | undefined {
   try {
-    return placeOfRow(shelf, row);
+    return placeOfRow(context, row);
   } catch (error) {
     if (isCodedError(error, 'SKILL_NOT_FOUND')) return undefined;
     throw error;

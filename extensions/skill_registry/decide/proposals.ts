@@ -1,7 +1,6 @@
 import type { TurnContext } from 'skill-registry/kernel';
-import type { Shelf } from '../history/targets.ts';
+import type { ChangeContext } from '../history/change-context.ts';
 import type { Proposal, ProposalInput, Proposals } from '../history/types.ts';
-import type { Writer } from '../history/writer.ts';
 import {
   findRow,
   newestSeq,
@@ -10,7 +9,7 @@ import {
   proposalRows,
   rowsAfter,
 } from '../propose/proposal-store.ts';
-import { type RetrievalEffect, submit } from '../propose/propose.ts';
+import { submit } from '../propose/propose.ts';
 import { approve, recommend, reject } from './decide.ts';
 import { purge } from './purge.ts';
 import { proposalStats } from './stats.ts';
@@ -21,20 +20,21 @@ export interface ProposalDesk extends Proposals {
   announce(): void;
 }
 
-export function createProposals(shelf: Shelf, writer: Writer, retrieval?: RetrievalEffect): ProposalDesk {
+export function createProposals(context: ChangeContext): ProposalDesk {
+  const { writer } = context;
   const listeners = new Set<(proposal: Proposal) => void>();
   let seen: number | undefined;
   const shown = (row: ProposalRow, problem?: string): Proposal =>
     proposalOf(writer.database(), row, fileOf(writer, row), problem);
   const taken = async (id: string): Promise<Proposal> => {
-    const { row, problem } = await takeEdits(shelf, writer, id, retrieval, true);
+    const { row, problem } = await takeEdits(context, id, true);
     return shown(row, problem);
   };
 
   const desk: ProposalDesk = {
     async propose(input: ProposalInput, turn?: TurnContext) {
       seen ??= writer.hasHistory() ? newestSeq(writer.database()) : 0;
-      const id = await submit(shelf, writer, input, turn, retrieval);
+      const id = await submit(context, input, turn);
       desk.announce();
       const row = findRow(writer.database(), id);
       return { proposal_id: id, file: fileOf(writer, row), state: row.state };
@@ -46,10 +46,10 @@ export function createProposals(shelf: Shelf, writer: Writer, retrieval?: Retrie
       return found;
     },
     get: taken,
-    approve: (id, actor) => approve(shelf, writer, id, actor, retrieval),
-    reject: (id, actor) => reject(shelf, writer, id, actor, retrieval),
-    recommend: (id, verdict, actor) => recommend(shelf, writer, id, verdict, actor, retrieval),
-    purge: (ids, actor) => purge(writer, ids, actor, shelf.caches),
+    approve: (id, actor) => approve(context, id, actor),
+    reject: (id, actor) => reject(context, id, actor),
+    recommend: (id, verdict, actor) => recommend(context, id, verdict, actor),
+    purge: (ids, actor) => purge(writer, ids, actor, context.caches),
     stats: async () => proposalStats(writer.hasHistory() ? writer.database() : undefined),
     onArrival(listener) {
       listeners.add(listener);

@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { describeError } from 'skill-registry/kernel';
 import { applyDiff } from '../../../lib/diff/index.ts';
 import { digestOf, getBlob, putBlob } from '../history/blobs.ts';
+import type { ChangeContext } from '../history/change-context.ts';
 import { proposalNotFound } from '../history/errors.ts';
-import { bytesAt, checkSize, checkValid, type Shelf } from '../history/targets.ts';
+import { bytesAt, checkSize, checkValid } from '../history/place-files.ts';
 import type { Passing, Writer } from '../history/writer.ts';
 import { type ProposalEdit, readProposalFile } from '../propose/proposal-file.ts';
 import { documentOf, isEdited, proposalPath, readProposalText } from '../propose/proposal-files.ts';
@@ -17,7 +18,7 @@ import {
   purgeOf,
   updateProposal,
 } from '../propose/proposal-store.ts';
-import { checksOf, type RetrievalEffect } from '../propose/propose.ts';
+import { checksOf } from '../propose/propose.ts';
 import { placeOfRow } from '../propose/row-place.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
 
@@ -36,13 +37,8 @@ export interface Taken {
  *
  * @param inPassing - Whoever asks only reads: what cannot be taken over now is a `problem`, and no reason to fail.
  */
-export async function takeEdits(
-  shelf: Shelf,
-  writer: Writer,
-  id: string,
-  retrieval: RetrievalEffect | undefined,
-  inPassing = false,
-): Promise<Taken> {
+export async function takeEdits(context: ChangeContext, id: string, inPassing = false): Promise<Taken> {
+  const { writer } = context;
   if (!writer.hasHistory()) throw proposalNotFound(id, []);
   const put = async <T>(use: () => T): Promise<Passing<T>> =>
     inPassing ? writer.inPassing(use) : { result: await writer.exclusively(use) };
@@ -72,7 +68,7 @@ export async function takeEdits(
     let fields: Fields = {};
     if (!isSame) {
       try {
-        fields = await fieldsOf(shelf, database, row, read.edit, retrieval);
+        fields = await fieldsOf(context, database, row, read.edit);
       } catch (error) {
         return { row, text, problem: describeError(error) };
       }
@@ -108,18 +104,17 @@ type Fields = Partial<ProposalRow> & { readonly kept?: readonly Buffer[] };
 
 /** What the edited diff makes of the text it was made against; of a stale proposal, or where that fails, of the present one. */
 async function fieldsOf(
-  shelf: Shelf,
+  context: ChangeContext,
   database: SqliteDatabase,
   row: ProposalRow,
   edit: ProposalEdit,
-  retrieval: RetrievalEffect | undefined,
 ): Promise<Fields> {
   const words = { diff: edit.diff, justification: edit.justification, evidence: edit.evidence };
   if (edit.diff === row.diff) return words;
   if (row.kind === 'delete') throw new Error('a deletion has no diff; reject it if it is not what you want.');
-  const place = placeOfRow(shelf, row);
+  const place = placeOfRow(context, row);
   const base = row.base === null ? null : getBlob(database, row.base);
-  const current = row.kind === 'create' ? null : bytesAt(place, row.path, shelf.limits);
+  const current = row.kind === 'create' ? null : bytesAt(place, row.path, context.limits);
   const reasons: string[] = [];
   for (const before of row.state === 'stale' ? [current, base] : [base, current]) {
     const outcome = applyDiff(before?.toString('utf8') ?? '', edit.diff, row.path, row.skill_id);
@@ -129,10 +124,10 @@ async function fieldsOf(
     }
     const after = Buffer.from(outcome.text);
     if (before?.equals(after)) throw new Error('its diff changes nothing.');
-    checkSize(place, row.path, after, shelf.limits);
+    checkSize(place, row.path, after, context.limits);
     checkValid(place, row.path, before, after);
     const { kind, path } = row;
-    const checks = await checksOf({ place, kind, path, before, after }, retrieval);
+    const checks = await checksOf(context, { place, kind, path, before, after });
     const contents = { base: before && digestOf(before), proposed: digestOf(after) };
     const kept = before ? [before, after] : [after];
     return { ...words, ...contents, kept, checks: JSON.stringify(checks), state: 'open', conflict: null };

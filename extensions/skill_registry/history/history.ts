@@ -5,26 +5,28 @@ import { resourceNotFound } from '../../../lib/files/index.ts';
 import { skillNamed } from '../catalog/skill-named.ts';
 import { nearestIds } from '../search/nearest-ids.ts';
 import { skillNotFound } from '../skill/errors.ts';
+import type { ChangeContext } from './change-context.ts';
 import { revisionIncomplete, rowRefused, skillExists } from './errors.ts';
 import { checkedFolder, checkedPath } from './journal.ts';
+import { isThere } from './place-files.ts';
 import { keyOf, type Place, placeOfKey, placeOfSkill } from './places.ts';
 import type { Recorder } from './recorder.ts';
 import { bytesOf, findRevision, lastPlaceOf, revisionsOf } from './revisions.ts';
 import { MOST_FILES } from './skill-tree.ts';
-import { isThere, type Shelf } from './targets.ts';
 import type { History, Revision, RevisionFile } from './types.ts';
 import type { Draft, Writer } from './writer.ts';
 
 /** What skills were, and the way back. */
-export function createHistory(shelf: Shelf, writer: Writer, recorder: Recorder): History {
+export function createHistory(context: ChangeContext, recorder: Recorder): History {
+  const { writer } = context;
   /** Its revisions, the present content included. */
   const load = async (skillId: string): Promise<readonly Revision[]> => {
-    const snapshot = shelf.snapshot();
+    const snapshot = context.snapshot();
     const skill = skillNamed(snapshot, skillId);
     // Where nothing can be written, what is known already is shown.
     if (skill) await writer.inPassing(() => recorder.record(skill));
     const database = writer.hasHistory() ? writer.database() : undefined;
-    const place = skill ? keyOf(skill, shelf.root) : database && lastPlaceOf(database, skillId);
+    const place = skill ? keyOf(skill, context.root) : database && lastPlaceOf(database, skillId);
     if (database && place !== undefined) return revisionsOf(database, place);
     if (skill) return [];
     throw skillNotFound(
@@ -65,9 +67,9 @@ export function createHistory(shelf: Shelf, writer: Writer, recorder: Recorder):
     },
     async rollback(skillId, wanted, { by, reason }) {
       const target = findRevision(await load(skillId), skillId, wanted);
-      const skill = skillNamed(shelf.snapshot(), skillId);
+      const skill = skillNamed(context.snapshot(), skillId);
       if (!skill) throw skillNotFound(skillId, []);
-      const place = placeOfSkill(skill, shelf.sources(), shelf.root);
+      const place = placeOfSkill(skill, context.sources(), context.root);
       const revision = await writer.exclusively((database) => {
         // Once more, alone: the way back starts from what is there now.
         recorder.record(skill);
@@ -76,11 +78,11 @@ export function createHistory(shelf: Shelf, writer: Writer, recorder: Recorder):
         if (changes.length === 0) return present;
         return writer.apply({ place, changes, kind: 'rollback', by, reason, target: target.number });
       });
-      await shelf.refresh();
+      await context.refresh();
       return revision;
     },
     async restore(skillId, { by, reason }) {
-      const present = shelf.snapshot().byId.get(skillId);
+      const present = context.snapshot().byId.get(skillId);
       const database = writer.hasHistory() ? writer.database() : undefined;
       // Another source may have a skill of this id, which took over when this one went.
       const lookUp = present ? archivedPlaceOf : lastPlaceOf;
@@ -88,13 +90,13 @@ export function createHistory(shelf: Shelf, writer: Writer, recorder: Recorder):
       if (!database || key === undefined) {
         throw present ? skillExists(skillId, `source ${present.source}`) : skillNotFound(skillId, []);
       }
-      const place = placeOfKey(skillId, key, { sources: shelf.sources(), root: shelf.root });
+      const place = placeOfKey(skillId, key, { sources: context.sources(), root: context.root });
       const revision = await writer.exclusively((database, dataDir) => {
         writer.assertSettled(place.key);
         if (isThere(place)) throw skillExists(skillId, 'its folder is there, though no skill was read from it');
         return writer.apply({ place, kind: 'restored', by, reason, ...wayBack(database, place, dataDir) });
       });
-      await shelf.refresh();
+      await context.refresh();
       return revision;
     },
   };

@@ -2,11 +2,10 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { createPace } from '../../../lib/breaks/index.ts';
 import type { Skill } from '../skill/skill.ts';
+import type { ChangeContext } from './change-context.ts';
 import { keyOf } from './places.ts';
 import { addRevision, lastRevision } from './revisions.ts';
 import { readSkillTree, recordedFiles } from './skill-tree.ts';
-import type { Shelf } from './targets.ts';
-import type { Writer } from './writer.ts';
 
 /** Puts into the history what skills have become by other hands than ours. */
 export interface Recorder {
@@ -23,16 +22,17 @@ export interface Recorder {
 /** So many are read and written together. */
 const SLICE = 25;
 
-export function createRecorder(shelf: Shelf, writer: Writer): Recorder {
+export function createRecorder(context: ChangeContext): Recorder {
+  const { writer } = context;
   /** By place: what the files looked like from outside when they were recorded. */
   const recorded = new Map<string, string>();
 
   const recordIn = (skill: Skill): void => {
-    const source = shelf.sources().find(({ id }) => id === skill.source);
+    const source = context.sources().find(({ id }) => id === skill.source);
     if (!source) return;
-    const place = keyOf(skill, shelf.root);
+    const place = keyOf(skill, context.root);
     const stamp = stampOf(skill);
-    const tree = readSkillTree(skill, source, shelf.limits.file_bytes);
+    const tree = readSkillTree(skill, source, context.limits.file_bytes);
     // Gone since the snapshot: what it was is known already.
     if (tree.files.length === 0) return;
     const database = writer.database();
@@ -55,10 +55,10 @@ export function createRecorder(shelf: Shelf, writer: Writer): Recorder {
         });
         return written === true;
       };
-      for (const skill of shelf.snapshot().byQualifiedId.values()) {
+      for (const skill of context.snapshot().byQualifiedId.values()) {
         await pace();
         if (signal.aborted) return;
-        if (recorded.get(keyOf(skill, shelf.root)) !== stampOf(skill)) due.push(skill);
+        if (recorded.get(keyOf(skill, context.root)) !== stampOf(skill)) due.push(skill);
         if (due.length >= SLICE && !writeDue()) return;
       }
       writeDue();

@@ -2,22 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { describeError, isCodedError, type TurnContext } from 'skill-registry/kernel';
 import { adoptLineEndings, applyDiff, unifiedDiff } from '../../../lib/diff/index.ts';
 import { digestOf, putBlob } from '../history/blobs.ts';
+import { type ChangeContext, findPlace, newPlace } from '../history/change-context.ts';
 import { diffFailed, noChange, proposalDuplicate, writeDenied } from '../history/errors.ts';
+import { assertRemovable, bytesAt, checkSize, checkValid, filePath, textOf } from '../history/place-files.ts';
 import { folderOf, type Place } from '../history/places.ts';
 import { readFolderTree, recordedFiles, treeDigest } from '../history/skill-tree.ts';
-import {
-  assertRemovable,
-  bytesAt,
-  checkSize,
-  checkValid,
-  filePath,
-  findPlace,
-  newPlace,
-  type Shelf,
-  textOf,
-} from '../history/targets.ts';
 import type { ProposalInput } from '../history/types.ts';
-import type { Writer } from '../history/writer.ts';
 import { runChecks } from '../inspect/checks.ts';
 import type { Check } from '../inspect/findings.ts';
 import type { RetrievalChange } from '../search/search-types.ts';
@@ -29,9 +19,6 @@ const MAX_JUSTIFICATION = 10_000;
 const MAX_EVIDENCE = 20_000;
 /** Far more than anybody reviews. */
 const MAX_OPEN = 1000;
-
-/** Which stored trigger queries change their top hit when a skill's text becomes another one. */
-export type RetrievalEffect = (skillId: string, text: string) => Promise<readonly RetrievalChange[]>;
 
 /** What a proposal wants, against what is there now. */
 export interface Request {
@@ -48,16 +35,15 @@ export interface Request {
 
 /** Checks a proposal and keeps it. Its file is written. @returns its id. @throws as `Proposals.propose`. */
 export async function submit(
-  shelf: Shelf,
-  writer: Writer,
+  context: ChangeContext,
   input: ProposalInput,
   turn: TurnContext | undefined,
-  retrieval: RetrievalEffect | undefined,
 ): Promise<string> {
+  const { writer } = context;
   checkWords(input);
   for (;;) {
-    const request = requestOf(shelf, input, turn);
-    const checks = [...request.notes.map(asCheck), ...(await checksOf(request, retrieval))];
+    const request = requestOf(context, input, turn);
+    const checks = [...request.notes.map(asCheck), ...(await checksOf(context, request))];
     const row: Omit<NewProposal, 'proposed'> = {
       id: proposalId(request.place.skillId, writer.now()),
       state: 'open',
@@ -77,7 +63,7 @@ export async function submit(
     };
     const isKept = await writer.exclusively((database) => {
       // Somebody may have changed it while the checks ran.
-      if (baseOf(shelf, request) !== request.base) return false;
+      if (baseOf(context, request) !== request.base) return false;
       const { before, after } = request;
       writer.note(request.place);
       if (before) putBlob(database, before);
@@ -99,18 +85,18 @@ export async function submit(
 }
 
 /** What is asked for, held against what is there. Refuses what can never be applied. */
-export function requestOf(shelf: Shelf, input: ProposalInput, turn: TurnContext | undefined): Request {
+export function requestOf(context: ChangeContext, input: ProposalInput, turn: TurnContext | undefined): Request {
   const { kind = 'update', skill_id: skillId, path = 'SKILL.md' } = input;
   const given = [input.diff, input.content, input.remove].filter((one) => one !== undefined).length;
   // People who are no agent's user decide for themselves.
-  if (turn && shelf.writes[kind] === 'deny') throw writeDenied(kind);
+  if (turn && context.writes[kind] === 'deny') throw writeDenied(kind);
   if (given !== (kind === 'delete' ? 0 : 1)) {
     throw invalidArgument(
       kind === 'delete' ? 'A deletion takes no diff and no content.' : 'Give exactly one of diff and content.',
     );
   }
   if (kind === 'delete') {
-    const place = findPlace(shelf, skillId, turn);
+    const place = findPlace(context, skillId, turn);
     assertRemovable(place);
     return {
       place,
@@ -118,19 +104,19 @@ export function requestOf(shelf: Shelf, input: ProposalInput, turn: TurnContext 
       path: place.skillFile,
       before: null,
       after: null,
-      base: baseAt(shelf, place, kind, ''),
+      base: baseAt(context, place, kind, ''),
       notes: [],
     };
   }
-  const place = kind === 'create' ? newPlace(shelf, skillId) : findPlace(shelf, skillId, turn);
+  const place = kind === 'create' ? newPlace(context, skillId) : findPlace(context, skillId, turn);
   const target = filePath(path, place);
   if (kind === 'create' && target !== place.skillFile) throw invalidArgument('A new skill begins with its SKILL.md.');
-  const before = kind === 'create' ? null : bytesAt(place, target, shelf.limits);
+  const before = kind === 'create' ? null : bytesAt(place, target, context.limits);
   const { after, notes } = resultOf(input, before, target, place);
   const request: Request = { place, kind, path: target, before, after, base: before && digestOf(before), notes };
   if (after === null ? before === null : before?.equals(after)) throw noChange(target);
   if (after) {
-    checkSize(place, target, after, shelf.limits);
+    checkSize(place, target, after, context.limits);
     checkValid(place, target, before, after);
   }
   return request;
@@ -138,8 +124,8 @@ export function requestOf(shelf: Shelf, input: ProposalInput, turn: TurnContext 
 
 /** Computed from the texts, whatever the author says of them. */
 export async function checksOf(
+  context: ChangeContext,
   { place, kind, path, before, after }: Pick<Request, 'place' | 'kind' | 'path' | 'before' | 'after'>,
-  retrieval: RetrievalEffect | undefined,
 ): Promise<readonly Check[]> {
   const files = kind === 'create' ? [] : recordedFiles(folderOf(place)).map((file) => file.path);
   if (kind === 'delete') {
@@ -155,8 +141,8 @@ export async function checksOf(
     after: shown(after),
     files,
     problemsOf: (text) => textProblems(text, place.skillId, place.validation),
-    ...(retrieval && isSkillFile
-      ? { retrieval: async (text) => (await retrieval(place.skillId, text)).map(describeChange) }
+    ...(isSkillFile
+      ? { retrieval: async (text) => (await context.retrievalEffect(place.skillId, text)).map(describeChange) }
       : {}),
   });
 }
@@ -206,18 +192,18 @@ function resultOf(
   return { after: Buffer.from(outcome.text), notes: outcome.notes };
 }
 
-function baseOf(shelf: Shelf, { place, kind, path }: Request): string | null {
+function baseOf(context: ChangeContext, { place, kind, path }: Request): string | null {
   try {
-    return baseAt(shelf, place, kind, path);
+    return baseAt(context, place, kind, path);
   } catch (error) {
     throw isCodedError(error) ? error : invalidArgument(`The skill cannot be read any more: ${describeError(error)}`);
   }
 }
 
-function baseAt(shelf: Shelf, place: Place, kind: Request['kind'], path: string): string | null {
+function baseAt(context: ChangeContext, place: Place, kind: Request['kind'], path: string): string | null {
   if (kind === 'create') return null;
-  if (kind === 'delete') return treeDigest(readFolderTree(folderOf(place), shelf.limits.file_bytes).files);
-  const bytes = bytesAt(place, path, shelf.limits);
+  if (kind === 'delete') return treeDigest(readFolderTree(folderOf(place), context.limits.file_bytes).files);
+  const bytes = bytesAt(place, path, context.limits);
   return bytes && digestOf(bytes);
 }
 

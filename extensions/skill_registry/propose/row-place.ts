@@ -1,6 +1,6 @@
+import type { ChangeContext } from '../history/change-context.ts';
 import { rowRefused } from '../history/errors.ts';
 import { keyOf, type Place, placeOfKey, placeOfSkill } from '../history/places.ts';
-import type { Shelf } from '../history/targets.ts';
 import { skillNotFound } from '../skill/errors.ts';
 import type { ProposalRow } from './proposal-store.ts';
 
@@ -9,21 +9,24 @@ import type { ProposalRow } from './proposal-store.ts';
  *
  * @throws SKILL_NOT_FOUND when the skill has gone, SOURCE_NOT_WRITABLE.
  */
-export function placeOfRow(shelf: Shelf, row: Pick<ProposalRow, 'kind' | 'skill_id' | 'place' | 'source'>): Place {
-  if (row.kind === 'create') return placeOfNew(shelf, row);
-  const there = [...shelf.snapshot().byQualifiedId.values()].filter((one) => keyOf(one, shelf.root) === row.place);
+export function placeOfRow(
+  context: ChangeContext,
+  row: Pick<ProposalRow, 'kind' | 'skill_id' | 'place' | 'source'>,
+): Place {
+  if (row.kind === 'create') return placeOfNew(context, row);
+  const there = [...context.snapshot().byQualifiedId.values()].filter((one) => keyOf(one, context.root) === row.place);
   // Two sources may have the same folder, and one of them may not be written.
   const skill = there.find(({ source }) => source === row.source) ?? there[0];
   if (!skill) throw skillNotFound(row.skill_id, []);
-  return placeOfSkill(skill, shelf.sources(), shelf.root);
+  return placeOfSkill(skill, context.sources(), context.root);
 }
 
 // --- internal ---
 
 type NewRow = Pick<ProposalRow, 'skill_id' | 'place' | 'source'>;
 
-function placeOfNew(shelf: Shelf, { skill_id: skillId, place: key, source: id }: NewRow): Place {
-  const place = placeOfKey(skillId, key, { sources: shelf.sources(), root: shelf.root }, id);
+function placeOfNew(context: ChangeContext, { skill_id: skillId, place: key, source: id }: NewRow): Place {
+  const place = placeOfKey(skillId, key, { sources: context.sources(), root: context.root }, id);
   // A new skill is made directly below its source, under its id.
   if (place.below === skillId) return place;
   throw rowRefused(`a proposal to make ${JSON.stringify(skillId)} in ${JSON.stringify(key)}`);

@@ -1,0 +1,87 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Problem } from 'skill-registry/kernel';
+import { whyNoSqlite } from '../../lib/sqlite/index.ts';
+import { isAtRest } from './history/history-database.ts';
+import type { Proposal } from './history/types.ts';
+import type { ChangeOptions, ChangeSource, OpenChanges } from './open-changes.ts';
+import { registryClosed } from './skill/errors.ts';
+
+/** As `OpenChanges`; opened when somebody needs them, because most processes only read skills. */
+export interface Changes extends Pick<OpenChanges, Doors | 'recover' | 'problems' | 'keep'> {
+  close(): Promise<void>;
+}
+
+type Doors = 'proposals' | 'history' | 'management';
+
+/** Of each door, what answers later. */
+const METHODS: {
+  readonly [D in Doors]: Readonly<Record<Exclude<keyof OpenChanges[D], 'onArrival' | 'announce'>, true>>;
+} = {
+  proposals: {
+    ...{ propose: true, list: true, get: true, approve: true, reject: true, recommend: true },
+    ...{ purge: true, stats: true },
+  },
+  history: { revisions: true, read: true, diff: true, rollback: true, restore: true },
+  management: { create: true, write: true, remove: true },
+};
+
+export function createChanges(source: ChangeSource, options: ChangeOptions): Changes {
+  const listeners = new Set<(proposal: Proposal) => void>();
+  let opening: Promise<OpenChanges> | undefined;
+  let opened: OpenChanges | undefined;
+  let closed = false;
+  const open = async (): Promise<OpenChanges> => {
+    if (closed) throw registryClosed();
+    opening ??= import('./open-changes.ts').then(({ openChanges }) => {
+      opened = openChanges(source, options);
+      opened.proposals.onArrival((proposal) => {
+        for (const listener of listeners) listener(proposal);
+      });
+      return opened;
+    });
+    return opening;
+  };
+  /** Opens first. What the database says is told in words of the history. */
+  const doorOf = <D extends Doors>(door: D): OpenChanges[D] => {
+    const method =
+      (name: string) =>
+      async (...args: readonly unknown[]) => {
+        const changes = await open();
+        try {
+          return await (changes[door] as unknown as Readonly<Record<string, (...args: unknown[]) => unknown>>)[name]?.(
+            ...args,
+          );
+        } catch (error) {
+          throw changes.explain(error);
+        }
+      };
+    return Object.fromEntries(
+      Object.keys(METHODS[door]).map((name) => [name, method(name)]),
+    ) as unknown as OpenChanges[D];
+  };
+
+  return {
+    proposals: {
+      ...doorOf('proposals'),
+      onArrival(listener) {
+        listeners.add(listener);
+        return () => listeners.delete(listener);
+      },
+    },
+    history: doorOf('history'),
+    management: doorOf('management'),
+    async recover() {
+      if (options.mayRecover === false) return;
+      // Asked of the database alone: a start that has nothing to end need not load what ends it.
+      const file = join(options.dataDir, 'history.db');
+      if (existsSync(file) && whyNoSqlite() === undefined && !isAtRest(file)) await (await open()).recover();
+    },
+    problems: (): readonly Problem[] => opened?.problems() ?? [],
+    keep: async (...args) => (await open()).keep(...args),
+    async close() {
+      closed = true;
+      (await opening)?.close();
+    },
+  };
+}

@@ -1,0 +1,186 @@
+import { join, resolve } from 'node:path';
+import type { Problem, TurnContext } from 'skill-registry/kernel';
+import { createPace } from '../../lib/breaks/index.ts';
+import { SEARCH_INDEX } from '../../lib/text-index/index.ts';
+import { type Catalog, createCatalog } from './catalog/catalog.ts';
+import { type Changes, createChanges } from './changes.ts';
+import type { SkillRegistryConfig, SkillRegistryConfigInput, SourceConfig } from './config/config.ts';
+import { CONFIGS, readConfigOnce } from './config/known-config.ts';
+import { createHooks, type HookOptions, type Hooks } from './hooks.ts';
+import { createReading, type Reading } from './read/reading.ts';
+import type { Meaning } from './search/meaning/meaning.ts';
+import { VECTORS } from './search/meaning/vector-schema.ts';
+import { createOverlap, type Overlap } from './search/overlap/overlap.ts';
+import { createSearcher, type Searcher } from './search/searcher.ts';
+import { createGrants, type Grants } from './show/grants.ts';
+import { TOKEN_COUNTS } from './show/token-count-store.ts';
+import { createTokenLedger, type TokenLedger } from './show/token-counts.ts';
+import { createVisibility } from './show/visibility.ts';
+import { skillNotFound } from './skill/errors.ts';
+import type { Skill } from './skill/skill.ts';
+import { hostSurroundings } from './sources/host-surroundings.ts';
+import { makeSources } from './sources/make-sources.ts';
+import type { SkillSource } from './sources/source.ts';
+import { createSkillFileCache, SKILL_FILES } from './sources/walk/skill-file-cache.ts';
+import { cacheFileOf, cacheFilesOf, cacheProblems, createCache, storeProblems } from './store/cache.ts';
+import { type CachePart, openCacheDatabase } from './store/cache-database.ts';
+import { keepOwnData } from './store/own-data.ts';
+
+export interface SkillRegistryOptions extends HookOptions {
+  /** Relative source paths start here. Default: the current directory. */
+  readonly root?: string;
+  /** Every key has a default (docs/configuration.md). The kernel and the command read config.yaml; the library does not. */
+  readonly config?: SkillRegistryConfigInput;
+  /**
+   * Where what can be made anew is kept. `disk`: in `<root>/data/skill_registry/cache.db`, or in the user's cache directory
+   * where `root` has no `data` or is not trusted, so that the next process starts warm. Default: `disk`.
+   */
+  readonly cache?: 'disk' | 'memory';
+  /**
+   * Whether what lies in `root` may act: its `cache.db` is read, and a change that a crash has left there is finished. Who opens a
+   * registry on a root has decided that; `false` leaves it data. Default: true.
+   */
+  readonly trust?: boolean;
+  /** What the gates of skills look for programs and variables in. Default: the environment of the process. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+}
+
+/** What a registry is made of. Each part can be read alone. */
+export interface Parts {
+  readonly root: string;
+  readonly config: SkillRegistryConfig;
+  readonly hooks: Hooks;
+  readonly catalog: Catalog;
+  /** Ids of sources that are taken. */
+  readonly sourceIds: Set<string>;
+  readonly makeSources: (sources: readonly SourceConfig[]) => readonly SkillSource[];
+  /** The bytes of SKILL.md. @throws as `SkillSource.readSkill`, SKILL_NOT_FOUND when its source has been taken away. */
+  readonly readSkill: (skill: Skill) => Buffer;
+  readonly grants: Grants;
+  /** What a model sees in a turn. */
+  readonly visible: (turn: TurnContext) => readonly Skill[];
+  readonly reading: Reading;
+  readonly tokens: TokenLedger;
+  readonly searcher: Searcher;
+  /** Absent without an endpoint. */
+  readonly meaning: Meaning | undefined;
+  readonly overlap: Overlap;
+  readonly changes: Changes;
+  /** Aborts when the registry is closed. */
+  readonly closing: AbortController;
+  /** What every part but watching knows now. */
+  problems(): readonly Problem[];
+  close(): Promise<void>;
+}
+
+/** Everything that is kept in cache.db. */
+const CACHE_PARTS: readonly CachePart[] = [CONFIGS, SKILL_FILES, TOKEN_COUNTS, SEARCH_INDEX, VECTORS];
+
+/** @param onProblem - Told when there may be a new problem. */
+export async function openParts(options: SkillRegistryOptions, onProblem: () => void): Promise<Parts> {
+  const root = resolve(options.root ?? '.');
+  const trusted = options.trust ?? true;
+  const dataDir = join(root, 'data', 'skill_registry');
+  const configFile = join(dataDir, 'config.yaml');
+  const ownData = keepOwnData(root);
+  const cacheFile = options.cache === 'memory' ? undefined : cacheFileOf(root, trusted);
+  const cache = createCache(cacheFile, CACHE_PARTS);
+  const { config, problems: configProblems } = await readConfigOnce(options.config ?? {}, configFile, cache);
+  const hooks = createHooks(options, root, onProblem);
+  const skillFiles = createSkillFileCache(cache);
+  const sourceIds = new Set<string>();
+  const sourceOptions = {
+    ...{ root, configFile, validation: config.validation, taken: sourceIds },
+    cache: cacheFile === undefined ? undefined : skillFiles,
+  };
+  const makeAll = (sources: readonly SourceConfig[]): readonly SkillSource[] => makeSources(sources, sourceOptions);
+  const catalog = createCatalog(makeAll(config.sources), {
+    limits: config.limits,
+    collision: config.collision,
+    callHook: hooks.call,
+    beforeScan: ownData.renew,
+    ...(config.gates.check ? { gates: () => hostSurroundings(options.environment, config.gates.settings) } : {}),
+  });
+  const bytes = bytesOf(catalog, config);
+  const grants = createGrants();
+  const visible = createVisibility(() => catalog.snapshot(), grants);
+  const tokens = createTokenLedger(config.limits.skill_tokens, bytes.readSkill, cache);
+  const search = await openSearch({ cacheFile, config, configFile, hooks, onProblem, ...bytes, catalog, visible });
+  const closing = new AbortController();
+  const changes = createChanges(
+    {
+      ...{ root, caches: cacheFilesOf(root), limits: config.limits, writes: config.writes },
+      snapshot: () => catalog.snapshot(),
+      sources: () => catalog.sources(),
+      granted: (turn) => grants.of(turn),
+      refresh: async () => (closing.signal.aborted ? undefined : catalog.refresh().catch(() => undefined)),
+      retrievalEffect: search.overlap.retrievalEffect,
+    },
+    { dataDir, onStep: hooks.onWriteStep, mayRecover: trusted },
+  );
+  return {
+    ...{ root, config, hooks, catalog, sourceIds, makeSources: makeAll, grants, visible, tokens, changes, closing },
+    ...{ readSkill: bytes.readSkill, reading: createReading(catalog, grants, config.limits, hooks.onSkillLoaded) },
+    ...search,
+    problems: () => [
+      ...configProblems,
+      ...catalog.snapshot().problems,
+      ...tokens.problems(catalog.snapshot()),
+      ...changes.problems(),
+      ...storeProblems(root),
+      ...cacheProblems(cacheFile, cache),
+      ...(search.meaning?.problems() ?? []),
+      ...hooks.problems(),
+    ],
+    async close() {
+      closing.abort();
+      await changes.close();
+      search.searcher.close();
+      search.meaning?.close();
+      skillFiles.flush();
+      tokens.flush();
+      cache.close();
+      ownData.release();
+    },
+  };
+}
+
+// --- internal ---
+
+interface Bytes {
+  readonly readSkill: (skill: Skill) => Buffer;
+  readonly readFile: (skill: Skill, path: string, maxBytes: number) => Buffer;
+}
+
+function bytesOf(catalog: Catalog, config: SkillRegistryConfig): Bytes {
+  const sourceOf = (skill: Skill): SkillSource => {
+    const source = catalog.sources().find(({ id }) => id === skill.source);
+    if (source) return source;
+    throw skillNotFound(skill.id, []);
+  };
+  return {
+    readSkill: (skill) => sourceOf(skill).readSkill(skill, config.limits.file_bytes),
+    readFile: (skill, path, maxBytes) => sourceOf(skill).readResource(skill, path, maxBytes),
+  };
+}
+
+interface SearchSurroundings extends Bytes, Pick<Parts, 'catalog' | 'config' | 'hooks' | 'visible'> {
+  readonly cacheFile: string | undefined;
+  readonly configFile: string;
+  readonly onProblem: () => void;
+}
+
+async function openSearch(given: SearchSurroundings): Promise<Pick<Parts, 'searcher' | 'meaning' | 'overlap'>> {
+  const { cacheFile, catalog, config, configFile, hooks, onProblem, readFile, readSkill, visible } = given;
+  const database = () => openCacheDatabase(cacheFile ?? ':memory:', CACHE_PARTS);
+  const searcher = createSearcher({ database, readSkill, pace: createPace });
+  const meaning =
+    config.embeddings.base_url === ''
+      ? undefined
+      : (await import('./search/meaning/open-meaning.ts')).openMeaning({
+          ...{ config: config.embeddings, configFile, database, readSkill, onProblems: onProblem },
+          ...{ getSecret: hooks.getSecret, onProgress: hooks.onProgress },
+        });
+  const overlap = createOverlap({ snapshot: () => catalog.snapshot(), visible, searcher, readFile });
+  return { searcher, meaning, overlap };
+}

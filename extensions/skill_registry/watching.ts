@@ -1,0 +1,59 @@
+import type { Problem } from 'skill-registry/kernel';
+import { whyNoSqlite } from '../../lib/sqlite/index.ts';
+import { watchCatalog } from './catalog/watch.ts';
+import type { Parts } from './parts.ts';
+
+/** What keeps the catalog, and all that is made of it, fresh. */
+export interface Watching {
+  watch(signal: AbortSignal): Promise<void>;
+  watching(): 'events' | 'poll' | 'off';
+  /** WATCH_FAILED. */
+  problems(): readonly Problem[];
+}
+
+type Watched = Pick<
+  Parts,
+  'catalog' | 'changes' | 'closing' | 'config' | 'meaning' | 'root' | 'searcher' | 'tokens' | 'visible'
+>;
+
+/** @param onProblem - Told when there may be a new one. */
+export function createWatching(parts: Watched, onProblem: () => void): Watching {
+  const { catalog, changes, closing, config, meaning, root, searcher, tokens, visible } = parts;
+  const problems = new Map<string, Problem>();
+  let mode: 'events' | 'poll' | 'off' = 'off';
+  const note = (reason: string): void => {
+    const message = `Changes to skills may be seen late: ${reason}.`;
+    problems.set(message, { code: 'WATCH_FAILED', severity: 'warning', file: root, message });
+    onProblem();
+  };
+  const onError = (error: unknown): void => note(String(error));
+  const onMode = (now: 'events' | 'poll', problem?: string): void => {
+    mode = now;
+    if (problem) note(problem);
+  };
+  /** Nobody waits for it. */
+  const catchUp = (signal: AbortSignal): void => {
+    tokens.countInBackground(catalog.snapshot(), signal, onProblem).catch(onError);
+    searcher.prepare(visible({})).catch(onError);
+    meaning?.keepEmbedded(catalog.snapshot().skills, signal).catch(onError);
+  };
+  const keepHistory = async (signal: AbortSignal): Promise<void> => {
+    if (config.watch.mode === 'off' || whyNoSqlite() !== undefined) return;
+    await changes.keep(signal, (listener) => catalog.onChange(listener), onProblem);
+  };
+  return {
+    async watch(signal) {
+      const ended = AbortSignal.any([signal, closing.signal]);
+      const unsubscribe = catalog.onChange(() => catchUp(ended));
+      catchUp(ended);
+      const kept = keepHistory(ended);
+      const scanDepth = config.limits.scan_depth;
+      await watchCatalog({ catalog, watch: config.watch, scanDepth, onMode, onError }, ended);
+      await kept;
+      unsubscribe();
+      mode = 'off';
+    },
+    watching: () => mode,
+    problems: () => [...problems.values()],
+  };
+}
