@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import type { Problem } from 'skill-registry/kernel';
 import { whyNoSqlite } from '../../lib/sqlite/index.ts';
 import { isAtRest } from './history/history-database.ts';
-import type { Proposal } from './history/types.ts';
 import type { ChangeOptions, ChangeSource, OpenChanges } from './open-changes.ts';
+import type { Proposal } from './propose/types.ts';
 import { registryClosed } from './skill/errors.ts';
 
 /** As `OpenChanges`; opened when somebody needs them, because most processes only read skills. */

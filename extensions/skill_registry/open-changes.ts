@@ -5,13 +5,14 @@ import { noteApproved } from './decide/decide.ts';
 import { createProposals } from './decide/proposals.ts';
 import type { ChangeContext } from './history/change-context.ts';
 import { createHistory } from './history/history.ts';
-import { historyError } from './history/history-error.ts';
+import { historyError } from './history/history-database.ts';
 import { createManagement } from './history/manage.ts';
 import { placeOfKey } from './history/places.ts';
 import { createRecorder, type Recorder } from './history/recorder.ts';
-import type { History, Management, Proposals } from './history/types.ts';
+import type { History, Management } from './history/types.ts';
 import { createWriter, type Writer, type WriterOptions } from './history/writer.ts';
 import { flushDueFiles } from './propose/proposal-files.ts';
+import type { Proposals } from './propose/types.ts';
 
 /** Everything that is kept of skills beside what they are now, and the one way to change them. */
 export interface OpenChanges {

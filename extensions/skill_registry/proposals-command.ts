@@ -1,7 +1,7 @@
 import type { Command, CommandResult } from 'skill-registry/kernel';
 import type { SkillRegistry } from './api.ts';
-import type { Proposal } from './history/types.ts';
 import { describeProposal, describeProposals, describeStats } from './propose/describe.ts';
+import type { Proposal } from './propose/types.ts';
 
 const USAGE = '/proposals [show <id> | approve <id> [note] | reject <id> <reason> | stats]';
 

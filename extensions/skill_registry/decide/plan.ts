@@ -1,17 +1,17 @@
 import { isCodedError } from 'skill-registry/kernel';
 import { applyDiff, mergeTexts } from '../../../lib/diff/index.ts';
-import { digestOf, getBlob } from '../history/blobs.ts';
 import type { ChangeContext } from '../history/change-context.ts';
 import { rowRefused } from '../history/errors.ts';
 import { archiveFolder, checkedPath } from '../history/journal.ts';
 import { bytesAt, checkSize, checkValid, isThere } from '../history/place-files.ts';
-import { folderOf, type Place } from '../history/places.ts';
-import { readFolderTree, treeDigest } from '../history/skill-tree.ts';
+import { folderOf, keyOf, type Place, placeOfKey, placeOfSkill } from '../history/places.ts';
+import { getBlob } from '../history/revisions.ts';
+import { digestOf, readFolderTree, treeDigest } from '../history/skill-tree.ts';
 import type { Actor, Revision } from '../history/types.ts';
 import type { Draft, Writer } from '../history/writer.ts';
 import type { ProposalRow } from '../propose/proposal-store.ts';
 import { diffOf } from '../propose/propose.ts';
-import { placeOfRow } from '../propose/row-place.ts';
+import { skillNotFound } from '../skill/errors.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
 
 /** What approving a proposal would do to the skill as it is now. */
@@ -69,6 +69,23 @@ export function applyPlan(
   return writer.apply(draft);
 }
 
+/**
+ * Where a proposal is to be applied now: in the folder it was made for, whoever has the id today.
+ *
+ * @throws SKILL_NOT_FOUND when the skill has gone, SOURCE_NOT_WRITABLE.
+ */
+export function placeOfRow(
+  context: ChangeContext,
+  row: Pick<ProposalRow, 'kind' | 'skill_id' | 'place' | 'source'>,
+): Place {
+  if (row.kind === 'create') return placeOfNew(context, row);
+  const there = [...context.snapshot().byQualifiedId.values()].filter((one) => keyOf(one, context.root) === row.place);
+  // Two sources may have the same folder, and one of them may not be written.
+  const skill = there.find(({ source }) => source === row.source) ?? there[0];
+  if (!skill) throw skillNotFound(row.skill_id, []);
+  return placeOfSkill(skill, context.sources(), context.root);
+}
+
 // --- internal ---
 
 function placeIfThere(context: ChangeContext, row: ProposalRow): Place | undefined {
@@ -121,4 +138,13 @@ const MAX_CONFLICT = 20_000;
 function stale(reason: string, conflict = ''): Plan {
   const cut = conflict.length > MAX_CONFLICT ? `${conflict.slice(0, MAX_CONFLICT)}\n... (cut)` : conflict;
   return { stale: reason, conflict: cut };
+}
+
+type NewRow = Pick<ProposalRow, 'skill_id' | 'place' | 'source'>;
+
+function placeOfNew(context: ChangeContext, { skill_id: skillId, place: key, source: id }: NewRow): Place {
+  const place = placeOfKey(skillId, key, { sources: context.sources(), root: context.root }, id);
+  // A new skill is made directly below its source, under its id.
+  if (place.below === skillId) return place;
+  throw rowRefused(`a proposal to make ${JSON.stringify(skillId)} in ${JSON.stringify(key)}`);
 }

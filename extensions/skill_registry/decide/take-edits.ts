@@ -2,10 +2,11 @@ import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { describeError } from 'skill-registry/kernel';
 import { applyDiff } from '../../../lib/diff/index.ts';
-import { digestOf, getBlob, putBlob } from '../history/blobs.ts';
 import type { ChangeContext } from '../history/change-context.ts';
 import { proposalNotFound } from '../history/errors.ts';
 import { bytesAt, checkSize, checkValid } from '../history/place-files.ts';
+import { getBlob, putBlob } from '../history/revisions.ts';
+import { digestOf } from '../history/skill-tree.ts';
 import type { Passing, Writer } from '../history/writer.ts';
 import { type ProposalEdit, readProposalFile } from '../propose/proposal-file.ts';
 import { documentOf, isEdited, proposalPath, readProposalText } from '../propose/proposal-files.ts';
@@ -19,8 +20,8 @@ import {
   updateProposal,
 } from '../propose/proposal-store.ts';
 import { checksOf } from '../propose/propose.ts';
-import { placeOfRow } from '../propose/row-place.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
+import { placeOfRow } from './plan.ts';
 
 /** A proposal after what people have written into its file. */
 export interface Taken {

@@ -5,8 +5,7 @@ import { isCodedError } from 'skill-registry/kernel';
 import { registryClosed } from '../skill/errors.ts';
 import { fileIdentity, type SqliteDatabase } from '../store/open-database.ts';
 import { historyRefused } from './errors.ts';
-import { openHistoryDatabase } from './history-database.ts';
-import { assertSound, historyError, sqliteRefusal } from './history-error.ts';
+import { assertSound, historyError, openHistoryDatabase, sqliteRefusal } from './history-database.ts';
 
 /** `history.db` as one process has it open, whoever removes or replaces it meanwhile. */
 export interface HistoryFile {

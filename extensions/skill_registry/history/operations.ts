@@ -15,7 +15,6 @@ import {
 } from '../../../lib/files/index.ts';
 import { TEMPORARY } from '../sources/walk/find-skill-files.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
-import { digestOf, getBlob } from './blobs.ts';
 import { changeUnfinished, type Unfinished } from './errors.ts';
 import {
   type Begun,
@@ -30,8 +29,8 @@ import {
   writeEntry,
 } from './journal.ts';
 import { folderOf, type Place, pathIn } from './places.ts';
-import { addRevision } from './revisions.ts';
-import { readFolderTree } from './skill-tree.ts';
+import { addRevision, getBlob } from './revisions.ts';
+import { digestOf, readFolderTree } from './skill-tree.ts';
 import type { Revision } from './types.ts';
 
 /** Moments of an operation between which a process may die. */

@@ -4,7 +4,7 @@ import { createPace } from '../../../lib/breaks/index.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { ChangeContext } from './change-context.ts';
 import { keyOf } from './places.ts';
-import { addRevision, lastRevision } from './revisions.ts';
+import { recordPresent } from './revisions.ts';
 import { readSkillTree, recordedFiles } from './skill-tree.ts';
 
 /** Puts into the history what skills have become by other hands than ours. */
@@ -30,15 +30,13 @@ export function createRecorder(context: ChangeContext): Recorder {
   const recordIn = (skill: Skill): void => {
     const source = context.sources().find(({ id }) => id === skill.source);
     if (!source) return;
-    const place = keyOf(skill, context.root);
+    const key = keyOf(skill, context.root);
     const stamp = stampOf(skill);
     const tree = readSkillTree(skill, source, context.limits.file_bytes);
     // Gone since the snapshot: what it was is known already.
     if (tree.files.length === 0) return;
-    const database = writer.database();
-    const kind = lastRevision(database, place) ? 'edited' : 'seen';
-    database.transaction(() => addRevision(database, place, skill.id, tree, { kind, by: 'unknown', at: writer.now() }));
-    recorded.set(place, stamp);
+    recordPresent(writer.database(), { key, skillId: skill.id }, tree, writer.now());
+    recorded.set(key, stamp);
   };
 
   return {

@@ -1,8 +1,9 @@
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { isPrivatePath } from '../../../lib/files/index.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
-import { getBlob, putBlob } from './blobs.ts';
-import { revisionNotFound } from './errors.ts';
-import { type SkillTree, treeDigest } from './skill-tree.ts';
+import { revisionNotFound, rowRefused } from './errors.ts';
+import type { Place } from './places.ts';
+import { digestOf, type SkillTree, treeDigest } from './skill-tree.ts';
 import type { Revision, RevisionFile } from './types.ts';
 
 /** What a new revision says of itself. */
@@ -15,6 +16,17 @@ export interface RevisionNote {
   readonly target?: number | undefined;
   /** ISO 8601, UTC. */
   readonly at: string;
+}
+
+/** Puts what a skill is now into the history, whoever made it what it is. Nothing when that is its last revision. */
+export function recordPresent(
+  database: SqliteDatabase,
+  { key, skillId }: Pick<Place, 'key' | 'skillId'>,
+  tree: SkillTree,
+  at: string,
+): void {
+  const kind = lastRevision(database, key) ? 'edited' : 'seen';
+  database.transaction(() => addRevision(database, key, skillId, tree, { kind, by: 'unknown', at }));
 }
 
 /**
@@ -81,6 +93,27 @@ export function bytesOf(database: SqliteDatabase, file: RevisionFile): Buffer | 
   return file.kept ? getBlob(database, file.digest) : undefined;
 }
 
+/** Keeps a content once. @returns its digest. */
+export function putBlob(database: SqliteDatabase, bytes: Buffer): string {
+  const digest = digestOf(bytes);
+  const known = database.prepare('SELECT 1 FROM blob WHERE digest = ?').get(digest);
+  if (known) return digest;
+  const deflated = deflateRawSync(bytes, { level: 4 });
+  const shorter = deflated.length < bytes.length;
+  database
+    .prepare('INSERT INTO blob (digest, size, deflated, bytes) VALUES (?, ?, ?, ?)')
+    .run(digest, bytes.length, shorter ? 1 : 0, shorter ? deflated : bytes);
+  return digest;
+}
+
+/** @throws HISTORY_ROW_REFUSED when there is none, or another one: a digest in the database always has its content. */
+export function getBlob(database: SqliteDatabase, digest: string): Buffer {
+  const row = database.prepare<BlobRow>('SELECT deflated, size, bytes FROM blob WHERE digest = ?').get(digest);
+  const bytes = row && contentOf(row);
+  if (bytes && digestOf(bytes) === digest) return bytes;
+  throw rowRefused(`${bytes ? 'another' : 'no'} content for ${JSON.stringify(String(digest).slice(0, 80))}`);
+}
+
 // --- internal ---
 
 interface RevisionRow {
@@ -99,4 +132,20 @@ function revisionOf({ number, digest, skill_id, kind, at, by, reason, proposal, 
   // An older version kept everything: it is neither shown nor brought back.
   const files = (JSON.parse(tree) as RevisionFile[]).filter(({ path }) => !isPrivatePath(path));
   return { number, digest, skill_id, kind, at, by, reason, proposal, files };
+}
+
+/** Undefined for bytes that cannot be inflated to as many as are said. */
+function contentOf({ deflated, size, bytes }: BlobRow): Buffer | undefined {
+  try {
+    if (deflated) return inflateRawSync(bytes, { maxOutputLength: Math.max(1, size) });
+    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  } catch {
+    return undefined;
+  }
+}
+
+interface BlobRow {
+  readonly deflated: number;
+  readonly size: number;
+  readonly bytes: Uint8Array;
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { lstatSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { isCodedError } from 'skill-registry/kernel';
@@ -5,7 +6,7 @@ import { listContained, readContained } from '../../../lib/files/index.ts';
 import type { ResourceInfo, Skill } from '../skill/skill.ts';
 import type { SkillSource } from '../sources/source.ts';
 import { TEMPORARY } from '../sources/walk/find-skill-files.ts';
-import { digestOf } from './blobs.ts';
+
 import type { RevisionFile } from './types.ts';
 
 /** The files of a skill at one moment, by path, with the bytes of those that are kept. */
@@ -94,6 +95,11 @@ export function readSkillTree(skill: Skill, source: SkillSource, maxBytes: numbe
 /** Over paths and contents, not modes: who may run a file is no change of what it says. */
 export function treeDigest(files: readonly RevisionFile[]): string {
   return digestOf(JSON.stringify(files.map(({ path, digest }) => [path, digest])));
+}
+
+/** `sha256:<64 hex>` */
+export function digestOf(bytes: Uint8Array | string): string {
+  return `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
 }
 
 // --- internal ---

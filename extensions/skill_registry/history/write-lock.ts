@@ -4,7 +4,7 @@ import { privateFile } from '../../../lib/files/index.ts';
 import { openSqlite } from '../../../lib/sqlite/index.ts';
 import { fileIdentity, type SqliteDatabase, storeFolder } from '../store/open-database.ts';
 import { historyBusy } from './errors.ts';
-import { historyError, sqliteRefusal } from './history-error.ts';
+import { historyError, sqliteRefusal } from './history-database.ts';
 
 /**
  * One writer at a time, over all processes that share a data folder. It is a lock of the operating system (of SQLite, on a file

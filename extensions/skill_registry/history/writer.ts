@@ -4,15 +4,13 @@ import { join } from 'node:path';
 import { isCodedError, type Problem } from 'skill-registry/kernel';
 import { futureRealPath, isInside, readContained } from '../../../lib/files/index.ts';
 import { type SqliteDatabase, storeFolder } from '../store/open-database.ts';
-import { putBlob } from './blobs.ts';
 import { changeUnfinished, codeDenied, type Unfinished } from './errors.ts';
-import { hasUnfinished } from './history-database.ts';
-import { historyError } from './history-error.ts';
+import { hasUnfinished, historyError } from './history-database.ts';
 import { createHistoryFile } from './history-file.ts';
 import { entriesOf, type FileChange, type Operation, type PlaceFinder, subjectOf } from './journal.ts';
 import { type OperationStep, recoverOperations, runOperation } from './operations.ts';
 import { folderOf, type Place, pathIn } from './places.ts';
-import { addRevision, lastRevision } from './revisions.ts';
+import { putBlob, recordPresent } from './revisions.ts';
 import { readFolderTree, type SkillTree } from './skill-tree.ts';
 import type { Revision, RevisionFile } from './types.ts';
 import { createWriteLock } from './write-lock.ts';
@@ -87,7 +85,7 @@ export interface Writer {
   /** @throws CHANGE_UNFINISHED when an earlier change of the skill is still to be undone. Inside `exclusively`. */
   assertSettled(key: string): void;
   /** Puts what a skill is now into the history, inside `exclusively`. */
-  note(place: Place): void;
+  record(place: Place): void;
   /** Changes a skill, inside `exclusively`. @throws as `runOperation` and `assertSettled`. */
   apply(draft: Draft): Revision;
   /** What an error of the database means to whoever asked. */
@@ -168,14 +166,14 @@ export function createWriter(options: WriterOptions): Writer {
       const found = unfinished.find((one) => one.key === key && one.state !== 'settle' && !isRefused(one));
       if (found) throw changeUnfinished(found);
     },
-    note: (place) => void recordBefore(history.reading(), place, maxBytes, writer.now()),
+    record: (place) => void recordPlace(history.reading(), place, maxBytes, writer.now()),
     apply(draft) {
       writer.assertSettled(draft.place.key);
       assertNoCodeOfAgents(draft, options.codeFolder);
       const database = history.reading();
       const { changes, ...rest } = draft;
       const at = writer.now();
-      const before = recordBefore(database, draft.place, maxBytes, at);
+      const before = recordPlace(database, draft.place, maxBytes, at);
       const operation: Operation = {
         ...rest,
         id: randomBytes(6).toString('hex'),
@@ -214,7 +212,7 @@ function assertNoCodeOfAgents({ place, changes, by }: Draft, codeFolder: string)
 }
 
 /** What is about to change is in the history first, whoever made it what it is. */
-function recordBefore(database: SqliteDatabase, place: Place, maxBytes: number, at: string): Revision['files'] {
+function recordPlace(database: SqliteDatabase, place: Place, maxBytes: number, at: string): Revision['files'] {
   let tree: SkillTree;
   try {
     tree = readFolderTree(folderOf(place), maxBytes);
@@ -222,8 +220,7 @@ function recordBefore(database: SqliteDatabase, place: Place, maxBytes: number, 
     if (isCodedError(error, 'RESOURCE_NOT_FOUND')) return [];
     throw error;
   }
-  const kind = lastRevision(database, place.key) ? 'edited' : 'seen';
-  database.transaction(() => addRevision(database, place.key, place.skillId, tree, { kind, by: 'unknown', at }));
+  recordPresent(database, place, tree, at);
   return tree.files;
 }
 

@@ -1,5 +1,6 @@
 import { formatTable, printable } from '../../../lib/text/index.ts';
-import type { Proposal, ProposalFigures, ProposalStats, Revision } from '../history/types.ts';
+import type { Revision } from '../history/types.ts';
+import type { Proposal, ProposalFigures, ProposalStats } from './types.ts';
 
 /** Proposals as a table for people; control characters are shown. @param width - Columns of the terminal. */
 export function describeProposals(proposals: readonly Proposal[], width?: number): string {

@@ -1,8 +1,8 @@
 import { CodedError } from 'skill-registry/kernel';
 import { proposalAmbiguous, proposalNotFound } from '../history/errors.ts';
-import type { Proposal, ProposalState, Recommendation } from '../history/types.ts';
 import type { Check } from '../inspect/findings.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
+import type { Proposal, ProposalState, Recommendation } from './types.ts';
 
 /** A proposal as the history has it. Contents are digests of blobs. */
 export interface ProposalRow {

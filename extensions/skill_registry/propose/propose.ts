@@ -1,19 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import { describeError, isCodedError, type TurnContext } from 'skill-registry/kernel';
 import { adoptLineEndings, applyDiff, unifiedDiff } from '../../../lib/diff/index.ts';
-import { digestOf, putBlob } from '../history/blobs.ts';
 import { type ChangeContext, findPlace, newPlace } from '../history/change-context.ts';
 import { diffFailed, noChange, proposalDuplicate, writeDenied } from '../history/errors.ts';
 import { assertRemovable, bytesAt, checkSize, checkValid, filePath, textOf } from '../history/place-files.ts';
 import { folderOf, type Place } from '../history/places.ts';
-import { readFolderTree, recordedFiles, treeDigest } from '../history/skill-tree.ts';
-import type { ProposalInput } from '../history/types.ts';
+import { putBlob } from '../history/revisions.ts';
+import { digestOf, readFolderTree, recordedFiles, treeDigest } from '../history/skill-tree.ts';
 import { runChecks } from '../inspect/checks.ts';
 import type { Check } from '../inspect/findings.ts';
 import type { RetrievalChange } from '../search/search-types.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import { textProblems } from '../validate/text-problems.ts';
 import { addEvent, insertProposal, type NewProposal, openDuplicate } from './proposal-store.ts';
+import type { ProposalInput } from './types.ts';
 
 const MAX_JUSTIFICATION = 10_000;
 const MAX_EVIDENCE = 20_000;
@@ -65,7 +65,7 @@ export async function submit(
       // Somebody may have changed it while the checks ran.
       if (baseOf(context, request) !== request.base) return false;
       const { before, after } = request;
-      writer.note(request.place);
+      writer.record(request.place);
       if (before) putBlob(database, before);
       const whole: NewProposal = { ...row, proposed: after === null ? null : digestOf(after) };
       const twin = openDuplicate(database, whole);

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import type { ToolCall, TurnContext } from 'skill-registry/kernel';
 import { writeDenied } from '../history/errors.ts';
-import type { ProposalReceipt } from '../history/types.ts';
+import type { ProposalReceipt } from '../propose/types.ts';
 import type { SkillsForTools } from './skills-for-tools.ts';
 
 /** A change an agent wants, whatever `writes` makes of it. */

@@ -1,7 +1,8 @@
 import type { TurnContext } from 'skill-registry/kernel';
 import type { Snapshot } from '../catalog/snapshot.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
-import type { Management, Proposals } from '../history/types.ts';
+import type { Management } from '../history/types.ts';
+import type { Proposals } from '../propose/types.ts';
 import type { Reading } from '../read/reading.ts';
 import type { ListQuery, SkillList } from '../search/list-skills.ts';
 

@@ -13,7 +13,7 @@ import {
 import { dirname, join } from 'node:path';
 import { createSkillRegistry, type SkillRegistry } from 'skill-registry';
 import { expect, it, onTestFinished } from 'vitest';
-import { digestOf } from '../../../extensions/skill_registry/history/blobs.ts';
+import { digestOf } from '../../../extensions/skill_registry/history/skill-tree.ts';
 import { openSqlite } from '../../../lib/sqlite/index.ts';
 import { ADA, LONGER, TEA, teaRegistry } from '../../helpers/tea.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';

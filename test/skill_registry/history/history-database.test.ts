@@ -5,11 +5,12 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import {
+  assertSound,
   backupOf,
+  historyError,
   isAtRest,
   openHistoryDatabase,
 } from '../../../extensions/skill_registry/history/history-database.ts';
-import { assertSound, historyError } from '../../../extensions/skill_registry/history/history-error.ts';
 import { openSqlite } from '../../../lib/sqlite/index.ts';
 import { TEA } from '../../helpers/tea.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
