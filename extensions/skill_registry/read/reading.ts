@@ -208,6 +208,7 @@ function find(
 
 /** The id under which the caller gets this very skill again: the bare one, unless that is another skill's. */
 function idOf(skill: Skill, catalog: Catalog, grants: Grants, request: LoadRequest): string {
+  if (request.skillId === skill.id) return skill.id;
   return find(catalog, grants, { ...request, skillId: skill.id }).skill === skill ? skill.id : skill.qualifiedId;
 }
 
