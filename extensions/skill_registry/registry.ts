@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 import type { Problem, TurnContext } from 'skill-registry/kernel';
-import { createPace } from '../../lib/breaks/index.ts';
+import { createBreaks } from '../../lib/breaks/index.ts';
 import { futureRealPath } from '../../lib/files/index.ts';
 import { whyNoSqlite } from '../../lib/sqlite/index.ts';
 import { countTokens } from '../../lib/text/index.ts';
@@ -108,7 +108,7 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
   const searcher = createSearcher({
     database: openIndex,
     readSkill,
-    pace: createPace,
+    createBreaks,
   });
   const meaning =
     config.embeddings.base_url === ''

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { createPace } from '../../../lib/breaks/index.ts';
+import { createBreaks } from '../../../lib/breaks/index.ts';
 import type { Skill } from '../skill/skill.ts';
 import { keyOf } from './places.ts';
 import { addRevision, lastRevision } from './revisions.ts';
@@ -44,7 +44,7 @@ export function createRecorder(shelf: Shelf, writer: Writer): Recorder {
   return {
     record: recordIn,
     async recordAll(signal) {
-      const pace = createPace();
+      const takeBreak = createBreaks();
       const due: Skill[] = [];
       const writeDue = (): boolean => {
         const slice = due.splice(0);
@@ -56,7 +56,7 @@ export function createRecorder(shelf: Shelf, writer: Writer): Recorder {
         return written === true;
       };
       for (const skill of shelf.snapshot().byQualifiedId.values()) {
-        await pace();
+        await takeBreak();
         if (signal.aborted) return;
         if (recorded.get(keyOf(skill, shelf.root)) !== stampOf(skill)) due.push(skill);
         if (due.length >= SLICE && !writeDue()) return;
