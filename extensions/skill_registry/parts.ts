@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 import type { Problem, TurnContext } from 'skill-registry/kernel';
-import { createPace } from '../../lib/breaks/index.ts';
+import { createBreaks } from '../../lib/breaks/index.ts';
 import { SEARCH_INDEX } from '../../lib/text-index/index.ts';
 import { type Catalog, createCatalog } from './catalog/catalog.ts';
 import { type Changes, createChanges } from './changes.ts';
@@ -173,7 +173,7 @@ interface SearchSurroundings extends Bytes, Pick<Parts, 'catalog' | 'config' | '
 async function openSearch(given: SearchSurroundings): Promise<Pick<Parts, 'searcher' | 'meaning' | 'overlap'>> {
   const { cacheFile, catalog, config, configFile, hooks, onProblem, readFile, readSkill, visible } = given;
   const database = () => openCacheDatabase(cacheFile ?? ':memory:', CACHE_PARTS);
-  const searcher = createSearcher({ database, readSkill, pace: createPace });
+  const searcher = createSearcher({ database, readSkill, createBreaks });
   const meaning =
     config.embeddings.base_url === ''
       ? undefined

@@ -1,4 +1,4 @@
 export { applyDiff } from './apply-diff.ts';
-export { adoptLineEndings } from './line-text.ts';
-export { mergeTexts } from './merge-text.ts';
-export { unifiedDiff } from './unified-diff.ts';
+export { adoptLineEndings } from './lines.ts';
+export { mergeTexts } from './merge-texts.ts';
+export { unifiedDiff } from './write-diff.ts';

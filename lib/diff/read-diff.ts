@@ -1,7 +1,5 @@
-import { isNoFile, sortNames } from './file-names.ts';
 import { type Hunk, isChange, LINE_ENDS } from './hunk.ts';
-import type { LineEnd } from './line-text.ts';
-import { quoteLine } from './quote-line.ts';
+import { type LineEnd, quoteLine } from './lines.ts';
 import { type Draft, readByCounts, readBySigns } from './read-hunks.ts';
 
 /** A diff for one file. */
@@ -96,4 +94,71 @@ function whyNoDiff(rows: readonly string[], { hunks }: Draft): string {
     return `The diff has headers, but no line that is removed or added. ${WANTED}`;
   }
   return `This is not a diff; it begins with ${quoteLine(first)}. ${WANTED} A whole new text is proposed as content instead.`;
+}
+
+/** What a diff says about the file it is for. */
+interface NamedFiles {
+  /** Names that are not the file's own. */
+  readonly others: readonly string[];
+  /** One of the names is the file's own. */
+  readonly namesIt: boolean;
+}
+
+const NO_FILE = '/dev/null';
+/** What some write where a name belongs. */
+const PLACEHOLDER =
+  /^(?:[ab]\/)?(?:a|b|original|modified|old|new|before|after|current|proposed|updated|previous|file)(?:[ _-]?file)?$/i;
+const PREFIX = /^(?:[abciow]|old|new)\//;
+
+/**
+ * Sorts the names of a diff, as its headers have them, into the file's own and others.
+ *
+ * @param skillId - Of the skill; a path that ends with its folder and `path` is the file's own, too.
+ */
+function sortNames(names: readonly string[], path: string, skillId?: string): NamedFiles {
+  const isOwn = (name: string): boolean => {
+    if (name === path) return true;
+    return skillId !== undefined && `/${name}`.endsWith(`/${skillId}/${path}`);
+  };
+  const others = new Set<string>();
+  let namesIt = false;
+  for (const name of new Set(names)) {
+    const readings = readName(name);
+    if (readings.some(isOwn)) namesIt = true;
+    else if (!readings.includes(NO_FILE) && !readings.some((one) => PLACEHOLDER.test(one))) {
+      others.add((readings.at(-1) ?? name).replace(PREFIX, ''));
+    }
+  }
+  return { others: [...others], namesIt };
+}
+
+function isNoFile(name: string): boolean {
+  return readName(name).includes(NO_FILE);
+}
+
+/** No name of ours is longer, and patterns need not be tried on what is none. */
+const MAX_NAME = 1024;
+
+/** Every way to read a name, the plainest last: with prefix `a/`, time stamp or remark in parentheses, and without. */
+function readName(written: string): readonly string[] {
+  const name = written.slice(0, MAX_NAME);
+  const readings = [name, (name.split('\t', 1)[0] as string).trim()];
+  readings.push(unquote(readings.at(-1) as string));
+  readings.push((readings.at(-1) as string).replace(/ \d{4}-\d\d-\d\d[\d:. +-]*$/, '').trimEnd());
+  readings.push((readings.at(-1) as string).replace(/ \([^()]*\)$/, '').trimEnd());
+  return readings.flatMap((one) => {
+    const here = one.replace(/^\.\//, '');
+    return [one, here.replace(PREFIX, '').replace(/^\.\//, ''), here];
+  });
+}
+
+function unquote(name: string): string {
+  const [, tick] = /^`([^`]+)`$/.exec(name) ?? [];
+  if (tick !== undefined) return tick;
+  if (!/^".*"$/.test(name)) return name;
+  try {
+    return String(JSON.parse(name));
+  } catch {
+    return name.slice(1, -1);
+  }
 }

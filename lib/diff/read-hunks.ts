@@ -1,5 +1,4 @@
-import { type Hunk, type HunkLine, newSide, oldSide } from './hunk.ts';
-import { type HunkHeader, readHunkBody, readHunkHeader } from './hunk-lines.ts';
+import { type Hunk, type HunkHeader, type HunkLine, newSide, oldSide, readHunkBody, readHunkHeader } from './hunk.ts';
 
 /** What the rows of a diff say, before it is asked whether that makes sense. */
 export interface Draft {
@@ -32,7 +31,7 @@ export function readByCounts(rows: readonly string[]): Draft | undefined {
     const header = readHunkHeader(row);
     const end = header.counts && endByCounts(rows, at + 1, header.counts);
     if (end === undefined) return undefined;
-    draft.hunks.push({ ...place(header), lines: readHunkBody(rows.slice(at + 1, end), true).lines });
+    draft.hunks.push({ ...statedBy(header), lines: readHunkBody(rows.slice(at + 1, end), true).lines });
     at = end;
   }
   return draft.hunks.length > 0 || draft.bom ? draft : undefined;
@@ -61,7 +60,7 @@ export function readBySigns(rows: readonly string[]): Draft {
       const miscounted = isMiscounted(header, body.lines) ? { miscounted: true } : {};
       const atEnd = rows[end] === '*** End of File' ? { atEnd: true } : {};
       draft.hunks.push({
-        ...place({ ...header, ...(heading === undefined ? {} : { heading }) }),
+        ...statedBy({ ...header, ...(heading === undefined ? {} : { heading }) }),
         ...body,
         ...miscounted,
         ...atEnd,
@@ -98,7 +97,7 @@ function emptyDraft(): Draft {
   return { hunks: [], oldNames: [], newNames: [], refusals: [], creates: false };
 }
 
-function place({ oldStart, heading }: HunkHeader): Pick<Hunk, 'oldStart' | 'heading'> {
+function statedBy({ oldStart, heading }: HunkHeader): Pick<Hunk, 'oldStart' | 'heading'> {
   return { ...(oldStart === undefined ? {} : { oldStart }), ...(heading === undefined ? {} : { heading }) };
 }
 

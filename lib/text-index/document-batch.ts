@@ -1,5 +1,4 @@
-import { MAX_TIMES, packPosting } from './posting-codec.ts';
-import { sectionsOf } from './sections.ts';
+import { batchPosting, MAX_TIMES } from './postings.ts';
 import { runsOf, termsOfRun, wordsOf } from './terms.ts';
 
 /** What the index keeps of one skill beside its postings. */
@@ -17,7 +16,7 @@ export const MIN_CORRECTED = 4;
 /** Documents that are written together: each term is then one row, not one for each of them. */
 export interface DocumentBatch {
   readonly documents: readonly IndexDocument[];
-  /** By term, each posting: the place in `documents` times `PLACE`, plus section and times packed as of document 0. */
+  /** By term, each posting as `batchPosting` makes it, of the position in `documents`. */
   readonly terms: ReadonlyMap<string, { readonly postings: readonly number[] }>;
 }
 
@@ -33,57 +32,18 @@ export interface OpenBatch extends DocumentBatch {
   characters(): number;
 }
 
-/** Of a body, so many characters are indexed; a person does not read further either. */
-export const MAX_INDEXED_BODY = 262_144;
-export const PLACE: number = 2 ** 23;
-
 export function createBatch(): OpenBatch {
   const documents: IndexDocument[] = [];
-  const terms = new Map<string, Tally>();
-  const known = new Map<string, readonly Tally[]>();
+  const counts: Counts = { terms: new Map(), runs: new Map(), sections: 0 };
   let characters = 0;
-  let sections = 0;
-
-  const tallyOf = (term: string): Tally => {
-    const found = terms.get(term);
-    if (found) return found;
-    const tally = { postings: [], section: 0, times: 0 };
-    terms.set(term, tally);
-    return tally;
-  };
-  const talliesOf = (run: string): readonly Tally[] => {
-    const made = termsOfRun(run).map(tallyOf);
-    known.set(run, made);
-    return made;
-  };
-  /** @returns how many terms it has. */
-  const count = (text: string, place: number, section: number): number => {
-    let occurrences = 0;
-    sections += 1;
-    const first = place * PLACE + packPosting(0, section, 1);
-    for (const run of runsOf(text)) {
-      for (const tally of known.get(run) ?? talliesOf(run)) {
-        occurrences += 1;
-        if (tally.section !== sections) {
-          tally.section = sections;
-          tally.times = 1;
-          tally.postings.push(first);
-        } else if (tally.times < MAX_TIMES) {
-          tally.times += 1;
-          (tally.postings[tally.postings.length - 1] as number) += 1;
-        }
-      }
-    }
-    return occurrences;
-  };
   return {
     documents,
-    terms,
+    terms: counts.terms,
     add(key, header, body) {
       const parts = [header, ...sectionsOf(body.slice(0, MAX_INDEXED_BODY))];
       const lengths = new Uint16Array(parts.length);
       for (const [section, text] of parts.entries()) {
-        lengths[section] = Math.min(count(text, documents.length, section), 0xffff);
+        lengths[section] = Math.min(countTerms(counts, text, batchPosting(documents.length, section)), 0xffff);
         characters += text.length;
       }
       const words = new Set(wordsOf(header).filter((word) => word.length >= MIN_CORRECTED));
@@ -93,12 +53,85 @@ export function createBatch(): OpenBatch {
   };
 }
 
+/** The parts of a Markdown body, each with its heading; a `#` in a code block is no heading. None for an empty body. */
+export function sectionsOf(body: string): readonly string[] {
+  const sections: string[] = [];
+  let [start, at, fenced] = [0, 0, false];
+  const cut = (end: number): void => {
+    if (body.slice(start, end).trim() !== '') sections.push(body.slice(start, end));
+    start = end;
+  };
+  while (at < body.length) {
+    const end = body.indexOf('\n', at);
+    const next = end === -1 ? body.length : end + 1;
+    const line = body.slice(at, Math.min(next, at + 20));
+    if (FENCE.test(line)) fenced = !fenced;
+    else if (!fenced && HEADING.test(line) && sections.length < MAX_SECTIONS - 1) cut(at);
+    at = next;
+  }
+  cut(body.length);
+  return sections;
+}
+
 // --- internal ---
 
+/** Of a body, so many characters are indexed; a person does not read further either. */
+const MAX_INDEXED_BODY = 262_144;
+/** More are one: a document has so many sections at most. */
+const MAX_SECTIONS = 1000;
+const HEADING = /^ {0,3}#{1,6}\s/;
+const FENCE = /^\s*(?:```|~~~)/;
+
 /** Where one term occurs, and how often in the section that was counted last. */
-interface Tally {
+interface TermCount {
   readonly postings: number[];
   /** Counted over all documents, from 1. */
   section: number;
   times: number;
+}
+
+interface Counts {
+  readonly terms: Map<string, TermCount>;
+  /** The counts of the terms of a run, because most runs come again. */
+  readonly runs: Map<string, readonly TermCount[]>;
+  /** Sections counted so far. */
+  sections: number;
+}
+
+/**
+ * Counts the terms of one section.
+ *
+ * @param first - The posting of a term that occurs once in it.
+ * @returns how many terms it has.
+ */
+function countTerms(counts: Counts, text: string, first: number): number {
+  let occurrences = 0;
+  counts.sections += 1;
+  const { sections, runs } = counts;
+  for (const run of runsOf(text)) {
+    for (const count of runs.get(run) ?? countsOfRun(counts, run)) {
+      occurrences += 1;
+      if (count.section !== sections) {
+        count.section = sections;
+        count.times = 1;
+        count.postings.push(first);
+      } else if (count.times < MAX_TIMES) {
+        count.times += 1;
+        (count.postings[count.postings.length - 1] as number) += 1;
+      }
+    }
+  }
+  return occurrences;
+}
+
+function countsOfRun({ terms, runs }: Counts, run: string): readonly TermCount[] {
+  const made = termsOfRun(run).map((term) => {
+    const known = terms.get(term);
+    if (known) return known;
+    const count: TermCount = { postings: [], section: 0, times: 0 };
+    terms.set(term, count);
+    return count;
+  });
+  runs.set(run, made);
+  return made;
 }

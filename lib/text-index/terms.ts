@@ -1,5 +1,4 @@
 import { stemmer } from 'stemmer';
-import { STOP_WORDS } from './stop-words.ts';
 
 /**
  * Cuts text into the terms that are indexed and searched for, in order: words in lower case without accents, English ones
@@ -70,6 +69,17 @@ export function queryTerms(text: string, max: number): QueryTerms {
 }
 
 // --- internal ---
+
+/** English words that say nothing about what a skill is for; neither indexed nor searched for. */
+const STOP_WORDS: ReadonlySet<string> = new Set(
+  (
+    'a about again all also am an and any are as at be because been being both but by can could did do does doing don for ' +
+    'from had has have having he her here him his how i if in into is it its just let me more most my myself no not now of ' +
+    'off on once only or other our ours out over own please same she should so some such than that the their them then ' +
+    'there these they this those through to too up us very want wants was we were what when where which while who whom why ' +
+    'will with would yes you your yours s t d m ll re ve'
+  ).split(' '),
+);
 
 /** Longer ones are no words: hashes, encoded data. */
 const MAX_WORD = 48;

@@ -1,8 +1,7 @@
 import type { SqliteDatabase } from '../sqlite/index.ts';
 import type { DocumentBatch } from './document-batch.ts';
 import { createIndexWriter } from './index-writer.ts';
-import { createPostingCache } from './posting-cache.ts';
-import { type PostingChunk, readPostings } from './posting-codec.ts';
+import type { PostingChunk } from './postings.ts';
 
 /** The full-text index in the cache's database. Several processes may add to it at once. */
 export interface TextIndex {
@@ -31,6 +30,36 @@ export interface TextIndex {
   emptyWhenStale(live: number, now: number): void;
 }
 
+/**
+ * The tables of the full-text index. Raise the version with anything that changes terms or sections.
+ *
+ * A document is a content under an id, so what is unchanged is never indexed again. A posting row has the occurrences of one
+ * term in 512 documents, appended as documents come; `postings.ts` says how. Numbers of documents are handed out first
+ * (`next`) and their postings written, in any order between processes; a document is there when its row is, `seq` says in which
+ * order they came. Postings of a number that never got its row mean nothing.
+ */
+export const SEARCH_INDEX: { readonly name: string; readonly version: number; readonly sql: string } = {
+  name: 'search',
+  version: 3,
+  sql: `
+CREATE TABLE search_document (
+  seq INTEGER PRIMARY KEY,
+  number INTEGER NOT NULL,
+  key TEXT NOT NULL UNIQUE,
+  lengths BLOB NOT NULL
+);
+CREATE TABLE search_posting (
+  term TEXT NOT NULL,
+  chunk INTEGER NOT NULL,
+  data BLOB NOT NULL,
+  PRIMARY KEY (term, chunk)
+) WITHOUT ROWID;
+CREATE TABLE search_word (word TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE search_state (generation INTEGER NOT NULL, since INTEGER NOT NULL, next INTEGER NOT NULL);
+INSERT INTO search_state VALUES (0, 0, 0);
+`,
+};
+
 /** Every function throws what `sqliteFailure` tells apart. */
 export function createTextIndex(database: SqliteDatabase): TextIndex {
   const numbers = new Map<string, number>();
@@ -38,12 +67,12 @@ export function createTextIndex(database: SqliteDatabase): TextIndex {
   let words: readonly string[] | undefined;
   let generation = -1;
   let lastSeq = 0;
-  const state = database.prepare<{ generation: number; since: number }>('SELECT generation, since FROM search_state');
+  const state = database.prepare<State>('SELECT generation, since FROM search_state');
   const cached = createPostingCache();
   const newer = database.prepare<{ seq: number; number: number; key: string; lengths: Uint8Array }>(
     'SELECT seq, number, key, lengths FROM search_document WHERE seq > ? ORDER BY seq',
   );
-  const chunksOf = database.prepare<{ chunk: number; data: Uint8Array }>(
+  const chunksOfTerm = database.prepare<{ chunk: number; data: Uint8Array }>(
     'SELECT chunk, data FROM search_posting WHERE term = ?',
   );
   const allWords = database.prepare<{ word: string }>('SELECT word FROM search_word');
@@ -66,16 +95,6 @@ export function createTextIndex(database: SqliteDatabase): TextIndex {
     }
   };
 
-  const writer = createIndexWriter(database, (key) => numbers.has(key), catchUp);
-
-  const empty = (live: number, now: number): void => {
-    const { since = 0 } = state.get() ?? {};
-    const { length } = lengths;
-    if (length < live * STALE_TIMES || length < live + STALE_LEAST || now - since < WEEK_MS) return;
-    database.exec('DELETE FROM search_document; DELETE FROM search_posting; DELETE FROM search_word;');
-    database.prepare('UPDATE search_state SET generation = generation + 1, since = ?, next = 0').run(now);
-  };
-
   catchUp();
   return {
     numberOf: (key) => numbers.get(key),
@@ -85,19 +104,21 @@ export function createTextIndex(database: SqliteDatabase): TextIndex {
       cached.get(term) ??
       cached.keep(
         term,
-        chunksOf.all(term).map(({ chunk, data }) => ({ chunk, postings: readPostings(data) })),
+        chunksOfTerm.all(term).map(({ chunk, data }) => ({ chunk, postings: readPostings(data) })),
       ),
     words() {
       words ??= allWords.all().map(({ word }) => word);
       return words;
     },
-    add: writer.add,
+    add: createIndexWriter(database, (key) => numbers.has(key), catchUp),
     catchUp,
     generation: () => generation,
     atOnce: (read) => database.transaction(read, 'deferred'),
     emptyWhenStale(live, now) {
       if (lengths.length >= live * STALE_TIMES && lengths.length >= live + STALE_LEAST) {
-        database.transaction(() => empty(live, now));
+        database.transaction(() => {
+          if (now - (state.get()?.since ?? 0) >= WEEK_MS) empty(database, now);
+        });
       }
       catchUp();
     },
@@ -111,3 +132,63 @@ const STALE_TIMES = 4;
 const STALE_LEAST = 2000;
 const WEEK_MS = 7 * 24 * 3_600_000;
 const EMPTY = new Uint16Array(1);
+
+interface State {
+  readonly generation: number;
+  /** When the index was emptied last, in milliseconds since 1970; 0 for never. */
+  readonly since: number;
+}
+
+function empty(database: SqliteDatabase, now: number): void {
+  database.exec('DELETE FROM search_document; DELETE FROM search_posting; DELETE FROM search_word;');
+  database.prepare('UPDATE search_state SET generation = generation + 1, since = ?, next = 0').run(now);
+}
+
+/** Bytes of postings that are kept; one occurrence takes four. */
+const MAX_BYTES = 6 * 1024 * 1024;
+/** What a term takes beside its postings. */
+const TERM_BYTES = 100;
+
+/** The postings of terms that were asked for lately: the words of one conversation come again. */
+interface PostingCache {
+  get(term: string): readonly PostingChunk[] | undefined;
+  keep(term: string, chunks: readonly PostingChunk[]): readonly PostingChunk[];
+  clear(): void;
+}
+
+function createPostingCache(): PostingCache {
+  const kept = new Map<string, readonly PostingChunk[]>();
+  let bytes = 0;
+  return {
+    get(term) {
+      const chunks = kept.get(term);
+      // Used now, so the last to go.
+      if (chunks && kept.delete(term)) kept.set(term, chunks);
+      return chunks;
+    },
+    keep(term, chunks) {
+      kept.set(term, chunks);
+      bytes += sizeOf(chunks);
+      for (const [oldest, old] of kept) {
+        if (bytes <= MAX_BYTES) break;
+        kept.delete(oldest);
+        bytes -= sizeOf(old);
+      }
+      return chunks;
+    },
+    clear() {
+      kept.clear();
+      bytes = 0;
+    },
+  };
+}
+
+function sizeOf(chunks: readonly PostingChunk[]): number {
+  return chunks.reduce((sum, { postings }) => sum + postings.byteLength, TERM_BYTES);
+}
+
+/** A copy only where the bytes do not lie on a boundary of four. */
+function readPostings(data: Uint8Array): Uint32Array {
+  const aligned = data.byteOffset % 4 === 0 ? data : data.slice();
+  return new Uint32Array(aligned.buffer, aligned.byteOffset, aligned.byteLength >>> 2);
+}

@@ -1,5 +1,4 @@
-import { foldLine, INVISIBLE, shorten } from './line.ts';
-import { matchesOf } from './matches.ts';
+import { foldLine, INVISIBLE, matchesOf, shorten } from './line.ts';
 
 /** One that is shown although it does not show itself. */
 export interface HiddenCharacter {

@@ -8,7 +8,6 @@ export {
   showEnd,
   showHidden,
 } from './hidden-characters.ts';
-export { codePoints, foldLine, hasInvisible, shorten } from './line.ts';
-export { matchesOf } from './matches.ts';
-export { formatTable, printable } from './text-table.ts';
+export { codePoints, foldLine, hasInvisible, matchesOf, shorten } from './line.ts';
+export { formatTable, printable } from './terminal-text.ts';
 export { countTokens, loadTokenCounter } from './tokens.ts';

@@ -43,3 +43,14 @@ export function shorten(text: string, limit: number): string {
   const kept = space > limit / 2 ? cut.slice(0, space) : cut.slice(0, limit);
   return `${kept.replace(/[\ud800-\udbff]$/, '').replace(/[\s,.;:!?-]+$/, '')}…`;
 }
+
+/**
+ * All matches of a global pattern that matches nothing empty. `matchAll` copies the pattern at every call, which is most of
+ * the time where the texts are single lines and the pattern knows classes of Unicode.
+ */
+export function matchesOf(text: string, pattern: RegExp): readonly RegExpExecArray[] {
+  const matches: RegExpExecArray[] = [];
+  pattern.lastIndex = 0;
+  for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) matches.push(match);
+  return matches;
+}

@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { applyDiff } from '../../lib/diff/apply-diff.ts';
-import { mergeTexts } from '../../lib/diff/merge-text.ts';
-import { unifiedDiff } from '../../lib/diff/unified-diff.ts';
+import { mergeTexts } from '../../lib/diff/merge-texts.ts';
+import { unifiedDiff } from '../../lib/diff/write-diff.ts';
 import { seededRandom } from '../helpers/seeded-random.ts';
-import { hostileDiffs } from '../lib/diff/hostile-diffs.ts';
-import { lines } from '../lib/diff/lines.ts';
+import { hostileDiffs, lines } from '../lib/diff/hostile-diffs.ts';
 
 const SPREAD = lines(20_000, (at) => `line ${at}`);
 

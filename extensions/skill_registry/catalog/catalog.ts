@@ -1,5 +1,5 @@
 import { type CallHook, describeError, type Problem } from 'skill-registry/kernel';
-import { createPace } from '../../../lib/breaks/index.ts';
+import { createBreaks } from '../../../lib/breaks/index.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
 import { closedBecause, type GateSurroundings } from '../skill/gates.ts';
 import type { Skill } from '../skill/skill.ts';
@@ -48,11 +48,11 @@ export function createCatalog(initial: readonly SkillSource[], options: CatalogO
 
   const scanAll = async (): Promise<Snapshot> => {
     options.beforeScan?.();
-    const pace = createPace();
+    const takeBreak = createBreaks();
     // Those of now: one that is added meanwhile is seen by the next scan.
     const scanned = sources;
     const scans: SourceScan[] = [];
-    for (const source of scanned) scans.push(await scanOne(source, options.limits, lastGood, pace));
+    for (const source of scanned) scans.push(await scanOne(source, options.limits, lastGood, takeBreak));
     const closed = closedGates(scans, options.gates?.());
     if (assembled?.from === scanned && isSame(assembled.scans, scans) && isSameGates(assembled.closed, closed))
       return current;
@@ -107,10 +107,10 @@ async function scanOne(
   source: SkillSource,
   limits: SkillRegistryConfig['limits'],
   lastGood: WeakMap<SkillSource, SourceScan>,
-  pace: () => Promise<void>,
+  takeBreak: () => Promise<void>,
 ): Promise<SourceScan> {
   try {
-    const scan = await source.scan(limits, pace);
+    const scan = await source.scan(limits, takeBreak);
     lastGood.set(source, scan);
     return scan;
   } catch (error) {

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { createPace } from '../../../lib/breaks/index.ts';
+import { createBreaks } from '../../../lib/breaks/index.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { ChangeContext } from './change-context.ts';
 import { keyOf } from './places.ts';
@@ -42,7 +42,7 @@ export function createRecorder(context: ChangeContext): Recorder {
   return {
     record: recordIn,
     async recordAll(signal) {
-      const pace = createPace();
+      const takeBreak = createBreaks();
       const due: Skill[] = [];
       const writeDue = (): boolean => {
         const slice = due.splice(0);
@@ -54,7 +54,7 @@ export function createRecorder(context: ChangeContext): Recorder {
         return written === true;
       };
       for (const skill of context.snapshot().byQualifiedId.values()) {
-        await pace();
+        await takeBreak();
         if (signal.aborted) return;
         if (recorded.get(keyOf(skill, context.root)) !== stampOf(skill)) due.push(skill);
         if (due.length >= SLICE && !writeDue()) return;

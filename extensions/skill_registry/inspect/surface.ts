@@ -1,4 +1,4 @@
-import { createPace } from '../../../lib/breaks/index.ts';
+import { createBreaks } from '../../../lib/breaks/index.ts';
 import type { Check, CheckInput } from './findings.ts';
 import { type Finding, listChecks } from './findings.ts';
 import { networkFindings } from './network.ts';
@@ -16,14 +16,14 @@ export async function surfaceChecks({ before, after, path, files }: CheckInput):
     ['network', networkFindings],
     ['secrets', secretFindings],
   ];
-  const pace = createPace();
-  const old = await distinctLines(before ?? '', path, pace);
-  const lines = await distinctLines(after, path, pace);
+  const takeBreak = createBreaks();
+  const old = await distinctLines(before ?? '', path, takeBreak);
+  const lines = await distinctLines(after, path, takeBreak);
   // A line that was there before reaches for nothing new.
   const added = [...lines].filter(([key]) => !old.has(key)).map(([, line]) => line);
-  const found = await findAll(added.slice(0, MAX_LINES), finders, pace);
+  const found = await findAll(added.slice(0, MAX_LINES), finders, takeBreak);
   // The old text is only searched when there is something to compare with it.
-  const known = found.size === 0 ? found : await findAll(old.values(), finders, pace);
+  const known = found.size === 0 ? found : await findAll(old.values(), finders, takeBreak);
   const checks = finders.flatMap(([kind]) => {
     const findings = [...(found.get(kind) ?? [])].filter(([key]) => !known.get(kind)?.has(key));
     return listChecks(
@@ -43,13 +43,17 @@ export async function surfaceChecks({ before, after, path, files }: CheckInput):
 const MAX_LINES = 100_000;
 
 type Finder = (line: ScannedLine) => Iterable<Finding>;
-type Pace = () => Promise<void>;
+type TakeBreak = () => Promise<void>;
 
 /** The first of each line that reads the same and stands in the same kind of place. */
-async function distinctLines(text: string, path: string, pace: Pace): Promise<ReadonlyMap<string, ScannedLine>> {
+async function distinctLines(
+  text: string,
+  path: string,
+  takeBreak: TakeBreak,
+): Promise<ReadonlyMap<string, ScannedLine>> {
   const lines = new Map<string, ScannedLine>();
   for (const line of scanLines(text, path)) {
-    await pace();
+    await takeBreak();
     const key = `${line.place} ${line.text}`;
     if (!lines.has(key)) lines.set(key, line);
   }
@@ -60,11 +64,11 @@ async function distinctLines(text: string, path: string, pace: Pace): Promise<Re
 async function findAll(
   lines: Iterable<ScannedLine>,
   finders: readonly (readonly [Check['kind'], Finder])[],
-  pace: Pace,
+  takeBreak: TakeBreak,
 ): Promise<ReadonlyMap<Check['kind'], ReadonlyMap<string, Finding>>> {
   const all = new Map<Check['kind'], Map<string, Finding>>();
   for (const line of lines) {
-    await pace();
+    await takeBreak();
     for (const [kind, find] of finders) {
       for (const finding of find(line)) {
         const found = all.get(kind) ?? new Map<string, Finding>();

@@ -12,7 +12,7 @@ export interface Indexer {
   /** At once, whatever it takes: about half a millisecond a skill. */
   index(skills: readonly Skill[]): void;
   /** The same in slices, other work going on between them. @returns false when `signal` has aborted it. */
-  indexSlowly(skills: readonly Skill[], pace: () => Promise<void>, signal: AbortSignal): Promise<boolean>;
+  indexSlowly(skills: readonly Skill[], takeBreak: () => Promise<void>, signal: AbortSignal): Promise<boolean>;
 }
 
 /** @param readSkill - The bytes of SKILL.md; it may throw. */
@@ -42,9 +42,9 @@ export function createIndexer(guarded: GuardedIndex, readSkill: (skill: Skill) =
     index(skills) {
       for (const _ of indexing(skills));
     },
-    async indexSlowly(skills, pace, signal) {
+    async indexSlowly(skills, takeBreak, signal) {
       for (const _ of indexing(skills)) {
-        await pace();
+        await takeBreak();
         if (signal.aborted) return false;
       }
       return true;

@@ -59,10 +59,10 @@ export interface SearcherOptions {
   readonly database: () => SqliteDatabase;
   /** The bytes of SKILL.md; may throw. */
   readonly readSkill: (skill: Skill) => Buffer;
-  readonly pace: () => () => Promise<void>;
+  readonly createBreaks: () => () => Promise<void>;
 }
 
-export function createSearcher({ database, readSkill: readStored, pace }: SearcherOptions): Searcher {
+export function createSearcher({ database, readSkill: readStored, createBreaks }: SearcherOptions): Searcher {
   const proposals = new WeakMap<Skill, Buffer>();
   const readSkill = (skill: Skill): Buffer => proposals.get(skill) ?? readStored(skill);
   const guarded = createGuardedIndex(database);
@@ -125,7 +125,11 @@ export function createSearcher({ database, readSkill: readStored, pace }: Search
       if (closing.signal.aborted || knownPool(skills)) return;
       // One after the other: what the first has indexed, the second need not.
       const run = preparing.then(async () => {
-        if (closing.signal.aborted || knownPool(skills) || !(await indexer.indexSlowly(skills, pace(), closing.signal)))
+        if (
+          closing.signal.aborted ||
+          knownPool(skills) ||
+          !(await indexer.indexSlowly(skills, createBreaks(), closing.signal))
+        )
           return;
         guarded.use((index) => index.emptyWhenStale(skills.length, Date.now()));
         keepPool(skills);

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import type { Problem } from 'skill-registry/kernel';
-import { createBackgroundPace, createPace } from '../../../lib/breaks/index.ts';
+import { createBackgroundBreaks, createBreaks } from '../../../lib/breaks/index.ts';
 import { loadTokenCounter } from '../../../lib/text/index.ts';
 import type { Snapshot } from '../catalog/snapshot.ts';
 import { bodyOf } from '../skill/frontmatter.ts';
@@ -69,9 +69,9 @@ export function createTokenLedger(limit: number, readSkill: (skill: Skill) => Bu
   return {
     async count({ skills }, { bodies, atMost }) {
       const missing = skills.filter((skill) => !isCounted(skill, bodies));
-      const pace = createPace();
+      const takeBreak = createBreaks();
       for (const skill of missing.length <= atMost ? missing : []) {
-        await pace();
+        await takeBreak();
         await countLine(skill);
         if (bodies) await countBody(skill);
       }
@@ -88,11 +88,11 @@ export function createTokenLedger(limit: number, readSkill: (skill: Skill) => Bu
       current.abort();
       current = new AbortController();
       const signal = AbortSignal.any([ended, current.signal]);
-      const pace = createBackgroundPace();
+      const takeBreak = createBackgroundBreaks();
       for (const skill of skills) {
         // A token is at least one byte, so most bodies are certainly not over the limit.
         if (skill.bytes <= limit || isCounted(skill, true)) continue;
-        await pace();
+        await takeBreak();
         if (signal.aborted) return;
         await countBody(skill);
       }
@@ -100,7 +100,7 @@ export function createTokenLedger(limit: number, readSkill: (skill: Skill) => Bu
       // To load the tokenizer stops everything for a moment, and the first turn is about to come.
       if (skills.every((one) => isCounted(one, true)) || !(await waited(restsUntil, signal))) return;
       for (const [index, skill] of skills.filter((one) => !isCounted(one, true)).entries()) {
-        await pace();
+        await takeBreak();
         if (signal.aborted) return;
         await countLine(skill);
         await countBody(skill);

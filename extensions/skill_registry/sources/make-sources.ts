@@ -96,8 +96,8 @@ function directoryOptions({ allow_outside, optional, ignore_files }: SourceConfi
 function preloaded(source: SkillSource): SkillSource {
   return {
     ...source,
-    async scan(limits, pace) {
-      const scan = await source.scan(limits, pace);
+    async scan(limits, takeBreak) {
+      const scan = await source.scan(limits, takeBreak);
       return { ...scan, skills: scan.skills.map((skill) => ({ ...skill, preload: true as const })) };
     },
   };

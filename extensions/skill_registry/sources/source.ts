@@ -24,7 +24,7 @@ export interface SkillSource {
    *
    * @throws only when the source as a whole cannot be looked at; the catalog then keeps what it had.
    */
-  scan(limits: SkillRegistryConfig['limits'], pace: () => Promise<void>): Promise<SourceScan>;
+  scan(limits: SkillRegistryConfig['limits'], takeBreak: () => Promise<void>): Promise<SourceScan>;
   /** The bytes of SKILL.md. @throws RESOURCE_NOT_FOUND, RESOURCE_TOO_LARGE, PATH_TRAVERSAL. */
   readSkill(skill: Skill, maxBytes: number): Buffer;
   /** Files beside SKILL.md by path, at most 512. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { applyDiff } from '../../../lib/diff/apply-diff.ts';
-import { unifiedDiff } from '../../../lib/diff/unified-diff.ts';
+import { unifiedDiff } from '../../../lib/diff/write-diff.ts';
 import { SKILL } from './model-diff.ts';
 import { ODD_FRAMES } from './odd-frames.ts';
 import { ODD_LINES } from './odd-lines.ts';

@@ -1,5 +1,4 @@
 import { MAX_DIFF_BYTES } from '../../../lib/diff/apply-diff.ts';
-import { lines } from './lines.ts';
 
 const fitting = (piece: string): string => piece.repeat(Math.floor(MAX_DIFF_BYTES / piece.length));
 
@@ -29,4 +28,9 @@ export function hostileDiffs(size: number): readonly (readonly [name: string, cu
     ['a header of git without end', same, `diff --git${' b/'.repeat(80_000)}\n@@\n-a\n+b\n`],
     ['one long line', 'x'.repeat(2 * size), `@@\n-${'x'.repeat(200_000)}\n+y\n`],
   ];
+}
+
+/** A text of so many lines. @param make - A line, by its 0-based number. */
+export function lines(count: number, make: (at: number) => string): string {
+  return Array.from({ length: count }, (_, at) => `${make(at)}\n`).join('');
 }

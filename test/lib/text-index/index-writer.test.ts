@@ -4,9 +4,8 @@ import type { Skill } from '../../../extensions/skill_registry/api.ts';
 import { documentKey, headerText } from '../../../extensions/skill_registry/search/document.ts';
 import { openCacheDatabase } from '../../../extensions/skill_registry/store/cache-database.ts';
 import { createBatch } from '../../../lib/text-index/document-batch.ts';
-import { SEARCH_INDEX } from '../../../lib/text-index/index-schema.ts';
-import { postingDocument } from '../../../lib/text-index/posting-codec.ts';
-import { createTextIndex, type TextIndex } from '../../../lib/text-index/text-index.ts';
+import { postingDocument } from '../../../lib/text-index/postings.ts';
+import { createTextIndex, SEARCH_INDEX, type TextIndex } from '../../../lib/text-index/text-index.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
 const WEEK_MS = 7 * 24 * 3_600_000;

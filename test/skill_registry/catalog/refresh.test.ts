@@ -18,10 +18,10 @@ function countedSource(root: string) {
   let gate: Promise<void> = Promise.resolve();
   const source: SkillSource = {
     ...inner,
-    async scan(limits, pace) {
+    async scan(limits, takeBreak) {
       seen.scans++;
       seen.most = Math.max(seen.most, ++seen.atOnce);
-      const scan = await inner.scan(limits, pace);
+      const scan = await inner.scan(limits, takeBreak);
       seen.passed++;
       await gate;
       seen.atOnce--;

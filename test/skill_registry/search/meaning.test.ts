@@ -43,7 +43,7 @@ function openMeaning(server: EmbeddingsServer, database: SqliteDatabase = memory
     database: () => database,
     configFile: '/root/data/skill_registry/config.yaml',
     readText: ({ description }) => `---\ndescription: ${description}\n---\n`,
-    pace: () => async () => undefined,
+    createBreaks: () => async () => undefined,
     onProgress: (line) => progress.push(line),
     onProblems: () => undefined,
     now: () => clock.now,

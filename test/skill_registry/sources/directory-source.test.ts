@@ -6,13 +6,13 @@ import { briefProblems } from '../../helpers/open-registry.ts';
 import { skillMd, type Tree, tempFolder, writeTree } from '../../helpers/temp-folder.ts';
 
 const LIMITS = { skill_tokens: 8000, resource_bytes: 1000, file_bytes: 1000, scan_depth: 8 };
-const pace = async (): Promise<void> => {};
+const takeBreak = async (): Promise<void> => {};
 
 function sourceOf(tree: Tree, below = '') {
   const root = join(tempFolder(tree), below);
   const source = createDirectorySource({ id: 'own', root, allowOutside: false });
   const scan = async () => {
-    const { skills, problems } = await source.scan(LIMITS, pace);
+    const { skills, problems } = await source.scan(LIMITS, takeBreak);
     return { skills, problems: briefProblems(problems, root) };
   };
   return { root, source, scan };

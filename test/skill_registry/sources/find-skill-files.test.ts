@@ -12,7 +12,7 @@ interface Options {
 
 /** Folders with a skill and problems, both below the root. */
 async function findIn(root: string, { maxDepth = 8, allowOutside = false }: Options = {}) {
-  const found = await findSkillFiles({ root, maxDepth, allowOutside, pace: async () => {} });
+  const found = await findSkillFiles({ root, maxDepth, allowOutside, takeBreak: async () => {} });
   const below = (path: string): string => (path === root ? '.' : path.replace(`${root}/`, ''));
   return {
     dirs: found.files.map(({ dir }) => below(dir)),
@@ -73,7 +73,7 @@ describe('the depth bound', () => {
 
   it('counts what was left out', async () => {
     const root = tempFolder(tree);
-    const { problems } = await findSkillFiles({ root, maxDepth: 2, allowOutside: false, pace: async () => {} });
+    const { problems } = await findSkillFiles({ root, maxDepth: 2, allowOutside: false, takeBreak: async () => {} });
     expect(problems).toMatchObject([{ severity: 'warning', details: { maxDepth: 2, count: 2 } }]);
   });
 

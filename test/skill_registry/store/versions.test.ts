@@ -15,9 +15,9 @@ import { bodyOf } from '../../../extensions/skill_registry/skill/frontmatter.ts'
 import { parseSkill } from '../../../extensions/skill_registry/skill/parse-skill.ts';
 import { SKILL_FILES } from '../../../extensions/skill_registry/sources/walk/skill-file-cache.ts';
 import { countTokens } from '../../../lib/text/index.ts';
-import { SEARCH_INDEX } from '../../../lib/text-index/index-schema.ts';
-import { sectionsOf } from '../../../lib/text-index/sections.ts';
+import { sectionsOf } from '../../../lib/text-index/document-batch.ts';
 import { termsOf } from '../../../lib/text-index/terms.ts';
+import { SEARCH_INDEX } from '../../../lib/text-index/text-index.ts';
 import { fakeSkill } from '../../helpers/fake-skill.ts';
 
 const FRONTMATTERS = [

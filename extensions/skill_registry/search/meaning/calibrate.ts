@@ -12,11 +12,11 @@ export async function calibrationOf(
   skills: readonly Skill[],
   store: VectorStore,
   neighbours: (skills: readonly Skill[], vector: Float32Array) => readonly Neighbour[],
-  pace: () => Promise<void>,
+  takeBreak: () => Promise<void>,
 ): Promise<Calibration | undefined> {
   const best: number[] = [];
   for (const text of CONTROL_TEXTS) {
-    await pace();
+    await takeBreak();
     const vector = store.vectorOf(controlKey(text));
     const [nearest] = vector ? neighbours(skills, vector) : [];
     if (nearest) best.push(nearest.cosine);

@@ -51,7 +51,7 @@ export interface MeaningOptions {
   /** Named in problems. */
   readonly configFile: string;
   readonly readText: (skill: Skill) => string | undefined;
-  readonly pace: () => () => Promise<void>;
+  readonly createBreaks: () => () => Promise<void>;
   /** A line for people, when embedding takes more than a second. */
   readonly onProgress: (line: string) => void;
   /** Told whenever `problems` may have changed since it was made. */
@@ -120,7 +120,7 @@ export function createMeaning(options: MeaningOptions): Meaning {
 
   const run = async (skills: readonly Skill[], signal: AbortSignal, attempts: number): Promise<void> => {
     if (!store || wrong.cache || signal.aborted) return;
-    const { readText, onProgress, pace } = options;
+    const { readText, onProgress, createBreaks } = options;
     const { came, complete } = await embedMissing(skills, {
       store,
       ask,
@@ -135,7 +135,7 @@ export function createMeaning(options: MeaningOptions): Meaning {
     });
     if (!complete) return;
     if (came > 0 || !store.calibration()) {
-      const calibration = await calibrationOf(skills, store, neighbours, pace());
+      const calibration = await calibrationOf(skills, store, neighbours, createBreaks());
       if (signal.aborted) return;
       if (calibration) store.calibrate(calibration);
     }

@@ -1,4 +1,4 @@
-import { createPace } from '../../../../lib/breaks/index.ts';
+import { createBreaks } from '../../../../lib/breaks/index.ts';
 import type { EmbeddingsConfig } from '../../config/embeddings.ts';
 import type { Skill } from '../../skill/skill.ts';
 import type { SqliteDatabase } from '../../store/open-database.ts';
@@ -35,7 +35,7 @@ export function openMeaning({ config, database, getSecret, readSkill, ...rest }:
     opened = database();
     return opened;
   };
-  const meaning = createMeaning({ endpoint, timeoutMs, batch, database: open, readText, pace: createPace, ...rest });
+  const meaning = createMeaning({ endpoint, timeoutMs, batch, database: open, readText, createBreaks, ...rest });
   return {
     ...meaning,
     close() {

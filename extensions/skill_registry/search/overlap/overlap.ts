@@ -1,5 +1,5 @@
 import type { TurnContext } from 'skill-registry/kernel';
-import { createPace } from '../../../../lib/breaks/index.ts';
+import { createBreaks } from '../../../../lib/breaks/index.ts';
 import type { Snapshot } from '../../catalog/snapshot.ts';
 import { parseSkill } from '../../skill/parse-skill.ts';
 import type { Skill } from '../../skill/skill.ts';
@@ -33,8 +33,8 @@ export function createOverlap({ snapshot, visible, searcher, readFile }: Overlap
       const skills = visible({});
       const { neighbourhoods, stolenQueries, triggerQueries } = await reportParts();
       await searcher.prepare(skills);
-      const { queries, problems } = await triggerQueries(skills, readFile, createPace());
-      const groups = await neighbourhoods(skills, createPace());
+      const { queries, problems } = await triggerQueries(skills, readFile, createBreaks());
+      const groups = await neighbourhoods(skills, createBreaks());
       return {
         neighbourhoods: groups,
         queries: queries.length,
@@ -47,7 +47,7 @@ export function createOverlap({ snapshot, visible, searcher, readFile }: Overlap
       const skills = visible({});
       const { retrievalEffect, triggerQueries } = await reportParts();
       await searcher.prepare(skills);
-      const { queries } = await triggerQueries(skills, readFile, createPace());
+      const { queries } = await triggerQueries(skills, readFile, createBreaks());
       return retrievalEffect(searcher, skills, queries, skill, text);
     },
   };

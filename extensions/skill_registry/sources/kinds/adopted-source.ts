@@ -26,8 +26,8 @@ export function adoptSource(source: SkillSource, id: string, scanMs: number = SC
     id,
     kind: foldLine(String(source.kind)),
     location: String(source.location),
-    async scan(limits, pace) {
-      const given = scanShape.safeParse(await withDeadline(Promise.resolve(source.scan(limits, pace)), scanMs));
+    async scan(limits, takeBreak) {
+      const given = scanShape.safeParse(await withDeadline(Promise.resolve(source.scan(limits, takeBreak)), scanMs));
       if (!given.success) throw new TypeError('its scan gave no { skills: [...], problems: [...] }');
       const { skills, losers, problems } = given.data as { skills: Skill[]; losers: Skill[]; problems: Problem[] };
       const known = new Map<string, Skill>();

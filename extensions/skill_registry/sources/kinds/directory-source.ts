@@ -74,7 +74,7 @@ export function createDirectorySource(options: DirectorySourceOptions): SkillSou
     kind: 'directory',
     location: root,
     ...(options.writable ? { writing: { folder: root, validation: options.validation ?? 'lenient' } } : {}),
-    async scan(limits, pace) {
+    async scan(limits, takeBreak) {
       const realRoot = realPathOf(root);
       const before = last;
       last = undefined;
@@ -96,13 +96,13 @@ export function createDirectorySource(options: DirectorySourceOptions): SkillSou
         allowOutside,
         boundary,
         ignoreFiles,
-        pace,
+        takeBreak,
       });
       const problems: Problem[] = [...found.problems];
       const skills: Skill[] = [];
       for (const [index, file] of found.files.entries()) {
         const read = reader.read(file, limits.file_bytes);
-        if (index % FILES_A_STEP === 0 || read.bytes > LARGE_FILE) await pace();
+        if (index % FILES_A_STEP === 0 || read.bytes > LARGE_FILE) await takeBreak();
         for (const problem of read.problems) problems.push(problem);
         const skill = skillOf(file, read);
         if (!skill) continue;

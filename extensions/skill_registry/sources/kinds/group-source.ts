@@ -40,12 +40,12 @@ export function createGroupSource(options: GroupSourceOptions): SkillSource {
     id,
     kind: options.kind,
     location: options.location,
-    async scan(limits, pace) {
+    async scan(limits, takeBreak) {
       const { members, problems } = await options.members();
       const found: Found[] = [];
       const all: Problem[] = [...problems];
       for (const member of members) {
-        const scan = await scanMember(member, limits, pace, adapt, lastGood.get(member));
+        const scan = await scanMember(member, limits, takeBreak, adapt, lastGood.get(member));
         lastGood.set(member, scan);
         all.push(...scan.problems);
         found.push(...scan.found);
@@ -105,12 +105,12 @@ interface ScannedMember {
 async function scanMember(
   member: SkillSource,
   limits: SkillRegistryConfig['limits'],
-  pace: () => Promise<void>,
+  takeBreak: () => Promise<void>,
   adapt: (skill: Skill, member: SkillSource) => Skill,
   before: ScannedMember | undefined,
 ): Promise<ScannedMember> {
   try {
-    const { skills, losers = [], problems } = await member.scan(limits, pace);
+    const { skills, losers = [], problems } = await member.scan(limits, takeBreak);
     const found = [...skills, ...losers].map((original) => ({ skill: adapt(original, member), original, member }));
     return { found, problems };
   } catch (error) {

@@ -34,7 +34,7 @@ export interface FindOptions {
   /** Pass over what `.gitignore` and `.ignore` files name. Default: false. */
   readonly ignoreFiles?: boolean;
   /** Called now and then between directories; lets other work run. */
-  readonly pace: () => Promise<void>;
+  readonly takeBreak: () => Promise<void>;
 }
 
 export interface FoundSkillFiles {
@@ -121,7 +121,7 @@ export async function findSkillFiles(options: FindOptions): Promise<FoundSkillFi
   const walkFrom = async (folder: Folder): Promise<void> => {
     const waiting = [folder];
     for (let count = 1; waiting.length > 0; count++) {
-      if (count % FOLDERS_A_STEP === 0) await options.pace();
+      if (count % FOLDERS_A_STEP === 0) await options.takeBreak();
       const next = waiting.pop() as Folder;
       if (next.isLink) links.push(next);
       const children = next.isLink ? [] : visit(next);

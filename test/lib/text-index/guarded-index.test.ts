@@ -3,10 +3,8 @@ import type { Skill } from '../../../extensions/skill_registry/api.ts';
 import { documentKey, headerText } from '../../../extensions/skill_registry/search/document.ts';
 import { openCacheDatabase } from '../../../extensions/skill_registry/store/cache-database.ts';
 import { createBatch, type DocumentBatch } from '../../../lib/text-index/document-batch.ts';
-import { createGuardedIndex } from '../../../lib/text-index/guarded-index.ts';
-import { SEARCH_INDEX } from '../../../lib/text-index/index-schema.ts';
-import { createMemoryIndex } from '../../../lib/text-index/memory-index.ts';
-import { createTextIndex, type TextIndex } from '../../../lib/text-index/text-index.ts';
+import { createGuardedIndex, createMemoryIndex } from '../../../lib/text-index/guarded-index.ts';
+import { createTextIndex, SEARCH_INDEX, type TextIndex } from '../../../lib/text-index/text-index.ts';
 
 const WORDS = ['tea', 'cup', 'pot', 'leaf', 'kettle', 'water', 'spoon'];
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { mergeTexts } from '../../../lib/diff/merge-text.ts';
+import { mergeTexts } from '../../../lib/diff/merge-texts.ts';
 import { oddChange, oddText, runs } from './odd-texts.ts';
 
 const BASE = Array.from({ length: 12 }, (_, at) => `line ${at + 1}\n`).join('');

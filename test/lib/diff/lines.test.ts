@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { adoptLineEndings, splitLines } from '../../../lib/diff/line-text.ts';
+import { adoptLineEndings, splitLines } from '../../../lib/diff/lines.ts';
 import { oddText, runs } from './odd-texts.ts';
 
 describe('a whole proposed text', () => {

@@ -2,20 +2,20 @@
 export type Likeness = 'exact' | 'end' | 'both';
 
 /** Finds runs of lines in a text. Everything it does for one text together is bounded. */
-export interface PlaceFinder {
+export interface LineSearch {
   /** Lines without their ends. */
   readonly texts: readonly string[];
   /**
-   * Where the run begins, ascending, 0-based; at most `MAX_PLACES`. None for an empty run.
+   * Where the run begins, ascending, 0-based; at most `MAX_FOUND`. None for an empty run.
    *
    * @param run - For every line the texts that will do.
    */
-  places(run: readonly (readonly string[])[], likeness: Likeness): readonly number[];
-  /** Where a line is, ascending. */
-  positions(text: string, likeness: Likeness): ArrayLike<number>;
+  find(run: readonly (readonly string[])[], likeness: Likeness): readonly number[];
+  /** Which lines are like this one: 0-based, ascending. */
+  linesLike(text: string, likeness: Likeness): ArrayLike<number>;
   /** The section under a Markdown heading: from its line to the next heading as high. Undefined unless it is there once. */
   section(heading: string): Section | undefined;
-  /** True when the work it may do is done; `places` then finds nothing more. */
+  /** True when the work it may do is done; `find` then finds nothing more. */
   exhausted(): boolean;
 }
 
@@ -25,11 +25,12 @@ export interface Section {
   readonly to: number;
 }
 
-export const MAX_PLACES = 1000;
+/** Positions of one run. */
+export const MAX_FOUND = 1000;
 /** Comparisons of two lines. */
 const MAX_STEPS = 20_000_000;
 
-export function placeFinder(texts: readonly string[]): PlaceFinder {
+export function createLineSearch(texts: readonly string[]): LineSearch {
   const indexes: Partial<Record<Likeness, LineIndex>> = {};
   let steps = MAX_STEPS;
   const indexFor = (likeness: Likeness): LineIndex => {
@@ -41,12 +42,12 @@ export function placeFinder(texts: readonly string[]): PlaceFinder {
   return {
     texts,
     section(heading) {
-      if (!sections.has(heading)) sections.set(heading, findSection(texts, heading, this.positions(heading, 'both')));
+      if (!sections.has(heading)) sections.set(heading, findSection(texts, heading, this.linesLike(heading, 'both')));
       return sections.get(heading);
     },
     exhausted: () => steps <= 0,
-    positions: (text, likeness) => indexFor(likeness).positions(KEY[likeness](text)),
-    places(run, likeness) {
+    linesLike: (text, likeness) => indexFor(likeness).positions(KEY[likeness](text)),
+    find(run, likeness) {
       const { ids, idOf, positions } = indexFor(likeness);
       const wanted = run.map((choices) => choices.map((text) => idOf(KEY[likeness](text))));
       const rarest = findRarest(run, (text) => positions(KEY[likeness](text)).length);
@@ -63,7 +64,7 @@ export function placeFinder(texts: readonly string[]): PlaceFinder {
           while (matched < wanted.length && wanted[matched]?.includes(ids[start + matched] as number)) matched++;
           steps -= matched;
           if (matched === wanted.length) found.add(start);
-          if (found.size >= MAX_PLACES) break;
+          if (found.size >= MAX_FOUND) break;
         }
       }
       return [...found].sort((one, other) => one - other);

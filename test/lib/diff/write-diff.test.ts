@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { applyDiff } from '../../../lib/diff/apply-diff.ts';
-import { unifiedDiff } from '../../../lib/diff/unified-diff.ts';
+import { unifiedDiff } from '../../../lib/diff/write-diff.ts';
 import { oddChange, runs } from './odd-texts.ts';
 
 const PATH = 'SKILL.md';

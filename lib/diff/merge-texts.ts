@@ -1,6 +1,5 @@
 import { diff3MergeRegions } from 'node-diff3';
-import { type LineEdit, lineEdits } from './line-edits.ts';
-import { endOf, joinLines, type LinedText, splitLines, textOf, usualEnd } from './line-text.ts';
+import { endOf, joinLines, type LinedText, type LineEdit, lineEdits, splitLines, textOf, usualEnd } from './lines.ts';
 
 /** What came of a merge. */
 export type MergeOutcome =

@@ -1,8 +1,15 @@
-import { writeName } from './file-names.ts';
-import { type PlaceFinder, placeFinder } from './find-places.ts';
 import { LINE_ENDS } from './hunk.ts';
-import { type LineEdit, lineEdits } from './line-edits.ts';
-import { endOf, type LinedText, type LineEnd, splitLines, textOf, usualEnd } from './line-text.ts';
+import {
+  endOf,
+  type LinedText,
+  type LineEdit,
+  type LineEnd,
+  lineEdits,
+  splitLines,
+  textOf,
+  usualEnd,
+} from './lines.ts';
+import { createLineSearch, type LineSearch } from './search-lines.ts';
 
 /**
  * The unified diff that `applyDiff` makes into `after` again, byte for byte: `--- a/<path>`, `+++ b/<path>`, lines ended by LF,
@@ -63,22 +70,22 @@ function nameOf(end: LineEnd): string {
 /** Hunks whose lines of `before` are there only once. */
 function groupEdits(before: readonly string[], edits: readonly LineEdit[]): readonly Group[] {
   const texts = before.map(textOf);
-  const finder = placeFinder(texts);
+  const search = createLineSearch(texts);
   const contexts = edits.map(() => CONTEXT);
   for (;;) {
     const groups = mergeNear(edits, contexts, before.length);
-    const ambiguous = groups.filter((group) => !isOnlyOne(group, texts, finder));
+    const ambiguous = groups.filter((group) => !isOnlyOne(group, texts, search));
     if (ambiguous.length === 0) return groups;
-    if (finder.exhausted()) return [{ edits, from: 0, to: before.length }];
+    if (search.exhausted()) return [{ edits, from: 0, to: before.length }];
     const grow = new Set(ambiguous.flatMap((group) => group.edits));
     for (const [at, edit] of edits.entries()) if (grow.has(edit)) contexts[at] = 2 * (contexts[at] as number);
   }
 }
 
-function isOnlyOne({ from, to }: Group, texts: readonly string[], finder: PlaceFinder): boolean {
+function isOnlyOne({ from, to }: Group, texts: readonly string[], search: LineSearch): boolean {
   if (to - from === texts.length) return true;
   const run = texts.slice(from, to).map((text) => [text]);
-  return finder.places(run, 'exact').length === 1;
+  return search.find(run, 'exact').length === 1;
 }
 
 function mergeNear(edits: readonly LineEdit[], contexts: readonly number[], length: number): readonly Group[] {
@@ -131,4 +138,9 @@ function pushHunk(
 function range(from: number, to: number): string {
   if (to === from) return `${from},0`;
   return to - from === 1 ? `${to}` : `${from + 1},${to - from}`;
+}
+
+/** The name as a header of ours has it: in quotes when it would not be one line. */
+function writeName(name: string): string {
+  return /[\p{Cc}"\\]|^\s|\s$| {2}/u.test(name) ? JSON.stringify(name) : name;
 }

@@ -22,7 +22,7 @@ export function formatTable(
   rows: readonly (readonly (string | number)[])[],
   width?: number,
 ): string {
-  const cells = [header, ...rows].map((row) => row.map((cell) => oneLine(String(cell))));
+  const cells = [header, ...rows].map((row) => row.map((cell) => cellText(String(cell))));
   const numeric = header.map((_, column) => rows.length > 0 && rows.every((row) => typeof row[column] === 'number'));
   const last = header.length - 1;
   // Nothing stands to the right of the last one.
@@ -45,7 +45,7 @@ export function formatTable(
 // --- internal ---
 
 /** Most cells are plain words, and a table may have very many. */
-function oneLine(cell: string): string {
+function cellText(cell: string): string {
   return /^(?:[\x21-\x7e]| (?! ))*$/.test(cell) ? cell : printable(cell).replace(/\s+/g, ' ');
 }
 
