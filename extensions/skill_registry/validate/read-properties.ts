@@ -1,7 +1,12 @@
 import { resolve } from 'node:path';
 import { CodedError } from 'skill-registry/kernel';
-import { type SourceFields, type SourceValue, strip } from '../skill/python-text.ts';
-import { readSource, type SourceFailure } from '../skill/source-view.ts';
+import {
+  readSource,
+  type SourceFailure,
+  type SourceFields,
+  type SourceValue,
+  strip,
+} from '../skill/fields-as-written.ts';
 import { failureText, requiredFieldError } from '../skill/spec-rules.ts';
 import { findSkillMd } from './find-skill-md.ts';
 import { readSkillMd } from './read-skill-md.ts';
