@@ -8,7 +8,7 @@ import { nearestIds } from '../search/nearest-ids.ts';
 import { findVisible, visibleSkills } from '../show/scope.ts';
 import { invalidArgument, skillNotFound } from '../skill/errors.ts';
 import type { Skill } from '../skill/skill.ts';
-import { isUsableId } from '../sources/slug.ts';
+import { isUsableId } from '../sources/make-skill.ts';
 import type { SkillSource } from '../sources/source.ts';
 import { newErrors } from '../validate/text-problems.ts';
 import { skillExists, skillInvalid, sourceNotWritable } from './errors.ts';

@@ -9,8 +9,7 @@ import { type ParsedSkill, parseSkill, type SkillHeader } from '../../skill/pars
 import { specViolations, type Violation } from '../../skill/spec-rules.ts';
 import { type EncodingFault, encodingFault, findSkillMd } from '../../validate/read-skill-md.ts';
 import { strictViolations } from '../../validate/text-problems.ts';
-import type { FoundSkillFile } from './find-skill-files.ts';
-import { type SeenFile, seenFile } from './seen-file.ts';
+import { type FoundSkillFile, type SeenFile, seenFile } from './find-skill-files.ts';
 import type { CachePlace, ReadSkillFile, SkillFileCache, SkillFileEntry } from './skill-file-cache.ts';
 
 /**
