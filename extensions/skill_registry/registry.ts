@@ -9,7 +9,7 @@ import type { SkillRegistry } from './api.ts';
 import { createAddSource } from './catalog/add-source.ts';
 import { createCatalog } from './catalog/catalog.ts';
 import { frozen } from './catalog/read-only.ts';
-import { skillNamed } from './catalog/skill-named.ts';
+import { skillNamed } from './catalog/snapshot.ts';
 import { watchCatalog } from './catalog/watch.ts';
 import type { SkillRegistryConfigInput, SourceConfig } from './config/config.ts';
 import { CONFIGS, readConfigOnce } from './config/known-config.ts';

@@ -1,8 +1,8 @@
 import { lstatSync } from 'node:fs';
 import { CodedError, isCodedError, type TurnContext } from 'skill-registry/kernel';
 import { assertWritable, holdsReserved, isInside, readContained, relativeSegments } from '../../../lib/files/index.ts';
-import { skillNamed } from '../catalog/skill-named.ts';
 import type { Snapshot } from '../catalog/snapshot.ts';
+import { skillNamed } from '../catalog/snapshot.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
 import { nearestIds } from '../search/nearest-ids.ts';
 import { findVisible, visibleSkills } from '../show/scope.ts';
