@@ -5,10 +5,9 @@ import { SkillsExtension } from '@modelcontextprotocol/server/ext/skills';
 import { type CallHook, createHookCaller, type Problem, packageRoot, type TurnContext } from 'skill-registry/kernel';
 import type { Skill, SkillRegistry } from '../skill_registry/api.ts';
 import { invalidArgument } from './errors.ts';
-import { invocableSkills, servePrompts } from './prompts.ts';
 import { createPublication } from './publication.ts';
 import { createSkillSource } from './skill-source.ts';
-import { serveTools } from './tools.ts';
+import { invocableSkills, servePrompts, serveTools } from './tools-and-prompts.ts';
 
 export interface SkillMcpOptions {
   /** Whose skills are served: `{ agentId, boundSkills }`. Default: all skills. */

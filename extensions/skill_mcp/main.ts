@@ -4,11 +4,11 @@ import {
   type ExtensionContext,
   type ServiceProvider,
   type TurnContext,
+  z,
 } from 'skill-registry/kernel';
 import type { SkillRegistryExtension } from '../skill_registry/api.ts';
-import { readMcpConfig, type SkillMcpConfig } from './config.ts';
 import { createSkillMcpDoor } from './door.ts';
-import { TOKEN_NAME } from './errors.ts';
+import { invalidArgument, TOKEN_NAME } from './errors.ts';
 import { type HttpServing, serveHttp } from './http.ts';
 
 /** The door inside a running kernel: the same registry over HTTP, as long as the kernel runs. */
@@ -84,4 +84,43 @@ function aborted(signal: AbortSignal): Promise<void> {
     signal.addEventListener('abort', () => resolve(), { once: true });
     if (signal.aborted) resolve();
   });
+}
+
+/** The `config:` block of the manifest; docs/configuration.md explains every key. */
+interface SkillMcpConfig {
+  readonly agent: string | null;
+  readonly tools: readonly string[];
+  readonly page_size: number;
+  readonly http: {
+    readonly host: string;
+    readonly port: number;
+    readonly allowed_hosts: readonly string[];
+    readonly body_bytes: number;
+    readonly request_seconds: number;
+  };
+}
+
+const schema = z.strictObject({
+  agent: z.string().nullable(),
+  tools: z.array(z.string()),
+  page_size: z.int().min(1).max(1000),
+  http: z.strictObject({
+    host: z.string().min(1),
+    port: z.int().min(0).max(65_535),
+    allowed_hosts: z.array(z.string().min(1)),
+    body_bytes: z.int().min(1024),
+    request_seconds: z.number().min(1).max(3600),
+  }),
+});
+
+/**
+ * Checks the config, whose defaults stand in the manifest. A port that is opened by mistake is worse than none, so nothing is
+ * put right here.
+ *
+ * @throws INVALID_ARGUMENT that names the key.
+ */
+function readMcpConfig(config: Readonly<Record<string, unknown>>): SkillMcpConfig {
+  const parsed = schema.safeParse(config);
+  if (parsed.success) return parsed.data;
+  throw invalidArgument(`The config of skill_mcp is wrong: ${z.prettifyError(parsed.error).replaceAll('\n', ' ')}`);
 }

@@ -9,7 +9,7 @@ import {
 import { getMimeType } from 'hono/utils/mime';
 import { toProtocolError } from './errors.ts';
 import type { Publication } from './publication.ts';
-import { type PublishedSkill, SKILL_MD, skillIdOf } from './published-skill.ts';
+import { type PublishedSkill, SKILL_MD, skillIdOf } from './publication.ts';
 
 /** The catalog as the SDK's Skills extension asks for it. */
 export function createSkillSource(publication: Publication, pageSize: number): SkillSource {

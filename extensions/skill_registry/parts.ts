@@ -22,8 +22,15 @@ import { hostSurroundings } from './sources/host-surroundings.ts';
 import { makeSources } from './sources/make-sources.ts';
 import type { SkillSource } from './sources/source.ts';
 import { createSkillFileCache, SKILL_FILES } from './sources/walk/skill-file-cache.ts';
-import { cacheFileOf, cacheFilesOf, cacheProblems, createCache, storeProblems } from './store/cache.ts';
-import { type CachePart, openCacheDatabase } from './store/cache-database.ts';
+import {
+  type CachePart,
+  cacheFileOf,
+  cacheFilesOf,
+  cacheProblems,
+  createCache,
+  openCacheDatabase,
+  storeProblems,
+} from './store/cache.ts';
 import { keepOwnData } from './store/own-data.ts';
 
 export interface SkillRegistryOptions extends HookOptions {

@@ -1,8 +1,8 @@
 import type { SourceConfig } from '../config/config.ts';
 import { invalidArgument, registryClosed } from '../skill/errors.ts';
-import { isSkillSource } from '../sources/kinds/is-skill-source.ts';
 import { freeId } from '../sources/make-sources.ts';
 import type { SkillSource } from '../sources/source.ts';
+import { isSkillSource } from '../sources/source.ts';
 import type { Catalog } from './catalog.ts';
 
 /** An entry of `sources` as it is written: every flag has a default. */

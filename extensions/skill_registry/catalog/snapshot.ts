@@ -35,3 +35,11 @@ export interface SourceStatus {
   /** Skills found there, those that lost a collision included. */
   readonly skills: number;
 }
+
+/** The skill that has an id, or a qualified one. */
+export function skillNamed(
+  { byId, byQualifiedId }: Pick<Snapshot, 'byId' | 'byQualifiedId'>,
+  id: string,
+): Skill | undefined {
+  return byId.get(id) ?? byQualifiedId.get(id);
+}

@@ -1,7 +1,11 @@
+import { type FSWatcher, statSync, watch as watchFolder } from 'node:fs';
+import { createRequire } from 'node:module';
+import { basename, dirname, join, resolve } from 'node:path';
+import type * as Chokidar from 'chokidar';
 import { describeError } from 'skill-registry/kernel';
+import { isPrivateName, isReserved } from '../../../lib/files/index.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
 import type { Catalog } from './catalog.ts';
-import { createFolderEvents, type FolderEvents } from './folder-events.ts';
 
 export interface WatchOptions {
   readonly catalog: Catalog;
@@ -87,4 +91,125 @@ export function createBurst(act: () => void): { wake(): void; cancel(): void } {
     },
     cancel: () => clearTimeout(timer),
   };
+}
+
+/** Wakes somebody when anything happens at or below some paths, which need not exist. */
+export interface FolderEvents {
+  /** From now on these. Call it after every wake: what has come or has been replaced is only watched from then on. */
+  follow(paths: readonly string[]): void;
+  close(): Promise<void>;
+}
+
+export interface FolderEventsOptions {
+  /** How many levels of folders below each path. */
+  readonly depth: number;
+  wake(): void;
+  /** Something is not watched: `error.code` says why. Called after `follow`, and from within it. */
+  onError(error: unknown): void;
+}
+
+/**
+ * Folders are watched, not files, so the cost is one watch per folder.
+ *
+ * A watch belongs to the folder itself, not to its name. So whatever is put in the place of a watched folder (a checkout, a
+ * rename) is watched anew from the top, and the parents of the paths are watched for the moment the paths come and go.
+ */
+export function createFolderEvents({ depth, wake, onError }: FolderEventsOptions): FolderEvents {
+  let trees: Chokidar.FSWatcher | undefined;
+  let watched: readonly string[] = [];
+  let known: ReadonlySet<string> = new Set();
+  /** How often each path came or went since the last `follow`: once is new, more often is replaced. */
+  const moved = new Map<string, number>();
+  const guards = new Map<string, FSWatcher>();
+  let guarded: ReadonlySet<string> = new Set();
+  let closed = false;
+
+  const note = (event: string, path: string): void => {
+    if (event === 'rename') moved.set(path, (moved.get(path) ?? 0) + 1);
+    wake();
+  };
+  const watchAnew = (folders: readonly string[]): void => {
+    trees?.close().catch(onError);
+    // Loaded here: whoever only lists skills watches nothing.
+    const { watch: watchTrees } = createRequire(import.meta.url)('chokidar') as typeof Chokidar;
+    trees = watchTrees([...folders], {
+      ignoreInitial: true,
+      followSymlinks: true,
+      depth,
+      ignored: (path, stats) =>
+        (stats?.isFile() ?? false) ||
+        basename(path) === 'node_modules' ||
+        isPrivateName(basename(path), 'folder') ||
+        // What the registry writes there itself would wake it again and again.
+        isReserved(path),
+    });
+    // What happened before the watches were in place is found by looking once more.
+    trees.on('ready', wake);
+    trees.on('all', wake);
+    trees.on('raw', (event, name, details) => {
+      const folder = (details as { readonly watchedPath?: string }).watchedPath ?? '';
+      // A folder tells by its own name that it has gone itself.
+      if (event === 'rename' && name === basename(folder)) moved.set(folder, 2);
+      note(event, resolve(folder, String(name ?? '')));
+    });
+    trees.on('error', onError);
+  };
+  const guard = (paths: readonly string[]): void => {
+    guarded = new Set(paths.map(firstMissingOrItself));
+    const parents = new Set([...guarded].map((path) => dirname(path)));
+    for (const [folder, watcher] of guards) {
+      if (parents.has(folder)) continue;
+      watcher.close();
+      guards.delete(folder);
+    }
+    for (const folder of parents) {
+      if (guards.has(folder)) continue;
+      const watcher = watchFolder(folder, (event, name) => {
+        const path = join(folder, String(name ?? ''));
+        if (!name || guarded.has(path)) note(event, path);
+      });
+      watcher.on('error', onError);
+      guards.set(folder, watcher);
+      // It may have come while its parent was not watched yet.
+      wake();
+    }
+  };
+
+  return {
+    follow(paths) {
+      if (closed) return;
+      try {
+        guard(paths);
+        const folders = paths.filter(isFolder);
+        const replaced = [...moved].some(([path, times]) => (times > 1 || known.has(path)) && isFolder(path));
+        moved.clear();
+        if (replaced || !trees || folders.join('\0') !== watched.join('\0')) watchAnew(folders);
+        watched = folders;
+        known = new Set(Object.keys(trees?.getWatched() ?? {}));
+      } catch (error) {
+        // Gone between looking and watching: look again.
+        if ((error as NodeJS.ErrnoException).code === 'ENOENT') wake();
+        else onError(error);
+      }
+    },
+    async close() {
+      closed = true;
+      for (const watcher of guards.values()) watcher.close();
+      guards.clear();
+      await trees?.close();
+    },
+  };
+}
+
+// --- internal ---
+
+/** The path itself, or of its parents the outermost that does not exist: the one to wait for. */
+function firstMissingOrItself(path: string): string {
+  let wanted = path;
+  while (!isFolder(dirname(wanted)) && dirname(wanted) !== wanted) wanted = dirname(wanted);
+  return wanted;
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Problem } from 'skill-registry/kernel';
-import type { Cache } from '../store/cache.ts';
-import type { CachePart } from '../store/cache-database.ts';
+import type { Cache, CachePart } from '../store/cache.ts';
 import type { SkillRegistryConfig, SkillRegistryConfigInput } from './config.ts';
 
 /** Raise the version with anything that changes what `readConfig` makes of the same input. */

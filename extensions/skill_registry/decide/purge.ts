@@ -8,7 +8,7 @@ import type { Writer } from '../history/writer.ts';
 import { addEvent, findRow, type ProposalRow, purgeOf } from '../propose/proposal-store.ts';
 import type { PurgedProposal } from '../propose/types.ts';
 import { invalidArgument } from '../skill/errors.ts';
-import { removeFiles } from '../store/cache-database.ts';
+import { removeFiles } from '../store/cache.ts';
 import { openDatabase, type SqliteDatabase } from '../store/open-database.ts';
 
 /**

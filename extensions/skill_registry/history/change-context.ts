@@ -1,14 +1,13 @@
 import type { TurnContext } from 'skill-registry/kernel';
 import { assertWritable, isInside } from '../../../lib/files/index.ts';
-import { skillNamed } from '../catalog/skill-named.ts';
-import type { Snapshot } from '../catalog/snapshot.ts';
+import { type Snapshot, skillNamed } from '../catalog/snapshot.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
 import { nearestIds } from '../search/nearest-ids.ts';
 import type { RetrievalChange } from '../search/search-types.ts';
 import { findVisible, visibleSkills } from '../show/scope.ts';
 import { invalidArgument, skillNotFound } from '../skill/errors.ts';
 import type { Skill } from '../skill/skill.ts';
-import { isUsableId } from '../sources/slug.ts';
+import { isUsableId } from '../sources/make-skill.ts';
 import type { SkillSource } from '../sources/source.ts';
 import { skillExists, sourceNotWritable } from './errors.ts';
 import { isThere } from './place-files.ts';

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { unifiedDiff } from '../../../lib/diff/index.ts';
 import { resourceNotFound } from '../../../lib/files/index.ts';
-import { skillNamed } from '../catalog/skill-named.ts';
+import { skillNamed } from '../catalog/snapshot.ts';
 import { nearestIds } from '../search/nearest-ids.ts';
 import { skillNotFound } from '../skill/errors.ts';
 import type { ChangeContext } from './change-context.ts';

@@ -1,12 +1,18 @@
-import { describeError } from 'skill-registry/kernel';
-import { oneLine } from '../../../lib/text/index.ts';
+import { describeError, type Problem } from 'skill-registry/kernel';
+import { createBreaks } from '../../../lib/breaks/index.ts';
+import { loadTokenCounter, oneLine } from '../../../lib/text/index.ts';
+import { bodyOf } from '../skill/frontmatter.ts';
+import { parseSkill } from '../skill/parse-skill.ts';
+import { bulletOf } from '../skill/skill.ts';
 import { characterChecks } from './characters.ts';
 import { fieldChecks } from './fields.ts';
-import { type Check, type CheckInput, listChecks } from './findings.ts';
+import { type Check, type CheckInput, type Finding, listChecks } from './findings.ts';
+import { networkFindings } from './network.ts';
+import { referenceFinder } from './references.ts';
+import { type ScannedLine, scanLines } from './scanned-line.ts';
+import { secretFindings } from './secrets.ts';
+import { shellFindings } from './shell.ts';
 import { sizeChecks } from './size.ts';
-import { surfaceChecks } from './surface.ts';
-import { tokenChecks } from './tokens.ts';
-import { validationChecks } from './validation.ts';
 
 /**
  * What a change does, computed from the texts and from nothing its author says of it. Of what a text reaches for only that
@@ -43,4 +49,139 @@ async function retrievalChecks({ after, isSkillFile, retrieval }: CheckInput): P
     const text = `The effect on retrieval could not be computed: ${oneLine(describeError(error), 300)}`;
     return [{ kind: 'retrieval', level: 'warning', text }];
   }
+}
+
+/** What the new text reaches for and the old one did not: files, commands, hosts, secrets. */
+async function surfaceChecks({ before, after, path, files }: CheckInput): Promise<readonly Check[]> {
+  if (after === null) return [];
+  const finders: readonly (readonly [Check['kind'], Finder])[] = [
+    ['references', referenceFinder(path, files)],
+    ['shell', shellFindings],
+    ['network', networkFindings],
+    ['secrets', secretFindings],
+  ];
+  const takeBreak = createBreaks();
+  const old = await distinctLines(before ?? '', path, takeBreak);
+  const lines = await distinctLines(after, path, takeBreak);
+  // A line that was there before reaches for nothing new.
+  const added = [...lines].filter(([key]) => !old.has(key)).map(([, line]) => line);
+  const found = await findAll(added.slice(0, MAX_LINES), finders, takeBreak);
+  // The old text is only searched when there is something to compare with it.
+  const known = found.size === 0 ? found : await findAll(old.values(), finders, takeBreak);
+  const checks = finders.flatMap(([kind]) => {
+    const findings = [...(found.get(kind) ?? [])].filter(([key]) => !known.get(kind)?.has(key));
+    return listChecks(
+      kind,
+      findings.map(([, finding]) => finding),
+    );
+  });
+  const first = added[MAX_LINES];
+  if (!first) return checks;
+  const text = `${added.length} lines are new; what they reach for was searched in the first ${MAX_LINES} only`;
+  return [...checks, { kind: 'size', level: 'warning', text, line: first.line }];
+}
+
+/** Far more lines than any skill has; they are searched in a few seconds. */
+const MAX_LINES = 100_000;
+
+type Finder = (line: ScannedLine) => Iterable<Finding>;
+type TakeBreak = () => Promise<void>;
+
+/** The first of each line that reads the same and stands in the same kind of place. */
+async function distinctLines(
+  text: string,
+  path: string,
+  takeBreak: TakeBreak,
+): Promise<ReadonlyMap<string, ScannedLine>> {
+  const lines = new Map<string, ScannedLine>();
+  for (const line of scanLines(text, path)) {
+    await takeBreak();
+    const key = `${line.place} ${line.text}`;
+    if (!lines.has(key)) lines.set(key, line);
+  }
+  return lines;
+}
+
+/** The first finding of each key, by kind; only kinds that have some. */
+async function findAll(
+  lines: Iterable<ScannedLine>,
+  finders: readonly (readonly [Check['kind'], Finder])[],
+  takeBreak: TakeBreak,
+): Promise<ReadonlyMap<Check['kind'], ReadonlyMap<string, Finding>>> {
+  const all = new Map<Check['kind'], Map<string, Finding>>();
+  for (const line of lines) {
+    await takeBreak();
+    for (const [kind, find] of finders) {
+      for (const finding of find(line)) {
+        const found = all.get(kind) ?? new Map<string, Finding>();
+        if (!found.has(finding.key)) found.set(finding.key, finding);
+        all.set(kind, found);
+      }
+    }
+  }
+  return all;
+}
+
+/** Problems the change brings, and those it mends. */
+function validationChecks({ before, after, isSkillFile, problemsOf }: CheckInput): readonly Check[] {
+  if (!isSkillFile || after === null) return [];
+  const old = before === null ? [] : problemsOf(before);
+  const now = problemsOf(after);
+  const added = beyond(now, old).map(
+    (problem): Finding => ({
+      key: keyOf(problem),
+      level: 'warning',
+      what: `New ${say(problem)}`,
+      ...(problem.line === undefined ? {} : { line: problem.line }),
+    }),
+  );
+  const removed = beyond(old, now).map(
+    (problem): Finding => ({ key: keyOf(problem), level: 'info', what: `No longer there: ${say(problem)}` }),
+  );
+  return listChecks('validation', [...added, ...removed]);
+}
+
+/** A problem is the same one when its line or a number in its message has changed. */
+function keyOf({ code, severity, details }: Problem): string {
+  return JSON.stringify([code, severity, details?.field ?? null]);
+}
+
+/** Those of `problems` that `others` has not, counting repeated ones. */
+function beyond(problems: readonly Problem[], others: readonly Problem[]): readonly Problem[] {
+  const left = new Map<string, number>();
+  for (const other of others) left.set(keyOf(other), (left.get(keyOf(other)) ?? 0) + 1);
+  return problems.filter((problem) => {
+    const count = left.get(keyOf(problem)) ?? 0;
+    left.set(keyOf(problem), count - 1);
+    return count <= 0;
+  });
+}
+
+function say({ severity, code, message }: Problem): string {
+  return `${severity} ${code}: ${oneLine(message, 300)}`;
+}
+
+/** What the change costs: of SKILL.md its line in the catalog (L1) and its body (L2), of another file its text. */
+async function tokenChecks({ before, after, isSkillFile, skillId, path }: CheckInput): Promise<readonly Check[]> {
+  const count = await loadTokenCounter();
+  const difference = (what: string, tokensOf: (text: string) => number): Check => ({
+    kind: 'tokens',
+    level: 'info',
+    text: `${what}: ${fromTo(before === null ? null : tokensOf(before), after === null ? null : tokensOf(after))}`,
+  });
+  if (!isSkillFile) return [difference('Text of the file', (text) => count(text))];
+  const lineOf = (text: string): string => {
+    const { header } = parseSkill(text, path, skillId);
+    return header ? `${bulletOf({ id: skillId, description: header.description })}\n` : '';
+  };
+  return [
+    difference('Catalog line (L1)', (text) => count(lineOf(text))),
+    difference('Body (L2)', (text) => count(bodyOf(text))),
+  ];
+}
+
+function fromTo(before: number | null, after: number | null): string {
+  if (before === null || after === null) return `${before ?? 0} -> ${after ?? 0} tokens`;
+  if (before === after) return `${after} tokens, unchanged`;
+  return `${before} -> ${after} tokens (${after > before ? '+' : ''}${after - before})`;
 }

@@ -79,13 +79,6 @@ export function quote(text: string, limit = 120): string {
   return `"${oneLine(withoutSecrets(text.slice(0, limit * 4)), limit)}"`;
 }
 
-/** The surroundings of a place in a line: at most `reach` characters on both sides. */
-export function around(text: string, from: number, to: number, reach = 60): string {
-  const start = Math.max(0, from - reach);
-  const end = Math.min(text.length, to + reach);
-  return `${start > 0 ? '…' : ''}${text.slice(start, end)}${end < text.length ? '…' : ''}`;
-}
-
 // --- internal ---
 
 /** What is no longer there comes last. */

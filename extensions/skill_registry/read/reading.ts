@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { describeError, isCodedError, type TurnContext } from 'skill-registry/kernel';
 import { countTokens } from '../../../lib/text/index.ts';
 import type { Catalog } from '../catalog/catalog.ts';
-import { skillNamed } from '../catalog/skill-named.ts';
+import { skillNamed } from '../catalog/snapshot.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
 import { nearestIds } from '../search/nearest-ids.ts';
 import type { Grants } from '../show/grants.ts';

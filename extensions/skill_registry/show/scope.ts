@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import type { TurnContext } from 'skill-registry/kernel';
-import { skillNamed } from '../catalog/skill-named.ts';
 import type { Snapshot } from '../catalog/snapshot.ts';
+import { skillNamed } from '../catalog/snapshot.ts';
 import type { Skill } from '../skill/skill.ts';
 import { isGlob, matchesGlob } from './glob.ts';
 

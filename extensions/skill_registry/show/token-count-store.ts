@@ -1,6 +1,5 @@
 import type { Skill } from '../skill/skill.ts';
-import type { Cache } from '../store/cache.ts';
-import type { CachePart } from '../store/cache-database.ts';
+import type { Cache, CachePart } from '../store/cache.ts';
 
 export interface KnownCounts {
   readonly l1?: number;

@@ -1,5 +1,42 @@
+import type { Problem } from 'skill-registry/kernel';
 import { foldLine, shorten } from '../../../lib/text/index.ts';
-import type { ProblemSink } from './problems.ts';
+
+/** Codes of everything that can be wrong with one SKILL.md. */
+export type SkillProblemCode =
+  | 'DESCRIPTION_MISSING'
+  | 'DESCRIPTION_TOO_LONG'
+  | 'ENCODING_INVALID'
+  | 'FIELD_INVALID'
+  | 'FRONTMATTER_INVALID'
+  | 'FRONTMATTER_MISSING'
+  | 'FRONTMATTER_NOT_AT_START'
+  | 'FRONTMATTER_REPAIRED'
+  | 'FRONTMATTER_TOO_LARGE'
+  | 'FRONTMATTER_UNCLOSED'
+  | 'NAME_INVALID'
+  | 'NAME_MISMATCH'
+  | 'NAME_MISSING'
+  | 'SKILL_EMPTY';
+
+/** Makes a problem of one file; `message` says what was expected, what arrived and what to do. */
+export type ProblemSink = (
+  code: SkillProblemCode,
+  severity: Problem['severity'],
+  message: string,
+  line?: number,
+  details?: Readonly<Record<string, unknown>>,
+) => void;
+
+/** Collects the problems of `file`. */
+export function problemSink(file: string): { readonly problems: readonly Problem[]; readonly add: ProblemSink } {
+  const problems: Problem[] = [];
+  return {
+    problems,
+    add: (code, severity, message, line, details) => {
+      problems.push({ code, severity, file, message, ...(line ? { line } : {}), ...(details ? { details } : {}) });
+    },
+  };
+}
 
 type Fields = Readonly<Record<string, unknown>>;
 type LineOf = (key: string) => number;
@@ -65,8 +102,39 @@ export function readBoolean(
   return byDefault;
 }
 
+/**
+ * The tools a skill asks to be allowed, one entry each, as written: `Bash(git add *)`. A text is split at white space and commas,
+ * but never inside parentheses; a list is taken entry by entry. FIELD_INVALID for anything else.
+ */
+export function readTools(key: string, fields: Fields, add: ProblemSink, lineOf: LineOf): readonly string[] {
+  const value = fields[key];
+  if (value === undefined || value === null) return [];
+  if (typeof value === 'string') return splitOutsideParentheses(value);
+  if (Array.isArray(value) && value.every((item) => typeof item === 'string')) {
+    return value.flatMap((item) => splitOutsideParentheses(item));
+  }
+  const message = `"${key}" should be text or a list of texts, got ${shown(value)}; it was ignored. Write a list such as [Read, "Bash(git add *)"].`;
+  add('FIELD_INVALID', 'warning', message, lineOf(key), { field: key });
+  return [];
+}
+
 // --- internal ---
 
 function clean(values: readonly string[]): readonly string[] {
   return [...new Set(values.map(foldLine).filter((value) => value !== ''))];
+}
+
+function splitOutsideParentheses(text: string): readonly string[] {
+  const tools: string[] = [];
+  let depth = 0;
+  let current = '';
+  for (const char of text) {
+    if (char === '(') depth++;
+    else if (char === ')') depth = Math.max(0, depth - 1);
+    if (depth === 0 && /[\s,]/.test(char)) {
+      tools.push(current);
+      current = '';
+    } else current += char;
+  }
+  return [...tools, current].filter((tool) => tool !== '');
 }

@@ -1,10 +1,18 @@
 import type { Problem } from 'skill-registry/kernel';
 import { codePoints, foldLine, shorten } from '../../../lib/text/index.ts';
-import { parseAllowedTools } from './allowed-tools.ts';
-import { kindOf, readBoolean, readList, readText, readWords, shown } from './field-values.ts';
+import {
+  kindOf,
+  type ProblemSink,
+  problemSink,
+  readBoolean,
+  readList,
+  readText,
+  readTools,
+  readWords,
+  shown,
+} from './field-values.ts';
 import { splitFrontmatter } from './frontmatter.ts';
 import { asMapping, type Gate, readGate } from './gates.ts';
-import { type ProblemSink, problemSink } from './problems.ts';
 import { readYamlFields, scanLines, type YamlFields } from './yaml-fields.ts';
 
 /** What a SKILL.md says about itself. The body is not kept. */
@@ -111,7 +119,7 @@ export function parseSkill(
     ...(hint ? { argumentHint: foldLine(hint) } : {}),
     arguments: readWords('arguments', fields.data, add, lineOf),
     triggerKeywords: readList('trigger_keywords', fields.data, add, lineOf),
-    allowedTools: readAllowedTools(fields.data, add, lineOf),
+    allowedTools: readTools('allowed-tools', fields.data, add, lineOf),
     ...readLabels(fields.data, add, lineOf),
     ...readMetadata(fields.data, add, lineOf),
     extra: Object.fromEntries(Object.entries(fields.data).filter(([key]) => !OWN_FIELDS.has(key))),
@@ -188,14 +196,6 @@ function readLabels(
     return [];
   });
   return Object.fromEntries(given);
-}
-
-function readAllowedTools(data: YamlFields['data'], add: ProblemSink, lineOf: LineOf): readonly string[] {
-  const tools = parseAllowedTools(data['allowed-tools']);
-  if (tools) return tools;
-  const message = `"allowed-tools" should be text or a list of texts, got ${shown(data['allowed-tools'])}; it was ignored. Write a list such as [Read, "Bash(git add *)"].`;
-  add('FIELD_INVALID', 'warning', message, lineOf('allowed-tools'), { field: 'allowed-tools' });
-  return [];
 }
 
 function readMetadata(

@@ -1,6 +1,12 @@
 import { codePoints } from '../../../lib/text/index.ts';
-import { byCodePoint, type SourceFields, type SourceValue, strip } from './python-text.ts';
-import { readSource, type SourceFailure } from './source-view.ts';
+import {
+  byCodePoint,
+  readSource,
+  type SourceFailure,
+  type SourceFields,
+  type SourceValue,
+  strip,
+} from './fields-as-written.ts';
 
 const MAX_NAME = 64;
 const MAX_DESCRIPTION = 1024;

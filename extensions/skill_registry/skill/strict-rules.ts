@@ -1,7 +1,7 @@
 import { yamlPackage } from 'skill-registry/kernel';
 import { codePoints } from '../../../lib/text/index.ts';
+import { readSource, type SourceFailure } from './fields-as-written.ts';
 import { splitFrontmatter } from './frontmatter.ts';
-import { readSource, type SourceFailure } from './source-view.ts';
 import { HYPHEN_AT_END, HYPHENS_TOGETHER, type Violation } from './spec-rules.ts';
 
 /** A file that the frontmatter promises: `path` as written, below the folder `bucket` of the skill. */

@@ -1,13 +1,13 @@
+import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { basename, isAbsolute, join, resolve } from 'node:path';
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { packageRoot } from 'skill-registry/kernel';
-import type { InlineSkillConfig, SourceConfig, ValidationProfile } from '../config/config.ts';
+import type { InlineSkillConfig, PresetName, SourceConfig, ValidationProfile } from '../config/config.ts';
 import { createDirectorySource } from './kinds/directory-source.ts';
 import { createFileSource } from './kinds/file-source.ts';
 import { createInlineSource } from './kinds/inline-source.ts';
 import { createPackSource } from './kinds/pack-source.ts';
 import { createPackageSource } from './kinds/package-source.ts';
-import { presetFolders } from './kinds/presets.ts';
 import type { SkillSource } from './source.ts';
 import { isSkillFileName } from './walk/find-skill-files.ts';
 import type { SkillFileCache } from './walk/skill-file-cache.ts';
@@ -43,6 +43,34 @@ export function freeId(wanted: string, taken: Set<string>): string {
   for (let number = 2; taken.has(id); number++) id = `${wanted}-${number}`;
   taken.add(id);
   return id;
+}
+
+/** Where other agents keep skills, below a project and below the home directory. */
+const PRESETS: Readonly<Record<PresetName, { readonly project: string; readonly home: string }>> = {
+  agents: { project: '.agents/skills', home: '.agents/skills' },
+  claude: { project: '.claude/skills', home: '.claude/skills' },
+  cursor: { project: '.cursor/skills', home: '.cursor/skills' },
+  github: { project: '.github/skills', home: '.copilot/skills' },
+};
+
+/** One folder of a preset. */
+export interface PresetFolder {
+  readonly id: string;
+  readonly path: string;
+}
+
+/**
+ * The folders of a preset, nearest first: the root's, those of the folders above it up to the repository's root (the one that
+ * holds `.git`; without one only the root's), then the home directory's. They need not exist.
+ */
+export function presetFolders(name: PresetName, root: string, home: string): readonly PresetFolder[] {
+  const { project, home: below } = PRESETS[name];
+  const folders = projectFolders(root).map((dir, index) => ({
+    id: index === 0 ? name : `${name}-up-${index}`,
+    path: join(dir, project),
+  }));
+  const own = join(home, below);
+  return folders.some((folder) => folder.path === own) ? folders : [...folders, { id: `${name}-home`, path: own }];
 }
 
 // --- internal ---
@@ -111,4 +139,15 @@ function locate(path: string, root: string): string {
 /** The name of a folder as the first half of a qualified id: nothing in it that ends that half or cannot be typed. */
 function nameable(name: string): string {
   return name.replace(/[\s:`\p{C}]+/gu, '-') || 'source';
+}
+
+function projectFolders(root: string): readonly string[] {
+  const folders = [root];
+  for (let dir = root; !existsSync(join(dir, '.git')); ) {
+    const parent = dirname(dir);
+    if (parent === dir) return [root];
+    folders.push(parent);
+    dir = parent;
+  }
+  return folders;
 }

@@ -1,4 +1,5 @@
 import type { Problem } from 'skill-registry/kernel';
+import { resourceNotFound } from '../../../lib/files/index.ts';
 import type { SkillRegistryConfig, ValidationProfile } from '../config/config.ts';
 import type { ResourceInfo, Skill } from '../skill/skill.ts';
 
@@ -56,4 +57,52 @@ export interface SourceScan {
   /** Skills of the source that lost their id within it; readable by qualified id. */
   readonly losers?: readonly Skill[];
   readonly problems: readonly Problem[];
+}
+
+/**
+ * What a source found last. A skill that is handed in is looked up here and the paths in it are never used, so that nobody
+ * reads a file by making up a skill.
+ */
+export interface OwnSkills<T> {
+  replace(found: ReadonlyMap<string, T>): void;
+  /** As `replace`, with the work put off until somebody asks. */
+  replaceLater(find: () => ReadonlyMap<string, T>): void;
+  find(skill: Skill): T | undefined;
+  /** @throws RESOURCE_NOT_FOUND. */
+  get(skill: Skill): T;
+}
+
+/** Keyed by qualified id. */
+export function createOwnSkills<T>(): OwnSkills<T> {
+  let known: ReadonlyMap<string, T> | undefined = new Map();
+  let later = (): ReadonlyMap<string, T> => new Map();
+  const all = (): ReadonlyMap<string, T> => {
+    known ??= later();
+    return known;
+  };
+  return {
+    replace(found) {
+      known = found;
+    },
+    replaceLater(find) {
+      known = undefined;
+      later = find;
+    },
+    find: (skill) => all().get(skill.qualifiedId),
+    get(skill) {
+      const own = all().get(skill.qualifiedId);
+      if (own === undefined) throw resourceNotFound(skill.qualifiedId, 'its source has no such skill');
+      return own;
+    },
+  };
+}
+
+/** Told by its members: it may come from somebody else's package. */
+export function isSkillSource(value: unknown): value is SkillSource {
+  if (typeof value !== 'object' || value === null) return false;
+  const methods = ['scan', 'readSkill', 'resources', 'readResource', 'watchFolders', 'contains'];
+  const members = value as Record<string, unknown>;
+  if (![members.id, members.kind, members.location].every((text) => typeof text === 'string' && text !== ''))
+    return false;
+  return methods.every((method) => typeof members[method] === 'function');
 }

@@ -2,11 +2,9 @@ import type { Tool } from 'skill-registry/kernel';
 import type { ToolName } from '../config/config.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import { createSkillTool } from './create-skill.ts';
-import { listSkillsTool } from './list-skills.ts';
+import { listSkillsTool, readSkillResourceTool, readSkillTool } from './list-and-read-skills.ts';
 import { loadSkillTool } from './load-skill.ts';
 import { proposeSkillUpdateTool } from './propose-skill-update.ts';
-import { readSkillTool } from './read-skill.ts';
-import { readSkillResourceTool } from './read-skill-resource.ts';
 import { skillTool } from './skill.ts';
 import type { SkillsForTools } from './skills-for-tools.ts';
 

@@ -1,10 +1,14 @@
 import { resolve } from 'node:path';
 import { CodedError } from 'skill-registry/kernel';
-import { type SourceFields, type SourceValue, strip } from '../skill/python-text.ts';
-import { readSource, type SourceFailure } from '../skill/source-view.ts';
+import {
+  readSource,
+  type SourceFailure,
+  type SourceFields,
+  type SourceValue,
+  strip,
+} from '../skill/fields-as-written.ts';
 import { failureText, requiredFieldError } from '../skill/spec-rules.ts';
-import { findSkillMd } from './find-skill-md.ts';
-import { readSkillMd } from './read-skill-md.ts';
+import { findSkillMd, readSkillMd } from './read-skill-md.ts';
 
 /** Text as its author wrote it (`1.0`, `true`), or what holds such texts. */
 export type PropertyValue = string | readonly PropertyValue[] | { readonly [key: string]: PropertyValue };

@@ -1,7 +1,8 @@
-import type { Problem } from 'skill-registry/kernel';
+import { isCodedError, type Problem } from 'skill-registry/kernel';
+import { readContained } from '../../../lib/files/index.ts';
 import type { ValidationProfile } from '../config/config.ts';
 import { parseSkill } from '../skill/parse-skill.ts';
-import { specViolations } from '../skill/spec-rules.ts';
+import { specViolations, type Violation } from '../skill/spec-rules.ts';
 import { strictVerdict } from '../skill/strict-rules.ts';
 
 /** What is wrong with the text of a SKILL.md under the rules of its source. Files it declares are not looked for. */
@@ -32,6 +33,27 @@ export function newErrors(
     .map(({ code, line, message }) => `${code}${line ? ` (line ${line})` : ''}: ${message}`);
 }
 
+/**
+ * What `strict` holds against a SKILL.md and the files it declares: each must be a regular file of the skill, reached through
+ * no link.
+ *
+ * @param directory - Real.
+ */
+export function strictViolations(
+  text: string,
+  directory: string,
+  name: string,
+): { readonly violations: readonly Violation[]; readonly declaresFiles: boolean } {
+  const { violations, lineOf, declared } = strictVerdict(text, name);
+  const absent = declared.flatMap(({ bucket, path }) => {
+    const code = whyNot(directory, `${bucket}/${path}`);
+    if (code === undefined) return [];
+    const reason = code === 'PATH_TRAVERSAL' ? `leads out of ${bucket}/` : `is no file in ${bucket}/`;
+    return [{ message: `invalid manifest: [${bucket}] '${path}' ${reason}`, line: lineOf(bucket) }];
+  });
+  return { violations: [...violations, ...absent], declaresFiles: declared.length > 0 };
+}
+
 // --- internal ---
 
 function violationsOf(text: string, skillId: string, validation: ValidationProfile) {
@@ -41,4 +63,15 @@ function violationsOf(text: string, skillId: string, validation: ValidationProfi
 
 function keyOf({ code, message }: Problem): string {
   return `${code}\0${message}`;
+}
+
+function whyNot(directory: string, path: string): string | undefined {
+  try {
+    // It is opened and looked at; nothing is read beyond the limit.
+    readContained(directory, path, 0);
+    return undefined;
+  } catch (error) {
+    if (isCodedError(error, 'RESOURCE_TOO_LARGE')) return undefined;
+    return isCodedError(error) ? error.code : 'RESOURCE_NOT_FOUND';
+  }
 }

@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { findSkillMd } from './find-skill-md.ts';
 import { type ReadPropertiesOptions, readProperties } from './read-properties.ts';
+import { findSkillMd } from './read-skill-md.ts';
 
 /**
  * The `<available_skills>` block of the reference implementation: every tag and every value on a line of its own, skills in

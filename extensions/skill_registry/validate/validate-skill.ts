@@ -5,11 +5,9 @@ import type { ValidationProfile } from '../config/config.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import { parseSkill } from '../skill/parse-skill.ts';
 import { specViolations } from '../skill/spec-rules.ts';
-import { strictVerdict } from '../skill/strict-rules.ts';
-import { declaredFileErrors } from './declared-files.ts';
-import type { EncodingFault } from './encoding.ts';
-import { findAnySkillMd, findSkillMd, isKind } from './find-skill-md.ts';
-import { readSkillMd } from './read-skill-md.ts';
+import type { EncodingFault } from './read-skill-md.ts';
+import { findAnySkillMd, findSkillMd, isKind, readSkillMd } from './read-skill-md.ts';
+import { strictViolations } from './text-problems.ts';
 
 export interface ValidateSkillOptions {
   /** Default: `spec`. */
@@ -132,11 +130,8 @@ function nameOf(path: string, directory: string): string {
 }
 
 function checkStrictly({ text, directory, name }: Subject): readonly SkillFinding[] {
-  const { violations, declared, lineOf } = strictVerdict(text, name);
-  const absent = declared.flatMap((file) =>
-    declaredFileErrors(realpathSync(directory), [file]).map((message) => ({ message, line: lineOf(file.bucket) })),
-  );
-  return [...violations, ...absent].map((one) => ({ severity: 'error', ...one }));
+  const { violations } = strictViolations(text, realpathSync(directory), name);
+  return violations.map((one) => ({ severity: 'error', ...one }));
 }
 
 function checkAsLoaded({ text, fault, file, name }: Subject): readonly SkillFinding[] {

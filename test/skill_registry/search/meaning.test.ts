@@ -4,7 +4,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { createMeaning, type Meaning } from '../../../extensions/skill_registry/search/meaning/meaning.ts';
 import { VECTORS } from '../../../extensions/skill_registry/search/meaning/vector-schema.ts';
 import { nearestRows, signsOf } from '../../../extensions/skill_registry/search/meaning/vector-signs.ts';
-import { openCacheDatabase } from '../../../extensions/skill_registry/store/cache-database.ts';
+import { openCacheDatabase } from '../../../extensions/skill_registry/store/cache.ts';
 import type { SqliteDatabase } from '../../../extensions/skill_registry/store/open-database.ts';
 import { type EmbeddingsServer, embeddingsServer as fullServer } from '../../helpers/embeddings-server.ts';
 import { fakeSkill } from '../../helpers/fake-skill.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { PresetName } from '../../../extensions/skill_registry/config/config.ts';
-import { presetFolders } from '../../../extensions/skill_registry/sources/kinds/presets.ts';
+import { presetFolders } from '../../../extensions/skill_registry/sources/make-sources.ts';
 import { openRegistry } from '../../helpers/open-registry.ts';
 import { skillMd, tempFolder } from '../../helpers/temp-folder.ts';
 

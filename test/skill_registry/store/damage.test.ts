@@ -1,8 +1,7 @@
 import { copyFileSync, existsSync, mkdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createCache } from '../../../extensions/skill_registry/store/cache.ts';
-import { type CachePart, openCacheDatabase } from '../../../extensions/skill_registry/store/cache-database.ts';
+import { type CachePart, createCache, openCacheDatabase } from '../../../extensions/skill_registry/store/cache.ts';
 import { openSqlite, type SqliteDatabase } from '../../../lib/sqlite/index.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 

@@ -1,4 +1,4 @@
-import type { CachePart } from '../../store/cache-database.ts';
+import type { CachePart } from '../../store/cache.ts';
 
 /**
  * The tables of vectors. Raise the version with anything that changes the texts.

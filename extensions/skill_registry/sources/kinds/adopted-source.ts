@@ -2,9 +2,9 @@ import { type Problem, withDeadline, z } from 'skill-registry/kernel';
 import { assertReadable } from '../../../../lib/files/index.ts';
 import { foldLine } from '../../../../lib/text/index.ts';
 import type { Skill } from '../../skill/skill.ts';
-import { createOwnSkills } from '../own-skills.ts';
-import { isUsableId } from '../slug.ts';
+import { isUsableId } from '../make-skill.ts';
 import type { PackScopes, SkillListing, SkillSource } from '../source.ts';
+import { createOwnSkills } from '../source.ts';
 import { withoutPrivate } from '../walk/list-files.ts';
 import { underSource } from './group-source.ts';
 

@@ -4,17 +4,12 @@ import type { Problem } from 'skill-registry/kernel';
 import { futureRealPath, isInside, readContained, realPathOf } from '../../../../lib/files/index.ts';
 import type { ValidationProfile } from '../../config/config.ts';
 import type { Skill } from '../../skill/skill.ts';
-import { makeSkill, type SkillPlace } from '../make-skill.ts';
-import { createOwnSkills } from '../own-skills.ts';
-import { isUsableId, quotedName } from '../slug.ts';
-import type { SkillListing, SkillSource, SourceScan } from '../source.ts';
-import { type FoundSkillFile, findSkillFiles } from '../walk/find-skill-files.ts';
-import { createLastMade } from '../walk/last-made.ts';
-import { filesBelow } from '../walk/list-files.ts';
-import { pathBelow } from '../walk/path-below.ts';
-import { reservedSource } from '../walk/reserved.ts';
+import { isUsableId, makeSkill, quotedName, type SkillPlace } from '../make-skill.ts';
+import { createOwnSkills, type SkillListing, type SkillSource, type SourceScan } from '../source.ts';
+import { type FoundSkillFile, findSkillFiles, reservedSource } from '../walk/find-skill-files.ts';
+import { filesBelow, pathBelow } from '../walk/list-files.ts';
+import { createSkillFileReader } from '../walk/read-skill-files.ts';
 import type { ReadSkillFile, SkillFileCache } from '../walk/skill-file-cache.ts';
-import { createSkillFileReader } from '../walk/skill-files.ts';
 
 export interface DirectorySourceOptions {
   readonly id: string;
@@ -185,4 +180,41 @@ function missing(root: string): Problem {
 function noFolder(root: string): Problem {
   const message = 'This source is a file, expected a folder or a .md file. Correct the path or remove the source.';
   return { code: 'SOURCE_MISSING', severity: 'warning', file: root, message };
+}
+
+/** What was made of what, the last time; most often it is asked for in the same order again. */
+interface LastMade<From extends object, Made> {
+  find(from: From): Made | undefined;
+  /** For the next time. */
+  add(from: From, made: Made): void;
+  /** What was added is now what is found. */
+  turn(): void;
+}
+
+/** A map of tens of thousands of objects takes longer to fill than anything it is asked for, so there is none until it is needed. */
+function createLastMade<From extends object, Made>(): LastMade<From, Made> {
+  let before: Pairs<From, Made> = { from: [], made: [] };
+  let now: Pairs<From, Made> = { from: [], made: [] };
+  let byFrom: Map<From, Made> | undefined;
+  return {
+    find(from) {
+      const at = now.from.length;
+      if (before.from[at] === from) return before.made[at];
+      if (before.from.length === 0) return undefined;
+      byFrom ??= new Map(before.from.map((one, index) => [one, before.made[index] as Made]));
+      return byFrom.get(from);
+    },
+    add(from, made) {
+      now.from.push(from);
+      now.made.push(made);
+    },
+    turn() {
+      [before, now, byFrom] = [now, { from: [], made: [] }, undefined];
+    },
+  };
+}
+
+interface Pairs<From, Made> {
+  readonly from: From[];
+  readonly made: Made[];
 }

@@ -11,14 +11,13 @@ import {
 } from '../../../../lib/files/index.ts';
 import type { SkillRegistryConfig, ValidationProfile } from '../../config/config.ts';
 import type { Skill } from '../../skill/skill.ts';
-import { makeSkill } from '../make-skill.ts';
-import { createOwnSkills } from '../own-skills.ts';
-import { isUsableId, quotedName } from '../slug.ts';
+import { isUsableId, makeSkill, quotedName } from '../make-skill.ts';
 import type { SkillSource } from '../source.ts';
-import { pathBelow } from '../walk/path-below.ts';
-import { reservedSource } from '../walk/reserved.ts';
+import { createOwnSkills } from '../source.ts';
+import { reservedSource } from '../walk/find-skill-files.ts';
+import { pathBelow } from '../walk/list-files.ts';
+import { createSkillFileReader } from '../walk/read-skill-files.ts';
 import type { SkillFileCache } from '../walk/skill-file-cache.ts';
-import { createSkillFileReader } from '../walk/skill-files.ts';
 
 export interface FileSourceOptions {
   readonly id: string;

@@ -1,8 +1,8 @@
 import { describeError, type Problem } from 'skill-registry/kernel';
 import type { SkillRegistryConfig } from '../../config/config.ts';
 import type { Skill } from '../../skill/skill.ts';
-import { createOwnSkills } from '../own-skills.ts';
 import type { SkillSource } from '../source.ts';
+import { createOwnSkills } from '../source.ts';
 import { listingOf } from '../walk/list-files.ts';
 
 /** What a group is made of at one moment. */

@@ -4,9 +4,9 @@ import { assertReadable, relativeSegments, resourceNotFound, resourceTooLarge } 
 import { foldLine } from '../../../../lib/text/index.ts';
 import { parseSkill } from '../../skill/parse-skill.ts';
 import type { ResourceInfo, Skill } from '../../skill/skill.ts';
-import { createOwnSkills } from '../own-skills.ts';
-import { isUsableId, quotedName, slugOf } from '../slug.ts';
+import { isUsableId, quotedName, slugOf } from '../make-skill.ts';
 import type { SkillSource } from '../source.ts';
+import { createOwnSkills } from '../source.ts';
 import { withoutPrivate } from '../walk/list-files.ts';
 
 /** A skill written into a config or a pack instead of a folder. */

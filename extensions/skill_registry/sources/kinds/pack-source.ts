@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { describeError, type Problem } from 'skill-registry/kernel';
 import { futureRealPath, isInside, readNamedFile, realPathOf } from '../../../../lib/files/index.ts';
 import type { ValidationProfile } from '../../config/config.ts';
-import { encodingFault } from '../../validate/encoding.ts';
+import { encodingFault } from '../../validate/read-skill-md.ts';
 import type { PackScopes, SkillSource } from '../source.ts';
 import { isSkillFileName } from '../walk/find-skill-files.ts';
 import type { SkillFileCache } from '../walk/skill-file-cache.ts';

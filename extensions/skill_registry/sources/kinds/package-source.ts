@@ -6,11 +6,11 @@ import { describeError, type Problem, withDeadline } from 'skill-registry/kernel
 import { futureRealPath, isInside, readNamedFile } from '../../../../lib/files/index.ts';
 import type { ValidationProfile } from '../../config/config.ts';
 import type { SkillSource } from '../source.ts';
+import { isSkillSource } from '../source.ts';
 import type { SkillFileCache } from '../walk/skill-file-cache.ts';
 import { createDirectorySource } from './directory-source.ts';
 import { findPackage, packageFolders } from './find-package.ts';
 import { createGroupSource, type GroupMembers } from './group-source.ts';
-import { isSkillSource } from './is-skill-source.ts';
 
 export interface PackageSourceOptions {
   readonly id: string;

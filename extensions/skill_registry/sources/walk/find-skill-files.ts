@@ -1,4 +1,4 @@
-import { type Dirent, lstatSync, readdirSync, realpathSync, statSync } from 'node:fs';
+import { type Dirent, lstatSync, readdirSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import type { Problem } from 'skill-registry/kernel';
 import {
@@ -10,7 +10,6 @@ import {
   realPathOf,
 } from '../../../../lib/files/index.ts';
 import type { IgnoreRules } from './ignore-files.ts';
-import { type SeenFile, seenFile } from './seen-file.ts';
 
 /** A directory with a SKILL.md. */
 export interface FoundSkillFile {
@@ -137,6 +136,30 @@ export async function findSkillFiles(options: FindOptions): Promise<FoundSkillFi
   return { files: [...files, ...linkedFiles], outside: [...walk.outside], problems };
 }
 
+/** What the system says of a file, short enough to keep for each of very many. */
+export interface SeenFile {
+  /** Equal as long as size, times and inode are. */
+  readonly stamp: string;
+  /**
+   * It had not been changed for two seconds when it was looked at. A file that was may change once more without a trace (same
+   * size, same tick of the clock).
+   */
+  readonly settled: boolean;
+}
+
+/** @param at - Not later than the stats were taken; milliseconds since the epoch. */
+export function seenFile({ size, mtimeMs, ctimeMs, ino }: Stats, at: number): SeenFile {
+  return { stamp: `${size} ${mtimeMs} ${ctimeMs} ${ino}`, settled: Math.max(mtimeMs, ctimeMs) < at - QUIET_MS };
+}
+
+/** What is wrong with a source in a folder that the registry keeps for itself; undefined anywhere else. @param real - Its real path. */
+export function reservedSource(location: string, real: string): Problem | undefined {
+  if (!isReserved(real)) return undefined;
+  const message =
+    'This source lies in data/ of the root, or where a link of that leads, which the registry keeps for itself, so it was not read. Move the skills out of there.';
+  return { code: 'SOURCE_RESERVED', severity: 'error', file: location, message };
+}
+
 // --- internal ---
 
 function isSkipped(name: string): boolean {
@@ -261,3 +284,5 @@ function brokenLink(path: string): Problem {
   const message = 'This link leads nowhere, or in a circle. Repair or remove it.';
   return { code: 'SYMLINK_BROKEN', severity: 'warning', file: path, message };
 }
+
+const QUIET_MS = 2_000;

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Problem } from 'skill-registry/kernel';
 import type { ParsedSkill, SkillHeader } from '../../skill/parse-skill.ts';
-import type { CachePart } from '../../store/cache-database.ts';
+import type { CachePart } from '../../store/cache.ts';
 import type { SqliteDatabase } from '../../store/open-database.ts';
 import { makeHeader } from '../make-skill.ts';
 

@@ -1,9 +1,9 @@
 import { basename, join } from 'node:path';
 import { expect } from 'vitest';
 import { readProperties } from '../../../../extensions/skill_registry/index.ts';
+import { readSource } from '../../../../extensions/skill_registry/skill/fields-as-written.ts';
 import { bodyOf } from '../../../../extensions/skill_registry/skill/frontmatter.ts';
-import { readSource } from '../../../../extensions/skill_registry/skill/source-view.ts';
-import { findSkillMd } from '../../../../extensions/skill_registry/validate/find-skill-md.ts';
+import { findSkillMd } from '../../../../extensions/skill_registry/validate/read-skill-md.ts';
 import { specErrors } from '../../../helpers/spec-errors.ts';
 import { tempFolder } from '../../../helpers/temp-folder.ts';
 import { fenced, INVALID_YAML, MUST_START, NOT_A_MAPPING, NOT_CLOSED, type Row, skillFolder } from './row.ts';

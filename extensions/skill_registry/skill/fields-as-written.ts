@@ -1,8 +1,11 @@
 import { yamlPackage } from 'skill-registry/kernel';
 import type { Document, YAMLError } from 'yaml';
 import { splitFrontmatter } from './frontmatter.ts';
-import { pythonText, type SourceFields, type SourceValue } from './python-text.ts';
-import { isTooDeep, MAX_DEPTH } from './yaml-depth.ts';
+import { isTooDeep, MAX_DEPTH } from './yaml-fields.ts';
+
+/** Nested text of a frontmatter, every scalar as it was written. */
+export type SourceValue = string | readonly SourceValue[] | SourceFields;
+export type SourceFields = ReadonlyMap<string, SourceValue>;
 
 /** Why there are no fields. */
 export interface SourceFailure {
@@ -38,6 +41,23 @@ export function readSource(text: string): SourceView | { readonly failure: Sourc
   if (yaml === undefined || yamlLine > 2) return fail('missing');
   if (oddity === 'unclosed') return fail('unclosed');
   return parse(yaml.replace(/\r\n?/g, '\n'), yamlLine);
+}
+
+/** Python's `str.strip()`: unlike `trim` it takes U+001C to U+001F and U+0085, and leaves U+FEFF. */
+export function strip(text: string): string {
+  let start = 0;
+  let end = text.length;
+  while (start < end && BLANK.has(text[start] as string)) start++;
+  while (end > start && BLANK.has(text[end - 1] as string)) end--;
+  return text.slice(start, end);
+}
+
+/** For `sort`: by code point, where JavaScript compares UTF-16 units. */
+export function byCodePoint(a: string, b: string): number {
+  const [left, right] = [[...a], [...b]];
+  const at = left.findIndex((char, index) => char !== right[index]);
+  if (at === -1) return left.length - right.length;
+  return (left[at]?.codePointAt(0) ?? 0) - (right[at]?.codePointAt(0) ?? -1);
 }
 
 // --- internal ---
@@ -137,4 +157,42 @@ function withMetadataText(fields: SourceFields): SourceFields {
   if (!(metadata instanceof Map)) return fields;
   const texts = new Map([...(metadata as SourceFields)].map(([key, value]) => [key, pythonText(value)] as const));
   return new Map(fields).set('metadata', texts);
+}
+
+const BLANK = new Set(
+  [...'\t\n\v\f\r \u1680\u2028\u2029\u202f\u205f\u3000'].concat(
+    [0x1c, 0x1d, 0x1e, 0x1f, 0x85, 0xa0].map((code) => String.fromCharCode(code)),
+    Array.from({ length: 11 }, (_, index) => String.fromCharCode(0x2000 + index)),
+  ),
+);
+
+/** Python's `str(value)`: a text is itself, a list or a mapping what Python would print of it, such as `{'e': 'x'}`. */
+function pythonText(value: SourceValue): string {
+  return typeof value === 'string' ? value : repr(value);
+}
+
+function repr(value: SourceValue): string {
+  if (typeof value === 'string') return reprText(value);
+  if (value instanceof Map) {
+    return `{${[...value].map(([key, inner]) => `${reprText(key)}: ${repr(inner)}`).join(', ')}}`;
+  }
+  return `[${[...(value as readonly SourceValue[])].map(repr).join(', ')}]`;
+}
+
+const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' };
+
+function reprText(text: string): string {
+  const quote = text.includes("'") && !text.includes('"') ? '"' : "'";
+  const inner = text.replace(/[\\'"\p{C}\p{Z}]/gu, (char) => {
+    if (char === quote) return `\\${char}`;
+    if (char === ' ' || char === '"' || char === "'") return char;
+    return ESCAPES[char] ?? escapeCode(char.codePointAt(0) ?? 0);
+  });
+  return quote + inner + quote;
+}
+
+function escapeCode(code: number): string {
+  if (code < 0x100) return `\\x${code.toString(16).padStart(2, '0')}`;
+  if (code < 0x10000) return `\\u${code.toString(16).padStart(4, '0')}`;
+  return `\\U${code.toString(16).padStart(8, '0')}`;
 }

@@ -1,12 +1,42 @@
-import type { McpServer, Prompt, PromptArgument } from '@modelcontextprotocol/server';
-import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
-import type { TurnContext } from 'skill-registry/kernel';
+import {
+  type CallToolResult,
+  CLIENT_CAPABILITIES_META_KEY,
+  type ClientCapabilities,
+  type McpServer,
+  type Tool as McpTool,
+  type Prompt,
+  type PromptArgument,
+  ProtocolError,
+  ProtocolErrorCode,
+} from '@modelcontextprotocol/server';
+import { SKILLS_EXTENSION_ID } from '@modelcontextprotocol/server/ext/skills';
+import { inputSchemaOf, runTool, type Tool, type ToolResult, type TurnContext } from 'skill-registry/kernel';
 import type { Skill, SkillRegistry } from '../skill_registry/api.ts';
 import { toProtocolError } from './errors.ts';
 import { pageOf } from './skill-source.ts';
 
-/** The one argument of a skill that names none: what a person types after a slash command. */
-const WHOLE = 'arguments';
+/** Only look, and only at the catalog. */
+const READING: ReadonlySet<string> = new Set(['list_skills', 'read_skill', 'read_skill_resource', 'load_skill']);
+
+/**
+ * Offers tools of the registry. A client that declares the Skills extension loads skills itself and is not shown a second way;
+ * it may call them all the same.
+ */
+export function serveTools({ server }: McpServer, tools: readonly Tool[], turn: TurnContext): void {
+  server.setRequestHandler('tools/list', (_request, ctx) => {
+    const envelope: Envelope = ctx.mcpReq.envelope ?? {};
+    const declared = envelope[CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities();
+    return { tools: declared?.extensions?.[SKILLS_EXTENSION_ID] === undefined ? tools.map(toMcpTool) : [] };
+  });
+  server.setRequestHandler('tools/call', async ({ params }, ctx) => {
+    const tool = tools.find(({ name }) => name === params.name);
+    if (!tool) {
+      const known = tools.map(({ name }) => name).join(', ');
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `No tool "${params.name}". Tools: ${known}.`);
+    }
+    return toCallResult(tool.name, await runTool(tool, params.arguments ?? {}, { turn, signal: ctx.mcpReq.signal }));
+  });
+}
 
 /** Offers each skill that a person may invoke as a prompt; what it says is what `/skills:<id>` sends. */
 export function servePrompts(
@@ -46,6 +76,32 @@ export function invocableSkills(registry: SkillRegistry, turn: TurnContext): rea
 }
 
 // --- internal ---
+
+/** Since 2026-07-28 each request says what its client can do; before, the handshake did. */
+interface Envelope {
+  readonly [CLIENT_CAPABILITIES_META_KEY]?: ClientCapabilities;
+}
+
+function toMcpTool(tool: Tool): McpTool {
+  const inputSchema = inputSchemaOf(tool) as McpTool['inputSchema'];
+  const { name, description } = tool;
+  const annotations = { readOnlyHint: true, openWorldHint: false };
+  return { name, description, inputSchema, ...(READING.has(name) ? { annotations } : {}) };
+}
+
+function toCallResult(name: string, result: ToolResult): CallToolResult {
+  // The keys of load_skill are a promise of its own; a failure stands in its `error`.
+  const { success: _, ...keys } = result;
+  const shown = name === 'load_skill' && result.success ? keys : result;
+  return {
+    content: [{ type: 'text', text: JSON.stringify(shown) }],
+    structuredContent: shown,
+    ...(result.success ? {} : { isError: true }),
+  };
+}
+
+/** The one argument of a skill that names none: what a person types after a slash command. */
+const WHOLE = 'arguments';
 
 function toPrompt(skill: Skill): Prompt {
   const { id, name, description } = skill;

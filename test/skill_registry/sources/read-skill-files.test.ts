@@ -2,7 +2,7 @@ import { statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { FoundSkillFile } from '../../../extensions/skill_registry/sources/walk/find-skill-files.ts';
-import { createSkillFileReader } from '../../../extensions/skill_registry/sources/walk/skill-files.ts';
+import { createSkillFileReader } from '../../../extensions/skill_registry/sources/walk/read-skill-files.ts';
 import { skillMd, tempFolder } from '../../helpers/temp-folder.ts';
 
 const LIMIT = 100_000;

@@ -7,12 +7,9 @@ import type { ValidationProfile } from '../../config/config.ts';
 import { splitFrontmatter } from '../../skill/frontmatter.ts';
 import { type ParsedSkill, parseSkill, type SkillHeader } from '../../skill/parse-skill.ts';
 import { specViolations, type Violation } from '../../skill/spec-rules.ts';
-import { strictVerdict } from '../../skill/strict-rules.ts';
-import { declaredFileErrors } from '../../validate/declared-files.ts';
-import { type EncodingFault, encodingFault } from '../../validate/encoding.ts';
-import { findSkillMd } from '../../validate/find-skill-md.ts';
-import type { FoundSkillFile } from './find-skill-files.ts';
-import { type SeenFile, seenFile } from './seen-file.ts';
+import { type EncodingFault, encodingFault, findSkillMd } from '../../validate/read-skill-md.ts';
+import { strictViolations } from '../../validate/text-problems.ts';
+import { type FoundSkillFile, type SeenFile, seenFile } from './find-skill-files.ts';
 import type { CachePlace, ReadSkillFile, SkillFileCache, SkillFileEntry } from './skill-file-cache.ts';
 
 /**
@@ -151,16 +148,10 @@ function violationsOf({ text, fault }: SkillText, found: FoundSkillFile, { profi
     return lasting({ message: 'Missing required file: SKILL.md', line: 1 });
   }
   if (fault?.refusal) return lasting({ message: fault.refusal, line: lineOfFirstOdd(text) });
-  return profile === 'spec' ? lasting(...specViolations(text, name)) : strictViolations(text, found.realDir, name);
-}
-
-/** Files that the frontmatter promises are looked for, so the verdict can change though SKILL.md does not. */
-function strictViolations(text: string, realDir: string, name: string): Verdict {
-  const { violations, lineOf, declared } = strictVerdict(text, name);
-  const absent = declared.flatMap((file) =>
-    declaredFileErrors(realDir, [file]).map((message) => ({ message, line: lineOf(file.bucket) })),
-  );
-  return { violations: [...violations, ...absent], lasts: declared.length === 0 };
+  if (profile === 'spec') return lasting(...specViolations(text, name));
+  const { violations, declaresFiles } = strictViolations(text, found.realDir, name);
+  // Files that the frontmatter promises are looked for, so the verdict can change though SKILL.md does not.
+  return { violations, lasts: !declaresFiles };
 }
 
 /** Of the first U+FFFD: where text that is no UTF-8 begins, unless the author wrote one before. Without any it is 1. */

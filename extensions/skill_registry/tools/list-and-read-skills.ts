@@ -1,0 +1,55 @@
+import { defineTool, type Tool, z } from 'skill-registry/kernel';
+import type { SkillsForTools } from './skills-for-tools.ts';
+
+export function listSkillsTool(registry: Pick<SkillsForTools, 'list' | 'searchReady'>): Tool {
+  return defineTool({
+    name: 'list_skills',
+    description:
+      'Lists the skills you can load: procedural knowledge for particular kinds of task. ' +
+      'Always check available skills before starting a complex task. Give a query to find skills among many.',
+    input: z.strictObject({
+      query: z.string().max(500).optional().describe('What the skill is to be for, or its name.'),
+      tag: z.string().max(100).optional().describe('Only skills with this tag.'),
+      source: z.string().max(200).optional().describe('Only skills of this source.'),
+      limit: z.int().min(1).max(200).optional().describe('At most this many. Default: 20.'),
+    }),
+    execute: async ({ query, tag, source, limit }, { turn }) => {
+      const given = Object.entries({ query, tag, source, limit }).filter(([, value]) => value !== undefined);
+      if (query?.trim()) await registry.searchReady(query);
+      return { success: true, ...registry.list(Object.fromEntries(given), turn) };
+    },
+  });
+}
+
+export function readSkillTool(registry: Pick<SkillsForTools, 'read'>): Tool {
+  return defineTool({
+    name: 'read_skill',
+    description:
+      'Loads the full instructions of one skill and lists its files, which read_skill_resource reads. ' +
+      'Do this before you act whenever a skill fits the task.',
+    input: z.strictObject({
+      skill_id: z.string().describe('The id as it stands in the list of available skills.'),
+      view: z.enum(['body', 'raw']).optional().describe('raw: with the frontmatter. Default: body.'),
+    }),
+    execute: async ({ skill_id, view }, { turn }) => {
+      const skill = await registry.read(skill_id, { audience: 'model', ...(view ? { view } : {}) }, turn);
+      return { success: true, ...skill };
+    },
+  });
+}
+
+export function readSkillResourceTool(registry: Pick<SkillsForTools, 'readResource'>): Tool {
+  return defineTool({
+    name: 'read_skill_resource',
+    description:
+      'Reads one file of a skill: a template, a reference, a checklist. Scripts are given as text, never run.',
+    input: z.strictObject({
+      skill_id: z.string().describe('The id of the skill the file belongs to.'),
+      path: z.string().describe('Relative to the skill, as read_skill lists it: references/guide.md'),
+    }),
+    execute: async ({ skill_id, path }, { turn }) => ({
+      success: true,
+      ...(await registry.readResource(skill_id, path, turn)),
+    }),
+  });
+}
