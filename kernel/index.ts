@@ -27,9 +27,7 @@ export {
 } from './held/held-extensions.ts';
 export { type CallHook, createHookCaller } from './hooks.ts';
 /** For doors that offer tools in a protocol of their own. */
-export { inputSchemaOf } from './offers/tool-schema.ts';
-export { defineTool, runTool, toolError } from './offers/tools.ts';
-export { PART_SEPARATOR } from './turns/context-pipeline.ts';
+export { defineTool, inputSchemaOf, runTool, toolError } from './offers/tools.ts';
 export { withDeadline } from './turns/deadline.ts';
-export { renderTemplate } from './turns/render-template.ts';
+export { PART_SEPARATOR, renderTemplate } from './turns/system-text.ts';
 export { withoutPaths } from './without-paths.ts';

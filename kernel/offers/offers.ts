@@ -3,7 +3,7 @@ import { type ExtensionRecord, problemOf } from '../boot/lifecycle.ts';
 import type { Problem, SkillProvider, Tool } from '../contract.ts';
 import { describeError } from '../errors.ts';
 import type { NamedCommand } from './commands.ts';
-import { inputSchemaOf } from './tool-schema.ts';
+import { inputSchemaOf } from './tools.ts';
 
 /** What the running extensions offer at this moment; asked anew each time, because a provider may change its mind. */
 export interface Offers {
