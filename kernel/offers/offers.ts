@@ -1,5 +1,10 @@
-import { isCommandProvider, isSkillProvider, isToolProvider } from '../boot/capabilities.ts';
-import { type ExtensionRecord, problemOf } from '../boot/lifecycle.ts';
+import {
+  type ExtensionRecord,
+  isCommandProvider,
+  isSkillProvider,
+  isToolProvider,
+  problemOf,
+} from '../boot/extension-record.ts';
 import type { Problem, SkillProvider, Tool } from '../contract.ts';
 import { describeError } from '../errors.ts';
 import type { NamedCommand } from './commands.ts';

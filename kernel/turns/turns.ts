@@ -1,8 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { z } from '#zod';
-import { isContextProvider } from '../boot/capabilities.ts';
 import type { FoundExtension } from '../boot/discover.ts';
-import { type ExtensionRecord, problemOf } from '../boot/lifecycle.ts';
+import { type ExtensionRecord, isContextProvider, problemOf } from '../boot/extension-record.ts';
 import type { Manifest } from '../boot/manifest.ts';
 import type {
   AgentDescriptor,
