@@ -1,7 +1,9 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { configOfUntrustedRoot } from 'skill-registry';
-import { CodedError, type Problem, readOwnerConfig, rootNotApproved } from 'skill-registry/kernel';
+import { CodedError, isOwnCheckout, type Problem, readOwnerConfig, rootNotApproved } from 'skill-registry/kernel';
+import { printable } from '../lib/text/index.ts';
+import { openTrust } from '../lib/trust/index.ts';
 import type { GlobalOptions, Terminal } from './terminal.ts';
 
 /**
@@ -20,6 +22,15 @@ export function findRoot({ root }: GlobalOptions, { cwd }: Terminal): string {
     if (isFolder(join(dir, 'extensions')) || isFolder(join(dir, 'skills'))) return dir;
     if (dir === dirname(dir)) return cwd;
   }
+}
+
+/** Whether a root may act: it is the package's own checkout, somebody has approved it, or `--trust` says so for once. */
+export function isTrusted(root: string, { trust }: GlobalOptions, terminal: Terminal): boolean {
+  if (trust || isOwnCheckout(root)) return true;
+  const decisions = openTrust();
+  const trouble = decisions.trouble();
+  if (trouble) terminal.err(`warning: ${printable(decisions.file)} approves nothing: ${trouble}\n`);
+  return decisions.allows('root', root);
 }
 
 /**

@@ -1,13 +1,17 @@
 import { type Command, Option } from 'commander';
 import type { ProposalState } from 'skill-registry';
-import type { DecisionOptions, PurgeOptions } from './commands/proposals.ts';
-import type { ExitStatus, GlobalOptions, Terminal } from './terminal.ts';
+import type { PurgeOptions } from './commands/proposals.ts';
+import type { DecisionOptions, ExitStatus, GlobalOptions, MakeCommand, Terminal } from './terminal.ts';
 
-/** Makes a command below `parent` with its example and the options all have. */
-export type MakeCommand = (name: string, description: string, example: string, parent?: Command) => Command;
-
-/** `proposals`, `history`, `diff`, `rollback` and `restore`. */
+/** `proposals`, `history`, `diff`, `rollback` and `restore`. What they do is loaded when one is called. */
 export function addHistoryCommands(make: MakeCommand, done: (status: ExitStatus) => void, terminal: Terminal): void {
+  addProposalCommands(make, done, terminal);
+  addRevisionCommands(make, done, terminal);
+}
+
+// --- internal ---
+
+function addProposalCommands(make: MakeCommand, done: (status: ExitStatus) => void, terminal: Terminal): void {
   const proposals = make(
     'proposals',
     'changes that agents ask for: list, show, approve, reject, purge, stats',
@@ -62,7 +66,9 @@ export function addHistoryCommands(make: MakeCommand, done: (status: ExitStatus)
   ).action(async (options: GlobalOptions) =>
     done(await (await import('./commands/proposals.ts')).showStats(options, terminal)),
   );
+}
 
+function addRevisionCommands(make: MakeCommand, done: (status: ExitStatus) => void, terminal: Terminal): void {
   make('history', 'every content a skill had, newest first', 'skill-registry history code-review')
     .argument('<id>', 'of a removed skill, too')
     .action(async (skill: string, options: GlobalOptions) =>
@@ -87,8 +93,6 @@ export function addHistoryCommands(make: MakeCommand, done: (status: ExitStatus)
       done(await (await import('./commands/history.ts')).restore(skill, options, terminal)),
     );
 }
-
-// --- internal ---
 
 function withActor(command: Command): Command {
   return command.option('--reason <text>', 'why').option('--by <name>', 'who decides (default: whoever is logged in)');

@@ -1,10 +1,9 @@
 import { createSkillRegistry, type SkillRegistry } from 'skill-registry';
 import { createSecrets, mergeConfig, type Problem } from 'skill-registry/kernel';
 import { printable } from '../lib/text/index.ts';
-import { findRoot, flagConfig, ownerConfig } from './find-root.ts';
+import { findRoot, flagConfig, isTrusted, ownerConfig } from './find-root.ts';
 import type { GlobalOptions, Terminal } from './terminal.ts';
-import { isTrusted } from './trusted-root.ts';
-import { withProgress } from './with-progress.ts';
+import { withProgress } from './terminal.ts';
 
 export interface OpenRegistry {
   readonly root: string;

@@ -1,17 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
-import type { ValidationProfile } from 'skill-registry';
+import { Command, CommanderError } from 'commander';
 import { describeError, isCodedError, packageRoot } from 'skill-registry/kernel';
 import { printable } from '../lib/text/index.ts';
-import type { SearchFlags } from './commands/search.ts';
-import type { ShowFlags } from './commands/show.ts';
 import type { StartOptions } from './commands/start.ts';
-import { FINDING_FORMATS, type FindingFormat } from './finding-formats.ts';
 import { addHistoryCommands } from './history-commands.ts';
 import { addSetupCommands } from './setup-commands.ts';
-import { collect, EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal } from './terminal.ts';
-import { addTrustCommands } from './trust-commands.ts';
+import { addSkillCommands } from './skill-commands.ts';
+import { collect, EXIT, type ExitStatus, printJson, type Terminal } from './terminal.ts';
 
 /**
  * Runs one `skill-registry` command.
@@ -63,77 +59,8 @@ function createProgram(terminal: Terminal, done: (status: ExitStatus) => void): 
     .action(async (options: StartOptions) =>
       done(await (await import('./commands/start.ts')).start(options, terminal)),
     );
-  command('list', 'the catalog: id, tokens, source, description', 'skill-registry list --json | jq .total').action(
-    async (options: GlobalOptions) => done(await (await import('./commands/list.ts')).list(options, terminal)),
-  );
-  command(
-    'show',
-    'one skill: its instructions, its file as it is, or one of its files',
-    'skill-registry show code-review',
-  )
-    .argument('<id>', 'id or qualified id (<source>:<path>)')
-    .option('--resource <path>', 'print this file of the skill')
-    .option('--reference <name>', 'the same, below references/')
-    .option('--script <name>', 'the same, below scripts/; it is never run')
-    .option('--revision <revision>', 'as it was: a number or digest of its history')
-    .addOption(
-      new Option('--raw', 'print SKILL.md as it is, frontmatter included').conflicts([
-        'resource',
-        'reference',
-        'script',
-      ]),
-    )
-    .action(async (id: string, options: GlobalOptions & ShowFlags) =>
-      done(await (await import('./commands/show.ts')).show(id, options, terminal)),
-    );
-  command('search', 'the skills that fit, best first, and why', 'skill-registry search "flaky tests" --limit 5')
-    .argument('<query>', 'what the skill is to be for, its name, or a "phrase"')
-    .option('--limit <count>', 'at most this many, 1-200 (default: 20)', countOption)
-    .option('--tag <tag>', 'only skills with this tag')
-    .option('--source <id>', 'only skills of this source')
-    .option('--embed', 'first embed the skills that are not embedded yet, for search by meaning')
-    .action(async (query: string, options: GlobalOptions & SearchFlags) =>
-      done(await (await import('./commands/search.ts')).search(query, options, terminal)),
-    );
-  command('doctor', 'everything that is wrong, what to fix first', 'skill-registry doctor --skills ~/.claude/skills')
-    .option('--overlap', 'skills that compete for the same tasks, and queries that another skill steals')
-    .action(async (options: GlobalOptions & { overlap?: boolean }) =>
-      done(
-        await (options.overlap
-          ? (await import('./commands/overlap.ts')).overlap(options, terminal)
-          : (await import('./commands/doctor.ts')).doctor(options, terminal)),
-      ),
-    );
-  command(
-    'validate',
-    'whether skills are as agentskills.io wants them, and what is not',
-    'skill-registry validate skills/code-review skills/tea/SKILL.md',
-  )
-    .argument('<path...>', 'skill folders, or their SKILL.md')
-    .addOption(new Option('--profile <name>', 'whose rules').choices(['spec', 'strict', 'lenient']).default('spec'))
-    .addOption(new Option('--format <name>', 'findings with file and line, for machines').choices(FINDING_FORMATS))
-    .action(
-      async (
-        paths: readonly string[],
-        options: GlobalOptions & { profile: ValidationProfile; format?: FindingFormat },
-      ) => done(await (await import('./commands/validate.ts')).validate(paths, options, terminal)),
-    );
-  command('properties', 'the fields of one skill as JSON', 'skill-registry properties skills/code-review | jq .name')
-    .argument('<path>', 'skill folder, or its SKILL.md')
-    .action(async (path: string, options: GlobalOptions) =>
-      done(await (await import('./commands/properties.ts')).properties(path, options, terminal)),
-    );
-  command(
-    'prompt',
-    'the <available_skills> block for the system prompt of any agent',
-    'skill-registry prompt skills/* > prompt.xml',
-  )
-    .argument('<path...>', 'skill folders, or their SKILL.md')
-    .action(async (paths: readonly string[], options: GlobalOptions) =>
-      done(await (await import('./commands/prompt.ts')).prompt(paths, options, terminal)),
-    );
+  addSkillCommands(command, done, terminal);
   addHistoryCommands(command, done, terminal);
-  addTrustCommands(command, done, terminal);
   addSetupCommands(command, program, done, terminal);
   return program;
 }
@@ -144,12 +71,6 @@ function addGlobalOptions(command: Command): Command {
     .option('--skills <dir>', 'take skills from here instead of the configured sources; repeatable', collect)
     .option('--trust', 'let the root act for this command, though nobody has approved it')
     .option('--json', 'print data as JSON');
-}
-
-function countOption(value: string): number {
-  const count = Number(value);
-  if (Number.isInteger(count) && count >= 1 && count <= 200) return count;
-  throw new InvalidArgumentError('It is a whole number from 1 to 200.');
 }
 
 function fail(error: unknown, json: boolean, terminal: Terminal): ExitStatus {

@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { reservedRoots } from '../lib/files/index.ts';
-import { packageRoot } from './boot/package-root.ts';
+import { packageRoot } from './boot/extension-folders.ts';
 import { describeError, isCodedError } from './errors.ts';
 
 /**

@@ -1,7 +1,6 @@
 import type { Command, Option } from 'commander';
 import { openRegistry } from '../open-registry.ts';
-import { SHELLS, type Shell } from '../shells.ts';
-import { EXIT, type ExitStatus, type GlobalOptions, type Terminal } from '../terminal.ts';
+import { EXIT, type ExitStatus, type GlobalOptions, SHELLS, type Shell, type Terminal } from '../terminal.ts';
 
 /**
  * `skill-registry completion`. The scripts are written from the commands themselves, so they never know less; skill ids are

@@ -1,8 +1,7 @@
 import type { Problem } from 'skill-registry/kernel';
 import { printable } from '../../lib/text/index.ts';
 import { openRegistry } from '../open-registry.ts';
-import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal } from '../terminal.ts';
-import { withProgress } from '../with-progress.ts';
+import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal, withProgress } from '../terminal.ts';
 
 /** `skill-registry doctor` */
 export async function doctor(options: GlobalOptions, terminal: Terminal): Promise<ExitStatus> {
@@ -35,6 +34,33 @@ export async function doctor(options: GlobalOptions, terminal: Terminal): Promis
   return errors.length > 0 ? EXIT.problem : EXIT.done;
 }
 
+/** `skill-registry doctor --overlap` */
+export async function overlap(options: GlobalOptions, terminal: Terminal): Promise<ExitStatus> {
+  const { registry } = await openRegistry(options, terminal);
+  const report = await withProgress('Comparing skills', terminal, registry.overlap());
+  if (options.json) printJson(terminal, report);
+  else {
+    const groups = report.neighbourhoods.map(
+      ({ skills, likeness, words }) =>
+        `  ${likeness.toFixed(2)}  ${printable(skills.join(', '))}${words.length > 0 ? `  (${words.join(', ')})` : ''}`,
+    );
+    const stolen = report.stolen.map(({ query, skill_id, should_trigger, found }) =>
+      should_trigger
+        ? `  ${skill_id}: ${shown(query)} finds ${found ?? 'nothing'}`
+        : `  ${skill_id}: ${shown(query)} finds it, and should not`,
+    );
+    const problems = report.problems.map(({ file, message }) => `  ${printable(file)}: ${printable(message)}`);
+    const parts = [
+      section(`Skills that compete for the same tasks: ${groups.length} group(s)`, groups),
+      section(`Trigger queries: ${report.queries}, of which ${stolen.length} go astray`, stolen),
+      ...(problems.length > 0 ? [section('Trigger queries that cannot be read', problems)] : []),
+    ];
+    terminal.out(`${parts.join('\n\n')}\n`);
+  }
+  await registry.close();
+  return EXIT.done;
+}
+
 // --- internal ---
 
 /** Errors first, then by how often a code occurs: one habit to change mends many files. */
@@ -58,4 +84,16 @@ function rank(key: string): number {
 
 function lineOf({ file, line, message }: Problem): string {
   return `  ${printable(file)}${line ? `:${line}` : ''}\n    ${printable(message)}`;
+}
+
+/** Groups and queries shown to people; `--json` has all. */
+const MAX_SHOWN = 20;
+
+function section(title: string, lines: readonly string[]): string {
+  const more = lines.length > MAX_SHOWN ? [`  and ${lines.length - MAX_SHOWN} more; --json has all`] : [];
+  return [title, ...lines.slice(0, MAX_SHOWN), ...more].join('\n');
+}
+
+function shown(query: string): string {
+  return printable(JSON.stringify(query.length > 100 ? `${query.slice(0, 99)}…` : query));
 }

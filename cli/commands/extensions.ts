@@ -11,10 +11,8 @@ import {
   revokeExtension,
 } from 'skill-registry/kernel';
 import { formatTable, printable } from '../../lib/text/index.ts';
-import { findRoot } from '../find-root.ts';
-import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal } from '../terminal.ts';
-import { isTrusted } from '../trusted-root.ts';
-import { actorOf, widthOf } from './proposals.ts';
+import { findRoot, isTrusted } from '../find-root.ts';
+import { actorOf, EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal, widthOf } from '../terminal.ts';
 
 /**
  * `skill-registry extensions list`: nothing is started. With `--json`:

@@ -1,8 +1,16 @@
 import { describeRevisions } from 'skill-registry';
 import { printable } from '../../lib/text/index.ts';
 import { openRegistry } from '../open-registry.ts';
-import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal } from '../terminal.ts';
-import { actorOf, type DecisionOptions, widthOf } from './proposals.ts';
+import {
+  actorOf,
+  type DecisionOptions,
+  EXIT,
+  type ExitStatus,
+  type GlobalOptions,
+  printJson,
+  type Terminal,
+  widthOf,
+} from '../terminal.ts';
 
 /** `skill-registry history <id>`. With `--json`: `{ skill_id, revisions: [Revision] }`, oldest first. */
 export async function history(id: string, options: GlobalOptions, terminal: Terminal): Promise<ExitStatus> {

@@ -1,7 +1,7 @@
 import type { Skill, TokenCounts } from 'skill-registry';
 import { formatTable } from '../../lib/text/index.ts';
 import { openRegistry } from '../open-registry.ts';
-import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal } from '../terminal.ts';
+import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal, widthOf } from '../terminal.ts';
 
 /** To count means to load the tokenizer and to read every body, so of more than these only what is known is shown. */
 const COUNT_UP_TO = 200;
@@ -22,8 +22,7 @@ export async function list(options: GlobalOptions, terminal: Terminal): Promise<
       row.source,
       row.description,
     ]);
-    const width = terminal.terminal ? terminal.columns : undefined;
-    terminal.out(`${formatTable(['SKILL', 'L1', 'L2', 'SOURCE', 'DESCRIPTION'], cells, width)}\n`);
+    terminal.out(`${formatTable(['SKILL', 'L1', 'L2', 'SOURCE', 'DESCRIPTION'], cells, widthOf(terminal))}\n`);
   }
   const errors = found.filter((problem) => problem.severity === 'error').length;
   const trouble = found.length > 0 ? `; ${found.length} problem(s), see skill-registry doctor` : '';

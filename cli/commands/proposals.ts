@@ -1,8 +1,16 @@
-import { userInfo } from 'node:os';
-import { type Actor, describeProposal, describeProposals, describeStats, type ProposalState } from 'skill-registry';
+import { describeProposal, describeProposals, describeStats, type ProposalState } from 'skill-registry';
 import { CodedError } from 'skill-registry/kernel';
 import { openRegistry } from '../open-registry.ts';
-import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal } from '../terminal.ts';
+import {
+  actorOf,
+  type DecisionOptions,
+  EXIT,
+  type ExitStatus,
+  type GlobalOptions,
+  printJson,
+  type Terminal,
+  widthOf,
+} from '../terminal.ts';
 
 /** `skill-registry proposals list`. With `--json`: `{ proposals: [Proposal] }`, as `show --json` gives one. */
 export async function listProposals(
@@ -89,19 +97,4 @@ export async function showStats(options: GlobalOptions, terminal: Terminal): Pro
   if (options.json) printJson(terminal, stats);
   else terminal.out(`${describeStats(stats, widthOf(terminal))}\n`);
   return EXIT.done;
-}
-
-export interface DecisionOptions {
-  readonly reason?: string;
-  readonly by?: string;
-}
-
-/** Whoever is logged in, unless another name is given. */
-export function actorOf({ by, reason }: DecisionOptions, { environment }: Terminal): Actor {
-  const name = by ?? environment.USER ?? environment.LOGNAME ?? userInfo().username;
-  return { by: /^\w+:/.test(name) ? name : `person:${name}`, ...(reason === undefined ? {} : { reason }) };
-}
-
-export function widthOf({ terminal, columns }: Terminal): number | undefined {
-  return terminal ? columns : undefined;
 }

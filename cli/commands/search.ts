@@ -1,8 +1,15 @@
 import { CodedError } from 'skill-registry/kernel';
 import { formatTable, printable } from '../../lib/text/index.ts';
 import { openRegistry } from '../open-registry.ts';
-import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal } from '../terminal.ts';
-import { withProgress } from '../with-progress.ts';
+import {
+  EXIT,
+  type ExitStatus,
+  type GlobalOptions,
+  printJson,
+  type Terminal,
+  widthOf,
+  withProgress,
+} from '../terminal.ts';
 import { rowOf } from './list.ts';
 
 export interface SearchFlags {
@@ -48,8 +55,7 @@ export async function search(
       from,
       why ? `${why.field}: ${why.snippet}` : '',
     ]);
-    const width = terminal.terminal ? terminal.columns : undefined;
-    terminal.out(`${formatTable(['SKILL', 'SCORE', 'SOURCE', 'WHY'], cells, width)}\n`);
+    terminal.out(`${formatTable(['SKILL', 'SCORE', 'SOURCE', 'WHY'], cells, widthOf(terminal))}\n`);
   }
   const near = nearest ? ` Nearest: ${nearest.join(', ')}.` : '';
   if (total === 0) terminal.err(`No skill fits.${near}\n`);

@@ -1,11 +1,9 @@
 import { heldOfRoot, type Kernel } from 'skill-registry/kernel';
 import { printable } from '../../lib/text/index.ts';
 import { openTrust } from '../../lib/trust/index.ts';
-import { findRoot, flagConfig } from '../find-root.ts';
+import { findRoot, flagConfig, isTrusted } from '../find-root.ts';
 import { stopOnSignals } from '../stop-on-signals.ts';
-import { EXIT, type ExitStatus, type GlobalOptions, type Terminal } from '../terminal.ts';
-import { isTrusted } from '../trusted-root.ts';
-import { actorOf } from './proposals.ts';
+import { actorOf, EXIT, type ExitStatus, type GlobalOptions, type Terminal } from '../terminal.ts';
 
 export interface StartOptions extends GlobalOptions {
   /** Ids of extensions to start though their manifest says `enabled: false`. */

@@ -3,8 +3,7 @@ import { CodedError, heldOfRoot } from 'skill-registry/kernel';
 import { formatTable, printable } from '../../lib/text/index.ts';
 import { type Decision, openTrust } from '../../lib/trust/index.ts';
 import { findRoot } from '../find-root.ts';
-import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal } from '../terminal.ts';
-import { actorOf, widthOf } from './proposals.ts';
+import { actorOf, EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal, widthOf } from '../terminal.ts';
 
 /** `skill-registry trust list`. With `--json`: `{ file, trouble: string | null, decisions: [Decision] }`. */
 export function listTrust(options: GlobalOptions, terminal: Terminal): ExitStatus {

@@ -1,25 +1,55 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { existsSync, realpathSync } from 'node:fs';
 import { countTokens } from '../../lib/text/index.ts';
-import type { KernelApi, Problem } from '../contract.ts';
-import { agentUnavailable, describeError, kernelStopped, rootNotFound } from '../errors.ts';
-import { approveHeldExtensions } from '../held/approve.ts';
+import type { AgentInvocationContext, AgentResponse, ContextPart, KernelApi, TurnContext } from '../contract.ts';
+import { agentUnavailable, kernelStopped, rootNotFound } from '../errors.ts';
 import { heldExtensions } from '../held/held-extensions.ts';
-import { createHookCaller, guardedTurn } from '../hooks.ts';
+import { guardedTurn } from '../hooks.ts';
 import { baseCommands, type CommandTable, commandTable, runCommandLine } from '../offers/commands.ts';
-import { createEventBus } from '../offers/event-bus.ts';
-import { createOffers } from '../offers/offers.ts';
-import { createTurns } from '../turns/turns.ts';
-import { type BootOptions, BUDGETS } from './boot-options.ts';
-import { canConfirm, isChannelProvider, readsUntrustedConfig } from './capabilities.ts';
-import { findExtensions } from './declared-agents.ts';
-import type { FoundExtension } from './discover.ts';
-import { createExtensionContext, type LogEntry } from './extension-context.ts';
-import { type ExtensionRecord, problemOf, startExtensions, stopExtensions } from './lifecycle.ts';
-import { createSecrets, mergeConfig, type OwnerConfig, readOwnerConfig } from './settings.ts';
-import { startOrder } from './start-order.ts';
-import { brokenStatus, statusOf } from './status.ts';
-import { extensionHeld, heldOfRoot, rootNotApproved } from './untrusted-root.ts';
+import { createOffers, type Offers } from '../offers/offers.ts';
+import { createTurns, type Turns } from '../turns/turns.ts';
+import { type Discovery, findExtensions } from './discover.ts';
+import { createExtensionContexts, type ExtensionContexts } from './extension-context.ts';
+import { brokenStatus, type ExtensionRecord, problemOf, statusOf } from './extension-record.ts';
+import { startExtensions, stopExtensions } from './lifecycle.ts';
+import { createMessages, type LogEntry, type Messages, oneLine } from './messages.ts';
+import { createRestart, type Restart } from './restart.ts';
+import { createSecrets } from './settings.ts';
+import { type StartOrder, startOrder } from './start-order.ts';
+import { extensionHeld, heldOfRoot, type Root, rootNotApproved } from './untrusted-root.ts';
+
+export interface BootOptions {
+  /** The folder that holds `extensions/`, `skills/` and `data/`; they need not exist. */
+  readonly root: string;
+  /** Config by extension id, laid over the manifest and over `data/<id>/config.yaml`. */
+  readonly config?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  /** Ids of extensions to start though their manifest says `enabled: false`. Default: none. */
+  readonly enable?: readonly string[];
+  /**
+   * Whether the root may act: run its extensions, read its `.env`, set what its config files say. Who boots a kernel on a root
+   * has decided that; `false` leaves it data, until a person approves an extension in it. Default: true.
+   */
+  readonly trust?: boolean;
+  /** Where secrets come from before `<root>/.env`. Default: nothing; the command passes the process environment. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+  /** Told every line an extension logs. What it throws is a problem (HOOK_FAILED). Default: dropped. */
+  readonly onLog?: (entry: LogEntry) => void;
+  /** Shuts the kernel down, also while it starts. */
+  readonly signal?: AbortSignal;
+  /** Milliseconds. */
+  readonly budgets?: Partial<Budgets>;
+}
+
+export interface Budgets {
+  /** For one context provider in one turn. Default: 2,000. */
+  readonly context: number;
+  /** For `initialize` and for `start` of one extension. Default: 30,000. */
+  readonly start: number;
+  /** For stopping everything. Default: 4,500. */
+  readonly stop: number;
+  /** Before a dead service starts again the first time. Default: 1,000. */
+  readonly serviceRestart: number;
+}
 
 export interface Kernel extends KernelApi {
   /** Stops every extension, reads all manifests anew and starts again. Waits for nobody: running turns are cut off. */
@@ -33,12 +63,6 @@ export interface Kernel extends KernelApi {
 }
 
 /**
- * Kernels whose `initialize` or `start` is running here, told by their records: what waits there for a reload would wait for
- * itself. One store for all of them, as in turns.ts: each costs every promise of the process a little, and is never freed.
- */
-const comingUp = new AsyncLocalStorage<readonly unknown[]>();
-
-/**
  * Finds and starts the extensions of the package and of `root`.
  *
  * @returns once everything that can run runs; what cannot is in `extensions()` and `problems()`.
@@ -46,249 +70,226 @@ const comingUp = new AsyncLocalStorage<readonly unknown[]>();
  */
 export async function boot(options: BootOptions): Promise<Kernel> {
   if (!existsSync(options.root)) throw rootNotFound(options.root);
-  const rootDir = realpathSync(options.root);
-  const budgets = { ...BUDGETS, ...options.budgets };
-  let trusted = options.trust ?? true;
-  let secrets = createSecrets(rootDir, options.environment ?? {}, trusted);
-  const getSecret = (name: string): string | undefined => secrets(name);
-  const records = new Map<string, ExtensionRecord>();
-  const problems = new Map<string, Problem>();
-  const broken: { name: string; dir: string; reason: string }[] = [];
-  let outbox: string[] = [];
-  let phase: 'starting' | 'running' | 'stopped' = 'starting';
-  let reloading: Promise<void> | undefined;
-  let restartRequested = false;
-  let activeTurns = 0;
-  /** Digests of held extensions that a person was asked about. */
-  const asked = new Set<string>();
-  let turnsEnd = new AbortController();
-  /** Ends waiting for extensions that start: the kernel is to stop. */
-  const interrupted = new AbortController();
-  let onStopped: () => void = () => {};
-  const stopped = new Promise<void>((resolve) => {
-    onStopped = resolve;
-  });
-
-  const running = (): readonly ExtensionRecord[] =>
-    [...records.values()].filter((record) => record.state === 'RUNNING');
-  const report = (problem: Problem): void => {
-    const key = `${problem.code} ${problem.file} ${problem.line} ${problem.message}`;
-    const known = problems.has(key);
-    problems.set(key, problem);
-    // While starting, the list of all problems is still to be shown; a repeated one was told before.
-    if (phase !== 'starting' && !known) notifyUser(told(problem));
-  };
-  const deliver = async (record: ExtensionRecord, text: string): Promise<void> => {
-    if (!isChannelProvider(record.instance)) return;
-    await record.instance.sendMessage(text);
-  };
-  function notifyUser(text: string): void {
-    const channels = running().filter((record) => isChannelProvider(record.instance));
-    if (channels.length === 0 || phase !== 'running') outbox.push(text);
-    else
-      for (const record of channels) deliver(record, text).catch((error) => log('error', record, describeError(error)));
-  }
-  const callHook = createHookCaller(rootDir, report);
-  const onLog = (entry: LogEntry): void => void callHook('onLog', () => options.onLog?.(entry));
-  const log = (level: LogEntry['level'], { found }: ExtensionRecord, message: string): void =>
-    onLog({ level, extensionId: found.manifest.id, message });
-
-  const bus = createEventBus((owner, event, error) => {
-    const record = records.get(owner);
-    const what = `failed to handle the event "${event}": ${describeError(error)}`;
-    if (record) report(problemOf(record.found, 'EVENT_HANDLER_FAILED', what));
-  });
-  const offers = createOffers(running, report);
-  const turns = createTurns({ rootDir, contextBudgetMs: budgets.context, records, offers, getSecret, report });
-  const api: KernelApi = {
-    extensions: () => [...[...records.values()].map(statusOf), ...broken.map(brokenStatus)],
-    problems: () => [...problems.values()],
-    tools: () => offers.tools(),
-    agents: () => running().flatMap(({ descriptor }) => descriptor ?? []),
-    commands: () => commands().commands.map(({ command }) => command),
-    runCommand: (line, turn) => runCommandLine(line, commands(), turn),
-    async invokeAgent(agentId, task, context) {
-      if (comingUp.getStore()?.includes(records) && phase === 'starting')
-        throw agentUnavailable(agentId, 'extensions are still starting');
-      await reloading;
-      if (phase === 'stopped') throw kernelStopped();
-      activeTurns++;
-      try {
-        const signal = AbortSignal.any([turnsEnd.signal, context?.signal].filter((one) => one !== undefined));
-        return await turns.invoke(agentId, task, { ...guardedTurn(context, callHook), signal });
-      } finally {
-        activeTurns--;
-        // Before the caller goes on: a line that was typed meanwhile is no answer.
-        await askBeforeRestart();
-        restartWhenIdle();
-      }
-    },
-    async describeTurn(agentId, prompt, turn) {
-      const parts = await turns.systemParts(agentId, prompt, turn);
-      return Promise.all(parts.map(async (part) => ({ ...part, tokens: await countTokens(part.text) })));
-    },
-    requestShutdown: () => void shutdown(),
-  };
-
-  const commands = (): CommandTable => {
-    const table = commandTable(baseCommands(api, handoffAgent), offers.commands());
-    for (const { extensionId, name, winner } of table.shadowed) {
-      const record = records.get(extensionId);
-      const what = `offers /${name}, a command that ${winner} already has; only that one can be reached`;
-      if (record) report(problemOf(record.found, 'COMMAND_SHADOWED', what, 'warning'));
-    }
-    return table;
-  };
-  const handoffAgent = (): string | undefined =>
-    running().find(({ descriptor }) => descriptor?.integrationMode === 'handoff')?.found.manifest.id;
-
-  const lives = new Map<string, AbortController>();
-  const lifeOf = (id: string): AbortSignal => {
-    const life = new AbortController();
-    lives.set(id, life);
-    return life.signal;
-  };
-  const release = (id: string): void => {
-    bus.unsubscribeAll(id);
-    lives.get(id)?.abort();
-  };
-
-  /** What they said last, by extension. */
-  const owners = new Map<string, OwnerConfig['values']>();
-  function contextOf({ manifest, dir }: FoundExtension) {
-    const owner = readOwnerConfig(rootDir, manifest.id, owners.get(manifest.id));
-    if (owner.problems.length === 0) owners.set(manifest.id, owner.values);
-    owner.problems.forEach(report);
-    const values = trusted ? owner.values : untrustedValues(manifest.id, owner.values);
-    const config = mergeConfig(manifest.config, values, options.config?.[manifest.id] ?? {});
-    return createExtensionContext(manifest, dir, config, {
-      rootDir,
-      trusted,
-      bus,
-      kernel: api,
-      log: onLog,
-      notifyUser,
-      getSecret,
-      lifeOf,
-      requestRestart,
-      instance: (id) => running().find((record) => record.found.manifest.id === id)?.instance,
-    });
-  }
-
-  /** What an extension takes of a config.yaml that nobody approved. */
-  function untrustedValues(id: string, values: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-    const instance: unknown = records.get(id)?.instance;
-    return readsUntrustedConfig(instance) ? instance.configOfUntrustedRoot(values, rootDir).values : {};
-  }
-
-  async function startAll(): Promise<void> {
-    phase = 'starting';
-    records.clear();
-    // A person may have added a key since.
-    secrets = createSecrets(rootDir, options.environment ?? {}, trusted);
-    const discovery = findExtensions(rootDir, trusted);
-    const heldRoot = trusted ? undefined : rootNotApproved(rootDir, heldOfRoot(rootDir));
-    if (heldRoot) report(heldRoot);
-    for (const held of heldExtensions(rootDir)) report(extensionHeld(rootDir, held));
-    const order = startOrder(discovery.extensions);
-    for (const problem of [...discovery.problems, ...order.problems]) report(problem);
-    broken.splice(0, broken.length, ...discovery.broken);
-    const startUp = startExtensions.bind(null, order, records);
-    await comingUp.run([...(comingUp.getStore() ?? []), records], () =>
-      startUp({
-        interrupted: interrupted.signal,
-        startBudgetMs: budgets.start,
-        onSlow: (found, what) =>
-          onLog({ level: 'warn', extensionId: found.manifest.id, message: `still waiting for ${what}` }),
-        serviceRestartMs: budgets.serviceRestart,
-        context: contextOf,
-        declarativeAgent: turns.declarativeAgent,
-        isEnabled: ({ manifest }) => manifest.enabled || (options.enable ?? []).includes(manifest.id),
-        checkAgent: turns.check,
-        report,
-        release,
-      }),
-    );
-    commands();
-    offers.tools();
-    phase = 'running';
-    const waiting = outbox;
-    outbox = [];
-    waiting.forEach(notifyUser);
-  }
-
-  async function stopAll(): Promise<void> {
-    turnsEnd.abort();
-    turnsEnd = new AbortController();
-    await stopExtensions(records, budgets.stop, { report, release });
-  }
-
-  async function reload(): Promise<void> {
-    restartRequested = false;
-    phase = 'starting';
-    problems.clear();
-    await stopAll();
-    await startAll();
-    const found = [...problems.values()].map((problem) => `\n${told(problem)}`);
-    notifyUser(`Extensions reloaded: ${running().length} running.${found.join('')}`);
-  }
-
-  function reloadOnce(): Promise<void> {
-    if (phase === 'stopped') return Promise.resolve();
-    reloading ??= reload().finally(() => {
-      reloading = undefined;
-    });
-    return reloading;
-  }
-
-  /** What an agent wrote is loaded only after a yes; who has said no is not asked about the same bytes again. */
-  async function askBeforeRestart(): Promise<void> {
-    if (!restartRequested || activeTurns > 0 || phase !== 'running') return;
-    const channel = running()
-      .map(({ instance }) => instance as unknown)
-      .find(canConfirm);
-    const ask = channel && ((question: string) => channel.confirm(question, interrupted.signal));
-    if (await approveHeldExtensions({ rootDir, trusted, asked, ask, notifyUser })) trusted = true;
-  }
-
-  function requestRestart(): void {
-    restartRequested = true;
-    // Not at once: the caller still has to hear that it worked.
-    setImmediate(() => void askBeforeRestart().then(restartWhenIdle));
-  }
-
-  function restartWhenIdle(): void {
-    if (restartRequested && activeTurns === 0 && phase === 'running') void reloadOnce();
-  }
-
-  // One signal may end any number of kernels, and each listens.
-  const ended = options.signal && AbortSignal.any([options.signal]);
-  let starting: Promise<void> | undefined;
-  let ending: Promise<void> | undefined;
-  function shutdown(): Promise<void> {
-    interrupted.abort();
-    ending ??= (async () => {
-      // An extension may ask for the end while it starts: what is about to come up has to be stopped too.
-      await starting;
-      await reloading;
-      phase = 'stopped';
-      await stopAll();
-      ended?.removeEventListener('abort', shutdown);
-      onStopped();
-    })();
-    return ending;
-  }
-
-  starting = startAll();
-  ended?.addEventListener('abort', shutdown);
-  if (ended?.aborted) void shutdown();
-  await starting;
-  return { ...api, reload: reloadOnce, shutdown, stopped, undelivered: () => [...outbox] };
+  const kernel = new RunningKernel(realpathSync(options.root), options);
+  await kernel.start();
+  return kernel.handle();
 }
 
 // --- internal ---
 
-/** One line for the person. */
-function told({ severity, file, line, message }: Problem): string {
-  return `${severity}: ${file}${line ? `:${line}` : ''}: ${message}`;
+const BUDGETS: Budgets = { context: 2_000, start: 30_000, stop: 4_500, serviceRestart: 1_000 };
+
+/**
+ * Kernels whose `initialize` or `start` is running here, told by their records: what waits there for a reload would wait for
+ * itself. One store for all of them, as in turns.ts: each costs every promise of the process a little, and is never freed.
+ */
+const comingUp = new AsyncLocalStorage<readonly unknown[]>();
+
+class RunningKernel {
+  readonly #root: Root;
+  readonly #options: BootOptions;
+  readonly #budgets: Budgets;
+  readonly #records = new Map<string, ExtensionRecord>();
+  readonly #messages: Messages;
+  readonly #offers: Offers;
+  readonly #turns: Turns;
+  readonly #contexts: ExtensionContexts;
+  readonly #restart: Restart;
+  readonly #api: KernelApi;
+  /** Ends waiting for extensions that start: the kernel is to stop. */
+  readonly #interrupted = new AbortController();
+  /** One signal may end any number of kernels, and each listens. */
+  readonly #ended: AbortSignal | undefined;
+  readonly #stopped: Promise<void>;
+  #onStopped: () => void = () => {};
+  #phase: 'starting' | 'running' | 'stopped' = 'starting';
+  #secrets: (name: string) => string | undefined;
+  #broken: Discovery['broken'] = [];
+  #turnsEnd = new AbortController();
+  #starting: Promise<void> | undefined;
+  #reloading: Promise<void> | undefined;
+  #ending: Promise<void> | undefined;
+
+  constructor(rootDir: string, options: BootOptions) {
+    this.#root = { dir: rootDir, trusted: options.trust ?? true };
+    this.#options = options;
+    this.#budgets = { ...BUDGETS, ...options.budgets };
+    this.#secrets = this.#readSecrets();
+    this.#ended = options.signal && AbortSignal.any([options.signal]);
+    this.#stopped = new Promise((resolve) => {
+      this.#onStopped = resolve;
+    });
+    const [root, records] = [this.#root, this.#records];
+    const running = (): readonly ExtensionRecord[] => this.#running();
+    const getSecret = (name: string): string | undefined => this.#secrets(name);
+    this.#messages = createMessages({ rootDir, onLog: options.onLog, running, phase: () => this.#phase });
+    const { report, notifyUser } = this.#messages;
+    this.#offers = createOffers(running, report);
+    const contextBudgetMs = this.#budgets.context;
+    this.#turns = createTurns({ rootDir, contextBudgetMs, records, offers: this.#offers, getSecret, report });
+    this.#api = this.#createApi();
+    this.#contexts = createExtensionContexts({
+      ...{ root, records, getSecret, messages: this.#messages, kernel: this.#api, config: options.config ?? {} },
+      requestRestart: () => this.#restart.request(),
+    });
+    this.#restart = createRestart({
+      ...{ root, interrupted: this.#interrupted.signal, running, notifyUser },
+      isUp: () => this.#phase === 'running',
+      reload: () => this.#reload(),
+    });
+  }
+
+  /** Settles when everything that can run runs, or when the kernel was ended meanwhile. */
+  async start(): Promise<void> {
+    this.#starting = this.#startAll();
+    this.#ended?.addEventListener('abort', this.#shutdown);
+    if (this.#ended?.aborted) void this.#shutdown();
+    await this.#starting;
+  }
+
+  handle(): Kernel {
+    return {
+      ...this.#api,
+      reload: () => this.#reload(),
+      shutdown: this.#shutdown,
+      stopped: this.#stopped,
+      undelivered: this.#messages.undelivered,
+    };
+  }
+
+  #createApi(): KernelApi {
+    return {
+      extensions: () => [...[...this.#records.values()].map(statusOf), ...this.#broken.map(brokenStatus)],
+      problems: this.#messages.problems,
+      tools: () => this.#offers.tools(),
+      agents: () => this.#running().flatMap(({ descriptor }) => descriptor ?? []),
+      commands: () => this.#commands().commands.map(({ command }) => command),
+      runCommand: (line, turn) => runCommandLine(line, this.#commands(), turn),
+      invokeAgent: (agentId, task, context) => this.#invokeAgent(agentId, task, context),
+      describeTurn: (agentId, prompt, turn) => this.#describeTurn(agentId, prompt, turn),
+      requestShutdown: () => void this.#shutdown(),
+    };
+  }
+
+  #running(): readonly ExtensionRecord[] {
+    return [...this.#records.values()].filter(({ state }) => state === 'RUNNING');
+  }
+
+  #readSecrets(): (name: string) => string | undefined {
+    return createSecrets(this.#root.dir, this.#options.environment ?? {}, this.#root.trusted);
+  }
+
+  #commands(): CommandTable {
+    const handoffAgent = (): string | undefined =>
+      this.#running().find(({ descriptor }) => descriptor?.integrationMode === 'handoff')?.found.manifest.id;
+    const table = commandTable(baseCommands(this.#api, handoffAgent), this.#offers.commands());
+    for (const { extensionId, name, winner } of table.shadowed) {
+      const record = this.#records.get(extensionId);
+      const what = `offers /${name}, a command that ${winner} already has; only that one can be reached`;
+      if (record) this.#messages.report(problemOf(record.found, 'COMMAND_SHADOWED', what, 'warning'));
+    }
+    return table;
+  }
+
+  async #describeTurn(agentId: string, prompt: string, turn: TurnContext): Promise<readonly ContextPart[]> {
+    const parts = await this.#turns.systemParts(agentId, prompt, turn);
+    return Promise.all(parts.map(async (part) => ({ ...part, tokens: await countTokens(part.text) })));
+  }
+
+  async #invokeAgent(agentId: string, task: string, context?: AgentInvocationContext): Promise<AgentResponse> {
+    if (comingUp.getStore()?.includes(this.#records) && this.#phase === 'starting')
+      throw agentUnavailable(agentId, 'extensions are still starting');
+    await this.#reloading;
+    if (this.#phase === 'stopped') throw kernelStopped();
+    return this.#restart.duringTurn(() => {
+      const signal = AbortSignal.any([this.#turnsEnd.signal, context?.signal].filter((one) => one !== undefined));
+      const guarded = guardedTurn(context, this.#messages.callHook);
+      return this.#turns.invoke(agentId, task, { ...guarded, signal });
+    });
+  }
+
+  async #startAll(): Promise<void> {
+    this.#phase = 'starting';
+    this.#records.clear();
+    // A person may have added a key since.
+    this.#secrets = this.#readSecrets();
+    const order = this.#findAndSort();
+    await comingUp.run([...(comingUp.getStore() ?? []), this.#records], () => this.#startInOrder(order));
+    // What is wrong with what they offer is reported before anybody asks.
+    this.#commands();
+    this.#offers.tools();
+    this.#phase = 'running';
+    this.#messages.deliver();
+  }
+
+  #findAndSort(): StartOrder {
+    const { report } = this.#messages;
+    const { dir, trusted } = this.#root;
+    const discovery = findExtensions(dir, trusted);
+    const heldRoot = trusted ? undefined : rootNotApproved(dir, heldOfRoot(dir));
+    if (heldRoot) report(heldRoot);
+    for (const held of heldExtensions(dir)) report(extensionHeld(dir, held));
+    const order = startOrder(discovery.extensions);
+    for (const problem of [...discovery.problems, ...order.problems]) report(problem);
+    this.#broken = discovery.broken;
+    return order;
+  }
+
+  #startInOrder(order: StartOrder): Promise<void> {
+    const { report, log } = this.#messages;
+    const enabled = this.#options.enable ?? [];
+    return startExtensions(order, this.#records, {
+      interrupted: this.#interrupted.signal,
+      startBudgetMs: this.#budgets.start,
+      serviceRestartMs: this.#budgets.serviceRestart,
+      onSlow: ({ manifest }, what) =>
+        log({ level: 'warn', extensionId: manifest.id, message: `still waiting for ${what}` }),
+      context: this.#contexts.contextOf,
+      declarativeAgent: this.#turns.declarativeAgent,
+      isEnabled: ({ manifest }) => manifest.enabled || enabled.includes(manifest.id),
+      checkAgent: this.#turns.check,
+      report,
+      release: this.#contexts.release,
+    });
+  }
+
+  async #stopAll(): Promise<void> {
+    this.#turnsEnd.abort();
+    this.#turnsEnd = new AbortController();
+    const { report } = this.#messages;
+    await stopExtensions(this.#records, this.#budgets.stop, { report, release: this.#contexts.release });
+  }
+
+  /** One at a time: whoever asks for a reload while one runs waits for that one. */
+  #reload(): Promise<void> {
+    if (this.#phase === 'stopped') return Promise.resolve();
+    this.#reloading ??= this.#stopAndStart().finally(() => {
+      this.#reloading = undefined;
+    });
+    return this.#reloading;
+  }
+
+  async #stopAndStart(): Promise<void> {
+    this.#restart.begun();
+    this.#phase = 'starting';
+    this.#messages.forgetProblems();
+    await this.#stopAll();
+    await this.#startAll();
+    const found = this.#messages.problems().map((problem) => `\n${oneLine(problem)}`);
+    this.#messages.notifyUser(`Extensions reloaded: ${this.#running().length} running.${found.join('')}`);
+  }
+
+  readonly #shutdown = (): Promise<void> => {
+    this.#interrupted.abort();
+    this.#ending ??= (async () => {
+      // An extension may ask for the end while it starts: what is about to come up has to be stopped too.
+      await this.#starting;
+      await this.#reloading;
+      this.#phase = 'stopped';
+      await this.#stopAll();
+      this.#ended?.removeEventListener('abort', this.#shutdown);
+      this.#onStopped();
+    })();
+    return this.#ending;
+  };
 }

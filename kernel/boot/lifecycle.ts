@@ -1,31 +1,17 @@
-import { join } from 'node:path';
 import type {
   AgentDescriptor,
   AgentProvider,
   Extension,
   ExtensionContext,
-  ExtensionStatus,
   Problem,
+  ServiceProvider,
 } from '../contract.ts';
 import { describeError } from '../errors.ts';
-import { DeadlineError, withDeadline } from '../turns/deadline.ts';
-import { isAgentProvider, isServiceProvider } from './capabilities.ts';
+import { DeadlineError, pause, withDeadline } from '../turns/deadline.ts';
 import type { FoundExtension } from './discover.ts';
+import { type ExtensionRecord, isAgentProvider, isServiceProvider, problemOf } from './extension-record.ts';
 import { loadEntrypoint } from './loader.ts';
-import { superviseService } from './services.ts';
 import type { StartOrder } from './start-order.ts';
-
-/** One extension from import to destroy. The kernel alone changes it. */
-export interface ExtensionRecord {
-  readonly found: FoundExtension;
-  state: ExtensionStatus['state'];
-  reason?: string;
-  instance?: Extension;
-  agent?: AgentProvider;
-  /** What the agent said of itself when it started. */
-  descriptor?: AgentDescriptor;
-  service?: { readonly abort: AbortController; readonly ended: Promise<void> };
-}
 
 /** What starting needs from the kernel. */
 export interface LifecycleHooks {
@@ -115,18 +101,41 @@ export async function stopExtensions(
   }
 }
 
-/** A problem of one extension, naming it. */
-export function problemOf(
-  { manifest, dir }: FoundExtension,
-  code: string,
-  what: string,
-  severity: Problem['severity'] = 'error',
-): Problem {
-  const message = `Extension "${manifest.id}" ${what.replace(/\.?$/, '.')}`;
-  return { code, severity, file: join(dir, 'manifest.yaml'), message, details: { id: manifest.id } };
+/**
+ * Keeps a background service running until `signal` aborts. A rejection is reported and the service started again after
+ * 1 s, then 2 s, 4 s and so on up to 60 s; one that resolves has finished and is left alone.
+ *
+ * @param onDeath - Told of every failure and of the wait before the next start.
+ * @returns resolves when the service has ended for good. Never rejects.
+ */
+export async function superviseService(
+  service: ServiceProvider,
+  signal: AbortSignal,
+  onDeath: (error: unknown, waitMs: number) => void,
+  firstWaitMs: number = FIRST_WAIT_MS,
+): Promise<void> {
+  let waitMs = firstWaitMs;
+  while (!signal.aborted) {
+    const startedAt = performance.now();
+    try {
+      await service.runBackground(signal);
+      return;
+    } catch (error) {
+      if (signal.aborted) return;
+      if (performance.now() - startedAt > HEALTHY_AFTER_MS) waitMs = firstWaitMs;
+      onDeath(error, waitMs);
+      await pause(waitMs, signal);
+      waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS);
+    }
+  }
 }
 
 // --- internal ---
+
+const FIRST_WAIT_MS = 1_000;
+const LONGEST_WAIT_MS = 60_000;
+/** A service that ran this long has recovered: its next failure waits the first wait again. */
+const HEALTHY_AFTER_MS = 60_000;
 
 /** Destroys also what fails to stop. */
 async function tearDown(instance: Extension | undefined): Promise<void> {

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Extension } from '../contract.ts';
 import { describeError } from '../errors.ts';
-import { missingMembers } from './capabilities.ts';
 import type { FoundExtension } from './discover.ts';
+import { missingMembers } from './extension-record.ts';
 
 /** Why an entrypoint could not be made into an object; `message` is for the person. */
 export class EntrypointError extends Error {

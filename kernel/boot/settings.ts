@@ -3,7 +3,7 @@ import { parseEnv } from 'node:util';
 import { readNamedFile } from '../../lib/files/index.ts';
 import type { Problem } from '../contract.ts';
 import { describeError } from '../errors.ts';
-import { yamlPackage } from './yaml-package.ts';
+import { yamlPackage } from '../lazy-packages.ts';
 
 const MAX_BYTES = 1_048_576;
 

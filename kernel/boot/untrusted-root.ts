@@ -2,8 +2,15 @@ import { existsSync, readdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Problem } from '../contract.ts';
 import type { HeldExtension } from '../held/held-extensions.ts';
-import { foldersOfRoot } from './extension-folders.ts';
-import { builtExtensions, packageRoot } from './package-root.ts';
+import { builtExtensions, foldersOfRoot, packageRoot } from './extension-folders.ts';
+
+/** The root a kernel runs on. */
+export interface Root {
+  /** Real path. */
+  readonly dir: string;
+  /** Whether it may act. The yes of a person sets it while the kernel runs. */
+  trusted: boolean;
+}
 
 /** Whether a root is the very folder that this code was loaded from: nobody is asked about that. */
 export function isOwnCheckout(rootDir: string): boolean {

@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
 import { openTrust } from '../../lib/trust/index.ts';
-import { ownExtensionIds } from '../boot/package-root.ts';
+import { ownExtensionIds } from '../boot/extension-folders.ts';
 import { heldOfRoot } from '../boot/untrusted-root.ts';
 import { describeError } from '../errors.ts';
 import { describeHeld } from './difference.ts';

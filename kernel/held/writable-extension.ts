@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, realpathSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { isInside, pathTraversal, writeFailed } from '../../lib/files/index.ts';
-import { builtExtensions, packageRoot } from '../boot/package-root.ts';
+import { builtExtensions, packageRoot } from '../boot/extension-folders.ts';
 import { extensionProtected } from '../errors.ts';
 
 export function isExtensionName(name: string): boolean {

@@ -1,9 +1,14 @@
-import { isCommandProvider, isSkillProvider, isToolProvider } from '../boot/capabilities.ts';
-import { type ExtensionRecord, problemOf } from '../boot/lifecycle.ts';
+import {
+  type ExtensionRecord,
+  isCommandProvider,
+  isSkillProvider,
+  isToolProvider,
+  problemOf,
+} from '../boot/extension-record.ts';
 import type { Problem, SkillProvider, Tool } from '../contract.ts';
 import { describeError } from '../errors.ts';
 import type { NamedCommand } from './commands.ts';
-import { inputSchemaOf } from './tool-schema.ts';
+import { inputSchemaOf } from './tools.ts';
 
 /** What the running extensions offer at this moment; asked anew each time, because a provider may change its mind. */
 export interface Offers {

@@ -49,7 +49,24 @@ export async function runTool(tool: Tool, args: unknown, call: ToolCall): Promis
   }
 }
 
+/**
+ * The JSON schema of a tool's arguments.
+ *
+ * @throws when the schema holds what JSON cannot say, a date for example.
+ */
+export function inputSchemaOf({ input }: Tool): object {
+  let schema = schemas.get(input);
+  if (!schema) {
+    schema = z.toJSONSchema(input, { io: 'input' });
+    schemas.set(input, schema);
+  }
+  return schema;
+}
+
 // --- internal ---
+
+/** By `input`: tools are asked for anew in every turn, and their schemas seldom change. */
+const schemas = new WeakMap<object, object>();
 
 function toldToAnyone(result: Extract<ToolResult, { success: false }>): ToolResult {
   const message = withoutKnownPaths(result.error.message);

@@ -10,9 +10,8 @@ import type {
   TurnContext,
 } from '../contract.ts';
 import { agentFailed } from '../errors.ts';
-import { PART_SEPARATOR } from './context-pipeline.ts';
-import { connectModel, readModelSettings } from './model.ts';
-import { toModelTools } from './model-tools.ts';
+import { connectModel, readModelSettings, toModelTools } from './model.ts';
+import { PART_SEPARATOR } from './system-text.ts';
 
 /** What the kernel lends to an agent that is only a manifest. */
 export interface AgentSurroundings {

@@ -1,5 +1,8 @@
-import type { LanguageModel } from 'ai';
+import type { LanguageModel, ToolSet } from 'ai';
+import type { AgentInvocationContext, Tool, TurnContext } from '../contract.ts';
 import { modelNotConfigured } from '../errors.ts';
+import { inputSchemaOf, runTool } from '../offers/tools.ts';
+import { untilAborted } from './deadline.ts';
 
 /** How to reach one model behind an OpenAI-compatible endpoint. */
 export interface ModelSettings {
@@ -38,4 +41,28 @@ export async function connectModel({ baseURL, apiKey, name }: ModelSettings): Pr
     includeUsage: true,
   });
   return provider.chatModel(name);
+}
+
+/** Offers kernel tools to a model through the AI SDK. Arguments are checked by `runTool`, so that every door answers alike. */
+export async function toModelTools(
+  tools: readonly Tool[],
+  turn: TurnContext,
+  signal: AbortSignal,
+  onToolCall: AgentInvocationContext['onToolCall'],
+): Promise<ToolSet> {
+  const { jsonSchema, tool: modelTool } = await import('ai');
+  return Object.fromEntries(
+    tools.map((tool) => [
+      tool.name,
+      modelTool({
+        description: tool.description,
+        inputSchema: jsonSchema(inputSchemaOf(tool) as never),
+        execute: (args: unknown) => {
+          onToolCall?.(tool.name, args);
+          // A tool that ignores the signal does not keep a turn that has been ended.
+          return untilAborted(runTool(tool, args, { turn, signal }), signal);
+        },
+      }),
+    ]),
+  );
 }

@@ -1,15 +1,22 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { isContextProvider } from '../boot/capabilities.ts';
+import { z } from '#zod';
 import type { FoundExtension } from '../boot/discover.ts';
-import { type ExtensionRecord, problemOf } from '../boot/lifecycle.ts';
+import { type ExtensionRecord, isContextProvider, problemOf } from '../boot/extension-record.ts';
 import type { Manifest } from '../boot/manifest.ts';
-import type { AgentInvocationContext, AgentProvider, AgentResponse, Problem, Tool, TurnContext } from '../contract.ts';
+import type {
+  AgentDescriptor,
+  AgentInvocationContext,
+  AgentProvider,
+  AgentResponse,
+  Problem,
+  Tool,
+  TurnContext,
+} from '../contract.ts';
 import { agentNotFound, agentUnavailable, describeError } from '../errors.ts';
 import type { Offers } from '../offers/offers.ts';
-import { collectContext, type ProviderFailure } from './context-pipeline.ts';
+import { defineTool } from '../offers/tools.ts';
 import { createDeclarativeAgent } from './declarative-agent.ts';
-import { composeInstructions } from './instructions.ts';
-import { agentAsTool } from './model-tools.ts';
+import { collectContext, composeInstructions, type ProviderFailure } from './system-text.ts';
 
 /** What turns need from the kernel. */
 export interface TurnSurroundings {
@@ -145,6 +152,22 @@ function toolsOf(
   const tools = offers.tools().filter(({ extensionId }) => wanted(extensionId) && isShared(extensionId));
   const taken = new Set(tools.map(({ tool }) => tool.name));
   return [...tools.map(({ tool }) => tool), ...agents.filter((one) => !taken.has(one.name))];
+}
+
+/** One agent as a tool of another. */
+function agentAsTool(
+  agent: AgentDescriptor,
+  invoke: (task: string, context: AgentInvocationContext) => Promise<AgentResponse>,
+): Tool {
+  return defineTool({
+    name: agent.id,
+    description: `Agent "${agent.name}": ${agent.description} Give it one complete task; it does not see this conversation.`,
+    input: z.object({ task: z.string().min(1).describe('What to do, with everything the agent needs to know.') }),
+    async execute({ task }, { turn, signal }) {
+      const { text, stopped } = await invoke(task, { turn, signal });
+      return { success: true, answer: text, stopped };
+    },
+  });
 }
 
 function agentIds(records: ReadonlyMap<string, ExtensionRecord>): readonly string[] {

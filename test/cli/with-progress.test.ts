@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { withProgress } from '../../cli/with-progress.ts';
+import { withProgress } from '../../cli/terminal.ts';
 
 /** Words on standard error, and work that ends when it is told to. */
 function slowWork(progress: boolean) {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { superviseService } from '../../kernel/boot/services.ts';
+import { superviseService } from '../../kernel/boot/lifecycle.ts';
 import { waitFor } from '../helpers/wait-for.ts';
 import { bootTree, codesOf, extension, problemsOf, states } from './boot-extensions.ts';
 

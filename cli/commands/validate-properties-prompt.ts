@@ -1,0 +1,124 @@
+/** `validate`, `properties` and `prompt`: commands on paths of skills, as the reference library has them. */
+import { type Stats, statSync } from 'node:fs';
+import { basename, dirname, resolve } from 'node:path';
+import { checkSkill, readProperties, toPrompt, type ValidationProfile } from 'skill-registry';
+import { isCodedError } from 'skill-registry/kernel';
+import { printable } from '../../lib/text/index.ts';
+import { type CheckedPath, type FindingFormat, formatFindings } from '../finding-formats.ts';
+import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal } from '../terminal.ts';
+
+/**
+ * `skill-registry validate <path...>`: good news on standard output, reasons on standard error. With `--json`:
+ * `{ results: [{ path, valid, errors: [string], warnings: [string] }] }`; with `--format`, everything on standard output.
+ */
+export async function validate(
+  typed: readonly string[],
+  options: GlobalOptions & { readonly profile: ValidationProfile; readonly format?: FindingFormat },
+  terminal: Terminal,
+): Promise<ExitStatus> {
+  return withSkillPaths(typed, options, terminal, (paths) => {
+    const checks = paths.map((path) => ({
+      path,
+      ...checkSkill(path, { profile: options.profile, cwd: terminal.cwd }),
+    }));
+    if (options.format) terminal.out(formatFindings(checks, options.format, terminal.cwd));
+    else if (options.json) {
+      const results = checks.map(({ path, errors, warnings }) => ({
+        path,
+        valid: errors.length === 0,
+        errors,
+        warnings,
+      }));
+      printJson(terminal, { results });
+    } else for (const check of checks) report(check, terminal);
+    return checks.some(({ errors }) => errors.length > 0) ? EXIT.problem : EXIT.done;
+  });
+}
+
+/** `skill-registry properties <path>`: the standard's fields as JSON, in ASCII. */
+export async function properties(typed: string, options: GlobalOptions, terminal: Terminal): Promise<ExitStatus> {
+  return withSkillPaths([typed], options, terminal, ([path = typed]) => {
+    try {
+      terminal.out(`${asciiJson(readProperties(path, { cwd: terminal.cwd }))}\n`);
+      return EXIT.done;
+    } catch (error) {
+      if (!isCodedError(error)) throw error;
+      printFailure(error.code, error.message, options, terminal);
+      return EXIT.problem;
+    }
+  });
+}
+
+/** `skill-registry prompt <path...>`: the `<available_skills>` block; with `--json`: `{ prompt }`. All skills or none. */
+export async function prompt(
+  typed: readonly string[],
+  options: GlobalOptions,
+  terminal: Terminal,
+): Promise<ExitStatus> {
+  return withSkillPaths(typed, options, terminal, (paths) => {
+    try {
+      const block = toPrompt(paths, { cwd: terminal.cwd });
+      if (options.json) printJson(terminal, { prompt: block });
+      else terminal.out(`${terminal.terminal ? printable(block) : block}\n`);
+      return EXIT.done;
+    } catch (error) {
+      if (!isCodedError(error)) throw error;
+      printFailure(error.code, error.message, options, terminal);
+      return EXIT.problem;
+    }
+  });
+}
+
+// --- internal ---
+
+/**
+ * Runs `use` on skill folders as they were typed; for a SKILL.md, its folder. A path that does not exist is wrong use, and
+ * nothing is done.
+ */
+function withSkillPaths(
+  typed: readonly string[],
+  options: GlobalOptions,
+  terminal: Terminal,
+  use: (paths: readonly string[]) => ExitStatus,
+): ExitStatus {
+  const found = typed.map((path) => ({ path, stats: statsOf(resolve(terminal.cwd, path)) }));
+  const missing = found.find(({ stats }) => stats === undefined);
+  if (missing) {
+    const message = `Invalid value for 'SKILL_PATH': Path '${missing.path}' does not exist.`;
+    printFailure('INVALID_ARGUMENT', message, options, terminal);
+    return EXIT.wrongUse;
+  }
+  return use(found.map(({ path, stats }) => (stats?.isFile() && isSkillMd(path) ? dirname(path) : path)));
+}
+
+/** `Error: <message>` for people; with `--json` as data, too. */
+function printFailure(code: string, message: string, { json }: GlobalOptions, terminal: Terminal): void {
+  if (json) printJson(terminal, { error: { code, message } });
+  terminal.err(`Error: ${printable(message)}\n`);
+}
+
+function isSkillMd(path: string): boolean {
+  return basename(path).toLowerCase() === 'skill.md';
+}
+
+/** Undefined also for what may not be looked at. */
+function statsOf(path: string): Stats | undefined {
+  try {
+    return statSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+function report({ path, errors, warnings }: CheckedPath, terminal: Terminal): void {
+  const list = (lines: readonly string[]): string => lines.map((line) => `  - ${printable(line)}\n`).join('');
+  const shown = printable(path);
+  if (errors.length > 0) terminal.err(`Validation failed for ${shown}:\n${list(errors)}`);
+  else terminal.out(`Valid skill: ${shown}\n`);
+  if (warnings.length > 0) terminal.err(`Warnings for ${shown}:\n${list(warnings)}`);
+}
+
+function asciiJson(value: unknown): string {
+  const escaped = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return JSON.stringify(value, null, 2).replace(/[\x7f-\uffff]/g, escaped);
+}

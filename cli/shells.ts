@@ -1,3 +1,0 @@
-/** Shells there is a completion script for. */
-export const SHELLS = ['bash', 'zsh', 'fish'] as const;
-export type Shell = (typeof SHELLS)[number];

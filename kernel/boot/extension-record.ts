@@ -1,0 +1,111 @@
+/** One extension as the kernel sees it: how it stands, and what its object can do, told by the members it has. */
+import { join } from 'node:path';
+import type {
+  AgentDescriptor,
+  AgentProvider,
+  ChannelProvider,
+  CommandProvider,
+  ContextProvider,
+  Extension,
+  ExtensionStatus,
+  Problem,
+  ServiceProvider,
+  SkillProvider,
+  ToolProvider,
+  UntrustedConfig,
+} from '../contract.ts';
+import type { FoundExtension } from './discover.ts';
+
+/** One extension from import to destroy. The kernel alone changes it. */
+export interface ExtensionRecord {
+  readonly found: FoundExtension;
+  state: ExtensionStatus['state'];
+  reason?: string;
+  instance?: Extension;
+  agent?: AgentProvider;
+  /** What the agent said of itself when it started. */
+  descriptor?: AgentDescriptor;
+  service?: { readonly abort: AbortController; readonly ended: Promise<void> };
+}
+
+/** A problem of one extension, naming it. */
+export function problemOf(
+  { manifest, dir }: FoundExtension,
+  code: string,
+  what: string,
+  severity: Problem['severity'] = 'error',
+): Problem {
+  const message = `Extension "${manifest.id}" ${what.replace(/\.?$/, '.')}`;
+  return { code, severity, file: join(dir, 'manifest.yaml'), message, details: { id: manifest.id } };
+}
+
+/** How an extension stands, for people. */
+export function statusOf({ found, state, reason, instance }: ExtensionRecord): ExtensionStatus {
+  const { id, name, version } = found.manifest;
+  const healthy = state === 'RUNNING' && isHealthy(instance);
+  return { id, name, version, state, ...(reason ? { reason } : {}), healthy, dir: found.dir };
+}
+
+/** A folder whose manifest cannot be used: it has no id, so its name stands for it. */
+export function brokenStatus({ name, dir, reason }: { name: string; dir: string; reason: string }): ExtensionStatus {
+  return { id: name, name, version: '', state: 'ERROR', reason, healthy: false, dir };
+}
+
+/** The members of `Extension` that `value` lacks; empty when it is one. */
+export function missingMembers(value: unknown): readonly string[] {
+  return LIFECYCLE.filter((member) => !has(value, member));
+}
+
+export function isToolProvider(value: unknown): value is ToolProvider {
+  return has(value, 'getTools');
+}
+
+export function isContextProvider(value: unknown): value is ContextProvider {
+  return has(value, 'getContext');
+}
+
+export function isServiceProvider(value: unknown): value is ServiceProvider {
+  return has(value, 'runBackground');
+}
+
+export function isChannelProvider(value: unknown): value is ChannelProvider {
+  return has(value, 'sendMessage') && has(value, 'sendToUser');
+}
+
+export function isAgentProvider(value: unknown): value is AgentProvider {
+  return has(value, 'invoke') && has(value, 'getAgentDescriptor');
+}
+
+export function isSkillProvider(value: unknown): value is SkillProvider {
+  return has(value, 'getSkillContent') && has(value, 'onSkillsChanged');
+}
+
+export function isCommandProvider(value: unknown): value is CommandProvider {
+  return has(value, 'getCommands');
+}
+
+export function canConfirm(value: unknown): value is ChannelProvider & Required<Pick<ChannelProvider, 'confirm'>> {
+  return isChannelProvider(value) && has(value, 'confirm');
+}
+
+export function readsUntrustedConfig(value: unknown): value is UntrustedConfig {
+  return has(value, 'configOfUntrustedRoot');
+}
+
+// --- internal ---
+
+const LIFECYCLE = ['initialize', 'start', 'stop', 'destroy', 'healthCheck'] as const;
+
+function isHealthy(instance: ExtensionRecord['instance']): boolean {
+  try {
+    return instance?.healthCheck() ?? true;
+  } catch {
+    return false;
+  }
+}
+
+function has(value: unknown, member: string): boolean {
+  return (
+    typeof value === 'object' && value !== null && typeof (value as Record<string, unknown>)[member] === 'function'
+  );
+}
