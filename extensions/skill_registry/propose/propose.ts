@@ -20,7 +20,7 @@ import type { ProposalInput } from '../history/types.ts';
 import type { Writer } from '../history/writer.ts';
 import { runChecks } from '../inspect/checks.ts';
 import type { Check } from '../inspect/findings.ts';
-import type { RetrievalChange } from '../search/search-types.ts';
+import type { RetrievalChange } from '../search/overlap/trigger-queries.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import { textProblems } from '../validate/text-problems.ts';
 import { addEvent, insertProposal, type NewProposal, openDuplicate } from './proposal-store.ts';

@@ -13,6 +13,12 @@ import { createQueryVectors } from './query-vectors.ts';
 import { createNeighbours } from './vector-neighbours.ts';
 import { createVectorStore, type VectorStore } from './vector-store.ts';
 
+/** How many skills of the catalog have a vector. */
+export interface EmbeddedSkills {
+  readonly embedded: number;
+  readonly total: number;
+}
+
 /** Compares queries with skills by what they mean, with the vectors of a model behind an endpoint. */
 export interface Meaning {
   /**
