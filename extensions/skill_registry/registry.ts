@@ -1,6 +1,5 @@
 import { join, resolve } from 'node:path';
 import type { Problem, TurnContext } from 'skill-registry/kernel';
-import { createPace } from '../../lib/breaks/index.ts';
 import { futureRealPath } from '../../lib/files/index.ts';
 import { whyNoSqlite } from '../../lib/sqlite/index.ts';
 import { countTokens } from '../../lib/text/index.ts';
@@ -20,11 +19,11 @@ import { onFirstUse } from './on-first-use.ts';
 import { readPoliciesOf } from './read/read-policy.ts';
 import { createReading } from './read/reading.ts';
 import { createRecords } from './records.ts';
-import { bodyIfThere } from './search/body-if-there.ts';
+import { bodyIfThere } from './search/document.ts';
 import { listSkills } from './search/list-skills.ts';
 import { VECTORS } from './search/meaning/vector-schema.ts';
 import { createOverlap } from './search/overlap/overlap.ts';
-import { createSearcher } from './search/searcher.ts';
+import { Searcher } from './search/searcher.ts';
 import { createGrants } from './show/grants.ts';
 import { skillsInScope } from './show/scope.ts';
 import { TOKEN_COUNTS } from './show/token-count-store.ts';
@@ -105,11 +104,7 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
     sourceNow(skill).readResource(skill, path, maxBytes);
   const ledger = createTokenLedger(config.limits.skill_tokens, readSkill, cache);
   const openIndex = () => openCacheDatabase(cacheFile ?? ':memory:', CACHE_PARTS);
-  const searcher = createSearcher({
-    database: openIndex,
-    readSkill,
-    pace: createPace,
-  });
+  const searcher = new Searcher({ database: openIndex, readSkill });
   const meaning =
     config.embeddings.base_url === ''
       ? undefined

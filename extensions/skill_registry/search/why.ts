@@ -1,8 +1,7 @@
 import { foldLine } from '../../../lib/text/index.ts';
 import { termsOf } from '../../../lib/text-index/index.ts';
 import type { Skill } from '../skill/skill.ts';
-import { asName, NAME_SCORES } from './name-match.ts';
-import { makeNameTable, namedBy } from './name-table.ts';
+import { asName, makeNameTable, NAME_SCORES, namedBy } from './names.ts';
 
 /** Where a query was found in a skill. */
 export interface SearchReason {

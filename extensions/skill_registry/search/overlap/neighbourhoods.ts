@@ -26,10 +26,10 @@ const MAX_SHARED_WORDS = 5;
  */
 export async function neighbourhoods(
   skills: readonly Skill[],
-  pace: () => Promise<void>,
+  takeBreak: () => Promise<void>,
 ): Promise<readonly Neighbourhood[]> {
-  const vectors = await vectorsOf(skills, pace);
-  const near = await neighbours(vectors, pace);
+  const vectors = await vectorsOf(skills, takeBreak);
+  const near = await neighbours(vectors, takeBreak);
   const density = near.map((others) => [...others.values()].reduce((sum, likeness) => sum + likeness, 0));
   const order = [...near.keys()].filter((at) => (density[at] as number) > 0);
   order.sort((a, b) => (density[b] as number) - (density[a] as number) || a - b);
@@ -56,11 +56,11 @@ export async function neighbourhoods(
 /** Weight by term, of length 1. */
 type Vector = ReadonlyMap<string, number>;
 
-async function vectorsOf(skills: readonly Skill[], pace: () => Promise<void>): Promise<readonly Vector[]> {
+async function vectorsOf(skills: readonly Skill[], takeBreak: () => Promise<void>): Promise<readonly Vector[]> {
   const frequency = new Map<string, number>();
   const terms: ReadonlySet<string>[] = [];
   for (const skill of skills) {
-    await pace();
+    await takeBreak();
     const own = new Set(termsOf(headerText(skill)));
     terms.push(own);
     for (const term of own) frequency.set(term, (frequency.get(term) ?? 0) + 1);
@@ -74,7 +74,7 @@ async function vectorsOf(skills: readonly Skill[], pace: () => Promise<void>): P
 
 async function neighbours(
   vectors: readonly Vector[],
-  pace: () => Promise<void>,
+  takeBreak: () => Promise<void>,
 ): Promise<readonly ReadonlyMap<number, number>[]> {
   const having = new Map<string, number[]>();
   for (const [at, vector] of vectors.entries()) {
@@ -87,7 +87,7 @@ async function neighbours(
   const most = Math.max(MIN_SHARED, vectors.length * MAX_SHARE);
   const near: ReadonlyMap<number, number>[] = [];
   for (const [at, vector] of vectors.entries()) {
-    await pace();
+    await takeBreak();
     const likeness = new Map<number, number>();
     for (const [term, weight] of vector) {
       const others = having.get(term) ?? [];

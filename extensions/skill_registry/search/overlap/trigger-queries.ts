@@ -44,12 +44,12 @@ const rows = z
 export async function triggerQueries(
   skills: readonly Skill[],
   readFile: (skill: Skill, path: string, maxBytes: number) => Buffer,
-  pace: () => Promise<void>,
+  takeBreak: () => Promise<void>,
 ): Promise<{ readonly queries: readonly TriggerQuery[]; readonly problems: readonly Problem[] }> {
   const queries: TriggerQuery[] = [];
   const problems: Problem[] = [];
   for (const skill of skills) {
-    await pace();
+    await takeBreak();
     for (const query of skill.triggerKeywords) queries.push({ skill, query, shouldTrigger: true });
     try {
       const found: unknown = JSON.parse(readFile(skill, FILE, MAX_BYTES).toString('utf8'));
