@@ -108,7 +108,7 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
   const meaning =
     config.embeddings.base_url === ''
       ? undefined
-      : (await import('./search/meaning/open-meaning.ts')).openMeaning({
+      : new (await import('./search/meaning/meaning.ts')).Meaning({
           config: config.embeddings,
           database: openIndex,
           configFile,
