@@ -24,11 +24,8 @@ import { listSkills } from './search/list-skills.ts';
 import { VECTORS } from './search/meaning/vector-schema.ts';
 import { createOverlap } from './search/overlap/overlap.ts';
 import { Searcher } from './search/searcher.ts';
-import { createGrants } from './show/grants.ts';
-import { skillsInScope } from './show/scope.ts';
-import { TOKEN_COUNTS } from './show/token-count-store.ts';
-import { createTokenLedger } from './show/token-counts.ts';
-import { createVisibility } from './show/visibility.ts';
+import { createGrants, createVisibility, skillsInScope } from './show/scope.ts';
+import { createTokenCounts, TOKEN_COUNTS } from './show/token-counts.ts';
 import { registryClosed, skillNotFound } from './skill/errors.ts';
 import type { Skill } from './skill/skill.ts';
 import { hostSurroundings } from './sources/host-surroundings.ts';
@@ -102,7 +99,7 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
   const readSkill = (skill: Skill): Buffer => sourceNow(skill).readSkill(skill, config.limits.file_bytes);
   const readSkillFile = (skill: Skill, path: string, maxBytes: number): Buffer =>
     sourceNow(skill).readResource(skill, path, maxBytes);
-  const ledger = createTokenLedger(config.limits.skill_tokens, readSkill, cache);
+  const ledger = createTokenCounts(config.limits.skill_tokens, readSkill, cache);
   const openIndex = () => openCacheDatabase(cacheFile ?? ':memory:', CACHE_PARTS);
   const searcher = new Searcher({ database: openIndex, readSkill });
   const meaning =
@@ -192,7 +189,7 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
     },
     async contextCost() {
       const text = await registry.context('');
-      const { ENFORCEMENT } = await import('./show/enforcement.ts');
+      const { ENFORCEMENT } = await import('./show/system-text.ts');
       const enforcement = text?.includes(ENFORCEMENT) ? await countTokens(ENFORCEMENT) : 0;
       return { tokens: text === null ? 0 : await countTokens(text), enforcement };
     },
