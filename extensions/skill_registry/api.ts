@@ -10,8 +10,8 @@ import type { ReadPolicy } from './read/read-policy.ts';
 import type { Reading } from './read/reading.ts';
 import type { RolePrompt } from './read/roles.ts';
 import type { ListQuery, SkillList } from './search/list-skills.ts';
+import type { EmbeddedSkills } from './search/meaning/meaning.ts';
 import type { Overlap } from './search/overlap/overlap.ts';
-import type { EmbeddedSkills } from './search/search-types.ts';
 import type { TokenCounts } from './show/token-counts.ts';
 import type { Skill } from './skill/skill.ts';
 
@@ -24,14 +24,11 @@ export type { ReadPolicy } from './read/read-policy.ts';
 export type { ReadOptions, ReadResource, ReadSkill, SkillLoadedEvent } from './read/reading.ts';
 export type { RolePrompt } from './read/roles.ts';
 export type { ListedSkill, ListQuery, SkillList } from './search/list-skills.ts';
-export type {
-  EmbeddedSkills,
-  Neighbourhood,
-  OverlapReport,
-  RetrievalChange,
-  SearchReason,
-  StolenQuery,
-} from './search/search-types.ts';
+export type { EmbeddedSkills } from './search/meaning/meaning.ts';
+export type { Neighbourhood } from './search/overlap/neighbourhoods.ts';
+export type { OverlapReport } from './search/overlap/overlap.ts';
+export type { RetrievalChange, StolenQuery } from './search/overlap/trigger-queries.ts';
+export type { SearchReason } from './search/why.ts';
 export type { TokenCounts } from './show/token-counts.ts';
 export type { ResourceInfo, Skill } from './skill/skill.ts';
 export type { PackScopes } from './sources/source.ts';

@@ -1,6 +1,5 @@
 import { join, resolve } from 'node:path';
 import type { Problem, TurnContext } from 'skill-registry/kernel';
-import { createBreaks } from '../../lib/breaks/index.ts';
 import { SEARCH_INDEX } from '../../lib/text-index/index.ts';
 import { type Catalog, createCatalog } from './catalog/catalog.ts';
 import { type Changes, createChanges } from './changes.ts';
@@ -11,11 +10,9 @@ import { createReading, type Reading } from './read/reading.ts';
 import type { Meaning } from './search/meaning/meaning.ts';
 import { VECTORS } from './search/meaning/vector-schema.ts';
 import { createOverlap, type Overlap } from './search/overlap/overlap.ts';
-import { createSearcher, type Searcher } from './search/searcher.ts';
-import { createGrants, type Grants } from './show/grants.ts';
-import { TOKEN_COUNTS } from './show/token-count-store.ts';
-import { createTokenLedger, type TokenLedger } from './show/token-counts.ts';
-import { createVisibility } from './show/visibility.ts';
+import { Searcher } from './search/searcher.ts';
+import { createGrants, createVisibility, type Grants } from './show/scope.ts';
+import { createTokenCounts, type SkillTokenCounts, TOKEN_COUNTS } from './show/token-counts.ts';
 import { skillNotFound } from './skill/errors.ts';
 import type { Skill } from './skill/skill.ts';
 import { hostSurroundings } from './sources/host-surroundings.ts';
@@ -67,7 +64,7 @@ export interface Parts {
   /** What a model sees in a turn. */
   readonly visible: (turn: TurnContext) => readonly Skill[];
   readonly reading: Reading;
-  readonly tokens: TokenLedger;
+  readonly tokens: SkillTokenCounts;
   readonly searcher: Searcher;
   /** Absent without an endpoint. */
   readonly meaning: Meaning | undefined;
@@ -111,7 +108,7 @@ export async function openParts(options: SkillRegistryOptions, onProblem: () => 
   const bytes = bytesOf(catalog, config);
   const grants = createGrants();
   const visible = createVisibility(() => catalog.snapshot(), grants);
-  const tokens = createTokenLedger(config.limits.skill_tokens, bytes.readSkill, cache);
+  const tokens = createTokenCounts(config.limits.skill_tokens, bytes.readSkill, cache);
   const search = await openSearch({ cacheFile, config, configFile, hooks, onProblem, ...bytes, catalog, visible });
   const closing = new AbortController();
   const changes = createChanges(
@@ -180,11 +177,11 @@ interface SearchSurroundings extends Bytes, Pick<Parts, 'catalog' | 'config' | '
 async function openSearch(given: SearchSurroundings): Promise<Pick<Parts, 'searcher' | 'meaning' | 'overlap'>> {
   const { cacheFile, catalog, config, configFile, hooks, onProblem, readFile, readSkill, visible } = given;
   const database = () => openCacheDatabase(cacheFile ?? ':memory:', CACHE_PARTS);
-  const searcher = createSearcher({ database, readSkill, createBreaks });
+  const searcher = new Searcher({ database, readSkill });
   const meaning =
     config.embeddings.base_url === ''
       ? undefined
-      : (await import('./search/meaning/open-meaning.ts')).openMeaning({
+      : new (await import('./search/meaning/meaning.ts')).Meaning({
           ...{ config: config.embeddings, configFile, database, readSkill, onProblems: onProblem },
           ...{ getSecret: hooks.getSecret, onProgress: hooks.onProgress },
         });

@@ -9,7 +9,7 @@ import { writePolicyOf } from './history/write-policy.ts';
 import { openParts, type Parts, type SkillRegistryOptions } from './parts.ts';
 import { createProblemTeller, type ProblemTeller } from './problem-teller.ts';
 import { readPoliciesOf } from './read/read-policy.ts';
-import { bodyIfThere } from './search/body-if-there.ts';
+import { bodyIfThere } from './search/document.ts';
 import { listSkills } from './search/list-skills.ts';
 import { skillsInScope } from './show/scope.ts';
 import { registryClosed } from './skill/errors.ts';
@@ -131,7 +131,7 @@ function textsOf(parts: Parts): Part<'context' | 'contextCost' | 'tokenCounts'> 
     context,
     async contextCost() {
       const text = await context('');
-      const { ENFORCEMENT } = await import('./show/enforcement.ts');
+      const { ENFORCEMENT } = await import('./show/system-text.ts');
       const enforcement = text?.includes(ENFORCEMENT) ? await countTokens(ENFORCEMENT) : 0;
       return { tokens: text === null ? 0 : await countTokens(text), enforcement };
     },

@@ -3,7 +3,7 @@ import { assertWritable, isInside } from '../../../lib/files/index.ts';
 import { type Snapshot, skillNamed } from '../catalog/snapshot.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
 import { nearestIds } from '../search/nearest-ids.ts';
-import type { RetrievalChange } from '../search/search-types.ts';
+import type { RetrievalChange } from '../search/overlap/trigger-queries.ts';
 import { findVisible, visibleSkills } from '../show/scope.ts';
 import { invalidArgument, skillNotFound } from '../skill/errors.ts';
 import type { Skill } from '../skill/skill.ts';

@@ -9,7 +9,7 @@ import { putBlob } from '../history/revisions.ts';
 import { digestOf, readFolderTree, recordedFiles, treeDigest } from '../history/skill-tree.ts';
 import { runChecks } from '../inspect/checks.ts';
 import type { Check } from '../inspect/findings.ts';
-import type { RetrievalChange } from '../search/search-types.ts';
+import type { RetrievalChange } from '../search/overlap/trigger-queries.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import { textProblems } from '../validate/text-problems.ts';
 import { addEvent, insertProposal, type NewProposal, openDuplicate } from './proposal-store.ts';

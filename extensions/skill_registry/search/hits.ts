@@ -1,9 +1,7 @@
 import { foldLine } from '../../../lib/text/index.ts';
 import type { Skill } from '../skill/skill.ts';
-import { fuseRanks } from './fuse.ts';
 import type { Likeness } from './meaning/likeness.ts';
-import { asName, contains } from './name-match.ts';
-import { namedBy, namesWith } from './name-table.ts';
+import { asName, namedBy, namesWith } from './names.ts';
 import { nearestIds } from './nearest-ids.ts';
 import type { Pool } from './pool.ts';
 import type { Ranking } from './rank.ts';
@@ -16,6 +14,11 @@ export interface SearchHit {
   readonly byMeaning?: true;
 }
 
+/**
+ * How much meaning counts beside words. Below 1, words are the floor: a skill that shares no word with the query never comes
+ * before the best by words, nor before any that has this part of its rank.
+ */
+const MEANING = 0.3;
 /** With less confidence and less coverage a query is taken to be about something that no skill is for. */
 const LEAST_CONFIDENCE = 0.12;
 const ENOUGH_COVERAGE = 0.6;
@@ -42,7 +45,7 @@ const MAX_NAME_WORDS = 3;
  * What fits a query, best first: names that it is or begins, then trigger keywords that it is, then by rank.
  *
  * @param wanted - The query, by `asName`.
- * @param likeness - Fused with the ranking by words; see `fuse.ts`.
+ * @param likeness - Fused with the ranking by words; see `MEANING`.
  */
 export function hitsOf(
   pool: Pool,
@@ -140,6 +143,22 @@ export function nearestTo(
 }
 
 // --- internal ---
+
+/**
+ * The ranking by words, its best at 1, and how near skills come by meaning, summed.
+ *
+ * @param fused - By position.
+ * @param best - The best position by words, which is 1; -1: words tell nothing.
+ */
+function fuseRanks(pool: Pool, fused: Float64Array, best: number, { near }: Likeness): Float64Array {
+  const scale = best >= 0 ? 1 / (fused[best] as number) : 0;
+  return fused.map((rank, at) => rank * scale + MEANING * (near.get(pool.skills[at] as Skill) ?? 0));
+}
+
+/** Whether the text, in lower case, stands anywhere in what the skill says about itself beside its names. */
+function contains({ tags, triggerKeywords, description }: Skill, wanted: string): boolean {
+  return [description, ...tags, ...triggerKeywords].some((text) => text.toLowerCase().includes(wanted));
+}
 
 /** The least value above 0 of the `most` highest. */
 function leastOf(values: Float64Array, most: number): number {

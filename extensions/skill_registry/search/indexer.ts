@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { createBreaks } from '../../../lib/breaks/index.ts';
 import { createBatch, type DocumentBatch, type GuardedIndex, type TextIndex } from '../../../lib/text-index/index.ts';
 import { bodyOf } from '../skill/frontmatter.ts';
 import type { Skill } from '../skill/skill.ts';
@@ -12,7 +13,7 @@ export interface Indexer {
   /** At once, whatever it takes: about half a millisecond a skill. */
   index(skills: readonly Skill[]): void;
   /** The same in slices, other work going on between them. @returns false when `signal` has aborted it. */
-  indexSlowly(skills: readonly Skill[], takeBreak: () => Promise<void>, signal: AbortSignal): Promise<boolean>;
+  indexSlowly(skills: readonly Skill[], signal: AbortSignal): Promise<boolean>;
 }
 
 /** @param readSkill - The bytes of SKILL.md; it may throw. */
@@ -42,7 +43,8 @@ export function createIndexer(guarded: GuardedIndex, readSkill: (skill: Skill) =
     index(skills) {
       for (const _ of indexing(skills));
     },
-    async indexSlowly(skills, takeBreak, signal) {
+    async indexSlowly(skills, signal) {
+      const takeBreak = createBreaks();
       for (const _ of indexing(skills)) {
         await takeBreak();
         if (signal.aborted) return false;

@@ -2,11 +2,10 @@ import type { TurnContext } from 'skill-registry/kernel';
 import { shorten } from '../../../lib/text/index.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import type { Skill } from '../skill/skill.ts';
-import { bodyIfThere } from './body-if-there.ts';
+import { bodyIfThere } from './document.ts';
 import type { Meaning } from './meaning/meaning.ts';
-import type { SearchReason } from './search-types.ts';
 import type { Searcher } from './searcher.ts';
-import { meaningReason, reasonFor } from './why.ts';
+import { meaningReason, reasonFor, type SearchReason } from './why.ts';
 
 export interface ListQuery {
   /** What the skill is to be for, in any words; its name or the beginning of one; a phrase in double quotes. */

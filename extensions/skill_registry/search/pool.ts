@@ -1,7 +1,7 @@
 import type { TextIndex } from '../../../lib/text-index/index.ts';
 import type { Skill } from '../skill/skill.ts';
 import { documentKey } from './document.ts';
-import { makeNameTable, type NameTable } from './name-table.ts';
+import { makeNameTable, type NameTable } from './names.ts';
 
 /** The skills one search chooses from, and what ranking needs to know of their documents. */
 export interface Pool {

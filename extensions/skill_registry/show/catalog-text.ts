@@ -1,8 +1,14 @@
 import { loadTokenCounter } from '../../../lib/text/index.ts';
 import type { Skill } from '../skill/skill.ts';
-import { type Choosing, type ChosenLines, chooseLines, describeSome } from './choose-lines.ts';
+import {
+  type Choosing,
+  type ChosenLines,
+  chooseLines,
+  createLineCounter,
+  describeSome,
+  type LineCounter,
+} from './choose-lines.ts';
 import { BULLETS, type CatalogFormat } from './formats.ts';
-import { createLineCounter, type LineCounter } from './line-counter.ts';
 import type { ThreadChoice } from './thread-choices.ts';
 
 export interface CatalogTextOptions {

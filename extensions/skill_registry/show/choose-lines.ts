@@ -1,7 +1,15 @@
 import type { Skill } from '../skill/skill.ts';
 import type { CatalogFormat } from './formats.ts';
-import type { LineCounter } from './line-counter.ts';
 import type { CatalogChoice } from './thread-choices.ts';
+
+/** Counts tokens of lines that come again and again, each once. */
+export interface LineCounter {
+  /** Of a line and its end. */
+  line(line: string): number;
+  text(text: string): number;
+  /** Whether lines have at most `room` tokens together; stops at the first one too many. */
+  fits(lines: readonly string[], room: number): boolean;
+}
 
 export interface Choosing {
   readonly skills: readonly Skill[];
@@ -17,6 +25,12 @@ export interface Choosing {
   readonly before: CatalogChoice | undefined;
 }
 
+export interface ChosenLines {
+  readonly lines: readonly string[];
+  /** For the thread to remember. */
+  readonly choice: CatalogChoice;
+}
+
 /** Descriptions of this length go with the most relevant skills when all are named. */
 const SHORT = 80;
 /** Relevant skills are worth more words once the rest is gone, and more skills are worth more than more words. */
@@ -27,11 +41,31 @@ const SHORTEST = 40;
 const FIRST_SHARE = 0.75;
 /** The best of a prompt, so many, are added where they are not there yet: the room has to last for the thread. */
 const MAX_ADDED = 5;
+/** Lines whose tokens are remembered. */
+const MAX_KNOWN = 20_000;
+const knownTokens = new Map<string, number>();
 
-export interface ChosenLines {
-  readonly lines: readonly string[];
-  /** For the thread to remember. */
-  readonly choice: CatalogChoice;
+export function createLineCounter(count: (text: string) => number): LineCounter {
+  const line = (text: string): number => {
+    const before = knownTokens.get(text);
+    if (before !== undefined) return before;
+    const tokens = count(`${text}\n`);
+    if (knownTokens.size >= MAX_KNOWN) knownTokens.clear();
+    knownTokens.set(text, tokens);
+    return tokens;
+  };
+  return {
+    line,
+    text: count,
+    fits(lines, room) {
+      let used = 0;
+      for (const one of lines) {
+        if (used > room) return false;
+        used += line(one);
+      }
+      return used <= room;
+    },
+  };
 }
 
 /** A line for every skill, the most relevant with their description, as many as there is room for. */
@@ -121,20 +155,20 @@ function firstChoice(
     if (!isPinned && used > share) break;
     chosen.set(skill, line);
   }
-  const places = placesOf(skills);
-  const inCatalog = [...chosen].sort(([a], [b]) => (places.get(a) ?? 0) - (places.get(b) ?? 0));
-  return new Map(inCatalog.filter(([skill]) => places.has(skill)).map(([{ id }, line]) => [id, line]));
+  const positions = positionsOf(skills);
+  const inCatalog = [...chosen].sort(([a], [b]) => (positions.get(a) ?? 0) - (positions.get(b) ?? 0));
+  return new Map(inCatalog.filter(([skill]) => positions.has(skill)).map(([{ id }, line]) => [id, line]));
 }
 
 /** The same array comes with every turn of a scope, and few of its skills are chosen. */
-const knownPlaces = new WeakMap<readonly Skill[], ReadonlyMap<Skill, number>>();
+const knownPositions = new WeakMap<readonly Skill[], ReadonlyMap<Skill, number>>();
 
-function placesOf(skills: readonly Skill[]): ReadonlyMap<Skill, number> {
-  const known = knownPlaces.get(skills);
+function positionsOf(skills: readonly Skill[]): ReadonlyMap<Skill, number> {
+  const known = knownPositions.get(skills);
   if (known) return known;
-  const places = new Map(skills.map((skill, place) => [skill, place]));
-  knownPlaces.set(skills, places);
-  return places;
+  const positions = new Map(skills.map((skill, position) => [skill, position]));
+  knownPositions.set(skills, positions);
+  return positions;
 }
 
 /** The ranked ones, then the others in order of the catalog. */

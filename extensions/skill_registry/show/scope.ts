@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import type { TurnContext } from 'skill-registry/kernel';
-import type { Snapshot } from '../catalog/snapshot.ts';
-import { skillNamed } from '../catalog/snapshot.ts';
+import { frozen } from '../catalog/read-only.ts';
+import { type Snapshot, skillNamed } from '../catalog/snapshot.ts';
 import type { Skill } from '../skill/skill.ts';
 import { isGlob, matchesGlob } from './glob.ts';
 
@@ -11,9 +11,59 @@ export type Refusal = 'SKILL_HIDDEN' | 'SKILL_NOT_MODEL_INVOCABLE' | 'SKILL_OUT_
 /** Qualified ids of what a person has loaded in the conversation of this turn: its agent may use it whatever its bindings say. */
 export type Granted = ReadonlySet<string>;
 
+/** Which skills a person has loaded in which conversation. */
+export interface Grants {
+  /** Does nothing outside of a conversation. */
+  add(skill: Skill, turn: TurnContext): void;
+  of(turn: TurnContext): Granted;
+}
+
+/** Conversations end without saying so, so the oldest are forgotten. */
+const MAX_CONVERSATIONS = 1000;
 const NOTHING: Granted = new Set();
+/** So many scopes of one snapshot are remembered: agents are few, and each has one. */
+const MAX_SCOPES = 16;
 /** As long as a path may be on Linux. */
 const MAX_EXPRESSION = 4096;
+
+export function createGrants(): Grants {
+  const granted = new Map<string, Set<string>>();
+  return {
+    add({ qualifiedId }, turn) {
+      if (turn.threadId === undefined) return;
+      const key = conversationOf(turn);
+      const skills = granted.get(key) ?? new Set();
+      granted.delete(key);
+      granted.set(key, skills.add(qualifiedId));
+      const [oldest] = granted.keys();
+      if (granted.size > MAX_CONVERSATIONS && oldest !== undefined) granted.delete(oldest);
+    },
+    of: (turn) => (turn.threadId === undefined ? NOTHING : (granted.get(conversationOf(turn)) ?? NOTHING)),
+  };
+}
+
+/**
+ * What an agent sees in a turn, in catalog order: the same array for the same snapshot and scope, because what search knows
+ * of a set of skills hangs on it.
+ */
+export function createVisibility(snapshotNow: () => Snapshot, grants: Grants): (turn: TurnContext) => readonly Skill[] {
+  const known = new Map<string, readonly Skill[]>();
+  let of: Snapshot | undefined;
+  return (turn) => {
+    const snapshot = snapshotNow();
+    if (snapshot !== of) known.clear();
+    of = snapshot;
+    const granted = grants.of(turn);
+    const key = JSON.stringify([turn.boundSkills, turn.workflowState, [...granted]]);
+    const before = known.get(key);
+    if (before) return before;
+    const skills = frozen(visibleSkills(snapshot, turn, granted));
+    const [oldest] = known.keys();
+    if (known.size >= MAX_SCOPES && oldest !== undefined) known.delete(oldest);
+    known.set(key, skills);
+    return skills;
+  };
+}
 
 /** What an agent sees in this turn, in catalog order. */
 export function visibleSkills(snapshot: Snapshot, turn: TurnContext, granted: Granted): readonly Skill[] {
@@ -65,6 +115,11 @@ export function matchesExpression(expression: string | undefined, { id, pack }: 
 }
 
 // --- internal ---
+
+/** The agent is part of it: one that is called by another does not inherit what its caller was shown. */
+function conversationOf({ threadId, agentId }: TurnContext): string {
+  return JSON.stringify([threadId, agentId]);
+}
 
 function refusalOf(
   { byId }: Snapshot,

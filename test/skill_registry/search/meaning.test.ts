@@ -1,11 +1,12 @@
 import type { Skill } from 'skill-registry';
 import type { Problem } from 'skill-registry/kernel';
 import { expect, it, onTestFinished } from 'vitest';
-import { createMeaning, type Meaning } from '../../../extensions/skill_registry/search/meaning/meaning.ts';
+import { nearestRows } from '../../../extensions/skill_registry/search/meaning/likeness.ts';
+import { Meaning } from '../../../extensions/skill_registry/search/meaning/meaning.ts';
 import { VECTORS } from '../../../extensions/skill_registry/search/meaning/vector-schema.ts';
-import { nearestRows, signsOf } from '../../../extensions/skill_registry/search/meaning/vector-signs.ts';
+import { signsOf } from '../../../extensions/skill_registry/search/meaning/vector-store.ts';
 import { openCacheDatabase } from '../../../extensions/skill_registry/store/cache.ts';
-import type { SqliteDatabase } from '../../../extensions/skill_registry/store/open-database.ts';
+import type { SqliteDatabase } from '../../../lib/sqlite/database.ts';
 import { type EmbeddingsServer, embeddingsServer as fullServer } from '../../helpers/embeddings-server.ts';
 import { fakeSkill } from '../../helpers/fake-skill.ts';
 import { seededRandom } from '../../helpers/seeded-random.ts';
@@ -36,14 +37,12 @@ interface OpenMeaning {
 function openMeaning(server: EmbeddingsServer, database: SqliteDatabase = memory()): OpenMeaning {
   const clock: Clock = { now: 1_000_000, waits: [] };
   const progress: string[] = [];
-  const meaning = createMeaning({
-    endpoint: { baseUrl: server.baseUrl, model: 'words-1', key: undefined },
-    timeoutMs: 1500,
-    batch: 64,
+  const meaning = new Meaning({
+    config: { base_url: server.baseUrl, model: 'words-1', timeout_ms: 1500, batch: 64 },
     database: () => database,
     configFile: '/root/data/skill_registry/config.yaml',
-    readText: ({ description }) => `---\ndescription: ${description}\n---\n`,
-    createBreaks: () => async () => undefined,
+    readSkill: ({ description }) => Buffer.from(`---\ndescription: ${description}\n---\n`),
+    getSecret: () => undefined,
     onProgress: (line) => progress.push(line),
     onProblems: () => undefined,
     now: () => clock.now,

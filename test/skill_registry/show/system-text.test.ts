@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ENFORCEMENT } from '../../../extensions/skill_registry/show/enforcement.ts';
+import { ENFORCEMENT } from '../../../extensions/skill_registry/show/system-text.ts';
 import { countTokens } from '../../../lib/text/index.ts';
 import { skill } from '../../helpers/boot-root.ts';
 import { openRegistry } from '../../helpers/open-registry.ts';

@@ -10,7 +10,7 @@ import {
 } from '../../../extensions/skill_registry/search/meaning/embedding-text.ts';
 import { VECTORS } from '../../../extensions/skill_registry/search/meaning/vector-schema.ts';
 import { BULLETS } from '../../../extensions/skill_registry/show/formats.ts';
-import { TOKEN_COUNTS } from '../../../extensions/skill_registry/show/token-count-store.ts';
+import { TOKEN_COUNTS } from '../../../extensions/skill_registry/show/token-counts.ts';
 import { bodyOf } from '../../../extensions/skill_registry/skill/frontmatter.ts';
 import { parseSkill } from '../../../extensions/skill_registry/skill/parse-skill.ts';
 import { SKILL_FILES } from '../../../extensions/skill_registry/sources/walk/skill-file-cache.ts';

@@ -1,16 +1,15 @@
 import type { Skill } from '../../skill/skill.ts';
 import { documentKey } from '../document.ts';
-import { CONTROL_TEXTS, skillText } from './embedding-text.ts';
-import type { EmbeddingsFailure } from './embeddings-client.ts';
-import { asFailure } from './query-vectors.ts';
+import { CONTROL_TEXTS, controlKey, skillText } from './embedding-text.ts';
+import { asFailure, type EmbeddingsFailure } from './embeddings-client.ts';
 import type { VectorStore } from './vector-store.ts';
 
 export interface EmbeddingRunOptions {
   readonly store: VectorStore;
   /** One request; rejects with an EmbeddingsFailure. */
   readonly ask: (texts: readonly string[], signal: AbortSignal, limitMs: number) => Promise<readonly Float32Array[]>;
-  /** The text of SKILL.md; undefined when it is not what the catalog has. */
-  readonly readText: (skill: Skill) => string | undefined;
+  /** The bytes of SKILL.md; may throw. */
+  readonly readSkill: (skill: Skill) => Buffer;
   /** The most texts of one request. */
   readonly batch: number;
   readonly signal: AbortSignal;
@@ -48,7 +47,7 @@ const PROGRESS_EVERY_MS = 2000;
  * @returns how many vectors came, and whether that is all: else `signal` aborted, or `onOutcome` was told why not.
  */
 export async function embedMissing(skills: readonly Skill[], options: EmbeddingRunOptions): Promise<EmbeddingRun> {
-  const { store, readText, signal, now, onProgress } = options;
+  const { store, readSkill, signal, now, onProgress } = options;
   store.reload();
   const missing = [...new Map(skills.map((skill) => [documentKey(skill), skill]))].filter(
     ([key]) => store.numberOf(key) === undefined,
@@ -61,15 +60,13 @@ export async function embedMissing(skills: readonly Skill[], options: EmbeddingR
     came += open.length;
     return true;
   };
-  let batch: Keyed[] = CONTROL_TEXTS.map((text) => ({ key: controlKey(text), text }));
   // Apart from the skills: it is the same request whatever the catalog has.
-  if (!(await send(batch))) return { came, complete: false };
-  batch = [];
-  let chars = 0;
+  const controls = CONTROL_TEXTS.map((text) => ({ key: controlKey(text), text }));
+  if (!(await send(controls))) return { came, complete: false };
+  let [batch, chars]: [Keyed[], number] = [[], 0];
   for (const [key, skill] of missing) {
     seen++;
-    const file = readText(skill);
-    // Unreadable, or changed meanwhile: the next snapshot has it.
+    const file = textIfThere(skill, readSkill);
     if (file === undefined) continue;
     const text = skillText(skill, file);
     if (batch.length > 0 && (batch.length >= options.batch || chars + text.length > MAX_CHARS)) {
@@ -89,15 +86,20 @@ export async function embedMissing(skills: readonly Skill[], options: EmbeddingR
   return { came, complete: true };
 }
 
-export function controlKey(text: string): string {
-  return `control ${text}`;
-}
-
 // --- internal ---
 
 interface Keyed {
   readonly key: string;
   readonly text: string;
+}
+
+/** The text of SKILL.md; undefined when it has gone since the snapshot, which the next one will know. */
+function textIfThere(skill: Skill, readSkill: (skill: Skill) => Buffer): string | undefined {
+  try {
+    return readSkill(skill).toString('utf8');
+  } catch {
+    return undefined;
+  }
 }
 
 /** @returns whether the vectors are there now. */

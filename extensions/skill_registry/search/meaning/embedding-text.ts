@@ -49,6 +49,11 @@ export const CONTROL_TEXTS: readonly string[] = [
   'best mattress for back pain under a sloping roof',
 ];
 
+/** The key of a control text’s vector, as `documentKey` is that of a skill’s. */
+export function controlKey(text: string): string {
+  return `control ${text}`;
+}
+
 // --- internal ---
 
 function cut(text: string, limit: number): string {

@@ -1,5 +1,4 @@
-import { describeError } from 'skill-registry/kernel';
-import { readEmbeddings } from './embeddings-answer.ts';
+import { describeError, z } from 'skill-registry/kernel';
 
 /** Any endpoint that speaks OpenAI's `/embeddings`. */
 export interface EmbeddingsEndpoint {
@@ -44,6 +43,10 @@ const ENVELOPE_BYTES = 65_536;
 /** Of what an endpoint says about a refusal, so many characters are shown. */
 const MAX_REASON = 200;
 
+const embeddingsAnswer = z.object({
+  data: z.array(z.object({ index: z.int().min(0).optional(), embedding: z.unknown() })),
+});
+
 /**
  * Asks for the vectors of some texts: one request, in the order of the texts.
  *
@@ -72,6 +75,12 @@ export async function fetchEmbeddings(
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** What was thrown, as a failure to be told of; a defect of ours is not hidden. */
+export function asFailure(error: unknown): EmbeddingsFailure {
+  if (error instanceof EmbeddingsFailure) return error;
+  throw error;
 }
 
 /** The address without its query, which may hold a secret. */
@@ -115,10 +124,52 @@ async function request(
     throw passing('broke off its answer', error);
   }
   if (!response.ok) throw refusal(response, body ?? '', at, endpoint.key);
-  const answer = body === undefined ? `more than ${limit} bytes` : readEmbeddings(body, texts.length, MAX_DIMENSIONS);
+  const answer = body === undefined ? `more than ${limit} bytes` : readEmbeddings(body, texts.length);
   if (typeof answer !== 'string') return answer;
   const failure = `${at} answered ${texts.length} text(s) with ${withoutKey(answer, endpoint.key)}.`;
   throw new EmbeddingsFailure(failure, { code: 'EMBEDDINGS_INVALID' });
+}
+
+/**
+ * Vectors of length 1 out of the body of an answer, in the order of the texts.
+ *
+ * @returns what is wrong with it instead, to be put behind "answered with".
+ */
+function readEmbeddings(body: string, count: number): readonly Float32Array[] | string {
+  const parsed = embeddingsAnswer.safeParse(parseJson(body));
+  if (!parsed.success) return 'something that is no JSON of the form { data: [{ index, embedding }] }';
+  const { data } = parsed.data;
+  if (data.length !== count) return `${data.length} vector(s)`;
+  const vectors: (Float32Array | undefined)[] = new Array(count).fill(undefined);
+  for (const [at, { index = at, embedding }] of data.entries()) {
+    if (index >= count || vectors[index]) return `indexes that are not 0 to ${count - 1}, each once`;
+    const vector = vectorOf(embedding);
+    if (typeof vector === 'string') return vector;
+    vectors[index] = vector;
+  }
+  const found = vectors as readonly Float32Array[];
+  const sizes = new Set(found.map(({ length }) => length));
+  return sizes.size > 1 ? `vectors of different sizes (${[...sizes].join(', ')})` : found;
+}
+
+function parseJson(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+}
+
+function vectorOf(embedding: unknown): Float32Array | string {
+  if (!Array.isArray(embedding)) return 'an embedding that is no list of numbers';
+  if (embedding.length === 0 || embedding.length > MAX_DIMENSIONS)
+    return `a vector of ${embedding.length} numbers, expected 1 to ${MAX_DIMENSIONS}`;
+  if (!embedding.every((one) => typeof one === 'number' && Number.isFinite(one)))
+    return 'a vector with something in it that is no finite number';
+  const length = Math.sqrt(embedding.reduce((sum: number, one: number) => sum + one * one, 0));
+  // Also what would overflow.
+  if (!(length > 0 && Number.isFinite(length))) return 'a vector without a direction';
+  return Float32Array.from(embedding, (one: number) => one / length);
 }
 
 function embeddingsUrl(baseUrl: string): URL {

@@ -1,12 +1,4 @@
-import { EmbeddingsFailure } from './embeddings-client.ts';
-
-/** The vectors of queries and prompts, as far as the endpoint gives them in time. */
-export interface QueryVectors {
-  /** Asks for it unless it is known. Settles after the time budget at the latest, and never rejects. */
-  ready(text: string): Promise<void>;
-  /** Undefined when it is not known. */
-  get(text: string): Float32Array | undefined;
-}
+import { asFailure, EmbeddingsFailure } from './embeddings-client.ts';
 
 export interface QueryVectorsOptions {
   /** Asks the endpoint; rejects with an EmbeddingsFailure. */
@@ -29,70 +21,66 @@ const MAX_LATE_MS = 10_000;
 const FIRST_REST_MS = 10_000;
 const MAX_REST_MS = 300_000;
 
-export function createQueryVectors({
-  ask,
-  budgetMs,
-  shownAs,
-  closing,
-  onOutcome,
-  now,
-}: QueryVectorsOptions): QueryVectors {
+/** The vectors of queries and prompts, as far as the endpoint gives them in time. */
+export class QueryVectors {
+  readonly #options: QueryVectorsOptions;
   /** Those heard of longest ago are first. */
-  const kept = new Map<string, Float32Array>();
-  const asked = new Map<string, Promise<boolean>>();
-  let [restUntil, restMs] = [0, FIRST_REST_MS];
+  readonly #kept = new Map<string, Float32Array>();
+  readonly #asked = new Map<string, Promise<boolean>>();
+  #restUntil = 0;
+  #restMs = FIRST_REST_MS;
 
-  const fail = (failure: EmbeddingsFailure): void => {
-    restUntil = now() + Math.max(restMs, Math.min(failure.retryAfterMs ?? 0, MAX_REST_MS));
-    restMs = Math.min(restMs * 2, MAX_REST_MS);
+  constructor(options: QueryVectorsOptions) {
+    this.#options = options;
+  }
+
+  /** Asks for it unless it is known. Settles after the time budget at the latest, and never rejects. */
+  async ready(text: string): Promise<void> {
+    const { closing, now, budgetMs, shownAs, onOutcome } = this.#options;
+    if (text === '' || this.#kept.has(text) || closing.aborted || now() < this.#restUntil) return;
+    try {
+      if (!(await within(this.#pending(text), budgetMs))) {
+        const late = `${shownAs} gave no answer within ${budgetMs} ms.`;
+        this.#fail(new EmbeddingsFailure(late, { code: 'EMBEDDINGS_FAILED', passing: true }));
+        return;
+      }
+      this.#restMs = FIRST_REST_MS;
+      onOutcome(undefined);
+    } catch (error) {
+      if (!closing.aborted) this.#fail(asFailure(error));
+    }
+  }
+
+  /** Undefined when it is not known. */
+  get(text: string): Float32Array | undefined {
+    const vector = this.#kept.get(text);
+    if (vector && this.#kept.delete(text)) this.#kept.set(text, vector);
+    return vector;
+  }
+
+  #fail(failure: EmbeddingsFailure): void {
+    const { now, onOutcome } = this.#options;
+    this.#restUntil = now() + Math.max(this.#restMs, Math.min(failure.retryAfterMs ?? 0, MAX_REST_MS));
+    this.#restMs = Math.min(this.#restMs * 2, MAX_REST_MS);
     onOutcome(failure);
-  };
-  /** Whether it was answered; rejects when it was refused. */
-  const askFor = async (text: string): Promise<boolean> => {
-    const vector = await ask(text, closing, MAX_LATE_MS);
-    kept.set(text, vector);
-    const [oldest] = kept.keys();
-    if (kept.size > MAX_KEPT && oldest !== undefined) kept.delete(oldest);
-    return true;
-  };
-  const pending = (text: string): Promise<boolean> => {
-    const running = asked.get(text) ?? askFor(text).finally(() => asked.delete(text));
-    asked.set(text, running);
+  }
+
+  #pending(text: string): Promise<boolean> {
+    const running = this.#asked.get(text) ?? this.#askFor(text).finally(() => this.#asked.delete(text));
+    this.#asked.set(text, running);
     // It may fail when nobody waits for it any more.
     running.catch(() => undefined);
     return running;
-  };
+  }
 
-  return {
-    async ready(text) {
-      if (text === '' || kept.has(text) || closing.aborted || now() < restUntil) return;
-      try {
-        if (await within(pending(text), budgetMs)) {
-          restMs = FIRST_REST_MS;
-          onOutcome(undefined);
-        } else
-          fail(
-            new EmbeddingsFailure(`${shownAs} gave no answer within ${budgetMs} ms.`, {
-              code: 'EMBEDDINGS_FAILED',
-              passing: true,
-            }),
-          );
-      } catch (error) {
-        if (!closing.aborted) fail(asFailure(error));
-      }
-    },
-    get(text) {
-      const vector = kept.get(text);
-      if (vector && kept.delete(text)) kept.set(text, vector);
-      return vector;
-    },
-  };
-}
-
-/** What was thrown, as a failure to be told of; a defect of ours is not hidden. */
-export function asFailure(error: unknown): EmbeddingsFailure {
-  if (error instanceof EmbeddingsFailure) return error;
-  throw error;
+  /** Whether it was answered; rejects when it was refused. */
+  async #askFor(text: string): Promise<boolean> {
+    const { ask, closing } = this.#options;
+    this.#kept.set(text, await ask(text, closing, MAX_LATE_MS));
+    const [oldest] = this.#kept.keys();
+    if (this.#kept.size > MAX_KEPT && oldest !== undefined) this.#kept.delete(oldest);
+    return true;
+  }
 }
 
 // --- internal ---

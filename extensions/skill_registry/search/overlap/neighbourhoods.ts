@@ -1,7 +1,16 @@
 import { termsOf } from '../../../../lib/text-index/index.ts';
 import type { Skill } from '../../skill/skill.ts';
 import { headerText } from '../document.ts';
-import type { Neighbourhood } from '../search-types.ts';
+
+/** Skills whose descriptions compete for the same tasks. */
+export interface Neighbourhood {
+  /** Ids, the one in the middle first. */
+  readonly skills: readonly string[];
+  /** 0-1: how alike they are to the first one. */
+  readonly likeness: number;
+  /** Stems of words that all of them use, the rarest first. */
+  readonly words: readonly string[];
+}
 
 /** Cosine of two descriptions from which on they compete. */
 const ALIKE = 0.5;

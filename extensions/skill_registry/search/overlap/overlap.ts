@@ -1,10 +1,21 @@
-import type { TurnContext } from 'skill-registry/kernel';
+import type { Problem, TurnContext } from 'skill-registry/kernel';
 import { createBreaks } from '../../../../lib/breaks/index.ts';
 import type { Snapshot } from '../../catalog/snapshot.ts';
 import { parseSkill } from '../../skill/parse-skill.ts';
 import type { Skill } from '../../skill/skill.ts';
-import type { OverlapReport, RetrievalChange } from '../search-types.ts';
 import type { Searcher } from '../searcher.ts';
+import type { Neighbourhood } from './neighbourhoods.ts';
+import type { RetrievalChange, StolenQuery } from './trigger-queries.ts';
+
+export interface OverlapReport {
+  /** Densest first. */
+  readonly neighbourhoods: readonly Neighbourhood[];
+  /** How many trigger queries skills carry. */
+  readonly queries: number;
+  readonly stolen: readonly StolenQuery[];
+  /** TRIGGER_EVAL_INVALID. */
+  readonly problems: readonly Problem[];
+}
 
 /** Which skills compete for the same queries. */
 export interface Overlap {
@@ -26,12 +37,18 @@ export interface OverlapOptions {
   readonly readFile: (skill: Skill, path: string, maxBytes: number) => Buffer;
 }
 
-/** Which skills compete, and what a change to one of them would do to the others. */
+/**
+ * Which skills compete, and what a change to one of them would do to the others. The parts are loaded when somebody asks: most
+ * processes never do.
+ */
 export function createOverlap({ snapshot, visible, searcher, readFile }: OverlapOptions): Overlap {
   return {
     async overlap(): Promise<OverlapReport> {
       const skills = visible({});
-      const { neighbourhoods, stolenQueries, triggerQueries } = await reportParts();
+      const [{ neighbourhoods }, { stolenQueries, triggerQueries }] = await Promise.all([
+        import('./neighbourhoods.ts'),
+        import('./trigger-queries.ts'),
+      ]);
       await searcher.prepare(skills);
       const { queries, problems } = await triggerQueries(skills, readFile, createBreaks());
       const groups = await neighbourhoods(skills, createBreaks());
@@ -45,7 +62,7 @@ export function createOverlap({ snapshot, visible, searcher, readFile }: Overlap
     async retrievalEffect(skillId, text): Promise<readonly RetrievalChange[]> {
       const skill = snapshot().byId.get(skillId) ?? newSkill(skillId, text);
       const skills = visible({});
-      const { retrievalEffect, triggerQueries } = await reportParts();
+      const { retrievalEffect, triggerQueries } = await import('./trigger-queries.ts');
       await searcher.prepare(skills);
       const { queries } = await triggerQueries(skills, readFile, createBreaks());
       return retrievalEffect(searcher, skills, queries, skill, text);
@@ -55,20 +72,10 @@ export function createOverlap({ snapshot, visible, searcher, readFile }: Overlap
 
 // --- internal ---
 
-/** Loaded when somebody asks: most processes never do. */
-async function reportParts() {
-  const [{ neighbourhoods }, { retrievalEffect, stolenQueries }, { triggerQueries }] = await Promise.all([
-    import('./neighbourhoods.ts'),
-    import('./retrieval-effect.ts'),
-    import('./trigger-queries.ts'),
-  ]);
-  return { neighbourhoods, retrievalEffect, stolenQueries, triggerQueries };
-}
-
 /** One that is only proposed; without a header it is found by nobody. */
 function newSkill(id: string, text: string): Skill {
   const file = `${id}/SKILL.md`;
   const header = parseSkill(text, file, id).header ?? parseSkill(`# ${id}`, file, id).header;
-  const place = { id, qualifiedId: `proposed:${id}`, source: 'proposed', file, dir: null, realFile: null };
-  return { ...(header as NonNullable<typeof header>), ...place, digest: '', bytes: 0 };
+  const identity = { id, qualifiedId: `proposed:${id}`, source: 'proposed', file, dir: null, realFile: null };
+  return { ...(header as NonNullable<typeof header>), ...identity, digest: '', bytes: 0 };
 }
