@@ -56,6 +56,33 @@ describe('a proposal whose text has changed since', () => {
     expect(tea()).toBe(LONGER);
   });
 
+  it('is not applied when both changes merge into a frontmatter that cannot be read', async () => {
+    const licensed = (text: string): string => text.replace('name: tea\n', 'name: tea\nlicense: MIT\n');
+    const base = TEA.replace('name: tea\n', 'name: tea\ntags: [hot]\nversion: 1.0.0\nauthor: ada\n');
+    const { root, registry, tea, propose } = await teaRegistry({ 'skills/tea/SKILL.md': base });
+    const id = await propose(base.replace('Brews tea.\n', 'Brews tea.\nlicense: Apache-2.0\n'));
+    write(root, licensed(base));
+    await expect(registry.proposals.approve(id, ADA)).rejects.toMatchObject({ code: 'SKILL_INVALID' });
+    expect(tea()).toBe(licensed(base));
+    expect(await registry.proposals.get(id)).toMatchObject({ state: 'open' });
+    write(root, base);
+    expect(await registry.proposals.approve(id, ADA)).toMatchObject({ state: 'approved', merged: false });
+  });
+
+  it('is stale when it would remove a skill of which any file has changed', async () => {
+    const tree = { 'skills/tea/references/a.md': 'a\n' };
+    const { root, registry, tea } = await teaRegistry(tree, { writes: { delete: 'propose' } });
+    const input = { skill_id: 'tea', kind: 'delete', justification: 'Nobody drinks it.' } as const;
+    const { proposal_id: id } = await registry.proposals.propose(input);
+    writeFileSync(join(root, 'skills/tea/references/a.md'), 'What a person wants to keep.\n');
+    await expect(registry.proposals.approve(id, ADA)).rejects.toMatchObject({ code: 'PROPOSAL_STALE' });
+    expect(tea()).toBe(TEA);
+    expect(await registry.proposals.get(id)).toMatchObject({ state: 'stale' });
+    writeFileSync(join(root, 'skills/tea/references/a.md'), 'a\n');
+    expect(await registry.proposals.approve(id, ADA)).toMatchObject({ state: 'approved' });
+    expect(registry.snapshot().skills).toEqual([]);
+  });
+
   it('is stale when the skill has gone', async () => {
     const { root, registry, propose } = await teaRegistry();
     const id = await propose(LONGER);

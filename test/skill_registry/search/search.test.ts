@@ -45,6 +45,25 @@ describe('a query finds', () => {
     expect(ids(registry, query)[0]).toBe(first);
   });
 
+  it('a skill with one part about it before one that has the same words here and there', async () => {
+    const parts = (...texts: readonly string[]): string =>
+      texts.map((text, n) => `## Part ${n}\n\n${text}`).join('\n\n');
+    const { registry } = await openRegistry({
+      ...skill(
+        'apart',
+        'Looks after a garden.',
+        parts('Prune in spring.', 'Graft the roots.', 'An orchard needs air.'),
+      ),
+      ...skill(
+        'together',
+        'Looks after a garden.',
+        parts('In spring needs air.', 'The roots an.', 'Prune graft orchard.'),
+      ),
+      ...skill('other', 'Looks after a house.', parts('Paint.', 'Mop.', 'Dust.')),
+    });
+    expect(ids(registry, 'prune graft orchard')).toEqual(['together', 'apart']);
+  });
+
   it('no phrase whose words stand apart', async () => {
     const { registry } = await openRegistry(KITCHEN);
     expect(registry.list({ query: '"patience rise"' }).total).toBe(0);
