@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import type { SqliteStatement, SqliteValue } from './database.ts';
 import { SqliteUnavailable } from './failure.ts';
 
-/** What both engines have in common; what differs is in `open.ts`. */
+/** What both engines offer in the same way. */
 export interface EngineDatabase {
   exec(sql: string): unknown;
   prepare(sql: string): SqliteStatement<never>;

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -33,7 +33,9 @@ export function packageWithoutBinary(builtIn: boolean): PackageWithoutBinary {
   }
   for (const name of ['package.json', 'lib']) {
     const path = join('node_modules', 'better-sqlite3', name);
-    cpSync(join(packageRoot(), path), join(folder, path), { recursive: true });
+    // Where it could not be built, it is not installed.
+    if (existsSync(join(packageRoot(), path)))
+      cpSync(join(packageRoot(), path), join(folder, path), { recursive: true });
   }
   const options = HAS_SQLITE && !builtIn ? ['--no-experimental-sqlite'] : [];
   let programs = 0;
