@@ -47,14 +47,15 @@ async function verdictOf(fault, copy) {
   const sound = readFileSync(file, 'utf8');
   writeFileSync(file, faulty(fault, sound));
   try {
-    if (fault.build) await build(copy);
+    const broken = fault.build && (await build(copy));
+    if (broken) return `no verdict: ${broken}`;
     const { tests, message } = await run(copy, fault.test, [fault.name]);
     const ofFault = tests.filter(({ title }) => title.includes(fault.name));
     if (ofFault.some(({ status }) => status === 'failed')) return 'red';
     return ofFault.length > 0 ? 'green: no test sees it' : `no verdict: ${message}`;
   } finally {
     writeFileSync(file, sound);
-    if (fault.build) await build(copy);
+    if (fault.build) await mustBuild(copy);
   }
 }
 
@@ -95,7 +96,7 @@ async function notCompiled(copy) {
 /** Faults whose test does not pass without them. */
 async function notGreen(copy) {
   const found = {};
-  if (chosen.some(({ build: needed }) => needed)) for (const one of copies) await build(one);
+  if (chosen.some(({ build: needed }) => needed)) for (const one of copies) await mustBuild(one);
   const groups = [chosen.filter(({ test }) => !isSlow(test)), chosen.filter(({ test }) => isSlow(test))];
   for (const group of groups.filter(({ length }) => length > 0)) {
     const files = [...new Set(group.map(({ test }) => test))];
@@ -158,9 +159,15 @@ function execute(copy, args) {
   });
 }
 
+/** @returns why it fails; undefined when it does not. */
 async function build(copy) {
   const { status, output } = await execute(copy, ['scripts/build.mjs']);
-  if (status !== 0) throw new Error(`the build failed: ${output}`);
+  return status === 0 ? undefined : `the build failed: ${output.slice(0, 500)}`;
+}
+
+async function mustBuild(copy) {
+  const broken = await build(copy);
+  if (broken) throw new Error(broken);
 }
 
 /** What git knows and would take up, as it is in the working tree. */
@@ -194,14 +201,12 @@ function print() {
       verdict,
       `${seconds} s`,
     ]);
-  console.log(
-    [
-      '| fault | in | test | verdict | time |',
-      '|---|---|---|---|---|',
-      ...cells.map((row) => `| ${row.join(' | ')} |`),
-    ].join('\n'),
-  );
+  const lines = [
+    '| fault | in | test | verdict | time |',
+    '|---|---|---|---|---|',
+    ...cells.map((row) => `| ${row.join(' | ')} |`),
+  ];
   const red = rows.filter(({ verdict }) => verdict === 'red').length;
-  console.log(`\n${red} of ${chosen.length} faults turn their test red`);
+  process.stdout.write(`${lines.join('\n')}\n\n${red} of ${chosen.length} faults turn their test red\n`);
   process.exitCode = red === chosen.length && chosen.length > 0 ? 0 : 1;
 }

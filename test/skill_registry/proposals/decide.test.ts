@@ -13,7 +13,7 @@ import { describe, expect, it } from 'vitest';
 import { digestOf } from '../../../extensions/skill_registry/proposals/blobs.ts';
 import { openSqlite } from '../../../lib/sqlite/index.ts';
 import { ADA, LONGER, TEA, teaRegistry } from '../../helpers/tea.ts';
-import { tempFolder } from '../../helpers/temp-folder.ts';
+import { tempFolder, writeTree } from '../../helpers/temp-folder.ts';
 
 const write = (root: string, text: string): void => writeFileSync(join(root, 'skills/tea/SKILL.md'), text);
 
@@ -81,6 +81,16 @@ describe('a proposal whose text has changed since', () => {
     writeFileSync(join(root, 'skills/tea/references/a.md'), 'a\n');
     expect(await registry.proposals.approve(id, ADA)).toMatchObject({ state: 'approved' });
     expect(registry.snapshot().skills).toEqual([]);
+  });
+
+  it('is stale when it would make a skill that a person has made meanwhile', async () => {
+    const { root, registry } = await teaRegistry();
+    const [content, byHand] = [TEA.replace('name: tea', 'name: mate'), TEA.replace('name: tea', 'name: Mate')];
+    const input = { skill_id: 'mate', kind: 'create', content, justification: 'Needed.' } as const;
+    const { proposal_id: id } = await registry.proposals.propose(input);
+    writeTree(root, { 'skills/mate/SKILL.md': byHand });
+    await expect(registry.proposals.approve(id, ADA)).rejects.toMatchObject({ code: 'PROPOSAL_STALE' });
+    expect(readFileSync(join(root, 'skills/mate/SKILL.md'), 'utf8')).toBe(byHand);
   });
 
   it('is stale when the skill has gone', async () => {

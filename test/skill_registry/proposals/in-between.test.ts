@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { createSkillRegistry, type SkillRegistry } from 'skill-registry';
 import { packageRoot } from 'skill-registry/kernel';
 import { expect, it, onTestFinished } from 'vitest';
+import { openSqlite } from '../../../lib/sqlite/index.ts';
 import { ADA, LONGER, TEA, teaRegistry } from '../../helpers/tea.ts';
 
 // What others do after a change was looked at and before it is made.
@@ -60,18 +61,27 @@ it('approves what a person has written into the file of a proposal a moment befo
   expect(tea()).toBe(TEA.replace('two minutes', 'six minutes'));
 });
 
-it('decides once where two decide at the same moment', async () => {
-  const { root, registry, tea, propose } = await teaRegistry();
-  const id = await propose(LONGER);
-  const other = await actingAt('locked', root, () => {});
-  const [approved, rejected] = await Promise.allSettled([
-    registry.proposals.approve(id, ADA),
-    other.proposals.reject(id, { by: 'person:bob', reason: 'No.' }),
-  ]);
-  expect([approved.status, rejected.status].sort()).toEqual(['fulfilled', 'rejected']);
-  const { state } = await registry.proposals.get(id);
-  expect([state, tea()]).toEqual(approved.status === 'fulfilled' ? ['approved', LONGER] : ['rejected', TEA]);
-});
+it.each(['approve', 'reject'] as const)(
+  'decides once where two have looked at the same moment, first %s',
+  async (first) => {
+    const { root, registry, tea, propose } = await teaRegistry();
+    const id = await propose(LONGER);
+    const other = await actingAt('locked', root, () => {});
+    // A third one is writing, so that both have to wait after their look.
+    const third = openSqlite(join(root, 'data/skill_registry/write.lock'), 0);
+    third.exec('BEGIN EXCLUSIVE');
+    const approve = () => registry.proposals.approve(id, ADA);
+    const reject = () => other.proposals.reject(id, { by: 'person:bob', reason: 'No.' });
+    const decisions = first === 'approve' ? [approve(), reject()] : [reject(), approve()];
+    for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+    third.close();
+    const outcomes = await Promise.allSettled(decisions);
+    expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    const { state } = await registry.proposals.get(id);
+    expect(['approved', 'rejected']).toContain(state);
+    expect(tea()).toBe(state === 'approved' ? LONGER : TEA);
+  },
+);
 
 it('goes back from what a person has saved a moment before, which stays in the history', async () => {
   const { root, registry, tea } = await teaRegistry();
@@ -85,4 +95,14 @@ it('goes back from what a person has saved a moment before, which stays in the h
   expect(await quick.history.rollback('tea', 2, ADA)).toMatchObject({ kind: 'rollback', number: 4 });
   expect(tea()).toBe(LONGER);
   expect((await registry.history.read('tea', 3)).toString()).toBe(byHand);
+});
+
+it('changes what a person has saved a moment before, which stays in the history', async () => {
+  const { root, registry, tea } = await teaRegistry();
+  await registry.history.revisions('tea');
+  const byHand = TEA.replace('Serve.', 'Serve with milk.');
+  const quick = await actingAt('locked', root, () => writeFileSync(join(root, 'skills/tea/SKILL.md'), byHand));
+  expect(await quick.management.write('tea', 'SKILL.md', LONGER, ADA)).toMatchObject({ number: 3 });
+  expect(tea()).toBe(LONGER);
+  expect((await registry.history.read('tea', 2)).toString()).toBe(byHand);
 });

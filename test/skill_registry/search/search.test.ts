@@ -64,6 +64,19 @@ describe('a query finds', () => {
     expect(ids(registry, 'prune graft orchard')).toEqual(['together', 'apart']);
   });
 
+  it('a skill that is for it before one that says it more often', async () => {
+    const { registry } = await openRegistry({
+      ...skill(
+        'house',
+        'Looks after a house.',
+        'Sweep the path to the orchard, then the stairs. Close the gate of the orchard.',
+      ),
+      ...skill('garden', 'Looks after an orchard.', 'Prune in spring. Let the air in, and keep the roots moist.'),
+      ...skill('other', 'Looks after a dog.', 'Walk it.'),
+    });
+    expect(ids(registry, 'orchard')).toEqual(['garden', 'house']);
+  });
+
   it('no phrase whose words stand apart', async () => {
     const { registry } = await openRegistry(KITCHEN);
     expect(registry.list({ query: '"patience rise"' }).total).toBe(0);
