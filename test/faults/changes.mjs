@@ -83,7 +83,7 @@ export const changes = [
     find: 'isAsSeen(writer, seen) ? { result: use(seen.row, database) } : undefined,',
     replace: '({ result: use(seen.row, database) }),',
     test: `${TESTS}/in-between.test.ts`,
-    name: 'decides once where two have looked at the same moment',
+    name: 'decides once where somebody has looked before it was approved',
   },
   {
     title: 'What a person has written into the file of a proposal is passed over',
