@@ -7,8 +7,8 @@ import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const PARTS = {
-  /** KILLS on each: one file system, two, and a disk that is full. */
-  kills: { files: ['kill'], environment: { KILLS: '300' } },
+  /** So many on each: one file system, two, and a disk that is full. */
+  kills: { files: ['kill'], environment: { KILLS: '100' } },
   races: { files: ['file-races', 'symlink-race', 'symlink-race-reads', 'write-race'], environment: {} },
   'root-is-a-skill': { files: ['root-is-a-skill'], environment: { CAMPAIGN_SECONDS: '60' } },
   'hostile-agent': { files: ['hostile-agent'], environment: { CAMPAIGN_CALLS: '200' } },
