@@ -1,5 +1,5 @@
 import { mkdirSync, realpathSync } from 'node:fs';
-import { join, relative, sep } from 'node:path';
+import { basename, dirname, join, relative, sep } from 'node:path';
 import {
   CodedError,
   defineTool,
@@ -12,8 +12,8 @@ import {
   toolError,
   z,
 } from 'skill-registry/kernel';
-import { assertWritable, relativeSegments, writeContained } from '../../lib/files/index.ts';
-import type { SkillRegistry } from '../skill_registry/api.ts';
+import { assertWritable, isInside, relativeSegments, writeContained } from '../../lib/files/index.ts';
+import type { SkillRegistry, Snapshot } from '../skill_registry/api.ts';
 import { isThere, listWorkspaceFolder, readWorkspaceFile, type WorkspacePath } from './read-workspace.ts';
 
 export interface WorkspaceOptions {
@@ -108,6 +108,7 @@ export function workspaceTools({ root, maxBytes, registry, restart, held }: Work
           return { success: true, path, written: false, ...receipt, file: shown, message: PROPOSED };
         }
         if (policy && policy.policy !== 'allow') return refusal(path, policy);
+        if (policy && takesInSkills(target, registry.snapshot())) return toolError('WRITE_DENIED', takesIn(path));
         if (policy?.target) {
           const { kind, skillId, path: file } = policy.target;
           const created = kind === 'create' || !isThere(target);
@@ -179,6 +180,17 @@ function locate(root: string, path: string): WorkspacePath {
 function folderUnusable(folder: string, cause: unknown): CodedError {
   const reason = (cause as NodeJS.ErrnoException).code;
   return new CodedError('WRITE_FAILED', `${folder}/ is no folder and cannot be made (${reason}).`, { folder }, cause);
+}
+
+/** Whether a SKILL.md there would make files of its own of other skills, which their authors and gates then keep from nobody. */
+function takesInSkills(target: string, { byQualifiedId }: Pick<Snapshot, 'byQualifiedId'>): boolean {
+  if (basename(target).toLowerCase() !== 'skill.md') return false;
+  const folder = dirname(target);
+  return [...byQualifiedId.values()].some(({ dir }) => dir !== null && dir !== folder && isInside(dir, folder));
+}
+
+function takesIn(path: string): string {
+  return `"${path}" would make one skill of all skills below its folder, so it is not written. Write it into a new folder.`;
 }
 
 function refusal(path: string, { action, policy, source }: { action: string; policy: string; source: string }) {

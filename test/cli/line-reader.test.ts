@@ -14,6 +14,16 @@ function pipe() {
   return { input, reader, said: () => String(output.read() ?? '') };
 }
 
+/** A reader of a terminal. */
+function terminal() {
+  const [input, output] = [new PassThrough(), new PassThrough()].map((stream) =>
+    Object.assign(stream, { isTTY: true }),
+  );
+  if (!input || !output) throw new Error('no streams');
+  const reader = new LineReader(input as unknown as NodeJS.ReadStream, output as unknown as NodeJS.WriteStream);
+  return { input, output, reader };
+}
+
 it('gives the lines of a pipe in order, the last one without its end too, and then null', async () => {
   const { input, reader } = pipe();
   input.end(Buffer.concat([Buffer.from('one\r\n\ntw'), Buffer.from('ö\nlast')]));
@@ -55,6 +65,26 @@ it('passes over a line that is too long or no UTF-8, says so, and goes on', asyn
   input.end(Buffer.from('gr\xfcn\nwell\n', 'latin1'));
   expect(await reader.next(forever)).toBe('well');
   expect(said()).toBe('A line was not used: it is not UTF-8 text. Convert it, with iconv for example.\n');
+});
+
+it('takes for an answer only what is typed after the question, and a pipe gives none', async () => {
+  const { input, output, reader } = terminal();
+  input.write('y\n');
+  await waitFor('the line', () => String(output.read() ?? '').includes('y'));
+  const answers: (string | undefined)[] = [];
+  const asked = reader.ask('Run it? [y/N] ', forever).then((answer) => answers.push(answer));
+  await waitFor('the question', () => answers.length > 0 || String(output.read() ?? '').includes('Run it?'));
+  expect(answers).toEqual([]);
+  input.write('n\n');
+  await asked;
+  expect(answers).toEqual(['n']);
+  // What was typed before is what it was: a line.
+  expect(await reader.next(forever)).toBe('y');
+
+  const other = pipe();
+  other.input.write('y\ny\n');
+  expect(await other.reader.ask('Run it? [y/N] ', forever)).toBeUndefined();
+  expect(await other.reader.next(forever)).toBe('y');
 });
 
 it('waits for one line after the other without a warning of Node', async () => {

@@ -7,6 +7,7 @@ import {
   heldExtensions,
   holdExtensionFile,
   packageRoot,
+  readHeldFile,
   revokeExtension,
 } from 'skill-registry/kernel';
 import { describe, expect, it } from 'vitest';
@@ -68,6 +69,16 @@ describe('what an agent writes below extensions/', () => {
       expect.objectContaining({ code: 'EXTENSION_CHANGED' }),
     );
     expect(textOf(root, 'box/a.ts')).toBe('of a person\n');
+  });
+
+  it('is not written over by another agent, which does not see it either', () => {
+    const root = tempFolder(BOX);
+    hold(root, 'box/a.ts', 'harmless\n');
+    expect(() => holdExtensionFile(root, 'box/a.ts', 'harmful\n', 'agent:other')).toThrow(
+      expect.objectContaining({ code: 'EXTENSION_PROTECTED' }),
+    );
+    const seenBy = (by: string) => readHeldFile(root, 'box/a.ts', by, 1000)?.toString();
+    expect([seenBy(AGENT), seenBy('agent:other')]).toEqual(['harmless\n', undefined]);
   });
 
   it('waits no more when the agent takes it back', () => {

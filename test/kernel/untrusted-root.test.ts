@@ -42,6 +42,19 @@ it('runs nothing of a root that was not approved, reads its .env and settings no
   expect(kernel.tools().map(({ tool }) => tool.name)).toContain('read_skill');
 });
 
+it('sends nothing to the model that the .env of a root names before the root was approved', async () => {
+  const model = await scriptedModel([{ text: 'Hello.' }]);
+  const lines = Object.entries(model.environment).map(([name, value]) => `${name}=${value}\n`);
+  const root = tempFolder({ '.env': lines.join('') });
+  const kernel = await start(root, { trust: false });
+  await expect(kernel.invokeAgent('orchestrator_agent', 'hello')).rejects.toMatchObject({
+    code: 'MODEL_NOT_CONFIGURED',
+  });
+  expect(model.requests).toEqual([]);
+  const approved = await start(root, { trust: true });
+  expect(await approved.invokeAgent('orchestrator_agent', 'hello')).toMatchObject({ text: 'Hello.' });
+});
+
 it('gives the .env and the settings of a root to extensions when it was approved', async () => {
   const seen = `[this.context.config.level, this.context.getSecret('SECRET_OF_ROOT'), this.context.trusted].join(' ')`;
   const command = `{ name: 'seen', description: '', execute: async () => ({ kind: 'print', text: ${seen} }) }`;

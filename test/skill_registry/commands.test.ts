@@ -23,3 +23,9 @@ it('keeps /skills to a hundred lines of eighty columns, and finds the rest by wo
   expect(await run('te')).toContain('tea');
   expect(await run('quantum chromodynamics')).toContain('No skill fits');
 });
+
+it('has a command for every skill but those that its author keeps from people', async () => {
+  const { registry } = await openRegistry({ ...skill('tea'), ...skill('quiet', { 'user-invocable': 'false' }) });
+  const names = skillCommands(registry).flatMap(({ name, aliases = [] }) => [name, ...aliases]);
+  expect(names.filter((name) => /tea|quiet/.test(name))).toEqual(['skills:tea', 'tea']);
+});

@@ -156,6 +156,22 @@ describe('a way round the writes policy', () => {
     });
   });
 
+  it.each(['skills/SKILL.md', 'skills/group/skill.md'])(
+    'does not open to skills that are kept from models, by a skill that takes them in: %s',
+    async (path) => {
+      const hidden = skillMd({ name: 'hidden', description: 'x', 'disable-model-invocation': 'true' });
+      const tree = { 'skills/group/hidden/SKILL.md': hidden, 'skills/group/hidden/a.md': 'secret' };
+      const { root, call, codeOf } = await workspace(tree, ALLOW);
+      expect(await codeOf('write_file', { path, content: NEW })).toBe('WRITE_DENIED');
+      expect(existsSync(join(root, path))).toBe(false);
+      expect(await codeOf('read_file', { path: 'skills/group/hidden/a.md' })).toBe('SKILL_NOT_FOUND');
+      // A new one beside them takes in nothing.
+      expect(await call('write_file', { path: 'skills/group/new/SKILL.md', content: NEW })).toMatchObject({
+        success: true,
+      });
+    },
+  );
+
   it.each([
     ['the pack itself', 'extensions/team/pack.json'],
     ['a skill of the pack', 'extensions/team/there/SKILL.md'],

@@ -1,8 +1,6 @@
 import { type Problem, z } from 'skill-registry/kernel';
 import { type EmbeddingsConfig, embeddings } from './embeddings.ts';
-
-/** `name` or `@scope/name`, by npm's rules for what is installed today; nothing that could leave node_modules. */
-export const PACKAGE_NAME: RegExp = /^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/;
+import { PACKAGE_NAME } from './package-name.ts';
 
 /** One place skills come from: exactly one of `path`, `package`, `pack`, `inline`, `preset` and `shipped`. */
 export interface SourceConfig {

@@ -13,7 +13,7 @@ import { describe, expect, it } from 'vitest';
 import { digestOf } from '../../../extensions/skill_registry/history/skill-tree.ts';
 import { openSqlite } from '../../../lib/sqlite/index.ts';
 import { ADA, LONGER, TEA, teaRegistry } from '../../helpers/tea.ts';
-import { tempFolder } from '../../helpers/temp-folder.ts';
+import { tempFolder, writeTree } from '../../helpers/temp-folder.ts';
 
 const write = (root: string, text: string): void => writeFileSync(join(root, 'skills/tea/SKILL.md'), text);
 
@@ -54,6 +54,43 @@ describe('a proposal whose text has changed since', () => {
     write(root, TEA);
     await registry.proposals.approve(first, ADA);
     expect(tea()).toBe(LONGER);
+  });
+
+  it('is not applied when both changes merge into a frontmatter that cannot be read', async () => {
+    const licensed = (text: string): string => text.replace('name: tea\n', 'name: tea\nlicense: MIT\n');
+    const base = TEA.replace('name: tea\n', 'name: tea\ntags: [hot]\nversion: 1.0.0\nauthor: ada\n');
+    const { root, registry, tea, propose } = await teaRegistry({ 'skills/tea/SKILL.md': base });
+    const id = await propose(base.replace('Brews tea.\n', 'Brews tea.\nlicense: Apache-2.0\n'));
+    write(root, licensed(base));
+    await expect(registry.proposals.approve(id, ADA)).rejects.toMatchObject({ code: 'SKILL_INVALID' });
+    expect(tea()).toBe(licensed(base));
+    expect(await registry.proposals.get(id)).toMatchObject({ state: 'open' });
+    write(root, base);
+    expect(await registry.proposals.approve(id, ADA)).toMatchObject({ state: 'approved', merged: false });
+  });
+
+  it('is stale when it would remove a skill of which any file has changed', async () => {
+    const tree = { 'skills/tea/references/a.md': 'a\n' };
+    const { root, registry, tea } = await teaRegistry(tree, { writes: { delete: 'propose' } });
+    const input = { skill_id: 'tea', kind: 'delete', justification: 'Nobody drinks it.' } as const;
+    const { proposal_id: id } = await registry.proposals.propose(input);
+    writeFileSync(join(root, 'skills/tea/references/a.md'), 'What a person wants to keep.\n');
+    await expect(registry.proposals.approve(id, ADA)).rejects.toMatchObject({ code: 'PROPOSAL_STALE' });
+    expect(tea()).toBe(TEA);
+    expect(await registry.proposals.get(id)).toMatchObject({ state: 'stale' });
+    writeFileSync(join(root, 'skills/tea/references/a.md'), 'a\n');
+    expect(await registry.proposals.approve(id, ADA)).toMatchObject({ state: 'approved' });
+    expect(registry.snapshot().skills).toEqual([]);
+  });
+
+  it('is stale when it would make a skill that a person has made meanwhile', async () => {
+    const { root, registry } = await teaRegistry();
+    const [content, byHand] = [TEA.replace('name: tea', 'name: mate'), TEA.replace('name: tea', 'name: Mate')];
+    const input = { skill_id: 'mate', kind: 'create', content, justification: 'Needed.' } as const;
+    const { proposal_id: id } = await registry.proposals.propose(input);
+    writeTree(root, { 'skills/mate/SKILL.md': byHand });
+    await expect(registry.proposals.approve(id, ADA)).rejects.toMatchObject({ code: 'PROPOSAL_STALE' });
+    expect(readFileSync(join(root, 'skills/mate/SKILL.md'), 'utf8')).toBe(byHand);
   });
 
   it('is stale when the skill has gone', async () => {

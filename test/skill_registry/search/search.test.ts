@@ -45,6 +45,38 @@ describe('a query finds', () => {
     expect(ids(registry, query)[0]).toBe(first);
   });
 
+  it('a skill with one part about it before one that has the same words here and there', async () => {
+    const parts = (...texts: readonly string[]): string =>
+      texts.map((text, n) => `## Part ${n}\n\n${text}`).join('\n\n');
+    const { registry } = await openRegistry({
+      ...skill(
+        'apart',
+        'Looks after a garden.',
+        parts('Prune in spring.', 'Graft the roots.', 'An orchard needs air.'),
+      ),
+      ...skill(
+        'together',
+        'Looks after a garden.',
+        parts('In spring needs air.', 'The roots an.', 'Prune graft orchard.'),
+      ),
+      ...skill('other', 'Looks after a house.', parts('Paint.', 'Mop.', 'Dust.')),
+    });
+    expect(ids(registry, 'prune graft orchard')).toEqual(['together', 'apart']);
+  });
+
+  it('a skill that is for it before one that says it more often', async () => {
+    const { registry } = await openRegistry({
+      ...skill(
+        'house',
+        'Looks after a house.',
+        'Sweep the path to the orchard, then the stairs. Close the gate of the orchard.',
+      ),
+      ...skill('garden', 'Looks after an orchard.', 'Prune in spring. Let the air in, and keep the roots moist.'),
+      ...skill('other', 'Looks after a dog.', 'Walk it.'),
+    });
+    expect(ids(registry, 'orchard')).toEqual(['garden', 'house']);
+  });
+
   it('no phrase whose words stand apart', async () => {
     const { registry } = await openRegistry(KITCHEN);
     expect(registry.list({ query: '"patience rise"' }).total).toBe(0);

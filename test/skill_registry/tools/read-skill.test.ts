@@ -123,6 +123,12 @@ describe('an id that is not there', () => {
     const nowhere = JSON.stringify(await read({ skill_id: 'code-rev1ew' }, turn));
     expect(outOfScope.replace('code-review', 'X')).toBe(nowhere.replace('code-rev1ew', 'X'));
   });
+
+  it('names no id that is out of scope', async () => {
+    const nearest = async (turn: TurnContext) => JSON.stringify(await read({ skill_id: 'code-rev1ew' }, turn));
+    expect(await nearest({})).toContain('code-review');
+    expect(await nearest({ boundSkills: ['style'] })).not.toContain('code-review');
+  });
 });
 
 it.each([

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { PACKAGE_NAME } from '../../config/config.ts';
+import { PACKAGE_NAME } from '../../config/package-name.ts';
 
 export function isPackageName(name: string): boolean {
   return name.length <= 214 && PACKAGE_NAME.test(name);

@@ -1,0 +1,38 @@
+// The long forms of slow tests, with the Node that runs this: kills at every step of every change, races, two processes on a root that
+// is a skill, and an agent that tries everything. CI runs a short form of each.
+// Usage: npm run campaign [-- <part>...]. KILLS, KILL_SEED, CAMPAIGN_SECONDS, CAMPAIGN_CALLS and CAMPAIGN_SEED change a part.
+// Exit status 1 when one fails.
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+const PARTS = {
+  /** So many on each: one file system, two, and a disk that is full. */
+  kills: { files: ['kill'], environment: { KILLS: '100' } },
+  races: { files: ['file-races', 'symlink-race', 'symlink-race-reads', 'write-race'], environment: {} },
+  'root-is-a-skill': { files: ['root-is-a-skill'], environment: { CAMPAIGN_SECONDS: '60' } },
+  'hostile-agent': { files: ['hostile-agent'], environment: { CAMPAIGN_CALLS: '200' } },
+};
+
+const wanted = process.argv.slice(2);
+const unknown = wanted.filter((name) => !Object.hasOwn(PARTS, name));
+if (unknown.length > 0) {
+  process.stderr.write(`There is no part ${unknown.join(', ')}; there are ${Object.keys(PARTS).join(', ')}.\n`);
+  process.exit(2);
+}
+const rows = (wanted.length > 0 ? wanted : Object.keys(PARTS)).map(run);
+process.stdout.write(`\nNode ${process.version}\n${rows.map(({ line }) => line).join('\n')}\n`);
+process.exitCode = rows.every(({ passed }) => passed) ? 0 : 1;
+
+function run(name) {
+  const { files, environment } = PARTS[name];
+  const args = ['run', '--config', 'vitest.slow.config.ts', ...files.map((file) => `test/slow/${file}.test.ts`)];
+  const startedAt = performance.now();
+  const { status } = spawnSync(process.execPath, ['node_modules/vitest/vitest.mjs', ...args], {
+    cwd: ROOT,
+    env: { ...environment, ...process.env },
+    stdio: 'inherit',
+  });
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(0);
+  return { passed: status === 0, line: `${name}: ${status === 0 ? 'passed' : 'FAILED'}, ${seconds} s` };
+}

@@ -1,0 +1,12 @@
+import { changes } from './changes.mjs';
+import { paths } from './paths.mjs';
+import { shown } from './shown.mjs';
+import { trust } from './trust.mjs';
+
+/**
+ * Faults in what guards a person's text, machine and secrets, and the test that sees each.
+ *
+ * title: what is wrong then. file: from the root of the repository. find: a text that occurs in it once. replace: what takes its
+ * place. test: a file of tests; name: a part of the title of one of them. build: the test uses dist/.
+ */
+export const faults = [...changes, ...paths, ...trust, ...shown];

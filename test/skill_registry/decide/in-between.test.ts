@@ -1,0 +1,105 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createSkillRegistry, type SkillRegistry } from 'skill-registry';
+import { packageRoot } from 'skill-registry/kernel';
+import { expect, it, onTestFinished } from 'vitest';
+import { openSqlite } from '../../../lib/sqlite/index.ts';
+import { ADA, LONGER, TEA, teaRegistry } from '../../helpers/tea.ts';
+
+// What others do after a change was looked at and before it is made.
+
+/** Another registry over the root; `act` is called once, at the `nth` time that it comes to a step. */
+async function actingAt(step: string, root: string, act: () => void, nth = 1): Promise<SkillRegistry> {
+  let times = 0;
+  const registry = await createSkillRegistry({
+    root,
+    config: { sources: [{ path: 'skills' }] },
+    onWriteStep: (now) => void (now === step && ++times === nth && act()),
+  });
+  onTestFinished(() => registry.close());
+  return registry;
+}
+
+it('leaves a change alone that another process is in the middle of', async () => {
+  const { root, registry, tea, propose } = await teaRegistry();
+  const id = await propose(LONGER);
+  // A start ends what a process that died has left in the journal, as soon as nobody is writing.
+  const start = `import { createSkillRegistry } from 'skill-registry';
+    const registry = await createSkillRegistry({ root: process.argv[1], config: { sources: [{ path: 'skills' }] } });
+    console.log(JSON.stringify(registry.problems()));
+    await registry.close();`;
+  const started: string[] = [];
+  const busy = await actingAt('changed', root, () => {
+    const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', start, root], {
+      cwd: packageRoot(),
+      encoding: 'utf8',
+    });
+    started.push(stdout + stderr);
+  });
+  await busy.proposals.approve(id, ADA);
+  expect(started).toEqual(['[]\n']);
+  expect(tea()).toBe(LONGER);
+  expect((await registry.history.revisions('tea')).map(({ kind }) => kind)).toEqual(['seen', 'proposal']);
+});
+
+it('approves what a person has written into the file of a proposal a moment before, or nothing', async () => {
+  const { root, registry, tea, propose } = await teaRegistry();
+  const [id, other] = [await propose(LONGER), await propose(TEA.replace('Rinse', 'Scrub'))];
+  const edit = (file: string, from: string, to: string): void =>
+    writeFileSync(file, readFileSync(file, 'utf8').replace(from, to));
+  const { file } = await registry.proposals.get(id);
+  const quick = await actingAt('locked', root, () =>
+    edit(file, '+Steep for three minutes.', '+Steep for six minutes.'),
+  );
+  await quick.proposals.approve(id, ADA);
+  expect(tea()).toBe(TEA.replace('two minutes', 'six minutes'));
+
+  const { file: otherFile } = await registry.proposals.get(other);
+  const broken = await actingAt('locked', root, () => edit(otherFile, 'state: open', 'state: rejected'));
+  await expect(broken.proposals.approve(other, ADA)).rejects.toMatchObject({ code: 'PROPOSAL_FILE_INVALID' });
+  expect(tea()).toBe(TEA.replace('two minutes', 'six minutes'));
+});
+
+it.each(['approved', 'rejected'] as const)('decides once where somebody has looked before it was %s', async (state) => {
+  const { root, registry, tea, propose } = await teaRegistry();
+  const id = await propose(LONGER);
+  const other = await actingAt('locked', root, () => {});
+  const approve = () => registry.proposals.approve(id, ADA);
+  const reject = () => other.proposals.reject(id, { by: 'person:bob', reason: 'No.' });
+  const [first, second] = state === 'approved' ? [approve, reject] : [reject, approve];
+  // A third one is writing, so that the second has to wait after its look.
+  const third = openSqlite(join(root, 'data/skill_registry/write.lock'), 0);
+  third.exec('BEGIN EXCLUSIVE');
+  const late = second().catch((error) => error);
+  await new Promise((resolve) => setImmediate(resolve));
+  third.close();
+  expect(await first()).toMatchObject({ state });
+  expect(await late).toMatchObject({ code: 'PROPOSAL_DECIDED' });
+  expect(await registry.proposals.get(id)).toMatchObject({ state });
+  expect(tea()).toBe(state === 'approved' ? LONGER : TEA);
+});
+
+it('goes back from what a person has saved a moment before, which stays in the history', async () => {
+  const { root, registry, tea } = await teaRegistry();
+  const file = join(root, 'skills/tea/SKILL.md');
+  await registry.history.revisions('tea');
+  writeFileSync(file, LONGER);
+  await registry.history.revisions('tea');
+  const byHand = LONGER.replace('Serve.', 'Serve with milk.');
+  // The first time it looks what the skill is now: that is revision 2 already.
+  const quick = await actingAt('locked', root, () => writeFileSync(file, byHand), 2);
+  expect(await quick.history.rollback('tea', 2, ADA)).toMatchObject({ kind: 'rollback', number: 4 });
+  expect(tea()).toBe(LONGER);
+  expect((await registry.history.read('tea', 3)).toString()).toBe(byHand);
+});
+
+it('changes what a person has saved a moment before, which stays in the history', async () => {
+  const { root, registry, tea } = await teaRegistry();
+  await registry.history.revisions('tea');
+  const byHand = TEA.replace('Serve.', 'Serve with milk.');
+  const quick = await actingAt('locked', root, () => writeFileSync(join(root, 'skills/tea/SKILL.md'), byHand));
+  expect(await quick.management.write('tea', 'SKILL.md', LONGER, ADA)).toMatchObject({ number: 3 });
+  expect(tea()).toBe(LONGER);
+  expect((await registry.history.read('tea', 2)).toString()).toBe(byHand);
+});
