@@ -41,7 +41,7 @@ export async function watchCatalog(options: WatchOptions, signal: AbortSignal): 
     await ending?.close();
   };
   if (watch.mode === 'events') {
-    events = createFolderEvents({
+    events = new FolderEvents({
       // References and scripts of a skill lie below the depth at which skills are looked for.
       depth: options.scanDepth + 4,
       wake: burst.wake,
@@ -93,13 +93,6 @@ export function createBurst(act: () => void): { wake(): void; cancel(): void } {
   };
 }
 
-/** Wakes somebody when anything happens at or below some paths, which need not exist. */
-export interface FolderEvents {
-  /** From now on these. Call it after every wake: what has come or has been replaced is only watched from then on. */
-  follow(paths: readonly string[]): void;
-  close(): Promise<void>;
-}
-
 export interface FolderEventsOptions {
   /** How many levels of folders below each path. */
   readonly depth: number;
@@ -109,30 +102,63 @@ export interface FolderEventsOptions {
 }
 
 /**
- * Folders are watched, not files, so the cost is one watch per folder.
+ * Wakes somebody when anything happens at or below some paths, which need not exist. Folders are watched, not files, so the
+ * cost is one watch per folder.
  *
  * A watch belongs to the folder itself, not to its name. So whatever is put in the place of a watched folder (a checkout, a
  * rename) is watched anew from the top, and the parents of the paths are watched for the moment the paths come and go.
  */
-export function createFolderEvents({ depth, wake, onError }: FolderEventsOptions): FolderEvents {
-  let trees: Chokidar.FSWatcher | undefined;
-  let watched: readonly string[] = [];
-  let known: ReadonlySet<string> = new Set();
+export class FolderEvents {
+  readonly #options: FolderEventsOptions;
+  #trees: Chokidar.FSWatcher | undefined;
+  #watched: readonly string[] = [];
+  #known: ReadonlySet<string> = new Set();
   /** How often each path came or went since the last `follow`: once is new, more often is replaced. */
-  const moved = new Map<string, number>();
-  const guards = new Map<string, FSWatcher>();
-  let guarded: ReadonlySet<string> = new Set();
-  let closed = false;
+  readonly #moved = new Map<string, number>();
+  readonly #guards = new Map<string, FSWatcher>();
+  #guarded: ReadonlySet<string> = new Set();
+  #closed = false;
 
-  const note = (event: string, path: string): void => {
-    if (event === 'rename') moved.set(path, (moved.get(path) ?? 0) + 1);
-    wake();
-  };
-  const watchAnew = (folders: readonly string[]): void => {
-    trees?.close().catch(onError);
+  constructor(options: FolderEventsOptions) {
+    this.#options = options;
+  }
+
+  /** From now on these. Call it after every wake: what has come or has been replaced is only watched from then on. */
+  follow(paths: readonly string[]): void {
+    if (this.#closed) return;
+    try {
+      this.#guard(paths);
+      const folders = paths.filter(isFolder);
+      const replaced = [...this.#moved].some(([path, times]) => (times > 1 || this.#known.has(path)) && isFolder(path));
+      this.#moved.clear();
+      if (replaced || !this.#trees || folders.join('\0') !== this.#watched.join('\0')) this.#watchAnew(folders);
+      this.#watched = folders;
+      this.#known = new Set(Object.keys(this.#trees?.getWatched() ?? {}));
+    } catch (error) {
+      // Gone between looking and watching: look again.
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') this.#options.wake();
+      else this.#options.onError(error);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const watcher of this.#guards.values()) watcher.close();
+    this.#guards.clear();
+    await this.#trees?.close();
+  }
+
+  #note(event: string, path: string): void {
+    if (event === 'rename') this.#moved.set(path, (this.#moved.get(path) ?? 0) + 1);
+    this.#options.wake();
+  }
+
+  #watchAnew(folders: readonly string[]): void {
+    const { depth, wake, onError } = this.#options;
+    this.#trees?.close().catch(onError);
     // Loaded here: whoever only lists skills watches nothing.
     const { watch: watchTrees } = createRequire(import.meta.url)('chokidar') as typeof Chokidar;
-    trees = watchTrees([...folders], {
+    const trees = watchTrees([...folders], {
       ignoreInitial: true,
       followSymlinks: true,
       depth,
@@ -143,62 +169,39 @@ export function createFolderEvents({ depth, wake, onError }: FolderEventsOptions
         // What the registry writes there itself would wake it again and again.
         isReserved(path),
     });
+    this.#trees = trees;
     // What happened before the watches were in place is found by looking once more.
     trees.on('ready', wake);
     trees.on('all', wake);
     trees.on('raw', (event, name, details) => {
       const folder = (details as { readonly watchedPath?: string }).watchedPath ?? '';
       // A folder tells by its own name that it has gone itself.
-      if (event === 'rename' && name === basename(folder)) moved.set(folder, 2);
-      note(event, resolve(folder, String(name ?? '')));
+      if (event === 'rename' && name === basename(folder)) this.#moved.set(folder, 2);
+      this.#note(event, resolve(folder, String(name ?? '')));
     });
     trees.on('error', onError);
-  };
-  const guard = (paths: readonly string[]): void => {
-    guarded = new Set(paths.map(firstMissingOrItself));
-    const parents = new Set([...guarded].map((path) => dirname(path)));
-    for (const [folder, watcher] of guards) {
+  }
+
+  #guard(paths: readonly string[]): void {
+    this.#guarded = new Set(paths.map(firstMissingOrItself));
+    const parents = new Set([...this.#guarded].map((path) => dirname(path)));
+    for (const [folder, watcher] of this.#guards) {
       if (parents.has(folder)) continue;
       watcher.close();
-      guards.delete(folder);
+      this.#guards.delete(folder);
     }
     for (const folder of parents) {
-      if (guards.has(folder)) continue;
+      if (this.#guards.has(folder)) continue;
       const watcher = watchFolder(folder, (event, name) => {
         const path = join(folder, String(name ?? ''));
-        if (!name || guarded.has(path)) note(event, path);
+        if (!name || this.#guarded.has(path)) this.#note(event, path);
       });
-      watcher.on('error', onError);
-      guards.set(folder, watcher);
+      watcher.on('error', this.#options.onError);
+      this.#guards.set(folder, watcher);
       // It may have come while its parent was not watched yet.
-      wake();
+      this.#options.wake();
     }
-  };
-
-  return {
-    follow(paths) {
-      if (closed) return;
-      try {
-        guard(paths);
-        const folders = paths.filter(isFolder);
-        const replaced = [...moved].some(([path, times]) => (times > 1 || known.has(path)) && isFolder(path));
-        moved.clear();
-        if (replaced || !trees || folders.join('\0') !== watched.join('\0')) watchAnew(folders);
-        watched = folders;
-        known = new Set(Object.keys(trees?.getWatched() ?? {}));
-      } catch (error) {
-        // Gone between looking and watching: look again.
-        if ((error as NodeJS.ErrnoException).code === 'ENOENT') wake();
-        else onError(error);
-      }
-    },
-    async close() {
-      closed = true;
-      for (const watcher of guards.values()) watcher.close();
-      guards.clear();
-      await trees?.close();
-    },
-  };
+  }
 }
 
 // --- internal ---

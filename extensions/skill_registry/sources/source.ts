@@ -1,5 +1,5 @@
 import type { Problem } from 'skill-registry/kernel';
-import { resourceNotFound } from '../../../lib/files/index.ts';
+import { isReserved, resourceNotFound } from '../../../lib/files/index.ts';
 import type { SkillRegistryConfig, ValidationProfile } from '../config/config.ts';
 import type { ResourceInfo, Skill } from '../skill/skill.ts';
 
@@ -105,4 +105,12 @@ export function isSkillSource(value: unknown): value is SkillSource {
   if (![members.id, members.kind, members.location].every((text) => typeof text === 'string' && text !== ''))
     return false;
   return methods.every((method) => typeof members[method] === 'function');
+}
+
+/** What is wrong with a source in a folder that the registry keeps for itself; undefined anywhere else. @param real - Its real path. */
+export function reservedSource(location: string, real: string): Problem | undefined {
+  if (!isReserved(real)) return undefined;
+  const message =
+    'This source lies in data/ of the root, or where a link of that leads, which the registry keeps for itself, so it was not read. Move the skills out of there.';
+  return { code: 'SOURCE_RESERVED', severity: 'error', file: location, message };
 }

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { createFolderEvents } from '../../../extensions/skill_registry/catalog/watch.ts';
+import { FolderEvents } from '../../../extensions/skill_registry/catalog/watch.ts';
 import { reserve } from '../../../lib/files/index.ts';
 import { type Tree, tempFolder } from '../../helpers/temp-folder.ts';
 import { waitFor } from '../../helpers/wait-for.ts';
@@ -29,7 +29,7 @@ it.skipIf(process.platform !== 'linux')(
     let wakes = 0;
     const before = watched();
     const wake = (): void => void wakes++;
-    const events = createFolderEvents({
+    const events = new FolderEvents({
       depth: 8,
       wake,
       onError(error) {

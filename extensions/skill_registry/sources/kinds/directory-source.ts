@@ -5,8 +5,8 @@ import { futureRealPath, isInside, readContained, realPathOf } from '../../../..
 import type { ValidationProfile } from '../../config/config.ts';
 import type { Skill } from '../../skill/skill.ts';
 import { isUsableId, makeSkill, quotedName, type SkillPlace } from '../make-skill.ts';
-import { createOwnSkills, type SkillListing, type SkillSource, type SourceScan } from '../source.ts';
-import { type FoundSkillFile, findSkillFiles, reservedSource } from '../walk/find-skill-files.ts';
+import { createOwnSkills, reservedSource, type SkillListing, type SkillSource, type SourceScan } from '../source.ts';
+import { type FoundSkillFile, findSkillFiles } from '../walk/find-skill-files.ts';
 import { filesBelow, pathBelow } from '../walk/list-files.ts';
 import { createSkillFileReader } from '../walk/read-skill-files.ts';
 import type { ReadSkillFile, SkillFileCache } from '../walk/skill-file-cache.ts';
@@ -36,26 +36,15 @@ const MAX_RESOURCES = 512;
 
 /** Skills below a folder. Problems: SOURCE_MISSING, SOURCE_RESERVED, SKILL_ID_INVALID, and those of finding and of reading. */
 export function createDirectorySource(options: DirectorySourceOptions): SkillSource {
-  const { id, root, allowOutside, base = root, within, optional = false, ignoreFiles = false } = options;
-  const { validation: profile, cache } = options;
-  const setting = JSON.stringify([allowOutside, within, ignoreFiles]);
-  const reader = createSkillFileReader({ profile, cache, place: root, setting });
+  const { id, root, allowOutside, within, optional = false, ignoreFiles = false } = options;
+  const readSkills = createSkillsReader(options);
   const own = createOwnSkills<Place>();
-  const made = createLastMade<ReadSkillFile, Skill>();
   let outside: readonly string[] = [];
   let last: SourceScan | undefined;
-  /** A skill stays the same object as long as its file is the same one. */
-  const skillOf = (file: FoundSkillFile, read: ReadSkillFile): Skill | Problem | undefined => {
-    const { header, digest, bytes } = read;
-    if (!header) return undefined;
-    let skill = made.find(read);
-    if (!skill || skill.dir !== file.realDir || skill.realFile !== file.realFile) {
-      const skillId = basename(file.dir === root ? file.realDir : file.dir);
-      if (!isUsableId(skillId)) return unusableId(file, skillId);
-      skill = makeSkill(header, placeOf(file, id, skillId, base), digest, bytes);
-    }
-    made.add(read, skill);
-    return skill;
+  const nothing = (problems: readonly Problem[]): SourceScan => {
+    outside = [];
+    own.replace(new Map());
+    return { skills: [], problems };
   };
   const listing = (skill: Skill): SkillListing => {
     const place = own.find(skill);
@@ -73,39 +62,15 @@ export function createDirectorySource(options: DirectorySourceOptions): SkillSou
       const realRoot = realPathOf(root);
       const before = last;
       last = undefined;
-      if (realRoot === undefined) {
-        outside = [];
-        own.replace(new Map());
-        return { skills: [], problems: optional ? [] : [missing(root)] };
-      }
+      if (realRoot === undefined) return nothing(optional ? [] : [missing(root)]);
       const boundary = realPathOf(within ?? root) ?? realRoot;
       const refusal = refusalOf(root, realRoot, allowOutside ? undefined : boundary);
-      if (refusal) {
-        outside = [];
-        own.replace(new Map());
-        return { skills: [], problems: [refusal] };
-      }
-      const found = await findSkillFiles({
-        root,
-        maxDepth: limits.scan_depth,
-        allowOutside,
-        boundary,
-        ignoreFiles,
-        takeBreak,
-      });
-      const problems: Problem[] = [...found.problems];
-      const skills: Skill[] = [];
-      for (const [index, file] of found.files.entries()) {
-        const read = reader.read(file, limits.file_bytes);
-        if (index % FILES_A_STEP === 0 || read.bytes > LARGE_FILE) await takeBreak();
-        for (const problem of read.problems) problems.push(problem);
-        const skill = skillOf(file, read);
-        if (!skill) continue;
-        if ('code' in skill) problems.push(skill);
-        else skills.push(skill);
-      }
-      reader.sweep();
-      made.turn();
+      if (refusal) return nothing([refusal]);
+      const maxDepth = limits.scan_depth;
+      const found = await findSkillFiles({ root, maxDepth, allowOutside, boundary, ignoreFiles, takeBreak });
+      const read = await readSkills(found.files, limits.file_bytes, takeBreak);
+      const { skills } = read;
+      const problems = [...found.problems, ...read.problems];
       outside = found.outside;
       last = before && isSame(before.skills, skills) && isSameText(before.problems, problems) ? before : undefined;
       if (last) return last;
@@ -130,6 +95,44 @@ export function createDirectorySource(options: DirectorySourceOptions): SkillSou
 /** A file takes a twentieth of a millisecond to read, so this is a third of what others may have to wait. */
 const FILES_A_STEP = 16;
 const LARGE_FILE = 128 * 1024;
+
+/** Makes skills of the files that were found. A skill stays the same object as long as its file is the same one. */
+function createSkillsReader(
+  options: DirectorySourceOptions,
+): (files: readonly FoundSkillFile[], maxBytes: number, takeBreak: () => Promise<void>) => Promise<SourceScan> {
+  const { id, root, base = root, allowOutside, within, ignoreFiles = false, validation: profile, cache } = options;
+  const setting = JSON.stringify([allowOutside, within, ignoreFiles]);
+  const reader = createSkillFileReader({ profile, cache, place: root, setting });
+  const made = createLastMade<ReadSkillFile, Skill>();
+  const skillOf = (file: FoundSkillFile, read: ReadSkillFile): Skill | Problem | undefined => {
+    const { header, digest, bytes } = read;
+    if (!header) return undefined;
+    let skill = made.find(read);
+    if (!skill || skill.dir !== file.realDir || skill.realFile !== file.realFile) {
+      const skillId = basename(file.dir === root ? file.realDir : file.dir);
+      if (!isUsableId(skillId)) return unusableId(file, skillId);
+      skill = makeSkill(header, placeOf(file, id, skillId, base), digest, bytes);
+    }
+    made.add(read, skill);
+    return skill;
+  };
+  return async (files, maxBytes, takeBreak) => {
+    const problems: Problem[] = [];
+    const skills: Skill[] = [];
+    for (const [index, file] of files.entries()) {
+      const read = reader.read(file, maxBytes);
+      if (index % FILES_A_STEP === 0 || read.bytes > LARGE_FILE) await takeBreak();
+      for (const problem of read.problems) problems.push(problem);
+      const skill = skillOf(file, read);
+      if (!skill) continue;
+      if ('code' in skill) problems.push(skill);
+      else skills.push(skill);
+    }
+    reader.sweep();
+    made.turn();
+    return { skills, problems };
+  };
+}
 
 function isSame(before: readonly unknown[], after: readonly unknown[]): boolean {
   return before.length === after.length && before.every((one, index) => one === after[index]);

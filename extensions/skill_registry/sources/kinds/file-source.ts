@@ -12,9 +12,7 @@ import {
 import type { SkillRegistryConfig, ValidationProfile } from '../../config/config.ts';
 import type { Skill } from '../../skill/skill.ts';
 import { isUsableId, makeSkill, quotedName } from '../make-skill.ts';
-import type { SkillSource } from '../source.ts';
-import { createOwnSkills } from '../source.ts';
-import { reservedSource } from '../walk/find-skill-files.ts';
+import { createOwnSkills, reservedSource, type SkillSource } from '../source.ts';
 import { pathBelow } from '../walk/list-files.ts';
 import { createSkillFileReader } from '../walk/read-skill-files.ts';
 import type { SkillFileCache } from '../walk/skill-file-cache.ts';

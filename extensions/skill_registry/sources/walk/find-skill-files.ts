@@ -64,76 +64,27 @@ export function isSkillFileName(name: string): boolean {
  * @throws what `readdir` throws for the root itself.
  */
 export async function findSkillFiles(options: FindOptions): Promise<FoundSkillFiles> {
-  const { allowOutside } = options;
-  const startedAt = Date.now();
   const realRoot = realpathSync(options.root);
-  const boundary = options.boundary ?? realRoot;
-  const walk: Walk = { realRoot, boundary, allowOutside, outside: new Set(), problems: [] };
-  const { problems } = walk;
-  const files: FoundSkillFile[] = [];
-  const linkedFiles: FoundSkillFile[] = [];
-  const links: Folder[] = [];
-  const visited = new Set<string>();
-
-  const found = (dir: string, realDir: string, entry: Pick<Dirent, 'name' | 'isSymbolicLink'>): void => {
-    const fileName = entry.name;
-    const linked = entry.isSymbolicLink();
-    const realFile = linked ? follow(join(dir, fileName), walk) : join(realDir, fileName);
-    if (realFile !== undefined) (linked ? linkedFiles : files).push({ dir, fileName, realDir, realFile });
+  const walk: Walk = {
+    options,
+    startedAt: Date.now(),
+    realRoot,
+    boundary: options.boundary ?? realRoot,
+    files: [],
+    linkedFiles: [],
+    links: [],
+    visited: new Set(),
+    outside: new Set(),
+    problems: [],
   };
-  /** Looks at one folder. @returns those below it that are to be looked at as well. */
-  const visit = ({ dir, realDir, depth, rules }: Folder): readonly Folder[] => {
-    // What the registry keeps for itself lies in many a root, and nobody means it.
-    if (visited.has(realDir) || isReserved(realDir)) return [];
-    visited.add(realDir);
-    // Ignore files may name the very SKILL.md, so then the folder has to be listed.
-    const realFile = below(realDir, EXACT);
-    const seen = rules ? undefined : plainFile(realFile, startedAt);
-    if (seen) {
-      files.push({ dir, fileName: EXACT, realDir, realFile, seen });
-      return [];
-    }
-    const entries = read(dir, depth, problems).filter(
-      (entry) => !rules?.ignores(join(dir, entry.name), entry.isDirectory()),
-    );
-    const skillFile = skillFileOf(entries, dir, problems);
-    if (skillFile) {
-      found(dir, realDir, skillFile);
-      return [];
-    }
-    const folders = entries.filter(
-      (entry) => !isSkipped(entry.name) && (entry.isDirectory() || entry.isSymbolicLink()),
-    );
-    if (depth >= options.maxDepth) {
-      if (folders.length > 0) problems.push(tooDeep(dir, options.maxDepth, folders.length));
-      return [];
-    }
-    return folders.map((entry) => {
-      const path = below(dir, entry.name);
-      const isLink = !entry.isDirectory();
-      // One text for both where no link was followed: there may be tens of thousands.
-      const real = dir === realDir ? path : below(realDir, entry.name);
-      return { dir: path, realDir: real, depth: depth + 1, rules: rules?.into(path), isLink };
-    });
-  };
-  /** Depth first, in order of path. */
-  const walkFrom = async (folder: Folder): Promise<void> => {
-    const waiting = [folder];
-    for (let count = 1; waiting.length > 0; count++) {
-      if (count % FOLDERS_A_STEP === 0) await options.takeBreak();
-      const next = waiting.pop() as Folder;
-      if (next.isLink) links.push(next);
-      const children = next.isLink ? [] : visit(next);
-      for (let index = children.length - 1; index >= 0; index--) waiting.push(children[index] as Folder);
-    }
-  };
-  await walkFrom({ dir: options.root, realDir: realRoot, depth: 0, rules: await rulesOf(options), isLink: false });
+  const rules = await rulesOf(options);
+  await walkFrom({ dir: options.root, realDir: realRoot, depth: 0, rules, isLink: false }, walk);
   // Grows while it is walked: what a link leads to may hold links.
-  for (const link of links) {
+  for (const link of walk.links) {
     const realDir = linkedFolder(link.dir, walk);
-    if (realDir) await walkFrom({ ...link, realDir, isLink: false });
+    if (realDir) await walkFrom({ ...link, realDir, isLink: false }, walk);
   }
-  return { files: [...files, ...linkedFiles], outside: [...walk.outside], problems };
+  return { files: [...walk.files, ...walk.linkedFiles], outside: [...walk.outside], problems: walk.problems };
 }
 
 /** What the system says of a file, short enough to keep for each of very many. */
@@ -150,14 +101,6 @@ export interface SeenFile {
 /** @param at - Not later than the stats were taken; milliseconds since the epoch. */
 export function seenFile({ size, mtimeMs, ctimeMs, ino }: Stats, at: number): SeenFile {
   return { stamp: `${size} ${mtimeMs} ${ctimeMs} ${ino}`, settled: Math.max(mtimeMs, ctimeMs) < at - QUIET_MS };
-}
-
-/** What is wrong with a source in a folder that the registry keeps for itself; undefined anywhere else. @param real - Its real path. */
-export function reservedSource(location: string, real: string): Problem | undefined {
-  if (!isReserved(real)) return undefined;
-  const message =
-    'This source lies in data/ of the root, or where a link of that leads, which the registry keeps for itself, so it was not read. Move the skills out of there.';
-  return { code: 'SOURCE_RESERVED', severity: 'error', file: location, message };
 }
 
 // --- internal ---
@@ -180,12 +123,74 @@ interface Folder {
   readonly isLink: boolean;
 }
 
+/** One call of `findSkillFiles`. */
 interface Walk {
+  readonly options: FindOptions;
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
   readonly realRoot: string;
   readonly boundary: string;
-  readonly allowOutside: boolean;
+  readonly files: FoundSkillFile[];
+  readonly linkedFiles: FoundSkillFile[];
+  readonly links: Folder[];
+  /** Real folders. */
+  readonly visited: Set<string>;
   readonly outside: Set<string>;
   readonly problems: Problem[];
+}
+
+/** Depth first, in order of path. */
+async function walkFrom(folder: Folder, walk: Walk): Promise<void> {
+  const waiting = [folder];
+  for (let count = 1; waiting.length > 0; count++) {
+    if (count % FOLDERS_A_STEP === 0) await walk.options.takeBreak();
+    const next = waiting.pop() as Folder;
+    if (next.isLink) walk.links.push(next);
+    const children = next.isLink ? [] : visit(next, walk);
+    for (let index = children.length - 1; index >= 0; index--) waiting.push(children[index] as Folder);
+  }
+}
+
+/** Looks at one folder. @returns those below it that are to be looked at as well. */
+function visit({ dir, realDir, depth, rules }: Folder, walk: Walk): readonly Folder[] {
+  const { visited, problems, options } = walk;
+  // What the registry keeps for itself lies in many a root, and nobody means it.
+  if (visited.has(realDir) || isReserved(realDir)) return [];
+  visited.add(realDir);
+  // Ignore files may name the very SKILL.md, so then the folder has to be listed.
+  const realFile = below(realDir, EXACT);
+  const seen = rules ? undefined : plainFile(realFile, walk.startedAt);
+  if (seen) {
+    walk.files.push({ dir, fileName: EXACT, realDir, realFile, seen });
+    return [];
+  }
+  const entries = read(dir, depth, problems).filter(
+    (entry) => !rules?.ignores(join(dir, entry.name), entry.isDirectory()),
+  );
+  const skillFile = skillFileOf(entries, dir, problems);
+  if (skillFile) {
+    addFound(dir, realDir, skillFile, walk);
+    return [];
+  }
+  const folders = entries.filter((entry) => !isSkipped(entry.name) && (entry.isDirectory() || entry.isSymbolicLink()));
+  if (depth >= options.maxDepth) {
+    if (folders.length > 0) problems.push(tooDeep(dir, options.maxDepth, folders.length));
+    return [];
+  }
+  return folders.map((entry) => {
+    const path = below(dir, entry.name);
+    const isLink = !entry.isDirectory();
+    // One text for both where no link was followed: there may be tens of thousands.
+    const real = dir === realDir ? path : below(realDir, entry.name);
+    return { dir: path, realDir: real, depth: depth + 1, rules: rules?.into(path), isLink };
+  });
+}
+
+function addFound(dir: string, realDir: string, entry: Pick<Dirent, 'name' | 'isSymbolicLink'>, walk: Walk): void {
+  const fileName = entry.name;
+  const linked = entry.isSymbolicLink();
+  const realFile = linked ? follow(join(dir, fileName), walk) : join(realDir, fileName);
+  if (realFile !== undefined) (linked ? walk.linkedFiles : walk.files).push({ dir, fileName, realDir, realFile });
 }
 
 async function rulesOf({ root, ignoreFiles }: FindOptions): Promise<IgnoreRules | undefined> {
@@ -241,14 +246,14 @@ function linkedFolder(path: string, walk: Walk): string | undefined {
 }
 
 /** Where a link leads, if it may be followed there; else undefined, and a problem. */
-function follow(link: string, { realRoot, boundary, allowOutside, outside, problems }: Walk): string | undefined {
+function follow(link: string, { realRoot, boundary, options, outside, problems }: Walk): string | undefined {
   const real = realPathOf(link);
   const target = real ?? futureRealPath(link);
   if (isReserved(target) || isPrivatePath(isInside(target, realRoot) ? target.slice(realRoot.length) : target)) {
     problems.push(leadsToPrivate(link));
     return undefined;
   }
-  const isAllowed = allowOutside || isInside(target, boundary);
+  const isAllowed = options.allowOutside || isInside(target, boundary);
   if (isAllowed && !isInside(target, realRoot)) outside.add(target);
   if (real !== undefined && isAllowed) return real;
   problems.push(real === undefined ? brokenLink(link) : leadsOut(link));
