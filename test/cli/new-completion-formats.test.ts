@@ -81,7 +81,7 @@ it('writes completion scripts that know every command and option, and asks for i
 
 it('runs nothing that a folder is called when tab is pressed', async () => {
   const skill = skillMd({ name: 'tea', description: 'Tea.' });
-  const names = ['tea', '$(touch${IFS}PWNED)', '`touch PWNED`', 'a b', '-x', '*'];
+  const names = ['tea', `$(touch\${IFS}PWNED)`, '`touch PWNED`', 'a b', '-x', '*'];
   const cwd = tempFolder(Object.fromEntries(names.map((name) => [`skills/${name}/SKILL.md`, skill])));
   expect((await runCommand(['completion', 'ids'], { cwd })).stdout).toMatch(/^tea\n([a-z][a-z-]+\n)*$/);
   // Also when the ids were not chosen with care.
