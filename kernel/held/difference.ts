@@ -43,7 +43,7 @@ function differenceOf({ path, before, after }: HeldFile, makePatch: typeof creat
 /** Undefined for texts that differ in too many lines. */
 function hunksOf(old: string, next: string, makePatch: typeof createTwoFilesPatch): readonly string[] | undefined {
   const patch = makePatch('', '', old, next, '', '', { context: 3, maxEditLength: MAX_EDITS });
-  return patch?.match(/@@[^]*/) ?? (patch === undefined ? undefined : []);
+  return patch?.match(/@@[\s\S]*/) ?? (patch === undefined ? undefined : []);
 }
 
 /** On one line: a name may have line ends in it. */
