@@ -29,16 +29,15 @@ export { isInside, relativeSegments } from './files/relative-path.ts';
 export { removeContained, removeEmptyFolders } from './files/remove-contained.ts';
 export { renameContained } from './files/rename-contained.ts';
 export { type WriteOptions, writeContained } from './files/write-contained.ts';
+export { approveExtension, revokeExtension } from './held/decide-held.ts';
 export { describeHeld } from './held/difference.ts';
 export {
-  approveExtension,
   type HeldExtension,
   heldExtension,
   heldExtensions,
   holdExtensionFile,
   listHeldFiles,
   readHeldFile,
-  revokeExtension,
 } from './held/held-extensions.ts';
 export { type CallHook, createHookCaller } from './hooks.ts';
 export type { Kernel } from './kernel.ts';

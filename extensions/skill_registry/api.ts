@@ -231,8 +231,8 @@ export interface SkillRegistry {
   /** The files a skill has beside SKILL.md, at most 512. @throws SKILL_NOT_FOUND. */
   resources(skillId: string): readonly ResourceInfo[];
   /**
-   * How many files and folders of a skill are never read, listed, kept or changed: `.env` and `.env.*` (not `.env.example`,
-   * `.env.sample`, `.env.template`), `.git`, `.ssh`, private keys, and `data/` of the root. @throws SKILL_NOT_FOUND.
+   * How many files and folders of a skill are never read, listed, kept or changed: `.env` and the like (not `.env.example`,
+   * `.env.sample`, `.env.template`), `.git`, `.ssh`, private keys and copies of them, and `data/` of the root. @throws SKILL_NOT_FOUND.
    */
   leftOut(skillId: string): number;
   /**
@@ -286,6 +286,10 @@ export interface SkillRegistry {
    */
   onChange(listener: (ids: readonly string[], snapshot: Snapshot) => void): () => void;
   readonly config: SkillRegistryConfig;
+  /**
+   * Ends `watch`. From then on no file is read: the snapshot stays, with `visible`, `problems` and `list` without a query, and
+   * what else is asked for throws REGISTRY_CLOSED. Does nothing a second time.
+   */
   close(): Promise<void>;
 }
 

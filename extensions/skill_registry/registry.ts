@@ -90,6 +90,10 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
     beforeScan: ownData.renew,
     ...(config.gates.check ? { gates: () => hostSurroundings(options.environment, config.gates.settings) } : {}),
   });
+  const closing = new AbortController();
+  const assertOpen = (): void => {
+    if (closing.signal.aborted) throw registryClosed();
+  };
   const grants = createGrants();
   const sourceOf = (skill: Skill) => catalog.sources().find(({ id }) => id === skill.source);
   /** @throws SKILL_NOT_FOUND when it has been taken away since the snapshot. */
@@ -103,11 +107,7 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
     sourceNow(skill).readResource(skill, path, maxBytes);
   const ledger = createTokenLedger(config.limits.skill_tokens, readSkill, cache);
   const openIndex = () => openCacheDatabase(cacheFile ?? ':memory:', SCHEMAS);
-  const searcher = createSearcher({
-    database: openIndex,
-    readSkill,
-    pace: createPace,
-  });
+  const searcher = createSearcher({ database: openIndex, readSkill, pace: createPace });
   const meaning =
     config.embeddings.base_url === ''
       ? undefined
@@ -121,6 +121,10 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
           onProblems: () => tellProblems(),
         });
   const visible = createVisibility(() => catalog.snapshot(), grants);
+  const visibleNow = (turn: TurnContext = {}): readonly Skill[] => {
+    assertOpen();
+    return visible(turn);
+  };
   const skillsFor = (audience: 'model' | 'person', turn: TurnContext): readonly Skill[] =>
     audience === 'person' ? catalog.snapshot().skills : visible(turn);
   const turnText = onFirstUse(async () =>
@@ -131,12 +135,9 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
       body: (skill) => bodyIfThere(skill, readSkill),
     }),
   );
-  const closing = new AbortController();
   const shelf: Shelf = {
     ...{ root, caches: cacheFilesOf(root), limits: config.limits, writes: config.writes },
-    snapshot: () => catalog.snapshot(),
-    sources: () => catalog.sources(),
-    granted: (turn) => grants.of(turn),
+    ...{ snapshot: catalog.snapshot, sources: catalog.sources, granted: grants.of },
     refresh: () => registry.refresh(),
   };
   const records = createRecords(
@@ -159,20 +160,19 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
     for (const problem of problems) if (!before.has(keyOf(problem))) hooks.onProblem(problem);
   };
   const reading = createReading(catalog, grants, config.limits, hooks.onSkillLoaded);
-
   const roles = onFirstUse(async () => (await import('./roles.ts')).createRoleResolver(registry));
   const registry: SkillRegistry = {
     config: frozen(config),
     list(query = {}, turn = {}) {
-      if (query.query?.trim() && closing.signal.aborted) throw registryClosed();
+      if (query.query?.trim()) assertOpen();
       return listSkills({ searcher, meaning, skillsFor, readSkill }, query, turn);
     },
-    ...createOverlap({ snapshot: () => catalog.snapshot(), visible, searcher, readFile: readSkillFile }),
+    ...createOverlap({ snapshot: () => catalog.snapshot(), visible: visibleNow, searcher, readFile: readSkillFile }),
     async searchReady(query = '') {
-      await Promise.all([searcher.prepare(visible({})), meaning?.ready(query)]);
+      await Promise.all([searcher.prepare(visibleNow()), meaning?.ready(query)]);
     },
     async embedSkills({ signal = closing.signal, attempts = 3 } = {}) {
-      if (closing.signal.aborted) throw registryClosed();
+      assertOpen();
       const { skills } = catalog.snapshot();
       await meaning?.embed(skills, signal, attempts);
       return { embedded: meaning?.embedded(skills) ?? 0, total: skills.length };
@@ -188,10 +188,10 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
       const { applyMessage } = await import('./skill/apply-message.ts');
       return applyMessage(skill_id, content, args, { names: skill?.arguments ?? [], dir: dir ?? skill?.dir ?? null });
     },
-    context(prompt, turn = {}) {
+    async context(prompt, turn = {}) {
       // As it is when asked, whatever changes until the parts for it are loaded.
-      const skills = visible(turn);
-      return turnText().then((textOf) => textOf(skills, prompt, turn));
+      const skills = visibleNow(turn);
+      return (await turnText())(skills, prompt, turn);
     },
     async contextCost() {
       const text = await registry.context('');
@@ -200,14 +200,13 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
       return { tokens: text === null ? 0 : await countTokens(text), enforcement };
     },
     addSource: createAddSource({ catalog, taken, makeAll, closed: closing.signal }),
-    resolveRolePrompt: async (role, { templates = 'templates/roles', variables = {} } = {}) =>
-      (await roles()).resolve(role, futureRealPath(resolve(root, templates)), variables),
-    tools: (names = config.tools) => makeTools(names, registry),
-    async refresh() {
-      if (closing.signal.aborted) throw registryClosed();
-      return catalog.refresh();
+    async resolveRolePrompt(role, { templates = 'templates/roles', variables = {} } = {}) {
+      assertOpen();
+      return (await roles()).resolve(role, futureRealPath(resolve(root, templates)), variables);
     },
-    snapshot: () => catalog.snapshot(),
+    tools: (names = config.tools) => makeTools(names, registry),
+    refresh: catalog.refresh,
+    snapshot: catalog.snapshot,
     problems: () =>
       frozen([
         ...configProblems,
@@ -220,8 +219,10 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
         ...(meaning?.problems() ?? []),
         ...hooks.problems(),
       ]),
-    tokenCounts: ({ bodies = true, atMost = Number.POSITIVE_INFINITY } = {}) =>
-      ledger.count(catalog.snapshot(), { bodies, atMost }),
+    async tokenCounts({ bodies = true, atMost = Number.POSITIVE_INFINITY } = {}) {
+      assertOpen();
+      return ledger.count(catalog.snapshot(), { bodies, atMost });
+    },
     proposals: {
       ...records.proposals,
       onArrival: (listener) =>
@@ -249,11 +250,10 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
       const unsubscribers = [catalog.onChange(count), catalog.onChange(prepare)];
       count();
       prepare();
-      const follow = (listener: () => void): (() => void) => catalog.onChange(listener);
       const kept =
         config.watch.mode === 'off' || whyNoSqlite() !== undefined
           ? undefined
-          : records.keep(ended, follow, tellProblems);
+          : records.keep(ended, catalog.onChange, tellProblems);
       await watchCatalog({ catalog, watch: config.watch, scanDepth, onMode, onError }, ended);
       await kept;
       for (const unsubscribe of unsubscribers) unsubscribe();
@@ -264,12 +264,15 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
     async close() {
       if (closing.signal.aborted) return;
       closing.abort();
+      const scanned = catalog.close();
       await records.close();
       searcher.close();
       meaning?.close();
       skillFiles.flush();
       ledger.flush();
       cache.close();
+      await scanned;
+      // Last: until here something may still read.
       ownData.release();
     },
   };

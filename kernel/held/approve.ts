@@ -3,8 +3,9 @@ import { openTrust } from '../../lib/trust/index.ts';
 import { describeError } from '../errors.ts';
 import { ownExtensionIds } from '../package-root.ts';
 import { heldOfRoot } from '../untrusted-root.ts';
+import { approveExtension } from './decide-held.ts';
 import { describeHeld } from './difference.ts';
-import { approveExtension, type HeldExtension, heldExtensions } from './held-extensions.ts';
+import { type HeldExtension, heldExtensions } from './held-extensions.ts';
 
 export interface ApprovalRound {
   readonly rootDir: string;
@@ -35,9 +36,11 @@ export async function approveHeldExtensions({
     asked.add(held.digest);
     try {
       if (!(await ask(await questionAbout(held, rootDir, trusted || approved)))) continue;
-      const by = `person:${userInfo().username}`;
-      if (!trusted && !approved) openTrust().decide({ action: 'allow', kind: 'root', path: rootDir, by });
-      approveExtension(rootDir, held.name, held.digest, by);
+      if (!trusted && !approved) {
+        const by = `person:${userInfo().username}`;
+        openTrust().decide({ action: 'allow', kind: 'root', path: rootDir, by });
+      }
+      approveExtension(rootDir, held.name, held.digest);
       approved = true;
     } catch (error) {
       notifyUser(`extensions/${held.name} goes on waiting: ${describeError(error)}`);

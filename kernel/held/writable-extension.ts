@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { extensionProtected } from '../errors.ts';
 import { pathTraversal, writeFailed } from '../files/errors.ts';
 import { isInside } from '../files/relative-path.ts';
+import { isTemporaryName } from '../files/write-contained.ts';
 import { builtExtensions, packageRoot } from '../package-root.ts';
 
 export function isExtensionName(name: string): boolean {
@@ -36,6 +37,7 @@ function whyProtected(extensions: string | undefined, name: string, below: reado
   if (!isExtensionName(name)) return `"${name}" is no id of an extension (lowercase letters, digits, _ and -)`;
   const refused = [name, ...below].find((segment) => /^(node_modules|\.git)$/i.test(segment));
   if (refused) return `nothing is written into ${refused}`;
+  if (isTemporaryName(below.at(-1) ?? '')) return 'files are called so while they are written';
   if (extensions === undefined) return undefined;
   const ours = realpathSync(packageRoot());
   const isCheckout = extensions === join(ours, 'extensions');
