@@ -12,16 +12,15 @@ export { createSecrets, mergeConfig, readOwnerConfig } from './boot/settings.ts'
 export { heldOfRoot, isOwnCheckout, rootNotApproved } from './boot/untrusted-root.ts';
 export type * from './contract.ts';
 export { CodedError, describeError, extensionNotHeld, isCodedError } from './errors.ts';
+export { approveExtension, revokeExtension } from './held/decide-held.ts';
 export { describeHeld } from './held/difference.ts';
 export {
-  approveExtension,
   type HeldExtension,
   heldExtension,
   heldExtensions,
   holdExtensionFile,
   listHeldFiles,
   readHeldFile,
-  revokeExtension,
 } from './held/held-extensions.ts';
 export { type CallHook, createHookCaller } from './hooks.ts';
 export { yamlPackage } from './lazy-packages.ts';

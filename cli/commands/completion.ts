@@ -15,7 +15,9 @@ export async function completion(
   // Not listed as a shell: the scripts ask for it.
   if (shell === 'ids') {
     const { registry } = await openRegistry(options, terminal);
-    for (const { id } of registry.snapshot().skills) terminal.out(`${id}\n`);
+    // Whoever named a folder chose the id: a shell is given none that means something to it.
+    const ids = registry.snapshot().skills.map(({ id }) => id);
+    for (const id of ids.filter((one) => /^[\p{L}\p{N}_][\p{L}\p{M}\p{N}_./-]*$/u.test(one))) terminal.out(`${id}\n`);
     await registry.close();
     return EXIT.done;
   }
@@ -60,10 +62,12 @@ const SCRIPTS: ReadonlyMap<string, (commands: readonly CommandWords[]) => string
   ['fish', fishScript],
 ]);
 
+/** `compgen -W` expands what it is given, commands included: it gets nothing that was read from a folder. */
 function bashScript(commands: readonly CommandWords[]): string {
   const cases = commands.map((one) => `    ${one.name}) flags="${flags(one)}"; takes=${one.takes} ;;`).join('\n');
   return `_skill_registry() {
-  local word="\${COMP_WORDS[COMP_CWORD]}" flags="" takes=files
+  local word="\${COMP_WORDS[COMP_CWORD]}" flags="" takes=files id
+  COMPREPLY=()
   if [ "$COMP_CWORD" -eq 1 ]; then
     COMPREPLY=($(compgen -W "${commands.map(({ name }) => name).join(' ')}" -- "$word"))
     return
@@ -72,11 +76,13 @@ function bashScript(commands: readonly CommandWords[]): string {
 ${cases}
   esac
   if [[ "$word" == -* ]]; then COMPREPLY=($(compgen -W "$flags" -- "$word"))
-  elif [ "$takes" = ids ]; then COMPREPLY=($(compgen -W "$(skill-registry completion ids 2>/dev/null)" -- "$word"))
-  else COMPREPLY=($(compgen -f -- "$word"))
+  elif [ "$takes" = ids ]; then
+    while IFS= read -r id; do
+      if [[ "$id" == "$word"* ]]; then COMPREPLY+=("$id"); fi
+    done < <(skill-registry completion ids 2>/dev/null)
   fi
 }
-complete -o filenames -F _skill_registry skill-registry
+complete -o filenames -o default -F _skill_registry skill-registry
 `;
 }
 

@@ -12,7 +12,7 @@ import {
 } from 'skill-registry/kernel';
 import { formatTable, printable } from '../../lib/text/index.ts';
 import { findRoot, isTrusted } from '../find-root.ts';
-import { actorOf, EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal, widthOf } from '../terminal.ts';
+import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal, widthOf } from '../terminal.ts';
 
 /**
  * `skill-registry extensions list`: nothing is started. With `--json`:
@@ -69,7 +69,7 @@ export async function approve(
     terminal.err(`extensions/${name} goes on waiting\n`);
     return EXIT.problem;
   }
-  approveExtension(root, name, digest, actorOf({}, terminal).by);
+  approveExtension(root, name, digest);
   if (options.json) printJson(terminal, { name, digest, files: held.files.map(({ path }) => path) });
   terminal.err(`extensions/${name} is approved; the next start or restart loads it\n`);
   if (!isTrusted(root, options, terminal))
@@ -79,7 +79,7 @@ export async function approve(
 
 /** `skill-registry extensions revoke <name>` */
 export async function revoke(name: string, options: GlobalOptions, terminal: Terminal): Promise<ExitStatus> {
-  const folder = revokeExtension(findRoot(options, terminal), name, actorOf({}, terminal).by);
+  const folder = revokeExtension(findRoot(options, terminal), name);
   if (options.json) printJson(terminal, { name, folder: folder ?? null });
   const what = folder === undefined ? 'What waited was thrown away' : `The extension was moved to ${printable(folder)}`;
   terminal.err(`${what}\n`);

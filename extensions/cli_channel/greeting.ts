@@ -26,7 +26,7 @@ export async function greeting({ kernel, registry, rootDir, modelReady, width }:
   const extensions = kernel.extensions();
   const running = extensions.filter((extension) => extension.state === 'RUNNING').length;
   return [
-    `skill-registry: ${skills.length} skill(s), ${running} of ${extensions.length} extension(s) running, root ${rootDir}`,
+    `skill-registry: ${skills.length} skill(s), ${running} of ${extensions.length} extension(s) running, root ${onOneLine(rootDir)}`,
     skills.length > 0 ? `\n${catalog}\n\nL1: tokens of the line every agent sees. L2: tokens of the instructions.` : '',
     `\n${sourceLines(registry)}`,
     `\n${problemLines([...kernel.problems(), ...registry.problems()])}`,
@@ -51,14 +51,19 @@ function sourceLines(registry: SkillRegistry): string {
   const how = WATCHING[registry.watching()](registry.config.watch.interval_seconds);
   const lines = registry
     .snapshot()
-    .sources.map(({ id, location, skills }) => `  ${id}: ${skills} skill(s) in ${printable(location)}`);
+    .sources.map(({ id, location, skills }) => `  ${id}: ${skills} skill(s) in ${onOneLine(location)}`);
   return [`Sources (${how}):`, ...lines].join('\n');
+}
+
+/** A name may have line ends in it. */
+function onOneLine(path: string): string {
+  return printable(path).replace(/\n/g, '\\n');
 }
 
 function problemLines(problems: readonly Problem[]): string {
   if (problems.length === 0) return 'Problems: none';
   const lines = problems.map(({ severity, code, file, line, message }) => {
-    return `  ${severity} ${code} ${printable(file)}${line ? `:${line}` : ''}\n    ${printable(message)}`;
+    return `  ${severity} ${code} ${onOneLine(file)}${line ? `:${line}` : ''}\n    ${printable(message)}`;
   });
   return [`Problems (${problems.length}):`, ...lines].join('\n');
 }

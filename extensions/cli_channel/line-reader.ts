@@ -66,7 +66,7 @@ export class LineReader {
   }
 
   /**
-   * Asks for one line that is typed after the question; lines that were typed before stay lines.
+   * Asks for one line that is typed after the question; what was typed before stays where it was.
    *
    * @returns undefined without a terminal, at the end of the input, on Ctrl-C, or when `signal` aborts.
    */
@@ -149,8 +149,20 @@ function readTerminal(
   return {
     pause: () => readline.pause(),
     resume: () => readline.resume(),
-    prompt: () => readline.prompt(),
-    ask: (question, signal, onAnswer) => readline.question(question, { signal }, onAnswer),
+    prompt: () => readline.prompt(true),
+    ask(question, signal, onAnswer) {
+      // What was being typed when the question came is no answer to it, and comes back with the next prompt.
+      const { line, cursor } = readline;
+      const putBack = (): void => void Object.assign(readline, { line, cursor });
+      Object.assign(readline, { line: '', cursor: 0 });
+      readline.question(question, { signal }, (answer) => {
+        signal.removeEventListener('abort', putBack);
+        putBack();
+        onAnswer(answer);
+      });
+      // After readline's own, which empties the line.
+      signal.addEventListener('abort', putBack, { once: true });
+    },
   };
 }
 

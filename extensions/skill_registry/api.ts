@@ -150,6 +150,10 @@ export interface SkillRegistry extends Reading, Overlap {
    */
   onChange(listener: (ids: readonly string[], snapshot: Snapshot) => void): () => void;
   readonly config: SkillRegistryConfig;
+  /**
+   * Ends `watch`. From then on no file is read: the snapshot stays, with `visible`, `problems` and `list` without a query, and
+   * what else is asked for throws REGISTRY_CLOSED. Does nothing a second time.
+   */
   close(): Promise<void>;
 }
 

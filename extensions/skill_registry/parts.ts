@@ -13,7 +13,7 @@ import { createOverlap, type Overlap } from './search/overlap/overlap.ts';
 import { Searcher } from './search/searcher.ts';
 import { createGrants, createVisibility, type Grants } from './show/scope.ts';
 import { createTokenCounts, type SkillTokenCounts, TOKEN_COUNTS } from './show/token-counts.ts';
-import { skillNotFound } from './skill/errors.ts';
+import { registryClosed, skillNotFound } from './skill/errors.ts';
 import type { Skill } from './skill/skill.ts';
 import { hostSurroundings } from './sources/host-surroundings.ts';
 import { makeSources } from './sources/make-sources.ts';
@@ -107,17 +107,27 @@ export async function openParts(options: SkillRegistryOptions, onProblem: () => 
   });
   const bytes = bytesOf(catalog, config);
   const grants = createGrants();
+  const closing = new AbortController();
   const visible = createVisibility(() => catalog.snapshot(), grants);
   const tokens = createTokenCounts(config.limits.skill_tokens, bytes.readSkill, cache);
-  const search = await openSearch({ cacheFile, config, configFile, hooks, onProblem, ...bytes, catalog, visible });
-  const closing = new AbortController();
+  const search = await openSearch({
+    cacheFile,
+    config,
+    configFile,
+    hooks,
+    onProblem,
+    ...bytes,
+    catalog,
+    closing,
+    visible,
+  });
   const changes = createChanges(
     {
       ...{ root, caches: cacheFilesOf(root), limits: config.limits, writes: config.writes },
       snapshot: () => catalog.snapshot(),
       sources: () => catalog.sources(),
       granted: (turn) => grants.of(turn),
-      refresh: async () => (closing.signal.aborted ? undefined : catalog.refresh().catch(() => undefined)),
+      refresh: () => catalog.refresh().catch(() => undefined),
       retrievalEffect: search.overlap.retrievalEffect,
     },
     { dataDir, onStep: hooks.onWriteStep, mayRecover: trusted },
@@ -138,12 +148,15 @@ export async function openParts(options: SkillRegistryOptions, onProblem: () => 
     ],
     async close() {
       closing.abort();
+      const scanned = catalog.close();
       await changes.close();
       search.searcher.close();
       search.meaning?.close();
       skillFiles.flush();
       tokens.flush();
       cache.close();
+      await scanned;
+      // Last: until here something may still read.
       ownData.release();
     },
   };
@@ -168,14 +181,14 @@ function bytesOf(catalog: Catalog, config: SkillRegistryConfig): Bytes {
   };
 }
 
-interface SearchSurroundings extends Bytes, Pick<Parts, 'catalog' | 'config' | 'hooks' | 'visible'> {
+interface SearchSurroundings extends Bytes, Pick<Parts, 'catalog' | 'closing' | 'config' | 'hooks' | 'visible'> {
   readonly cacheFile: string | undefined;
   readonly configFile: string;
   readonly onProblem: () => void;
 }
 
 async function openSearch(given: SearchSurroundings): Promise<Pick<Parts, 'searcher' | 'meaning' | 'overlap'>> {
-  const { cacheFile, catalog, config, configFile, hooks, onProblem, readFile, readSkill, visible } = given;
+  const { cacheFile, catalog, closing, config, configFile, hooks, onProblem, readFile, readSkill, visible } = given;
   const database = () => openCacheDatabase(cacheFile ?? ':memory:', CACHE_PARTS);
   const searcher = new Searcher({ database, readSkill });
   const meaning =
@@ -185,6 +198,10 @@ async function openSearch(given: SearchSurroundings): Promise<Pick<Parts, 'searc
           ...{ config: config.embeddings, configFile, database, readSkill, onProblems: onProblem },
           ...{ getSecret: hooks.getSecret, onProgress: hooks.onProgress },
         });
-  const overlap = createOverlap({ snapshot: () => catalog.snapshot(), visible, searcher, readFile });
+  const visibleNow = (turn: TurnContext): readonly Skill[] => {
+    if (closing.signal.aborted) throw registryClosed();
+    return visible(turn);
+  };
+  const overlap = createOverlap({ snapshot: () => catalog.snapshot(), visible: visibleNow, searcher, readFile });
   return { searcher, meaning, overlap };
 }

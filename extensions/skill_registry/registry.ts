@@ -4,7 +4,7 @@ import { countTokens } from '../../lib/text/index.ts';
 import type { SkillRegistry } from './api.ts';
 import { createAddSource } from './catalog/add-source.ts';
 import { frozen } from './catalog/read-only.ts';
-import { type Snapshot, skillNamed } from './catalog/snapshot.ts';
+import { skillNamed } from './catalog/snapshot.ts';
 import { writePolicyOf } from './history/write-policy.ts';
 import { openParts, type Parts, type SkillRegistryOptions } from './parts.ts';
 import { createProblemTeller, type ProblemTeller } from './problem-teller.ts';
@@ -62,19 +62,19 @@ function catalogOf(parts: Parts): Part<'addSource' | 'config' | 'onChange' | 're
     config: frozen(config),
     addSource: createAddSource({ catalog, taken, makeAll, closed: closing.signal }),
     onChange: (listener) => catalog.onChange(listener),
-    refresh: () => refreshOpen(parts),
+    refresh: () => catalog.refresh(),
     snapshot: () => catalog.snapshot(),
     visible: (turn = {}, audience = 'model') =>
       audience === 'person' ? skillsInScope(catalog.snapshot(), turn) : visible(turn),
   };
 }
 
-async function refreshOpen({ catalog, closing }: Parts): Promise<Snapshot> {
+/** @throws REGISTRY_CLOSED. */
+function assertOpen({ closing }: Pick<Parts, 'closing'>): void {
   if (closing.signal.aborted) throw registryClosed();
-  return catalog.refresh();
 }
 
-function readingOf({ catalog, reading, root }: Parts): Part<'apply' | 'read' | 'resolveRolePrompt'> {
+function readingOf({ catalog, closing, reading, root }: Parts): Part<'apply' | 'read' | 'resolveRolePrompt'> {
   const roles = onFirstUse(async () =>
     (await import('./read/roles.ts')).createRoleResolver({ read, snapshot: () => catalog.snapshot() }),
   );
@@ -88,8 +88,10 @@ function readingOf({ catalog, reading, root }: Parts): Part<'apply' | 'read' | '
       const { applyMessage } = await import('./skill/apply-message.ts');
       return applyMessage(skill_id, content, args, { names: skill?.arguments ?? [], dir: dir ?? skill?.dir ?? null });
     },
-    resolveRolePrompt: async (role, { templates = 'templates/roles', variables = {} } = {}) =>
-      (await roles()).resolve(role, futureRealPath(resolve(root, templates)), variables),
+    async resolveRolePrompt(role, { templates = 'templates/roles', variables = {} } = {}) {
+      assertOpen({ closing });
+      return (await roles()).resolve(role, futureRealPath(resolve(root, templates)), variables);
+    },
   };
 }
 
@@ -97,16 +99,17 @@ function searchOf(parts: Parts): Part<'embedSkills' | 'list' | 'searchReady'> {
   const { catalog, closing, meaning, readSkill, searcher, visible } = parts;
   return {
     list(query = {}, turn = {}) {
-      if (query.query?.trim() && closing.signal.aborted) throw registryClosed();
+      if (query.query?.trim()) assertOpen(parts);
       const skillsFor: Parameters<typeof listSkills>[0]['skillsFor'] = (audience, of) =>
         audience === 'person' ? catalog.snapshot().skills : visible(of);
       return listSkills({ searcher, meaning, skillsFor, readSkill }, query, turn);
     },
     async searchReady(query = '') {
+      assertOpen(parts);
       await Promise.all([searcher.prepare(visible({})), meaning?.ready(query)]);
     },
     async embedSkills({ signal = closing.signal, attempts = 3 } = {}) {
-      if (closing.signal.aborted) throw registryClosed();
+      assertOpen(parts);
       const { skills } = catalog.snapshot();
       await meaning?.embed(skills, signal, attempts);
       return { embedded: meaning?.embedded(skills) ?? 0, total: skills.length };
@@ -123,6 +126,7 @@ function textsOf(parts: Parts): Part<'context' | 'contextCost' | 'tokenCounts'> 
     }),
   );
   const context: SkillRegistry['context'] = async (prompt, turn = {}) => {
+    assertOpen(parts);
     // As it is when asked, whatever changes until the parts for it are loaded.
     const skills = visible(turn);
     return (await turnText())(skills, prompt, turn);
@@ -135,8 +139,10 @@ function textsOf(parts: Parts): Part<'context' | 'contextCost' | 'tokenCounts'> 
       const enforcement = text?.includes(ENFORCEMENT) ? await countTokens(ENFORCEMENT) : 0;
       return { tokens: text === null ? 0 : await countTokens(text), enforcement };
     },
-    tokenCounts: ({ bodies = true, atMost = Number.POSITIVE_INFINITY } = {}) =>
-      tokens.count(catalog.snapshot(), { bodies, atMost }),
+    async tokenCounts({ bodies = true, atMost = Number.POSITIVE_INFINITY } = {}) {
+      assertOpen(parts);
+      return tokens.count(catalog.snapshot(), { bodies, atMost });
+    },
   };
 }
 
@@ -155,7 +161,7 @@ function changesOf(parts: Parts): Part<'history' | 'management' | 'proposals' | 
         snapshot: () => catalog.snapshot(),
         granted: (of) => grants.of(of),
         sources: () => catalog.sources(),
-        refresh: () => refreshOpen(parts),
+        refresh: () => catalog.refresh(),
       }),
     writePolicy: (path) => writePolicyOf(path, catalog.snapshot(), catalog.sources(), config.writes),
   };

@@ -88,6 +88,9 @@ export function workspaceTools({ root, maxBytes, registry, restart, held }: Work
         const { base, below } = locate(root, path);
         const segments = relativeSegments(below);
         assertWritable(base, segments);
+        // In a list or a difference it would look like lines of somebody else.
+        if (/\p{Cc}/u.test(path))
+          return toolError('INVALID_ARGUMENT', `${JSON.stringify(path.slice(0, 200))} has a control character in it.`);
         const target = join(base, ...segments);
         // What a person has put there since the last look is theirs: an update, not a new file.
         await registry.refresh();

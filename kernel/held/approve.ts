@@ -1,10 +1,11 @@
 import { userInfo } from 'node:os';
+import { describeError } from '../../lib/errors/index.ts';
 import { openTrust } from '../../lib/trust/index.ts';
 import { ownExtensionIds } from '../boot/extension-folders.ts';
 import { heldOfRoot } from '../boot/untrusted-root.ts';
-import { describeError } from '../errors.ts';
+import { approveExtension } from './decide-held.ts';
 import { describeHeld } from './difference.ts';
-import { approveExtension, type HeldExtension, heldExtensions } from './held-extensions.ts';
+import { type HeldExtension, heldExtensions } from './held-extensions.ts';
 
 export interface ApprovalRound {
   readonly rootDir: string;
@@ -35,9 +36,11 @@ export async function approveHeldExtensions({
     asked.add(held.digest);
     try {
       if (!(await ask(await questionAbout(held, rootDir, trusted || approved)))) continue;
-      const by = `person:${userInfo().username}`;
-      if (!trusted && !approved) openTrust().decide({ action: 'allow', kind: 'root', path: rootDir, by });
-      approveExtension(rootDir, held.name, held.digest, by);
+      if (!trusted && !approved) {
+        const by = `person:${userInfo().username}`;
+        openTrust().decide({ action: 'allow', kind: 'root', path: rootDir, by });
+      }
+      approveExtension(rootDir, held.name, held.digest);
       approved = true;
     } catch (error) {
       notifyUser(`extensions/${held.name} goes on waiting: ${describeError(error)}`);

@@ -18,7 +18,9 @@ export async function describeHeld(held: HeldExtension, ownIds: readonly string[
   return [
     `extensions/${held.name}: ${held.files.length} file(s) written by ${held.by.join(', ')}`,
     ...(id !== undefined && ownIds.includes(id) ? [`It replaces "${id}", which comes with the package.`] : []),
-    ...held.files.filter((file) => file.changedSince).map(({ path }) => `${path} was changed by somebody else since.`),
+    ...held.files
+      .filter((file) => file.changedSince)
+      .map(({ path }) => `${quoted(path)} was changed by somebody else since.`),
     `digest ${held.digest}`,
     ...held.files.map((file) => differenceOf(file, createTwoFilesPatch)),
   ]
@@ -33,11 +35,23 @@ const MAX_EDITS = 5_000;
 
 function differenceOf({ path, before, after }: HeldFile, makePatch: typeof createTwoFilesPatch): string {
   const [old, next] = [textOf(before ?? Buffer.alloc(0)), textOf(after)];
-  const names = [before === null ? '/dev/null' : `a/${path}`, `b/${path}`] as const;
-  if (old === undefined || next === undefined) return `${names[1]}: ${after.length} bytes, no text`;
-  const patch = makePatch(...names, old, next, '', '', { context: 3, maxEditLength: MAX_EDITS });
-  const whole = [`--- ${names[0]}`, `+++ ${names[1]}`, ...linesOf('-', old), ...linesOf('+', next)].join('\n');
-  return (patch ?? whole).replace(/^=+\n/, '').trimEnd();
+  const from = old === undefined ? `: ${before?.length} bytes that are no UTF-8 text, not shown` : '';
+  const to = next === undefined ? `: ${after.length} bytes that are no UTF-8 text, in hexadecimal` : '';
+  const names = [`--- ${before === null ? '/dev/null' : `a/${quoted(path)}`}${from}`, `+++ b/${quoted(path)}${to}`];
+  const lines = old === undefined || next === undefined ? undefined : hunksOf(old, next, makePatch);
+  const hex = after.toString('hex').replace(/.{64}(?=.)/g, '$&\n');
+  return [...names, ...(lines ?? [...linesOf('-', old ?? ''), ...linesOf('+', next ?? hex)])].join('\n').trimEnd();
+}
+
+/** Undefined for texts that differ in too many lines. */
+function hunksOf(old: string, next: string, makePatch: typeof createTwoFilesPatch): readonly string[] | undefined {
+  const patch = makePatch('', '', old, next, '', '', { context: 3, maxEditLength: MAX_EDITS });
+  return patch?.match(/@@[\s\S]*/) ?? (patch === undefined ? undefined : []);
+}
+
+/** On one line: a name may have line ends in it. */
+function quoted(path: string): string {
+  return JSON.stringify(path).slice(1, -1);
 }
 
 /** Also what `printable` leaves alone because texts need it, such as joiners: code can hide something in it. */

@@ -1,21 +1,19 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, realpathSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { isCodedError } from '../../lib/errors/index.ts';
 import {
   type FolderEntry,
   fileSegments,
+  isTemporaryName,
   listContained,
-  moveFolder,
   readContained,
   relativeSegments,
   removeContained,
-  settleMove,
-  undoMove,
   writeContained,
   writeFailed,
 } from '../../lib/files/index.ts';
-import { openTrust } from '../../lib/trust/index.ts';
-import { extensionChanged, extensionNotHeld, extensionProtected, isCodedError } from '../errors.ts';
+import { extensionProtected } from '../errors.ts';
 import { assertAgentMayWrite, extensionsFolder, isExtensionName } from './writable-extension.ts';
 
 /** One file of an extension that an agent wrote and that waits. */
@@ -141,99 +139,24 @@ export function heldExtension(rootDir: string, name: string): HeldExtension | un
   return { name, by, digest: digestOfChange(files), files };
 }
 
-/**
- * Puts what waits into `extensions/` and records the decision.
- *
- * @param digest - Of the difference that the person has seen.
- * @param by - Who decides.
- * @throws EXTENSION_NOT_HELD; EXTENSION_CHANGED when it is not that difference any more; EXTENSION_PROTECTED,
- *   TRUST_UNUSABLE, WRITE_FAILED.
- */
-export function approveExtension(rootDir: string, name: string, digest: string, by: string): void {
-  const held = heldExtension(rootDir, name);
-  if (!held) throw extensionNotHeld(name, heldExtensions(rootDir));
-  assertAgentMayWrite(rootDir, name);
-  if (digest !== held.digest) throw extensionChanged(name, 'this is not the difference that was shown');
-  const edited = held.files.find((file) => file.changedSince);
-  if (edited)
-    throw extensionChanged(name, `extensions/${name}/${edited.path} was changed after the agent wrote its text`);
-  const base = folderFor(join(rootDir, 'extensions'));
-  mkdirSync(join(base, name), { recursive: true });
-  openTrust().decide({ action: 'allow', kind: 'extension', path: join(base, name), digest, by });
-  for (const { path, after } of held.files) writeContained(base, `${name}/${path}`, after);
-  for (const { path, after } of held.files) {
-    const waiting = readIfThere(heldFolder(rootDir), `${name}/files/${path}`, true);
-    if (waiting?.equals(after)) drop(rootDir, name, path);
-    // The agent wrote on meanwhile: that goes on from what was approved.
-    else if (waiting) writeNote(folderFor(join(rootDir, 'data', HELD)), name, path, { base: digestOf(after), by });
-  }
-}
-
-/**
- * Throws away what waits. Where nothing waits, takes the extension out of `extensions/`.
- * @returns where the extension lies now; undefined when what waited was thrown away.
- * @throws EXTENSION_NOT_HELD when there is neither; EXTENSION_PROTECTED, TRUST_UNUSABLE, WRITE_FAILED.
- */
-export function revokeExtension(rootDir: string, name: string, by: string): string | undefined {
-  const held = heldExtension(rootDir, name);
-  if (held) {
-    for (const { path } of held.files) drop(rootDir, name, path);
-    return undefined;
-  }
-  const base = extensionsFolder(rootDir);
-  if (base === undefined || !isExtensionName(name) || !existsSync(join(base, name)))
-    throw extensionNotHeld(name, heldExtensions(rootDir));
-  assertAgentMayWrite(rootDir, name);
-  openTrust().decide({ action: 'revoke', kind: 'extension', path: join(base, name), by });
-  const path = `.revoked/${name}-${new Date().toISOString().replace(/[:.]/g, '-')}`;
-  const move = {
-    from: { base, path: name },
-    to: { base: folderFor(join(rootDir, 'data', HELD)), path, own: true },
-    temporary: `.revoking-${name}`,
-  };
-  try {
-    moveFolder(move);
-  } catch (error) {
-    undoMove(move);
-    throw error;
-  }
-  settleMove(move);
-  return join(rootDir, 'data', HELD, path);
-}
-
-// --- internal ---
-
-/** Largest file that can wait. */
-const MAX_BYTES = 16_777_216;
 /** Below `data/`; not a name that the data folder of an extension can have. */
-const HELD = '.held';
-
-/** Real path of what waits; undefined when nothing ever did. */
-function heldFolder(rootDir: string): string | undefined {
-  const folder = join(rootDir, 'data', HELD);
-  return existsSync(folder) ? realpathSync(folder) : undefined;
-}
-
-function namesOf(base: string): readonly string[] {
-  return readdirSync(base).filter(isExtensionName).sort();
-}
-
-function drop(rootDir: string, name: string, path: string): void {
-  const base = heldFolder(rootDir);
-  if (base === undefined) return;
-  removeContained(base, `${name}/files/${path}`, { own: true });
-  if (readIfThere(base, `${name}/notes/${path}`, true)) removeContained(base, `${name}/notes/${path}`, { own: true });
-}
+export const HELD = '.held';
 
 /** What is known of a held file beside its bytes. */
-interface Note {
+export interface Note {
   /** sha256 of the file in `extensions/` when an agent first wrote; null: there was none. */
   readonly base: string | null;
   readonly by: string;
 }
 
+/** Real path of what waits; undefined when nothing ever did. */
+export function heldFolder(rootDir: string): string | undefined {
+  const folder = join(rootDir, 'data', HELD);
+  return existsSync(folder) ? realpathSync(folder) : undefined;
+}
+
 /** The real path of a folder, which is made. */
-function folderFor(path: string): string {
+export function folderFor(path: string): string {
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
     return realpathSync(path);
@@ -243,8 +166,16 @@ function folderFor(path: string): string {
   }
 }
 
+/** Forgets what waits of one file. */
+export function drop(rootDir: string, name: string, path: string): void {
+  const base = heldFolder(rootDir);
+  if (base === undefined) return;
+  removeContained(base, `${name}/files/${path}`, { own: true });
+  if (readIfThere(base, `${name}/notes/${path}`, true)) removeContained(base, `${name}/notes/${path}`, { own: true });
+}
+
 /** @param own - It is what waits, in `data/`, which is out of reach for everybody else. */
-function readIfThere(
+export function readIfThere(
   base: string | undefined,
   path: string,
   own: boolean,
@@ -257,6 +188,32 @@ function readIfThere(
     if (isCodedError(error, 'RESOURCE_NOT_FOUND')) return null;
     throw error;
   }
+}
+
+export function readNote(base: string, name: string, path: string): Note | undefined {
+  try {
+    return JSON.parse(readContained(base, `${name}/notes/${path}`, 10_000, { own: true }).toString('utf8')) as Note;
+  } catch {
+    // Then what is there counts as changed, and nobody's work is overwritten.
+    return undefined;
+  }
+}
+
+export function writeNote(base: string, name: string, path: string, note: Note): void {
+  writeContained(base, `${name}/notes/${path}`, JSON.stringify(note), { own: true });
+}
+
+export function digestOf(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+// --- internal ---
+
+/** Largest file that can wait. */
+const MAX_BYTES = 16_777_216;
+
+function namesOf(base: string): readonly string[] {
+  return readdirSync(base).filter(isExtensionName).sort();
 }
 
 function listIfThere(base: string | undefined, path: string): readonly FolderEntry[] | undefined {
@@ -273,25 +230,8 @@ function listIfThere(base: string | undefined, path: string): readonly FolderEnt
 function filesBelow(base: string, folder: string): readonly string[] {
   return (listIfThere(base, folder) ?? []).flatMap(({ name, kind }) => {
     if (kind === 'directory') return filesBelow(base, `${folder}/${name}`).map((path) => `${name}/${path}`);
-    return kind === 'file' && !name.endsWith('.tmp') ? [name] : [];
+    return kind === 'file' && !isTemporaryName(name) ? [name] : [];
   });
-}
-
-function readNote(base: string, name: string, path: string): Note | undefined {
-  try {
-    return JSON.parse(readContained(base, `${name}/notes/${path}`, 10_000, { own: true }).toString('utf8')) as Note;
-  } catch {
-    // Then what is there counts as changed, and nobody's work is overwritten.
-    return undefined;
-  }
-}
-
-function writeNote(base: string, name: string, path: string, note: Note): void {
-  writeContained(base, `${name}/notes/${path}`, JSON.stringify(note), { own: true });
-}
-
-function digestOf(bytes: Buffer): string {
-  return createHash('sha256').update(bytes).digest('hex');
 }
 
 function digestOfChange(files: readonly HeldFile[]): string {

@@ -1,6 +1,6 @@
 import { existsSync, lstatSync, realpathSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
-import { isInside, pathTraversal, writeFailed } from '../../lib/files/index.ts';
+import { isInside, isTemporaryName, pathTraversal, writeFailed } from '../../lib/files/index.ts';
 import { builtExtensions, packageRoot } from '../boot/extension-folders.ts';
 import { extensionProtected } from '../errors.ts';
 
@@ -35,6 +35,7 @@ function whyProtected(extensions: string | undefined, name: string, below: reado
   if (!isExtensionName(name)) return `"${name}" is no id of an extension (lowercase letters, digits, _ and -)`;
   const refused = [name, ...below].find((segment) => /^(node_modules|\.git)$/i.test(segment));
   if (refused) return `nothing is written into ${refused}`;
+  if (isTemporaryName(below.at(-1) ?? '')) return 'files are called so while they are written';
   if (extensions === undefined) return undefined;
   const ours = realpathSync(packageRoot());
   const isCheckout = extensions === join(ours, 'extensions');

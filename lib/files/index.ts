@@ -19,4 +19,4 @@ export { futureRealPath, realPathOf } from './real-path.ts';
 export { fileSegments, isInside, relativeSegments } from './relative-path.ts';
 export { removeContained, removeEmptyFolders } from './remove-contained.ts';
 export { renameContained } from './rename-contained.ts';
-export { writeContained } from './write-contained.ts';
+export { isTemporaryName, writeContained } from './write-contained.ts';

@@ -3,9 +3,9 @@ import type { CodedError } from '../errors/index.ts';
 import { invalidPath, resourceNotFound } from './errors.ts';
 
 /**
- * Whether somebody's secrets or a tool's own files are called so: `.env` and `.env.*` (not `.env.example`, `.env.sample`,
- * `.env.template`), `.git`, `.ssh`, and private keys (`id_ed25519`, `*.pem`, `*.key` ...). In any letter case, and in the
- * spellings that some file system takes for the same.
+ * Whether somebody's secrets or a tool's own files are called so: `.env`, `.env.*`, `.env-*` and `.envrc` (not `.env.example`,
+ * `.env.sample`, `.env.template`), `.git`, `.ssh`, private keys (`id_ed25519`, `*.pem`, `*.key` ...) and copies of them
+ * (`id_rsa.bak`, `tls.key (1)`). In any letter case, and in the spellings that some file system takes for the same.
  *
  * @param name - One segment of a path.
  * @param kind - A folder is not called a key.
@@ -14,8 +14,7 @@ export function isPrivateName(name: string, kind: 'file' | 'folder' = 'file'): b
   // Most are plain words, and tens of thousands are asked about.
   if (kind === 'folder' && /^[a-fh-zA-FH-Z0-9]/.test(name)) return false;
   const plain = plainName(name);
-  if (FOLDERS.has(plain) || (/^\.env(\.|$)/.test(plain) && !/^\.env\.(example|sample|template)$/.test(plain)))
-    return true;
+  if (FOLDERS.has(plain) || (ENV.test(plain) && !EXAMPLE.test(plain))) return true;
   return kind === 'file' && KEY.test(plain);
 }
 
@@ -102,8 +101,11 @@ shared[KEPT] ??= new Set();
 const all: Set<Reserved> = shared[KEPT];
 
 const FOLDERS: ReadonlySet<string> = new Set(['.git', 'git~1', '.ssh']);
-/** Of OpenSSH by name, of others by ending. */
-const KEY = /^(.*[_-])?(rsa|dsa|ecdsa|ed25519)(_sk)?$|\.(pem|key|p8|p12|pfx|ppk|jks|keystore)$/;
+const ENV = /^\.env(rc)?([\s._(\d-]|$)/;
+const EXAMPLE = /^\.env(rc)?[._-](example|sample|template)$/;
+/** Of OpenSSH by name, of others by ending, and what copies of them are called. */
+const KEY =
+  /(^(.*[_-])?(rsa|dsa|ecdsa|ed25519)(_sk)?|^id_(rsa|dsa|ecdsa|ed25519)[\s_-][^.]*|\.(pem|key|p8|p12|pfx|ppk|jks|keystore))([\s._-]*(bak|backup|old|orig|copy|save|swp|tmp|\([^()]*\)|\d))*$/;
 
 function privateSegment(segments: readonly string[]): string | undefined {
   return segments.find((segment, index) => isPrivateName(segment, index < segments.length - 1 ? 'folder' : 'file'));

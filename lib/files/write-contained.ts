@@ -72,6 +72,11 @@ export function writeContained(
   }
 }
 
+/** Whether a file is called so only until it is complete; a crash may have left it. */
+export function isTemporaryName(name: string): boolean {
+  return /^\.[0-9a-f]{18}\.tmp$/.test(name);
+}
+
 /** Not every system can sync a folder; there the rename is on disk a moment later. */
 export function syncFolder(descriptor: number): void {
   try {

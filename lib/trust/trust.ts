@@ -19,12 +19,10 @@ import { userStateDirectory } from './user-directories.ts';
 /** What a person decided about one subject on this machine. */
 export interface Decision {
   readonly action: 'allow' | 'revoke';
-  /** `root`: code, addresses and settings of a root folder. `extension`: bytes of an extension that an agent wrote. */
-  readonly kind: 'root' | 'extension';
+  /** Code, addresses and settings of a root folder. */
+  readonly kind: 'root';
   /** Real path of the folder. */
   readonly path: string;
-  /** Of the bytes that were decided about; absent: whatever the folder holds. */
-  readonly digest?: string;
   /** ISO 8601, UTC. */
   readonly at: string;
   /** Who decided. */
@@ -142,7 +140,7 @@ function parse(line: string): Decision | undefined {
     const one = JSON.parse(line) as Partial<Decision> | null;
     const isSound =
       (one?.action === 'allow' || one?.action === 'revoke') &&
-      (one.kind === 'root' || one.kind === 'extension') &&
+      one.kind === 'root' &&
       [one.path, one.at, one.by].every((value) => typeof value === 'string');
     return isSound ? (one as Decision) : undefined;
   } catch {
@@ -174,6 +172,6 @@ function endsWithNewline(descriptor: number, size: number): boolean {
 }
 
 function trustUnusable(file: string, reason: string, cause: unknown): CodedError {
-  const message = `The decision cannot be recorded in ${file}: ${reason}. Mend that, or use --trust, which records nothing.`;
+  const message = `The decision cannot be recorded in ${file}: ${reason}. Mend that, or give --trust to each command that is to run what lies there; it records nothing.`;
   return new CodedError('TRUST_UNUSABLE', message, { file }, cause);
 }

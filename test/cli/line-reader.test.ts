@@ -98,3 +98,31 @@ it('waits for one line after the other without a warning of Node', async () => {
   expect(await running.exited).toBe(0);
   expect(running.stderr()).toBe('');
 });
+
+it.each(['answered', 'given up'])(
+  'does not take for an answer what was being typed, and gives it back: %s',
+  async (how) => {
+    const [input, output] = [new PassThrough(), new PassThrough()].map((one) => Object.assign(one, { isTTY: true }));
+    const reader = new LineReader(input as unknown as NodeJS.ReadStream, output as unknown as NodeJS.WriteStream);
+    let said = '';
+    output?.on('data', (chunk) => {
+      said += chunk;
+    });
+    input?.write('yes plea');
+    await waitFor('the letters', () => said.includes('plea'));
+    const asking = reader.ask('Run it? [y/N] ', forever);
+    if (how === 'answered') {
+      input?.write('\n');
+      expect(await asking).toBe('');
+    } else {
+      input?.write('n');
+      await waitFor('the letter', () => said.endsWith('n'));
+      reader.interrupt();
+      expect(await asking).toBeUndefined();
+    }
+    reader.prompt();
+    await waitFor('the letters', () => said.lastIndexOf('> yes plea') > said.lastIndexOf('Run it?'));
+    input?.write('se\n');
+    expect(await reader.next(forever)).toBe('yes please');
+  },
+);

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { runCommand } from '../helpers/run-command.ts';
@@ -77,4 +77,18 @@ it('writes completion scripts that know every command and option, and asks for i
   const root = tempFolder({ 'skills/tea/SKILL.md': skillMd({ name: 'tea', description: 'Tea.' }) });
   expect((await runCommand(['completion', 'ids', '--root', root])).stdout).toMatch(/^tea\n/);
   expect(await runCommand(['completion', 'csh'])).toMatchObject({ status: 2, stdout: '' });
+});
+
+it('runs nothing that a folder is called when tab is pressed', async () => {
+  const skill = skillMd({ name: 'tea', description: 'Tea.' });
+  const names = ['tea', `$(touch\${IFS}PWNED)`, '`touch PWNED`', 'a b', '-x', '*'];
+  const cwd = tempFolder(Object.fromEntries(names.map((name) => [`skills/${name}/SKILL.md`, skill])));
+  expect((await runCommand(['completion', 'ids'], { cwd })).stdout).toMatch(/^tea\n([a-z][a-z-]+\n)*$/);
+  // Also when the ids were not chosen with care.
+  const script = `${(await runCommand(['completion', 'bash'])).stdout}
+skill-registry() { printf '%s\\n' "$@" "\${ids[@]}"; }
+ids=("$@"); COMP_WORDS=(skill-registry show ''); COMP_CWORD=2; _skill_registry; printf '%s\\n' "\${COMPREPLY[@]}"`;
+  const { stdout } = spawnSync('bash', ['-c', script, 'x', ...names], { cwd, encoding: 'utf8' });
+  expect(stdout.trimEnd().split('\n')).toEqual(['completion', 'ids', ...names]);
+  expect(readdirSync(cwd)).toEqual(['skills']);
 });

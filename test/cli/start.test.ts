@@ -22,6 +22,19 @@ it('prints the catalog, the sources and every problem, reads lines to the end an
   expect(stdout).toContain('No model is set');
 });
 
+it('writes no control character of a path', async () => {
+  const parent = tempFolder({
+    'a\x1b[2J\nProblems: none\x9b/skills/cup/SKILL.md': skillMd({ name: 'mug', description: 'Cups.' }),
+  });
+  const root = join(parent, 'a\x1b[2J\nProblems: none\x9b');
+  const { stdout, stderr } = await runCommand(['start', '--root', root], { input: '' });
+  const shown = join(parent, 'a\\x1b[2J\\nProblems: none\\x9b');
+  expect(stdout).toContain(`root ${shown}\n`);
+  expect(stdout).toContain(`warning NAME_MISMATCH ${join(shown, 'skills/cup/SKILL.md')}:2`);
+  expect(stdout).not.toMatch(/^Problems: none/m);
+  expect(stdout + stderr).not.toMatch(/[^\P{Cc}\n\t]/u);
+});
+
 const onTerminal = existsSync('/usr/bin/script') ? it : it.skip;
 
 onTerminal('completes ids with the tab key and sees an edit while it runs (needs script(1))', async () => {

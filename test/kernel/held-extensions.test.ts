@@ -11,7 +11,6 @@ import {
   revokeExtension,
 } from 'skill-registry/kernel';
 import { describe, expect, it } from 'vitest';
-import { openTrust } from '../../lib/trust/index.ts';
 import { type Tree, tempFolder, writeTree } from '../helpers/temp-folder.ts';
 import { manifest } from './boot-extensions.ts';
 
@@ -23,7 +22,7 @@ const digestOf = (root: string, name: string): string => heldExtension(root, nam
 const textOf = (root: string, path: string): string => readFileSync(join(root, 'extensions', path), 'utf8');
 
 describe('what an agent writes below extensions/', () => {
-  it('waits with its author, and is in place after the yes to that digest, which is recorded', () => {
+  it('waits with its author, and is in place after the yes to that digest', () => {
     const root = tempFolder(BOX);
     hold(root, 'box/a.ts', 'new\n');
     hold(root, 'fresh/manifest.yaml', manifest('fresh', 'agent: {}'));
@@ -32,14 +31,10 @@ describe('what an agent writes below extensions/', () => {
       ['fresh', [AGENT]],
     ]);
     expect(textOf(root, 'box/a.ts')).toBe('old\n');
-    const digest = digestOf(root, 'box');
-    approveExtension(root, 'box', digest, 'person:ada');
+    approveExtension(root, 'box', digestOf(root, 'box'));
     expect(textOf(root, 'box/a.ts')).toBe('new\n');
     expect(heldExtensions(root).map(({ name }) => name)).toEqual(['fresh']);
-    const path = join(root, 'extensions/box');
-    expect(openTrust().decisions()).toContainEqual(
-      expect.objectContaining({ action: 'allow', kind: 'extension', path, digest, by: 'person:ada' }),
-    );
+    expect(readdirSync(join(root, 'extensions/box'))).toEqual(['a.ts', 'manifest.yaml']);
   });
 
   it('is not approved by the digest of what was there a moment before', () => {
@@ -47,14 +42,10 @@ describe('what an agent writes below extensions/', () => {
     hold(root, 'box/a.ts', 'harmless\n');
     const seen = digestOf(root, 'box');
     hold(root, 'box/a.ts', 'harmful\n');
-    expect(() => approveExtension(root, 'box', seen, 'person:ada')).toThrow(
-      expect.objectContaining({ code: 'EXTENSION_CHANGED' }),
-    );
+    expect(() => approveExtension(root, 'box', seen)).toThrow(expect.objectContaining({ code: 'EXTENSION_CHANGED' }));
     hold(root, 'box/a.ts', 'harmless\n');
     hold(root, 'box/b.ts', 'harmful\n');
-    expect(() => approveExtension(root, 'box', seen, 'person:ada')).toThrow(
-      expect.objectContaining({ code: 'EXTENSION_CHANGED' }),
-    );
+    expect(() => approveExtension(root, 'box', seen)).toThrow(expect.objectContaining({ code: 'EXTENSION_CHANGED' }));
     expect(textOf(root, 'box/a.ts')).toBe('old\n');
   });
 
@@ -65,7 +56,7 @@ describe('what an agent writes below extensions/', () => {
     const held = heldExtension(root, 'box');
     expect(held?.files).toMatchObject([{ path: 'a.ts', changedSince: true }]);
     expect(await describeHeld(held as NonNullable<typeof held>, [])).toContain('a.ts was changed by somebody else');
-    expect(() => approveExtension(root, 'box', digestOf(root, 'box'), 'person:ada')).toThrow(
+    expect(() => approveExtension(root, 'box', digestOf(root, 'box'))).toThrow(
       expect.objectContaining({ code: 'EXTENSION_CHANGED' }),
     );
     expect(textOf(root, 'box/a.ts')).toBe('of a person\n');
@@ -79,6 +70,15 @@ describe('what an agent writes below extensions/', () => {
     );
     const seenBy = (by: string) => readHeldFile(root, 'box/a.ts', by, 1000)?.toString();
     expect([seenBy(AGENT), seenBy('agent:other')]).toEqual(['harmless\n', undefined]);
+  });
+
+  it('is shown whatever it is called, and not written where files are called so only for a moment', () => {
+    const root = tempFolder(BOX);
+    hold(root, 'box/x.tmp', 'x');
+    expect(heldExtension(root, 'box')?.files.map(({ path }) => path)).toEqual(['x.tmp']);
+    expect(() => hold(root, 'box/.0123456789abcdef01.tmp', 'x')).toThrow(
+      expect.objectContaining({ code: 'EXTENSION_PROTECTED' }),
+    );
   });
 
   it('waits no more when the agent takes it back', () => {
@@ -135,6 +135,28 @@ describe('the difference a person sees', () => {
     expect(other).toContain('It replaces "skill_reviewer", which comes with the package.');
   });
 
+  it('is whole where the old file is no text, and where the new one is none', async () => {
+    const latin1 = Buffer.from('// caf\xe9\nold\n', 'latin1');
+    const root = tempFolder({ ...BOX, 'extensions/box/b.ts': latin1 });
+    hold(root, 'box/b.ts', 'one();\ntwo();\n');
+    const [box] = heldExtensions(root) as [NonNullable<ReturnType<typeof heldExtension>>];
+    expect(await describeHeld(box, [])).toContain(
+      '--- a/b.ts: 12 bytes that are no UTF-8 text, not shown\n+++ b/b.ts\n+one();\n+two();\n',
+    );
+    const files = [{ path: 'c.ts', before: null, after: Buffer.alloc(33, 0xff), changedSince: false }];
+    expect(await describeHeld({ ...box, files }, [])).toContain(
+      `+++ b/c.ts: 33 bytes that are no UTF-8 text, in hexadecimal\n+${'ff'.repeat(32)}\n+ff`,
+    );
+  });
+
+  it('has no lines that a name of a file has made up', async () => {
+    const root = tempFolder(BOX);
+    hold(root, 'box/z\n+++ b/main.ts', 'x\n');
+    const [box] = heldExtensions(root);
+    const text = await describeHeld(box as NonNullable<typeof box>, []);
+    expect(text).toContain('+++ b/z\\n+++ b/main.ts\n');
+  });
+
   it('is there for texts that differ everywhere', async () => {
     const lines = (mark: string) => Array.from({ length: 20_000 }, (_, index) => `${mark}${index * 7919}`).join('\n');
     const root = tempFolder({ ...BOX, 'extensions/box/a.ts': lines('x') });
@@ -150,14 +172,12 @@ describe('revoking', () => {
   it('throws away what waits, and takes out an extension of which nothing waits', () => {
     const root = tempFolder(BOX);
     hold(root, 'box/a.ts', 'new\n');
-    expect(revokeExtension(root, 'box', 'person:ada')).toBeUndefined();
+    expect(revokeExtension(root, 'box')).toBeUndefined();
     expect(heldExtensions(root)).toEqual([]);
     expect(textOf(root, 'box/a.ts')).toBe('old\n');
-    const folder = revokeExtension(root, 'box', 'person:ada') as string;
+    const folder = revokeExtension(root, 'box') as string;
     expect(readdirSync(join(root, 'extensions'))).toEqual([]);
     expect(readFileSync(join(folder, 'a.ts'), 'utf8')).toBe('old\n');
-    expect(() => revokeExtension(root, 'box', 'person:ada')).toThrow(
-      expect.objectContaining({ code: 'EXTENSION_NOT_HELD' }),
-    );
+    expect(() => revokeExtension(root, 'box')).toThrow(expect.objectContaining({ code: 'EXTENSION_NOT_HELD' }));
   });
 });

@@ -8,7 +8,7 @@ import { boxOf, MAX_BYTES, type Workspace, workspace } from '../helpers/workspac
 
 /** A person's yes to what waits. */
 function approve(root: string, name: string): void {
-  approveExtension(root, name, heldExtension(root, name)?.digest ?? '', 'person:ada');
+  approveExtension(root, name, heldExtension(root, name)?.digest ?? '');
 }
 
 async function trappedWorkspace(): Promise<Workspace & { outside: string }> {
@@ -129,6 +129,16 @@ it.each([
 });
 
 describe('writing', () => {
+  it.each(['extensions/t/z\nextensions/t: x', 'skills/good/a\r.md', 'extensions/t/\x85', 'skills/\x1b[2J/SKILL.md'])(
+    'takes no path with a control character: %j',
+    async (path) => {
+      const { root, codeOf } = await workspace();
+      const before = photograph(root);
+      expect(await codeOf('write_file', { path, content: 'x' })).toBe('INVALID_ARGUMENT');
+      expect(photograph(root)).toEqual(before);
+    },
+  );
+
   it('waits for a yes, then makes folders, says whether the file is new, and keeps its mode', async () => {
     const { root, call } = await workspace();
     const path = 'extensions/new/deep/run.sh';

@@ -1,6 +1,7 @@
 import { type CallHook, describeError, type Problem } from 'skill-registry/kernel';
 import { createBreaks } from '../../../lib/breaks/index.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
+import { registryClosed } from '../skill/errors.ts';
 import { closedBecause, type GateSurroundings } from '../skill/gates.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { SkillSource, SourceScan } from '../sources/source.ts';
@@ -14,13 +15,17 @@ export interface Catalog {
   /**
    * Scans every source and swaps in a new snapshot if anything changed. Single-flight: a call during a scan shares the one
    * scan that follows, because the running one may already have passed what changed.
+   *
+   * @throws REGISTRY_CLOSED.
    */
   refresh(): Promise<Snapshot>;
   onChange(listener: ChangeListener): () => void;
-  /** In order of precedence, as they are now. */
+  /** In order of precedence, as they are now. Whoever reads a skill asks for them. @throws REGISTRY_CLOSED. */
   sources(): readonly SkillSource[];
   /** Puts a source last. Its skills are there after the next refresh. @returns takes it away again. */
   addSource(source: SkillSource): () => void;
+  /** The snapshot stays. @returns once no scan is under way. */
+  close(): Promise<void>;
 }
 
 export interface CatalogOptions {
@@ -45,6 +50,10 @@ export function createCatalog(initial: readonly SkillSource[], options: CatalogO
   let assembled: Assembled | undefined;
   let running: Promise<Snapshot> | undefined;
   let following: Promise<Snapshot> | undefined;
+  let isClosed = false;
+  const assertOpen = (): void => {
+    if (isClosed) throw registryClosed();
+  };
 
   const scanAll = async (): Promise<Snapshot> => {
     options.beforeScan?.();
@@ -74,7 +83,10 @@ export function createCatalog(initial: readonly SkillSource[], options: CatalogO
   };
 
   return {
-    sources: () => sources,
+    sources() {
+      assertOpen();
+      return sources;
+    },
     addSource(source) {
       sources = [...sources, source];
       return () => {
@@ -86,7 +98,8 @@ export function createCatalog(initial: readonly SkillSource[], options: CatalogO
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    refresh() {
+    async refresh() {
+      assertOpen();
       // Asked first: between two scans none is running, and one is about to.
       if (following !== undefined) return following;
       if (!running) return start();
@@ -97,6 +110,10 @@ export function createCatalog(initial: readonly SkillSource[], options: CatalogO
           return start();
         });
       return following;
+    },
+    async close() {
+      isClosed = true;
+      await (following ?? running)?.catch(() => undefined);
     },
   };
 }

@@ -31,7 +31,7 @@ export async function watchCatalog(options: WatchOptions, signal: AbortSignal): 
   let events: FolderEvents | undefined;
   const follow = (): void => events?.follow(catalog.sources().flatMap((source) => source.watchFolders()));
   const refresh = (): void => {
-    catalog.refresh().then(follow).catch(onError);
+    if (!signal.aborted) catalog.refresh().then(follow).catch(onError);
   };
   const burst = createBurst(refresh);
   const endEvents = async (): Promise<void> => {

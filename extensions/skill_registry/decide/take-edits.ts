@@ -36,7 +36,8 @@ export interface Taken {
  * Takes over what a person has changed in the file of an open or stale proposal: diff, justification, evidence. The texts
  * before and after are kept, and the checks are computed anew.
  *
- * @param inPassing - Whoever asks only reads: what cannot be taken over now is a `problem`, and no reason to fail.
+ * @param inPassing - Whoever asks only reads: what cannot be taken over now is in `row` all the same, since it is what a decision
+ *   would be about.
  */
 export async function takeEdits(context: ChangeContext, id: string, inPassing = false): Promise<Taken> {
   const { writer } = context;
@@ -77,7 +78,10 @@ export async function takeEdits(context: ChangeContext, id: string, inPassing = 
     const taken = await put(() =>
       isAsSeen(writer, { row, text }) ? keep(writer.database(), row, text, isSame, fields, writer.now()) : undefined,
     );
-    if ('reason' in taken) return { row, text, problem: `it cannot be taken over now: ${taken.reason}` };
+    if ('reason' in taken) {
+      const { kept: _, ...edited } = fields;
+      return { row: { ...row, ...edited }, text };
+    }
     if (taken.result?.problem !== undefined) return taken.result;
   }
 }

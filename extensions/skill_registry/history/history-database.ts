@@ -1,10 +1,10 @@
 import { existsSync, rmSync } from 'node:fs';
 import { describeError, isCodedError } from 'skill-registry/kernel';
 import { privateFile } from '../../../lib/files/index.ts';
-import { sqliteFailure } from '../../../lib/sqlite/index.ts';
+import { openSqlite, sqliteFailure } from '../../../lib/sqlite/index.ts';
 import { storeUnavailable } from '../skill/errors.ts';
 import { openDatabase, type SqliteDatabase } from '../store/open-database.ts';
-import { type HistoryRefusal, historyDamaged, historyNewer, historyRefused } from './errors.ts';
+import { type HistoryRefusal, historyDamaged, historyNewer, historyRefused, rowRefused } from './errors.ts';
 
 /**
  * Opens `history.db`: revisions, proposals and the journal of changes under way. It cannot be made anew from anything, so it is
@@ -13,7 +13,8 @@ import { type HistoryRefusal, historyDamaged, historyNewer, historyRefused } fro
  * @param file - Absolute.
  * @param migrations - SQL by version: the first makes version 1 from an empty file. Default: those of this release.
  * @param named - What messages call it. Default: `file`.
- * @throws as `historyError`; HISTORY_NEWER when a later release has migrated it.
+ * @throws as `historyError`; HISTORY_NEWER when a later release has migrated it; HISTORY_ROW_REFUSED when something is in it that
+ *   no release makes.
  */
 export function openHistoryDatabase(
   file: string,
@@ -28,6 +29,7 @@ export function openHistoryDatabase(
     const found = versionOf(database);
     if (found > migrations.length) throw historyNewer(named, found, migrations.length);
     if (found < migrations.length) migrate(database, file, found, migrations);
+    assertOurs(database, migrations);
     return database;
   } catch (error) {
     database?.close();
@@ -106,6 +108,43 @@ function migrate(database: SqliteDatabase, file: string, found: number, migratio
     for (const sql of migrations.slice(now)) database.exec(sql);
     database.exec(`PRAGMA user_version = ${migrations.length}`);
   });
+}
+
+/** A view, a trigger or a column that is computed can show one text and apply another. @throws HISTORY_ROW_REFUSED. */
+function assertOurs(database: SqliteDatabase, migrations: readonly string[]): void {
+  const ours = knownSchemas.get(migrations) ?? schemaMadeBy(migrations);
+  knownSchemas.set(migrations, ours);
+  const strange = schemaOf(database).find((one) => !ours.has(textOf(one)));
+  if (strange)
+    throw rowRefused(`the ${strange.type} ${JSON.stringify(strange.name.slice(0, 80))} as no release makes it`);
+}
+
+const knownSchemas = new WeakMap<readonly string[], ReadonlySet<string>>();
+
+function schemaMadeBy(migrations: readonly string[]): ReadonlySet<string> {
+  const database = openSqlite(':memory:');
+  try {
+    for (const sql of migrations) database.exec(sql);
+    return new Set(schemaOf(database).map(textOf));
+  } finally {
+    database.close();
+  }
+}
+
+interface SchemaRow {
+  readonly type: string;
+  readonly name: string;
+  readonly tbl_name: string;
+  readonly sql: string | null;
+}
+
+function schemaOf(database: SqliteDatabase): readonly SchemaRow[] {
+  return database.prepare<SchemaRow>('SELECT type, name, tbl_name, sql FROM sqlite_schema').all();
+}
+
+/** Comments and blanks count for nothing. */
+function textOf({ type, name, tbl_name, sql }: SchemaRow): string {
+  return JSON.stringify([type, name, tbl_name, sql?.replace(/--.*/g, '').replace(/\s+/g, ' ')]);
 }
 
 /** A backup that is there already was made by a migration that did not finish; the database is still as it was. */

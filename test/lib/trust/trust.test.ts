@@ -35,7 +35,6 @@ it('allows nothing until somebody has decided, and the last decision counts', ()
   expect(trust.allows('root', root)).toBe(false);
   allow(place);
   expect(trust.allows('root', root)).toBe(true);
-  expect(trust.allows('extension', root)).toBe(false);
   trust.decide({ action: 'revoke', kind: 'root', path: root, by: 'person:ada' });
   expect(trust.allows('root', root)).toBe(false);
   expect(trust.decisions()).toMatchObject([{ action: 'revoke', path: root, by: 'person:ada' }]);

@@ -1,0 +1,65 @@
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { createDirectorySource } from '../../extensions/skill_registry/sources/kinds/directory-source.ts';
+import { isReserved } from '../../lib/files/index.ts';
+import { openRegistry } from '../helpers/open-registry.ts';
+import { skillMd } from '../helpers/temp-folder.ts';
+import { waitFor } from '../helpers/wait-for.ts';
+
+it('reads nothing any more once it is closed, and lets go of data/ when the scan under way has ended', async () => {
+  const { registry, root } = await openRegistry({
+    'skills/tea/SKILL.md': skillMd({ name: 'tea', description: 'Tea.' }),
+  });
+  const id = 'tea';
+  let goOn = (): void => {};
+  let isScanning = false;
+  const held = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  const folder = createDirectorySource({ id: 'slow', root: join(root, 'more'), allowOutside: false });
+  const scan: typeof folder.scan = async (...args) => {
+    isScanning = true;
+    await held;
+    return folder.scan(...args);
+  };
+  const adding = registry.addSource({ ...folder, scan });
+  await waitFor('the scan', () => isScanning);
+  const closing = registry.close();
+  await expect(registry.read(id)).rejects.toMatchObject({ code: 'REGISTRY_CLOSED' });
+  expect(isReserved(join(root, 'data'))).toBe(true);
+  goOn();
+  await Promise.all([adding, closing]);
+  expect(isReserved(join(root, 'data'))).toBe(false);
+  const asked: Record<string, () => unknown> = {
+    read: () => registry.read(id),
+    readResource: () => registry.readResource(id, 'data/other/state.json'),
+    readBytes: () => registry.readBytes(id),
+    resources: () => registry.resources(id),
+    leftOut: () => registry.leftOut(id),
+    apply: () => registry.apply(id, ''),
+    context: () => registry.context(''),
+    contextCost: () => registry.contextCost(),
+    tokenCounts: () => registry.tokenCounts(),
+    overlap: () => registry.overlap(),
+    retrievalEffect: () => registry.retrievalEffect(id, ''),
+    searchReady: () => registry.searchReady('x'),
+    embedSkills: () => registry.embedSkills(),
+    resolveRolePrompt: () => registry.resolveRolePrompt('cook'),
+    readPolicies: () => registry.readPolicies([join(root, 'data/other/state.json')], {}),
+    writePolicy: () => registry.writePolicy(join(root, 'data/other/state.json')),
+    addSource: () => registry.addSource({ path: 'data' }),
+    refresh: () => registry.refresh(),
+    propose: () => registry.proposals.propose({ skill_id: id, path: 'a', content: 'x', justification: 'x' }),
+    revisions: () => registry.history.revisions(id),
+  };
+  const answers = Object.entries(asked).map(async ([name, ask]) => {
+    const answer = await Promise.resolve()
+      .then(ask)
+      .catch(({ code }) => code);
+    return [name, answer];
+  });
+  expect(Object.fromEntries(await Promise.all(answers))).toEqual(
+    Object.fromEntries(Object.keys(asked).map((name) => [name, 'REGISTRY_CLOSED'])),
+  );
+  expect(registry.list().total).toBe(1);
+});
