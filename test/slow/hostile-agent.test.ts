@@ -92,7 +92,7 @@ it.each([
     await asPeopleDo(next);
     expect(existsSync(canary)).toBe(false);
     const held = heldExtension(root, 'trap');
-    approveExtension(root, 'trap', held?.digest ?? '', 'person:ada');
+    approveExtension(root, 'trap', held?.digest ?? '');
     await next.reload();
     expect(readFileSync(canary, 'utf8')).toBe('ran');
   },
