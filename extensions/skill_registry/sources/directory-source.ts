@@ -1,6 +1,6 @@
 import { lstatSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { isInside, type Problem, readContained } from 'skill-registry/kernel';
+import { futureRealPath, isInside, type Problem, readContained, realPathOf } from 'skill-registry/kernel';
 import type { Skill } from '../api.ts';
 import type { ValidationProfile } from '../config.ts';
 import { type FoundSkillFile, findSkillFiles } from './find-skill-files.ts';
@@ -9,7 +9,6 @@ import { filesBelow } from './list-files.ts';
 import { makeSkill, type SkillPlace } from './make-skill.ts';
 import { createOwnSkills } from './own-skills.ts';
 import { pathBelow } from './path-below.ts';
-import { futureRealPath, realPathOf } from './real-path.ts';
 import { reservedSource } from './reserved.ts';
 import type { SkillFileCache } from './skill-file-cache.ts';
 import { createSkillFileReader, type ReadSkillFile } from './skill-files.ts';

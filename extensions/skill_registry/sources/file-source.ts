@@ -1,12 +1,19 @@
 import { statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import { isInside, type Problem, readContained, relativeSegments, resourceNotFound } from 'skill-registry/kernel';
+import {
+  futureRealPath,
+  isInside,
+  type Problem,
+  readContained,
+  realPathOf,
+  relativeSegments,
+  resourceNotFound,
+} from 'skill-registry/kernel';
 import type { Skill } from '../api.ts';
 import type { SkillRegistryConfig, ValidationProfile } from '../config.ts';
 import { makeSkill } from './make-skill.ts';
 import { createOwnSkills } from './own-skills.ts';
 import { pathBelow } from './path-below.ts';
-import { futureRealPath, realPathOf } from './real-path.ts';
 import { reservedSource } from './reserved.ts';
 import type { SkillFileCache } from './skill-file-cache.ts';
 import { createSkillFileReader } from './skill-files.ts';
