@@ -1,4 +1,4 @@
-import { existsSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { privateFile } from 'skill-registry/kernel';
 import { openDatabase, type SqliteDatabase } from './open-database.ts';
 import { historyNewer } from './proposals/errors.ts';
@@ -76,9 +76,9 @@ function migrate(database: SqliteDatabase, file: string, found: number, migratio
   });
 }
 
-/** A backup that is there already was made by a migration that did not finish; the database is still as it was. */
+/** A backup that is there already was made by a migration that did not finish; the database is still as it was. A link goes, too. */
 function backUp(database: SqliteDatabase, backup: string): void {
-  if (existsSync(backup)) rmSync(backup);
+  rmSync(backup, { force: true });
   privateFile(backup);
   database.prepare('VACUUM INTO ?').run(backup);
 }

@@ -78,6 +78,7 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
     makeSources(sources, {
       root,
       validation: config.validation,
+      trusted,
       configFile,
       taken,
       cache: cacheFile === undefined ? undefined : skillFiles,

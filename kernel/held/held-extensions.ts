@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, realpathSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { openTrust } from '../../lib/trust/index.ts';
 import { extensionChanged, extensionNotHeld, extensionProtected, isCodedError } from '../errors.ts';
-import { writeFailed } from '../files/errors.ts';
 import { type FolderEntry, listContained } from '../files/list-contained.ts';
 import { moveFolder, settleMove, undoMove } from '../files/move-folder.ts';
 import { readContained } from '../files/read-contained.ts';
 import { fileSegments, relativeSegments } from '../files/relative-path.ts';
 import { removeContained } from '../files/remove-contained.ts';
 import { writeContained } from '../files/write-contained.ts';
+import { folderFor, HELD, heldFolder, heldFolderFor } from './held-folder.ts';
 import { assertAgentMayWrite, extensionsFolder, isExtensionName } from './writable-extension.ts';
 
 /** One file of an extension that an agent wrote and that waits. */
@@ -102,7 +102,7 @@ export function holdExtensionFile(
   assertAgentMayWrite(rootDir, name, below);
   const file = below.join('/');
   const before = readIfThere(live, `${name}/${file}`, false);
-  const base = folderFor(join(rootDir, 'data', HELD));
+  const base = heldFolderFor(rootDir);
   const isFirst = readIfThere(base, `${name}/files/${file}`, true) === null;
   const author = isFirst ? by : readNote(base, name, file)?.by;
   if (author !== by)
@@ -159,7 +159,7 @@ export function approveExtension(rootDir: string, name: string, digest: string, 
     const waiting = readIfThere(heldFolder(rootDir), `${name}/files/${path}`, true);
     if (waiting?.equals(after)) drop(rootDir, name, path);
     // The agent wrote on meanwhile: that goes on from what was approved.
-    else if (waiting) writeNote(folderFor(join(rootDir, 'data', HELD)), name, path, { base: digestOf(after), by });
+    else if (waiting) writeNote(heldFolderFor(rootDir), name, path, { base: digestOf(after), by });
   }
 }
 
@@ -183,7 +183,7 @@ export function revokeExtension(rootDir: string, name: string, by: string): stri
   const path = `.revoked/${name}-${new Date().toISOString().replace(/[:.]/g, '-')}`;
   const move = {
     from: { base, path: name },
-    to: { base: folderFor(join(rootDir, 'data', HELD)), path, own: true },
+    to: { base: heldFolderFor(rootDir), path, own: true },
     temporary: `.revoking-${name}`,
   };
   try {
@@ -200,14 +200,6 @@ export function revokeExtension(rootDir: string, name: string, by: string): stri
 
 /** Largest file that can wait. */
 const MAX_BYTES = 16_777_216;
-/** Below `data/`; not a name that the data folder of an extension can have. */
-const HELD = '.held';
-
-/** Real path of what waits; undefined when nothing ever did. */
-function heldFolder(rootDir: string): string | undefined {
-  const folder = join(rootDir, 'data', HELD);
-  return existsSync(folder) ? realpathSync(folder) : undefined;
-}
 
 function namesOf(base: string): readonly string[] {
   return readdirSync(base).filter(isExtensionName).sort();
@@ -225,17 +217,6 @@ interface Note {
   /** sha256 of the file in `extensions/` when an agent first wrote; null: there was none. */
   readonly base: string | null;
   readonly by: string;
-}
-
-/** The real path of a folder, which is made. */
-function folderFor(path: string): string {
-  try {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
-    return realpathSync(path);
-  } catch (error) {
-    const reason = (error as NodeJS.ErrnoException).code;
-    throw writeFailed(basename(path), `it is no folder and cannot be made (${reason})`, error);
-  }
 }
 
 /** @param own - It is what waits, in `data/`, which is out of reach for everybody else. */
