@@ -5,6 +5,7 @@ import { agentNotFound, agentUnavailable } from './errors.ts';
 import { foldersOfRoot } from './extension-folders.ts';
 import { heldExtensions } from './held/held-extensions.ts';
 import { builtExtensions, packageRoot } from './package-root.ts';
+import { isDataInRoot } from './untrusted-root.ts';
 
 /**
  * The turn of an agent, as its manifest declares it: what it may see, for a door that runs beside the kernel. Nothing is
@@ -50,7 +51,8 @@ export function listedExtensions(
 ): { readonly extensions: readonly ListedExtension[]; readonly problems: readonly Problem[] } {
   const { extensions, broken, problems } = findExtensions(rootDir, trusted);
   const folder = join(rootDir, 'extensions');
-  const waiting = new Map(heldExtensions(rootDir).map((held) => [join(folder, held.name), held]));
+  const held = trusted || isDataInRoot(rootDir) ? heldExtensions(rootDir) : [];
+  const waiting = new Map(held.map((one) => [join(folder, one.name), one]));
   const heldAt = (dir: string): ListedExtension['held'] => {
     const held = waiting.get(dir);
     return held ? { digest: held.digest, files: held.files.length, by: held.by } : null;

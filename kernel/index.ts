@@ -8,7 +8,7 @@ export { PART_SEPARATOR } from './context-pipeline.ts';
 export type * from './contract.ts';
 export { withDeadline } from './deadline.ts';
 export { declaredTurn, listedExtensions } from './declared-turn.ts';
-export { CodedError, describeError, extensionNotHeld, isCodedError } from './errors.ts';
+export { CodedError, codeProtected, describeError, extensionNotHeld, isCodedError } from './errors.ts';
 export { resourceNotFound, resourceTooLarge } from './files/errors.ts';
 export { listContained } from './files/list-contained.ts';
 export { type FolderMove, type MoveStep, moveFolder, settleMove, undoMove } from './files/move-folder.ts';
@@ -25,11 +25,14 @@ export {
 } from './files/reach.ts';
 export { readContained } from './files/read-contained.ts';
 export { readNamedFile } from './files/read-named-file.ts';
+export { futureRealPath, realPathOf } from './files/real-path.ts';
 export { isInside, relativeSegments } from './files/relative-path.ts';
 export { removeContained, removeEmptyFolders } from './files/remove-contained.ts';
 export { renameContained } from './files/rename-contained.ts';
 export { type WriteOptions, writeContained } from './files/write-contained.ts';
+export { isCode } from './held/code-folders.ts';
 export { approveExtension, revokeExtension } from './held/decide-held.ts';
+
 export { describeHeld } from './held/difference.ts';
 export {
   type HeldExtension,
@@ -49,6 +52,6 @@ export { countTokens, loadTokenCounter } from './tokens.ts';
 /** For doors that offer tools in a protocol of their own. */
 export { inputSchemaOf } from './tool-schema.ts';
 export { defineTool, runTool, toolError } from './tools.ts';
-export { heldOfRoot, isOwnCheckout, rootNotApproved } from './untrusted-root.ts';
+export { assertDataInRoot, heldOfRoot, isOwnCheckout, rootNotApproved } from './untrusted-root.ts';
 export { withoutPaths } from './without-paths.ts';
 export { yamlPackage } from './yaml-package.ts';

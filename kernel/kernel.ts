@@ -19,7 +19,7 @@ import { startOrder } from './start-order.ts';
 import { brokenStatus, statusOf } from './status.ts';
 import { countTokens } from './tokens.ts';
 import { createTurns } from './turns.ts';
-import { extensionHeld, heldOfRoot, rootNotApproved } from './untrusted-root.ts';
+import { extensionHeld, heldOfRoot, isDataInRoot, rootNotApproved } from './untrusted-root.ts';
 
 export interface Kernel extends KernelApi {
   /** Stops every extension, reads all manifests anew and starts again. Waits for nobody: running turns are cut off. */
@@ -189,7 +189,8 @@ export async function boot(options: BootOptions): Promise<Kernel> {
     const discovery = findExtensions(rootDir, trusted);
     const heldRoot = trusted ? undefined : rootNotApproved(rootDir, heldOfRoot(rootDir));
     if (heldRoot) report(heldRoot);
-    for (const held of heldExtensions(rootDir)) report(extensionHeld(rootDir, held));
+    const written = trusted || isDataInRoot(rootDir) ? heldExtensions(rootDir) : [];
+    for (const held of written) report(extensionHeld(rootDir, held));
     const order = startOrder(discovery.extensions);
     for (const problem of [...discovery.problems, ...order.problems]) report(problem);
     broken.splice(0, broken.length, ...discovery.broken);

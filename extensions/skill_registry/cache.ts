@@ -2,12 +2,12 @@ import { hash } from 'node:crypto';
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Problem } from 'skill-registry/kernel';
+import { futureRealPath } from 'skill-registry/kernel';
 import { whyNoSqlite } from '../../lib/sqlite/index.ts';
 import { userCacheDirectory } from '../../lib/trust/index.ts';
 import { isDamage, openCacheDatabase, removeFiles } from './cache-database.ts';
 import { storeUnavailable } from './errors.ts';
 import type { SqliteDatabase } from './open-database.ts';
-import { futureRealPath } from './sources/real-path.ts';
 
 /** What can be made anew at any time, kept between processes where there is a place for it. */
 export interface Cache {

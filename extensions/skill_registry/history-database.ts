@@ -1,4 +1,4 @@
-import { existsSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { privateFile } from 'skill-registry/kernel';
 import { openSqlite } from '../../lib/sqlite/index.ts';
 import { openDatabase, type SqliteDatabase } from './open-database.ts';
@@ -116,9 +116,9 @@ function textOf({ type, name, tbl_name, sql }: SchemaRow): string {
   return JSON.stringify([type, name, tbl_name, sql?.replace(/--.*/g, '').replace(/\s+/g, ' ')]);
 }
 
-/** A backup that is there already was made by a migration that did not finish; the database is still as it was. */
+/** A backup that is there already was made by a migration that did not finish; the database is still as it was. A link goes, too. */
 function backUp(database: SqliteDatabase, backup: string): void {
-  if (existsSync(backup)) rmSync(backup);
+  rmSync(backup, { force: true });
   privateFile(backup);
   database.prepare('VACUUM INTO ?').run(backup);
 }

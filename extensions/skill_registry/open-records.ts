@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { isCodedError, type Problem } from 'skill-registry/kernel';
+import { isCode, isCodedError, type Problem } from 'skill-registry/kernel';
 import { createHistory } from './proposals/history.ts';
 import { historyError } from './proposals/history-error.ts';
 import { createManagement } from './proposals/manage.ts';
@@ -32,7 +32,7 @@ export interface OpenRecords {
   close(): void;
 }
 
-export type RecordsOptions = Omit<WriterOptions, 'maxBytes' | 'placeOf' | 'codeFolder'>;
+export type RecordsOptions = Omit<WriterOptions, 'maxBytes' | 'placeOf' | 'isCode'>;
 
 /** Files beside SKILL.md give no sign when they change, so they are looked at now and then. */
 const LOOK_MS = 30_000;
@@ -47,7 +47,7 @@ export function openRecords(given: Shelf, options: RecordsOptions, retrieval?: R
   const writer = createWriter({
     ...options,
     maxBytes: shelf.limits.file_bytes,
-    codeFolder: join(shelf.root, 'extensions'),
+    isCode: (path) => isCode(shelf.root, path) || shelf.sources().some((source) => source.isCode?.(path)),
     placeOf: (skillId, key, source) => placeOfKey(skillId, key, { sources: shelf.sources(), root: shelf.root }, source),
   });
   const recorder = createRecorder(shelf, writer);

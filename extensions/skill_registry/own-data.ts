@@ -1,8 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Reservation, reserve } from 'skill-registry/kernel';
+import { futureRealPath, type Reservation, reserve } from 'skill-registry/kernel';
 import { userCacheDirectory, userStateDirectory } from '../../lib/trust/index.ts';
-import { futureRealPath } from './sources/real-path.ts';
 
 /** `data/` of a root, and the user's own state and cache directories, kept out of the reach of every file tool, source, list, revision, resource and proposal. */
 export interface OwnData extends Pick<Reservation, 'release'> {
@@ -12,7 +11,7 @@ export interface OwnData extends Pick<Reservation, 'release'> {
 
 /** @param root - Absolute. */
 export function keepOwnData(root: string): OwnData {
-  const reservation = reserve(root);
+  const reservation = reserve(root, 'skill_registry');
   const renew = (): void => reservation.keep(placesOf(root));
   renew();
   return { renew, release: reservation.release };

@@ -5,6 +5,8 @@ export interface WritePolicy {
   readonly action: 'create' | 'update' | 'delete';
   readonly policy: 'allow' | 'propose' | 'deny';
   readonly source: string;
+  /** Why it is `deny` whatever `writes` says. */
+  readonly reason?: string;
   /** What a proposal would be about; absent when none can be made for this path. */
   readonly target?: { readonly kind: 'create' | 'update'; readonly skillId: string; readonly path: string } | undefined;
 }

@@ -1,10 +1,10 @@
 import { lstatSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import type { TurnContext } from 'skill-registry/kernel';
+import { realPathOf } from 'skill-registry/kernel';
 import type { ReadPolicy, Skill, Snapshot } from './api.ts';
 import { findVisible, type Granted } from './context/scope.ts';
 import { isSkillFileName } from './sources/find-skill-files.ts';
-import { realPathOf } from './sources/real-path.ts';
 import type { SkillSource } from './sources/source.ts';
 
 /** What deciding about a path needs to know of the registry. */
@@ -71,7 +71,7 @@ function ownerOf(path: string, { snapshot, granted }: ReadSurroundings, turn: Tu
   };
 }
 
-/** A skill that cannot be loaded has no gates, and no scope but its id: who sees everything may mend it. */
+/** A skill that cannot be loaded has no gates, and no scope but its id: who sees everything may read it. */
 function unloadable(folder: string, path: string, { boundSkills, workflowState }: TurnContext): ReadPolicy | undefined {
   const skillId = basename(folder);
   if (!workflowState && (boundSkills?.includes(skillId) ?? true)) return undefined;

@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import { countTokens, type Problem, type TurnContext } from 'skill-registry/kernel';
+import { countTokens, futureRealPath, type Problem, type TurnContext } from 'skill-registry/kernel';
 import { whyNoSqlite } from '../../lib/sqlite/index.ts';
 import { createAddSource } from './add-source.ts';
 import type { Skill, SkillRegistry } from './api.ts';
@@ -31,7 +31,6 @@ import { createSearcher } from './search/searcher.ts';
 import { VECTOR_SCHEMA } from './search/vector-schema.ts';
 import { hostSurroundings } from './sources/host-surroundings.ts';
 import { makeSources } from './sources/make-sources.ts';
-import { futureRealPath } from './sources/real-path.ts';
 import { createSkillFileCache, SKILL_FILES_SCHEMA } from './sources/skill-file-cache.ts';
 import type { SkillSource } from './sources/source.ts';
 import { TOKEN_COUNTS_SCHEMA } from './token-count-store.ts';
@@ -79,6 +78,7 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
     makeSources(sources, {
       root,
       validation: config.validation,
+      trusted,
       configFile,
       taken,
       cache: cacheFile === undefined ? undefined : skillFiles,

@@ -1,7 +1,6 @@
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
-import { isInside } from 'skill-registry/kernel';
-import { futureRealPath } from './sources/real-path.ts';
+import { futureRealPath, isInside } from 'skill-registry/kernel';
 
 type Values = Readonly<Record<string, unknown>>;
 

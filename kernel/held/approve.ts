@@ -2,7 +2,7 @@ import { userInfo } from 'node:os';
 import { openTrust } from '../../lib/trust/index.ts';
 import { describeError } from '../errors.ts';
 import { ownExtensionIds } from '../package-root.ts';
-import { heldOfRoot } from '../untrusted-root.ts';
+import { heldOfRoot, isDataInRoot } from '../untrusted-root.ts';
 import { approveExtension } from './decide-held.ts';
 import { describeHeld } from './difference.ts';
 import { type HeldExtension, heldExtensions } from './held-extensions.ts';
@@ -31,6 +31,7 @@ export async function approveHeldExtensions({
   notifyUser,
 }: ApprovalRound): Promise<boolean> {
   let approved = false;
+  if (!trusted && !isDataInRoot(rootDir)) return false;
   for (const held of heldExtensions(rootDir)) {
     if (!ask || asked.has(held.digest)) continue;
     asked.add(held.digest);

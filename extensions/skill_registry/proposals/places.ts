@@ -1,10 +1,9 @@
 import { realpathSync } from 'node:fs';
 import { basename, isAbsolute, join, relative, resolve, sep } from 'node:path';
-import { isInside, isReserved } from 'skill-registry/kernel';
+import { futureRealPath, isInside, isReserved } from 'skill-registry/kernel';
 import type { Skill } from '../api.ts';
 import type { ValidationProfile } from '../config.ts';
 import { TEMPORARY } from '../sources/find-skill-files.ts';
-import { futureRealPath } from '../sources/real-path.ts';
 import type { SkillSource } from '../sources/source.ts';
 import { sourceNotWritable } from './errors.ts';
 

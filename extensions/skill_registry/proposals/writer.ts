@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
-import { isCodedError, isInside, type Problem, readContained } from 'skill-registry/kernel';
+import { isCodedError, type Problem, readContained } from 'skill-registry/kernel';
 import { hasUnfinished } from '../history-database.ts';
 import { type SqliteDatabase, storeFolder } from '../open-database.ts';
-import { futureRealPath } from '../sources/real-path.ts';
 import { putBlob } from './blobs.ts';
 import { changeUnfinished, codeDenied, type Unfinished } from './errors.ts';
 import { historyError } from './history-error.ts';
@@ -28,8 +27,8 @@ export interface WriterOptions {
   readonly dataDir: string;
   /** Larger files are not kept. */
   readonly maxBytes: number;
-  /** Folder of code, absolute: what an agent decides has no effect in there. */
-  readonly codeFolder: string;
+  /** Whether code lies at a real, absolute path: what an agent decides has no effect there. */
+  isCode(path: string): boolean;
   /** Where a skill of the journal lies now. */
   readonly placeOf: PlaceFinder;
   /**
@@ -156,7 +155,7 @@ export function createWriter(options: WriterOptions): Writer {
     note: (place) => void recordBefore(history.reading(), place, maxBytes, writer.now()),
     apply(draft) {
       writer.assertSettled(draft.place.key);
-      assertNoCodeOfAgents(draft, options.codeFolder);
+      assertNoCodeOfAgents(draft, options.isCode);
       const database = history.reading();
       const { changes, ...rest } = draft;
       const at = writer.now();
@@ -191,11 +190,10 @@ export function createWriter(options: WriterOptions): Writer {
 // --- internal ---
 
 /** Whatever the owner allows agents to write, or a reviewing agent to decide, code is for a person. @throws WRITE_DENIED. */
-function assertNoCodeOfAgents({ place, changes, by }: Draft, codeFolder: string): void {
+function assertNoCodeOfAgents({ place, changes, by }: Draft, isCode: WriterOptions['isCode']): void {
   if (!by.startsWith('agent:') && by !== 'unknown') return;
-  const folder = futureRealPath(codeFolder);
   const paths = [folderOf(place), ...changes.map(({ path }) => join(folderOf(place), path))];
-  if (paths.some((path) => isInside(path, folder))) throw codeDenied(place.skillId);
+  if (paths.some(isCode)) throw codeDenied(place.skillId);
 }
 
 /** What is about to change is in the history first, whoever made it what it is. */

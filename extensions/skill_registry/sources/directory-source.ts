@@ -1,6 +1,6 @@
 import { lstatSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { isInside, type Problem, readContained } from 'skill-registry/kernel';
+import { futureRealPath, isInside, type Problem, readContained, realPathOf } from 'skill-registry/kernel';
 import type { Skill } from '../api.ts';
 import type { ValidationProfile } from '../config.ts';
 import { type FoundSkillFile, findSkillFiles } from './find-skill-files.ts';
@@ -9,8 +9,7 @@ import { filesBelow } from './list-files.ts';
 import { makeSkill, type SkillPlace } from './make-skill.ts';
 import { createOwnSkills } from './own-skills.ts';
 import { pathBelow } from './path-below.ts';
-import { futureRealPath, realPathOf } from './real-path.ts';
-import { reservedSource } from './reserved.ts';
+import { linkedOut, type OnlyWithin, reservedSource } from './reserved.ts';
 import type { SkillFileCache } from './skill-file-cache.ts';
 import { createSkillFileReader, type ReadSkillFile } from './skill-files.ts';
 import { isUsableId, quotedName } from './slug.ts';
@@ -33,6 +32,8 @@ export interface DirectorySourceOptions {
   readonly optional?: boolean;
   /** Its skills may be changed, and new ones put into it. Default: false. */
   readonly writable?: boolean;
+  /** Nothing is read or written where a link leads to it from there. Default: links are the owner's. */
+  readonly onlyWithin?: OnlyWithin | undefined;
   /** Where what was read is kept for the next process. Default: it is not. */
   readonly cache?: SkillFileCache | undefined;
 }
@@ -42,7 +43,7 @@ const MAX_RESOURCES = 512;
 /** Skills below a folder. Problems: SOURCE_MISSING, SOURCE_RESERVED, SKILL_ID_INVALID, and those of finding and of reading. */
 export function createDirectorySource(options: DirectorySourceOptions): SkillSource {
   const { id, root, allowOutside, base = root, within, optional = false, ignoreFiles = false } = options;
-  const { validation: profile, cache } = options;
+  const { validation: profile, cache, onlyWithin } = options;
   const setting = JSON.stringify([allowOutside, within, ignoreFiles]);
   const reader = createSkillFileReader({ profile, cache, place: root, setting });
   const own = createOwnSkills<Place>();
@@ -73,7 +74,10 @@ export function createDirectorySource(options: DirectorySourceOptions): SkillSou
     id,
     kind: 'directory',
     location: root,
-    ...(options.writable ? { writing: { folder: root, validation: options.validation ?? 'lenient' } } : {}),
+    get writing() {
+      const isHeld = linkedOut(root, futureRealPath(root), onlyWithin) !== undefined;
+      return options.writable && !isHeld ? { folder: root, validation: profile ?? 'lenient' } : undefined;
+    },
     async scan(limits, pace) {
       const realRoot = realPathOf(root);
       const before = last;
@@ -84,7 +88,8 @@ export function createDirectorySource(options: DirectorySourceOptions): SkillSou
         return { skills: [], problems: optional ? [] : [missing(root)] };
       }
       const boundary = realPathOf(within ?? root) ?? realRoot;
-      const refusal = refusalOf(root, realRoot, allowOutside ? undefined : boundary);
+      const refusal =
+        linkedOut(root, realRoot, onlyWithin) ?? refusalOf(root, realRoot, allowOutside ? undefined : boundary);
       if (refusal) {
         outside = [];
         own.replace(new Map());
@@ -125,7 +130,7 @@ export function createDirectorySource(options: DirectorySourceOptions): SkillSou
     resources: (skill) => listing(skill).files,
     listing,
     readResource: (skill, path, maxBytes) => readContained(own.get(skill).dir, path, maxBytes),
-    watchFolders: () => [root, ...outside],
+    watchFolders: () => (linkedOut(root, futureRealPath(root), onlyWithin) ? [] : [root, ...outside]),
     contains: (path) => [futureRealPath(root), ...outside].some((place) => isInside(path, place)),
   };
 }

@@ -1,13 +1,20 @@
 import { statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import { isInside, type Problem, readContained, relativeSegments, resourceNotFound } from 'skill-registry/kernel';
+import {
+  futureRealPath,
+  isInside,
+  type Problem,
+  readContained,
+  realPathOf,
+  relativeSegments,
+  resourceNotFound,
+} from 'skill-registry/kernel';
 import type { Skill } from '../api.ts';
 import type { SkillRegistryConfig, ValidationProfile } from '../config.ts';
 import { makeSkill } from './make-skill.ts';
 import { createOwnSkills } from './own-skills.ts';
 import { pathBelow } from './path-below.ts';
-import { futureRealPath, realPathOf } from './real-path.ts';
-import { reservedSource } from './reserved.ts';
+import { linkedOut, type OnlyWithin, reservedSource } from './reserved.ts';
 import type { SkillFileCache } from './skill-file-cache.ts';
 import { createSkillFileReader } from './skill-files.ts';
 import { isUsableId, quotedName } from './slug.ts';
@@ -24,6 +31,8 @@ export interface FileSourceOptions {
   readonly validation: ValidationProfile;
   /** A file that does not exist is no problem. Default: false. */
   readonly optional?: boolean;
+  /** As of a directory source. */
+  readonly onlyWithin?: OnlyWithin | undefined;
   /** Where what was read is kept for the next process. Default: it is not. */
   readonly cache?: SkillFileCache | undefined;
 }
@@ -43,8 +52,8 @@ export function createFileSource(options: FileSourceOptions): SkillSource {
     const boundary = within === undefined ? undefined : (realPathOf(within) ?? within);
     if (boundary !== undefined && !isInside(realFile, boundary))
       return { problems: [outside(file, realFile, boundary)] };
-    const reserved = reservedSource(file, realFile);
-    if (reserved) return { problems: [reserved] };
+    const refusal = linkedOut(file, realFile, options.onlyWithin) ?? reservedSource(file, realFile);
+    if (refusal) return { problems: [refusal] };
     if (!stats.isFile()) return { problems: [noFile(file, stats.isDirectory())] };
     const skillId = basename(file).replace(/\.md$/i, '');
     if (!isUsableId(skillId)) return { problems: [unusable(file, skillId)] };

@@ -1,8 +1,15 @@
 import { type Dirent, lstatSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { join, sep } from 'node:path';
-import { isInside, isPrivateName, isPrivatePath, isReserved, type Problem } from 'skill-registry/kernel';
+import {
+  futureRealPath,
+  isInside,
+  isPrivateName,
+  isPrivatePath,
+  isReserved,
+  type Problem,
+  realPathOf,
+} from 'skill-registry/kernel';
 import type { IgnoreRules } from './ignore-files.ts';
-import { futureRealPath, realPathOf } from './real-path.ts';
 import { type SeenFile, seenFile } from './seen-file.ts';
 
 /** A directory with a SKILL.md. */
@@ -78,7 +85,7 @@ export async function findSkillFiles(options: FindOptions): Promise<FoundSkillFi
   /** Looks at one folder. @returns those below it that are to be looked at as well. */
   const visit = ({ dir, realDir, depth, rules }: Folder): readonly Folder[] => {
     // What the registry keeps for itself lies in many a root, and nobody means it.
-    if (visited.has(realDir) || isReserved(realDir)) return [];
+    if (visited.has(realDir) || isReserved(realDir, realRoot)) return [];
     visited.add(realDir);
     // Ignore files may name the very SKILL.md, so then the folder has to be listed.
     const realFile = below(realDir, EXACT);
@@ -214,7 +221,10 @@ function linkedFolder(path: string, walk: Walk): string | undefined {
 function follow(link: string, { realRoot, boundary, allowOutside, outside, problems }: Walk): string | undefined {
   const real = realPathOf(link);
   const target = real ?? futureRealPath(link);
-  if (isReserved(target) || isPrivatePath(isInside(target, realRoot) ? target.slice(realRoot.length) : target)) {
+  if (
+    isReserved(target, realRoot) ||
+    isPrivatePath(isInside(target, realRoot) ? target.slice(realRoot.length) : target)
+  ) {
     problems.push(leadsToPrivate(link));
     return undefined;
   }

@@ -1,6 +1,6 @@
 import { homedir } from 'node:os';
 import { basename, isAbsolute, join, resolve } from 'node:path';
-import { packageRoot } from 'skill-registry/kernel';
+import { isInside, packageRoot } from 'skill-registry/kernel';
 import type { InlineSkillConfig, SourceConfig, ValidationProfile } from '../config.ts';
 import { createDirectorySource } from './directory-source.ts';
 import { createFileSource } from './file-source.ts';
@@ -16,6 +16,8 @@ export interface SourceDefaults {
   /** Absolute; relative paths start here. */
   readonly root: string;
   readonly validation: ValidationProfile;
+  /** Whether somebody has approved the root; else no link leads out of it. Default: true. */
+  readonly trusted?: boolean;
   /** Names inline skills of the config in problems. */
   readonly configFile: string;
   /** Ids that are taken. A taken one gets a number. */
@@ -48,7 +50,7 @@ export function freeId(wanted: string, taken: Set<string>): string {
 // --- internal ---
 
 function makeSource(config: SourceConfig, defaults: SourceDefaults, shipped: string): SkillSource {
-  const { root, configFile, taken, cache } = defaults;
+  const { root, configFile, taken, cache, trusted = true } = defaults;
   const validation = config.validation ?? defaults.validation;
   const idOr = (name: string): string => freeId(config.id ?? nameable(name), taken);
   if (config.inline !== undefined) {
@@ -66,25 +68,35 @@ function makeSource(config: SourceConfig, defaults: SourceDefaults, shipped: str
     return createPackSource({ id, file, allowOutside, validation, preload, optional, cache });
   }
   const location = config.shipped ? shipped : locate(config.path ?? '.', root);
+  const onlyWithin = trusted || !isInside(location, root) ? undefined : { folder: root, root };
   const isSkillFile = isSkillFileName(basename(location));
   if (/\.md$/i.test(location) && !isSkillFile) {
     const id = idOr(basename(location).replace(/\.md$/i, ''));
-    return createFileSource({ id, file: location, validation, optional: config.optional, cache });
+    return createFileSource({ id, file: location, validation, optional: config.optional, onlyWithin, cache });
   }
   const folder = isSkillFile ? resolve(location, '..') : location;
   const id = idOr(config.shipped ? 'shipped' : basename(folder));
   const writable = config.writable ?? config.shipped === undefined;
-  return createDirectorySource({ id, root: folder, ...directoryOptions(config), validation, writable, cache });
+  return createDirectorySource({
+    id,
+    root: folder,
+    ...directoryOptions(config),
+    validation,
+    writable,
+    onlyWithin,
+    cache,
+  });
 }
 
 function makePreset(config: SourceConfig, defaults: SourceDefaults): readonly SkillSource[] {
-  const { root, taken, cache } = defaults;
+  const { root, taken, cache, trusted = true } = defaults;
   const folders = presetFolders(config.preset as NonNullable<SourceConfig['preset']>, root, homedir());
-  return folders.map(({ id, path }) => {
+  return folders.map(({ id, path, project }) => {
     const named = config.id ? id.replace(config.preset as string, config.id) : id;
     const validation = config.validation ?? defaults.validation;
     const { writable = false } = config;
-    const options = { ...directoryOptions(config), validation, writable, optional: true, cache };
+    const onlyWithin = trusted || project === undefined ? undefined : { folder: project, root };
+    const options = { ...directoryOptions(config), validation, writable, optional: true, onlyWithin, cache };
     return createDirectorySource({ id: freeId(named, taken), root: path, ...options });
   });
 }

@@ -1,6 +1,13 @@
 import { statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { describeError, isInside, type Problem, readNamedFile } from 'skill-registry/kernel';
+import {
+  describeError,
+  futureRealPath,
+  isInside,
+  type Problem,
+  readNamedFile,
+  realPathOf,
+} from 'skill-registry/kernel';
 import type { PackScopes } from '../api.ts';
 import type { ValidationProfile } from '../config.ts';
 import { encodingFault } from '../validation/encoding.ts';
@@ -12,7 +19,6 @@ import { createGroupSource, type GroupMembers } from './group-source.ts';
 import { createInlineSource } from './inline-source.ts';
 import { createPackageSource } from './package-source.ts';
 import { type PackEntry, type PromptPack, parsePromptPack } from './prompt-pack.ts';
-import { futureRealPath, realPathOf } from './real-path.ts';
 import type { SkillFileCache } from './skill-file-cache.ts';
 import type { SkillSource } from './source.ts';
 

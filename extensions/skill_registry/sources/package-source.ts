@@ -2,13 +2,19 @@ import { createHash } from 'node:crypto';
 import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { describeError, isInside, type Problem, readNamedFile, withDeadline } from 'skill-registry/kernel';
+import {
+  describeError,
+  futureRealPath,
+  isInside,
+  type Problem,
+  readNamedFile,
+  withDeadline,
+} from 'skill-registry/kernel';
 import type { ValidationProfile } from '../config.ts';
 import { createDirectorySource } from './directory-source.ts';
 import { findPackage, packageFolders } from './find-package.ts';
 import { createGroupSource, type GroupMembers } from './group-source.ts';
 import { isSkillSource } from './is-skill-source.ts';
-import { futureRealPath } from './real-path.ts';
 import type { SkillFileCache } from './skill-file-cache.ts';
 import type { SkillSource } from './source.ts';
 
@@ -79,12 +85,10 @@ export function createPackageSource(options: PackageSourceOptions): SkillSource 
       return known?.found ?? { members: [], problems: [] };
     },
   });
-  return {
-    ...group,
-    // A package put nearer than the one there is takes its place.
-    contains: (path) =>
-      packageFolders(name, futureRealPath(from)).some((folder) => isInside(path, folder)) || group.contains(path),
-  };
+  /** A package put nearer than the one there is takes its place. With workspaces of npm its folder is a link. */
+  const isCode = (path: string): boolean =>
+    packageFolders(name, futureRealPath(from)).some((folder) => isInside(path, futureRealPath(folder)));
+  return { ...group, isCode, contains: (path) => isCode(path) || group.contains(path) };
 }
 
 // --- internal ---

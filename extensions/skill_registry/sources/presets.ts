@@ -14,6 +14,8 @@ const PRESETS: Readonly<Record<PresetName, { readonly project: string; readonly 
 export interface PresetFolder {
   readonly id: string;
   readonly path: string;
+  /** The folder of the project that it belongs to; none for the home directory's. */
+  readonly project?: string;
 }
 
 /**
@@ -25,6 +27,7 @@ export function presetFolders(name: PresetName, root: string, home: string): rea
   const folders = projectFolders(root).map((dir, index) => ({
     id: index === 0 ? name : `${name}-up-${index}`,
     path: join(dir, project),
+    project: dir,
   }));
   const own = join(home, below);
   return folders.some((folder) => folder.path === own) ? folders : [...folders, { id: `${name}-home`, path: own }];

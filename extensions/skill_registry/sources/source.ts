@@ -29,8 +29,10 @@ export interface SkillSource {
   scopes?(): PackScopes | undefined;
   /** Whether a real, absolute path lies in it. */
   contains(path: string): boolean;
+  /** Whether a real, absolute path lies in what Node loads code from. Absent: none does. */
+  isCode?(path: string): boolean;
   /** The folder in which skills may be made and changed, and whose rules they are held to. Absent: nothing is written here. */
-  readonly writing?: { readonly folder: string; readonly validation: ValidationProfile };
+  readonly writing?: { readonly folder: string; readonly validation: ValidationProfile } | undefined;
 }
 
 /** Files of a skill beside SKILL.md. */
