@@ -17,6 +17,7 @@ export type KernelErrorCode =
   | 'EXTENSION_PROTECTED'
   | 'KERNEL_STOPPED'
   | 'MODEL_NOT_CONFIGURED'
+  | 'PATH_TRAVERSAL'
   | 'ROOT_NOT_FOUND';
 
 export function rootNotFound(root: string): CodedError<KernelErrorCode> {
@@ -67,6 +68,14 @@ export function extensionProtected(path: string, why: string): CodedError<Kernel
   return new CodedError('EXTENSION_PROTECTED', message, { path });
 }
 
+/** @param instead - The path under which it may be written, and waits. */
+export function codeProtected(path: string, instead: string | undefined): CodedError<KernelErrorCode> {
+  const remedy =
+    instead === undefined ? 'Tell the user what you wanted to change.' : `Write "${instead}", which then waits.`;
+  const message = `"${path}" is not written: it is code of an extension by another name, and runs only after a person has seen it. ${remedy}`;
+  return new CodedError('EXTENSION_PROTECTED', message, { path });
+}
+
 /** @param waiting - What does wait. */
 export function extensionNotHeld(name: string, waiting: readonly { name: string }[]): CodedError<KernelErrorCode> {
   const known = waiting.map((one) => one.name);
@@ -77,6 +86,11 @@ export function extensionNotHeld(name: string, waiting: readonly { name: string 
 export function extensionChanged(name: string, why: string): CodedError<KernelErrorCode> {
   const message = `"${name}" was not approved: ${why}. Look at it again: skill-registry extensions show ${name}.`;
   return new CodedError('EXTENSION_CHANGED', message, { name });
+}
+
+export function dataOutsideRoot(rootDir: string): CodedError<KernelErrorCode> {
+  const message = `data/ leads out of this root, and nobody has approved that: nothing is read or written there. Remove the link, or approve the root with skill-registry trust allow.`;
+  return new CodedError('PATH_TRAVERSAL', message, { root: rootDir });
 }
 
 export function eventUndeclared(from: string, event: string): CodedError<KernelErrorCode> {

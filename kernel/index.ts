@@ -9,10 +9,12 @@ export { countTokens, formatTable, printable } from '../lib/text/index.ts';
 export { ownExtensionIds, packageRoot } from './boot/extension-folders.ts';
 export type { BootOptions, Kernel } from './boot/kernel.ts';
 export { createSecrets, mergeConfig, readOwnerConfig } from './boot/settings.ts';
-export { heldOfRoot, isOwnCheckout, rootNotApproved } from './boot/untrusted-root.ts';
+export { assertDataInRoot, heldOfRoot, isOwnCheckout, rootNotApproved } from './boot/untrusted-root.ts';
 export type * from './contract.ts';
-export { CodedError, describeError, extensionNotHeld, isCodedError } from './errors.ts';
+export { CodedError, codeProtected, describeError, extensionNotHeld, isCodedError } from './errors.ts';
+export { isCode } from './held/code-folders.ts';
 export { approveExtension, revokeExtension } from './held/decide-held.ts';
+
 export { describeHeld } from './held/difference.ts';
 export {
   type HeldExtension,

@@ -1,5 +1,6 @@
 import {
   approveExtension,
+  assertDataInRoot,
   CodedError,
   describeHeld,
   extensionNotHeld,
@@ -40,7 +41,7 @@ export async function listExtensions(options: GlobalOptions, terminal: Terminal)
  * decoded as UTF-8.
  */
 export async function showExtension(name: string, options: GlobalOptions, terminal: Terminal): Promise<ExitStatus> {
-  const held = waiting(findRoot(options, terminal), name);
+  const held = waiting(rootOf(options, terminal), name);
   if (options.json) {
     const files = held.files.map(({ path, before, after }) => ({
       path,
@@ -62,7 +63,7 @@ export async function approve(
   options: GlobalOptions & ApproveExtensionOptions,
   terminal: Terminal,
 ): Promise<ExitStatus> {
-  const root = findRoot(options, terminal);
+  const root = rootOf(options, terminal);
   const held = waiting(root, name);
   const digest = options.digest ?? (await digestOfYes(held, terminal));
   if (digest === undefined) {
@@ -79,7 +80,7 @@ export async function approve(
 
 /** `skill-registry extensions revoke <name>` */
 export async function revoke(name: string, options: GlobalOptions, terminal: Terminal): Promise<ExitStatus> {
-  const folder = revokeExtension(findRoot(options, terminal), name);
+  const folder = revokeExtension(rootOf(options, terminal), name);
   if (options.json) printJson(terminal, { name, folder: folder ?? null });
   const what = folder === undefined ? 'What waited was thrown away' : `The extension was moved to ${printable(folder)}`;
   terminal.err(`${what}\n`);
@@ -87,6 +88,13 @@ export async function revoke(name: string, options: GlobalOptions, terminal: Ter
 }
 
 // --- internal ---
+
+/** @throws PATH_TRAVERSAL when nobody has approved the root and its `data/` leads out of it. */
+function rootOf(options: GlobalOptions, terminal: Terminal): string {
+  const root = findRoot(options, terminal);
+  if (!isTrusted(root, options, terminal)) assertDataInRoot(root);
+  return root;
+}
 
 function waiting(root: string, name: string): HeldExtension {
   const held = heldExtension(root, name);

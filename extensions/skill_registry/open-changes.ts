@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { isCodedError, type Problem } from 'skill-registry/kernel';
+import { isCode, isCodedError, type Problem } from 'skill-registry/kernel';
 import { noteApproved } from './decide/decide.ts';
 import { createProposals } from './decide/proposals.ts';
 import type { ChangeContext } from './history/change-context.ts';
@@ -34,7 +34,7 @@ export interface OpenChanges {
   close(): void;
 }
 
-export type ChangeOptions = Omit<WriterOptions, 'maxBytes' | 'placeOf' | 'codeFolder' | 'follower'>;
+export type ChangeOptions = Omit<WriterOptions, 'maxBytes' | 'placeOf' | 'isCode' | 'follower'>;
 
 /** Files beside SKILL.md give no sign when they change, so they are looked at now and then. */
 const LOOK_MS = 30_000;
@@ -52,7 +52,7 @@ export function openChanges(source: ChangeSource, options: ChangeOptions): OpenC
       catchUp: (database, dataDir, at) => flushDueFiles(database, dataDir, options.onStep ?? (() => undefined), at),
     },
     maxBytes: limits.file_bytes,
-    codeFolder: join(root, 'extensions'),
+    isCode: (path) => isCode(root, path) || source.sources().some((one) => one.isCode?.(path)),
     placeOf: (skillId, key, id) => placeOfKey(skillId, key, { sources: source.sources(), root }, id),
   });
   const context: ChangeContext = { ...source, writer };

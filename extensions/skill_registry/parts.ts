@@ -94,7 +94,7 @@ export async function openParts(options: SkillRegistryOptions, onProblem: () => 
   const skillFiles = createSkillFileCache(cache);
   const sourceIds = new Set<string>();
   const sourceOptions = {
-    ...{ root, configFile, validation: config.validation, taken: sourceIds },
+    ...{ root, trusted, configFile, validation: config.validation, taken: sourceIds },
     cache: cacheFile === undefined ? undefined : skillFiles,
   };
   const makeAll = (sources: readonly SourceConfig[]): readonly SkillSource[] => makeSources(sources, sourceOptions);

@@ -19,6 +19,7 @@ export class WorkspaceFiles implements Extension, ToolProvider {
       throw new Error('config max_bytes must be a whole number of bytes');
     this.#tools = workspaceTools({
       root: context.rootDir,
+      trusted: context.trusted,
       maxBytes,
       registry,
       restart: () => context.requestRestart(),

@@ -41,7 +41,7 @@ export async function readWorkspaceFile(
   const segments = relativeSegments(below);
   assertReadable(segments, shown);
   const target = join(base, ...segments);
-  assertNotReserved(target, shown);
+  assertNotReserved(target, place);
   const [policy] = await registry.readPolicies([target], turn);
   if (!policy) return orNotThere(place, target, registry, () => readContained(base, below, maxBytes));
   const slash = /\/\.?$/.test(below) ? '/' : '';
@@ -71,7 +71,7 @@ export async function listWorkspaceFolder(
   const segments = below === '' ? [] : relativeSegments(below);
   assertReadable([...segments, ''], shown);
   const folder = join(base, ...segments);
-  assertNotReserved(folder, shown);
+  assertNotReserved(folder, place);
   const [policy] = await registry.readPolicies([folder], turn);
   if (policy && !policy.visible) throw notThere(shown);
   if (policy) return listSkillFolder(policy, registry, shown);
@@ -140,8 +140,8 @@ function orNotThere<T>(
 }
 
 /** Whether it is there or not: nobody learns what lies in `data/`. */
-function assertNotReserved(target: string, shown: string): void {
-  if (isReserved(target)) throw resourceNotFound(shown, 'the registry keeps it for itself');
+function assertNotReserved(target: string, { base, shown }: WorkspacePath): void {
+  if (isReserved(target, base)) throw resourceNotFound(shown, 'the registry keeps it for itself');
 }
 
 function notThere(shown: string): CodedError {

@@ -1,24 +1,30 @@
-import { mkdirSync, realpathSync } from 'node:fs';
-import { basename, dirname, join, relative, sep } from 'node:path';
+import { existsSync, mkdirSync, realpathSync } from 'node:fs';
+import { join, relative, sep } from 'node:path';
 import {
+  assertDataInRoot,
   CodedError,
+  codeProtected,
   defineTool,
   type HeldExtension,
   holdExtensionFile,
+  isCode,
   listHeldFiles,
   readHeldFile,
   type Tool,
+  type ToolResult,
   type TurnContext,
   toolError,
   z,
 } from 'skill-registry/kernel';
 import { assertWritable, isInside, relativeSegments, writeContained } from '../../lib/files/index.ts';
-import type { SkillRegistry, Snapshot } from '../skill_registry/api.ts';
+import type { SkillRegistry, WritePolicy } from '../skill_registry/api.ts';
 import { isThere, listWorkspaceFolder, readWorkspaceFile, type WorkspacePath } from './read-workspace.ts';
 
 export interface WorkspaceOptions {
   /** Real path of the root. */
   readonly root: string;
+  /** Whether somebody has approved the root; else no link leads out of it. */
+  readonly trusted: boolean;
   readonly maxBytes: number;
   readonly registry: Pick<
     SkillRegistry,
@@ -41,19 +47,23 @@ const FOLDERS = ['extensions', 'skills'] as const;
 const PATH = 'Relative to the root, below extensions/ or skills/: extensions/my_tool/main.ts';
 
 const PROPOSED = 'Not written: it is proposed, and a person decides. Tell the user.';
+const NO_SOURCE =
+  'so no history would have what was there. Write below a folder that is a source, or ask the user to add this one to sources.';
 const HELD =
   'Kept, and without effect until a person has approved it. When the extension is complete, call request_restart: then the person is asked.';
 
 /** `list_files`, `read_file`, `write_file` and `request_restart`. */
-export function workspaceTools({ root, maxBytes, registry, restart, held }: WorkspaceOptions): readonly Tool[] {
+export function workspaceTools(options: WorkspaceOptions): readonly Tool[] {
+  const { root, maxBytes, registry, restart, held } = options;
   return [
     defineTool({
       name: 'list_files',
       description: 'Lists one folder of the workspace: the direct children with their kind and size.',
       input: z.strictObject({ path: z.string().describe('extensions, skills, or a folder below one of them.') }),
       execute: async ({ path }, { turn }) => {
+        const place = locate(options, path);
         const waiting = listHeldFiles(root, belowExtensions(path), authorOf(turn));
-        const listed = listWorkspaceFolder(locate(root, path), registry, turn);
+        const listed = listWorkspaceFolder(place, registry, turn);
         if (waiting.length === 0) return { success: true, path, ...(await listed) };
         const { entries, ...rest } = await listed.catch(() => ({ entries: [] }));
         const all = new Map([...entries, ...waiting].map((entry) => [entry.name, entry]));
@@ -65,8 +75,9 @@ export function workspaceTools({ root, maxBytes, registry, restart, held }: Work
       description: 'Reads one text file of the workspace.',
       input: z.strictObject({ path: z.string().describe(PATH) }),
       execute: async ({ path }, { turn }) => {
+        const place = locate(options, path);
         const waiting = readHeldFile(root, belowExtensions(path), authorOf(turn), maxBytes);
-        const bytes = waiting ?? Buffer.from(await readWorkspaceFile(locate(root, path), maxBytes, registry, turn));
+        const bytes = waiting ?? Buffer.from(await readWorkspaceFile(place, maxBytes, registry, turn));
         const content = bytes.toString('utf8');
         if (!Buffer.from(content).equals(bytes)) return toolError('NOT_TEXT', `"${path}" is no UTF-8 text file.`);
         return { success: true, path, content, size: bytes.length };
@@ -85,7 +96,7 @@ export function workspaceTools({ root, maxBytes, registry, restart, held }: Work
         const size = Buffer.byteLength(content);
         if (size > maxBytes)
           return toolError('RESOURCE_TOO_LARGE', `The content has ${size} bytes, more than ${maxBytes}.`);
-        const { base, below } = locate(root, path);
+        const { base, below } = locate(options, path);
         const segments = relativeSegments(below);
         assertWritable(base, segments);
         // In a list or a difference it would look like lines of somebody else.
@@ -98,11 +109,13 @@ export function workspaceTools({ root, maxBytes, registry, restart, held }: Work
         const extension = belowExtensions(path);
         if (extension !== undefined) {
           // Nothing but a person's yes lets code in, whatever else the owner allows agents to write.
-          if (policy?.policy === 'deny') return refusal(path, policy);
+          if (policy?.policy === 'deny' && policy.reason === undefined) return refusal(path, policy);
           const { created } = holdExtensionFile(root, extension, content, authorOf(turn));
           return { success: true, path, created, size, held: true, message: HELD };
         }
-        if (policy?.policy === 'propose' && policy.target) {
+        if (isCode(root, target)) throw codeProtected(path, nameBelowExtensions(root, target));
+        if (!policy) return toolError('WRITE_DENIED', `"${path}" lies in no skill source, ${NO_SOURCE}`);
+        if (policy.policy === 'propose' && policy.target) {
           const { kind, skillId, path: file } = policy.target;
           const why = justification ?? `Written with write_file, without a reason.`;
           const change = { skill_id: skillId, kind, path: file, content, justification: why };
@@ -110,9 +123,8 @@ export function workspaceTools({ root, maxBytes, registry, restart, held }: Work
           const shown = relative(root, proposalFile).split(sep).join('/');
           return { success: true, path, written: false, ...receipt, file: shown, message: PROPOSED };
         }
-        if (policy && policy.policy !== 'allow') return refusal(path, policy);
-        if (policy && takesInSkills(target, registry.snapshot())) return toolError('WRITE_DENIED', takesIn(path));
-        if (policy?.target) {
+        if (policy.policy !== 'allow') return refusal(path, policy);
+        if (policy.target) {
           const { kind, skillId, path: file } = policy.target;
           const created = kind === 'create' || !isThere(target);
           const actor = {
@@ -127,7 +139,7 @@ export function workspaceTools({ root, maxBytes, registry, restart, held }: Work
           return { success: true, path, created, size, revision: number };
         }
         const { created } = writeContained(base, below, content);
-        if (policy) await registry.refresh();
+        await registry.refresh();
         return { success: true, path, created, size };
       },
     }),
@@ -153,6 +165,13 @@ function belowExtensions(path: string): string | undefined {
   return first === 'extensions' ? rest.join('/') : undefined;
 }
 
+/** The path that the file tools take for code; none for what links of `extensions/` lead to, which nobody follows. */
+function nameBelowExtensions(root: string, target: string): string | undefined {
+  const folder = join(root, 'extensions');
+  const extensions = existsSync(folder) ? realpathSync(folder) : folder;
+  return isInside(target, extensions) ? `extensions/${relative(extensions, target).split(sep).join('/')}` : undefined;
+}
+
 /** As whoever decides about what an agent wrote is told. */
 function authorOf({ agentId }: TurnContext): string {
   return agentId ? `agent:${agentId}` : 'unknown';
@@ -165,16 +184,27 @@ function restartMessage(waiting: readonly string[]): string {
   return `${reload} Until a person has approved it, what you wrote for ${names} has no effect. At a terminal the person is asked now; elsewhere it waits for: skill-registry extensions approve ${waiting[0]}. Tell the user.`;
 }
 
-/** The folder a path starts with, as a base that nothing may leave, and the rest. */
-function locate(root: string, path: string): WorkspacePath {
+/**
+ * The folder a path starts with, as a base that nothing may leave, and the rest.
+ *
+ * @throws PATH_OUTSIDE_WORKSPACE, PATH_TRAVERSAL, WRITE_FAILED.
+ */
+function locate({ root, trusted }: WorkspaceOptions, path: string): WorkspacePath {
   const [first, ...rest] = path.replace(/^(\.\/)+/, '').split('/');
   const folder = FOLDERS.find((name) => name === first);
   if (!folder)
     throw new CodedError('PATH_OUTSIDE_WORKSPACE', `"${path}" must start with extensions/ or skills/.`, { path });
+  const base = folderOf(root, folder);
+  if (!trusted) assertDataInRoot(root);
+  if (!trusted && !isInside(base, root))
+    throw new CodedError('PATH_TRAVERSAL', `${folder}/ leads out of this root, which nobody has approved.`, { path });
+  return { shown: path, base, below: rest.join('/') };
+}
+
+function folderOf(root: string, folder: string): string {
   try {
-    const base = join(root, folder);
-    mkdirSync(base, { recursive: true });
-    return { shown: path, base: realpathSync(base), below: rest.join('/') };
+    mkdirSync(join(root, folder), { recursive: true });
+    return realpathSync(join(root, folder));
   } catch (error) {
     throw folderUnusable(folder, error);
   }
@@ -185,20 +215,10 @@ function folderUnusable(folder: string, cause: unknown): CodedError {
   return new CodedError('WRITE_FAILED', `${folder}/ is no folder and cannot be made (${reason}).`, { folder }, cause);
 }
 
-/** Whether a SKILL.md there would make files of its own of other skills, which their authors and gates then keep from nobody. */
-function takesInSkills(target: string, { byQualifiedId }: Pick<Snapshot, 'byQualifiedId'>): boolean {
-  if (basename(target).toLowerCase() !== 'skill.md') return false;
-  const folder = dirname(target);
-  return [...byQualifiedId.values()].some(({ dir }) => dir !== null && dir !== folder && isInside(dir, folder));
-}
-
-function takesIn(path: string): string {
-  return `"${path}" would make one skill of all skills below its folder, so it is not written. Write it into a new folder.`;
-}
-
-function refusal(path: string, { action, policy, source }: { action: string; policy: string; source: string }) {
+function refusal(path: string, { action, policy, source, reason }: WritePolicy): ToolResult {
   if (policy === 'deny') {
-    return toolError('WRITE_DENIED', `"${path}" lies in skill source "${source}", and writes.${action} is deny.`);
+    const why = reason === undefined ? `writes.${action} is deny` : `${reason}. Tell the user what you wanted to write`;
+    return toolError('WRITE_DENIED', `"${path}" lies in skill source "${source}", and ${why}.`);
   }
   return toolError(
     'PROPOSAL_REQUIRED',

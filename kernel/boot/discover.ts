@@ -5,6 +5,7 @@ import { agentNotFound, agentUnavailable } from '../errors.ts';
 import { heldExtensions } from '../held/held-extensions.ts';
 import { builtExtensions, foldersOf, foldersOfRoot, packageRoot } from './extension-folders.ts';
 import { type Manifest, parseManifest } from './manifest.ts';
+import { isDataInRoot } from './untrusted-root.ts';
 
 /** An extension whose manifest is sound. */
 export interface FoundExtension {
@@ -121,7 +122,8 @@ export function listedExtensions(
 ): { readonly extensions: readonly ListedExtension[]; readonly problems: readonly Problem[] } {
   const { extensions, broken, problems } = findExtensions(rootDir, trusted);
   const folder = join(rootDir, 'extensions');
-  const waiting = new Map(heldExtensions(rootDir).map((held) => [join(folder, held.name), held]));
+  const held = trusted || isDataInRoot(rootDir) ? heldExtensions(rootDir) : [];
+  const waiting = new Map(held.map((one) => [join(folder, one.name), one]));
   const heldAt = (dir: string): ListedExtension['held'] => {
     const held = waiting.get(dir);
     return held ? { digest: held.digest, files: held.files.length, by: held.by } : null;

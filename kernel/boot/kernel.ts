@@ -16,7 +16,7 @@ import { createMessages, type LogEntry, type Messages, oneLine } from './message
 import { createRestart, type Restart } from './restart.ts';
 import { createSecrets } from './settings.ts';
 import { type StartOrder, startOrder } from './start-order.ts';
-import { extensionHeld, heldOfRoot, type Root, rootNotApproved } from './untrusted-root.ts';
+import { extensionHeld, heldOfRoot, isDataInRoot, type Root, rootNotApproved } from './untrusted-root.ts';
 
 export interface BootOptions {
   /** The folder that holds `extensions/`, `skills/` and `data/`; they need not exist. */
@@ -228,7 +228,8 @@ class RunningKernel {
     const discovery = findExtensions(dir, trusted);
     const heldRoot = trusted ? undefined : rootNotApproved(dir, heldOfRoot(dir));
     if (heldRoot) report(heldRoot);
-    for (const held of heldExtensions(dir)) report(extensionHeld(dir, held));
+    const written = trusted || isDataInRoot(dir) ? heldExtensions(dir) : [];
+    for (const held of written) report(extensionHeld(dir, held));
     const order = startOrder(discovery.extensions);
     for (const problem of [...discovery.problems, ...order.problems]) report(problem);
     this.#broken = discovery.broken;

@@ -1,6 +1,8 @@
 import { existsSync, readdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
+import { futureRealPath, isInside } from '../../lib/files/index.ts';
 import type { Problem } from '../contract.ts';
+import { dataOutsideRoot } from '../errors.ts';
 import type { HeldExtension } from '../held/held-extensions.ts';
 import { builtExtensions, foldersOfRoot, packageRoot } from './extension-folders.ts';
 
@@ -15,6 +17,16 @@ export interface Root {
 /** Whether a root is the very folder that this code was loaded from: nobody is asked about that. */
 export function isOwnCheckout(rootDir: string): boolean {
   return realpathSync(rootDir) === realpathSync(packageRoot());
+}
+
+/** Whether `data/` is not a way out of the root. Where somebody has approved the root it may be one. */
+export function isDataInRoot(rootDir: string): boolean {
+  return isInside(futureRealPath(join(rootDir, 'data')), futureRealPath(rootDir));
+}
+
+/** For a root that nobody has approved. @throws PATH_TRAVERSAL. */
+export function assertDataInRoot(rootDir: string): void {
+  if (!isDataInRoot(rootDir)) throw dataOutsideRoot(rootDir);
 }
 
 /** What of a root runs, is contacted or sets something once the root is approved; in words, for the person who decides. */

@@ -2,7 +2,7 @@ import { userInfo } from 'node:os';
 import { describeError } from '../../lib/errors/index.ts';
 import { openTrust } from '../../lib/trust/index.ts';
 import { ownExtensionIds } from '../boot/extension-folders.ts';
-import { heldOfRoot } from '../boot/untrusted-root.ts';
+import { heldOfRoot, isDataInRoot } from '../boot/untrusted-root.ts';
 import { approveExtension } from './decide-held.ts';
 import { describeHeld } from './difference.ts';
 import { type HeldExtension, heldExtensions } from './held-extensions.ts';
@@ -31,6 +31,7 @@ export async function approveHeldExtensions({
   notifyUser,
 }: ApprovalRound): Promise<boolean> {
   let approved = false;
+  if (!trusted && !isDataInRoot(rootDir)) return false;
   for (const held of heldExtensions(rootDir)) {
     if (!ask || asked.has(held.digest)) continue;
     asked.add(held.digest);

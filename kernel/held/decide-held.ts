@@ -14,16 +14,14 @@ import { extensionChanged, extensionNotHeld } from '../errors.ts';
 import {
   digestOf,
   drop,
-  folderFor,
-  HELD,
   type HeldFile,
   heldExtension,
   heldExtensions,
-  heldFolder,
   readIfThere,
   readNote,
   writeNote,
 } from './held-extensions.ts';
+import { folderFor, HELD, heldFolder, heldFolderFor } from './held-folder.ts';
 import { assertAgentMayWrite, extensionsFolder, isExtensionName } from './writable-extension.ts';
 
 /**
@@ -43,7 +41,7 @@ export function approveExtension(rootDir: string, name: string, digest: string):
   if (edited)
     throw extensionChanged(name, `extensions/${name}/${edited.path} was changed after the agent wrote its text`);
   const live = folderFor(join(rootDir, 'extensions'));
-  const waiting = folderFor(join(rootDir, 'data', HELD));
+  const waiting = heldFolderFor(rootDir);
   try {
     writeContained(waiting, markOf(name), JSON.stringify(held.files.map(replacementOf)), { own: true });
     for (const { path, after } of held.files)
@@ -82,7 +80,7 @@ export function revokeExtension(rootDir: string, name: string): string | undefin
   const path = `.revoked/${name}-${new Date().toISOString().replace(/[:.]/g, '-')}`;
   const move = {
     from: { base, path: name },
-    to: { base: folderFor(join(rootDir, 'data', HELD)), path, own: true },
+    to: { base: heldFolderFor(rootDir), path, own: true },
     temporary: `.revoking-${name}`,
   };
   try {
@@ -154,7 +152,7 @@ function putBack(live: string, name: string, { path, before, after }: Replacemen
 
 function forget(rootDir: string, name: string, { path, after }: HeldFile): void {
   removeKept(folderFor(join(rootDir, 'extensions')), name, path);
-  const waiting = folderFor(join(rootDir, 'data', HELD));
+  const waiting = heldFolderFor(rootDir);
   if (readIfThere(waiting, `${name}/files/${path}`, true)?.equals(after)) drop(rootDir, name, path);
   // The agent wrote on meanwhile: that goes on from what was approved.
   else writeNote(waiting, name, path, { by: 'unknown', ...readNote(waiting, name, path), base: digestOf(after) });

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, realpathSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { isCodedError } from '../../lib/errors/index.ts';
 import {
   type FolderEntry,
@@ -11,9 +11,9 @@ import {
   relativeSegments,
   removeContained,
   writeContained,
-  writeFailed,
 } from '../../lib/files/index.ts';
 import { extensionProtected } from '../errors.ts';
+import { folderFor, heldFolder, heldFolderFor } from './held-folder.ts';
 import { assertAgentMayWrite, extensionsFolder, isExtensionName } from './writable-extension.ts';
 
 /** One file of an extension that an agent wrote and that waits. */
@@ -106,7 +106,7 @@ export function holdExtensionFile(
   assertAgentMayWrite(rootDir, name, below);
   const file = below.join('/');
   const before = readIfThere(live, `${name}/${file}`, false);
-  const base = folderFor(join(rootDir, 'data', HELD));
+  const base = heldFolderFor(rootDir);
   const isFirst = readIfThere(base, `${name}/files/${file}`, true) === null;
   const author = isFirst ? by : readNote(base, name, file)?.by;
   if (author !== by)
@@ -139,31 +139,11 @@ export function heldExtension(rootDir: string, name: string): HeldExtension | un
   return { name, by, digest: digestOfChange(files), files };
 }
 
-/** Below `data/`; not a name that the data folder of an extension can have. */
-export const HELD = '.held';
-
 /** What is known of a held file beside its bytes. */
 export interface Note {
   /** sha256 of the file in `extensions/` when an agent first wrote; null: there was none. */
   readonly base: string | null;
   readonly by: string;
-}
-
-/** Real path of what waits; undefined when nothing ever did. */
-export function heldFolder(rootDir: string): string | undefined {
-  const folder = join(rootDir, 'data', HELD);
-  return existsSync(folder) ? realpathSync(folder) : undefined;
-}
-
-/** The real path of a folder, which is made. */
-export function folderFor(path: string): string {
-  try {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
-    return realpathSync(path);
-  } catch (error) {
-    const reason = (error as NodeJS.ErrnoException).code;
-    throw writeFailed(basename(path), `it is no folder and cannot be made (${reason})`, error);
-  }
 }
 
 /** Forgets what waits of one file. */

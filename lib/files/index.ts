@@ -6,6 +6,7 @@ export {
   assertReadable,
   assertWritable,
   holdsReserved,
+  isOtherRoot,
   isPrivateName,
   isPrivatePath,
   isReserved,

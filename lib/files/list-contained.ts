@@ -28,7 +28,7 @@ export function listContained(
   const segments = path === '' || path === '.' ? [] : relativeSegments(path);
   // What it is called is a folder's name: there is no harm in a folder that is called like a key.
   assertReadable([...segments, ''], path);
-  const isKept = (name: string): boolean => !own && isReserved(join(base, ...segments, name));
+  const isKept = (name: string): boolean => !own && isReserved(join(base, ...segments, name), base);
   const list = (_descriptor: number, folder: string): readonly FolderEntry[] => {
     try {
       return readdirSync(folder, { withFileTypes: true })

@@ -47,7 +47,7 @@ export function withContained<T>(
   use: (descriptor: number, path: string) => T,
   { folder = false, make = false, own = false }: OpenOptions = {},
 ): T {
-  if (!own && isReserved(segments.reduce(stepInto, base))) throw reservedPath(shown);
+  if (!own && isReserved(segments.reduce(stepInto, base), base)) throw reservedPath(shown);
   // Reading a SKILL.md directly below `base` is what is done most, and one open is enough for it: no database is called so, if
   // `base` should have become a link.
   const fromBase = make || segments.length !== 1 || !/\.md$/i.test(segments[0] as string);
@@ -96,7 +96,7 @@ function openStep(base: string, path: string, shown: string, flags: number, own:
     throw fromSystemError(error, shown);
   }
   const real = realPathOf(descriptor, path);
-  if (isInside(real, base) && (own || !isReserved(real)))
+  if (isInside(real, base) && (own || !isReserved(real, base)))
     return { descriptor, path: process.platform === 'linux' ? `/proc/self/fd/${descriptor}` : path };
   closeSync(descriptor);
   throw pathTraversal();

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import type { CodedError } from '../errors/index.ts';
 import { invalidPath, resourceNotFound } from './errors.ts';
@@ -36,8 +37,10 @@ export interface Reservation {
  * and closes a database file by any other way gives up the locks of all.
  *
  * @param root - Absolute; what models are told is relative to it (`withoutPaths`).
+ * @param store - Name of a folder that no `data/` has but that of a root, so that other roots are known by it from then on.
  */
-export function reserve(root: string): Reservation {
+export function reserve(root: string, store?: string): Reservation {
+  if (store !== undefined) stores.add(store);
   const reserved: Reserved = { root, paths: [] };
   all.add(reserved);
   return {
@@ -48,12 +51,25 @@ export function reserve(root: string): Reservation {
   };
 }
 
-/** @param path - Absolute, real. */
-export function isReserved(path: string): boolean {
+/**
+ * Whether a process keeps a path for itself, or it lies in `data/` of another root.
+ *
+ * @param path - Absolute, real.
+ * @param base - What is read or searched as a whole, above the path: roots that it lies in do not count. Default: no other root
+ *   counts.
+ */
+export function isReserved(path: string, base: string = path): boolean {
   // Asked for every folder of every source: no path is taken apart for it.
   const wanted = comparable(path) + sep;
   for (const { paths } of all) for (const one of paths) if (wanted.startsWith(one)) return true;
+  for (let at = wanted.indexOf(DATA, comparable(base).length); at !== -1; at = wanted.indexOf(DATA, at + 1))
+    if (isOtherRoot(wanted.slice(0, at))) return true;
   return false;
+}
+
+/** Whether somebody keeps something in the folder's `data/` (`reserve`). */
+export function isOtherRoot(folder: string): boolean {
+  return [...stores].some((store) => existsSync(join(folder, 'data', store)));
 }
 
 /** Whether something reserved lies in a folder, or is it. @param folder - Absolute, real. */
@@ -79,7 +95,8 @@ export function assertWritable(base: string, segments: readonly string[], own = 
   const name = privateSegment(segments) ?? segments.find((segment) => plainName(segment) === 'node_modules');
   if (name !== undefined)
     throw invalidPath(`nothing is written to ${name.slice(0, 60)}, which belongs to a person or a tool`);
-  if (!own && isReserved(join(base, ...segments))) throw invalidPath('it leads to what the registry keeps for itself');
+  if (!own && isReserved(join(base, ...segments), base))
+    throw invalidPath('it leads to what the registry keeps for itself');
 }
 
 export function reservedPath(shown: string): CodedError {
@@ -96,10 +113,14 @@ interface Reserved {
 
 /** One for the process, also where an extension brings a copy of this package. */
 const KEPT = Symbol.for('skill-registry.reserved');
-const shared = globalThis as { [KEPT]?: Set<Reserved> };
+const STORES = Symbol.for('skill-registry.stores');
+const shared = globalThis as { [KEPT]?: Set<Reserved>; [STORES]?: Set<string> };
 shared[KEPT] ??= new Set();
+shared[STORES] ??= new Set();
 const all: Set<Reserved> = shared[KEPT];
+const stores: Set<string> = shared[STORES];
 
+const DATA = `${sep}data${sep}`;
 const FOLDERS: ReadonlySet<string> = new Set(['.git', 'git~1', '.ssh']);
 const ENV = /^\.env(rc)?([\s._(\d-]|$)/;
 const EXAMPLE = /^\.env(rc)?[._-](example|sample|template)$/;

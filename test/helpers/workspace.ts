@@ -21,8 +21,15 @@ export interface Workspace {
 
 export const MAX_BYTES = 2000;
 
-/** @param config - Of the registry; its source is `skills`, with one skill `good`, unless it names others. */
-export async function workspace(tree: Tree = {}, config: Readonly<Record<string, unknown>> = {}): Promise<Workspace> {
+/**
+ * @param config - Of the registry; its source is `skills`, with one skill `good`, unless it names others.
+ * @param options.trusted - Whether somebody has approved the root. Default: true.
+ */
+export async function workspace(
+  tree: Tree = {},
+  config: Readonly<Record<string, unknown>> = {},
+  { trusted = true }: { readonly trusted?: boolean } = {},
+): Promise<Workspace> {
   const root = tempFolder({
     'skills/good/SKILL.md': skillMd({ name: 'good', description: 'A good skill.' }),
     'extensions/box/manifest.yaml': 'id: box\nname: Box\nversion: 1.0.0\nagent: {}\n',
@@ -34,14 +41,14 @@ export async function workspace(tree: Tree = {}, config: Readonly<Record<string,
   const registry = await openRoot(root, {
     config: { sources: [{ path: 'skills' }], ...config },
     onSkillLoaded: (event) => loaded.push(event),
+    trust: trusted,
   });
   let restarts = 0;
   const restart = (): void => void restarts++;
   const tools = new Map(
-    workspaceTools({ root, maxBytes: MAX_BYTES, registry, restart, held: () => heldExtensions(root) }).map((tool) => [
-      tool.name,
-      tool,
-    ]),
+    workspaceTools({ root, trusted, maxBytes: MAX_BYTES, registry, restart, held: () => heldExtensions(root) }).map(
+      (tool) => [tool.name, tool],
+    ),
   );
   const call = async (name: string, args: unknown, turn: TurnContext = {}): Promise<ToolResult> => {
     const tool = tools.get(name);

@@ -156,7 +156,7 @@ export function sourceNotWritable(skillId: string, source: string, why: string):
 }
 
 export function codeDenied(skillId: string): HistoryError {
-  const message = `"${skillId}", or the file in it, lies below extensions/, where only a person puts changes into effect. Propose the change with propose_skill_update and tell the user.`;
+  const message = `"${skillId}", or the file in it, is code (below extensions/, where a link in there leads, or in a package that is a source), and only a person puts that into effect. Propose the change with propose_skill_update and tell the user.`;
   return new CodedError('WRITE_DENIED', message, { skill_id: skillId });
 }
 

@@ -1,4 +1,4 @@
-import { existsSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { describeError, isCodedError } from 'skill-registry/kernel';
 import { privateFile } from '../../../lib/files/index.ts';
 import { openSqlite, sqliteFailure } from '../../../lib/sqlite/index.ts';
@@ -147,9 +147,9 @@ function textOf({ type, name, tbl_name, sql }: SchemaRow): string {
   return JSON.stringify([type, name, tbl_name, sql?.replace(/--.*/g, '').replace(/\s+/g, ' ')]);
 }
 
-/** A backup that is there already was made by a migration that did not finish; the database is still as it was. */
+/** A backup that is there already was made by a migration that did not finish; the database is still as it was. A link goes, too. */
 function backUp(database: SqliteDatabase, backup: string): void {
-  if (existsSync(backup)) rmSync(backup);
+  rmSync(backup, { force: true });
   privateFile(backup);
   database.prepare('VACUUM INTO ?').run(backup);
 }

@@ -1,9 +1,9 @@
 import { copyFileSync, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { isCodedError } from 'skill-registry/kernel';
+import { dirname, join } from 'node:path';
+import { assertDataInRoot, isCodedError } from 'skill-registry/kernel';
 import { registryClosed } from '../skill/errors.ts';
-import { fileIdentity, type SqliteDatabase } from '../store/open-database.ts';
+import { assertInPlace, fileIdentity, type SqliteDatabase } from '../store/open-database.ts';
 import { historyRefused } from './errors.ts';
 import { assertSound, historyError, openHistoryDatabase, sqliteRefusal } from './history-database.ts';
 
@@ -12,7 +12,7 @@ export interface HistoryFile {
   /** Absolute. */
   readonly path: string;
   exists(): boolean;
-  /** @throws REGISTRY_CLOSED. */
+  /** @throws REGISTRY_CLOSED; PATH_TRAVERSAL when it is to be left alone and lies outside of its root. */
   assertOpen(): void;
   /** For reading only. Where it cannot be opened for writing, or is not to be, a copy. @throws as `openHistoryDatabase`. */
   reading(): SqliteDatabase;
@@ -21,7 +21,7 @@ export interface HistoryFile {
   close(): void;
 }
 
-/** @param leaveAlone - Reading opens a copy, so that nothing is written beside the file. */
+/** @param path - `<root>/data/skill_registry/history.db`. @param leaveAlone - Reading opens a copy, so that nothing is written beside the file. */
 export function createHistoryFile(path: string, leaveAlone: boolean): HistoryFile {
   let opened: Opened | undefined;
   let copied: Opened | undefined;
@@ -35,6 +35,7 @@ export function createHistoryFile(path: string, leaveAlone: boolean): HistoryFil
   };
   const assertOpen = (): void => {
     if (closed) throw registryClosed();
+    if (leaveAlone) assertDataInRoot(dirname(dirname(dirname(path))));
   };
   /** Somebody may have removed or replaced it. */
   const dropStale = (): void => {
@@ -52,6 +53,7 @@ export function createHistoryFile(path: string, leaveAlone: boolean): HistoryFil
   /** Made anew when the file has changed since. */
   const copy = (): SqliteDatabase => {
     if (openHere.has(fileIdentity(path))) return open().database;
+    assertInPlace(path);
     const identity = stampOf(path);
     if (copied && copied.identity !== identity) copied = drop(copied);
     copied ??= { database: openCopy(path), identity };

@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { privateFile } from '../../../lib/files/index.ts';
 import { openSqlite } from '../../../lib/sqlite/index.ts';
-import { fileIdentity, type SqliteDatabase, storeFolder } from '../store/open-database.ts';
+import { assertInPlace, fileIdentity, type SqliteDatabase, storeFolder } from '../store/open-database.ts';
 import { historyBusy } from './errors.ts';
 import { historyError, sqliteRefusal } from './history-database.ts';
 
@@ -39,6 +39,7 @@ export function createWriteLock(file: string, waitSeconds: number = WAIT_SECONDS
     }
     if (!database) {
       try {
+        assertInPlace(file);
         storeFolder(dirname(file));
         privateFile(file);
         database = openSqlite(file, 0);

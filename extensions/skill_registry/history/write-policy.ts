@@ -11,6 +11,8 @@ export interface WritePolicy {
   readonly action: 'create' | 'update' | 'delete';
   readonly policy: 'allow' | 'propose' | 'deny';
   readonly source: string;
+  /** Why it is `deny` whatever `writes` says. */
+  readonly reason?: string;
   /** What a proposal would be about; absent when none can be made for this path. */
   readonly target?: { readonly kind: 'create' | 'update'; readonly skillId: string; readonly path: string } | undefined;
 }
@@ -19,7 +21,8 @@ export interface WritePolicy {
  * What the owner allows to do with a path in a source; undefined outside of all sources.
  *
  * To create is to add a skill and touch nothing that is there. A path changes something (`update`) when it exists, lies in a
- * skill or is read as one, or when a SKILL.md there would take the place of skills that are known.
+ * skill or is read as one, or when a SKILL.md there would take the place of skills that are known. What nobody could undo is
+ * denied: nothing is written where no history is kept.
  *
  * @param path - Absolute, real; it need not exist.
  */
@@ -29,15 +32,30 @@ export function writePolicyOf(
   sources: readonly SkillSource[],
   writes: SkillRegistryConfig['writes'],
 ): WritePolicy | undefined {
-  const source = sources.find((candidate) => candidate.contains(path));
+  const source = sources.find(({ isCode }) => isCode?.(path)) ?? sources.find((candidate) => candidate.contains(path));
   if (!source) return undefined;
   const touches = exists(path) || [...byQualifiedId.values()].some((skill) => isTouched(skill, path));
   const action = touches ? 'update' : 'create';
   const target = targetOf(path, action, source, byQualifiedId);
-  return { action, policy: writes[action], source: source.id, ...(target ? { target } : {}) };
+  const policy = writes[action];
+  const reason =
+    policy === 'deny' ? undefined : whyNever(path, source, policy === 'allow' && action === 'update' && !target);
+  return {
+    ...{ action, policy: reason === undefined ? policy : 'deny', source: source.id },
+    ...(reason === undefined ? {} : { reason }),
+    ...(target ? { target } : {}),
+  };
 }
 
 // --- internal ---
+
+function whyNever(path: string, { writing }: SkillSource, overwrites: boolean): string | undefined {
+  if (!writing) return 'nothing is written in that source';
+  if (/^\.(git)?ignore$/i.test(basename(path))) return 'it would hide skills, and that is for a person to decide';
+  return overwrites
+    ? 'it would change or hide what is there, without being a file of a skill that can be loaded, so no history would have what was there'
+    : undefined;
+}
 
 /** The file of a skill that a path is, for a proposal; none for what is neither in a skill nor a new one. */
 function targetOf(

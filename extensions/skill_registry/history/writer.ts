@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { isCodedError, type Problem } from 'skill-registry/kernel';
-import { futureRealPath, isInside, readContained } from '../../../lib/files/index.ts';
+import { readContained } from '../../../lib/files/index.ts';
 import { type SqliteDatabase, storeFolder } from '../store/open-database.ts';
 import { changeUnfinished, codeDenied, type Unfinished } from './errors.ts';
 import { hasUnfinished, historyError } from './history-database.ts';
@@ -36,8 +36,8 @@ export interface WriterOptions {
   readonly dataDir: string;
   /** Larger files are not kept. */
   readonly maxBytes: number;
-  /** Folder of code, absolute: what an agent decides has no effect in there. */
-  readonly codeFolder: string;
+  /** Whether code lies at a real, absolute path: what an agent decides has no effect there. */
+  isCode(path: string): boolean;
   /** Where a skill of the journal lies now. */
   readonly placeOf: PlaceFinder;
   /**
@@ -169,7 +169,7 @@ export function createWriter(options: WriterOptions): Writer {
     record: (place) => void recordPlace(history.reading(), place, maxBytes, writer.now()),
     apply(draft) {
       writer.assertSettled(draft.place.key);
-      assertNoCodeOfAgents(draft, options.codeFolder);
+      assertNoCodeOfAgents(draft, options.isCode);
       const database = history.reading();
       const { changes, ...rest } = draft;
       const at = writer.now();
@@ -204,11 +204,10 @@ export function createWriter(options: WriterOptions): Writer {
 // --- internal ---
 
 /** Whatever the owner allows agents to write, or a reviewing agent to decide, code is for a person. @throws WRITE_DENIED. */
-function assertNoCodeOfAgents({ place, changes, by }: Draft, codeFolder: string): void {
+function assertNoCodeOfAgents({ place, changes, by }: Draft, isCode: WriterOptions['isCode']): void {
   if (!by.startsWith('agent:') && by !== 'unknown') return;
-  const folder = futureRealPath(codeFolder);
   const paths = [folderOf(place), ...changes.map(({ path }) => join(folderOf(place), path))];
-  if (paths.some((path) => isInside(path, folder))) throw codeDenied(place.skillId);
+  if (paths.some(isCode)) throw codeDenied(place.skillId);
 }
 
 /** What is about to change is in the history first, whoever made it what it is. */

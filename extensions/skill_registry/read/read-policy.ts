@@ -82,7 +82,7 @@ function ownerOf(path: string, { snapshot, granted }: ReadSurroundings, turn: Tu
   };
 }
 
-/** A skill that cannot be loaded has no gates, and no scope but its id: who sees everything may mend it. */
+/** A skill that cannot be loaded has no gates, and no scope but its id: who sees everything may read it. */
 function unloadable(folder: string, path: string, { boundSkills, workflowState }: TurnContext): ReadPolicy | undefined {
   const skillId = basename(folder);
   if (!workflowState && (boundSkills?.includes(skillId) ?? true)) return undefined;

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { packageRoot } from 'skill-registry/kernel';
+import { isInside } from '../../../lib/files/index.ts';
 import type { InlineSkillConfig, PresetName, SourceConfig, ValidationProfile } from '../config/config.ts';
 import { createDirectorySource } from './kinds/directory-source.ts';
 import { createFileSource } from './kinds/file-source.ts';
@@ -16,6 +17,8 @@ export interface SourceDefaults {
   /** Absolute; relative paths start here. */
   readonly root: string;
   readonly validation: ValidationProfile;
+  /** Whether somebody has approved the root; else no link leads out of it. Default: true. */
+  readonly trusted?: boolean;
   /** Names inline skills of the config in problems. */
   readonly configFile: string;
   /** Ids that are taken. A taken one gets a number. */
@@ -57,6 +60,8 @@ const PRESETS: Readonly<Record<PresetName, { readonly project: string; readonly 
 export interface PresetFolder {
   readonly id: string;
   readonly path: string;
+  /** The folder of the project that it belongs to; none for the home directory's. */
+  readonly project?: string;
 }
 
 /**
@@ -68,6 +73,7 @@ export function presetFolders(name: PresetName, root: string, home: string): rea
   const folders = projectFolders(root).map((dir, index) => ({
     id: index === 0 ? name : `${name}-up-${index}`,
     path: join(dir, project),
+    project: dir,
   }));
   const own = join(home, below);
   return folders.some((folder) => folder.path === own) ? folders : [...folders, { id: `${name}-home`, path: own }];
@@ -76,7 +82,7 @@ export function presetFolders(name: PresetName, root: string, home: string): rea
 // --- internal ---
 
 function makeSource(config: SourceConfig, defaults: SourceDefaults, shipped: string): SkillSource {
-  const { root, configFile, taken, cache } = defaults;
+  const { root, configFile, taken, cache, trusted = true } = defaults;
   const validation = config.validation ?? defaults.validation;
   const idOr = (name: string): string => freeId(config.id ?? nameable(name), taken);
   if (config.inline !== undefined) {
@@ -94,25 +100,35 @@ function makeSource(config: SourceConfig, defaults: SourceDefaults, shipped: str
     return createPackSource({ id, file, allowOutside, validation, preload, optional, cache });
   }
   const location = config.shipped ? shipped : locate(config.path ?? '.', root);
+  const onlyWithin = trusted || !isInside(location, root) ? undefined : { folder: root, root };
   const isSkillFile = isSkillFileName(basename(location));
   if (/\.md$/i.test(location) && !isSkillFile) {
     const id = idOr(basename(location).replace(/\.md$/i, ''));
-    return createFileSource({ id, file: location, validation, optional: config.optional, cache });
+    return createFileSource({ id, file: location, validation, optional: config.optional, onlyWithin, cache });
   }
   const folder = isSkillFile ? resolve(location, '..') : location;
   const id = idOr(config.shipped ? 'shipped' : basename(folder));
   const writable = config.writable ?? config.shipped === undefined;
-  return createDirectorySource({ id, root: folder, ...directoryOptions(config), validation, writable, cache });
+  return createDirectorySource({
+    id,
+    root: folder,
+    ...directoryOptions(config),
+    validation,
+    writable,
+    onlyWithin,
+    cache,
+  });
 }
 
 function makePreset(config: SourceConfig, defaults: SourceDefaults): readonly SkillSource[] {
-  const { root, taken, cache } = defaults;
+  const { root, taken, cache, trusted = true } = defaults;
   const folders = presetFolders(config.preset as NonNullable<SourceConfig['preset']>, root, homedir());
-  return folders.map(({ id, path }) => {
+  return folders.map(({ id, path, project }) => {
     const named = config.id ? id.replace(config.preset as string, config.id) : id;
     const validation = config.validation ?? defaults.validation;
     const { writable = false } = config;
-    const options = { ...directoryOptions(config), validation, writable, optional: true, cache };
+    const onlyWithin = trusted || project === undefined ? undefined : { folder: project, root };
+    const options = { ...directoryOptions(config), validation, writable, optional: true, onlyWithin, cache };
     return createDirectorySource({ id: freeId(named, taken), root: path, ...options });
   });
 }

@@ -1,5 +1,7 @@
+import { relative } from 'node:path';
 import type { Problem } from 'skill-registry/kernel';
-import { isReserved, resourceNotFound } from '../../../lib/files/index.ts';
+import { rootNotApproved } from 'skill-registry/kernel';
+import { futureRealPath, isInside, isReserved, resourceNotFound } from '../../../lib/files/index.ts';
 import type { SkillRegistryConfig, ValidationProfile } from '../config/config.ts';
 import type { ResourceInfo, Skill } from '../skill/skill.ts';
 
@@ -40,8 +42,10 @@ export interface SkillSource {
   scopes?(): PackScopes | undefined;
   /** Whether a real, absolute path lies in it. */
   contains(path: string): boolean;
+  /** Whether a real, absolute path lies in what Node loads code from. Absent: none does. */
+  isCode?(path: string): boolean;
   /** The folder in which skills may be made and changed, and whose rules they are held to. Absent: nothing is written here. */
-  readonly writing?: { readonly folder: string; readonly validation: ValidationProfile };
+  readonly writing?: { readonly folder: string; readonly validation: ValidationProfile } | undefined;
 }
 
 /** Files of a skill beside SKILL.md. */
@@ -113,4 +117,16 @@ export function reservedSource(location: string, real: string): Problem | undefi
   const message =
     'This source lies in data/ of the root, or where a link of that leads, which the registry keeps for itself, so it was not read. Move the skills out of there.';
   return { code: 'SOURCE_RESERVED', severity: 'error', file: location, message };
+}
+
+/** What is read of a root that nobody has approved really lies in `folder`: the root, or one above it that a preset looks in. */
+export interface OnlyWithin {
+  readonly folder: string;
+  readonly root: string;
+}
+
+/** ROOT_NOT_APPROVED for a source to which a link leads from there. */
+export function linkedOut(location: string, real: string, only: OnlyWithin | undefined): Problem | undefined {
+  if (!only || isInside(real, futureRealPath(only.folder))) return undefined;
+  return rootNotApproved(only.root, [`${relative(only.root, location)} (a link that leads out of it)`]);
 }

@@ -1,6 +1,7 @@
 import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { privateFile, privateFolder } from '../../../lib/files/index.ts';
+import { CodedError } from 'skill-registry/kernel';
+import { futureRealPath, isInside, privateFile, privateFolder } from '../../../lib/files/index.ts';
 import { openSqlite, type SqliteDatabase } from '../../../lib/sqlite/index.ts';
 
 export type { SqliteDatabase };
@@ -11,10 +12,11 @@ export type { SqliteDatabase };
  *
  * @param file - Absolute, or `:memory:`.
  * @param busyMs - How long a writer waits for another process, in milliseconds. Default: 5,000.
- * @throws what `sqliteFailure` tells apart.
+ * @throws what `sqliteFailure` tells apart; as `assertInPlace`.
  */
 export function openDatabase(file: string, busyMs?: number): SqliteDatabase {
   if (file !== ':memory:') {
+    assertInPlace(file);
     storeFolder(dirname(file));
     privateFile(file);
   }
@@ -26,6 +28,21 @@ export function openDatabase(file: string, busyMs?: number): SqliteDatabase {
     database.close();
     throw error;
   }
+}
+
+/**
+ * A database that a link leads to may be another program's, and one that a link makes lies where nobody expects it.
+ *
+ * @param file - In a folder of `data/` or of the user's cache directory, which may be links themselves.
+ * @throws STORE_UNAVAILABLE.
+ */
+export function assertInPlace(file: string): void {
+  const data = futureRealPath(dirname(dirname(file)));
+  // SQLite puts its other files beside it.
+  const linked = ['', '-wal', '-shm', '-journal'].find((end) => !isInside(futureRealPath(file + end), data));
+  if (linked === undefined) return;
+  const message = `${file}${linked} is reached through a link that leads out of ${data}, so it is neither read nor written. Remove the link; what it leads to may belong to another program.`;
+  throw new CodedError('STORE_UNAVAILABLE', message);
 }
 
 /** A folder for databases, for this user alone. Whoever keeps the root in Git commits the config in it, not the databases. */

@@ -11,7 +11,7 @@ export interface OwnData extends Pick<Reservation, 'release'> {
 
 /** @param root - Absolute. */
 export function keepOwnData(root: string): OwnData {
-  const reservation = reserve(root);
+  const reservation = reserve(root, 'skill_registry');
   const renew = (): void => reservation.keep(placesOf(root));
   renew();
   return { renew, release: reservation.release };

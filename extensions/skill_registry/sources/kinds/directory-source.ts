@@ -5,7 +5,15 @@ import { futureRealPath, isInside, readContained, realPathOf } from '../../../..
 import type { ValidationProfile } from '../../config/config.ts';
 import type { Skill } from '../../skill/skill.ts';
 import { isUsableId, makeSkill, quotedName, type SkillPlace } from '../make-skill.ts';
-import { createOwnSkills, reservedSource, type SkillListing, type SkillSource, type SourceScan } from '../source.ts';
+import {
+  createOwnSkills,
+  linkedOut,
+  type OnlyWithin,
+  reservedSource,
+  type SkillListing,
+  type SkillSource,
+  type SourceScan,
+} from '../source.ts';
 import { type FoundSkillFile, findSkillFiles } from '../walk/find-skill-files.ts';
 import { filesBelow, pathBelow } from '../walk/list-files.ts';
 import { createSkillFileReader } from '../walk/read-skill-files.ts';
@@ -28,6 +36,8 @@ export interface DirectorySourceOptions {
   readonly optional?: boolean;
   /** Its skills may be changed, and new ones put into it. Default: false. */
   readonly writable?: boolean;
+  /** Nothing is read or written where a link leads to it from there. Default: links are the owner's. */
+  readonly onlyWithin?: OnlyWithin | undefined;
   /** Where what was read is kept for the next process. Default: it is not. */
   readonly cache?: SkillFileCache | undefined;
 }
@@ -36,7 +46,7 @@ const MAX_RESOURCES = 512;
 
 /** Skills below a folder. Problems: SOURCE_MISSING, SOURCE_RESERVED, SKILL_ID_INVALID, and those of finding and of reading. */
 export function createDirectorySource(options: DirectorySourceOptions): SkillSource {
-  const { id, root, allowOutside, within, optional = false, ignoreFiles = false } = options;
+  const { id, root, allowOutside, within, optional = false, ignoreFiles = false, onlyWithin } = options;
   const readSkills = createSkillsReader(options);
   const own = createOwnSkills<Place>();
   let outside: readonly string[] = [];
@@ -57,14 +67,18 @@ export function createDirectorySource(options: DirectorySourceOptions): SkillSou
     id,
     kind: 'directory',
     location: root,
-    ...(options.writable ? { writing: { folder: root, validation: options.validation ?? 'lenient' } } : {}),
+    get writing() {
+      const isHeld = linkedOut(root, futureRealPath(root), onlyWithin) !== undefined;
+      return options.writable && !isHeld ? { folder: root, validation: options.validation ?? 'lenient' } : undefined;
+    },
     async scan(limits, takeBreak) {
       const realRoot = realPathOf(root);
       const before = last;
       last = undefined;
       if (realRoot === undefined) return nothing(optional ? [] : [missing(root)]);
       const boundary = realPathOf(within ?? root) ?? realRoot;
-      const refusal = refusalOf(root, realRoot, allowOutside ? undefined : boundary);
+      const refusal =
+        linkedOut(root, realRoot, onlyWithin) ?? refusalOf(root, realRoot, allowOutside ? undefined : boundary);
       if (refusal) return nothing([refusal]);
       const maxDepth = limits.scan_depth;
       const found = await findSkillFiles({ root, maxDepth, allowOutside, boundary, ignoreFiles, takeBreak });
@@ -85,7 +99,7 @@ export function createDirectorySource(options: DirectorySourceOptions): SkillSou
     resources: (skill) => listing(skill).files,
     listing,
     readResource: (skill, path, maxBytes) => readContained(own.get(skill).dir, path, maxBytes),
-    watchFolders: () => [root, ...outside],
+    watchFolders: () => (linkedOut(root, futureRealPath(root), onlyWithin) ? [] : [root, ...outside]),
     contains: (path) => [futureRealPath(root), ...outside].some((place) => isInside(path, place)),
   };
 }

@@ -12,7 +12,7 @@ import {
 import type { SkillRegistryConfig, ValidationProfile } from '../../config/config.ts';
 import type { Skill } from '../../skill/skill.ts';
 import { isUsableId, makeSkill, quotedName } from '../make-skill.ts';
-import { createOwnSkills, reservedSource, type SkillSource } from '../source.ts';
+import { createOwnSkills, linkedOut, type OnlyWithin, reservedSource, type SkillSource } from '../source.ts';
 import { pathBelow } from '../walk/list-files.ts';
 import { createSkillFileReader } from '../walk/read-skill-files.ts';
 import type { SkillFileCache } from '../walk/skill-file-cache.ts';
@@ -28,6 +28,8 @@ export interface FileSourceOptions {
   readonly validation: ValidationProfile;
   /** A file that does not exist is no problem. Default: false. */
   readonly optional?: boolean;
+  /** As of a directory source. */
+  readonly onlyWithin?: OnlyWithin | undefined;
   /** Where what was read is kept for the next process. Default: it is not. */
   readonly cache?: SkillFileCache | undefined;
 }
@@ -47,8 +49,8 @@ export function createFileSource(options: FileSourceOptions): SkillSource {
     const boundary = within === undefined ? undefined : (realPathOf(within) ?? within);
     if (boundary !== undefined && !isInside(realFile, boundary))
       return { problems: [outside(file, realFile, boundary)] };
-    const reserved = reservedSource(file, realFile);
-    if (reserved) return { problems: [reserved] };
+    const refusal = linkedOut(file, realFile, options.onlyWithin) ?? reservedSource(file, realFile);
+    if (refusal) return { problems: [refusal] };
     if (!stats.isFile()) return { problems: [noFile(file, stats.isDirectory())] };
     const skillId = basename(file).replace(/\.md$/i, '');
     if (!isUsableId(skillId)) return { problems: [unusable(file, skillId)] };

@@ -75,6 +75,7 @@ export function createGroupSource(options: GroupSourceOptions): SkillSource {
     },
     watchFolders: () => [...options.watch(), ...current.flatMap((member) => member.watchFolders())],
     contains: (path) => current.some((member) => member.contains(path)),
+    isCode: (path) => current.some((member) => member.isCode?.(path)),
   };
 }
 

@@ -79,12 +79,10 @@ export function createPackageSource(options: PackageSourceOptions): SkillSource 
       return known?.found ?? { members: [], problems: [] };
     },
   });
-  return {
-    ...group,
-    // A package put nearer than the one there is takes its place.
-    contains: (path) =>
-      packageFolders(name, futureRealPath(from)).some((folder) => isInside(path, folder)) || group.contains(path),
-  };
+  /** A package put nearer than the one there is takes its place. With workspaces of npm its folder is a link. */
+  const isCode = (path: string): boolean =>
+    packageFolders(name, futureRealPath(from)).some((folder) => isInside(path, futureRealPath(folder)));
+  return { ...group, isCode, contains: (path) => isCode(path) || group.contains(path) };
 }
 
 // --- internal ---

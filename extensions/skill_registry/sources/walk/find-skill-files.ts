@@ -155,7 +155,7 @@ async function walkFrom(folder: Folder, walk: Walk): Promise<void> {
 function visit({ dir, realDir, depth, rules }: Folder, walk: Walk): readonly Folder[] {
   const { visited, problems, options } = walk;
   // What the registry keeps for itself lies in many a root, and nobody means it.
-  if (visited.has(realDir) || isReserved(realDir)) return [];
+  if (visited.has(realDir) || isReserved(realDir, walk.realRoot)) return [];
   visited.add(realDir);
   // Ignore files may name the very SKILL.md, so then the folder has to be listed.
   const realFile = below(realDir, EXACT);
@@ -249,7 +249,10 @@ function linkedFolder(path: string, walk: Walk): string | undefined {
 function follow(link: string, { realRoot, boundary, options, outside, problems }: Walk): string | undefined {
   const real = realPathOf(link);
   const target = real ?? futureRealPath(link);
-  if (isReserved(target) || isPrivatePath(isInside(target, realRoot) ? target.slice(realRoot.length) : target)) {
+  if (
+    isReserved(target, realRoot) ||
+    isPrivatePath(isInside(target, realRoot) ? target.slice(realRoot.length) : target)
+  ) {
     problems.push(leadsToPrivate(link));
     return undefined;
   }
