@@ -10,7 +10,7 @@ import { createManagement } from './history/manage.ts';
 import { placeOfKey } from './history/places.ts';
 import { createRecorder, type Recorder } from './history/recorder.ts';
 import type { History, Management } from './history/types.ts';
-import { createWriter, type Writer, type WriterOptions } from './history/writer.ts';
+import { Writer, type WriterOptions } from './history/writer.ts';
 import { flushDueFiles } from './propose/proposal-files.ts';
 import type { Proposals } from './propose/types.ts';
 
@@ -45,7 +45,7 @@ export type ChangeSource = Omit<ChangeContext, 'writer'>;
 
 export function openChanges(source: ChangeSource, options: ChangeOptions): OpenChanges {
   const { root, limits } = source;
-  const writer = createWriter({
+  const writer = new Writer({
     ...options,
     follower: {
       onCommit: noteApproved,
@@ -69,7 +69,7 @@ export function openChanges(source: ChangeSource, options: ChangeOptions): OpenC
     history: createHistory(context, recorder),
     management: createManagement(context),
     problems,
-    explain: writer.explain,
+    explain: (error) => writer.explain(error),
     close: () => writer.close(),
     async recover() {
       try {

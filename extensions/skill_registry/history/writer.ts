@@ -6,14 +6,14 @@ import { readContained } from '../../../lib/files/index.ts';
 import { type SqliteDatabase, storeFolder } from '../store/open-database.ts';
 import { changeUnfinished, codeDenied, type Unfinished } from './errors.ts';
 import { hasUnfinished, historyError } from './history-database.ts';
-import { createHistoryFile } from './history-file.ts';
+import { createHistoryFile, type HistoryFile } from './history-file.ts';
 import { entriesOf, type FileChange, type Operation, type PlaceFinder, subjectOf } from './journal.ts';
-import { type OperationStep, recoverOperations, runOperation } from './operations.ts';
+import { type OperationStep, type OperationSurroundings, recoverOperations, runOperation } from './operations.ts';
 import { folderOf, type Place, pathIn } from './places.ts';
 import { putBlob, recordPresent } from './revisions.ts';
 import { readFolderTree, type SkillTree } from './skill-tree.ts';
 import type { Revision, RevisionFile } from './types.ts';
-import { createWriteLock } from './write-lock.ts';
+import { createWriteLock, type WriteLock } from './write-lock.ts';
 
 /** Moments between which a process may die; a test kills one at each. */
 export type WriteStep = 'locked' | 'row' | OperationStep | 'file-temporary' | 'file-written' | 'file-noted';
@@ -59,149 +59,173 @@ export interface Draft extends Omit<Operation, 'id' | 'at' | 'changes'> {
 /** What came of something that is only done where it can be. */
 export type Passing<T> = { readonly result: T } | { readonly reason: string };
 
-/** The one place where skills, proposals and their history are written. */
-export interface Writer {
+/** The one place where skills and their history are written. */
+export class Writer {
   readonly dataDir: string;
-  /** ISO 8601, UTC. */
-  now(): string;
-  /** For reading. @throws as `HistoryFile.reading`. */
-  database(): SqliteDatabase;
-  /**
-   * Runs `use` as the only writer of all processes. What a crash has left is ended before, and the
-   * follower catches up after; what cannot be ended or written is in `problems`, and is no reason to fail. `use` is also given the real
-   * path of the data folder.
-   */
-  exclusively<T>(use: (database: SqliteDatabase, dataDir: string) => T): Promise<T>;
-  /** As `exclusively`, unless somebody else is writing: then undefined. */
-  ifFree<T>(use: (database: SqliteDatabase) => T): T | undefined;
-  /** As `exclusively`, for what reading puts down: where nothing may or can be written, that is no reason to fail. */
-  inPassing<T>(use: (database: SqliteDatabase) => T): Promise<Passing<T>>;
-  /** Whether somebody has written here before. */
-  hasHistory(): boolean;
-  /** Whether a process has died in the middle of a change, or its proposal's file is still to be written. */
-  hasUnfinished(): boolean;
-  /** What was left undone when somebody wrote last: CHANGE_UNFINISHED, HISTORY_ROW_REFUSED, WRITE_FAILED for a proposal's file. */
-  problems(): readonly Problem[];
-  /** @throws CHANGE_UNFINISHED when an earlier change of the skill is still to be undone. Inside `exclusively`. */
-  assertSettled(key: string): void;
-  /** Puts what a skill is now into the history, inside `exclusively`. */
-  record(place: Place): void;
-  /** Changes a skill, inside `exclusively`. @throws as `runOperation` and `assertSettled`. */
-  apply(draft: Draft): Revision;
-  /** What an error of the database means to whoever asked. */
-  explain(error: unknown): unknown;
-  step(step: WriteStep): void;
-  close(): void;
-}
+  readonly #options: WriterOptions;
+  readonly #mayRecover: boolean;
+  readonly #lock: WriteLock;
+  readonly #history: HistoryFile;
+  /** What was left undone when somebody wrote last. */
+  #unfinished: readonly Unfinished[] = [];
+  /** What the follower could not write then. */
+  #behind: readonly Problem[] = [];
 
-export function createWriter(options: WriterOptions): Writer {
-  const { maxBytes, mayRecover = true, now = () => new Date(), onStep = () => {} } = options;
-  const lock = createWriteLock(join(options.dataDir, 'write.lock'));
-  const history = createHistoryFile(join(options.dataDir, 'history.db'), !mayRecover);
-  let unfinished: readonly Unfinished[] = [];
-  let behind: readonly Problem[] = [];
-  const surroundings = (database: SqliteDatabase) => {
-    storeFolder(options.dataDir);
-    return {
-      database,
-      dataDir: realpathSync(options.dataDir),
-      maxBytes,
-      onStep,
-      onCommit(operation: Operation, revision: Revision) {
-        noteArchive(database, operation);
-        options.follower?.onCommit(database, operation, revision);
-      },
-      onUnfinished(one: Unfinished) {
-        unfinished = [...unfinished, one];
-      },
-    };
-  };
-  const guarded = <T>(use: (database: SqliteDatabase, dataDir: string) => T): T => {
-    onStep('locked');
-    return history.writing((database) => {
-      const context = surroundings(database);
-      const catchUp = (): void => {
-        behind = options.follower?.catchUp(database, context.dataDir, writer.now()) ?? [];
-      };
-      unfinished = mayRecover ? [] : waitingIn(database);
-      if (mayRecover) {
-        recoverOperations(context, options.placeOf);
-        catchUp();
+  constructor(options: WriterOptions) {
+    const { dataDir, mayRecover = true } = options;
+    this.dataDir = dataDir;
+    this.#options = options;
+    this.#mayRecover = mayRecover;
+    this.#lock = createWriteLock(join(dataDir, 'write.lock'));
+    this.#history = createHistoryFile(join(dataDir, 'history.db'), !mayRecover);
+  }
+
+  /** ISO 8601, UTC. */
+  now(): string {
+    return (this.#options.now?.() ?? new Date()).toISOString();
+  }
+
+  /** For reading. @throws as `HistoryFile.reading`. */
+  database(): SqliteDatabase {
+    return this.#history.reading();
+  }
+
+  /**
+   * Runs `use` as the only writer of all processes. What a crash has left is ended before, and the follower catches up after; what
+   * cannot be ended or written is in `problems`, and is no reason to fail. `use` is also given the real path of the data folder.
+   */
+  async exclusively<T>(use: (database: SqliteDatabase, dataDir: string) => T): Promise<T> {
+    this.#history.assertOpen();
+    return this.#lock.run(() => this.#guarded(use));
+  }
+
+  /** As `exclusively`, unless somebody else is writing: then undefined. */
+  ifFree<T>(use: (database: SqliteDatabase) => T): T | undefined {
+    this.#history.assertOpen();
+    return this.#lock.tryRun(() => this.#guarded(use));
+  }
+
+  /** As `exclusively`, for what reading puts down: where nothing may or can be written, that is no reason to fail. */
+  async inPassing<T>(use: (database: SqliteDatabase) => T): Promise<Passing<T>> {
+    if (!this.#mayRecover) return { reason: 'in this root nothing is written before somebody approves it' };
+    try {
+      return { result: await this.exclusively(use) };
+    } catch (error) {
+      const known = this.explain(error);
+      if (isCodedError(known, 'WRITE_FAILED') || isCodedError(known, 'STORE_UNAVAILABLE'))
+        return { reason: known.message };
+      throw known;
+    }
+  }
+
+  /** Whether somebody has written here before. */
+  hasHistory(): boolean {
+    return this.#history.exists();
+  }
+
+  /** Whether a process has died in the middle of a change, or its proposal's file is still to be written. */
+  hasUnfinished(): boolean {
+    return this.#history.exists() && hasUnfinished(this.#history.reading());
+  }
+
+  /** What was left undone when somebody wrote last: CHANGE_UNFINISHED, HISTORY_ROW_REFUSED, WRITE_FAILED for a proposal's file. */
+  problems(): readonly Problem[] {
+    const unfinished = this.#unfinished.filter(({ state }) => state !== 'waiting');
+    return [...unfinished.map((one) => problemOf(one, this.#history.path)), ...this.#behind];
+  }
+
+  /** @throws CHANGE_UNFINISHED when an earlier change of the skill is still to be undone. Inside `exclusively`. */
+  assertSettled(key: string): void {
+    const found = this.#unfinished.find((one) => one.key === key && one.state !== 'settle' && !isRefused(one));
+    if (found) throw changeUnfinished(found);
+  }
+
+  /** Puts what a skill is now into the history, inside `exclusively`. */
+  record(place: Place): void {
+    recordPlace(this.#history.reading(), place, this.#options.maxBytes, this.now());
+  }
+
+  /** Changes a skill, inside `exclusively`. @throws as `runOperation` and `assertSettled`; WRITE_DENIED for code. */
+  apply(draft: Draft): Revision {
+    this.assertSettled(draft.place.key);
+    assertNoCodeOfAgents(draft, this.#options.isCode);
+    const database = this.#history.reading();
+    const at = this.now();
+    const before = recordPlace(database, draft.place, this.#options.maxBytes, at);
+    return runOperation(operationOf(draft, before, database, at), this.#surroundings(database));
+  }
+
+  /** What an error of the database means to whoever asked. */
+  explain(error: unknown): unknown {
+    return historyError(this.#history.path, error);
+  }
+
+  step(step: WriteStep): void {
+    this.#options.onStep?.(step);
+  }
+
+  close(): void {
+    this.#lock.close();
+    this.#history.close();
+  }
+
+  #guarded<T>(use: (database: SqliteDatabase, dataDir: string) => T): T {
+    this.step('locked');
+    return this.#history.writing((database) => {
+      const surroundings = this.#surroundings(database);
+      this.#unfinished = this.#mayRecover ? [] : waitingIn(database);
+      if (this.#mayRecover) {
+        recoverOperations(surroundings, this.#options.placeOf);
+        this.#catchUp(surroundings);
       }
-      const result = use(database, context.dataDir);
-      catchUp();
+      const result = use(database, surroundings.dataDir);
+      this.#catchUp(surroundings);
       return result;
     });
-  };
-  const writer: Writer = {
-    dataDir: options.dataDir,
-    now: () => now().toISOString(),
-    database: () => history.reading(),
-    async exclusively(use) {
-      history.assertOpen();
-      return lock.run(() => guarded(use));
-    },
-    ifFree(use) {
-      history.assertOpen();
-      return lock.tryRun(() => guarded(use));
-    },
-    async inPassing(use) {
-      if (!mayRecover) return { reason: 'in this root nothing is written before somebody approves it' };
-      try {
-        return { result: await writer.exclusively(use) };
-      } catch (error) {
-        const known = writer.explain(error);
-        if (isCodedError(known, 'WRITE_FAILED') || isCodedError(known, 'STORE_UNAVAILABLE'))
-          return { reason: known.message };
-        throw known;
-      }
-    },
-    hasHistory: () => history.exists(),
-    hasUnfinished: () => history.exists() && hasUnfinished(history.reading()),
-    problems: () => [
-      ...unfinished.filter(({ state }) => state !== 'waiting').map((one) => problemOf(one, history.path)),
-      ...behind,
-    ],
-    assertSettled(key) {
-      const found = unfinished.find((one) => one.key === key && one.state !== 'settle' && !isRefused(one));
-      if (found) throw changeUnfinished(found);
-    },
-    record: (place) => void recordPlace(history.reading(), place, maxBytes, writer.now()),
-    apply(draft) {
-      writer.assertSettled(draft.place.key);
-      assertNoCodeOfAgents(draft, options.isCode);
-      const database = history.reading();
-      const { changes, ...rest } = draft;
-      const at = writer.now();
-      const before = recordPlace(database, draft.place, maxBytes, at);
-      const operation: Operation = {
-        ...rest,
-        id: randomBytes(6).toString('hex'),
-        at,
-        changes: changes.map(({ path, after, mode }): FileChange => {
-          const file = before.find((one) => one.path === path);
-          return {
-            path,
-            before: file ? keptDigest(database, draft.place, file) : null,
-            after: after === null ? null : putBlob(database, after),
-            mode,
-            modeBefore: file?.mode,
-          };
-        }),
-      };
-      return runOperation(operation, surroundings(database));
-    },
-    explain: (error) => historyError(history.path, error),
-    step: onStep,
-    close() {
-      lock.close();
-      history.close();
-    },
-  };
-  return writer;
+  }
+
+  #catchUp({ database, dataDir }: OperationSurroundings): void {
+    this.#behind = this.#options.follower?.catchUp(database, dataDir, this.now()) ?? [];
+  }
+
+  #surroundings(database: SqliteDatabase): OperationSurroundings {
+    const { dataDir, follower, maxBytes } = this.#options;
+    storeFolder(dataDir);
+    return {
+      ...{ database, dataDir: realpathSync(dataDir), maxBytes },
+      onStep: (step) => this.step(step),
+      onCommit(operation, revision) {
+        noteArchive(database, operation);
+        follower?.onCommit(database, operation, revision);
+      },
+      onUnfinished: (one) => {
+        this.#unfinished = [...this.#unfinished, one];
+      },
+    };
+  }
 }
 
 // --- internal ---
+
+/** @param before - The files of the skill as they are. */
+function operationOf(
+  { changes, ...rest }: Draft,
+  before: Revision['files'],
+  database: SqliteDatabase,
+  at: string,
+): Operation {
+  const changeOf = ({ path, after, mode }: Draft['changes'][number]): FileChange => {
+    const file = before.find((one) => one.path === path);
+    return {
+      path,
+      before: file ? keptDigest(database, rest.place, file) : null,
+      after: after === null ? null : putBlob(database, after),
+      mode,
+      modeBefore: file?.mode,
+    };
+  };
+  return { ...rest, id: randomBytes(6).toString('hex'), at, changes: changes.map(changeOf) };
+}
 
 /** Whatever the owner allows agents to write, or a reviewing agent to decide, code is for a person. @throws WRITE_DENIED. */
 function assertNoCodeOfAgents({ place, changes, by }: Draft, isCode: WriterOptions['isCode']): void {
