@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import type { Problem } from 'skill-registry/kernel';
 import { futureRealPath } from '../../lib/files/index.ts';
 import { countTokens } from '../../lib/text/index.ts';
 import type { SkillRegistry } from './api.ts';
@@ -7,7 +8,6 @@ import { frozen } from './catalog/read-only.ts';
 import { skillNamed } from './catalog/snapshot.ts';
 import { writePolicyOf } from './history/write-policy.ts';
 import { openParts, type Parts, type SkillRegistryOptions } from './parts.ts';
-import { createProblemTeller, type ProblemTeller } from './problem-teller.ts';
 import { readPoliciesOf } from './read/read-policy.ts';
 import { bodyIfThere } from './search/document.ts';
 import { listSkills } from './search/list-skills.ts';
@@ -181,4 +181,33 @@ function onFirstUse<T>(make: () => Promise<T>): () => Promise<T> {
     made ??= make();
     return made;
   };
+}
+
+/** Tells what is newly wrong, once. */
+interface ProblemTeller {
+  /** From now on what is new is told; what is there already is not. */
+  begin(): void;
+  /** Tells what is new since this was called last. Nothing before `begin`. */
+  tellNew(): void;
+}
+
+/** @param gather - Everything that is wrong now. */
+function createProblemTeller(gather: () => readonly Problem[], tell: (problem: Problem) => void): ProblemTeller {
+  /** What was told and still holds: a problem that was mended and comes back is told again. */
+  let told: ReadonlySet<string> | undefined;
+  return {
+    begin() {
+      told = new Set(gather().map(keyOf));
+    },
+    tellNew() {
+      if (!told) return;
+      const [before, problems] = [told, gather()];
+      told = new Set(problems.map(keyOf));
+      for (const problem of problems) if (!before.has(keyOf(problem))) tell(problem);
+    },
+  };
+}
+
+function keyOf({ code, file, line, message }: Problem): string {
+  return JSON.stringify([code, file, line, message]);
 }

@@ -2,6 +2,7 @@ export { pathTraversal, resourceNotFound, resourceTooLarge, writeFailed } from '
 export { type FolderEntry, listContained } from './list-contained.ts';
 export { type FolderMove, type MoveStep, moveFolder, settleMove, undoMove } from './move-folder.ts';
 export { privateFile, privateFolder } from './owner-only.ts';
+export { fileSegments, futureRealPath, isInside, realPathOf, relativeSegments } from './paths.ts';
 export {
   assertReadable,
   assertWritable,
@@ -14,10 +15,6 @@ export {
   reserve,
   reservedRoots,
 } from './reach.ts';
-export { readContained } from './read-contained.ts';
-export { readNamedFile } from './read-named-file.ts';
-export { futureRealPath, realPathOf } from './real-path.ts';
-export { fileSegments, isInside, relativeSegments } from './relative-path.ts';
-export { removeContained, removeEmptyFolders } from './remove-contained.ts';
-export { renameContained } from './rename-contained.ts';
+export { readContained, readNamedFile } from './read-contained.ts';
+export { removeContained, removeEmptyFolders, renameContained } from './remove-and-rename.ts';
 export { isTemporaryName, writeContained } from './write-contained.ts';

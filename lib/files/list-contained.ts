@@ -2,8 +2,8 @@ import { type Dirent, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fromSystemError } from './errors.ts';
 import { type OpenOptions, statsOf, withContained } from './open-contained.ts';
+import { relativeSegments } from './paths.ts';
 import { assertReadable, isPrivateName, isReserved } from './reach.ts';
-import { relativeSegments } from './relative-path.ts';
 
 export interface FolderEntry {
   readonly name: string;

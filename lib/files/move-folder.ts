@@ -22,8 +22,8 @@ import { join } from 'node:path';
 import { isCodedError } from '../errors/index.ts';
 import { invalidPath, pathTraversal, resourceNotFound, writeFailed } from './errors.ts';
 import { statsOf, withContained } from './open-contained.ts';
+import { fileSegments } from './paths.ts';
 import { assertWritable, holdsReserved } from './reach.ts';
-import { fileSegments } from './relative-path.ts';
 import { syncFolder } from './write-contained.ts';
 
 /** A folder below a base, which is absolute and real. No link is followed below it. */

@@ -12,8 +12,8 @@ import {
 } from 'node:fs';
 import { sep } from 'node:path';
 import { fromSystemError, pathTraversal, writeFailed } from './errors.ts';
+import { isInside } from './paths.ts';
 import { isReserved, reservedPath } from './reach.ts';
-import { isInside } from './relative-path.ts';
 
 export interface OpenOptions {
   /** Open a folder; without it whatever is there, without blocking on a FIFO. */

@@ -1,8 +1,9 @@
-import { fstatSync, readSync } from 'node:fs';
+import { fstatSync, readSync, realpathSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
 import { resourceNotFound, resourceTooLarge } from './errors.ts';
 import { type OpenOptions, withContained } from './open-contained.ts';
+import { fileSegments } from './paths.ts';
 import { assertReadable } from './reach.ts';
-import { fileSegments } from './relative-path.ts';
 
 /**
  * Reads one regular file below a folder, whatever links or devices somebody has put there.
@@ -43,6 +44,18 @@ export function readFile(
     return readUpTo(descriptor, stats.size, maxBytes, path);
   };
   return withContained(base, segments, path, read, { own });
+}
+
+/**
+ * Reads a file whose path somebody gave, wherever its links lead: a regular one, no more than `maxBytes`, and without waiting
+ * for a FIFO or an endless device. It may be called as it likes, `.env` too; what is reserved it is not (`reserve`).
+ *
+ * @param options.own - It is the caller's own, see `OpenOptions`. Default: false.
+ * @throws as `readContained`, and what `realpath` throws where nothing is.
+ */
+export function readNamedFile(file: string, maxBytes: number, { own = false }: Pick<OpenOptions, 'own'> = {}): Buffer {
+  const real = realpathSync(file);
+  return readFile(dirname(real), [basename(real)], basename(real), maxBytes, own);
 }
 
 // --- internal ---

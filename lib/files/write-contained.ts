@@ -15,8 +15,8 @@ import { join } from 'node:path';
 import { isCodedError } from '../errors/index.ts';
 import { pathTraversal, writeFailed } from './errors.ts';
 import { statsOf, withContained } from './open-contained.ts';
+import { fileSegments } from './paths.ts';
 import { assertWritable } from './reach.ts';
-import { fileSegments } from './relative-path.ts';
 
 export interface WriteOptions {
   /** Permission bits. Default: those of the file that is there, else 0644; 0600 of what is `own`. */

@@ -15,7 +15,7 @@ import { promisify } from 'node:util';
 import { packageRoot } from 'skill-registry/kernel';
 import { describe, expect, it } from 'vitest';
 import { listContained, readContained, relativeSegments, writeContained } from '../../../lib/files/index.ts';
-import { isInside } from '../../../lib/files/relative-path.ts';
+import { isInside } from '../../../lib/files/paths.ts';
 import { keepBusy } from '../../helpers/busy-process.ts';
 import { tempFolder, writeTree } from '../../helpers/temp-folder.ts';
 import { FORGED } from '../../helpers/traps.ts';

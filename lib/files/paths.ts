@@ -1,4 +1,5 @@
-import { sep } from 'node:path';
+import { readlinkSync, realpathSync } from 'node:fs';
+import { basename, dirname, join, resolve, sep } from 'node:path';
 import { invalidPath, pathTraversal } from './errors.ts';
 
 /** As long as a path may be on Linux. */
@@ -37,4 +38,32 @@ export function fileSegments(path: string): readonly string[] {
 /** Both absolute and without symbolic links. A folder is inside itself. */
 export function isInside(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
+}
+
+/** @returns undefined when it does not exist. */
+export function realPathOf(path: string): string | undefined {
+  try {
+    return realpathSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Where a path leads, or will lead once what is missing of it has been made; also through links that lead nowhere yet. */
+export function futureRealPath(path: string, hops = 40): string {
+  const real = realPathOf(path);
+  if (real !== undefined || dirname(path) === path || hops === 0) return real ?? path;
+  const parent = futureRealPath(dirname(path), hops);
+  const target = linkTarget(path);
+  return target === undefined ? join(parent, basename(path)) : futureRealPath(resolve(parent, target), hops - 1);
+}
+
+// --- internal ---
+
+function linkTarget(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return undefined;
+  }
 }
