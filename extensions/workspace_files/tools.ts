@@ -54,110 +54,144 @@ const HELD =
 
 /** `list_files`, `read_file`, `write_file` and `request_restart`. */
 export function workspaceTools(options: WorkspaceOptions): readonly Tool[] {
-  const { root, maxBytes, registry, restart, held } = options;
-  return [
-    defineTool({
-      name: 'list_files',
-      description: 'Lists one folder of the workspace: the direct children with their kind and size.',
-      input: z.strictObject({ path: z.string().describe('extensions, skills, or a folder below one of them.') }),
-      execute: async ({ path }, { turn }) => {
-        const place = locate(options, path);
-        const waiting = listHeldFiles(root, belowExtensions(path), authorOf(turn));
-        const listed = listWorkspaceFolder(place, registry, turn);
-        if (waiting.length === 0) return { success: true, path, ...(await listed) };
-        const { entries, ...rest } = await listed.catch(() => ({ entries: [] }));
-        const all = new Map([...entries, ...waiting].map((entry) => [entry.name, entry]));
-        return { success: true, path, entries: [...all.values()].sort((a, b) => (a.name < b.name ? -1 : 1)), ...rest };
-      },
-    }),
-    defineTool({
-      name: 'read_file',
-      description: 'Reads one text file of the workspace.',
-      input: z.strictObject({ path: z.string().describe(PATH) }),
-      execute: async ({ path }, { turn }) => {
-        const place = locate(options, path);
-        const waiting = readHeldFile(root, belowExtensions(path), authorOf(turn), maxBytes);
-        const bytes = waiting ?? Buffer.from(await readWorkspaceFile(place, maxBytes, registry, turn));
-        const content = bytes.toString('utf8');
-        if (!Buffer.from(content).equals(bytes)) return toolError('NOT_TEXT', `"${path}" is no UTF-8 text file.`);
-        return { success: true, path, content, size: bytes.length };
-      },
-    }),
-    defineTool({
-      name: 'write_file',
-      description:
-        'Writes one text file of the workspace, whole; folders are made as needed. A skill is changed by proposal where its owner wants that.',
-      input: z.strictObject({
-        path: z.string().describe(PATH),
-        content: z.string(),
-        justification: z.string().optional().describe('Why; for whoever reviews a change to a skill.'),
-      }),
-      async execute({ path, content, justification }, { turn }) {
-        const size = Buffer.byteLength(content);
-        if (size > maxBytes)
-          return toolError('RESOURCE_TOO_LARGE', `The content has ${size} bytes, more than ${maxBytes}.`);
-        const { base, below } = locate(options, path);
-        const segments = relativeSegments(below);
-        assertWritable(base, segments);
-        // In a list or a difference it would look like lines of somebody else.
-        if (/\p{Cc}/u.test(path))
-          return toolError('INVALID_ARGUMENT', `${JSON.stringify(path.slice(0, 200))} has a control character in it.`);
-        const target = join(base, ...segments);
-        // What a person has put there since the last look is theirs: an update, not a new file.
-        await registry.refresh();
-        const policy = registry.writePolicy(target);
-        const extension = belowExtensions(path);
-        if (extension !== undefined) {
-          // Nothing but a person's yes lets code in, whatever else the owner allows agents to write.
-          if (policy?.policy === 'deny' && policy.reason === undefined) return refusal(path, policy);
-          const { created } = holdExtensionFile(root, extension, content, authorOf(turn));
-          return { success: true, path, created, size, held: true, message: HELD };
-        }
-        if (isCode(root, target)) throw codeProtected(path, nameBelowExtensions(root, target));
-        if (!policy) return toolError('WRITE_DENIED', `"${path}" lies in no skill source, ${NO_SOURCE}`);
-        if (policy.policy === 'propose' && policy.target) {
-          const { kind, skillId, path: file } = policy.target;
-          const why = justification ?? `Written with write_file, without a reason.`;
-          const change = { skill_id: skillId, kind, path: file, content, justification: why };
-          const { file: proposalFile, ...receipt } = await registry.proposals.propose(change, turn);
-          const shown = relative(root, proposalFile).split(sep).join('/');
-          return { success: true, path, written: false, ...receipt, file: shown, message: PROPOSED };
-        }
-        if (policy.policy !== 'allow') return refusal(path, policy);
-        if (policy.target) {
-          const { kind, skillId, path: file } = policy.target;
-          const created = kind === 'create' || !isThere(target);
-          const actor = {
-            by: turn.agentId ? `agent:${turn.agentId}` : 'unknown',
-            ...(justification ? { reason: justification } : {}),
-          };
-          // What is overwritten, by whom and why, is in the history of the skill.
-          const { number } =
-            kind === 'create'
-              ? await registry.management.create(skillId, content, actor)
-              : await registry.management.write(skillId, file, content, actor, turn);
-          return { success: true, path, created, size, revision: number };
-        }
-        const { created } = writeContained(base, below, content);
-        await registry.refresh();
-        return { success: true, path, created, size };
-      },
-    }),
-    defineTool({
-      name: 'request_restart',
-      description:
-        'Reloads every extension when the current turn has ended. Call it after writing an extension: a person is asked whether it may run.',
-      input: z.strictObject({}),
-      async execute() {
-        const waiting = held().map(({ name, files }) => ({ extension: name, files: files.length }));
-        restart();
-        return { success: true, message: restartMessage(waiting.map(({ extension }) => extension)), held: waiting };
-      },
-    }),
-  ];
+  return [listFilesTool(options), readFileTool(options), writeFileTool(options), requestRestartTool(options)];
 }
 
 // --- internal ---
+
+function listFilesTool(options: WorkspaceOptions): Tool {
+  const { root, registry } = options;
+  return defineTool({
+    name: 'list_files',
+    description: 'Lists one folder of the workspace: the direct children with their kind and size.',
+    input: z.strictObject({ path: z.string().describe('extensions, skills, or a folder below one of them.') }),
+    execute: async ({ path }, { turn }) => {
+      const place = locate(options, path);
+      const waiting = listHeldFiles(root, belowExtensions(path), authorOf(turn));
+      const listed = listWorkspaceFolder(place, registry, turn);
+      if (waiting.length === 0) return { success: true, path, ...(await listed) };
+      const { entries, ...rest } = await listed.catch(() => ({ entries: [] }));
+      const all = new Map([...entries, ...waiting].map((entry) => [entry.name, entry]));
+      return { success: true, path, entries: [...all.values()].sort((a, b) => (a.name < b.name ? -1 : 1)), ...rest };
+    },
+  });
+}
+
+function readFileTool(options: WorkspaceOptions): Tool {
+  const { root, maxBytes, registry } = options;
+  return defineTool({
+    name: 'read_file',
+    description: 'Reads one text file of the workspace.',
+    input: z.strictObject({ path: z.string().describe(PATH) }),
+    execute: async ({ path }, { turn }) => {
+      const place = locate(options, path);
+      const waiting = readHeldFile(root, belowExtensions(path), authorOf(turn), maxBytes);
+      const bytes = waiting ?? Buffer.from(await readWorkspaceFile(place, maxBytes, registry, turn));
+      const content = bytes.toString('utf8');
+      if (!Buffer.from(content).equals(bytes)) return toolError('NOT_TEXT', `"${path}" is no UTF-8 text file.`);
+      return { success: true, path, content, size: bytes.length };
+    },
+  });
+}
+
+function writeFileTool(options: WorkspaceOptions): Tool {
+  return defineTool({
+    name: 'write_file',
+    description:
+      'Writes one text file of the workspace, whole; folders are made as needed. A skill is changed by proposal where its owner wants that.',
+    input: z.strictObject({
+      path: z.string().describe(PATH),
+      content: z.string(),
+      justification: z.string().optional().describe('Why; for whoever reviews a change to a skill.'),
+    }),
+    execute: (wanted, { turn }) => writeFile(wanted, turn, options),
+  });
+}
+
+function requestRestartTool({ held, restart }: WorkspaceOptions): Tool {
+  return defineTool({
+    name: 'request_restart',
+    description:
+      'Reloads every extension when the current turn has ended. Call it after writing an extension: a person is asked whether it may run.',
+    input: z.strictObject({}),
+    async execute() {
+      const waiting = held().map(({ name, files }) => ({ extension: name, files: files.length }));
+      restart();
+      return { success: true, message: restartMessage(waiting.map(({ extension }) => extension)), held: waiting };
+    },
+  });
+}
+
+/** What a model wants to write. */
+interface WantedFile {
+  readonly path: string;
+  readonly content: string;
+  readonly justification?: string | undefined;
+}
+
+async function writeFile(wanted: WantedFile, turn: TurnContext, options: WorkspaceOptions): Promise<ToolResult> {
+  const { root, maxBytes, registry } = options;
+  const { path, content } = wanted;
+  const size = Buffer.byteLength(content);
+  if (size > maxBytes) return toolError('RESOURCE_TOO_LARGE', `The content has ${size} bytes, more than ${maxBytes}.`);
+  const { base, below } = locate(options, path);
+  const segments = relativeSegments(below);
+  assertWritable(base, segments);
+  // In a list or a difference it would look like lines of somebody else.
+  if (/\p{Cc}/u.test(path))
+    return toolError('INVALID_ARGUMENT', `${JSON.stringify(path.slice(0, 200))} has a control character in it.`);
+  const target = join(base, ...segments);
+  // What a person has put there since the last look is theirs: an update, not a new file.
+  await registry.refresh();
+  const policy = registry.writePolicy(target);
+  const extension = belowExtensions(path);
+  if (extension !== undefined) {
+    // Nothing but a person's yes lets code in, whatever else the owner allows agents to write.
+    if (policy?.policy === 'deny' && policy.reason === undefined) return refusal(path, policy);
+    const { created } = holdExtensionFile(root, extension, content, authorOf(turn));
+    return { success: true, path, created, size, held: true, message: HELD };
+  }
+  if (isCode(root, target)) throw codeProtected(path, nameBelowExtensions(root, target));
+  if (!policy) return toolError('WRITE_DENIED', `"${path}" lies in no skill source, ${NO_SOURCE}`);
+  if (policy.policy === 'propose' && policy.target) return proposeFile(wanted, policy.target, turn, options);
+  if (policy.policy !== 'allow') return refusal(path, policy);
+  if (policy.target) return changeSkill(wanted, policy.target, target, turn, options);
+  const { created } = writeContained(base, below, content);
+  await registry.refresh();
+  return { success: true, path, created, size };
+}
+
+type Target = NonNullable<WritePolicy['target']>;
+
+async function proposeFile(
+  { path, content, justification = 'Written with write_file, without a reason.' }: WantedFile,
+  { kind, skillId, path: file }: Target,
+  turn: TurnContext,
+  { registry, root }: WorkspaceOptions,
+): Promise<ToolResult> {
+  const change = { skill_id: skillId, kind, path: file, content, justification };
+  const { file: proposalFile, ...receipt } = await registry.proposals.propose(change, turn);
+  const shown = relative(root, proposalFile).split(sep).join('/');
+  return { success: true, path, written: false, ...receipt, file: shown, message: PROPOSED };
+}
+
+/** What is overwritten, by whom and why, is in the history of the skill. */
+async function changeSkill(
+  { path, content, justification }: WantedFile,
+  { kind, skillId, path: file }: Target,
+  target: string,
+  turn: TurnContext,
+  { registry: { management } }: WorkspaceOptions,
+): Promise<ToolResult> {
+  const created = kind === 'create' || !isThere(target);
+  const by = turn.agentId ? `agent:${turn.agentId}` : 'unknown';
+  const actor = { by, ...(justification ? { reason: justification } : {}) };
+  const { number } =
+    kind === 'create'
+      ? await management.create(skillId, content, actor)
+      : await management.write(skillId, file, content, actor, turn);
+  return { success: true, path, created, size: Buffer.byteLength(content), revision: number };
+}
 
 /** What follows `extensions/`; undefined for another path. */
 function belowExtensions(path: string): string | undefined {

@@ -15,12 +15,12 @@ import { approve, recommend, reject } from './decide.ts';
 import { purge } from './purge.ts';
 import { fileOf, takeEdits } from './take-edits.ts';
 
-export interface ProposalDesk extends Proposals {
+export interface OpenProposals extends Proposals {
   /** Tells of proposals that other processes have made since the last look; the first look only takes note. */
   announce(): void;
 }
 
-export function createProposals(context: ChangeContext): ProposalDesk {
+export function createProposals(context: ChangeContext): OpenProposals {
   const { writer } = context;
   const listeners = new Set<(proposal: Proposal) => void>();
   let seen: number | undefined;
@@ -31,11 +31,11 @@ export function createProposals(context: ChangeContext): ProposalDesk {
     return shown(row, problem);
   };
 
-  const desk: ProposalDesk = {
+  const proposals: OpenProposals = {
     async propose(input: ProposalInput, turn?: TurnContext) {
       seen ??= writer.hasHistory() ? newestSeq(writer.database()) : 0;
       const id = await submit(context, input, turn);
-      desk.announce();
+      proposals.announce();
       const row = findRow(writer.database(), id);
       return { proposal_id: id, file: fileOf(writer, row), state: row.state };
     },
@@ -71,7 +71,7 @@ export function createProposals(context: ChangeContext): ProposalDesk {
       }
     },
   };
-  return desk;
+  return proposals;
 }
 
 const ROLLBACK_DAYS = 30;
