@@ -195,7 +195,7 @@ export const changes = [
     title: 'What is shown where nothing may be written is not what a decision is about',
     file: `${DECIDE}/take-edits.ts`,
     find: 'return { row: { ...row, ...edited }, text };',
-    replace: 'return { row, text };',
+    replace: 'return { row: { ...edited, ...row }, text };',
     test: `${DECIDE_TESTS}/shown-is-applied.test.ts`,
     name: 'shows the edit of a proposal where nothing may be written, and applies that',
     build: true,

@@ -140,6 +140,22 @@ export const trust = [
     name: 'revoke takes back an approval that was left in the middle',
   },
   {
+    title: 'What a person has written since goes with an approval that is taken back',
+    file: DECIDE_HELD,
+    find: 'if (now === null || before === after || digestOf(now) !== after) return;',
+    replace: 'if (now === null || before === after) return;',
+    test: DECIDE_HELD_TESTS,
+    name: 'takes back nothing that a person has written into an approval that was left in the middle',
+  },
+  {
+    title: 'What an agent writes while an approval is under way is lost',
+    file: DECIDE_HELD,
+    find: '?.equals(after)) drop(',
+    replace: ') drop(',
+    test: DECIDE_HELD_TESTS,
+    name: 'keeps waiting what an agent writes while an approval is under way',
+  },
+  {
     title: 'An agent writes on in what another one wrote',
     file: HELD,
     find: 'if (author !== by)',
