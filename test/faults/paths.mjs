@@ -1,4 +1,4 @@
-const FILES = 'kernel/files';
+const FILES = 'lib/files';
 const WORKSPACE = 'extensions/workspace_files';
 
 /** Containment, and what is out of every reach. */
@@ -8,7 +8,7 @@ export const paths = [
     file: `${FILES}/open-contained.ts`,
     find: 'constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | flags',
     replace: 'constants.O_RDONLY | constants.O_NONBLOCK | flags',
-    test: 'test/skill_registry/containment.test.ts',
+    test: 'test/skill_registry/read/containment.test.ts',
     name: 'is refused: a link to a file inside',
   },
   {
@@ -16,7 +16,7 @@ export const paths = [
     file: `${FILES}/open-contained.ts`,
     find: 'if (isInside(real, base) && (own || !isReserved(real)))',
     replace: 'if (own || !isReserved(real))',
-    test: 'test/kernel/files.test.ts',
+    test: 'test/lib/files/files.test.ts',
     name: 'refuses a base that became a link, or the parent of which did',
   },
   {
@@ -24,7 +24,7 @@ export const paths = [
     file: `${FILES}/relative-path.ts`,
     find: "if (segments.includes('..')) throw pathTraversal();",
     replace: '',
-    test: 'test/kernel/files.test.ts',
+    test: 'test/lib/files/files.test.ts',
     name: 'refuses .. that stays inside',
   },
   {
@@ -32,7 +32,7 @@ export const paths = [
     file: `${FILES}/relative-path.ts`,
     find: 'path.startsWith(folder.endsWith(sep) ? folder : folder + sep)',
     replace: 'path.startsWith(folder)',
-    test: 'test/kernel/files.test.ts',
+    test: 'test/lib/files/files.test.ts',
     name: 'tells what lies inside a folder from what only begins like it',
   },
   {
@@ -40,7 +40,7 @@ export const paths = [
     file: `${FILES}/write-contained.ts`,
     find: 'if (before?.isSymbolicLink()) throw pathTraversal();',
     replace: '',
-    test: 'test/kernel/files.test.ts',
+    test: 'test/lib/files/files.test.ts',
     name: 'keeps no special bits and follows no link in the place of the file',
   },
   {
@@ -48,7 +48,7 @@ export const paths = [
     file: `${FILES}/reach.ts`,
     find: 'if (wanted.startsWith(one)) return true;',
     replace: 'if (wanted === one) return true;',
-    test: 'test/skill_registry/own-data.test.ts',
+    test: 'test/skill_registry/store/own-data.test.ts',
     name: 'a root that is a skill hands out none of data/, .env, .git and keys',
   },
   {
@@ -56,7 +56,7 @@ export const paths = [
     file: `${FILES}/reach.ts`,
     find: 'if (/^[\\w.-]*\\w$/.test(name)) return name.toLowerCase();',
     replace: 'if (/^[\\w.-]*\\w$/.test(name)) return name;',
-    test: 'test/kernel/reach.test.ts',
+    test: 'test/lib/files/reach.test.ts',
     name: 'a private name is ".ENV"',
   },
   {
@@ -64,7 +64,7 @@ export const paths = [
     file: `${FILES}/reach.ts`,
     find: 'if (name !== undefined) throw resourceNotFound(',
     replace: "if (name === '') throw resourceNotFound(",
-    test: 'test/kernel/reach.test.ts',
+    test: 'test/lib/files/reach.test.ts',
     name: 'neither reads, lists, writes nor removes what has a private name',
   },
   {
@@ -77,10 +77,10 @@ export const paths = [
   },
   {
     title: 'What a person has approved is in reach where the root is the home directory',
-    file: 'extensions/skill_registry/own-data.ts',
+    file: 'extensions/skill_registry/store/own-data.ts',
     find: 'const ofUser = [userStateDirectory(), userCacheDirectory()]',
     replace: 'const ofUser = [userCacheDirectory()]',
-    test: 'test/skill_registry/user-directories.test.ts',
+    test: 'test/skill_registry/store/user-directories.test.ts',
     name: 'keeps what a person has approved out of the reach of skills, though the root is the home directory',
   },
   {
@@ -88,8 +88,24 @@ export const paths = [
     file: `${FILES}/owner-only.ts`,
     find: "closeSync(openSync(file, 'wx', 0o600));",
     replace: "closeSync(openSync(file, 'wx', 0o644));",
-    test: 'test/skill_registry/owner-only.test.ts',
+    test: 'test/skill_registry/store/owner-only.test.ts',
     name: 'makes everything below data/ for its owner alone, whatever the umask is',
+  },
+  {
+    title: 'A registry that is closed reads on',
+    file: 'extensions/skill_registry/catalog/catalog.ts',
+    find: 'if (isClosed) throw registryClosed();',
+    replace: '',
+    test: 'test/skill_registry/closed.test.ts',
+    name: 'reads nothing any more once it is closed',
+  },
+  {
+    title: 'data/ is in reach of what a registry that closes still reads',
+    file: 'extensions/skill_registry/parts.ts',
+    find: 'await scanned;\n      // Last: until here something may still read.\n      ownData.release();',
+    replace: 'ownData.release();\n      await scanned;',
+    test: 'test/skill_registry/closed.test.ts',
+    name: 'lets go of data/ when the scan under way has ended',
   },
   {
     title: 'File tools reach data/',
@@ -133,7 +149,7 @@ export const paths = [
   },
   {
     title: 'A SKILL.md above others counts as a new skill',
-    file: 'extensions/skill_registry/write-policy.ts',
+    file: 'extensions/skill_registry/history/write-policy.ts',
     find: 'return (dir !== null && isInside(dir, folder)) || basename(folder) === id;',
     replace: 'return basename(folder) === id;',
     test: 'test/workspace_files/create-is-not-replace.test.ts',

@@ -1,12 +1,12 @@
-const CONTEXT = 'extensions/skill_registry/context';
+const SHOW = 'extensions/skill_registry/show';
 const SEARCH = 'extensions/skill_registry/search';
-const TESTS = 'test/skill_registry/context';
+const TESTS = 'test/skill_registry/show';
 
 /** Scope, budget, search, and what opens databases. */
 export const shown = [
   {
     title: 'An agent sees skills that it is not bound to',
-    file: `${CONTEXT}/scope.ts`,
+    file: `${SHOW}/scope.ts`,
     find: "if (!inScope) return 'SKILL_OUT_OF_SCOPE';",
     replace: '',
     test: 'test/e2e/out-of-reach.test.ts',
@@ -14,7 +14,7 @@ export const shown = [
   },
   {
     title: 'A closed gate hides nothing',
-    file: `${CONTEXT}/scope.ts`,
+    file: `${SHOW}/scope.ts`,
     find: "return skill.hiddenBecause === undefined ? undefined : 'SKILL_HIDDEN';",
     replace: 'return undefined;',
     test: 'test/workspace_files/respects-skills.test.ts',
@@ -22,7 +22,7 @@ export const shown = [
   },
   {
     title: 'A model may use what its author keeps from models',
-    file: `${CONTEXT}/scope.ts`,
+    file: `${SHOW}/scope.ts`,
     find: "if (!skill.modelInvocable) return 'SKILL_NOT_MODEL_INVOCABLE';",
     replace: '',
     test: 'test/workspace_files/respects-skills.test.ts',
@@ -30,7 +30,7 @@ export const shown = [
   },
   {
     title: 'A workflow in a state that does not exist sees everything',
-    file: `${CONTEXT}/scope.ts`,
+    file: `${SHOW}/scope.ts`,
     find: 'if (state !== undefined && !states.has(state)) return new Map();',
     replace: '',
     test: `${TESTS}/workflow.test.ts`,
@@ -38,7 +38,7 @@ export const shown = [
   },
   {
     title: 'What a person loads for one agent is open to the agents it calls',
-    file: `${CONTEXT}/grants.ts`,
+    file: `${SHOW}/scope.ts`,
     find: 'return JSON.stringify([threadId, agentId]);',
     replace: 'return JSON.stringify([threadId, typeof agentId]);',
     test: `${TESTS}/grants.test.ts`,
@@ -46,7 +46,7 @@ export const shown = [
   },
   {
     title: 'An agent is shown what another one sees',
-    file: `${CONTEXT}/visibility.ts`,
+    file: `${SHOW}/scope.ts`,
     find: 'JSON.stringify([turn.boundSkills, turn.workflowState, [...granted]])',
     replace: 'JSON.stringify([turn.workflowState, [...granted]])',
     test: 'test/skill_registry/search/search.test.ts',
@@ -54,7 +54,7 @@ export const shown = [
   },
   {
     title: 'MCP offers prompts out of its scope',
-    file: 'extensions/skill_mcp/prompts.ts',
+    file: 'extensions/skill_mcp/tools-and-prompts.ts',
     find: "registry.visible(turn, 'person').filter(",
     replace: "registry.visible({}, 'person').filter(",
     test: 'test/skill_mcp/tools-and-prompts.test.ts',
@@ -62,7 +62,7 @@ export const shown = [
   },
   {
     title: 'A refused load names ids out of scope',
-    file: 'extensions/skill_registry/reading.ts',
+    file: 'extensions/skill_registry/read/reading.ts',
     find: "audience === 'model' ? visibleSkills(snapshot, turn, grants.of(turn)) : snapshot.skills",
     replace: "audience === 'binding' ? visibleSkills(snapshot, turn, grants.of(turn)) : snapshot.skills",
     test: 'test/skill_registry/tools/read-skill.test.ts',
@@ -70,7 +70,7 @@ export const shown = [
   },
   {
     title: 'The catalog text exceeds its budget by 50 tokens',
-    file: `${CONTEXT}/catalog-text.ts`,
+    file: `${SHOW}/catalog-text.ts`,
     find: 'const { format = BULLETS, budgetTokens } = options;',
     replace: 'const { format = BULLETS } = options;\n  const budgetTokens = options.budgetTokens + 50;',
     test: `${TESTS}/catalog-text.test.ts`,
@@ -78,7 +78,7 @@ export const shown = [
   },
   {
     title: 'The first turn of a thread takes the whole budget',
-    file: `${CONTEXT}/choose-lines.ts`,
+    file: `${SHOW}/choose-lines.ts`,
     find: 'const FIRST_SHARE = 0.75;',
     replace: 'const FIRST_SHARE = 1;',
     test: `${TESTS}/choice.test.ts`,
@@ -86,7 +86,7 @@ export const shown = [
   },
   {
     title: 'Bodies exceed the budget',
-    file: `${CONTEXT}/system-text.ts`,
+    file: `${SHOW}/system-text.ts`,
     find: 'const { budget_tokens: budget } = options.catalog;',
     replace: 'const budget = options.catalog.budget_tokens + 50;',
     test: `${TESTS}/system-text.test.ts`,
@@ -94,7 +94,7 @@ export const shown = [
   },
   {
     title: 'Preloaded bodies together exceed their budget',
-    file: `${CONTEXT}/system-text.ts`,
+    file: `${SHOW}/system-text.ts`,
     find: '    if (tokens > left) {\n      misses++;',
     replace: "    if (tokens > left && body === '') {\n      misses++;",
     test: `${TESTS}/system-text.test.ts`,
@@ -102,7 +102,7 @@ export const shown = [
   },
   {
     title: 'A preloaded body may be longer than a body may be',
-    file: `${CONTEXT}/system-text.ts`,
+    file: `${SHOW}/system-text.ts`,
     find: 'if (count(body) > options.maxBodyTokens) continue;',
     replace: '',
     test: `${TESTS}/system-text.test.ts`,
@@ -126,18 +126,18 @@ export const shown = [
   },
   {
     title: 'The index in memory forgets what it had of a term',
-    file: `${SEARCH}/memory-index.ts`,
+    file: `lib/text-index/guarded-index.ts`,
     find: 'both.set(after, before.length);',
     replace: 'both.set(after);',
-    test: 'test/skill_registry/search/memory-index.test.ts',
+    test: 'test/lib/text-index/guarded-index.test.ts',
     name: 'holds what the one in SQLite holds, whichever of two writers is done first',
   },
   {
     title: 'The index in memory takes a skill twice',
-    file: `${SEARCH}/memory-index.ts`,
+    file: `lib/text-index/guarded-index.ts`,
     find: 'const isNew = documents.map(({ key }) => !numbers.has(key));',
     replace: 'const isNew = documents.map(() => true);',
-    test: 'test/skill_registry/search/memory-index.test.ts',
+    test: 'test/lib/text-index/guarded-index.test.ts',
     name: 'holds what the one in SQLite holds, whichever of two writers is done first',
   },
   {

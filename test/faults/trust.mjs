@@ -1,4 +1,6 @@
 const HELD = 'kernel/held/held-extensions.ts';
+const DECIDE_HELD = 'kernel/held/decide-held.ts';
+const DECIDE_HELD_TESTS = 'test/kernel/decide-held.test.ts';
 const HELD_TESTS = 'test/kernel/held-extensions.test.ts';
 const HTTP = 'extensions/skill_mcp/http.ts';
 const HTTP_TESTS = 'test/skill_mcp/http.test.ts';
@@ -40,7 +42,7 @@ export const trust = [
   },
   {
     title: 'Extensions of a root run before somebody approves it',
-    file: 'kernel/declared-agents.ts',
+    file: 'kernel/boot/discover.ts',
     find: "const folder = trusted ? join(rootDir, 'extensions') : undefined;",
     replace: "const folder = rootDir ? join(rootDir, 'extensions') : undefined;",
     test: ROOT_TESTS,
@@ -48,7 +50,7 @@ export const trust = [
   },
   {
     title: 'The .env of a root is read before somebody approves it',
-    file: 'kernel/settings.ts',
+    file: 'kernel/boot/settings.ts',
     find: "trusted ? readEnvFile(join(rootDir, '.env')) : {}",
     replace: "readEnvFile(join(rootDir, '.env'))",
     test: ROOT_TESTS,
@@ -56,7 +58,7 @@ export const trust = [
   },
   {
     title: 'A root that nobody has approved names packages as sources',
-    file: 'extensions/skill_registry/untrusted-config.ts',
+    file: 'extensions/skill_registry/config/untrusted-config.ts',
     find: 'if (!isRecord(entry)) {',
     replace: "if (isRecord(entry) && name !== '') return [entry];\n  if (!isRecord(entry)) {",
     test: 'test/cli/trust.test.ts',
@@ -65,7 +67,7 @@ export const trust = [
   },
   {
     title: 'A root that nobody has approved names folders outside of it as sources',
-    file: 'extensions/skill_registry/untrusted-config.ts',
+    file: 'extensions/skill_registry/config/untrusted-config.ts',
     find: "(typeof path === 'string' && !isBelow(path, rootDir))",
     replace: "(typeof path === 'string' && path === '' && !isBelow(path, rootDir))",
     test: 'test/cli/trust.test.ts',
@@ -99,7 +101,7 @@ export const trust = [
   },
   {
     title: 'A yes to one difference approves another',
-    file: HELD,
+    file: DECIDE_HELD,
     find: 'if (digest !== held.digest) throw extensionChanged(',
     replace: "if (digest === '') throw extensionChanged(",
     test: HELD_TESTS,
@@ -107,11 +109,51 @@ export const trust = [
   },
   {
     title: 'What an agent wrote takes the place of what a person wrote since',
-    file: HELD,
+    file: DECIDE_HELD,
     find: '  if (edited)\n    throw extensionChanged(',
     replace: "  if (edited?.path === '')\n    throw extensionChanged(",
     test: HELD_TESTS,
     name: 'overwrites nothing that a person has changed since',
+  },
+  {
+    title: 'An approval that fails leaves a part of it in effect',
+    file: DECIDE_HELD,
+    find: 'takeBack(rootDir, name, held.files, error);',
+    replace: '',
+    test: DECIDE_HELD_TESTS,
+    name: 'an approval that fails leaves nothing of it in effect, says so, and can be repeated: with links',
+  },
+  {
+    title: 'What is replaced by an approval cannot be brought back where there are no links',
+    file: DECIDE_HELD,
+    find: 'putBack(live, name, one, before ?? undefined);',
+    replace: 'putBack(live, name, one, before?.subarray(0, 0));',
+    test: DECIDE_HELD_TESTS,
+    name: 'an approval that fails leaves nothing of it in effect, says so, and can be repeated: without links',
+  },
+  {
+    title: 'A no leaves in effect what an approval that died had written',
+    file: DECIDE_HELD,
+    find: 'takeBack(rootDir, name);\n  const held = heldExtension(rootDir, name);\n  if (held) {',
+    replace: 'const held = heldExtension(rootDir, name);\n  if (held) {',
+    test: DECIDE_HELD_TESTS,
+    name: 'revoke takes back an approval that was left in the middle',
+  },
+  {
+    title: 'What a person has written since goes with an approval that is taken back',
+    file: DECIDE_HELD,
+    find: 'if (now === null || before === after || digestOf(now) !== after) return;',
+    replace: 'if (now === null || before === after) return;',
+    test: DECIDE_HELD_TESTS,
+    name: 'takes back nothing that a person has written into an approval that was left in the middle',
+  },
+  {
+    title: 'What an agent writes while an approval is under way is lost',
+    file: DECIDE_HELD,
+    find: '?.equals(after)) drop(',
+    replace: ') drop(',
+    test: DECIDE_HELD_TESTS,
+    name: 'keeps waiting what an agent writes while an approval is under way',
   },
   {
     title: 'An agent writes on in what another one wrote',
@@ -163,7 +205,7 @@ export const trust = [
   },
   {
     title: 'An agent changes code below extensions/ as a file of a skill',
-    file: 'extensions/skill_registry/proposals/writer.ts',
+    file: 'extensions/skill_registry/history/writer.ts',
     find: 'if (paths.some((path) => isInside(path, folder))) throw codeDenied(place.skillId);',
     replace: '',
     test: 'test/skill_registry/code-is-for-people.test.ts',
@@ -203,7 +245,7 @@ export const trust = [
   },
   {
     title: 'A slash command runs for what only begins like its name',
-    file: 'kernel/commands.ts',
+    file: 'kernel/offers/commands.ts',
     find: 'text === name || (/^\\s/.test(text.slice(name.length)) && text.startsWith(name))',
     replace: 'text.startsWith(name)',
     test: 'test/kernel/commands.test.ts',
@@ -211,7 +253,7 @@ export const trust = [
   },
   {
     title: 'A skill takes a command of the kernel',
-    file: 'kernel/commands.ts',
+    file: 'kernel/offers/commands.ts',
     find: 'const earlier = winners.get(named.command.name);',
     replace: "const earlier = named.extensionId === 'kernel' ? winners.get(named.command.name) : undefined;",
     test: 'test/kernel/commands.test.ts',
@@ -224,5 +266,23 @@ export const trust = [
     replace: 'registry.snapshot().skills',
     test: 'test/skill_registry/commands.test.ts',
     name: 'has a command for every skill but those that its author keeps from people',
+  },
+  {
+    title: 'The shell gets ids that mean something to it',
+    file: 'cli/commands/completion.ts',
+    find: '/^[\\p{L}\\p{N}_][\\p{L}\\p{M}\\p{N}_./-]*$/u.test(one)',
+    replace: "one !== ''",
+    test: 'test/cli/new-completion-formats.test.ts',
+    name: 'runs nothing that a folder is called when tab is pressed',
+    build: true,
+  },
+  {
+    title: 'The shell runs what an id says when tab is pressed',
+    file: 'cli/commands/completion.ts',
+    find: 'while IFS= read -r id; do',
+    replace: 'for id in $(compgen -W "$(skill-registry completion ids 2>/dev/null)"); do',
+    test: 'test/cli/new-completion-formats.test.ts',
+    name: 'runs nothing that a folder is called when tab is pressed',
+    build: true,
   },
 ];

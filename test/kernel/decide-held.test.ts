@@ -1,4 +1,4 @@
-import fs, { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
+import fs, { existsSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { approveExtension, heldExtension, holdExtensionFile, revokeExtension } from 'skill-registry/kernel';
@@ -18,6 +18,8 @@ function mend(): void {
 
 /** From now on the file system refuses these calls. */
 function refuse(calls: Partial<Pick<typeof fs, 'renameSync' | 'linkSync' | 'unlinkSync'>>): void {
+  // At its first call rmSync takes the unlinkSync that is there then, for good.
+  fs.rmSync(join(import.meta.dirname, 'missing'), { force: true });
   Object.assign(fs, calls);
   syncBuiltinESMExports();
 }
@@ -81,6 +83,40 @@ it.each(['revoke', 'approve'])('%s takes back an approval that was left in the m
     expect(heldExtension(root, 'box')?.files.map(({ changedSince }) => changedSince)).not.toContain(true);
   }
   expect(live()).toEqual(before);
+});
+
+it('takes back nothing that a person has written into an approval that was left in the middle', () => {
+  const { root, digest } = waiting();
+  refuse({
+    unlinkSync: refused,
+    renameSync: (from, to) => (isAt(to, 'x.ts') || isAt(from, '.approving-') ? refused() : renameSync(from, to)),
+  });
+  expect(() => approveExtension(root, 'box', digest())).toThrow(expect.objectContaining({ code: 'WRITE_FAILED' }));
+  mend();
+  const files = ['a.ts', 'deep/b.ts'].map((path) => join(root, 'extensions/box', path));
+  for (const file of files) writeFileSync(file, 'by hand');
+  revokeExtension(root, 'box');
+  expect(files.map((file) => readFileSync(file, 'utf8'))).toEqual(['by hand', 'by hand']);
+});
+
+it('keeps waiting what an agent writes while an approval is under way', () => {
+  const { root, digest } = waiting();
+  refuse({
+    renameSync: (from, to) => {
+      if (isAt(to, 'z.ts')) {
+        mend();
+        holdExtensionFile(root, 'box/a.ts', 'newer', 'agent:builder');
+      }
+      renameSync(from, to);
+    },
+  });
+  approveExtension(root, 'box', digest());
+  expect(readFileSync(join(root, 'extensions/box/a.ts'), 'utf8')).toBe('new a.ts');
+  const [before, after] = [Buffer.from('new a.ts'), Buffer.from('newer')];
+  expect(heldExtension(root, 'box')).toMatchObject({
+    by: ['agent:builder'],
+    files: [{ path: 'a.ts', before, after, changedSince: false }],
+  });
 });
 
 /** In the extension's folder; the calls know folders by their descriptors. */
