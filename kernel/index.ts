@@ -12,8 +12,8 @@ export { createSecrets, mergeConfig, readOwnerConfig } from './boot/settings.ts'
 export { assertDataInRoot, heldOfRoot, isOwnCheckout, rootNotApproved } from './boot/untrusted-root.ts';
 export type * from './contract.ts';
 export { CodedError, codeProtected, describeError, extensionNotHeld, isCodedError } from './errors.ts';
+export { approveExtension, revokeExtension } from './held/approve-or-revoke.ts';
 export { isCode } from './held/code-folders.ts';
-export { approveExtension, revokeExtension } from './held/decide-held.ts';
 
 export { describeHeld } from './held/difference.ts';
 export {

@@ -1,4 +1,4 @@
-import { approveHeldExtensions } from '../held/approve.ts';
+import { approveHeldExtensions } from '../held/ask-person.ts';
 import { canConfirm, type ExtensionRecord } from './extension-record.ts';
 import type { Root } from './untrusted-root.ts';
 

@@ -3,6 +3,8 @@ export { type FolderEntry, listContained } from './list-contained.ts';
 export { type FolderMove, type MoveStep, moveFolder, settleMove, undoMove } from './move-folder.ts';
 export { privateFile, privateFolder } from './owner-only.ts';
 export { fileSegments, futureRealPath, isInside, realPathOf, relativeSegments } from './paths.ts';
+export { readContained, readNamedFile } from './read-contained.ts';
+export { removeContained, removeEmptyFolders, renameContained } from './remove-and-rename.ts';
 export {
   assertReadable,
   assertWritable,
@@ -14,7 +16,5 @@ export {
   type Reservation,
   reserve,
   reservedRoots,
-} from './reach.ts';
-export { readContained, readNamedFile } from './read-contained.ts';
-export { removeContained, removeEmptyFolders, renameContained } from './remove-and-rename.ts';
+} from './withheld.ts';
 export { isTemporaryName, writeContained } from './write-contained.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fromSystemError } from './errors.ts';
 import { type OpenOptions, statsOf, withContained } from './open-contained.ts';
 import { relativeSegments } from './paths.ts';
-import { assertReadable, isPrivateName, isReserved } from './reach.ts';
+import { assertReadable, isPrivateName, isReserved } from './withheld.ts';
 
 export interface FolderEntry {
   readonly name: string;

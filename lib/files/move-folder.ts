@@ -23,7 +23,7 @@ import { isCodedError } from '../errors/index.ts';
 import { invalidPath, pathTraversal, resourceNotFound, writeFailed } from './errors.ts';
 import { statsOf, withContained } from './open-contained.ts';
 import { fileSegments } from './paths.ts';
-import { assertWritable, holdsReserved } from './reach.ts';
+import { assertWritable, holdsReserved } from './withheld.ts';
 import { syncFolder } from './write-contained.ts';
 
 /** A folder below a base, which is absolute and real. No link is followed below it. */

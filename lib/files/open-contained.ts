@@ -13,7 +13,7 @@ import {
 import { sep } from 'node:path';
 import { fromSystemError, pathTraversal, writeFailed } from './errors.ts';
 import { isInside } from './paths.ts';
-import { isReserved, reservedPath } from './reach.ts';
+import { isReserved, reservedPath } from './withheld.ts';
 
 export interface OpenOptions {
   /** Open a folder; without it whatever is there, without blocking on a FIFO. */

@@ -3,7 +3,7 @@ import { basename, dirname } from 'node:path';
 import { resourceNotFound, resourceTooLarge } from './errors.ts';
 import { type OpenOptions, withContained } from './open-contained.ts';
 import { fileSegments } from './paths.ts';
-import { assertReadable } from './reach.ts';
+import { assertReadable } from './withheld.ts';
 
 /**
  * Reads one regular file below a folder, whatever links or devices somebody has put there.

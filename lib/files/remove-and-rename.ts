@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pathTraversal, resourceNotFound, writeFailed } from './errors.ts';
 import { type OpenOptions, statsOf, withContained } from './open-contained.ts';
 import { fileSegments } from './paths.ts';
-import { assertWritable } from './reach.ts';
+import { assertWritable } from './withheld.ts';
 import { syncFolder } from './write-contained.ts';
 
 /**

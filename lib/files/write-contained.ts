@@ -16,7 +16,7 @@ import { isCodedError } from '../errors/index.ts';
 import { pathTraversal, writeFailed } from './errors.ts';
 import { statsOf, withContained } from './open-contained.ts';
 import { fileSegments } from './paths.ts';
-import { assertWritable } from './reach.ts';
+import { assertWritable } from './withheld.ts';
 
 export interface WriteOptions {
   /** Permission bits. Default: those of the file that is there, else 0644; 0600 of what is `own`. */

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { runCommand } from '../helpers/run-command.ts';
 import { LONGER, TEA } from '../helpers/tea.ts';
 import { tempFolder } from '../helpers/temp-folder.ts';
-import { extension } from '../kernel/boot-extensions.ts';
+import { extension } from '../kernel/boot/boot-extensions.ts';
 
 it('start outlives garbage collections after thousands of statements of searches, proposals and history', {
   timeout: 60_000,

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { openTrust } from '../../lib/trust/index.ts';
 import { runCommand, startOnTerminal } from '../helpers/run-command.ts';
 import { skillMd, type Tree, tempFolder } from '../helpers/temp-folder.ts';
-import { extension, manifest } from '../kernel/boot-extensions.ts';
+import { extension, manifest } from '../kernel/boot/boot-extensions.ts';
 
 const TEA: Tree = { 'skills/tea/SKILL.md': skillMd({ name: 'tea', description: 'Brew tea.' }) };
 const LEAVE_A_FILE = `import { writeFileSync } from 'node:fs'; writeFileSync(new URL('../../ran', import.meta.url), '');`;

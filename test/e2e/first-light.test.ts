@@ -3,7 +3,7 @@ import { boot, packageRoot } from 'skill-registry/kernel';
 import { expect, it, onTestFinished } from 'vitest';
 import { scriptedModel, systemText, toolResults } from '../helpers/scripted-model.ts';
 import { skillMd, type Tree, tempFolder, writeTree } from '../helpers/temp-folder.ts';
-import { extension } from '../kernel/boot-extensions.ts';
+import { extension } from '../kernel/boot/boot-extensions.ts';
 
 async function bootWith(root: string, environment: Readonly<Record<string, string>>) {
   const kernel = await boot({ root, environment });

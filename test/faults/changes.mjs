@@ -33,7 +33,7 @@ export const changes = [
   },
   {
     title: 'A proposed deletion is never stale',
-    file: `${DECIDE}/plan.ts`,
+    file: `${DECIDE}/still-applies.ts`,
     find: 'if (treeDigest(tree.files) !== row.base)',
     replace: "if (treeDigest(tree.files) === '')",
     test: `${DECIDE_TESTS}/decide.test.ts`,
@@ -41,7 +41,7 @@ export const changes = [
   },
   {
     title: 'A merge that breaks the frontmatter is applied',
-    file: `${DECIDE}/plan.ts`,
+    file: `${DECIDE}/still-applies.ts`,
     find: 'checkValid(place, row.path, current, plan.after);',
     replace: 'if (!plan.merged) checkValid(place, row.path, current, plan.after);',
     test: `${DECIDE_TESTS}/decide.test.ts`,
@@ -49,7 +49,7 @@ export const changes = [
   },
   {
     title: 'A change of the same lines is merged over what a person wrote',
-    file: `${DECIDE}/plan.ts`,
+    file: `${DECIDE}/still-applies.ts`,
     find: 'if (merge.clean) return { place, after: Buffer.from(merge.text), merged: true };',
     replace: 'if (merge.clean || wanted !== undefined) return { place, after: proposed, merged: true };',
     test: `${DECIDE_TESTS}/decide.test.ts`,
@@ -57,7 +57,7 @@ export const changes = [
   },
   {
     title: 'A new skill takes the place of one that has come meanwhile',
-    file: `${DECIDE}/plan.ts`,
+    file: `${DECIDE}/still-applies.ts`,
     find: 'if (isTaken) return stale(',
     replace: 'if (isTaken && !isNew) return stale(',
     test: `${DECIDE_TESTS}/decide.test.ts`,
@@ -65,7 +65,7 @@ export const changes = [
   },
   {
     title: 'What is approved need not be what its diff shows',
-    file: `${DECIDE}/plan.ts`,
+    file: `${DECIDE}/still-applies.ts`,
     find: 'if (!outcome.applied || after === null || !after.equals(Buffer.from(outcome.text)))',
     replace: 'if (!outcome.applied || after === null)',
     test: `${HISTORY_TESTS}/made-up-history.test.ts`,
@@ -97,7 +97,7 @@ export const changes = [
   },
   {
     title: 'Recovery overwrites what a person has written after the crash',
-    file: `${HISTORY}/operations.ts`,
+    file: `${HISTORY}/change-or-recover.ts`,
     find: 'if (before === after || digestAt(place, path) !== after) return;',
     replace: 'if (before === after || digestAt(place, path) === before) return;',
     test: `${DECIDE_TESTS}/apply.test.ts`,
@@ -105,7 +105,7 @@ export const changes = [
   },
   {
     title: 'Recovery leaves half a change',
-    file: `${HISTORY}/operations.ts`,
+    file: `${HISTORY}/change-or-recover.ts`,
     find: '} else undo(begun, surroundings);',
     replace: '}',
     test: `${DECIDE_TESTS}/apply.test.ts`,
@@ -113,7 +113,7 @@ export const changes = [
   },
   {
     title: 'Recovery puts a skill back over a folder that somebody has made since',
-    file: `${HISTORY}/operations.ts`,
+    file: `${HISTORY}/change-or-recover.ts`,
     find: "if (move.direction === 'out') assertNoStranger(place, folders);",
     replace: '',
     test: `${DECIDE_TESTS}/apply.test.ts`,
@@ -121,7 +121,7 @@ export const changes = [
   },
   {
     title: 'A change writes over what an editor saves at that moment',
-    file: `${HISTORY}/operations.ts`,
+    file: `${HISTORY}/change-or-recover.ts`,
     find: 'if (present === before || present === undefined) return;',
     replace: 'if (present === before || present !== null) return;',
     test: `${DECIDE_TESTS}/apply.test.ts`,
@@ -153,7 +153,7 @@ export const changes = [
   },
   {
     title: 'The journal says where a skill lies',
-    file: `${HISTORY}/journal.ts`,
+    file: `${HISTORY}/journal-entries.ts`,
     find: 'if (below !== place.below || (base !== undefined && base !== place.base))',
     replace: 'if (below !== place.below)',
     test: `${HISTORY_TESTS}/made-up-history.test.ts`,
@@ -161,7 +161,7 @@ export const changes = [
   },
   {
     title: 'The journal names any file',
-    file: `${HISTORY}/journal.ts`,
+    file: `${HISTORY}/journal-entries.ts`,
     find: "if (typeof path === 'string' && filePath(path, { ...place, skillFile: path }) === path) return path;",
     replace: "if (typeof path === 'string') return path;",
     test: `${HISTORY_TESTS}/made-up-history.test.ts`,
@@ -169,7 +169,7 @@ export const changes = [
   },
   {
     title: 'The history names any folder as the archive',
-    file: `${HISTORY}/journal.ts`,
+    file: `${HISTORY}/journal-entries.ts`,
     find: '/^\\.archive\\/[A-Za-z0-9._-]{0,80}-[0-9a-f]{12}$/',
     replace: '/[0-9a-f]{12}$/',
     test: `${HISTORY_TESTS}/made-up-history.test.ts`,

@@ -1,10 +1,10 @@
 const HELD = 'kernel/held/held-extensions.ts';
-const DECIDE_HELD = 'kernel/held/decide-held.ts';
-const DECIDE_HELD_TESTS = 'test/kernel/decide-held.test.ts';
-const HELD_TESTS = 'test/kernel/held-extensions.test.ts';
+const DECIDE_HELD = 'kernel/held/approve-or-revoke.ts';
+const DECIDE_HELD_TESTS = 'test/kernel/held/approve-or-revoke.test.ts';
+const HELD_TESTS = 'test/kernel/held/held-extensions.test.ts';
 const HTTP = 'extensions/skill_mcp/http.ts';
 const HTTP_TESTS = 'test/skill_mcp/http.test.ts';
-const ROOT_TESTS = 'test/kernel/untrusted-root.test.ts';
+const ROOT_TESTS = 'test/kernel/boot/untrusted-root.test.ts';
 
 /** Roots that nobody has approved, what agents wrote, and what the doors check. */
 export const trust = [
@@ -84,7 +84,7 @@ export const trust = [
   },
   {
     title: "A person's no counts as a yes",
-    file: 'kernel/held/approve.ts',
+    file: 'kernel/held/ask-person.ts',
     find: 'if (!(await ask(await questionAbout(held, rootDir, trusted || approved)))) continue;',
     replace: 'await ask(await questionAbout(held, rootDir, trusted || approved));',
     test: ROOT_TESTS,
@@ -206,7 +206,7 @@ export const trust = [
   {
     title: 'An agent changes code below extensions/ as a file of a skill',
     file: 'extensions/skill_registry/history/writer.ts',
-    find: 'if (paths.some((path) => isInside(path, folder))) throw codeDenied(place.skillId);',
+    find: 'if (paths.some(isCode)) throw codeDenied(place.skillId);',
     replace: '',
     test: 'test/skill_registry/code-is-for-people.test.ts',
     name: 'lets no agent change code below extensions/ as a file of a skill, though the owner allows writes',
@@ -248,7 +248,7 @@ export const trust = [
     file: 'kernel/offers/commands.ts',
     find: 'text === name || (/^\\s/.test(text.slice(name.length)) && text.startsWith(name))',
     replace: 'text.startsWith(name)',
-    test: 'test/kernel/commands.test.ts',
+    test: 'test/kernel/offers/commands.test.ts',
     name: '"/helpme" names no command',
   },
   {
@@ -256,7 +256,7 @@ export const trust = [
     file: 'kernel/offers/commands.ts',
     find: 'const earlier = winners.get(named.command.name);',
     replace: "const earlier = named.extensionId === 'kernel' ? winners.get(named.command.name) : undefined;",
-    test: 'test/kernel/commands.test.ts',
+    test: 'test/kernel/offers/commands.test.ts',
     name: 'stays with the kernel, and the extension is told',
   },
   {

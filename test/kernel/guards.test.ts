@@ -3,7 +3,7 @@ import { boot } from 'skill-registry/kernel';
 import { expect, onTestFinished, test } from 'vitest';
 import { scriptedModel } from '../helpers/scripted-model.ts';
 import { tempFolder, writeTree } from '../helpers/temp-folder.ts';
-import { agentExtension, bootTree, codesOf, extension, reasonOf, states } from './boot-extensions.ts';
+import { agentExtension, bootTree, codesOf, extension, reasonOf, states } from './boot/boot-extensions.ts';
 
 test('an extension that is off in its manifest starts only where it is asked for', async () => {
   const tree = extension('extra', 'enabled: false');

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { scriptedModel } from '../helpers/scripted-model.ts';
-import { agentExtension, bootTree, extension, problemsOf, states } from './boot-extensions.ts';
+import { agentExtension, bootTree, extension, problemsOf, states } from './boot/boot-extensions.ts';
 
 const fail = (name: string): never => {
   throw new Error(`${name} is broken`);

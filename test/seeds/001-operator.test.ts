@@ -5,7 +5,7 @@ import { bootRoot, skill } from '../helpers/boot-root.ts';
 import { briefProblems, openRegistry } from '../helpers/open-registry.ts';
 import { runRegistryTool } from '../helpers/run-registry-tool.ts';
 import { skillMd, type Tree, tempFolder } from '../helpers/temp-folder.ts';
-import { extension } from '../kernel/boot-extensions.ts';
+import { extension } from '../kernel/boot/boot-extensions.ts';
 
 const ROWS = 'O1 O2 O3 O4 O5 O6 O7 O9 O10 O13 O15 O17 O18 O19 O21 O22 O24 O25 O26 O27 O28'.split(' ');
 const ALLOW = { writes: { create: 'allow', update: 'allow', delete: 'allow' }, tools: ['skill'] };

@@ -8,7 +8,7 @@ import { runRegistryTool } from '../helpers/run-registry-tool.ts';
 import { systemText } from '../helpers/scripted-model.ts';
 import { skillMd, type Tree, writeTree } from '../helpers/temp-folder.ts';
 import { waitFor } from '../helpers/wait-for.ts';
-import { extension } from '../kernel/boot-extensions.ts';
+import { extension } from '../kernel/boot/boot-extensions.ts';
 
 const ROWS = Array.from({ length: 41 }, (_, index) => `Y${index + 1}`);
 /** In 002-yodoca-proposals.test.ts and 002-yodoca-search.test.ts. */

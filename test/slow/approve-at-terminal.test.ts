@@ -6,7 +6,7 @@ import { startOnTerminal } from '../helpers/run-command.ts';
 import { scriptedModel } from '../helpers/scripted-model.ts';
 import { skillMd, tempFolder } from '../helpers/temp-folder.ts';
 import { waitFor } from '../helpers/wait-for.ts';
-import { entrypoint, manifest } from '../kernel/boot-extensions.ts';
+import { entrypoint, manifest } from '../kernel/boot/boot-extensions.ts';
 
 const MAIN = `${entrypoint(`getTools() {
   const execute = async () => ({ success: true, said: 'here' });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { skillMd, type Tree, tempFolder } from '../helpers/temp-folder.ts';
 import { workspace } from '../helpers/workspace.ts';
-import { manifest } from '../kernel/boot-extensions.ts';
+import { manifest } from '../kernel/boot/boot-extensions.ts';
 
 const CODE = 'export class Main {}\n';
 const ALLOW = { writes: { create: 'allow', update: 'allow', delete: 'allow' } };

@@ -1,13 +1,13 @@
 import type { ChangeContext } from '../history/change-context.ts';
 import { proposalDecided, proposalFileInvalid, proposalStale } from '../history/errors.ts';
-import type { Operation } from '../history/journal.ts';
+import type { Operation } from '../history/journal-entries.ts';
 import type { Actor, Revision } from '../history/types.ts';
 import type { Writer } from '../history/writer.ts';
 import { addEvent, type ProposalRow, updateProposal } from '../propose/proposal-store.ts';
 import type { Decision, Recommendation } from '../propose/types.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
-import { applyPlan, type Plan, planOf } from './plan.ts';
+import { applyPlan, type Plan, planOf } from './still-applies.ts';
 import { fileOf, isAsSeen, type Taken, takeEdits } from './take-edits.ts';
 
 /** @throws as `Proposals.approve`. */

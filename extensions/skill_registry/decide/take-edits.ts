@@ -21,7 +21,7 @@ import {
 } from '../propose/proposal-store.ts';
 import { checksOf } from '../propose/propose.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
-import { placeOfRow } from './plan.ts';
+import { placeOfRow } from './still-applies.ts';
 
 /** A proposal after what people have written into its file. */
 export interface Taken {

@@ -7,7 +7,7 @@ import { nearestIds } from '../search/nearest-ids.ts';
 import { skillNotFound } from '../skill/errors.ts';
 import type { ChangeContext } from './change-context.ts';
 import { revisionIncomplete, rowRefused, skillExists } from './errors.ts';
-import { checkedFolder, checkedPath } from './journal.ts';
+import { checkedFolder, checkedPath } from './journal-entries.ts';
 import { isThere } from './place-files.ts';
 import { keyOf, type Place, placeOfKey, placeOfSkill } from './places.ts';
 import type { Recorder } from './recorder.ts';

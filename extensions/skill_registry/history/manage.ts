@@ -3,7 +3,7 @@ import { resourceNotFound } from '../../../lib/files/index.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import { type ChangeContext, findPlace, newPlace } from './change-context.ts';
 import { noChange } from './errors.ts';
-import { archiveFolder } from './journal.ts';
+import { archiveFolder } from './journal-entries.ts';
 import { assertRemovable, bytesAt, checkSize, checkValid, filePath, textOf } from './place-files.ts';
 import type { FileContent, Management } from './types.ts';
 

@@ -4,11 +4,16 @@ import { join } from 'node:path';
 import { isCodedError, type Problem } from 'skill-registry/kernel';
 import { readContained } from '../../../lib/files/index.ts';
 import { type SqliteDatabase, storeFolder } from '../store/open-database.ts';
+import {
+  type OperationStep,
+  type OperationSurroundings,
+  recoverOperations,
+  runOperation,
+} from './change-or-recover.ts';
 import { changeUnfinished, codeDenied, type Unfinished } from './errors.ts';
 import { hasUnfinished, historyError } from './history-database.ts';
 import { createHistoryFile, type HistoryFile } from './history-file.ts';
-import { entriesOf, type FileChange, type Operation, type PlaceFinder, subjectOf } from './journal.ts';
-import { type OperationStep, type OperationSurroundings, recoverOperations, runOperation } from './operations.ts';
+import { entriesOf, type FileChange, type Operation, type PlaceFinder, subjectOf } from './journal-entries.ts';
 import { folderOf, type Place, pathIn } from './places.ts';
 import { putBlob, recordPresent } from './revisions.ts';
 import { readFolderTree, type SkillTree } from './skill-tree.ts';

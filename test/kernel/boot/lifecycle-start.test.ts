@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { waitFor } from '../helpers/wait-for.ts';
+import { waitFor } from '../../helpers/wait-for.ts';
 import { bootTree, codesOf, extension, problemsOf, reasonOf, states } from './boot-extensions.ts';
 
 const LOGGING = `async start() { this.context.log.info('start'); } async stop() { this.context.log.info('stop'); }

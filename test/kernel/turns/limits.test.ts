@@ -3,7 +3,7 @@ import { runProgram } from '../../helpers/run-command.ts';
 import { type ScriptedAnswer, scriptedModel } from '../../helpers/scripted-model.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 import { waitFor } from '../../helpers/wait-for.ts';
-import { agentExtension, type BootedKernel, bootTree, extension } from '../boot-extensions.ts';
+import { agentExtension, type BootedKernel, bootTree, extension } from '../boot/boot-extensions.ts';
 
 /** `step` is done at once, `deaf` never, `obedient` when its signal aborts. */
 const TOOLS = extension(

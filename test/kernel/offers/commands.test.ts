@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { agentExtension, bootTree, codesOf, extension, problemsOf } from './boot-extensions.ts';
+import { agentExtension, bootTree, codesOf, extension, problemsOf } from '../boot/boot-extensions.ts';
 
 /** An extension with one command; `body` is what `execute(args, turn)` does. */
 function offering(id: string, name: string, body: string, more = '') {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { scriptedModel } from '../../helpers/scripted-model.ts';
-import { agentExtension, bootTree, extension, states } from '../boot-extensions.ts';
+import { agentExtension, bootTree, extension, states } from '../boot/boot-extensions.ts';
 
 const ADDER = extension(
   'adder',

@@ -7,7 +7,7 @@ import {
   type WireRequest,
 } from '../../helpers/scripted-model.ts';
 import { waitFor } from '../../helpers/wait-for.ts';
-import { agentExtension, bootTree, codesOf, extension } from '../boot-extensions.ts';
+import { agentExtension, bootTree, codesOf, extension } from '../boot/boot-extensions.ts';
 
 /** Says who asks and what that agent may see. */
 const SCOPE = extension(

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { scriptedModel, systemText } from '../../helpers/scripted-model.ts';
 import { type Tree, writeTree } from '../../helpers/temp-folder.ts';
-import { agentExtension, bootTree, codesOf, extension, problemsOf, reasonOf, states } from '../boot-extensions.ts';
+import { agentExtension, bootTree, codesOf, extension, problemsOf, reasonOf, states } from '../boot/boot-extensions.ts';
 
 /** Provides the skills `one` and `two`. */
 const LIBRARY = extension(

@@ -11,8 +11,8 @@ import {
   revokeExtension,
 } from 'skill-registry/kernel';
 import { describe, expect, it } from 'vitest';
-import { type Tree, tempFolder, writeTree } from '../helpers/temp-folder.ts';
-import { manifest } from './boot-extensions.ts';
+import { type Tree, tempFolder, writeTree } from '../../helpers/temp-folder.ts';
+import { manifest } from '../boot/boot-extensions.ts';
 
 const AGENT = 'agent:builder';
 const BOX: Tree = { 'extensions/box/manifest.yaml': manifest('box', 'agent: {}'), 'extensions/box/a.ts': 'old\n' };

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { waitFor } from '../helpers/wait-for.ts';
+import { waitFor } from '../../helpers/wait-for.ts';
 import { agentExtension, bootTree, extension, reasonOf, states } from './boot-extensions.ts';
 
 test('an extension is told who and where it is', async () => {

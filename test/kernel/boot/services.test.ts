@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { superviseService } from '../../kernel/boot/lifecycle.ts';
-import { waitFor } from '../helpers/wait-for.ts';
+import { superviseService } from '../../../kernel/boot/lifecycle.ts';
+import { waitFor } from '../../helpers/wait-for.ts';
 import { bootTree, codesOf, extension, problemsOf, states } from './boot-extensions.ts';
 
 /** Fails as often as the list says and then runs until it is told to end. */

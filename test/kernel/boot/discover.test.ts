@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { boot } from 'skill-registry/kernel';
 import { expect, test } from 'vitest';
-import { discoverExtensions } from '../../kernel/boot/discover.ts';
-import { type Tree, tempFolder } from '../helpers/temp-folder.ts';
+import { discoverExtensions } from '../../../kernel/boot/discover.ts';
+import { type Tree, tempFolder } from '../../helpers/temp-folder.ts';
 import { bootTree, codesOf, extension, manifest, states } from './boot-extensions.ts';
 
 const AGENT = 'agent: {}';

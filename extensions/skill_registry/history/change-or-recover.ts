@@ -27,7 +27,7 @@ import {
   removeEntry,
   subjectOf,
   writeEntry,
-} from './journal.ts';
+} from './journal-entries.ts';
 import { folderOf, type Place, pathIn } from './places.ts';
 import { addRevision, getBlob } from './revisions.ts';
 import { digestOf, readFolderTree } from './skill-tree.ts';

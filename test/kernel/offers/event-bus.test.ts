@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { createEventBus } from '../../kernel/offers/event-bus.ts';
-import { waitFor } from '../helpers/wait-for.ts';
-import { bootTree, codesOf, extension, problemsOf } from './boot-extensions.ts';
+import { createEventBus } from '../../../kernel/offers/event-bus.ts';
+import { waitFor } from '../../helpers/wait-for.ts';
+import { bootTree, codesOf, extension, problemsOf } from '../boot/boot-extensions.ts';
 
 function bus() {
   const failures: string[] = [];

@@ -1,8 +1,8 @@
 import { PART_SEPARATOR } from 'skill-registry/kernel';
 import { describe, expect, test } from 'vitest';
-import { collectContext } from '../../kernel/turns/system-text.ts';
-import { scriptedModel, systemText } from '../helpers/scripted-model.ts';
-import { agentExtension, bootTree, codesOf, extension, problemsOf } from './boot-extensions.ts';
+import { collectContext } from '../../../kernel/turns/system-text.ts';
+import { scriptedModel, systemText } from '../../helpers/scripted-model.ts';
+import { agentExtension, bootTree, codesOf, extension, problemsOf } from '../boot/boot-extensions.ts';
 
 /** A provider that says `text`. */
 function provider(extensionId: string, contextPriority: number, text: unknown = extensionId) {

@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { boot, type Kernel } from 'skill-registry/kernel';
 import { expect, it, onTestFinished } from 'vitest';
-import { scriptedModel, toolResults } from '../helpers/scripted-model.ts';
-import { skillMd, type Tree, tempFolder } from '../helpers/temp-folder.ts';
-import { waitFor } from '../helpers/wait-for.ts';
+import { scriptedModel, toolResults } from '../../helpers/scripted-model.ts';
+import { skillMd, type Tree, tempFolder } from '../../helpers/temp-folder.ts';
+import { waitFor } from '../../helpers/wait-for.ts';
 import { entrypoint, extension, manifest } from './boot-extensions.ts';
 
 /** Whether the file a piece of code would write is there. */

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { type CodedError, isCodedError, runTool } from 'skill-registry/kernel';
 import { describe, expect, test } from 'vitest';
-import { type Tree, writeTree } from '../helpers/temp-folder.ts';
+import { type Tree, writeTree } from '../../helpers/temp-folder.ts';
 import { bootTree, codesOf, entrypoint, extension, manifest, reasonOf, states } from './boot-extensions.ts';
 
 /** An extension whose entrypoint file has this name and text. */

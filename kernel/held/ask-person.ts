@@ -3,7 +3,7 @@ import { describeError } from '../../lib/errors/index.ts';
 import { openTrust } from '../../lib/trust/index.ts';
 import { ownExtensionIds } from '../boot/extension-folders.ts';
 import { heldOfRoot, isDataInRoot } from '../boot/untrusted-root.ts';
-import { approveExtension } from './decide-held.ts';
+import { approveExtension } from './approve-or-revoke.ts';
 import { describeHeld } from './difference.ts';
 import { type HeldExtension, heldExtensions } from './held-extensions.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseManifest } from '../../kernel/boot/manifest.ts';
+import { parseManifest } from '../../../kernel/boot/manifest.ts';
 
 const FILE = '/root/extensions/sample/manifest.yaml';
 const HEAD = 'id: sample\nname: Sample\nversion: 1.0.0\n';

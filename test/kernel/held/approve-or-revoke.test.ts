@@ -3,9 +3,9 @@ import { syncBuiltinESMExports } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { approveExtension, heldExtension, holdExtensionFile, revokeExtension } from 'skill-registry/kernel';
 import { afterEach, expect, it } from 'vitest';
-import { tempFolder } from '../helpers/temp-folder.ts';
-import { treeOf } from '../helpers/tree-of.ts';
-import { manifest } from './boot-extensions.ts';
+import { tempFolder } from '../../helpers/temp-folder.ts';
+import { treeOf } from '../../helpers/tree-of.ts';
+import { manifest } from '../boot/boot-extensions.ts';
 
 const { renameSync, linkSync, unlinkSync } = fs;
 

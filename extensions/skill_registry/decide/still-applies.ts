@@ -2,7 +2,7 @@ import { isCodedError } from 'skill-registry/kernel';
 import { applyDiff, mergeTexts } from '../../../lib/diff/index.ts';
 import type { ChangeContext } from '../history/change-context.ts';
 import { rowRefused } from '../history/errors.ts';
-import { archiveFolder, checkedPath } from '../history/journal.ts';
+import { archiveFolder, checkedPath } from '../history/journal-entries.ts';
 import { bytesAt, checkSize, checkValid, isThere } from '../history/place-files.ts';
 import { folderOf, keyOf, type Place, placeOfKey, placeOfSkill } from '../history/places.ts';
 import { getBlob } from '../history/revisions.ts';

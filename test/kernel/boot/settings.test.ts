@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { mergeConfig, readOwnerConfig } from 'skill-registry/kernel';
 import { describe, expect, test } from 'vitest';
-import { createSecrets } from '../../kernel/boot/settings.ts';
-import { type Tree, tempFolder, writeTree } from '../helpers/temp-folder.ts';
+import { createSecrets } from '../../../kernel/boot/settings.ts';
+import { type Tree, tempFolder, writeTree } from '../../helpers/temp-folder.ts';
 import { bootTree, extension, problemsOf, states } from './boot-extensions.ts';
 
 describe('mergeConfig', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { scriptedModel } from '../helpers/scripted-model.ts';
-import { type Tree, writeTree } from '../helpers/temp-folder.ts';
-import { waitFor } from '../helpers/wait-for.ts';
+import { scriptedModel } from '../../helpers/scripted-model.ts';
+import { type Tree, writeTree } from '../../helpers/temp-folder.ts';
+import { waitFor } from '../../helpers/wait-for.ts';
 import { agentExtension, type BootedKernel, bootTree, codesOf, extension, states } from './boot-extensions.ts';
 
 /** /restart asks for a reload; `running` is what it saw of the others a moment later, still in the call. */

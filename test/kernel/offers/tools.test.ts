@@ -1,6 +1,6 @@
 import { CodedError, defineTool, runTool, type ToolResult, z } from 'skill-registry/kernel';
 import { describe, expect, test } from 'vitest';
-import { bootTree, codesOf, extension, problemsOf } from './boot-extensions.ts';
+import { bootTree, codesOf, extension, problemsOf } from '../boot/boot-extensions.ts';
 
 const CALL = { turn: { agentId: 'me' }, signal: new AbortController().signal };
 

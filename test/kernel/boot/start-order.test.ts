@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { parseManifest } from '../../kernel/boot/manifest.ts';
-import { startOrder } from '../../kernel/boot/start-order.ts';
-import type { Tree } from '../helpers/temp-folder.ts';
+import { parseManifest } from '../../../kernel/boot/manifest.ts';
+import { startOrder } from '../../../kernel/boot/start-order.ts';
+import type { Tree } from '../../helpers/temp-folder.ts';
 import { bootTree, codesOf, extension, manifest, problemsOf, reasonOf, states } from './boot-extensions.ts';
 
 /** `'a: b c'` is an extension `a` that depends on `b` and `c`. */
