@@ -83,6 +83,14 @@ export const trust = [
     name: 'runs nothing an agent wrote where nobody can be asked, whatever the owner allows, and tells the agent',
   },
   {
+    title: 'An agent writes code by another name',
+    file: 'extensions/workspace_files/tools.ts',
+    find: 'if (isCode(root, target)) throw codeProtected(',
+    replace: "if (path === '') throw codeProtected(",
+    test: 'test/workspace_files/code-by-another-name.test.ts',
+    name: 'write_file writes no code where skills/ is the root, and names the path that waits',
+  },
+  {
     title: "A person's no counts as a yes",
     file: 'kernel/held/approve.ts',
     find: 'if (!(await ask(await questionAbout(held, rootDir, trusted || approved)))) continue;',
@@ -206,7 +214,7 @@ export const trust = [
   {
     title: 'An agent changes code below extensions/ as a file of a skill',
     file: 'extensions/skill_registry/history/writer.ts',
-    find: 'if (paths.some((path) => isInside(path, folder))) throw codeDenied(place.skillId);',
+    find: 'if (paths.some(isCode)) throw codeDenied(place.skillId);',
     replace: '',
     test: 'test/skill_registry/code-is-for-people.test.ts',
     name: 'lets no agent change code below extensions/ as a file of a skill, though the owner allows writes',
