@@ -149,6 +149,22 @@ export const paths = [
     name: 'an agent writes no new file where no source is',
   },
   {
+    title: 'An agent overwrites what no history has',
+    file: 'extensions/skill_registry/history/write-policy.ts',
+    find: "whyNever(path, source, policy === 'allow' && action === 'update' && !target);",
+    replace: 'whyNever(path, source, false);',
+    test: 'test/workspace_files/overwrites-nothing.test.ts',
+    name: 'an agent does not overwrite a file between skills',
+  },
+  {
+    title: 'A file tool leaves a root that nobody has approved through a link',
+    file: `${WORKSPACE}/tools.ts`,
+    find: 'if (!trusted && !isInside(base, root))',
+    replace: "if (!trusted && base === '')",
+    test: 'test/skill_registry/links-lead-nowhere.test.ts',
+    name: 'has no file tool that follows skills/ out of it',
+  },
+  {
     title: 'A SKILL.md above others counts as a new skill',
     file: 'extensions/skill_registry/history/write-policy.ts',
     find: 'return (dir !== null && isInside(dir, folder)) || basename(folder) === id;',

@@ -83,6 +83,14 @@ export const trust = [
     name: 'runs nothing an agent wrote where nobody can be asked, whatever the owner allows, and tells the agent',
   },
   {
+    title: 'An agent writes code by another name',
+    file: 'extensions/workspace_files/tools.ts',
+    find: 'if (isCode(root, target)) throw codeProtected(',
+    replace: "if (path === '') throw codeProtected(",
+    test: 'test/workspace_files/code-by-another-name.test.ts',
+    name: 'write_file writes no code where skills/ is the root, and names the path that waits',
+  },
+  {
     title: "A person's no counts as a yes",
     file: 'kernel/held/ask-person.ts',
     find: 'if (!(await ask(await questionAbout(held, rootDir, trusted || approved)))) continue;',
