@@ -49,7 +49,15 @@ export const paths = [
     find: 'if (wanted.startsWith(one)) return true;',
     replace: 'if (wanted === one) return true;',
     test: 'test/skill_registry/store/own-data.test.ts',
-    name: 'a root that is a skill hands out none of data/, .env, .git and keys',
+    name: 'a source reads nothing of a folder in data/, and says so',
+  },
+  {
+    title: 'Nothing is kept for the registries of other roots',
+    file: `${FILES}/withheld.ts`,
+    find: 'if (isOtherRoot(wanted.slice(0, at))) return true;',
+    replace: 'if (isOtherRoot(wanted.slice(0, at))) return false;',
+    test: 'test/workspace_files/code-by-another-name.test.ts',
+    name: 'a source in another root shares neither its data/ nor its code',
   },
   {
     title: 'A name in other letters is no private one',
