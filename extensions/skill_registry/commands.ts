@@ -24,7 +24,8 @@ export function skillCommands(registry: SkillRegistry): readonly Command[] {
     ...invocable.map(
       (skill): Command => ({
         name: `skills:${skill.id}`,
-        aliases: [skill.id],
+        // Of two words it could be `proposals approve`.
+        aliases: /\s/.test(skill.id) ? [] : [skill.id],
         usage: skill.argumentHint ?? '[args]',
         description: skill.description,
         hidden: true,

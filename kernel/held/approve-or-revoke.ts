@@ -50,7 +50,7 @@ export function approveExtension(rootDir: string, name: string, digest: string):
     removeContained(waiting, markOf(name), { own: true });
   } catch (error) {
     takeBack(rootDir, name, held.files, error);
-    const reason = `${describeError(error)} Nothing of it is in effect, and it goes on waiting`;
+    const reason = `${(error as Error).message} Nothing of it is in effect, and it goes on waiting`;
     throw writeFailed(`extensions/${name}`, reason, error);
   }
   try {

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { skillCommands } from '../../extensions/skill_registry/commands.ts';
 import { skill } from '../helpers/boot-root.ts';
 import { openRegistry } from '../helpers/open-registry.ts';
+import { skillMd } from '../helpers/temp-folder.ts';
 
 it('keeps /skills to a hundred lines of eighty columns, and finds the rest by words', async () => {
   const many = Object.assign(
@@ -25,7 +26,14 @@ it('keeps /skills to a hundred lines of eighty columns, and finds the rest by wo
 });
 
 it('has a command for every skill but those that its author keeps from people', async () => {
-  const { registry } = await openRegistry({ ...skill('tea'), ...skill('quiet', { 'user-invocable': 'false' }) });
+  const two = { 'skills/proposals approve/SKILL.md': skillMd({ name: 'proposals approve', description: 'Of tea.' }) };
+  const { registry } = await openRegistry({
+    ...skill('tea'),
+    ...skill('quiet', { 'user-invocable': 'false' }),
+    ...two,
+  });
   const names = skillCommands(registry).flatMap(({ name, aliases = [] }) => [name, ...aliases]);
   expect(names.filter((name) => /tea|quiet/.test(name))).toEqual(['skills:tea', 'tea']);
+  // A bare one would be taken for /proposals with arguments.
+  expect(names.filter((name) => name.includes('proposals'))).toEqual(['proposals', 'skills:proposals approve']);
 });

@@ -30,7 +30,9 @@ export function filePath(path: string, place: Place): string {
   const { skillFile } = place;
   if (/\/\.?$/.test(path)) throw invalidArgument(`"${path.slice(0, 200)}" names a folder; give a file.`);
   const segments = relativeSegments(path);
-  // Refused before anybody is asked to review it.
+  // Refused before anybody is asked to review it, who would take a line end in a name for one of the diff, or read it otherwise.
+  if (/[\p{Cc}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069]/u.test(path))
+    throw invalidArgument(`${JSON.stringify(path.slice(0, 200))} has a control character in it.`);
   const tool = segments.find(isToolFolder);
   if (tool) throw invalidArgument(`Nothing is written below ${tool}: it belongs to a tool.`);
   assertWritable(folderOf(place), segments);

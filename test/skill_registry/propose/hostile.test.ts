@@ -28,6 +28,10 @@ describe('a hostile proposal', () => {
     ['references/', 'INVALID_ARGUMENT'],
     ['', 'INVALID_ARGUMENT'],
     ['references', 'RESOURCE_NOT_FOUND'],
+    ['a\n+b.md', 'INVALID_ARGUMENT'],
+    ['a\x1b[2J.md', 'INVALID_ARGUMENT'],
+    ['a\u2028Purged.md', 'INVALID_ARGUMENT'],
+    ['a\u202edm.b', 'INVALID_ARGUMENT'],
   ])('for the path %j is refused with %s', async (path, code) => {
     const opened = await teaRegistry({
       'skills/other/SKILL.md': OTHER,
