@@ -88,8 +88,9 @@ export function extensionChanged(name: string, why: string): CodedError<KernelEr
   return new CodedError('EXTENSION_CHANGED', message, { name });
 }
 
-export function dataOutsideRoot(rootDir: string): CodedError<KernelErrorCode> {
-  const message = `data/ leads out of this root, and nobody has approved that: nothing is read or written there. Remove the link, or approve the root with skill-registry trust allow.`;
+/** @param folder - Of the root: `data` or `extensions`. */
+export function leadsOutOfRoot(rootDir: string, folder: string): CodedError<KernelErrorCode> {
+  const message = `${folder}/ leads out of this root, and nobody has approved that: nothing is read or written there. Remove the link, or approve the root with skill-registry trust allow.`;
   return new CodedError('PATH_TRAVERSAL', message, { root: rootDir });
 }
 

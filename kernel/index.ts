@@ -9,7 +9,13 @@ export { countTokens, formatTable, printable } from '../lib/text/index.ts';
 export { ownExtensionIds, packageRoot } from './boot/extension-folders.ts';
 export type { BootOptions, Kernel } from './boot/kernel.ts';
 export { createSecrets, mergeConfig, readOwnerConfig } from './boot/settings.ts';
-export { assertDataInRoot, heldOfRoot, isOwnCheckout, rootNotApproved } from './boot/untrusted-root.ts';
+export {
+  assertDataInRoot,
+  assertHeldInRoot,
+  heldOfRoot,
+  isOwnCheckout,
+  rootNotApproved,
+} from './boot/untrusted-root.ts';
 export type * from './contract.ts';
 export { CodedError, codeProtected, describeError, extensionNotHeld, isCodedError } from './errors.ts';
 export { approveExtension, revokeExtension } from './held/approve-or-revoke.ts';

@@ -1,6 +1,6 @@
 import {
   approveExtension,
-  assertDataInRoot,
+  assertHeldInRoot,
   CodedError,
   describeHeld,
   extensionNotHeld,
@@ -89,10 +89,10 @@ export async function revoke(name: string, options: GlobalOptions, terminal: Ter
 
 // --- internal ---
 
-/** @throws PATH_TRAVERSAL when nobody has approved the root and its `data/` leads out of it. */
+/** @throws PATH_TRAVERSAL when nobody has approved the root and its `data/` or `extensions/` leads out of it. */
 function rootOf(options: GlobalOptions, terminal: Terminal): string {
   const root = findRoot(options, terminal);
-  if (!isTrusted(root, options, terminal)) assertDataInRoot(root);
+  if (!isTrusted(root, options, terminal)) assertHeldInRoot(root);
   return root;
 }
 

@@ -2,7 +2,8 @@ import { existsSync, readdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { futureRealPath, isInside } from '../../lib/files/index.ts';
 import type { Problem } from '../contract.ts';
-import { dataOutsideRoot } from '../errors.ts';
+import { leadsOutOfRoot } from '../errors.ts';
+import { quoted, visible } from '../held/difference.ts';
 import type { HeldExtension } from '../held/held-extensions.ts';
 import { builtExtensions, foldersOfRoot, packageRoot } from './extension-folders.ts';
 
@@ -21,12 +22,22 @@ export function isOwnCheckout(rootDir: string): boolean {
 
 /** Whether `data/` is not a way out of the root. Where somebody has approved the root it may be one. */
 export function isDataInRoot(rootDir: string): boolean {
-  return isInside(futureRealPath(join(rootDir, 'data')), futureRealPath(rootDir));
+  return isInRoot(rootDir, 'data');
 }
 
 /** For a root that nobody has approved. @throws PATH_TRAVERSAL. */
 export function assertDataInRoot(rootDir: string): void {
-  if (!isDataInRoot(rootDir)) throw dataOutsideRoot(rootDir);
+  if (!isDataInRoot(rootDir)) throw leadsOutOfRoot(rootDir, 'data');
+}
+
+/** Whether what waits, and where an approval puts it, are no way out of the root. */
+export function isHeldInRoot(rootDir: string): boolean {
+  return isDataInRoot(rootDir) && isInRoot(rootDir, 'extensions');
+}
+
+/** For a root that nobody has approved. @throws PATH_TRAVERSAL. */
+export function assertHeldInRoot(rootDir: string): void {
+  if (!isHeldInRoot(rootDir)) throw leadsOutOfRoot(rootDir, isDataInRoot(rootDir) ? 'extensions' : 'data');
 }
 
 /** What of a root runs, is contacted or sets something once the root is approved; in words, for the person who decides. */
@@ -36,9 +47,9 @@ export function heldOfRoot(rootDir: string): readonly string[] {
     existsSync(join(rootDir, 'data', id, 'config.yaml')),
   );
   return [
-    ...(extensions.length > 0 ? [`${extensions.length} extension(s): ${extensions.join(', ')}`] : []),
+    ...(extensions.length > 0 ? [`${extensions.length} extension(s): ${extensions.map(nameShown).join(', ')}`] : []),
     ...(existsSync(join(rootDir, '.env')) ? ['.env'] : []),
-    ...configs.map((id) => `data/${id}/config.yaml`),
+    ...configs.map((id) => `data/${nameShown(id)}/config.yaml`),
   ];
 }
 
@@ -60,6 +71,15 @@ export function extensionHeld(rootDir: string, { name, by, files }: HeldExtensio
 }
 
 // --- internal ---
+
+function isInRoot(rootDir: string, folder: string): boolean {
+  return isInside(futureRealPath(join(rootDir, folder)), futureRealPath(rootDir));
+}
+
+/** A name that could be read as words of the question is quoted. */
+function nameShown(name: string): string {
+  return /^[\w.-]+$/.test(name) ? name : `"${visible(quoted(name))}"`;
+}
 
 /** As a POSIX shell takes it for one word. */
 function shellWord(text: string): string {

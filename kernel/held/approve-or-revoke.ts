@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { describeError } from '../../lib/errors/index.ts';
 import {
@@ -44,8 +44,11 @@ export function approveExtension(rootDir: string, name: string, digest: string):
   const waiting = heldFolderFor(rootDir);
   try {
     writeContained(waiting, markOf(name), JSON.stringify(held.files.map(replacementOf)), { own: true });
-    for (const { path, after } of held.files)
+    for (const { path, after } of held.files) {
+      // What an earlier approval could not remove.
+      removeKept(live, name, path);
       writeContained(live, `${name}/${path}`, after, { keep: posix.basename(keptOf(path)) });
+    }
     // From here on it counts.
     removeContained(waiting, markOf(name), { own: true });
   } catch (error) {
@@ -68,11 +71,7 @@ export function approveExtension(rootDir: string, name: string, digest: string):
  */
 export function revokeExtension(rootDir: string, name: string): string | undefined {
   takeBack(rootDir, name);
-  const held = heldExtension(rootDir, name);
-  if (held) {
-    for (const { path } of held.files) drop(rootDir, name, path);
-    return undefined;
-  }
+  if (throwAway(rootDir, name)) return undefined;
   const base = extensionsFolder(rootDir);
   if (base === undefined || !isExtensionName(name) || !existsSync(join(base, name)))
     throw extensionNotHeld(name, heldExtensions(rootDir));
@@ -94,6 +93,20 @@ export function revokeExtension(rootDir: string, name: string): string | undefin
 }
 
 // --- internal ---
+
+/** @returns whether anything waited. What cannot be read, such as a file that is too large, goes with all the rest. */
+function throwAway(rootDir: string, name: string): boolean {
+  try {
+    const held = heldExtension(rootDir, name);
+    for (const { path } of held?.files ?? []) drop(rootDir, name, path);
+    return held !== undefined;
+  } catch (error) {
+    const base = heldFolder(rootDir);
+    if (base === undefined || !isExtensionName(name)) throw error;
+    rmSync(join(base, name), { recursive: true, force: true });
+    return true;
+  }
+}
 
 /** What an approval puts in the place of what: digests; null: nothing is there. */
 interface Replacement {
@@ -128,6 +141,8 @@ function takeBack(rootDir: string, name: string, files: readonly HeldFile[] = []
   if (live === undefined || waiting === undefined || mark === null) return;
   try {
     for (const one of JSON.parse(mark.toString('utf8')) as readonly Replacement[]) {
+      // A mark that came with the root may name anything. What an agent has written on since waits all the same.
+      if (readIfThere(waiting, `${name}/files/${one.path}`, true) === null) continue;
       const before = files.find(({ path }) => path === one.path)?.before;
       putBack(live, name, one, before ?? undefined);
       removeKept(live, name, one.path);
@@ -144,9 +159,13 @@ function putBack(live: string, name: string, { path, before, after }: Replacemen
   const now = readIfThere(live, `${name}/${path}`, false);
   // Never replaced, or changed by somebody since.
   if (now === null || before === after || digestOf(now) !== after) return;
-  if (before === null) removeContained(live, `${name}/${path}`);
-  else if (bytes && readIfThere(live, `${name}/${keptOf(path)}`, false) === null)
-    writeContained(live, `${name}/${path}`, bytes);
+  if (before === null) {
+    removeContained(live, `${name}/${path}`);
+    return;
+  }
+  const kept = readIfThere(live, `${name}/${keptOf(path)}`, false);
+  if (kept && digestOf(kept) !== before) throw extensionChanged(name, `${keptOf(path)} is not what was there`);
+  if (bytes && !kept) writeContained(live, `${name}/${path}`, bytes);
   else renameContained(live, `${name}/${keptOf(path)}`, posix.basename(path));
 }
 

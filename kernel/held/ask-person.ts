@@ -2,9 +2,9 @@ import { userInfo } from 'node:os';
 import { describeError } from '../../lib/errors/index.ts';
 import { openTrust } from '../../lib/trust/index.ts';
 import { ownExtensionIds } from '../boot/extension-folders.ts';
-import { heldOfRoot, isDataInRoot } from '../boot/untrusted-root.ts';
+import { heldOfRoot, isHeldInRoot } from '../boot/untrusted-root.ts';
 import { approveExtension } from './approve-or-revoke.ts';
-import { describeHeld } from './difference.ts';
+import { describeHeld, quoted, visible } from './difference.ts';
 import { type HeldExtension, heldExtensions } from './held-extensions.ts';
 
 export interface ApprovalRound {
@@ -31,7 +31,7 @@ export async function approveHeldExtensions({
   notifyUser,
 }: ApprovalRound): Promise<boolean> {
   let approved = false;
-  if (!trusted && !isDataInRoot(rootDir)) return false;
+  if (!trusted && !isHeldInRoot(rootDir)) return false;
   for (const held of heldExtensions(rootDir)) {
     if (!ask || asked.has(held.digest)) continue;
     asked.add(held.digest);
@@ -58,7 +58,9 @@ async function questionAbout(held: HeldExtension, rootDir: string, trusted: bool
     await describeHeld(held, ownExtensionIds()),
     ...(trusted
       ? []
-      : [`A yes also approves the root ${rootDir}${others.length > 0 ? `, with ${others.join('; ')}` : ''}.`]),
+      : [
+          `A yes also approves the root ${visible(quoted(rootDir))}${others.length > 0 ? `, with ${others.join('; ')}` : ''}.`,
+        ]),
     'An extension runs as you and may do everything you may do. Run it?',
   ].join('\n');
 }

@@ -1,37 +1,53 @@
 import { type Dirent, readdirSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, parse } from 'node:path';
 import { futureRealPath, isInside, isOtherRoot } from '../../lib/files/index.ts';
 
 /**
- * Whether code of extensions lies at a path, by whatever name it is reached: below `extensions/` of the root, or of any root above
- * the path, and wherever links in there lead.
+ * Whether code of extensions lies at a path, by whatever name it is reached: below `extensions/` or `node_modules/` of the root, or
+ * of any root above the path, and wherever links in there lead, and the links in what those lead to.
  *
  * @param path - Absolute, real; it need not exist.
  */
 export function isCode(rootDir: string, path: string): boolean {
   const roots = [rootDir, ...foldersAbove(path).filter(isOtherRoot)];
   return roots.some((root) => {
-    const extensions = futureRealPath(join(root, 'extensions'));
-    return [extensions, ...linksBelow(extensions).map((link) => futureRealPath(link))].some((code) =>
-      isInside(path, code),
-    );
+    for (const place of placesOfCode(root)) if (isInside(path, place)) return true;
+    return false;
   });
 }
 
 // --- internal ---
+
+/** Who links to more folders than these has linked to everything. */
+const MAX_FOLDERS = 10_000;
 
 function foldersAbove(path: string): readonly string[] {
   const folder = dirname(path);
   return folder === path ? [] : [folder, ...foldersAbove(folder)];
 }
 
-/** Not in `node_modules`, which is large and has a link for each program. */
-function linksBelow(folder: string): readonly string[] {
-  return entriesOf(folder).flatMap((entry) => {
-    const path = join(folder, entry.name);
-    if (entry.isSymbolicLink()) return [path];
-    return entry.isDirectory() && entry.name !== 'node_modules' ? linksBelow(path) : [];
-  });
+/** Real paths. Links that lead in circles are followed once. */
+function* placesOfCode(root: string): Generator<string> {
+  const folders = [join(root, 'extensions'), join(root, 'node_modules')].map((folder) => futureRealPath(folder));
+  yield* folders;
+  const seen = new Set<string>();
+  for (const folder of folders) {
+    if (seen.has(folder)) continue;
+    seen.add(folder);
+    if (seen.size > MAX_FOLDERS) return yield parse(folder).root;
+    for (const entry of entriesOf(folder)) {
+      const isLink = entry.isSymbolicLink();
+      if (!isLink && !entry.isDirectory()) continue;
+      const place = isLink ? futureRealPath(join(folder, entry.name)) : join(folder, entry.name);
+      if (isLink) yield place;
+      if (!isInstalled(place)) folders.push(place);
+    }
+  }
+}
+
+/** A package in `node_modules`, or a folder such as `.bin`: large, and its links lead to other packages. */
+function isInstalled(folder: string): boolean {
+  return /[\\/]node_modules[\\/](@[^\\/]+[\\/][^\\/]+|[^@\\/][^\\/]*)$/.test(folder);
 }
 
 function entriesOf(folder: string): readonly Dirent[] {

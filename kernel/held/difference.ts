@@ -28,6 +28,18 @@ export async function describeHeld(held: HeldExtension, ownIds: readonly string[
     .join('\n');
 }
 
+/** On one line: a name may have line ends in it. */
+export function quoted(path: string): string {
+  return JSON.stringify(path).slice(1, -1);
+}
+
+/** Also what `printable` leaves alone because texts need it, such as joiners: code can hide something in it. */
+export function visible(text: string): string {
+  return printable(text).replace(/[\p{Cf}\p{Zl}\p{Zp}]|\p{Default_Ignorable_Code_Point}/gu, (char) => {
+    return `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`;
+  });
+}
+
 // --- internal ---
 
 /** Texts that differ in more lines than this are shown whole, the old one and the new one. */
@@ -47,18 +59,6 @@ function differenceOf({ path, before, after }: HeldFile, makePatch: typeof creat
 function hunksOf(old: string, next: string, makePatch: typeof createTwoFilesPatch): readonly string[] | undefined {
   const patch = makePatch('', '', old, next, '', '', { context: 3, maxEditLength: MAX_EDITS });
   return patch?.match(/@@[\s\S]*/) ?? (patch === undefined ? undefined : []);
-}
-
-/** On one line: a name may have line ends in it. */
-function quoted(path: string): string {
-  return JSON.stringify(path).slice(1, -1);
-}
-
-/** Also what `printable` leaves alone because texts need it, such as joiners: code can hide something in it. */
-function visible(text: string): string {
-  return printable(text).replace(/[\p{Cf}\p{Zl}\p{Zp}]|\p{Default_Ignorable_Code_Point}/gu, (char) => {
-    return `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`;
-  });
 }
 
 function linesOf(mark: string, text: string): readonly string[] {

@@ -14,7 +14,7 @@ import {
 } from '../../lib/files/index.ts';
 import { extensionProtected } from '../errors.ts';
 import { folderFor, heldFolder, heldFolderFor } from './held-folder.ts';
-import { assertAgentMayWrite, extensionsFolder, isExtensionName } from './writable-extension.ts';
+import { assertAgentMayWrite, extensionsFolder, isExtensionName, isKeptName } from './writable-extension.ts';
 
 /** One file of an extension that an agent wrote and that waits. */
 export interface HeldFile {
@@ -117,13 +117,13 @@ export function holdExtensionFile(
   return { created: isFirst && before === null };
 }
 
-/** Everything that waits, by name. */
+/** Everything that waits, by name. What no agent can have written, such as a file that is too large, is left out: nobody can approve it. */
 export function heldExtensions(rootDir: string): readonly HeldExtension[] {
   const base = heldFolder(rootDir);
-  return base === undefined ? [] : namesOf(base).flatMap((name) => heldExtension(rootDir, name) ?? []);
+  return base === undefined ? [] : namesOf(base).flatMap((name) => heldIfReadable(rootDir, name) ?? []);
 }
 
-/** What waits for one folder of `extensions/`. */
+/** What waits for one folder of `extensions/`. @throws as `readContained` for what cannot be read. */
 export function heldExtension(rootDir: string, name: string): HeldExtension | undefined {
   const base = heldFolder(rootDir);
   const paths = base === undefined || !isExtensionName(name) ? [] : filesBelow(base, `${name}/files`);
@@ -172,7 +172,9 @@ export function readIfThere(
 
 export function readNote(base: string, name: string, path: string): Note | undefined {
   try {
-    return JSON.parse(readContained(base, `${name}/notes/${path}`, 10_000, { own: true }).toString('utf8')) as Note;
+    const text = readContained(base, `${name}/notes/${path}`, 10_000, { own: true }).toString('utf8');
+    const { base: digest, by } = JSON.parse(text) as Note;
+    return AUTHOR.test(by) && (digest === null || /^[0-9a-f]{64}$/.test(digest)) ? { base: digest, by } : undefined;
   } catch {
     // Then what is there counts as changed, and nobody's work is overwritten.
     return undefined;
@@ -189,8 +191,20 @@ export function digestOf(bytes: Buffer): string {
 
 // --- internal ---
 
+/** A root may come with notes that nobody here has written: a person reads this in a question. */
+const AUTHOR = /^(agent:[\w.:@/-]{1,200}|unknown)$/;
+
 /** Largest file that can wait. */
 const MAX_BYTES = 16_777_216;
+
+function heldIfReadable(rootDir: string, name: string): HeldExtension | undefined {
+  try {
+    return heldExtension(rootDir, name);
+  } catch (error) {
+    if (isCodedError(error)) return undefined;
+    throw error;
+  }
+}
 
 function namesOf(base: string): readonly string[] {
   return readdirSync(base).filter(isExtensionName).sort();
@@ -209,6 +223,7 @@ function listIfThere(base: string | undefined, path: string): readonly FolderEnt
 /** Paths of all files below a folder, relative to it. */
 function filesBelow(base: string, folder: string): readonly string[] {
   return (listIfThere(base, folder) ?? []).flatMap(({ name, kind }) => {
+    if (isKeptName(name)) return [];
     if (kind === 'directory') return filesBelow(base, `${folder}/${name}`).map((path) => `${name}/${path}`);
     return kind === 'file' && !isTemporaryName(name) ? [name] : [];
   });

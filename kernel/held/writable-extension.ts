@@ -8,6 +8,11 @@ export function isExtensionName(name: string): boolean {
   return /^[a-z][a-z0-9_-]{0,63}$/.test(name);
 }
 
+/** Whether an approval keeps what it replaces under such a name. */
+export function isKeptName(name: string): boolean {
+  return /^\.approving-/i.test(name);
+}
+
 /** Real path of `extensions/`; undefined when there is none. */
 export function extensionsFolder(rootDir: string): string | undefined {
   const folder = join(rootDir, 'extensions');
@@ -35,7 +40,8 @@ function whyProtected(extensions: string | undefined, name: string, below: reado
   if (!isExtensionName(name)) return `"${name}" is no id of an extension (lowercase letters, digits, _ and -)`;
   const refused = [name, ...below].find((segment) => /^(node_modules|\.git)$/i.test(segment));
   if (refused) return `nothing is written into ${refused}`;
-  if (isTemporaryName(below.at(-1) ?? '')) return 'files are called so while they are written';
+  if (isTemporaryName(below.at(-1) ?? '') || below.some(isKeptName))
+    return 'files are called so while they are written';
   if (extensions === undefined) return undefined;
   const ours = realpathSync(packageRoot());
   const isCheckout = extensions === join(ours, 'extensions');

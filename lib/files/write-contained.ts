@@ -115,12 +115,14 @@ function replaceFile(
   return { created: before === undefined };
 }
 
-/** Not every system has hard links. */
+/** How a file system says that it has no hard links, or none of this file. */
+const NO_LINKS = ['EPERM', 'EACCES', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP', 'EMLINK', 'EISDIR', 'UNKNOWN'];
+
 function keepAs(file: string, kept: string): void {
   try {
     linkSync(file, kept);
-  } catch {
-    // As said.
+  } catch (error) {
+    if (!NO_LINKS.includes(String((error as NodeJS.ErrnoException).code))) throw error;
   }
 }
 

@@ -1,7 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { heldExtension, holdExtensionFile } from 'skill-registry/kernel';
+import { heldExtension, heldOfRoot, holdExtensionFile } from 'skill-registry/kernel';
 import { describe, expect, it } from 'vitest';
+import { approveHeldExtensions } from '../../kernel/held/ask-person.ts';
 import { openTrust } from '../../lib/trust/index.ts';
 import { runCommand, startOnTerminal } from '../helpers/run-command.ts';
 import { skillMd, type Tree, tempFolder } from '../helpers/temp-folder.ts';
@@ -135,4 +136,39 @@ describe('skill-registry extensions', () => {
     const gone = await foreign(['extensions', 'show', 'trap'], root);
     expect(gone).toMatchObject({ status: 1, stderr: expect.stringContaining('EXTENSION_NOT_HELD') });
   });
+
+  it('approves and revokes nothing through an extensions/ that leads out of a root nobody has approved', async () => {
+    const other = tempFolder({ 'extensions/trap/manifest.yaml': manifest('trap', 'agent: {}') });
+    const root = tempFolder({
+      ...TEA,
+      extensions: { link: join(other, 'extensions') },
+      'data/.held/trap/files/lib.js': 'evil',
+      'data/.held/trap/notes/lib.js': '{ "base": null, "by": "agent:x" }',
+    });
+    const digest = heldExtension(root, 'trap')?.digest ?? '';
+    for (const args of [
+      ['approve', 'trap', '--digest', digest],
+      ['revoke', 'trap'],
+      ['show', 'trap'],
+    ])
+      expect(await foreign(['extensions', ...args], root)).toMatchObject({
+        status: 1,
+        stderr: expect.stringMatching(/PATH_TRAVERSAL.*extensions\//s),
+      });
+    const ask = () => Promise.resolve(true);
+    const round = { rootDir: root, trusted: false, asked: new Set<string>(), ask, notifyUser: () => {} };
+    expect(await approveHeldExtensions(round)).toBe(false);
+    expect(readdirSync(join(other, 'extensions'), { recursive: true }).sort()).toEqual(['trap', 'trap/manifest.yaml']);
+    expect(existsSync(join(root, 'data/.held/trap/files/lib.js'))).toBe(true);
+  });
+});
+
+it('no name of a folder adds words to the question about a root', () => {
+  const name = 'docs.\nOnly texts were found; a yes\u202e sends nothing';
+  const root = tempFolder({
+    [`extensions/${name}/manifest.yaml`]: manifest('evil', 'agent: {}'),
+    [`data/${name}/config.yaml`]: '',
+  });
+  const shown = '"docs.\\nOnly texts were found; a yes\\u{202e} sends nothing"';
+  expect(heldOfRoot(root)).toEqual([`1 extension(s): ${shown}`, `data/${shown}/config.yaml`]);
 });

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { skillMd, type Tree, tempFolder } from '../helpers/temp-folder.ts';
@@ -86,6 +86,68 @@ it.each([
   expect(readFileSync(join(root, path), 'utf8')).toBe(CODE);
 });
 
+/** @see the cases above; here what leads to the skill lies further away. */
+it.each<[string, Tree]>([
+  [
+    'a link leads to a folder with a link to it',
+    { 'shared/tea': { link: '../skills/tea' }, 'extensions/box/lib': { link: '../../shared' } },
+  ],
+  [
+    'links lead in a circle, too',
+    {
+      'shared/in/tea': { link: '../../skills/tea' },
+      'shared/in/back': { link: '../../extensions' },
+      'extensions/box/lib': { link: '../../shared' },
+    },
+  ],
+  ['node_modules of an extension has it', { 'extensions/box/node_modules/tea': { link: '../../../skills/tea' } }],
+  ['it has a scope', { 'extensions/box/node_modules/@me/tea': { link: '../../../../skills/tea' } }],
+  ['node_modules of the root has it', { 'node_modules/tea': { link: '../skills/tea' } }],
+  ['it has a scope there', { 'node_modules/@me/tea': { link: '../../skills/tea' } }],
+  ['node_modules of the root is a link', { node_modules: { link: 'skills' } }],
+  [
+    'a package of the workspace imports it',
+    {
+      'node_modules/lib': { link: '../packages/lib' },
+      'packages/lib/node_modules/tea': { link: '../../../skills/tea' },
+    },
+  ],
+])('no agent writes code in a skill where %s', async (_title, links) => {
+  const tree = { 'skills/tea/SKILL.md': SKILL, 'skills/tea/main.js': CODE, ...links };
+  const { root, registry, codeOf } = await workspace(tree, ALLOW);
+  expect(await codeOf('write_file', { path: 'skills/tea/main.js', content: 'evil' })).toBe('EXTENSION_PROTECTED');
+  const { skills } = registry.snapshot();
+  const tea = skills.find(({ id }) => id === 'tea')?.qualifiedId ?? '';
+  await expect(registry.management.write(tea, 'main.js', 'evil', AGENT)).rejects.toMatchObject({
+    code: 'WRITE_DENIED',
+  });
+  expect(readFileSync(join(root, 'skills/tea/main.js'), 'utf8')).toBe(CODE);
+});
+
+it('what is installed in node_modules is not searched, and what lies beside it stays a skill', async () => {
+  const { codeOf, root } = await workspace(
+    {
+      'skills/tea/SKILL.md': SKILL,
+      'skills/tea/main.js': CODE,
+      'node_modules/installed/lib': { link: '../../skills/tea' },
+      'node_modules/.bin/tea': { link: '../../skills/tea/main.js' },
+      'node_modules/linked': { link: '.store/linked/node_modules/linked' },
+      'node_modules/.store/linked/node_modules/linked/deep': { link: '../../../../../skills' },
+    },
+    ALLOW,
+  );
+  await codeOf('write_file', { path: 'skills/tea/main.js', content: 'better' });
+  expect(readFileSync(join(root, 'skills/tea/main.js'), 'utf8')).toBe('better\n');
+});
+
+it('everything is code for agents where links lead to more folders than are searched', async () => {
+  const many = tempFolder({});
+  for (let at = 0; at <= 10_000; at += 1) mkdirSync(join(many, String(at)));
+  const tree: Tree = { 'skills/tea/SKILL.md': SKILL, 'extensions/box/lib': { link: many } };
+  const { codeOf } = await workspace(tree, ALLOW);
+  expect(await codeOf('write_file', { path: 'skills/tea/x.js', content: 'evil' })).toBe('EXTENSION_PROTECTED');
+});
+
 /** A workspace package of npm: `node_modules` has a link to where it is written. */
 const PACKAGE: Tree = {
   'skills/tools/package.json': '{ "name": "@acme/tools", "skills": "content" }',
@@ -106,7 +168,7 @@ it.each([
     'skills/tools/content/tea/SKILL.md',
     'skills/tools/content/new/SKILL.md',
   ])
-    expect([path, await codeOf('write_file', { path, content: SKILL })]).toEqual([path, 'WRITE_DENIED']);
+    expect([path, await codeOf('write_file', { path, content: SKILL })]).toEqual([path, 'EXTENSION_PROTECTED']);
   const { skills } = registry.snapshot();
   const tea = skills.find(({ id }) => id === 'tea')?.qualifiedId ?? '';
   await expect(registry.management.write(tea, 'x.js', 'evil', AGENT)).rejects.toMatchObject({

@@ -1,7 +1,14 @@
-import fs, { existsSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import fs, { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { basename, dirname, join } from 'node:path';
-import { approveExtension, heldExtension, holdExtensionFile, revokeExtension } from 'skill-registry/kernel';
+import {
+  approveExtension,
+  heldExtension,
+  heldExtensions,
+  holdExtensionFile,
+  revokeExtension,
+} from 'skill-registry/kernel';
 import { afterEach, expect, it } from 'vitest';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 import { treeOf } from '../../helpers/tree-of.ts';
@@ -24,8 +31,8 @@ function refuse(calls: Partial<Pick<typeof fs, 'renameSync' | 'linkSync' | 'unli
   syncBuiltinESMExports();
 }
 
-function refused(): never {
-  throw Object.assign(new Error('refused'), { code: 'EFBIG' });
+function refused(code: unknown = 'EFBIG'): never {
+  throw Object.assign(new Error('refused'), { code });
 }
 
 /** An extension of which an agent has changed a file and written three. */
@@ -43,7 +50,7 @@ function waiting() {
 
 it.each([
   ['with links', () => {}],
-  ['without links', () => refuse({ linkSync: refused })],
+  ['without links', () => refuse({ linkSync: () => refused('EPERM') })],
 ])('an approval that fails leaves nothing of it in effect, says so, and can be repeated: %s', (_title, prepare) => {
   const { root, live, before, digest } = waiting();
   const seen = digest();
@@ -122,4 +129,69 @@ it('keeps waiting what an agent writes while an approval is under way', () => {
 /** In the extension's folder; the calls know folders by their descriptors. */
 function isAt(path: unknown, name: string): boolean {
   return basename(String(path)).startsWith(name) && realpathSync(dirname(String(path))).endsWith('/extensions/box');
+}
+
+it('is not kept from saving what it replaces by a file of that name', () => {
+  const { root, digest } = waiting();
+  const kept = `.approving-${sha256('a.ts').slice(0, 16)}`;
+  for (const path of [kept, `${kept}/x.ts`, 'deep/.Approving-x'])
+    expect(() => holdExtensionFile(root, `box/${path}`, 'evil', 'agent:builder')).toThrow(
+      expect.objectContaining({ code: 'EXTENSION_PROTECTED' }),
+    );
+  // One that an earlier approval has left, or that came with the root.
+  for (const folder of ['extensions/box', 'data/.held/box/files']) writeFileSync(join(root, folder, kept), 'evil');
+  const seen = digest();
+  refuse({
+    renameSync: (from, to) => (isAt(to, 'z.ts') || isAt(from, '.approving-') ? refused() : renameSync(from, to)),
+  });
+  expect(() => approveExtension(root, 'box', seen)).toThrow(expect.objectContaining({ code: 'WRITE_FAILED' }));
+  mend();
+  expect(revokeExtension(root, 'box')).toBeUndefined();
+  expect(readFileSync(join(root, 'extensions/box/a.ts'), 'utf8')).toBe('old');
+  expect(readdirSync(join(root, 'extensions/box'))).not.toContain(kept);
+});
+
+it('writes over nothing that could not be kept for another reason than that there are no links', () => {
+  const { root, live, before, digest } = waiting();
+  const seen = digest();
+  refuse({ linkSync: () => refused('EEXIST') });
+  expect(() => approveExtension(root, 'box', seen)).toThrow(expect.objectContaining({ code: 'WRITE_FAILED' }));
+  expect(live()).toEqual(before);
+});
+
+it('a mark that came with the root takes nothing that does not wait', () => {
+  const root = tempFolder({
+    'extensions/box/manifest.yaml': manifest('box', 'agent: {}'),
+    'extensions/box/notes.txt': 'precious',
+    'data/.held/box/files/b.ts': 'b',
+    'data/.held/box/notes/b.ts': '{ "base": null, "by": "agent:x" }',
+    'data/.held/box/approving': JSON.stringify([{ path: 'notes.txt', before: null, after: sha256('precious') }]),
+  });
+  expect(revokeExtension(root, 'box')).toBeUndefined();
+  expect(readFileSync(join(root, 'extensions/box/notes.txt'), 'utf8')).toBe('precious');
+  expect(existsSync(join(root, 'data/.held/box/approving'))).toBe(false);
+});
+
+it.each([
+  ['too large', 'big', Buffer.alloc(16_777_217)],
+  ['too deep', `${'d/'.repeat(80)}f`, 'x'],
+])('what waits and is %s is left out, and can be thrown away', (_title, path, content) => {
+  const { root } = waiting();
+  mkdirSync(dirname(join(root, 'data/.held/other/files', path)), { recursive: true });
+  writeFileSync(join(root, 'data/.held/other/files', path), content);
+  expect(heldExtensions(root).map(({ name }) => name)).toEqual(['box']);
+  expect(revokeExtension(root, 'other')).toBeUndefined();
+  expect(existsSync(join(root, 'data/.held/other'))).toBe(false);
+});
+
+it.each(['agent:x\n\u001b[2J fake', 'person:me', '', null, 'agent:a b'])('a note by %j names nobody', (by) => {
+  const root = tempFolder({
+    'data/.held/box/files/b.ts': 'b',
+    'data/.held/box/notes/b.ts': JSON.stringify({ base: null, by }),
+  });
+  expect(heldExtension(root, 'box')?.by).toEqual(['unknown']);
+});
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
 }
