@@ -72,7 +72,7 @@ export function extensionProtected(path: string, why: string): CodedError<Kernel
 export function codeProtected(path: string, instead: string | undefined): CodedError<KernelErrorCode> {
   const remedy =
     instead === undefined ? 'Tell the user what you wanted to change.' : `Write "${instead}", which then waits.`;
-  const message = `"${path}" is not written: it is code of an extension by another name, and runs only after a person has seen it. ${remedy}`;
+  const message = `"${path}" is not written: it is code of an extension by another name, or what another root of this user keeps, and counts only after a person has seen it. ${remedy}`;
   return new CodedError('EXTENSION_PROTECTED', message, { path });
 }
 

@@ -1,16 +1,21 @@
 import { type Dirent, readdirSync } from 'node:fs';
 import { dirname, join, parse } from 'node:path';
 import { futureRealPath, isInside, isOtherRoot } from '../../lib/files/index.ts';
+import { openTrust } from '../../lib/trust/index.ts';
 
 /**
  * Whether code of extensions lies at a path, by whatever name it is reached: below `extensions/` or `node_modules/` of the root, or
- * of any root above the path, and wherever links in there lead, and the links in what those lead to.
+ * of any root above the path, and wherever links in there lead, and the links in what those lead to. What lies in `data/` of a root
+ * that a person has approved counts as well: its settings say what may be done there.
  *
  * @param path - Absolute, real; it need not exist.
  */
 export function isCode(rootDir: string, path: string): boolean {
-  const roots = [rootDir, ...foldersAbove(path).filter(isOtherRoot)];
-  return roots.some((root) => {
+  const above = foldersAbove(path);
+  const trust = openTrust();
+  const approved = above.filter((folder) => trust.allows('root', folder));
+  if (approved.some((root) => isInside(path, futureRealPath(join(root, 'data'))))) return true;
+  return [rootDir, ...approved, ...above.filter(isOtherRoot)].some((root) => {
     for (const place of placesOfCode(root)) if (isInside(path, place)) return true;
     return false;
   });

@@ -142,8 +142,8 @@ export const trust = [
   {
     title: 'A no leaves in effect what an approval that died had written',
     file: DECIDE_HELD,
-    find: 'takeBack(rootDir, name);\n  const held = heldExtension(rootDir, name);\n  if (held) {',
-    replace: 'const held = heldExtension(rootDir, name);\n  if (held) {',
+    find: 'takeBack(rootDir, name);\n  if (throwAway(rootDir, name)) return undefined;',
+    replace: 'if (throwAway(rootDir, name)) return undefined;',
     test: DECIDE_HELD_TESTS,
     name: 'revoke takes back an approval that was left in the middle',
   },

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { openTrust } from '../../lib/trust/index.ts';
 import { skillMd, type Tree, tempFolder } from '../helpers/temp-folder.ts';
 import { workspace } from '../helpers/workspace.ts';
 import { manifest } from '../kernel/boot/boot-extensions.ts';
@@ -225,4 +226,13 @@ it('a root below a folder called data, of whatever root, is read as ever', async
   const { registry } = await workspace({}, { sources: [{ path: join(above, 'data/mine/skills') }] });
   expect(registry.resources('tea').map(({ path }) => path)).toEqual(['a.md']);
   expect(await registry.readResource('tea', 'a.md', {})).toMatchObject({ content: 'A.' });
+});
+
+it('no agent writes into extensions/ or data/ of a root below, once a person has approved it', async () => {
+  const { root, codeOf } = await workspace({ 'skills/inner/skills/cup/SKILL.md': SKILL }, ALLOW);
+  openTrust().decide({ action: 'allow', kind: 'root', path: join(root, 'skills/inner'), by: 'person:ada' });
+  for (const path of ['skills/inner/extensions/e/main.js', 'skills/inner/data/skill_reviewer/config.yaml']) {
+    expect(await codeOf('write_file', { path, content: 'evil' })).toBe('EXTENSION_PROTECTED');
+    expect(existsSync(join(root, path))).toBe(false);
+  }
 });
