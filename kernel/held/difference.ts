@@ -43,7 +43,7 @@ export function visible(text: string): string {
 // --- internal ---
 
 /** Texts that differ in more lines than this are shown whole, the old one and the new one. */
-const MAX_EDITS = 5_000;
+const MAX_EDITS = 2_000;
 
 function differenceOf({ path, before, after }: HeldFile, makePatch: typeof createTwoFilesPatch): string {
   const [old, next] = [textOf(before ?? Buffer.alloc(0)), textOf(after)];

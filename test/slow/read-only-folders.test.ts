@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { createSkillRegistry, type SkillRegistry } from 'skill-registry';
 import type { Problem } from 'skill-registry/kernel';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openSqlite } from '../../../lib/sqlite/index.ts';
-import { CANNOT_MOUNT, type Disk, readOnlyView, smallDisk } from '../../helpers/file-systems.ts';
-import { runCommand } from '../../helpers/run-command.ts';
-import { ADA, LONGER, TEA } from '../../helpers/tea.ts';
-import { type Tree, tempFolder, writeTree } from '../../helpers/temp-folder.ts';
-import { treeOf } from '../../helpers/tree-of.ts';
-import { waitFor } from '../../helpers/wait-for.ts';
+import { openSqlite } from '../../lib/sqlite/index.ts';
+import { CANNOT_MOUNT, type Disk, readOnlyView, smallDisk } from '../helpers/file-systems.ts';
+import { runCommand } from '../helpers/run-command.ts';
+import { ADA, LONGER, TEA } from '../helpers/tea.ts';
+import { type Tree, tempFolder, writeTree } from '../helpers/temp-folder.ts';
+import { treeOf } from '../helpers/tree-of.ts';
+import { waitFor } from '../helpers/wait-for.ts';
 
 interface Kept {
   readonly root: string;
@@ -53,7 +53,7 @@ async function readsEverything({ history, proposals }: SkillRegistry, id: string
 
 /** In another process. */
 function changeElsewhere(root: string, args: object): void {
-  const child = join(import.meta.dirname, '..', '..', 'helpers', 'change-child.mjs');
+  const child = join(import.meta.dirname, '..', 'helpers', 'change-child.mjs');
   const { stdout } = spawnSync(process.execPath, [child, JSON.stringify({ root, action: 'write', args })]);
   expect(String(stdout)).toContain('done');
 }
