@@ -11,7 +11,7 @@ import { openParts, type Parts, type SkillRegistryOptions } from './parts.ts';
 import { readPoliciesOf } from './read/read-policy.ts';
 import { bodyIfThere } from './search/document.ts';
 import { listSkills } from './search/list-skills.ts';
-import { skillsInScope } from './show/scope.ts';
+import { givenSkills, skillsInScope } from './show/scope.ts';
 import { registryClosed } from './skill/errors.ts';
 import { makeTools } from './tools/index.ts';
 import { createWatching, type Watching } from './watching.ts';
@@ -74,9 +74,16 @@ function assertOpen({ closing }: Pick<Parts, 'closing'>): void {
   if (closing.signal.aborted) throw registryClosed();
 }
 
-function readingOf({ catalog, closing, reading, root }: Parts): Part<'apply' | 'read' | 'resolveRolePrompt'> {
+function readingOf({
+  catalog,
+  closing,
+  config,
+  reading,
+  root,
+  told,
+}: Parts): Part<'apply' | 'read' | 'resolveRolePrompt'> {
   const roles = onFirstUse(async () =>
-    (await import('./read/roles.ts')).createRoleResolver({ read, snapshot: () => catalog.snapshot() }),
+    (await import('./read/roles.ts')).createRoleResolver({ read, config, snapshot: () => catalog.snapshot() }),
   );
   const read: SkillRegistry['read'] = (skillId, options, turn) =>
     reading.read(skillId, { audience: turn ? 'model' : 'person', ...options }, turn);
@@ -86,7 +93,9 @@ function readingOf({ catalog, closing, reading, root }: Parts): Part<'apply' | '
       const { skill_id, content } = await reading.read(skillId, { audience: 'person' }, turn);
       const skill = skillNamed(catalog.snapshot(), skill_id);
       const { applyMessage } = await import('./skill/apply-message.ts');
-      return applyMessage(skill_id, content, args, { names: skill?.arguments ?? [], dir: dir ?? skill?.dir ?? null });
+      const placeholders = { names: skill?.arguments ?? [], dir: dir ?? skill?.dir ?? null };
+      const isThere = turn !== undefined && skill !== undefined && told.apply(skill, turn);
+      return applyMessage(skill_id, content, args, placeholders, isThere);
     },
     async resolveRolePrompt(role, { templates = 'templates/roles', variables = {} } = {}) {
       assertOpen({ closing });
@@ -118,25 +127,27 @@ function searchOf(parts: Parts): Part<'embedSkills' | 'list' | 'searchReady'> {
 }
 
 function textsOf(parts: Parts): Part<'context' | 'contextCost' | 'tokenCounts'> {
-  const { catalog, config, meaning, readSkill, searcher, tokens, visible } = parts;
+  const { catalog, config, meaning, readSkill, searcher, told, tokens, visible } = parts;
   const turnText = onFirstUse(async () =>
     (await import('./show/turn-text.ts')).createTurnText({
-      ...{ config, searcher, meaning },
+      ...{ config, searcher, meaning, told },
       body: (skill) => bodyIfThere(skill, readSkill),
     }),
   );
   const context: SkillRegistry['context'] = async (prompt, turn = {}) => {
     assertOpen(parts);
     // As it is when asked, whatever changes until the parts for it are loaded.
-    const skills = visible(turn);
-    return (await turnText())(skills, prompt, turn);
+    const seen = { skills: visible(turn), given: givenSkills(catalog.snapshot(), turn) };
+    return (await turnText())(seen, prompt, turn);
   };
   return {
     context,
     async contextCost() {
       const text = await context('');
-      const { ENFORCEMENT } = await import('./show/system-text.ts');
-      const enforcement = text?.includes(ENFORCEMENT) ? await countTokens(ENFORCEMENT) : 0;
+      const { enforcementOf } = await import('./show/system-text.ts');
+      const { namedTools } = await import('./show/formats.ts');
+      const strong = enforcementOf(namedTools(config.tools));
+      const enforcement = strong !== undefined && text?.includes(strong) ? await countTokens(strong) : 0;
       return { tokens: text === null ? 0 : await countTokens(text), enforcement };
     },
     async tokenCounts({ bodies = true, atMost = Number.POSITIVE_INFINITY } = {}) {

@@ -7,6 +7,7 @@ import type { Skill } from '../skill/skill.ts';
 import type { SkillSource, SourceScan } from '../sources/source.ts';
 import { mergeSources } from './merge.ts';
 import { frozen, readOnlyMap } from './read-only.ts';
+import { requiresProblems } from './requires.ts';
 import type { Pack, Snapshot } from './snapshot.ts';
 
 /** The live catalog: sources in, snapshots out. */
@@ -32,6 +33,8 @@ export interface CatalogOptions {
   readonly limits: SkillRegistryConfig['limits'];
   /** Default: `first`. */
   readonly collision?: SkillRegistryConfig['collision'];
+  /** Skills that are found by qualified id alone. Default: there are none. */
+  readonly builtIn?: SkillSource;
   /** What gates are held against, asked at every refresh. Default: gates are not looked at. */
   readonly gates?: () => GateSurroundings;
   /** Calls listeners: one that throws must not keep the others, or the refresh, from their work. */
@@ -44,9 +47,11 @@ export type ChangeListener = (ids: readonly string[], snapshot: Snapshot) => voi
 
 export function createCatalog(initial: readonly SkillSource[], options: CatalogOptions): Catalog {
   let sources = initial;
+  const builtIn = options.builtIn ? [options.builtIn] : [];
   const listeners = new Set<ChangeListener>();
   const lastGood = new WeakMap<SkillSource, SourceScan>();
-  let current = readOnly({ version: 0, ...mergeSources([]), sources: [], packs: new Map(), problems: [] });
+  const nothing = { builtIn: new Map(), sources: [], packs: new Map(), problems: [] };
+  let current = readOnly({ version: 0, ...mergeSources([]), ...nothing });
   let assembled: Assembled | undefined;
   let running: Promise<Snapshot> | undefined;
   let following: Promise<Snapshot> | undefined;
@@ -61,7 +66,8 @@ export function createCatalog(initial: readonly SkillSource[], options: CatalogO
     // Those of now: one that is added meanwhile is seen by the next scan.
     const scanned = sources;
     const scans: SourceScan[] = [];
-    for (const source of scanned) scans.push(await scanOne(source, options.limits, lastGood, takeBreak));
+    for (const source of [...scanned, ...builtIn])
+      scans.push(await scanOne(source, options.limits, lastGood, takeBreak));
     const closed = closedGates(scans, options.gates?.());
     if (assembled?.from === scanned && isSame(assembled.scans, scans) && isSameGates(assembled.closed, closed))
       return current;
@@ -85,7 +91,7 @@ export function createCatalog(initial: readonly SkillSource[], options: CatalogO
   return {
     sources() {
       assertOpen();
-      return sources;
+      return [...sources, ...builtIn];
     },
     addSource(source) {
       sources = [...sources, source];
@@ -156,7 +162,11 @@ function assemble(
   closed: ReadonlyMap<Skill, string>,
 ): Snapshot {
   const gated = closed.size > 0 ? scans.map((scan) => holdGates(scan, closed)) : scans;
-  const { problems, ...merged } = mergeSources(gated, collision);
+  // What is scanned behind the last source is built in.
+  const listed = gated.slice(0, sources.length);
+  const own = gated.slice(sources.length).flatMap(({ skills }) => skills);
+  const { problems, ...found } = mergeSources(listed, collision);
+  const merged = { ...found, builtIn: new Map(own.map((skill) => [skill.qualifiedId, skill])) };
   return {
     version,
     ...merged,
@@ -166,19 +176,20 @@ function assemble(
       location,
       skills: scans[index]?.skills.length ?? 0,
     })),
-    packs: packsOf(sources, gated),
-    problems: [...gated.flatMap((scan) => scan.problems), ...problems],
+    packs: packsOf(sources, listed),
+    problems: [...gated.flatMap((scan) => scan.problems), ...problems, ...requiresProblems(merged)],
   };
 }
 
 /** Nobody who is handed it can change it. Skills that are as they were cost one look each. */
-function readOnly({ version, skills, byId, byQualifiedId, sources, packs, problems }: Snapshot): Snapshot {
-  for (const skill of byQualifiedId.values()) frozen(skill);
+function readOnly({ version, skills, byId, byQualifiedId, builtIn, sources, packs, problems }: Snapshot): Snapshot {
+  for (const skill of [...byQualifiedId.values(), ...builtIn.values()]) frozen(skill);
   return frozen({
     version,
     skills,
     byId: readOnlyMap(byId),
     byQualifiedId: readOnlyMap(byQualifiedId),
+    builtIn: readOnlyMap(builtIn),
     sources,
     packs: readOnlyMap(packs),
     problems,
@@ -237,8 +248,8 @@ function packsOf(sources: readonly SkillSource[], scans: readonly SourceScan[]):
 }
 
 /** Equal for equal catalogs: what a reader could tell apart is in it. */
-function fingerprintOf({ byQualifiedId, packs, problems, sources }: Snapshot): string {
-  const skills = [...byQualifiedId].map(([id, skill]) => [
+function fingerprintOf({ byQualifiedId, builtIn, packs, problems, sources }: Snapshot): string {
+  const skills = [...byQualifiedId, ...builtIn].map(([id, skill]) => [
     id,
     skill.realFile,
     skill.digest,

@@ -14,6 +14,8 @@ export interface Snapshot {
   readonly byId: ReadonlyMap<string, Skill>;
   /** Also those that lost a collision. */
   readonly byQualifiedId: ReadonlyMap<string, Skill>;
+  /** Skills of this package for its own agents, by `skill-registry:<id>`: found by that name alone, whatever the sources are. */
+  readonly builtIn: ReadonlyMap<string, Skill>;
   readonly sources: readonly SourceStatus[];
   /** By the pack's id, and by the id of its source. */
   readonly packs: ReadonlyMap<string, Pack>;
@@ -38,8 +40,8 @@ export interface SourceStatus {
 
 /** The skill that has an id, or a qualified one. */
 export function skillNamed(
-  { byId, byQualifiedId }: Pick<Snapshot, 'byId' | 'byQualifiedId'>,
+  { byId, byQualifiedId, builtIn }: Pick<Snapshot, 'byId' | 'byQualifiedId' | 'builtIn'>,
   id: string,
 ): Skill | undefined {
-  return byId.get(id) ?? byQualifiedId.get(id);
+  return byId.get(id) ?? byQualifiedId.get(id) ?? builtIn.get(id);
 }

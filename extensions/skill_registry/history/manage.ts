@@ -16,7 +16,7 @@ export function createManagement(context: ChangeContext): Management {
         const place = newPlace(context, skillId);
         const after = Buffer.from(content);
         checkSize(place, place.skillFile, after, context.limits);
-        checkValid(place, place.skillFile, null, after);
+        checkValid(place, place.skillFile, null, after, true);
         return writer.apply({ place, changes: [{ path: place.skillFile, after }], kind: 'created', by, reason });
       });
       await context.refresh();
@@ -35,7 +35,7 @@ export function createManagement(context: ChangeContext): Management {
         if (after === null ? before === null : before?.equals(after)) throw noChange(target);
         if (after) {
           checkSize(place, target, after, context.limits);
-          checkValid(place, target, before, after);
+          checkValid(place, target, before, after, true);
         }
         return writer.apply({ place, changes: [{ path: target, after }], kind: 'tool', by, reason });
       });

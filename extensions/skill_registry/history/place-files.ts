@@ -3,7 +3,7 @@ import { CodedError, isCodedError } from 'skill-registry/kernel';
 import { assertWritable, holdsReserved, readContained, relativeSegments } from '../../../lib/files/index.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
 import { invalidArgument } from '../skill/errors.ts';
-import { newErrors } from '../validate/text-problems.ts';
+import { newErrors, newLacks } from '../validate/text-problems.ts';
 import { skillInvalid } from './errors.ts';
 import { folderOf, isToolFolder, type Place, pathIn } from './places.ts';
 import { isPassing } from './skill-tree.ts';
@@ -69,10 +69,15 @@ export function checkSize(place: Place, path: string, bytes: Buffer, limits: Lim
   throw new CodedError('RESOURCE_TOO_LARGE', message, { path, size: bytes.length, limit });
 }
 
-/** @throws SKILL_INVALID when the text of a SKILL.md would not do. */
-export function checkValid(place: Place, path: string, before: Buffer | null, after: Buffer): void {
+/**
+ * @param unreviewed - Nobody looks at it before it is read.
+ * @throws SKILL_INVALID when the text of a SKILL.md would not do.
+ */
+export function checkValid(place: Place, path: string, before: Buffer | null, after: Buffer, unreviewed = false): void {
   if (path !== place.skillFile) return;
-  const errors = newErrors(before?.toString('utf8') ?? null, textOf(after, path), place.skillId, place.validation);
+  const [was, is] = [before?.toString('utf8') ?? null, textOf(after, path)];
+  const lacks = unreviewed ? newLacks(was, is, place.skillId) : [];
+  const errors = [...newErrors(was, is, place.skillId, place.validation), ...lacks];
   if (errors.length > 0) throw skillInvalid(place.skillId, errors);
 }
 

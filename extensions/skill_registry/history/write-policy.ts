@@ -5,6 +5,8 @@ import type { Snapshot } from '../catalog/snapshot.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { SkillSource } from '../sources/source.ts';
+import { isSkillFileName } from '../sources/walk/find-skill-files.ts';
+import { newLacks } from '../validate/text-problems.ts';
 
 /** What the owner allows to do with a path that lies in a source. */
 export interface WritePolicy {
@@ -15,6 +17,8 @@ export interface WritePolicy {
   readonly reason?: string;
   /** What a proposal would be about; absent when none can be made for this path. */
   readonly target?: { readonly kind: 'create' | 'update'; readonly skillId: string; readonly path: string } | undefined;
+  /** Of a file that would be read as a skill and is no `target`: what a text must not lack to be written without review. */
+  readonly lacks?: (text: string) => readonly string[];
 }
 
 /**
@@ -38,12 +42,14 @@ export function writePolicyOf(
   const action = touches ? 'update' : 'create';
   const target = targetOf(path, action, source, byQualifiedId);
   const policy = writes[action];
+  const skillId = basename(dirname(path));
   const reason =
     policy === 'deny' ? undefined : whyNever(path, source, policy === 'allow' && action === 'update' && !target);
   return {
     ...{ action, policy: reason === undefined ? policy : 'deny', source: source.id },
     ...(reason === undefined ? {} : { reason }),
     ...(target ? { target } : {}),
+    ...(!target && isSkillFileName(basename(path)) ? { lacks: (text) => newLacks(null, text, skillId) } : {}),
   };
 }
 

@@ -8,7 +8,7 @@ import type { Snapshot } from '../catalog/snapshot.ts';
 import { bodyOf } from '../skill/frontmatter.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { Cache, CachePart } from '../store/cache.ts';
-import { BULLETS } from './formats.ts';
+import { BULLETS, withShortLines } from './formats.ts';
 
 export interface TokenCounts {
   /** Its line in the catalog; null when it was not counted. */
@@ -44,7 +44,7 @@ export interface CountOptions {
  */
 export const TOKEN_COUNTS: CachePart = {
   name: 'token_counts',
-  version: 1,
+  version: 2,
   sql: `CREATE TABLE token_counts (
     digest TEXT NOT NULL, id TEXT NOT NULL, l1 INTEGER, l2 INTEGER, PRIMARY KEY (digest, id)
   ) WITHOUT ROWID;`,
@@ -212,7 +212,8 @@ function isCounted(skill: Skill, withBody: boolean, store: CountStore): boolean 
 
 async function countLine(skill: Skill, store: CountStore): Promise<void> {
   if (store.get(skill)?.l1 !== undefined) return;
-  store.set(skill, { l1: (await loadTokenCounter())(`${BULLETS.entry(skill)}\n`) }, true);
+  const count = await loadTokenCounter();
+  store.set(skill, { l1: count(`${withShortLines(BULLETS, count).entry(skill)}\n`) }, true);
 }
 
 async function countBody(skill: Skill, store: CountStore, readSkill: (skill: Skill) => Buffer): Promise<void> {

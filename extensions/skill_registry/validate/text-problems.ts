@@ -1,6 +1,8 @@
 import { isCodedError, type Problem } from 'skill-registry/kernel';
 import { readContained } from '../../../lib/files/index.ts';
+import { shorten } from '../../../lib/text/index.ts';
 import type { ValidationProfile } from '../config/config.ts';
+import { splitFrontmatter } from '../skill/frontmatter.ts';
 import { parseSkill } from '../skill/parse-skill.ts';
 import { specViolations, type Violation } from '../skill/spec-rules.ts';
 import { strictVerdict } from '../skill/strict-rules.ts';
@@ -34,6 +36,15 @@ export function newErrors(
 }
 
 /**
+ * What a SKILL.md that nobody reviews must not lack: name and description that are its own. Each with what to mend; nothing of
+ * what was so before.
+ */
+export function newLacks(before: string | null, after: string, skillId: string): readonly string[] {
+  const old = before === null ? [] : lacksOf(before, skillId);
+  return lacksOf(after, skillId).filter((lack) => !old.includes(lack));
+}
+
+/**
  * What `strict` holds against a SKILL.md and the files it declares: each must be a regular file of the skill, reached through
  * no link.
  *
@@ -55,6 +66,24 @@ export function strictViolations(
 }
 
 // --- internal ---
+
+function lacksOf(text: string, skillId: string): readonly string[] {
+  const fields = `name: ${skillId}, and description: what it does and when to use it`;
+  if (!splitFrontmatter(text).yaml?.trim()) {
+    return [`FRONTMATTER_MISSING: Begin with a line ---, then ${fields}, then a line ---.`];
+  }
+  const { header, problems } = parseSkill(text, 'SKILL.md', skillId);
+  const has = (code: string): boolean => problems.some((problem) => problem.code === code);
+  const name = JSON.stringify(shorten(header?.name ?? '', 80));
+  return [
+    ...(has('DESCRIPTION_MISSING') || has('SKILL_EMPTY')
+      ? ['DESCRIPTION_MISSING: Write description: what it does and when to use it.']
+      : []),
+    ...(has('NAME_MISMATCH')
+      ? [`NAME_MISMATCH: The name ${name} is not that of this skill. Write name: ${skillId}`]
+      : []),
+  ];
+}
 
 function violationsOf(text: string, skillId: string, validation: ValidationProfile) {
   if (validation === 'spec') return specViolations(text, skillId);
