@@ -64,7 +64,10 @@ export interface SkillRegistry extends Reading, Overlap {
    * @throws REGISTRY_CLOSED.
    */
   embedSkills(options?: { readonly signal?: AbortSignal; readonly attempts?: number }): Promise<EmbeddedSkills>;
-  /** The catalog text for a system prompt, within `catalog.budget_tokens`; null when nothing is visible. */
+  /**
+   * The catalog text for a system prompt, within `catalog.budget_tokens`; null when nothing is visible. It names the tools of the turn
+   * (`turn.tools`), by default those of `config.tools`, and lists no skill whose body stands in the instructions (`turn.givenSkills`).
+   */
   context(prompt: string, turn?: TurnContext): Promise<string | null>;
   /** What `context` costs every turn of an agent that sees everything, before any prompt makes a choice. */
   contextCost(): Promise<ContextCost>;

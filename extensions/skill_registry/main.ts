@@ -31,6 +31,7 @@ export class SkillRegistryMain
 {
   readonly contextPriority = 60;
   #registry: SkillRegistry | undefined;
+  #tools: readonly Tool[] | undefined;
   /** The look that a new conversation begins with; its first turn waits for it. */
   #looking: Promise<unknown> | undefined;
 
@@ -81,7 +82,8 @@ export class SkillRegistryMain
   }
 
   getTools(): readonly Tool[] {
-    return this.registry.tools();
+    this.#tools ??= this.registry.tools();
+    return this.#tools;
   }
 
   async getContext(prompt: string, turn: TurnContext): Promise<string | null> {

@@ -1,9 +1,8 @@
-import { describe, expect, it } from 'vitest';
+import { boot } from 'skill-registry/kernel';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { agent, bootRoot, skill } from '../helpers/boot-root.ts';
 import { scriptedModel, systemText, toolResults } from '../helpers/scripted-model.ts';
 import { type Tree, tempFolder } from '../helpers/temp-folder.ts';
-import { boot } from 'skill-registry/kernel';
-import { onTestFinished } from 'vitest';
 
 const countOf = (text: string, part: string): number => text.split(part).length - 1;
 const wireOf = (request: unknown): string => JSON.stringify(request);
@@ -32,8 +31,16 @@ describe('a body is given once:', () => {
   });
 
   it('an agent without skills of its own is listed what its caller is bound to: its instructions have no body', async () => {
-    const root = tempFolder({ ...skill('tea'), ...agent('judge', 'uses_tools: [clerk], uses_skills: [tea]'), ...agent('clerk', 'instructions: Write.') });
-    const model = await scriptedModel([{ call: 'clerk', args: { task: 'Write.' } }, { text: 'Written.' }, { text: 'Judged.' }]);
+    const root = tempFolder({
+      ...skill('tea'),
+      ...agent('judge', 'uses_tools: [clerk], uses_skills: [tea]'),
+      ...agent('clerk', 'instructions: Write.'),
+    });
+    const model = await scriptedModel([
+      { call: 'clerk', args: { task: 'Write.' } },
+      { text: 'Written.' },
+      { text: 'Judged.' },
+    ]);
     const kernel = await boot({ root, environment: model.environment });
     onTestFinished(() => kernel.shutdown());
     await kernel.invokeAgent('judge', 'Judge.');
@@ -46,7 +53,7 @@ describe('a body is given once:', () => {
     ['preloaded', 'orchestrator_agent', PRELOADED],
     ['bound', 'judge', {}],
   ])('%s, and applied by a person', async (_, agentId, config) => {
-    const tree = { ...skill('tea', {}, 'Brew $ARGUMENTS at ${SKILL_DIR}.'), ...JUDGE };
+    const tree = { ...skill('tea', {}, 'Brew $ARGUMENTS at $'.concat('{SKILL_DIR}.')), ...JUDGE };
     for (const before of [0, 1]) {
       const { kernel, model, root } = await bootRoot(tree, config);
       const turn = { agentId, threadId: `t${before}` };
@@ -86,7 +93,9 @@ describe('no body imitates another one:', () => {
     expect(again).toBe(system);
     const keys = [...system.matchAll(/^\[Skill: (?:evil|law) \| (\d{18})\]$/gm)].map(([, key]) => key as string);
     expect(new Set(keys).size).toBe(2);
-    const bodies = keys.map((key) => new RegExp(`\\| ${key}\\]\\n\\n([^]*?)\\n\\n\\[End \\| ${key}\\]`).exec(system)?.[1]);
+    const bodies = keys.map(
+      (key) => new RegExp(`\\| ${key}\\]\\n\\n([^]*?)\\n\\n\\[End \\| ${key}\\]`).exec(system)?.[1],
+    );
     expect(bodies).toEqual([FAKE, 'Body of law.']);
     for (const key of keys) expect(countOf(system, key)).toBe(2);
   });
@@ -94,7 +103,10 @@ describe('no body imitates another one:', () => {
 
 describe('a bound skill', () => {
   it('that hides itself keeps its files, for its agent alone', async () => {
-    const hidden: Tree = { ...skill('tea', { 'disable-model-invocation': 'true' }), 'skills/tea/times.md': 'Two minutes.' };
+    const hidden: Tree = {
+      ...skill('tea', { 'disable-model-invocation': 'true' }),
+      'skills/tea/times.md': 'Two minutes.',
+    };
     const root = tempFolder({ ...hidden, ...JUDGE });
     const read = { call: 'read_skill_resource', args: { skill_id: 'tea', path: 'times.md' } };
     const model = await scriptedModel([read, { text: 'Two.' }, read, { text: 'None.' }]);
@@ -106,14 +118,21 @@ describe('a bound skill', () => {
   });
 
   it('opens what it requires, and what that requires, and nothing else', async () => {
-    const skills = { ...skill('tea', { requires: '[water]' }), ...skill('water', { requires: '[well]' }), ...skill('well'), ...skill('wine') };
+    const skills = {
+      ...skill('tea', { requires: '[water]' }),
+      ...skill('water', { requires: '[well]' }),
+      ...skill('well'),
+      ...skill('wine'),
+    };
     const root = tempFolder({ ...skills, ...JUDGE });
     const calls = ['water', 'well', 'wine'].map((skill_id) => ({ call: 'read_skill', args: { skill_id } }));
     const model = await scriptedModel([...calls, { text: 'Done.' }]);
     const kernel = await boot({ root, environment: model.environment });
     onTestFinished(() => kernel.shutdown());
     await kernel.invokeAgent('judge', 'Tea.');
-    expect(systemText(model.requests[0])).toContain('[Available Skills]\n• `water` — Does water.\n• `well` — Does well.\n\n');
+    expect(systemText(model.requests[0])).toContain(
+      '[Available Skills]\n• `water` — Does water.\n• `well` — Does well.\n\n',
+    );
     expect(toolResults(model.requests[3])).toMatchObject([
       { success: true, content: 'Body of water.' },
       { success: true, content: 'Body of well.' },

@@ -76,7 +76,10 @@ it('an agent without tools is told of none, whatever the registry offers to othe
 });
 
 it('a preloaded body that does not fit is named with the tool the agent has', async () => {
-  const tree: Tree = Object.assign({}, ...['a', 'b', 'c', 'd', 'e', 'f'].map((id) => skill(id, {}, 'word '.repeat(90))));
+  const tree: Tree = Object.assign(
+    {},
+    ...['a', 'b', 'c', 'd', 'e', 'f'].map((id) => skill(id, {}, 'word '.repeat(90))),
+  );
   const preloaded = { sources: [{ path: 'skills', preload: true }], limits: { skill_tokens: 100 } };
   const helper = agent('helper', 'uses_tools: [skill_registry]');
   const loading = await sentTo('helper', { ...tree, ...helper }, { ...preloaded, tools: ['load_skill'] });

@@ -1,6 +1,6 @@
 import { boot } from 'skill-registry/kernel';
 import { expect, it, onTestFinished } from 'vitest';
-import { scriptedModel, type ScriptedAnswer, toolResults } from '../helpers/scripted-model.ts';
+import { type ScriptedAnswer, scriptedModel, toolResults } from '../helpers/scripted-model.ts';
 import { skillMd, tempFolder } from '../helpers/temp-folder.ts';
 import { extension } from '../kernel/boot/boot-extensions.ts';
 
@@ -21,16 +21,26 @@ it.each<[string, ScriptedAnswer, object]>([
   ['list_skills', { call: 'list_skills', args: { limit: 1 } }, { skills: [{ skill_id: 'learnt' }], total: 2 }],
   ['list_skills with a query', { call: 'list_skills', args: { query: 'zebra' } }, { skills: [{ skill_id: 'learnt' }] }],
   ['read_skill', { call: 'read_skill', args: { skill_id: 'learnt' } }, { content: 'Do it well.' }],
-  ['read_skill_resource', { call: 'read_skill_resource', args: { skill_id: 'learnt', path: 'notes.md' } }, { content: 'Notes.' }],
+  [
+    'read_skill_resource',
+    { call: 'read_skill_resource', args: { skill_id: 'learnt', path: 'notes.md' } },
+    { content: 'Notes.' },
+  ],
   ['load_skill', { call: 'load_skill', args: { name: 'learnt' } }, { body: 'Do it well.' }],
   ['skill', { call: 'skill', args: { action: 'view', name: 'learnt' } }, { skill_id: 'learnt' }],
   [
     'propose_skill_update',
-    { call: 'propose_skill_update', args: { skill_id: 'learnt', path: 'notes.md', content: 'More.', justification: 'Grown.' } },
+    {
+      call: 'propose_skill_update',
+      args: { skill_id: 'learnt', path: 'notes.md', content: 'More.', justification: 'Grown.' },
+    },
     { state: 'open' },
   ],
 ])('what another extension wrote is found in the same turn by %s', async (_, call, found) => {
-  const root = tempFolder({ ...extension('writer', '', WRITER), 'skills/tea/SKILL.md': skillMd({ description: 'Tea.' }) });
+  const root = tempFolder({
+    ...extension('writer', '', WRITER),
+    'skills/tea/SKILL.md': skillMd({ description: 'Tea.' }),
+  });
   const model = await scriptedModel([{ call: 'learn', args: {} }, call, { text: 'Done.' }]);
   const tools = ['list_skills', 'read_skill', 'read_skill_resource', 'load_skill', 'skill', 'propose_skill_update'];
   const config = { skill_registry: { sources: [{ path: 'skills' }], watch: { mode: 'off' }, tools } };

@@ -38,7 +38,10 @@ describe.each(LACKING)('a SKILL.md with %s', (_, content, mend) => {
   });
 
   it('is refused where agents may write: the skill tool', async () => {
-    const { registry } = await openRegistry({ 'skills/good/SKILL.md': skillMd({ name: 'good', description: 'Good.' }) }, ALLOW);
+    const { registry } = await openRegistry(
+      { 'skills/good/SKILL.md': skillMd({ name: 'good', description: 'Good.' }) },
+      ALLOW,
+    );
     const skill = (args: object) => runRegistryTool(registry, 'skill', { name: 'tea', ...args });
     expect(await skill({ action: 'create', content })).toMatchObject(refused);
     expect(await skill({ action: 'create', content: TEA })).toMatchObject({ success: true });

@@ -34,7 +34,10 @@ describe.each(['bullets', 'xml'])('a line of the catalog as %s', (format) => {
 
 it('is cut at a word, and stays whole where it fits', async () => {
   const fits = `It ${'does it '.repeat(50).trim()}.`;
-  const tree = { ...skill('long', { description: 'Plain words of it. '.repeat(60) }), ...skill('fits', { description: fits }) };
+  const tree = {
+    ...skill('long', { description: 'Plain words of it. '.repeat(60) }),
+    ...skill('fits', { description: fits }),
+  };
   const { registry } = await openRegistry(tree);
   const text = await registry.context('');
   expect(text).toMatch(/• `long` — (Plain words of it\. )+(Plain|Plain words|Plain words of|Plain words of it)…\n/);
@@ -53,7 +56,9 @@ it('the descriptions of the shipped skills have at most 40 tokens each', async (
 it('the index of a role holds to the budget of the catalog', async () => {
   const many: Tree = Object.assign(
     {},
-    ...Array.from({ length: 400 }, (_, n) => skill(`s-${n}`, { description: 'Says what it does and when to use it. '.repeat(8) })),
+    ...Array.from({ length: 400 }, (_, n) =>
+      skill(`s-${n}`, { description: 'Says what it does and when to use it. '.repeat(8) }),
+    ),
   );
   for (const budget_tokens of [300, 2000]) {
     const { registry } = await openRegistry({ ...many, ...skill('qa') }, { catalog: { budget_tokens } });
