@@ -1,7 +1,5 @@
 import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { readConfig } from '../../../extensions/skill_registry/config/config.ts';
-import { CONFIGS } from '../../../extensions/skill_registry/config/known-config.ts';
 import { headerText } from '../../../extensions/skill_registry/search/document.ts';
 import {
   CONTROL_TEXTS,
@@ -41,14 +39,6 @@ const SKILLS = [
 const KEPT: readonly (readonly [string, number, () => unknown])[] = [
   [SKILL_FILES.name, SKILL_FILES.version, () => TEXTS.map((text) => parseSkill(text, 'SKILL.md', 'tea'))],
   [
-    CONFIGS.name,
-    CONFIGS.version,
-    () =>
-      [{}, { sources: [{ path: 'x', id: 'y' }, { preset: 'claude' }], inject: 'off', odd: 1 }].map((one) =>
-        readConfig(one, 'f'),
-      ),
-  ],
-  [
     TOKEN_COUNTS.name,
     TOKEN_COUNTS.version,
     () => Promise.all([...SKILLS.map((skill) => `${BULLETS.entry(skill)}\n`), ...TEXTS.map(bodyOf)].map(countTokens)),
@@ -76,7 +66,6 @@ it('keeps under one version what is made of the same input: with another result,
   expect(made).toMatchInlineSnapshot(`
     [
       "skill_files 1: 8aab3750fc0bf2e2",
-      "read_configs 1: b374b5c8484b6d33",
       "token_counts 1: 255713170fc5439f",
       "search 3: 43b176396bf1cdbc",
       "vector 2: fc28eb3bd579566c",
