@@ -66,7 +66,7 @@ it('keeps under one version what is made of the same input: with another result,
   expect(made).toMatchInlineSnapshot(`
     [
       "skill_files 2: 8aab3750fc0bf2e2",
-      "token_counts 1: 255713170fc5439f",
+      "token_counts 2: 255713170fc5439f",
       "search 3: 43b176396bf1cdbc",
       "vector 2: fc28eb3bd579566c",
     ]
