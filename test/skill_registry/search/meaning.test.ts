@@ -1,10 +1,9 @@
 import type { Skill } from 'skill-registry';
 import type { Problem } from 'skill-registry/kernel';
 import { expect, it, onTestFinished } from 'vitest';
-import { nearestRows } from '../../../extensions/skill_registry/search/meaning/likeness.ts';
 import { Meaning } from '../../../extensions/skill_registry/search/meaning/meaning.ts';
 import { VECTORS } from '../../../extensions/skill_registry/search/meaning/vector-schema.ts';
-import { signsOf } from '../../../extensions/skill_registry/search/meaning/vector-store.ts';
+import { VectorStore } from '../../../extensions/skill_registry/search/meaning/vector-store.ts';
 import { openCacheDatabase } from '../../../extensions/skill_registry/store/cache.ts';
 import type { SqliteDatabase } from '../../../lib/sqlite/database.ts';
 import { type EmbeddingsServer, embeddingsServer as fullServer } from '../../helpers/embeddings-server.ts';
@@ -135,7 +134,7 @@ it('gives up, with one problem, when the cache fails later', async () => {
   const server = await embeddingsServer();
   const { meaning, database } = openMeaning(server);
   await meaning.keepEmbedded(SKILLS.slice(0, 10), forever);
-  database.exec('DROP TABLE vector_exact');
+  database.exec('DROP TABLE vector_text');
   await meaning.ready('skill one');
   expect(meaning.likeness(SKILLS, 'skill one')).toBeUndefined();
   expect(codes(meaning.problems())).toEqual(['EMBEDDINGS_UNAVAILABLE']);
@@ -149,23 +148,37 @@ it('forgets vectors of contents that are gone when they are most of what there i
   await meaning.keepEmbedded([...SKILLS, ...others], forever);
   await meaning.keepEmbedded(SKILLS.slice(0, 10), forever);
   expect(meaning.embedded(SKILLS)).toBe(10);
-  expect(database.prepare('SELECT count(*) AS n FROM vector_exact').get()).toEqual({ n: 22 });
+  expect(database.prepare('SELECT count(*) AS n FROM vector_text').get()).toEqual({ n: 22 });
 });
 
-it('finds among ten thousand vectors those that are nearest by their signs', () => {
+it('compares with the vectors of one model and of the keys it is given, and gives the nearest 100 in their order', () => {
   const random = seededRandom(5);
-  const vectors = Array.from({ length: 2000 }, () => Float32Array.from({ length: 128 }, () => random() - 0.5));
-  const table = new Uint32Array(vectors.length * 4);
-  for (const [row, vector] of vectors.entries()) table.set(signsOf(vector), row * 4);
-  const near = (vectors[77] as Float32Array).map((one) => one + (random() - 0.5) / 4);
-  const rows = nearestRows(table, signsOf(near), 50);
-  expect(rows).toContain(77);
-  expect(rows.length).toBeLessThanOrEqual(100);
-  expect(nearestRows(table.subarray(0, 40), signsOf(near), 50)).toHaveLength(10);
+  const database = memory();
+  const [store, other] = ['words-1', 'words-2'].map((model) => new VectorStore(database, { baseUrl: 'b', model }));
+  const vectors = Array.from({ length: 300 }, () => Float32Array.from({ length: 128 }, () => random() - 0.5));
+  const keys = vectors.map((_, at) => `key ${at}`);
+  const rows = vectors.map((vector, at) => ({ key: keys[at] as string, vector }));
+  store?.add(rows, 1);
+  const query = (vectors[77] as Float32Array).map((one) => one + (random() - 0.5) / 4);
+  other?.add([{ key: 'key 5', vector: query }], 1);
+  const expected = vectors.map((vector, position) => ({ position, cosine: cosineOf(vector, query) }));
+  expected.sort((one, another) => another.cosine - one.cosine);
+  const nearest = store?.nearest(keys, query) ?? [];
+  expect(nearest.map(({ position }) => position)).toEqual(expected.slice(0, 100).map(({ position }) => position));
+  for (const [at, { cosine }] of nearest.entries()) expect(cosine).toBeCloseTo(expected[at]?.cosine ?? 0, 4);
+  const some = ['no key', 'key 7', 'key 77', 'key \' "9'];
+  expect(store?.nearest(some, query).map(({ position }) => position)).toEqual([2, 1]);
+  expect(other?.nearest(keys, query)).toEqual([{ position: 5, cosine: expect.closeTo(1) }]);
+  expect(store?.nearest([], query)).toEqual([]);
 });
 
 // --- internal ---
 
 function codes(problems: readonly Problem[]): readonly string[] {
   return problems.map(({ code }) => code);
+}
+
+function cosineOf(one: Float32Array, other: Float32Array): number {
+  const product = one.reduce((sum, value, at) => sum + value * (other[at] as number), 0);
+  return product / (Math.hypot(...one) * Math.hypot(...other));
 }

@@ -5,8 +5,8 @@ import { CONFIGS } from '../../../extensions/skill_registry/config/known-config.
 import { headerText } from '../../../extensions/skill_registry/search/document.ts';
 import {
   CONTROL_TEXTS,
+  embeddedText,
   queryText,
-  skillText,
 } from '../../../extensions/skill_registry/search/meaning/embedding-text.ts';
 import { VECTORS } from '../../../extensions/skill_registry/search/meaning/vector-schema.ts';
 import { BULLETS } from '../../../extensions/skill_registry/show/formats.ts';
@@ -61,7 +61,11 @@ const KEPT: readonly (readonly [string, number, () => unknown])[] = [
   [
     VECTORS.name,
     VECTORS.version,
-    () => [...SKILLS.map((skill) => skillText(skill, TEXTS[0] ?? '')), queryText('  tea\n now'), CONTROL_TEXTS],
+    () => [
+      ...SKILLS.map((skill) => embeddedText(skill, bodyOf(TEXTS[0] ?? ''))),
+      queryText('  tea\n now'),
+      CONTROL_TEXTS,
+    ],
   ],
 ];
 
@@ -79,7 +83,7 @@ it('keeps under one version what is made of the same input: with another result,
       "read_configs 1: b374b5c8484b6d33",
       "token_counts 1: 255713170fc5439f",
       "search 3: 43b176396bf1cdbc",
-      "vector 2: fc28eb3bd579566c",
+      "vector 3: fc28eb3bd579566c",
     ]
   `);
 });

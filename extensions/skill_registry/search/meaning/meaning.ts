@@ -1,6 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
 import { describeError, type Problem } from 'skill-registry/kernel';
-import { createBreaks } from '../../../../lib/breaks/index.ts';
 import type { EmbeddingsConfig } from '../../config/embeddings.ts';
 import type { Skill } from '../../skill/skill.ts';
 import type { SqliteDatabase } from '../../store/open-database.ts';
@@ -8,7 +7,7 @@ import { documentKey } from '../document.ts';
 import { embedMissing } from './embedding-run.ts';
 import { CONTROL_TEXTS, controlKey, queryText } from './embedding-text.ts';
 import { type EmbeddingsEndpoint, EmbeddingsFailure, fetchEmbeddings, shownEndpoint } from './embeddings-client.ts';
-import { calibrationOf, createNeighbours, type Likeness, likenessOf, type Neighbour } from './likeness.ts';
+import { calibrationOf, type Likeness, likenessOf } from './likeness.ts';
 import { QueryVectors } from './query-vectors.ts';
 import { VectorStore } from './vector-store.ts';
 
@@ -53,7 +52,6 @@ export class Meaning {
   readonly #isMade: boolean = false;
   #database: SqliteDatabase | undefined;
   readonly #store: VectorStore | undefined;
-  readonly #neighbours: (skills: readonly Skill[], vector: Float32Array) => readonly Neighbour[];
   readonly #queries: QueryVectors;
   /** The run that began last. */
   #running: Promise<void> = Promise.resolve();
@@ -65,16 +63,15 @@ export class Meaning {
 
   constructor(options: MeaningOptions) {
     this.#options = { now: Date.now, wait: pause, ...options };
-    const { base_url: baseUrl, model, timeout_ms: budgetMs } = options.config;
+    const { base_url: baseUrl, model, timeout_ms: timeoutMs } = options.config;
     this.#endpoint = { baseUrl, model, key: keyFor(baseUrl, options.getSecret) };
     this.#store = this.#guarded<VectorStore | undefined>(() => {
       this.#database = options.database();
       return new VectorStore(this.#database, this.#endpoint);
     }, undefined);
-    this.#neighbours = this.#store ? createNeighbours(this.#store) : () => [];
     this.#queries = new QueryVectors({
       ask: async (text, signal, limitMs) => (await this.#ask([text], signal, limitMs))[0] as Float32Array,
-      budgetMs,
+      timeoutMs,
       shownAs: shownEndpoint(baseUrl),
       closing: this.#closing.signal,
       onOutcome: (failure) => this.#noteOutcome('query', failure),
@@ -97,18 +94,17 @@ export class Meaning {
     return this.#guarded(() => {
       const vector = this.#queries.get(queryText(query));
       const calibration = vector && this.#store?.calibration();
-      return vector && calibration ? likenessOf(this.#neighbours(skills, vector), calibration) : undefined;
+      return this.#store && calibration ? likenessOf(skills, vector, this.#store, calibration) : undefined;
     }, undefined);
   }
 
   /**
-   * Embeds what is missing, for somebody who waits for it: what goes on in the background makes way.
-   *
-   * @param attempts - How often one request is made before it is given up.
+   * Embeds what is missing, for somebody who waits for it: what goes on in the background makes way, and a request that has
+   * failed three times is given up.
    */
-  async embed(skills: readonly Skill[], signal: AbortSignal, attempts: number): Promise<void> {
+  async embed(skills: readonly Skill[], signal: AbortSignal): Promise<void> {
     this.#makeWay.abort();
-    await this.#runInTurn(skills, signal, attempts);
+    await this.#runInTurn(skills, signal, ATTEMPTS);
   }
 
   /**
@@ -126,8 +122,8 @@ export class Meaning {
   /** How many of these have a vector. */
   embedded(skills: readonly Skill[]): number {
     return this.#guarded(() => {
-      this.#store?.catchUp();
-      return skills.filter((skill) => this.#store?.numberOf(documentKey(skill)) !== undefined).length;
+      const known = this.#store?.known(skills.map(documentKey));
+      return skills.filter((skill) => known?.has(documentKey(skill))).length;
     }, 0);
   }
 
@@ -174,7 +170,7 @@ export class Meaning {
     const store = this.#store;
     if (!store || this.#wrong.cache || signal.aborted) return;
     const { config, readSkill, onProgress, now, wait } = this.#options;
-    const { came, complete } = await embedMissing(skills, {
+    const added = await embedMissing(skills, {
       store,
       ask: (texts, asking, limitMs) => this.#ask(texts, asking, limitMs),
       readSkill,
@@ -186,9 +182,9 @@ export class Meaning {
       onProgress,
       onOutcome: (failure) => this.#noteOutcome('catalog', failure),
     });
-    if (!complete) return;
-    if (came > 0 || !store.calibration()) {
-      const calibration = await calibrationOf(skills, store, this.#neighbours, createBreaks());
+    if (added === undefined || signal.aborted) return;
+    if (added > 0 || !store.calibration()) {
+      const calibration = await calibrationOf(skills, store);
       if (signal.aborted) return;
       if (calibration) store.calibrate(calibration);
     }
@@ -229,6 +225,8 @@ export class Meaning {
 
 // --- internal ---
 
+const ATTEMPTS = 3;
+
 type Part = 'cache' | 'catalog' | 'query';
 
 const EFFECTS: Readonly<Record<Part, string>> = {
@@ -247,7 +245,7 @@ function keyFor(baseUrl: string, getSecret: (name: string) => string | undefined
 function wrongSize(found: number, expected: number, { baseUrl, model }: EmbeddingsEndpoint): EmbeddingsFailure {
   const told = `${shownEndpoint(baseUrl)} answered with vectors of ${found} numbers, expected ${expected} as before.`;
   const remedy = `If another model answers to ${JSON.stringify(model)} now, delete cache.db beside the config.`;
-  return new EmbeddingsFailure(`${told} ${remedy}`, { code: 'EMBEDDINGS_INVALID' });
+  return new EmbeddingsFailure('EMBEDDINGS_INVALID', `${told} ${remedy}`);
 }
 
 async function pause(ms: number, options: WaitOptions): Promise<void> {

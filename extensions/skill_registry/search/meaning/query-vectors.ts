@@ -1,10 +1,11 @@
+import { backOff } from '../../../../lib/waiting/index.ts';
 import { asFailure, EmbeddingsFailure } from './embeddings-client.ts';
 
 export interface QueryVectorsOptions {
   /** Asks the endpoint; rejects with an EmbeddingsFailure. */
   readonly ask: (text: string, signal: AbortSignal, limitMs: number) => Promise<Float32Array>;
   /** How long `ready` waits. */
-  readonly budgetMs: number;
+  readonly timeoutMs: number;
   /** The endpoint's address, for people. */
   readonly shownAs: string;
   readonly closing: AbortSignal;
@@ -15,84 +16,63 @@ export interface QueryVectorsOptions {
 }
 
 const MAX_KEPT = 256;
-/** An answer that comes late is good for the same query asked again; so long is waited for it. */
+/** A late answer is good for the same query asked again, and an endpoint that loads its model first goes on loading it. */
 const MAX_LATE_MS = 10_000;
-/** After a failure nothing is asked for so long, twice as long after the next, and so on. */
-const FIRST_REST_MS = 10_000;
-const MAX_REST_MS = 300_000;
+/** After a failure nothing is asked for so long. */
+const PAUSES = { firstMs: 10_000, longestMs: 300_000 };
 
 /** The vectors of queries and prompts, as far as the endpoint gives them in time. */
 export class QueryVectors {
   readonly #options: QueryVectorsOptions;
-  /** Those heard of longest ago are first. */
+  /** The one that was used longest ago is first. */
   readonly #kept = new Map<string, Float32Array>();
-  readonly #asked = new Map<string, Promise<boolean>>();
-  #restUntil = 0;
-  #restMs = FIRST_REST_MS;
+  #failures = 0;
+  #pausedUntil = 0;
 
   constructor(options: QueryVectorsOptions) {
     this.#options = options;
   }
 
-  /** Asks for it unless it is known. Settles after the time budget at the latest, and never rejects. */
+  /** Asks for it unless it is known. Settles after `timeoutMs` at the latest; rejects only for a defect of ours. */
   async ready(text: string): Promise<void> {
-    const { closing, now, budgetMs, shownAs, onOutcome } = this.#options;
-    if (text === '' || this.#kept.has(text) || closing.aborted || now() < this.#restUntil) return;
+    const { ask, closing, now, timeoutMs, shownAs, onOutcome } = this.#options;
+    if (text === '' || this.#kept.has(text) || closing.aborted || now() < this.#pausedUntil) return;
+    let failure: EmbeddingsFailure | undefined;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      const message = `${shownAs} gave no answer within ${timeoutMs} ms.`;
+      timer = setTimeout(
+        () => reject(new EmbeddingsFailure('EMBEDDINGS_FAILED', message, { passing: true })),
+        timeoutMs,
+      );
+    });
     try {
-      if (!(await within(this.#pending(text), budgetMs))) {
-        const late = `${shownAs} gave no answer within ${budgetMs} ms.`;
-        this.#fail(new EmbeddingsFailure(late, { code: 'EMBEDDINGS_FAILED', passing: true }));
-        return;
-      }
-      this.#restMs = FIRST_REST_MS;
-      onOutcome(undefined);
+      await Promise.race([ask(text, closing, MAX_LATE_MS).then((vector) => this.#keep(text, vector)), late]);
     } catch (error) {
-      if (!closing.aborted) this.#fail(asFailure(error));
+      if (closing.aborted) return;
+      failure = asFailure(error);
+    } finally {
+      clearTimeout(timer);
     }
+    this.#failures = failure ? this.#failures + 1 : 0;
+    if (failure) {
+      const asked = Math.min(failure.retryAfterMs ?? 0, PAUSES.longestMs);
+      this.#pausedUntil = now() + Math.max(backOff(this.#failures, PAUSES), asked);
+    }
+    onOutcome(failure);
   }
 
   /** Undefined when it is not known. */
   get(text: string): Float32Array | undefined {
     const vector = this.#kept.get(text);
-    if (vector && this.#kept.delete(text)) this.#kept.set(text, vector);
+    if (vector) this.#keep(text, vector);
     return vector;
   }
 
-  #fail(failure: EmbeddingsFailure): void {
-    const { now, onOutcome } = this.#options;
-    this.#restUntil = now() + Math.max(this.#restMs, Math.min(failure.retryAfterMs ?? 0, MAX_REST_MS));
-    this.#restMs = Math.min(this.#restMs * 2, MAX_REST_MS);
-    onOutcome(failure);
-  }
-
-  #pending(text: string): Promise<boolean> {
-    const running = this.#asked.get(text) ?? this.#askFor(text).finally(() => this.#asked.delete(text));
-    this.#asked.set(text, running);
-    // It may fail when nobody waits for it any more.
-    running.catch(() => undefined);
-    return running;
-  }
-
-  /** Whether it was answered; rejects when it was refused. */
-  async #askFor(text: string): Promise<boolean> {
-    const { ask, closing } = this.#options;
-    this.#kept.set(text, await ask(text, closing, MAX_LATE_MS));
+  #keep(text: string, vector: Float32Array): void {
+    this.#kept.delete(text);
+    this.#kept.set(text, vector);
     const [oldest] = this.#kept.keys();
     if (this.#kept.size > MAX_KEPT && oldest !== undefined) this.#kept.delete(oldest);
-    return true;
-  }
-}
-
-// --- internal ---
-
-async function within(work: Promise<boolean>, ms: number): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<false>((resolve) => {
-    timer = setTimeout(() => resolve(false), ms);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
   }
 }
