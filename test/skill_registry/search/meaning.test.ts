@@ -1,6 +1,6 @@
 import type { Skill } from 'skill-registry';
 import type { Problem } from 'skill-registry/kernel';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { Meaning } from '../../../extensions/skill_registry/search/meaning/meaning.ts';
 import { VECTORS } from '../../../extensions/skill_registry/search/meaning/vector-schema.ts';
 import { VectorStore } from '../../../extensions/skill_registry/search/meaning/vector-store.ts';
@@ -36,6 +36,8 @@ interface OpenMeaning {
 function openMeaning(server: EmbeddingsServer, database: SqliteDatabase = memory()): OpenMeaning {
   const clock: Clock = { now: 1_000_000, waits: [] };
   const progress: string[] = [];
+  const time = vi.spyOn(Date, 'now').mockImplementation(() => clock.now);
+  onTestFinished(() => time.mockRestore());
   const meaning = new Meaning({
     config: { base_url: server.baseUrl, model: 'words-1', timeout_ms: 1500, batch: 64 },
     database: () => database,
@@ -44,7 +46,6 @@ function openMeaning(server: EmbeddingsServer, database: SqliteDatabase = memory
     getSecret: () => undefined,
     onProgress: (line) => progress.push(line),
     onProblems: () => undefined,
-    now: () => clock.now,
     wait: async (ms) => {
       clock.waits.push(ms);
       clock.now += ms;

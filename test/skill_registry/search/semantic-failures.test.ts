@@ -120,24 +120,25 @@ it('follows no redirect: the texts go to the endpoint alone', async () => {
 });
 
 const changed = (change: (one: Embedding) => unknown): OddAnswer => ({ data: (good) => good.map(change) });
+const NO_VECTOR = 'no list of 1 to 16384 finite numbers, or has no direction';
 const ODD_ANSWERS: readonly (readonly [what: string, answer: OddAnswer, message: string])[] = [
   ['too few vectors', { data: (good) => good.slice(1) }, '11 vector(s)'],
   ['an index twice', changed((one) => ({ ...one, index: 0 })), 'indexes that are not 0 to 11, each once'],
-  ['a text as a number', changed((one) => ({ ...one, embedding: ['NaN', 1] })), 'no finite number'],
+  ['a text as a number', changed((one) => ({ ...one, embedding: ['NaN', 1] })), NO_VECTOR],
   [
     'too large a number',
     { raw: JSON.stringify({ data: [] }).replace('[]', `[${'{"embedding":[1e999]},'.repeat(11)}{"embedding":[1]}]`) },
-    'no finite number',
+    NO_VECTOR,
   ],
-  ['null', changed((one) => ({ ...one, embedding: [null] })), 'no finite number'],
-  ['a vector of nothing', changed((one) => ({ ...one, embedding: [0, 0] })), 'without a direction'],
-  ['an empty vector', changed((one) => ({ ...one, embedding: [] })), 'a vector of 0 numbers'],
+  ['null', changed((one) => ({ ...one, embedding: [null] })), NO_VECTOR],
+  ['a vector of nothing', changed((one) => ({ ...one, embedding: [0, 0] })), NO_VECTOR],
+  ['an empty vector', changed((one) => ({ ...one, embedding: [] })), NO_VECTOR],
   [
     'different sizes',
     changed((one) => ({ ...one, embedding: one.index === 3 ? [1] : [1, 2] })),
     'different sizes (2, 1)',
   ],
-  ['no list', changed((one) => ({ ...one, embedding: 'AACAPw==' })), 'no list of numbers'],
+  ['no list', changed((one) => ({ ...one, embedding: 'AACAPw==' })), NO_VECTOR],
   ['no JSON', { raw: '<html>Welcome</html>' }, 'no JSON of the form'],
   ['no end', { stream: 'x'.repeat(65_536), times: 1_000_000 }, 'more than'],
 ];
@@ -213,7 +214,7 @@ it('gives up a request that is never answered, whatever the garbage collector do
   onTestFinished(() => clearInterval(collecting));
   const endpoint = { baseUrl: server.baseUrl, model: 'm', key: undefined };
   const answer = fetchEmbeddings(endpoint, ['text'], new AbortController().signal, 300);
-  await expect(answer).rejects.toMatchObject({ code: 'EMBEDDINGS_FAILED', passing: true });
+  await expect(answer).rejects.toMatchObject({ code: 'EMBEDDINGS_FAILED', details: { passing: true } });
   await expect(answer).rejects.toThrow('gave no answer within 0.3 s.');
 });
 

@@ -2,7 +2,7 @@ import { backOff } from '../../../../lib/waiting/index.ts';
 import type { Skill } from '../../skill/skill.ts';
 import { bodyIfThere, documentKey } from '../document.ts';
 import { CONTROL_TEXTS, controlKey, embeddedText } from './embedding-text.ts';
-import { asFailure, type EmbeddingsFailure } from './embeddings-client.ts';
+import { EmbeddingsFailure } from './embeddings-client.ts';
 import type { VectorStore } from './vector-store.ts';
 
 export interface EmbeddingRunOptions {
@@ -17,7 +17,6 @@ export interface EmbeddingRunOptions {
   /** How often one request is made before it is given up. */
   readonly attempts: number;
   readonly wait: (ms: number) => Promise<void>;
-  readonly now: () => number;
   readonly onProgress: (line: string) => void;
   /** Told of a failure that has not passed, and of undefined when the next request went well. */
   readonly onOutcome: (failure: EmbeddingsFailure | undefined) => void;
@@ -43,8 +42,8 @@ export async function embedMissing(
   skills: readonly Skill[],
   options: EmbeddingRunOptions,
 ): Promise<number | undefined> {
-  const { store, now, onProgress } = options;
-  const firstLine = now() + PROGRESS_AFTER_MS;
+  const { store, onProgress } = options;
+  const firstLine = Date.now() + PROGRESS_AFTER_MS;
   const all = new Map(skills.map((skill) => [documentKey(skill), skill]));
   const texts = CONTROL_TEXTS.map((text) => ({ key: controlKey(text), text }));
   const known = store.known([...all.keys(), ...texts.map(({ key }) => key)]);
@@ -58,9 +57,9 @@ export async function embedMissing(
   for (const batch of batchesOf(missing, options)) {
     if (!(await embedBatch(batch, options))) return undefined;
     added += batch.length;
-    if (now() < nextLine || added === missing.length) continue;
+    if (Date.now() < nextLine || added === missing.length) continue;
     tell(all.size - missing.length + added);
-    nextLine = now() + PROGRESS_EVERY_MS;
+    nextLine = Date.now() + PROGRESS_EVERY_MS;
   }
   if (nextLine > firstLine) tell(all.size, ', done');
   return controls.length + added;
@@ -95,7 +94,7 @@ function* batchesOf(
 
 /** @returns whether the vectors were added. */
 async function embedBatch(batch: readonly KeyedText[], options: EmbeddingRunOptions): Promise<boolean> {
-  const { store, ask, signal, attempts, wait, now, onOutcome } = options;
+  const { store, ask, signal, attempts, wait, onOutcome } = options;
   for (let attempt = 1; !signal.aborted; attempt++) {
     try {
       const vectors = await ask(
@@ -106,17 +105,18 @@ async function embedBatch(batch: readonly KeyedText[], options: EmbeddingRunOpti
       if (signal.aborted) return false;
       store.add(
         batch.map(({ key }, at) => ({ key, vector: vectors[at] as Float32Array })),
-        now(),
+        Date.now(),
       );
       onOutcome(undefined);
       return true;
     } catch (error) {
       if (signal.aborted) return false;
-      const failure = asFailure(error);
-      const isLast = !failure.passing || attempt >= attempts;
-      if (isLast || attempt >= TOLD_FROM) onOutcome(failure);
+      if (!(error instanceof EmbeddingsFailure)) throw error;
+      const { passing, retryAfterMs } = error.details;
+      const isLast = !passing || attempt >= attempts;
+      if (isLast || attempt >= TOLD_FROM) onOutcome(error);
       if (isLast) return false;
-      await wait(failure.retryAfterMs ?? backOff(attempt, WAITS));
+      await wait(retryAfterMs ?? backOff(attempt, WAITS));
     }
   }
   return false;

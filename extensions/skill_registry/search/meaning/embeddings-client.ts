@@ -1,4 +1,4 @@
-import { describeError } from 'skill-registry/kernel';
+import { CodedError, describeError } from 'skill-registry/kernel';
 import { foldLine, shorten } from '../../../../lib/text/index.ts';
 
 /** Any endpoint that speaks OpenAI's `/embeddings`. */
@@ -10,26 +10,16 @@ export interface EmbeddingsEndpoint {
   readonly key: string | undefined;
 }
 
-export interface FailureDetails {
-  /** Whether the same request may go well later. Default: false. */
+type FailureDetails = {
+  /** Whether the same request may go well later. */
   readonly passing?: boolean;
   /** How long the endpoint asked to be left alone, at most ten minutes. */
   readonly retryAfterMs?: number | undefined;
-  readonly cause?: unknown;
-}
+};
 
 /** Why there are no vectors. The message holds neither the key nor anything that was sent. */
-export class EmbeddingsFailure extends Error {
-  readonly code: 'EMBEDDINGS_FAILED' | 'EMBEDDINGS_INVALID';
-  readonly passing: boolean;
-  readonly retryAfterMs: number | undefined;
-
-  constructor(code: EmbeddingsFailure['code'], message: string, details: FailureDetails = {}) {
-    super(message, { cause: details.cause });
-    this.code = code;
-    this.passing = details.passing ?? false;
-    this.retryAfterMs = details.retryAfterMs;
-  }
+export class EmbeddingsFailure extends CodedError<'EMBEDDINGS_FAILED' | 'EMBEDDINGS_INVALID'> {
+  declare readonly details: FailureDetails;
 }
 
 /** No vector has more numbers. */
@@ -59,8 +49,7 @@ export async function fetchEmbeddings(
 ): Promise<readonly Float32Array[]> {
   const url = embeddingsUrl(endpoint.baseUrl);
   const withoutKey = (text: string): string => (endpoint.key ? text.replaceAll(endpoint.key, '***') : text);
-  const failed = (code: EmbeddingsFailure['code'], what: string, details?: FailureDetails): EmbeddingsFailure =>
-    new EmbeddingsFailure(code, withoutKey(`${shownEndpoint(endpoint.baseUrl)} ${what}.`), details);
+  const shown = (what: string): string => withoutKey(`${shownEndpoint(endpoint.baseUrl)} ${what}.`);
   const late = new AbortController();
   // Not AbortSignal.timeout: Node 20 forgets that signal when only AbortSignal.any holds it, and the limit with it.
   const timer = setTimeout(() => late.abort(), limitMs);
@@ -82,24 +71,18 @@ export async function fetchEmbeddings(
     signal.throwIfAborted();
     const what = response ? 'broke off its answer' : 'cannot be reached';
     const reason = late.signal.aborted ? `gave no answer within ${limitMs / 1000} s` : `${what}: ${reasonOf(cause)}`;
-    throw failed('EMBEDDINGS_FAILED', reason, { passing: true, cause });
+    throw new EmbeddingsFailure('EMBEDDINGS_FAILED', shown(reason), { passing: true }, cause);
   } finally {
     clearTimeout(timer);
   }
   if (!response.ok) {
     // Before it is shortened, which may leave a part of the key.
     const refused = refusal(response, withoutKey(body ?? ''));
-    throw failed('EMBEDDINGS_FAILED', `answered with ${refused}`, passingOf(response));
+    throw new EmbeddingsFailure('EMBEDDINGS_FAILED', shown(`answered with ${refused}`), detailsOf(response));
   }
   const answer = readEmbeddings(body, texts.length);
   if (typeof answer !== 'string') return answer;
-  throw failed('EMBEDDINGS_INVALID', `answered ${texts.length} text(s) with ${answer}`);
-}
-
-/** What was thrown, as a failure to be told of; a defect of ours is not hidden. */
-export function asFailure(error: unknown): EmbeddingsFailure {
-  if (error instanceof EmbeddingsFailure) return error;
-  throw error;
+  throw new EmbeddingsFailure('EMBEDDINGS_INVALID', shown(`answered ${texts.length} text(s) with ${answer}`));
 }
 
 /** The address without its query, which may hold a secret. */
@@ -149,34 +132,31 @@ function refusal({ status }: Response, body: string): string {
 }
 
 /** 408, 425, 429 and all 5xx may pass; what else is refused stays refused. */
-function passingOf({ status, headers }: Response): FailureDetails {
-  const passing = status === 408 || status === 425 || status === 429 || status >= 500;
+function detailsOf({ status, headers }: Response): FailureDetails {
   const asked = headers.get('retry-after') ?? '';
   // Seconds, or a date.
-  const ms = /^\d+(\.\d+)?$/.test(asked) ? Number(asked) * 1000 : Date.parse(asked) - Date.now();
-  return { passing, retryAfterMs: ms >= 0 ? Math.min(ms, MAX_RETRY_AFTER_MS) : undefined };
+  const ms = /^[\d.]+$/.test(asked) ? Number(asked) * 1000 : Date.parse(asked) - Date.now();
+  const retryAfterMs = ms >= 0 ? Math.min(ms, MAX_RETRY_AFTER_MS) : undefined;
+  return { passing: [408, 425, 429].includes(status) || status >= 500, retryAfterMs };
 }
 
-/** The vectors in a body, or what is wrong with it, to be put behind "answered with". */
+/** The vectors in an answer, or what is wrong with it, to be put behind "answered with". */
 function readEmbeddings(body: string | undefined, count: number): readonly Float32Array[] | string {
   if (body === undefined) return `more than ${answerBytes(count)} bytes`;
   const data = (parseJson(body) as { data?: unknown } | undefined)?.data;
   if (!Array.isArray(data)) return 'something that is no JSON of the form { data: [{ index, embedding }] }';
   if (data.length !== count) return `${data.length} vector(s)`;
-  const vectors: Float32Array[] = [];
+  const byIndex = new Map<unknown, Float32Array>();
   for (const [at, row] of data.entries()) {
-    const { index = at, embedding } = (row ?? {}) as { index?: unknown; embedding?: unknown };
-    if (!isPosition(index, count) || vectors[index]) return `indexes that are not 0 to ${count - 1}, each once`;
+    const { index = at, embedding } = Object(row) as { index?: unknown; embedding?: unknown };
     const vector = unitVector(embedding);
-    if (typeof vector === 'string') return vector;
-    vectors[index] = vector;
+    if (!vector) return `an embedding that is no list of 1 to ${MAX_DIMENSIONS} finite numbers, or has no direction`;
+    byIndex.set(index, vector);
   }
+  const vectors = data.flatMap((_, index) => byIndex.get(index) ?? []);
+  if (vectors.length !== count) return `indexes that are not 0 to ${count - 1}, each once`;
   const sizes = new Set(vectors.map(({ length }) => length));
   return sizes.size > 1 ? `vectors of different sizes (${[...sizes].join(', ')})` : vectors;
-}
-
-function isPosition(index: unknown, count: number): index is number {
-  return Number.isInteger(index) && (index as number) >= 0 && (index as number) < count;
 }
 
 function parseJson(body: string): unknown {
@@ -187,14 +167,9 @@ function parseJson(body: string): unknown {
   }
 }
 
-/** The same direction at length 1, or what is wrong with it. */
-function unitVector(embedding: unknown): Float32Array | string {
-  if (!Array.isArray(embedding)) return 'an embedding that is no list of numbers';
-  if (embedding.length === 0 || embedding.length > MAX_DIMENSIONS)
-    return `a vector of ${embedding.length} numbers, expected 1 to ${MAX_DIMENSIONS}`;
-  if (!embedding.every(Number.isFinite)) return 'a vector with something in it that is no finite number';
+/** The same direction at length 1. Undefined for what has none: zeros, what overflows, and what is no vector. */
+function unitVector(embedding: unknown): Float32Array | undefined {
+  if (!Array.isArray(embedding) || embedding.length > MAX_DIMENSIONS || !embedding.every(Number.isFinite)) return;
   const length = Math.sqrt(embedding.reduce((sum: number, one: number) => sum + one * one, 0));
-  // Also what would overflow.
-  if (!(length > 0 && length < Number.POSITIVE_INFINITY)) return 'a vector without a direction';
-  return Float32Array.from(embedding, (one: number) => one / length);
+  return length > 0 && length < Infinity ? Float32Array.from(embedding, (one: number) => one / length) : undefined;
 }

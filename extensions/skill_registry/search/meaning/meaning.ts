@@ -31,8 +31,7 @@ export interface MeaningOptions {
   readonly onProgress: (line: string) => void;
   /** Told whenever `problems` may have changed since it was made. */
   readonly onProblems: () => void;
-  /** Default: the real ones. */
-  readonly now?: () => number;
+  /** Between attempts. Default: a real one; tests do not wait. */
   readonly wait?: (ms: number, options: WaitOptions) => Promise<void>;
 }
 
@@ -62,7 +61,7 @@ export class Meaning {
   #keeping: Promise<void> | undefined;
 
   constructor(options: MeaningOptions) {
-    this.#options = { now: Date.now, wait: pause, ...options };
+    this.#options = { wait: pause, ...options };
     const { base_url: baseUrl, model, timeout_ms: timeoutMs } = options.config;
     this.#endpoint = { baseUrl, model, key: keyFor(baseUrl, options.getSecret) };
     this.#store = this.#guarded<VectorStore | undefined>(() => {
@@ -70,12 +69,10 @@ export class Meaning {
       return new VectorStore(this.#database, this.#endpoint);
     }, undefined);
     this.#queries = new QueryVectors({
-      ask: async (text, signal, limitMs) => (await this.#ask([text], signal, limitMs))[0] as Float32Array,
+      ask: async (text, limitMs) => (await this.#ask([text], this.#closing.signal, limitMs))[0] as Float32Array,
       timeoutMs,
       shownAs: shownEndpoint(baseUrl),
-      closing: this.#closing.signal,
       onOutcome: (failure) => this.#noteOutcome('query', failure),
-      now: this.#options.now,
     });
     this.#isMade = true;
   }
@@ -169,7 +166,7 @@ export class Meaning {
   async #run(skills: readonly Skill[], signal: AbortSignal, attempts: number): Promise<void> {
     const store = this.#store;
     if (!store || this.#wrong.cache || signal.aborted) return;
-    const { config, readSkill, onProgress, now, wait } = this.#options;
+    const { config, readSkill, onProgress, wait } = this.#options;
     const added = await embedMissing(skills, {
       store,
       ask: (texts, asking, limitMs) => this.#ask(texts, asking, limitMs),
@@ -178,7 +175,6 @@ export class Meaning {
       signal,
       attempts,
       wait: (ms) => wait(ms, { signal, ref: Number.isFinite(attempts) }),
-      now,
       onProgress,
       onOutcome: (failure) => this.#noteOutcome('catalog', failure),
     });
@@ -188,7 +184,7 @@ export class Meaning {
       if (signal.aborted) return;
       if (calibration) store.calibrate(calibration);
     }
-    store.tidy(new Set([...skills.map(documentKey), ...CONTROL_TEXTS.map(controlKey)]), now());
+    store.tidy(new Set([...skills.map(documentKey), ...CONTROL_TEXTS.map(controlKey)]), Date.now());
   }
 
   /** Without SQLite or sqlite-vec, or with a cache that fails, everything goes on without meaning. */
