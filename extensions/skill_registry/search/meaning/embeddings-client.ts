@@ -50,6 +50,8 @@ export async function fetchEmbeddings(
   const url = embeddingsUrl(endpoint.baseUrl);
   const withoutKey = (text: string): string => (endpoint.key ? text.replaceAll(endpoint.key, '***') : text);
   const shown = (what: string): string => withoutKey(`${shownEndpoint(endpoint.baseUrl)} ${what}.`);
+  const failed = (what: string, details: FailureDetails, cause?: unknown): EmbeddingsFailure =>
+    new EmbeddingsFailure('EMBEDDINGS_FAILED', shown(what), details, cause);
   const late = new AbortController();
   // Not AbortSignal.timeout: Node 20 forgets that signal when only AbortSignal.any holds it, and the limit with it.
   const timer = setTimeout(() => late.abort(), limitMs);
@@ -71,14 +73,13 @@ export async function fetchEmbeddings(
     signal.throwIfAborted();
     const what = response ? 'broke off its answer' : 'cannot be reached';
     const reason = late.signal.aborted ? `gave no answer within ${limitMs / 1000} s` : `${what}: ${reasonOf(cause)}`;
-    throw new EmbeddingsFailure('EMBEDDINGS_FAILED', shown(reason), { passing: true }, cause);
+    throw failed(reason, { passing: true }, cause);
   } finally {
     clearTimeout(timer);
   }
   if (!response.ok) {
     // Before it is shortened, which may leave a part of the key.
-    const refused = refusal(response, withoutKey(body ?? ''));
-    throw new EmbeddingsFailure('EMBEDDINGS_FAILED', shown(`answered with ${refused}`), detailsOf(response));
+    throw failed(`answered with ${refusal(response, withoutKey(body ?? ''))}`, detailsOf(response));
   }
   const answer = readEmbeddings(body, texts.length);
   if (typeof answer !== 'string') return answer;

@@ -47,32 +47,34 @@ export class Meaning {
   readonly #endpoint: EmbeddingsEndpoint;
   readonly #closing = new AbortController();
   /** What is wrong with the cache, with embedding the catalog, and with queries: the first of them is told. */
-  readonly #wrong: Record<Part, Problem | undefined> = { cache: undefined, catalog: undefined, query: undefined };
+  readonly #wrong: Partial<Record<Part, Problem | undefined>> = {};
   readonly #isMade: boolean = false;
-  #database: SqliteDatabase | undefined;
+  readonly #database: SqliteDatabase | undefined;
   readonly #store: VectorStore | undefined;
   readonly #queries: QueryVectors;
-  /** The run that began last. */
-  #running: Promise<void> = Promise.resolve();
-  /** Ends the run in the background. */
-  #makeWay = new AbortController();
-  /** What the run in the background is to embed next. */
-  #wanted: readonly Skill[] | undefined;
-  #keeping: Promise<void> | undefined;
+  /** Ends with the run that began last. */
+  #lastRun: Promise<void> = Promise.resolve();
+  /** Aborts the run in the background. */
+  #background = new AbortController();
+  #inBackground: Promise<void> | undefined;
+  /** What is to be embedded in the background next. */
+  #next: readonly Skill[] | undefined;
 
   constructor(options: MeaningOptions) {
     this.#options = { wait: pause, ...options };
     const { base_url: baseUrl, model, timeout_ms: timeoutMs } = options.config;
     this.#endpoint = { baseUrl, model, key: keyFor(baseUrl, options.getSecret) };
-    this.#store = this.#guarded<VectorStore | undefined>(() => {
+    try {
       this.#database = options.database();
-      return new VectorStore(this.#database, this.#endpoint);
-    }, undefined);
+      this.#store = new VectorStore(this.#database, this.#endpoint);
+    } catch (error) {
+      this.#giveUp(error);
+    }
     this.#queries = new QueryVectors({
       ask: async (text, limitMs) => (await this.#ask([text], this.#closing.signal, limitMs))[0] as Float32Array,
       timeoutMs,
       shownAs: shownEndpoint(baseUrl),
-      onOutcome: (failure) => this.#noteOutcome('query', failure),
+      onOutcome: (failure) => this.#tell('query', failure),
     });
     this.#isMade = true;
   }
@@ -82,25 +84,25 @@ export class Meaning {
    * Settles after `timeout_ms` at the latest, and never rejects.
    */
   async ready(query: string): Promise<void> {
-    if (!this.#guarded(() => this.#store?.calibration(), undefined)) return;
+    if (!this.#withStore((store) => store.calibration())) return;
     await this.#queries.ready(queryText(query)).catch((error) => this.#giveUp(error));
   }
 
   /** How near skills come to a query that was made ready; undefined: the words alone decide. */
   likeness(skills: readonly Skill[], query: string): Likeness | undefined {
-    return this.#guarded(() => {
+    return this.#withStore((store) => {
       const vector = this.#queries.get(queryText(query));
-      const calibration = vector && this.#store?.calibration();
-      return this.#store && calibration ? likenessOf(skills, vector, this.#store, calibration) : undefined;
-    }, undefined);
+      const calibration = vector && store.calibration();
+      return calibration && likenessOf(skills, vector, store, calibration);
+    });
   }
 
   /**
-   * Embeds what is missing, for somebody who waits for it: what goes on in the background makes way, and a request that has
+   * Embeds what is missing, for somebody who waits for it: it interrupts what goes on in the background, and a request that has
    * failed three times is given up.
    */
   async embed(skills: readonly Skill[], signal: AbortSignal): Promise<void> {
-    this.#makeWay.abort();
+    this.#background.abort();
     await this.#runInTurn(skills, signal, ATTEMPTS);
   }
 
@@ -109,25 +111,24 @@ export class Meaning {
    * While this is under way, a call only says what the catalog is now.
    */
   keepEmbedded(skills: readonly Skill[], signal: AbortSignal): Promise<void> {
-    this.#wanted = skills;
-    this.#keeping ??= this.#embedWanted(signal).finally(() => {
-      this.#keeping = undefined;
+    this.#next = skills;
+    this.#inBackground ??= this.#embedNext(signal).finally(() => {
+      this.#inBackground = undefined;
     });
-    return this.#keeping;
+    return this.#inBackground;
   }
 
   /** How many of these have a vector. */
   embedded(skills: readonly Skill[]): number {
-    return this.#guarded(() => {
-      const known = this.#store?.known(skills.map(documentKey));
-      return skills.filter((skill) => known?.has(documentKey(skill))).length;
-    }, 0);
+    const known = this.#withStore((store) => store.known(skills.map(documentKey)));
+    return skills.filter((skill) => known?.has(documentKey(skill))).length;
   }
 
   /** At most one. */
   problems(): readonly Problem[] {
     const { cache, catalog, query } = this.#wrong;
-    return [cache ?? catalog ?? query ?? []].flat();
+    const first = cache ?? catalog ?? query;
+    return first ? [first] : [];
   }
 
   close(): void {
@@ -137,30 +138,29 @@ export class Meaning {
 
   async #ask(texts: readonly string[], signal: AbortSignal, limitMs: number): Promise<readonly Float32Array[]> {
     const vectors = await fetchEmbeddings(this.#endpoint, texts, signal, limitMs);
-    const expected = this.#guarded(() => this.#store?.dimensions(), undefined);
-    const found = vectors[0]?.length;
-    if (found !== undefined && expected !== undefined && found !== expected)
-      throw wrongSize(found, expected, this.#endpoint);
+    const expected = this.#withStore((store) => store.dimensions());
+    const found = vectors[0]?.length ?? 0;
+    if (expected !== undefined && found !== expected) throw wrongSize(found, expected, this.#endpoint);
     return vectors;
   }
 
-  async #embedWanted(signal: AbortSignal): Promise<void> {
-    while (this.#wanted && !signal.aborted) {
-      const skills = this.#wanted;
-      this.#wanted = undefined;
-      const makeWay = new AbortController();
-      this.#makeWay = makeWay;
-      await this.#runInTurn(skills, AbortSignal.any([signal, makeWay.signal]), Number.POSITIVE_INFINITY);
-      if (makeWay.signal.aborted) this.#wanted ??= skills;
+  async #embedNext(signal: AbortSignal): Promise<void> {
+    while (this.#next && !signal.aborted) {
+      const skills = this.#next;
+      this.#next = undefined;
+      const interrupted = new AbortController();
+      this.#background = interrupted;
+      await this.#runInTurn(skills, AbortSignal.any([signal, interrupted.signal]), Number.POSITIVE_INFINITY);
+      if (interrupted.signal.aborted) this.#next ??= skills;
     }
   }
 
   /** One run at a time. */
   #runInTurn(skills: readonly Skill[], signal: AbortSignal, attempts: number): Promise<void> {
-    this.#running = this.#running
+    this.#lastRun = this.#lastRun
       .then(() => this.#run(skills, AbortSignal.any([signal, this.#closing.signal]), attempts))
       .catch((error) => this.#giveUp(error));
-    return this.#running;
+    return this.#lastRun;
   }
 
   async #run(skills: readonly Skill[], signal: AbortSignal, attempts: number): Promise<void> {
@@ -176,7 +176,7 @@ export class Meaning {
       attempts,
       wait: (ms) => wait(ms, { signal, ref: Number.isFinite(attempts) }),
       onProgress,
-      onOutcome: (failure) => this.#noteOutcome('catalog', failure),
+      onOutcome: (failure) => this.#tell('catalog', failure),
     });
     if (added === undefined || signal.aborted) return;
     if (added > 0 || !store.calibration()) {
@@ -188,33 +188,29 @@ export class Meaning {
   }
 
   /** Without SQLite or sqlite-vec, or with a cache that fails, everything goes on without meaning. */
-  #guarded<T>(work: () => T, otherwise: T): T {
-    if (this.#wrong.cache || this.#closing.signal.aborted) return otherwise;
+  #withStore<T>(work: (store: VectorStore) => T): T | undefined {
+    if (!this.#store || this.#wrong.cache || this.#closing.signal.aborted) return undefined;
     try {
-      return work();
+      return work(this.#store);
     } catch (error) {
       this.#giveUp(error);
-      return otherwise;
+      return undefined;
     }
   }
 
   #giveUp(error: unknown): void {
-    if (this.#closing.signal.aborted) return;
-    const reason = describeError(error).replace(/\.$/, '');
-    this.#note('cache', 'EMBEDDINGS_UNAVAILABLE', `Vectors cannot be kept here: ${reason}. ${EFFECTS.cache}`);
+    const message = `Vectors cannot be kept here: ${describeError(error).replace(/\.$/, '')}.`;
+    this.#tell('cache', { code: 'EMBEDDINGS_UNAVAILABLE', message });
   }
 
-  #noteOutcome(part: Part, failure: EmbeddingsFailure | undefined): void {
+  /** @param reason - Undefined: nothing is wrong any more. */
+  #tell(part: Part, reason: Pick<Problem, 'code' | 'message'> | undefined): void {
     if (this.#closing.signal.aborted) return;
-    if (failure) this.#note(part, failure.code, `${failure.message} ${EFFECTS[part]}`);
-    else this.#note(part);
-  }
-
-  #note(part: Part, code?: Problem['code'], message = ''): void {
-    const before = this.#wrong[part];
-    if (code === before?.code && message === (before?.message ?? '')) return;
     const { configFile: file, onProblems } = this.#options;
-    this.#wrong[part] = code === undefined ? undefined : { code, severity: 'warning', file, message };
+    const message = `${reason?.message} ${EFFECTS[part]}`;
+    const problem: Problem | undefined = reason && { code: reason.code, severity: 'warning', file, message };
+    if (problem?.code === this.#wrong[part]?.code && problem?.message === this.#wrong[part]?.message) return;
+    this.#wrong[part] = problem;
     if (this.#isMade) onProblems();
   }
 }
