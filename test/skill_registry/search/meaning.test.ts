@@ -2,6 +2,7 @@ import type { Skill } from 'skill-registry';
 import type { Problem } from 'skill-registry/kernel';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { Meaning } from '../../../extensions/skill_registry/search/meaning/meaning.ts';
+import { QueryVectors } from '../../../extensions/skill_registry/search/meaning/query-vectors.ts';
 import { VECTORS } from '../../../extensions/skill_registry/search/meaning/vector-schema.ts';
 import { VectorStore } from '../../../extensions/skill_registry/search/meaning/vector-store.ts';
 import { openCacheDatabase } from '../../../extensions/skill_registry/store/cache.ts';
@@ -9,6 +10,7 @@ import type { SqliteDatabase } from '../../../lib/sqlite/database.ts';
 import { type EmbeddingsServer, embeddingsServer as fullServer } from '../../helpers/embeddings-server.ts';
 import { fakeSkill } from '../../helpers/fake-skill.ts';
 import { seededRandom } from '../../helpers/seeded-random.ts';
+import { waitFor } from '../../helpers/wait-for.ts';
 
 /** Most of these embed a whole catalog: with short vectors in less than a tenth of the time. */
 async function embeddingsServer(): Promise<EmbeddingsServer> {
@@ -117,6 +119,23 @@ it('leaves an endpoint in peace after a failed query, longer each time, and asks
   expect(await asked()).toBe(1);
   expect(meaning.problems()).toEqual([]);
   expect(await asked()).toBe(1);
+});
+
+it('keeps an answer that comes too late, for the same query asked again', async () => {
+  const outcomes: unknown[] = [];
+  let answer = (_: Float32Array): void => undefined;
+  const queries = new QueryVectors({
+    ask: () => new Promise((resolve) => (answer = resolve)),
+    timeoutMs: 5,
+    shownAs: 'http://localhost/embeddings',
+    onOutcome: (failure) => outcomes.push(failure?.message),
+  });
+  await queries.ready('tea');
+  expect(queries.get('tea')).toBeUndefined();
+  expect(outcomes).toEqual(['http://localhost/embeddings gave no answer within 5 ms.']);
+  const vector = Float32Array.of(1);
+  answer(vector);
+  await waitFor('the vector', () => queries.get('tea') === vector);
 });
 
 it('goes by words alone, with one problem, where vectors cannot be kept', async () => {

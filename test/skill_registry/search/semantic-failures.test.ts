@@ -124,13 +124,13 @@ const NO_VECTOR = 'no list of 1 to 16384 finite numbers, or has no direction';
 const ODD_ANSWERS: readonly (readonly [what: string, answer: OddAnswer, message: string])[] = [
   ['too few vectors', { data: (good) => good.slice(1) }, '11 vector(s)'],
   ['an index twice', changed((one) => ({ ...one, index: 0 })), 'indexes that are not 0 to 11, each once'],
-  ['a text as a number', changed((one) => ({ ...one, embedding: ['NaN', 1] })), NO_VECTOR],
+  ['a text as a number', changed((one) => ({ ...one, embedding: ['2', 1] })), NO_VECTOR],
   [
     'too large a number',
     { raw: JSON.stringify({ data: [] }).replace('[]', `[${'{"embedding":[1e999]},'.repeat(11)}{"embedding":[1]}]`) },
     NO_VECTOR,
   ],
-  ['null', changed((one) => ({ ...one, embedding: [null] })), NO_VECTOR],
+  ['null', changed((one) => ({ ...one, embedding: [null, 1] })), NO_VECTOR],
   ['a vector of nothing', changed((one) => ({ ...one, embedding: [0, 0] })), NO_VECTOR],
   ['an empty vector', changed((one) => ({ ...one, embedding: [] })), NO_VECTOR],
   [
