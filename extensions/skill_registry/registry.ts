@@ -109,10 +109,10 @@ function searchOf(parts: Parts): Part<'embedSkills' | 'list' | 'searchReady'> {
       assertOpen(parts);
       await Promise.all([searcher.prepare(visible({})), meaning?.ready(query)]);
     },
-    async embedSkills({ signal = closing.signal, attempts = 3 } = {}) {
+    async embedSkills({ signal = closing.signal } = {}) {
       assertOpen(parts);
       const { skills } = catalog.snapshot();
-      await meaning?.embed(skills, signal, attempts);
+      await meaning?.embed(skills, signal);
       return { embedded: meaning?.embedded(skills) ?? 0, total: skills.length };
     },
   };

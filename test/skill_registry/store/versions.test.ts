@@ -3,8 +3,8 @@ import { expect, it } from 'vitest';
 import { headerText } from '../../../extensions/skill_registry/search/document.ts';
 import {
   CONTROL_TEXTS,
+  embeddedText,
   queryText,
-  skillText,
 } from '../../../extensions/skill_registry/search/meaning/embedding-text.ts';
 import { VECTORS } from '../../../extensions/skill_registry/search/meaning/vector-schema.ts';
 import { BULLETS } from '../../../extensions/skill_registry/show/formats.ts';
@@ -51,7 +51,11 @@ const KEPT: readonly (readonly [string, number, () => unknown])[] = [
   [
     VECTORS.name,
     VECTORS.version,
-    () => [...SKILLS.map((skill) => skillText(skill, TEXTS[0] ?? '')), queryText('  tea\n now'), CONTROL_TEXTS],
+    () => [
+      ...SKILLS.map((skill) => embeddedText(skill, bodyOf(TEXTS[0] ?? ''))),
+      queryText('  tea\n now'),
+      CONTROL_TEXTS,
+    ],
   ],
 ];
 
@@ -68,7 +72,7 @@ it('keeps under one version what is made of the same input: with another result,
       "skill_files 2: 8aab3750fc0bf2e2",
       "token_counts 2: 255713170fc5439f",
       "search 3: 43b176396bf1cdbc",
-      "vector 2: fc28eb3bd579566c",
+      "vector 3: fc28eb3bd579566c",
     ]
   `);
 });
