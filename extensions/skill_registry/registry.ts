@@ -9,9 +9,14 @@ import { skillNamed } from './catalog/snapshot.ts';
 import { writePolicyOf } from './history/write-policy.ts';
 import { openParts, type Parts, type SkillRegistryOptions } from './parts.ts';
 import { readPoliciesOf } from './read/read-policy.ts';
+import { createRoleResolver } from './read/roles.ts';
 import { bodyIfThere } from './search/document.ts';
 import { listSkills } from './search/list-skills.ts';
+import { namedTools } from './show/formats.ts';
 import { givenSkills, skillsInScope } from './show/scope.ts';
+import { enforcementOf } from './show/system-text.ts';
+import { createTurnText } from './show/turn-text.ts';
+import { applyMessage } from './skill/apply-message.ts';
 import { registryClosed } from './skill/errors.ts';
 import { makeTools } from './tools/index.ts';
 import { createWatching, type Watching } from './watching.ts';
@@ -82,24 +87,21 @@ function readingOf({
   root,
   told,
 }: Parts): Part<'apply' | 'read' | 'resolveRolePrompt'> {
-  const roles = onFirstUse(async () =>
-    (await import('./read/roles.ts')).createRoleResolver({ read, config, snapshot: () => catalog.snapshot() }),
-  );
   const read: SkillRegistry['read'] = (skillId, options, turn) =>
     reading.read(skillId, { audience: turn ? 'model' : 'person', ...options }, turn);
+  const roles = createRoleResolver({ read, config, snapshot: () => catalog.snapshot() });
   return {
     read,
     async apply(skillId, args, turn, { dir } = {}) {
       const { skill_id, content } = await reading.read(skillId, { audience: 'person' }, turn);
       const skill = skillNamed(catalog.snapshot(), skill_id);
-      const { applyMessage } = await import('./skill/apply-message.ts');
       const placeholders = { names: skill?.arguments ?? [], dir: dir ?? skill?.dir ?? null };
       const isThere = turn !== undefined && skill !== undefined && told.apply(skill, turn);
       return applyMessage(skill_id, content, args, placeholders, isThere);
     },
     async resolveRolePrompt(role, { templates = 'templates/roles', variables = {} } = {}) {
       assertOpen({ closing });
-      return (await roles()).resolve(role, futureRealPath(resolve(root, templates)), variables);
+      return roles.resolve(role, futureRealPath(resolve(root, templates)), variables);
     },
   };
 }
@@ -117,10 +119,10 @@ function searchOf(parts: Parts): Part<'embedSkills' | 'list' | 'searchReady'> {
       assertOpen(parts);
       await Promise.all([searcher.prepare(visible({})), meaning?.ready(query)]);
     },
-    async embedSkills({ signal = closing.signal, attempts = 3 } = {}) {
+    async embedSkills({ signal = closing.signal } = {}) {
       assertOpen(parts);
       const { skills } = catalog.snapshot();
-      await meaning?.embed(skills, signal, attempts);
+      await meaning?.embed(skills, signal);
       return { embedded: meaning?.embedded(skills) ?? 0, total: skills.length };
     },
   };
@@ -128,24 +130,18 @@ function searchOf(parts: Parts): Part<'embedSkills' | 'list' | 'searchReady'> {
 
 function textsOf(parts: Parts): Part<'context' | 'contextCost' | 'tokenCounts'> {
   const { catalog, config, meaning, readSkill, searcher, told, tokens, visible } = parts;
-  const turnText = onFirstUse(async () =>
-    (await import('./show/turn-text.ts')).createTurnText({
-      ...{ config, searcher, meaning, told },
-      body: (skill) => bodyIfThere(skill, readSkill),
-    }),
-  );
+  const turnText = createTurnText({
+    ...{ config, searcher, meaning, told },
+    body: (skill) => bodyIfThere(skill, readSkill),
+  });
   const context: SkillRegistry['context'] = async (prompt, turn = {}) => {
     assertOpen(parts);
-    // As it is when asked, whatever changes until the parts for it are loaded.
-    const seen = { skills: visible(turn), given: givenSkills(catalog.snapshot(), turn) };
-    return (await turnText())(seen, prompt, turn);
+    return turnText({ skills: visible(turn), given: givenSkills(catalog.snapshot(), turn) }, prompt, turn);
   };
   return {
     context,
     async contextCost() {
       const text = await context('');
-      const { enforcementOf } = await import('./show/system-text.ts');
-      const { namedTools } = await import('./show/formats.ts');
       const strong = enforcementOf(namedTools(config.tools));
       const enforcement = strong !== undefined && text?.includes(strong) ? await countTokens(strong) : 0;
       return { tokens: text === null ? 0 : await countTokens(text), enforcement };
@@ -180,18 +176,6 @@ function changesOf(parts: Parts): Part<'history' | 'management' | 'proposals' | 
 
 function watchingOf({ watch, watching }: Watching): Part<'watch' | 'watching'> {
   return { watch, watching };
-}
-
-/**
- * Makes something once, when somebody first asks: most commands never need some parts, and to load them takes as long as to
- * read thousands of skills from the cache.
- */
-function onFirstUse<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined;
-  return () => {
-    made ??= make();
-    return made;
-  };
 }
 
 /** Tells what is newly wrong, once. */
