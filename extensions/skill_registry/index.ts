@@ -11,8 +11,8 @@ export {
   type ReadPropertiesOptions,
   readProperties,
   type SkillProperties,
+  toPrompt,
 } from './validate/read-properties.ts';
-export { toPrompt } from './validate/to-prompt.ts';
 export {
   checkSkill,
   type SkillCheck,

@@ -1,3 +1,3 @@
-export type { SqliteDatabase } from './database.ts';
+export type { SqliteDatabase } from './engines.ts';
 export { sqliteFailure } from './failure.ts';
 export { openSqlite, whyNoSqlite } from './open.ts';

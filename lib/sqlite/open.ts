@@ -1,5 +1,4 @@
-import type { SqliteDatabase } from './database.ts';
-import { loadEngine } from './engines.ts';
+import { loadEngine, type SqliteDatabase } from './engines.ts';
 import { SqliteUnavailable } from './failure.ts';
 
 /**

@@ -1,6 +1,5 @@
 import { type Problem, z } from 'skill-registry/kernel';
 import { type EmbeddingsConfig, embeddings } from './embeddings.ts';
-import { PACKAGE_NAME } from './package-name.ts';
 
 /** One place skills come from: exactly one of `path`, `package`, `pack`, `inline`, `preset` and `shipped`. */
 export interface SourceConfig {
@@ -83,6 +82,8 @@ const OTHER_TOOLS = ['load_skill', 'create_skill', 'skill'] as const;
 const TOOL_NAMES: readonly ToolName[] = [...DEFAULT_TOOLS, ...OTHER_TOOLS];
 export type ToolName = (typeof DEFAULT_TOOLS)[number] | (typeof OTHER_TOOLS)[number];
 
+/** `name` or `@scope/name`, by npm's rules for what is installed today; nothing that could leave node_modules. */
+export const PACKAGE_NAME: RegExp = /^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/;
 const SOURCE_ID = /^[A-Za-z0-9@][A-Za-z0-9@._/-]*$/;
 
 const mode = z.enum(['allow', 'propose', 'deny']);

@@ -10,8 +10,7 @@ import type { Skill } from '../skill/skill.ts';
 import { isUsableId } from '../sources/make-skill.ts';
 import type { SkillSource } from '../sources/source.ts';
 import { skillExists, sourceNotWritable } from './errors.ts';
-import { isThere } from './place-files.ts';
-import { type Place, placeForNew, placeOfSkill } from './places.ts';
+import { isThere, type Place, placeForNew, placeOfSkill } from './places.ts';
 import type { Writer } from './writer.ts';
 
 /** What changing skills needs of the registry. */
