@@ -1,10 +1,10 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ProposalState, ValidationProfile } from 'skill-registry';
-import type { ApproveExtensionOptions } from './commands/extensions-and-trust.ts';
-import type { SearchFlags } from './commands/list-and-search.ts';
+import type { ApproveExtensionOptions } from './commands/extensions.ts';
 import type { McpOptions } from './commands/mcp.ts';
 import type { NewOptions } from './commands/new.ts';
 import type { PurgeOptions } from './commands/proposals.ts';
+import type { SearchFlags } from './commands/search.ts';
 import type { ShowFlags } from './commands/show.ts';
 import { FINDING_FORMATS, type FindingFormat } from './finding-formats.ts';
 import {
@@ -52,8 +52,7 @@ export function addCommands(
 
 function addCatalogCommands(make: MakeCommand, done: (status: ExitStatus) => void, terminal: Terminal): void {
   make('list', 'the catalog: id, tokens, source, description', 'skill-registry list --json | jq .total').action(
-    async (options: GlobalOptions) =>
-      done(await (await import('./commands/list-and-search.ts')).list(options, terminal)),
+    async (options: GlobalOptions) => done(await (await import('./commands/list.ts')).list(options, terminal)),
   );
   make('show', 'one skill: its instructions, its file as it is, or one of its files', 'skill-registry show code-review')
     .argument('<id>', 'id or qualified id (<source>:<path>)')
@@ -78,7 +77,7 @@ function addCatalogCommands(make: MakeCommand, done: (status: ExitStatus) => voi
     .option('--source <id>', 'only skills of this source')
     .option('--embed', 'first embed the skills that are not embedded yet, for search by meaning')
     .action(async (query: string, options: GlobalOptions & SearchFlags) =>
-      done(await (await import('./commands/list-and-search.ts')).search(query, options, terminal)),
+      done(await (await import('./commands/search.ts')).search(query, options, terminal)),
     );
   make('doctor', 'everything that is wrong, what to fix first', 'skill-registry doctor --skills ~/.claude/skills')
     .option('--overlap', 'skills that compete for the same tasks, and queries that another skill steals')
@@ -223,18 +222,17 @@ function addTrustCommands(make: MakeCommand, done: (status: ExitStatus) => void,
     'skill-registry trust allow .',
   );
   make('list', 'the roots you have decided about', 'skill-registry trust list --json', trust).action(
-    async (options: GlobalOptions) =>
-      done(await (await import('./commands/extensions-and-trust.ts')).listTrust(options, terminal)),
+    async (options: GlobalOptions) => done(await (await import('./commands/trust.ts')).listTrust(options, terminal)),
   );
   make('allow', 'let a root act from now on', 'skill-registry trust allow ~/my-agents', trust)
     .argument('[root]', 'its folder (default: the root of this command)')
     .action(async (root: string | undefined, options: GlobalOptions) =>
-      done(await (await import('./commands/extensions-and-trust.ts')).decideTrust('allow', root, options, terminal)),
+      done(await (await import('./commands/trust.ts')).decideTrust('allow', root, options, terminal)),
     );
   make('revoke', 'treat a root as data again', 'skill-registry trust revoke ~/my-agents', trust)
     .argument('[root]', 'its folder (default: the root of this command)')
     .action(async (root: string | undefined, options: GlobalOptions) =>
-      done(await (await import('./commands/extensions-and-trust.ts')).decideTrust('revoke', root, options, terminal)),
+      done(await (await import('./commands/trust.ts')).decideTrust('revoke', root, options, terminal)),
     );
 
   const extensions = make(
@@ -245,12 +243,12 @@ function addTrustCommands(make: MakeCommand, done: (status: ExitStatus) => void,
   const name = 'name of its folder in extensions/';
   make('list', 'all of them, and what waits', 'skill-registry extensions list --json', extensions).action(
     async (options: GlobalOptions) =>
-      done(await (await import('./commands/extensions-and-trust.ts')).listExtensions(options, terminal)),
+      done(await (await import('./commands/extensions.ts')).listExtensions(options, terminal)),
   );
   make('show', 'what agents wrote of one, as a difference', 'skill-registry extensions show my_tool', extensions)
     .argument('<name>', name)
     .action(async (id: string, options: GlobalOptions) =>
-      done(await (await import('./commands/extensions-and-trust.ts')).showExtension(id, options, terminal)),
+      done(await (await import('./commands/extensions.ts')).showExtension(id, options, terminal)),
     );
   make(
     'approve',
@@ -261,7 +259,7 @@ function addTrustCommands(make: MakeCommand, done: (status: ExitStatus) => void,
     .argument('<name>', name)
     .option('--digest <digest>', 'of the difference that show printed; without it you are asked at the terminal')
     .action(async (id: string, options: GlobalOptions & ApproveExtensionOptions) =>
-      done(await (await import('./commands/extensions-and-trust.ts')).approve(id, options, terminal)),
+      done(await (await import('./commands/extensions.ts')).approve(id, options, terminal)),
     );
   make(
     'revoke',
@@ -271,7 +269,7 @@ function addTrustCommands(make: MakeCommand, done: (status: ExitStatus) => void,
   )
     .argument('<name>', name)
     .action(async (id: string, options: GlobalOptions) =>
-      done(await (await import('./commands/extensions-and-trust.ts')).revoke(id, options, terminal)),
+      done(await (await import('./commands/extensions.ts')).revoke(id, options, terminal)),
     );
 }
 

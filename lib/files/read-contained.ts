@@ -28,24 +28,6 @@ export function readContained(
   return readFile(base, segments, path, maxBytes, own);
 }
 
-/** As `readContained`, whatever the file is called. */
-export function readFile(
-  base: string,
-  segments: readonly string[],
-  path: string,
-  maxBytes: number,
-  own: boolean,
-): Buffer {
-  const read = (descriptor: number): Buffer => {
-    const stats = fstatSync(descriptor);
-    if (!stats.isFile())
-      throw resourceNotFound(path, stats.isDirectory() ? 'it is a directory' : 'it is no regular file');
-    if (stats.size > maxBytes) throw resourceTooLarge(path, stats.size, maxBytes);
-    return readUpTo(descriptor, stats.size, maxBytes, path);
-  };
-  return withContained(base, segments, path, read, { own });
-}
-
 /**
  * Reads a file whose path somebody gave, wherever its links lead: a regular one, no more than `maxBytes`, and without waiting
  * for a FIFO or an endless device. It may be called as it likes, `.env` too; what is reserved it is not (`reserve`).
@@ -95,6 +77,23 @@ export function listContained(
 }
 
 // --- internal ---
+
+/** As `readContained`, whatever the file is called. */
+function readFile(base: string, segments: readonly string[], path: string, maxBytes: number, own: boolean): Buffer {
+  return withContained(
+    base,
+    segments,
+    path,
+    (descriptor) => {
+      const stats = fstatSync(descriptor);
+      if (!stats.isFile())
+        throw resourceNotFound(path, stats.isDirectory() ? 'it is a directory' : 'it is no regular file');
+      if (stats.size > maxBytes) throw resourceTooLarge(path, stats.size, maxBytes);
+      return readUpTo(descriptor, stats.size, maxBytes, path);
+    },
+    { own },
+  );
+}
 
 /** A file may grow while it is read: one byte past the limit is enough to know. */
 function readUpTo(descriptor: number, size: number, maxBytes: number, path: string): Buffer {

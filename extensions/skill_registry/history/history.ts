@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { unifiedDiff } from '../../../lib/diff/index.ts';
 import { resourceNotFound } from '../../../lib/files/index.ts';
 import { skillNamed } from '../catalog/snapshot.ts';
-import { nearestIds } from '../search/nearest-ids.ts';
+import { nearestIds } from '../search/names.ts';
 import { skillNotFound } from '../skill/errors.ts';
 import type { ChangeContext } from './change-context.ts';
 import { revisionIncomplete, rowRefused, skillExists } from './errors.ts';

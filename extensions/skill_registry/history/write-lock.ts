@@ -62,16 +62,13 @@ export function createWriteLock(file: string, waitSeconds: number = WAIT_SECONDS
       if (isGone()) return undefined;
       return { result: use() };
     } finally {
-      release(opened);
-    }
-  };
-  /** Whatever `use` has done is done: that the lock is let go of must not fail. */
-  const release = (opened: SqliteDatabase): void => {
-    try {
-      opened.exec('ROLLBACK');
-    } catch {
-      opened.close();
-      database = undefined;
+      // Whatever `use` has done is done: that the lock is let go of must not fail.
+      try {
+        opened.exec('ROLLBACK');
+      } catch {
+        opened.close();
+        database = undefined;
+      }
     }
   };
   return {

@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import {
   approveExtension,
   assertHeldInRoot,
@@ -8,15 +7,13 @@ import {
   type HeldExtension,
   heldExtension,
   heldExtensions,
-  heldOfRoot,
   listedExtensions,
   ownExtensionIds,
   revokeExtension,
 } from 'skill-registry/kernel';
 import { formatTable, printable } from '../../lib/text/index.ts';
-import { type Decision, openTrust } from '../../lib/trust/index.ts';
 import { findRoot, isTrusted } from '../find-root.ts';
-import { actorOf, EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal, widthOf } from '../terminal.ts';
+import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal, widthOf } from '../terminal.ts';
 
 /**
  * `skill-registry extensions list`: nothing is started. With `--json`:
@@ -87,43 +84,6 @@ export async function revoke(name: string, options: GlobalOptions, terminal: Ter
   if (options.json) printJson(terminal, { name, folder: folder ?? null });
   const what = folder === undefined ? 'What waited was thrown away' : `The extension was moved to ${printable(folder)}`;
   terminal.err(`${what}\n`);
-  return EXIT.done;
-}
-
-/** `skill-registry trust list`. With `--json`: `{ file, trouble: string | null, decisions: [Decision] }`. */
-export function listTrust(options: GlobalOptions, terminal: Terminal): ExitStatus {
-  const trust = openTrust();
-  const [decisions, trouble] = [trust.decisions(), trust.trouble()];
-  if (options.json) printJson(terminal, { file: trust.file, trouble: trouble ?? null, decisions });
-  else if (decisions.length > 0) {
-    const rows = decisions.map(({ action, kind, path, at, by }) => [action, kind, at.slice(0, 16), by, path]);
-    terminal.out(`${formatTable(['DECISION', 'WHAT', 'WHEN', 'WHO', 'FOLDER'], rows, widthOf(terminal))}\n`);
-  }
-  terminal.err(`${decisions.length} decision(s) in ${printable(trust.file)}\n`);
-  if (trouble === undefined) return EXIT.done;
-  terminal.err(`This file approves nothing: ${trouble}\n`);
-  return EXIT.problem;
-}
-
-/** `skill-registry trust allow|revoke [root]` */
-export function decideTrust(
-  action: Decision['action'],
-  given: string | undefined,
-  options: GlobalOptions,
-  terminal: Terminal,
-): ExitStatus {
-  if (given !== undefined && options.root !== undefined)
-    throw new CodedError('INVALID_ARGUMENT', 'Give the root once: as the argument, or with --root.');
-  const root =
-    action === 'revoke' && given !== undefined
-      ? resolve(terminal.cwd, given)
-      : findRoot(given === undefined ? options : { ...options, root: given }, terminal);
-  const trust = openTrust();
-  trust.decide({ action, kind: 'root', path: root, by: actorOf({}, terminal).by });
-  const held = action === 'allow' ? heldOfRoot(root) : [];
-  if (options.json) printJson(terminal, { action, root, held });
-  const what = action === 'allow' ? 'may act' : 'is data again';
-  terminal.err(`${printable(root)} ${what}${held.length > 0 ? `: ${printable(held.join('; '))}` : ''}\n`);
   return EXIT.done;
 }
 
