@@ -12,7 +12,7 @@ export {
   readProperties,
   type SkillProperties,
   toPrompt,
-} from './validate/read-properties.ts';
+} from './validate/properties-and-prompt.ts';
 export {
   checkSkill,
   type SkillCheck,
