@@ -6,7 +6,7 @@ import type { SkillRegistryConfig } from '../config/config.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { SkillSource } from '../sources/source.ts';
 import { isSkillFileName } from '../sources/walk/find-skill-files.ts';
-import { newLacks } from '../validate/text-problems.ts';
+import { newLacks } from '../validate/validate-skill.ts';
 
 /** What the owner allows to do with a path that lies in a source. */
 export interface WritePolicy {
