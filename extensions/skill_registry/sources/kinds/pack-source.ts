@@ -10,11 +10,10 @@ import { isSkillFileName } from '../walk/find-skill-files.ts';
 import type { SkillFileCache } from '../walk/skill-file-cache.ts';
 import { createDirectorySource } from './directory-source.ts';
 import { createFileSource } from './file-source.ts';
-import { findPackage, isPackageName } from './find-package.ts';
 import { createGroupSource, type GroupMembers } from './group-source.ts';
 import { createInlineSource } from './inline-source.ts';
 import { isNone, matchesExpression, placeNamed } from './pack-expression.ts';
-import { createPackageSource } from './package-source.ts';
+import { createPackageSource, findPackage, isPackageName } from './package-source.ts';
 import { escapePointer, type PackEntry, type PromptPack, parsePromptPack } from './prompt-pack.ts';
 
 export interface PackSourceOptions {
