@@ -16,6 +16,7 @@ import { skillCommands } from './commands.ts';
 import { configOfUntrustedRoot } from './config/untrusted-config.ts';
 import { arrivalText } from './proposals-command.ts';
 import { createSkillRegistry } from './registry.ts';
+import { boundSkill, isWithoutSkills } from './show/scope.ts';
 
 /** The registry as an extension. Wiring only: what it does is in registry.ts. */
 export class SkillRegistryMain
@@ -95,8 +96,10 @@ export class SkillRegistryMain
     return this.registry.watch(signal);
   }
 
-  async getSkillContent(skillId: string): Promise<string> {
-    return (await this.registry.read(skillId, { audience: 'binding' })).content;
+  async getSkillContent(skillId: string, turn: TurnContext = {}): Promise<string> {
+    if (isWithoutSkills(this.registry.snapshot(), turn)) return '';
+    const skill = boundSkill(this.registry.snapshot(), skillId);
+    return (await this.registry.read(skill?.qualifiedId ?? skillId, { audience: 'binding' })).content;
   }
 
   onSkillsChanged(listener: (ids: readonly string[]) => void): () => void {

@@ -17,6 +17,7 @@ export interface InstructionSources {
   readonly skills: SkillProvider | undefined;
   /** What a prompt.jinja2 may use. An undefined name in it is an error. */
   readonly variables: Readonly<Record<string, unknown>>;
+  readonly turn: TurnContext;
 }
 
 /**
@@ -31,12 +32,14 @@ export async function composeInstructions({
   agent,
   skills,
   variables,
+  turn,
 }: InstructionSources): Promise<string> {
   const prompt = await readPrompt(extensionDir, variables);
   const bodies: string[] = [];
   for (const skillId of agent.uses_skills ?? []) {
     if (!skills) throw new Error(`uses_skills names "${skillId}", but no running extension provides skills`);
-    bodies.push(delimited(`Skill: ${skillId}`, await skills.getSkillContent(skillId)));
+    const body = await skills.getSkillContent(skillId, turn);
+    if (body !== '') bodies.push(delimited(`Skill: ${skillId}`, body));
   }
   return [prompt, ...bodies, agent.instructions?.trim()].filter(Boolean).join('\n\n');
 }

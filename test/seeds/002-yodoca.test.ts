@@ -103,7 +103,7 @@ it('Y12 the index holds frontmatter, and bodies stay on disk', async () => {
 it('Y13 every agent carries the catalog, at about 20 tokens a skill', async () => {
   const { kernel, model } = await bootRoot({ ...skill('tea'), ...agent('helper', 'instructions: Help.') });
   for (const id of ['orchestrator_agent', 'helper']) await kernel.invokeAgent(id, 'hello');
-  const block = '[Available Skills]\n• `tea` — Does tea.\n';
+  const block = '[Available Skills]\n• `tea` — Does tea.';
   for (const request of model.requests) expect(systemText(request)).toContain(block);
   expect(await countTokens('• `tea` — Does tea.\n')).toBeLessThan(20);
 });
