@@ -11,6 +11,7 @@ import type {
   TurnContext,
   UntrustedConfig,
 } from 'skill-registry/kernel';
+import { withNote } from '../../lib/text/index.ts';
 import type { SkillRegistry, SkillRegistryExtension } from './api.ts';
 import { skillCommands } from './commands.ts';
 import { configOfUntrustedRoot } from './config/untrusted-config.ts';
@@ -94,7 +95,8 @@ export class SkillRegistryMain
   }
 
   async getSkillContent(skillId: string): Promise<string> {
-    return (await this.registry.read(skillId, { audience: 'binding' })).content;
+    const { content, hidden_left_out: leftOut = 0 } = await this.registry.read(skillId, { audience: 'binding' });
+    return withNote({ text: content, leftOut });
   }
 
   onSkillsChanged(listener: (ids: readonly string[]) => void): () => void {

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { Problem } from 'skill-registry/kernel';
 import { futureRealPath } from '../../lib/files/index.ts';
-import { countTokens } from '../../lib/text/index.ts';
+import { countTokens, withNote, withoutHidden } from '../../lib/text/index.ts';
 import type { SkillRegistry } from './api.ts';
 import { createAddSource } from './catalog/add-source.ts';
 import { frozen } from './catalog/read-only.ts';
@@ -74,7 +74,12 @@ function assertOpen({ closing }: Pick<Parts, 'closing'>): void {
   if (closing.signal.aborted) throw registryClosed();
 }
 
-function readingOf({ catalog, closing, reading, root }: Parts): Part<'apply' | 'read' | 'resolveRolePrompt'> {
+function readingOf({
+  catalog,
+  closing,
+  reading,
+  root,
+}: Parts): Part<'apply' | 'hiddenText' | 'read' | 'resolveRolePrompt'> {
   const roles = onFirstUse(async () =>
     (await import('./read/roles.ts')).createRoleResolver({ read, snapshot: () => catalog.snapshot() }),
   );
@@ -83,10 +88,17 @@ function readingOf({ catalog, closing, reading, root }: Parts): Part<'apply' | '
   return {
     read,
     async apply(skillId, args, turn, { dir } = {}) {
-      const { skill_id, content } = await reading.read(skillId, { audience: 'person' }, turn);
+      const read = await reading.read(skillId, { audience: 'person' }, turn);
+      const { skill_id, content, hidden_left_out: leftOut = 0 } = read;
       const skill = skillNamed(catalog.snapshot(), skill_id);
       const { applyMessage } = await import('./skill/apply-message.ts');
-      return applyMessage(skill_id, content, args, { names: skill?.arguments ?? [], dir: dir ?? skill?.dir ?? null });
+      const names = skill?.arguments ?? [];
+      const text = applyMessage(skill_id, content, args, { names, dir: dir ?? skill?.dir ?? null });
+      return withNote({ text, leftOut });
+    },
+    async hiddenText() {
+      assertOpen({ closing });
+      return (await import('./read/hidden-text.ts')).hiddenTextOf(catalog.snapshot(), reading);
     },
     async resolveRolePrompt(role, { templates = 'templates/roles', variables = {} } = {}) {
       assertOpen({ closing });
@@ -122,7 +134,10 @@ function textsOf(parts: Parts): Part<'context' | 'contextCost' | 'tokenCounts'> 
   const turnText = onFirstUse(async () =>
     (await import('./show/turn-text.ts')).createTurnText({
       ...{ config, searcher, meaning },
-      body: (skill) => bodyIfThere(skill, readSkill),
+      body: (skill) => {
+        const body = bodyIfThere(skill, readSkill);
+        return body === undefined ? undefined : withNote(withoutHidden(body));
+      },
     }),
   );
   const context: SkillRegistry['context'] = async (prompt, turn = {}) => {

@@ -5,6 +5,7 @@ import { registryClosed } from '../skill/errors.ts';
 import { closedBecause, type GateSurroundings } from '../skill/gates.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { SkillSource, SourceScan } from '../sources/source.ts';
+import { lookAlikes } from './look-alikes.ts';
 import { mergeSources } from './merge.ts';
 import { frozen, readOnlyMap } from './read-only.ts';
 import type { Pack, Snapshot } from './snapshot.ts';
@@ -167,7 +168,7 @@ function assemble(
       skills: scans[index]?.skills.length ?? 0,
     })),
     packs: packsOf(sources, gated),
-    problems: [...gated.flatMap((scan) => scan.problems), ...problems],
+    problems: [...gated.flatMap((scan) => scan.problems), ...problems, ...lookAlikes(merged.skills)],
   };
 }
 

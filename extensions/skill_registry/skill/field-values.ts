@@ -136,5 +136,5 @@ function splitOutsideParentheses(text: string): readonly string[] {
       current = '';
     } else current += char;
   }
-  return [...tools, current].filter((tool) => tool !== '');
+  return clean([...tools, current]);
 }

@@ -5,6 +5,7 @@ import type { ValidationProfile } from '../config/config.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import { parseSkill } from '../skill/parse-skill.ts';
 import { specViolations } from '../skill/spec-rules.ts';
+import { hiddenBelow } from './hidden-text.ts';
 import type { EncodingFault } from './read-skill-md.ts';
 import { findAnySkillMd, findSkillMd, isKind, readSkillMd } from './read-skill-md.ts';
 import { strictViolations } from './text-problems.ts';
@@ -19,7 +20,7 @@ export interface ValidateSkillOptions {
 export interface SkillCheck {
   /** Empty: valid. */
   readonly errors: readonly string[];
-  /** What the loader puts up with; only of the profile `lenient`. */
+  /** What can be read and used all the same: HIDDEN_CHARACTERS, and under `lenient` what the loader puts up with. */
   readonly warnings: readonly string[];
   /** The same one by one, with their lines. */
   readonly findings: readonly SkillFinding[];
@@ -33,8 +34,10 @@ export interface SkillFinding {
   readonly message: string;
   /** 1-based; absent when it is about no line of SKILL.md. */
   readonly line?: number;
-  /** Only of the profile `lenient`. */
+  /** Of what the loader puts up with, and of warnings. */
   readonly code?: string;
+  /** The file of the skill that it is about; absent: SKILL.md. */
+  readonly path?: string;
 }
 
 /**
@@ -58,11 +61,13 @@ export function checkSkill(
   if (!isKind(directory, 'directory')) return verdict([invalid(`Not a directory: ${path}`)]);
   const file = rules.find(directory);
   if (file === undefined) return verdict([invalid(rules.missing)]);
+  const hidden = hiddenFindings(directory);
   const read = readSkillMd(file);
-  if ('unreadable' in read) return verdict([invalid(rules.unreadable(read.unreadable))], file);
+  if ('unreadable' in read) return verdict([invalid(rules.unreadable(read.unreadable)), ...hidden], file);
   const { refusal } = read.fault ?? {};
-  if (refusal && profile !== 'lenient') return verdict([invalid(rules.unreadable(refusal))], file);
-  return verdict(rules.check({ ...read, file, directory, name: nameOf(path, directory) }), file);
+  if (refusal && profile !== 'lenient') return verdict([invalid(rules.unreadable(refusal)), ...hidden], file);
+  const found = rules.check({ ...read, file, directory, name: nameOf(path, directory) });
+  return verdict([...found, ...hidden], file);
 }
 
 // --- internal ---
@@ -129,6 +134,15 @@ function nameOf(path: string, directory: string): string {
   return ['', '.', '..'].includes(basename(path)) ? basename(realpathSync(directory)) : basename(directory);
 }
 
+function hiddenFindings(directory: string): readonly SkillFinding[] {
+  return hiddenBelow(realpathSync(directory)).map(({ path, ...found }) => ({
+    severity: 'warning',
+    code: 'HIDDEN_CHARACTERS',
+    ...found,
+    ...(path.toLowerCase() === 'skill.md' ? {} : { path }),
+  }));
+}
+
 function checkStrictly({ text, directory, name }: Subject): readonly SkillFinding[] {
   const { violations } = strictViolations(text, realpathSync(directory), name);
   return violations.map((one) => ({ severity: 'error', ...one }));
@@ -152,7 +166,8 @@ function checkAsLoaded({ text, fault, file, name }: Subject): readonly SkillFind
   ];
 }
 
-function told({ code, line, message }: SkillFinding): string {
+function told({ code, line, message, path }: SkillFinding): string {
   if (code === undefined) return message;
-  return `${code}${line ? ` (line ${line})` : ''}: ${message}`;
+  const place = [...(path ? [path] : []), ...(line ? [`line ${line}`] : [])].join(', ');
+  return `${code}${place ? ` (${place})` : ''}: ${message}`;
 }
