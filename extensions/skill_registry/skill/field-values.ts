@@ -113,7 +113,7 @@ export function readTools(key: string, fields: Fields, add: ProblemSink, lineOf:
   if (Array.isArray(value) && value.every((item) => typeof item === 'string')) {
     return value.flatMap((item) => splitOutsideParentheses(item));
   }
-  const message = `"${key}" should be text or a list of texts, got ${shown(value)}; it was ignored. Write a list such as [Read, "Bash(git add *)"].`;
+  const message = `"${key}" should be text or a list of texts, got ${shown(value)}; it was ignored. Write text such as Read Bash(git add *).`;
   add('FIELD_INVALID', 'warning', message, lineOf(key), { field: key });
   return [];
 }

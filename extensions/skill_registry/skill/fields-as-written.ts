@@ -25,6 +25,8 @@ export interface SourceView {
   readonly yaml: string;
   /** 1-based line in the file of a top-level key; 1 when there is no such key. */
   readonly lineOf: (key: string) => number;
+  /** Of the first list or mapping in brackets; undefined when there is none. */
+  readonly bracketLine: () => number | undefined;
 }
 
 /** As much as the loader reads: what is valid can be loaded. */
@@ -94,7 +96,16 @@ function parse(yaml: string, firstLine: number): SourceView | { readonly failure
     const value = convert(document.contents, at);
     if (value instanceof Map) {
       const lineOf = (key: string): number => firstLine + lines.linePos(offsetOf(document, key)).line - 1;
-      return { fields: withMetadataText(value), yaml, lineOf: (key) => (value.has(key) ? lineOf(key) : 1) };
+      const bracketLine = (): number | undefined => {
+        const offset = offsetOfBracket(document);
+        return offset === undefined ? undefined : firstLine + lines.linePos(offset).line - 1;
+      };
+      return {
+        fields: withMetadataText(value),
+        yaml,
+        lineOf: (key) => (value.has(key) ? lineOf(key) : 1),
+        bracketLine,
+      };
     }
     return fail('not-mapping', document.contents === null ? 'NoneType' : typeof value === 'string' ? 'str' : 'list');
   } catch (error) {
@@ -126,6 +137,19 @@ function offsetOf({ contents }: Document.Parsed, wanted: string): number {
   const keys = isMap(contents) ? contents.items.map(({ key }) => key) : [];
   const found = keys.find((key) => isScalar(key) && key.value === wanted);
   return (isNode(found) ? found.range?.[0] : undefined) ?? 0;
+}
+
+function offsetOfBracket(document: Document.Parsed): number | undefined {
+  const { visit } = yamlPackage();
+  let found: number | undefined;
+  visit(document, {
+    Collection: (_key, { flow, range }) => {
+      if (!flow) return undefined;
+      found = range?.[0];
+      return visit.BREAK;
+    },
+  });
+  return found;
 }
 
 type At = (reason: string, offset: number) => string;

@@ -4,7 +4,7 @@ import type { Problem } from 'skill-registry/kernel';
 import type { ValidationProfile } from '../config/config.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import { parseSkill } from '../skill/parse-skill.ts';
-import { specViolations } from '../skill/spec-rules.ts';
+import { referenceRefusals, specViolations, type Violation } from '../skill/spec-rules.ts';
 import { hiddenBelow } from './hidden-text.ts';
 import type { EncodingFault } from './read-skill-md.ts';
 import { findAnySkillMd, findSkillMd, isKind, readSkillMd } from './read-skill-md.ts';
@@ -20,7 +20,7 @@ export interface ValidateSkillOptions {
 export interface SkillCheck {
   /** Empty: valid. */
   readonly errors: readonly string[];
-  /** What can be read and used all the same: HIDDEN_CHARACTERS, and under `lenient` what the loader puts up with. */
+  /** What can be read and used all the same: HIDDEN_CHARACTERS, NOT_STANDARD, and under `lenient` what the loader puts up with. */
   readonly warnings: readonly string[];
   /** The same one by one, with their lines. */
   readonly findings: readonly SkillFinding[];
@@ -96,7 +96,10 @@ const PROFILES: ReadonlyMap<string, Rules> = new Map([
       find: findSkillMd,
       missing: 'Missing required file: SKILL.md',
       unreadable: (reason) => reason,
-      check: ({ text, name }) => specViolations(text, name).map((one) => ({ severity: 'error', ...one })),
+      check: ({ text, name }) => [
+        ...specViolations(text, name).map((one) => ({ severity: 'error' as const, ...one })),
+        ...referenceRefusals(text).map(notStandard),
+      ],
     },
   ],
   [
@@ -161,9 +164,24 @@ function checkAsLoaded({ text, fault, file, name }: Subject): readonly SkillFind
       code,
       ...(line === undefined ? {} : { line }),
     })),
+    ...[...specViolations(text, name).filter((one) => !isTold(one, problems)), ...referenceRefusals(text)].map(
+      notStandard,
+    ),
     ...(fault ? [{ severity: 'warning', code, message: fault.message } as const] : []),
     ...(fileName === 'SKILL.md' ? [] : [{ severity: 'warning', code: 'SKILL_FILE_CASE', message: misnamed } as const]),
   ];
+}
+
+/** What the standard or its reference validator refuses, and the loader reads. */
+function notStandard({ message, line }: Violation): SkillFinding {
+  return { severity: 'warning', code: 'NOT_STANDARD', message, line };
+}
+
+/** Whether the loader has said it in its own words. */
+function isTold({ message, line }: Violation, problems: readonly Problem[]): boolean {
+  if (message.startsWith('Unexpected fields')) return false;
+  const isFraming = /^(?:Invalid YAML|SKILL\.md )/.test(message);
+  return problems.some((one) => one.line === line || (isFraming && one.code.startsWith('FRONTMATTER_')));
 }
 
 function told({ code, line, message, path }: SkillFinding): string {
