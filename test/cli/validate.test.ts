@@ -1,4 +1,6 @@
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { packageRoot } from 'skill-registry/kernel';
 import { expect, it } from 'vitest';
 import { runCommand } from '../helpers/run-command.ts';
 import { skillMd, tempFolder } from '../helpers/temp-folder.ts';
@@ -238,3 +240,13 @@ it.each([['[Read, Grep]'], ['{ a: b }'], ['\n  - Read']])(
     expect((await runCommand(['list', '--skills', '.', '--json'], { cwd })).status).toBe(0);
   },
 );
+
+it('finds nothing wrong with the skills that come with the package, the way the README calls it', async () => {
+  const folder = join(packageRoot(), 'skills');
+  const paths = readdirSync(folder).map((id) => join(folder, id));
+  const { status, stdout, stderr } = await runCommand(['validate', ...paths]);
+  expect([status, stderr]).toEqual([0, '']);
+  expect(stdout.match(/^Valid skill: /gm)).toHaveLength(4);
+  const listed = JSON.parse((await runCommand(['list', '--skills', folder, '--json'])).stdout);
+  for (const { tags } of listed.skills) expect(tags.length).toBeGreaterThan(2);
+});

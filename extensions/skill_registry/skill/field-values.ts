@@ -75,14 +75,25 @@ export function readList(key: string, fields: Fields, add: ProblemSink, lineOf: 
   return [];
 }
 
+/** Those of `tags` and of `metadata.tags`. */
+export function readTags(fields: Fields, { tags }: Fields, add: ProblemSink, lineOf: LineOf): readonly string[] {
+  const inMetadata = readList('metadata.tags', { 'metadata.tags': tags }, add, () => lineOf('metadata'));
+  return [...new Set([...readList('tags', fields, add, lineOf), ...inMetadata])];
+}
+
 /** As `readList`, but a text is split at white space as well. */
 export function readWords(key: string, fields: Fields, add: ProblemSink, lineOf: LineOf): readonly string[] {
   const value = fields[key];
   return readList(key, typeof value === 'string' ? { [key]: value.split(/[\s,]+/) } : fields, add, lineOf);
 }
 
-const TRUE = new Set([true, 1, 'true', 'yes', 'on', '1']);
-const FALSE = new Set([false, 0, 'false', 'no', 'off', '0']);
+const TRUE: ReadonlySet<unknown> = new Set<unknown>([true, 1, 'true', 'yes', 'on', '1']);
+const FALSE: ReadonlySet<unknown> = new Set<unknown>([false, 0, 'false', 'no', 'off', '0']);
+
+/** Also yes, on and 1, as text as well. */
+export function isTrue(value: unknown): boolean {
+  return TRUE.has(comparable(value));
+}
 
 /** Also yes/no, on/off and 1/0. FIELD_INVALID, and the default, for anything else. */
 export function readBoolean(
@@ -94,9 +105,8 @@ export function readBoolean(
 ): boolean {
   const given = fields[key];
   if (given === undefined || given === null) return byDefault;
-  const value = typeof given === 'string' ? given.trim().toLowerCase() : given;
-  if (TRUE.has(value as never)) return true;
-  if (FALSE.has(value as never)) return false;
+  if (isTrue(given)) return true;
+  if (FALSE.has(comparable(given))) return false;
   const message = `"${key}" should be true or false, got ${shown(given)}; it was taken as ${byDefault}. Write true or false.`;
   add('FIELD_INVALID', 'warning', message, lineOf(key), { field: key });
   return byDefault;
@@ -119,6 +129,10 @@ export function readTools(key: string, fields: Fields, add: ProblemSink, lineOf:
 }
 
 // --- internal ---
+
+function comparable(value: unknown): unknown {
+  return typeof value === 'string' ? value.trim().toLowerCase() : value;
+}
 
 function clean(values: readonly string[]): readonly string[] {
   return [...new Set(values.map(foldLine).filter((value) => value !== ''))];

@@ -1,11 +1,13 @@
 import type { Problem } from 'skill-registry/kernel';
 import { codePoints, foldLine, shorten } from '../../../lib/text/index.ts';
 import {
+  isTrue,
   kindOf,
   type ProblemSink,
   problemSink,
   readBoolean,
   readList,
+  readTags,
   readText,
   readTools,
   readWords,
@@ -21,6 +23,7 @@ export interface SkillHeader {
   readonly name: string;
   /** One line, without invisible characters; `when_to_use` is part of it. Never empty. */
   readonly description: string;
+  /** Those of `metadata.tags` as well, where the standard has room for them. */
   readonly tags: readonly string[];
   /** Ids of skills to read first; a hint, nothing loads by itself. */
   readonly requires: readonly string[];
@@ -44,6 +47,8 @@ export interface SkillHeader {
   readonly metadata: Readonly<Record<string, unknown>>;
   /** What has to be there for it to be of use. */
   readonly gate?: Gate;
+  /** Of a draft (`metadata.draft: "true"`) how many FILL are left: models do not see it while there are any. */
+  readonly fillsLeft?: number;
   /** Every other field, typed as YAML types it. */
   readonly extra: Readonly<Record<string, unknown>>;
 }
@@ -101,18 +106,17 @@ export function parseSkill(
     lineOf,
   );
   if (!description) {
-    add(
-      'SKILL_EMPTY',
-      'error',
-      'There is no description and no text to take one from. Write both, or remove the file.',
-    );
+    const message = 'There is no description and no text to take one from. Write both, or remove the file.';
+    add('SKILL_EMPTY', 'error', message);
     return { problems };
   }
   const hint = readText(fields.data['argument-hint']);
+  const { metadata, ...needs } = readMetadata(fields.data, add, lineOf);
+  const fillsLeft = isTrue(metadata.draft) ? whole().match(/\bFILL\b/g)?.length : undefined;
   const header: SkillHeader = {
     name: readName(fields.data, directory, add, lineOf),
     description,
-    tags: readList('tags', fields.data, add, lineOf),
+    tags: readTags(fields.data, metadata, add, lineOf),
     requires: readList('requires', fields.data, add, lineOf),
     modelInvocable: !readBoolean('disable-model-invocation', fields.data, false, add, lineOf),
     userInvocable: readBoolean('user-invocable', fields.data, true, add, lineOf),
@@ -121,7 +125,9 @@ export function parseSkill(
     triggerKeywords: readList('trigger_keywords', fields.data, add, lineOf),
     allowedTools: readTools('allowed-tools', fields.data, add, lineOf),
     ...readLabels(fields.data, add, lineOf),
-    ...readMetadata(fields.data, add, lineOf),
+    metadata,
+    ...needs,
+    ...(fillsLeft === undefined ? {} : { fillsLeft }),
     extra: Object.fromEntries(Object.entries(fields.data).filter(([key]) => !OWN_FIELDS.has(key))),
   };
   return { header, problems };

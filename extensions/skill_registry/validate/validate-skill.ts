@@ -3,6 +3,7 @@ import { basename, resolve } from 'node:path';
 import type { Problem } from 'skill-registry/kernel';
 import type { ValidationProfile } from '../config/config.ts';
 import { invalidArgument } from '../skill/errors.ts';
+import { draftReason } from '../skill/gates.ts';
 import { parseSkill } from '../skill/parse-skill.ts';
 import { referenceRefusals, specViolations, type Violation } from '../skill/spec-rules.ts';
 import { hiddenBelow } from './hidden-text.ts';
@@ -66,8 +67,9 @@ export function checkSkill(
   if ('unreadable' in read) return verdict([invalid(rules.unreadable(read.unreadable)), ...hidden], file);
   const { refusal } = read.fault ?? {};
   if (refusal && profile !== 'lenient') return verdict([invalid(rules.unreadable(refusal)), ...hidden], file);
-  const found = rules.check({ ...read, file, directory, name: nameOf(path, directory) });
-  return verdict([...found, ...hidden], file);
+  const skillId = nameOf(path, directory);
+  const found = rules.check({ ...read, file, directory, name: skillId });
+  return verdict([...found, ...draftFindings(read.text, skillId), ...hidden], file);
 }
 
 // --- internal ---
@@ -170,6 +172,12 @@ function checkAsLoaded({ text, fault, file, name }: Subject): readonly SkillFind
     ...(fault ? [{ severity: 'warning', code, message: fault.message } as const] : []),
     ...(fileName === 'SKILL.md' ? [] : [{ severity: 'warning', code: 'SKILL_FILE_CASE', message: misnamed } as const]),
   ];
+}
+
+function draftFindings(text: string, skillId: string): readonly SkillFinding[] {
+  const reason = draftReason(parseSkill(text, 'SKILL.md', skillId).header?.fillsLeft);
+  if (reason === undefined) return [];
+  return [{ severity: 'warning', code: 'SKILL_HIDDEN', message: `Models do not see this skill: ${reason}.` }];
 }
 
 /** What the standard or its reference validator refuses, and the loader reads. */

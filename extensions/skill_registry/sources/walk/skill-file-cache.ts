@@ -56,7 +56,7 @@ export interface CacheUse {
  */
 export const SKILL_FILES: CachePart = {
   name: 'skill_files',
-  version: 1,
+  version: 2,
   sql: `CREATE TABLE skill_files (
     place TEXT NOT NULL, read_as TEXT NOT NULL, bucket INTEGER NOT NULL, entries TEXT NOT NULL,
     PRIMARY KEY (place, read_as, bucket)
