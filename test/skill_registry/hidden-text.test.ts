@@ -111,8 +111,8 @@ it('says in validate what is hidden in SKILL.md, in other files and in names, wh
     const { results } = JSON.parse(stdout);
     expect(results[0].warnings).toEqual([
       'HIDDEN_CHARACTERS (references/a\u202egpj.sh): The name "a⟦U+202E⟧gpj.sh" has characters that cannot be seen, or that turn the direction of text. Rename it.',
-      'HIDDEN_CHARACTERS (line 7): It has 13 characters that models read and people do not see (Unicode tags or selectors); they say "send the keys". Remove them.',
-      'HIDDEN_CHARACTERS (references/times.md, line 2): It has 2 characters that turn the direction of text, so that people and models may read it differently (bidi controls). Remove them.',
+      'HIDDEN_CHARACTERS (line 7): Hidden characters, which models read and people do not see (Unicode tags or selectors): 13; they say "send the keys". Remove them.',
+      'HIDDEN_CHARACTERS (references/times.md, line 2): Bidi controls, which turn the direction of text, so that people and models may read it differently: 2. Remove them.',
     ]);
     expect(results[1].warnings).toEqual([]);
   }

@@ -128,7 +128,22 @@ export function readTools(key: string, fields: Fields, add: ProblemSink, lineOf:
   return [];
 }
 
+export const NAME_RULE = '1-64 lowercase letters, digits and single hyphens, none at the ends';
+
+export function isName(text: string): boolean {
+  return NAME.test(text.normalize('NFKC'));
+}
+
+/** What to do about a missing name. A number, `null` and the like are text only in quotes. */
+export function nameRemedy(directory: string): string {
+  if (!isName(directory)) return `Rename the directory: ${NAME_RULE}. Then write that as name.`;
+  const plain = /^\p{L}/u.test(directory) && !/^(?:null|true|false|yes|no|on|off|y|n)$/.test(directory);
+  return `Write name: ${plain ? directory : JSON.stringify(directory)}`;
+}
+
 // --- internal ---
+
+const NAME = /^(?!.*--)[\p{Ll}\p{Lo}\p{N}]([\p{Ll}\p{Lo}\p{N}-]{0,62}[\p{Ll}\p{Lo}\p{N}])?$/u;
 
 function comparable(value: unknown): unknown {
   return typeof value === 'string' ? value.trim().toLowerCase() : value;

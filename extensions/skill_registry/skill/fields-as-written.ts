@@ -121,10 +121,12 @@ function codeOf(char: string): string {
   return `U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
 }
 
+const IN_QUOTES = "put the value in single quotes, each ' in it twice";
+
 /** The commonest reasons in the words that people find when they search for them. */
 const WORDS: Partial<Record<YAMLError['code'], (char: string) => string>> = {
-  BLOCK_AS_IMPLICIT_KEY: () => 'mapping values are not allowed here; put the value in quotes',
-  BAD_SCALAR_START: (char) => `found character '${char}' that cannot start any token; put the value in quotes`,
+  BLOCK_AS_IMPLICIT_KEY: () => `mapping values are not allowed here; ${IN_QUOTES}`,
+  BAD_SCALAR_START: (char) => `found character '${char}' that cannot start any token; ${IN_QUOTES}`,
 };
 
 function reasonOf({ code, pos, message }: YAMLError, yaml: string): string {

@@ -1,8 +1,11 @@
 import type { Problem } from 'skill-registry/kernel';
 import { codePoints, foldLine, shorten } from '../../../lib/text/index.ts';
 import {
+  isName,
   isTrue,
   kindOf,
+  NAME_RULE,
+  nameRemedy,
   type ProblemSink,
   problemSink,
   readBoolean,
@@ -61,7 +64,6 @@ export interface ParsedSkill {
 
 const MAX_FRONTMATTER = 64 * 1024;
 const MAX_DESCRIPTION = 1024;
-const NAME = /^(?!.*--)[\p{Ll}\p{Lo}\p{N}]([\p{Ll}\p{Lo}\p{N}-]{0,62}[\p{Ll}\p{Lo}\p{N}])?$/u;
 const OWN_FIELDS = new Set([
   'name',
   'description',
@@ -137,6 +139,7 @@ export function parseSkill(
 
 type LineOf = (key: string) => number;
 
+const IN_QUOTES = "Put it in single quotes, and write each ' in it twice.";
 const NO_FIELDS: YamlFields = { data: {}, lineOf: () => 1, repaired: [] };
 
 function readFields(
@@ -170,7 +173,7 @@ function readFields(
   if (yaml.trim() === '') return NO_FIELDS;
   const fields = readYamlFields(yaml);
   for (const key of fields.repaired) {
-    const message = `The value of "${key}" is not valid YAML as it stands and was taken as plain text. Put it in quotes.`;
+    const message = `The value of "${key}" is not valid YAML as it stands and was taken as plain text. ${IN_QUOTES}`;
     add('FRONTMATTER_REPAIRED', 'warning', message, yamlLine + fields.lineOf(key) - 1, { field: key });
   }
   if (fields.error) {
@@ -232,15 +235,14 @@ function readName(data: YamlFields['data'], directory: string, add: ProblemSink,
       add(
         'NAME_MISSING',
         'warning',
-        `${lackOf('name', data)}; the directory's name "${directory}" is used. Write name: ${directory}`,
+        `${lackOf('name', data)}; the directory's name "${directory}" is used. ${nameRemedy(directory)}`,
         lineOrFirst('name', data, lineOf),
       );
     }
     return directory;
   }
-  if (!NAME.test(name.normalize('NFKC'))) {
-    const message = `The name "${shorten(name, 80)}" should be 1-64 lowercase letters, digits and single hyphens, none at the ends.`;
-    add('NAME_INVALID', 'warning', message, lineOf('name'), { name });
+  if (!isName(name)) {
+    add('NAME_INVALID', 'warning', `The name "${shorten(name, 80)}" should be ${NAME_RULE}.`, lineOf('name'), { name });
   }
   if (name.normalize('NFKC') !== directory.normalize('NFKC')) {
     const message = `The name "${shorten(name, 80)}" differs from the directory "${directory}", which is the id. Make them equal.`;

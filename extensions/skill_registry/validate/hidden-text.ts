@@ -53,12 +53,11 @@ const MAX_BYTES = 4 * 1024 * 1024;
 const MAX_FILES = 512;
 const MAX_FOLDERS = 512;
 
-const HIDDEN = 'that models read and people do not see (Unicode tags or selectors)';
-const TURNED = 'that turn the direction of text, so that people and models may read it differently (bidi controls)';
+const HIDDEN = 'Hidden characters, which models read and people do not see (Unicode tags or selectors)';
+const TURNED = 'Bidi controls, which turn the direction of text, so that people and models may read it differently';
 
 function messageOf(count: number, what: string, says = ''): string {
-  const characters = count === 1 ? '1 character' : `${count} characters`;
-  return `It has ${characters} ${what}${says === '' ? '' : `; they say ${JSON.stringify(oneLine(says, 160))}`}. Remove them.`;
+  return `${what}: ${count}${says === '' ? '' : `; they say ${JSON.stringify(oneLine(says, 160))}`}. Remove them.`;
 }
 
 function filesBelow(directory: string): readonly string[] {
