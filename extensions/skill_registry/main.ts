@@ -15,6 +15,7 @@ import {
   type UntrustedConfig,
 } from 'skill-registry/kernel';
 import { readContained } from '../../lib/files/index.ts';
+import { withNote } from '../../lib/text/index.ts';
 import type { SkillRegistry, SkillRegistryExtension } from './api.ts';
 import { skillCommands } from './commands.ts';
 import { configOfUntrustedRoot } from './config/untrusted-config.ts';
@@ -102,7 +103,8 @@ export class SkillRegistryMain
   async getSkillContent(skillId: string, turn: TurnContext = {}): Promise<string> {
     if (isWithoutSkills(this.registry.snapshot(), turn)) return '';
     try {
-      return (await this.registry.read(skillId, { audience: 'binding' })).content;
+      const { content, hidden_left_out: leftOut = 0 } = await this.registry.read(skillId, { audience: 'binding' });
+      return withNote({ text: content, leftOut });
     } catch (error) {
       const body = isCodedError(error, 'SKILL_NOT_FOUND') ? shippedBody(skillId) : undefined;
       if (body === undefined) throw error;

@@ -1,13 +1,14 @@
 import { resolve } from 'node:path';
 import type { Problem } from 'skill-registry/kernel';
 import { futureRealPath } from '../../lib/files/index.ts';
-import { countTokens } from '../../lib/text/index.ts';
+import { countTokens, withNote, withoutHidden } from '../../lib/text/index.ts';
 import type { SkillRegistry } from './api.ts';
 import { createAddSource } from './catalog/add-source.ts';
 import { frozen } from './catalog/read-only.ts';
 import { skillNamed } from './catalog/snapshot.ts';
 import { writePolicyOf } from './history/write-policy.ts';
 import { openParts, type Parts, type SkillRegistryOptions } from './parts.ts';
+import { hiddenTextOf } from './read/hidden-text.ts';
 import { readPoliciesOf } from './read/read-policy.ts';
 import { createRoleResolver } from './read/roles.ts';
 import { bodyIfThere } from './search/document.ts';
@@ -78,16 +79,28 @@ function assertOpen({ closing }: Pick<Parts, 'closing'>): void {
   if (closing.signal.aborted) throw registryClosed();
 }
 
-function readingOf({ catalog, closing, reading, root }: Parts): Part<'apply' | 'read' | 'resolveRolePrompt'> {
+function readingOf({
+  catalog,
+  closing,
+  reading,
+  root,
+}: Parts): Part<'apply' | 'hiddenText' | 'read' | 'resolveRolePrompt'> {
   const read: SkillRegistry['read'] = (skillId, options, turn) =>
     reading.read(skillId, { audience: turn ? 'model' : 'person', ...options }, turn);
   const roles = createRoleResolver({ read, snapshot: () => catalog.snapshot() });
   return {
     read,
     async apply(skillId, args, turn, { dir } = {}) {
-      const { skill_id, content } = await reading.read(skillId, { audience: 'person' }, turn);
+      const read = await reading.read(skillId, { audience: 'person' }, turn);
+      const { skill_id, content, hidden_left_out: leftOut = 0 } = read;
       const skill = skillNamed(catalog.snapshot(), skill_id);
-      return applyMessage(skill_id, content, args, { names: skill?.arguments ?? [], dir: dir ?? skill?.dir ?? null });
+      const names = skill?.arguments ?? [];
+      const text = applyMessage(skill_id, content, args, { names, dir: dir ?? skill?.dir ?? null });
+      return withNote({ text, leftOut });
+    },
+    async hiddenText() {
+      assertOpen({ closing });
+      return hiddenTextOf(catalog.snapshot(), reading);
     },
     async resolveRolePrompt(role, { templates = 'templates/roles', variables = {} } = {}) {
       assertOpen({ closing });
@@ -122,7 +135,10 @@ function textsOf(parts: Parts): Part<'context' | 'contextCost' | 'tokenCounts'> 
   const { catalog, config, meaning, readSkill, searcher, tokens, visible } = parts;
   const turnText = createTurnText({
     ...{ config, searcher, meaning },
-    body: (skill) => bodyIfThere(skill, readSkill),
+    body: (skill) => {
+      const body = bodyIfThere(skill, readSkill);
+      return body === undefined ? undefined : withNote(withoutHidden(body));
+    },
   });
   const context: SkillRegistry['context'] = async (prompt, turn = {}) => {
     assertOpen(parts);

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describeError, isCodedError, renderTemplate } from 'skill-registry/kernel';
 import { readContained } from '../../../lib/files/index.ts';
-import { foldLine, shorten } from '../../../lib/text/index.ts';
+import { foldLine, shorten, withNote } from '../../../lib/text/index.ts';
 import type { Snapshot } from '../catalog/snapshot.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import type { Reading } from './reading.ts';
@@ -86,8 +86,8 @@ async function promptOf(
 ): Promise<RolePrompt> {
   const snapshot = registry.snapshot();
   if (snapshot.byId.has(role)) {
-    const { content } = await registry.read(role, { audience: 'binding' });
-    return { source: 'skill', text: `${skillIndex(snapshot, role)}\n${content}` };
+    const { content, hidden_left_out: leftOut = 0 } = await registry.read(role, { audience: 'binding' });
+    return { source: 'skill', text: `${skillIndex(snapshot, role)}\n${withNote({ text: content, leftOut })}` };
   }
   const template = readTemplate(templates, role);
   if (template !== undefined) return { source: 'legacy', text: await render(template, variables) };
