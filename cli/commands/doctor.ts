@@ -8,13 +8,14 @@ export async function doctor(options: GlobalOptions, terminal: Terminal): Promis
   const { root, registry, problems } = await openRegistry(options, terminal);
   // Only then is it known which bodies are too long.
   await withProgress('Counting tokens', terminal, registry.tokenCounts());
+  const hidden = await withProgress('Looking for hidden text', terminal, registry.hiddenText());
   const { skills, sources } = registry.snapshot();
   const cost = await registry.contextCost();
   // Several sources may have one folder.
   const folders = new Map([...registry.snapshot().byQualifiedId.values()].map((one) => [one.dir, one.qualifiedId]));
   const counts = [...folders.values()].map((id) => registry.leftOut(id)).filter((count) => count > 0);
   const leftOut = { files: counts.reduce((sum, n) => sum + n, 0), skills: counts.length };
-  const found = problems();
+  const found = [...problems(), ...hidden];
   const errors = found.filter((problem) => problem.severity === 'error');
   if (options.json)
     printJson(terminal, { root, skills: skills.length, sources, context: cost, left_out: leftOut, problems: found });

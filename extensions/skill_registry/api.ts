@@ -112,6 +112,11 @@ export interface SkillRegistry extends Reading, Overlap {
     readonly bodies?: boolean;
     readonly atMost?: number;
   }): Promise<ReadonlyMap<string, TokenCounts>>;
+  /**
+   * HIDDEN_CHARACTERS for what people do not see, or see in another order than models read it, in all files of all skills and in
+   * their names. Reads every file, so it is asked for by itself and is not among `problems()`.
+   */
+  hiddenText(): Promise<readonly Problem[]>;
   readonly addSource: AddSource;
   /**
    * The prompt of a role: the skill of that id as index and body, else the template

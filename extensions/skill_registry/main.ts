@@ -11,6 +11,7 @@ import type {
   TurnContext,
   UntrustedConfig,
 } from 'skill-registry/kernel';
+import { withNote } from '../../lib/text/index.ts';
 import type { SkillRegistry, SkillRegistryExtension } from './api.ts';
 import { skillCommands } from './commands.ts';
 import { configOfUntrustedRoot } from './config/untrusted-config.ts';
@@ -98,8 +99,9 @@ export class SkillRegistryMain
 
   async getSkillContent(skillId: string, turn: TurnContext = {}): Promise<string> {
     if (isWithoutSkills(this.registry.snapshot(), turn)) return '';
-    const skill = boundSkill(this.registry.snapshot(), skillId);
-    return (await this.registry.read(skill?.qualifiedId ?? skillId, { audience: 'binding' })).content;
+    const id = boundSkill(this.registry.snapshot(), skillId)?.qualifiedId ?? skillId;
+    const { content, hidden_left_out: leftOut = 0 } = await this.registry.read(id, { audience: 'binding' });
+    return withNote({ text: content, leftOut });
   }
 
   onSkillsChanged(listener: (ids: readonly string[]) => void): () => void {

@@ -1,13 +1,14 @@
 import { resolve } from 'node:path';
 import type { Problem } from 'skill-registry/kernel';
 import { futureRealPath } from '../../lib/files/index.ts';
-import { countTokens } from '../../lib/text/index.ts';
+import { countTokens, withNote, withoutHidden } from '../../lib/text/index.ts';
 import type { SkillRegistry } from './api.ts';
 import { createAddSource } from './catalog/add-source.ts';
 import { frozen } from './catalog/read-only.ts';
 import { skillNamed } from './catalog/snapshot.ts';
 import { writePolicyOf } from './history/write-policy.ts';
 import { openParts, type Parts, type SkillRegistryOptions } from './parts.ts';
+import { hiddenTextOf } from './read/hidden-text.ts';
 import { readPoliciesOf } from './read/read-policy.ts';
 import { createRoleResolver } from './read/roles.ts';
 import { bodyIfThere } from './search/document.ts';
@@ -86,18 +87,24 @@ function readingOf({
   reading,
   root,
   told,
-}: Parts): Part<'apply' | 'read' | 'resolveRolePrompt'> {
+}: Parts): Part<'apply' | 'hiddenText' | 'read' | 'resolveRolePrompt'> {
   const read: SkillRegistry['read'] = (skillId, options, turn) =>
     reading.read(skillId, { audience: turn ? 'model' : 'person', ...options }, turn);
   const roles = createRoleResolver({ read, config, snapshot: () => catalog.snapshot() });
   return {
     read,
     async apply(skillId, args, turn, { dir } = {}) {
-      const { skill_id, content } = await reading.read(skillId, { audience: 'person' }, turn);
+      const read = await reading.read(skillId, { audience: 'person' }, turn);
+      const { skill_id, content, hidden_left_out: leftOut = 0 } = read;
       const skill = skillNamed(catalog.snapshot(), skill_id);
       const placeholders = { names: skill?.arguments ?? [], dir: dir ?? skill?.dir ?? null };
       const isThere = turn !== undefined && skill !== undefined && told.apply(skill, turn);
-      return applyMessage(skill_id, content, args, placeholders, isThere);
+      const text = applyMessage(skill_id, content, args, placeholders, isThere);
+      return withNote({ text, leftOut: isThere ? 0 : leftOut });
+    },
+    async hiddenText() {
+      assertOpen({ closing });
+      return hiddenTextOf(catalog.snapshot(), reading);
     },
     async resolveRolePrompt(role, { templates = 'templates/roles', variables = {} } = {}) {
       assertOpen({ closing });
@@ -132,7 +139,10 @@ function textsOf(parts: Parts): Part<'context' | 'contextCost' | 'tokenCounts'> 
   const { catalog, config, meaning, readSkill, searcher, told, tokens, visible } = parts;
   const turnText = createTurnText({
     ...{ config, searcher, meaning, told },
-    body: (skill) => bodyIfThere(skill, readSkill),
+    body: (skill) => {
+      const body = bodyIfThere(skill, readSkill);
+      return body === undefined ? undefined : withNote(withoutHidden(body));
+    },
   });
   const context: SkillRegistry['context'] = async (prompt, turn = {}) => {
     assertOpen(parts);

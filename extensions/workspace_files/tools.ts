@@ -17,6 +17,7 @@ import {
   z,
 } from 'skill-registry/kernel';
 import { assertWritable, isInside, relativeSegments, writeContained } from '../../lib/files/index.ts';
+import { withoutHidden } from '../../lib/text/index.ts';
 import type { SkillRegistry, WritePolicy } from '../skill_registry/api.ts';
 import { isThere, listWorkspaceFolder, readWorkspaceFile, type WorkspacePath } from './read-workspace.ts';
 
@@ -89,7 +90,14 @@ function readFileTool(options: WorkspaceOptions): Tool {
       const bytes = waiting ?? Buffer.from(await readWorkspaceFile(place, maxBytes, registry, turn));
       const content = bytes.toString('utf8');
       if (!Buffer.from(content).equals(bytes)) return toolError('NOT_TEXT', `"${path}" is no UTF-8 text file.`);
-      return { success: true, path, content, size: bytes.length };
+      const { text, leftOut } = withoutHidden(content);
+      return {
+        success: true,
+        path,
+        content: text,
+        ...(leftOut > 0 ? { hidden_left_out: leftOut } : {}),
+        size: bytes.length,
+      };
     },
   });
 }

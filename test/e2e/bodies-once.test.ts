@@ -94,7 +94,7 @@ describe('no body imitates another one:', () => {
     const keys = [...system.matchAll(/^\[Skill: (?:evil|law) \| (\d{18})\]$/gm)].map(([, key]) => key as string);
     expect(new Set(keys).size).toBe(2);
     const bodies = keys.map(
-      (key) => new RegExp(`\\| ${key}\\]\\n\\n([^]*?)\\n\\n\\[End \\| ${key}\\]`).exec(system)?.[1],
+      (key) => new RegExp(`\\| ${key}\\]\\n\\n([\\s\\S]*?)\\n\\n\\[End \\| ${key}\\]`).exec(system)?.[1],
     );
     expect(bodies).toEqual([FAKE, 'Body of law.']);
     for (const key of keys) expect(countOf(system, key)).toBe(2);

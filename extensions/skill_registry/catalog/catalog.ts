@@ -2,10 +2,11 @@ import { type CallHook, describeError, type Problem } from 'skill-registry/kerne
 import { createBreaks } from '../../../lib/breaks/index.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
 import { registryClosed } from '../skill/errors.ts';
-import { closedBecause, type GateSurroundings } from '../skill/gates.ts';
+import { closedBecause, draftReason, type GateSurroundings } from '../skill/gates.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { SkillSource, SourceScan } from '../sources/source.ts';
 import { type EqualCopies, equalCopies } from './equal-copies.ts';
+import { lookAlikes } from './look-alikes.ts';
 import { mergeSources } from './merge.ts';
 import { packsOf } from './packs.ts';
 import { problemsOnce } from './problems-once.ts';
@@ -197,7 +198,13 @@ function assemble(
       skills: scans[index]?.skills.length ?? 0,
     })),
     packs,
-    problems: [...problemsOnce(gated), ...problems, ...clashes, ...requiresProblems(merged)],
+    problems: [
+      ...problemsOnce(gated),
+      ...problems,
+      ...clashes,
+      ...lookAlikes(merged.skills),
+      ...requiresProblems(merged),
+    ],
   };
 }
 
@@ -227,9 +234,9 @@ function isSameGates(before: ClosedGates, after: ClosedGates): boolean {
 /** Asked anew each time: a program may have been installed since. */
 function closedGates(scans: readonly SourceScan[], surroundings: GateSurroundings | undefined): ClosedGates {
   const closed: (readonly [Skill, string])[] = [];
-  if (!surroundings) return closed;
   const ask = (skill: Skill): void => {
-    const reason = skill.gate && closedBecause(skill.gate, surroundings);
+    const gate = surroundings && skill.gate && closedBecause(skill.gate, surroundings);
+    const reason = draftReason(skill.fillsLeft) ?? gate;
     if (reason !== undefined) closed.push([skill, reason]);
   };
   for (const { skills, losers = [] } of scans) {
@@ -239,13 +246,16 @@ function closedGates(scans: readonly SourceScan[], surroundings: GateSurrounding
   return closed;
 }
 
-/** Hides the skills whose gate is closed. */
+const DRAFT_REMEDY = 'Write what each stands for, or take draft out of its metadata.';
+
+/** Hides drafts, and the skills whose gate is closed. */
 function holdGates(scan: SourceScan, closed: ReadonlyMap<Skill, string>): SourceScan {
   const problems: Problem[] = [];
   const hold = (skill: Skill): Skill => {
     const reason = closed.get(skill);
     if (reason === undefined) return skill;
-    const message = `Models do not see this skill here: ${reason}. Provide it, or set gates.check: false.`;
+    const remedy = skill.fillsLeft ? DRAFT_REMEDY : 'Provide it, or set gates.check: false.';
+    const message = `Models do not see this skill here: ${reason}. ${remedy}`;
     problems.push({ code: 'SKILL_HIDDEN', severity: 'warning', file: skill.file, message });
     return { ...skill, hiddenBecause: reason };
   };

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describeError, isCodedError, type TurnContext } from 'skill-registry/kernel';
-import { countTokens } from '../../../lib/text/index.ts';
+import { countTokens, withoutHidden } from '../../../lib/text/index.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import { skillNamed } from '../catalog/snapshot.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
@@ -13,7 +13,7 @@ import type { SkillSource } from '../sources/source.ts';
 import { listingOf } from '../sources/walk/list-files.ts';
 
 export interface ReadOptions {
-  /** `body`: without frontmatter, trimmed. `raw`: the file as it is. Default: `body`. */
+  /** `body`: without frontmatter and hidden text (`hidden_left_out`), trimmed. `raw`: the file as it is. Default: `body`. */
   readonly view?: 'body' | 'raw';
   /** Who asks; decides whether `disable-model-invocation` hides the skill. Default: `model` with a turn, else `person`. */
   readonly audience?: 'model' | 'person' | 'binding';
@@ -23,6 +23,8 @@ export interface ReadSkill {
   readonly skill_id: string;
   readonly name: string;
   readonly content: string;
+  /** How many characters of the body are left out, because models read them and people do not see them; absent when none are. */
+  readonly hidden_left_out?: number;
   readonly approx_tokens: number;
   /** `Skill loaded: <id> (approx. <n> tokens)` */
   readonly message: string;
@@ -182,6 +184,10 @@ export function createReading(
   };
 }
 
+export function loadedMessage(skillId: string, tokens: number): string {
+  return `Skill loaded: ${skillId} (approx. ${tokens} tokens)`;
+}
+
 // --- internal ---
 
 interface LoadRequest {
@@ -226,7 +232,8 @@ async function readSkill(
 ): Promise<ReadSkill> {
   const bytes = source.readSkill(skill, limits.file_bytes);
   const text = bytes.toString('utf8');
-  const content = view === 'raw' ? text : bodyOf(text);
+  const handed = view === 'raw' ? { text, leftOut: 0 } : withoutHidden(bodyOf(text));
+  const { text: content } = handed;
   const approx_tokens = await countTokens(content);
   const needed = skill.requires.join(', ');
   const { files, leftOut } = listingOf(skill, source);
@@ -234,8 +241,9 @@ async function readSkill(
     skill_id: id,
     name: skill.name,
     content,
+    ...(handed.leftOut > 0 ? { hidden_left_out: handed.leftOut } : {}),
     approx_tokens,
-    message: `Skill loaded: ${id} (approx. ${approx_tokens} tokens)`,
+    message: loadedMessage(id, approx_tokens),
     requires: skill.requires,
     ...(needed ? { hint: `This skill requires: ${needed}. Load it first if you haven't already.` } : {}),
     resources: files,

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describeError, isCodedError, renderTemplate } from 'skill-registry/kernel';
 import { readContained } from '../../../lib/files/index.ts';
-import { foldLine, shorten } from '../../../lib/text/index.ts';
+import { foldLine, shorten, withNote } from '../../../lib/text/index.ts';
 import type { Snapshot } from '../catalog/snapshot.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
 import { catalogText } from '../show/catalog-text.ts';
@@ -103,8 +103,9 @@ async function promptOf(
 ): Promise<RolePrompt> {
   const snapshot = registry.snapshot();
   if (snapshot.byId.has(role)) {
-    const { content } = await registry.read(role, { audience: 'binding' });
-    return { source: 'skill', text: `${await skillIndex(snapshot, registry.config, role)}\n${content}` };
+    const { content, hidden_left_out: leftOut = 0 } = await registry.read(role, { audience: 'binding' });
+    const index = await skillIndex(snapshot, registry.config, role);
+    return { source: 'skill', text: `${index}\n${withNote({ text: content, leftOut })}` };
   }
   const template = readTemplate(templates, role);
   if (template !== undefined) return { source: 'legacy', text: await render(template, variables) };

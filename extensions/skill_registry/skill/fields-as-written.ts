@@ -25,6 +25,8 @@ export interface SourceView {
   readonly yaml: string;
   /** 1-based line in the file of a top-level key; 1 when there is no such key. */
   readonly lineOf: (key: string) => number;
+  /** Of the first list or mapping in brackets; undefined when there is none. */
+  readonly bracketLine: () => number | undefined;
 }
 
 /** As much as the loader reads: what is valid can be loaded. */
@@ -95,7 +97,16 @@ function parse(yaml: string, firstLine: number): SourceView | { readonly failure
     const value = convert(document.contents, at);
     if (value instanceof Map) {
       const lineOf = (key: string): number => firstLine + lines.linePos(offsetOf(document, key)).line - 1;
-      return { fields: withMetadataText(value), yaml, lineOf: (key) => (value.has(key) ? lineOf(key) : 1) };
+      const bracketLine = (): number | undefined => {
+        const offset = offsetOfBracket(document);
+        return offset === undefined ? undefined : firstLine + lines.linePos(offset).line - 1;
+      };
+      return {
+        fields: withMetadataText(value),
+        yaml,
+        lineOf: (key) => (value.has(key) ? lineOf(key) : 1),
+        bracketLine,
+      };
     }
     return fail('not-mapping', document.contents === null ? 'NoneType' : typeof value === 'string' ? 'str' : 'list');
   } catch (error) {
@@ -111,10 +122,12 @@ function codeOf(char: string): string {
   return `U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
 }
 
+const IN_QUOTES = "put the value in single quotes, each ' in it twice";
+
 /** The commonest reasons in the words that people find when they search for them. */
 const WORDS: Partial<Record<YAMLError['code'], (char: string) => string>> = {
-  BLOCK_AS_IMPLICIT_KEY: () => 'mapping values are not allowed here; put the value in quotes',
-  BAD_SCALAR_START: (char) => `found character '${char}' that cannot start any token; put the value in quotes`,
+  BLOCK_AS_IMPLICIT_KEY: () => `mapping values are not allowed here; ${IN_QUOTES}`,
+  BAD_SCALAR_START: (char) => `found character '${char}' that cannot start any token; ${IN_QUOTES}`,
 };
 
 function reasonOf({ code, pos, message }: YAMLError, yaml: string): string {
@@ -127,6 +140,19 @@ function offsetOf({ contents }: Document.Parsed, wanted: string): number {
   const keys = isMap(contents) ? contents.items.map(({ key }) => key) : [];
   const found = keys.find((key) => isScalar(key) && key.value === wanted);
   return (isNode(found) ? found.range?.[0] : undefined) ?? 0;
+}
+
+function offsetOfBracket(document: Document.Parsed): number | undefined {
+  const { visit } = yamlPackage();
+  let found: number | undefined;
+  visit(document, {
+    Collection: (_key, { flow, range }) => {
+      if (!flow) return undefined;
+      found = range?.[0];
+      return visit.BREAK;
+    },
+  });
+  return found;
 }
 
 type At = (reason: string, offset: number) => string;

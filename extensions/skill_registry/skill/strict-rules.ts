@@ -94,7 +94,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   license: textError,
   compatibility: (value) => textError(value) ?? lengthError(value as string, 1, 500),
   metadata: (value) => (value instanceof Map ? undefined : `expected a mapping, got ${kindOf(value)}`),
-  'allowed-tools': (value) => (Array.isArray(value) ? textsError(value) : textError(value)),
+  'allowed-tools': textError,
   // this registry
   tags: textsError,
   requires: textsError,

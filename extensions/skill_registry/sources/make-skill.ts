@@ -66,7 +66,10 @@ export function quotedName(name: string): string {
 
 // --- internal ---
 
-type Optional = Pick<SkillHeader, 'argumentHint' | 'version' | 'author' | 'license' | 'compatibility' | 'gate'>;
+type Optional = Pick<
+  SkillHeader,
+  'argumentHint' | 'version' | 'author' | 'license' | 'compatibility' | 'gate' | 'fillsLeft'
+>;
 
 /** The compiler sees to it that none is forgotten. */
 const OPTIONAL: { readonly [key in keyof Required<Optional>]: true } = {
@@ -76,5 +79,6 @@ const OPTIONAL: { readonly [key in keyof Required<Optional>]: true } = {
   license: true,
   compatibility: true,
   gate: true,
+  fillsLeft: true,
 };
 const OPTIONAL_KEYS = Object.keys(OPTIONAL) as readonly (keyof Optional)[];

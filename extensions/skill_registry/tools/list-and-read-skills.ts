@@ -1,4 +1,6 @@
 import { defineTool, type Tool, z } from 'skill-registry/kernel';
+import { countTokens, withoutHidden } from '../../../lib/text/index.ts';
+import { loadedMessage, type ReadResource, type ReadSkill } from '../read/reading.ts';
 import type { SkillsForTools } from './skills-for-tools.ts';
 
 export function listSkillsTool(registry: Pick<SkillsForTools, 'list' | 'searchReady'>): Tool {
@@ -49,7 +51,18 @@ export function readSkillResourceTool(registry: Pick<SkillsForTools, 'readResour
     }),
     execute: async ({ skill_id, path }, { turn }) => ({
       success: true,
-      ...(await registry.readResource(skill_id, path, turn)),
+      ...(await handedOver(await registry.readResource(skill_id, path, turn))),
     }),
   });
+}
+
+/** As models get it: without hidden text, and with how many characters that were. */
+export async function handedOver(
+  read: ReadSkill | ReadResource,
+): Promise<(ReadSkill | ReadResource) & Pick<ReadSkill, 'hidden_left_out'>> {
+  const { text, leftOut } = withoutHidden(read.content);
+  if (leftOut === 0) return read;
+  const approx_tokens = await countTokens(text);
+  const message = 'message' in read ? { message: loadedMessage(read.skill_id, approx_tokens) } : {};
+  return { ...read, content: text, hidden_left_out: leftOut, approx_tokens, ...message };
 }

@@ -3,6 +3,7 @@ import { skillNamed } from '../catalog/snapshot.ts';
 import { patchFrontmatter, skillText } from '../propose/skill-text.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import { changeSkill, type WantedChange } from './change-skill.ts';
+import { handedOver } from './list-and-read-skills.ts';
 import type { SkillsForTools } from './skills-for-tools.ts';
 
 const BUCKETS = ['references/', 'templates/', 'scripts/', 'assets/', 'evals/'];
@@ -44,7 +45,7 @@ export function skillTool(registry: SkillsForTools): Tool {
           path === undefined
             ? registry.read(name, { audience: 'model', view: 'raw' }, turn)
             : registry.readResource(name, path, turn);
-        return { success: true, ...(await found) };
+        return { success: true, ...(await handedOver(await found)) };
       }
       const change = wantedChange(registry, args, name);
       const justification = args.justification ?? `${args.action} of "${name}", asked for without a reason.`;

@@ -6,9 +6,11 @@ import { shorten } from '../../../lib/text/index.ts';
 import type { ValidationProfile } from '../config/config.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import { splitFrontmatter } from '../skill/frontmatter.ts';
+import { draftReason } from '../skill/gates.ts';
 import { parseSkill } from '../skill/parse-skill.ts';
-import { specViolations, type Violation } from '../skill/spec-rules.ts';
+import { referenceRefusals, specViolations, type Violation } from '../skill/spec-rules.ts';
 import { strictVerdict } from '../skill/strict-rules.ts';
+import { hiddenBelow } from './hidden-text.ts';
 import { type EncodingFault, findAnySkillMd, findSkillMd, isKind, readSkillMd } from './read-skill-md.ts';
 
 export interface ValidateSkillOptions {
@@ -21,7 +23,7 @@ export interface ValidateSkillOptions {
 export interface SkillCheck {
   /** Empty: valid. */
   readonly errors: readonly string[];
-  /** What the loader puts up with; only of the profile `lenient`, and of packs. */
+  /** What can be read and used all the same: HIDDEN_CHARACTERS, NOT_STANDARD, and under `lenient` what the loader puts up with. */
   readonly warnings: readonly string[];
   /** The same one by one, with their lines. */
   readonly findings: readonly SkillFinding[];
@@ -35,9 +37,11 @@ export interface SkillFinding {
   readonly message: string;
   /** 1-based; absent when it is about no line of SKILL.md. */
   readonly line?: number;
-  /** Only of the profile `lenient`, and of packs. */
+  /** Of what the loader puts up with, of warnings, and of packs. */
   readonly code?: string;
-  /** Absolute; absent for the SKILL.md that was read. */
+  /** The file of the skill that it is about; absent: SKILL.md. */
+  readonly path?: string;
+  /** Absolute: the file of a pack that it is about. */
   readonly file?: string;
 }
 
@@ -62,11 +66,14 @@ export function checkSkill(
   if (!isKind(directory, 'directory')) return verdict([invalid(`Not a directory: ${path}`)]);
   const file = rules.find(directory);
   if (file === undefined) return verdict([invalid(rules.missing)]);
+  const hidden = hiddenFindings(directory);
   const read = readSkillMd(file);
-  if ('unreadable' in read) return verdict([invalid(rules.unreadable(read.unreadable))], file);
+  if ('unreadable' in read) return verdict([invalid(rules.unreadable(read.unreadable)), ...hidden], file);
   const { refusal } = read.fault ?? {};
-  if (refusal && profile !== 'lenient') return verdict([invalid(rules.unreadable(refusal))], file);
-  return verdict(rules.check({ ...read, file, directory, name: nameOf(path, directory) }), file);
+  if (refusal && profile !== 'lenient') return verdict([invalid(rules.unreadable(refusal)), ...hidden], file);
+  const skillId = nameOf(path, directory);
+  const found = rules.check({ ...read, file, directory, name: skillId });
+  return verdict([...found, ...draftFindings(read.text, skillId), ...hidden], file);
 }
 
 /** What is wrong with the text of a SKILL.md under the rules of its source. Files it declares are not looked for. */
@@ -153,7 +160,10 @@ const PROFILES: ReadonlyMap<string, Rules> = new Map([
       find: findSkillMd,
       missing: 'Missing required file: SKILL.md',
       unreadable: (reason) => reason,
-      check: ({ text, name }) => specViolations(text, name).map((one) => ({ severity: 'error', ...one })),
+      check: ({ text, name }) => [
+        ...specViolations(text, name).map((one) => ({ severity: 'error' as const, ...one })),
+        ...referenceRefusals(text).map(notStandard),
+      ],
     },
   ],
   [
@@ -191,6 +201,15 @@ function nameOf(path: string, directory: string): string {
   return ['', '.', '..'].includes(basename(path)) ? basename(realpathSync(directory)) : basename(directory);
 }
 
+function hiddenFindings(directory: string): readonly SkillFinding[] {
+  return hiddenBelow(realpathSync(directory)).map(({ path, ...found }) => ({
+    severity: 'warning',
+    code: 'HIDDEN_CHARACTERS',
+    ...found,
+    ...(path.toLowerCase() === 'skill.md' ? {} : { path }),
+  }));
+}
+
 function checkStrictly({ text, directory, name }: Subject): readonly SkillFinding[] {
   const { violations } = strictViolations(text, realpathSync(directory), name);
   return violations.map((one) => ({ severity: 'error', ...one }));
@@ -209,14 +228,36 @@ function checkAsLoaded({ text, fault, file, name }: Subject): readonly SkillFind
       code,
       ...(line === undefined ? {} : { line }),
     })),
+    ...[...specViolations(text, name).filter((one) => !isTold(one, problems)), ...referenceRefusals(text)].map(
+      notStandard,
+    ),
     ...(fault ? [{ severity: 'warning', code, message: fault.message } as const] : []),
     ...(fileName === 'SKILL.md' ? [] : [{ severity: 'warning', code: 'SKILL_FILE_CASE', message: misnamed } as const]),
   ];
 }
 
-function told({ code, line, message }: SkillFinding): string {
+function draftFindings(text: string, skillId: string): readonly SkillFinding[] {
+  const reason = draftReason(parseSkill(text, 'SKILL.md', skillId).header?.fillsLeft);
+  if (reason === undefined) return [];
+  return [{ severity: 'warning', code: 'SKILL_HIDDEN', message: `Models do not see this skill: ${reason}.` }];
+}
+
+/** What the standard or its reference validator refuses, and the loader reads. */
+function notStandard({ message, line }: Violation): SkillFinding {
+  return { severity: 'warning', code: 'NOT_STANDARD', message, line };
+}
+
+/** Whether the loader has said it in its own words. */
+function isTold({ message, line }: Violation, problems: readonly Problem[]): boolean {
+  if (message.startsWith('Unexpected fields')) return false;
+  const isFraming = /^(?:Invalid YAML|SKILL\.md )/.test(message);
+  return problems.some((one) => one.line === line || (isFraming && one.code.startsWith('FRONTMATTER_')));
+}
+
+function told({ code, line, message, path }: SkillFinding): string {
   if (code === undefined) return message;
-  return `${code}${line ? ` (line ${line})` : ''}: ${message}`;
+  const place = [...(path ? [path] : []), ...(line ? [`line ${line}`] : [])].join(', ');
+  return `${code}${place ? ` (${place})` : ''}: ${message}`;
 }
 
 function lacksOf(text: string, skillId: string): readonly string[] {

@@ -21,7 +21,7 @@ describe.each(['bullets', 'xml'])('a line of the catalog as %s', (format) => {
     const text = (await registry.context('')) ?? '';
     const entry =
       format === 'xml'
-        ? /(?<=<available_skills>\n)[^]*?<\/skill>/.exec(text)?.[0]
+        ? /(?<=<available_skills>\n)[\s\S]*?<\/skill>/.exec(text)?.[0]
         : text.split('\n').find((line) => line.startsWith('• `long`'));
     const tokens = await countTokens(entry ?? '');
     expect(tokens).toBeLessThanOrEqual(120);

@@ -46,7 +46,7 @@ export interface CachePlace {
  */
 export const SKILL_FILES: CachePart = {
   name: 'skill_files',
-  version: 2,
+  version: 3,
   sql: `CREATE TABLE skill_files (
     place TEXT NOT NULL, read_as TEXT NOT NULL, path TEXT NOT NULL, entry TEXT NOT NULL,
     PRIMARY KEY (place, read_as, path)
