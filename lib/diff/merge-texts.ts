@@ -11,6 +11,8 @@ export type MergeOutcome =
        * `>>>>>>> proposed`, with 3 lines of context and, above it, the line of the current text where it begins.
        */
       readonly conflict: string;
+      /** The whole text, with such regions in it. */
+      readonly text: string;
     };
 
 /**
@@ -37,10 +39,13 @@ export function mergeTexts(base: string, current: string, proposed: string): Mer
     if (region.buffer === 'b') return { lines: linesOf(b, sides.b, region).map(added) };
     return { lines: unchanged(o, a, b, sides, region) };
   });
-  if (pieces.some((piece) => 'conflict' in piece)) return { clean: false, conflict: showConflicts(pieces) };
-  const lines = pieces.flatMap((piece) => ('lines' in piece ? piece.lines : []));
+  const lines = pieces.flatMap((piece) =>
+    'lines' in piece ? piece.lines : markedLines(piece.conflict).map((line) => textOf(line) + usual),
+  );
   const closed = lines.map((line, at) => (at < lines.length - 1 && endOf(line) === '' ? line + usual : line));
-  return { clean: true, text: joinLines(a.bom === o.bom ? b.bom : a.bom, closed) };
+  const text = joinLines(a.bom === o.bom ? b.bom : a.bom, closed);
+  const isClean = pieces.every((piece) => 'lines' in piece);
+  return isClean ? { clean: true, text } : { clean: false, conflict: showConflicts(pieces), text };
 }
 
 // --- internal ---
@@ -70,16 +75,14 @@ type Region =
   | ({ readonly stable: true; readonly buffer: 'o' | 'a' | 'b' } & Span)
   | { readonly stable: false; readonly o: Span; readonly a: Span; readonly b: Span };
 
-type Piece =
-  | { readonly lines: readonly string[] }
-  | {
-      readonly conflict: {
-        readonly at: number;
-        readonly ours: readonly string[];
-        readonly base: readonly string[];
-        readonly theirs: readonly string[];
-      };
-    };
+interface Conflict {
+  readonly at: number;
+  readonly ours: readonly string[];
+  readonly base: readonly string[];
+  readonly theirs: readonly string[];
+}
+
+type Piece = { readonly lines: readonly string[] } | { readonly conflict: Conflict };
 
 /**
  * The three texts in blocks, cut wherever one side begins or ends to differ. node-diff3 takes quadratic time where lines repeat;
@@ -163,14 +166,17 @@ function showConflicts(pieces: readonly Piece[]): string {
       context = context.concat(piece.lines.map(textOf));
       continue;
     }
-    const { at, ours, base, theirs } = piece.conflict;
+    const { at } = piece.conflict;
     const isFirst = rows.length === 0;
     if (!isFirst && context.length <= 2 * CONTEXT) rows.push(context);
     else rows.push(isFirst ? [] : context.slice(0, CONTEXT), [`@@ line ${at + 1} @@`], context.slice(-CONTEXT));
-    rows.push(['<<<<<<< current'], ours.map(textOf), ['||||||| base'], base.map(textOf));
-    rows.push(['======='], theirs.map(textOf), ['>>>>>>> proposed']);
+    rows.push(markedLines(piece.conflict).map(textOf));
     context = [];
   }
   rows.push(context.slice(0, CONTEXT));
   return `${rows.flat().join('\n')}\n`;
+}
+
+function markedLines({ ours, base, theirs }: Conflict): readonly string[] {
+  return ['<<<<<<< current', ...ours, '||||||| base', ...base, '=======', ...theirs, '>>>>>>> proposed'];
 }

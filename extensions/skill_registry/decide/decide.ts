@@ -1,77 +1,109 @@
 import type { ChangeContext } from '../history/change-context.ts';
-import { proposalDecided, proposalFileInvalid, proposalStale } from '../history/errors.ts';
+import {
+  proposalChanged,
+  proposalDecided,
+  proposalFileEdited,
+  proposalNotFound,
+  proposalStale,
+} from '../history/errors.ts';
 import type { Operation } from '../history/journal-entries.ts';
+import { putBlob } from '../history/revisions.ts';
+import { digestOf } from '../history/skill-tree.ts';
 import type { Actor, Revision } from '../history/types.ts';
 import type { Writer } from '../history/writer.ts';
-import { addEvent, type ProposalRow, updateProposal } from '../propose/proposal-store.ts';
-import type { Decision, Recommendation } from '../propose/types.ts';
+import {
+  addEvent,
+  editProblem,
+  findRow,
+  lastEvent,
+  noteReport,
+  type ProposalRow,
+  updateProposal,
+  versionOf,
+} from '../propose/proposal-store.ts';
+import { isReportEdited } from '../propose/reports.ts';
+import type { Decision, Proposals, Recommendation } from '../propose/types.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
 import { applyPlan, type Plan, planOf } from './still-applies.ts';
-import { fileOf, isAsSeen, type Taken, takeEdits } from './take-edits.ts';
+
+type Outcome = Decision | Extract<Plan, { stale: string }> | { readonly edited: string };
 
 /** @throws as `Proposals.approve`. */
-export async function approve(context: ChangeContext, id: string, actor: Actor): Promise<Decision> {
+export async function approve(
+  context: ChangeContext,
+  wanted: string,
+  actor: Parameters<Proposals['approve']>[1],
+): Promise<Decision> {
   const { writer } = context;
+  const { id } = undecided(writer, wanted);
   for (;;) {
-    const seen = await decidable(context, id);
-    const { row } = seen;
-    const outcome = await writer.exclusively((database): Decision | Extract<Plan, { stale: string }> | undefined => {
-      // Whoever was faster has decided, or somebody has edited the file in the meantime.
-      if (!isAsSeen(writer, seen)) return undefined;
-      writer.assertSettled(row.place);
-      const plan = planOf(context, database, row);
-      if ('stale' in plan) {
-        database.transaction(() => {
-          updateProposal(database, row.id, { state: 'stale', conflict: plan.conflict || plan.stale });
-          addEvent(database, row.id, 'stale', { by: actor.by, at: writer.now() }, { reason: plan.stale });
-        });
-        return plan;
+    const outcome = await writer.exclusively((database, dataDir): Outcome | undefined => {
+      const row = undecided(writer, id);
+      if (actor.version !== undefined && actor.version !== versionOf(row)) throw proposalChanged(id);
+      if (row.file_due === 0 && isReportEdited(dataDir, row)) {
+        // It is kept beside as soon as this ends.
+        noteReport(database, id, { due: true });
+        return undefined;
       }
-      const { number } = applyPlan(writer, row, plan, actor);
-      const { skill_id } = row;
-      return { proposal_id: row.id, state: 'approved', skill_id, revision: number, merged: plan.merged };
+      const edited = editProblem(database, row, writer.dataDir);
+      if (edited && lastEvent(database, id, 'file-edited', 'told', 'edited')?.kind === 'file-edited') {
+        addEvent(database, id, 'told', { by: actor.by, at: writer.now() });
+        return { edited: edited.message };
+      }
+      return decideOn(context, database, row, actor);
     });
     if (outcome === undefined) continue;
+    if ('edited' in outcome) throw proposalFileEdited(id, outcome.edited);
     await context.refresh();
-    if ('stale' in outcome) throw proposalStale(row.id, outcome.stale, outcome.conflict);
+    if ('stale' in outcome) throw proposalStale(id, outcome.stale, outcome.conflict, outcome.current !== undefined);
     return outcome;
   }
 }
 
 /** @throws as `Proposals.reject`. */
 export async function reject(
-  context: ChangeContext,
-  id: string,
+  { writer }: ChangeContext,
+  wanted: string,
   { by, reason }: Actor & { readonly reason: string },
 ): Promise<Decision> {
-  const { writer } = context;
   if (reason.trim() === '') throw invalidArgument('A rejection needs a reason: whoever proposed it learns from it.');
-  return whileUndecided(context, id, (row, database) => {
+  const { id } = undecided(writer, wanted);
+  return writer.exclusively((database) => {
+    const { skill_id: skillId } = undecided(writer, id);
     const decision = { state: 'rejected', decided_by: by, decided_at: writer.now(), decision_reason: reason } as const;
     database.transaction(() => {
-      updateProposal(database, row.id, { ...decision, conflict: null });
-      addEvent(database, row.id, 'rejected', { by, at: decision.decided_at }, { reason });
+      updateProposal(database, id, { ...decision, conflict: null });
+      addEvent(database, id, 'rejected', { by, at: decision.decided_at }, { reason });
     });
-    return { proposal_id: row.id, state: 'rejected', skill_id: row.skill_id, revision: null, merged: false };
+    return { proposalId: id, state: 'rejected', skillId, revision: null, merged: false };
   });
 }
 
 /** @throws as `Proposals.recommend`. */
 export async function recommend(
-  context: ChangeContext,
-  id: string,
+  { writer }: ChangeContext,
+  wanted: string,
   verdict: Recommendation['verdict'],
   { by, reason }: Actor & { readonly reason: string },
 ): Promise<void> {
-  const { writer } = context;
   if (reason.trim() === '') throw invalidArgument('A recommendation needs a reason.');
-  await whileUndecided(context, id, (row, database) => {
+  const { id } = undecided(writer, wanted);
+  await writer.exclusively((database) => {
+    undecided(writer, id);
     database.transaction(() => {
-      updateProposal(database, row.id, {});
-      addEvent(database, row.id, 'recommended', { by, at: writer.now() }, { verdict, reason });
+      updateProposal(database, id, {});
+      addEvent(database, id, 'recommended', { by, at: writer.now() }, { verdict, reason });
     });
   });
+}
+
+/** @throws PROPOSAL_NOT_FOUND, PROPOSAL_DECIDED. */
+export function undecided(writer: Writer, wanted: string): ProposalRow {
+  if (!writer.hasHistory()) throw proposalNotFound(wanted, []);
+  const row = findRow(writer.database(), wanted);
+  if (row.state === 'open' || row.state === 'stale') return row;
+  throw proposalDecided(row.id, row.state, row.decided_by ?? 'unknown', row.decided_at ?? 'an unknown time');
 }
 
 /** Makes a proposal approved in the transaction of its revision. */
@@ -89,31 +121,21 @@ export function noteApproved(
 
 // --- internal ---
 
-/** With what people have written into its file. @throws PROPOSAL_NOT_FOUND, PROPOSAL_DECIDED, PROPOSAL_FILE_INVALID. */
-async function decidable(context: ChangeContext, id: string): Promise<Taken> {
+/** Inside `exclusively`. */
+function decideOn(context: ChangeContext, database: SqliteDatabase, row: ProposalRow, actor: Actor): Outcome {
   const { writer } = context;
-  const taken = await takeEdits(context, id);
-  assertUndecided(taken.row);
-  if (taken.problem !== undefined) throw proposalFileInvalid(fileOf(writer, taken.row), taken.problem);
-  return taken;
-}
-
-async function whileUndecided<T>(
-  context: ChangeContext,
-  id: string,
-  use: (row: ProposalRow, database: ReturnType<Writer['database']>) => T,
-): Promise<T> {
-  const { writer } = context;
-  for (;;) {
-    const seen = await decidable(context, id);
-    const done = await writer.exclusively((database) =>
-      isAsSeen(writer, seen) ? { result: use(seen.row, database) } : undefined,
-    );
-    if (done) return done.result;
+  writer.assertSettled(row.place);
+  const plan = planOf(context, database, row);
+  if (!('stale' in plan)) {
+    const { number } = applyPlan(writer, row, plan, actor);
+    return { proposalId: row.id, state: 'approved', skillId: row.skill_id, revision: number, merged: plan.merged };
   }
-}
-
-function assertUndecided({ id, state, decided_by, decided_at }: ProposalRow): void {
-  if (state === 'open' || state === 'stale') return;
-  throw proposalDecided(id, state, decided_by ?? 'unknown', decided_at ?? 'an unknown time');
+  const { stale: reason, conflict, current } = plan;
+  database.transaction(() => {
+    if (current) putBlob(database, current);
+    updateProposal(database, row.id, { state: 'stale', conflict: conflict || reason });
+    const shown = current === undefined ? {} : { current: current && digestOf(current) };
+    addEvent(database, row.id, 'stale', { by: actor.by, at: writer.now() }, { reason, ...shown });
+  });
+  return plan;
 }

@@ -17,8 +17,8 @@ import type { SqliteDatabase } from '../store/open-database.ts';
 /** What approving a proposal would do to the skill as it is now. */
 export type Plan =
   | { readonly place: Place; readonly after: Buffer | null; readonly merged: boolean }
-  /** It does not apply: why, and where both changed the same lines. */
-  | { readonly stale: string; readonly conflict: string };
+  /** It does not apply: why, where both changed the same lines, and the file it was held against, where there is one to edit. */
+  | { readonly stale: string; readonly conflict: string; readonly current?: Buffer | null };
 
 /**
  * @throws SKILL_INVALID, SOURCE_NOT_WRITABLE, RESOURCE_TOO_LARGE, PATH_TRAVERSAL; HISTORY_ROW_REFUSED when it would do something
@@ -26,17 +26,17 @@ export type Plan =
  */
 export function planOf(context: ChangeContext, database: SqliteDatabase, row: ProposalRow): Plan {
   const place = placeIfThere(context, row);
-  if (place === undefined) return stale(`the skill "${row.skill_id}" is not there any more.`);
+  if (place === undefined) return { stale: `the skill "${row.skill_id}" is not there any more.`, conflict: '' };
   const proposed = row.proposed === null ? null : getBlob(database, row.proposed);
   if (row.kind === 'delete') {
     const tree = readFolderTree(folderOf(place), context.limits.file_bytes);
     if (treeDigest(tree.files) !== row.base)
-      return stale('the skill has changed since; look at it again before it goes.');
+      return { stale: 'the skill has changed since; look at it again before it goes.', conflict: '' };
     return { place, after: null, merged: false };
   }
   const isNew = row.kind === 'create';
   const isTaken = isNew && (isThere(place) || context.snapshot().byId.has(row.skill_id));
-  if (isTaken) return stale(`there is a "${row.skill_id}" by now.`);
+  if (isTaken) return { stale: `there is a "${row.skill_id}" by now.`, conflict: '' };
   const current = isNew ? null : bytesAt(place, checkedPath(row.path, place), context.limits);
   const base =
     current && digestOf(current) === row.base ? current : row.base === null ? null : getBlob(database, row.base);
@@ -107,7 +107,7 @@ function assertAsShown(
   if (path === skillFile ? after === null : kind === 'create')
     throw rowRefused(`a proposal for ${JSON.stringify(skill_id)} that leaves it without SKILL.md`);
   if (diff === diffOf({ kind, path, before, after })) return;
-  // A person may have written it otherwise.
+  // An earlier release may have written it otherwise.
   const outcome = applyDiff(before?.toString('utf8') ?? '', diff, path, skill_id);
   if (!outcome.applied || after === null || !after.equals(Buffer.from(outcome.text)))
     throw rowRefused(`a proposal for ${JSON.stringify(skill_id)} whose diff is not what would be written`);
@@ -120,25 +120,25 @@ function planOfFile(
   current: Buffer | null,
   proposed: Buffer | null,
 ): Plan {
+  const stale = (reason: string, conflict = ''): Plan => {
+    const cut = conflict.length > MAX_CONFLICT ? `${conflict.slice(0, MAX_CONFLICT)}\n... (cut)` : conflict;
+    return { stale: reason, conflict: cut, ...(proposed === null ? {} : { current }) };
+  };
   const now = current && digestOf(current);
   if (now === base) return { place, after: proposed, merged: false };
   if (now === digest) return stale(`"${path}" has this content already.`);
   if (current === null) return stale(`"${path}" is not there any more.`);
-  if (base === null) return stale(`"${path}" has been made by somebody else meanwhile.`);
   if (proposed === null) return stale(`"${path}" has changed since; look at it again before it goes.`);
-  const [before, here, wanted] = [getBlob(database, base), current, proposed].map((bytes) => bytes.toString('utf8'));
-  const merge = mergeTexts(before ?? '', here ?? '', wanted ?? '');
+  const before = base === null ? null : getBlob(database, base);
+  const merge = mergeTexts(before?.toString('utf8') ?? '', current.toString('utf8'), proposed.toString('utf8'));
+  if (before === null)
+    return stale(`"${path}" has been made by somebody else meanwhile.`, merge.clean ? '' : merge.conflict);
   if (merge.clean) return { place, after: Buffer.from(merge.text), merged: true };
   return stale(`"${path}" has changed since, in the same lines.`, merge.conflict);
 }
 
 /** Texts that have nothing in common are one conflict from top to end. */
 const MAX_CONFLICT = 20_000;
-
-function stale(reason: string, conflict = ''): Plan {
-  const cut = conflict.length > MAX_CONFLICT ? `${conflict.slice(0, MAX_CONFLICT)}\n... (cut)` : conflict;
-  return { stale: reason, conflict: cut };
-}
 
 type NewRow = Pick<ProposalRow, 'skill_id' | 'place' | 'source'>;
 
