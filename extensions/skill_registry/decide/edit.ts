@@ -19,8 +19,7 @@ import {
 import { checksOf, diffOf } from '../propose/propose.ts';
 import type { EditedProposal, ProposalEdit, ProposedText } from '../propose/types.ts';
 import { invalidArgument } from '../skill/errors.ts';
-import { undecided } from './decide.ts';
-import { placeOfRow } from './still-applies.ts';
+import { placeOfRow, undecided } from './decide.ts';
 
 /** What a person is given to edit. Of a stale proposal the file is looked at now, and what it is is kept. */
 export async function proposedText(context: ChangeContext, wanted: string): Promise<ProposedText> {
