@@ -29,16 +29,16 @@ export async function editProposal(
 ): Promise<ExitStatus> {
   const { registry } = await openRegistry(options, terminal);
   const { by } = actorOf(options, terminal);
-  const proposed = await registry.proposals.text(wanted);
-  const { proposalId: id, version } = proposed;
-  const text = await newText(proposed, options, terminal);
+  const { id, path } = await registry.proposals.get(wanted);
+  // Whoever gives a text has looked before, and it is made against what was seen then.
+  const proposed = options.from === undefined ? await registry.proposals.text(id) : undefined;
+  const text = proposed ? await editedText(proposed, terminal) : await givenText(options.from ?? '-', terminal);
   let edited: EditedProposal;
   try {
     const content = textOf(text.bytes);
-    // Of a text that was made before, nobody knows which version it was made from.
-    edited = await registry.proposals.edit(id, { content, by, ...(options.from === undefined ? { version } : {}) });
+    edited = await registry.proposals.edit(id, { content, by, version: proposed?.version });
   } catch (error) {
-    const file = text.file ?? keptText(proposed, text.bytes);
+    const file = text.file ?? keptText(path, text.bytes);
     throw withAdvice(
       error,
       `Your text is in ${file}; mend it there and give it: skill-registry proposals edit ${id} --from ${file}`,
@@ -65,18 +65,15 @@ interface NewText {
   done(): void;
 }
 
-async function newText(proposed: ProposedText, { from }: EditOptions, terminal: Terminal): Promise<NewText> {
-  const nothing = (): void => undefined;
-  if (from === '-') return { bytes: Buffer.from(await terminal.input()), done: nothing };
-  if (from !== undefined) {
-    const file = resolve(terminal.cwd, from);
-    try {
-      return { bytes: readNamedFile(file, MAX_BYTES), file, done: nothing };
-    } catch (error) {
-      throw cannotRead(from, error);
-    }
+async function givenText(from: string, terminal: Terminal): Promise<NewText> {
+  const done = (): void => undefined;
+  if (from === '-') return { bytes: Buffer.from(await terminal.input()), done };
+  const file = resolve(terminal.cwd, from);
+  try {
+    return { bytes: readNamedFile(file, MAX_BYTES), file, done };
+  } catch (error) {
+    throw cannotRead(from, error);
   }
-  return editedText(proposed, terminal);
 }
 
 async function editedText(proposed: ProposedText, terminal: Terminal): Promise<NewText> {
@@ -86,7 +83,7 @@ async function editedText(proposed: ProposedText, terminal: Terminal): Promise<N
   if (editor === undefined)
     throw new CodedError('INVALID_ARGUMENT', `There is no terminal to edit in. Set $EDITOR. ${instead}`);
   const before = Buffer.from(proposed.content);
-  const file = keptText(proposed, before);
+  const file = keptText(proposed.path, before);
   const remove = (): void => rmSync(join(file, '..'), { recursive: true, force: true });
   const failure = await runEditor(editor, file, terminal);
   // Some editors write another file and give it the name.
@@ -114,7 +111,7 @@ function runEditor(editor: string, file: string, { terminal }: Terminal): Promis
 }
 
 /** The text in a file of this user's alone, in a folder of its own. */
-function keptText({ path }: ProposedText, bytes: Buffer): string {
+function keptText(path: string, bytes: Buffer): string {
   const extension = /^\.[A-Za-z0-9]{1,20}$/.exec(extname(path))?.[0] ?? '';
   const file = join(realpathSync(mkdtempSync(join(tmpdir(), 'skill-registry-'))), `proposed${extension}`);
   writeFileSync(file, bytes, { mode: 0o600, flag: 'wx' });

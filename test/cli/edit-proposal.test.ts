@@ -140,6 +140,21 @@ it('opens both texts of a stale one, refuses marks that are left in, and applies
   expect(tea()).toBe(`${TEA.replace('two', 'eleven')}Done.\n`);
 });
 
+it('makes a text that comes from a file against what was seen before, and undoes nothing that was written since', async () => {
+  const { root, id, run, tea } = await proposed();
+  const write = (text: string): void => writeFileSync(join(root, 'skills/tea/SKILL.md'), text);
+  write(TEA.replace('two', 'ten'));
+  await run(['approve', id]);
+  const { stdout } = await run(['show', id, '--proposed']);
+  const later = TEA.replace('two', 'twelve');
+  write(later);
+  const solved = stdout.replace(/<<<<<<<[\s\S]*>>>>>>> proposed/, 'Steep for eleven minutes.');
+  expect(await run(['edit', id, '--from', '-'], { input: solved })).toMatchObject({ status: 0 });
+  expect(await run(['approve', id])).toMatchObject({ status: 1, stderr: expect.stringContaining('PROPOSAL_STALE') });
+  expect(tea()).toBe(later);
+  expect((await run(['show', id, '--proposed'])).stdout).toMatch(/twelve[\s\S]*=======\nSteep for eleven/);
+});
+
 it('helps whoever has edited the report: the advice in the message does what it says', async () => {
   const { root, id, report, run, tea } = await proposed();
   writeFileSync(report, readFileSync(report, 'utf8').replace('+Steep for three', '+Steep for six'));

@@ -99,7 +99,7 @@ export const changes = [
   {
     title: 'An edit with marks of the conflict in it is taken',
     file: `${DECIDE}/edit.ts`,
-    find: 'assertResolved(content, subject);',
+    find: 'assertResolved(content, sides);',
     replace: '',
     test: `${DECIDE_TESTS}/edit.test.ts`,
     name: 'with marks left in, one, is refused',

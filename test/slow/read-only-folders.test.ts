@@ -211,7 +211,9 @@ describe('a root in which nothing is to be ended', () => {
     expect(treeOf(join(root, 'data'))).toEqual(before);
     changeElsewhere(root, { path: 'references/a.md', content: 'a\n' });
     expect(await registry.history.revisions('tea')).toHaveLength(3);
+    await expect(registry.proposals.approve(id, ADA)).rejects.toMatchObject({ code: 'PROPOSAL_FILE_EDITED' });
     expect(await registry.proposals.approve(id, ADA)).toMatchObject({ state: 'approved' });
     expect(readFileSync(join(root, 'skills/tea/SKILL.md'), 'utf8')).toBe(content);
+    expect(readFileSync(file.replace(/\.md$/, '.edited.md'), 'utf8')).toContain('says somebody else');
   });
 });

@@ -37,7 +37,8 @@ export async function proposedText(context: ChangeContext, wanted: string): Prom
       });
     }
   }
-  return { proposalId: id, path, content: subjectOf(context, row, place).text, version: versionOf(row) };
+  const subject = subjectOf(context, row, place);
+  return { proposalId: id, path, content: subject.text, version: subject.version };
 }
 
 /** @throws as `Proposals.edit`. */
@@ -53,14 +54,14 @@ export async function edit(
     const row = undecided(writer, id);
     const { kind, path, skill_id: skillId } = row;
     const place = placeToEdit(context, row);
-    if (version !== undefined && version !== versionOf(row)) throw proposalChanged(id);
     const subject = subjectOf(context, row, place);
-    const { before, text } = subject;
-    const after = Buffer.from(adoptLineEndings(before?.toString('utf8') ?? text, content));
+    if (version !== undefined && version !== subject.version) throw proposalChanged(id);
+    const { before, text, sides } = subject;
+    const after = Buffer.from(adoptLineEndings(sides[0] ?? '', content));
     const next = { base: before && digestOf(before), proposed: digestOf(after) };
     if (content === text || versionOf(next) === versionOf(row))
       return { proposalId: id, skillId, state: row.state, changed: false, version: versionOf(row) };
-    assertResolved(content, subject);
+    assertResolved(content, sides);
     if (before?.equals(after)) throw noChange(path);
     checkSize(place, path, after, context.limits);
     checkValid(place, path, before, after);
@@ -92,8 +93,9 @@ interface Subject {
   readonly before: Buffer | null;
   /** What a person is given to edit. */
   readonly text: string;
-  /** Both sides of it: a line that looks like a mark of a conflict may be one of theirs. */
+  /** The texts it is made of; of a stale proposal the file comes first. */
   readonly sides: readonly string[];
+  readonly version: string;
 }
 
 function subjectOf(context: ChangeContext, row: ProposalRow, place: Place): Subject {
@@ -102,7 +104,7 @@ function subjectOf(context: ChangeContext, row: ProposalRow, place: Place): Subj
     digest === null ? null : getBlob(database, digest),
   );
   const wanted = proposed?.toString('utf8') ?? '';
-  if (row.state === 'open') return { before: base ?? null, text: wanted, sides: [wanted] };
+  if (row.state === 'open') return { before: base ?? null, text: wanted, sides: [wanted], version: versionOf(row) };
   const digest = lookedAt(context, row.id);
   const before =
     digest === undefined
@@ -110,9 +112,11 @@ function subjectOf(context: ChangeContext, row: ProposalRow, place: Place): Subj
       : digest === null
         ? null
         : getBlob(database, digest);
-  if (before === null) return { before, text: wanted, sides: [wanted] };
+  const version = versionOf({ base: before && digestOf(before), proposed: row.proposed });
+  if (before === null) return { before, text: wanted, sides: [wanted], version };
   const current = before.toString('utf8');
-  return { before, text: mergeTexts(base?.toString('utf8') ?? '', current, wanted).text, sides: [current, wanted] };
+  const { text } = mergeTexts(base?.toString('utf8') ?? '', current, wanted);
+  return { before, text, sides: [current, wanted], version };
 }
 
 /** Digest of the file that a stale proposal was held against last; null: it was not there. */
@@ -133,8 +137,8 @@ function placeToEdit(context: ChangeContext, row: ProposalRow): Place {
   return placeOfRow(context, row);
 }
 
-/** @throws PROPOSAL_CONFLICT. */
-function assertResolved(content: string, { sides }: Subject): void {
+/** A line that looks like a mark may be one of theirs. @throws PROPOSAL_CONFLICT. */
+function assertResolved(content: string, sides: readonly string[]): void {
   const linesOf = (text: string): readonly string[] => text.replace(/^\ufeff/, '').split(/\r?\n/);
   const own = new Set(sides.flatMap(linesOf));
   for (const [at, line] of linesOf(content).entries())

@@ -85,7 +85,7 @@ export interface ProposedText {
   readonly path: string;
   /** The whole text; of a stale proposal with a conflict between marks wherever both sides changed the same lines. */
   readonly content: string;
-  /** As `Proposal.version`. */
+  /** Another one when the proposal has been edited since or, while it is stale, its file has changed. */
   readonly version: string;
 }
 
@@ -159,7 +159,7 @@ export interface Proposals {
    *
    * @param edit.content - The whole new text of the file; BOM and line ends are kept.
    * @param edit.by - A person.
-   * @param edit.version - Of the proposal that was looked at. Default: any.
+   * @param edit.version - Of the text that was edited. Default: any.
    * @throws PROPOSAL_NOT_FOUND, PROPOSAL_DECIDED, PROPOSAL_CHANGED, PROPOSAL_CONFLICT, PROPOSAL_NO_CHANGE, PROPOSAL_DUPLICATE,
    *   SKILL_INVALID, SKILL_NOT_FOUND, INVALID_ARGUMENT where there is no text to edit, WRITE_DENIED for an agent, NOT_TEXT,
    *   RESOURCE_TOO_LARGE, SOURCE_NOT_WRITABLE, WRITE_FAILED, HISTORY_DAMAGED, HISTORY_BUSY.

@@ -159,6 +159,15 @@ describe('a stale proposal', () => {
     expect(next).toMatchObject({ state: 'open' });
   });
 
+  it('is not edited by who has seen another file than the one it was held against last', async () => {
+    const { root, registry, id } = await stale();
+    const { version } = await registry.proposals.text(id);
+    write(root, TEA.replace('two minutes', 'eleven minutes'));
+    await registry.proposals.text(id);
+    const edit = registry.proposals.edit(id, { content: LONGER, ...ADA, version });
+    await expect(edit).rejects.toMatchObject({ code: 'PROPOSAL_CHANGED' });
+  });
+
   it('makes the file again that has gone, and says what to do where there is nothing to edit', async () => {
     const { root, registry } = await teaRegistry({ 'skills/tea/a.md': 'a\n' });
     const input = { skillId: 'tea', path: 'a.md', content: 'b\n', justification: 'Needed.' };
