@@ -57,13 +57,12 @@ export interface SkillRegistry extends Reading, Overlap {
   searchReady(query?: string): Promise<void>;
   /**
    * Embeds the skills that have no vector yet; `watch` does so by itself, and makes way for this. Nothing without
-   * `embeddings.base_url`. Why some are missing afterwards is in `problems()`.
+   * `embeddings.base_url`. A request that may go well later is made three times, a second and two seconds apart at most unless
+   * the endpoint asks for more. Why some vectors are missing afterwards is in `problems()`.
    *
-   * @param options.attempts - How often one request is made before it is given up, a second and two seconds apart at most unless
-   *   the endpoint asks for more. Default: 3.
    * @throws REGISTRY_CLOSED.
    */
-  embedSkills(options?: { readonly signal?: AbortSignal; readonly attempts?: number }): Promise<EmbeddedSkills>;
+  embedSkills(options?: { readonly signal?: AbortSignal }): Promise<EmbeddedSkills>;
   /** The catalog text for a system prompt, within `catalog.budget_tokens`; null when nothing is visible. */
   context(prompt: string, turn?: TurnContext): Promise<string | null>;
   /** What `context` costs every turn of an agent that sees everything, before any prompt makes a choice. */

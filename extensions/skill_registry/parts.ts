@@ -3,8 +3,12 @@ import type { Problem, TurnContext } from 'skill-registry/kernel';
 import { SEARCH_INDEX } from '../../lib/text-index/index.ts';
 import { type Catalog, createCatalog } from './catalog/catalog.ts';
 import { type Changes, createChanges } from './changes.ts';
-import type { SkillRegistryConfig, SkillRegistryConfigInput, SourceConfig } from './config/config.ts';
-import { CONFIGS, readConfigOnce } from './config/known-config.ts';
+import {
+  readConfig,
+  type SkillRegistryConfig,
+  type SkillRegistryConfigInput,
+  type SourceConfig,
+} from './config/config.ts';
 import { createHooks, type HookOptions, type Hooks } from './hooks.ts';
 import { createReading, type Reading } from './read/reading.ts';
 import type { Meaning } from './search/meaning/meaning.ts';
@@ -78,7 +82,7 @@ export interface Parts {
 }
 
 /** Everything that is kept in cache.db. */
-const CACHE_PARTS: readonly CachePart[] = [CONFIGS, SKILL_FILES, TOKEN_COUNTS, SEARCH_INDEX, VECTORS];
+const CACHE_PARTS: readonly CachePart[] = [SKILL_FILES, TOKEN_COUNTS, SEARCH_INDEX, VECTORS];
 
 /** @param onProblem - Told when there may be a new problem. */
 export async function openParts(options: SkillRegistryOptions, onProblem: () => void): Promise<Parts> {
@@ -89,7 +93,7 @@ export async function openParts(options: SkillRegistryOptions, onProblem: () => 
   const ownData = keepOwnData(root);
   const cacheFile = options.cache === 'memory' ? undefined : cacheFileOf(root, trusted);
   const cache = createCache(cacheFile, CACHE_PARTS);
-  const { config, problems: configProblems } = await readConfigOnce(options.config ?? {}, configFile, cache);
+  const { config, problems: configProblems } = readConfig(options.config ?? {}, configFile);
   const hooks = createHooks(options, root, onProblem);
   const skillFiles = createSkillFileCache(cache);
   const sourceIds = new Set<string>();

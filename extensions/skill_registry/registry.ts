@@ -9,9 +9,13 @@ import { skillNamed } from './catalog/snapshot.ts';
 import { writePolicyOf } from './history/write-policy.ts';
 import { openParts, type Parts, type SkillRegistryOptions } from './parts.ts';
 import { readPoliciesOf } from './read/read-policy.ts';
+import { createRoleResolver } from './read/roles.ts';
 import { bodyIfThere } from './search/document.ts';
 import { listSkills } from './search/list-skills.ts';
 import { skillsInScope } from './show/scope.ts';
+import { ENFORCEMENT } from './show/system-text.ts';
+import { createTurnText } from './show/turn-text.ts';
+import { applyMessage } from './skill/apply-message.ts';
 import { registryClosed } from './skill/errors.ts';
 import { makeTools } from './tools/index.ts';
 import { createWatching, type Watching } from './watching.ts';
@@ -75,22 +79,19 @@ function assertOpen({ closing }: Pick<Parts, 'closing'>): void {
 }
 
 function readingOf({ catalog, closing, reading, root }: Parts): Part<'apply' | 'read' | 'resolveRolePrompt'> {
-  const roles = onFirstUse(async () =>
-    (await import('./read/roles.ts')).createRoleResolver({ read, snapshot: () => catalog.snapshot() }),
-  );
   const read: SkillRegistry['read'] = (skillId, options, turn) =>
     reading.read(skillId, { audience: turn ? 'model' : 'person', ...options }, turn);
+  const roles = createRoleResolver({ read, snapshot: () => catalog.snapshot() });
   return {
     read,
     async apply(skillId, args, turn, { dir } = {}) {
       const { skill_id, content } = await reading.read(skillId, { audience: 'person' }, turn);
       const skill = skillNamed(catalog.snapshot(), skill_id);
-      const { applyMessage } = await import('./skill/apply-message.ts');
       return applyMessage(skill_id, content, args, { names: skill?.arguments ?? [], dir: dir ?? skill?.dir ?? null });
     },
     async resolveRolePrompt(role, { templates = 'templates/roles', variables = {} } = {}) {
       assertOpen({ closing });
-      return (await roles()).resolve(role, futureRealPath(resolve(root, templates)), variables);
+      return roles.resolve(role, futureRealPath(resolve(root, templates)), variables);
     },
   };
 }
@@ -108,10 +109,10 @@ function searchOf(parts: Parts): Part<'embedSkills' | 'list' | 'searchReady'> {
       assertOpen(parts);
       await Promise.all([searcher.prepare(visible({})), meaning?.ready(query)]);
     },
-    async embedSkills({ signal = closing.signal, attempts = 3 } = {}) {
+    async embedSkills({ signal = closing.signal } = {}) {
       assertOpen(parts);
       const { skills } = catalog.snapshot();
-      await meaning?.embed(skills, signal, attempts);
+      await meaning?.embed(skills, signal);
       return { embedded: meaning?.embedded(skills) ?? 0, total: skills.length };
     },
   };
@@ -119,23 +120,18 @@ function searchOf(parts: Parts): Part<'embedSkills' | 'list' | 'searchReady'> {
 
 function textsOf(parts: Parts): Part<'context' | 'contextCost' | 'tokenCounts'> {
   const { catalog, config, meaning, readSkill, searcher, tokens, visible } = parts;
-  const turnText = onFirstUse(async () =>
-    (await import('./show/turn-text.ts')).createTurnText({
-      ...{ config, searcher, meaning },
-      body: (skill) => bodyIfThere(skill, readSkill),
-    }),
-  );
+  const turnText = createTurnText({
+    ...{ config, searcher, meaning },
+    body: (skill) => bodyIfThere(skill, readSkill),
+  });
   const context: SkillRegistry['context'] = async (prompt, turn = {}) => {
     assertOpen(parts);
-    // As it is when asked, whatever changes until the parts for it are loaded.
-    const skills = visible(turn);
-    return (await turnText())(skills, prompt, turn);
+    return turnText(visible(turn), prompt, turn);
   };
   return {
     context,
     async contextCost() {
       const text = await context('');
-      const { ENFORCEMENT } = await import('./show/system-text.ts');
       const enforcement = text?.includes(ENFORCEMENT) ? await countTokens(ENFORCEMENT) : 0;
       return { tokens: text === null ? 0 : await countTokens(text), enforcement };
     },
@@ -169,18 +165,6 @@ function changesOf(parts: Parts): Part<'history' | 'management' | 'proposals' | 
 
 function watchingOf({ watch, watching }: Watching): Part<'watch' | 'watching'> {
   return { watch, watching };
-}
-
-/**
- * Makes something once, when somebody first asks: most commands never need some parts, and to load them takes as long as to
- * read thousands of skills from the cache.
- */
-function onFirstUse<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined;
-  return () => {
-    made ??= make();
-    return made;
-  };
 }
 
 /** Tells what is newly wrong, once. */

@@ -1,4 +1,4 @@
-import type { SourceConfig } from '../config/config.ts';
+import { isSourceId, readSourceConfig, type SourceConfig } from '../config/config.ts';
 import { invalidArgument, registryClosed } from '../skill/errors.ts';
 import { freeId } from '../sources/make-sources.ts';
 import type { SkillSource } from '../sources/source.ts';
@@ -35,7 +35,7 @@ export function createAddSource({ catalog, taken, makeAll, closed }: AddSourceOp
   return async (source, { signal } = {}) => {
     signal?.throwIfAborted();
     if (closed.aborted) throw registryClosed();
-    const added = isSkillSource(source) ? [await adopt(source, taken)] : makeAll([await readSource(source)]);
+    const added = isSkillSource(source) ? [await adopt(source, taken)] : makeAll([readSource(source)]);
     const ends = added.map((one) => catalog.addSource(one));
     let isThere = true;
     const takeAway = (): void => {
@@ -69,17 +69,13 @@ export function createAddSource({ catalog, taken, makeAll, closed }: AddSourceOp
 /** Its id stands before the colon of qualified ids. @throws INVALID_ARGUMENT. */
 async function adopt(source: SkillSource, taken: Set<string>): Promise<SkillSource> {
   const { id } = source;
-  const [{ isSourceId }, { adoptSource }] = await Promise.all([
-    import('../config/config.ts'),
-    import('../sources/kinds/adopted-source.ts'),
-  ]);
+  const { adoptSource } = await import('../sources/kinds/adopted-source.ts');
   if (isSourceId(id)) return adoptSource(source, freeId(id, taken));
   throw invalidArgument(`The id of a source has letters, digits and @ . _ / - only, got ${JSON.stringify(id)}.`);
 }
 
 /** One source as a caller of the library or an extension gives it. @throws INVALID_ARGUMENT. */
-async function readSource(given: unknown): Promise<SourceConfig> {
-  const { readSourceConfig } = await import('../config/config.ts');
+function readSource(given: unknown): SourceConfig {
   const { source, problems } = readSourceConfig(given, ['source'], 'addSource');
   const [problem] = problems;
   if (problem || !source)
