@@ -4,9 +4,7 @@ import { Command, CommanderError } from 'commander';
 import { describeError, isCodedError, packageRoot } from 'skill-registry/kernel';
 import { printable } from '../lib/text/index.ts';
 import type { StartOptions } from './commands/start.ts';
-import { addHistoryCommands } from './history-commands.ts';
-import { addSetupCommands } from './setup-commands.ts';
-import { addSkillCommands } from './skill-commands.ts';
+import { addCommands } from './define-commands.ts';
 import { collect, EXIT, type ExitStatus, printJson, type Terminal } from './terminal.ts';
 
 /**
@@ -59,9 +57,7 @@ function createProgram(terminal: Terminal, done: (status: ExitStatus) => void): 
     .action(async (options: StartOptions) =>
       done(await (await import('./commands/start.ts')).start(options, terminal)),
     );
-  addSkillCommands(command, done, terminal);
-  addHistoryCommands(command, done, terminal);
-  addSetupCommands(command, program, done, terminal);
+  addCommands(command, program, done, terminal);
   return program;
 }
 

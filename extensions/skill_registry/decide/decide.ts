@@ -10,8 +10,17 @@ import {
   rowRefused,
 } from '../history/errors.ts';
 import { archiveFolder, checkedPath, type Operation } from '../history/journal-entries.ts';
-import { bytesAt, checkSize, checkValid, isThere } from '../history/place-files.ts';
-import { folderOf, keyOf, type Place, placeOfKey, placeOfSkill } from '../history/places.ts';
+import {
+  bytesAt,
+  checkSize,
+  checkValid,
+  folderOf,
+  isThere,
+  keyOf,
+  type Place,
+  placeOfKey,
+  placeOfSkill,
+} from '../history/places.ts';
 import { getBlob, putBlob } from '../history/revisions.ts';
 import { digestOf, readFolderTree, treeDigest } from '../history/skill-tree.ts';
 import type { Actor, Revision } from '../history/types.ts';

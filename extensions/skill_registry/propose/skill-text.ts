@@ -1,6 +1,6 @@
 import { yamlPackage } from 'skill-registry/kernel';
 import { oneLine } from '../../../lib/text/index.ts';
-import { nearestIds } from '../search/nearest-ids.ts';
+import { nearestIds } from '../search/names.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import { splitFrontmatter } from '../skill/frontmatter.ts';
 
