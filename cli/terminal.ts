@@ -13,6 +13,8 @@ export interface Terminal {
   readonly progress: boolean;
   /** Asks the person at the terminal; undefined where there is none. */
   ask?(question: string): Promise<string | undefined>;
+  /** All of standard input. */
+  input(): Promise<Uint8Array>;
   /** Data. */
   out(data: string | Uint8Array): void;
   /** Words for people. */

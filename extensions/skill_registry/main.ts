@@ -65,7 +65,7 @@ export class SkillRegistryMain
     });
     this.#registry.onChange((ids, { version }) => context.events.emit('skills_changed', { ids, version }));
     this.#registry.proposals.onArrival((proposal) => {
-      const { id, kind, skill_id, path, author, file } = proposal;
+      const { id, kind, skillId: skill_id, path, author, file } = proposal;
       context.events.emit('proposal_created', { id, kind, skill_id, path, author, file });
       context.notifyUser(arrivalText(proposal));
     });

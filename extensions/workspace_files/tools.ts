@@ -177,10 +177,10 @@ async function proposeFile(
   turn: TurnContext,
   { registry, root }: WorkspaceOptions,
 ): Promise<ToolResult> {
-  const change = { skill_id: skillId, kind, path: file, content, justification };
-  const { file: proposalFile, ...receipt } = await registry.proposals.propose(change, turn);
-  const shown = relative(root, proposalFile).split(sep).join('/');
-  return { success: true, path, written: false, ...receipt, file: shown, message: PROPOSED };
+  const change = { skillId, kind, path: file, content, justification };
+  const { proposalId, file: report, state } = await registry.proposals.propose(change, turn);
+  const shown = relative(root, report).split(sep).join('/');
+  return { success: true, path, written: false, proposal_id: proposalId, state, file: shown, message: PROPOSED };
 }
 
 /** What is overwritten, by whom and why, is in the history of the skill. */

@@ -1,10 +1,8 @@
 export {
   codeOf,
-  escapeHidden,
   hiddenCharacters,
   notation,
   oneLine,
-  readEscaped,
   showEnd,
   showHidden,
 } from './hidden-characters.ts';

@@ -13,13 +13,13 @@ async function teaRoot(...proposals: readonly Partial<ProposalInput>[]) {
   const ids: string[] = [];
   for (const proposal of proposals) {
     const input = {
-      skill_id: 'tea',
+      skillId: 'tea',
       content: LONGER,
       justification: 'It was weak.',
       author: 'agent:brewer',
       ...proposal,
     };
-    ids.push((await registry.proposals.propose(input)).proposal_id);
+    ids.push((await registry.proposals.propose(input)).proposalId);
   }
   await registry.close();
   const run = (...args: readonly string[]): Promise<RunResult> =>

@@ -34,7 +34,7 @@ if (dieAfterMs !== undefined) {
 const { proposals, history, management } = registry;
 const actor = { by: `person:${process.pid}`, reason: 'Because.' };
 const actions = {
-  propose: ({ content }) => proposals.propose({ skill_id: 'tea', content, justification: 'Needed.' }),
+  propose: ({ content }) => proposals.propose({ skillId: 'tea', content, justification: 'Needed.' }),
   approve: ({ id }) => proposals.approve(id, actor),
   reject: ({ id }) => proposals.reject(id, actor),
   recommend: ({ id, reason }) => proposals.recommend(id, 'approve', { ...actor, reason }),

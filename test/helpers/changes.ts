@@ -17,8 +17,8 @@ const nothing = async (): Promise<string> => '';
 const propose =
   (input: object): Change['prepare'] =>
   async ({ proposals }) => {
-    const { proposal_id } = await proposals.propose({ skill_id: 'tea', justification: 'Needed.', ...input });
-    return proposal_id;
+    const { proposalId } = await proposals.propose({ skillId: 'tea', justification: 'Needed.', ...input });
+    return proposalId;
   };
 
 /** Of a skill, so what it was before can be compared with what it is after. */
@@ -30,7 +30,7 @@ export const SKILL_CHANGES: readonly Change[] = [
   },
   {
     name: 'approving a new skill',
-    prepare: propose({ skill_id: 'new', kind: 'create', content: NEW }),
+    prepare: propose({ skillId: 'new', kind: 'create', content: NEW }),
     make: ({ proposals }, id) => proposals.approve(id, ADA),
   },
   {

@@ -131,8 +131,8 @@ async function prepare(root: string, action: string, kill: number, random: () =>
     if (!isThere) await registry.history.restore('tea', ACTOR);
     const content = TEA.replace('two minutes', `${kill} minutes`);
     if (action === 'approve' || action === 'reject') {
-      const { proposal_id } = await registry.proposals.propose({ skill_id: 'tea', content, justification: 'Needed.' });
-      return { id: proposal_id };
+      const { proposalId } = await registry.proposals.propose({ skillId: 'tea', content, justification: 'Needed.' });
+      return { id: proposalId };
     }
     if (action === 'rollback') {
       await registry.management.write('tea', 'SKILL.md', content, ACTOR);

@@ -66,6 +66,7 @@ const RUN_ALL = (all: readonly (readonly string[])[]): string => `
       environment: {},
       terminal: false,
       progress: false,
+      input: async () => Buffer.alloc(0),
       out: (data) => void (result.stdout += Buffer.from(data)),
       err: (text) => void (result.stderr += text),
     });

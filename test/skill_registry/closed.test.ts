@@ -49,7 +49,7 @@ it('reads nothing any more once it is closed, and lets go of data/ when the scan
     writePolicy: () => registry.writePolicy(join(root, 'data/other/state.json')),
     addSource: () => registry.addSource({ path: 'data' }),
     refresh: () => registry.refresh(),
-    propose: () => registry.proposals.propose({ skill_id: id, path: 'a', content: 'x', justification: 'x' }),
+    propose: () => registry.proposals.propose({ skillId: id, path: 'a', content: 'x', justification: 'x' }),
     revisions: () => registry.history.revisions(id),
   };
   const answers = Object.entries(asked).map(async ([name, ask]) => {

@@ -47,7 +47,8 @@ it('lets no reviewing agent approve such a change, and a person do it', async ()
   const tools = reviewTools({ proposals: registry.proposals, agentId: 'reviewer', decide: true });
   const decide = tools.find(({ name }) => name === 'decide_proposal');
   const call = { turn: { agentId: 'reviewer' }, signal: new AbortController().signal };
-  const args = { proposal_id, verdict: 'approve', reason: 'Fine.' };
+  const { version } = await registry.proposals.get(proposal_id);
+  const args = { proposal_id, version, verdict: 'approve', reason: 'Fine.' };
   expect(decide && (await runTool(decide, args, call))).toMatchObject({
     success: false,
     error: { code: 'WRITE_DENIED' },

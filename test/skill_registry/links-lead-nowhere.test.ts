@@ -78,7 +78,7 @@ describe('a root that nobody has approved', () => {
     rmSync(join(place.root, 'data'), { recursive: true, force: true });
     symlinkSync(outside, join(place.root, 'data'));
     const before = treeOf(outside);
-    const proposal = { skill_id: 'good', path: 'a.md', content: 'A.', justification: 'x' };
+    const proposal = { skillId: 'good', path: 'a.md', content: 'A.', justification: 'x' };
     await expect(place.registry.proposals.propose(proposal)).rejects.toMatchObject({ code: 'PATH_TRAVERSAL' });
     await expect(place.registry.history.revisions('good')).rejects.toMatchObject({ code: 'PATH_TRAVERSAL' });
     const file = { path: 'extensions/box/files/thesis.txt', content: 'gone' };

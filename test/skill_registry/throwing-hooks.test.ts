@@ -82,10 +82,10 @@ describe.each(WAYS)('a hook that %s is a problem, and what it was called for suc
     const { registry } = await open({ onWriteStep: () => fail('onWriteStep') });
     const heard: string[] = [];
     registry.proposals.onArrival(() => fail('onArrival'));
-    registry.proposals.onArrival(({ skill_id }) => heard.push(skill_id));
+    registry.proposals.onArrival(({ skillId }) => heard.push(skillId));
     const content = TEA['skills/tea/SKILL.md'].replace('Boil', 'Heat');
-    const { proposal_id } = await registry.proposals.propose({ skill_id: 'tea', content, justification: 'Softer.' });
-    await registry.proposals.approve(proposal_id, ADA);
+    const { proposalId } = await registry.proposals.propose({ skillId: 'tea', content, justification: 'Softer.' });
+    await registry.proposals.approve(proposalId, ADA);
     expect(await registry.read('tea')).toMatchObject({ content: 'Heat water.' });
     expect(heard).toEqual(['tea']);
     expect(failed(registry.problems())).toEqual(['onWriteStep', 'onArrival']);

@@ -204,7 +204,7 @@ it('a source in another root shares neither its data/ nor its code', async () =>
     'data/skill_registry/none',
   ]) {
     await expect(registry.readResource(id, path, {})).rejects.toMatchObject({ code: 'RESOURCE_NOT_FOUND' });
-    const proposal = { skill_id: id, path, content: 'x', justification: 'x' };
+    const proposal = { skillId: id, path, content: 'x', justification: 'x' };
     await expect(registry.proposals.propose(proposal)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
     await expect(registry.management.write(id, path, 'x', AGENT)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
   }

@@ -1,4 +1,4 @@
-/** What callers see of the history. No code. */
+/** What callers see of the history. */
 import type { TurnContext } from 'skill-registry/kernel';
 
 /** One past content of a skill. */
@@ -64,3 +64,9 @@ export interface Management {
   /** Archives it. */
   remove(skillId: string, actor: Actor, turn?: TurnContext): Promise<Revision>;
 }
+
+/** The methods that wait until the history is open. */
+export const HISTORY_METHODS: Readonly<Record<keyof History, true>> = {
+  ...{ revisions: true, read: true, diff: true, rollback: true, restore: true },
+};
+export const MANAGEMENT_METHODS: Readonly<Record<keyof Management, true>> = { create: true, write: true, remove: true };

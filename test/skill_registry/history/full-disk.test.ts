@@ -120,8 +120,8 @@ describe.skipIf(CANNOT_MOUNT !== '')(`a change that cannot be undone ${CANNOT_MO
       skills.setReadOnly(true);
     });
     const before = treeOf(skills.dir);
-    const input = { skill_id: 'tea', content: LONGER, justification: 'Needed.' };
-    const { proposal_id: id } = await registry.proposals.propose(input);
+    const input = { skillId: 'tea', content: LONGER, justification: 'Needed.' };
+    const { proposalId: id } = await registry.proposals.propose(input);
     await expect(registry.proposals.approve(id, ADA)).rejects.toMatchObject({
       code: 'CHANGE_UNFINISHED',
       message: expect.stringMatching(/"tea".*full.*EROFS/),

@@ -189,7 +189,7 @@ describe('a history from somewhere else', () => {
   ])('whose archive %s restores nothing from there', async (_name, folder, code) => {
     const there = await foreign();
     const registry = await open(there.root);
-    await registry.proposals.propose({ skill_id: 'tea', content: LONGER, justification: 'Needed.' });
+    await registry.proposals.propose({ skillId: 'tea', content: LONGER, justification: 'Needed.' });
     await registry.management.remove('tea', ADA);
     there.edit((database) => database.prepare('UPDATE archived SET folder = ?').run(folder));
     const before = everything(there.house);
@@ -252,8 +252,8 @@ describe('a history from somewhere else', () => {
   ])('whose proposal has %s is not approved', async (_name, code, fields) => {
     const there = await foreign();
     const registry = await open(there.root);
-    const { proposal_id: id } = await registry.proposals.propose({
-      skill_id: 'tea',
+    const { proposalId: id } = await registry.proposals.propose({
+      skillId: 'tea',
       content: LONGER,
       justification: 'x',
     });
@@ -287,7 +287,7 @@ describe('a history from somewhere else', () => {
   it('whose proposal has a name that climbs writes its file nowhere else', async () => {
     const there = await foreign();
     const registry = await open(there.root);
-    await registry.proposals.propose({ skill_id: 'tea', content: LONGER, justification: 'x' });
+    await registry.proposals.propose({ skillId: 'tea', content: LONGER, justification: 'x' });
     there.edit((database) => {
       database.exec('PRAGMA foreign_keys = OFF');
       database.prepare('UPDATE proposal SET id = ?, file_due = 1').run('../../../../outside/x');

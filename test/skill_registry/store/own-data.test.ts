@@ -44,7 +44,7 @@ it('a root that is a skill hands out none of data/, .env, .git and keys, at no d
   const registry = await open(root, [{ path: '.' }]);
   const id = await onlySkill(registry);
   // Makes the databases.
-  await registry.proposals.propose({ skill_id: id, path: 'new.md', content: 'New.', justification: 'x' });
+  await registry.proposals.propose({ skillId: id, path: 'new.md', content: 'New.', justification: 'x' });
   await registry.history.revisions(id);
   const read = await registry.read(id, { audience: 'model' }, {});
   expect(read.resources.map(({ path }) => path)).toEqual(OFFERED);
@@ -98,13 +98,13 @@ it('keeps none of it in revisions, neither recording, proposing, changing nor go
   const root = tempFolder(WHOLE);
   const registry = await open(root, [{ path: '.' }]);
   const id = await onlySkill(registry);
-  const { proposal_id } = await registry.proposals.propose({
-    skill_id: id,
+  const { proposalId } = await registry.proposals.propose({
+    skillId: id,
     path: 'a.md',
     content: 'A.',
     justification: 'x',
   });
-  await registry.proposals.approve(proposal_id, ADA);
+  await registry.proposals.approve(proposalId, ADA);
   await registry.management.write(id, 'b.md', 'B.', ADA);
   writeFileSync(join(root, '.env'), 'token=changed');
   await registry.history.rollback(id, 1, ADA);
@@ -125,7 +125,7 @@ it('does not wake at what the registry writes itself', async () => {
   await waitFor('it to be recorded', async () => (await registry.history.revisions(id)).length === 1, 10_000);
   const { version } = registry.snapshot();
   for (let n = 0; n < 3; n++)
-    await registry.proposals.propose({ skill_id: id, path: `${n}.md`, content: 'x', justification: 'x' });
+    await registry.proposals.propose({ skillId: id, path: `${n}.md`, content: 'x', justification: 'x' });
   await registry.refresh();
   expect(registry.snapshot().version).toBe(version);
   expect(await registry.history.revisions(id)).toHaveLength(1);
@@ -256,7 +256,7 @@ it('a skill in which data/ lies by a link cannot be moved away with it', async (
   expect(registry.resources('tea')).toEqual([]);
   await expect(registry.management.remove('tea', ADA)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
   await expect(
-    registry.proposals.propose({ skill_id: 'tea', kind: 'delete', justification: 'x' }),
+    registry.proposals.propose({ skillId: 'tea', kind: 'delete', justification: 'x' }),
   ).rejects.toMatchObject({
     code: 'INVALID_ARGUMENT',
   });

@@ -69,7 +69,7 @@ it('narrows what an older version has made for all to read, and leaves data/ its
   }
   const again = await createSkillRegistry({ root, config: { sources: [{ path: 'skills' }] } });
   onTestFinished(() => again.close());
-  const { proposal_id } = await again.proposals.propose({ skill_id: 'tea', content: LONGER, justification: 'x' });
+  const { proposalId } = await again.proposals.propose({ skillId: 'tea', content: LONGER, justification: 'x' });
   again.list({ query: 'tea' });
   const now = bits(root);
   expect(now).toMatchObject({
@@ -79,7 +79,7 @@ it('narrows what an older version has made for all to read, and leaves data/ its
     'skill_registry/cache.db': '600',
     'skill_registry/write.lock': '600',
     'skill_registry/proposals': '700',
-    [`skill_registry/proposals/${proposal_id}.md`]: '600',
+    [`skill_registry/proposals/${proposalId}.md`]: '600',
   });
 });
 
