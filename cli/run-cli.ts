@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
-import { describeError, isCodedError, packageRoot } from 'skill-registry/kernel';
+import { describeError, isCodedError } from 'skill-registry/kernel';
+import { packageRoot } from '../kernel/host.ts';
 import { printable } from '../lib/text/index.ts';
 import type { StartOptions } from './commands/start.ts';
 import { addHistoryCommands } from './history-commands.ts';

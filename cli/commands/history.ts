@@ -1,4 +1,4 @@
-import { describeRevisions } from 'skill-registry';
+import { describeRevisions } from '../../extensions/skill_registry/host.ts';
 import { printable } from '../../lib/text/index.ts';
 import { openRegistry } from '../open-registry.ts';
 import {

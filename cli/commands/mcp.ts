@@ -1,6 +1,7 @@
 import { Writable } from 'node:stream';
-import { createSecrets, declaredTurn, type Problem, type TurnContext } from 'skill-registry/kernel';
+import type { Problem, TurnContext } from 'skill-registry/kernel';
 import type { SkillMcpDoor } from 'skill-registry/mcp';
+import { createSecrets, declaredTurn } from '../../kernel/host.ts';
 import { printable } from '../../lib/text/index.ts';
 import { openRegistry } from '../open-registry.ts';
 import { stopOnSignals } from '../stop-on-signals.ts';

@@ -1,5 +1,6 @@
-import { describeProposal, describeProposals, describeStats, type ProposalState } from 'skill-registry';
+import type { ProposalState } from 'skill-registry';
 import { CodedError } from 'skill-registry/kernel';
+import { describeProposal, describeProposals, describeStats } from '../../extensions/skill_registry/host.ts';
 import { openRegistry } from '../open-registry.ts';
 import {
   actorOf,

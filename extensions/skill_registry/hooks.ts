@@ -1,4 +1,5 @@
-import { type CallHook, createHookCaller, type Problem } from 'skill-registry/kernel';
+import type { Problem } from 'skill-registry/kernel';
+import { type CallHook, createHookCaller } from '../../kernel/host.ts';
 import type { WriteStep } from './history/writer.ts';
 import type { SkillLoadedEvent } from './read/reading.ts';
 

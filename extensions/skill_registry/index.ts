@@ -1,8 +1,6 @@
 /** `skill-registry`: the registry as a library. */
 export type * from './api.ts';
 export type { SkillRegistryConfig, SkillRegistryConfigInput, ValidationProfile } from './config/config.ts';
-export { configOfUntrustedRoot } from './config/untrusted-config.ts';
-export { describeProposal, describeProposals, describeRevisions, describeStats } from './propose/describe.ts';
 export { createSkillRegistry, type SkillRegistryOptions } from './registry.ts';
 export type { SkillSource, SourceScan } from './sources/source.ts';
 export {

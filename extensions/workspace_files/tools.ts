@@ -1,21 +1,23 @@
 import { existsSync, mkdirSync, realpathSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import {
-  assertDataInRoot,
   CodedError,
-  codeProtected,
   defineTool,
-  type HeldExtension,
-  holdExtensionFile,
-  isCode,
-  listHeldFiles,
-  readHeldFile,
   type Tool,
   type ToolResult,
   type TurnContext,
   toolError,
   z,
 } from 'skill-registry/kernel';
+import {
+  assertDataInRoot,
+  codeProtected,
+  type HeldExtension,
+  holdExtensionFile,
+  isCode,
+  listHeldFiles,
+  readHeldFile,
+} from '../../kernel/host.ts';
 import { assertWritable, isInside, relativeSegments, writeContained } from '../../lib/files/index.ts';
 import type { SkillRegistry, WritePolicy } from '../skill_registry/api.ts';
 import { isThere, listWorkspaceFolder, readWorkspaceFile, type WorkspacePath } from './read-workspace.ts';

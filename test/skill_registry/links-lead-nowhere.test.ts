@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { heldExtensions, holdExtensionFile, revokeExtension } from 'skill-registry/kernel';
 import { describe, expect, it } from 'vitest';
+import { heldExtensions, holdExtensionFile, revokeExtension } from '../../kernel/host.ts';
 import { openSqlite } from '../../lib/sqlite/index.ts';
 import { openRoot } from '../helpers/open-registry.ts';
 import { runCommand } from '../helpers/run-command.ts';

@@ -1,4 +1,5 @@
-import { type CallHook, describeError, type Problem } from 'skill-registry/kernel';
+import { describeError, type Problem } from 'skill-registry/kernel';
+import type { CallHook } from '../../../kernel/host.ts';
 import { createBreaks } from '../../../lib/breaks/index.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
 import { registryClosed } from '../skill/errors.ts';

@@ -1,4 +1,4 @@
-import { yamlPackage } from 'skill-registry/kernel';
+import { yamlPackage } from '../../../kernel/host.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import { splitFrontmatter } from '../skill/frontmatter.ts';
 

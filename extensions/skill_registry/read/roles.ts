@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { describeError, isCodedError, renderTemplate } from 'skill-registry/kernel';
+import { describeError, isCodedError } from 'skill-registry/kernel';
+import { renderTemplate } from '../../../kernel/host.ts';
 import { readContained } from '../../../lib/files/index.ts';
 import { foldLine, shorten } from '../../../lib/text/index.ts';
 import type { Snapshot } from '../catalog/snapshot.ts';

@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
 import type { Problem } from 'skill-registry/kernel';
-import { rootNotApproved } from 'skill-registry/kernel';
+import { rootNotApproved } from '../../../kernel/host.ts';
 import { futureRealPath, isInside, isReserved, resourceNotFound } from '../../../lib/files/index.ts';
 import type { SkillRegistryConfig, ValidationProfile } from '../config/config.ts';
 import type { ResourceInfo, Skill } from '../skill/skill.ts';

@@ -1,4 +1,5 @@
-import { defineTool, isCodedError, type Tool, withoutPaths, z } from 'skill-registry/kernel';
+import { defineTool, isCodedError, type Tool, z } from 'skill-registry/kernel';
+import { withoutPaths } from '../../../kernel/host.ts';
 import type { ReadSkill } from '../read/reading.ts';
 import type { SkillsForTools } from './skills-for-tools.ts';
 

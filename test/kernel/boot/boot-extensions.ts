@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type BootOptions, boot, type Kernel, type Problem, packageRoot } from 'skill-registry/kernel';
+import { type BootOptions, boot, type Kernel, type Problem } from 'skill-registry/kernel';
 import { onTestFinished } from 'vitest';
+import { packageRoot } from '../../../kernel/host.ts';
 import { type Tree, tempFolder } from '../../helpers/temp-folder.ts';
 
 /** A kernel that runs the extensions of a temporary root and none of the package's own. */

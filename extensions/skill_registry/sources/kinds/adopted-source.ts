@@ -1,4 +1,5 @@
-import { type Problem, withDeadline, z } from 'skill-registry/kernel';
+import { type Problem, z } from 'skill-registry/kernel';
+import { withDeadline } from '../../../../kernel/host.ts';
 import { assertReadable } from '../../../../lib/files/index.ts';
 import { foldLine } from '../../../../lib/text/index.ts';
 import type { Skill } from '../../skill/skill.ts';

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { type Problem, yamlPackage } from 'skill-registry/kernel';
+import type { Problem } from 'skill-registry/kernel';
+import { yamlPackage } from '../../../../kernel/host.ts';
 import { assertReadable, relativeSegments, resourceNotFound, resourceTooLarge } from '../../../../lib/files/index.ts';
 import { foldLine } from '../../../../lib/text/index.ts';
 import { parseSkill } from '../../skill/parse-skill.ts';
