@@ -15,7 +15,6 @@ import type { Overlap } from './search/overlap/overlap.ts';
 import type { TokenCounts } from './show/token-counts.ts';
 import type { Skill } from './skill/skill.ts';
 
-export type { SourceConfigInput } from './catalog/add-source.ts';
 export type { Pack, Snapshot, SourceStatus } from './catalog/snapshot.ts';
 export type * from './history/types.ts';
 export type { WritePolicy } from './history/write-policy.ts';

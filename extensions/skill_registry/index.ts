@@ -1,6 +1,11 @@
 /** `skill-registry`: the registry as a library. */
 export type * from './api.ts';
-export type { SkillRegistryConfig, SkillRegistryConfigInput, ValidationProfile } from './config/config.ts';
+export type {
+  SkillRegistryConfig,
+  SkillRegistryConfigInput,
+  SourceConfigInput,
+  ValidationProfile,
+} from './config/config.ts';
 export { createSkillRegistry, type SkillRegistryOptions } from './registry.ts';
 export type { SkillSource, SourceScan } from './sources/source.ts';
 export {

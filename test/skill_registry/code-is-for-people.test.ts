@@ -7,7 +7,7 @@ import { openRoot } from '../helpers/open-registry.ts';
 import { runRegistryTool } from '../helpers/run-registry-tool.ts';
 import { skillMd, tempFolder } from '../helpers/temp-folder.ts';
 
-const ALLOW = { create: 'allow', update: 'allow', delete: 'allow' };
+const ALLOW = { create: 'allow', update: 'allow', delete: 'allow' } as const;
 const WHOLE = skillMd({ name: 'whole', description: 'The whole project.' }, 'Do it.');
 const CODE = 'export class Main {}\n';
 

@@ -1,12 +1,9 @@
-import type { SourceConfig } from '../config/config.ts';
+import type { SourceConfig, SourceConfigInput } from '../config/config.ts';
 import { invalidArgument, registryClosed } from '../skill/errors.ts';
 import { freeId } from '../sources/make-sources.ts';
 import type { SkillSource } from '../sources/source.ts';
 import { isSkillSource } from '../sources/source.ts';
 import type { Catalog } from './catalog.ts';
-
-/** An entry of `sources` as it is written: every flag has a default. */
-export type SourceConfigInput = Partial<SourceConfig>;
 
 /**
  * Adds a source at run time, after those of the config; its skills are there when this resolves.

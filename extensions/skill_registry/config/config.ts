@@ -78,6 +78,20 @@ export interface SkillRegistryConfig {
   readonly gates: { readonly check: boolean; readonly settings: Readonly<Record<string, unknown>> };
 }
 
+type Given<T> = { readonly [Key in keyof T]?: T[Key] | undefined };
+
+/** An entry of `sources` as it may be written: every flag has a default. */
+export type SourceConfigInput = Given<SourceConfig>;
+
+type ConfigSections = Pick<SkillRegistryConfig, 'catalog' | 'watch' | 'writes' | 'limits' | 'embeddings' | 'gates'>;
+
+/** The config as it may be written: every key has a default. Where the compiler does not see it, `readConfig` checks it. */
+export interface SkillRegistryConfigInput
+  extends Given<Omit<SkillRegistryConfig, keyof ConfigSections | 'sources'>>,
+    Readonly<{ [Name in keyof ConfigSections]?: Given<ConfigSections[Name]> | undefined }> {
+  readonly sources?: readonly SourceConfigInput[] | undefined;
+}
+
 const DEFAULT_TOOLS = ['list_skills', 'read_skill', 'read_skill_resource', 'propose_skill_update'] as const;
 const OTHER_TOOLS = ['load_skill', 'create_skill', 'skill'] as const;
 const TOOL_NAMES: readonly ToolName[] = [...DEFAULT_TOOLS, ...OTHER_TOOLS];
@@ -157,8 +171,6 @@ const schema = z.strictObject({
     .prefault({}),
 });
 
-/** What a caller may give; everything has a default. */
-export type SkillRegistryConfigInput = Readonly<Record<string, unknown>>;
 
 /**
  * Fills in the defaults. What is unknown or wrong is a CONFIG_KEY_INVALID problem and costs nothing beside it: the default of
@@ -207,7 +219,7 @@ export function isSourceId(id: string): boolean {
 // --- internal ---
 
 /** Lists are read entry by entry: a wrong one must not bring back a default that its owner has replaced. */
-function readLists(input: SkillRegistryConfigInput, file: string, problems: Problem[]): Record<string, unknown> {
+function readLists(input: object, file: string, problems: Problem[]): Record<string, unknown> {
   const values: Record<string, unknown> = { ...input };
   const readEach = <T>(list: unknown, schemaOfEntry: z.ZodType<T>, path: readonly PropertyKey[]): unknown =>
     Array.isArray(list)

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { readConfig } from '../../../extensions/skill_registry/config/config.ts';
+import { readConfig, type SkillRegistryConfigInput } from '../../../extensions/skill_registry/config/config.ts';
 import { CONFIGS } from '../../../extensions/skill_registry/config/known-config.ts';
 import { headerText } from '../../../extensions/skill_registry/search/document.ts';
 import {
@@ -45,7 +45,7 @@ const KEPT: readonly (readonly [string, number, () => unknown])[] = [
     CONFIGS.version,
     () =>
       [{}, { sources: [{ path: 'x', id: 'y' }, { preset: 'claude' }], inject: 'off', odd: 1 }].map((one) =>
-        readConfig(one, 'f'),
+        readConfig(one as SkillRegistryConfigInput, 'f'),
       ),
   ],
   [
