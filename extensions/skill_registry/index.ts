@@ -6,8 +6,9 @@ export type {
   SourceConfigInput,
   ValidationProfile,
 } from './config/config.ts';
-export { createSkillRegistry, type SkillRegistryOptions } from './registry.ts';
-export type { SkillSource, SourceScan } from './sources/source.ts';
+export type { SkillRegistryOptions } from './options.ts';
+export { createSkillRegistry } from './registry.ts';
+export { defineSource } from './sources/kinds/own-source.ts';
 export {
   type PropertiesErrorCode,
   type PropertyValue,

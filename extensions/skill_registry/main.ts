@@ -11,6 +11,7 @@ import type {
   TurnContext,
   UntrustedConfig,
 } from 'skill-registry/kernel';
+import { toWire } from '../../lib/text/index.ts';
 import type { SkillRegistry, SkillRegistryExtension } from './api.ts';
 import { skillCommands } from './commands.ts';
 import { configOfUntrustedRoot } from './config/untrusted-config.ts';
@@ -53,7 +54,8 @@ export class SkillRegistryMain
       trust: context.trusted,
       getSecret: context.getSecret,
       onProgress: (line) => context.log.info(line),
-      onSkillLoaded: (event) => context.events.emit('skill_loaded', event),
+      onSkillLoaded: ({ durationSeconds, ...event }) =>
+        context.events.emit('skill_loaded', { ...toWire(event), duration_s: durationSeconds }),
       onProblem: ({ severity, file, message }) => context.notifyUser(`${severity}: ${file}: ${message}`),
     });
     this.#registry.onChange((ids, { version }) => context.events.emit('skills_changed', { ids, version }));

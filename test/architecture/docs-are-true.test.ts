@@ -60,10 +60,10 @@ it('keeps the README at one page and AGENTS.md under a hundred lines', () => {
 
 it('shows in the README the table a reader will see', async () => {
   const registry = await createSkillRegistry({ root: ROOT, config: { sources: [{ path: 'skills' }] } });
-  const counts = await registry.tokenCounts();
+  const counts = await registry.admin.tokenCounts();
   const rows = registry.snapshot().skills.map(({ id }) => {
     const { l1, l2 } = counts.get(id) ?? {};
-    return [id, l1, l2, registry.resources(id).length + 1].join(' ');
+    return [id, l1, l2, registry.admin.resources(id).length + 1].join(' ');
   });
   const shown = read('README.md').matchAll(/^([a-z-]+) +(\d+) +(\d+) +(\d+) {2}\S/gm);
   expect([...shown].map(([, ...cells]) => cells.join(' '))).toEqual(rows);

@@ -1,6 +1,7 @@
 import { type Problem, z } from 'skill-registry/kernel';
 import { type EmbeddingsConfig, embeddings } from './embeddings.ts';
 import { PACKAGE_NAME } from './package-name.ts';
+import { SOURCE_ID } from './source-id.ts';
 
 /** One place skills come from: exactly one of `path`, `package`, `pack`, `inline`, `preset` and `shipped`. */
 export interface SourceConfig {
@@ -97,8 +98,6 @@ const OTHER_TOOLS = ['load_skill', 'create_skill', 'skill'] as const;
 const TOOL_NAMES: readonly ToolName[] = [...DEFAULT_TOOLS, ...OTHER_TOOLS];
 export type ToolName = (typeof DEFAULT_TOOLS)[number] | (typeof OTHER_TOOLS)[number];
 
-const SOURCE_ID = /^[A-Za-z0-9@][A-Za-z0-9@._/-]*$/;
-
 const mode = z.enum(['allow', 'propose', 'deny']);
 const profile = z.enum(['lenient', 'spec', 'strict']);
 const inlineSkill = z.strictObject({
@@ -171,7 +170,6 @@ const schema = z.strictObject({
     .prefault({}),
 });
 
-
 /**
  * Fills in the defaults. What is unknown or wrong is a CONFIG_KEY_INVALID problem and costs nothing beside it: the default of
  * that key holds, and an entry of a list that is wrong is left out, the others stay.
@@ -209,11 +207,6 @@ export function readSourceConfig(
 ): { readonly source?: SourceConfig | undefined; readonly problems: readonly Problem[] } {
   const problems: Problem[] = [];
   return { source: readEntry(source, entry, path, file, problems), problems };
-}
-
-/** Whether it can stand before the colon of a qualified id. */
-export function isSourceId(id: string): boolean {
-  return SOURCE_ID.test(id);
 }
 
 // --- internal ---

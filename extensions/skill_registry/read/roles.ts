@@ -6,13 +6,7 @@ import { readContained } from '../../../lib/files/index.ts';
 import { foldLine, shorten } from '../../../lib/text/index.ts';
 import type { Snapshot } from '../catalog/snapshot.ts';
 import { invalidArgument } from '../skill/errors.ts';
-import type { Reading } from './reading.ts';
-
-/** What `resolveRolePrompt` found, and where. */
-export interface RolePrompt {
-  readonly source: 'skill' | 'legacy' | 'fallback';
-  readonly text: string;
-}
+import type { Reading, RolePrompt } from './types.ts';
 
 /** A role is a folder's name, so it is held to what can be one. */
 const ROLE = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;

@@ -1,4 +1,6 @@
 import { defineTool, type Tool, z } from 'skill-registry/kernel';
+import { toWire, type Wire } from '../../../lib/text/index.ts';
+import type { ListedSkill, SkillList } from '../search/types.ts';
 import type { SkillsForTools } from './skills-for-tools.ts';
 
 export function listSkillsTool(registry: Pick<SkillsForTools, 'list' | 'searchReady'>): Tool {
@@ -16,7 +18,7 @@ export function listSkillsTool(registry: Pick<SkillsForTools, 'list' | 'searchRe
     execute: async ({ query, tag, source, limit }, { turn }) => {
       const given = Object.entries({ query, tag, source, limit }).filter(([, value]) => value !== undefined);
       if (query?.trim()) await registry.searchReady(query);
-      return { success: true, ...registry.list(Object.fromEntries(given), turn) };
+      return { success: true, ...listForModels(registry.list(Object.fromEntries(given), turn)) };
     },
   });
 }
@@ -33,7 +35,7 @@ export function readSkillTool(registry: Pick<SkillsForTools, 'read'>): Tool {
     }),
     execute: async ({ skill_id, view }, { turn }) => {
       const skill = await registry.read(skill_id, { audience: 'model', ...(view ? { view } : {}) }, turn);
-      return { success: true, ...skill };
+      return { success: true, ...toWire(skill) };
     },
   });
 }
@@ -49,7 +51,14 @@ export function readSkillResourceTool(registry: Pick<SkillsForTools, 'readResour
     }),
     execute: async ({ skill_id, path }, { turn }) => ({
       success: true,
-      ...(await registry.readResource(skill_id, path, turn)),
+      ...toWire(await registry.readResource(skill_id, path, turn)),
     }),
   });
+}
+
+/** What `list` gives, as a tool says it. */
+export function listForModels(
+  list: SkillList,
+): Omit<SkillList, 'skills'> & { readonly skills: readonly Wire<ListedSkill>[] } {
+  return { ...list, skills: list.skills.map(toWire) };
 }

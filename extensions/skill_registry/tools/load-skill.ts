@@ -1,6 +1,6 @@
 import { defineTool, isCodedError, type Tool, z } from 'skill-registry/kernel';
 import { withoutPaths } from '../../../kernel/host.ts';
-import type { ReadSkill } from '../read/reading.ts';
+import type { ReadSkill } from '../read/types.ts';
 import type { SkillsForTools } from './skills-for-tools.ts';
 
 /**

@@ -1,8 +1,10 @@
 import { defineTool, type Tool, z } from 'skill-registry/kernel';
+import { toWire } from '../../../lib/text/index.ts';
 import { skillNamed } from '../catalog/snapshot.ts';
 import { patchFrontmatter, skillText } from '../propose/skill-text.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import { changeSkill, type WantedChange } from './change-skill.ts';
+import { listForModels } from './list-and-read-skills.ts';
 import type { SkillsForTools } from './skills-for-tools.ts';
 
 const BUCKETS = ['references/', 'templates/', 'scripts/', 'assets/', 'evals/'];
@@ -36,15 +38,12 @@ export function skillTool(registry: SkillsForTools): Tool {
     input: inputOf(),
     async execute(args, { turn }) {
       assertTaken(args);
-      if (args.action === 'list') return { success: true, ...(await registry.list({ limit: 200 }, turn)) };
+      if (args.action === 'list') return { success: true, ...listForModels(registry.list({ limit: 200 }, turn)) };
       const name = required(args, 'name');
       if (args.action === 'view') {
         const path = filePathOf(args);
-        const found =
-          path === undefined
-            ? registry.read(name, { audience: 'model', view: 'raw' }, turn)
-            : registry.readResource(name, path, turn);
-        return { success: true, ...(await found) };
+        if (path !== undefined) return { success: true, ...toWire(await registry.readResource(name, path, turn)) };
+        return { success: true, ...toWire(await registry.read(name, { audience: 'model', view: 'raw' }, turn)) };
       }
       const change = wantedChange(registry, args, name);
       const justification = args.justification ?? `${args.action} of "${name}", asked for without a reason.`;

@@ -124,7 +124,7 @@ describe('applying', () => {
     expect(readFileSync(join(root, 'skills/tea/references/deep/new.md'), 'utf8')).toBe('new\n');
     expect(readFileSync(join(root, 'skills/tea/references/old.md'), 'utf8')).toBe('older\n');
     await registry.proposals.approve(await propose({ path: 'references/deep/new.md', remove: true }), ADA);
-    expect(registry.resources('tea').map(({ path }) => path)).toEqual(['references/old.md']);
+    expect(registry.admin.resources('tea').map(({ path }) => path)).toEqual(['references/old.md']);
   });
 
   it('makes the skill a creation asks for, and archives the one a deletion names', async () => {
@@ -220,7 +220,7 @@ describe('what a person writes into the file of a proposal', () => {
     replace(file);
     expect((await registry.proposals.list()).find((one) => one.id === id)?.problem).toContain('Remove what is there');
     await expect(registry.proposals.approve(id, ADA)).rejects.toMatchObject({ code: 'PROPOSAL_FILE_INVALID' });
-    await registry.management.write('tea', 'references/new.md', 'new\n', ADA);
+    await registry.admin.management.write('tea', 'references/new.md', 'new\n', ADA);
     expect(tea()).toBe(TEA);
     rmSync(file.startsWith(realpathSync(dirname(file))) ? file : dirname(file), { recursive: true });
     await registry.proposals.approve(id, ADA);

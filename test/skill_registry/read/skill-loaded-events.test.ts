@@ -18,9 +18,9 @@ const failure = { source: 'skills', outcome: 'failure' };
 const agent = { agentId: 'builder', boundSkills: ['a', 'hidden'] };
 
 it.each([
-  ['a body', { skill_id: 'a' }, {}, { ...success, agent_id: null }],
-  ['a body for an agent', { skill_id: 'a' }, agent, { ...success, agent_id: 'builder' }],
-  ['a file', { skill_id: 'a', path: 'notes.md' }, agent, { ...success, agent_id: 'builder', path: 'notes.md' }],
+  ['a body', { skill_id: 'a' }, {}, { ...success, agentId: null }],
+  ['a body for an agent', { skill_id: 'a' }, agent, { ...success, agentId: 'builder' }],
+  ['a file', { skill_id: 'a', path: 'notes.md' }, agent, { ...success, agentId: 'builder', path: 'notes.md' }],
   ['an id that is not there', { skill_id: 'x' }, {}, { source: null, outcome: 'failure', error: 'SKILL_NOT_FOUND' }],
   ['an id out of scope', { skill_id: 'b' }, agent, { ...refused, error: 'SKILL_OUT_OF_SCOPE' }],
   ['a file out of scope', { skill_id: 'b', path: 'x' }, agent, { ...refused, error: 'SKILL_OUT_OF_SCOPE', path: 'x' }],
@@ -37,16 +37,21 @@ it.each([
   const began = performance.now();
   await runRegistryTool(registry, 'path' in args ? 'read_skill_resource' : 'read_skill', args, turn);
   const seconds = (performance.now() - began) / 1000;
-  const common = { event: 'skill_loaded', skill_id: args.skill_id, audience: 'model', duration_s: expect.any(Number) };
-  expect(loaded).toEqual([{ agent_id: 'agentId' in turn ? 'builder' : null, ...common, ...event }]);
-  expect(loaded[0]?.duration_s).toBeGreaterThanOrEqual(0);
-  expect(loaded[0]?.duration_s).toBeLessThanOrEqual(seconds);
+  const common = {
+    event: 'skill_loaded',
+    skillId: args.skill_id,
+    audience: 'model',
+    durationSeconds: expect.any(Number),
+  };
+  expect(loaded).toEqual([{ agentId: 'agentId' in turn ? 'builder' : null, ...common, ...event }]);
+  expect(loaded[0]?.durationSeconds).toBeGreaterThanOrEqual(0);
+  expect(loaded[0]?.durationSeconds).toBeLessThanOrEqual(seconds);
 });
 
 it.each(['person', 'binding'] as const)('one event tells of a load for a %s, whom no scope holds', async (audience) => {
   const { registry, loaded } = await openRegistry(tree);
   await registry.read('hidden', { audience }, { ...agent, boundSkills: [] });
-  expect(loaded).toMatchObject([{ skill_id: 'hidden', outcome: 'success', audience, agent_id: 'builder' }]);
+  expect(loaded).toMatchObject([{ skillId: 'hidden', outcome: 'success', audience, agentId: 'builder' }]);
 });
 
 it('a load without a turn is a person, with one a model', async () => {

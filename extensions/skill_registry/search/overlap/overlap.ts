@@ -1,21 +1,11 @@
-import type { Problem, TurnContext } from 'skill-registry/kernel';
+import type { TurnContext } from 'skill-registry/kernel';
 import { createBreaks } from '../../../../lib/breaks/index.ts';
 import type { Snapshot } from '../../catalog/snapshot.ts';
 import { parseSkill } from '../../skill/parse-skill.ts';
 import type { Skill } from '../../skill/skill.ts';
 import type { Searcher } from '../searcher.ts';
-import type { Neighbourhood } from './neighbourhoods.ts';
-import type { RetrievalChange, StolenQuery } from './trigger-queries.ts';
-
-export interface OverlapReport {
-  /** Densest first. */
-  readonly neighbourhoods: readonly Neighbourhood[];
-  /** How many trigger queries skills carry. */
-  readonly queries: number;
-  readonly stolen: readonly StolenQuery[];
-  /** TRIGGER_EVAL_INVALID. */
-  readonly problems: readonly Problem[];
-}
+import type { OverlapReport } from '../types.ts';
+import type { RetrievalChange } from './trigger-queries.ts';
 
 /** Which skills compete for the same queries. */
 export interface Overlap {
