@@ -8,7 +8,7 @@ import type { StartOptions } from './commands/start.ts';
 import { addHistoryCommands } from './history-commands.ts';
 import { addSetupCommands } from './setup-commands.ts';
 import { addSkillCommands } from './skill-commands.ts';
-import { collect, EXIT, type ExitStatus, printJson, type Terminal } from './terminal.ts';
+import { collect, EXIT, type ExitStatus, exitOf, printJson, type Terminal } from './terminal.ts';
 
 /**
  * Runs one `skill-registry` command.
@@ -79,7 +79,7 @@ function fail(error: unknown, json: boolean, terminal: Terminal): ExitStatus {
   const message = error instanceof Error ? error.message : String(error);
   if (json) printJson(terminal, { error: { code, message } });
   terminal.err(`skill-registry: ${printable(describeError(error))}\n`);
-  return code === 'ROOT_NOT_FOUND' || code === 'INVALID_ARGUMENT' ? EXIT.wrongUse : EXIT.problem;
+  return exitOf(code);
 }
 
 function versionOf(): string {

@@ -28,10 +28,10 @@ export function createAdmin(
       assertOpen(parts);
       await Promise.all([searcher.prepare(visible({})), meaning?.ready(query)]);
     },
-    async embedSkills({ signal = parts.closing.signal, attempts = 3 } = {}) {
+    async embedSkills({ attempts = 3 }: { readonly attempts?: number } = {}) {
       assertOpen(parts);
       const { skills } = snapshot();
-      await meaning?.embed(skills, signal, attempts);
+      await meaning?.embed(skills, parts.closing.signal, attempts);
       return { embedded: meaning?.embedded(skills) ?? 0, total: skills.length };
     },
     async contextCost() {

@@ -107,12 +107,11 @@ export interface SkillRegistryAdmin extends Pick<Reading, 'readBytes' | 'resourc
   /**
    * Embeds the skills that have no vector yet; `watch` does so by itself, and makes way for this. Nothing without
    * `embeddings.base_url`. Why some are missing afterwards is in `problems()`.
+   * A request is made three times before it is given up.
    *
-   * @param options.attempts - How often one request is made before it is given up, a second and two seconds apart at most unless
-   *   the endpoint asks for more. Default: 3.
    * @throws REGISTRY_CLOSED.
    */
-  embedSkills(options?: { readonly signal?: AbortSignal; readonly attempts?: number }): Promise<EmbeddedSkills>;
+  embedSkills(): Promise<EmbeddedSkills>;
   /** Which skills compete, and which trigger queries (`evals/trigger-eval.json`, `trigger_keywords`) another skill steals. */
   overlap(): Promise<OverlapReport>;
   /** What `context` costs every turn of an agent that sees everything, before any prompt makes a choice. */

@@ -8,7 +8,7 @@ export type {
 } from './config/config.ts';
 export type { SkillRegistryOptions } from './options.ts';
 export { createSkillRegistry } from './registry.ts';
-export { defineSource } from './sources/kinds/own-source.ts';
+export { defineSource } from './sources/define-source.ts';
 export {
   type PropertiesErrorCode,
   type PropertyValue,

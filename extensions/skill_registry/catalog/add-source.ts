@@ -1,6 +1,7 @@
 import type { SourceConfig, SourceConfigInput } from '../config/config.ts';
 import { invalidArgument, registryClosed } from '../skill/errors.ts';
-import { createOwnSource, defineSource, isOwnSource } from '../sources/kinds/own-source.ts';
+import { defineSource, isOwnSource } from '../sources/define-source.ts';
+import { createOwnSource } from '../sources/kinds/own-source.ts';
 import { freeId } from '../sources/make-sources.ts';
 import type { SkillSource } from '../sources/source.ts';
 import type { OwnSource } from '../sources/types.ts';

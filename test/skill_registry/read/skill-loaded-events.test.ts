@@ -1,9 +1,11 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { bootRoot, skill } from '../../helpers/boot-root.ts';
 import { openRegistry } from '../../helpers/open-registry.ts';
 import { runRegistryTool } from '../../helpers/run-registry-tool.ts';
 import { skillMd, type Tree } from '../../helpers/temp-folder.ts';
+import { NO_TERMINAL } from '../../skills/templates.ts';
 
 const tree: Tree = {
   'skills/a/SKILL.md': skillMd({ name: 'a', description: 'd' }),
@@ -76,4 +78,26 @@ it('neither arguments that are refused nor lists and texts of the catalog make e
   await runRegistryTool(registry, 'list_skills', { query: 'a' });
   await registry.context('a');
   expect(loaded).toEqual([]);
+});
+
+it('the event of the bus says the same in snake_case', async () => {
+  const main = `
+    export class Ear {
+      async initialize(context) {
+        context.events.subscribe('skill_loaded', (event) => context.notifyUser(JSON.stringify(event)));
+      }
+      async start() {} async stop() {} async destroy() {} healthCheck() { return true; }
+    }`;
+  const { kernel } = await bootRoot({
+    ...NO_TERMINAL,
+    ...skill('a'),
+    'extensions/ear/manifest.yaml': 'id: ear\nname: ear\nversion: 1.0.0\nentrypoint: main:Ear\n',
+    'extensions/ear/main.ts': main,
+  });
+  await kernel.runCommand('/skills:a now', {});
+  const heard = kernel.undelivered().find((line) => line.includes('"skill_id":"a"')) ?? '';
+  expect(JSON.parse(heard.slice(heard.indexOf('{')))).toEqual({
+    ...{ event: 'skill_loaded', skill_id: 'a', source: 'skills', outcome: 'success', audience: 'person' },
+    ...{ agent_id: null, error: null, duration_s: expect.any(Number) },
+  });
 });

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import type { SkillRegistry } from 'skill-registry';
+import type { EmbeddedSkills, SkillRegistry } from 'skill-registry';
 import { expect, it, onTestFinished } from 'vitest';
 import { fetchEmbeddings } from '../../../extensions/skill_registry/search/meaning/embeddings-client.ts';
 import { type Embedding, embeddingsServer, type OddAnswer } from '../../helpers/embeddings-server.ts';
@@ -64,7 +64,7 @@ it('gives up after the attempts it was given, and goes on where it stopped', asy
   server.behave(() =>
     server.requests.length > 2 ? { status: 503, headers: { 'retry-after': '0' }, body: 'busy' } : undefined,
   );
-  expect(await registry.admin.embedSkills({ attempts: 2 })).toEqual({ embedded: 2, total: 5 });
+  expect(await embedIn(registry, 2)).toEqual({ embedded: 2, total: 5 });
   expect(problemOf(registry)).toMatchObject({ code: 'EMBEDDINGS_FAILED' });
   expect(problemOf(registry).message).toContain('answered with status 503: busy.');
   server.behave(undefined);
@@ -104,7 +104,7 @@ it('follows no redirect: the texts go to the endpoint alone', async () => {
   const [server, elsewhere] = [await embeddingsServer(), await embeddingsServer()];
   const { registry } = await semanticRegistry(server);
   server.behave(() => ({ status: 307, headers: { location: `${elsewhere.baseUrl}/embeddings` } }));
-  await registry.admin.embedSkills({ attempts: 1 });
+  await embedIn(registry, 1);
   expect(elsewhere.requests).toEqual([]);
   expect(problemOf(registry).code).toBe('EMBEDDINGS_FAILED');
 });
@@ -186,7 +186,7 @@ it('answers who waits after the attempts of that call, though the same is tried 
   const stop = new AbortController();
   await registry.watch(stop.signal);
   await waitFor('a request of the background', () => server.requests.length === 1);
-  expect(await registry.admin.embedSkills({ attempts: 2 })).toEqual({ embedded: 0, total: 5 });
+  expect(await embedIn(registry, 2)).toEqual({ embedded: 0, total: 5 });
   expect(problemOf(registry).code).toBe('EMBEDDINGS_FAILED');
   // The background goes on where it was.
   server.behave(undefined);
@@ -216,3 +216,10 @@ it('closes at once while the endpoint hangs', async () => {
   await registry.close();
   await embedding;
 });
+
+/** The times between attempts are real. */
+function embedIn(registry: SkillRegistry, attempts: number): Promise<EmbeddedSkills> {
+  const { admin }: { admin: { embedSkills(options: { readonly attempts: number }): Promise<EmbeddedSkills> } } =
+    registry;
+  return admin.embedSkills({ attempts });
+}

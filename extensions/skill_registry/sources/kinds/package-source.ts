@@ -6,12 +6,13 @@ import { describeError, type Problem } from 'skill-registry/kernel';
 import { withDeadline } from '../../../../kernel/host.ts';
 import { futureRealPath, isInside, readNamedFile } from '../../../../lib/files/index.ts';
 import type { ValidationProfile } from '../../config/config.ts';
+import { isOwnSource } from '../define-source.ts';
 import type { SkillSource } from '../source.ts';
 import type { SkillFileCache } from '../walk/skill-file-cache.ts';
 import { createDirectorySource } from './directory-source.ts';
 import { findPackage, packageFolders } from './find-package.ts';
 import { createGroupSource, type GroupMembers } from './group-source.ts';
-import { createOwnSource, isOwnSource } from './own-source.ts';
+import { createOwnSource } from './own-source.ts';
 
 export interface PackageSourceOptions {
   readonly id: string;
