@@ -5,7 +5,8 @@ import type { SkillRegistry, SkillRegistryAdmin } from './api.ts';
 import { writePolicyOf } from './history/write-policy.ts';
 import { assertOpen, type Parts } from './parts.ts';
 import { readPoliciesOf } from './read/read-policy.ts';
-import type { RoleResolver } from './read/roles.ts';
+import { createRoleResolver } from './read/roles.ts';
+import { ENFORCEMENT } from './show/system-text.ts';
 import type { Watching } from './watching.ts';
 
 /** What stands behind `admin`. */
@@ -16,7 +17,7 @@ export function createAdmin(
 ): SkillRegistryAdmin {
   const { catalog, changes, config, grants, meaning, overlap, reading, root, searcher, tokens, visible } = parts;
   const snapshot = () => catalog.snapshot();
-  let roles: Promise<RoleResolver> | undefined;
+  const roles = createRoleResolver({ read, snapshot });
   return {
     readBytes: reading.readBytes,
     resources: reading.resources,
@@ -28,15 +29,14 @@ export function createAdmin(
       assertOpen(parts);
       await Promise.all([searcher.prepare(visible({})), meaning?.ready(query)]);
     },
-    async embedSkills({ attempts = 3 }: { readonly attempts?: number } = {}) {
+    async embedSkills() {
       assertOpen(parts);
       const { skills } = snapshot();
-      await meaning?.embed(skills, parts.closing.signal, attempts);
+      await meaning?.embed(skills, parts.closing.signal);
       return { embedded: meaning?.embedded(skills) ?? 0, total: skills.length };
     },
     async contextCost() {
       const text = await context('');
-      const { ENFORCEMENT } = await import('./show/system-text.ts');
       const enforcement = text?.includes(ENFORCEMENT) ? await countTokens(ENFORCEMENT) : 0;
       return { tokens: text === null ? 0 : await countTokens(text), enforcement };
     },
@@ -46,8 +46,7 @@ export function createAdmin(
     },
     async resolveRolePrompt(role, { templates = 'templates/roles', variables = {} } = {}) {
       assertOpen(parts);
-      roles ??= import('./read/roles.ts').then(({ createRoleResolver }) => createRoleResolver({ read, snapshot }));
-      return (await roles).resolve(role, futureRealPath(resolve(root, templates)), variables);
+      return roles.resolve(role, futureRealPath(resolve(root, templates)), variables);
     },
     readPolicies: (paths, turn) =>
       readPoliciesOf(paths, turn, {

@@ -106,8 +106,8 @@ export interface SkillRegistryAdmin extends Pick<Reading, 'readBytes' | 'resourc
   searchReady(query?: string): Promise<void>;
   /**
    * Embeds the skills that have no vector yet; `watch` does so by itself, and makes way for this. Nothing without
-   * `embeddings.base_url`. Why some are missing afterwards is in `problems()`.
-   * A request is made three times before it is given up.
+   * `embeddings.base_url`. A request that may go well later is made three times, a second and two seconds apart at most unless
+   * the endpoint asks for more. Why some vectors are missing afterwards is in `problems()`.
    *
    * @throws REGISTRY_CLOSED.
    */

@@ -3,8 +3,7 @@ import type { Problem, TurnContext } from 'skill-registry/kernel';
 import { SEARCH_INDEX } from '../../lib/text-index/index.ts';
 import { type Catalog, createCatalog } from './catalog/catalog.ts';
 import { type Changes, createChanges } from './changes.ts';
-import type { SkillRegistryConfig, SourceConfig } from './config/config.ts';
-import { CONFIGS, readConfigOnce } from './config/known-config.ts';
+import { readConfig, type SkillRegistryConfig, type SourceConfig } from './config/config.ts';
 import { createHooks, type HookOptions, type Hooks } from './hooks.ts';
 import type { SkillRegistryOptions } from './options.ts';
 import { createReading } from './read/reading.ts';
@@ -67,7 +66,7 @@ export interface Parts {
 }
 
 /** Everything that is kept in cache.db. */
-const CACHE_PARTS: readonly CachePart[] = [CONFIGS, SKILL_FILES, TOKEN_COUNTS, SEARCH_INDEX, VECTORS];
+const CACHE_PARTS: readonly CachePart[] = [SKILL_FILES, TOKEN_COUNTS, SEARCH_INDEX, VECTORS];
 
 /** @param onProblem - Told when there may be a new problem. */
 export async function openParts(options: InternalOptions, onProblem: () => void): Promise<Parts> {
@@ -78,7 +77,7 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
   const ownData = keepOwnData(root);
   const cacheFile = options.cache === 'memory' ? undefined : cacheFileOf(root, trusted);
   const cache = createCache(cacheFile, CACHE_PARTS);
-  const { config, problems: configProblems } = await readConfigOnce(options.config ?? {}, configFile, cache);
+  const { config, problems: configProblems } = readConfig(options.config ?? {}, configFile);
   const hooks = createHooks(options, root, onProblem);
   const skillFiles = createSkillFileCache(cache);
   const sourceIds = new Set<string>();

@@ -9,7 +9,9 @@ import { assertOpen, openParts, type Parts } from './parts.ts';
 import { bodyIfThere } from './search/document.ts';
 import { listSkills } from './search/list-skills.ts';
 import { skillsInScope } from './show/scope.ts';
-import type { TurnText } from './show/turn-text.ts';
+import { createTurnText } from './show/turn-text.ts';
+import { applyMessage } from './skill/apply-message.ts';
+import type { Skill } from './skill/skill.ts';
 import { makeTools } from './tools/index.ts';
 import { createWatching } from './watching.ts';
 
@@ -72,7 +74,6 @@ function readingOf({ catalog, reading }: Parts): Part<'apply' | 'read' | 'readRe
     async apply(skillId, args, turn, { dir } = {}) {
       const read = await reading.read(skillId, { audience: 'person' }, turn);
       const skill = skillNamed(catalog.snapshot(), read.skillId);
-      const { applyMessage } = await import('./skill/apply-message.ts');
       const known = { names: skill?.arguments ?? [], dir: dir ?? skill?.dir ?? null };
       return applyMessage(read.skillId, read.content, args, known);
     },
@@ -81,7 +82,8 @@ function readingOf({ catalog, reading }: Parts): Part<'apply' | 'read' | 'readRe
 
 function searchOf(parts: Parts): Part<'context' | 'list'> {
   const { catalog, config, meaning, readSkill, searcher, visible } = parts;
-  let turnText: Promise<TurnText> | undefined;
+  const body = (skill: Skill): string | undefined => bodyIfThere(skill, readSkill);
+  const turnText = createTurnText({ config, searcher, meaning, body });
   return {
     list(query = {}, turn = {}) {
       if (query.query?.trim()) assertOpen(parts);
@@ -91,13 +93,7 @@ function searchOf(parts: Parts): Part<'context' | 'list'> {
     },
     async context(prompt, turn = {}) {
       assertOpen(parts);
-      // As it is when asked, whatever changes until the parts for it are loaded.
-      const skills = visible(turn);
-      // Loaded when somebody first asks: most commands never do, and it takes as long as to read thousands of skills.
-      turnText ??= import('./show/turn-text.ts').then(({ createTurnText }) =>
-        createTurnText({ config, searcher, meaning, body: (skill) => bodyIfThere(skill, readSkill) }),
-      );
-      return (await turnText)(skills, prompt, turn);
+      return turnText(visible(turn), prompt, turn);
     },
   };
 }

@@ -49,7 +49,8 @@ beforeAll(async () => {
       const registry = await createSkillRegistry();
       export const doors = [skillTools(registry), await createMcpServer(registry)];`,
     // What the declarations of `ai` import and do not bring.
-    'json-schema.d.ts': "declare module 'json-schema' { export interface JSONSchema7 {} }",
+    'json-schema.d.ts':
+      "declare module 'json-schema' { export type JSONSchema7 = object; export type JSONSchema7Definition = object | boolean }",
   });
 });
 

@@ -1,4 +1,4 @@
-import type { SourceConfig, SourceConfigInput } from '../config/config.ts';
+import { readSourceConfig, type SourceConfig, type SourceConfigInput } from '../config/config.ts';
 import { invalidArgument, registryClosed } from '../skill/errors.ts';
 import { defineSource, isOwnSource } from '../sources/define-source.ts';
 import { createOwnSource } from '../sources/kinds/own-source.ts';
@@ -27,7 +27,7 @@ export function createAddSource({ catalog, taken, makeAll, closed }: AddSourceOp
   return async (source, { signal } = {}) => {
     signal?.throwIfAborted();
     if (closed.aborted) throw registryClosed();
-    const added = isOwnSource(source) ? [adopt(source, taken)] : makeAll([await readSource(source)]);
+    const added = isOwnSource(source) ? [adopt(source, taken)] : makeAll([readSource(source)]);
     const ends = added.map((one) => catalog.addSource(one));
     let isThere = true;
     const takeAway = (): void => {
@@ -65,8 +65,7 @@ function adopt(source: OwnSource, taken: Set<string>): SkillSource {
 }
 
 /** One source as a caller of the library or an extension gives it. @throws INVALID_ARGUMENT. */
-async function readSource(given: unknown): Promise<SourceConfig> {
-  const { readSourceConfig } = await import('../config/config.ts');
+function readSource(given: unknown): SourceConfig {
   const { source, problems } = readSourceConfig(given, ['source'], 'addSource');
   const [problem] = problems;
   if (problem || !source)

@@ -192,7 +192,7 @@ interface Active {
 /** The bodies of preloaded skills, as far as each is no longer than a body may be and they fit together. */
 async function activeBodies(skills: readonly Skill[], options: SystemTextOptions): Promise<Active> {
   const active = new Map<Skill, string>();
-  const preloaded = preloadedOf(skills);
+  const preloaded = skills.filter(({ preload }) => preload);
   let wanted = preloaded.length;
   let left = options.maxBodyTokens * PRELOADED_BODIES;
   let misses = 0;
@@ -216,17 +216,6 @@ async function activeBodies(skills: readonly Skill[], options: SystemTextOptions
     active.set(skill, section);
   }
   return { active, wanted };
-}
-
-/** Asked every turn of the same skills. */
-const preloadedBy = new WeakMap<readonly Skill[], readonly Skill[]>();
-
-function preloadedOf(skills: readonly Skill[]): readonly Skill[] {
-  const known = preloadedBy.get(skills);
-  if (known) return known;
-  const preloaded = skills.filter(({ preload }) => preload);
-  preloadedBy.set(skills, preloaded);
-  return preloaded;
 }
 
 function activeText(active: ReadonlyMap<Skill, string>, wanted: number): string | null {

@@ -31,7 +31,8 @@ export interface SourceView {
 const MAX_FRONTMATTER = 64 * 1024;
 
 /**
- * Reads the frontmatter the way the reference implementation does: `metadata`, when it is a mapping, becomes text to text.
+ * Reads the frontmatter the way the reference implementation does: `metadata`, when it is a mapping, becomes text to text; what
+ * is nested in it is JSON, where the reference prints Python.
  * Anchors, aliases, tags, duplicate keys, tabs as indentation and control characters are refused; lists and mappings in
  * brackets, which the reference refuses and all clients accept, are read. Never throws.
  */
@@ -155,8 +156,14 @@ function convert(node: unknown, at: At): SourceValue {
 function withMetadataText(fields: SourceFields): SourceFields {
   const metadata = fields.get('metadata');
   if (!(metadata instanceof Map)) return fields;
-  const texts = new Map([...(metadata as SourceFields)].map(([key, value]) => [key, pythonText(value)] as const));
+  const texts = new Map([...(metadata as SourceFields)].map(([key, value]) => [key, textOf(value)] as const));
   return new Map(fields).set('metadata', texts);
+}
+
+/** A list or a mapping as JSON, such as `{"bins":["git"]}`. */
+function textOf(value: SourceValue): string {
+  if (typeof value === 'string') return value;
+  return JSON.stringify(value, (_, inner) => (inner instanceof Map ? Object.fromEntries(inner) : inner));
 }
 
 const BLANK = new Set(
@@ -165,34 +172,3 @@ const BLANK = new Set(
     Array.from({ length: 11 }, (_, index) => String.fromCharCode(0x2000 + index)),
   ),
 );
-
-/** Python's `str(value)`: a text is itself, a list or a mapping what Python would print of it, such as `{'e': 'x'}`. */
-function pythonText(value: SourceValue): string {
-  return typeof value === 'string' ? value : repr(value);
-}
-
-function repr(value: SourceValue): string {
-  if (typeof value === 'string') return reprText(value);
-  if (value instanceof Map) {
-    return `{${[...value].map(([key, inner]) => `${reprText(key)}: ${repr(inner)}`).join(', ')}}`;
-  }
-  return `[${[...(value as readonly SourceValue[])].map(repr).join(', ')}]`;
-}
-
-const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' };
-
-function reprText(text: string): string {
-  const quote = text.includes("'") && !text.includes('"') ? '"' : "'";
-  const inner = text.replace(/[\\'"\p{C}\p{Z}]/gu, (char) => {
-    if (char === quote) return `\\${char}`;
-    if (char === ' ' || char === '"' || char === "'") return char;
-    return ESCAPES[char] ?? escapeCode(char.codePointAt(0) ?? 0);
-  });
-  return quote + inner + quote;
-}
-
-function escapeCode(code: number): string {
-  if (code < 0x100) return `\\x${code.toString(16).padStart(2, '0')}`;
-  if (code < 0x10000) return `\\u${code.toString(16).padStart(4, '0')}`;
-  return `\\U${code.toString(16).padStart(8, '0')}`;
-}

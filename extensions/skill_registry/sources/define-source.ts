@@ -1,4 +1,4 @@
-import { isSourceId } from '../config/source-id.ts';
+import { isSourceId } from '../config/config.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import type { OwnSource } from './types.ts';
 

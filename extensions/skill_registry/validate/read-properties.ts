@@ -22,7 +22,7 @@ export interface SkillProperties {
   readonly license?: PropertyValue;
   readonly compatibility?: PropertyValue;
   readonly 'allowed-tools'?: PropertyValue;
-  /** Text to text when it is a mapping; left out when empty. */
+  /** Text to text when it is a mapping, with nested lists and mappings as JSON; left out when empty. */
   readonly metadata?: PropertyValue;
 }
 
@@ -42,7 +42,7 @@ export type PropertiesErrorCode =
 
 /**
  * Reads the fields of the skill in a directory, as the reference implementation of agentskills.io does: nothing is validated
- * but that name and description are there, and the messages are its own.
+ * but that name and description are there, and the messages are its own. Nested `metadata` is JSON instead of Python.
  *
  * @throws SKILL_NOT_FOUND (no SKILL.md), SKILL_FILE_UNREADABLE, ENCODING_INVALID (not UTF-8), FRONTMATTER_MISSING,
  *   FRONTMATTER_UNCLOSED, FRONTMATTER_INVALID (no YAML, or no mapping), FIELD_INVALID (name or description missing or empty).

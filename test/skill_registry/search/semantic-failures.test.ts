@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import type { EmbeddedSkills, SkillRegistry } from 'skill-registry';
+import type { SkillRegistry } from 'skill-registry';
 import { expect, it, onTestFinished } from 'vitest';
 import { fetchEmbeddings } from '../../../extensions/skill_registry/search/meaning/embeddings-client.ts';
 import { type Embedding, embeddingsServer, type OddAnswer } from '../../helpers/embeddings-server.ts';
@@ -58,13 +58,14 @@ it('waits as long as Retry-After says and tries again, without a problem', async
   expect(registry.problems()).toEqual([]);
 });
 
-it('gives up after the attempts it was given, and goes on where it stopped', async () => {
+it('gives up after three attempts, and goes on where it stopped', async () => {
   const server = await embeddingsServer();
   const { registry } = await semanticRegistry(server, { embeddings: { batch: 2 } });
   server.behave(() =>
     server.requests.length > 2 ? { status: 503, headers: { 'retry-after': '0' }, body: 'busy' } : undefined,
   );
-  expect(await embedIn(registry, 2)).toEqual({ embedded: 2, total: 5 });
+  expect(await registry.admin.embedSkills()).toEqual({ embedded: 2, total: 5 });
+  expect(server.requests).toHaveLength(5);
   expect(problemOf(registry)).toMatchObject({ code: 'EMBEDDINGS_FAILED' });
   expect(problemOf(registry).message).toContain('answered with status 503: busy.');
   server.behave(undefined);
@@ -86,6 +87,11 @@ it('asks once when the key is refused, and shows it nowhere', async () => {
   server.behave(() => ({ status: 400, body: JSON.stringify({ error: { message: `No model for ${KEY}.` } }) }));
   await registry.admin.embedSkills();
   expect(problemOf(registry).message).toContain('status 400: No model for ***.');
+  // A part of the key is left where the text is cut.
+  server.behave(() => ({ status: 400, body: `${'x'.repeat(190)}${KEY}` }));
+  await registry.admin.embedSkills();
+  expect(problemOf(registry).message).toContain('status 400: xxx');
+  expect(problemOf(registry).message).not.toContain(KEY.slice(0, 4));
   await registry.close();
   expect(readFileSync(cacheFile(root)).includes(KEY)).toBe(false);
 });
@@ -104,30 +110,35 @@ it('follows no redirect: the texts go to the endpoint alone', async () => {
   const [server, elsewhere] = [await embeddingsServer(), await embeddingsServer()];
   const { registry } = await semanticRegistry(server);
   server.behave(() => ({ status: 307, headers: { location: `${elsewhere.baseUrl}/embeddings` } }));
-  await embedIn(registry, 1);
+  await registry.admin.embedSkills();
   expect(elsewhere.requests).toEqual([]);
-  expect(problemOf(registry).code).toBe('EMBEDDINGS_FAILED');
+  expect(server.requests).toHaveLength(1);
+  expect(problemOf(registry)).toMatchObject({
+    code: 'EMBEDDINGS_FAILED',
+    message: expect.stringContaining('answered with status 307.'),
+  });
 });
 
 const changed = (change: (one: Embedding) => unknown): OddAnswer => ({ data: (good) => good.map(change) });
+const NO_VECTOR = 'no list of 1 to 16384 finite numbers, or has no direction';
 const ODD_ANSWERS: readonly (readonly [what: string, answer: OddAnswer, message: string])[] = [
   ['too few vectors', { data: (good) => good.slice(1) }, '11 vector(s)'],
   ['an index twice', changed((one) => ({ ...one, index: 0 })), 'indexes that are not 0 to 11, each once'],
-  ['a text as a number', changed((one) => ({ ...one, embedding: ['NaN', 1] })), 'no finite number'],
+  ['a text as a number', changed((one) => ({ ...one, embedding: ['2', 1] })), NO_VECTOR],
   [
     'too large a number',
     { raw: JSON.stringify({ data: [] }).replace('[]', `[${'{"embedding":[1e999]},'.repeat(11)}{"embedding":[1]}]`) },
-    'no finite number',
+    NO_VECTOR,
   ],
-  ['null', changed((one) => ({ ...one, embedding: [null] })), 'no finite number'],
-  ['a vector of nothing', changed((one) => ({ ...one, embedding: [0, 0] })), 'without a direction'],
-  ['an empty vector', changed((one) => ({ ...one, embedding: [] })), 'a vector of 0 numbers'],
+  ['null', changed((one) => ({ ...one, embedding: [null, 1] })), NO_VECTOR],
+  ['a vector of nothing', changed((one) => ({ ...one, embedding: [0, 0] })), NO_VECTOR],
+  ['an empty vector', changed((one) => ({ ...one, embedding: [] })), NO_VECTOR],
   [
     'different sizes',
     changed((one) => ({ ...one, embedding: one.index === 3 ? [1] : [1, 2] })),
     'different sizes (2, 1)',
   ],
-  ['no list', changed((one) => ({ ...one, embedding: 'AACAPw==' })), 'no list of numbers'],
+  ['no list', changed((one) => ({ ...one, embedding: 'AACAPw==' })), NO_VECTOR],
   ['no JSON', { raw: '<html>Welcome</html>' }, 'no JSON of the form'],
   ['no end', { stream: 'x'.repeat(65_536), times: 1_000_000 }, 'more than'],
 ];
@@ -179,14 +190,14 @@ it('tells a failure in the background once, and takes it back when the endpoint 
   await watching;
 });
 
-it('answers who waits after the attempts of that call, though the same is tried again and again in the background', async () => {
+it('answers who waits after three attempts, though the same is tried again and again in the background', async () => {
   const server = await embeddingsServer();
   server.behave(() => ({ status: 503, headers: { 'retry-after': server.requests.length > 1 ? '0.01' : '600' } }));
   const { registry } = await semanticRegistry(server, { config: { watch: { mode: 'off' } } });
   const stop = new AbortController();
   await registry.watch(stop.signal);
   await waitFor('a request of the background', () => server.requests.length === 1);
-  expect(await embedIn(registry, 2)).toEqual({ embedded: 0, total: 5 });
+  expect(await registry.admin.embedSkills()).toEqual({ embedded: 0, total: 5 });
   expect(problemOf(registry).code).toBe('EMBEDDINGS_FAILED');
   // The background goes on where it was.
   server.behave(undefined);
@@ -203,7 +214,7 @@ it('gives up a request that is never answered, whatever the garbage collector do
   onTestFinished(() => clearInterval(collecting));
   const endpoint = { baseUrl: server.baseUrl, model: 'm', key: undefined };
   const answer = fetchEmbeddings(endpoint, ['text'], new AbortController().signal, 300);
-  await expect(answer).rejects.toMatchObject({ code: 'EMBEDDINGS_FAILED', passing: true });
+  await expect(answer).rejects.toMatchObject({ code: 'EMBEDDINGS_FAILED', details: { passing: true } });
   await expect(answer).rejects.toThrow('gave no answer within 0.3 s.');
 });
 
@@ -216,10 +227,3 @@ it('closes at once while the endpoint hangs', async () => {
   await registry.close();
   await embedding;
 });
-
-/** The times between attempts are real. */
-function embedIn(registry: SkillRegistry, attempts: number): Promise<EmbeddedSkills> {
-  const { admin }: { admin: { embedSkills(options: { readonly attempts: number }): Promise<EmbeddedSkills> } } =
-    registry;
-  return admin.embedSkills({ attempts });
-}

@@ -45,13 +45,7 @@ async function openWhenQuiet(root: string, options: SkillRegistryOptions = {}): 
 /** What is kept of a file says it was read as `description`: only a process that does not read it can say so. */
 function forge(root: string, description: string): void {
   const database = openSqlite(cacheFile(root));
-  const rows = database
-    .prepare('SELECT rowid_, entries FROM (SELECT bucket AS rowid_, entries FROM skill_files)')
-    .all();
-  for (const { rowid_, entries } of rows as { rowid_: number; entries: string }[]) {
-    const forged = entries.replaceAll('One.', description);
-    database.prepare('UPDATE skill_files SET entries = ? WHERE bucket = ?').run(forged, rowid_);
-  }
+  database.prepare("UPDATE skill_files SET entry = replace(entry, 'One.', ?)").run(description);
   database.close();
 }
 

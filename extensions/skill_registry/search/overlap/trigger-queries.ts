@@ -23,9 +23,6 @@ export interface RetrievalChange {
 const FILE = 'evals/trigger-eval.json';
 const MAX_BYTES = 262_144;
 const MAX_ROWS = 500;
-const rows = z
-  .array(z.object({ query: z.string().trim().min(1).max(2000), should_trigger: z.boolean() }))
-  .max(MAX_ROWS);
 
 /**
  * The trigger queries that skills carry: the rows of `evals/trigger-eval.json`, and their trigger keywords. A file that is not
@@ -38,6 +35,9 @@ export async function triggerQueries(
   readFile: (skill: Skill, path: string, maxBytes: number) => Buffer,
   takeBreak: () => Promise<void>,
 ): Promise<{ readonly queries: readonly TriggerQuery[]; readonly problems: readonly Problem[] }> {
+  // Made here: to load zod takes longer than most commands have to work.
+  const row = z.object({ query: z.string().trim().min(1).max(2000), should_trigger: z.boolean() });
+  const rows = z.array(row).max(MAX_ROWS);
   const queries: TriggerQuery[] = [];
   const problems: Problem[] = [];
   for (const skill of skills) {

@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { describeError, type Problem } from 'skill-registry/kernel';
 import { withDeadline } from '../../../../kernel/host.ts';
 import { futureRealPath, isInside, readNamedFile } from '../../../../lib/files/index.ts';
+import { backOff } from '../../../../lib/waiting/index.ts';
 import type { ValidationProfile } from '../../config/config.ts';
 import { isOwnSource } from '../define-source.ts';
 import type { SkillSource } from '../source.ts';
@@ -164,7 +165,7 @@ async function lookInto(
     throw new Error(WRONG_RESULT);
   } catch (error) {
     const message = oneLine(error);
-    const wait = Math.min((options.retryMs ?? RETRY_MS) * 2 ** failures, MAX_RETRY_MS);
+    const wait = backOff(failures + 1, { firstMs: options.retryMs ?? RETRY_MS, longestMs: MAX_RETRY_MS });
     const failed = { times: failures + 1, retryAt: Date.now() + wait };
     if (message === NO_FORM) return { ...without(message, 'Give it one of the three, or remove the source.'), failed };
     return { ...broken(OURS.has(message) ? message : `its skillSource() failed: ${message}`), failed };

@@ -44,7 +44,7 @@ export function createSkillFileReader(options: SkillFileReaderOptions = {}): Ski
   const at: CachePlace = { path: place, readAs: `${profile} ${setting}` };
   let known: Map<string, SkillFileEntry> | undefined;
   let current = new Map<string, SkillFileEntry>();
-  let changed = new Set<string>();
+  let changed = new Map<string, SkillFileEntry | undefined>();
   return {
     read(found, maxBytes, given) {
       const name = given ?? basename(found.dir);
@@ -53,17 +53,16 @@ export function createSkillFileReader(options: SkillFileReaderOptions = {}): Ski
       const before = current.get(path) ?? known.get(path);
       const entry = readEntry(found, path, before, maxBytes, { profile, name, bare: given !== undefined });
       current.set(path, entry);
-      if (entry !== before) changed.add(path);
+      if (entry !== before) changed.set(path, entry);
       return entry.file;
     },
     sweep() {
-      const before: ReadonlyMap<string, SkillFileEntry> = known ?? new Map();
-      if (current.size < before.size + changed.size) {
-        for (const path of before.keys()) if (!current.has(path)) changed.add(path);
+      if (known && current.size < known.size + changed.size) {
+        for (const path of known.keys()) if (!current.has(path)) changed.set(path, undefined);
       }
       known = current;
-      if (changed.size > 0) cache?.keep(at, known, changed);
-      changed = new Set();
+      if (changed.size > 0) cache?.keep(at, changed);
+      changed = new Map();
       current = new Map();
     },
   };

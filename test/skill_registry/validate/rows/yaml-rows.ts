@@ -37,16 +37,19 @@ export const YAML_ROWS: readonly Row[] = [
     { metadata: { k: 'v' } },
     { deliberate: CLIENTS },
   ),
-  reads('Y04', 'writes a nested mapping the way Python prints it', more('metadata:', '  outer:', '    e: x'), {
-    metadata: { outer: "{'e': 'x'}" },
-  }),
   reads(
     'Y04',
-    'writes nested lists and quotes the way Python prints them',
+    'writes a nested mapping as JSON',
+    more('metadata:', '  outer:', '    e: x'),
+    { metadata: { outer: '{"e":"x"}' } },
+    { deliberate: { reference: "{'e': 'x'}", reason: 'every language reads JSON back' } },
+  ),
+  reads(
+    'Y04',
+    'writes nested lists and quotes as JSON',
     more('metadata:', '  k:', "    - it's", '    - 1.0'),
-    {
-      metadata: { k: `["it's", '1.0']` },
-    },
+    { metadata: { k: `["it's","1.0"]` } },
+    { deliberate: { reference: `["it's", '1.0']`, reason: 'every language reads JSON back' } },
   ),
   reads('Y05', 'passes a metadata list through', more('metadata:', '  - x', '  - y'), { metadata: ['x', 'y'] }),
   reads('Y05', 'passes a metadata scalar through', more('metadata: 1.0'), { metadata: '1.0' }),
