@@ -13,7 +13,7 @@ import type { OwnSource } from './sources/types.ts';
 export type { Pack, Snapshot, SourceStatus } from './catalog/snapshot.ts';
 export type * from './history/types.ts';
 export type * from './propose/types.ts';
-export type * from './read/types.ts';
+export type { ReadOptions, ReadPolicy, ReadResource, ReadSkill, RolePrompt, SkillLoadedEvent } from './read/types.ts';
 export type * from './search/types.ts';
 export type * from './show/types.ts';
 export type { ResourceInfo, Skill } from './skill/skill.ts';

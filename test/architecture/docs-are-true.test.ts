@@ -20,6 +20,14 @@ it('documents every code, and no code that does not exist', () => {
   expect([...documented].sort()).toEqual(codes);
 });
 
+it('lists every member of a registry, eighteen with admin, and every one that stands behind it', async () => {
+  const registry = await createSkillRegistry({ root: ROOT, config: { sources: [] } });
+  const members = Object.keys(registry);
+  expect(members).toHaveLength(18);
+  const page = read('docs/library.md');
+  expect([...members, ...Object.keys(registry.admin)].filter((name) => !page.includes(`\`${name}`))).toEqual([]);
+});
+
 it('prints the exit status of every code that has one of its own', () => {
   const rows = [...read('docs/command.md').matchAll(/^\| `([A-Z_]+)` \| (\d) \|$/gm)];
   expect(rows.map(([, code, status]) => [code, Number(status)])).toEqual([...EXIT_OF_CODE]);
