@@ -5,9 +5,7 @@ import { describeError, isCodedError } from 'skill-registry/kernel';
 import { packageRoot } from '../kernel/host.ts';
 import { printable } from '../lib/text/index.ts';
 import type { StartOptions } from './commands/start.ts';
-import { addHistoryCommands } from './history-commands.ts';
-import { addSetupCommands } from './setup-commands.ts';
-import { addSkillCommands } from './skill-commands.ts';
+import { addCommands } from './define-commands.ts';
 import { collect, EXIT, type ExitStatus, exitOf, printJson, type Terminal } from './terminal.ts';
 
 /**
@@ -60,9 +58,7 @@ function createProgram(terminal: Terminal, done: (status: ExitStatus) => void): 
     .action(async (options: StartOptions) =>
       done(await (await import('./commands/start.ts')).start(options, terminal)),
     );
-  addSkillCommands(command, done, terminal);
-  addHistoryCommands(command, done, terminal);
-  addSetupCommands(command, program, done, terminal);
+  addCommands(command, program, done, terminal);
   return program;
 }
 

@@ -15,8 +15,8 @@ export {
   type ReadPropertiesOptions,
   readProperties,
   type SkillProperties,
-} from './validate/read-properties.ts';
-export { toPrompt } from './validate/to-prompt.ts';
+  toPrompt,
+} from './validate/properties-and-prompt.ts';
 export {
   checkSkill,
   type SkillCheck,

@@ -37,7 +37,15 @@ export function removeContained(base: string, path: string, { own = false }: Pic
 /** Removes the folders above a path that are empty, up to `base`, which stays. */
 export function removeEmptyFolders(base: string, path: string, { own = false }: Pick<OpenOptions, 'own'> = {}): void {
   const folders = fileSegments(path).slice(0, -1);
-  while (folders.length > 0) if (!removeEmpty(base, folders.splice(-1)[0] as string, folders, path, own)) return;
+  for (let name = folders.pop(); name !== undefined; name = folders.pop()) {
+    const target = name;
+    try {
+      withContained(base, folders, path, (_, folder) => rmdirSync(join(folder, target)), { folder: true, own });
+    } catch {
+      // Something is in it, or somebody else was faster.
+      return;
+    }
+  }
 }
 
 /**
@@ -68,24 +76,4 @@ export function renameContained(base: string, path: string, name: string): void 
     },
     { folder: true },
   );
-}
-
-// --- internal ---
-
-function removeEmpty(base: string, name: string, above: readonly string[], shown: string, own: boolean): boolean {
-  try {
-    return withContained(
-      base,
-      above,
-      shown,
-      (_descriptor, folder) => {
-        rmdirSync(join(folder, name));
-        return true;
-      },
-      { folder: true, own },
-    );
-  } catch {
-    // Something is in it, or somebody else was faster.
-    return false;
-  }
 }

@@ -211,7 +211,7 @@ export const changes = [
   },
   {
     title: 'A transaction that fails keeps what it has done',
-    file: 'lib/sqlite/open.ts',
+    file: 'lib/sqlite/index.ts',
     find: "engine.exec('ROLLBACK');",
     replace: "engine.exec('COMMIT');",
     test: 'test/lib/sqlite/open.test.ts',

@@ -150,7 +150,7 @@ export const shown = [
   },
   {
     title: 'A statement does not wait for another process',
-    file: 'lib/sqlite/open.ts',
+    file: 'lib/sqlite/index.ts',
     find: 'const engine = loadEngine()(file);',
     replace: 'const engine = loadEngine()(file);\n  if (busyMs > 0) return openSqlite(file, 0);',
     test: 'test/lib/sqlite/open.test.ts',

@@ -31,7 +31,7 @@ it('a list from a warm cache loads neither the tokenizer nor what checks configs
   const warm = await list(noteLoads(loads));
   expect(warm.stdout).toBe(cold.stdout);
   const loaded = readFileSync(loads, 'utf8');
-  expect(loaded).toContain('dist/lib/sqlite/open.js');
+  expect(loaded).toContain('dist/lib/sqlite/index.js');
   expect(loaded).not.toMatch(
     /node_modules\/(zod|yaml|gpt-tokenizer|ai|chokidar|string-width|ignore|jiti)\/(?!package\.json)/,
   );

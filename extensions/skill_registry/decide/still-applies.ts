@@ -3,8 +3,17 @@ import { applyDiff, mergeTexts } from '../../../lib/diff/index.ts';
 import type { ChangeContext } from '../history/change-context.ts';
 import { rowRefused } from '../history/errors.ts';
 import { archiveFolder, checkedPath } from '../history/journal-entries.ts';
-import { bytesAt, checkSize, checkValid, isThere } from '../history/place-files.ts';
-import { folderOf, keyOf, type Place, placeOfKey, placeOfSkill } from '../history/places.ts';
+import {
+  bytesAt,
+  checkSize,
+  checkValid,
+  folderOf,
+  isThere,
+  keyOf,
+  type Place,
+  placeOfKey,
+  placeOfSkill,
+} from '../history/places.ts';
 import { getBlob } from '../history/revisions.ts';
 import { digestOf, readFolderTree, treeDigest } from '../history/skill-tree.ts';
 import type { Actor, Revision } from '../history/types.ts';

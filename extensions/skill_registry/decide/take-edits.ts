@@ -4,7 +4,7 @@ import { describeError } from 'skill-registry/kernel';
 import { applyDiff } from '../../../lib/diff/index.ts';
 import type { ChangeContext } from '../history/change-context.ts';
 import { proposalNotFound } from '../history/errors.ts';
-import { bytesAt, checkSize, checkValid } from '../history/place-files.ts';
+import { bytesAt, checkSize, checkValid } from '../history/places.ts';
 import { getBlob, putBlob } from '../history/revisions.ts';
 import { digestOf } from '../history/skill-tree.ts';
 import type { Passing, Writer } from '../history/writer.ts';

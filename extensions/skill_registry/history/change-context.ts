@@ -2,7 +2,7 @@ import type { TurnContext } from 'skill-registry/kernel';
 import { assertWritable, isInside } from '../../../lib/files/index.ts';
 import { type Snapshot, skillNamed } from '../catalog/snapshot.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
-import { nearestIds } from '../search/nearest-ids.ts';
+import { nearestIds } from '../search/names.ts';
 import type { RetrievalChange } from '../search/overlap/trigger-queries.ts';
 import { findVisible, visibleSkills } from '../show/scope.ts';
 import { invalidArgument, skillNotFound } from '../skill/errors.ts';
@@ -10,8 +10,7 @@ import type { Skill } from '../skill/skill.ts';
 import { isUsableId } from '../sources/make-skill.ts';
 import type { SkillSource } from '../sources/source.ts';
 import { skillExists, sourceNotWritable } from './errors.ts';
-import { isThere } from './place-files.ts';
-import { type Place, placeForNew, placeOfSkill } from './places.ts';
+import { isThere, type Place, placeForNew, placeOfSkill } from './places.ts';
 import type { Writer } from './writer.ts';
 
 /** What changing skills needs of the registry. */

@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { isCodedError } from 'skill-registry/kernel';
 import type { SqliteDatabase } from '../store/open-database.ts';
 import { rowRefused } from './errors.ts';
-import { filePath } from './place-files.ts';
-import type { Place } from './places.ts';
+import { filePath, type Place } from './places.ts';
 import type { Revision } from './types.ts';
 
 /** One file of a change. Digests are of contents in the history; null: not there. */

@@ -4,7 +4,7 @@ import { invalidArgument } from '../skill/errors.ts';
 import { type ChangeContext, findPlace, newPlace } from './change-context.ts';
 import { noChange } from './errors.ts';
 import { archiveFolder } from './journal-entries.ts';
-import { assertRemovable, bytesAt, checkSize, checkValid, filePath, textOf } from './place-files.ts';
+import { assertRemovable, bytesAt, checkSize, checkValid, filePath, textOf } from './places.ts';
 import type { FileContent, Management } from './types.ts';
 
 /** Changes that need no review. */

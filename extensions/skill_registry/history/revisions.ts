@@ -109,7 +109,13 @@ export function putBlob(database: SqliteDatabase, bytes: Buffer): string {
 /** @throws HISTORY_ROW_REFUSED when there is none, or another one: a digest in the database always has its content. */
 export function getBlob(database: SqliteDatabase, digest: string): Buffer {
   const row = database.prepare<BlobRow>('SELECT deflated, size, bytes FROM blob WHERE digest = ?').get(digest);
-  const bytes = row && contentOf(row);
+  let bytes: Buffer | undefined;
+  try {
+    if (row?.deflated) bytes = inflateRawSync(row.bytes, { maxOutputLength: Math.max(1, row.size) });
+    else if (row) bytes = Buffer.from(row.bytes.buffer, row.bytes.byteOffset, row.bytes.byteLength);
+  } catch {
+    // They cannot be inflated to as many as are said.
+  }
   if (bytes && digestOf(bytes) === digest) return bytes;
   throw rowRefused(`${bytes ? 'another' : 'no'} content for ${JSON.stringify(String(digest).slice(0, 80))}`);
 }
@@ -142,16 +148,6 @@ function revisionOf({
   // An older version kept everything: it is neither shown nor brought back.
   const files = (JSON.parse(tree) as RevisionFile[]).filter(({ path }) => !isPrivatePath(path));
   return { number, digest, skillId, kind, at, by, reason, proposal, files };
-}
-
-/** Undefined for bytes that cannot be inflated to as many as are said. */
-function contentOf({ deflated, size, bytes }: BlobRow): Buffer | undefined {
-  try {
-    if (deflated) return inflateRawSync(bytes, { maxOutputLength: Math.max(1, size) });
-    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  } catch {
-    return undefined;
-  }
 }
 
 interface BlobRow {

@@ -6,7 +6,6 @@ import { listContained, readContained } from '../../../lib/files/index.ts';
 import type { ResourceInfo, Skill } from '../skill/skill.ts';
 import type { SkillSource } from '../sources/source.ts';
 import { TEMPORARY } from '../sources/walk/find-skill-files.ts';
-
 import type { RevisionFile } from './types.ts';
 
 /** The files of a skill at one moment, by path, with the bytes of those that are kept. */
@@ -52,8 +51,8 @@ export function recordedFiles(folder: string, own = false): readonly ResourceInf
     }
   };
   const root = listContained(folder, '', { own });
-  const isFirst = ({ name }: { readonly name: string }): boolean => name.toLowerCase() === 'skill.md';
-  visit([...root.filter(isFirst), ...root.filter((entry) => !isFirst(entry))], '', 0);
+  const skillFiles = root.filter(({ name }) => name.toLowerCase() === 'skill.md');
+  visit([...skillFiles, ...root.filter((entry) => !skillFiles.includes(entry))], '', 0);
   return files;
 }
 
@@ -66,7 +65,8 @@ export function readFolderTree(folder: string, maxBytes: number, own = false): S
   return treeOf(
     recordedFiles(folder, own).flatMap(({ path, size }) => {
       const bytes = size <= maxBytes ? read(() => readContained(folder, path, maxBytes, { own })) : null;
-      return bytes === undefined ? [] : [{ path, size, mode: modeOf(join(folder, path)), bytes }];
+      const mode = (lstatSync(join(folder, path), { throwIfNoEntry: false })?.mode ?? 0o644) & 0o777;
+      return bytes === undefined ? [] : [{ path, size, mode, bytes }];
     }),
   );
 }
@@ -150,8 +150,4 @@ function read(use: () => Buffer): Buffer | undefined {
   } catch {
     return undefined;
   }
-}
-
-function modeOf(path: string): number {
-  return (lstatSync(path, { throwIfNoEntry: false })?.mode ?? 0o644) & 0o777;
 }

@@ -63,16 +63,13 @@ export function createWriteLock(file: string): WriteLock {
       if (isGone()) return undefined;
       return { result: use() };
     } finally {
-      release(opened);
-    }
-  };
-  /** Whatever `use` has done is done: that the lock is let go of must not fail. */
-  const release = (opened: SqliteDatabase): void => {
-    try {
-      opened.exec('ROLLBACK');
-    } catch {
-      opened.close();
-      database = undefined;
+      // Whatever `use` has done is done: that the lock is let go of must not fail.
+      try {
+        opened.exec('ROLLBACK');
+      } catch {
+        opened.close();
+        database = undefined;
+      }
     }
   };
   return {

@@ -157,7 +157,18 @@ export class Writer {
     const database = this.#history.reading();
     const at = this.now();
     const before = recordPlace(database, draft.place, this.#options.maxBytes, at);
-    return runOperation(operationOf(draft, before, database, at), this.#surroundings(database));
+    const changes = draft.changes.map(({ path, after, mode }): FileChange => {
+      const file = before.find((one) => one.path === path);
+      return {
+        path,
+        before: file ? keptDigest(database, draft.place, file) : null,
+        after: after === null ? null : putBlob(database, after),
+        mode,
+        modeBefore: file?.mode,
+      };
+    });
+    const id = randomBytes(6).toString('hex');
+    return runOperation({ ...draft, id, at, changes }, this.#surroundings(database));
   }
 
   /** What an error of the database means to whoever asked. */
@@ -211,26 +222,6 @@ export class Writer {
 }
 
 // --- internal ---
-
-/** @param before - The files of the skill as they are. */
-function operationOf(
-  { changes, ...rest }: Draft,
-  before: Revision['files'],
-  database: SqliteDatabase,
-  at: string,
-): Operation {
-  const changeOf = ({ path, after, mode }: Draft['changes'][number]): FileChange => {
-    const file = before.find((one) => one.path === path);
-    return {
-      path,
-      before: file ? keptDigest(database, rest.place, file) : null,
-      after: after === null ? null : putBlob(database, after),
-      mode,
-      modeBefore: file?.mode,
-    };
-  };
-  return { ...rest, id: randomBytes(6).toString('hex'), at, changes: changes.map(changeOf) };
-}
 
 /** Whatever the owner allows agents to write, or a reviewing agent to decide, code is for a person. @throws WRITE_DENIED. */
 function assertNoCodeOfAgents({ place, changes, by }: Draft, isCode: WriterOptions['isCode']): void {

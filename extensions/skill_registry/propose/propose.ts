@@ -3,15 +3,23 @@ import { describeError, isCodedError, type TurnContext } from 'skill-registry/ke
 import { adoptLineEndings, applyDiff, unifiedDiff } from '../../../lib/diff/index.ts';
 import { type ChangeContext, findPlace, newPlace } from '../history/change-context.ts';
 import { diffFailed, noChange, proposalDuplicate, writeDenied } from '../history/errors.ts';
-import { assertRemovable, bytesAt, checkSize, checkValid, filePath, textOf } from '../history/place-files.ts';
-import { folderOf, type Place } from '../history/places.ts';
+import {
+  assertRemovable,
+  bytesAt,
+  checkSize,
+  checkValid,
+  filePath,
+  folderOf,
+  type Place,
+  textOf,
+} from '../history/places.ts';
 import { putBlob } from '../history/revisions.ts';
 import { digestOf, readFolderTree, recordedFiles, treeDigest } from '../history/skill-tree.ts';
 import { runChecks } from '../inspect/checks.ts';
 import type { Check } from '../inspect/findings.ts';
 import type { RetrievalChange } from '../search/overlap/trigger-queries.ts';
 import { invalidArgument } from '../skill/errors.ts';
-import { textProblems } from '../validate/text-problems.ts';
+import { textProblems } from '../validate/validate-skill.ts';
 import { addEvent, insertProposal, type NewProposal, openDuplicate } from './proposal-store.ts';
 import type { ProposalInput } from './types.ts';
 

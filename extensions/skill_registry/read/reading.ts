@@ -4,7 +4,7 @@ import { countTokens } from '../../../lib/text/index.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import { skillNamed } from '../catalog/snapshot.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
-import { nearestIds } from '../search/nearest-ids.ts';
+import { nearestIds } from '../search/names.ts';
 import { findVisible, type Grants, visibleSkills } from '../show/scope.ts';
 import { skillNotFound } from '../skill/errors.ts';
 import { bodyOf } from '../skill/frontmatter.ts';

@@ -6,7 +6,7 @@ import { QueryVectors } from '../../../extensions/skill_registry/search/meaning/
 import { VECTORS } from '../../../extensions/skill_registry/search/meaning/vector-schema.ts';
 import { VectorStore } from '../../../extensions/skill_registry/search/meaning/vector-store.ts';
 import { openCacheDatabase } from '../../../extensions/skill_registry/store/cache.ts';
-import type { SqliteDatabase } from '../../../lib/sqlite/database.ts';
+import type { SqliteDatabase } from '../../../lib/sqlite/engines.ts';
 import { type EmbeddingsServer, embeddingsServer as fullServer } from '../../helpers/embeddings-server.ts';
 import { fakeSkill } from '../../helpers/fake-skill.ts';
 import { seededRandom } from '../../helpers/seeded-random.ts';

@@ -1,8 +1,11 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { findPackage, isPackageName } from '../../../extensions/skill_registry/sources/kinds/find-package.ts';
-import { createPackageSource } from '../../../extensions/skill_registry/sources/kinds/package-source.ts';
+import {
+  createPackageSource,
+  findPackage,
+  isPackageName,
+} from '../../../extensions/skill_registry/sources/kinds/package-source.ts';
 import { openRegistry } from '../../helpers/open-registry.ts';
 import { skillMd, type Tree, tempFolder, writeTree } from '../../helpers/temp-folder.ts';
 import { codesOf, scan } from './conformance.ts';

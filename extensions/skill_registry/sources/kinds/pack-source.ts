@@ -10,10 +10,9 @@ import { isSkillFileName } from '../walk/find-skill-files.ts';
 import type { SkillFileCache } from '../walk/skill-file-cache.ts';
 import { createDirectorySource } from './directory-source.ts';
 import { createFileSource } from './file-source.ts';
-import { isPackageName } from './find-package.ts';
 import { createGroupSource, type GroupMembers } from './group-source.ts';
 import { createInlineSource } from './inline-source.ts';
-import { createPackageSource } from './package-source.ts';
+import { createPackageSource, isPackageName } from './package-source.ts';
 import { type PackEntry, type PromptPack, parsePromptPack } from './prompt-pack.ts';
 
 export interface PackSourceOptions {

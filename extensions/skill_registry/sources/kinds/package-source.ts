@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
 import { existsSync, statSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describeError, type Problem } from 'skill-registry/kernel';
 import { withDeadline } from '../../../../kernel/host.ts';
 import { futureRealPath, isInside, readNamedFile } from '../../../../lib/files/index.ts';
 import { backOff } from '../../../../lib/waiting/index.ts';
 import type { ValidationProfile } from '../../config/config.ts';
+import { PACKAGE_NAME } from '../../config/package-name.ts';
 import { isOwnSource } from '../define-source.ts';
 import type { SkillSource } from '../source.ts';
 import type { SkillFileCache } from '../walk/skill-file-cache.ts';
 import { createDirectorySource } from './directory-source.ts';
-import { findPackage, packageFolders } from './find-package.ts';
 import { createGroupSource, type GroupMembers } from './group-source.ts';
 import { createOwnSource } from './own-source.ts';
 
@@ -101,6 +101,24 @@ export function createPackageSource(options: PackageSourceOptions): SkillSource 
     };
   };
   return { ...group, isCode, contains: (path) => isCode(path) || group.contains(path), subscribe };
+}
+
+export function isPackageName(name: string): boolean {
+  return name.length <= 214 && PACKAGE_NAME.test(name);
+}
+
+/**
+ * The folder of an installed package, looked for in `node_modules` of `from` and of every folder above it, the way Node does.
+ * Its `exports` do not matter: the folder is wanted, not a module.
+ */
+export function findPackage(name: string, from: string): string | undefined {
+  return packageFolders(name, from).find((folder) => existsSync(join(folder, 'package.json')));
+}
+
+/** Every folder the package could be in, nearest first. */
+export function packageFolders(name: string, from: string): readonly string[] {
+  const folder = join(from, 'node_modules', ...name.split('/'));
+  return from === dirname(from) ? [folder] : [folder, ...packageFolders(name, dirname(from))];
 }
 
 // --- internal ---

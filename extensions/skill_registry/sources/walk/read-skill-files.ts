@@ -8,7 +8,7 @@ import { splitFrontmatter } from '../../skill/frontmatter.ts';
 import { type ParsedSkill, parseSkill, type SkillHeader } from '../../skill/parse-skill.ts';
 import { specViolations, type Violation } from '../../skill/spec-rules.ts';
 import { type EncodingFault, encodingFault, findSkillMd } from '../../validate/read-skill-md.ts';
-import { strictViolations } from '../../validate/text-problems.ts';
+import { strictViolations } from '../../validate/validate-skill.ts';
 import { type FoundSkillFile, type SeenFile, seenFile } from './find-skill-files.ts';
 import type { CachePlace, ReadSkillFile, SkillFileCache, SkillFileEntry } from './skill-file-cache.ts';
 
