@@ -30,7 +30,8 @@ interface Placed extends SkillFinding {
   readonly line: number;
 }
 
-function place({ path, file }: CheckedPath, finding: SkillFinding, cwd: string): Placed {
+function place({ path, file: checked }: CheckedPath, finding: SkillFinding, cwd: string): Placed {
+  const file = finding.file ?? checked;
   const near = file === undefined ? path : relative(cwd, file);
   return { ...finding, file: near.startsWith('..') ? (file ?? path) : near, line: finding.line ?? 1 };
 }

@@ -74,8 +74,11 @@ export interface AgentProvider {
 
 /** Where the bodies of `uses_skills` come from. */
 export interface SkillProvider {
-  /** Body of SKILL.md without frontmatter. Rejects with SKILL_NOT_FOUND, whose message names the nearest ids. */
-  getSkillContent(skillId: string): Promise<string>;
+  /**
+   * Body of SKILL.md without frontmatter; empty where the state of the turn's workflow shows no skills. Rejects with
+   * SKILL_NOT_FOUND, whose message names the nearest ids.
+   */
+  getSkillContent(skillId: string, turn?: TurnContext): Promise<string>;
   /** @returns the function that ends the subscription. */
   onSkillsChanged(listener: (ids: readonly string[]) => void): () => void;
 }

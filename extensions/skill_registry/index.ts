@@ -1,5 +1,6 @@
 /** `skill-registry`: the registry as a library. */
 export type * from './api.ts';
+export { checkPack } from './catalog/check-pack.ts';
 export type {
   SkillRegistryConfig,
   SkillRegistryConfigInput,

@@ -1,22 +1,28 @@
-import type {
-  Command,
-  CommandProvider,
-  ContextProvider,
-  Extension,
-  ExtensionContext,
-  ServiceProvider,
-  SkillProvider,
-  Tool,
-  ToolProvider,
-  TurnContext,
-  UntrustedConfig,
+import { join } from 'node:path';
+import {
+  type Command,
+  type CommandProvider,
+  type ContextProvider,
+  type Extension,
+  type ExtensionContext,
+  isCodedError,
+  type ServiceProvider,
+  type SkillProvider,
+  type Tool,
+  type ToolProvider,
+  type TurnContext,
+  type UntrustedConfig,
 } from 'skill-registry/kernel';
+import { packageRoot } from '../../kernel/host.ts';
+import { readContained } from '../../lib/files/index.ts';
 import { toWire } from '../../lib/text/index.ts';
 import type { SkillRegistry, SkillRegistryExtension } from './api.ts';
 import { skillCommands } from './commands.ts';
 import { configOfUntrustedRoot } from './config/untrusted-config.ts';
 import { arrivalText } from './proposals-command.ts';
 import { createSkillRegistry } from './registry.ts';
+import { isWithoutSkills } from './show/scope.ts';
+import { bodyOf } from './skill/frontmatter.ts';
 
 /** The registry as an extension. Wiring only: what it does is in registry.ts. */
 export class SkillRegistryMain
@@ -95,8 +101,15 @@ export class SkillRegistryMain
     return this.registry.watch(signal);
   }
 
-  async getSkillContent(skillId: string): Promise<string> {
-    return (await this.registry.read(skillId, { audience: 'binding' })).content;
+  async getSkillContent(skillId: string, turn: TurnContext = {}): Promise<string> {
+    if (isWithoutSkills(this.registry.snapshot(), turn)) return '';
+    try {
+      return (await this.registry.read(skillId, { audience: 'binding' })).content;
+    } catch (error) {
+      const body = isCodedError(error, 'SKILL_NOT_FOUND') ? shippedBody(skillId) : undefined;
+      if (body === undefined) throw error;
+      return body;
+    }
   }
 
   onSkillsChanged(listener: (ids: readonly string[]) => void): () => void {
@@ -107,3 +120,18 @@ export class SkillRegistryMain
     return skillCommands(this.registry);
   }
 }
+
+// --- internal ---
+
+/** The built-in agents find theirs whatever the sources are. */
+function shippedBody(skillId: string): string | undefined {
+  if (!/^[a-z0-9-]+$/.test(skillId)) return undefined;
+  try {
+    const file = readContained(join(packageRoot(), 'skills'), `${skillId}/SKILL.md`, MAX_SHIPPED_BYTES);
+    return bodyOf(file.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+const MAX_SHIPPED_BYTES = 1_048_576;

@@ -16,6 +16,7 @@ export interface InstructionSources {
   readonly skills: SkillProvider | undefined;
   /** What a prompt.jinja2 may use. An undefined name in it is an error. */
   readonly variables: Readonly<Record<string, unknown>>;
+  readonly turn: TurnContext;
 }
 
 /**
@@ -29,12 +30,14 @@ export async function composeInstructions({
   agent,
   skills,
   variables,
+  turn,
 }: InstructionSources): Promise<string> {
   const prompt = await readPrompt(extensionDir, variables);
   const bodies: string[] = [];
   for (const skillId of agent.uses_skills ?? []) {
     if (!skills) throw new Error(`uses_skills names "${skillId}", but no running extension provides skills`);
-    bodies.push(`[Skill: ${skillId}]\n\n${await skills.getSkillContent(skillId)}`);
+    const body = await skills.getSkillContent(skillId, turn);
+    if (body !== '') bodies.push(`[Skill: ${skillId}]\n\n${body}`);
   }
   return [prompt, ...bodies, agent.instructions?.trim()].filter(Boolean).join('\n\n');
 }

@@ -66,10 +66,10 @@ export function createTurns(surroundings: TurnSurroundings): Turns {
     throw agentNotFound(id, agentIds(records));
   };
 
-  const instructionsOf = ({ manifest, dir }: FoundExtension): Promise<string> => {
+  const instructionsOf = ({ manifest, dir }: FoundExtension, turn: TurnContext): Promise<string> => {
     const { id, name, description, agent } = manifest as AgentManifestOf;
     const variables = { agent: { id, name, description }, root_dir: surroundings.rootDir };
-    return composeInstructions({ extensionDir: dir, agent, skills: offers.skills(), variables });
+    return composeInstructions({ extensionDir: dir, agent, skills: offers.skills(), variables, turn });
   };
 
   const turns: Turns = {
@@ -89,14 +89,14 @@ export function createTurns(surroundings: TurnSurroundings): Turns {
 
     async systemParts(agentId, prompt, turn) {
       const record = runningAgent(agentId);
-      const instructions = record.found.manifest.agent ? await instructionsOf(record.found) : '';
+      const own = turnOf(record, turn);
+      const instructions = record.found.manifest.agent ? await instructionsOf(record.found, own) : '';
       const providers = [...records.values()].flatMap(({ state, instance, found }) =>
         state === 'RUNNING' && isContextProvider(instance)
           ? [{ extensionId: found.manifest.id, provider: instance }]
           : [],
       );
       const onFailure = (failure: ProviderFailure): void => report(contextProblem(failure, records));
-      const own = turnOf(record, turn);
       const provided = await collectContext(providers, prompt, own, surroundings.contextBudgetMs, onFailure);
       return instructions ? [{ source: agentId, text: instructions }, ...provided] : provided;
     },
@@ -112,7 +112,7 @@ export function createTurns(surroundings: TurnSurroundings): Turns {
     },
 
     async check({ found }) {
-      await instructionsOf(found);
+      await instructionsOf(found, {});
       const known = new Set([...records.keys(), '*']);
       const missing = (found.manifest.agent?.uses_tools ?? []).filter((id) => !known.has(id));
       if (missing.length === 0) return;

@@ -38,9 +38,8 @@ it('teaches an agent what exists, then the instructions, then a file, over the w
   const [first, second, third] = model.requests;
   expect(model.requests).toHaveLength(3);
   expect(systemText(first)).toContain(
-    '[Available Skills]\n• `tea` — How to brew tea. Use when somebody is thirsty.\n• `code-review` — ',
+    '[Available Skills]\n• `tea` — How to brew tea. Use when somebody is thirsty.\n\nUse read_skill(skill_id) to load full instructions.',
   );
-  expect(systemText(first)).toContain('\n\nUse read_skill(skill_id) to load full instructions.');
   expect(first?.messages.filter((message) => message.role === 'system')).toHaveLength(1);
   expect(first?.tools?.map((tool) => tool.function.name)).toEqual(
     expect.arrayContaining(['list_skills', 'read_skill', 'read_skill_resource', 'builder_agent']),

@@ -156,4 +156,20 @@ export const shown = [
     test: 'test/lib/sqlite/open.test.ts',
     name: 'is waited for as long as was asked for',
   },
+  {
+    title: 'What a person has loaded is read in a state that shows no skills',
+    file: 'extensions/skill_registry/show/scope.ts',
+    find: ' && !isWithoutSkills(snapshot, turn)',
+    replace: '',
+    test: 'test/skill_registry/show/state-none.test.ts',
+    name: 'has no body of a bound skill, and nothing that a person has loaded',
+  },
+  {
+    title: 'Bodies of bound skills stay in a state that shows no skills',
+    file: 'extensions/skill_registry/main.ts',
+    find: "if (isWithoutSkills(this.registry.snapshot(), turn)) return '';",
+    replace: '',
+    test: 'test/skill_registry/show/state-none.test.ts',
+    name: 'has no body of a bound skill, and nothing that a person has loaded',
+  },
 ];

@@ -6,9 +6,12 @@ import { registryClosed } from '../skill/errors.ts';
 import { closedBecause, type GateSurroundings } from '../skill/gates.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { SkillSource, SourceScan } from '../sources/source.ts';
+import { type EqualCopies, equalCopies } from './equal-copies.ts';
 import { mergeSources } from './merge.ts';
+import { packsOf } from './packs.ts';
+import { problemsOnce } from './problems-once.ts';
 import { frozen, readOnlyMap } from './read-only.ts';
-import type { Pack, Snapshot } from './snapshot.ts';
+import type { Snapshot } from './snapshot.ts';
 
 /** The live catalog: sources in, snapshots out. */
 export interface Catalog {
@@ -62,12 +65,22 @@ export function createCatalog(initial: readonly SkillSource[], options: CatalogO
     // Those of now: one that is added meanwhile is seen by the next scan.
     const scanned = sources;
     const scans: SourceScan[] = [];
-    for (const source of scanned) scans.push(await scanOne(source, options.limits, lastGood, takeBreak));
+    const scan = (source: SkillSource): Promise<SourceScan> => source.scan(options.limits, takeBreak, scanned);
+    for (const source of scanned) {
+      const isLeftOut = source.ifNone && scans.some(({ skills }) => skills.length > 0);
+      scans.push(isLeftOut ? LEFT_OUT : await scanOne(source, scan, lastGood));
+    }
     const closed = closedGates(scans, options.gates?.());
-    if (assembled?.from === scanned && isSame(assembled.scans, scans) && isSameGates(assembled.closed, closed))
-      return current;
-    assembled = { from: scanned, scans, closed };
-    const next = assemble(scanned, scans, current.version + 1, options.collision, new Map(closed));
+    const before =
+      assembled?.from === scanned && isSame(assembled.scans, scans) && isSameGates(assembled.closed, closed)
+        ? assembled
+        : undefined;
+    // That files beside SKILL.md differ is said until they do not.
+    if (before && !before.copies.differ) return current;
+    const copies = await equalCopies(scanned, scans, options.limits, takeBreak, assembled?.copies);
+    if (before && isSame([...before.copies.files].flat(), [...copies.files].flat())) return current;
+    assembled = { from: scanned, scans, closed, copies };
+    const next = assemble(assembled, current.version + 1, options.collision);
     if (current.version > 0 && fingerprintOf(next) === fingerprintOf(current)) return current;
     const ids = frozen(listeners.size > 0 ? changedIds(current, next) : []);
     const changed = readOnly(next);
@@ -140,14 +153,15 @@ export function createCatalog(initial: readonly SkillSource[], options: CatalogO
 
 // --- internal ---
 
+const LEFT_OUT: SourceScan = { skills: [], problems: [] };
+
 async function scanOne(
   source: SkillSource,
-  limits: SkillRegistryConfig['limits'],
+  scanSource: (source: SkillSource) => Promise<SourceScan>,
   lastGood: WeakMap<SkillSource, SourceScan>,
-  takeBreak: () => Promise<void>,
 ): Promise<SourceScan> {
   try {
-    const scan = await source.scan(limits, takeBreak);
+    const scan = await scanSource(source);
     lastGood.set(source, scan);
     return scan;
   } catch (error) {
@@ -163,20 +177,21 @@ interface Assembled {
   readonly from: readonly SkillSource[];
   readonly scans: readonly SourceScan[];
   readonly closed: ClosedGates;
+  readonly copies: EqualCopies;
 }
 
 /** Skills that models do not see here, each with its reason. */
 type ClosedGates = readonly (readonly [Skill, string])[];
 
 function assemble(
-  sources: readonly SkillSource[],
-  scans: readonly SourceScan[],
+  { from: sources, scans, closed, copies }: Assembled,
   version: number,
   collision: CatalogOptions['collision'],
-  closed: ReadonlyMap<Skill, string>,
 ): Snapshot {
-  const gated = closed.size > 0 ? scans.map((scan) => holdGates(scan, closed)) : scans;
-  const { problems, ...merged } = mergeSources(gated, collision);
+  const hidden = new Map(closed);
+  const gated = hidden.size > 0 ? scans.map((scan) => holdGates(scan, hidden)) : scans;
+  const { problems, ...merged } = mergeSources(gated, collision, copies.files);
+  const { packs, problems: clashes } = packsOf(sources, gated);
   return {
     version,
     ...merged,
@@ -186,8 +201,8 @@ function assemble(
       location,
       skills: scans[index]?.skills.length ?? 0,
     })),
-    packs: packsOf(sources, gated),
-    problems: [...gated.flatMap((scan) => scan.problems), ...problems],
+    packs,
+    problems: [...problemsOnce(gated), ...problems, ...clashes],
   };
 }
 
@@ -241,19 +256,6 @@ function holdGates(scan: SourceScan, closed: ReadonlyMap<Skill, string>): Source
   const skills = scan.skills.map(hold);
   const losers = (scan.losers ?? []).map(hold);
   return { skills, losers, problems: [...scan.problems, ...problems] };
-}
-
-function packsOf(sources: readonly SkillSource[], scans: readonly SourceScan[]): ReadonlyMap<string, Pack> {
-  const packs = new Map<string, Pack>();
-  for (const [index, source] of sources.entries()) {
-    const scopes = source.scopes?.();
-    if (!scopes) continue;
-    const byId = new Map(scans[index]?.skills.map((skill) => [skill.id, skill]));
-    const pack = frozen({ scopes: { ...scopes, states: readOnlyMap(scopes.states) }, byId: readOnlyMap(byId) });
-    packs.set(source.id, pack);
-    if (!packs.has(scopes.pack)) packs.set(scopes.pack, pack);
-  }
-  return packs;
 }
 
 /** Equal for equal catalogs: what a reader could tell apart is in it. */

@@ -30,8 +30,8 @@ export interface SourceConfig {
   readonly inline?: InlineSkillConfig | readonly InlineSkillConfig[] | undefined;
   /** Where another agent keeps its skills: the folders of the project, nearest first, then of the home directory. */
   readonly preset?: PresetName | undefined;
-  /** The skills that come with this package. */
-  readonly shipped?: true | undefined;
+  /** The skills that come with this package; `if_none`: only while no source before it has a skill. */
+  readonly shipped?: true | 'if_none' | undefined;
   /** Default: the name of the folder, file, package, pack or preset; `inline`, `shipped`. Numbered when it is taken. */
   readonly id?: string | undefined;
   /** Follow links, and entries of a pack, that lead out of the folder. Default: false, they are problems. */
@@ -44,6 +44,8 @@ export interface SourceConfig {
   readonly optional: boolean;
   /** Pass over what `.gitignore` and `.ignore` files in it name. Default: false. */
   readonly ignore_files: boolean;
+  /** Every `.md` file directly in the folder, but README.md, is a skill, too. Default: false. */
+  readonly bare_files: boolean;
   /** Its skills may be changed under `writes`. Default: true for a `path`, else false. */
   readonly writable?: boolean | undefined;
 }
@@ -124,7 +126,10 @@ const inlineSkill = entryOf<InlineSkillConfig>(
   {},
 );
 const KINDS = ['path', 'package', 'pack', 'inline', 'preset', 'shipped'] as const;
-const SOURCE_DEFAULTS = { allow_outside: false, preload: false, optional: false, ignore_files: false };
+const SOURCE_DEFAULTS = {
+  ...{ allow_outside: false, preload: false, optional: false },
+  ...{ ignore_files: false, bare_files: false },
+};
 const source: Reader<SourceConfig> = onlyIf(
   entryOf<SourceConfig>(
     {
@@ -133,13 +138,14 @@ const source: Reader<SourceConfig> = onlyIf(
       pack: someText,
       inline: (value, at) => listOf(inlineSkill)(Array.isArray(value) ? value : [value], at),
       preset: oneOf('agents', 'claude', 'cursor', 'github'),
-      shipped: oneOf(true),
+      shipped: oneOf<true | 'if_none'>(true, 'if_none'),
       id: textLike(SOURCE_ID, 'expected letters, digits and @ . _ / -'),
       allow_outside: bool,
       validation: profile,
       preload: bool,
       optional: bool,
       ignore_files: bool,
+      bare_files: bool,
       writable: bool,
     },
     [],
@@ -152,7 +158,7 @@ const source: Reader<SourceConfig> = onlyIf(
 const DEFAULTS: SkillRegistryConfig = {
   sources: [
     { path: 'skills', ...SOURCE_DEFAULTS, optional: true },
-    { shipped: true, ...SOURCE_DEFAULTS },
+    { shipped: 'if_none', ...SOURCE_DEFAULTS },
   ],
   collision: 'first',
   validation: 'lenient',

@@ -1,9 +1,8 @@
-import { posix } from 'node:path';
 import type { TurnContext } from 'skill-registry/kernel';
 import { frozen } from '../catalog/read-only.ts';
 import { type Snapshot, skillNamed } from '../catalog/snapshot.ts';
 import type { Skill } from '../skill/skill.ts';
-import { isGlob, matchesGlob } from './glob.ts';
+import { isNone, matchesExpression } from '../sources/kinds/pack-expression.ts';
 
 /** Why a skill that exists is not shown to somebody. Callers answer SKILL_NOT_FOUND; only the event says more. */
 export type Refusal = 'SKILL_HIDDEN' | 'SKILL_NOT_MODEL_INVOCABLE' | 'SKILL_OUT_OF_SCOPE';
@@ -23,8 +22,6 @@ const MAX_CONVERSATIONS = 1000;
 const NOTHING: Granted = new Set();
 /** So many scopes of one snapshot are remembered: agents are few, and each has one. */
 const MAX_SCOPES = 16;
-/** As long as a path may be on Linux. */
-const MAX_EXPRESSION = 4096;
 
 export function createGrants(): Grants {
   const granted = new Map<string, Set<string>>();
@@ -89,29 +86,18 @@ export function findVisible(
   const anywhere = skillNamed(snapshot, skillId);
   const pack = packSkills(snapshot, turn);
   const inPack = pack?.get(skillId) ?? [...(pack?.values() ?? [])].find((skill) => skill.qualifiedId === skillId);
-  const given = anywhere !== undefined && granted.has(anywhere.qualifiedId);
+  const given = anywhere !== undefined && granted.has(anywhere.qualifiedId) && !isWithoutSkills(snapshot, turn);
   const skill = pack && !given ? inPack : anywhere;
   if (!skill) return anywhere ? { skill: anywhere, refusal: 'SKILL_OUT_OF_SCOPE' } : {};
   const refusal = refusalOf(snapshot, skill, turn, granted, 'load');
   return { skill, ...(refusal ? { refusal } : {}) };
 }
 
-/**
- * Whether a `skills` expression of a workflow state lets a skill through. It is `none`, a skill's id, a path below the pack (of
- * a skill, of a file of one, or of a folder with everything below it), a package, or a glob over such paths.
- */
-export function matchesExpression(expression: string | undefined, { id, pack }: Skill): boolean {
-  if (expression === undefined) return true;
-  if (expression.length > MAX_EXPRESSION) return false;
-  const wanted = posix
-    .normalize(expression.trim())
-    .replace(/\/$/, '')
-    .replace(/(^|\/)SKILL\.md$/i, '');
-  if (wanted.toLowerCase() === 'none') return false;
-  if (wanted === '' || wanted === '.') return true;
-  const path = pack?.path ?? id;
-  if (wanted === id || wanted === path || path.startsWith(`${wanted}/`)) return true;
-  return isGlob(wanted) && matchesGlob(wanted, path);
+/** Whether the state of this turn's workflow is `none`: then nothing of any skill is shown, bodies of bound ones included. */
+export function isWithoutSkills({ packs }: Snapshot, { workflowState }: TurnContext): boolean {
+  const scopes = workflowState && packs.get(workflowState.pack)?.scopes;
+  const state = workflowState?.state ?? scopes?.entry;
+  return state !== undefined && isNone(scopes?.states.get(state));
 }
 
 // --- internal ---

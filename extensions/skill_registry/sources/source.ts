@@ -13,12 +13,19 @@ export interface SkillSource {
   readonly kind: string;
   /** For people: the folder, absolute. */
   readonly location: string;
+  /** It is left out while a source before it has a skill. Default: false. */
+  readonly ifNone?: boolean;
   /**
    * Finds every skill. What has not changed since the last scan is taken over, not read again.
    *
+   * @param sources - All sources of the registry, this one too, for links that lead from one to another. Default: none.
    * @throws only when the source as a whole cannot be looked at; the catalog then keeps what it had.
    */
-  scan(limits: SkillRegistryConfig['limits'], takeBreak: () => Promise<void>): Promise<SourceScan>;
+  scan(
+    limits: SkillRegistryConfig['limits'],
+    takeBreak: () => Promise<void>,
+    sources?: readonly SkillSource[],
+  ): Promise<SourceScan>;
   /** The bytes of SKILL.md. @throws RESOURCE_NOT_FOUND, RESOURCE_TOO_LARGE, PATH_TRAVERSAL. */
   readSkill(skill: Skill, maxBytes: number): Buffer;
   /** Files beside SKILL.md by path, at most 512. */

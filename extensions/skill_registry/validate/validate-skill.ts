@@ -19,11 +19,11 @@ export interface ValidateSkillOptions {
 export interface SkillCheck {
   /** Empty: valid. */
   readonly errors: readonly string[];
-  /** What the loader puts up with; only of the profile `lenient`. */
+  /** What the loader puts up with; only of the profile `lenient`, and of packs. */
   readonly warnings: readonly string[];
   /** The same one by one, with their lines. */
   readonly findings: readonly SkillFinding[];
-  /** The SKILL.md that was read; absent when there is none. */
+  /** The SKILL.md that was read, or the pack; absent when there is none. */
   readonly file?: string;
 }
 
@@ -33,8 +33,10 @@ export interface SkillFinding {
   readonly message: string;
   /** 1-based; absent when it is about no line of SKILL.md. */
   readonly line?: number;
-  /** Only of the profile `lenient`. */
+  /** Only of the profile `lenient`, and of packs. */
   readonly code?: string;
+  /** Absolute; absent for the SKILL.md that was read. */
+  readonly file?: string;
 }
 
 /**

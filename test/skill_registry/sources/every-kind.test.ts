@@ -173,7 +173,7 @@ const KINDS: readonly SourceKind[] = [
     title: 'a preset',
     tree: teaIn('.claude/skills'),
     make: (root) => {
-      const flags = { allow_outside: false, preload: true, optional: false, ignore_files: false };
+      const flags = { allow_outside: false, preload: true, optional: false, ignore_files: false, bare_files: false };
       const defaults = { root, validation, configFile: join(root, 'config.yaml'), taken: new Set<string>() } as const;
       return makeSources([{ preset: 'claude', ...flags }], defaults)[0] as SkillSource;
     },

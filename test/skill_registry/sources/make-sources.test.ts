@@ -11,6 +11,7 @@ const make = (...configs: readonly { path?: string; shipped?: true; id?: string 
       preload: false,
       optional: false,
       ignore_files: false,
+      bare_files: false,
       ...config,
     })),
     { root: '/root', validation: 'lenient', configFile: '/root/config.yaml', taken: new Set() },
