@@ -1,14 +1,6 @@
-import {
-  type Decision,
-  describeProposal,
-  describeProposals,
-  describeStats,
-  type Proposal,
-  type ProposalFigures,
-  type ProposalState,
-  type ProposalStats,
-} from 'skill-registry';
+import type { Decision, Proposal, ProposalFigures, ProposalState, ProposalStats } from 'skill-registry';
 import { CodedError } from 'skill-registry/kernel';
+import { describeProposal, describeProposals, describeStats } from '../../extensions/skill_registry/host.ts';
 import { printable } from '../../lib/text/index.ts';
 import { openRegistry } from '../open-registry.ts';
 import {

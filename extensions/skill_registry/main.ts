@@ -6,7 +6,6 @@ import {
   type Extension,
   type ExtensionContext,
   isCodedError,
-  packageRoot,
   type ServiceProvider,
   type SkillProvider,
   type Tool,
@@ -14,8 +13,9 @@ import {
   type TurnContext,
   type UntrustedConfig,
 } from 'skill-registry/kernel';
+import { packageRoot } from '../../kernel/host.ts';
 import { readContained } from '../../lib/files/index.ts';
-import { withNote } from '../../lib/text/index.ts';
+import { toWire, withNote } from '../../lib/text/index.ts';
 import type { SkillRegistry, SkillRegistryExtension } from './api.ts';
 import { skillCommands } from './commands.ts';
 import { configOfUntrustedRoot } from './config/untrusted-config.ts';
@@ -60,7 +60,8 @@ export class SkillRegistryMain
       trust: context.trusted,
       getSecret: context.getSecret,
       onProgress: (line) => context.log.info(line),
-      onSkillLoaded: (event) => context.events.emit('skill_loaded', event),
+      onSkillLoaded: ({ durationSeconds, ...event }) =>
+        context.events.emit('skill_loaded', { ...toWire(event), duration_s: durationSeconds }),
       onProblem: ({ severity, file, message }) => context.notifyUser(`${severity}: ${file}: ${message}`),
     });
     this.#registry.onChange((ids, { version }) => context.events.emit('skills_changed', { ids, version }));
@@ -103,7 +104,7 @@ export class SkillRegistryMain
   async getSkillContent(skillId: string, turn: TurnContext = {}): Promise<string> {
     if (isWithoutSkills(this.registry.snapshot(), turn)) return '';
     try {
-      const { content, hidden_left_out: leftOut = 0 } = await this.registry.read(skillId, { audience: 'binding' });
+      const { content, hiddenLeftOut: leftOut = 0 } = await this.registry.read(skillId, { audience: 'binding' });
       return withNote({ text: content, leftOut });
     } catch (error) {
       const body = isCodedError(error, 'SKILL_NOT_FOUND') ? shippedBody(skillId) : undefined;

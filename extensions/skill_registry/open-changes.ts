@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { isCode, isCodedError, type Problem } from 'skill-registry/kernel';
+import { isCodedError, type Problem } from 'skill-registry/kernel';
+import { isCode } from '../../kernel/host.ts';
 import { noteApproved } from './decide/decide.ts';
 import { createProposals } from './decide/proposals.ts';
 import type { ChangeContext } from './history/change-context.ts';

@@ -15,3 +15,4 @@ export {
 export { codePoints, foldLine, hasInvisible, matchesOf, shorten } from './line.ts';
 export { formatTable, printable } from './terminal-text.ts';
 export { countTokens, loadTokenCounter } from './tokens.ts';
+export { toWire, type Wire } from './wire.ts';

@@ -45,7 +45,7 @@ export const SKILL_CHANGES: readonly Change[] = [
   },
   {
     name: 'rolling back',
-    async prepare({ history, management }) {
+    async prepare({ history, admin: { management } }) {
       await history.revisions('tea');
       await management.write('tea', 'SKILL.md', LONGER, ADA);
       await management.write('tea', 'references/b.md', 'b\n', ADA);
@@ -54,12 +54,16 @@ export const SKILL_CHANGES: readonly Change[] = [
     },
     make: ({ history }, revision) => history.rollback('tea', revision, ADA),
   },
-  { name: 'creating', prepare: nothing, make: ({ management }) => management.create('new', NEW, ADA) },
-  { name: 'writing', prepare: nothing, make: ({ management }) => management.write('tea', 'SKILL.md', LONGER, ADA) },
-  { name: 'removing', prepare: nothing, make: ({ management }) => management.remove('tea', ADA) },
+  { name: 'creating', prepare: nothing, make: ({ admin: { management } }) => management.create('new', NEW, ADA) },
+  {
+    name: 'writing',
+    prepare: nothing,
+    make: ({ admin: { management } }) => management.write('tea', 'SKILL.md', LONGER, ADA),
+  },
+  { name: 'removing', prepare: nothing, make: ({ admin: { management } }) => management.remove('tea', ADA) },
   {
     name: 'restoring',
-    async prepare({ management }) {
+    async prepare({ admin: { management } }) {
       await management.remove('tea', ADA);
       return '';
     },

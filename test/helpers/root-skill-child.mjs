@@ -54,7 +54,7 @@ async function round(registry, number) {
     done.rejected.push(other.proposalId);
   }
   const path = `notes/${name}.md`;
-  if (await attempt(() => registry.management.write(skill.id, path, `${name}\n`, { by: `person:${n}` }))) {
+  if (await attempt(() => registry.admin.management.write(skill.id, path, `${name}\n`, { by: `person:${n}` }))) {
     done.written.push(path);
   }
   await attempt(() => registry.history.revisions(skill.id));

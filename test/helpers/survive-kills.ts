@@ -125,7 +125,7 @@ async function prepare(root: string, action: string, kill: number, random: () =>
   return withRegistry(root, async (registry) => {
     const isThere = registry.snapshot().byId.has('tea');
     if (action === 'restore') {
-      if (isThere) await registry.management.remove('tea', ACTOR);
+      if (isThere) await registry.admin.management.remove('tea', ACTOR);
       return {};
     }
     if (!isThere) await registry.history.restore('tea', ACTOR);
@@ -135,7 +135,7 @@ async function prepare(root: string, action: string, kill: number, random: () =>
       return { id: proposalId };
     }
     if (action === 'rollback') {
-      await registry.management.write('tea', 'SKILL.md', content, ACTOR);
+      await registry.admin.management.write('tea', 'SKILL.md', content, ACTOR);
       const revisions = await registry.history.revisions('tea');
       const present = revisions.at(-1)?.digest;
       const others = revisions.filter(({ digest }) => digest !== present);

@@ -3,7 +3,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, 
 import { isBuiltin } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { packageRoot } from 'skill-registry/kernel';
+import { packageRoot } from '../../kernel/host.ts';
 import type { RunResult } from './run-command.ts';
 import { writeTree } from './temp-folder.ts';
 

@@ -126,15 +126,15 @@ describe('where neither engine can be loaded', { timeout: 60_000 }, () => {
        registry.proposals.approve('${id}', { by: 'me' }),
        registry.proposals.reject('${id}', { by: 'me', reason: 'No.' }),
        registry.proposals.propose({ skillId: 'tea', content: 'x', justification: 'y' }),
-       registry.management.create('cup', '---\\nname: cup\\ndescription: A cup.\\n---\\n', { by: 'me' }),
-       registry.management.write('tea', 'SKILL.md', 'x', { by: 'me' }),
-       registry.management.remove('tea', { by: 'me' }),
+       registry.admin.management.create('cup', '---\\nname: cup\\ndescription: A cup.\\n---\\n', { by: 'me' }),
+       registry.admin.management.write('tea', 'SKILL.md', 'x', { by: 'me' }),
+       registry.admin.management.remove('tea', { by: 'me' }),
      ].map(codeOf));
      // Longer than it waits before it first looks after the history.
      await new Promise((resolve) => setTimeout(resolve, 1_200));
      const found = {
-       ids: registry.list().skills.map(({ skill_id }) => skill_id),
-       sought: registry.list({ query: 'kneading' }).skills.map(({ skill_id }) => skill_id),
+       ids: registry.list().skills.map(({ skillId }) => skillId),
+       sought: registry.list({ query: 'kneading' }).skills.map(({ skillId }) => skillId),
        body: (await registry.read('bread')).content,
        context: await registry.context('dough'),
        problems: registry.problems().map(({ code }) => code),

@@ -28,7 +28,7 @@ async function withHistory(tree: Tree = {}): Promise<Kept> {
   const root = tempFolder({ 'skills/tea/SKILL.md': TEA, ...tree });
   const registry = await open(root);
   await registry.history.revisions('tea');
-  await registry.management.write('tea', 'SKILL.md', LONGER, ADA);
+  await registry.admin.management.write('tea', 'SKILL.md', LONGER, ADA);
   const content = LONGER.replace('Serve.', 'Serve with milk.');
   const { proposalId: id } = await registry.proposals.propose({ skillId: 'tea', content, justification: 'Needed.' });
   await registry.close();
@@ -71,7 +71,7 @@ describe.skipIf(CANNOT_MOUNT !== '')(`a data folder that may not be written ${CA
       approve: registry.proposals.approve(id, ADA),
       reject: registry.proposals.reject(id, { ...ADA, reason: 'No.' }),
       rollback: registry.history.rollback('tea', 1, ADA),
-      write: registry.management.write('tea', 'SKILL.md', TEA, ADA),
+      write: registry.admin.management.write('tea', 'SKILL.md', TEA, ADA),
       propose: registry.proposals.propose({ skillId: 'tea', content: TEA, justification: 'Back.' }),
     };
     for (const [name, change] of Object.entries(changes))
@@ -113,11 +113,11 @@ describe.skipIf(CANNOT_MOUNT !== '')(`a data folder that may not be written ${CA
   it('shows what another process has written last, and says which report somebody has edited', async () => {
     const { root, id } = await withHistory();
     const writer = await open(root);
-    await writer.management.write('tea', 'references/a.md', 'a\n', ADA);
+    await writer.admin.management.write('tea', 'references/a.md', 'a\n', ADA);
     const { file } = await writer.proposals.get(id);
     const reader = await open(readOnlyView(root));
     expect((await reader.history.revisions('tea')).map(({ kind }) => kind)).toEqual(['seen', 'tool', 'tool']);
-    await writer.management.write('tea', 'references/a.md', 'b\n', ADA);
+    await writer.admin.management.write('tea', 'references/a.md', 'b\n', ADA);
     expect(await reader.history.revisions('tea')).toHaveLength(4);
     const content = LONGER.replace('Serve.', 'Serve with lemon.');
     await writer.proposals.edit(id, { content, ...ADA });
@@ -189,7 +189,7 @@ describe('a root in which nothing is to be ended', () => {
     const root = tempFolder({ 'skills/tea/SKILL.md': TEA });
     const first = await open(root);
     await first.history.revisions('tea');
-    await first.management.write('tea', 'SKILL.md', LONGER, ADA);
+    await first.admin.management.write('tea', 'SKILL.md', LONGER, ADA);
     const content = LONGER.replace('Serve.', 'Serve with milk.');
     const { proposalId: id, file } = await first.proposals.propose({
       skillId: 'tea',

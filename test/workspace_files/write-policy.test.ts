@@ -7,8 +7,8 @@ import { workspace } from '../helpers/workspace.ts';
 const NEW = skillMd({ name: 'new', description: 'A new skill.' });
 const ALLOW = { writes: { create: 'allow', update: 'allow' } };
 
-const idsOf = (list: { skills: readonly { skill_id: string }[] }): readonly string[] =>
-  list.skills.map(({ skill_id }) => skill_id);
+const idsOf = (list: { skills: readonly { skillId: string }[] }): readonly string[] =>
+  list.skills.map(({ skillId }) => skillId);
 
 describe('the writes policy', () => {
   it.each(['propose', 'deny'])('keeps a write below a source from being done: %s', async (mode) => {

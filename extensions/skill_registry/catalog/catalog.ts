@@ -1,4 +1,5 @@
-import { type CallHook, describeError, type Problem } from 'skill-registry/kernel';
+import { describeError, type Problem } from 'skill-registry/kernel';
+import type { CallHook } from '../../../kernel/host.ts';
 import { createBreaks } from '../../../lib/breaks/index.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
 import { registryClosed } from '../skill/errors.ts';
@@ -96,6 +97,34 @@ export function createCatalog(initial: readonly SkillSource[], options: CatalogO
     return running;
   };
 
+  const refresh = async (): Promise<Snapshot> => {
+    assertOpen();
+    // Asked first: between two scans none is running, and one is about to.
+    if (following !== undefined) return following;
+    if (!running) return start();
+    following = running
+      .catch(() => undefined)
+      .then(() => {
+        following = undefined;
+        return start();
+      });
+    return following;
+  };
+
+  const subscriptions = new Map<SkillSource, () => void>();
+  const subscribe = (source: SkillSource): void => {
+    const changed = (): void => {
+      if (!isClosed && sources.includes(source)) refresh().catch(() => undefined);
+    };
+    const end = source.subscribe?.(changed);
+    if (end) subscriptions.set(source, end);
+  };
+  const unsubscribe = (source: SkillSource): void => {
+    subscriptions.get(source)?.();
+    subscriptions.delete(source);
+  };
+  initial.forEach(subscribe);
+
   return {
     sources() {
       assertOpen();
@@ -103,8 +132,10 @@ export function createCatalog(initial: readonly SkillSource[], options: CatalogO
     },
     addSource(source) {
       sources = [...sources, source];
+      subscribe(source);
       return () => {
         sources = sources.filter((one) => one !== source);
+        unsubscribe(source);
       };
     },
     snapshot: () => current,
@@ -112,21 +143,10 @@ export function createCatalog(initial: readonly SkillSource[], options: CatalogO
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    async refresh() {
-      assertOpen();
-      // Asked first: between two scans none is running, and one is about to.
-      if (following !== undefined) return following;
-      if (!running) return start();
-      following = running
-        .catch(() => undefined)
-        .then(() => {
-          following = undefined;
-          return start();
-        });
-      return following;
-    },
+    refresh,
     async close() {
       isClosed = true;
+      for (const source of [...subscriptions.keys()]) unsubscribe(source);
       await (following ?? running)?.catch(() => undefined);
     },
   };

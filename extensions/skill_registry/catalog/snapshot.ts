@@ -1,6 +1,6 @@
 import type { Problem } from 'skill-registry/kernel';
 import type { Skill } from '../skill/skill.ts';
-import type { PackScopes } from '../sources/source.ts';
+import type { PackScopes } from '../sources/types.ts';
 
 /**
  * The catalog at one moment. Nothing in it can be changed, a refresh makes a new one. Its maps are views that read like a Map and

@@ -5,17 +5,7 @@ import type { Snapshot } from '../catalog/snapshot.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { SkillSource } from '../sources/source.ts';
-
-/** What the owner allows to do with a path that lies in a source. */
-export interface WritePolicy {
-  readonly action: 'create' | 'update' | 'delete';
-  readonly policy: 'allow' | 'propose' | 'deny';
-  readonly source: string;
-  /** Why it is `deny` whatever `writes` says. */
-  readonly reason?: string;
-  /** What a proposal would be about; absent when none can be made for this path. */
-  readonly target?: { readonly kind: 'create' | 'update'; readonly skillId: string; readonly path: string } | undefined;
-}
+import type { WritePolicy } from './types.ts';
 
 /**
  * What the owner allows to do with a path in a source; undefined outside of all sources.

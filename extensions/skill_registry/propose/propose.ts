@@ -171,8 +171,8 @@ function asCheck(note: string): Check {
   return { kind: 'diff', level: 'warning', text: `The diff was applied, but: ${note}` };
 }
 
-function describeChange({ query, skill_id, before, after }: RetrievalChange): string {
-  return `"${query}", a query of ${skill_id}, would find ${after ?? 'nothing'} instead of ${before ?? 'nothing'}`;
+function describeChange({ query, skillId, before, after }: RetrievalChange): string {
+  return `"${query}", a query of ${skillId}, would find ${after ?? 'nothing'} instead of ${before ?? 'nothing'}`;
 }
 
 function checkWords({ justification, evidence = '' }: ProposalInput): void {

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { describeError, isCodedError, type Problem, yamlPackage } from 'skill-registry/kernel';
+import { describeError, isCodedError, type Problem } from 'skill-registry/kernel';
+import { yamlPackage } from '../../../kernel/host.ts';
 import {
   listContained,
   readContained,

@@ -1,4 +1,4 @@
-import { yamlPackage } from 'skill-registry/kernel';
+import { yamlPackage } from '../../../kernel/host.ts';
 import { oneLine } from '../../../lib/text/index.ts';
 import { nearestIds } from '../search/names.ts';
 import { invalidArgument } from '../skill/errors.ts';

@@ -15,6 +15,8 @@ export interface TurnTextOptions {
   readonly body: (skill: Skill) => string | undefined;
 }
 
+export type TurnText = (skills: readonly Skill[], prompt: string, turn: TurnContext) => Promise<string | null>;
+
 /** A turn waits so long for the index, in milliseconds; then it chooses among what is indexed. Only a cold start is that slow. */
 const MAX_WAIT_MS = 1000;
 
@@ -23,9 +25,7 @@ const MAX_WAIT_MS = 1000;
  *
  * @returns takes what the agent sees in the turn: the same array for the same scope.
  */
-export function createTurnText(
-  options: TurnTextOptions,
-): (skills: readonly Skill[], prompt: string, turn: TurnContext) => Promise<string | null> {
+export function createTurnText(options: TurnTextOptions): TurnText {
   const { config, body } = options;
   const threads = createThreadChoices();
   return (skills, prompt, turn) => {

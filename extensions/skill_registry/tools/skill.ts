@@ -1,9 +1,10 @@
 import { defineTool, type Tool, z } from 'skill-registry/kernel';
+import { toWire } from '../../../lib/text/index.ts';
 import { skillNamed } from '../catalog/snapshot.ts';
 import { patchFrontmatter, replaceText, skillText } from '../propose/skill-text.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import { changeSkill, type WantedChange } from './change-skill.ts';
-import { handedOver } from './list-and-read-skills.ts';
+import { handedOver, listForModels } from './list-and-read-skills.ts';
 import type { SkillsForTools } from './skills-for-tools.ts';
 
 const BUCKETS = ['references/', 'templates/', 'scripts/', 'assets/', 'evals/'];
@@ -37,7 +38,7 @@ export function skillTool(registry: SkillsForTools): Tool {
     input: inputOf(),
     async execute(args, { turn }) {
       assertTaken(args);
-      if (args.action === 'list') return { success: true, ...(await registry.list({ limit: 200 }, turn)) };
+      if (args.action === 'list') return { success: true, ...listForModels(registry.list({ limit: 200 }, turn)) };
       const name = required(args, 'name');
       if (args.action === 'view') {
         const path = filePathOf(args);
@@ -45,7 +46,7 @@ export function skillTool(registry: SkillsForTools): Tool {
           path === undefined
             ? registry.read(name, { audience: 'model', view: 'raw' }, turn)
             : registry.readResource(name, path, turn);
-        return { success: true, ...(await handedOver(await found)) };
+        return { success: true, ...toWire(await handedOver(await found)) };
       }
       const change = wantedChange(registry, args, name);
       const justification = args.justification ?? `${args.action} of "${name}", asked for without a reason.`;

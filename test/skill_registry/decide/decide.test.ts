@@ -112,7 +112,7 @@ describe('applying', () => {
     expect(readFileSync(join(root, 'skills/tea/references/deep/new.md'), 'utf8')).toBe('new\n');
     expect(readFileSync(join(root, 'skills/tea/references/old.md'), 'utf8')).toBe('older\n');
     await registry.proposals.approve(await propose({ path: 'references/deep/new.md', remove: true }), ADA);
-    expect(registry.resources('tea').map(({ path }) => path)).toEqual(['references/old.md']);
+    expect(registry.admin.resources('tea').map(({ path }) => path)).toEqual(['references/old.md']);
   });
 
   it('makes the skill a creation asks for, and archives the one a deletion names', async () => {

@@ -12,6 +12,7 @@ import {
 import { dirname, join } from 'node:path';
 import { createSkillRegistry } from 'skill-registry';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { InternalOptions } from '../../../extensions/skill_registry/parts.ts';
 import { openSqlite } from '../../../lib/sqlite/index.ts';
 import { ADA, LONGER, TEA, teaRegistry } from '../../helpers/tea.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
@@ -90,7 +91,7 @@ describe('a report that somebody has edited', () => {
     const { root, id, file, kept } = await proposed();
     const config = { sources: [{ path: 'skills' }] };
     const onWriteStep = (step: string): void => void (step === 'file-temporary' && writeFileSync(file, MINE));
-    const quick = await createSkillRegistry({ root, config, onWriteStep });
+    const quick = await createSkillRegistry({ root, config, onWriteStep } as InternalOptions);
     onTestFinished(() => quick.close());
     await quick.proposals.reject(id, { ...ADA, reason: 'No.' });
     expect(readFileSync(kept(), 'utf8')).toBe(MINE);
@@ -105,7 +106,7 @@ describe('a report that somebody has edited', () => {
       if (now === step) isDead = true;
       if (isDead) throw new Error('killed');
     };
-    const dying = await createSkillRegistry({ root, config, onWriteStep });
+    const dying = await createSkillRegistry({ root, config, onWriteStep } as InternalOptions);
     await dying.proposals.recommend(id, 'approve', { by: 'agent:reviewer', reason: 'Good.' }).catch(() => undefined);
     await dying.close();
     await registry.proposals.reject(id, { ...ADA, reason: 'No.' });
@@ -152,7 +153,7 @@ describe('a report that somebody has edited', () => {
     await registry.proposals.approve(id, ADA);
     expect(tea()).toBe(LONGER);
     rmSync(file.startsWith(realpathSync(dirname(file))) ? file : dirname(file), { recursive: true });
-    await registry.management.write('tea', 'references/new.md', 'new\n', ADA);
+    await registry.admin.management.write('tea', 'references/new.md', 'new\n', ADA);
     expect(report()).toContain('state: approved');
     expect(registry.problems()).toEqual([]);
   });

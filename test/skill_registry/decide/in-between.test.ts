@@ -2,9 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createSkillRegistry, type SkillRegistry } from 'skill-registry';
-import { packageRoot } from 'skill-registry/kernel';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { putBlob } from '../../../extensions/skill_registry/history/revisions.ts';
+import type { InternalOptions } from '../../../extensions/skill_registry/parts.ts';
+import { packageRoot } from '../../../kernel/host.ts';
 import { openSqlite } from '../../../lib/sqlite/index.ts';
 import { ADA, LONGER, TEA, teaRegistry } from '../../helpers/tea.ts';
 
@@ -13,11 +14,12 @@ import { ADA, LONGER, TEA, teaRegistry } from '../../helpers/tea.ts';
 /** Another registry over the root; `act` is called once, at the `nth` time that it comes to a step. */
 async function actingAt(step: string, root: string, act: () => void, nth = 1): Promise<SkillRegistry> {
   let times = 0;
-  const registry = await createSkillRegistry({
+  const options: InternalOptions = {
     root,
     config: { sources: [{ path: 'skills' }] },
     onWriteStep: (now) => void (now === step && ++times === nth && act()),
-  });
+  };
+  const registry = await createSkillRegistry(options);
   onTestFinished(() => registry.close());
   return registry;
 }
@@ -130,7 +132,7 @@ it('changes what a person has saved a moment before, which stays in the history'
   await registry.history.revisions('tea');
   const byHand = TEA.replace('Serve.', 'Serve with milk.');
   const quick = await actingAt('locked', root, () => writeFileSync(join(root, 'skills/tea/SKILL.md'), byHand));
-  expect(await quick.management.write('tea', 'SKILL.md', LONGER, ADA)).toMatchObject({ number: 3 });
+  expect(await quick.admin.management.write('tea', 'SKILL.md', LONGER, ADA)).toMatchObject({ number: 3 });
   expect(tea()).toBe(LONGER);
   expect((await registry.history.read('tea', 2)).toString()).toBe(byHand);
 });

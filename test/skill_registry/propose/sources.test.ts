@@ -45,7 +45,7 @@ it('a removed skill comes back although another source’s skill of that name to
     { path: 'one' },
     { path: 'two' },
   ]);
-  await registry.management.remove('tea', ADA);
+  await registry.admin.management.remove('tea', ADA);
   expect(registry.snapshot().byId.get('tea')?.source).toBe('two');
   await registry.history.restore('tea', ADA);
   expect(registry.snapshot().byId.get('tea')?.source).toBe('one');
@@ -54,8 +54,10 @@ it('a removed skill comes back although another source’s skill of that name to
 
 it('a source that is a skill is changed, but neither removed nor given skills that nobody would find', async () => {
   const { registry } = await open({ 'tea/SKILL.md': TEA }, [{ path: 'tea' }]);
-  await registry.management.write('tea', 'references/a.md', 'x', ADA);
+  await registry.admin.management.write('tea', 'references/a.md', 'x', ADA);
   const removal = { skillId: 'tea', kind: 'delete', justification: 'Old.' } as const;
   await expect(registry.proposals.propose(removal)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
-  await expect(registry.management.create('cup', CUP, ADA)).rejects.toMatchObject({ code: 'SOURCE_NOT_WRITABLE' });
+  await expect(registry.admin.management.create('cup', CUP, ADA)).rejects.toMatchObject({
+    code: 'SOURCE_NOT_WRITABLE',
+  });
 });
