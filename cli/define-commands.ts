@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ProposalState, ValidationProfile } from 'skill-registry';
+import type { EditOptions } from './commands/edit-proposal.ts';
 import type { ApproveExtensionOptions } from './commands/extensions.ts';
 import type { McpOptions } from './commands/mcp.ts';
 import type { NewOptions } from './commands/new.ts';
@@ -130,7 +131,7 @@ function countOption(value: string): number {
 function addProposalCommands(make: MakeCommand, done: (status: ExitStatus) => void, terminal: Terminal): void {
   const proposals = make(
     'proposals',
-    'changes that agents ask for: list, show, approve, reject, purge, stats',
+    'changes that agents ask for: list, show, edit, approve, reject, purge, stats',
     'skill-registry proposals list',
   );
   const states = ['open', 'stale', 'approved', 'rejected', 'all'];
@@ -142,8 +143,21 @@ function addProposalCommands(make: MakeCommand, done: (status: ExitStatus) => vo
   const id = 'its id, or enough of the beginning or end of it';
   make('show', 'one proposal, whole', 'skill-registry proposals show 4f2a91', proposals)
     .argument('<id>', id)
-    .action(async (wanted: string, options: GlobalOptions) =>
+    .option('--proposed', 'only the whole text of the file as it proposes it')
+    .action(async (wanted: string, options: GlobalOptions & { proposed?: boolean }) =>
       done(await (await import('./commands/proposals.ts')).showProposal(wanted, options, terminal)),
+    );
+  make(
+    'edit',
+    'put another text in the place of the proposed one, in $VISUAL or $EDITOR; of a stale one, solve the conflict',
+    'skill-registry proposals edit 4f2a91 --from tea.md',
+    proposals,
+  )
+    .argument('<id>', id)
+    .option('--from <file>', 'the whole new text of the file; - for standard input')
+    .option('--by <name>', 'who does it (default: whoever is logged in)')
+    .action(async (wanted: string, options: GlobalOptions & EditOptions) =>
+      done(await (await import('./commands/edit-proposal.ts')).editProposal(wanted, options, terminal)),
     );
   withActor(make('approve', 'apply one', 'skill-registry proposals approve 4f2a91', proposals))
     .argument('<id>', id)

@@ -1,7 +1,8 @@
 import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { configOfUntrustedRoot } from 'skill-registry';
-import { CodedError, isOwnCheckout, type Problem, readOwnerConfig, rootNotApproved } from 'skill-registry/kernel';
+import { CodedError, type Problem } from 'skill-registry/kernel';
+import { configOfUntrustedRoot } from '../extensions/skill_registry/host.ts';
+import { isOwnCheckout, readOwnerConfig, rootNotApproved } from '../kernel/host.ts';
 import { printable } from '../lib/text/index.ts';
 import { openTrust } from '../lib/trust/index.ts';
 import type { GlobalOptions, Terminal } from './terminal.ts';

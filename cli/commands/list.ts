@@ -10,7 +10,7 @@ const COUNT_UP_TO = 200;
 export async function list(options: GlobalOptions, terminal: Terminal): Promise<ExitStatus> {
   const { registry, problems } = await openRegistry(options, terminal);
   const { skills } = registry.snapshot();
-  const counts = await registry.tokenCounts({ atMost: COUNT_UP_TO });
+  const counts = await registry.admin.tokenCounts({ atMost: COUNT_UP_TO });
   const found = problems();
   const rows = skills.map((skill) => rowOf(skill, counts.get(skill.id)));
   if (options.json) printJson(terminal, { skills: rows, total: rows.length, problems: found });

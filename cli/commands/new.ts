@@ -1,7 +1,8 @@
 import { readFileSync, realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { checkSkill } from 'skill-registry';
-import { CodedError, isCodedError, packageRoot } from 'skill-registry/kernel';
+import { CodedError, isCodedError } from 'skill-registry/kernel';
+import { packageRoot } from '../../kernel/host.ts';
 import { readContained, writeContained } from '../../lib/files/index.ts';
 import { printable } from '../../lib/text/index.ts';
 import { findRoot } from '../find-root.ts';

@@ -5,7 +5,7 @@ import { checkPack, checkSkill, readProperties, toPrompt, type ValidationProfile
 import { isCodedError } from 'skill-registry/kernel';
 import { printable } from '../../lib/text/index.ts';
 import { type CheckedPath, type FindingFormat, formatFindings } from '../finding-formats.ts';
-import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal } from '../terminal.ts';
+import { EXIT, type ExitStatus, exitOf, type GlobalOptions, printJson, type Terminal } from '../terminal.ts';
 
 /**
  * `skill-registry validate <path...>`, of skills and of prompt packs: good news on standard output, reasons on standard error. With `--json`:
@@ -43,8 +43,7 @@ export async function properties(typed: string, options: GlobalOptions, terminal
       return EXIT.done;
     } catch (error) {
       if (!isCodedError(error)) throw error;
-      printFailure(error.code, error.message, options, terminal);
-      return EXIT.problem;
+      return failure(error.code, error.message, options, terminal);
     }
   });
 }
@@ -63,8 +62,7 @@ export async function prompt(
       return EXIT.done;
     } catch (error) {
       if (!isCodedError(error)) throw error;
-      printFailure(error.code, error.message, options, terminal);
-      return EXIT.problem;
+      return failure(error.code, error.message, options, terminal);
     }
   });
 }
@@ -85,16 +83,16 @@ async function withSkillPaths(
   const missing = found.find(({ stats }) => stats === undefined);
   if (missing) {
     const message = `Invalid value for 'SKILL_PATH': Path '${missing.path}' does not exist.`;
-    printFailure('INVALID_ARGUMENT', message, options, terminal);
-    return EXIT.wrongUse;
+    return failure('INVALID_ARGUMENT', message, options, terminal);
   }
   return use(found.map(({ path, stats }) => (stats?.isFile() && isSkillMd(path) ? dirname(path) : path)));
 }
 
 /** `Error: <message>` for people; with `--json` as data, too. */
-function printFailure(code: string, message: string, { json }: GlobalOptions, terminal: Terminal): void {
+function failure(code: string, message: string, { json }: GlobalOptions, terminal: Terminal): ExitStatus {
   if (json) printJson(terminal, { error: { code, message } });
   terminal.err(`Error: ${printable(message)}\n`);
+  return exitOf(code);
 }
 
 function isPack(path: string, { cwd }: Terminal): boolean {

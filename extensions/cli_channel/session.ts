@@ -148,10 +148,10 @@ const COUNT_UP_TO = 200;
 /** What a person sees first: the catalog, the sources, what is wrong, and how to go on. */
 export async function greeting({ kernel, registry, rootDir, modelReady, width }: GreetingOptions): Promise<string> {
   const { skills } = registry.snapshot();
-  const counts = await registry.tokenCounts({ atMost: COUNT_UP_TO });
+  const counts = await registry.admin.tokenCounts({ atMost: COUNT_UP_TO });
   const rows = skills.map((skill) => {
     const { l1, l2 } = counts.get(skill.id) ?? { l1: null, l2: null };
-    return [skill.id, l1 ?? '-', l2 ?? '-', registry.resources(skill.id).length + 1, skill.description];
+    return [skill.id, l1 ?? '-', l2 ?? '-', registry.admin.resources(skill.id).length + 1, skill.description];
   });
   const catalog = formatTable(['SKILL', 'L1', 'L2', 'FILES', 'DESCRIPTION'], rows, width);
   const extensions = kernel.extensions();
@@ -183,7 +183,7 @@ const WATCHING = {
 } as const;
 
 function sourceLines(registry: SkillRegistry): string {
-  const how = WATCHING[registry.watching()](registry.config.watch.interval_seconds);
+  const how = WATCHING[registry.admin.watching()](registry.config.watch.interval_seconds);
   const lines = registry
     .snapshot()
     .sources.map(({ id, location, skills }) => `  ${id}: ${skills} skill(s) in ${onOneLine(location)}`);

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { McpServer } from '@modelcontextprotocol/server';
 import { SkillsExtension } from '@modelcontextprotocol/server/ext/skills';
-import { type CallHook, createHookCaller, type Problem, packageRoot, type TurnContext } from 'skill-registry/kernel';
+import type { Problem, TurnContext } from 'skill-registry/kernel';
+import { createHookCaller, packageRoot } from '../../kernel/host.ts';
 import type { Skill, SkillRegistry } from '../skill_registry/api.ts';
 import { invalidArgument } from './errors.ts';
 import { createPublication } from './publication.ts';
@@ -37,7 +38,7 @@ export interface SkillMcpDoor {
   /** @returns unsubscribes. */
   onListChanged(listener: (change: ListChange) => void): () => void;
   /** For what carries it: calls a function of the host, whose failure is among `problems`. */
-  readonly callHook: CallHook;
+  callHook<T>(name: string, hook: () => T): T | undefined;
   /** Stops following the registry, which stays open. */
   close(): void;
 }

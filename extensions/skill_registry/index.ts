@@ -1,11 +1,15 @@
 /** `skill-registry`: the registry as a library. */
 export type * from './api.ts';
 export { checkPack } from './catalog/check-pack.ts';
-export type { SkillRegistryConfig, SkillRegistryConfigInput, ValidationProfile } from './config/config.ts';
-export { configOfUntrustedRoot } from './config/untrusted-config.ts';
-export { describeProposal, describeProposals, describeRevisions, describeStats } from './propose/describe.ts';
-export { createSkillRegistry, type SkillRegistryOptions } from './registry.ts';
-export type { SkillSource, SourceScan } from './sources/source.ts';
+export type {
+  SkillRegistryConfig,
+  SkillRegistryConfigInput,
+  SourceConfigInput,
+  ValidationProfile,
+} from './config/config.ts';
+export type { SkillRegistryOptions } from './options.ts';
+export { createSkillRegistry } from './registry.ts';
+export { defineSource } from './sources/define-source.ts';
 export {
   type PropertiesErrorCode,
   type PropertyValue,

@@ -11,7 +11,7 @@ import type {
   TurnContext,
   UntrustedConfig,
 } from 'skill-registry/kernel';
-import { withNote } from '../../lib/text/index.ts';
+import { toWire, withNote } from '../../lib/text/index.ts';
 import type { SkillRegistry, SkillRegistryExtension } from './api.ts';
 import { skillCommands } from './commands.ts';
 import { configOfUntrustedRoot } from './config/untrusted-config.ts';
@@ -56,12 +56,13 @@ export class SkillRegistryMain
       trust: context.trusted,
       getSecret: context.getSecret,
       onProgress: (line) => context.log.info(line),
-      onSkillLoaded: (event) => context.events.emit('skill_loaded', event),
+      onSkillLoaded: ({ durationSeconds, ...event }) =>
+        context.events.emit('skill_loaded', { ...toWire(event), duration_s: durationSeconds }),
       onProblem: ({ severity, file, message }) => context.notifyUser(`${severity}: ${file}: ${message}`),
     });
     this.#registry.onChange((ids, { version }) => context.events.emit('skills_changed', { ids, version }));
     this.#registry.proposals.onArrival((proposal) => {
-      const { id, kind, skill_id, path, author, file } = proposal;
+      const { id, kind, skillId: skill_id, path, author, file } = proposal;
       context.events.emit('proposal_created', { id, kind, skill_id, path, author, file });
       context.notifyUser(arrivalText(proposal));
     });
@@ -100,7 +101,7 @@ export class SkillRegistryMain
   async getSkillContent(skillId: string, turn: TurnContext = {}): Promise<string> {
     if (isWithoutSkills(this.registry.snapshot(), turn)) return '';
     const id = boundSkill(this.registry.snapshot(), skillId)?.qualifiedId ?? skillId;
-    const { content, hidden_left_out: leftOut = 0 } = await this.registry.read(id, { audience: 'binding' });
+    const { content, hiddenLeftOut: leftOut = 0 } = await this.registry.read(id, { audience: 'binding' });
     return withNote({ text: content, leftOut });
   }
 

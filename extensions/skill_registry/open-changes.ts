@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { isCode, isCodedError, type Problem } from 'skill-registry/kernel';
+import { isCodedError, type Problem } from 'skill-registry/kernel';
+import { isCode } from '../../kernel/host.ts';
 import { noteApproved } from './decide/decide.ts';
 import { createProposals } from './decide/proposals.ts';
 import type { ChangeContext } from './history/change-context.ts';
@@ -11,7 +12,7 @@ import { placeOfKey } from './history/places.ts';
 import { createRecorder, type Recorder } from './history/recorder.ts';
 import type { History, Management } from './history/types.ts';
 import { Writer, type WriterOptions } from './history/writer.ts';
-import { flushDueFiles } from './propose/proposal-files.ts';
+import { writeDueReports } from './propose/reports.ts';
 import type { Proposals } from './propose/types.ts';
 
 /** Everything that is kept of skills beside what they are now, and the one way to change them. */
@@ -49,7 +50,7 @@ export function openChanges(source: ChangeSource, options: ChangeOptions): OpenC
     ...options,
     follower: {
       onCommit: noteApproved,
-      catchUp: (database, dataDir, at) => flushDueFiles(database, dataDir, options.onStep ?? (() => undefined), at),
+      catchUp: (database, dataDir, at) => writeDueReports(database, dataDir, options.onStep ?? (() => undefined), at),
     },
     maxBytes: limits.file_bytes,
     isCode: (path) => isCode(root, path) || source.sources().some((one) => one.isCode?.(path)),

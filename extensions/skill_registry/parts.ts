@@ -3,14 +3,11 @@ import type { Problem, TurnContext } from 'skill-registry/kernel';
 import { SEARCH_INDEX } from '../../lib/text-index/index.ts';
 import { type Catalog, createCatalog } from './catalog/catalog.ts';
 import { type Changes, createChanges } from './changes.ts';
-import {
-  readConfig,
-  type SkillRegistryConfig,
-  type SkillRegistryConfigInput,
-  type SourceConfig,
-} from './config/config.ts';
+import { readConfig, type SkillRegistryConfig, type SourceConfig } from './config/config.ts';
 import { createHooks, type HookOptions, type Hooks } from './hooks.ts';
-import { createReading, type Reading } from './read/reading.ts';
+import type { SkillRegistryOptions } from './options.ts';
+import { createReading } from './read/reading.ts';
+import type { Reading } from './read/types.ts';
 import type { Meaning } from './search/meaning/meaning.ts';
 import { VECTORS } from './search/meaning/vector-schema.ts';
 import { createOverlap, type Overlap } from './search/overlap/overlap.ts';
@@ -35,21 +32,8 @@ import {
 } from './store/cache.ts';
 import { keepOwnData } from './store/own-data.ts';
 
-export interface SkillRegistryOptions extends HookOptions {
-  /** Relative source paths start here. Default: the current directory. */
-  readonly root?: string;
-  /** Every key has a default (docs/configuration.md). The kernel and the command read config.yaml; the library does not. */
-  readonly config?: SkillRegistryConfigInput;
-  /**
-   * Where what can be made anew is kept. `disk`: in `<root>/data/skill_registry/cache.db`, or in the user's cache directory
-   * where `root` has no `data` or is not trusted, so that the next process starts warm. Default: `disk`.
-   */
-  readonly cache?: 'disk' | 'memory';
-  /**
-   * Whether what lies in `root` may act: its `cache.db` is read, and a change that a crash has left there is finished. Who opens a
-   * registry on a root has decided that; `false` leaves it data. Default: true.
-   */
-  readonly trust?: boolean;
+/** What tests also set. */
+export interface InternalOptions extends SkillRegistryOptions, HookOptions {
   /** What the gates of skills look for programs and variables in. Default: the environment of the process. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
 }
@@ -87,7 +71,7 @@ export interface Parts {
 const CACHE_PARTS: readonly CachePart[] = [SKILL_FILES, TOKEN_COUNTS, SEARCH_INDEX, VECTORS];
 
 /** @param onProblem - Told when there may be a new problem. */
-export async function openParts(options: SkillRegistryOptions, onProblem: () => void): Promise<Parts> {
+export async function openParts(options: InternalOptions, onProblem: () => void): Promise<Parts> {
   const root = resolve(options.root ?? '.');
   const trusted = options.trust ?? true;
   const dataDir = join(root, 'data', 'skill_registry');
@@ -171,6 +155,11 @@ export async function openParts(options: SkillRegistryOptions, onProblem: () => 
   };
 }
 
+/** @throws REGISTRY_CLOSED. */
+export function assertOpen({ closing }: Pick<Parts, 'closing'>): void {
+  if (closing.signal.aborted) throw registryClosed();
+}
+
 // --- internal ---
 
 interface Bytes {
@@ -208,7 +197,7 @@ async function openSearch(given: SearchSurroundings): Promise<Pick<Parts, 'searc
           ...{ getSecret: hooks.getSecret, onProgress: hooks.onProgress },
         });
   const visibleNow = (turn: TurnContext): readonly Skill[] => {
-    if (closing.signal.aborted) throw registryClosed();
+    assertOpen({ closing });
     return visible(turn);
   };
   const overlap = createOverlap({ snapshot: () => catalog.snapshot(), visible: visibleNow, searcher, readFile });

@@ -1,14 +1,6 @@
 import { relative, sep } from 'node:path';
-import {
-  defineTool,
-  type ExtensionStatus,
-  type HeldExtension,
-  type KernelApi,
-  type Tool,
-  toolError,
-  withoutPaths,
-  z,
-} from 'skill-registry/kernel';
+import { defineTool, type ExtensionStatus, type KernelApi, type Tool, toolError, z } from 'skill-registry/kernel';
+import { type HeldExtension, withoutPaths } from '../../kernel/host.ts';
 
 export interface ExtensionStatusOptions {
   /** Real path of the root. */

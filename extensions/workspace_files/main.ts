@@ -1,10 +1,5 @@
-import {
-  type Extension,
-  type ExtensionContext,
-  heldExtensions,
-  type Tool,
-  type ToolProvider,
-} from 'skill-registry/kernel';
+import type { Extension, ExtensionContext, Tool, ToolProvider } from 'skill-registry/kernel';
+import { heldExtensions } from '../../kernel/host.ts';
 import type { SkillRegistryExtension } from '../skill_registry/api.ts';
 import { extensionStatusTool } from './extension-status.ts';
 import { workspaceTools } from './tools.ts';

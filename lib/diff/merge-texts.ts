@@ -10,6 +10,8 @@ export type MergeOutcome =
        * `>>>>>>> proposed`, with 3 lines of context and, above it, the line of the current text where it begins.
        */
       readonly conflict: string;
+      /** The whole text, with such regions in it. */
+      readonly text: string;
     };
 
 /**
@@ -55,25 +57,28 @@ export function mergeTexts(base: string, current: string, proposed: string): Mer
     else if (sides.has('a')) pieces.push({ at: from + before.a, ours, base: o.lines.slice(from, to), theirs });
     else pieces.push({ lines: theirs.map((line) => (endOf(line) === usualInBase ? textOf(line) + usual : line)) });
   }
-  if (pieces.some((piece) => 'base' in piece)) return { clean: false, conflict: showConflicts(pieces) };
-  const lines = pieces.flatMap((piece) => ('lines' in piece ? piece.lines : []));
+  const lines = pieces.flatMap((piece) =>
+    'lines' in piece ? piece.lines : markedLines(piece).map((line) => textOf(line) + usual),
+  );
   const closed = lines.map((line, at) => (at < lines.length - 1 && endOf(line) === '' ? line + usual : line));
-  return { clean: true, text: joinLines(a.bom === o.bom ? b.bom : a.bom, closed) };
+  const text = joinLines(a.bom === o.bom ? b.bom : a.bom, closed);
+  const isClean = pieces.every((piece) => 'lines' in piece);
+  return isClean ? { clean: true, text } : { clean: false, conflict: showConflicts(pieces), text };
 }
 
 // --- internal ---
 
 const CONTEXT = 3;
 
-type Piece =
-  | { readonly lines: readonly string[] }
-  /** A conflict, and the 0-based line of the current text where it begins. */
-  | {
-      readonly at: number;
-      readonly ours: readonly string[];
-      readonly base: readonly string[];
-      readonly theirs: readonly string[];
-    };
+/** A conflict, and the 0-based line of the current text where it begins. */
+interface Conflict {
+  readonly at: number;
+  readonly ours: readonly string[];
+  readonly base: readonly string[];
+  readonly theirs: readonly string[];
+}
+
+type Piece = { readonly lines: readonly string[] } | Conflict;
 
 function showConflicts(pieces: readonly Piece[]): string {
   const rows: (readonly string[])[] = [];
@@ -83,14 +88,17 @@ function showConflicts(pieces: readonly Piece[]): string {
       context = context.concat(piece.lines.map(textOf));
       continue;
     }
-    const { at, ours, base, theirs } = piece;
+    const { at } = piece;
     const isFirst = rows.length === 0;
     if (!isFirst && context.length <= 2 * CONTEXT) rows.push(context);
     else rows.push(isFirst ? [] : context.slice(0, CONTEXT), [`@@ line ${at + 1} @@`], context.slice(-CONTEXT));
-    rows.push(['<<<<<<< current'], ours.map(textOf), ['||||||| base'], base.map(textOf));
-    rows.push(['======='], theirs.map(textOf), ['>>>>>>> proposed']);
+    rows.push(markedLines(piece).map(textOf));
     context = [];
   }
   rows.push(context.slice(0, CONTEXT));
   return `${rows.flat().join('\n')}\n`;
+}
+
+function markedLines({ ours, base, theirs }: Conflict): readonly string[] {
+  return ['<<<<<<< current', ...ours, '||||||| base', ...base, '=======', ...theirs, '>>>>>>> proposed'];
 }

@@ -53,9 +53,15 @@ export function removeEmptyFolders(base: string, path: string, { own = false }: 
  *
  * @param base - Absolute, real. No link is followed below it.
  * @param name - Without a slash.
+ * @param options.own - It is the caller's own, see `OpenOptions`. Default: false.
  * @throws PATH_TRAVERSAL, also for a link in the place of either; RESOURCE_NOT_FOUND, INVALID_ARGUMENT, WRITE_FAILED.
  */
-export function renameContained(base: string, path: string, name: string): void {
+export function renameContained(
+  base: string,
+  path: string,
+  name: string,
+  { own = false }: Pick<OpenOptions, 'own'> = {},
+): void {
   const segments = fileSegments(path);
   const [to] = fileSegments(name);
   withContained(
@@ -74,6 +80,6 @@ export function renameContained(base: string, path: string, name: string): void 
       }
       syncFolder(descriptor);
     },
-    { folder: true },
+    { folder: true, own },
   );
 }

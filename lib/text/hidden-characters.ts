@@ -26,23 +26,10 @@ export function showHidden(text: string): string {
   );
 }
 
-/** As `showHidden`, and `readEscaped` gives back exactly the text. */
-export function escapeHidden(text: string): string {
-  return showHidden(text.replace(/⟦(?=U\+)/g, notation('⟦')));
-}
-
-/** Of a line: with the blank at its end written as `⟦U+0020⟧`, where nobody sees it and editors strip it. */
+/** Of a line: with the blank at its end written as `⟦U+0020⟧`, where nobody sees it. */
 export function showEnd(line: string): string {
   const last = line.at(-1) ?? '';
   return /\s/.test(last) ? line.slice(0, -1) + notation(last) : line;
-}
-
-/** Reads the notation of `escapeHidden`, also where a person has typed it. */
-export function readEscaped(text: string): string {
-  return text.replace(/⟦U\+([0-9A-Fa-f]{1,6})⟧/g, (whole, hex: string) => {
-    const code = Number.parseInt(hex, 16);
-    return code > 0x10ffff ? whole : String.fromCodePoint(code);
-  });
 }
 
 /** `⟦U+202E⟧` */

@@ -1,11 +1,9 @@
 export { delimited } from './delimited.ts';
 export {
   codeOf,
-  escapeHidden,
   hiddenCharacters,
   notation,
   oneLine,
-  readEscaped,
   showEnd,
   showHidden,
 } from './hidden-characters.ts';
@@ -18,3 +16,4 @@ export {
 export { codePoints, foldLine, hasInvisible, matchesOf, shorten } from './line.ts';
 export { formatTable, printable } from './terminal-text.ts';
 export { countTokens, loadTokenCounter } from './tokens.ts';
+export { toWire, type Wire } from './wire.ts';

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { packageRoot } from 'skill-registry/kernel';
 import { expect, it } from 'vitest';
+import { packageRoot } from '../../kernel/host.ts';
 import { runCommand } from '../helpers/run-command.ts';
 import { skillMd, tempFolder } from '../helpers/temp-folder.ts';
 

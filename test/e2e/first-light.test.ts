@@ -1,6 +1,7 @@
 import { join } from 'node:path';
-import { boot, packageRoot } from 'skill-registry/kernel';
+import { boot } from 'skill-registry/kernel';
 import { expect, it, onTestFinished } from 'vitest';
+import { packageRoot } from '../../kernel/host.ts';
 import { delimited } from '../../lib/text/index.ts';
 import { scriptedModel, systemText, toolResults } from '../helpers/scripted-model.ts';
 import { skillMd, type Tree, tempFolder, writeTree } from '../helpers/temp-folder.ts';

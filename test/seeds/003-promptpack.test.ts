@@ -22,7 +22,7 @@ const openPack = (pack: object, tree: Tree = {}, config: object = {}) =>
     { sources: [{ pack: 'support.json' }], ...config },
   );
 const idsOf = ({ registry }: Awaited<ReturnType<typeof openPack>>, turn = {}): readonly string[] =>
-  registry.list({ limit: 200 }, turn).skills.map(({ skill_id }) => skill_id);
+  registry.list({ limit: 200 }, turn).skills.map(({ skillId }) => skillId);
 
 it('tests every row of the list but those that belong to later work', ({ task }) => {
   const tested = new Set(task.file.tasks.map(({ name }) => name.split(' ')[0]));
@@ -118,7 +118,7 @@ it('P7 of two skills with one id the last declared wins (decision 17)', async ()
   const tree = { ...below('a/tea', 'Of a.'), ...below('b/tea', 'Of b.') };
   for (const collision of ['first', 'last', 'error']) {
     const { registry } = await openPack({ skills: ['./a', './b'] }, tree, { collision });
-    expect(registry.list().skills, collision).toMatchObject([{ skill_id: 'tea', description: 'Of b.' }]);
+    expect(registry.list().skills, collision).toMatchObject([{ skillId: 'tea', description: 'Of b.' }]);
     expect(await registry.read('support:a/tea')).toMatchObject({ content: 'Body of a/tea.' });
     expect(registry.problems().map(({ code }) => code)).toEqual(['SKILL_ID_TAKEN']);
   }
@@ -145,13 +145,13 @@ it('P9 nothing is fetched, resolved or run: a package that is not installed is a
     'REQUIRES_UNKNOWN skills/tea/SKILL.md',
   ]);
   expect(existsSync(join(root, 'node_modules'))).toBe(false);
-  expect(registry.list().skills).toMatchObject([{ skill_id: 'tea' }]);
+  expect(registry.list().skills).toMatchObject([{ skillId: 'tea' }]);
 });
 
 it('P11 an inline name is for people, and the id is made of it', async () => {
   const { registry } = await openPack({ skills: [{ ...INLINE, name: 'Escalation Protocol (EU)' }] });
   expect(registry.list().skills).toMatchObject([
-    { skill_id: 'escalation-protocol-eu', name: 'Escalation Protocol (EU)' },
+    { skillId: 'escalation-protocol-eu', name: 'Escalation Protocol (EU)' },
   ]);
   expect(await registry.read('escalation-protocol-eu')).toMatchObject({ content: 'Ask for help.' });
 });

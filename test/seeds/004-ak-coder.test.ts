@@ -30,7 +30,7 @@ it('A1 a whole workspace is searched but for .git and node_modules, and a skill 
     ...at('a/b/c', 'deep'),
   };
   const { registry } = await openRegistry({ ...tree, ...hidden }, { sources: [{ path: '.' }] });
-  expect(registry.list().skills.map(({ skill_id }) => skill_id)).toEqual(['cup', 'deep', 'pot', 'tea']);
+  expect(registry.list().skills.map(({ skillId }) => skillId)).toEqual(['cup', 'deep', 'pot', 'tea']);
 });
 
 it('A2 what follows the frontmatter is the body (decision 2)', async () => {
@@ -147,6 +147,6 @@ it('A16 a skill adds instructions and no tools, and one that is too long is name
     'propose_skill_update',
   ]);
   expect(await registry.readResource('tea', 'scripts/run.sh')).toMatchObject({ content: '#!/bin/sh\ntouch ran\n' });
-  await registry.tokenCounts();
+  await registry.admin.tokenCounts();
   expect(registry.problems().map(({ code }) => code)).toEqual(['SKILL_TOO_LONG']);
 });

@@ -1,8 +1,9 @@
 import { PassThrough } from 'node:stream';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { createSkillMcpDoor, serveStdio } from 'skill-registry/mcp';
+import { createSkillMcpDoor } from 'skill-registry/mcp';
 import { expect, it, onTestFinished } from 'vitest';
+import { serveStreams } from '../../extensions/skill_mcp/stdio.ts';
 import { callTool, stdioClient } from '../helpers/mcp.ts';
 import { openRegistry } from '../helpers/open-registry.ts';
 import { skillMd, tempFolder, writeTree } from '../helpers/temp-folder.ts';
@@ -42,7 +43,7 @@ async function wire(signal: AbortSignal = new AbortController().signal): Promise
     answers.push(...lines.map((line) => JSON.parse(line) as Answer));
   });
   const door = createSkillMcpDoor(registry);
-  const served = serveStdio(door, signal, { input, output, onError: ({ message }) => void errors.push(message) });
+  const served = serveStreams(door, signal, { input, output, onError: ({ message }) => void errors.push(message) });
   onTestFinished(() => void input.end());
   const send = (...lines: (string | Uint8Array)[]): void => {
     for (const line of lines) {
@@ -164,7 +165,7 @@ it('goes on when what a host has handed in throws, and says so among its problem
   door.onListChanged(() => fail('onListChanged'));
   door.onListChanged((change) => heard.push(change));
   const [input, output] = [new PassThrough(), new PassThrough()];
-  const served = serveStdio(door, new AbortController().signal, { input, output, onError: () => fail('onError') });
+  const served = serveStreams(door, new AbortController().signal, { input, output, onError: () => fail('onError') });
   input.write(`hello\n${ping(1)}\n`);
   await waitFor('both answers', () => String(output.read() ?? '').includes('"id":1'));
   writeTree(root, { 'skills/kettle/SKILL.md': skillMd({ name: 'kettle', description: 'Boils.' }) });

@@ -72,7 +72,7 @@ it('puts no tag characters into prompts: preloaded, as bodies, applied, as a rol
   const bodies = await openRegistry(TREE, { inject: 'bodies' });
   expect(await bodies.registry.context('tea')).toContain(`${BODY}\n\n${NOTE}`);
   expect(await bodies.registry.apply('tea', '')).toBe(`Apply Skill "tea".\n\nInstructions:\n${BODY}\n\n${NOTE}`);
-  expect((await bodies.registry.resolveRolePrompt('tea')).text).toMatch(new RegExp(`${BODY}\\n\\n\\[13 hidden`));
+  expect((await bodies.registry.admin.resolveRolePrompt('tea')).text).toMatch(new RegExp(`${BODY}\\n\\n\\[13 hidden`));
 
   const { kernel, model } = await bootRoot({ ...TREE, ...agent('brewer', 'uses_skills: [tea]') });
   await kernel.invokeAgent('brewer', 'Brew.');

@@ -9,8 +9,8 @@ const newFor = (path: string): string => skillMd({ name: path.split('/').at(-2) 
 const NEW = newFor('new/SKILL.md');
 const ALLOW = { writes: { create: 'allow', update: 'allow' } };
 
-const idsOf = (list: { skills: readonly { skill_id: string }[] }): readonly string[] =>
-  list.skills.map(({ skill_id }) => skill_id);
+const idsOf = (list: { skills: readonly { skillId: string }[] }): readonly string[] =>
+  list.skills.map(({ skillId }) => skillId);
 
 describe('the writes policy', () => {
   it.each(['propose', 'deny'])('keeps a write below a source from being done: %s', async (mode) => {

@@ -1,4 +1,5 @@
-import { type CallHook, describeError, type Problem } from 'skill-registry/kernel';
+import { describeError, type Problem } from 'skill-registry/kernel';
+import type { CallHook } from '../../../kernel/host.ts';
 import { createBreaks } from '../../../lib/breaks/index.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
 import { registryClosed } from '../skill/errors.ts';
@@ -12,7 +13,7 @@ import { packsOf } from './packs.ts';
 import { problemsOnce } from './problems-once.ts';
 import { frozen, readOnlyMap } from './read-only.ts';
 import { requiresProblems } from './requires.ts';
-import type { Snapshot } from './snapshot.ts';
+import { changedIds, fingerprintOf, type Snapshot } from './snapshot.ts';
 
 /** The live catalog: sources in, snapshots out. */
 export interface Catalog {
@@ -107,6 +108,34 @@ export function createCatalog(initial: readonly SkillSource[], options: CatalogO
     return running;
   };
 
+  const refresh = async (): Promise<Snapshot> => {
+    assertOpen();
+    // Asked first: between two scans none is running, and one is about to.
+    if (following !== undefined) return following;
+    if (!running) return start();
+    following = running
+      .catch(() => undefined)
+      .then(() => {
+        following = undefined;
+        return start();
+      });
+    return following;
+  };
+
+  const subscriptions = new Map<SkillSource, () => void>();
+  const subscribe = (source: SkillSource): void => {
+    const changed = (): void => {
+      if (!isClosed && sources.includes(source)) refresh().catch(() => undefined);
+    };
+    const end = source.subscribe?.(changed);
+    if (end) subscriptions.set(source, end);
+  };
+  const unsubscribe = (source: SkillSource): void => {
+    subscriptions.get(source)?.();
+    subscriptions.delete(source);
+  };
+  initial.forEach(subscribe);
+
   return {
     sources() {
       assertOpen();
@@ -114,8 +143,10 @@ export function createCatalog(initial: readonly SkillSource[], options: CatalogO
     },
     addSource(source) {
       sources = [...sources, source];
+      subscribe(source);
       return () => {
         sources = sources.filter((one) => one !== source);
+        unsubscribe(source);
       };
     },
     snapshot: () => current,
@@ -123,21 +154,10 @@ export function createCatalog(initial: readonly SkillSource[], options: CatalogO
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    async refresh() {
-      assertOpen();
-      // Asked first: between two scans none is running, and one is about to.
-      if (following !== undefined) return following;
-      if (!running) return start();
-      following = running
-        .catch(() => undefined)
-        .then(() => {
-          following = undefined;
-          return start();
-        });
-      return following;
-    },
+    refresh,
     async close() {
       isClosed = true;
+      for (const source of [...subscriptions.keys()]) unsubscribe(source);
       await (following ?? running)?.catch(() => undefined);
     },
   };
@@ -262,31 +282,4 @@ function holdGates(scan: SourceScan, closed: ReadonlyMap<Skill, string>): Source
   const skills = scan.skills.map(hold);
   const losers = (scan.losers ?? []).map(hold);
   return { skills, losers, problems: [...scan.problems, ...problems] };
-}
-
-/** Equal for equal catalogs: what a reader could tell apart is in it. */
-function fingerprintOf({ byQualifiedId, builtIn, packs, problems, sources }: Snapshot): string {
-  const skills = [...byQualifiedId, ...builtIn].map(([id, skill]) => [
-    id,
-    skill.realFile,
-    skill.digest,
-    skill.hiddenBecause,
-    skill.preload,
-  ]);
-  const states = [...packs].map(([id, { scopes }]) => [id, scopes.entry, ...scopes.states]);
-  return JSON.stringify([
-    sources,
-    skills,
-    states,
-    problems.map(({ code, file, line, message }) => [code, file, line, message]),
-  ]);
-}
-
-function changedIds(before: Snapshot, after: Snapshot): readonly string[] {
-  const differs = (id: string): boolean => stampOf(before.byId.get(id)) !== stampOf(after.byId.get(id));
-  return [...new Set([...before.byId.keys(), ...after.byId.keys()])].filter(differs);
-}
-
-function stampOf(skill: Skill | undefined): string | undefined {
-  return skill && `${skill.qualifiedId}\0${skill.digest}\0${skill.hiddenBecause ?? ''}`;
 }

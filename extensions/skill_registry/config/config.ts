@@ -96,6 +96,20 @@ export interface SkillRegistryConfig {
   readonly gates: { readonly check: boolean; readonly settings: Readonly<Record<string, unknown>> };
 }
 
+type Given<T> = { readonly [Key in keyof T]?: T[Key] | undefined };
+
+/** An entry of `sources` as it may be written: every flag has a default. */
+export type SourceConfigInput = Given<SourceConfig>;
+
+type ConfigSections = Pick<SkillRegistryConfig, 'catalog' | 'watch' | 'writes' | 'limits' | 'embeddings' | 'gates'>;
+
+/** The config as it may be written: every key has a default. Where the compiler does not see it, `readConfig` checks it. */
+export interface SkillRegistryConfigInput
+  extends Given<Omit<SkillRegistryConfig, keyof ConfigSections | 'sources'>>,
+    Readonly<{ [Name in keyof ConfigSections]?: Given<ConfigSections[Name]> | undefined }> {
+  readonly sources?: readonly SourceConfigInput[] | undefined;
+}
+
 const DEFAULT_TOOLS = ['list_skills', 'read_skill', 'read_skill_resource', 'propose_skill_update'] as const;
 const OTHER_TOOLS = ['load_skill', 'create_skill', 'skill'] as const;
 const TOOL_NAMES: readonly ToolName[] = [...DEFAULT_TOOLS, ...OTHER_TOOLS];
@@ -188,9 +202,6 @@ const config: Reader<SkillRegistryConfig> = sectionOf(
   },
   DEFAULTS,
 );
-
-/** What a caller may give; everything has a default. */
-export type SkillRegistryConfigInput = Readonly<Record<string, unknown>>;
 
 /**
  * Fills in the defaults. What is unknown or wrong is a CONFIG_KEY_INVALID problem and costs nothing beside it: the default of

@@ -134,10 +134,20 @@ interface RevisionRow {
   readonly tree: string;
 }
 
-function revisionOf({ number, digest, skill_id, kind, at, by, reason, proposal, tree }: RevisionRow): Revision {
+function revisionOf({
+  number,
+  digest,
+  skill_id: skillId,
+  kind,
+  at,
+  by,
+  reason,
+  proposal,
+  tree,
+}: RevisionRow): Revision {
   // An older version kept everything: it is neither shown nor brought back.
   const files = (JSON.parse(tree) as RevisionFile[]).filter(({ path }) => !isPrivatePath(path));
-  return { number, digest, skill_id, kind, at, by, reason, proposal, files };
+  return { number, digest, skillId, kind, at, by, reason, proposal, files };
 }
 
 interface BlobRow {

@@ -7,19 +7,7 @@ import type { Skill } from '../skill/skill.ts';
 import type { SkillSource } from '../sources/source.ts';
 import { isSkillFileName } from '../sources/walk/find-skill-files.ts';
 import { newLacks } from '../validate/validate-skill.ts';
-
-/** What the owner allows to do with a path that lies in a source. */
-export interface WritePolicy {
-  readonly action: 'create' | 'update' | 'delete';
-  readonly policy: 'allow' | 'propose' | 'deny';
-  readonly source: string;
-  /** Why it is `deny` whatever `writes` says. */
-  readonly reason?: string;
-  /** What a proposal would be about; absent when none can be made for this path. */
-  readonly target?: { readonly kind: 'create' | 'update'; readonly skillId: string; readonly path: string } | undefined;
-  /** Of a file that would be read as a skill and is no `target`: what a text must not lack to be written without review. */
-  readonly lacks?: (text: string) => readonly string[];
-}
+import type { WritePolicy } from './types.ts';
 
 /**
  * What the owner allows to do with a path in a source; undefined outside of all sources.

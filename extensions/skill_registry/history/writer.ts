@@ -128,12 +128,12 @@ export class Writer {
     return this.#history.exists();
   }
 
-  /** Whether a process has died in the middle of a change, or its proposal's file is still to be written. */
+  /** Whether a process has died in the middle of a change, or a proposal's report is still to be written. */
   hasUnfinished(): boolean {
     return this.#history.exists() && hasUnfinished(this.#history.reading());
   }
 
-  /** What was left undone when somebody wrote last: CHANGE_UNFINISHED, HISTORY_ROW_REFUSED, WRITE_FAILED for a proposal's file. */
+  /** What was left undone when somebody wrote last: CHANGE_UNFINISHED, HISTORY_ROW_REFUSED, and of reports of proposals WRITE_FAILED, PROPOSAL_FILE_EDITED. */
   problems(): readonly Problem[] {
     const unfinished = this.#unfinished.filter(({ state }) => state !== 'waiting');
     return [...unfinished.map((one) => problemOf(one, this.#history.path)), ...this.#behind];
@@ -221,11 +221,16 @@ export class Writer {
   }
 }
 
+/** Whether a name is that of a person, and not an agent's or nobody's. */
+export function isPerson(by: string): boolean {
+  return !by.startsWith('agent:') && by !== 'unknown';
+}
+
 // --- internal ---
 
 /** Whatever the owner allows agents to write, or a reviewing agent to decide, code is for a person. @throws WRITE_DENIED. */
 function assertNoCodeOfAgents({ place, changes, by }: Draft, isCode: WriterOptions['isCode']): void {
-  if (!by.startsWith('agent:') && by !== 'unknown') return;
+  if (isPerson(by)) return;
   const paths = [folderOf(place), ...changes.map(({ path }) => join(folderOf(place), path))];
   if (paths.some(isCode)) throw codeDenied(place.skillId);
 }

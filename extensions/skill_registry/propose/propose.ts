@@ -21,6 +21,7 @@ import type { RetrievalChange } from '../search/overlap/trigger-queries.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import { textProblems } from '../validate/validate-skill.ts';
 import { addEvent, insertProposal, type NewProposal, openDuplicate } from './proposal-store.ts';
+import { replaceText } from './skill-text.ts';
 import type { ProposalInput } from './types.ts';
 
 const MAX_JUSTIFICATION = 10_000;
@@ -41,7 +42,7 @@ export interface Request {
   readonly notes: readonly string[];
 }
 
-/** Checks a proposal and keeps it. Its file is written. @returns its id. @throws as `Proposals.propose`. */
+/** Checks a proposal and keeps it. Its report is written. @returns its id. @throws as `Proposals.propose`. */
 export async function submit(
   context: ChangeContext,
   input: ProposalInput,
@@ -94,13 +95,16 @@ export async function submit(
 
 /** What is asked for, held against what is there. Refuses what can never be applied. */
 export function requestOf(context: ChangeContext, input: ProposalInput, turn: TurnContext | undefined): Request {
-  const { kind = 'update', skill_id: skillId, path = 'SKILL.md' } = input;
-  const given = [input.diff, input.content, input.remove].filter((one) => one !== undefined).length;
+  const { kind = 'update', skillId, path = 'SKILL.md' } = input;
+  const replaced = input.oldString ?? input.newString;
+  const given = [input.diff, input.content, input.remove, replaced].filter((one) => one !== undefined).length;
   // People who are no agent's user decide for themselves.
   if (turn && context.writes[kind] === 'deny') throw writeDenied(kind);
   if (given !== (kind === 'delete' ? 0 : 1)) {
     throw invalidArgument(
-      kind === 'delete' ? 'A deletion takes no diff and no content.' : 'Give exactly one of diff and content.',
+      kind === 'delete'
+        ? 'A deletion takes no diff and no content.'
+        : 'Give exactly one of diff, content, and old_string with new_string.',
     );
   }
   if (kind === 'delete') {
@@ -167,8 +171,8 @@ function asCheck(note: string): Check {
   return { kind: 'diff', level: 'warning', text: `The diff was applied, but: ${note}` };
 }
 
-function describeChange({ query, skill_id, before, after }: RetrievalChange): string {
-  return `"${query}", a query of ${skill_id}, would find ${after ?? 'nothing'} instead of ${before ?? 'nothing'}`;
+function describeChange({ query, skillId, before, after }: RetrievalChange): string {
+  return `"${query}", a query of ${skillId}, would find ${after ?? 'nothing'} instead of ${before ?? 'nothing'}`;
 }
 
 function checkWords({ justification, evidence = '' }: ProposalInput): void {
@@ -182,7 +186,7 @@ function tooLong(field: string, text: string, limit: number) {
 }
 
 function resultOf(
-  { diff, content, remove }: ProposalInput,
+  { diff, content, oldString, newString, remove }: ProposalInput,
   before: Buffer | null,
   path: string,
   place: Place,
@@ -195,7 +199,12 @@ function resultOf(
   if (content !== undefined) {
     return { after: Buffer.from(before === null ? content : adoptLineEndings(current, content)), notes: [] };
   }
-  const outcome = applyDiff(current, diff ?? '', path, place.skillId);
+  if (diff === undefined) {
+    if (oldString === undefined || newString === undefined)
+      throw invalidArgument('old_string and new_string go together; an empty new_string removes old_string.');
+    return { after: Buffer.from(replaceText(current, oldString, newString, path)), notes: [] };
+  }
+  const outcome = applyDiff(current, diff, path, place.skillId);
   if (!outcome.applied) throw diffFailed(outcome.reason);
   return { after: Buffer.from(outcome.text), notes: outcome.notes };
 }

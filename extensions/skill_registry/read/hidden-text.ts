@@ -4,7 +4,7 @@ import { createBreaks } from '../../../lib/breaks/index.ts';
 import type { Snapshot } from '../catalog/snapshot.ts';
 import type { Skill } from '../skill/skill.ts';
 import { type HiddenFinding, hiddenInNames, hiddenInText } from '../validate/hidden-text.ts';
-import type { Reading } from './reading.ts';
+import type { Reading } from './types.ts';
 
 /** HIDDEN_CHARACTERS for every file of every skill, and every name of one, in which something is hidden. Reads all of them. */
 export async function hiddenTextOf(

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { describeError, isCodedError, renderTemplate } from 'skill-registry/kernel';
+import { describeError, isCodedError } from 'skill-registry/kernel';
+import { renderTemplate } from '../../../kernel/host.ts';
 import { readContained } from '../../../lib/files/index.ts';
 import { foldLine, shorten, withNote } from '../../../lib/text/index.ts';
 import type { Snapshot } from '../catalog/snapshot.ts';
@@ -9,13 +10,7 @@ import { catalogText } from '../show/catalog-text.ts';
 import { namedTools } from '../show/formats.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import type { Skill } from '../skill/skill.ts';
-import type { Reading } from './reading.ts';
-
-/** What `resolveRolePrompt` found, and where. */
-export interface RolePrompt {
-  readonly source: 'skill' | 'legacy' | 'fallback';
-  readonly text: string;
-}
+import type { Reading, RolePrompt } from './types.ts';
 
 /** A role is a folder's name, so it is held to what can be one. */
 const ROLE = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
@@ -103,7 +98,7 @@ async function promptOf(
 ): Promise<RolePrompt> {
   const snapshot = registry.snapshot();
   if (snapshot.byId.has(role)) {
-    const { content, hidden_left_out: leftOut = 0 } = await registry.read(role, { audience: 'binding' });
+    const { content, hiddenLeftOut: leftOut = 0 } = await registry.read(role, { audience: 'binding' });
     const index = await skillIndex(snapshot, registry.config, role);
     return { source: 'skill', text: `${index}\n${withNote({ text: content, leftOut })}` };
   }

@@ -10,13 +10,7 @@ import { bodyOf } from '../skill/frontmatter.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { Cache, CachePart } from '../store/cache.ts';
 import { BULLETS, withShortLines } from './formats.ts';
-
-export interface TokenCounts {
-  /** Its line in the catalog; null when it was not counted. */
-  readonly l1: number | null;
-  /** Its body; null when it was not counted. */
-  readonly l2: number | null;
-}
+import type { TokenCounts } from './types.ts';
 
 /** Token counts by digest: a content is counted once, however often the catalog is refreshed or a process starts. */
 export interface SkillTokenCounts {

@@ -26,13 +26,13 @@ export interface Seen {
   readonly given: ReadonlySet<string>;
 }
 
+export type TurnText = (seen: Seen, prompt: string, turn: TurnContext) => Promise<string | null>;
+
 /** A turn waits so long for the index, in milliseconds; then it chooses among what is indexed. Only a cold start is that slow. */
 const MAX_WAIT_MS = 1000;
 
 /** What the system prompt of a turn says about skills; search is asked only when not all of them fit. */
-export function createTurnText(
-  options: TurnTextOptions,
-): (seen: Seen, prompt: string, turn: TurnContext) => Promise<string | null> {
+export function createTurnText(options: TurnTextOptions): TurnText {
   const { config, body, told } = options;
   const threads = createThreadChoices();
   return async ({ skills, given }, prompt, turn) => {

@@ -1,5 +1,5 @@
-import { yamlPackage } from 'skill-registry/kernel';
 import type { Document, YAMLError } from 'yaml';
+import { yamlPackage } from '../../../kernel/host.ts';
 import { splitFrontmatter } from './frontmatter.ts';
 import { isTooDeep, MAX_DEPTH } from './yaml-fields.ts';
 

@@ -1,4 +1,4 @@
-import { yamlPackage } from 'skill-registry/kernel';
+import { yamlPackage } from '../../../kernel/host.ts';
 import { codePoints } from '../../../lib/text/index.ts';
 import { readSource, type SourceFailure } from './fields-as-written.ts';
 import { splitFrontmatter } from './frontmatter.ts';

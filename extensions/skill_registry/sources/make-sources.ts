@@ -1,6 +1,6 @@
 import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
-import { packageRoot } from 'skill-registry/kernel';
+import { packageRoot } from '../../../kernel/host.ts';
 import { isInside } from '../../../lib/files/index.ts';
 import type { InlineSkillConfig, PresetName, SourceConfig, ValidationProfile } from '../config/config.ts';
 import { createDirectorySource, type DirectorySourceOptions } from './kinds/directory-source.ts';

@@ -1,6 +1,8 @@
 import { defineTool, type Tool, z } from 'skill-registry/kernel';
-import { countTokens, withoutHidden } from '../../../lib/text/index.ts';
-import { loadedMessage, type ReadResource, type ReadSkill } from '../read/reading.ts';
+import { countTokens, toWire, type Wire, withoutHidden } from '../../../lib/text/index.ts';
+import { loadedMessage } from '../read/reading.ts';
+import type { ReadResource, ReadSkill } from '../read/types.ts';
+import type { ListedSkill, SkillList } from '../search/types.ts';
 import type { SkillsForTools } from './skills-for-tools.ts';
 
 export function listSkillsTool(registry: Pick<SkillsForTools, 'list' | 'searchReady'>): Tool {
@@ -18,7 +20,7 @@ export function listSkillsTool(registry: Pick<SkillsForTools, 'list' | 'searchRe
     execute: async ({ query, tag, source, limit }, { turn }) => {
       const given = Object.entries({ query, tag, source, limit }).filter(([, value]) => value !== undefined);
       if (query?.trim()) await registry.searchReady(query);
-      return { success: true, ...registry.list(Object.fromEntries(given), turn) };
+      return { success: true, ...listForModels(registry.list(Object.fromEntries(given), turn)) };
     },
   });
 }
@@ -35,7 +37,7 @@ export function readSkillTool(registry: Pick<SkillsForTools, 'read'>): Tool {
     }),
     execute: async ({ skill_id, view }, { turn }) => {
       const skill = await registry.read(skill_id, { audience: 'model', ...(view ? { view } : {}) }, turn);
-      return { success: true, ...skill };
+      return { success: true, ...toWire(skill) };
     },
   });
 }
@@ -51,7 +53,7 @@ export function readSkillResourceTool(registry: Pick<SkillsForTools, 'readResour
     }),
     execute: async ({ skill_id, path }, { turn }) => ({
       success: true,
-      ...(await handedOver(await registry.readResource(skill_id, path, turn))),
+      ...toWire(await handedOver(await registry.readResource(skill_id, path, turn))),
     }),
   });
 }
@@ -59,10 +61,17 @@ export function readSkillResourceTool(registry: Pick<SkillsForTools, 'readResour
 /** As models get it: without hidden text, and with how many characters that were. */
 export async function handedOver(
   read: ReadSkill | ReadResource,
-): Promise<(ReadSkill | ReadResource) & Pick<ReadSkill, 'hidden_left_out'>> {
+): Promise<(ReadSkill | ReadResource) & Pick<ReadSkill, 'hiddenLeftOut'>> {
   const { text, leftOut } = withoutHidden(read.content);
   if (leftOut === 0) return read;
-  const approx_tokens = await countTokens(text);
-  const message = 'message' in read ? { message: loadedMessage(read.skill_id, approx_tokens) } : {};
-  return { ...read, content: text, hidden_left_out: leftOut, approx_tokens, ...message };
+  const approxTokens = await countTokens(text);
+  const message = 'message' in read ? { message: loadedMessage(read.skillId, approxTokens) } : {};
+  return { ...read, content: text, hiddenLeftOut: leftOut, approxTokens, ...message };
+}
+
+/** What `list` gives, as a tool says it. */
+export function listForModels(
+  list: SkillList,
+): Omit<SkillList, 'skills'> & { readonly skills: readonly Wire<ListedSkill>[] } {
+  return { ...list, skills: list.skills.map(toWire) };
 }

@@ -1,6 +1,7 @@
-import { defineTool, isCodedError, type Tool, withoutPaths, z } from 'skill-registry/kernel';
+import { defineTool, isCodedError, type Tool, z } from 'skill-registry/kernel';
+import { withoutPaths } from '../../../kernel/host.ts';
 import { withNote } from '../../../lib/text/index.ts';
-import type { ReadSkill } from '../read/reading.ts';
+import type { ReadSkill } from '../read/types.ts';
 import { handedOver } from './list-and-read-skills.ts';
 import type { SkillsForTools } from './skills-for-tools.ts';
 
@@ -53,7 +54,7 @@ export function loadSkillTool(registry: Pick<SkillsForTools, 'read' | 'readResou
 // --- internal ---
 
 /** The keys of the result are fixed, so the text itself says how many characters of it were left out. */
-function told({ content, hidden_left_out: leftOut = 0 }: Pick<ReadSkill, 'content' | 'hidden_left_out'>): string {
+function told({ content, hiddenLeftOut: leftOut = 0 }: Pick<ReadSkill, 'content' | 'hiddenLeftOut'>): string {
   return withNote({ text: content, leftOut });
 }
 

@@ -3,8 +3,8 @@ import type { Snapshot } from '../catalog/snapshot.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
 import type { Management } from '../history/types.ts';
 import type { Proposals } from '../propose/types.ts';
-import type { Reading } from '../read/reading.ts';
-import type { ListQuery, SkillList } from '../search/list-skills.ts';
+import type { Reading } from '../read/types.ts';
+import type { ListQuery, SkillList } from '../search/types.ts';
 import type { Skill } from '../skill/skill.ts';
 
 /** What the tools do their work with: the registry, or a part of it. */

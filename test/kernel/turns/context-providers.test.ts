@@ -1,6 +1,5 @@
-import { PART_SEPARATOR } from 'skill-registry/kernel';
 import { describe, expect, test } from 'vitest';
-import { collectContext } from '../../../kernel/turns/system-text.ts';
+import { collectContext, PART_SEPARATOR } from '../../../kernel/turns/system-text.ts';
 import { scriptedModel, systemText } from '../../helpers/scripted-model.ts';
 import { agentExtension, bootTree, codesOf, extension, problemsOf } from '../boot/boot-extensions.ts';
 

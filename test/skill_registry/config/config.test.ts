@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { packageRoot } from 'skill-registry/kernel';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { readConfig } from '../../../extensions/skill_registry/config/config.ts';
+import { packageRoot } from '../../../kernel/host.ts';
 import { openRegistry } from '../../helpers/open-registry.ts';
 
 const FILE = '/root/data/skill_registry/config.yaml';

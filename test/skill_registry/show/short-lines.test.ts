@@ -1,5 +1,5 @@
-import { packageRoot } from 'skill-registry/kernel';
 import { describe, expect, it } from 'vitest';
+import { packageRoot } from '../../../kernel/host.ts';
 import { countTokens } from '../../../lib/text/index.ts';
 import { skill } from '../../helpers/boot-root.ts';
 import { openRegistry } from '../../helpers/open-registry.ts';
@@ -42,7 +42,7 @@ it('is cut at a word, and stays whole where it fits', async () => {
   const text = await registry.context('');
   expect(text).toMatch(/• `long` — (Plain words of it\. )+(Plain|Plain words|Plain words of|Plain words of it)…\n/);
   expect(text).toContain(`• \`fits\` — ${fits}\n`);
-  const counts = await registry.tokenCounts();
+  const counts = await registry.admin.tokenCounts();
   expect(counts.get('long')?.l1).toBeLessThanOrEqual(121);
 });
 
@@ -62,7 +62,7 @@ it('the index of a role holds to the budget of the catalog', async () => {
   );
   for (const budget_tokens of [300, 2000]) {
     const { registry } = await openRegistry({ ...many, ...skill('qa') }, { catalog: { budget_tokens } });
-    const { text } = await registry.resolveRolePrompt('qa');
+    const { text } = await registry.admin.resolveRolePrompt('qa');
     const index = text.slice(0, text.lastIndexOf('\n\nBody of qa.'));
     expect(text.startsWith('Skills:\n* qa: Does qa.\n- s-0')).toBe(true);
     expect(await countTokens(index)).toBeLessThanOrEqual(budget_tokens);

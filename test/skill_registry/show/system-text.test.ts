@@ -109,7 +109,7 @@ describe('preload', () => {
     const config = { ...preloadA, limits: { skill_tokens: 50 } };
     const { registry } = await openRegistry(tree, config);
     expect(await registry.context('')).toBe(BULLETS);
-    await registry.tokenCounts();
+    await registry.admin.tokenCounts();
     expect(registry.problems()).toMatchObject([{ code: 'SKILL_TOO_LONG', severity: 'warning' }]);
   });
 

@@ -34,7 +34,7 @@ describe('a Markdown file directly in a source', () => {
     expect(await registry.read('tea')).toMatchObject({ content: 'Body of tea.', resources: [] });
     await expect(registry.readResource('tea', 'secret.txt')).rejects.toMatchObject({ code: 'RESOURCE_NOT_FOUND' });
     await expect(registry.readResource('tea', '../x')).rejects.toMatchObject({ code: 'PATH_TRAVERSAL' });
-    const write = registry.management.write('tea', 'SKILL.md', note('tea'), { by: 'person:ada' });
+    const write = registry.admin.management.write('tea', 'SKILL.md', note('tea'), { by: 'person:ada' });
     await expect(write).rejects.toMatchObject({ code: 'SOURCE_NOT_WRITABLE' });
     expect((await registry.readResource('pot', 'guide.md')).content).toBe('Guide.');
   });

@@ -1,8 +1,8 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { configOfUntrustedRoot } from 'skill-registry';
-import { packageRoot } from 'skill-registry/kernel';
 import { describe, expect, it } from 'vitest';
+import { configOfUntrustedRoot } from '../../../extensions/skill_registry/config/untrusted-config.ts';
+import { packageRoot } from '../../../kernel/host.ts';
 import { agent, bootRoot, skill } from '../../helpers/boot-root.ts';
 import { openRoot } from '../../helpers/open-registry.ts';
 import { runCommand } from '../../helpers/run-command.ts';

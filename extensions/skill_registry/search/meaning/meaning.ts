@@ -11,12 +11,6 @@ import { calibrationOf, type Likeness, likenessOf } from './likeness.ts';
 import { QueryVectors } from './query-vectors.ts';
 import { VectorStore } from './vector-store.ts';
 
-/** How many skills of the catalog have a vector. */
-export interface EmbeddedSkills {
-  readonly embedded: number;
-  readonly total: number;
-}
-
 export interface MeaningOptions {
   readonly config: EmbeddingsConfig;
   /** Opens the cache's database, with the tables of `VECTORS`, once; `close` closes it. */

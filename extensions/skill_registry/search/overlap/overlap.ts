@@ -1,27 +1,12 @@
-import type { Problem, TurnContext } from 'skill-registry/kernel';
+import type { TurnContext } from 'skill-registry/kernel';
 import { createBreaks } from '../../../../lib/breaks/index.ts';
 import type { Snapshot } from '../../catalog/snapshot.ts';
 import { parseSkill } from '../../skill/parse-skill.ts';
 import type { Skill } from '../../skill/skill.ts';
 import type { Searcher } from '../searcher.ts';
-import { type Neighbourhood, neighbourhoods } from './neighbourhoods.ts';
-import {
-  type RetrievalChange,
-  retrievalEffect,
-  type StolenQuery,
-  stolenQueries,
-  triggerQueries,
-} from './trigger-queries.ts';
-
-export interface OverlapReport {
-  /** Densest first. */
-  readonly neighbourhoods: readonly Neighbourhood[];
-  /** How many trigger queries skills carry. */
-  readonly queries: number;
-  readonly stolen: readonly StolenQuery[];
-  /** TRIGGER_EVAL_INVALID. */
-  readonly problems: readonly Problem[];
-}
+import type { OverlapReport } from '../types.ts';
+import { neighbourhoods } from './neighbourhoods.ts';
+import { type RetrievalChange, retrievalEffect, stolenQueries, triggerQueries } from './trigger-queries.ts';
 
 /** Which skills compete for the same queries. */
 export interface Overlap {

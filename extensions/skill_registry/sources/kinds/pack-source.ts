@@ -5,7 +5,8 @@ import { futureRealPath, isInside, readNamedFile, realPathOf } from '../../../..
 import type { ValidationProfile } from '../../config/config.ts';
 import type { Skill } from '../../skill/skill.ts';
 import { encodingFault } from '../../validate/read-skill-md.ts';
-import type { PackScopes, SkillSource } from '../source.ts';
+import type { SkillSource } from '../source.ts';
+import type { PackScopes } from '../types.ts';
 import { isSkillFileName } from '../walk/find-skill-files.ts';
 import type { SkillFileCache } from '../walk/skill-file-cache.ts';
 import { createDirectorySource } from './directory-source.ts';

@@ -2,15 +2,18 @@ import { createHash } from 'node:crypto';
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { describeError, type Problem, withDeadline } from 'skill-registry/kernel';
+import { describeError, type Problem } from 'skill-registry/kernel';
+import { withDeadline } from '../../../../kernel/host.ts';
 import { futureRealPath, isInside, readNamedFile } from '../../../../lib/files/index.ts';
 import { backOff } from '../../../../lib/waiting/index.ts';
 import type { ValidationProfile } from '../../config/config.ts';
 import { PACKAGE_NAME } from '../../config/package-name.ts';
-import { isSkillSource, type SkillSource } from '../source.ts';
+import { isOwnSource } from '../define-source.ts';
+import type { SkillSource } from '../source.ts';
 import type { SkillFileCache } from '../walk/skill-file-cache.ts';
 import { createDirectorySource } from './directory-source.ts';
 import { createGroupSource, type GroupMembers } from './group-source.ts';
+import { createOwnSource } from './own-source.ts';
 
 export interface PackageSourceOptions {
   readonly id: string;
@@ -43,8 +46,8 @@ const MAX_RETRY_MS = 300_000;
 
 /**
  * The skills of an installed npm package: the folder or folders its package.json names under `"skills"`, else its `skills/`
- * folder, else what its exported zero-argument `skillSource()` returns: a SkillSource, or the path of a folder, a relative one
- * below the package.
+ * folder, else what its exported zero-argument `skillSource()` returns: `{ id, skills }` as for `defineSource`, or the path of a
+ * folder, a relative one below the package.
  *
  * Only the last runs code of the package; when it fails it is tried again. Problems: PACKAGE_NOT_FOUND, PACKAGE_BROKEN;
  * nothing else suffers. A package that is there and broken keeps what it gave before; one that names no skills any more does not.
@@ -52,6 +55,8 @@ const MAX_RETRY_MS = 300_000;
 export function createPackageSource(options: PackageSourceOptions): SkillSource {
   const { id, name, from } = options;
   let known: Known | undefined;
+  let changed: (() => void) | undefined;
+  let unsubscribe = (): void => {};
   const group = createGroupSource({
     id,
     kind: 'package',
@@ -74,7 +79,13 @@ export function createPackageSource(options: PackageSourceOptions): SkillSource 
       const isNew = known?.key !== key;
       if (isNew || (known?.failed && Date.now() >= known.failed.retryAt)) {
         const failures = isNew ? 0 : (known?.failed?.times ?? 0);
-        known = await lookInto(folder, text, key, failures, options, known?.found.members);
+        const before = known?.found.members;
+        known = await lookInto(folder, text, key, failures, options, before);
+        if (known.found.members !== before) {
+          unsubscribe();
+          const ends = known.found.members.map((member) => member.subscribe?.(() => changed?.()));
+          unsubscribe = () => ends.forEach((end) => void end?.());
+        }
       }
       return known?.found ?? { members: [], problems: [] };
     },
@@ -82,7 +93,14 @@ export function createPackageSource(options: PackageSourceOptions): SkillSource 
   /** A package put nearer than the one there is takes its place. With workspaces of npm its folder is a link. */
   const isCode = (path: string): boolean =>
     packageFolders(name, futureRealPath(from)).some((folder) => isInside(path, futureRealPath(folder)));
-  return { ...group, isCode, contains: (path) => isCode(path) || group.contains(path) };
+  const subscribe = (listener: () => void): (() => void) => {
+    changed = listener;
+    return () => {
+      changed = undefined;
+      unsubscribe();
+    };
+  };
+  return { ...group, isCode, contains: (path) => isCode(path) || group.contains(path), subscribe };
 }
 
 export function isPackageName(name: string): boolean {
@@ -161,7 +179,7 @@ async function lookInto(
   try {
     const made = await withDeadline(callFactory(options, text, fields, failures), options.factoryMs ?? 5_000);
     if (typeof made === 'string') return of(directory(resolve(folder, made)));
-    if (isSkillSource(made)) return of((await import('./adopted-source.ts')).adoptSource(made, id));
+    if (isOwnSource(made)) return of(createOwnSource(made, { id, location: folder }));
     throw new Error(WRONG_RESULT);
   } catch (error) {
     const message = oneLine(error);
@@ -201,7 +219,7 @@ function readFields(text: string): PackageFields {
 /** None of the three forms. */
 const NO_FORM = 'it has no "skills" in package.json, no skills/ folder and exports no function skillSource';
 const NO_FILE = 'the file that main or exports of its package.json names cannot be found';
-const WRONG_RESULT = 'its skillSource() returned neither a SkillSource nor the path of a folder';
+const WRONG_RESULT = 'its skillSource() returned neither { id, skills } nor the path of a folder';
 const OURS: ReadonlySet<string> = new Set([NO_FORM, NO_FILE, WRONG_RESULT]);
 
 /**

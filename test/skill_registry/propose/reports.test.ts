@@ -1,54 +1,47 @@
 import { Marked, type Tokens } from 'marked';
+import type { Proposal } from 'skill-registry';
 import { describe, expect, it } from 'vitest';
-import {
-  type ProposalDocument,
-  readProposalFile,
-  writeProposalFile,
-} from '../../../extensions/skill_registry/propose/proposal-file.ts';
+import { reportOf } from '../../../extensions/skill_registry/propose/reports.ts';
 import { hiddenCharacters } from '../../../lib/text/hidden-characters.ts';
 import { fc } from '../../helpers/properties.ts';
 import { nastyText } from '../../lib/diff/nasty-text.ts';
-import { editOf, proposal } from './proposal.ts';
+import { proposal } from './proposal.ts';
 
-const document: fc.Arbitrary<ProposalDocument> = fc.record({
-  id: nastyText,
-  state: fc.constantFrom('open', 'approved', 'rejected', 'stale'),
-  kind: fc.constantFrom('update', 'create', 'delete'),
-  skill: nastyText,
-  source: nastyText,
-  path: nastyText,
-  base: fc.option(nastyText),
-  author: nastyText,
-  model: fc.option(nastyText),
-  created: fc.constantFrom('2026-01-02T03:04:05.000Z', '12', 'null', '~'),
-  diff: nastyText,
-  justification: nastyText,
-  evidence: fc.option(nastyText),
-  checks: fc.array(
-    fc.record({
-      kind: fc.constantFrom('tokens', 'shell'),
-      level: fc.constantFrom('info', 'warning'),
-      text: nastyText,
-      line: fc.nat(),
-    }),
-    { maxLength: 3 },
-  ),
-  recommendations: fc.array(
-    fc.record({ by: nastyText, at: nastyText, verdict: fc.constantFrom('approve', 'reject'), reason: nastyText }),
-    { maxLength: 2 },
-  ),
-  decision: fc.option(fc.record({ by: nastyText, at: nastyText, reason: fc.option(nastyText) })),
-  conflict: fc.option(nastyText),
-});
-
-/** Outside of the diff. */
-function withoutEmptyMarks(text: string): string {
-  const from = text.indexOf('\n## Justification\n');
-  return text.slice(0, from) + text.slice(from).replace(/^>$/gm, '');
-}
+const document: fc.Arbitrary<Proposal> = fc
+  .record({
+    id: nastyText,
+    state: fc.constantFrom('open', 'approved', 'rejected', 'stale'),
+    kind: fc.constantFrom('update', 'create', 'delete'),
+    skillId: nastyText,
+    source: nastyText,
+    path: nastyText,
+    base: fc.option(nastyText),
+    author: nastyText,
+    model: fc.option(nastyText),
+    created: fc.constantFrom('2026-01-02T03:04:05.000Z', '12', 'null', '~'),
+    diff: nastyText,
+    justification: nastyText,
+    evidence: fc.option(nastyText),
+    checks: fc.array(
+      fc.record({
+        kind: fc.constantFrom('tokens', 'shell'),
+        level: fc.constantFrom('info', 'warning'),
+        text: nastyText,
+        line: fc.nat(),
+      }),
+      { maxLength: 3 },
+    ),
+    recommendations: fc.array(
+      fc.record({ by: nastyText, at: nastyText, verdict: fc.constantFrom('approve', 'reject'), reason: nastyText }),
+      { maxLength: 2 },
+    ),
+    decision: fc.option(fc.record({ by: nastyText, at: nastyText, reason: fc.option(nastyText) })),
+    conflict: fc.option(nastyText),
+  })
+  .map((one) => proposal(one as Partial<Proposal>));
 
 it('writes what people read', () => {
-  const text = writeProposalFile(
+  const text = reportOf(
     proposal({
       model: 'small-1',
       evidence: 'Three of five users asked.\n\nSee the log.',
@@ -120,15 +113,13 @@ Rejected by ada, 2026-01-02T05:00:00Z:
 });
 
 it('says where there is nothing', () => {
-  const text = writeProposalFile(proposal({ evidence: null, checks: [] }));
+  const text = reportOf(proposal({ evidence: null, checks: [] }));
   expect(text).toContain('\n## Evidence\n\n(none)\n\n## Checks\n\n(none)\n');
   expect(text).not.toMatch(/^## (Recommendations|Decision|Conflict)|^model:|^decided/m);
 });
 
 it('shows the conflict of a stale proposal', () => {
-  const text = writeProposalFile(
-    proposal({ state: 'stale', conflict: '<<<<<<< yours\n```\n=======\n>>>>>>> theirs\n' }),
-  );
+  const text = reportOf(proposal({ state: 'stale', conflict: '<<<<<<< yours\n```\n=======\n>>>>>>> theirs\n' }));
   expect(text).toMatch(/\n## Conflict\n\n````text\n<<<<<<< yours\n```\n=======\n>>>>>>> theirs\n````\n$/);
 });
 
@@ -141,7 +132,7 @@ describe('what agents wrote', () => {
   });
 
   it('begins no section, field or block, and is no markup', () => {
-    const text = writeProposalFile(wicked);
+    const text = reportOf(wicked);
     expect(text).toContain('\nauthor: "x⟦U+000A⟧state: approved"\n');
     expect(text).toContain('> ## Decision\n>\n> Approved\n> ---\n> ```\n');
     expect(text).toContain(
@@ -150,42 +141,13 @@ describe('what agents wrote', () => {
     expect(text).toContain('\n> (none)\n');
     expect(text).toContain('`````diff\n@@ -1 +1 @@\n-````\n+⟦U+200B⟧x⟦U+0020⟧\n`````\n');
   });
-
-  it('comes back as it was', () => {
-    expect(readProposalFile(writeProposalFile(wicked), wicked)).toEqual({ edit: editOf(wicked) });
-  });
-});
-
-it('gives back exactly what it was given, whatever that is', () => {
-  fc.assert(
-    fc.property(document, (one) => {
-      expect(readProposalFile(writeProposalFile(one), one)).toEqual({ edit: editOf(one) });
-    }),
-  );
-});
-
-it('is read the same after an editor has saved it its own way', () => {
-  const editors: Readonly<Record<string, (text: string) => string>> = {
-    crlf: (text) => text.replaceAll('\n', '\r\n'),
-    stripped: (text) => text.replace(/[^\S\n]+$/gm, ''),
-    unquotedBlanks: withoutEmptyMarks,
-    ended: (text) => `${text}\n\n`,
-    marked: (text) => `\ufeff${text}`,
-    all: (text) => `\ufeff${withoutEmptyMarks(text.replace(/[^\S\n]+$/gm, ''))}\n`.replaceAll('\n', '\r\n'),
-  };
-  fc.assert(
-    fc.property(document, fc.constantFrom(...Object.keys(editors)), (one, editor) => {
-      const saved = editors[editor]?.(writeProposalFile(one)) ?? '';
-      expect(readProposalFile(saved, one), editor).toEqual({ edit: editOf(one) });
-    }),
-  );
 });
 
 it('shows everything hidden, and has the sections it should have, whatever the agents wrote', () => {
   const markdown = new Marked();
   fc.assert(
     fc.property(document, (one) => {
-      const text = writeProposalFile(one);
+      const text = reportOf(one);
       expect([...hiddenCharacters(text)]).toEqual([]);
       const [frontmatter, body] = [
         text.slice(0, text.indexOf('\n---\n', 3)),
