@@ -9,6 +9,7 @@ import type { SearchFlags } from './commands/search.ts';
 import type { ShowFlags } from './commands/show.ts';
 import { FINDING_FORMATS, type FindingFormat } from './finding-formats.ts';
 import {
+  type ConfirmedOptions,
   collect,
   type DecisionOptions,
   type ExitStatus,
@@ -50,6 +51,8 @@ export function addCommands(
 }
 
 // --- internal ---
+
+const NOT_ASKED = 'do not ask; on a terminal the difference is shown all the same';
 
 function addCatalogCommands(make: MakeCommand, done: (status: ExitStatus) => void, terminal: Terminal): void {
   make('list', 'the catalog: id, tokens, source, description', 'skill-registry list --json | jq .total').action(
@@ -140,7 +143,7 @@ function addProposalCommands(make: MakeCommand, done: (status: ExitStatus) => vo
     .action(async (options: GlobalOptions & { state?: ProposalState | 'all' }) =>
       done(await (await import('./commands/proposals.ts')).listProposals(options, terminal)),
     );
-  const id = 'its id, or enough of the beginning or end of it';
+  const id = 'its id, or at least six characters of its beginning or end';
   make('show', 'one proposal, whole', 'skill-registry proposals show 4f2a91', proposals)
     .argument('<id>', id)
     .option('--proposed', 'only the whole text of the file as it proposes it')
@@ -159,21 +162,24 @@ function addProposalCommands(make: MakeCommand, done: (status: ExitStatus) => vo
     .action(async (wanted: string, options: GlobalOptions & EditOptions) =>
       done(await (await import('./commands/edit-proposal.ts')).editProposal(wanted, options, terminal)),
     );
-  withActor(make('approve', 'apply one', 'skill-registry proposals approve 4f2a91', proposals))
-    .argument('<id>', id)
-    .action(async (wanted: string, options: GlobalOptions & DecisionOptions) =>
+  const decided = 'its id; on a terminal at least six characters of its beginning or end';
+  withActor(make('approve', 'show one, ask, and apply it', 'skill-registry proposals approve 4f2a91', proposals))
+    .argument('<id>', decided)
+    .option('--yes', NOT_ASKED)
+    .action(async (wanted: string, options: GlobalOptions & ConfirmedOptions) =>
       done(await (await import('./commands/proposals.ts')).approveProposal(wanted, options, terminal)),
     );
   make(
     'reject',
-    'turn one down; it is kept with the reason',
+    'show one, ask, and reject it; it is kept with the reason',
     'skill-registry proposals reject 4f2a91 --reason "too broad"',
     proposals,
   )
-    .argument('<id>', id)
+    .argument('<id>', decided)
+    .option('--yes', NOT_ASKED)
     .requiredOption('--reason <text>', 'why; whoever proposed it learns from it')
     .option('--by <name>', 'who decides (default: whoever is logged in)')
-    .action(async (wanted: string, options: GlobalOptions & DecisionOptions & { reason: string }) =>
+    .action(async (wanted: string, options: GlobalOptions & ConfirmedOptions & { reason: string }) =>
       done(await (await import('./commands/proposals.ts')).rejectProposal(wanted, options, terminal)),
     );
   make(
@@ -188,13 +194,9 @@ function addProposalCommands(make: MakeCommand, done: (status: ExitStatus) => vo
     .action(async (ids: readonly string[], options: GlobalOptions & PurgeOptions) =>
       done(await (await import('./commands/proposals.ts')).purgeProposals(ids, options, terminal)),
     );
-  make(
-    'stats',
-    'how proposals fare: accepted, time to decision, rolled back',
-    'skill-registry proposals stats --json',
-    proposals,
-  ).action(async (options: GlobalOptions) =>
-    done(await (await import('./commands/proposals.ts')).showStats(options, terminal)),
+  make('stats', 'how many are accepted, and how soon', 'skill-registry proposals stats --json', proposals).action(
+    async (options: GlobalOptions) =>
+      done(await (await import('./commands/proposals.ts')).showStats(options, terminal)),
   );
 }
 
@@ -214,7 +216,8 @@ function addRevisionCommands(make: MakeCommand, done: (status: ExitStatus) => vo
   withActor(make('rollback', 'make a skill what it was; also a revision', 'skill-registry rollback code-review 1'))
     .argument('<id>')
     .argument('<revision>', 'a number, or the beginning of a digest')
-    .action(async (skill: string, revision: string, options: GlobalOptions & DecisionOptions) =>
+    .option('--yes', NOT_ASKED)
+    .action(async (skill: string, revision: string, options: GlobalOptions & ConfirmedOptions) =>
       done(await (await import('./commands/history.ts')).rollback(skill, revision, options, terminal)),
     );
   withActor(make('restore', 'bring back a skill that was removed', 'skill-registry restore code-review'))

@@ -36,6 +36,12 @@ export interface DecisionOptions {
   readonly by?: string;
 }
 
+/** What is taken by a command that shows what it will do and asks, where there is a terminal. */
+export interface ConfirmedOptions extends DecisionOptions {
+  /** Do not ask. */
+  readonly yes?: boolean;
+}
+
 /** Makes a command below `parent` with its example and the options all have. */
 export type MakeCommand = (name: string, description: string, example: string, parent?: Command) => Command;
 
@@ -59,6 +65,11 @@ export function exitOf(code: string): ExitStatus {
 
 export function printJson(terminal: Terminal, value: unknown): void {
   terminal.out(`${JSON.stringify(value, null, 2)}\n`);
+}
+
+/** Whether the person at the terminal answers yes. */
+export async function isConfirmed({ ask }: Pick<Required<Terminal>, 'ask'>, question: string): Promise<boolean> {
+  return /^y(es)?$/i.test((await ask(`${question} [y/N] `))?.trim() ?? '');
 }
 
 /** For options that may be given several times. */

@@ -13,7 +13,15 @@ import {
 } from '../../kernel/host.ts';
 import { formatTable, printable } from '../../lib/text/index.ts';
 import { findRoot, isTrusted } from '../find-root.ts';
-import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal, widthOf } from '../terminal.ts';
+import {
+  EXIT,
+  type ExitStatus,
+  type GlobalOptions,
+  isConfirmed,
+  printJson,
+  type Terminal,
+  widthOf,
+} from '../terminal.ts';
 
 /**
  * `skill-registry extensions list`: nothing is started. With `--json`:
@@ -109,6 +117,6 @@ async function digestOfYes(held: HeldExtension, terminal: Terminal): Promise<str
     throw new CodedError('INVALID_ARGUMENT', message);
   }
   terminal.err(`${await describeHeld(held, ownExtensionIds())}\n`);
-  const answer = await terminal.ask('An extension runs as you and may do everything you may do. Approve it? [y/N] ');
-  return /^y(es)?$/i.test(answer?.trim() ?? '') ? held.digest : undefined;
+  const question = 'An extension runs as you and may do everything you may do. Approve it?';
+  return (await isConfirmed({ ask: terminal.ask }, question)) ? held.digest : undefined;
 }

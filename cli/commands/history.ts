@@ -3,10 +3,12 @@ import { printable, toWire } from '../../lib/text/index.ts';
 import { openRegistry } from '../open-registry.ts';
 import {
   actorOf,
+  type ConfirmedOptions,
   type DecisionOptions,
   EXIT,
   type ExitStatus,
   type GlobalOptions,
+  isConfirmed,
   printJson,
   type Terminal,
   widthOf,
@@ -36,14 +38,26 @@ export async function diff(
   return EXIT.done;
 }
 
-/** `skill-registry rollback <id> <revision>`. With `--json`: the revision that was made. */
+/** `skill-registry rollback <id> <revision>`: on a terminal after its difference was shown. With `--json`: the revision that was made. */
 export async function rollback(
   id: string,
   wanted: string,
-  options: GlobalOptions & DecisionOptions,
+  options: GlobalOptions & ConfirmedOptions,
   terminal: Terminal,
 ): Promise<ExitStatus> {
   const { registry } = await openRegistry(options, terminal);
+  if (terminal.ask) {
+    const present = (await registry.history.revisions(id)).at(-1);
+    const difference = present ? await registry.history.diff(id, present.number, wanted) : '';
+    if (difference !== '') {
+      terminal.err(`${printable(difference)}\n`);
+      const question = `Make ${printable(id)} what it was in revision ${printable(wanted)}?`;
+      if (!options.yes && !(await isConfirmed({ ask: terminal.ask }, question))) {
+        terminal.err('Nothing was changed\n');
+        return EXIT.problem;
+      }
+    }
+  }
   const revision = await registry.history.rollback(id, wanted, actorOf(options, terminal));
   if (options.json) printJson(terminal, toWire(revision));
   terminal.err(

@@ -1,14 +1,16 @@
-import type { Decision, Proposal, ProposalFigures, ProposalState, ProposalStats } from 'skill-registry';
+import type { Decision, Proposal, ProposalFigures, ProposalState, ProposalStats, SkillRegistry } from 'skill-registry';
 import { CodedError } from 'skill-registry/kernel';
 import { describeProposal, describeProposals, describeStats } from '../../extensions/skill_registry/host.ts';
 import { printable } from '../../lib/text/index.ts';
 import { openRegistry } from '../open-registry.ts';
 import {
   actorOf,
+  type ConfirmedOptions,
   type DecisionOptions,
   EXIT,
   type ExitStatus,
   type GlobalOptions,
+  isConfirmed,
   printJson,
   type Terminal,
   widthOf,
@@ -47,14 +49,19 @@ export async function showProposal(
   return EXIT.done;
 }
 
-/** `skill-registry proposals approve <id>`. With `--json`: the decision. */
+/** `skill-registry proposals approve <id>`: what was shown is what is applied. With `--json`: the decision. */
 export async function approveProposal(
-  id: string,
-  options: GlobalOptions & DecisionOptions,
+  wanted: string,
+  options: GlobalOptions & ConfirmedOptions,
   terminal: Terminal,
 ): Promise<ExitStatus> {
   const { registry } = await openRegistry(options, terminal);
-  const decision = await registry.proposals.approve(id, actorOf(options, terminal));
+  const proposal = await proposalToDecide(registry, wanted, terminal);
+  // What is stale or decided is refused with what to do; nobody is asked before.
+  const isAsked = proposal.state === 'open' && !options.yes;
+  if (isAsked && !(await isAgreed('Approve', proposal, terminal))) return EXIT.problem;
+  const { id, version } = proposal;
+  const decision = await registry.proposals.approve(id, { ...actorOf(options, terminal), version });
   if (options.json) printJson(terminal, decisionOnWire(decision));
   const { proposalId, skillId, revision, merged } = decision;
   const how = merged ? ', merged with what had changed since' : '';
@@ -64,11 +71,15 @@ export async function approveProposal(
 
 /** `skill-registry proposals reject <id> --reason <text>` */
 export async function rejectProposal(
-  id: string,
-  options: GlobalOptions & DecisionOptions & { readonly reason: string },
+  wanted: string,
+  options: GlobalOptions & ConfirmedOptions & { readonly reason: string },
   terminal: Terminal,
 ): Promise<ExitStatus> {
   const { registry } = await openRegistry(options, terminal);
+  const proposal = await proposalToDecide(registry, wanted, terminal);
+  const isAsked = isWaiting(proposal) && !options.yes;
+  if (isAsked && !(await isAgreed('Reject', proposal, terminal))) return EXIT.problem;
+  const { id } = proposal;
   const decision = await registry.proposals.reject(id, { ...actorOf(options, terminal), reason: options.reason });
   if (options.json) printJson(terminal, decisionOnWire(decision));
   terminal.err(`Rejected ${decision.proposalId}; its report is kept\n`);
@@ -119,6 +130,41 @@ export async function showStats(options: GlobalOptions, terminal: Terminal): Pro
 }
 
 // --- internal ---
+
+function isWaiting({ state }: Proposal): boolean {
+  return state === 'open' || state === 'stale';
+}
+
+/**
+ * The proposal that is meant, shown where somebody sees it.
+ *
+ * @throws INVALID_ARGUMENT for a part of an id where there is no terminal: nobody would see which one is decided.
+ */
+async function proposalToDecide(
+  { proposals }: Pick<SkillRegistry, 'proposals'>,
+  wanted: string,
+  terminal: Terminal,
+): Promise<Proposal> {
+  const proposal = await proposals.get(wanted);
+  const { id } = proposal;
+  if (terminal.ask) {
+    if (isWaiting(proposal)) terminal.err(`${describeProposal(proposal)}\n\n`);
+  } else if (wanted !== id) {
+    const message = `Without a terminal only a whole id decides, and ${JSON.stringify(wanted)} is a part of ${id}. Read it (skill-registry proposals show ${id}), then give the whole id.`;
+    throw new CodedError('INVALID_ARGUMENT', message);
+  }
+  return proposal;
+}
+
+/** Where there is no terminal, the whole id is the answer. */
+async function isAgreed(action: 'Approve' | 'Reject', { id, checks }: Proposal, terminal: Terminal): Promise<boolean> {
+  if (!terminal.ask) return true;
+  const warnings = checks.filter(({ level }) => level === 'warning').length;
+  const question = `${action} ${id}${warnings > 0 ? `, with ${warnings} warning(s)` : ''}?`;
+  if (await isConfirmed({ ask: terminal.ask }, question)) return true;
+  terminal.err(`Nothing was decided: ${id} waits\n`);
+  return false;
+}
 
 function onWire({ id, state, kind, skillId, ...rest }: Proposal): object {
   return { id, state, kind, skill_id: skillId, ...rest };

@@ -13,7 +13,7 @@ import { invocableSkills, servePrompts, serveTools } from './tools-and-prompts.t
 export interface SkillMcpOptions {
   /** Whose skills are served: `{ agentId, boundSkills }`. Default: all skills. */
   readonly turn?: TurnContext;
-  /** Tools for clients that do not know the Skills extension. Default: `list_skills`, `read_skill`, `read_skill_resource`, `load_skill`. */
+  /** Tools for clients that do not know the Skills extension. Default: `list_skills`, `read_skill`, `read_skill_resource`, `load_skill`, `list_proposals`; without an agent `list_proposals` is left out. */
   readonly tools?: readonly string[];
   /** Entries in one page of an answer, 1-1000. Default: 100. */
   readonly pageSize?: number;
@@ -43,7 +43,13 @@ export interface SkillMcpDoor {
   close(): void;
 }
 
-export const DEFAULT_TOOLS: readonly string[] = ['list_skills', 'read_skill', 'read_skill_resource', 'load_skill'];
+export const DEFAULT_TOOLS: readonly string[] = [
+  'list_skills',
+  'read_skill',
+  'read_skill_resource',
+  'load_skill',
+  'list_proposals',
+];
 
 /** @throws INVALID_ARGUMENT for a tool or a page size that cannot be. */
 export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOptions = {}): SkillMcpDoor {
@@ -51,7 +57,9 @@ export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOpt
   if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > 1000) {
     throw invalidArgument(`The page size is 1-1000, got ${pageSize}.`);
   }
-  const tools = registry.tools(options.tools ?? DEFAULT_TOOLS);
+  // Without an agent there are no proposals of its own.
+  const offered = (options.tools ?? DEFAULT_TOOLS).filter((name) => name !== 'list_proposals' || turn.agentId);
+  const tools = registry.tools(offered);
   const names = tools.map(({ name }) => name);
   const publication = createPublication(registry, turn, registry.config.watch.interval_seconds * 1000);
   const extension = new SkillsExtension({

@@ -15,8 +15,14 @@ import type { Skill, SkillRegistry } from '../skill_registry/api.ts';
 import { toProtocolError } from './errors.ts';
 import { pageOf } from './skill-source.ts';
 
-/** Only look, and only at the catalog. */
-const READING: ReadonlySet<string> = new Set(['list_skills', 'read_skill', 'read_skill_resource', 'load_skill']);
+/** Only read. */
+const READING: ReadonlySet<string> = new Set([
+  'list_skills',
+  'read_skill',
+  'read_skill_resource',
+  'load_skill',
+  'list_proposals',
+]);
 
 /**
  * Offers tools of the registry. A client that declares the Skills extension loads skills itself and is not shown a second way;

@@ -26,15 +26,23 @@ export function proposalsCommand({ proposals }: Pick<SkillRegistry, 'proposals'>
         seen.set(`${by} ${proposal.id}`, proposal.version);
         return print(describeProposal(proposal));
       }
-      if (action === 'approve') {
-        const version = seen.get(`${by} ${(await proposals.get(id)).id}`);
-        const { skillId, revision } = await proposals.approve(id, { by, version, ...(words ? { reason: words } : {}) });
+      if (action === 'reject' && words === '') return print('Say why: /proposals reject <id> <reason>');
+      if (action === 'approve' || action === 'reject') {
+        const proposal = await proposals.get(id);
+        const key = `${by} ${proposal.id}`;
+        const version = seen.get(key);
+        // A part of an id decides only on what was shown.
+        if (version === undefined && id !== proposal.id) {
+          seen.set(key, proposal.version);
+          return print(`${describeProposal(proposal)}\n\nNothing is decided yet. Type the same again to ${action} it.`);
+        }
+        if (action === 'reject') {
+          await proposals.reject(proposal.id, { by, reason: words });
+          return print('Rejected; it is kept with your reason.');
+        }
+        const actor = { by, version, ...(words ? { reason: words } : {}) };
+        const { skillId, revision } = await proposals.approve(proposal.id, actor);
         return print(`Approved: "${skillId}" has revision ${revision}. /skills shows the catalog.`);
-      }
-      if (action === 'reject') {
-        if (words === '') return print('Say why: /proposals reject <id> <reason>');
-        await proposals.reject(id, { by, reason: words });
-        return print('Rejected; it is kept with your reason.');
       }
       return print(USAGE);
     },

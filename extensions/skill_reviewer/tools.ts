@@ -12,7 +12,7 @@ const id = z.string().describe('The id of the proposal.');
 const verdict = z.enum(['approve', 'reject']);
 const reason = z.string().describe('Two or three sentences for its author and for whoever decides.');
 
-/** `list_proposals`, `read_proposal`, `recommend_proposal` and, where it may decide, `decide_proposal`. */
+/** `list_waiting_proposals`, `read_proposal`, `recommend_proposal` and, where it may decide, `decide_proposal`. */
 export function reviewTools({ proposals, agentId, decide }: ReviewOptions): readonly Tool[] {
   const reviewer = (turn: TurnContext): string => {
     if (turn.agentId === agentId) return `agent:${agentId}`;
@@ -27,7 +27,7 @@ export function reviewTools({ proposals, agentId, decide }: ReviewOptions): read
   };
   return [
     defineTool({
-      name: 'list_proposals',
+      name: 'list_waiting_proposals',
       description: 'The proposals that wait for a review.',
       input: z.strictObject({}),
       async execute(_args, { turn }) {

@@ -36,7 +36,7 @@ it('lists what waits, shows one whole, and applies it under the name of whoever 
   const shown = await run('proposals', 'show', id.slice(-6));
   for (const part of ['+Steep for three minutes.', 'It was weak.', 'Checks', 'tokens'])
     expect(shown.stdout).toContain(part);
-  expect(await run('proposals', 'approve', id.slice(-6), '--reason', 'True.')).toMatchObject({
+  expect(await run('proposals', 'approve', id, '--reason', 'True.')).toMatchObject({
     status: 0,
     stderr: `Approved ${id}: tea has revision 2\n`,
   });

@@ -130,9 +130,41 @@ it('turns a file tool’s write below a skill into a proposal', async () => {
   expect(readFileSync(join(root, 'skills/coffee/SKILL.md'), 'utf8')).toBe(coffee);
 });
 
+it('decides in the channel by a part of an id only after it has shown what that is', async () => {
+  const { kernel, tea, print } = await scene([PROPOSE, { text: 'Proposed.' }]);
+  await kernel.invokeAgent('orchestrator_agent', 'The tea was weak.');
+  const id = /^(tea-\S+)/m.exec(await print('/proposals'))?.[1] ?? '';
+  await expect(print('/proposals approve t')).rejects.toMatchObject({ code: 'PROPOSAL_NOT_FOUND' });
+  expect(await print(`/proposals approve ${id.slice(0, 6)}`)).toMatch(
+    /\+Steep for three[\s\S]*Nothing is decided yet\. Type the same again to approve it/,
+  );
+  expect(tea()).toBe(TEA);
+  await print(`/proposals approve ${id.slice(0, 6)}`);
+  expect(tea()).toBe(LONGER);
+});
+
+it('tells its author what was decided, and why, and takes the same content no second time', async () => {
+  const list = { call: 'list_proposals', args: {} };
+  const script = [PROPOSE, { text: 'Proposed.' }, list, PROPOSE, { text: 'Understood.' }];
+  const { kernel, requests, print } = await scene(script);
+  await kernel.invokeAgent('orchestrator_agent', 'The tea was weak.');
+  const id = /^(tea-\S+)/m.exec(await print('/proposals'))?.[1] ?? '';
+  await print(`/proposals reject ${id} Three is too long.`);
+  await kernel.invokeAgent('orchestrator_agent', 'What became of it?');
+  const [told, again] = toolResults(requests[4]);
+  expect(told).toEqual({
+    success: true,
+    proposals: [
+      { proposal_id: id, skill_id: 'tea', state: 'rejected', decided_by: 'person:ada', reason: 'Three is too long.' },
+    ],
+  });
+  const message = expect.stringContaining('Three is too long.');
+  expect(again).toMatchObject({ success: false, error: { code: 'PROPOSAL_REJECTED', message } });
+});
+
 it('gives the review tools to the reviewer alone, which recommends and does not decide', async () => {
   const script = (_request: WireRequest, index: number): ScriptedAnswer =>
-    [PROPOSE, { text: 'Proposed.' }, { call: 'list_proposals', args: {} }][index] ?? { text: 'Seen.' };
+    [PROPOSE, { text: 'Proposed.' }, { call: 'list_waiting_proposals', args: {} }][index] ?? { text: 'Seen.' };
   const root = tempFolder(TREE);
   const model = await scriptedModel(script);
   const skill_registry = { sources: [{ path: 'skills' }] };
@@ -145,7 +177,7 @@ it('gives the review tools to the reviewer alone, which recommends and does not 
   expect(toolsOf(model.requests[0])).not.toContain('recommend_proposal');
   await kernel.invokeAgent('skill_reviewer', 'Review what waits.');
   expect(toolsOf(model.requests[2])).toEqual(
-    expect.arrayContaining(['list_proposals', 'read_proposal', 'recommend_proposal', 'read_skill']),
+    expect.arrayContaining(['list_waiting_proposals', 'read_proposal', 'recommend_proposal', 'read_skill']),
   );
   expect(toolsOf(model.requests[2])).not.toContain('decide_proposal');
   const [found] = model.requests[3]?.messages.filter(({ role }) => role === 'tool') ?? [];

@@ -13,6 +13,8 @@ export interface RunOptions {
   /** Written to standard input, which is then closed. */
   readonly input?: string;
   readonly environment?: Readonly<Record<string, string>>;
+  /** A terminal with a person at it, who answers each question; the questions go to `stderr`. Default: no terminal. */
+  readonly answer?: (question: string) => string | Promise<string>;
   /** Whether the root may act without having been approved (`--trust`). Default: true. */
   readonly trust?: boolean;
 }
@@ -31,6 +33,11 @@ export async function runCommand(args: readonly string[], options: RunOptions = 
   if (args[0] === 'start') return spawnCommand(args, options);
   const out: Uint8Array[] = [];
   let stderr = '';
+  const { answer } = options;
+  const ask = async (question: string): Promise<string | undefined> => {
+    stderr += question;
+    return answer?.(question);
+  };
   const status = await runCli(withTrust(args, options), {
     cwd: options.cwd ?? process.cwd(),
     environment: { ...process.env, ...options.environment },
@@ -38,6 +45,7 @@ export async function runCommand(args: readonly string[], options: RunOptions = 
     columns: undefined,
     progress: false,
     input: async () => Buffer.from(options.input ?? ''),
+    ...(answer === undefined ? {} : { ask }),
     out: (data) => void out.push(Buffer.from(data)),
     err: (text) => {
       stderr += text;

@@ -230,6 +230,7 @@ it('Y28 an agent that names the registry is offered its tools, and one without u
     'read_skill',
     'read_skill_resource',
     'propose_skill_update',
+    'list_proposals',
   ]);
   expect(clerk?.tools ?? []).toEqual([]);
   expect(systemText(clerk).startsWith('Write.\n\n---\n\n[Available Skills]')).toBe(true);
@@ -281,6 +282,7 @@ it('Y39 one extension is tool provider, context provider and service', async () 
     'read_skill',
     'read_skill_resource',
     'propose_skill_update',
+    'list_proposals',
   ]);
   const parts = await kernel.describeTurn('orchestrator_agent', 'x', {});
   expect(parts.map(({ source }) => source)).toContain('skill_registry');

@@ -145,6 +145,7 @@ it('A16 a skill adds instructions and no tools, and one that is too long is name
     'read_skill',
     'read_skill_resource',
     'propose_skill_update',
+    'list_proposals',
   ]);
   expect(await registry.readResource('tea', 'scripts/run.sh')).toMatchObject({ content: '#!/bin/sh\ntouch ran\n' });
   await registry.admin.tokenCounts();

@@ -44,6 +44,24 @@ it('takes a change of a skill as one text and what takes its place, where it off
   expect(missing).toMatchObject({ isError: true, result: { error: { code: 'INVALID_ARGUMENT' } } });
 });
 
+it('offers an agent what became of its own proposals, and nobody else', async () => {
+  const { serving, registry } = await serveRegistry(QA, { mcp: { turn: { agentId: 'brewer' } } });
+  const input = { skillId: 'qa', justification: 'Wrong.' };
+  const content = skillMd({ name: 'qa', description: 'Tests things.' }, 'NEW');
+  const { proposalId } = await registry.proposals.propose({ ...input, content, author: 'agent:brewer' });
+  await registry.proposals.propose({ ...input, content: `${content}More.\n`, author: 'agent:other' });
+  await registry.proposals.reject(proposalId, { by: 'person:ada', reason: 'No.' });
+  const client = await httpClient(serving.url);
+  const { tools } = await client.listTools();
+  expect(tools.find(({ name }) => name === 'list_proposals')?.annotations).toMatchObject({ readOnlyHint: true });
+  const { result } = await callTool(client, 'list_proposals', {});
+  const own = { proposal_id: proposalId, skill_id: 'qa', state: 'rejected', decided_by: 'person:ada', reason: 'No.' };
+  expect(result).toEqual({ success: true, proposals: [own] });
+  const { serving: anonymous } = await serveRegistry(QA, { mcp: { tools: ['read_skill', 'list_proposals'] } });
+  const offered = await (await httpClient(anonymous.url)).listTools();
+  expect(offered.tools.map(({ name }) => name)).toEqual(['read_skill']);
+});
+
 it('gives load_skill exactly the result keys it was designed with, failures in error', async () => {
   const { serving } = await serveRegistry(QA);
   const client = await httpClient(serving.url);

@@ -19,7 +19,12 @@ it('lets fifty processes approve, reject and edit the same ten proposals without
   const ids: string[] = [];
   for (let n = 0; n < PROPOSALS; n++) {
     const content = LONG.replace(`Value ${n}: old.`, `Value ${n}: new.`);
-    const { proposalId } = await registry.proposals.propose({ skillId: 'tea', content, justification: `Part ${n}.` });
+    const { proposalId } = await registry.proposals.propose({
+      skillId: 'tea',
+      content,
+      justification: `Part ${n}.`,
+      author: 'person:ada',
+    });
     ids.push(proposalId);
   }
   // Whoever looks at this report first finds it edited, whichever process is faster.

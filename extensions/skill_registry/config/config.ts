@@ -110,7 +110,13 @@ export interface SkillRegistryConfigInput
   readonly sources?: readonly SourceConfigInput[] | undefined;
 }
 
-const DEFAULT_TOOLS = ['list_skills', 'read_skill', 'read_skill_resource', 'propose_skill_update'] as const;
+const DEFAULT_TOOLS = [
+  'list_skills',
+  'read_skill',
+  'read_skill_resource',
+  'propose_skill_update',
+  'list_proposals',
+] as const;
 const OTHER_TOOLS = ['load_skill', 'create_skill', 'skill'] as const;
 const TOOL_NAMES: readonly ToolName[] = [...DEFAULT_TOOLS, ...OTHER_TOOLS];
 export type ToolName = (typeof DEFAULT_TOOLS)[number] | (typeof OTHER_TOOLS)[number];

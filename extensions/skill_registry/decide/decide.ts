@@ -1,5 +1,3 @@
-import { isCodedError } from 'skill-registry/kernel';
-import { applyDiff, mergeTexts } from '../../../lib/diff/index.ts';
 import type { ChangeContext } from '../history/change-context.ts';
 import {
   proposalChanged,
@@ -7,22 +5,10 @@ import {
   proposalFileEdited,
   proposalNotFound,
   proposalStale,
-  rowRefused,
 } from '../history/errors.ts';
-import { archiveFolder, checkedPath, type Operation } from '../history/journal-entries.ts';
-import { getBlob, putBlob } from '../history/revisions.ts';
-import {
-  bytesAt,
-  checkSize,
-  checkValid,
-  folderExists,
-  folderOf,
-  locationOfKey,
-  locationOfSkill,
-  type SkillLocation,
-  skillKey,
-} from '../history/skill-location.ts';
-import { digestOf, readFolderTree, treeDigest } from '../history/skill-tree.ts';
+import { archiveFolder, type Operation } from '../history/journal-entries.ts';
+import { putBlob } from '../history/revisions.ts';
+import { digestOf } from '../history/skill-tree.ts';
 import type { Actor, Revision } from '../history/types.ts';
 import type { Writer } from '../history/writer.ts';
 import {
@@ -35,11 +21,11 @@ import {
   updateProposal,
   versionOf,
 } from '../propose/proposal-store.ts';
-import { diffOf } from '../propose/propose.ts';
 import { isReportEdited } from '../propose/reports.ts';
 import type { Decision, Proposals, Recommendation } from '../propose/types.ts';
-import { invalidArgument, skillNotFound } from '../skill/errors.ts';
+import { invalidArgument } from '../skill/errors.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
+import { planOf, type StalePlan } from './plan.ts';
 
 /** @throws as `Proposals.approve`. */
 export async function approve(
@@ -131,31 +117,25 @@ export function noteApproved(
   if (merged) addEvent(database, proposal, 'merged', { by, at });
 }
 
-/**
- * Where a proposal is to be applied now: in the folder it was made for, whoever has the id today.
- *
- * @throws SKILL_NOT_FOUND when the skill has gone, SOURCE_NOT_WRITABLE.
- */
-export function locationOfRow(context: ChangeContext, row: ProposalRow): SkillLocation {
-  const { kind, skill_id: skillId, place: key, source: id } = row;
-  const { root } = context;
-  const sources = context.sources();
-  if (kind === 'create') {
-    const location = locationOfKey(skillId, key, { sources, root }, id);
-    // A new skill is made directly below its source, under its id.
-    if (location.below === skillId) return location;
-    throw rowRefused(`a proposal to make ${JSON.stringify(skillId)} in ${JSON.stringify(key)}`);
-  }
-  const there = [...context.snapshot().byQualifiedId.values()].filter((one) => skillKey(one, root) === key);
-  // Two sources may have the same folder, and one of them may not be written.
-  const skill = there.find(({ source }) => source === id) ?? there[0];
-  if (!skill) throw skillNotFound(skillId, []);
-  return locationOfSkill(skill, sources, root);
+/** Makes a proposal stale; the file it was held against is kept for whoever edits it. Inside `exclusively`. */
+export function noteStale(
+  writer: Writer,
+  database: SqliteDatabase,
+  id: string,
+  { stale: reason, conflict, current }: StalePlan,
+  by: string,
+): void {
+  database.transaction(() => {
+    if (current) putBlob(database, current);
+    updateProposal(database, id, { state: 'stale', conflict: conflict || reason });
+    const shown = current === undefined ? {} : { current: current && digestOf(current) };
+    addEvent(database, id, 'stale', { by, at: writer.now() }, { reason, ...shown });
+  });
 }
 
 // --- internal ---
 
-type Outcome = Decision | Extract<Plan, { stale: string }> | { readonly edited: string };
+type Outcome = Decision | StalePlan | { readonly edited: string };
 
 /** Inside `exclusively`. */
 function decideOn(context: ChangeContext, database: SqliteDatabase, row: ProposalRow, actor: Actor): Outcome {
@@ -172,95 +152,6 @@ function decideOn(context: ChangeContext, database: SqliteDatabase, row: Proposa
     const { number } = writer.apply({ location, ...change, by, reason, proposal: row.id, merged });
     return { proposalId: row.id, state: 'approved', skillId: row.skill_id, revision: number, merged };
   }
-  const { stale: reason, conflict, current } = plan;
-  database.transaction(() => {
-    if (current) putBlob(database, current);
-    updateProposal(database, row.id, { state: 'stale', conflict: conflict || reason });
-    const shown = current === undefined ? {} : { current: current && digestOf(current) };
-    addEvent(database, row.id, 'stale', { by: actor.by, at: writer.now() }, { reason, ...shown });
-  });
+  noteStale(writer, database, row.id, plan, actor.by);
   return plan;
 }
-
-/** What approving a proposal would do to the skill as it is now. */
-type Plan =
-  | { readonly location: SkillLocation; readonly after: Buffer | null; readonly merged: boolean }
-  /** It does not apply: why, where both changed the same lines, and the file it was held against, where there is one to edit. */
-  | { readonly stale: string; readonly conflict: string; readonly current?: Buffer | null };
-
-/**
- * @throws SKILL_INVALID, SOURCE_NOT_WRITABLE, RESOURCE_TOO_LARGE, PATH_TRAVERSAL; HISTORY_ROW_REFUSED when it would do something
- *   else than it shows.
- */
-function planOf(context: ChangeContext, database: SqliteDatabase, row: ProposalRow): Plan {
-  let location: SkillLocation;
-  try {
-    location = locationOfRow(context, row);
-  } catch (error) {
-    if (!isCodedError(error, 'SKILL_NOT_FOUND')) throw error;
-    return { stale: `the skill "${row.skill_id}" is not there any more.`, conflict: '' };
-  }
-  const proposed = row.proposed === null ? null : getBlob(database, row.proposed);
-  if (row.kind === 'delete') {
-    const tree = readFolderTree(folderOf(location), context.limits.file_bytes);
-    if (treeDigest(tree.files) !== row.base)
-      return { stale: 'the skill has changed since; look at it again before it goes.', conflict: '' };
-    return { location, after: null, merged: false };
-  }
-  const isNew = row.kind === 'create';
-  const isTaken = isNew && (folderExists(location) || context.snapshot().byId.has(row.skill_id));
-  if (isTaken) return { stale: `there is a "${row.skill_id}" by now.`, conflict: '' };
-  const current = isNew ? null : bytesAt(location, checkedPath(row.path, location), context.limits);
-  const base =
-    current && digestOf(current) === row.base ? current : row.base === null ? null : getBlob(database, row.base);
-  assertAsShown(row, location, base, proposed);
-  const plan = planOfFile(database, row, location, current, proposed);
-  if (!('stale' in plan) && plan.after !== null) {
-    checkSize(location, row.path, plan.after, context.limits);
-    checkValid(location, row.path, current, plan.after);
-  }
-  return plan;
-}
-
-/** Whoever approves has seen the diff, so it must be what is written. */
-function assertAsShown(
-  { kind, path, diff, skill_id }: ProposalRow,
-  { skillFile }: SkillLocation,
-  before: Buffer | null,
-  after: Buffer | null,
-): void {
-  if (path === skillFile ? after === null : kind === 'create')
-    throw rowRefused(`a proposal for ${JSON.stringify(skill_id)} that leaves it without SKILL.md`);
-  if (diff === diffOf({ kind, path, before, after })) return;
-  // An earlier release may have written it otherwise.
-  const outcome = applyDiff(before?.toString('utf8') ?? '', diff, path, skill_id);
-  if (!outcome.applied || after === null || !after.equals(Buffer.from(outcome.text)))
-    throw rowRefused(`a proposal for ${JSON.stringify(skill_id)} whose diff is not what would be written`);
-}
-
-function planOfFile(
-  database: SqliteDatabase,
-  { path, base, proposed: digest }: ProposalRow,
-  location: SkillLocation,
-  current: Buffer | null,
-  proposed: Buffer | null,
-): Plan {
-  const stale = (reason: string, conflict = ''): Plan => {
-    const cut = conflict.length > MAX_CONFLICT ? `${conflict.slice(0, MAX_CONFLICT)}\n... (cut)` : conflict;
-    return { stale: reason, conflict: cut, ...(proposed === null ? {} : { current }) };
-  };
-  const now = current && digestOf(current);
-  if (now === base) return { location, after: proposed, merged: false };
-  if (now === digest) return stale(`"${path}" has this content already.`);
-  if (current === null) return stale(`"${path}" is not there any more.`);
-  if (proposed === null) return stale(`"${path}" has changed since; look at it again before it goes.`);
-  const before = base === null ? null : getBlob(database, base);
-  const merge = mergeTexts(before?.toString('utf8') ?? '', current.toString('utf8'), proposed.toString('utf8'));
-  if (before === null)
-    return stale(`"${path}" has been made by somebody else meanwhile.`, merge.clean ? '' : merge.conflict);
-  if (merge.clean) return { location, after: Buffer.from(merge.text), merged: true };
-  return stale(`"${path}" has changed since, in the same lines.`, merge.conflict);
-}
-
-/** Texts that have nothing in common are one conflict from top to end. */
-const MAX_CONFLICT = 20_000;

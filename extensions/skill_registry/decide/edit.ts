@@ -19,13 +19,16 @@ import {
 import { checksOf, diffOf } from '../propose/propose.ts';
 import type { EditedProposal, ProposalEdit, ProposedText } from '../propose/types.ts';
 import { invalidArgument } from '../skill/errors.ts';
-import { locationOfRow, undecided } from './decide.ts';
+import { noteStale, undecided } from './decide.ts';
+import { comparePresent, locationOfRow, type StalePlan } from './plan.ts';
 
-/** What a person is given to edit. Of a stale proposal the file is looked at now, and what it is is kept. */
+/** What a person is given to edit. Of a stale proposal the file is read now, and its content is kept. */
 export async function proposedText(context: ChangeContext, wanted: string): Promise<ProposedText> {
   const { writer } = context;
-  const row = undecided(writer, wanted);
-  const { id, path, state } = row;
+  const { id, path } = undecided(writer, wanted);
+  await noteIfStale(context, id);
+  const row = undecided(writer, id);
+  const { state } = row;
   const location = locationToEdit(context, row);
   if (state === 'stale') {
     const current = bytesAt(location, checkedPath(path, location), context.limits);
@@ -87,6 +90,22 @@ export async function edit(
 }
 
 // --- internal ---
+
+/** An open proposal that does not apply any more is made stale, so that both sides are given to edit. */
+async function noteIfStale(context: ChangeContext, id: string): Promise<void> {
+  const { writer } = context;
+  const stalePlan = (): StalePlan | undefined => {
+    const row = undecided(writer, id);
+    if (row.state !== 'open' || row.kind === 'delete') return undefined;
+    const plan = comparePresent(context, writer.database(), row);
+    return 'stale' in plan ? plan : undefined;
+  };
+  if (stalePlan() === undefined) return;
+  await writer.exclusively((database) => {
+    const plan = stalePlan();
+    if (plan) noteStale(writer, database, id, plan, 'unknown');
+  });
+}
 
 interface Subject {
   /** What the edited text is made against. */

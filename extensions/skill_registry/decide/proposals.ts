@@ -19,6 +19,7 @@ import type { Proposal, ProposalFigures, ProposalInput, ProposalStats, Proposals
 import type { SqliteDatabase } from '../store/open-database.ts';
 import { approve, recommend, reject } from './decide.ts';
 import { edit, proposedText } from './edit.ts';
+import { withPresentState } from './plan.ts';
 import { purge } from './purge.ts';
 
 export interface OpenProposals extends Proposals {
@@ -31,6 +32,10 @@ export function createProposals(context: ChangeContext): OpenProposals {
   const listeners = new Set<(proposal: Proposal) => void>();
   let seen: number | undefined;
   const shown = (row: ProposalRow): Proposal => proposalOf(writer.database(), row, writer.dataDir);
+  const look = async (row: ProposalRow): Promise<Proposal> => {
+    const [present = row] = await withPresentState(context, writer.database(), [row]);
+    return shown(present);
+  };
   const announce = (): void => {
     const database = writer.hasHistory() ? writer.database() : undefined;
     if (database === undefined || seen === undefined) {
@@ -50,15 +55,28 @@ export function createProposals(context: ChangeContext): OpenProposals {
       const { file, state } = shown(findRow(writer.database(), id));
       return { proposalId: id, file, state };
     },
-    list: async (state) => (writer.hasHistory() ? proposalRows(writer.database(), state).map(shown) : []),
+    async list(state, filter) {
+      if (!writer.hasHistory()) return [];
+      const isDecided = state === 'approved' || state === 'rejected';
+      const { limit = Number.POSITIVE_INFINITY, ...only } = filter ?? {};
+      const asked = isDecided || state === 'all' ? state : undefined;
+      const rows = proposalRows(writer.database(), asked, only);
+      if (isDecided) return rows.slice(0, limit).map(shown);
+      const wanted = state === 'all' || state === undefined;
+      const present = await withPresentState(context, writer.database(), wanted ? rows.slice(0, limit) : rows);
+      return present
+        .filter((row) => wanted || row.state === state)
+        .slice(0, limit)
+        .map(shown);
+    },
     async get(id) {
       if (!writer.hasHistory()) throw proposalNotFound(id, []);
       const row = findRow(writer.database(), id);
       // Somebody has edited or removed its report: it is kept, and written again.
       const dataDir = realpathSync(writer.dataDir);
-      if (row.file_due === 1 || purgeOf(writer.database(), row.id) || isReportThere(dataDir, row)) return shown(row);
+      if (row.file_due === 1 || purgeOf(writer.database(), row.id) || isReportThere(dataDir, row)) return look(row);
       const noted = await writer.ifPossible((database) => noteReport(database, row.id, { due: true }));
-      const proposal = shown(findRow(writer.database(), row.id));
+      const proposal = await look(findRow(writer.database(), row.id));
       const isLeft = 'reason' in noted && isReportEdited(dataDir, row);
       return isLeft ? { ...proposal, problem: fileEdited(row, proposal.file) } : proposal;
     },
@@ -68,7 +86,14 @@ export function createProposals(context: ChangeContext): OpenProposals {
     reject: (id, actor) => reject(context, id, actor),
     recommend: (id, verdict, actor) => recommend(context, id, verdict, actor),
     purge: (ids, actor) => purge(writer, ids, actor, context.caches),
-    stats: async () => proposalStats(writer.hasHistory() ? writer.database() : undefined),
+    async stats() {
+      if (!writer.hasHistory()) return proposalStats([], new Set());
+      const database = writer.database();
+      return proposalStats(
+        await withPresentState(context, database, proposalRows(database, 'all')),
+        rolledBack(database),
+      );
+    },
     onArrival(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
@@ -80,10 +105,10 @@ export function createProposals(context: ChangeContext): OpenProposals {
 const ROLLBACK_DAYS = 30;
 const HOUR_MS = 3_600_000;
 
-/** How proposals have fared: all, by who made them, and by skill. @param database - Undefined where there was never one. */
-export function proposalStats(database: SqliteDatabase | undefined): ProposalStats {
-  const rows = database ? proposalRows(database, 'all') : [];
-  const undone = database ? rolledBack(database) : new Set<string>();
+// --- internal ---
+
+/** The figures of all proposals, by author and by skill. @param undone - Ids of those whose revision was rolled back. */
+function proposalStats(rows: readonly ProposalRow[], undone: ReadonlySet<string>): ProposalStats {
   const by = (keyOf: (row: ProposalRow) => string): Readonly<Record<string, ProposalFigures>> => {
     const groups = new Map<string, ProposalRow[]>();
     for (const row of rows) groups.set(keyOf(row), [...(groups.get(keyOf(row)) ?? []), row]);
@@ -92,8 +117,6 @@ export function proposalStats(database: SqliteDatabase | undefined): ProposalSta
   };
   return { all: figuresOf(rows, undone), byAgent: by(({ author }) => author), bySkill: by((row) => row.skill_id) };
 }
-
-// --- internal ---
 
 function figuresOf(rows: readonly ProposalRow[], undone: ReadonlySet<string>): ProposalFigures {
   const count = (state: ProposalRow['state']): number => rows.filter((row) => row.state === state).length;

@@ -13,9 +13,11 @@ export type HistoryErrorCode =
   | 'PROPOSAL_DIFF_FAILED'
   | 'PROPOSAL_DUPLICATE'
   | 'PROPOSAL_FILE_EDITED'
+  | 'PROPOSAL_LIMIT'
   | 'PROPOSAL_NOT_FOUND'
   | 'PROPOSAL_NOT_REJECTED'
   | 'PROPOSAL_NO_CHANGE'
+  | 'PROPOSAL_REJECTED'
   | 'PROPOSAL_STALE'
   | 'REVISION_INCOMPLETE'
   | 'REVISION_NOT_FOUND'
@@ -89,6 +91,11 @@ export function proposalNotFound(wanted: string, known: readonly string[]): Hist
   return new CodedError('PROPOSAL_NOT_FOUND', message, { known });
 }
 
+export function proposalIdTooShort(wanted: string, matching: readonly string[]): HistoryError {
+  const message = `${JSON.stringify(wanted)} is too short. Give the whole id, or at least six characters of its beginning or end: ${matching.slice(0, 5).join(', ')}${matching.length > 5 ? ' ...' : ''}`;
+  return new CodedError('PROPOSAL_NOT_FOUND', message, { known: matching });
+}
+
 export function proposalAmbiguous(wanted: string, matching: readonly string[]): HistoryError {
   const message = `${JSON.stringify(wanted.slice(0, 100))} begins or ends several proposals: ${matching.slice(0, 5).join(', ')}. Give more of the id.`;
   return new CodedError('PROPOSAL_NOT_FOUND', message, { known: matching });
@@ -153,6 +160,17 @@ export function proposalFileEdited(id: string, message: string): HistoryError {
 export function proposalDuplicate(id: string): HistoryError {
   const message = `The open proposal ${id} asks for the same change. Wait for its review, or propose something else.`;
   return new CodedError('PROPOSAL_DUPLICATE', message, { id });
+}
+
+export function proposalRejected(id: string, by: string, at: string, reason: string): HistoryError {
+  const message = `The proposal ${id} had the same content, and ${by} rejected it at ${at}: ${reason} Do not propose this content again: propose a change that meets the reason, or tell the user why it is needed all the same.`;
+  return new CodedError('PROPOSAL_REJECTED', message, { id, by, at, reason });
+}
+
+/** @param ids - Of the open ones. */
+export function proposalLimit(skillId: string, author: string, ids: readonly string[]): HistoryError {
+  const message = `${ids.length} proposals of ${author} for "${skillId}" are open, which is the most: ${ids.join(', ')}. Wait until one of them is decided (list_proposals says when), or tell the user that they wait for a review.`;
+  return new CodedError('PROPOSAL_LIMIT', message, { skill_id: skillId, ids });
 }
 
 export function diffFailed(reason: string): HistoryError {

@@ -7,6 +7,7 @@ import { bulletOf } from '../skill/skill.ts';
 import { characterChecks } from './characters.ts';
 import { fieldChecks } from './fields.ts';
 import { type Check, type CheckInput, type Finding, listChecks } from './findings.ts';
+import { instructionChecks } from './instructions.ts';
 import { networkFindings } from './network.ts';
 import { referenceFinder } from './references.ts';
 import { type ScannedLine, scanLines } from './scanned-line.ts';
@@ -25,6 +26,8 @@ export async function runChecks(input: CheckInput): Promise<readonly Check[]> {
     ...(await tokenChecks(input)),
     ...validationChecks(input),
     ...fieldChecks(input),
+    ...(input.after === null ? [] : await instructionChecks(input.before, input.after)),
+    ...scriptChecks(input),
     ...(await surfaceChecks(input)),
     ...(input.after === null ? [] : characterChecks(input.before ?? '', input.after)),
     ...(await retrievalChecks(input)),
@@ -33,6 +36,23 @@ export async function runChecks(input: CheckInput): Promise<readonly Check[]> {
 }
 
 // --- internal ---
+
+/** A file that has become one that an agent may run. */
+function scriptChecks({ path, before, after }: CheckInput): readonly Check[] {
+  if (after === null || !isScript(path, after) || (before !== null && isScript(path, before))) return [];
+  return listChecks('script', [
+    { key: path, level: 'warning', what: 'A new script, which agents may run', quoted: path, line: 1 },
+  ]);
+}
+
+/** By its folder, its ending or its first line. */
+function isScript(path: string, text: string): boolean {
+  if (/\.(?:md|mdx|markdown|txt|rst|adoc|json|ya?ml|toml|csv|svg)$/i.test(path)) return text.startsWith('#!');
+  return SCRIPT_PATH.test(path) || text.startsWith('#!');
+}
+
+const SCRIPT_PATH =
+  /(?:^|\/)(?:scripts|bin|hooks)\/|\.(?:sh|bash|zsh|fish|ksh|ps1|psm1|bat|cmd|command|py|pyw|rb|pl|php|[cm]?[jt]s|[jt]sx|lua|awk|tcl|r|jl|go|vbs|applescript|scpt)$/i;
 
 async function retrievalChecks({ after, isSkillFile, retrieval }: CheckInput): Promise<readonly Check[]> {
   if (!retrieval || !isSkillFile || after === null) return [];

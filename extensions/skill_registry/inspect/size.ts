@@ -1,18 +1,25 @@
+import { bodyOf } from '../skill/frontmatter.ts';
 import type { Check, CheckInput } from './findings.ts';
 import { type Finding, listChecks } from './findings.ts';
 import { rawLines } from './scanned-line.ts';
 
 /** How much text comes and goes, and text that is put where nobody looks. */
-export function sizeChecks({ before, after }: CheckInput): readonly Check[] {
+export function sizeChecks({ before, after, isSkillFile }: CheckInput): readonly Check[] {
   if (after === null) {
     const what = `Removes the file: ${linesOf(before ?? '').length} lines`;
     return listChecks('size', [{ key: 'removed', level: 'warning', what }]);
   }
-  return listChecks('size', [summary(before, after), ...outOfSight(before ?? '', after)]);
+  return listChecks('size', [
+    summary(before, after),
+    ...(isSkillFile ? shortened(bodyOf(before ?? ''), bodyOf(after)) : []),
+    ...outOfSight(before ?? '', after),
+  ]);
 }
 
 // --- internal ---
 
+/** The part of a text that nobody takes away to mend it. */
+const LARGE_LOSS = 0.25;
 /** Wider than any screen. */
 const LONG_LINE = 2000;
 /** More blanks, and more empty lines, than anybody writes. */
@@ -29,6 +36,17 @@ function summary(before: string | null, after: string): Finding {
   const what = `Lines: +${now.length - kept} -${removed}; bytes: ${bytes(before)} -> ${bytes(after)}`;
   // Somebody who mends a skill keeps most of it.
   return { key: 'size', level: removed >= 10 && removed > old.length / 2 ? 'warning' : 'info', what };
+}
+
+/** Characters that are no blanks are counted, so that other line ends or indents take nothing away. */
+function* shortened(before: string, after: string): Generator<Finding> {
+  const [old, now] = [before, after].map((text) => text.replace(/\s+/g, '').length) as [number, number];
+  if (now >= old * (1 - LARGE_LOSS)) return;
+  yield {
+    key: 'shortened',
+    level: 'warning',
+    what: `The body gets shorter: ${old} -> ${now} characters without blanks`,
+  };
 }
 
 function* outOfSight(before: string, after: string): Generator<Finding> {

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { CodedError, type Problem } from 'skill-registry/kernel';
-import { fileEditedMessage, proposalAmbiguous, proposalNotFound } from '../history/errors.ts';
+import { fileEditedMessage, proposalAmbiguous, proposalIdTooShort, proposalNotFound } from '../history/errors.ts';
 import { digestOf } from '../history/skill-tree.ts';
 import type { Check } from '../inspect/findings.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
-import type { Proposal, ProposalState, Recommendation } from './types.ts';
+import type { Proposal, ProposalFilter, ProposalState, Recommendation } from './types.ts';
 
 /** A proposal as the history has it. Contents are digests of blobs. */
 export interface ProposalRow {
@@ -115,10 +115,20 @@ export function addEvent(
 }
 
 /** Newest first. @param state - Default: open and stale. */
-export function proposalRows(database: SqliteDatabase, state?: ProposalState | 'all'): readonly ProposalRow[] {
+export function proposalRows(
+  database: SqliteDatabase,
+  state?: ProposalState | 'all',
+  { author, skillId }: Pick<ProposalFilter, 'author' | 'skillId'> = {},
+): readonly ProposalRow[] {
   const states = state === 'all' ? [] : state === undefined ? ['open', 'stale'] : [state];
-  const where = states.length === 0 ? '' : `WHERE state IN (${states.map(() => '?').join(', ')})`;
-  return database.prepare<ProposalRow>(`SELECT * FROM proposal ${where} ORDER BY seq DESC`).all(...states);
+  const conditions = [
+    ...(states.length === 0 ? [] : [`state IN (${states.map(() => '?').join(', ')})`]),
+    ...(author === undefined ? [] : ['author = ?']),
+    ...(skillId === undefined ? [] : ['skill_id = ?']),
+  ];
+  const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;
+  const values = [...states, author, skillId].filter((value) => value !== undefined);
+  return database.prepare<ProposalRow>(`SELECT * FROM proposal ${where} ORDER BY seq DESC`).all(...values);
 }
 
 export function dueRows(database: SqliteDatabase): readonly ProposalRow[] {
@@ -142,19 +152,49 @@ export function openDuplicate(database: SqliteDatabase, row: NewProposal): strin
   return (found as { id: string } | undefined)?.id;
 }
 
-/** @param wanted - An id, or enough of its beginning or its end. @throws PROPOSAL_NOT_FOUND. */
+/** Fewer characters than this of an id name no proposal. */
+const FEWEST_CHARACTERS = 6;
+
+/**
+ * A rejected proposal that asked for the same, in the text its author gave or in the one a person made of it. A removal is the same
+ * only while what it removes is what it was then. Those whose texts were purged are not found.
+ */
+export function rejectedTwin(database: SqliteDatabase, row: NewProposal): ProposalRow | undefined {
+  const { place, path, kind, proposed, base } = row;
+  const sql = `SELECT * FROM proposal WHERE state = 'rejected' AND place = ? AND path = ? AND kind = ?
+    AND CASE WHEN ? IS NULL THEN proposed IS NULL AND base = ? ELSE proposed = ? OR EXISTS (
+      SELECT 1 FROM proposal_event AS event
+      WHERE event.proposal = proposal.id AND event.kind = 'edited' AND event.content ->> 'before' = ?) END
+    ORDER BY seq DESC LIMIT 1`;
+  return database.prepare<ProposalRow>(sql).get(place, path, kind, proposed, base, proposed, proposed);
+}
+
+/** Ids of the open proposals of one author for one skill, oldest first. */
+export function openOf(database: SqliteDatabase, { place, author }: NewProposal): readonly string[] {
+  const sql = "SELECT id FROM proposal WHERE state = 'open' AND place = ? AND author = ? ORDER BY seq";
+  return database
+    .prepare<{ id: string }>(sql)
+    .all(place, author)
+    .map(({ id }) => id);
+}
+
+/** @param wanted - An id, or at least six characters of its beginning or its end. @throws PROPOSAL_NOT_FOUND. */
 export function findRow(database: SqliteDatabase, wanted: string): ProposalRow {
-  const exact = database.prepare('SELECT * FROM proposal WHERE id = ?').get(wanted) as ProposalRow | undefined;
+  const rowOf = (id: string): ProposalRow | undefined =>
+    database.prepare<ProposalRow>('SELECT * FROM proposal WHERE id = ?').get(id);
+  const exact = rowOf(wanted);
   if (exact) return exact;
-  const ids = (database.prepare('SELECT id FROM proposal ORDER BY seq DESC').all() as { id: string }[]).map(
-    ({ id }) => id,
-  );
+  const ids = database
+    .prepare<{ id: string }>('SELECT id FROM proposal ORDER BY seq DESC')
+    .all()
+    .map(({ id }) => id);
   const part = wanted.trim().replace(/\.md$/, '');
-  const matching = part === '' ? [] : ids.filter((id) => id.startsWith(part) || id.endsWith(part));
-  const [only] = matching;
-  if (only === undefined) throw proposalNotFound(wanted, ids);
+  const matching = ids.filter((id) => id.startsWith(part) || id.endsWith(part));
+  if (part.length < FEWEST_CHARACTERS && matching.length > 0) throw proposalIdTooShort(wanted, matching);
+  const row = matching[0] === undefined ? undefined : rowOf(matching[0]);
+  if (row === undefined) throw proposalNotFound(wanted, ids);
   if (matching.length > 1) throw proposalAmbiguous(wanted, matching);
-  return findRow(database, only);
+  return row;
 }
 
 export function newestSeq(database: SqliteDatabase): number {

@@ -2,7 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { describeError, isCodedError, type TurnContext } from 'skill-registry/kernel';
 import { adoptLineEndings, applyDiff, unifiedDiff } from '../../../lib/diff/index.ts';
 import { type ChangeContext, findLocation, newLocation } from '../history/change-context.ts';
-import { diffFailed, noChange, proposalDuplicate, writeDenied } from '../history/errors.ts';
+import {
+  diffFailed,
+  noChange,
+  proposalDuplicate,
+  proposalLimit,
+  proposalRejected,
+  writeDenied,
+} from '../history/errors.ts';
 import { putBlob } from '../history/revisions.ts';
 import {
   assertRemovable,
@@ -15,12 +22,14 @@ import {
   textOf,
 } from '../history/skill-location.ts';
 import { digestOf, readFolderTree, recordedFiles, treeDigest } from '../history/skill-tree.ts';
+import { isPerson } from '../history/writer.ts';
 import { runChecks } from '../inspect/checks.ts';
 import type { Check } from '../inspect/findings.ts';
 import type { RetrievalChange } from '../search/overlap/trigger-queries.ts';
 import { invalidArgument } from '../skill/errors.ts';
+import type { SqliteDatabase } from '../store/open-database.ts';
 import { textProblems } from '../validate/validate-skill.ts';
-import { addEvent, insertProposal, type NewProposal, openDuplicate } from './proposal-store.ts';
+import { addEvent, insertProposal, type NewProposal, openDuplicate, openOf, rejectedTwin } from './proposal-store.ts';
 import { replaceText } from './skill-text.ts';
 import type { ProposalInput } from './types.ts';
 
@@ -28,6 +37,8 @@ const MAX_JUSTIFICATION = 10_000;
 const MAX_EVIDENCE = 20_000;
 /** Far more than anybody reviews. */
 const MAX_OPEN = 1000;
+/** Of one author, for one skill. */
+const MAX_OPEN_OF_AUTHOR = 5;
 
 /** What a proposal wants, against what is there now. */
 export interface Request {
@@ -79,6 +90,7 @@ export async function submit(
       const whole: NewProposal = { ...row, proposed: after === null ? null : digestOf(after) };
       const twin = openDuplicate(database, whole);
       if (twin !== undefined) throw proposalDuplicate(twin);
+      if (!isPerson(whole.author)) assertMayPropose(database, whole);
       const open = database.prepare("SELECT count(*) AS n FROM proposal WHERE state = 'open'").get() as { n: number };
       if (open.n >= MAX_OPEN) throw invalidArgument(`${MAX_OPEN} proposals are open; have some reviewed first.`);
       database.transaction(() => {
@@ -166,6 +178,17 @@ export function diffOf({ kind, path, before, after }: Pick<Request, 'kind' | 'pa
 }
 
 // --- internal ---
+
+/** A person may ask again for what was rejected, and for as much as they like. @throws PROPOSAL_REJECTED, PROPOSAL_LIMIT. */
+function assertMayPropose(database: SqliteDatabase, row: NewProposal): void {
+  const twin = rejectedTwin(database, row);
+  if (twin) {
+    const { id, decided_by: by, decided_at: at, decision_reason: reason } = twin;
+    throw proposalRejected(id, by ?? 'unknown', at ?? 'an unknown time', reason ?? '');
+  }
+  const open = openOf(database, row);
+  if (open.length >= MAX_OPEN_OF_AUTHOR) throw proposalLimit(row.skill_id, row.author, open);
+}
 
 /** A diff that was not as it says may mean something else than it did. */
 function asCheck(note: string): Check {

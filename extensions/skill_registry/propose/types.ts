@@ -78,6 +78,15 @@ export interface Proposal {
   readonly problem?: Problem;
 }
 
+export interface ProposalFilter {
+  /** `agent:<id>` or `person:<name>`. Default: any. */
+  readonly author?: string | undefined;
+  /** Default: any. */
+  readonly skillId?: string | undefined;
+  /** At most this many, the newest. Default: all. */
+  readonly limit?: number | undefined;
+}
+
 /** What a proposal makes of its file. */
 export interface ProposedText {
   readonly proposalId: string;
@@ -144,12 +153,24 @@ export interface ProposalStats {
 export interface Proposals {
   /**
    * @throws SKILL_NOT_FOUND, INVALID_ARGUMENT, PATH_TRAVERSAL, RESOURCE_TOO_LARGE, PROPOSAL_DIFF_FAILED, PROPOSAL_NO_CHANGE,
-   *   PROPOSAL_DUPLICATE, SKILL_INVALID, SKILL_EXISTS, SOURCE_NOT_WRITABLE, WRITE_DENIED, HISTORY_DAMAGED, HISTORY_BUSY.
+   *   PROPOSAL_DUPLICATE, SKILL_INVALID, SKILL_EXISTS, SOURCE_NOT_WRITABLE, WRITE_DENIED, HISTORY_DAMAGED, HISTORY_BUSY; unless a
+   *   person asks, PROPOSAL_REJECTED for a content that was rejected before, and PROPOSAL_LIMIT for a sixth open proposal of one
+   *   author for one skill.
    */
   propose(input: ProposalInput, turn?: TurnContext): Promise<ProposalReceipt>;
-  /** Newest first. @param state - Default: open and stale ones. */
-  list(state?: ProposalState | 'all'): Promise<readonly Proposal[]>;
-  /** @param id - Or enough of its beginning or end. @throws PROPOSAL_NOT_FOUND. */
+  /**
+   * Newest first, in the state they have now: what would not apply to the skill as it is now is `stale`.
+   *
+   * @param state - Default: open and stale ones.
+   * @param filter - Default: all of them.
+   */
+  list(state?: ProposalState | 'all', filter?: ProposalFilter): Promise<readonly Proposal[]>;
+  /**
+   * One proposal, in the state it has now, as `list` gives it.
+   *
+   * @param id - Or at least six characters of its beginning or end.
+   * @throws PROPOSAL_NOT_FOUND.
+   */
   get(id: string): Promise<Proposal>;
   /** @throws as `edit`. */
   text(id: string): Promise<ProposedText>;

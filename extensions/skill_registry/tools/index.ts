@@ -3,6 +3,7 @@ import type { ToolName } from '../config/config.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import { createSkillTool } from './create-skill.ts';
 import { listSkillsTool, readSkillResourceTool, readSkillTool } from './list-and-read-skills.ts';
+import { listProposalsTool } from './list-proposals.ts';
 import { loadSkillTool } from './load-skill.ts';
 import { proposeSkillUpdateTool } from './propose-skill-update.ts';
 import { skillTool } from './skill.ts';
@@ -13,6 +14,7 @@ const MAKERS: Readonly<Record<ToolName, (registry: SkillsForTools) => Tool>> = {
   read_skill: readSkillTool,
   read_skill_resource: readSkillResourceTool,
   propose_skill_update: proposeSkillUpdateTool,
+  list_proposals: listProposalsTool,
   load_skill: loadSkillTool,
   create_skill: createSkillTool,
   skill: skillTool,

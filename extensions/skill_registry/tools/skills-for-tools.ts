@@ -17,7 +17,7 @@ export interface SkillsForTools extends Pick<Reading, 'read' | 'readResource'> {
   refresh(): Promise<unknown>;
   /** What an agent sees in a turn. */
   visible(turn: TurnContext): readonly Skill[];
-  readonly proposals: Pick<Proposals, 'propose'>;
+  readonly proposals: Pick<Proposals, 'list' | 'propose'>;
   readonly management: Management;
   readonly config: Pick<SkillRegistryConfig, 'writes' | 'catalog'>;
 }

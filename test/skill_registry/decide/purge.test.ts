@@ -126,7 +126,8 @@ it('leaves what a revision or another proposal has as well, and says how much', 
   const { proposals } = place.registry;
   const first = await place.propose(TEXT);
   await proposals.reject(first, { ...ADA, reason: 'No.' });
-  const second = await place.propose(TEXT);
+  const again = { skillId: 'tea', content: TEXT, justification: 'It was right.', author: ADA.by };
+  const { proposalId: second } = await proposals.propose(again);
   expect(await proposals.purge([first], ADA)).toMatchObject([{ shared: 1 }]);
   await proposals.approve(second, ADA);
   expect(place.tea()).toBe(TEXT);

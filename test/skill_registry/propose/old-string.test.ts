@@ -23,7 +23,8 @@ describe('propose_skill_update with old_string and new_string', () => {
     const [{ diff, id } = { diff: '', id: '' }] = await opened.registry.proposals.list();
     expect(diff).toContain('-Steep for two minutes.\n+Steep for three minutes.\n');
     await opened.registry.proposals.reject(id, { ...ADA, reason: 'Once more.' });
-    expect(await approved(opened, args)).toBe(TEA.replace('two', 'three'));
+    const other = { ...args, new_string: 'four minutes' };
+    expect(await approved(opened, other)).toBe(TEA.replace('two', 'four'));
   });
 
   it('removes a part, and changes a file beside SKILL.md', async () => {

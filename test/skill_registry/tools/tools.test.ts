@@ -7,7 +7,13 @@ const names = (tools: readonly { readonly name: string }[]): readonly string[] =
 
 it('all tools are offered unless the config says otherwise', async () => {
   const { registry } = await openRegistry();
-  expect(names(registry.tools())).toEqual(['list_skills', 'read_skill', 'read_skill_resource', 'propose_skill_update']);
+  expect(names(registry.tools())).toEqual([
+    'list_skills',
+    'read_skill',
+    'read_skill_resource',
+    'propose_skill_update',
+    'list_proposals',
+  ]);
 });
 
 it('the config chooses tools and their order', async () => {

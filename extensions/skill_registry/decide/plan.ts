@@ -1,0 +1,247 @@
+import { isCodedError } from 'skill-registry/kernel';
+import { createBreaks } from '../../../lib/breaks/index.ts';
+import { applyDiff, mergeTexts } from '../../../lib/diff/index.ts';
+import type { ChangeContext } from '../history/change-context.ts';
+import { rowRefused } from '../history/errors.ts';
+import { checkedPath } from '../history/journal-entries.ts';
+import { getBlob } from '../history/revisions.ts';
+import {
+  bytesAt,
+  checkSize,
+  checkValid,
+  folderExists,
+  folderOf,
+  locationOfKey,
+  locationOfSkill,
+  type SkillLocation,
+  skillKey,
+} from '../history/skill-location.ts';
+import { digestOf, readFolderTree, treeDigest } from '../history/skill-tree.ts';
+import type { ProposalRow } from '../propose/proposal-store.ts';
+import { diffOf } from '../propose/propose.ts';
+import { skillNotFound } from '../skill/errors.ts';
+import type { Skill } from '../skill/skill.ts';
+import type { SqliteDatabase } from '../store/open-database.ts';
+
+/** What approving a proposal would do to the skill as it is now. */
+export type Plan =
+  | { readonly location: SkillLocation; readonly after: Buffer | null; readonly merged: boolean }
+  | StalePlan;
+
+/** The proposal does not apply. */
+export interface StalePlan {
+  /** Why, as a sentence. */
+  readonly stale: string;
+  /** The text between marks where both sides changed the same lines; else empty. */
+  readonly conflict: string;
+  /** The file as it is now; null: it is not there; absent where there is no text to edit. */
+  readonly current?: Buffer | null;
+}
+
+/**
+ * @throws SKILL_INVALID, SOURCE_NOT_WRITABLE, RESOURCE_TOO_LARGE, PATH_TRAVERSAL; HISTORY_ROW_REFUSED when it would do something
+ *   else than it shows.
+ */
+export function planOf(context: ChangeContext, database: SqliteDatabase, row: ProposalRow): Plan {
+  const plan = compare(createPresent(context), database, row, assertAsShown);
+  if (!('stale' in plan) && plan.after !== null) {
+    const { current = null } = plan;
+    checkSize(plan.location, row.path, plan.after, context.limits);
+    checkValid(plan.location, row.path, current, plan.after);
+  }
+  return plan;
+}
+
+/** As `planOf`, for a look: nothing is checked but whether it applies. @throws as `planOf`, but for SKILL_INVALID. */
+export function comparePresent(context: ChangeContext, database: SqliteDatabase, row: ProposalRow): Plan {
+  return compare(createPresent(context), database, row);
+}
+
+/**
+ * Proposals with the state that approving them now would find: `stale` where they do not apply any more, `open` where a stale one
+ * applies again. Nothing is written. Each file and each skill is read once, and texts are merged only where the file has changed;
+ * there are breaks for other work. A proposal that cannot be compared now keeps the state it has.
+ */
+export async function withPresentState(
+  context: ChangeContext,
+  database: SqliteDatabase,
+  rows: readonly ProposalRow[],
+): Promise<readonly ProposalRow[]> {
+  const present = createPresent(context);
+  const takeBreak = createBreaks();
+  const found: ProposalRow[] = [];
+  for (const row of rows) {
+    await takeBreak();
+    found.push(presentState(present, database, row));
+  }
+  return found;
+}
+
+/**
+ * Where a proposal is to be applied now: in the folder it was made for, whoever has the id today.
+ *
+ * @throws SKILL_NOT_FOUND when the skill has gone, SOURCE_NOT_WRITABLE.
+ */
+export function locationOfRow(context: ChangeContext, row: ProposalRow): SkillLocation {
+  return createPresent(context).locationOf(row);
+}
+
+// --- internal ---
+
+/** Skills as they are now; what was read once is not read again. */
+interface Present {
+  readonly context: ChangeContext;
+  locationOf(row: ProposalRow): SkillLocation;
+  bytesAt(location: SkillLocation, path: string): Buffer | null;
+  treeDigest(location: SkillLocation): string;
+}
+
+function createPresent(context: ChangeContext): Present {
+  const { limits, root } = context;
+  const sources = context.sources();
+  const snapshot = context.snapshot();
+  const byKey = once(() => {
+    const skills = new Map<string, Skill[]>();
+    for (const skill of snapshot.byQualifiedId.values()) {
+      const key = skillKey(skill, root);
+      skills.set(key, [...(skills.get(key) ?? []), skill]);
+    }
+    return skills;
+  });
+  const skillOf = ({ skill_id, place, source }: ProposalRow): Skill | undefined => {
+    const named = snapshot.byId.get(skill_id);
+    if (named && named.source === source && skillKey(named, root) === place) return named;
+    // Two sources may have the same folder, and one of them may not be written.
+    const there = byKey().get(place) ?? [];
+    return there.find((one) => one.source === source) ?? there[0];
+  };
+  const files = new Map<string, Buffer | null>();
+  const trees = new Map<string, string>();
+  return {
+    context,
+    locationOf(row) {
+      const { kind, skill_id: skillId, place: key, source } = row;
+      if (kind === 'create') {
+        const location = locationOfKey(skillId, key, { sources, root }, source);
+        // A new skill is made directly below its source, under its id.
+        if (location.below === skillId) return location;
+        throw rowRefused(`a proposal to make ${JSON.stringify(skillId)} in ${JSON.stringify(key)}`);
+      }
+      const skill = skillOf(row);
+      if (!skill) throw skillNotFound(skillId, []);
+      return locationOfSkill(skill, sources, root);
+    },
+    bytesAt: (location, path) =>
+      cached(files, JSON.stringify([location.base, location.below, path]), () => bytesAt(location, path, limits)),
+    treeDigest: (location) =>
+      cached(trees, folderOf(location), () => treeDigest(readFolderTree(folderOf(location), limits.file_bytes).files)),
+  };
+}
+
+function presentState(present: Present, database: SqliteDatabase, row: ProposalRow): ProposalRow {
+  if (row.state !== 'open' && row.state !== 'stale') return row;
+  try {
+    const plan = compare(present, database, row);
+    if (!('stale' in plan)) return { ...row, state: 'open', conflict: null };
+    return { ...row, state: 'stale', conflict: plan.conflict || plan.stale };
+  } catch {
+    // Whoever approves it is told why it cannot be read.
+    return row;
+  }
+}
+
+type Compared = Exclude<Plan, StalePlan> & { readonly current?: Buffer | null };
+
+/** @param assertShown - Called before the texts are compared, to refuse what would do something else than it shows. */
+function compare(
+  present: Present,
+  database: SqliteDatabase,
+  row: ProposalRow,
+  assertShown?: typeof assertAsShown,
+): Compared | StalePlan {
+  let location: SkillLocation;
+  try {
+    location = present.locationOf(row);
+  } catch (error) {
+    if (!isCodedError(error, 'SKILL_NOT_FOUND')) throw error;
+    return { stale: `the skill "${row.skill_id}" is not there any more.`, conflict: '' };
+  }
+  if (row.kind === 'delete') {
+    if (present.treeDigest(location) !== row.base)
+      return { stale: 'the skill has changed since; look at it again before it goes.', conflict: '' };
+    return { location, after: null, merged: false };
+  }
+  const isNew = row.kind === 'create';
+  const isTaken = isNew && (folderExists(location) || present.context.snapshot().byId.has(row.skill_id));
+  if (isTaken) return { stale: `there is a "${row.skill_id}" by now.`, conflict: '' };
+  const current = isNew ? null : present.bytesAt(location, checkedPath(row.path, location));
+  const blobOf = (digest: string | null): Buffer | null => (digest === null ? null : getBlob(database, digest));
+  const base = once(() => (current && digestOf(current) === row.base ? current : blobOf(row.base)));
+  const proposed = once(() => blobOf(row.proposed));
+  assertShown?.(row, location, base(), proposed());
+  return compareFile(row, location, { current, base, proposed });
+}
+
+/** Whoever approves has seen the diff, so it must be what is written. */
+function assertAsShown(
+  { kind, path, diff, skill_id }: ProposalRow,
+  { skillFile }: SkillLocation,
+  before: Buffer | null,
+  after: Buffer | null,
+): void {
+  if (path === skillFile ? after === null : kind === 'create')
+    throw rowRefused(`a proposal for ${JSON.stringify(skill_id)} that leaves it without SKILL.md`);
+  if (diff === diffOf({ kind, path, before, after })) return;
+  // An earlier release may have written it otherwise.
+  const outcome = applyDiff(before?.toString('utf8') ?? '', diff, path, skill_id);
+  if (!outcome.applied || after === null || !after.equals(Buffer.from(outcome.text)))
+    throw rowRefused(`a proposal for ${JSON.stringify(skill_id)} whose diff is not what would be written`);
+}
+
+interface Texts {
+  readonly current: Buffer | null;
+  base(): Buffer | null;
+  proposed(): Buffer | null;
+}
+
+function compareFile(
+  { path, base, proposed: digest }: ProposalRow,
+  location: SkillLocation,
+  { current, base: readBase, proposed: readProposed }: Texts,
+): Compared | StalePlan {
+  const stale = (reason: string, conflict = ''): StalePlan => {
+    const cut = conflict.length > MAX_CONFLICT ? `${conflict.slice(0, MAX_CONFLICT)}\n... (cut)` : conflict;
+    return { stale: reason, conflict: cut, ...(digest === null ? {} : { current }) };
+  };
+  const now = current && digestOf(current);
+  if (now === digest) return stale(`"${path}" has this content already.`);
+  const proposed = readProposed();
+  if (now === base) return { location, after: proposed, merged: false, current };
+  if (current === null) return stale(`"${path}" is not there any more.`);
+  if (proposed === null) return stale(`"${path}" has changed since; look at it again before it goes.`);
+  const before = readBase();
+  const merge = mergeTexts(before?.toString('utf8') ?? '', current.toString('utf8'), proposed.toString('utf8'));
+  if (before === null)
+    return stale(`"${path}" has been made by somebody else meanwhile.`, merge.clean ? '' : merge.conflict);
+  if (merge.clean) return { location, after: Buffer.from(merge.text), merged: true, current };
+  return stale(`"${path}" has changed since, in the same lines.`, merge.conflict);
+}
+
+/** Texts that have nothing in common are one conflict from top to end. */
+const MAX_CONFLICT = 20_000;
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}
+
+function cached<T>(values: Map<string, T>, key: string, make: () => T): T {
+  const known = values.get(key);
+  if (known !== undefined) return known;
+  const made = make();
+  values.set(key, made);
+  return made;
+}

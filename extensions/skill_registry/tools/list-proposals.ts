@@ -1,0 +1,26 @@
+import { defineTool, type Tool, z } from 'skill-registry/kernel';
+import { invalidArgument } from '../skill/errors.ts';
+import type { SkillsForTools } from './skills-for-tools.ts';
+
+/** An agent is shown its own proposals alone: what others ask for, and what was answered, is not for it. */
+export function listProposalsTool({ proposals }: Pick<SkillsForTools, 'proposals'>): Tool {
+  return defineTool({
+    name: 'list_proposals',
+    description:
+      'What became of the changes you proposed, newest first. A rejection has its reason; "stale" means that the skill has changed since.',
+    input: z.strictObject({
+      skill_id: z.string().optional().describe('Only those for this skill.'),
+      limit: z.int().min(1).max(100).default(20).describe('At most this many.'),
+    }),
+    async execute({ skill_id: skillId, limit }, { turn }) {
+      if (turn.agentId === undefined)
+        throw invalidArgument('list_proposals shows an agent its own proposals, and this caller is no agent.');
+      const own = await proposals.list('all', { author: `agent:${turn.agentId}`, skillId, limit });
+      const rows = own.map(({ id, skillId: skill_id, state, decision }) => ({
+        ...{ proposal_id: id, skill_id, state },
+        ...{ decided_by: decision?.by ?? null, reason: decision?.reason ?? null },
+      }));
+      return { success: true, proposals: rows };
+    },
+  });
+}
