@@ -23,14 +23,14 @@ export interface EditOptions extends Pick<DecisionOptions, 'by'> {
 
 /** `skill-registry proposals edit <id>`. With `--json`: `{ proposal_id, skill_id, state, changed, version }`. */
 export async function editProposal(
-  wanted: string,
+  idOrPart: string,
   options: GlobalOptions & EditOptions,
   terminal: Terminal,
 ): Promise<ExitStatus> {
   const { registry } = await openRegistry(options, terminal);
   const { by } = actorOf(options, terminal);
-  const { id, path } = await registry.proposals.get(wanted);
-  // Whoever gives a text has looked before, and it is made against what was seen then.
+  const { id, path } = await registry.proposals.get(idOrPart);
+  // A given text is based on the version that was printed before, so the file is not read again.
   const proposed = options.from === undefined ? await registry.proposals.text(id) : undefined;
   const text = proposed ? await editedText(proposed, terminal) : await givenText(options.from ?? '-', terminal);
   let edited: EditedProposal;
@@ -41,13 +41,13 @@ export async function editProposal(
     const file = text.file ?? keptText(path, text.bytes);
     throw withAdvice(
       error,
-      `Your text is in ${file}; mend it there and give it: skill-registry proposals edit ${id} --from ${file}`,
+      `Your text is in ${file}. Correct it there, then: skill-registry proposals edit ${id} --from ${file}`,
     );
   }
   text.done();
   const { proposalId, skillId, ...rest } = edited;
   if (options.json) printJson(terminal, { proposal_id: proposalId, skill_id: skillId, ...rest });
-  const said = `Edited ${id}; look at it with \`skill-registry proposals show ${id}\`, and approve or reject it`;
+  const said = `Edited ${id}; read it with \`skill-registry proposals show ${id}\`, then approve or reject it`;
   terminal.err(`${edited.changed ? said : `Nothing changed in ${id}`}\n`);
   return EXIT.done;
 }
@@ -59,9 +59,9 @@ const MAX_BYTES = 64 * 1024 * 1024;
 
 interface NewText {
   readonly bytes: Buffer;
-  /** Where it is; undefined where it came through a pipe. */
+  /** Its path; undefined if it came from standard input. */
   readonly file?: string;
-  /** It is in the proposal: what was made for the editor goes. */
+  /** Removes the file that was made for the editor. */
   done(): void;
 }
 
@@ -86,7 +86,7 @@ async function editedText(proposed: ProposedText, terminal: Terminal): Promise<N
   const file = keptText(proposed.path, before);
   const remove = (): void => rmSync(join(file, '..'), { recursive: true, force: true });
   const failure = await runEditor(editor, file, terminal);
-  // Some editors write another file and give it the name.
+  // Some editors write a new file and rename it.
   const bytes = readIfThere(file) ?? before;
   if (failure === undefined) return { bytes, file, done: remove };
   const isSame = bytes.equals(before);
@@ -95,9 +95,9 @@ async function editedText(proposed: ProposedText, terminal: Terminal): Promise<N
   throw new CodedError('INVALID_ARGUMENT', `${failure} Nothing changed.${kept} ${instead}`);
 }
 
-/** @returns why it did not end well. The text is named as an argument of its own: nothing in it is read by the shell. */
+/** @returns why it failed. The path of the text is an argument of its own, so the shell does not interpret it. */
 function runEditor(editor: string, file: string, { terminal }: Terminal): Promise<string | undefined> {
-  // Ctrl-C is for the editor.
+  // Ctrl-C goes to the editor.
   const ignore = (): void => undefined;
   process.on('SIGINT', ignore);
   const output = terminal ? 'inherit' : process.stderr.fd;
@@ -110,7 +110,7 @@ function runEditor(editor: string, file: string, { terminal }: Terminal): Promis
   }).finally(() => process.off('SIGINT', ignore));
 }
 
-/** The text in a file of this user's alone, in a folder of its own. */
+/** Writes the text to a file that only this user can read, in a new folder. */
 function keptText(path: string, bytes: Buffer): string {
   const extension = /^\.[A-Za-z0-9]{1,20}$/.exec(extname(path))?.[0] ?? '';
   const file = join(realpathSync(mkdtempSync(join(tmpdir(), 'skill-registry-'))), `proposed${extension}`);
@@ -130,7 +130,7 @@ function readIfThere(file: string): Buffer | undefined {
 function textOf(bytes: Buffer): string {
   const text = bytes.toString('utf8');
   if (Buffer.from(text).equals(bytes)) return text;
-  throw new CodedError('NOT_TEXT', 'The new text is no UTF-8.');
+  throw new CodedError('NOT_TEXT', 'The new text is not UTF-8.');
 }
 
 function cannotRead(from: string, error: unknown): CodedError {

@@ -38,7 +38,7 @@ export async function diff(
   return EXIT.done;
 }
 
-/** `skill-registry rollback <id> <revision>`: on a terminal after its difference was shown. With `--json`: the revision that was made. */
+/** `skill-registry rollback <id> <revision>`. On a terminal it shows the difference and asks. With `--json`: the new revision. */
 export async function rollback(
   id: string,
   wanted: string,
@@ -51,7 +51,7 @@ export async function rollback(
     const difference = present ? await registry.history.diff(id, present.number, wanted) : '';
     if (difference !== '') {
       terminal.err(`${printable(difference)}\n`);
-      const question = `Make ${printable(id)} what it was in revision ${printable(wanted)}?`;
+      const question = `Roll ${printable(id)} back to revision ${printable(wanted)}?`;
       if (!options.yes && !(await isConfirmed({ ask: terminal.ask }, question))) {
         terminal.err('Nothing was changed\n');
         return EXIT.problem;
@@ -61,12 +61,12 @@ export async function rollback(
   const revision = await registry.history.rollback(id, wanted, actorOf(options, terminal));
   if (options.json) printJson(terminal, toWire(revision));
   terminal.err(
-    `${printable(id)} is what it was in revision ${printable(wanted)}; that is revision ${revision.number}\n`,
+    `${printable(id)} has the content of revision ${printable(wanted)} again, as revision ${revision.number}\n`,
   );
   return EXIT.done;
 }
 
-/** `skill-registry restore <id>`. With `--json`: the revision that was made. */
+/** `skill-registry restore <id>`. With `--json`: the new revision. */
 export async function restore(
   id: string,
   options: GlobalOptions & DecisionOptions,

@@ -49,15 +49,15 @@ export async function showProposal(
   return EXIT.done;
 }
 
-/** `skill-registry proposals approve <id>`: what was shown is what is applied. With `--json`: the decision. */
+/** `skill-registry proposals approve <id>`. On a terminal the shown version is approved. With `--json`: the decision. */
 export async function approveProposal(
-  wanted: string,
+  idOrPart: string,
   options: GlobalOptions & ConfirmedOptions,
   terminal: Terminal,
 ): Promise<ExitStatus> {
   const { registry } = await openRegistry(options, terminal);
-  const proposal = await proposalToDecide(registry, wanted, terminal);
-  // What is stale or decided is refused with what to do; nobody is asked before.
+  const proposal = await proposalToDecide(registry, idOrPart, terminal);
+  // Approving a stale or decided proposal fails with an advice, so the person is not asked.
   const isAsked = proposal.state === 'open' && !options.yes;
   if (isAsked && !(await isAgreed('Approve', proposal, terminal))) return EXIT.problem;
   const { id, version } = proposal;
@@ -71,12 +71,12 @@ export async function approveProposal(
 
 /** `skill-registry proposals reject <id> --reason <text>` */
 export async function rejectProposal(
-  wanted: string,
+  idOrPart: string,
   options: GlobalOptions & ConfirmedOptions & { readonly reason: string },
   terminal: Terminal,
 ): Promise<ExitStatus> {
   const { registry } = await openRegistry(options, terminal);
-  const proposal = await proposalToDecide(registry, wanted, terminal);
+  const proposal = await proposalToDecide(registry, idOrPart, terminal);
   const isAsked = isWaiting(proposal) && !options.yes;
   if (isAsked && !(await isAgreed('Reject', proposal, terminal))) return EXIT.problem;
   const { id } = proposal;
@@ -104,8 +104,8 @@ export async function purgeProposals(
       'Name the proposals to purge, or give --rejected for all that are rejected.',
     );
   const { registry } = await openRegistry(options, terminal);
-  const wanted = options.rejected ? (await registry.proposals.list('rejected')).map(({ id }) => id) : ids;
-  const purged = wanted.length > 0 ? await registry.proposals.purge(wanted, actorOf(options, terminal)) : [];
+  const named = options.rejected ? (await registry.proposals.list('rejected')).map(({ id }) => id) : ids;
+  const purged = named.length > 0 ? await registry.proposals.purge(named, actorOf(options, terminal)) : [];
   const rows = purged.map(({ proposalId, skillId, ...rest }) => ({
     proposal_id: proposalId,
     skill_id: skillId,
@@ -136,27 +136,27 @@ function isWaiting({ state }: Proposal): boolean {
 }
 
 /**
- * The proposal that is meant, shown where somebody sees it.
+ * The proposal to decide on; on a terminal it is printed.
  *
- * @throws INVALID_ARGUMENT for a part of an id where there is no terminal: nobody would see which one is decided.
+ * @throws INVALID_ARGUMENT for a part of an id without a terminal, because nobody sees which proposal it is.
  */
 async function proposalToDecide(
   { proposals }: Pick<SkillRegistry, 'proposals'>,
-  wanted: string,
+  idOrPart: string,
   terminal: Terminal,
 ): Promise<Proposal> {
-  const proposal = await proposals.get(wanted);
+  const proposal = await proposals.get(idOrPart);
   const { id } = proposal;
   if (terminal.ask) {
     if (isWaiting(proposal)) terminal.err(`${describeProposal(proposal)}\n\n`);
-  } else if (wanted !== id) {
-    const message = `Without a terminal only a whole id decides, and ${JSON.stringify(wanted)} is a part of ${id}. Read it (skill-registry proposals show ${id}), then give the whole id.`;
+  } else if (idOrPart !== id) {
+    const message = `Without a terminal only a whole id decides, and ${JSON.stringify(idOrPart)} is a part of ${id}. Read it (skill-registry proposals show ${id}), then give the whole id.`;
     throw new CodedError('INVALID_ARGUMENT', message);
   }
   return proposal;
 }
 
-/** Where there is no terminal, the whole id is the answer. */
+/** Without a terminal nobody is asked. */
 async function isAgreed(action: 'Approve' | 'Reject', { id, checks }: Proposal, terminal: Terminal): Promise<boolean> {
   if (!terminal.ask) return true;
   const warnings = checks.filter(({ level }) => level === 'warning').length;
@@ -175,13 +175,18 @@ function decisionOnWire({ proposalId, state, skillId, ...rest }: Decision): obje
 }
 
 function statsOnWire({ all, byAgent, bySkill }: ProposalStats): object {
-  const one = ({ acceptanceRate, hoursToDecision, rolledBackWithin30Days, ...counts }: ProposalFigures): object => ({
+  const figuresOnWire = ({
+    acceptanceRate,
+    hoursToDecision,
+    rolledBackWithin30Days,
+    ...counts
+  }: ProposalFigures): object => ({
     ...counts,
     acceptance_rate: acceptanceRate,
     hours_to_decision: hoursToDecision,
     rolled_back_within_30_days: rolledBackWithin30Days,
   });
   const each = (figures: ProposalStats['byAgent']): object =>
-    Object.fromEntries(Object.entries(figures).map(([name, figure]) => [name, one(figure)]));
-  return { all: one(all), by_agent: each(byAgent), by_skill: each(bySkill) };
+    Object.fromEntries(Object.entries(figures).map(([name, figure]) => [name, figuresOnWire(figure)]));
+  return { all: figuresOnWire(all), by_agent: each(byAgent), by_skill: each(bySkill) };
 }

@@ -5,7 +5,7 @@ import type { Proposal } from './propose/types.ts';
 
 const USAGE = '/proposals [show <id> | approve <id> [note] | reject <id> <reason> | stats]';
 
-/** `/proposals`: what people type to review what agents propose. */
+/** `/proposals`: the command to review proposals in a conversation. */
 export function proposalsCommand({ proposals }: Pick<SkillRegistry, 'proposals'>): Command {
   const seen = shownBy.get(proposals) ?? new Map<string, string>();
   shownBy.set(proposals, seen);
@@ -31,7 +31,7 @@ export function proposalsCommand({ proposals }: Pick<SkillRegistry, 'proposals'>
         const proposal = await proposals.get(id);
         const key = `${by} ${proposal.id}`;
         const version = seen.get(key);
-        // A part of an id decides only on what was shown.
+        // A part of an id decides only on a proposal that was shown.
         if (version === undefined && id !== proposal.id) {
           seen.set(key, proposal.version);
           return print(`${describeProposal(proposal)}\n\nNothing is decided yet. Type the same again to ${action} it.`);
@@ -49,7 +49,7 @@ export function proposalsCommand({ proposals }: Pick<SkillRegistry, 'proposals'>
   };
 }
 
-/** What a channel is told when a proposal arrives. */
+/** The message of a channel when a proposal arrives. */
 export function arrivalText({ id, kind, skillId, path, author, checks }: Proposal): string {
   const warnings = checks.filter(({ level }) => level === 'warning').length;
   const what = kind === 'update' ? `a change of ${skillId}/${path}` : `to ${kind} the skill ${skillId}`;
@@ -58,7 +58,7 @@ export function arrivalText({ id, kind, skillId, path, author, checks }: Proposa
 
 // --- internal ---
 
-/** Versions that were shown, by who saw them and the proposal: what somebody approves then is that. Commands are made anew for every line. */
+/** The version that each person was last shown of each proposal, which is the one they approve. It outlives a command, which is created for every line. */
 const shownBy = new WeakMap<SkillRegistry['proposals'], Map<string, string>>();
 
 function print(text: string): CommandResult {

@@ -132,7 +132,7 @@ it('shows what a roll-back will do, asks, and does nothing without a yes', async
   await run(['proposals', 'approve', id]);
   const no = await run(['rollback', 'tea', '1'], at(''));
   expect([no.status, no.stderr]).toEqual([1, expect.stringContaining('-Steep for three minutes.\n+Steep for two')]);
-  expect([tea(), asked]).toEqual([LONGER, ['Make tea what it was in revision 1? [y/N] ']]);
+  expect([tea(), asked]).toEqual([LONGER, ['Roll tea back to revision 1? [y/N] ']]);
   const yes = await run(['rollback', 'tea', '1', '--yes'], at('n'));
   expect([yes.status, yes.stderr]).toEqual([0, expect.stringContaining('+Steep for two minutes.')]);
   expect([tea(), asked.length]).toEqual([TEA, 1]);

@@ -43,7 +43,7 @@ it('opens the proposed text in the editor, in a file of this user alone, and tak
   );
   expect(await run(['edit', id.slice(-6)])).toMatchObject({
     status: 0,
-    stderr: expect.stringMatching(new RegExp(`^Edited ${id}; look at it with`)),
+    stderr: expect.stringMatching(new RegExp(`^Edited ${id}; read it with`)),
   });
   const [file = '', folder = ''] = readFileSync(join(root, 'seen'), 'utf8').split('\n');
   expect([file, folder]).toEqual([expect.stringMatching(/^600 .*\.md$/), expect.stringMatching(/^700 /)]);

@@ -47,7 +47,7 @@ const KEYS: Readonly<Record<string, IsSafe>> = {
   inject: oneOf('catalog', 'off'),
   tools: (value) =>
     Array.isArray(value) &&
-    value.every(oneOf('list_skills', 'read_skill', 'read_skill_resource', 'propose_skill_update')),
+    value.every(oneOf('list_skills', 'read_skill', 'read_skill_resource', 'propose_skill_update', 'list_proposals')),
 };
 
 const SECTIONS: Readonly<Record<string, Readonly<Record<string, IsSafe>>>> = {

@@ -30,17 +30,17 @@ import { planOf, type StalePlan } from './plan.ts';
 /** @throws as `Proposals.approve`. */
 export async function approve(
   context: ChangeContext,
-  wanted: string,
+  idOrPart: string,
   actor: Parameters<Proposals['approve']>[1],
 ): Promise<Decision> {
   const { writer } = context;
-  const { id } = undecided(writer, wanted);
+  const { id } = undecided(writer, idOrPart);
   for (;;) {
     const outcome = await writer.exclusively((database, dataDir): Outcome | undefined => {
       const row = undecided(writer, id);
       if (actor.version !== undefined && actor.version !== versionOf(row)) throw proposalChanged(id);
       if (row.file_due === 0 && isReportEdited(dataDir, row)) {
-        // It is kept beside as soon as this ends.
+        // The writer renames it when this call ends; then the loop begins again.
         noteReport(database, id, { due: true });
         return undefined;
       }
@@ -62,11 +62,11 @@ export async function approve(
 /** @throws as `Proposals.reject`. */
 export async function reject(
   { writer }: ChangeContext,
-  wanted: string,
+  idOrPart: string,
   { by, reason }: Actor & { readonly reason: string },
 ): Promise<Decision> {
-  if (reason.trim() === '') throw invalidArgument('A rejection needs a reason: whoever proposed it learns from it.');
-  const { id } = undecided(writer, wanted);
+  if (reason.trim() === '') throw invalidArgument('A rejection needs a reason, which its author is shown.');
+  const { id } = undecided(writer, idOrPart);
   return writer.exclusively((database) => {
     const { skill_id: skillId } = undecided(writer, id);
     const decision = { state: 'rejected', decided_by: by, decided_at: writer.now(), decision_reason: reason } as const;
@@ -81,12 +81,12 @@ export async function reject(
 /** @throws as `Proposals.recommend`. */
 export async function recommend(
   { writer }: ChangeContext,
-  wanted: string,
+  idOrPart: string,
   verdict: Recommendation['verdict'],
   { by, reason }: Actor & { readonly reason: string },
 ): Promise<void> {
   if (reason.trim() === '') throw invalidArgument('A recommendation needs a reason.');
-  const { id } = undecided(writer, wanted);
+  const { id } = undecided(writer, idOrPart);
   await writer.exclusively((database) => {
     undecided(writer, id);
     database.transaction(() => {
@@ -97,14 +97,14 @@ export async function recommend(
 }
 
 /** @throws PROPOSAL_NOT_FOUND, PROPOSAL_DECIDED. */
-export function undecided(writer: Writer, wanted: string): ProposalRow {
-  if (!writer.hasHistory()) throw proposalNotFound(wanted, []);
-  const row = findRow(writer.database(), wanted);
+export function undecided(writer: Writer, idOrPart: string): ProposalRow {
+  if (!writer.hasHistory()) throw proposalNotFound(idOrPart, []);
+  const row = findRow(writer.database(), idOrPart);
   if (row.state === 'open' || row.state === 'stale') return row;
   throw proposalDecided(row.id, row.state, row.decided_by ?? 'unknown', row.decided_at ?? 'an unknown time');
 }
 
-/** Makes a proposal approved in the transaction of its revision. */
+/** Marks a proposal as approved, in the transaction that adds its revision. */
 export function noteApproved(
   database: SqliteDatabase,
   { proposal, by, at, reason, merged }: Operation,
@@ -117,7 +117,7 @@ export function noteApproved(
   if (merged) addEvent(database, proposal, 'merged', { by, at });
 }
 
-/** Makes a proposal stale; the file it was held against is kept for whoever edits it. Inside `exclusively`. */
+/** Marks a proposal as stale and stores the file it was compared with, for a later edit. Call it inside `exclusively`. */
 export function noteStale(
   writer: Writer,
   database: SqliteDatabase,
@@ -137,7 +137,7 @@ export function noteStale(
 
 type Outcome = Decision | StalePlan | { readonly edited: string };
 
-/** Inside `exclusively`. */
+/** Call it inside `exclusively`. */
 function decideOn(context: ChangeContext, database: SqliteDatabase, row: ProposalRow, actor: Actor): Outcome {
   const { writer } = context;
   writer.assertFinished(row.place);

@@ -22,10 +22,10 @@ import { invalidArgument } from '../skill/errors.ts';
 import { noteStale, undecided } from './decide.ts';
 import { comparePresent, locationOfRow, type StalePlan } from './plan.ts';
 
-/** What a person is given to edit. Of a stale proposal the file is read now, and its content is kept. */
-export async function proposedText(context: ChangeContext, wanted: string): Promise<ProposedText> {
+/** The text that a person edits. For a stale proposal the file is read now, and its content is stored. */
+export async function proposedText(context: ChangeContext, idOrPart: string): Promise<ProposedText> {
   const { writer } = context;
-  const { id, path } = undecided(writer, wanted);
+  const { id, path } = undecided(writer, idOrPart);
   await noteIfStale(context, id);
   const row = undecided(writer, id);
   const { state } = row;
@@ -47,11 +47,11 @@ export async function proposedText(context: ChangeContext, wanted: string): Prom
 /** @throws as `Proposals.edit`. */
 export async function edit(
   context: ChangeContext,
-  wanted: string,
+  idOrPart: string,
   { content, by, version }: ProposalEdit,
 ): Promise<EditedProposal> {
   const { writer } = context;
-  const { id } = undecided(writer, wanted);
+  const { id } = undecided(writer, idOrPart);
   if (!isPerson(by)) throw editDenied(id);
   for (;;) {
     const row = undecided(writer, id);
@@ -73,10 +73,10 @@ export async function edit(
     const fields = { ...next, diff: diffOf(change), checks, state: 'open', conflict: null } as const;
     assertNoNul(fields);
     const isDone = await writer.exclusively((database) => {
-      // Somebody may have decided, or edited it as well, while the checks ran.
+      // Somebody may have decided or edited it while the checks ran.
       if (undecided(writer, id).version !== row.version) return false;
-      const twin = openDuplicate(database, { ...row, ...fields });
-      if (twin !== undefined) throw proposalDuplicate(twin);
+      const duplicate = openDuplicate(database, { ...row, ...fields });
+      if (duplicate !== undefined) throw proposalDuplicate(duplicate);
       database.transaction(() => {
         for (const bytes of before ? [before, after] : [after]) putBlob(database, bytes);
         updateProposal(database, id, fields);
@@ -91,7 +91,7 @@ export async function edit(
 
 // --- internal ---
 
-/** An open proposal that does not apply any more is made stale, so that both sides are given to edit. */
+/** Marks an open proposal as stale if it does not apply, so that the text has both sides. */
 async function noteIfStale(context: ChangeContext, id: string): Promise<void> {
   const { writer } = context;
   const stalePlan = (): StalePlan | undefined => {
@@ -108,11 +108,11 @@ async function noteIfStale(context: ChangeContext, id: string): Promise<void> {
 }
 
 interface Subject {
-  /** What the edited text is made against. */
+  /** The file that the edited text changes. */
   readonly before: Buffer | null;
-  /** What a person is given to edit. */
+  /** The text that a person edits. */
   readonly text: string;
-  /** The texts it is made of; of a stale proposal the file comes first. */
+  /** The texts that `text` was merged from; for a stale proposal the file comes first. */
   readonly sides: readonly string[];
   readonly version: string;
 }
@@ -122,8 +122,9 @@ function subjectOf(context: ChangeContext, row: ProposalRow, location: SkillLoca
   const [base, proposed] = [row.base, row.proposed].map((digest) =>
     digest === null ? null : getBlob(database, digest),
   );
-  const wanted = proposed?.toString('utf8') ?? '';
-  if (row.state === 'open') return { before: base ?? null, text: wanted, sides: [wanted], version: versionOf(row) };
+  const proposedText = proposed?.toString('utf8') ?? '';
+  if (row.state === 'open')
+    return { before: base ?? null, text: proposedText, sides: [proposedText], version: versionOf(row) };
   const digest = lookedAt(context, row.id);
   const before =
     digest === undefined
@@ -132,13 +133,13 @@ function subjectOf(context: ChangeContext, row: ProposalRow, location: SkillLoca
         ? null
         : getBlob(database, digest);
   const version = versionOf({ base: before && digestOf(before), proposed: row.proposed });
-  if (before === null) return { before, text: wanted, sides: [wanted], version };
+  if (before === null) return { before, text: proposedText, sides: [proposedText], version };
   const current = before.toString('utf8');
-  const { text } = mergeTexts(base?.toString('utf8') ?? '', current, wanted);
-  return { before, text, sides: [current, wanted], version };
+  const { text } = mergeTexts(base?.toString('utf8') ?? '', current, proposedText);
+  return { before, text, sides: [current, proposedText], version };
 }
 
-/** Digest of the file that a stale proposal was held against last; null: it was not there. */
+/** Digest of the file that a stale proposal was last compared with; null: there was no file. */
 function lookedAt({ writer }: ChangeContext, id: string): string | null | undefined {
   const current = lastEvent(writer.database(), id, 'stale', 'shown')?.content.current;
   return typeof current === 'string' || current === null ? current : undefined;
@@ -146,17 +147,15 @@ function lookedAt({ writer }: ChangeContext, id: string): string | null | undefi
 
 function locationToEdit(context: ChangeContext, row: ProposalRow): SkillLocation {
   if (row.kind === 'delete' || row.proposed === null)
-    throw invalidArgument(
-      `The proposal ${row.id} removes what there is: it has no text to edit. Approve or reject it.`,
-    );
+    throw invalidArgument(`The proposal ${row.id} is a removal, so it has no text to edit. Approve or reject it.`);
   if (row.kind === 'create' && row.state === 'stale')
     throw invalidArgument(
-      `The proposal ${row.id} makes a skill that is there by now, so there is nothing to edit. Reject it, and propose a change of "${row.skill_id}".`,
+      `The proposal ${row.id} creates the skill "${row.skill_id}", which exists now, so there is nothing to edit. Reject it. To change the skill, edit its files.`,
     );
   return locationOfRow(context, row);
 }
 
-/** A line that looks like a mark may be one of theirs. @throws PROPOSAL_CONFLICT. */
+/** A line that looks like a conflict mark is allowed if it occurs in one of the sides. @throws PROPOSAL_CONFLICT. */
 function assertResolved(content: string, sides: readonly string[]): void {
   const linesOf = (text: string): readonly string[] => text.replace(/^\ufeff/, '').split(/\r?\n/);
   const own = new Set(sides.flatMap(linesOf));

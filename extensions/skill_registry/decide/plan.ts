@@ -39,8 +39,8 @@ export interface StalePlan {
 }
 
 /**
- * @throws SKILL_INVALID, SOURCE_NOT_WRITABLE, RESOURCE_TOO_LARGE, PATH_TRAVERSAL; HISTORY_ROW_REFUSED when it would do something
- *   else than it shows.
+ * @throws SKILL_INVALID, SOURCE_NOT_WRITABLE, RESOURCE_TOO_LARGE, PATH_TRAVERSAL; HISTORY_ROW_REFUSED when its diff differs from
+ *   what would be written.
  */
 export function planOf(context: ChangeContext, database: SqliteDatabase, row: ProposalRow): Plan {
   const plan = compare(createPresent(context), database, row, assertAsShown);
@@ -52,15 +52,15 @@ export function planOf(context: ChangeContext, database: SqliteDatabase, row: Pr
   return plan;
 }
 
-/** As `planOf`, for a look: nothing is checked but whether it applies. @throws as `planOf`, but for SKILL_INVALID. */
+/** As `planOf`, without checking the result. @throws as `planOf`, except SKILL_INVALID. */
 export function comparePresent(context: ChangeContext, database: SqliteDatabase, row: ProposalRow): Plan {
   return compare(createPresent(context), database, row);
 }
 
 /**
- * Proposals with the state that approving them now would find: `stale` where they do not apply any more, `open` where a stale one
- * applies again. Nothing is written. Each file and each skill is read once, and texts are merged only where the file has changed;
- * there are breaks for other work. A proposal that cannot be compared now keeps the state it has.
+ * Proposals with their present state: `stale` if they do not apply to the present skill, `open` if a stale one applies again.
+ * Nothing is written. Each file and each skill is read once, and texts are merged only if the file has changed. There are breaks
+ * for other work. A proposal that cannot be compared keeps its stored state.
  */
 export async function withPresentState(
   context: ChangeContext,
@@ -78,7 +78,7 @@ export async function withPresentState(
 }
 
 /**
- * Where a proposal is to be applied now: in the folder it was made for, whoever has the id today.
+ * Where a proposal is applied: in the folder that it was made for, even if another skill has the id now.
  *
  * @throws SKILL_NOT_FOUND when the skill has gone, SOURCE_NOT_WRITABLE.
  */
@@ -88,7 +88,7 @@ export function locationOfRow(context: ChangeContext, row: ProposalRow): SkillLo
 
 // --- internal ---
 
-/** Skills as they are now; what was read once is not read again. */
+/** The present skills; each file is read once. */
 interface Present {
   readonly context: ChangeContext;
   locationOf(row: ProposalRow): SkillLocation;
@@ -113,7 +113,7 @@ function createPresent(context: ChangeContext): Present {
     if (named && named.source === source && skillKey(named, root) === place) return named;
     // Two sources may have the same folder, and one of them may not be written.
     const there = byKey().get(place) ?? [];
-    return there.find((one) => one.source === source) ?? there[0];
+    return there.find((skill) => skill.source === source) ?? there[0];
   };
   const files = new Map<string, Buffer | null>();
   const trees = new Map<string, string>();
@@ -145,14 +145,14 @@ function presentState(present: Present, database: SqliteDatabase, row: ProposalR
     if (!('stale' in plan)) return { ...row, state: 'open', conflict: null };
     return { ...row, state: 'stale', conflict: plan.conflict || plan.stale };
   } catch {
-    // Whoever approves it is told why it cannot be read.
+    // `approve` throws the reason.
     return row;
   }
 }
 
 type Compared = Exclude<Plan, StalePlan> & { readonly current?: Buffer | null };
 
-/** @param assertShown - Called before the texts are compared, to refuse what would do something else than it shows. */
+/** @param assertShown - Called before the texts are compared. */
 function compare(
   present: Present,
   database: SqliteDatabase,
@@ -164,16 +164,15 @@ function compare(
     location = present.locationOf(row);
   } catch (error) {
     if (!isCodedError(error, 'SKILL_NOT_FOUND')) throw error;
-    return { stale: `the skill "${row.skill_id}" is not there any more.`, conflict: '' };
+    return { stale: `the skill "${row.skill_id}" does not exist any more.`, conflict: '' };
   }
   if (row.kind === 'delete') {
-    if (present.treeDigest(location) !== row.base)
-      return { stale: 'the skill has changed since; look at it again before it goes.', conflict: '' };
+    if (present.treeDigest(location) !== row.base) return { stale: 'the skill has changed since.', conflict: '' };
     return { location, after: null, merged: false };
   }
   const isNew = row.kind === 'create';
   const isTaken = isNew && (folderExists(location) || present.context.snapshot().byId.has(row.skill_id));
-  if (isTaken) return { stale: `there is a "${row.skill_id}" by now.`, conflict: '' };
+  if (isTaken) return { stale: `a skill "${row.skill_id}" exists now.`, conflict: '' };
   const current = isNew ? null : present.bytesAt(location, checkedPath(row.path, location));
   const blobOf = (digest: string | null): Buffer | null => (digest === null ? null : getBlob(database, digest));
   const base = once(() => (current && digestOf(current) === row.base ? current : blobOf(row.base)));
@@ -182,7 +181,7 @@ function compare(
   return compareFile(row, location, { current, base, proposed });
 }
 
-/** Whoever approves has seen the diff, so it must be what is written. */
+/** The person who approves has seen the diff, so the diff must be what is written. */
 function assertAsShown(
   { kind, path, diff, skill_id }: ProposalRow,
   { skillFile }: SkillLocation,
@@ -192,7 +191,7 @@ function assertAsShown(
   if (path === skillFile ? after === null : kind === 'create')
     throw rowRefused(`a proposal for ${JSON.stringify(skill_id)} that leaves it without SKILL.md`);
   if (diff === diffOf({ kind, path, before, after })) return;
-  // An earlier release may have written it otherwise.
+  // An earlier release may have written the diff in another form.
   const outcome = applyDiff(before?.toString('utf8') ?? '', diff, path, skill_id);
   if (!outcome.applied || after === null || !after.equals(Buffer.from(outcome.text)))
     throw rowRefused(`a proposal for ${JSON.stringify(skill_id)} whose diff is not what would be written`);
@@ -217,17 +216,17 @@ function compareFile(
   if (now === digest) return stale(`"${path}" has this content already.`);
   const proposed = readProposed();
   if (now === base) return { location, after: proposed, merged: false, current };
-  if (current === null) return stale(`"${path}" is not there any more.`);
-  if (proposed === null) return stale(`"${path}" has changed since; look at it again before it goes.`);
+  if (current === null) return stale(`"${path}" does not exist any more.`);
+  if (proposed === null) return stale(`"${path}" has changed since.`);
   const before = readBase();
   const merge = mergeTexts(before?.toString('utf8') ?? '', current.toString('utf8'), proposed.toString('utf8'));
   if (before === null)
-    return stale(`"${path}" has been made by somebody else meanwhile.`, merge.clean ? '' : merge.conflict);
+    return stale(`"${path}" has been created by somebody else since.`, merge.clean ? '' : merge.conflict);
   if (merge.clean) return { location, after: Buffer.from(merge.text), merged: true, current };
   return stale(`"${path}" has changed since, in the same lines.`, merge.conflict);
 }
 
-/** Texts that have nothing in common are one conflict from top to end. */
+/** Characters. Two texts without a common line are one long conflict. */
 const MAX_CONFLICT = 20_000;
 
 function once<T>(make: () => T): () => T {

@@ -23,7 +23,7 @@ import { withPresentState } from './plan.ts';
 import { purge } from './purge.ts';
 
 export interface OpenProposals extends Proposals {
-  /** Tells of proposals that other processes have made since the last look; the first look only takes note. */
+  /** Calls the listeners for proposals of other processes since the last call. The first call only stores the newest one. */
   announce(): void;
 }
 
@@ -59,20 +59,20 @@ export function createProposals(context: ChangeContext): OpenProposals {
       if (!writer.hasHistory()) return [];
       const isDecided = state === 'approved' || state === 'rejected';
       const { limit = Number.POSITIVE_INFINITY, ...only } = filter ?? {};
-      const asked = isDecided || state === 'all' ? state : undefined;
-      const rows = proposalRows(writer.database(), asked, only);
+      const stored = isDecided || state === 'all' ? state : undefined;
+      const rows = proposalRows(writer.database(), stored, only);
       if (isDecided) return rows.slice(0, limit).map(shown);
-      const wanted = state === 'all' || state === undefined;
-      const present = await withPresentState(context, writer.database(), wanted ? rows.slice(0, limit) : rows);
+      const isAny = state === 'all' || state === undefined;
+      const present = await withPresentState(context, writer.database(), isAny ? rows.slice(0, limit) : rows);
       return present
-        .filter((row) => wanted || row.state === state)
+        .filter((row) => isAny || row.state === state)
         .slice(0, limit)
         .map(shown);
     },
     async get(id) {
       if (!writer.hasHistory()) throw proposalNotFound(id, []);
       const row = findRow(writer.database(), id);
-      // Somebody has edited or removed its report: it is kept, and written again.
+      // Somebody has edited or removed its report: an edited one is renamed, and the report is written again.
       const dataDir = realpathSync(writer.dataDir);
       if (row.file_due === 1 || purgeOf(writer.database(), row.id) || isReportThere(dataDir, row)) return look(row);
       const noted = await writer.ifPossible((database) => noteReport(database, row.id, { due: true }));
@@ -136,7 +136,7 @@ function figuresOf(rows: readonly ProposalRow[], undone: ReadonlySet<string>): P
   };
 }
 
-/** Ids of proposals whose revision a roll-back went behind, within 30 days of it. */
+/** Ids of proposals whose revision was rolled back within 30 days. */
 function rolledBack(database: SqliteDatabase): ReadonlySet<string> {
   const rows = database
     .prepare(

@@ -12,10 +12,10 @@ import { removeFiles } from '../store/cache.ts';
 import { openDatabase, type SqliteDatabase } from '../store/open-database.ts';
 
 /**
- * Takes the texts of rejected proposals out of everything below the data folder, so that their bytes are in no file of it. The
- * rows stay, and say who has done so and when. What was purged before is looked for again.
+ * Removes the texts of rejected proposals from all files below the data folder. The rows stay, with who purged them and when. A
+ * purged proposal may be purged again.
  *
- * @param caches - Files that may hold them, too, and are made anew.
+ * @param caches - Files that may have the texts; they are removed and rebuilt when they are needed.
  * @throws as `Proposals.purge`.
  */
 export async function purge(
@@ -29,13 +29,13 @@ export async function purge(
   if (!writer.hasHistory()) throw proposalNotFound(first, []);
   return writer.exclusively((database, dataDir) => {
     const rows = ids.map((id) => findRow(database, id));
-    const other = rows.find(({ state }) => state !== 'rejected');
-    if (other) throw proposalNotRejected(other.id, other.state);
+    const notRejected = rows.find(({ state }) => state !== 'rejected');
+    if (notRejected) throw proposalNotRejected(notRejected.id, notRejected.state);
     const contents = new Map(rows.map((row) => [row.id, contentsOf(database, row)]));
     purgeRows(database, rows, { by, at: writer.now() });
     for (const { id } of rows) removeProposalFiles(dataDir, id);
     for (const backup of backupsIn(dataDir)) purgeBackup(backup, rows, { by, at: writer.now() });
-    // Its words were indexed to see what they would do to search; a cache makes itself anew.
+    // The words of a proposal were indexed to compute its effect on search.
     for (const cache of caches) {
       removeFiles(cache);
       if (existsSync(cache)) throw stillThere(cache);
@@ -72,7 +72,7 @@ function purgeRows(database: SqliteDatabase, rows: readonly Pick<ProposalRow, 'i
   });
 }
 
-/** Contents that no revision, no proposal, none of its events and no change under way has: an edit may have left some as well. */
+/** Contents that no revision, proposal, event or unfinished change refers to. */
 const DELETE_UNREFERENCED = `
 DELETE FROM blob WHERE digest NOT IN (
   SELECT file.value ->> 'digest' FROM revision, json_each(revision.tree) AS file WHERE file.value ->> 'digest' IS NOT NULL
@@ -82,7 +82,7 @@ DELETE FROM blob WHERE digest NOT IN (
   UNION SELECT part.atom FROM operation, json_tree(operation.content) AS part WHERE part.type = 'text'
 )`;
 
-/** Digests of what the proposal wanted, and of what it was before people edited it. */
+/** Digests of the proposed text and of its earlier versions. */
 function contentsOf(database: SqliteDatabase, { id, proposed }: ProposalRow): readonly string[] {
   const found = database
     .prepare(
@@ -97,7 +97,7 @@ function isKept(database: SqliteDatabase, digest: string): boolean {
   return database.prepare('SELECT 1 FROM blob WHERE digest = ?').get(digest) !== undefined;
 }
 
-/** Its report, and what editors have left of it. Nothing else has this id in its name. */
+/** The report, its copies and files of editors. No other file has the id in its name. */
 function removeProposalFiles(dataDir: string, id: string): void {
   for (const { name, kind } of entriesOf(dataDir)) {
     if (kind === 'file' && name.includes(id)) removeContained(dataDir, `proposals/${name}`, { own: true });
@@ -113,7 +113,7 @@ function entriesOf(dataDir: string): ReturnType<typeof listContained> {
   }
 }
 
-/** What a migration has kept of the state before it. */
+/** Backups that migrations have made. */
 function backupsIn(dataDir: string): readonly string[] {
   return readdirSync(dataDir)
     .filter((name) => /^history\.db\.v\d+\.backup$/.test(name))
@@ -123,17 +123,17 @@ function backupsIn(dataDir: string): readonly string[] {
 function purgeBackup(file: string, rows: readonly ProposalRow[], mark: Mark): void {
   const database = openDatabase(file);
   try {
-    const known = database.prepare('SELECT 1 FROM proposal WHERE id = ?');
-    const there = rows.filter(({ id }) => known.get(id) !== undefined);
-    if (there.length === 0) return;
-    purgeRows(database, there, mark);
+    const select = database.prepare('SELECT 1 FROM proposal WHERE id = ?');
+    const present = rows.filter(({ id }) => select.get(id) !== undefined);
+    if (present.length === 0) return;
+    purgeRows(database, present, mark);
     shrink(database, file);
   } finally {
     database.close();
   }
 }
 
-/** Writes the database anew, so that no page holds what was deleted, and empties the log of changes before. */
+/** Rewrites the database, so that no page has deleted texts, and empties the write-ahead log. */
 function shrink(database: SqliteDatabase, file: string): void {
   database.exec('VACUUM');
   const { busy } = database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get() as { busy: number };
@@ -142,6 +142,6 @@ function shrink(database: SqliteDatabase, file: string): void {
 }
 
 function stillThere(file: string): CodedError {
-  const message = `The texts are purged, but another process holds ${file}, in which they may still be. End it, or wait, and purge once more.`;
+  const message = `The texts are purged, but another process has ${file} open, which may still have them. End that process or wait until it has ended, then purge again.`;
   return new CodedError('HISTORY_BUSY', message, { file });
 }

@@ -97,23 +97,27 @@ export function proposalIdTooShort(wanted: string, matching: readonly string[]):
 }
 
 export function proposalAmbiguous(wanted: string, matching: readonly string[]): HistoryError {
-  const message = `${JSON.stringify(wanted.slice(0, 100))} begins or ends several proposals: ${matching.slice(0, 5).join(', ')}. Give more of the id.`;
+  const message = `${JSON.stringify(wanted.slice(0, 100))} is the beginning or end of several ids: ${matching.slice(0, 5).join(', ')}${matching.length > 5 ? ' ...' : ''}. Give more characters or the whole id.`;
   return new CodedError('PROPOSAL_NOT_FOUND', message, { known: matching });
 }
 
 export function proposalDecided(id: string, state: string, by: string, at: string): HistoryError {
-  const message = `The proposal ${id} has been ${state} by ${by} at ${at}; a decision is not taken twice.`;
+  const advice =
+    state === 'approved'
+      ? 'To undo it, roll the skill back: `skill-registry history` lists its revisions, `skill-registry rollback` restores one.'
+      : 'If the change is wanted after all, a person edits the file of the skill.';
+  const message = `The proposal ${id} was ${state} by ${by} at ${at}, and a decision is final. ${advice}`;
   return new CodedError('PROPOSAL_DECIDED', message, { id, state, by, at });
 }
 
 export function proposalNotRejected(id: string, state: string): HistoryError {
   const why =
     state === 'approved'
-      ? 'its text is part of the history of the skill; roll back, and remove it from there by hand.'
-      : 'reject it first.';
+      ? 'its text is part of the history of the skill, from which no command removes it.'
+      : `reject it first (\`skill-registry proposals reject ${id} --reason TEXT\`).`;
   return new CodedError(
     'PROPOSAL_NOT_REJECTED',
-    `The proposal ${id} is ${state}, and only rejected ones are purged: ${why}`,
+    `The proposal ${id} is ${state}, and only rejected proposals can be purged: ${why}`,
     {
       id,
       state,
@@ -121,36 +125,36 @@ export function proposalNotRejected(id: string, state: string): HistoryError {
   );
 }
 
-/** @param canEdit - Whether there is a text to put another in the place of. */
+/** @param canEdit - Whether the proposal has a text that can be edited. */
 export function proposalStale(id: string, reason: string, conflict: string, canEdit: boolean): HistoryError {
   const remedy = canEdit
-    ? `\`skill-registry proposals edit ${id}\` opens its text against the present one; or make a new proposal.`
+    ? `\`skill-registry proposals edit ${id}\` opens its text with both sides of the conflict. Or reject it, and make a new proposal.`
     : 'Reject it, and make a new proposal if it is still wanted.';
   const message = `The proposal ${id} is stale: ${reason} ${remedy}\n${conflict}`;
   return new CodedError('PROPOSAL_STALE', message.trimEnd(), { id, conflict });
 }
 
 export function proposalChanged(id: string): HistoryError {
-  const message = `The proposal ${id} has been edited since it was looked at. Nothing was done: look at it again (\`skill-registry proposals show ${id}\`).`;
+  const message = `The proposal ${id} has been edited since you read it. Nothing was done. Read it again (\`skill-registry proposals show ${id}\`), then decide.`;
   return new CodedError('PROPOSAL_CHANGED', message, { id });
 }
 
 export function conflictLeft(line: number, text: string): HistoryError {
-  const message = `Line ${line} is still a mark of a conflict (${JSON.stringify(text.slice(0, 40))}). Nothing was done: keep what is wanted of both sides, and remove the lines of marks.`;
+  const message = `Line ${line} is still a conflict mark (${JSON.stringify(text.slice(0, 40))}). Nothing was done. Keep what you want of both sides and remove the lines with marks.`;
   return new CodedError('PROPOSAL_CONFLICT', message, { line });
 }
 
-/** What somebody has written into a report is kept in `file`. */
+/** @param file - The copy of the edited report. */
 export function fileEditedMessage(id: string, state: string, file: string): string {
-  const what = `Somebody has edited the report of the proposal ${id}, which is written and never read. What they wrote is kept in ${file}.`;
-  if (state !== 'open' && state !== 'stale') return `${what} The proposal is ${state}: nothing comes of it.`;
+  const what = `Somebody has edited the report of the proposal ${id}, but the registry never reads a report. The edited text is kept in ${file}.`;
+  if (state !== 'open' && state !== 'stale') return `${what} The proposal is ${state}, so the edit has no effect.`;
   return `${what} To change the proposal, take its text (\`skill-registry proposals show ${id} --proposed > FILE\`), edit that, and give it back: \`skill-registry proposals edit ${id} --from FILE\`.`;
 }
 
 export function proposalFileEdited(id: string, message: string): HistoryError {
   return new CodedError(
     'PROPOSAL_FILE_EDITED',
-    `${message} Nothing was decided; approve once more to apply it as it is.`,
+    `${message} Nothing was decided. Approve again to apply the proposal without that edit.`,
     {
       id,
     },
@@ -158,7 +162,7 @@ export function proposalFileEdited(id: string, message: string): HistoryError {
 }
 
 export function proposalDuplicate(id: string): HistoryError {
-  const message = `The open proposal ${id} asks for the same change. Wait for its review, or propose something else.`;
+  const message = `The open proposal ${id} proposes the same change. Wait until it is decided, or propose another change.`;
   return new CodedError('PROPOSAL_DUPLICATE', message, { id });
 }
 

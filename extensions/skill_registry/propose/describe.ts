@@ -2,7 +2,7 @@ import { formatTable, printable } from '../../../lib/text/index.ts';
 import type { Revision } from '../history/types.ts';
 import type { Proposal, ProposalFigures, ProposalStats } from './types.ts';
 
-/** Proposals as a table for people; control characters are shown. @param width - Columns of the terminal. */
+/** Proposals as a table; control characters are made visible. @param width - Columns of the terminal. */
 export function describeProposals(proposals: readonly Proposal[], width?: number): string {
   const rows = proposals.map(({ id, state, kind, skillId, path, author, created, checks, problem, purged }) => [
     id,
@@ -15,7 +15,7 @@ export function describeProposals(proposals: readonly Proposal[], width?: number
   return formatTable(['PROPOSAL', 'STATE', 'CHANGES', 'BY', 'CREATED', 'WARNINGS'], rows, width);
 }
 
-/** One proposal, whole, for people. */
+/** One proposal with its diff, its reasons and its checks. */
 export function describeProposal(proposal: Proposal): string {
   const { id, state, kind, skillId, source, path, author, model, created, diff, justification, evidence } = proposal;
   const { checks, recommendations, decision, conflict, problem, file, purged } = proposal;
@@ -40,7 +40,7 @@ export function describeProposal(proposal: Proposal): string {
   return printable(parts.join('\n\n'));
 }
 
-/** Figures of proposals: all, by agent, by skill. */
+/** The figures of proposals as three tables: all, by agent, by skill. */
 export function describeStats({ all, byAgent, bySkill }: ProposalStats, width?: number): string {
   const rowOf = (name: string, figures: ProposalFigures) => [
     name,
@@ -55,7 +55,7 @@ export function describeStats({ all, byAgent, bySkill }: ProposalStats, width?: 
   const table = (title: string, figures: ProposalStats['byAgent']): string =>
     formatTable(
       [title, ...header.slice(1)],
-      Object.entries(figures).map(([name, one]) => rowOf(name, one)),
+      Object.entries(figures).map(([name, entry]) => rowOf(name, entry)),
       width,
     );
   return [

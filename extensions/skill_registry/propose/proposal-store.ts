@@ -19,7 +19,7 @@ export interface ProposalRow {
   readonly source: string;
   readonly path: string;
   readonly base: string | null;
-  /** What the file is to be; null: gone. */
+  /** Digest of the proposed file; null: the file is removed. */
   readonly proposed: string | null;
   readonly diff: string;
   readonly justification: string;
@@ -35,7 +35,7 @@ export interface ProposalRow {
   readonly decision_reason: string | null;
   readonly revision: number | null;
   readonly version: number;
-  /** Of the report as it was written last; two, with a blank between, where it may be either. */
+  /** Of the last report that was written; two digests with a space between them while it may be either. */
   readonly file_digest: string | null;
   readonly file_due: number;
 }
@@ -56,11 +56,12 @@ export type NewProposal = Omit<
 export type EventKind =
   | 'created'
   | 'edited'
-  // Somebody has written into the report; whoever was about to approve was told.
+  // Somebody has changed the report.
   | 'file-edited'
+  // The person who approved was refused once because of that.
   | 'told'
   | 'recommended'
-  // The file that a stale proposal was held against last.
+  // The file that a stale proposal was last compared with.
   | 'shown'
   | 'stale'
   | 'merged'
@@ -75,7 +76,7 @@ export function insertProposal(database: SqliteDatabase, row: NewProposal): void
   database.prepare(`INSERT INTO proposal (${names.join(', ')}) VALUES (${marks})`).run(...Object.values(row));
 }
 
-/** Some versions of Node would show a reviewer only what stands before it. @throws NOT_TEXT for a NUL character. */
+/** Some versions of Node read a text from SQLite only up to a NUL character. @throws NOT_TEXT. */
 export function assertNoNul(fields: Partial<ProposalRow>): void {
   for (const [name, value] of Object.entries(fields)) {
     if (typeof value !== 'string' || !value.includes('\0')) continue;
@@ -83,7 +84,7 @@ export function assertNoNul(fields: Partial<ProposalRow>): void {
   }
 }
 
-/** Changes fields of a row; its report is due to be written anew. */
+/** Changes fields of a row and marks its report as due. */
 export function updateProposal(database: SqliteDatabase, id: string, fields: Partial<ProposalRow>): void {
   const sets = Object.keys(fields).map((name) => `${name} = ?`);
   database
@@ -91,7 +92,7 @@ export function updateProposal(database: SqliteDatabase, id: string, fields: Par
     .run(...Object.values(fields), id);
 }
 
-/** What the report is, or may be, and whether it is still to be written. */
+/** Stores the digests that the report may have, and whether it must be written again. */
 export function noteReport(
   database: SqliteDatabase,
   id: string,
@@ -135,13 +136,13 @@ export function dueRows(database: SqliteDatabase): readonly ProposalRow[] {
   return database.prepare('SELECT * FROM proposal WHERE file_due = 1 ORDER BY seq').all() as ProposalRow[];
 }
 
-/** Those whose report somebody has edited. */
+/** Proposals whose report somebody has edited. */
 export function rowsWithEdits(database: SqliteDatabase): readonly ProposalRow[] {
   const sql = "SELECT * FROM proposal WHERE id IN (SELECT proposal FROM proposal_event WHERE kind = 'file-edited')";
   return database.prepare(sql).all() as ProposalRow[];
 }
 
-/** The id of another open one that asks for the same. */
+/** The id of another open proposal for the same change. */
 export function openDuplicate(database: SqliteDatabase, row: NewProposal): string | undefined {
   const { id, place, path, kind, proposed } = row;
   const found = database
@@ -152,14 +153,14 @@ export function openDuplicate(database: SqliteDatabase, row: NewProposal): strin
   return (found as { id: string } | undefined)?.id;
 }
 
-/** Fewer characters than this of an id name no proposal. */
+/** The shortest part of an id that is accepted. */
 const FEWEST_CHARACTERS = 6;
 
 /**
- * A rejected proposal that asked for the same, in the text its author gave or in the one a person made of it. A removal is the same
- * only while what it removes is what it was then. Those whose texts were purged are not found.
+ * A rejected proposal with the same content: the text that its author gave, or the text after a person edited it. A removal is the
+ * same only while the removed content is the same. Purged proposals are not found.
  */
-export function rejectedTwin(database: SqliteDatabase, row: NewProposal): ProposalRow | undefined {
+export function rejectedDuplicate(database: SqliteDatabase, row: NewProposal): ProposalRow | undefined {
   const { place, path, kind, proposed, base } = row;
   const sql = `SELECT * FROM proposal WHERE state = 'rejected' AND place = ? AND path = ? AND kind = ?
     AND CASE WHEN ? IS NULL THEN proposed IS NULL AND base = ? ELSE proposed = ? OR EXISTS (
@@ -178,22 +179,22 @@ export function openOf(database: SqliteDatabase, { place, author }: NewProposal)
     .map(({ id }) => id);
 }
 
-/** @param wanted - An id, or at least six characters of its beginning or its end. @throws PROPOSAL_NOT_FOUND. */
-export function findRow(database: SqliteDatabase, wanted: string): ProposalRow {
+/** @param idOrPart - An id, or at least six characters of its beginning or its end. @throws PROPOSAL_NOT_FOUND. */
+export function findRow(database: SqliteDatabase, idOrPart: string): ProposalRow {
   const rowOf = (id: string): ProposalRow | undefined =>
     database.prepare<ProposalRow>('SELECT * FROM proposal WHERE id = ?').get(id);
-  const exact = rowOf(wanted);
+  const exact = rowOf(idOrPart);
   if (exact) return exact;
   const ids = database
     .prepare<{ id: string }>('SELECT id FROM proposal ORDER BY seq DESC')
     .all()
     .map(({ id }) => id);
-  const part = wanted.trim().replace(/\.md$/, '');
+  const part = idOrPart.trim().replace(/\.md$/, '');
   const matching = ids.filter((id) => id.startsWith(part) || id.endsWith(part));
-  if (part.length < FEWEST_CHARACTERS && matching.length > 0) throw proposalIdTooShort(wanted, matching);
+  if (part.length < FEWEST_CHARACTERS && matching.length > 0) throw proposalIdTooShort(idOrPart, matching);
   const row = matching[0] === undefined ? undefined : rowOf(matching[0]);
-  if (row === undefined) throw proposalNotFound(wanted, ids);
-  if (matching.length > 1) throw proposalAmbiguous(wanted, matching);
+  if (row === undefined) throw proposalNotFound(idOrPart, ids);
+  if (matching.length > 1) throw proposalAmbiguous(idOrPart, matching);
   return row;
 }
 
@@ -205,13 +206,13 @@ export function rowsAfter(database: SqliteDatabase, seq: number): readonly Propo
   return database.prepare('SELECT * FROM proposal WHERE seq > ? ORDER BY seq').all(seq) as ProposalRow[];
 }
 
-/** Who has taken the texts out of a proposal, and when; null while they are there. */
+/** Who purged the texts of a proposal, and when; null if nobody did. */
 export function purgeOf(database: SqliteDatabase, id: string): Proposal['purged'] {
   const row = database.prepare("SELECT by, at FROM proposal_event WHERE proposal = ? AND kind = 'purged'").get(id);
   return (row as Proposal['purged'] | undefined) ?? null;
 }
 
-/** The last of some kinds of event. */
+/** The last event of these kinds. */
 export function lastEvent(
   database: SqliteDatabase,
   id: string,
@@ -223,17 +224,17 @@ export function lastEvent(
   return row && { kind: row.kind, content: JSON.parse(row.content) };
 }
 
-/** Where its report is, below the data folder. */
+/** Path of its report, relative to the data folder. */
 export function reportPath({ id }: Pick<ProposalRow, 'id'>): string {
   return `proposals/${id}.md`;
 }
 
-/** Changes with what the proposal would do: what it is made against, and what it makes of it. */
+/** A digest of the base and of the proposed content: another one when either changes. */
 export function versionOf({ base, proposed }: Pick<ProposalRow, 'base' | 'proposed'>): string {
   return digestOf(JSON.stringify([base, proposed]));
 }
 
-/** PROPOSAL_FILE_EDITED, as long as one of the files is there that were kept of a report that somebody has edited. */
+/** PROPOSAL_FILE_EDITED while a copy of an edited report exists. */
 export function editProblem(
   database: SqliteDatabase,
   { id, state }: Pick<ProposalRow, 'id' | 'state'>,
@@ -243,12 +244,12 @@ export function editProblem(
     .prepare("SELECT content FROM proposal_event WHERE proposal = ? AND kind = 'file-edited' ORDER BY seq DESC")
     .all(id) as { content: string }[];
   const names = rows.map(({ content }) => String((JSON.parse(content) as { file?: unknown }).file));
-  const name = names.find((one) => isKeptName(one, id) && existsSync(join(dataDir, 'proposals', one)));
+  const name = names.find((file) => isKeptName(file, id) && existsSync(join(dataDir, 'proposals', file)));
   if (name === undefined) return undefined;
   return fileEdited({ id, state }, join(dataDir, 'proposals', name));
 }
 
-/** @param file - What has what somebody has written. */
+/** @param file - The copy of the edited report. */
 export function fileEdited({ id, state }: Pick<ProposalRow, 'id' | 'state'>, file: string): Problem {
   return { code: 'PROPOSAL_FILE_EDITED', severity: 'warning', file, message: fileEditedMessage(id, state, file) };
 }
@@ -271,14 +272,14 @@ export function proposalOf(database: SqliteDatabase, row: ProposalRow, dataDir: 
   };
 }
 
-/** What a report is called that somebody has edited, beside the one that is written again. @param n - From 1. */
+/** File name of the copy of an edited report. @param n - From 1. */
 export function keptName({ id }: Pick<ProposalRow, 'id'>, n: number): string {
   return `${id}.edited${n === 1 ? '' : `-${n}`}.md`;
 }
 
 // --- internal ---
 
-/** Of a history that came from somebody else, no name is believed. */
+/** The history may come from somebody else, so a name in it is checked. */
 function isKeptName(name: string, id: string): boolean {
   return name.startsWith(`${id}.edited`) && /^[A-Za-z0-9._-]+$/.test(name);
 }

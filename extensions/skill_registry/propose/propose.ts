@@ -29,31 +29,38 @@ import type { RetrievalChange } from '../search/overlap/trigger-queries.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
 import { textProblems } from '../validate/validate-skill.ts';
-import { addEvent, insertProposal, type NewProposal, openDuplicate, openOf, rejectedTwin } from './proposal-store.ts';
+import {
+  addEvent,
+  insertProposal,
+  type NewProposal,
+  openDuplicate,
+  openOf,
+  rejectedDuplicate,
+} from './proposal-store.ts';
 import { replaceText } from './skill-text.ts';
 import type { ProposalInput } from './types.ts';
 
 const MAX_JUSTIFICATION = 10_000;
 const MAX_EVIDENCE = 20_000;
-/** Far more than anybody reviews. */
+/** Open proposals in total. */
 const MAX_OPEN = 1000;
-/** Of one author, for one skill. */
+/** Open proposals of one agent for one skill. */
 const MAX_OPEN_OF_AUTHOR = 5;
 
-/** What a proposal wants, against what is there now. */
+/** A proposed change, compared with the present content. */
 export interface Request {
   readonly location: SkillLocation;
   readonly kind: NewProposal['kind'];
   readonly path: string;
   readonly before: Buffer | null;
   readonly after: Buffer | null;
-  /** Of what it is made against: the file; of a deletion the whole skill; null for what is new. */
+  /** Digest of the file that is changed; for a deletion of the whole skill; null for a new file. */
   readonly base: string | null;
-  /** What was put up with to apply the diff. */
+  /** What is wrong with the diff, though it could be applied. */
   readonly notes: readonly string[];
 }
 
-/** Checks a proposal and keeps it. Its report is written. @returns its id. @throws as `Proposals.propose`. */
+/** Checks a proposal, stores it and writes its report. @returns its id. @throws as `Proposals.propose`. */
 export async function submit(
   context: ChangeContext,
   input: ProposalInput,
@@ -81,18 +88,21 @@ export async function submit(
       model: turn?.model ?? null,
       created: writer.now(),
     };
-    const isKept = await writer.exclusively((database) => {
+    const isStored = await writer.exclusively((database) => {
       // Somebody may have changed it while the checks ran.
       if (baseOf(context, request) !== request.base) return false;
       const { before, after } = request;
       writer.record(request.location);
       if (before) putBlob(database, before);
       const whole: NewProposal = { ...row, proposed: after === null ? null : digestOf(after) };
-      const twin = openDuplicate(database, whole);
-      if (twin !== undefined) throw proposalDuplicate(twin);
+      const duplicate = openDuplicate(database, whole);
+      if (duplicate !== undefined) throw proposalDuplicate(duplicate);
       if (!isPerson(whole.author)) assertMayPropose(database, whole);
       const open = database.prepare("SELECT count(*) AS n FROM proposal WHERE state = 'open'").get() as { n: number };
-      if (open.n >= MAX_OPEN) throw invalidArgument(`${MAX_OPEN} proposals are open; have some reviewed first.`);
+      if (open.n >= MAX_OPEN)
+        throw invalidArgument(
+          `${MAX_OPEN} proposals are open, which is the most. Tell the user to approve or reject some of them first.`,
+        );
       database.transaction(() => {
         if (after) putBlob(database, after);
         insertProposal(database, whole);
@@ -101,16 +111,16 @@ export async function submit(
       writer.step('row');
       return true;
     });
-    if (isKept) return row.id;
+    if (isStored) return row.id;
   }
 }
 
-/** What is asked for, held against what is there. Refuses what can never be applied. */
+/** Compares the proposal with the present content. Refuses a change that can never be applied. */
 export function requestOf(context: ChangeContext, input: ProposalInput, turn: TurnContext | undefined): Request {
   const { kind = 'update', skillId, path = 'SKILL.md' } = input;
   const replaced = input.oldString ?? input.newString;
-  const given = [input.diff, input.content, input.remove, replaced].filter((one) => one !== undefined).length;
-  // People who are no agent's user decide for themselves.
+  const given = [input.diff, input.content, input.remove, replaced].filter((value) => value !== undefined).length;
+  // Without a turn a program asks, which decides for itself.
   if (turn && context.writes[kind] === 'deny') throw writeDenied(kind);
   if (given !== (kind === 'delete' ? 0 : 1)) {
     throw invalidArgument(
@@ -147,7 +157,7 @@ export function requestOf(context: ChangeContext, input: ProposalInput, turn: Tu
   return request;
 }
 
-/** Computed from the texts, whatever the author says of them. */
+/** Computed from the texts; what the author says is not used. */
 export async function checksOf(
   context: ChangeContext,
   { location, kind, path, before, after }: Pick<Request, 'location' | 'kind' | 'path' | 'before' | 'after'>,
@@ -157,13 +167,13 @@ export async function checksOf(
     return [{ kind: 'size', level: 'warning', text: `The skill and its ${files.length} file(s) go into the archive.` }];
   }
   const isSkillFile = path === location.skillFile;
-  const shown = (bytes: Buffer | null): string | null => bytes?.toString('utf8') ?? null;
+  const decode = (bytes: Buffer | null): string | null => bytes?.toString('utf8') ?? null;
   return runChecks({
     skillId: location.skillId,
     path,
     isSkillFile,
-    before: shown(before),
-    after: shown(after),
+    before: decode(before),
+    after: decode(after),
     files,
     problemsOf: (text) => textProblems(text, location.skillId, location.validation),
     ...(isSkillFile
@@ -179,18 +189,18 @@ export function diffOf({ kind, path, before, after }: Pick<Request, 'kind' | 'pa
 
 // --- internal ---
 
-/** A person may ask again for what was rejected, and for as much as they like. @throws PROPOSAL_REJECTED, PROPOSAL_LIMIT. */
+/** These limits are for agents; a person has none. @throws PROPOSAL_REJECTED, PROPOSAL_LIMIT. */
 function assertMayPropose(database: SqliteDatabase, row: NewProposal): void {
-  const twin = rejectedTwin(database, row);
-  if (twin) {
-    const { id, decided_by: by, decided_at: at, decision_reason: reason } = twin;
+  const duplicate = rejectedDuplicate(database, row);
+  if (duplicate) {
+    const { id, decided_by: by, decided_at: at, decision_reason: reason } = duplicate;
     throw proposalRejected(id, by ?? 'unknown', at ?? 'an unknown time', reason ?? '');
   }
   const open = openOf(database, row);
   if (open.length >= MAX_OPEN_OF_AUTHOR) throw proposalLimit(row.skill_id, row.author, open);
 }
 
-/** A diff that was not as it says may mean something else than it did. */
+/** A diff with wrong line numbers or context may have been applied where its author did not mean it. */
 function asCheck(note: string): Check {
   return { kind: 'diff', level: 'warning', text: `The diff was applied, but: ${note}` };
 }

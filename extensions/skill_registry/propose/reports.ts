@@ -28,8 +28,8 @@ import {
 import type { Proposal } from './types.ts';
 
 /**
- * The Markdown file people read of a proposal. What agents wrote stands in it as quotations and in a fenced block: it begins no
- * section, and characters that would not be seen, or act on a terminal, are written as `⟦U+202E⟧`.
+ * The Markdown report of a proposal for people. The words of agents are quotations or in a fenced block, so they cannot begin a
+ * section. Invisible characters and control characters are written as `⟦U+202E⟧`.
  */
 export function reportOf(proposal: Proposal): string {
   const { kind, state, path, skillId, checks, recommendations, decision, conflict, evidence } = proposal;
@@ -47,25 +47,24 @@ export function reportOf(proposal: Proposal): string {
   return `---\n${fieldLines(proposal)}---\n\n${body.join('\n')}`;
 }
 
-/** Whether somebody else has written into a report. What is no file there has no text of anybody. @param dataDir - Real. */
+/** Whether somebody has changed a report. False if there is no file. @param dataDir - Real. */
 export function isReportEdited(dataDir: string, row: ProposalRow): boolean {
   const present = presentDigest(dataDir, row);
   return present !== undefined && !isOurs(row, present);
 }
 
-/** Whether the report is there, as it was written last. @param dataDir - Real. */
+/** Whether the report exists unchanged. @param dataDir - Real. */
 export function isReportThere(dataDir: string, row: ProposalRow): boolean {
   const present = presentDigest(dataDir, row);
   return present !== undefined && isOurs(row, present);
 }
 
 /**
- * Writes the reports of proposals that have changed. One that somebody has edited gets another name first. One that cannot be
- * written stays due, and hinders nobody: what is decided is decided.
+ * Writes the reports of proposals that have changed. A report that somebody has edited is renamed first. A report that cannot be
+ * written stays due; that does not change a decision.
  *
  * @param dataDir - Real.
- * @returns WRITE_FAILED for each report that could not be written, PROPOSAL_FILE_EDITED for each that somebody has edited, as long
- *   as the file is there that was kept.
+ * @returns WRITE_FAILED for each report that could not be written, PROPOSAL_FILE_EDITED for each edited report whose copy exists.
  */
 export function writeDueReports(
   database: SqliteDatabase,
@@ -79,7 +78,7 @@ export function writeDueReports(
       try {
         writeReport(database, dataDir, row, onStep, at);
       } catch (error) {
-        const message = `The report of the proposal ${row.id} cannot be written now: ${describeError(error)} If something else stands in its place, remove it. It is tried again when skills are changed next.`;
+        const message = `The report of the proposal ${row.id} cannot be written: ${describeError(error)} If there is a folder or a link of that name, remove it. The report is written with the next change of a skill or a proposal.`;
         problems.push({ code: 'WRITE_FAILED', severity: 'warning', file: join(dataDir, reportPath(row)), message });
       }
     }
@@ -88,17 +87,17 @@ export function writeDueReports(
       if (problem) problems.push(problem);
     }
   } catch {
-    // The rows cannot be read: whoever wants to know of proposals is told why.
+    // The rows cannot be read; `list` and `get` throw the reason.
   }
   return problems;
 }
 
 // --- internal ---
 
-/** Enough for the longest diff, its checks and what is said about it. */
+/** Larger than any report. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
-/** Digest of the report as it is; empty for what is longer than any report, undefined where no file is. */
+/** Digest of the present report; empty if it is larger than any report, undefined if there is no file. */
 function presentDigest(dataDir: string, row: ProposalRow): string | undefined {
   try {
     return digestOf(readContained(dataDir, reportPath(row), MAX_BYTES, { own: true }));
@@ -107,7 +106,7 @@ function presentDigest(dataDir: string, row: ProposalRow): string | undefined {
   }
 }
 
-/** A crash may have left the report before the last one, or the last one: both digests are noted before it is written. */
+/** After a crash the file may be the new or the previous report, so both digests are stored before writing. */
 function isOurs({ file_digest }: ProposalRow, digest: string): boolean {
   return (file_digest ?? '').split(' ').includes(digest) && digest !== '';
 }
@@ -127,11 +126,11 @@ function writeReport(
   try {
     removeContained(dataDir, `proposals/${temporary}`, { own: true });
   } catch {
-    // No crash has left one.
+    // There is no leftover of a crash.
   }
   const onTemporary = (): void => {
     onStep('file-temporary');
-    // As late as can be: an editor may save at any moment.
+    // As late as possible: an editor may save at any moment.
     if (isReportEdited(dataDir, expected)) keepEdited(database, dataDir, row, at);
   };
   writeContained(dataDir, reportPath(row), text, { own: true, temporary, onTemporary });
@@ -140,26 +139,26 @@ function writeReport(
   onStep('file-noted');
 }
 
-/** Gives a report that somebody has edited another name beside it, which nothing has yet. */
+/** Renames a report that somebody has edited to a name that is free. */
 function keepEdited(database: SqliteDatabase, dataDir: string, row: ProposalRow, at: string): void {
   const taken = new Set(listContained(dataDir, 'proposals', { own: true }).map(({ name }) => name));
   let n = 1;
   while (taken.has(keptName(row, n))) n++;
   const name = keptName(row, n);
-  // Noted first: after a crash it is said, and gets that name.
+  // Stored first, so that after a crash the name is known.
   addEvent(database, row.id, 'file-edited', { by: 'unknown', at }, { file: name });
   renameContained(dataDir, reportPath(row), name, { own: true });
 }
 
 const TITLES: Readonly<Record<Proposal['kind'], string>> = { update: 'Update', create: 'Create', delete: 'Delete' };
-/** Stands where there is nothing; not quoted, so nobody's words are mistaken for it. */
+/** An empty section. It is not quoted, so an author's words look different. */
 const NONE = '(none)';
-/** A line of context that is empty: the blank is the mark of a diff. */
+/** An empty line of context in a diff: its first character is a space. */
 const EMPTY_CONTEXT = ' ';
-/** HTML and images: markup must not pass for a section of ours, and a preview must not fetch anything. */
+/** HTML and images: an author's markup must not look like a section of the report, and a preview must not fetch anything. */
 const MARKUP = /<(?=[A-Za-z/!?])|!(?=\[)/g;
 
-/** One line each, so that nothing in a value begins a line of the file. */
+/** One line for each field, so that no value can begin a line of the file. */
 function fieldLines(proposal: Proposal): string {
   const { id, state, kind, skillId: skill, source, path, base, author, model, created, decision } = proposal;
   const fields: Readonly<Record<string, string | null>> = {
@@ -175,7 +174,7 @@ function fieldLines(proposal: Proposal): string {
   return yamlPackage().stringify(Object.fromEntries(shown), { lineWidth: 0 });
 }
 
-/** In a block that no line of the text can end. */
+/** A block with a fence longer than any in the text. */
 function fenced(language: string, text: string): readonly string[] {
   const shown = text
     .replace(/\n$/, '')
@@ -187,7 +186,7 @@ function fenced(language: string, text: string): readonly string[] {
   return [`${fence}${language}`, ...shown, fence];
 }
 
-/** Somebody's words as a quotation: nothing in them begins a line, nothing in them is markup that a preview obeys. */
+/** An author's words as a quotation: they cannot begin a line, and a preview shows their markup as text. */
 function quoted(text: string): readonly string[] {
   return text
     .replace(/\r\n/g, '\n')
@@ -200,8 +199,8 @@ function checkLine({ kind, level, text, line }: Check): string {
   return `- ${level === 'warning' ? '**warning** ' : ''}${kind}${where}: ${inline(text)}`;
 }
 
-function recommendationLines(one: Proposal['recommendations'][number]): readonly string[] {
-  return ['', `To ${one.verdict}, by ${inline(one.by)}, ${inline(one.at)}:`, '', ...quoted(one.reason)];
+function recommendationLines({ by, at, verdict, reason }: Proposal['recommendations'][number]): readonly string[] {
+  return ['', `To ${verdict}, by ${inline(by)}, ${inline(at)}:`, '', ...quoted(reason)];
 }
 
 function decisionLines(
@@ -212,7 +211,7 @@ function decisionLines(
   return reason === null ? [`${said}.`] : [`${said}:`, '', ...quoted(reason)];
 }
 
-/** Within a line of ours. */
+/** An author's text inside a line of the report. */
 function inline(text: string): string {
   return showHidden(text)
     .replace(/[\n\t]/g, notation)

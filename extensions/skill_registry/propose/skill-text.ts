@@ -5,13 +5,13 @@ import { invalidArgument } from '../skill/errors.ts';
 import { splitFrontmatter } from '../skill/frontmatter.ts';
 
 /** The text of a new SKILL.md. */
-export function skillText(name: string, description: string, body: string): string {
+export function composeSkillMd(name: string, description: string, body: string): string {
   const head = yamlPackage().stringify({ name, description }, { lineWidth: 0 });
   return `---\n${head}---\n\n${body.trim()}\n`;
 }
 
 /**
- * SKILL.md with fields of its frontmatter set or, by null, removed; all else, comments included, stays as it is written.
+ * SKILL.md with some fields of its frontmatter set; null removes a field. Everything else stays as it is written, comments too.
  *
  * @throws INVALID_ARGUMENT when its frontmatter cannot be read as a mapping.
  */
@@ -20,7 +20,7 @@ export function patchFrontmatter(text: string, fields: Readonly<Record<string, u
   const { isMap, parseDocument } = yamlPackage();
   const document = parseDocument(yaml ?? '', { keepSourceTokens: true });
   if (document.errors.length > 0 || (document.contents !== null && !isMap(document.contents))) {
-    throw invalidArgument('The frontmatter of this skill is no mapping that could be patched; edit the whole file.');
+    throw invalidArgument('The frontmatter of this skill is not a mapping of fields. Write the whole file instead.');
   }
   for (const [name, value] of Object.entries(fields)) {
     if (value === null) document.delete(name);
@@ -31,37 +31,38 @@ export function patchFrontmatter(text: string, fields: Readonly<Record<string, u
 }
 
 /**
- * A text with one part of it replaced. Models write LF, whatever ends the lines of the file: line ends are not compared, and what is
- * new gets those of the place it comes to.
+ * A text with one part of it replaced. Models write LF, whatever line ends the file has: line ends are not compared, and the new text
+ * gets the line end that follows the replaced part.
  *
  * @param path - In messages.
- * @param all - Replace it wherever it occurs. Default: false.
- * @throws INVALID_ARGUMENT unless `old` occurs once (with `all`: at least once), and is not what is to take its place.
+ * @param all - Replace every occurrence. Default: false.
+ * @throws INVALID_ARGUMENT unless `old` occurs once (with `all`: at least once) and differs from `next`.
  */
 export function replaceText(present: string, old: string, next: string, path: string, all = false): string {
-  const [text, wanted, changed] = [present, old, next].map((one) => one.replaceAll('\r\n', '\n')) as [
+  const [text, search, replacement] = [present, old, next].map((value) => value.replaceAll('\r\n', '\n')) as [
     string,
     string,
     string,
   ];
-  if (wanted === '')
+  if (search === '')
     throw invalidArgument('old_string is empty; give a text that occurs in the file, or the whole content.');
-  if (wanted === changed) throw invalidArgument('old_string and new_string are the same; there is nothing to change.');
+  if (search === replacement)
+    throw invalidArgument('old_string and new_string are the same; there is nothing to change.');
   const found: number[] = [];
-  for (let at = text.indexOf(wanted); at !== -1; at = text.indexOf(wanted, at + (all ? wanted.length : 1)))
+  for (let at = text.indexOf(search); at !== -1; at = text.indexOf(search, at + (all ? search.length : 1)))
     found.push(at);
-  if (found.length === 0) throw invalidArgument(`String not found in ${path}. ${nearestLine(text, wanted)}`);
+  if (found.length === 0) throw invalidArgument(`String not found in ${path}. ${nearestLine(text, search)}`);
   if (found.length > 1 && !all) {
     throw invalidArgument(
-      `old_string occurs ${found.length} times in ${path}. Give more of the lines around the one that is meant, so that it occurs once.`,
+      `old_string occurs ${found.length} times in ${path}. Add lines around the one that you mean, until the text occurs once.`,
     );
   }
   const offset = offsetsIn(present);
   let [result, from] = ['', 0];
   for (const at of found) {
-    const [start, end] = [offset(at), offset(at + wanted.length)];
+    const [start, end] = [offset(at), offset(at + search.length)];
     const lineEnd = /\r?\n/.exec(present.slice(start))?.[0] ?? (present.includes('\r\n') ? '\r\n' : '\n');
-    result += present.slice(from, start) + changed.replaceAll('\n', lineEnd);
+    result += present.slice(from, start) + replacement.replaceAll('\n', lineEnd);
     from = end;
   }
   return result + present.slice(from);
@@ -69,7 +70,7 @@ export function replaceText(present: string, old: string, next: string, path: st
 
 // --- internal ---
 
-/** Where an offset in the text with LF alone is in the text as it is; asked in ascending order. */
+/** Translates an offset in the text with LF line ends into one in the original text. Call it with ascending offsets. */
 function offsetsIn(text: string): (offset: number) => number {
   let [at, passed] = [0, 0];
   return (offset) => {
@@ -78,20 +79,20 @@ function offsetsIn(text: string): (offset: number) => number {
   };
 }
 
-/** Which line looks most like the first one that is not there. */
-function nearestLine(text: string, wanted: string): string {
+/** Names the line that is most similar to the first missing line. */
+function nearestLine(text: string, search: string): string {
   const cut = (line: string): string => line.trim().slice(0, 64);
   const lines = text.split('\n');
-  const there = new Set(lines);
-  const missing = wanted.split('\n').find((line) => line.trim() !== '' && !there.has(line));
+  const present = new Set(lines);
+  const missing = search.split('\n').find((line) => line.trim() !== '' && !present.has(line));
   if (missing === undefined)
-    return 'Its lines are there, but not one after the other. Read the file again and copy it exactly.';
+    return 'Its lines occur, but not directly after each other. Read the file again and copy the text exactly.';
   const [near] = nearestIds(new Set(lines.map(cut).filter(Boolean)), cut(missing), 1);
   const at = lines.findIndex((line) => near !== undefined && cut(line).toLowerCase() === near.toLowerCase());
-  const said = JSON.stringify(oneLine(missing, 60));
+  const shown = JSON.stringify(oneLine(missing, 60));
   const hint =
     at === -1
-      ? `No line looks like ${said}.`
-      : `Nearest to ${said} is line ${at + 1}: ${JSON.stringify(oneLine(lines[at] ?? '', 80))}.`;
-  return `${hint} Read the file again and copy it exactly.`;
+      ? `No line is similar to ${shown}.`
+      : `Nearest to ${shown} is line ${at + 1}: ${JSON.stringify(oneLine(lines[at] ?? '', 80))}.`;
+  return `${hint} Read the file again and copy the text exactly.`;
 }

@@ -1,11 +1,11 @@
-/** What callers see of proposals. */
+/** The public types of proposals. */
 import type { Problem, TurnContext } from 'skill-registry/kernel';
 import type { Actor } from '../history/types.ts';
 import type { Check } from '../inspect/findings.ts';
 
 export type ProposalState = 'open' | 'approved' | 'rejected' | 'stale';
 
-/** A change somebody asks for. One of `diff`, `content`, `oldString` with `newString`, and `remove`. */
+/** A proposed change. Give one of `diff`, `content`, `oldString` with `newString`, and `remove`. */
 export interface ProposalInput {
   readonly skillId: string;
   /** `create`: a new skill, whose SKILL.md is `content`. `delete`: the whole skill. Default: `update`. */
@@ -16,23 +16,23 @@ export interface ProposalInput {
   readonly diff?: string | undefined;
   /** The whole new text; BOM and line ends of the present one are kept. */
   readonly content?: string | undefined;
-  /** A text that occurs once in the present one, exactly; line ends may differ. */
+  /** A text that occurs exactly once in the present one; line ends may differ. */
   readonly oldString?: string | undefined;
-  /** What takes its place; empty removes it. The line ends of the present text are kept. */
+  /** The text that replaces it; empty removes it. The line ends of the present text are kept. */
   readonly newString?: string | undefined;
-  /** The file is to be removed; not SKILL.md. */
+  /** Remove the file; not possible for SKILL.md. */
   readonly remove?: true | undefined;
   /** Why; 1-10,000 characters. */
   readonly justification: string;
   /** Errors, test failures, feedback; at most 20,000 characters. */
   readonly evidence?: string | undefined;
-  /** Who asks, where there is no turn: `person:ada`. Default: the agent of the turn. */
+  /** The author, where there is no turn: `person:ada`. Default: the agent of the turn. */
   readonly author?: string | undefined;
 }
 
 export interface ProposalReceipt {
   readonly proposalId: string;
-  /** The report people read, absolute. It is written from the proposal, and never read back. */
+  /** Absolute path of the report for people. It is written from the proposal and never read back. */
   readonly file: string;
   readonly state: ProposalState;
 }
@@ -52,16 +52,16 @@ export interface Proposal {
   readonly skillId: string;
   readonly source: string;
   readonly path: string;
-  /** Digest of what it was made against: the file, of a deletion the whole skill; null for what is new. */
+  /** Digest of the file that it changes, for a deletion of the whole skill; null for a new file. */
   readonly base: string | null;
-  /** Another one after every change of what it would do (`sha256:...`): given to `approve`, it says what was looked at. */
+  /** `sha256:...`, another one after every edit. Pass it to `approve` to approve exactly what was shown. */
   readonly version: string;
   readonly diff: string;
   readonly justification: string;
   readonly evidence: string | null;
   readonly checks: readonly Check[];
   readonly recommendations: readonly Recommendation[];
-  /** Why it does not apply; only while stale. */
+  /** Why it does not apply; null unless stale. */
   readonly conflict: string | null;
   /** `agent:<id>`, `person:<name>`, or `unknown`. */
   readonly author: string;
@@ -70,11 +70,11 @@ export interface Proposal {
   readonly decision: { readonly by: string; readonly at: string; readonly reason: string | null } | null;
   /** The revision it made. */
   readonly revision: number | null;
-  /** Who has taken its texts away, and when; its report has gone then. Else null. */
+  /** Who purged its texts and its report, and when; null if nobody did. */
   readonly purged: { readonly by: string; readonly at: string } | null;
-  /** Its report, absolute. */
+  /** Absolute path of its report. */
   readonly file: string;
-  /** PROPOSAL_FILE_EDITED: somebody has changed the report; which file has what they wrote, and what to do with it. */
+  /** PROPOSAL_FILE_EDITED: somebody has changed the report. It names the copy of what they wrote, and what to do. */
   readonly problem?: Problem;
 }
 
@@ -87,14 +87,14 @@ export interface ProposalFilter {
   readonly limit?: number | undefined;
 }
 
-/** What a proposal makes of its file. */
+/** The proposed text of a file. */
 export interface ProposedText {
   readonly proposalId: string;
   /** Relative to the skill. */
   readonly path: string;
-  /** The whole text; of a stale proposal with a conflict between marks wherever both sides changed the same lines. */
+  /** The whole text. A stale proposal has conflict marks where both sides changed the same lines. */
   readonly content: string;
-  /** Another one when the proposal has been edited since or, while it is stale, its file has changed. */
+  /** Another one after an edit of the proposal and, while it is stale, after a change of its file. */
   readonly version: string;
 }
 
@@ -107,7 +107,7 @@ export interface EditedProposal {
   readonly proposalId: string;
   readonly skillId: string;
   readonly state: ProposalState;
-  /** False: the text is what it was, and nothing was done. */
+  /** False: the text was the same, and nothing was done. */
   readonly changed: boolean;
   /** As `Proposal.version`. */
   readonly version: string;
@@ -119,7 +119,7 @@ export interface Decision {
   readonly skillId: string;
   /** The number of the revision that was made. */
   readonly revision: number | null;
-  /** The text had changed since, and both changes were merged. */
+  /** The file had changed since the proposal, and both changes were merged. */
   readonly merged: boolean;
 }
 
@@ -127,7 +127,7 @@ export interface PurgedProposal {
   readonly proposalId: string;
   readonly skillId: string;
   readonly purged: { readonly by: string; readonly at: string };
-  /** How many of its contents stay, because a revision of a skill or another proposal has the very same. */
+  /** How many of its contents stay, because a revision of a skill or another proposal has the same content. */
   readonly shared: number;
 }
 
@@ -136,7 +136,7 @@ export interface ProposalFigures {
   readonly stale: number;
   readonly approved: number;
   readonly rejected: number;
-  /** Approved of those decided, 0-1; null while none is. */
+  /** Share of the decided proposals that were approved, 0-1; null while none is decided. */
   readonly acceptanceRate: number | null;
   /** Median and mean from creation to decision, in hours. */
   readonly hoursToDecision: { readonly median: number; readonly mean: number } | null;
@@ -159,14 +159,14 @@ export interface Proposals {
    */
   propose(input: ProposalInput, turn?: TurnContext): Promise<ProposalReceipt>;
   /**
-   * Newest first, in the state they have now: what would not apply to the skill as it is now is `stale`.
+   * Newest first, with the present state: a proposal that does not apply to the present skill is `stale`.
    *
    * @param state - Default: open and stale ones.
    * @param filter - Default: all of them.
    */
   list(state?: ProposalState | 'all', filter?: ProposalFilter): Promise<readonly Proposal[]>;
   /**
-   * One proposal, in the state it has now, as `list` gives it.
+   * One proposal, with the present state as in `list`.
    *
    * @param id - Or at least six characters of its beginning or end.
    * @throws PROPOSAL_NOT_FOUND.
@@ -175,8 +175,8 @@ export interface Proposals {
   /** @throws as `edit`. */
   text(id: string): Promise<ProposedText>;
   /**
-   * Puts another text in the place of the proposed one: the diff and the checks are made anew, the author stays. A stale proposal is
-   * open again, made against the file as `text` saw it last.
+   * Replaces the proposed text. The diff and the checks are computed again, the author stays. A stale proposal is open again, based
+   * on the file that `text` read last.
    *
    * @param edit.content - The whole new text of the file; BOM and line ends are kept.
    * @param edit.by - A person.
@@ -187,10 +187,10 @@ export interface Proposals {
    */
   edit(id: string, edit: ProposalEdit): Promise<EditedProposal>;
   /**
-   * Applies it. Where the text has changed since, both changes are merged if they do not touch; else the proposal is stale.
+   * Applies it. If the file has changed since, both changes are merged when they are in different lines; else the proposal is stale.
    *
-   * @param actor.version - Of the proposal that was looked at. Default: any.
-   * @throws PROPOSAL_NOT_FOUND, PROPOSAL_DECIDED, PROPOSAL_CHANGED, PROPOSAL_STALE, PROPOSAL_FILE_EDITED (once for each time),
+   * @param actor.version - Of the proposal that was shown. Default: any.
+   * @throws PROPOSAL_NOT_FOUND, PROPOSAL_DECIDED, PROPOSAL_CHANGED, PROPOSAL_STALE, PROPOSAL_FILE_EDITED (once after each edit of the report),
    *   SKILL_INVALID, SKILL_NOT_FOUND, SOURCE_NOT_WRITABLE, WRITE_FAILED, HISTORY_DAMAGED, HISTORY_BUSY.
    */
   approve(id: string, actor: Actor & { readonly version?: string | undefined }): Promise<Decision>;
@@ -199,21 +199,21 @@ export interface Proposals {
   /** Decides nothing. @throws PROPOSAL_NOT_FOUND, PROPOSAL_DECIDED, INVALID_ARGUMENT. */
   recommend(id: string, verdict: Recommendation['verdict'], actor: Actor & { readonly reason: string }): Promise<void>;
   /**
-   * Takes all texts of rejected proposals out of the history, with their reports, so that no file below `data/` has the bytes: diff,
-   * justification, evidence, checks, recommendations, reasons. The row stays. Skills, open and approved proposals stay as they
-   * are; the cache is removed, and `history.db` written anew, which takes as long as it is large.
+   * Removes all texts of rejected proposals and their reports, so that no file below `data/` has the bytes: diff, justification,
+   * evidence, checks, recommendations, reasons. The row stays. Skills, open and approved proposals do not change. The cache is
+   * removed and `history.db` is rewritten, which takes longer the larger it is.
    *
-   * @param ids - At least one. Those that are purged already are looked for again.
-   * @throws PROPOSAL_NOT_FOUND, PROPOSAL_NOT_REJECTED; HISTORY_BUSY when another process keeps some of it, which ends with a
-   *   second call; INVALID_ARGUMENT, WRITE_FAILED, HISTORY_DAMAGED.
+   * @param ids - At least one. A purged proposal may be purged again.
+   * @throws PROPOSAL_NOT_FOUND, PROPOSAL_NOT_REJECTED; HISTORY_BUSY when another process keeps a file open that has some of the texts:
+   *   purge again when that process has ended; INVALID_ARGUMENT, WRITE_FAILED, HISTORY_DAMAGED.
    */
   purge(ids: readonly string[], actor: Pick<Actor, 'by'>): Promise<readonly PurgedProposal[]>;
   stats(): Promise<ProposalStats>;
-  /** Told of every proposal that arrives, also by another process while the registry watches. @returns unsubscribes. */
+  /** Calls the listener for every new proposal; for those of other processes while the registry watches. @returns a function that ends this. */
   onArrival(listener: (proposal: Proposal) => void): () => void;
 }
 
-/** The methods that wait until the history is open. */
+/** The methods that open the history first. */
 export const PROPOSAL_METHODS: Readonly<Record<Exclude<keyof Proposals, 'onArrival'>, true>> = {
   ...{ propose: true, list: true, get: true, text: true, edit: true },
   ...{ approve: true, reject: true, recommend: true, purge: true, stats: true },

@@ -1,5 +1,5 @@
 import { defineTool, type Tool, z } from 'skill-registry/kernel';
-import { skillText } from '../propose/skill-text.ts';
+import { composeSkillMd } from '../propose/skill-text.ts';
 import { changeSkill } from './change-skill.ts';
 import type { SkillsForTools } from './skills-for-tools.ts';
 
@@ -15,7 +15,7 @@ export function createSkillTool(registry: SkillsForTools): Tool {
       justification: z.string().describe('Why it is worth having.'),
     }),
     execute: async ({ skill_id: skillId, description, body, justification }, { turn }) => {
-      const content = skillText(skillId, description, body);
+      const content = composeSkillMd(skillId, description, body);
       const changed = await changeSkill(registry, { kind: 'create', skillId, content, justification }, { turn });
       const { done, ...rest } = changed;
       return { success: true, skill_id: skillId, ...rest, state: changed.done ? 'created' : changed.state };

@@ -2,7 +2,7 @@ import { defineTool, type Tool, z } from 'skill-registry/kernel';
 import { invalidArgument } from '../skill/errors.ts';
 import type { SkillsForTools } from './skills-for-tools.ts';
 
-/** An agent is shown its own proposals alone: what others ask for, and what was answered, is not for it. */
+/** Lists only the proposals of the agent that asks. */
 export function listProposalsTool({ proposals }: Pick<SkillsForTools, 'proposals'>): Tool {
   return defineTool({
     name: 'list_proposals',
@@ -15,7 +15,8 @@ export function listProposalsTool({ proposals }: Pick<SkillsForTools, 'proposals
     async execute({ skill_id: skillId, limit }, { turn }) {
       if (turn.agentId === undefined)
         throw invalidArgument('list_proposals shows an agent its own proposals, and this caller is no agent.');
-      const own = await proposals.list('all', { author: `agent:${turn.agentId}`, skillId, limit });
+      const author = `agent:${turn.agentId}`;
+      const own = await proposals.list('all', { author, skillId, limit });
       const rows = own.map(({ id, skillId: skill_id, state, decision }) => ({
         ...{ proposal_id: id, skill_id, state },
         ...{ decided_by: decision?.by ?? null, reason: decision?.reason ?? null },

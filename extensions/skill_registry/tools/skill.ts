@@ -1,7 +1,7 @@
 import { defineTool, type Tool, z } from 'skill-registry/kernel';
 import { toWire } from '../../../lib/text/index.ts';
 import { skillNamed } from '../catalog/snapshot.ts';
-import { patchFrontmatter, replaceText, skillText } from '../propose/skill-text.ts';
+import { composeSkillMd, patchFrontmatter, replaceText } from '../propose/skill-text.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import { changeSkill, type WantedChange } from './change-skill.ts';
 import { handedOver, listForModels } from './list-and-read-skills.ts';
@@ -93,7 +93,9 @@ function newText(args: SkillArguments, name: string): string {
   if (whole === (args.description !== undefined || args.body !== undefined)) {
     throw invalidArgument('create takes either content (the whole SKILL.md), or description and body.');
   }
-  return whole ? required(args, 'content') : skillText(name, required(args, 'description'), required(args, 'body'));
+  return whole
+    ? required(args, 'content')
+    : composeSkillMd(name, required(args, 'description'), required(args, 'body'));
 }
 
 /** Made of the file as it is when nobody else can change it. */

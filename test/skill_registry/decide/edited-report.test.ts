@@ -49,7 +49,7 @@ describe('a report that somebody has edited', () => {
     await expect(registry.proposals.approve(id, ADA)).rejects.toMatchObject(EDITED);
     await registry.proposals.approve(id, ADA);
     expect(tea()).toBe(LONGER);
-    expect((await registry.proposals.get(id)).problem?.message).toMatch(/is approved: nothing comes of it/);
+    expect((await registry.proposals.get(id)).problem?.message).toMatch(/is approved, so the edit has no effect/);
     rmSync(kept());
     expect((await registry.proposals.get(id)).problem).toBeUndefined();
   });

@@ -29,7 +29,7 @@ it('shows what it would apply where nothing may be written, whatever stands in i
   const before = readFileSync(file, 'utf8');
   const shown = await run('show', id);
   expect(shown).toMatchObject({ status: 0, stdout: expect.stringContaining('+Steep for three minutes.') });
-  expect(shown.stdout).toContain(`What they wrote is kept in ${file}.`);
+  expect(shown.stdout).toContain(`The edited text is kept in ${file}.`);
   const [listed] = JSON.parse((await run('list', '--json')).stdout).proposals;
   expect(listed.diff).toContain('+Steep for three minutes.');
   expect([readFileSync(file, 'utf8'), text()]).toEqual([before, TEA]);

@@ -50,10 +50,10 @@ describe('propose_skill_update with old_string and new_string', () => {
     [
       'is not there in this order',
       { old_string: 'Serve.\nBoil water.', new_string: 'x' },
-      /are there, but not one after the other/,
+      /occur, but not directly after each other/,
     ],
-    ['looks like nothing there', { old_string: '1234567890', new_string: 'x' }, /No line looks like "1234567890"/],
-    ['is there more than once', { old_string: 'the pot.', new_string: 'x' }, /occurs 2 times in SKILL.md. Give more/],
+    ['looks like nothing there', { old_string: '1234567890', new_string: 'x' }, /No line is similar to "1234567890"/],
+    ['is there more than once', { old_string: 'the pot.', new_string: 'x' }, /occurs 2 times in SKILL.md. Add lines/],
     ['is what is to take its place', { old_string: 'Serve.', new_string: 'Serve.' }, /are the same/],
     ['is empty', { old_string: '', new_string: 'x' }, /old_string is empty/],
     ['has nothing to take its place', { old_string: 'Serve.' }, /go together/],

@@ -1,0 +1,79 @@
+const DECIDE = 'extensions/skill_registry/decide';
+const PROPOSE = 'extensions/skill_registry/propose';
+const DECIDE_TESTS = 'test/skill_registry/decide';
+
+/** Who decides on what, what authors are shown, and what they may propose. */
+export const proposals = [
+  {
+    title: 'Five characters of an id name a proposal',
+    file: `${PROPOSE}/proposal-store.ts`,
+    find: 'const FEWEST_CHARACTERS = 6;',
+    replace: 'const FEWEST_CHARACTERS = 5;',
+    test: 'test/cli/decide-after-seeing.test.ts',
+    name: 'takes no fewer than six characters of an id, whoever is there',
+  },
+  {
+    title: 'A part of an id decides where nobody sees what it is',
+    file: 'cli/commands/proposals.ts',
+    find: '} else if (idOrPart !== id) {',
+    replace: "} else if (idOrPart !== id && id === '') {",
+    test: 'test/cli/decide-after-seeing.test.ts',
+    name: 'decides by a part of an id only where somebody sees what it is',
+  },
+  {
+    title: 'The command approves another text than it has shown',
+    file: 'cli/commands/proposals.ts',
+    find: '{ ...actorOf(options, terminal), version }',
+    replace: '{ ...actorOf(options, terminal), ...(version ? {} : { version }) }',
+    test: 'test/cli/decide-after-seeing.test.ts',
+    name: 'approves what was shown, and nothing that somebody has made of it since',
+  },
+  {
+    title: 'A roll-back asks nobody',
+    file: 'cli/commands/history.ts',
+    find: "if (difference !== '') {",
+    replace: "if (difference === ' ') {",
+    test: 'test/cli/decide-after-seeing.test.ts',
+    name: 'shows what a roll-back will do, asks, and does nothing without a yes',
+  },
+  {
+    title: 'A part of an id decides in a conversation before it was shown',
+    file: 'extensions/skill_registry/proposals-command.ts',
+    find: 'if (version === undefined && id !== proposal.id) {',
+    replace: "if (version === '' && id !== proposal.id) {",
+    test: 'test/e2e/proposals.test.ts',
+    name: 'decides in the channel by a part of an id only after it has shown what that is',
+  },
+  {
+    title: 'An agent is shown the proposals of others',
+    file: 'extensions/skill_registry/tools/list-proposals.ts',
+    find: '{ author, skillId, limit }',
+    replace: '{ skillId, limit }',
+    test: 'test/skill_registry/propose/authors.test.ts',
+    name: 'shows nobody else’s, and nothing to a caller that is no agent',
+  },
+  {
+    title: 'A content that was rejected is proposed again',
+    file: `${PROPOSE}/propose.ts`,
+    find: 'if (duplicate) {',
+    replace: "if (duplicate?.id === '') {",
+    test: 'test/skill_registry/propose/authors.test.ts',
+    name: 'is refused with the reason when any agent proposes it again, whatever way it is given',
+  },
+  {
+    title: 'An agent has as many open proposals for a skill as it likes',
+    file: `${PROPOSE}/propose.ts`,
+    find: 'if (open.length >= MAX_OPEN_OF_AUTHOR)',
+    replace: 'if (open.length >= MAX_OPEN)',
+    test: 'test/skill_registry/propose/authors.test.ts',
+    name: 'are at most five of one agent for one skill; the sixth is told which wait, and may come when one is decided',
+  },
+  {
+    title: 'A proposal that does not apply any more is shown as open',
+    file: `${DECIDE}/plan.ts`,
+    find: "return { ...row, state: 'stale', conflict: plan.conflict || plan.stale };",
+    replace: 'return row;',
+    test: `${DECIDE_TESTS}/stale-when-shown.test.ts`,
+    name: 'is stale in the list and when it is shown, with the conflict, before anybody has tried to approve it',
+  },
+];
