@@ -141,6 +141,8 @@ function createPresent(context: ChangeContext): Present {
 function presentState(present: Present, database: SqliteDatabase, row: ProposalRow): ProposalRow {
   if (row.state !== 'open' && row.state !== 'stale') return row;
   try {
+    // During an unfinished change the files may have the proposed content already.
+    present.context.writer.assertFinished(row.place);
     const plan = compare(present, database, row);
     if (!('stale' in plan)) return { ...row, state: 'open', conflict: null };
     return { ...row, state: 'stale', conflict: plan.conflict || plan.stale };

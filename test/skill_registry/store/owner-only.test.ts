@@ -69,7 +69,9 @@ it('narrows what an older version has made for all to read, and leaves data/ its
   }
   const again = await createSkillRegistry({ root, config: { sources: [{ path: 'skills' }] } });
   onTestFinished(() => again.close());
-  const { proposalId } = await again.proposals.propose({ skillId: 'tea', content: LONGER, justification: 'x' });
+  const { proposalId } = await again.proposals.propose({
+    ...{ skillId: 'tea', content: LONGER, justification: 'x', author: ADA.by },
+  });
   again.list({ query: 'tea' });
   const now = bits(root);
   expect(now).toMatchObject({

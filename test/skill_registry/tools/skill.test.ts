@@ -177,6 +177,7 @@ describe('the skill tool', () => {
       'read_skill',
       'read_skill_resource',
       'propose_skill_update',
+      'list_proposals',
     ]);
   });
 });
