@@ -31,7 +31,6 @@ export async function mcp(options: McpOptions, terminal: Terminal): Promise<Exit
   };
   const door = createSkillMcpDoor(registry, {
     turn,
-    local: standardOutput !== undefined,
     onProblem: ({ severity, file, message }: Problem) => say(`${severity}: ${file}: ${message}`),
   });
   const watching = registry.watch(stop).catch((error: unknown) => say(`error: ${String(error)}`));

@@ -80,7 +80,6 @@ function fieldsOf(skill: Skill): Readonly<Record<string, unknown>> {
     author: skill.author ?? null,
     license: skill.license ?? null,
     compatibility: skill.compatibility ?? null,
-    allowed_tools: skill.allowedTools,
     arguments: skill.arguments,
     argument_hint: skill.argumentHint ?? null,
     metadata: skill.metadata,

@@ -17,7 +17,10 @@ export interface SkillMcpOptions {
   readonly tools?: readonly string[];
   /** Entries in one page of an answer, 1-1000. Default: 100. */
   readonly pageSize?: number;
-  /** The client is on this machine: `${SKILL_DIR}` in prompts is the real folder, not the address. Default: false. */
+  /**
+   * For a transport of your own: whether the client is on this machine, so that it is told real folders (`directory` of `read_skill`,
+   * `${SKILL_DIR}` in prompts). Over stdio it always is told them, over HTTP never. Default: false.
+   */
   readonly local?: boolean;
   /** Told once of each skill that is not published, and of what goes wrong with a request. */
   readonly onProblem?: (problem: Problem) => void;
@@ -31,8 +34,12 @@ export interface ListChange {
 
 /** One scope of a registry, ready for any number of servers. Knows no transport. */
 export interface SkillMcpDoor {
-  /** A server for one connection or one request, not connected yet. */
-  createServer(): Promise<McpServer>;
+  /**
+   * A server for one connection or one request, not connected yet.
+   *
+   * @param options.local - As of `SkillMcpOptions`. Default: that.
+   */
+  createServer(options?: { readonly local?: boolean }): Promise<McpServer>;
   /** Every skill that is not published, once all of them have been looked at; and HOOK_FAILED. */
   problems(): Promise<readonly Problem[]>;
   /** @returns unsubscribes. */
@@ -47,7 +54,7 @@ export const DEFAULT_TOOLS: readonly string[] = ['list_skills', 'read_skill', 'r
 
 /** @throws INVALID_ARGUMENT for a tool or a page size that cannot be. */
 export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOptions = {}): SkillMcpDoor {
-  const { turn = {}, pageSize = 100, local = false } = options;
+  const { turn = {}, pageSize = 100 } = options;
   if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > 1000) {
     throw invalidArgument(`The page size is 1-1000, got ${pageSize}.`);
   }
@@ -86,7 +93,7 @@ export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOpt
   void tellProblems();
 
   return {
-    async createServer() {
+    async createServer({ local = options.local ?? false } = {}) {
       const { version } = registry.snapshot();
       if (instructions?.version !== version) instructions = { version, text: registry.context('', turn) };
       const text = await instructions.text;
@@ -94,7 +101,7 @@ export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOpt
         capabilities: { tools: {}, prompts: { listChanged: true }, resources: { listChanged: true } },
         ...(text === null ? {} : { instructions: text }),
       });
-      serveTools(server, tools, turn);
+      serveTools(server, tools, { turn, local });
       servePrompts(server, registry, { turn, pageSize, local });
       extension.attach(server);
       return server;

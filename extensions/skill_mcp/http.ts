@@ -50,7 +50,7 @@ export async function serveHttp(door: SkillMcpDoor, options: ServeHttpOptions = 
   const { host = '127.0.0.1', port = 0, token, requestSeconds = 30 } = options;
   const onError = (error: Error): void => void door.callHook('onError', () => options.onError?.(error));
   if (!isLoopback(host) && !token) throw tokenMissing(host);
-  const handler = createMcpHandler(() => door.createServer(), {
+  const handler = createMcpHandler(() => door.createServer({ local: false }), {
     onerror: onError,
     maxRequestBodySize: options.bodyBytes ?? 1_048_576,
   });

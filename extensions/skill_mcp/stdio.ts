@@ -41,7 +41,7 @@ export async function serveStreams(
   });
   const handle = serveSdkStdio(
     async () => {
-      const server = await door.createServer();
+      const server = await door.createServer({ local: true });
       servers.add(server);
       server.server.onclose = () => void servers.delete(server);
       return server;

@@ -22,7 +22,11 @@ const READING: ReadonlySet<string> = new Set(['list_skills', 'read_skill', 'read
  * Offers tools of the registry. A client that declares the Skills extension loads skills itself and is not shown a second way;
  * it may call them all the same.
  */
-export function serveTools({ server }: McpServer, tools: readonly Tool[], turn: TurnContext): void {
+export function serveTools(
+  { server }: McpServer,
+  tools: readonly Tool[],
+  { turn, local }: { readonly turn: TurnContext; readonly local: boolean },
+): void {
   server.setRequestHandler('tools/list', (_request, ctx) => {
     const envelope: Envelope = ctx.mcpReq.envelope ?? {};
     const declared = envelope[CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities();
@@ -34,7 +38,8 @@ export function serveTools({ server }: McpServer, tools: readonly Tool[], turn: 
       const known = tools.map(({ name }) => name).join(', ');
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `No tool "${params.name}". Tools: ${known}.`);
     }
-    return toCallResult(tool.name, await runTool(tool, params.arguments ?? {}, { turn, signal: ctx.mcpReq.signal }));
+    const result = await runTool(tool, params.arguments ?? {}, { turn, signal: ctx.mcpReq.signal });
+    return toCallResult(tool.name, local ? result : withoutDirectory(result));
   });
 }
 
@@ -87,6 +92,13 @@ function toMcpTool(tool: Tool): McpTool {
   const { name, description } = tool;
   const annotations = { readOnlyHint: true, openWorldHint: false };
   return { name, description, inputSchema, ...(READING.has(name) ? { annotations } : {}) };
+}
+
+/** A client that is not on this machine is not told where a skill lies on it. */
+function withoutDirectory(result: ToolResult): ToolResult {
+  if (!result.success) return result;
+  const { directory: _, ...rest } = result;
+  return rest;
 }
 
 function toCallResult(name: string, result: ToolResult): CallToolResult {

@@ -167,6 +167,8 @@ async function readSkill(
     message: loadedMessage(id, approxTokens),
     requires: skill.requires,
     ...(needed ? { hint: `This skill requires: ${needed}. Load it first if you haven't already.` } : {}),
+    allowedTools: skill.allowedTools.map((tool) => withoutHidden(tool).text),
+    ...(skill.dir === null ? {} : { directory: skill.dir }),
     resources: files,
     ...(leftOut > 0 ? { resourcesLeftOut: leftOut } : {}),
     // Of what was read: the file may have changed since the snapshot.

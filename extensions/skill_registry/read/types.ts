@@ -21,6 +21,16 @@ export interface ReadSkill {
   readonly requires: readonly string[];
   /** Present when `requires` is not empty. */
   readonly hint?: string;
+  /**
+   * `allowed-tools` of the frontmatter, one entry a tool, without hidden characters; empty without the field. It is what the author
+   * says: it grants nothing and limits nothing here.
+   */
+  readonly allowedTools: readonly string[];
+  /**
+   * Absolute, real path of the skill's folder: `scripts/x.py` in the body is `<directory>/scripts/x.py`. Absent for a skill without
+   * a folder. Tools give it to agents of a kernel and to MCP clients on stdio, never over HTTP.
+   */
+  readonly directory?: string;
   /** Files beside SKILL.md, at most 512, by path. */
   readonly resources: readonly ResourceInfo[];
   /** How many files and folders of it are never handed out, see `leftOut`; absent when there are none. */
