@@ -212,4 +212,20 @@ export const paths = [
     test: 'test/skill_registry/sources/links-between-sources.test.ts',
     name: 'is not followed: a folder that holds the source itself',
   },
+  {
+    title: 'MCP over HTTP tells where skills lie on this machine',
+    file: 'extensions/skill_mcp/tools-and-prompts.ts',
+    find: 'local ? result : withoutDirectory(result)',
+    replace: 'result',
+    test: 'test/skill_mcp/directory.test.ts',
+    name: 'is never told over HTTP, whatever the door was made with',
+  },
+  {
+    title: 'MCP over HTTP takes every client for one on this machine where its door says so',
+    file: 'extensions/skill_mcp/http.ts',
+    find: 'door.createServer({ local: false })',
+    replace: 'door.createServer()',
+    test: 'test/skill_mcp/directory.test.ts',
+    name: 'is never told over HTTP, whatever the door was made with',
+  },
 ];

@@ -236,22 +236,6 @@ export const trust = [
     name: 'answers to the names of this machine and to those it was given, from no foreign page',
   },
   {
-    title: 'MCP over HTTP tells where skills lie on this machine',
-    file: 'extensions/skill_mcp/tools-and-prompts.ts',
-    find: 'local ? result : withoutDirectory(result)',
-    replace: 'result',
-    test: 'test/skill_mcp/directory.test.ts',
-    name: 'is never told over HTTP, whatever the door was made with',
-  },
-  {
-    title: 'MCP over HTTP takes every client for one on this machine where its door says so',
-    file: HTTP,
-    find: 'door.createServer({ local: false })',
-    replace: 'door.createServer()',
-    test: 'test/skill_mcp/directory.test.ts',
-    name: 'is never told over HTTP, whatever the door was made with',
-  },
-  {
     title: 'MCP over HTTP does not ask for its token',
     file: HTTP,
     find: 'if (token) app.use(bearerAuth({ token }));',
