@@ -16,7 +16,7 @@ export function createManagement(context: ChangeContext): Management {
         const location = newLocation(context, skillId);
         const after = Buffer.from(content);
         checkSize(location, location.skillFile, after, context.limits);
-        checkValid(location, location.skillFile, null, after);
+        checkValid(location, location.skillFile, null, after, true);
         return writer.apply({ location, changes: [{ path: location.skillFile, after }], kind: 'created', by, reason });
       });
       await context.refresh();
@@ -35,7 +35,7 @@ export function createManagement(context: ChangeContext): Management {
         if (after === null ? before === null : before?.equals(after)) throw noChange(target);
         if (after) {
           checkSize(location, target, after, context.limits);
-          checkValid(location, target, before, after);
+          checkValid(location, target, before, after, true);
         }
         return writer.apply({ location, changes: [{ path: target, after }], kind: 'tool', by, reason });
       });

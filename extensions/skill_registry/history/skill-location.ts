@@ -15,7 +15,7 @@ import { invalidArgument } from '../skill/errors.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { SkillSource } from '../sources/source.ts';
 import { TEMPORARY } from '../sources/walk/find-skill-files.ts';
-import { newErrors } from '../validate/validate-skill.ts';
+import { newErrors, newLacks } from '../validate/validate-skill.ts';
 import { skillInvalid, sourceNotWritable } from './errors.ts';
 import { isLeftover } from './skill-tree.ts';
 
@@ -173,15 +173,21 @@ export function checkSize(location: SkillLocation, path: string, bytes: Buffer, 
   throw new CodedError('RESOURCE_TOO_LARGE', message, { path, size: bytes.length, limit });
 }
 
-/** @throws SKILL_INVALID when the text of a SKILL.md would not do. */
-export function checkValid(location: SkillLocation, path: string, before: Buffer | null, after: Buffer): void {
+/**
+ * @param unreviewed - Nobody looks at it before it is read.
+ * @throws SKILL_INVALID when the text of a SKILL.md would not do.
+ */
+export function checkValid(
+  location: SkillLocation,
+  path: string,
+  before: Buffer | null,
+  after: Buffer,
+  unreviewed = false,
+): void {
   if (path !== location.skillFile) return;
-  const errors = newErrors(
-    before?.toString('utf8') ?? null,
-    textOf(after, path),
-    location.skillId,
-    location.validation,
-  );
+  const [was, is] = [before?.toString('utf8') ?? null, textOf(after, path)];
+  const lacks = unreviewed ? newLacks(was, is, location.skillId) : [];
+  const errors = [...newErrors(was, is, location.skillId, location.validation), ...lacks];
   if (errors.length > 0) throw skillInvalid(location.skillId, errors);
 }
 
