@@ -163,7 +163,7 @@ export const changes = [
   {
     title: 'Recovery puts a skill back over a folder that somebody has made since',
     file: `${HISTORY}/change-or-recover.ts`,
-    find: "if (move.direction === 'out') assertNoStranger(location, folders);",
+    find: "if (move.direction === 'out') assertLocationFree(location, folders);",
     replace: '',
     test: `${DECIDE_TESTS}/apply.test.ts`,
     name: 'puts nothing in the place of a folder that somebody has made since, and loses none of the two',
