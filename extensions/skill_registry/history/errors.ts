@@ -52,7 +52,7 @@ export function historyDamaged(file: string, verdict: string): HistoryError {
 export function rowRefused(what: string): HistoryError {
   const message =
     `history.db has ${what}. A registry with these sources does not write that, so it was not used. If somebody changed the ` +
-    `sources, change them back. If the folder came from somebody else, ${MOVE_AWAY}. Otherwise do that, and put a backup there.`;
+    `sources, change them back. Otherwise ${MOVE_AWAY}, and put a backup there if you have one.`;
   return new CodedError('HISTORY_ROW_REFUSED', message);
 }
 
@@ -203,7 +203,7 @@ export function codeDenied(skillId: string): HistoryError {
 }
 
 export function editDenied(id: string): HistoryError {
-  const message = `Only a person may edit the proposal ${id}. Propose another change, or recommend a decision.`;
+  const message = `Only a person edits a proposal; an agent proposes another change, or recommends what to do with ${id}.`;
   return new CodedError('WRITE_DENIED', message, { id });
 }
 
