@@ -14,45 +14,45 @@ import { type EncodingFault, findAnySkillMd, findSkillMd, isKind, readSkillMd } 
 export interface ValidateSkillOptions {
   /** Default: `spec`. */
   readonly profile?: ValidationProfile;
-  /** Where a relative path starts. Default: the working directory of the process. */
+  /** The folder that a relative path is relative to. Default: the working directory of the process. */
   readonly cwd?: string;
 }
 
 export interface SkillCheck {
   /** Empty: valid. */
   readonly errors: readonly string[];
-  /** What can be read and used all the same: HIDDEN_CHARACTERS, NOT_STANDARD, and under `lenient` what the loader puts up with. */
+  /** What does not keep the skill from being used: HIDDEN_CHARACTERS, NOT_STANDARD, and under `lenient` what the loader accepts. */
   readonly warnings: readonly string[];
-  /** The same one by one, with their lines. */
+  /** All errors and warnings, with their lines. */
   readonly findings: readonly SkillFinding[];
   /** The SKILL.md that was read, or the pack; absent when there is none. */
   readonly file?: string;
 }
 
-/** One thing that is wrong with a skill. */
+/** One error or warning. */
 export interface SkillFinding {
   readonly severity: Problem['severity'];
   readonly message: string;
-  /** 1-based; absent when it is about no line of SKILL.md. */
+  /** 1-based; absent when it is not about a line. */
   readonly line?: number;
-  /** Of what the loader puts up with, of warnings, and of packs. */
+  /** Present for warnings, for packs, and under `lenient`. */
   readonly code?: string;
-  /** The file of the skill that it is about; absent: SKILL.md. */
+  /** The file that it is about, relative to the skill; absent: SKILL.md. */
   readonly path?: string;
-  /** Absolute: the file of a pack that it is about. */
+  /** The file of a pack that it is about, absolute. */
   readonly file?: string;
 }
 
 /**
  * Why the skill in a directory is not valid, one line for each reason; empty when it is.
  *
- * @throws INVALID_ARGUMENT for a profile that does not exist. What is wrong with the skill or the path is returned.
+ * @throws INVALID_ARGUMENT for a profile that does not exist. Faults of the skill or the path are returned.
  */
 export function validateSkill(path: string, options: ValidateSkillOptions = {}): readonly string[] {
   return checkSkill(path, options).errors;
 }
 
-/** As `validateSkill`, with the warnings of the profile `lenient`. */
+/** As `validateSkill`, with warnings. */
 export function checkSkill(
   path: string,
   { profile = 'spec', cwd = process.cwd() }: ValidateSkillOptions = {},
@@ -69,12 +69,12 @@ export function checkSkill(
   if ('unreadable' in read) return verdict([invalid(rules.unreadable(read.unreadable)), ...hidden], file);
   const { refusal } = read.fault ?? {};
   if (refusal && profile !== 'lenient') return verdict([invalid(rules.unreadable(refusal)), ...hidden], file);
-  const skillId = nameOf(path, directory);
+  const skillId = skillIdOf(path, directory);
   const found = rules.check({ ...read, file, directory, name: skillId });
   return verdict([...found, ...draftFindings(read.text, skillId), ...hidden], file);
 }
 
-/** What is wrong with the text of a SKILL.md under the rules of its source. Files it declares are not looked for. */
+/** The problems of the text of a SKILL.md under a profile. Files that it declares are not checked. */
 export function textProblems(text: string, skillId: string, validation: ValidationProfile): readonly Problem[] {
   const { header, problems } = parseSkill(text, 'SKILL.md', skillId);
   const broken = violationsOf(text, skillId, validation).map(
@@ -89,24 +89,24 @@ export function textProblems(text: string, skillId: string, validation: Validati
   return header || problems.some(({ severity }) => severity === 'error') ? [...broken, ...problems] : broken;
 }
 
-/** Why a text must not take the place of another one: errors that were not there before, one line each. */
+/** The errors of a text that the text before it did not have, one line each. */
 export function newErrors(
   before: string | null,
   after: string,
   skillId: string,
   validation: ValidationProfile,
 ): readonly string[] {
-  const old = before === null ? [] : textProblems(before, skillId, validation).map(keyOf);
+  const oldKeys = before === null ? [] : textProblems(before, skillId, validation).map(problemKey);
   return textProblems(after, skillId, validation)
-    .filter((problem) => problem.severity === 'error' && !old.includes(keyOf(problem)))
+    .filter((problem) => problem.severity === 'error' && !oldKeys.includes(problemKey(problem)))
     .map(({ code, line, message }) => `${code}${line ? ` (line ${line})` : ''}: ${message}`);
 }
 
 /**
- * What `strict` holds against a SKILL.md and the files it declares: each must be a regular file of the skill, reached through
- * no link.
+ * The rules of `strict` that a SKILL.md and the files it declares break. Each declared file must be a regular file of the skill,
+ * and not behind a link.
  *
- * @param directory - Real.
+ * @param directory - Real path.
  */
 export function strictViolations(
   text: string,
@@ -115,7 +115,7 @@ export function strictViolations(
 ): { readonly violations: readonly Violation[]; readonly declaresFiles: boolean } {
   const { violations, lineOf, declared } = strictVerdict(text, name);
   const absent = declared.flatMap(({ bucket, path }) => {
-    const code = whyNot(directory, `${bucket}/${path}`);
+    const code = fileErrorCode(directory, `${bucket}/${path}`);
     if (code === undefined) return [];
     const reason = code === 'PATH_TRAVERSAL' ? `leads out of ${bucket}/` : `is no file in ${bucket}/`;
     return [{ message: `invalid manifest: [${bucket}] '${path}' ${reason}`, line: lineOf(bucket) }];
@@ -130,13 +130,13 @@ interface Subject {
   readonly fault: EncodingFault | undefined;
   readonly file: string;
   readonly directory: string;
-  /** The directory's. */
+  /** Of the directory. */
   readonly name: string;
 }
 
 interface Rules {
   readonly find: (directory: string) => string | undefined;
-  /** What is said when there is no file. */
+  /** The message when there is no SKILL.md. */
   readonly missing: string;
   readonly unreadable: (reason: string) => string;
   readonly check: (subject: Subject) => readonly SkillFinding[];
@@ -150,7 +150,7 @@ const PROFILES: ReadonlyMap<string, Rules> = new Map([
       missing: 'Missing required file: SKILL.md',
       unreadable: (reason) => reason,
       check: ({ text, name }) => [
-        ...specViolations(text, name).map((one) => ({ severity: 'error' as const, ...one })),
+        ...specViolations(text, name).map((violation) => ({ severity: 'error' as const, ...violation })),
         ...referenceRefusals(text).map(notStandard),
       ],
     },
@@ -177,7 +177,7 @@ const PROFILES: ReadonlyMap<string, Rules> = new Map([
 
 function verdict(findings: readonly SkillFinding[], file?: string): SkillCheck {
   const of = (severity: Problem['severity']): readonly string[] =>
-    findings.filter((finding) => finding.severity === severity).map(told);
+    findings.filter((finding) => finding.severity === severity).map(findingText);
   return { errors: of('error'), warnings: of('warning'), findings, ...(file === undefined ? {} : { file }) };
 }
 
@@ -185,8 +185,8 @@ function invalid(message: string): SkillFinding {
   return { severity: 'error', message };
 }
 
-/** As it was named; `.` and `..` have no name of their own. */
-function nameOf(path: string, directory: string): string {
+/** The name of the directory as given; for `.` and `..` its real name. */
+function skillIdOf(path: string, directory: string): string {
   return ['', '.', '..'].includes(basename(path)) ? basename(realpathSync(directory)) : basename(directory);
 }
 
@@ -201,7 +201,7 @@ function hiddenFindings(directory: string): readonly SkillFinding[] {
 
 function checkStrictly({ text, directory, name }: Subject): readonly SkillFinding[] {
   const { violations } = strictViolations(text, realpathSync(directory), name);
-  return violations.map((one) => ({ severity: 'error', ...one }));
+  return violations.map((violation) => ({ severity: 'error', ...violation }));
 }
 
 function checkAsLoaded({ text, fault, file, name }: Subject): readonly SkillFinding[] {
@@ -217,9 +217,10 @@ function checkAsLoaded({ text, fault, file, name }: Subject): readonly SkillFind
       code,
       ...(line === undefined ? {} : { line }),
     })),
-    ...[...specViolations(text, name).filter((one) => !isTold(one, problems)), ...referenceRefusals(text)].map(
-      notStandard,
-    ),
+    ...[
+      ...specViolations(text, name).filter((violation) => !isReported(violation, problems)),
+      ...referenceRefusals(text),
+    ].map(notStandard),
     ...(fault ? [{ severity: 'warning', code, message: fault.message } as const] : []),
     ...(fileName === 'SKILL.md' ? [] : [{ severity: 'warning', code: 'SKILL_FILE_CASE', message: misnamed } as const]),
   ];
@@ -231,22 +232,24 @@ function draftFindings(text: string, skillId: string): readonly SkillFinding[] {
   return [{ severity: 'warning', code: 'SKILL_HIDDEN', message: `Models do not see this skill: ${reason}.` }];
 }
 
-/** What the standard or its reference validator refuses, and the loader reads. */
+/** A rule of the standard, or of its reference validator, that the loader does not enforce. */
 function notStandard({ message, line }: Violation): SkillFinding {
   return { severity: 'warning', code: 'NOT_STANDARD', message, line };
 }
 
-/** Whether the loader has said it in its own words. */
-function isTold({ message, line }: Violation, problems: readonly Problem[]): boolean {
+/** Whether the loader has reported it already, in its own words. */
+function isReported({ message, line }: Violation, problems: readonly Problem[]): boolean {
   if (message.startsWith('Unexpected fields')) return false;
   const isFraming = /^(?:Invalid YAML|SKILL\.md )/.test(message);
-  return problems.some((one) => one.line === line || (isFraming && one.code.startsWith('FRONTMATTER_')));
+  return problems.some(
+    (violation) => violation.line === line || (isFraming && violation.code.startsWith('FRONTMATTER_')),
+  );
 }
 
-function told({ code, line, message, path }: SkillFinding): string {
+function findingText({ code, line, message, path }: SkillFinding): string {
   if (code === undefined) return message;
-  const place = [...(path ? [path] : []), ...(line ? [`line ${line}`] : [])].join(', ');
-  return `${code}${place ? ` (${place})` : ''}: ${message}`;
+  const position = [...(path ? [path] : []), ...(line ? [`line ${line}`] : [])].join(', ');
+  return `${code}${position ? ` (${position})` : ''}: ${message}`;
 }
 
 function violationsOf(text: string, skillId: string, validation: ValidationProfile) {
@@ -254,13 +257,13 @@ function violationsOf(text: string, skillId: string, validation: ValidationProfi
   return validation === 'strict' ? strictVerdict(text, skillId).violations : [];
 }
 
-function keyOf({ code, message }: Problem): string {
+function problemKey({ code, message }: Problem): string {
   return `${code}\0${message}`;
 }
 
-function whyNot(directory: string, path: string): string | undefined {
+function fileErrorCode(directory: string, path: string): string | undefined {
   try {
-    // It is opened and looked at; nothing is read beyond the limit.
+    // Opens and checks the file; with this limit nothing is read.
     readContained(directory, path, 0);
     return undefined;
   } catch (error) {
