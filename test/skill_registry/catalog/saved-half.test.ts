@@ -89,7 +89,7 @@ it('a package saved half, or with a new version that fails, keeps its last skill
     await rewrite(opened, { [`${BREW}/package.json`]: text });
     expect(ids(registry)).toEqual(['a']);
     expect(registry.problems()).toMatchObject([
-      { code: 'PACKAGE_BROKEN', message: expect.stringMatching(/Until then its last skills stay\.$/) },
+      { code: 'PACKAGE_BROKEN', message: expect.stringMatching(/Until then its last skills are used\.$/) },
     ]);
   }
   await rewrite(opened, { [`${BREW}/package.json`]: manifest({ version: '2.0.0' }) });
@@ -110,7 +110,7 @@ it('a package whose code fails keeps its last skills; one that has none any more
   expect(ids(opened.registry)).toEqual(['a']);
   await rewrite(opened, factory('export const skillSource = () => { throw new Error("no luck"); };', '2.0.0'));
   expect(ids(opened.registry)).toEqual(['a']);
-  expect(opened.registry.problems()[0]?.message).toMatch(/no luck\. .* Until then its last skills stay\.$/);
+  expect(opened.registry.problems()[0]?.message).toMatch(/no luck\. .* Until then its last skills are used\.$/);
   await rewrite(opened, factory('export const other = 1;', '3.0.0'));
   expect([ids(opened.registry), codes(opened.registry)]).toEqual([[], ['PACKAGE_BROKEN']]);
 });

@@ -70,11 +70,11 @@ describe('visibility', () => {
   it('tells a gate that is set, and warns when one changes', async () => {
     const gated = (bin: string): string => withFields(`metadata:\n  openclaw:\n    requires:\n      bins: [${bin}]\n`);
     const [set] = await told('visibility', OLD, gated('kettle'));
-    expect(set).toMatch(/^info 4: Changes what has to be there .*: nothing -> ".*kettle/);
+    expect(set).toMatch(/^info 4: Changes the conditions .*: nothing -> ".*kettle/);
     const [changed] = await told('visibility', gated('kettle'), gated('pot'));
-    expect(changed).toMatch(/^warning 4: Changes what has to be there .*kettle.* -> .*pot/);
+    expect(changed).toMatch(/^warning 4: Changes the conditions .*kettle.* -> .*pot/);
     const [gone] = await told('visibility', gated('kettle'), OLD);
-    expect(gone).toMatch(/^warning: Changes what has to be there .* -> nothing$/);
+    expect(gone).toMatch(/^warning: Changes the conditions .* -> nothing$/);
   });
 });
 
