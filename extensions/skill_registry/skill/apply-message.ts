@@ -17,12 +17,14 @@ const PLACEHOLDER =
  * `\\$1` becomes `$1`.
  *
  * @param args - Text, or values by name.
+ * @param isInPrompt - Whether the prompt contains the instructions already. Then the message has only the values of the placeholders.
  */
 export function applyMessage(
   skillId: string,
   body: string,
   args: string | Readonly<Record<string, string>>,
   { names, dir }: Placeholders,
+  isInPrompt = false,
 ): string {
   const words = typeof args === 'string' ? splitWords(args) : names.map((name) => givenValue(args, name) ?? '');
   const text = typeof args === 'string' ? args : argumentText(args, names);
@@ -30,6 +32,7 @@ export function applyMessage(
     const index = names.indexOf(name);
     return index === -1 ? undefined : (words[index] ?? '');
   };
+  const values = new Map<string, string>();
   const filled = body.replace(PLACEHOLDER, (whole, backslash: string, index?: string, word?: string, name?: string) => {
     const number = index ?? word;
     const value = whole.endsWith('SKILL_DIR}')
@@ -40,10 +43,13 @@ export function applyMessage(
           ? argumentNamed(name)
           : text;
     if (value === undefined || value === null) return whole;
+    if (!backslash) values.set(whole, value);
     return backslash ? whole.slice(1) : value;
   });
   const withArguments = text ? ` with arguments: "${text}"` : '.';
-  return `Apply Skill "${skillId}"${withArguments}\n\nInstructions:\n${filled}`;
+  const valueLines = [...values].map(([placeholder, value]) => `\n${placeholder} in them: ${JSON.stringify(value)}`);
+  const instructions = isInPrompt ? `They stand in the system text.${valueLines.join('')}` : filled;
+  return `Apply Skill "${skillId}"${withArguments}\n\nInstructions:\n${instructions}`;
 }
 
 // --- internal ---

@@ -40,6 +40,14 @@ export function makeSources(configs: readonly SourceConfig[], defaults: SourceDe
     });
 }
 
+/** The skills of this package for its own agents. They are not watched. */
+export function makeBuiltInSource(taken: Set<string>): SkillSource {
+  const root = join(packageRoot(), 'skills');
+  const id = freeId(BUILT_IN, taken);
+  const options = { allowOutside: false, optional: true, validation: 'lenient', writable: false } as const;
+  return { ...createDirectorySource({ id, root, ...options }), watchFolders: () => [] };
+}
+
 /** Takes an id that is not in use: `base`, or `base` with a number. */
 export function freeId(base: string, taken: Set<string>): string {
   let id = base;
@@ -47,6 +55,9 @@ export function freeId(base: string, taken: Set<string>): string {
   taken.add(id);
   return id;
 }
+
+/** The first half of the qualified ids of built-in skills; no other source has it. */
+const BUILT_IN = 'skill-registry';
 
 /** The folders in which other agents keep skills, in a project and in the home directory. */
 const PRESETS: Readonly<Record<PresetName, { readonly project: string; readonly home: string }>> = {

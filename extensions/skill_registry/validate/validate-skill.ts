@@ -2,8 +2,10 @@ import { realpathSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { isCodedError, type Problem } from 'skill-registry/kernel';
 import { readContained } from '../../../lib/files/index.ts';
+import { shorten } from '../../../lib/text/index.ts';
 import type { ValidationProfile } from '../config/config.ts';
 import { invalidArgument } from '../skill/errors.ts';
+import { splitFrontmatter } from '../skill/frontmatter.ts';
 import { draftReason } from '../skill/gates.ts';
 import { parseSkill } from '../skill/parse-skill.ts';
 import { referenceRefusals, specViolations, type Violation } from '../skill/spec-rules.ts';
@@ -100,6 +102,15 @@ export function newErrors(
   return textProblems(after, skillId, validation)
     .filter((problem) => problem.severity === 'error' && !oldKeys.includes(problemKey(problem)))
     .map(({ code, line, message }) => `${code}${line ? ` (line ${line})` : ''}: ${message}`);
+}
+
+/**
+ * What a SKILL.md that no person reviews must have and lacks: frontmatter, its own name and a description. Each line says what to
+ * write. Faults that the text before it had are left out.
+ */
+export function newMissingParts(before: string | null, after: string, skillId: string): readonly string[] {
+  const oldKeys = before === null ? [] : missingParts(before, skillId);
+  return missingParts(after, skillId).filter((part) => !oldKeys.includes(part));
 }
 
 /**
@@ -250,6 +261,24 @@ function findingText({ code, line, message, path }: SkillFinding): string {
   if (code === undefined) return message;
   const position = [...(path ? [path] : []), ...(line ? [`line ${line}`] : [])].join(', ');
   return `${code}${position ? ` (${position})` : ''}: ${message}`;
+}
+
+function missingParts(text: string, skillId: string): readonly string[] {
+  const fields = `name: ${skillId}, and description: what it does and when to use it`;
+  if (!splitFrontmatter(text).yaml?.trim()) {
+    return [`FRONTMATTER_MISSING: Begin with a line ---, then ${fields}, then a line ---.`];
+  }
+  const { header, problems } = parseSkill(text, 'SKILL.md', skillId);
+  const has = (code: string): boolean => problems.some((problem) => problem.code === code);
+  const name = JSON.stringify(shorten(header?.name ?? '', 80));
+  return [
+    ...(has('DESCRIPTION_MISSING') || has('SKILL_EMPTY')
+      ? ['DESCRIPTION_MISSING: Write description: what it does and when to use it.']
+      : []),
+    ...(has('NAME_MISMATCH')
+      ? [`NAME_MISMATCH: The name ${name} is not the id of this skill. Write name: ${skillId}`]
+      : []),
+  ];
 }
 
 function violationsOf(text: string, skillId: string, validation: ValidationProfile) {
