@@ -105,8 +105,7 @@ export function newErrors(
 }
 
 /**
- * What a SKILL.md that no person reviews must have and lacks: frontmatter, its own name and a description. Each line says what to
- * write. Faults that the text before it had are left out.
+ * What a SKILL.md without a review must have and lacks: its own name, and a description. Faults of the text before are left out.
  */
 export function newMissingParts(before: string | null, after: string, skillId: string): readonly string[] {
   const oldKeys = before === null ? [] : missingParts(before, skillId);
@@ -114,8 +113,7 @@ export function newMissingParts(before: string | null, after: string, skillId: s
 }
 
 /**
- * The rules of `strict` that a SKILL.md and the files it declares break. Each declared file must be a regular file of the skill,
- * and not behind a link.
+ * The rules of `strict` that a SKILL.md and its declared files break. These must be regular files of the skill, and no links.
  *
  * @param directory - Real path.
  */

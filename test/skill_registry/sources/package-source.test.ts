@@ -79,7 +79,7 @@ describe('a broken package', () => {
       'there is nothing',
       {},
       {},
-      /no "skills" in package.json, no skills\/ folder and exports no function skillSource\. Give/,
+      /no "skills" in package.json, no skills\/ folder and exports no function skillSource\. Add/,
     ],
     ['its main file is not there', {}, { main: 'none.js' }, /the file that main or exports/],
     ['it exports no factory', main('export const other = 1;'), {}, /exports no function skillSource/],

@@ -116,7 +116,7 @@ async function scanMember(
     return { found, problems };
   } catch (error) {
     const { found = [] } = before ?? {};
-    const message = `This part of the source could not be scanned (${describeError(error)}); its last ${found.length} skill(s) stay. Repair it or remove it; the other parts are used.`;
+    const message = `This part of the source could not be scanned (${describeError(error)}); its last ${found.length} skill(s) are used. Repair it or remove it; the other parts are used.`;
     return { found, problems: [{ code: 'SOURCE_FAILED', severity: 'error', file: member.location, message }] };
   }
 }
