@@ -13,8 +13,8 @@ import { VECTORS } from './search/meaning/vector-schema.ts';
 import { createOverlap, type Overlap } from './search/overlap/overlap.ts';
 import { Searcher } from './search/searcher.ts';
 import { createGrants, createVisibility, type Grants } from './show/scope.ts';
+import { createSentBodies, type SentBodies } from './show/sent-bodies.ts';
 import { createTokenCounts, type SkillTokenCounts, TOKEN_COUNTS } from './show/token-counts.ts';
-import { createToldBodies, type ToldBodies } from './show/told-bodies.ts';
 import { registryClosed, skillNotFound } from './skill/errors.ts';
 import type { Skill } from './skill/skill.ts';
 import { hostSurroundings } from './sources/host-surroundings.ts';
@@ -50,7 +50,7 @@ export interface Parts {
   /** The bytes of SKILL.md. @throws as `SkillSource.readSkill`; SKILL_NOT_FOUND when its source has been removed. */
   readonly readSkill: (skill: Skill) => Buffer;
   readonly grants: Grants;
-  readonly told: ToldBodies;
+  readonly told: SentBodies;
   /** What a model sees in a turn. */
   readonly visible: (turn: TurnContext) => readonly Skill[];
   readonly reading: Reading;
@@ -126,7 +126,7 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
   );
   return {
     ...{ root, config, hooks, catalog, sourceIds, makeSources: makeAll, grants, visible, tokens, changes, closing },
-    told: createToldBodies(),
+    told: createSentBodies(),
     ...{ readSkill: bytes.readSkill, reading: createReading(catalog, grants, config.limits, hooks.onSkillLoaded) },
     ...search,
     problems: () => [

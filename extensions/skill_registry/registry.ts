@@ -89,7 +89,7 @@ function searchOf(parts: Parts): Part<'context' | 'list'> {
     const text = bodyIfThere(skill, readSkill);
     return text === undefined ? undefined : withNote(withoutHidden(text));
   };
-  const turnText = createTurnText({ config, searcher, meaning, body, told });
+  const turnText = createTurnText({ config, searcher, meaning, body, sentBodies: told });
   return {
     list(query = {}, turn = {}) {
       if (query.query?.trim()) assertOpen(parts);

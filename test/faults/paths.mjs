@@ -199,8 +199,8 @@ export const paths = [
   {
     title: 'A source that is a link out of a root that nobody has approved opens its target for others',
     file: 'extensions/skill_registry/sources/link-targets.ts',
-    find: 'return named.filter((place) => isInside(place, folder));',
-    replace: 'return named.filter(() => folder);',
+    find: 'return named.filter((folder) => isInside(folder, limit));',
+    replace: 'return named.filter(() => limit);',
     test: 'test/skill_registry/sources/links-between-sources.test.ts',
     name: 'a source that is itself a link out of it opens nothing',
   },

@@ -15,7 +15,7 @@ import { invalidArgument } from '../skill/errors.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { SkillSource } from '../sources/source.ts';
 import { TEMPORARY } from '../sources/walk/find-skill-files.ts';
-import { newErrors, newLacks } from '../validate/validate-skill.ts';
+import { newErrors, newMissingParts } from '../validate/validate-skill.ts';
 import { noWritableSource, quoted, skillInvalid, sourceNotWritable } from './errors.ts';
 import { isLeftover } from './skill-tree.ts';
 
@@ -192,7 +192,7 @@ export function checkValid(
 ): void {
   if (path !== location.skillFile) return;
   const [was, is] = [before?.toString('utf8') ?? null, textOf(after, path)];
-  const lacks = unreviewed ? newLacks(was, is, location.skillId) : [];
+  const lacks = unreviewed ? newMissingParts(was, is, location.skillId) : [];
   const errors = [...newErrors(was, is, location.skillId, location.validation), ...lacks];
   if (errors.length > 0) throw skillInvalid(location.skillId, errors);
 }

@@ -6,7 +6,7 @@ import type { SkillRegistryConfig } from '../config/config.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { SkillSource } from '../sources/source.ts';
 import { isSkillFileName } from '../sources/walk/find-skill-files.ts';
-import { newLacks } from '../validate/validate-skill.ts';
+import { newMissingParts } from '../validate/validate-skill.ts';
 import type { WritePolicy } from './types.ts';
 
 /**
@@ -37,7 +37,7 @@ export function writePolicyOf(
     ...{ action, policy: reason === undefined ? policy : 'deny', source: source.id },
     ...(reason === undefined ? {} : { reason }),
     ...(target ? { target } : {}),
-    ...(!target && isSkillFileName(basename(path)) ? { lacks: (text) => newLacks(null, text, skillId) } : {}),
+    ...(!target && isSkillFileName(basename(path)) ? { lacks: (text) => newMissingParts(null, text, skillId) } : {}),
   };
 }
 
