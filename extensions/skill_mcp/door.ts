@@ -57,23 +57,27 @@ export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOpt
     source: createSkillSource(publication, pageSize),
     // Entries are right when they leave, and nobody is told when a file beside SKILL.md changes.
     cacheHint: { ttlMs: 0, cacheScope: 'private' },
-    onWarning: ({ path, message }) => tell({ code: 'SKILL_NOT_PUBLISHED', severity: 'warning', file: path, message }),
+    onWarning: ({ path, message }) => report({ code: 'SKILL_NOT_PUBLISHED', severity: 'warning', file: path, message }),
   });
   const info = { name: 'skill-registry', version: versionOf() };
   let instructions: { readonly version: number; readonly text: Promise<string | null> } | undefined;
-  let told = new Set<string>();
+  let reported = new Set<string>();
+  let isClosed = false;
   const hookProblems: Problem[] = [];
   const callHook = createHookCaller('skill_mcp', (problem) => void hookProblems.push(problem));
-  const tell = (problem: Problem): void => void callHook('onProblem', () => options.onProblem?.(problem));
+  const report = (problem: Problem): void => {
+    // A registry that closes at the same time cannot be read any more: that says nothing about a skill.
+    if (!isClosed) callHook('onProblem', () => options.onProblem?.(problem));
+  };
   const listeners = new Set<(change: ListChange) => void>();
   let listed = listingOf(registry, turn);
-  const tellProblems = async (): Promise<void> => {
+  const reportNewProblems = async (): Promise<void> => {
     if (!options.onProblem) return;
-    const before = told;
-    // Closed meanwhile: nobody wants to know.
+    const before = reported;
+    // It fails when the registry is closed meanwhile.
     const problems = await publication.problems().catch(() => []);
-    told = new Set(problems.map(keyOf));
-    for (const problem of problems) if (!before.has(keyOf(problem))) tell(problem);
+    reported = new Set(problems.map(problemKey));
+    for (const problem of problems) if (!before.has(problemKey(problem))) report(problem);
   };
   const unsubscribe = registry.onChange(() => {
     const next = listingOf(registry, turn);
@@ -81,9 +85,9 @@ export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOpt
     listed = next;
     if (change.resources || change.prompts)
       for (const listener of listeners) callHook('onListChanged', () => listener(change));
-    void tellProblems();
+    void reportNewProblems();
   });
-  void tellProblems();
+  void reportNewProblems();
 
   return {
     async createServer() {
@@ -106,6 +110,7 @@ export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOpt
       return () => void listeners.delete(listener);
     },
     close() {
+      isClosed = true;
       unsubscribe();
       listeners.clear();
     },
@@ -125,7 +130,7 @@ function promptKey({ id, name, description, arguments: names, argumentHint }: Sk
   return [id, name, description, names, argumentHint];
 }
 
-function keyOf({ file, message }: Problem): string {
+function problemKey({ file, message }: Problem): string {
   return JSON.stringify([file, message]);
 }
 

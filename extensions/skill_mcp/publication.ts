@@ -211,6 +211,6 @@ function digestOf(bytes: Uint8Array): string {
 }
 
 function notPublished({ id, file }: Skill, reason: string): Problem {
-  const message = `Skill "${id}" is not published over MCP: ${reason}. Correct it; its tools and its prompt work all the same.`;
+  const message = `Skill "${id}" is not published over MCP: ${reason.replace(/\.$/, '')}. Correct it; the tools and its prompt work all the same.`;
   return { code: 'SKILL_NOT_PUBLISHED', severity: 'warning', file, message, details: { skill_id: id } };
 }

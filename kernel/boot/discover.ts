@@ -2,10 +2,9 @@ import { basename, join } from 'node:path';
 import { readNamedFile } from '../../lib/files/index.ts';
 import type { Problem, TurnContext } from '../contract.ts';
 import { agentNotFound, agentUnavailable } from '../errors.ts';
-import { heldExtensions } from '../held/held-extensions.ts';
 import { builtExtensions, foldersOf, foldersOfRoot, packageRoot } from './extension-folders.ts';
 import { type Manifest, parseManifest } from './manifest.ts';
-import { isDataInRoot } from './untrusted-root.ts';
+import { heldWithProblems } from './untrusted-root.ts';
 
 /** An extension whose manifest is sound. */
 export interface FoundExtension {
@@ -122,7 +121,7 @@ export function listedExtensions(
 ): { readonly extensions: readonly ListedExtension[]; readonly problems: readonly Problem[] } {
   const { extensions, broken, problems } = findExtensions(rootDir, trusted);
   const folder = join(rootDir, 'extensions');
-  const held = trusted || isDataInRoot(rootDir) ? heldExtensions(rootDir) : [];
+  const { held, problems: ofHeld } = heldWithProblems({ dir: rootDir, trusted });
   const waiting = new Map(held.map((one) => [join(folder, one.name), one]));
   const heldAt = (dir: string): ListedExtension['held'] => {
     const held = waiting.get(dir);
@@ -154,7 +153,8 @@ export function listedExtensions(
         held: heldAt(dir),
       })),
     ],
-    problems,
+    // What waits and can be read stands in the list.
+    problems: [...problems, ...ofHeld.filter(({ code }) => code !== 'EXTENSION_HELD')],
   };
 }
 

@@ -3,7 +3,6 @@ import { existsSync, realpathSync } from 'node:fs';
 import { countTokens } from '../../lib/text/index.ts';
 import type { AgentInvocationContext, AgentResponse, ContextPart, KernelApi, TurnContext } from '../contract.ts';
 import { agentUnavailable, kernelStopped, rootNotFound } from '../errors.ts';
-import { heldExtensions } from '../held/held-extensions.ts';
 import { guardedTurn } from '../hooks.ts';
 import { baseCommands, type CommandTable, commandTable, runCommandLine } from '../offers/commands.ts';
 import { createOffers, type Offers } from '../offers/offers.ts';
@@ -16,7 +15,7 @@ import { createMessages, type LogEntry, type Messages, oneLine } from './message
 import { createRestart, type Restart } from './restart.ts';
 import { createSecrets } from './settings.ts';
 import { type StartOrder, startOrder } from './start-order.ts';
-import { extensionHeld, heldOfRoot, isDataInRoot, type Root, rootNotApproved } from './untrusted-root.ts';
+import { heldOfRoot, heldWithProblems, type Root, rootNotApproved } from './untrusted-root.ts';
 
 export interface BootOptions {
   /** The folder that holds `extensions/`, `skills/` and `data/`; they need not exist. */
@@ -232,8 +231,7 @@ class RunningKernel {
     const discovery = findExtensions(dir, trusted);
     const heldRoot = trusted ? undefined : rootNotApproved(dir, heldOfRoot(dir));
     if (heldRoot) report(heldRoot);
-    const written = trusted || isDataInRoot(dir) ? heldExtensions(dir) : [];
-    for (const held of written) report(extensionHeld(dir, held));
+    for (const problem of heldWithProblems(this.#root).problems) report(problem);
     const order = startOrder(discovery.extensions);
     for (const problem of [...discovery.problems, ...order.problems]) report(problem);
     this.#broken = discovery.broken;

@@ -4,7 +4,7 @@ import { futureRealPath, isInside } from '../../lib/files/index.ts';
 import type { Problem } from '../contract.ts';
 import { leadsOutOfRoot } from '../errors.ts';
 import { quoted, visible } from '../held/difference.ts';
-import type { HeldExtension } from '../held/held-extensions.ts';
+import { allHeld, type HeldExtension, type UnreadableHeld } from '../held/held-extensions.ts';
 import { builtExtensions, foldersOfRoot, packageRoot } from './extension-folders.ts';
 
 /** The root a kernel runs on. */
@@ -64,10 +64,20 @@ export function rootNotApproved(rootDir: string, held: readonly string[]): Probl
   return { code: 'ROOT_NOT_APPROVED', severity: 'warning', file: rootDir, message, details: { held } };
 }
 
-/** EXTENSION_HELD: what waits, and what to do. */
-export function extensionHeld(rootDir: string, { name, by, files }: HeldExtension): Problem {
-  const message = `${by.join(', ')} wrote ${files.length} file(s) of extensions/${name} that nobody has approved, so they have no effect. See them: skill-registry extensions show ${name}; then approve or revoke them.`;
-  return { code: 'EXTENSION_HELD', severity: 'warning', file: `${rootDir}/extensions/${name}`, message };
+/**
+ * What agents wrote below `extensions/` and waits. Nothing where `data/` leads out of a root that nobody has approved.
+ *
+ * @returns `problems`: EXTENSION_HELD for each, and EXTENSION_HELD_UNREADABLE.
+ */
+export function heldWithProblems({ dir, trusted }: Root): {
+  readonly held: readonly HeldExtension[];
+  readonly problems: readonly Problem[];
+} {
+  const { held, unreadable } = trusted || isDataInRoot(dir) ? allHeld(dir) : { held: [], unreadable: [] };
+  return {
+    held,
+    problems: [...held.map((one) => extensionHeld(dir, one)), ...unreadable.map((one) => heldUnreadable(dir, one))],
+  };
 }
 
 // --- internal ---
@@ -95,4 +105,14 @@ function foldersBelow(dir: string): readonly string[] {
   } catch {
     return [];
   }
+}
+
+function extensionHeld(rootDir: string, { name, by, files }: HeldExtension): Problem {
+  const message = `${by.join(', ')} wrote ${files.length} file(s) of extensions/${name} that nobody has approved, so they have no effect. See them: skill-registry extensions show ${name}; then approve or revoke them.`;
+  return { code: 'EXTENSION_HELD', severity: 'warning', file: `${rootDir}/extensions/${name}`, message };
+}
+
+function heldUnreadable(rootDir: string, { name, reason }: UnreadableHeld): Problem {
+  const message = `What waits for extensions/${name} cannot be read, so it cannot be approved and has no effect: ${reason.replace(/\.$/, '')}. To remove it: skill-registry extensions revoke ${name}.`;
+  return { code: 'EXTENSION_HELD_UNREADABLE', severity: 'warning', file: `${rootDir}/extensions/${name}`, message };
 }

@@ -124,10 +124,35 @@ export function holdExtensionFile(
   return { created: isFirst && before === null };
 }
 
-/** Everything that waits, by name. What no agent can have written, such as a file that is too large, is left out: nobody can approve it. */
-export function heldExtensions(rootDir: string): readonly HeldExtension[] {
+/** Something that waits and cannot be read, such as a file that is too large: nobody can approve it. */
+export interface UnreadableHeld {
+  readonly name: string;
+  readonly reason: string;
+}
+
+/** Everything that waits, by name. */
+export function allHeld(rootDir: string): {
+  readonly held: readonly HeldExtension[];
+  readonly unreadable: readonly UnreadableHeld[];
+} {
   const base = heldFolder(rootDir);
-  return base === undefined ? [] : namesOf(base).flatMap((name) => heldIfReadable(rootDir, name) ?? []);
+  const held: HeldExtension[] = [];
+  const unreadable: UnreadableHeld[] = [];
+  for (const name of base === undefined ? [] : namesOf(base)) {
+    try {
+      const found = heldExtension(rootDir, name);
+      if (found) held.push(found);
+    } catch (error) {
+      if (!isCodedError(error)) throw error;
+      unreadable.push({ name, reason: error.message });
+    }
+  }
+  return { held, unreadable };
+}
+
+/** As `allHeld`, without what cannot be read. */
+export function heldExtensions(rootDir: string): readonly HeldExtension[] {
+  return allHeld(rootDir).held;
 }
 
 /** What waits for one folder of `extensions/`. @throws as `readContained` for what cannot be read. */
@@ -203,15 +228,6 @@ const AUTHOR = /^(agent:[\w.:@/-]{1,200}|unknown)$/;
 
 /** Largest file that can wait. */
 const MAX_BYTES = 16_777_216;
-
-function heldIfReadable(rootDir: string, name: string): HeldExtension | undefined {
-  try {
-    return heldExtension(rootDir, name);
-  } catch (error) {
-    if (isCodedError(error)) return undefined;
-    throw error;
-  }
-}
 
 function namesOf(base: string): readonly string[] {
   return readdirSync(base).filter(isExtensionName).sort();
