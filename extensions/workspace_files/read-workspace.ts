@@ -131,7 +131,7 @@ function orNotThere<T>({ shown }: WorkspacePath, target: string, registry: Skill
 
 /** Whether it is there or not: nobody learns what lies in `data/`. */
 function assertNotReserved(target: string, { base, shown }: WorkspacePath): void {
-  if (isReserved(target, base)) throw resourceNotFound(shown, 'the registry keeps it for itself');
+  if (isReserved(target, base)) throw resourceNotFound(shown, 'it belongs to the registry itself');
 }
 
 function notThere(shown: string): CodedError {

@@ -46,7 +46,7 @@ export const paths = [
   {
     title: 'Nothing is kept for the registry itself',
     file: `${FILES}/withheld.ts`,
-    find: 'if (wanted.startsWith(one)) return true;',
+    find: 'if (tested.startsWith(reserved)) return true;',
     replace: 'if (wanted === one) return true;',
     test: 'test/skill_registry/store/own-data.test.ts',
     name: 'a source reads nothing of a folder in data/, and says so',
@@ -54,7 +54,7 @@ export const paths = [
   {
     title: 'Nothing is kept for the registries of other roots',
     file: `${FILES}/withheld.ts`,
-    find: 'if (isOtherRoot(wanted.slice(0, at))) return true;',
+    find: 'if (isOtherRoot(tested.slice(0, at))) return true;',
     replace: 'if (isOtherRoot(wanted.slice(0, at))) return false;',
     test: 'test/workspace_files/code-by-another-name.test.ts',
     name: 'a source in another root shares neither its data/ nor its code',
