@@ -162,7 +162,11 @@ const FORMS: readonly Refused[] = [
   { odd: 'the whole text', diff: SKILL, reason: /This is not a diff; it begins with "---"/ },
   { odd: 'headers alone', diff: HEADS, reason: /has headers, but no line that is removed or added/ },
   { odd: 'only context', diff: '@@ -1,2 +1,2 @@\n ---\n name: tea\n', reason: /changes nothing: none of its lines/ },
-  { odd: 'a change to the same', diff: '@@ @@\n-# Tea\n+# Tea\n', reason: /changes nothing: the file already has this text/ },
+  {
+    odd: 'a change to the same',
+    diff: '@@ @@\n-# Tea\n+# Tea\n',
+    reason: /changes nothing: the file already has this text/,
+  },
   {
     odd: 'another file',
     diff: `--- a/references/pots.md\n+++ b/references/pots.md\n@@ -12,3 +12,3 @@\n${BODY}`,
