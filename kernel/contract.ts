@@ -109,8 +109,12 @@ export interface TurnContext {
   readonly userId?: string;
   /** One conversation. */
   readonly threadId?: string;
-  /** The agent's `uses_skills`: it sees these and no others. Absent: sees all. */
+  /** The agent's `uses_skills`: it sees these, what they require, and no others. Absent: sees all. */
   readonly boundSkills?: readonly string[];
+  /** Those whose bodies stand in its instructions. Absent: none. */
+  readonly givenSkills?: readonly string[];
+  /** Names of the tools the agent has, as far as a context provider is concerned. Absent: not known. */
+  readonly tools?: readonly string[];
   /** Name of the model that runs the turn, where it is known. */
   readonly model?: string;
   /** State of a prompt pack's workflow, which may narrow what is visible. */

@@ -52,6 +52,7 @@ export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOpt
     throw invalidArgument(`The page size is 1-1000, got ${pageSize}.`);
   }
   const tools = registry.tools(options.tools ?? DEFAULT_TOOLS);
+  const names = tools.map(({ name }) => name);
   const publication = createPublication(registry, turn, registry.config.watch.interval_seconds * 1000);
   const extension = new SkillsExtension({
     source: createSkillSource(publication, pageSize),
@@ -92,7 +93,8 @@ export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOpt
   return {
     async createServer() {
       const { version } = registry.snapshot();
-      if (instructions?.version !== version) instructions = { version, text: registry.context('', turn) };
+      if (instructions?.version !== version)
+        instructions = { version, text: registry.context('', { ...turn, tools: names }) };
       const text = await instructions.text;
       const server = new McpServer(info, {
         capabilities: { tools: {}, prompts: { listChanged: true }, resources: { listChanged: true } },

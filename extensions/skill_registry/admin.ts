@@ -7,7 +7,8 @@ import { assertOpen, type Parts } from './parts.ts';
 import { hiddenTextOf } from './read/hidden-text.ts';
 import { readPoliciesOf } from './read/read-policy.ts';
 import { createRoleResolver } from './read/roles.ts';
-import { ENFORCEMENT } from './show/system-text.ts';
+import { namedTools } from './show/formats.ts';
+import { enforcementOf } from './show/system-text.ts';
 import type { Watching } from './watching.ts';
 
 /** What stands behind `admin`. */
@@ -18,7 +19,7 @@ export function createAdmin(
 ): SkillRegistryAdmin {
   const { catalog, changes, config, grants, meaning, overlap, reading, root, searcher, tokens, visible } = parts;
   const snapshot = () => catalog.snapshot();
-  const roles = createRoleResolver({ read, snapshot });
+  const roles = createRoleResolver({ read, config, snapshot });
   return {
     readBytes: reading.readBytes,
     resources: reading.resources,
@@ -42,7 +43,8 @@ export function createAdmin(
     },
     async contextCost() {
       const text = await context('');
-      const enforcement = text?.includes(ENFORCEMENT) ? await countTokens(ENFORCEMENT) : 0;
+      const strong = enforcementOf(namedTools(config.tools));
+      const enforcement = strong !== undefined && text?.includes(strong) ? await countTokens(strong) : 0;
       return { tokens: text === null ? 0 : await countTokens(text), enforcement };
     },
     async tokenCounts({ bodies = true, atMost = Number.POSITIVE_INFINITY } = {}) {

@@ -28,7 +28,10 @@ export interface SkillRegistry extends Pick<Reading, 'read' | 'readResource'> {
    * @throws INVALID_ARGUMENT, REGISTRY_CLOSED (with a query).
    */
   list(query?: ListQuery, turn?: TurnContext): SkillList;
-  /** The catalog text for a system prompt, within `catalog.budget_tokens`; null when nothing is visible. */
+  /**
+   * The catalog text for a system prompt, within `catalog.budget_tokens`; null when nothing is visible. It names the tools of the turn
+   * (`turn.tools`), by default those of `config.tools`, and lists no skill whose body stands in the instructions (`turn.givenSkills`).
+   */
   context(prompt: string, turn?: TurnContext): Promise<string | null>;
   /**
    * The tools a model is given.

@@ -1,28 +1,23 @@
-import { join } from 'node:path';
-import {
-  type Command,
-  type CommandProvider,
-  type ContextProvider,
-  type Extension,
-  type ExtensionContext,
-  isCodedError,
-  type ServiceProvider,
-  type SkillProvider,
-  type Tool,
-  type ToolProvider,
-  type TurnContext,
-  type UntrustedConfig,
+import type {
+  Command,
+  CommandProvider,
+  ContextProvider,
+  Extension,
+  ExtensionContext,
+  ServiceProvider,
+  SkillProvider,
+  Tool,
+  ToolProvider,
+  TurnContext,
+  UntrustedConfig,
 } from 'skill-registry/kernel';
-import { packageRoot } from '../../kernel/host.ts';
-import { readContained } from '../../lib/files/index.ts';
 import { toWire, withNote } from '../../lib/text/index.ts';
 import type { SkillRegistry, SkillRegistryExtension } from './api.ts';
 import { skillCommands } from './commands.ts';
 import { configOfUntrustedRoot } from './config/untrusted-config.ts';
 import { arrivalText } from './proposals-command.ts';
 import { createSkillRegistry } from './registry.ts';
-import { isWithoutSkills } from './show/scope.ts';
-import { bodyOf } from './skill/frontmatter.ts';
+import { boundSkill, isWithoutSkills } from './show/scope.ts';
 
 /** The registry as an extension. Wiring only: what it does is in registry.ts. */
 export class SkillRegistryMain
@@ -38,6 +33,7 @@ export class SkillRegistryMain
 {
   readonly contextPriority = 60;
   #registry: SkillRegistry | undefined;
+  #tools: readonly Tool[] | undefined;
   /** The look that a new conversation begins with; its first turn waits for it. */
   #looking: Promise<unknown> | undefined;
 
@@ -89,7 +85,8 @@ export class SkillRegistryMain
   }
 
   getTools(): readonly Tool[] {
-    return this.registry.tools();
+    this.#tools ??= this.registry.tools();
+    return this.#tools;
   }
 
   async getContext(prompt: string, turn: TurnContext): Promise<string | null> {
@@ -103,14 +100,9 @@ export class SkillRegistryMain
 
   async getSkillContent(skillId: string, turn: TurnContext = {}): Promise<string> {
     if (isWithoutSkills(this.registry.snapshot(), turn)) return '';
-    try {
-      const { content, hiddenLeftOut: leftOut = 0 } = await this.registry.read(skillId, { audience: 'binding' });
-      return withNote({ text: content, leftOut });
-    } catch (error) {
-      const body = isCodedError(error, 'SKILL_NOT_FOUND') ? shippedBody(skillId) : undefined;
-      if (body === undefined) throw error;
-      return body;
-    }
+    const id = boundSkill(this.registry.snapshot(), skillId)?.qualifiedId ?? skillId;
+    const { content, hiddenLeftOut: leftOut = 0 } = await this.registry.read(id, { audience: 'binding' });
+    return withNote({ text: content, leftOut });
   }
 
   onSkillsChanged(listener: (ids: readonly string[]) => void): () => void {
@@ -121,18 +113,3 @@ export class SkillRegistryMain
     return skillCommands(this.registry);
   }
 }
-
-// --- internal ---
-
-/** The built-in agents find theirs whatever the sources are. */
-function shippedBody(skillId: string): string | undefined {
-  if (!/^[a-z0-9-]+$/.test(skillId)) return undefined;
-  try {
-    const file = readContained(join(packageRoot(), 'skills'), `${skillId}/SKILL.md`, MAX_SHIPPED_BYTES);
-    return bodyOf(file.toString('utf8'));
-  } catch {
-    return undefined;
-  }
-}
-
-const MAX_SHIPPED_BYTES = 1_048_576;

@@ -8,8 +8,8 @@ import type { ChangeContext } from './history/change-context.ts';
 import { createHistory } from './history/history.ts';
 import { historyError } from './history/history-database.ts';
 import { createManagement } from './history/manage.ts';
-import { placeOfKey } from './history/places.ts';
 import { createRecorder, type Recorder } from './history/recorder.ts';
+import { locationOfKey } from './history/skill-location.ts';
 import type { History, Management } from './history/types.ts';
 import { Writer, type WriterOptions } from './history/writer.ts';
 import { writeDueReports } from './propose/reports.ts';
@@ -35,7 +35,7 @@ export interface OpenChanges {
   close(): void;
 }
 
-export type ChangeOptions = Omit<WriterOptions, 'maxBytes' | 'placeOf' | 'isCode' | 'follower'>;
+export type ChangeOptions = Omit<WriterOptions, 'maxBytes' | 'locationOf' | 'isCode' | 'follower'>;
 
 /** Files beside SKILL.md give no sign when they change, so they are looked at now and then. */
 const LOOK_MS = 30_000;
@@ -54,7 +54,7 @@ export function openChanges(source: ChangeSource, options: ChangeOptions): OpenC
     },
     maxBytes: limits.file_bytes,
     isCode: (path) => isCode(root, path) || source.sources().some((one) => one.isCode?.(path)),
-    placeOf: (skillId, key, id) => placeOfKey(skillId, key, { sources: source.sources(), root }, id),
+    locationOf: (skillId, key, id) => locationOfKey(skillId, key, { sources: source.sources(), root }, id),
   });
   const context: ChangeContext = { ...source, writer };
   const recorder = createRecorder(context);

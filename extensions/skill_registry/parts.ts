@@ -14,10 +14,11 @@ import { createOverlap, type Overlap } from './search/overlap/overlap.ts';
 import { Searcher } from './search/searcher.ts';
 import { createGrants, createVisibility, type Grants } from './show/scope.ts';
 import { createTokenCounts, type SkillTokenCounts, TOKEN_COUNTS } from './show/token-counts.ts';
+import { createToldBodies, type ToldBodies } from './show/told-bodies.ts';
 import { registryClosed, skillNotFound } from './skill/errors.ts';
 import type { Skill } from './skill/skill.ts';
 import { hostSurroundings } from './sources/host-surroundings.ts';
-import { makeSources } from './sources/make-sources.ts';
+import { makeBuiltInSource, makeSources } from './sources/make-sources.ts';
 import type { SkillSource } from './sources/source.ts';
 import { createSkillFileCache, SKILL_FILES } from './sources/walk/skill-file-cache.ts';
 import {
@@ -49,6 +50,7 @@ export interface Parts {
   /** The bytes of SKILL.md. @throws as `SkillSource.readSkill`, SKILL_NOT_FOUND when its source has been taken away. */
   readonly readSkill: (skill: Skill) => Buffer;
   readonly grants: Grants;
+  readonly told: ToldBodies;
   /** What a model sees in a turn. */
   readonly visible: (turn: TurnContext) => readonly Skill[];
   readonly reading: Reading;
@@ -85,8 +87,10 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
     ...{ root, trusted, configFile, validation: config.validation, taken: sourceIds },
     cache: cacheFile === undefined ? undefined : skillFiles,
   };
+  const builtIn = makeBuiltInSource(sourceIds);
   const makeAll = (sources: readonly SourceConfig[]): readonly SkillSource[] => makeSources(sources, sourceOptions);
   const catalog = createCatalog(makeAll(config.sources), {
+    builtIn,
     limits: config.limits,
     collision: config.collision,
     callHook: hooks.call,
@@ -122,6 +126,7 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
   );
   return {
     ...{ root, config, hooks, catalog, sourceIds, makeSources: makeAll, grants, visible, tokens, changes, closing },
+    told: createToldBodies(),
     ...{ readSkill: bytes.readSkill, reading: createReading(catalog, grants, config.limits, hooks.onSkillLoaded) },
     ...search,
     problems: () => [

@@ -9,7 +9,7 @@ import type { SkillRegistryOptions } from './options.ts';
 import { assertOpen, openParts, type Parts } from './parts.ts';
 import { bodyIfThere } from './search/document.ts';
 import { listSkills } from './search/list-skills.ts';
-import { skillsInScope } from './show/scope.ts';
+import { givenSkills, skillsInScope } from './show/scope.ts';
 import { createTurnText } from './show/turn-text.ts';
 import { applyMessage } from './skill/apply-message.ts';
 import type { Skill } from './skill/skill.ts';
@@ -68,7 +68,7 @@ function catalogOf(parts: Parts): Part<'addSource' | 'config' | 'onChange' | 're
   };
 }
 
-function readingOf({ catalog, reading }: Parts): Part<'apply' | 'read' | 'readResource'> {
+function readingOf({ catalog, reading, told }: Parts): Part<'apply' | 'read' | 'readResource'> {
   return {
     read: (skillId, options, turn) => reading.read(skillId, { audience: turn ? 'model' : 'person', ...options }, turn),
     readResource: reading.readResource,
@@ -76,19 +76,20 @@ function readingOf({ catalog, reading }: Parts): Part<'apply' | 'read' | 'readRe
       const read = await reading.read(skillId, { audience: 'person' }, turn);
       const skill = skillNamed(catalog.snapshot(), read.skillId);
       const known = { names: skill?.arguments ?? [], dir: dir ?? skill?.dir ?? null };
-      const text = applyMessage(read.skillId, read.content, args, known);
-      return withNote({ text, leftOut: read.hiddenLeftOut ?? 0 });
+      const isThere = turn !== undefined && skill !== undefined && told.apply(skill, turn);
+      const text = applyMessage(read.skillId, read.content, args, known, isThere);
+      return withNote({ text, leftOut: isThere ? 0 : (read.hiddenLeftOut ?? 0) });
     },
   };
 }
 
 function searchOf(parts: Parts): Part<'context' | 'list'> {
-  const { catalog, config, meaning, readSkill, searcher, visible } = parts;
+  const { catalog, config, meaning, readSkill, searcher, told, visible } = parts;
   const body = (skill: Skill): string | undefined => {
     const text = bodyIfThere(skill, readSkill);
     return text === undefined ? undefined : withNote(withoutHidden(text));
   };
-  const turnText = createTurnText({ config, searcher, meaning, body });
+  const turnText = createTurnText({ config, searcher, meaning, body, told });
   return {
     list(query = {}, turn = {}) {
       if (query.query?.trim()) assertOpen(parts);
@@ -98,7 +99,7 @@ function searchOf(parts: Parts): Part<'context' | 'list'> {
     },
     async context(prompt, turn = {}) {
       assertOpen(parts);
-      return turnText(visible(turn), prompt, turn);
+      return turnText({ skills: visible(turn), given: givenSkills(catalog.snapshot(), turn) }, prompt, turn);
     },
   };
 }

@@ -136,6 +136,6 @@ function assertNotReserved(target: string, { base, shown }: WorkspacePath): void
 
 function notThere(shown: string): CodedError {
   const path = shown.length > 200 ? `${shown.slice(0, 200)}…` : shown;
-  const message = `Nothing at "${path}" that you may see: there is no such file, or it is of a skill that is not yours to use. list_skills finds those that are.`;
+  const message = `Nothing at "${path}" that you may see: there is no such file, or it is of a skill that is not yours to use. Lists show those that are.`;
   return new CodedError('SKILL_NOT_FOUND', message, { path });
 }

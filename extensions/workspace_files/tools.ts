@@ -155,6 +155,9 @@ async function writeFile(wanted: WantedFile, turn: TurnContext, options: Workspa
   if (policy.policy === 'propose' && policy.target) return proposeFile(wanted, policy.target, turn, options);
   if (policy.policy !== 'allow') return refusal(path, policy);
   if (policy.target) return changeSkill(wanted, policy.target, target, turn, options);
+  const lacks = policy.lacks?.(content) ?? [];
+  if (lacks.length > 0)
+    return toolError('SKILL_INVALID', `"${path}" would be a skill without what it needs. ${lacks.join(' ')}`);
   const { created } = writeContained(base, below, content);
   await registry.refresh();
   return { success: true, path, created, size };

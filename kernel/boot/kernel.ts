@@ -167,7 +167,7 @@ class RunningKernel {
       tools: () => this.#offers.tools(),
       agents: () => this.#running().flatMap(({ descriptor }) => descriptor ?? []),
       commands: () => this.#commands().commands.map(({ command }) => command),
-      runCommand: (line, turn) => runCommandLine(line, this.#commands(), turn),
+      runCommand: (line, turn) => runCommandLine(line, this.#commands(), this.#turns.commandTurn(turn)),
       invokeAgent: (agentId, task, context) => this.#invokeAgent(agentId, task, context),
       describeTurn: (agentId, prompt, turn) => this.#describeTurn(agentId, prompt, turn),
       requestShutdown: () => void this.#shutdown(),

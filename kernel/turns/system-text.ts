@@ -1,6 +1,7 @@
 /** The system text of a turn: an agent's instructions, then what the context providers say. */
 import { join } from 'node:path';
 import { readNamedFile } from '../../lib/files/index.ts';
+import { delimited } from '../../lib/text/index.ts';
 import type { AgentManifest } from '../boot/manifest.ts';
 import type { ContextProvider, SkillProvider, TurnContext } from '../contract.ts';
 import { DeadlineError, withDeadline } from './deadline.ts';
@@ -20,7 +21,8 @@ export interface InstructionSources {
 }
 
 /**
- * The instructions of an agent: prompt file, then the body of each bound skill in order, then inline `instructions`.
+ * The instructions of an agent: prompt file, then the body of each bound skill in order, then inline `instructions`. Where a
+ * body begins and ends, nothing in it can imitate.
  *
  * Asked anew for every invocation, so an edited skill or prompt is in the next one. Rejects with what
  * `getSkillContent` rejects with (SKILL_NOT_FOUND), or when the template does not render.
@@ -37,7 +39,7 @@ export async function composeInstructions({
   for (const skillId of agent.uses_skills ?? []) {
     if (!skills) throw new Error(`uses_skills names "${skillId}", but no running extension provides skills`);
     const body = await skills.getSkillContent(skillId, turn);
-    if (body !== '') bodies.push(`[Skill: ${skillId}]\n\n${body}`);
+    if (body !== '') bodies.push(delimited(`Skill: ${skillId}`, body));
   }
   return [prompt, ...bodies, agent.instructions?.trim()].filter(Boolean).join('\n\n');
 }

@@ -1,3 +1,4 @@
+export { delimited } from './delimited.ts';
 export {
   codeOf,
   hiddenCharacters,

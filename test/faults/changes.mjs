@@ -43,15 +43,15 @@ export const changes = [
   {
     title: 'A merge that breaks the frontmatter is applied',
     file: `${DECIDE}/decide.ts`,
-    find: 'checkValid(place, row.path, current, plan.after);',
-    replace: 'if (!plan.merged) checkValid(place, row.path, current, plan.after);',
+    find: 'checkValid(location, row.path, current, plan.after);',
+    replace: 'if (!plan.merged) checkValid(location, row.path, current, plan.after);',
     test: `${DECIDE_TESTS}/decide.test.ts`,
     name: 'is not applied when both changes merge into a frontmatter that cannot be read',
   },
   {
     title: 'A change of the same lines is merged over what a person wrote',
     file: `${DECIDE}/decide.ts`,
-    find: 'if (merge.clean) return { place, after: Buffer.from(merge.text), merged: true };',
+    find: 'if (merge.clean) return { location, after: Buffer.from(merge.text), merged: true };',
     replace: 'if (merge.clean || proposed.length > 0) return { place, after: proposed, merged: true };',
     test: `${DECIDE_TESTS}/decide.test.ts`,
     name: 'is stale when both changed the same line, shows where, and is never applied',
@@ -147,8 +147,8 @@ export const changes = [
   {
     title: 'Recovery overwrites what a person has written after the crash',
     file: `${HISTORY}/change-or-recover.ts`,
-    find: 'if (before === after || digestAt(place, path) !== after) return;',
-    replace: 'if (before === after || digestAt(place, path) === before) return;',
+    find: 'if (before === after || digestAt(location, path) !== after) return;',
+    replace: 'if (before === after || digestAt(location, path) === before) return;',
     test: `${DECIDE_TESTS}/apply.test.ts`,
     name: 'undoes nothing over what somebody has written after the crash, and the rest all the same',
   },
@@ -163,7 +163,7 @@ export const changes = [
   {
     title: 'Recovery puts a skill back over a folder that somebody has made since',
     file: `${HISTORY}/change-or-recover.ts`,
-    find: "if (move.direction === 'out') assertNoStranger(place, folders);",
+    find: "if (move.direction === 'out') assertNoStranger(location, folders);",
     replace: '',
     test: `${DECIDE_TESTS}/apply.test.ts`,
     name: 'puts nothing in the place of a folder that somebody has made since, and loses none of the two',
@@ -195,7 +195,7 @@ export const changes = [
   {
     title: 'What is there is not recorded before a change',
     file: `${HISTORY}/writer.ts`,
-    find: 'recordPresent(database, place, tree, at);',
+    find: 'recordPresent(database, location, tree, at);',
     replace: '',
     test: `${DECIDE_TESTS}/in-between.test.ts`,
     name: 'changes what a person has saved a moment before, which stays in the history',
@@ -203,7 +203,7 @@ export const changes = [
   {
     title: 'The journal says where a skill lies',
     file: `${HISTORY}/journal-entries.ts`,
-    find: 'if (below !== place.below || (base !== undefined && base !== place.base))',
+    find: 'if (below !== location.below || (base !== undefined && base !== location.base))',
     replace: 'if (below !== place.below)',
     test: `${HISTORY_TESTS}/made-up-history.test.ts`,
     name: 'is refused when no registry has written it',
@@ -211,7 +211,7 @@ export const changes = [
   {
     title: 'The journal names any file',
     file: `${HISTORY}/journal-entries.ts`,
-    find: "if (typeof path === 'string' && filePath(path, { ...place, skillFile: path }) === path) return path;",
+    find: "if (typeof path === 'string' && filePath(path, { ...location, skillFile: path }) === path) return path;",
     replace: "if (typeof path === 'string') return path;",
     test: `${HISTORY_TESTS}/made-up-history.test.ts`,
     name: 'is refused when no registry has written it',

@@ -7,7 +7,7 @@ export const shown = [
   {
     title: 'An agent sees skills that it is not bound to',
     file: `${SHOW}/scope.ts`,
-    find: "if (!inScope) return 'SKILL_OUT_OF_SCOPE';",
+    find: "if (bound && !binding) return 'SKILL_OUT_OF_SCOPE';",
     replace: '',
     test: 'test/e2e/out-of-reach.test.ts',
     name: 'lets nothing of skills that an agent is not bound to reach its model',
@@ -71,8 +71,8 @@ export const shown = [
   {
     title: 'The catalog text exceeds its budget by 50 tokens',
     file: `${SHOW}/catalog-text.ts`,
-    find: 'const { format = BULLETS, budgetTokens } = options;',
-    replace: 'const { format = BULLETS } = options;\n  const budgetTokens = options.budgetTokens + 50;',
+    find: 'const { format: whole = BULLETS, tools, budgetTokens } = options;',
+    replace: 'const { format: whole = BULLETS, tools } = options;\n  const budgetTokens = options.budgetTokens + 50;',
     test: `${TESTS}/catalog-text.test.ts`,
     name: '2000 skills never cost more than 500 tokens',
   },

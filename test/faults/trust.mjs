@@ -214,7 +214,7 @@ export const trust = [
   {
     title: 'An agent changes code below extensions/ as a file of a skill',
     file: 'extensions/skill_registry/history/writer.ts',
-    find: 'if (paths.some(isCode)) throw codeDenied(place.skillId);',
+    find: 'if (paths.some(isCode)) throw codeDenied(location.skillId);',
     replace: '',
     test: 'test/skill_registry/code-is-for-people.test.ts',
     name: 'lets no agent change code below extensions/ as a file of a skill, though the owner allows writes',

@@ -74,8 +74,10 @@ export function hostileCalls({ root, state, canary, skills, random }: HostileKno
   }
   // First what a person could approve, so that it is known to do harm.
   const first: ScriptedAnswer[] = [
-    { call: 'write_file', args: { path: 'extensions/trap/manifest.yaml', content: MANIFEST('trap') } },
-    { call: 'write_file', args: { path: 'extensions/trap/main.ts', content: code } },
+    ...trapFiles(canary).map(({ path: file, content }) => ({
+      call: 'write_file',
+      args: { path: `extensions/${file}`, content },
+    })),
     { call: 'request_restart', args: {} },
   ];
   return () => {
@@ -84,6 +86,14 @@ export function hostileCalls({ root, state, canary, skills, random }: HostileKno
     const [call, args] = one(attacks)();
     return { call, args };
   };
+}
+
+/** An extension that does harm as soon as it is loaded; paths below `extensions/`. @param canary - The file it writes. */
+export function trapFiles(canary: string): readonly { readonly path: string; readonly content: string }[] {
+  return [
+    { path: 'trap/manifest.yaml', content: MANIFEST('trap') },
+    { path: 'trap/main.ts', content: codeThatWrites(canary) },
+  ];
 }
 
 // --- internal ---

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { countTokens } from '../../lib/text/index.ts';
+import { countTokens, delimited } from '../../lib/text/index.ts';
 import { agent, bootRoot, skill } from '../helpers/boot-root.ts';
 import { openRegistry } from '../helpers/open-registry.ts';
 import { runRegistryTool } from '../helpers/run-registry-tool.ts';
@@ -103,7 +103,7 @@ it('Y12 the index holds frontmatter, and bodies stay on disk', async () => {
 it('Y13 every agent carries the catalog, at about 20 tokens a skill', async () => {
   const { kernel, model } = await bootRoot({ ...skill('tea'), ...agent('helper', 'instructions: Help.') });
   for (const id of ['orchestrator_agent', 'helper']) await kernel.invokeAgent(id, 'hello');
-  const block = '[Available Skills]\n• `tea` — Does tea.\n';
+  const block = '[Available Skills]\n• `tea` — Does tea.';
   for (const request of model.requests) expect(systemText(request)).toContain(block);
   expect(await countTokens('• `tea` — Does tea.\n')).toBeLessThan(20);
 });
@@ -215,7 +215,8 @@ it('Y27 instructions are the prompt file, then bound bodies, then the inline tex
   const judge = agent('judge', 'uses_skills: [law, grace], instructions: Be brief.', { 'prompt.jinja2': 'You judge.' });
   const { kernel, model } = await bootRoot({ ...skill('law'), ...skill('grace'), ...judge });
   await kernel.invokeAgent('judge', 'Judge.');
-  const expected = 'You judge.\n\n[Skill: law]\n\nBody of law.\n\n[Skill: grace]\n\nBody of grace.\n\nBe brief.';
+  const bodyOf = (id: string): string => delimited(`Skill: ${id}`, `Body of ${id}.`);
+  const expected = `You judge.\n\n${bodyOf('law')}\n\n${bodyOf('grace')}\n\nBe brief.`;
   expect(systemText(model.requests[0]).startsWith(expected)).toBe(true);
 });
 
@@ -257,7 +258,7 @@ it('Y32 a specialist sees its own skills, the orchestrator all', async () => {
   const { kernel, model } = await bootRoot({ ...skills, ...agent('judge', 'uses_skills: [law]') });
   for (const id of ['judge', 'orchestrator_agent']) await kernel.invokeAgent(id, 'Go.');
   const [judge, orchestrator] = model.requests.map(systemText);
-  expect(judge).toContain('• `law`');
+  expect(judge).toContain('[Skill: law | ');
   expect(judge).not.toContain('• `tea`');
   expect(orchestrator).toContain('• `law`');
   expect(orchestrator).toContain('• `tea`');

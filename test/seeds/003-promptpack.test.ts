@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { delimited } from '../../lib/text/index.ts';
 import { agent, bootRoot, skill } from '../helpers/boot-root.ts';
 import { briefProblems, openRegistry } from '../helpers/open-registry.ts';
 import { runRegistryTool } from '../helpers/run-registry-tool.ts';
@@ -77,7 +78,9 @@ it('P4 preload puts the body into the prompt from the first turn, and is off by 
     { ...below('skills/tea'), ...below('skills/cup') },
   );
   const text = await registry.context('');
-  expect(text).toContain('# Active Skills\n\nFollow their instructions.\n\n## tea\n\nBody of skills/tea.');
+  expect(text).toContain(
+    `# Active Skills\n\nFollow their instructions.\n\n${delimited('Skill: tea', 'Body of skills/tea.')}`,
+  );
   expect(text).not.toContain('Body of skills/cup.');
 });
 
@@ -130,14 +133,17 @@ it('P8 skills stand beside the instructions of an agent and never replace them',
   const { kernel, model } = await bootRoot({ ...tree, ...helper }, { sources: [{ pack: 'support.json' }] });
   await kernel.invokeAgent('helper', 'Hello.');
   const system = systemText(model.requests[0]);
-  expect(system.startsWith('You help with support.\n\n---\n\n[Available Skills]')).toBe(true);
-  expect(system).toContain('## tea\n\nBody of tea.');
+  expect(system.startsWith('You help with support.\n\n---\n\n# Active Skills')).toBe(true);
+  expect(system).toContain(delimited('Skill: tea', 'Body of tea.'));
 });
 
 it('P9 nothing is fetched, resolved or run: a package that is not installed is a problem', async () => {
   const depends = { 'skills/tea/SKILL.md': skillMd({ name: 'tea', description: 'Tea.', requires: '[gone]' }) };
   const { registry, root } = await openPack({ skills: ['@acme/billing-skills', './skills'] }, depends);
-  expect(briefProblems(registry.problems(), root)).toEqual(['PACKAGE_NOT_FOUND support.json']);
+  expect(briefProblems(registry.problems(), root)).toEqual([
+    'PACKAGE_NOT_FOUND support.json',
+    'REQUIRES_UNKNOWN skills/tea/SKILL.md',
+  ]);
   expect(existsSync(join(root, 'node_modules'))).toBe(false);
   expect(registry.list().skills).toMatchObject([{ skillId: 'tea' }]);
 });

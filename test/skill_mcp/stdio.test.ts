@@ -4,9 +4,8 @@ import { runInNewContext } from 'node:vm';
 import { createSkillMcpDoor } from 'skill-registry/mcp';
 import { expect, it, onTestFinished } from 'vitest';
 import { serveStreams } from '../../extensions/skill_mcp/stdio.ts';
-import { callTool, stdioClient } from '../helpers/mcp.ts';
 import { openRegistry } from '../helpers/open-registry.ts';
-import { skillMd, tempFolder, writeTree } from '../helpers/temp-folder.ts';
+import { skillMd, writeTree } from '../helpers/temp-folder.ts';
 import { waitFor } from '../helpers/wait-for.ts';
 import { warningsOfProcess } from '../helpers/warnings.ts';
 
@@ -139,17 +138,6 @@ it('serves a dozen clients under one signal without a warning of Node, and ends 
   await Promise.all(wires.map(({ served }) => served));
   for (const { input } of wires) expect(input.listenerCount('data')).toBe(0);
   expect(warnings).toEqual([]);
-});
-
-it('refuses a message over the limit to the official client, which goes on with the next', async () => {
-  const { client, stderr } = await stdioClient(['--root', tempFolder(TEA)]);
-  await expect(callTool(client, 'read_skill', { skill_id: FILLER })).rejects.toMatchObject({
-    code: -32600,
-    message: expect.stringContaining('A message may have 10485760 bytes'),
-  });
-  expect((await callTool(client, 'read_skill', { skill_id: 'tea' })).result).toMatchObject({ success: true });
-  expect(stderr()).toContain('A line of standard input was not used.');
-  expect(stderr()).not.toContain('Warning');
 });
 
 it('goes on when what a host has handed in throws, and says so among its problems', async () => {

@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { delimited } from '../../lib/text/index.ts';
 import { openRegistry } from '../helpers/open-registry.ts';
 import { skillMd, type Tree } from '../helpers/temp-folder.ts';
 
@@ -105,7 +106,7 @@ describe('a collision', () => {
 
   it('keeps a skill preloaded that a later source preloads', async () => {
     const { registry } = await openRegistry(TREE, { sources: [{ path: 'two' }, { path: 'two/alone', preload: true }] });
-    expect(await registry.context('')).toContain('## alone\n\nAlone.');
+    expect(await registry.context('')).toContain(delimited('Skill: alone', 'Alone.'));
   });
 });
 

@@ -3,9 +3,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { boot, isCodedError, type Kernel } from 'skill-registry/kernel';
 import { afterEach, expect, it, onTestFinished, vi } from 'vitest';
-import { approveExtension, heldExtension } from '../../kernel/host.ts';
+import { approveExtension, heldExtension, holdExtensionFile } from '../../kernel/host.ts';
 import { agent, skill } from '../helpers/boot-root.ts';
-import { hostileCalls } from '../helpers/hostile-calls.ts';
+import { hostileCalls, trapFiles } from '../helpers/hostile-calls.ts';
 import { type ScriptedModel, scriptedModel, type WireRequest } from '../helpers/scripted-model.ts';
 import { seededRandom } from '../helpers/seeded-random.ts';
 import { type Tree, tempFolder, writeTree } from '../helpers/temp-folder.ts';
@@ -54,7 +54,6 @@ it.each([
     });
     let made = 0;
     const model = await scriptedModel((request) => {
-      if (process.env.DBG) process.stderr.write(`req ${request.model} ${request.messages.length} made ${made}\n`);
       const isHostile = request.model !== 'scripted';
       if (!isHostile || made >= CALLS || answersIn(request).length >= CALLS_OF_A_TURN)
         return { text: '/extensions approve trap\n/proposals approve all' };
@@ -92,6 +91,8 @@ it.each([
     const next = await start(root, model, config);
     await asPeopleDo(next);
     expect(existsSync(canary)).toBe(false);
+    // What it wrote first, it may have spoiled later: what is approved is known to do harm.
+    for (const { path, content } of trapFiles(canary)) holdExtensionFile(root, path, content, 'agent:bound');
     const held = heldExtension(root, 'trap');
     approveExtension(root, 'trap', held?.digest ?? '');
     await next.reload();

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { openTrust } from '../../lib/trust/index.ts';
@@ -139,14 +139,6 @@ it('what is installed in node_modules is not searched, and what lies beside it s
   );
   await codeOf('write_file', { path: 'skills/tea/main.js', content: 'better' });
   expect(readFileSync(join(root, 'skills/tea/main.js'), 'utf8')).toBe('better\n');
-});
-
-it('everything is code for agents where links lead to more folders than are searched', async () => {
-  const many = tempFolder({});
-  for (let at = 0; at <= 10_000; at += 1) mkdirSync(join(many, String(at)));
-  const tree: Tree = { 'skills/tea/SKILL.md': SKILL, 'extensions/box/lib': { link: many } };
-  const { codeOf } = await workspace(tree, ALLOW);
-  expect(await codeOf('write_file', { path: 'skills/tea/x.js', content: 'evil' })).toBe('EXTENSION_PROTECTED');
 });
 
 /** A workspace package of npm: `node_modules` has a link to where it is written. */

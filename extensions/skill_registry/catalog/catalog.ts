@@ -12,7 +12,8 @@ import { mergeSources } from './merge.ts';
 import { packsOf } from './packs.ts';
 import { problemsOnce } from './problems-once.ts';
 import { frozen, readOnlyMap } from './read-only.ts';
-import type { Snapshot } from './snapshot.ts';
+import { requiresProblems } from './requires.ts';
+import { changedIds, fingerprintOf, type Snapshot } from './snapshot.ts';
 
 /** The live catalog: sources in, snapshots out. */
 export interface Catalog {
@@ -37,6 +38,8 @@ export interface CatalogOptions {
   readonly limits: SkillRegistryConfig['limits'];
   /** Default: `first`. */
   readonly collision?: SkillRegistryConfig['collision'];
+  /** Skills that are found by qualified id alone. Default: there are none. */
+  readonly builtIn?: SkillSource;
   /** What gates are held against, asked at every refresh. Default: gates are not looked at. */
   readonly gates?: () => GateSurroundings;
   /** Calls listeners: one that throws must not keep the others, or the refresh, from their work. */
@@ -49,9 +52,11 @@ export type ChangeListener = (ids: readonly string[], snapshot: Snapshot) => voi
 
 export function createCatalog(initial: readonly SkillSource[], options: CatalogOptions): Catalog {
   let sources = initial;
+  const builtIn = options.builtIn ? [options.builtIn] : [];
   const listeners = new Set<ChangeListener>();
   const lastGood = new WeakMap<SkillSource, SourceScan>();
-  let current = readOnly({ version: 0, ...mergeSources([]), sources: [], packs: new Map(), problems: [] });
+  const nothing = { builtIn: new Map(), sources: [], packs: new Map(), problems: [] };
+  let current = readOnly({ version: 0, ...mergeSources([]), ...nothing });
   let assembled: Assembled | undefined;
   let running: Promise<Snapshot> | undefined;
   let following: Promise<Snapshot> | undefined;
@@ -67,7 +72,7 @@ export function createCatalog(initial: readonly SkillSource[], options: CatalogO
     const scanned = sources;
     const scans: SourceScan[] = [];
     const scan = (source: SkillSource): Promise<SourceScan> => source.scan(options.limits, takeBreak, scanned);
-    for (const source of scanned) {
+    for (const source of [...scanned, ...builtIn]) {
       const isLeftOut = source.ifNone && scans.some(({ skills }) => skills.length > 0);
       scans.push(isLeftOut ? LEFT_OUT : await scanOne(source, scan, lastGood));
     }
@@ -78,7 +83,13 @@ export function createCatalog(initial: readonly SkillSource[], options: CatalogO
         : undefined;
     // That files beside SKILL.md differ is said until they do not.
     if (before && !before.copies.differ) return current;
-    const copies = await equalCopies(scanned, scans, options.limits, takeBreak, assembled?.copies);
+    const copies = await equalCopies(
+      scanned,
+      scans.slice(0, scanned.length),
+      options.limits,
+      takeBreak,
+      assembled?.copies,
+    );
     if (before && isSame([...before.copies.files].flat(), [...copies.files].flat())) return current;
     assembled = { from: scanned, scans, closed, copies };
     const next = assemble(assembled, current.version + 1, options.collision);
@@ -128,7 +139,7 @@ export function createCatalog(initial: readonly SkillSource[], options: CatalogO
   return {
     sources() {
       assertOpen();
-      return sources;
+      return [...sources, ...builtIn];
     },
     addSource(source) {
       sources = [...sources, source];
@@ -191,8 +202,12 @@ function assemble(
 ): Snapshot {
   const hidden = new Map(closed);
   const gated = hidden.size > 0 ? scans.map((scan) => holdGates(scan, hidden)) : scans;
-  const { problems, ...merged } = mergeSources(gated, collision, copies.files);
-  const { packs, problems: clashes } = packsOf(sources, gated);
+  // What is scanned behind the last source is built in.
+  const listed = gated.slice(0, sources.length);
+  const own = gated.slice(sources.length).flatMap(({ skills }) => skills);
+  const { problems, ...found } = mergeSources(listed, collision, copies.files);
+  const merged = { ...found, builtIn: new Map(own.map((skill) => [skill.qualifiedId, skill])) };
+  const { packs, problems: clashes } = packsOf(sources, listed);
   return {
     version,
     ...merged,
@@ -203,18 +218,25 @@ function assemble(
       skills: scans[index]?.skills.length ?? 0,
     })),
     packs,
-    problems: [...problemsOnce(gated), ...problems, ...clashes, ...lookAlikes(merged.skills)],
+    problems: [
+      ...problemsOnce(gated),
+      ...problems,
+      ...clashes,
+      ...lookAlikes(merged.skills),
+      ...requiresProblems(merged),
+    ],
   };
 }
 
 /** Nobody who is handed it can change it. Skills that are as they were cost one look each. */
-function readOnly({ version, skills, byId, byQualifiedId, sources, packs, problems }: Snapshot): Snapshot {
-  for (const skill of byQualifiedId.values()) frozen(skill);
+function readOnly({ version, skills, byId, byQualifiedId, builtIn, sources, packs, problems }: Snapshot): Snapshot {
+  for (const skill of [...byQualifiedId.values(), ...builtIn.values()]) frozen(skill);
   return frozen({
     version,
     skills,
     byId: readOnlyMap(byId),
     byQualifiedId: readOnlyMap(byQualifiedId),
+    builtIn: readOnlyMap(builtIn),
     sources,
     packs: readOnlyMap(packs),
     problems,
@@ -260,31 +282,4 @@ function holdGates(scan: SourceScan, closed: ReadonlyMap<Skill, string>): Source
   const skills = scan.skills.map(hold);
   const losers = (scan.losers ?? []).map(hold);
   return { skills, losers, problems: [...scan.problems, ...problems] };
-}
-
-/** Equal for equal catalogs: what a reader could tell apart is in it. */
-function fingerprintOf({ byQualifiedId, packs, problems, sources }: Snapshot): string {
-  const skills = [...byQualifiedId].map(([id, skill]) => [
-    id,
-    skill.realFile,
-    skill.digest,
-    skill.hiddenBecause,
-    skill.preload,
-  ]);
-  const states = [...packs].map(([id, { scopes }]) => [id, scopes.entry, ...scopes.states]);
-  return JSON.stringify([
-    sources,
-    skills,
-    states,
-    problems.map(({ code, file, line, message }) => [code, file, line, message]),
-  ]);
-}
-
-function changedIds(before: Snapshot, after: Snapshot): readonly string[] {
-  const differs = (id: string): boolean => stampOf(before.byId.get(id)) !== stampOf(after.byId.get(id));
-  return [...new Set([...before.byId.keys(), ...after.byId.keys()])].filter(differs);
-}
-
-function stampOf(skill: Skill | undefined): string | undefined {
-  return skill && `${skill.qualifiedId}\0${skill.digest}\0${skill.hiddenBecause ?? ''}`;
 }

@@ -10,18 +10,18 @@ import {
   rowRefused,
 } from '../history/errors.ts';
 import { archiveFolder, checkedPath, type Operation } from '../history/journal-entries.ts';
+import { getBlob, putBlob } from '../history/revisions.ts';
 import {
   bytesAt,
   checkSize,
   checkValid,
+  folderExists,
   folderOf,
-  isThere,
-  keyOf,
-  type Place,
-  placeOfKey,
-  placeOfSkill,
-} from '../history/places.ts';
-import { getBlob, putBlob } from '../history/revisions.ts';
+  locationOfKey,
+  locationOfSkill,
+  type SkillLocation,
+  skillKey,
+} from '../history/skill-location.ts';
 import { digestOf, readFolderTree, treeDigest } from '../history/skill-tree.ts';
 import type { Actor, Revision } from '../history/types.ts';
 import type { Writer } from '../history/writer.ts';
@@ -136,21 +136,21 @@ export function noteApproved(
  *
  * @throws SKILL_NOT_FOUND when the skill has gone, SOURCE_NOT_WRITABLE.
  */
-export function placeOfRow(context: ChangeContext, row: ProposalRow): Place {
+export function locationOfRow(context: ChangeContext, row: ProposalRow): SkillLocation {
   const { kind, skill_id: skillId, place: key, source: id } = row;
   const { root } = context;
   const sources = context.sources();
   if (kind === 'create') {
-    const place = placeOfKey(skillId, key, { sources, root }, id);
+    const location = locationOfKey(skillId, key, { sources, root }, id);
     // A new skill is made directly below its source, under its id.
-    if (place.below === skillId) return place;
+    if (location.below === skillId) return location;
     throw rowRefused(`a proposal to make ${JSON.stringify(skillId)} in ${JSON.stringify(key)}`);
   }
-  const there = [...context.snapshot().byQualifiedId.values()].filter((one) => keyOf(one, root) === key);
+  const there = [...context.snapshot().byQualifiedId.values()].filter((one) => skillKey(one, root) === key);
   // Two sources may have the same folder, and one of them may not be written.
   const skill = there.find(({ source }) => source === id) ?? there[0];
   if (!skill) throw skillNotFound(skillId, []);
-  return placeOfSkill(skill, sources, root);
+  return locationOfSkill(skill, sources, root);
 }
 
 // --- internal ---
@@ -160,16 +160,16 @@ type Outcome = Decision | Extract<Plan, { stale: string }> | { readonly edited: 
 /** Inside `exclusively`. */
 function decideOn(context: ChangeContext, database: SqliteDatabase, row: ProposalRow, actor: Actor): Outcome {
   const { writer } = context;
-  writer.assertSettled(row.place);
+  writer.assertFinished(row.place);
   const plan = planOf(context, database, row);
   if (!('stale' in plan)) {
-    const { place, after, merged } = plan;
+    const { location, after, merged } = plan;
     const change =
       row.kind === 'delete'
-        ? ({ kind: 'removed', changes: [], move: { direction: 'out', folder: archiveFolder(place) } } as const)
+        ? ({ kind: 'removed', changes: [], move: { direction: 'out', folder: archiveFolder(location) } } as const)
         : ({ kind: 'proposal', changes: [{ path: row.path, after }] } as const);
     const { by, reason } = actor;
-    const { number } = writer.apply({ place, ...change, by, reason, proposal: row.id, merged });
+    const { number } = writer.apply({ location, ...change, by, reason, proposal: row.id, merged });
     return { proposalId: row.id, state: 'approved', skillId: row.skill_id, revision: number, merged };
   }
   const { stale: reason, conflict, current } = plan;
@@ -184,7 +184,7 @@ function decideOn(context: ChangeContext, database: SqliteDatabase, row: Proposa
 
 /** What approving a proposal would do to the skill as it is now. */
 type Plan =
-  | { readonly place: Place; readonly after: Buffer | null; readonly merged: boolean }
+  | { readonly location: SkillLocation; readonly after: Buffer | null; readonly merged: boolean }
   /** It does not apply: why, where both changed the same lines, and the file it was held against, where there is one to edit. */
   | { readonly stale: string; readonly conflict: string; readonly current?: Buffer | null };
 
@@ -193,31 +193,31 @@ type Plan =
  *   else than it shows.
  */
 function planOf(context: ChangeContext, database: SqliteDatabase, row: ProposalRow): Plan {
-  let place: Place;
+  let location: SkillLocation;
   try {
-    place = placeOfRow(context, row);
+    location = locationOfRow(context, row);
   } catch (error) {
     if (!isCodedError(error, 'SKILL_NOT_FOUND')) throw error;
     return { stale: `the skill "${row.skill_id}" is not there any more.`, conflict: '' };
   }
   const proposed = row.proposed === null ? null : getBlob(database, row.proposed);
   if (row.kind === 'delete') {
-    const tree = readFolderTree(folderOf(place), context.limits.file_bytes);
+    const tree = readFolderTree(folderOf(location), context.limits.file_bytes);
     if (treeDigest(tree.files) !== row.base)
       return { stale: 'the skill has changed since; look at it again before it goes.', conflict: '' };
-    return { place, after: null, merged: false };
+    return { location, after: null, merged: false };
   }
   const isNew = row.kind === 'create';
-  const isTaken = isNew && (isThere(place) || context.snapshot().byId.has(row.skill_id));
+  const isTaken = isNew && (folderExists(location) || context.snapshot().byId.has(row.skill_id));
   if (isTaken) return { stale: `there is a "${row.skill_id}" by now.`, conflict: '' };
-  const current = isNew ? null : bytesAt(place, checkedPath(row.path, place), context.limits);
+  const current = isNew ? null : bytesAt(location, checkedPath(row.path, location), context.limits);
   const base =
     current && digestOf(current) === row.base ? current : row.base === null ? null : getBlob(database, row.base);
-  assertAsShown(row, place, base, proposed);
-  const plan = planOfFile(database, row, place, current, proposed);
+  assertAsShown(row, location, base, proposed);
+  const plan = planOfFile(database, row, location, current, proposed);
   if (!('stale' in plan) && plan.after !== null) {
-    checkSize(place, row.path, plan.after, context.limits);
-    checkValid(place, row.path, current, plan.after);
+    checkSize(location, row.path, plan.after, context.limits);
+    checkValid(location, row.path, current, plan.after);
   }
   return plan;
 }
@@ -225,7 +225,7 @@ function planOf(context: ChangeContext, database: SqliteDatabase, row: ProposalR
 /** Whoever approves has seen the diff, so it must be what is written. */
 function assertAsShown(
   { kind, path, diff, skill_id }: ProposalRow,
-  { skillFile }: Place,
+  { skillFile }: SkillLocation,
   before: Buffer | null,
   after: Buffer | null,
 ): void {
@@ -241,7 +241,7 @@ function assertAsShown(
 function planOfFile(
   database: SqliteDatabase,
   { path, base, proposed: digest }: ProposalRow,
-  place: Place,
+  location: SkillLocation,
   current: Buffer | null,
   proposed: Buffer | null,
 ): Plan {
@@ -250,7 +250,7 @@ function planOfFile(
     return { stale: reason, conflict: cut, ...(proposed === null ? {} : { current }) };
   };
   const now = current && digestOf(current);
-  if (now === base) return { place, after: proposed, merged: false };
+  if (now === base) return { location, after: proposed, merged: false };
   if (now === digest) return stale(`"${path}" has this content already.`);
   if (current === null) return stale(`"${path}" is not there any more.`);
   if (proposed === null) return stale(`"${path}" has changed since; look at it again before it goes.`);
@@ -258,7 +258,7 @@ function planOfFile(
   const merge = mergeTexts(before?.toString('utf8') ?? '', current.toString('utf8'), proposed.toString('utf8'));
   if (before === null)
     return stale(`"${path}" has been made by somebody else meanwhile.`, merge.clean ? '' : merge.conflict);
-  if (merge.clean) return { place, after: Buffer.from(merge.text), merged: true };
+  if (merge.clean) return { location, after: Buffer.from(merge.text), merged: true };
   return stale(`"${path}" has changed since, in the same lines.`, merge.conflict);
 }
 

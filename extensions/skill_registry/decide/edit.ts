@@ -2,9 +2,9 @@ import { adoptLineEndings, mergeTexts } from '../../../lib/diff/index.ts';
 import type { ChangeContext } from '../history/change-context.ts';
 import { conflictLeft, editDenied, noChange, proposalChanged, proposalDuplicate } from '../history/errors.ts';
 import { checkedPath } from '../history/journal-entries.ts';
-import type { Place } from '../history/places.ts';
-import { bytesAt, checkSize, checkValid } from '../history/places.ts';
 import { getBlob, putBlob } from '../history/revisions.ts';
+import type { SkillLocation } from '../history/skill-location.ts';
+import { bytesAt, checkSize, checkValid } from '../history/skill-location.ts';
 import { digestOf } from '../history/skill-tree.ts';
 import { isPerson } from '../history/writer.ts';
 import {
@@ -19,16 +19,16 @@ import {
 import { checksOf, diffOf } from '../propose/propose.ts';
 import type { EditedProposal, ProposalEdit, ProposedText } from '../propose/types.ts';
 import { invalidArgument } from '../skill/errors.ts';
-import { placeOfRow, undecided } from './decide.ts';
+import { locationOfRow, undecided } from './decide.ts';
 
 /** What a person is given to edit. Of a stale proposal the file is looked at now, and what it is is kept. */
 export async function proposedText(context: ChangeContext, wanted: string): Promise<ProposedText> {
   const { writer } = context;
   const row = undecided(writer, wanted);
   const { id, path, state } = row;
-  const place = placeToEdit(context, row);
+  const location = locationToEdit(context, row);
   if (state === 'stale') {
-    const current = bytesAt(place, checkedPath(path, place), context.limits);
+    const current = bytesAt(location, checkedPath(path, location), context.limits);
     const digest = current && digestOf(current);
     if (lookedAt(context, id) !== digest) {
       await writer.exclusively((database) => {
@@ -37,7 +37,7 @@ export async function proposedText(context: ChangeContext, wanted: string): Prom
       });
     }
   }
-  const subject = subjectOf(context, row, place);
+  const subject = subjectOf(context, row, location);
   return { proposalId: id, path, content: subject.text, version: subject.version };
 }
 
@@ -53,8 +53,8 @@ export async function edit(
   for (;;) {
     const row = undecided(writer, id);
     const { kind, path, skill_id: skillId } = row;
-    const place = placeToEdit(context, row);
-    const subject = subjectOf(context, row, place);
+    const location = locationToEdit(context, row);
+    const subject = subjectOf(context, row, location);
     if (version !== undefined && version !== subject.version) throw proposalChanged(id);
     const { before, text, sides } = subject;
     const after = Buffer.from(adoptLineEndings(sides[0] ?? '', content));
@@ -63,9 +63,9 @@ export async function edit(
       return { proposalId: id, skillId, state: row.state, changed: false, version: versionOf(row) };
     assertResolved(content, sides);
     if (before?.equals(after)) throw noChange(path);
-    checkSize(place, path, after, context.limits);
-    checkValid(place, path, before, after);
-    const change = { place, kind, path, before, after };
+    checkSize(location, path, after, context.limits);
+    checkValid(location, path, before, after);
+    const change = { location, kind, path, before, after };
     const checks = JSON.stringify(await checksOf(context, change));
     const fields = { ...next, diff: diffOf(change), checks, state: 'open', conflict: null } as const;
     assertNoNul(fields);
@@ -98,7 +98,7 @@ interface Subject {
   readonly version: string;
 }
 
-function subjectOf(context: ChangeContext, row: ProposalRow, place: Place): Subject {
+function subjectOf(context: ChangeContext, row: ProposalRow, location: SkillLocation): Subject {
   const database = context.writer.database();
   const [base, proposed] = [row.base, row.proposed].map((digest) =>
     digest === null ? null : getBlob(database, digest),
@@ -108,7 +108,7 @@ function subjectOf(context: ChangeContext, row: ProposalRow, place: Place): Subj
   const digest = lookedAt(context, row.id);
   const before =
     digest === undefined
-      ? bytesAt(place, checkedPath(row.path, place), context.limits)
+      ? bytesAt(location, checkedPath(row.path, location), context.limits)
       : digest === null
         ? null
         : getBlob(database, digest);
@@ -125,7 +125,7 @@ function lookedAt({ writer }: ChangeContext, id: string): string | null | undefi
   return typeof current === 'string' || current === null ? current : undefined;
 }
 
-function placeToEdit(context: ChangeContext, row: ProposalRow): Place {
+function locationToEdit(context: ChangeContext, row: ProposalRow): SkillLocation {
   if (row.kind === 'delete' || row.proposed === null)
     throw invalidArgument(
       `The proposal ${row.id} removes what there is: it has no text to edit. Approve or reject it.`,
@@ -134,7 +134,7 @@ function placeToEdit(context: ChangeContext, row: ProposalRow): Place {
     throw invalidArgument(
       `The proposal ${row.id} makes a skill that is there by now, so there is nothing to edit. Reject it, and propose a change of "${row.skill_id}".`,
     );
-  return placeOfRow(context, row);
+  return locationOfRow(context, row);
 }
 
 /** A line that looks like a mark may be one of theirs. @throws PROPOSAL_CONFLICT. */

@@ -57,7 +57,7 @@ export function createProposals(context: ChangeContext): OpenProposals {
       // Somebody has edited or removed its report: it is kept, and written again.
       const dataDir = realpathSync(writer.dataDir);
       if (row.file_due === 1 || purgeOf(writer.database(), row.id) || isReportThere(dataDir, row)) return shown(row);
-      const noted = await writer.inPassing((database) => noteReport(database, row.id, { due: true }));
+      const noted = await writer.ifPossible((database) => noteReport(database, row.id, { due: true }));
       const proposal = shown(findRow(writer.database(), row.id));
       const isLeft = 'reason' in noted && isReportEdited(dataDir, row);
       return isLeft ? { ...proposal, problem: fileEdited(row, proposal.file) } : proposal;

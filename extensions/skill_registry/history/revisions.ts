@@ -2,7 +2,7 @@ import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { isPrivatePath } from '../../../lib/files/index.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
 import { revisionNotFound, rowRefused } from './errors.ts';
-import type { Place } from './places.ts';
+import type { SkillLocation } from './skill-location.ts';
 import { digestOf, type SkillTree, treeDigest } from './skill-tree.ts';
 import type { Revision, RevisionFile } from './types.ts';
 
@@ -21,7 +21,7 @@ export interface RevisionNote {
 /** Puts what a skill is now into the history, whoever made it what it is. Nothing when that is its last revision. */
 export function recordPresent(
   database: SqliteDatabase,
-  { key, skillId }: Pick<Place, 'key' | 'skillId'>,
+  { key, skillId }: Pick<SkillLocation, 'key' | 'skillId'>,
   tree: SkillTree,
   at: string,
 ): void {
@@ -36,13 +36,13 @@ export function recordPresent(
  */
 export function addRevision(
   database: SqliteDatabase,
-  place: string,
+  key: string,
   skillId: string,
   tree: SkillTree,
   note: RevisionNote,
 ): Revision {
   const digest = treeDigest(tree.files);
-  const before = lastRevision(database, place);
+  const before = lastRevision(database, key);
   // Removing and restoring change nothing in the files, and are to be seen all the same.
   const isMove = note.kind === 'removed' || note.kind === 'restored';
   if (before?.digest === digest && !isMove) return before;
@@ -54,25 +54,25 @@ export function addRevision(
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     )
     .run(
-      ...[place, number, skillId, digest, JSON.stringify(tree.files), note.kind, note.at, note.by],
+      ...[key, number, skillId, digest, JSON.stringify(tree.files), note.kind, note.at, note.by],
       ...[note.reason ?? null, note.proposal ?? null, note.target ?? null],
     );
-  return lastRevision(database, place) as Revision;
+  return lastRevision(database, key) as Revision;
 }
 
-export function lastRevision(database: SqliteDatabase, place: string): Revision | undefined {
-  const row = database.prepare('SELECT * FROM revision WHERE place = ? ORDER BY number DESC LIMIT 1').get(place);
+export function lastRevision(database: SqliteDatabase, key: string): Revision | undefined {
+  const row = database.prepare('SELECT * FROM revision WHERE place = ? ORDER BY number DESC LIMIT 1').get(key);
   return row ? revisionOf(row as RevisionRow) : undefined;
 }
 
 /** Oldest first. */
-export function revisionsOf(database: SqliteDatabase, place: string): readonly Revision[] {
-  const rows = database.prepare('SELECT * FROM revision WHERE place = ? ORDER BY number').all(place);
+export function revisionsOf(database: SqliteDatabase, key: string): readonly Revision[] {
+  const rows = database.prepare('SELECT * FROM revision WHERE place = ? ORDER BY number').all(key);
   return (rows as RevisionRow[]).map(revisionOf);
 }
 
 /** Where a skill that is not in the catalog was last: removed, or its folder has gone. */
-export function lastPlaceOf(database: SqliteDatabase, skillId: string): string | undefined {
+export function lastKeyOf(database: SqliteDatabase, skillId: string): string | undefined {
   const row = database.prepare('SELECT place FROM revision WHERE skill_id = ? ORDER BY seq DESC LIMIT 1').get(skillId);
   return (row as { place: string } | undefined)?.place;
 }

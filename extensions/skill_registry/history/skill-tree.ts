@@ -15,7 +15,7 @@ export interface SkillTree {
 }
 
 /** What editors and systems leave lying about is nobody's work. */
-const PASSING = /(^|\/)(\.[^/]*\.sw[a-z]|[^/]*~|\.#[^/]*|#[^/]*#|4913|\.DS_Store)$/;
+const LEFTOVER = /(^|\/)(\.[^/]*\.sw[a-z]|[^/]*~|\.#[^/]*|#[^/]*#|4913|\.DS_Store)$/;
 
 /** More files of one skill are not kept: it is a project then, and reading it would hold up everybody who writes. */
 export const MOST_FILES = 2_000;
@@ -23,8 +23,8 @@ export const MOST_FILES = 2_000;
 const MAX_DEPTH = 63;
 
 /** Whether the history passes over a file of this name. */
-export function isPassing(path: string): boolean {
-  return basename(path).startsWith(TEMPORARY) || PASSING.test(path);
+export function isLeftover(path: string): boolean {
+  return basename(path).startsWith(TEMPORARY) || LEFTOVER.test(path);
 }
 
 /**
@@ -42,7 +42,7 @@ export function recordedFiles(folder: string, own = false): readonly ResourceInf
     folders += 1;
     for (const { name, kind, size } of entries) {
       const path = below + name;
-      if (kind === 'file' && !isPassing(path) && files.length < MOST_FILES) files.push({ path, size });
+      if (kind === 'file' && !isLeftover(path) && files.length < MOST_FILES) files.push({ path, size });
     }
     for (const { name, kind } of entries) {
       if (kind !== 'directory' || name === 'node_modules') continue;

@@ -80,4 +80,6 @@ export interface WritePolicy {
   readonly reason?: string;
   /** What a proposal would be about; absent when none can be made for this path. */
   readonly target?: { readonly kind: 'create' | 'update'; readonly skillId: string; readonly path: string } | undefined;
+  /** Of a file that would be read as a skill and is no `target`: what a text must not lack to be written without review. */
+  readonly lacks?: (text: string) => readonly string[];
 }

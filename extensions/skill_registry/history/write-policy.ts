@@ -5,6 +5,8 @@ import type { Snapshot } from '../catalog/snapshot.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { SkillSource } from '../sources/source.ts';
+import { isSkillFileName } from '../sources/walk/find-skill-files.ts';
+import { newLacks } from '../validate/validate-skill.ts';
 import type { WritePolicy } from './types.ts';
 
 /**
@@ -28,12 +30,14 @@ export function writePolicyOf(
   const action = touches ? 'update' : 'create';
   const target = targetOf(path, action, source, byQualifiedId);
   const policy = writes[action];
+  const skillId = basename(dirname(path));
   const reason =
     policy === 'deny' ? undefined : whyNever(path, source, policy === 'allow' && action === 'update' && !target);
   return {
     ...{ action, policy: reason === undefined ? policy : 'deny', source: source.id },
     ...(reason === undefined ? {} : { reason }),
     ...(target ? { target } : {}),
+    ...(!target && isSkillFileName(basename(path)) ? { lacks: (text) => newLacks(null, text, skillId) } : {}),
   };
 }
 

@@ -14,7 +14,7 @@ export interface ProposalRow {
   readonly state: ProposalState;
   readonly kind: Proposal['kind'];
   readonly skill_id: string;
-  /** Key of the place. */
+  /** The key of its location in the history; a column, so the name stays. */
   readonly place: string;
   readonly source: string;
   readonly path: string;

@@ -9,7 +9,7 @@ import { documentKey } from '../search/document.ts';
 import { bodyOf } from '../skill/frontmatter.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { Cache, CachePart } from '../store/cache.ts';
-import { BULLETS } from './formats.ts';
+import { BULLETS, withShortLines } from './formats.ts';
 import type { TokenCounts } from './types.ts';
 
 /** Token counts by digest: a content is counted once, however often the catalog is refreshed or a process starts. */
@@ -39,7 +39,7 @@ export interface CountOptions {
  */
 export const TOKEN_COUNTS: CachePart = {
   name: 'token_counts',
-  version: 2,
+  version: 3,
   sql: 'CREATE TABLE token_counts (key TEXT PRIMARY KEY, l1 INTEGER, l2 INTEGER) WITHOUT ROWID;',
 };
 
@@ -170,7 +170,8 @@ function isCounted(skill: Skill, withBody: boolean, store: CountStore): boolean 
 
 async function countLine(skill: Skill, store: CountStore): Promise<void> {
   if (store.get(skill).l1 !== null) return;
-  store.set(skill, { l1: (await loadTokenCounter())(`${BULLETS.entry(skill)}\n`) }, true);
+  const count = await loadTokenCounter();
+  store.set(skill, { l1: count(`${withShortLines(BULLETS, count).entry(skill)}\n`) }, true);
 }
 
 async function countBody(skill: Skill, store: CountStore, readSkill: (skill: Skill) => Buffer): Promise<void> {

@@ -40,6 +40,14 @@ export function makeSources(configs: readonly SourceConfig[], defaults: SourceDe
     });
 }
 
+/** The skills of this package for its own agents. Nobody waits for what changes there. */
+export function makeBuiltInSource(taken: Set<string>): SkillSource {
+  const root = join(packageRoot(), 'skills');
+  const id = freeId(BUILT_IN, taken);
+  const options = { allowOutside: false, optional: true, validation: 'lenient', writable: false } as const;
+  return { ...createDirectorySource({ id, root, ...options }), watchFolders: () => [] };
+}
+
 /** `wanted`, or with a number when that is taken; then it is. */
 export function freeId(wanted: string, taken: Set<string>): string {
   let id = wanted;
@@ -47,6 +55,9 @@ export function freeId(wanted: string, taken: Set<string>): string {
   taken.add(id);
   return id;
 }
+
+/** The first half of the qualified ids of built-in skills; no other source has it. */
+const BUILT_IN = 'skill-registry';
 
 /** Where other agents keep skills, below a project and below the home directory. */
 const PRESETS: Readonly<Record<PresetName, { readonly project: string; readonly home: string }>> = {

@@ -29,7 +29,7 @@ export function readSkillTool(registry: Pick<SkillsForTools, 'read'>): Tool {
   return defineTool({
     name: 'read_skill',
     description:
-      'Loads the full instructions of one skill and lists its files, which read_skill_resource reads. ' +
+      'Loads the full instructions of one skill and lists its files. ' +
       'Do this before you act whenever a skill fits the task.',
     input: z.strictObject({
       skill_id: z.string().describe('The id as it stands in the list of available skills.'),
@@ -49,7 +49,7 @@ export function readSkillResourceTool(registry: Pick<SkillsForTools, 'readResour
       'Reads one file of a skill: a template, a reference, a checklist. Scripts are given as text, never run.',
     input: z.strictObject({
       skill_id: z.string().describe('The id of the skill the file belongs to.'),
-      path: z.string().describe('Relative to the skill, as read_skill lists it: references/guide.md'),
+      path: z.string().describe('Relative to the skill, as it is listed there: references/guide.md'),
     }),
     execute: async ({ skill_id, path }, { turn }) => ({
       success: true,

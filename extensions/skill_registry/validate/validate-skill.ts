@@ -2,8 +2,10 @@ import { realpathSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { isCodedError, type Problem } from 'skill-registry/kernel';
 import { readContained } from '../../../lib/files/index.ts';
+import { shorten } from '../../../lib/text/index.ts';
 import type { ValidationProfile } from '../config/config.ts';
 import { invalidArgument } from '../skill/errors.ts';
+import { splitFrontmatter } from '../skill/frontmatter.ts';
 import { draftReason } from '../skill/gates.ts';
 import { parseSkill } from '../skill/parse-skill.ts';
 import { referenceRefusals, specViolations, type Violation } from '../skill/spec-rules.ts';
@@ -100,6 +102,15 @@ export function newErrors(
   return textProblems(after, skillId, validation)
     .filter((problem) => problem.severity === 'error' && !old.includes(keyOf(problem)))
     .map(({ code, line, message }) => `${code}${line ? ` (line ${line})` : ''}: ${message}`);
+}
+
+/**
+ * What a SKILL.md that nobody reviews must not lack: name and description that are its own. Each with what to mend; nothing of
+ * what was so before.
+ */
+export function newLacks(before: string | null, after: string, skillId: string): readonly string[] {
+  const old = before === null ? [] : lacksOf(before, skillId);
+  return lacksOf(after, skillId).filter((lack) => !old.includes(lack));
 }
 
 /**
@@ -247,6 +258,24 @@ function told({ code, line, message, path }: SkillFinding): string {
   if (code === undefined) return message;
   const place = [...(path ? [path] : []), ...(line ? [`line ${line}`] : [])].join(', ');
   return `${code}${place ? ` (${place})` : ''}: ${message}`;
+}
+
+function lacksOf(text: string, skillId: string): readonly string[] {
+  const fields = `name: ${skillId}, and description: what it does and when to use it`;
+  if (!splitFrontmatter(text).yaml?.trim()) {
+    return [`FRONTMATTER_MISSING: Begin with a line ---, then ${fields}, then a line ---.`];
+  }
+  const { header, problems } = parseSkill(text, 'SKILL.md', skillId);
+  const has = (code: string): boolean => problems.some((problem) => problem.code === code);
+  const name = JSON.stringify(shorten(header?.name ?? '', 80));
+  return [
+    ...(has('DESCRIPTION_MISSING') || has('SKILL_EMPTY')
+      ? ['DESCRIPTION_MISSING: Write description: what it does and when to use it.']
+      : []),
+    ...(has('NAME_MISMATCH')
+      ? [`NAME_MISMATCH: The name ${name} is not that of this skill. Write name: ${skillId}`]
+      : []),
+  ];
 }
 
 function violationsOf(text: string, skillId: string, validation: ValidationProfile) {

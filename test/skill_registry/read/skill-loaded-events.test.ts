@@ -26,7 +26,12 @@ it.each([
   ['an id that is not there', { skill_id: 'x' }, {}, { source: null, outcome: 'failure', error: 'SKILL_NOT_FOUND' }],
   ['an id out of scope', { skill_id: 'b' }, agent, { ...refused, error: 'SKILL_OUT_OF_SCOPE' }],
   ['a file out of scope', { skill_id: 'b', path: 'x' }, agent, { ...refused, error: 'SKILL_OUT_OF_SCOPE', path: 'x' }],
-  ['a skill for people only', { skill_id: 'hidden' }, agent, { ...refused, error: 'SKILL_NOT_MODEL_INVOCABLE' }],
+  [
+    'a skill for people only',
+    { skill_id: 'hidden' },
+    { agentId: 'builder' },
+    { ...refused, error: 'SKILL_NOT_MODEL_INVOCABLE' },
+  ],
   [
     'a file that is not there',
     { skill_id: 'a', path: 'x' },

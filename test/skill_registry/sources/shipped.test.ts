@@ -69,7 +69,7 @@ describe('the shipped skills', () => {
     for (const config of [{}, { sources: [{ preset: 'agents' }] }, { sources: [] }]) {
       const { kernel } = await bootRoot({ ...skill('tea'), ...agent('lost', 'uses_skills: [code-reviewer]') }, config);
       const parts = await kernel.describeTurn('builder_agent', 'x', {});
-      expect(parts[0]?.text).toContain('[Skill: extension-development]');
+      expect(parts[0]?.text).toContain('[Skill: skill-registry:extension-development | ');
       expect(kernel.problems().map(({ code, message }) => [code, message.includes('code-reviewer')])).toEqual([
         ['AGENT_NOT_READY', true],
       ]);

@@ -106,7 +106,7 @@ describe('preload', () => {
   ])('puts the bodies of a source into the prompt: %s', async (_, source, files, ids) => {
     const headings = async (preload: boolean) => {
       const { registry } = await idsOf(files, { ...source, preload });
-      return [...((await registry.context('')) ?? '').matchAll(/^## (.*)$/gm)].map(([, id]) => id);
+      return [...((await registry.context('')) ?? '').matchAll(/^\[Skill: (.*) \| /gm)].map(([, id]) => id);
     };
     expect([await headings(true), await headings(false)]).toEqual([ids, []]);
   });

@@ -70,7 +70,7 @@ it('keeps under one version what is made of the same input: with another result,
   expect(made).toMatchInlineSnapshot(`
     [
       "skill_files 3: 32220b9492690123",
-      "token_counts 2: 255713170fc5439f",
+      "token_counts 3: 255713170fc5439f",
       "search 3: 43b176396bf1cdbc",
       "vector 3: fc28eb3bd579566c",
     ]

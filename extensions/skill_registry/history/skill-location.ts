@@ -15,12 +15,12 @@ import { invalidArgument } from '../skill/errors.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { SkillSource } from '../sources/source.ts';
 import { TEMPORARY } from '../sources/walk/find-skill-files.ts';
-import { newErrors } from '../validate/validate-skill.ts';
+import { newErrors, newLacks } from '../validate/validate-skill.ts';
 import { skillInvalid, sourceNotWritable } from './errors.ts';
-import { isPassing } from './skill-tree.ts';
+import { isLeftover } from './skill-tree.ts';
 
 /** Where a skill is, or is to be, changed. */
-export interface Place {
+export interface SkillLocation {
   readonly skillId: string;
   readonly source: string;
   /** Names it in the history: the folder, relative to the root where it lies in it. */
@@ -35,7 +35,7 @@ export interface Place {
 }
 
 /** @throws SOURCE_NOT_WRITABLE. */
-export function placeOfSkill(skill: Skill, sources: readonly SkillSource[], root: string): Place {
+export function locationOfSkill(skill: Skill, sources: readonly SkillSource[], root: string): SkillLocation {
   const source = sources.find(({ id }) => id === skill.source);
   const refuse = (why: string): never => {
     throw sourceNotWritable(skill.id, skill.source, why);
@@ -48,11 +48,11 @@ export function placeOfSkill(skill: Skill, sources: readonly SkillSource[], root
   const below = relative(base, skill.dir);
   const skillFile = basename(skill.file);
   const { validation } = source.writing;
-  return { skillId: skill.id, source: source.id, key: keyOf(skill, root), base, below, skillFile, validation };
+  return { skillId: skill.id, source: source.id, key: skillKey(skill, root), base, below, skillFile, validation };
 }
 
 /** Where a skill that does not exist yet would be made: the first source that may be written. @throws SOURCE_NOT_WRITABLE. */
-export function placeForNew(skillId: string, sources: readonly SkillSource[], root: string): Place {
+export function locationForNew(skillId: string, sources: readonly SkillSource[], root: string): SkillLocation {
   const source = sources.find(({ writing }) => writing && !isReserved(futureRealPath(writing.folder)));
   if (!source?.writing) {
     const known = sources.map(({ id }) => id).join(', ') || 'none';
@@ -60,7 +60,7 @@ export function placeForNew(skillId: string, sources: readonly SkillSource[], ro
   }
   const { folder, validation } = source.writing;
   const base = futureRealPath(folder);
-  const key = placeKey(join(base, skillId), root);
+  const key = folderKey(join(base, skillId), root);
   return { skillId, source: source.id, key, base, below: skillId, skillFile: 'SKILL.md', validation };
 }
 
@@ -68,15 +68,15 @@ export function placeForNew(skillId: string, sources: readonly SkillSource[], ro
  * Where a skill lies that the history speaks of, by what the sources are now: a path that was kept is never believed. It need
  * not be there.
  *
- * @param key - As `keyOf` gives it. @param sourceId - Default: the first source that may be written and has the place.
+ * @param key - As `skillKey` gives it. @param sourceId - Default: the first source that may be written and has the place.
  * @throws SOURCE_NOT_WRITABLE when there is no such source.
  */
-export function placeOfKey(
+export function locationOfKey(
   skillId: string,
   key: string,
   { sources, root }: { readonly sources: readonly SkillSource[]; readonly root: string },
   sourceId?: string,
-): Place {
+): SkillLocation {
   const dir = isAbsolute(key) ? resolve(key) : resolve(futureRealPath(root), key);
   for (const { id, writing } of sources) {
     if (!writing || (sourceId !== undefined && id !== sourceId)) continue;
@@ -98,30 +98,31 @@ export function isToolFolder(name: string): boolean {
 }
 
 /** Which skill a history belongs to, whatever its source: its folder, else its qualified id. */
-export function keyOf(skill: Skill, root: string): string {
-  return skill.dir === null ? `id:${skill.qualifiedId}` : placeKey(skill.dir, root);
+export function skillKey(skill: Skill, root: string): string {
+  return skill.dir === null ? `id:${skill.qualifiedId}` : folderKey(skill.dir, root);
 }
 
-export function folderOf({ base, below }: Pick<Place, 'base' | 'below'>): string {
+export function folderOf({ base, below }: Pick<SkillLocation, 'base' | 'below'>): string {
   return below === '' ? base : join(base, below);
 }
 
 /** A file of a skill, from the folder of the source: no link below that is ever followed. */
-export function pathIn({ below }: Pick<Place, 'below'>, path: string): string {
+export function pathIn({ below }: Pick<SkillLocation, 'below'>, path: string): string {
   return below === '' ? path : `${below}/${path}`;
 }
 
 type Limits = SkillRegistryConfig['limits'];
 
 /** @throws INVALID_ARGUMENT when the skill is the folder of its source, or has the registry's own files in it. */
-export function assertRemovable(place: Place): void {
-  if (place.below === '') throw invalidArgument('This skill is the folder of its source, which cannot be moved away.');
-  if (holdsReserved(folderOf(place)))
+export function assertRemovable(location: SkillLocation): void {
+  if (location.below === '')
+    throw invalidArgument('This skill is the folder of its source, which cannot be moved away.');
+  if (holdsReserved(folderOf(location)))
     throw invalidArgument('The registry keeps its own files in this skill, so it cannot be moved away.');
 }
 
-export function isThere(place: Place): boolean {
-  return lstatSync(folderOf(place), { throwIfNoEntry: false }) !== undefined;
+export function folderExists(location: SkillLocation): boolean {
+  return lstatSync(folderOf(location), { throwIfNoEntry: false }) !== undefined;
 }
 
 /**
@@ -129,8 +130,8 @@ export function isThere(place: Place): boolean {
  *
  * @throws PATH_TRAVERSAL; INVALID_ARGUMENT, also for what is never written (`assertWritable`).
  */
-export function filePath(path: string, place: Place): string {
-  const { skillFile } = place;
+export function filePath(path: string, location: SkillLocation): string {
+  const { skillFile } = location;
   if (/\/\.?$/.test(path)) throw invalidArgument(`"${path.slice(0, 200)}" names a folder; give a file.`);
   const segments = relativeSegments(path);
   // Refused before anybody is asked to review it, who would take a line end in a name for one of the diff, or read it otherwise.
@@ -138,20 +139,20 @@ export function filePath(path: string, place: Place): string {
     throw invalidArgument(`${JSON.stringify(path.slice(0, 200))} has a control character in it.`);
   const tool = segments.find(isToolFolder);
   if (tool) throw invalidArgument(`Nothing is written below ${tool}: it belongs to a tool.`);
-  assertWritable(folderOf(place), segments);
+  assertWritable(folderOf(location), segments);
   const joined = segments.join('/');
-  if (isPassing(joined))
+  if (isLeftover(joined))
     throw invalidArgument(`"${joined.slice(0, 200)}" is a name for leftovers, which no history keeps.`);
   return joined.toLowerCase() === 'skill.md' ? skillFile : joined;
 }
 
 /** The bytes of a file of a place; null when there is none. @throws PATH_TRAVERSAL, RESOURCE_TOO_LARGE. */
-export function bytesAt(place: Place, path: string, limits: Limits): Buffer | null {
+export function bytesAt(location: SkillLocation, path: string, limits: Limits): Buffer | null {
   try {
-    return readContained(place.base, pathIn(place, path), limitOf(place, path, limits));
+    return readContained(location.base, pathIn(location, path), limitOf(location, path, limits));
   } catch (error) {
     // Only what is not there is nothing: a folder or a device in its place is not.
-    if (isCodedError(error, 'RESOURCE_NOT_FOUND') && !existsAt(place, path)) return null;
+    if (isCodedError(error, 'RESOURCE_NOT_FOUND') && !existsAt(location, path)) return null;
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw error;
   }
@@ -165,35 +166,46 @@ export function textOf(bytes: Buffer, path: string): string {
 }
 
 /** @throws RESOURCE_TOO_LARGE. */
-export function checkSize(place: Place, path: string, bytes: Buffer, limits: Limits): void {
-  const limit = limitOf(place, path, limits);
+export function checkSize(location: SkillLocation, path: string, bytes: Buffer, limits: Limits): void {
+  const limit = limitOf(location, path, limits);
   if (bytes.length <= limit) return;
   const message = `"${path}" would have ${bytes.length} bytes, more than the limit of ${limit}.`;
   throw new CodedError('RESOURCE_TOO_LARGE', message, { path, size: bytes.length, limit });
 }
 
-/** @throws SKILL_INVALID when the text of a SKILL.md would not do. */
-export function checkValid(place: Place, path: string, before: Buffer | null, after: Buffer): void {
-  if (path !== place.skillFile) return;
-  const errors = newErrors(before?.toString('utf8') ?? null, textOf(after, path), place.skillId, place.validation);
-  if (errors.length > 0) throw skillInvalid(place.skillId, errors);
+/**
+ * @param unreviewed - Nobody looks at it before it is read.
+ * @throws SKILL_INVALID when the text of a SKILL.md would not do.
+ */
+export function checkValid(
+  location: SkillLocation,
+  path: string,
+  before: Buffer | null,
+  after: Buffer,
+  unreviewed = false,
+): void {
+  if (path !== location.skillFile) return;
+  const [was, is] = [before?.toString('utf8') ?? null, textOf(after, path)];
+  const lacks = unreviewed ? newLacks(was, is, location.skillId) : [];
+  const errors = [...newErrors(was, is, location.skillId, location.validation), ...lacks];
+  if (errors.length > 0) throw skillInvalid(location.skillId, errors);
 }
 
 // --- internal ---
 
 /** A root that moves takes its history with it. */
-export function placeKey(dir: string, root: string): string {
+export function folderKey(dir: string, root: string): string {
   const real = futureRealPath(root);
   return isInside(dir, real) ? relative(real, dir).split(sep).join('/') : dir;
 }
 
-function limitOf({ skillFile }: Place, path: string, { file_bytes, resource_bytes }: Limits): number {
+function limitOf({ skillFile }: SkillLocation, path: string, { file_bytes, resource_bytes }: Limits): number {
   return path === skillFile ? file_bytes : resource_bytes;
 }
 
-function existsAt(place: Place, path: string): boolean {
+function existsAt(location: SkillLocation, path: string): boolean {
   try {
-    return lstatSync(`${folderOf(place)}/${path}`, { throwIfNoEntry: false }) !== undefined;
+    return lstatSync(`${folderOf(location)}/${path}`, { throwIfNoEntry: false }) !== undefined;
   } catch {
     return false;
   }
