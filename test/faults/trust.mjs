@@ -278,8 +278,8 @@ export const trust = [
   {
     title: 'The shell gets ids that mean something to it',
     file: 'cli/commands/completion.ts',
-    find: '/^[\\p{L}\\p{N}_][\\p{L}\\p{M}\\p{N}_./-]*$/u.test(one)',
-    replace: "one !== ''",
+    find: '/^[\\p{L}\\p{N}_][\\p{L}\\p{M}\\p{N}_./-]*$/u.test(id)',
+    replace: "id !== ''",
     test: 'test/cli/new-completion-formats.test.ts',
     name: 'runs nothing that a folder is called when tab is pressed',
     build: true,
