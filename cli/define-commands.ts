@@ -31,13 +31,9 @@ export function addCommands(
   addRevisionCommands(make, done, terminal);
   addTrustCommands(make, done, terminal);
   make('mcp', 'serve the skills over MCP: on standard input and output, or HTTP', 'skill-registry mcp --http 7337')
-    .option('--http <port>', 'listen on this port of HTTP instead (0: any free port); the address is printed', readPort)
-    .option(
-      '--host <host>',
-      'listen on this address; SKILL_MCP_TOKEN must be set when other machines can connect',
-      '127.0.0.1',
-    )
-    .option('--allow-host <name>', 'with --http: another host name that clients may use; repeatable', collect)
+    .option('--http <port>', 'listen on this HTTP port (0: any free one); the address is printed', readPort)
+    .option('--host <host>', 'listen on this address; off loopback SKILL_MCP_TOKEN must be set', '127.0.0.1')
+    .option('--allow-host <name>', 'with --http: another host name for clients; repeatable', collect)
     .option('--agent <id>', 'serve only the skills this agent is bound to')
     .action(async (options: McpOptions) => done(await (await import('./commands/mcp.ts')).mcp(options, terminal)));
   make('new', 'start a skill: a valid SKILL.md to fill in', 'skill-registry new brew-tea --description "How to ..."')

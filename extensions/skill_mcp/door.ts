@@ -11,41 +11,41 @@ import { createSkillSource } from './skill-source.ts';
 import { invocableSkills, servePrompts, serveTools } from './tools-and-prompts.ts';
 
 export interface SkillMcpOptions {
-  /** Whose skills are served: `{ agentId, boundSkills }`. Default: all skills. */
+  /** The agent whose skills are served: `{ agentId, boundSkills }`. Default: all skills. */
   readonly turn?: TurnContext;
   /** Tools for clients that do not know the Skills extension. Default: `list_skills`, `read_skill`, `read_skill_resource`, `load_skill`. */
   readonly tools?: readonly string[];
   /** Entries in one page of an answer, 1-1000. Default: 100. */
   readonly pageSize?: number;
-  /** The client is on this machine: `${SKILL_DIR}` in prompts is the real folder, not the address. Default: false. */
+  /** The client is on this machine: `${SKILL_DIR}` in prompts is the real folder, not a URI. Default: false. */
   readonly local?: boolean;
-  /** Told once of each skill that is not published, and of what goes wrong with a request. */
+  /** Called once for each skill that is not published, and for failures of requests. */
   readonly onProblem?: (problem: Problem) => void;
 }
 
-/** What clients list has changed. */
+/** Which lists of a client have changed. */
 export interface ListChange {
   readonly resources: boolean;
   readonly prompts: boolean;
 }
 
-/** One scope of a registry, ready for any number of servers. Knows no transport. */
+/** The skills of one scope of a registry, for any number of MCP servers with any transport. */
 export interface SkillMcpDoor {
-  /** A server for one connection or one request, not connected yet. */
+  /** Makes a server for one connection or one request. It is not connected yet. */
   createServer(): Promise<McpServer>;
-  /** Every skill that is not published, once all of them have been looked at; and HOOK_FAILED. */
+  /** SKILL_NOT_PUBLISHED for every skill that is not published, after all have been checked; and HOOK_FAILED. */
   problems(): Promise<readonly Problem[]>;
-  /** @returns unsubscribes. */
+  /** @returns A function that ends the subscription. */
   onListChanged(listener: (change: ListChange) => void): () => void;
-  /** For what carries it: calls a function of the host, whose failure is among `problems`. */
+  /** For transports: calls a function of the host. Its failure is added to `problems`. */
   callHook<T>(name: string, hook: () => T): T | undefined;
-  /** Stops following the registry, which stays open. */
+  /** Stops listening to the registry. The registry stays open. */
   close(): void;
 }
 
 export const DEFAULT_TOOLS: readonly string[] = ['list_skills', 'read_skill', 'read_skill_resource', 'load_skill'];
 
-/** @throws INVALID_ARGUMENT for a tool or a page size that cannot be. */
+/** @throws INVALID_ARGUMENT for an unknown tool, or an invalid page size. */
 export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOptions = {}): SkillMcpDoor {
   const { turn = {}, pageSize = 100, local = false } = options;
   if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > 1000) {
@@ -56,7 +56,7 @@ export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOpt
   const publication = createPublication(registry, turn, registry.config.watch.interval_seconds * 1000);
   const extension = new SkillsExtension({
     source: createSkillSource(publication, pageSize),
-    // Entries are right when they leave, and nobody is told when a file beside SKILL.md changes.
+    // Clients are not notified when a file beside SKILL.md changes, so they must not cache entries.
     cacheHint: { ttlMs: 0, cacheScope: 'private' },
     onWarning: ({ path, message }) => report({ code: 'SKILL_NOT_PUBLISHED', severity: 'warning', file: path, message }),
   });
@@ -121,7 +121,7 @@ export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOpt
 
 // --- internal ---
 
-/** What the lists of resources and prompts are made of; equal texts, equal lists. */
+/** Texts that are equal as long as the lists of resources and prompts are. */
 function listingOf(registry: SkillRegistry, turn: TurnContext): Readonly<Record<keyof ListChange, string>> {
   const resources = registry.visible(turn).map(({ id, digest }) => [id, digest]);
   const prompts = invocableSkills(registry, turn).map(promptKey);

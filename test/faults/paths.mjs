@@ -126,15 +126,15 @@ export const paths = [
   {
     title: 'read_file does not ask whose skill it reads',
     file: `${WORKSPACE}/read-workspace.ts`,
-    find: 'if (!policy) return orNotThere(',
-    replace: 'if (!policy?.visible) return orNotThere(',
+    find: 'if (!policy) return withSameError(',
+    replace: 'if (!policy?.visible) return withSameError(',
     test: 'test/workspace_files/respects-skills.test.ts',
     name: 'a skill that is out of scope is not there, and the attempt is told of',
   },
   {
     title: 'list_files does not ask whose skill it lists',
     file: `${WORKSPACE}/read-workspace.ts`,
-    find: 'if (policy && !policy.visible) throw notThere(shown);',
+    find: 'if (policy && !policy.visible) throw notVisible(shown);',
     replace: '',
     test: 'test/workspace_files/respects-skills.test.ts',
     name: 'a skill that is gated is not there, and the attempt is told of',
