@@ -49,6 +49,7 @@ it.skipIf(!corpusFolder)(
         "warning NAME_INVALID": 22,
         "warning NAME_MISMATCH": 309,
         "warning NAME_MISSING": 1,
+        "warning REQUIRES_UNKNOWN": 1,
         "warning SKILL_ID_TAKEN": 9,
       }
     `);
