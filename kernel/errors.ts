@@ -44,8 +44,8 @@ export function modelNotConfigured(missing: readonly string[]): CodedError<Kerne
   return new CodedError(
     'MODEL_NOT_CONFIGURED',
     'No model is configured, so agents cannot answer; everything else works. Set MODEL_BASE_URL (an OpenAI-compatible ' +
-      'endpoint, for example http://localhost:11434/v1), MODEL_API_KEY and MODEL_NAME in the environment or in a .env ' +
-      `file of the root folder. Missing: ${missing.join(', ')}.`,
+      'endpoint, for example http://localhost:11434/v1), MODEL_NAME and, if the endpoint needs one, MODEL_API_KEY in the environment or in ' +
+      `the .env file of the root folder, which is read when the root is approved. Missing: ${missing.join(', ')}.`,
     { missing },
   );
 }
@@ -79,7 +79,8 @@ export function codeProtected(path: string, instead: string | undefined): CodedE
 /** @param waiting - Everything that waits. */
 export function extensionNotHeld(name: string, waiting: readonly { name: string }[]): CodedError<KernelErrorCode> {
   const known = waiting.map((one) => one.name);
-  const message = `Nothing waits for "${name}". ${known.length > 0 ? `Waiting: ${known.join(', ')}` : 'nothing waits'}.`;
+  const others = known.length > 0 ? `; waiting: ${known.join(', ')}` : '';
+  const message = `Nothing waits for "${name}"${others}. To see all: skill-registry extensions list.`;
   return new CodedError('EXTENSION_NOT_HELD', message, { name, known });
 }
 

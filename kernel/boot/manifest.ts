@@ -161,7 +161,7 @@ function yamlProblem(file: string, message: string, line = 1): Problem {
     severity: 'error',
     file,
     line,
-    message: `The manifest is not valid YAML: ${message}.`,
+    message: `The manifest is not valid YAML: ${message.replace(/[:.]$/, '')}. Correct it.`,
   };
 }
 

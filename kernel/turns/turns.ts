@@ -128,7 +128,7 @@ export function createTurns(options: TurnOptions): Turns {
       const valid = new Set([...records.keys(), '*']);
       const missing = (found.manifest.agent?.uses_tools ?? []).filter((id) => !valid.has(id));
       if (missing.length === 0) return;
-      const what = `lists ${missing.join(', ')} in uses_tools, and there is no such extension`;
+      const what = `lists ${missing.join(', ')} in uses_tools, and there is no such extension. Correct the id or remove it`;
       report(problemOf(found, 'AGENT_TOOLS_MISSING', what, 'warning'));
     },
   };
