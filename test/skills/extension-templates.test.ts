@@ -161,7 +161,7 @@ describe('the template channel', () => {
     const { send, outbox } = files(root);
     send('/tools\n/agents example_agent\n\n/new\n/quit\n/nonsense\nhello\n');
     await waitFor('an answer to the last line', () => outbox().includes('MODEL_NOT_CONFIGURED'));
-    const said = ['read_skill  (skill_registry)', 'talking to example_agent', 'New conversation.', 'stays open'];
+    const said = ['read_skill  (skill_registry)', 'speaking to example_agent', 'New conversation.', 'stays open'];
     for (const text of [...said, 'COMMAND_NOT_FOUND']) expect(outbox()).toContain(text);
     expect(problemsNaming(kernel, root, 'example_channel')).toEqual([]);
   });
