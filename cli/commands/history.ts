@@ -21,7 +21,7 @@ export async function history(id: string, options: GlobalOptions, terminal: Term
   return EXIT.done;
 }
 
-/** `skill-registry diff <id> <a> <b>`: nothing when they are equal. With `--json`: `{ skill_id, a, b, diff }`. */
+/** `skill-registry diff <id> <a> <b>`: empty when they are equal. With `--json`: `{ skill_id, a, b, diff }`. */
 export async function diff(
   id: string,
   a: string,
@@ -39,15 +39,15 @@ export async function diff(
 /** `skill-registry rollback <id> <revision>`. With `--json`: the revision that was made. */
 export async function rollback(
   id: string,
-  wanted: string,
+  number: string,
   options: GlobalOptions & DecisionOptions,
   terminal: Terminal,
 ): Promise<ExitStatus> {
   const { registry } = await openRegistry(options, terminal);
-  const revision = await registry.history.rollback(id, wanted, actorOf(options, terminal));
+  const revision = await registry.history.rollback(id, number, actorOf(options, terminal));
   if (options.json) printJson(terminal, toWire(revision));
   terminal.err(
-    `${printable(id)} is what it was in revision ${printable(wanted)}; that is revision ${revision.number}\n`,
+    `${printable(id)} is what it was in revision ${printable(number)}; that is revision ${revision.number}\n`,
   );
   return EXIT.done;
 }

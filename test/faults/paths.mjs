@@ -46,7 +46,7 @@ export const paths = [
   {
     title: 'Nothing is kept for the registry itself',
     file: `${FILES}/withheld.ts`,
-    find: 'if (wanted.startsWith(one)) return true;',
+    find: 'if (tested.startsWith(reserved)) return true;',
     replace: 'if (wanted === one) return true;',
     test: 'test/skill_registry/store/own-data.test.ts',
     name: 'a source reads nothing of a folder in data/, and says so',
@@ -54,7 +54,7 @@ export const paths = [
   {
     title: 'Nothing is kept for the registries of other roots',
     file: `${FILES}/withheld.ts`,
-    find: 'if (isOtherRoot(wanted.slice(0, at))) return true;',
+    find: 'if (isOtherRoot(tested.slice(0, at))) return true;',
     replace: 'if (isOtherRoot(wanted.slice(0, at))) return false;',
     test: 'test/workspace_files/code-by-another-name.test.ts',
     name: 'a source in another root shares neither its data/ nor its code',
@@ -126,15 +126,15 @@ export const paths = [
   {
     title: 'read_file does not ask whose skill it reads',
     file: `${WORKSPACE}/read-workspace.ts`,
-    find: 'if (!policy) return orNotThere(',
-    replace: 'if (!policy?.visible) return orNotThere(',
+    find: 'if (!policy) return withSameError(',
+    replace: 'if (!policy?.visible) return withSameError(',
     test: 'test/workspace_files/respects-skills.test.ts',
     name: 'a skill that is out of scope is not there, and the attempt is told of',
   },
   {
     title: 'list_files does not ask whose skill it lists',
     file: `${WORKSPACE}/read-workspace.ts`,
-    find: 'if (policy && !policy.visible) throw notThere(shown);',
+    find: 'if (policy && !policy.visible) throw notVisible(shown);',
     replace: '',
     test: 'test/workspace_files/respects-skills.test.ts',
     name: 'a skill that is gated is not there, and the attempt is told of',
