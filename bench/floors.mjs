@@ -1,4 +1,4 @@
-/** The least anybody has to ask the file system, synchronously, in the plainest way. */
+/** Baselines: the fewest calls of the file system that a program needs, made synchronously. */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 

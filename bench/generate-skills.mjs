@@ -1,4 +1,4 @@
-/** Skills made of common words, the same for the same number: for measuring, not for reading. */
+/** Generated skills of common words, for measurements. The same number gives the same skills. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -30,7 +30,7 @@ export function generateSkills(folder, count) {
   }
 }
 
-/** A linear congruential generator: nobody has to guess it. */
+/** A linear congruential generator, so that every run has the same numbers. */
 function seeded(seed) {
   let state = seed;
   return () => {

@@ -1,6 +1,6 @@
 /**
- * One measurement of ours, in a process of its own: `node ours.mjs <what> <folder> <root>`. Prints JSON. Each number stands
- * beside its floor, taken in the same process a moment before.
+ * One measurement of this package, in a process of its own: `node ours.mjs <what> <folder> <root>`. Prints JSON. Each time is
+ * compared with its baseline, which is measured in the same process just before.
  */
 import { createSkillRegistry } from '../dist/extensions/skill_registry/index.js';
 import { readFloor, statFloor } from './floors.mjs';
@@ -76,7 +76,7 @@ async function pairs(count, floor, work, closes = true) {
   return { skills, first: ours[0] / floors[0], firstMs: ours[0], again: again(ours) / again(floors), ms: again(ours) };
 }
 
-/** Of a process that has been running: the index is there, and what is called has been called before. */
+/** Times in a process that has run for a while: the index is complete, and the function was called before. */
 async function settled(registry, work) {
   await registry.admin.searchReady();
   await times(20, work);

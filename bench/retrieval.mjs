@@ -15,7 +15,7 @@ const rows = readFileSync(queriesFile, 'utf8')
 const sources = readdirSync(wild).map((collection) => ({ id: collection, path: join(wild, collection) }));
 const registry = await createSkillRegistry({ root, config: { sources } });
 const { byId } = registry.snapshot();
-const placeOf = ({ skillId }) => byId.get(skillId)?.qualifiedId.replace(':', '/') ?? '';
+const pathOf = ({ skillId }) => byId.get(skillId)?.qualifiedId.replace(':', '/') ?? '';
 
 const results = {};
 for (const set of new Set(rows.map((row) => row.set))) {
@@ -23,7 +23,7 @@ for (const set of new Set(rows.map((row) => row.set))) {
   if (mine.length === 0) continue;
   let [hit, recall, gain, inContext] = [0, 0, 0, 0];
   for (const { query, relevant } of mine) {
-    const ranked = registry.list({ query, limit: 10 }).skills.map(placeOf);
+    const ranked = registry.list({ query, limit: 10 }).skills.map(pathOf);
     hit += relevant.includes(ranked[0]) ? 1 : 0;
     recall += relevant.filter((one) => ranked.slice(0, 5).includes(one)).length / relevant.length;
     gain += normalisedGain(ranked, relevant);
@@ -55,7 +55,7 @@ function normalisedGain(ranked, relevant) {
   return gain / ideal;
 }
 
-/** The chance that a query with an answer scores higher than one without. */
+/** The probability that a query with an answer has a higher score than one without. */
 function auc(positive, negative) {
   let wins = 0;
   for (const one of positive) for (const other of negative) wins += one > other ? 1 : one === other ? 0.5 : 0;

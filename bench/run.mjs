@@ -52,7 +52,7 @@ function measureOurs(name, { label, folder }) {
     });
   };
   add('first load / reading every file', '3x', sample('first'), 'first');
-  // What is younger than two seconds is not kept.
+  // Files that changed in the last two seconds are not cached.
   child('ours.mjs', ['cached', folder, root]);
   add('cached load / stat of every file', '2x', sample('cached'), 'first');
   add('refresh, nothing changed / stat', '1.5x', sample('refresh'), 'again');
@@ -86,7 +86,7 @@ function measurePeers({ label, flat }, havePeers) {
   }
 }
 
-/** The whole process, as a person starts it, beside an empty one. */
+/** The time of the whole process, compared with an empty one. */
 async function measureList({ label, folder }, havePeers) {
   const root = rootFor('g10');
   const [empty, list, openskills] = [[], [], []];
@@ -135,7 +135,7 @@ function run(script, args, flags = [], cwd = HERE) {
   return execFileSync(process.execPath, [...flags, script, ...args], options);
 }
 
-/** Once; without them their rows say so. */
+/** Installs the peers once. @returns Whether they are installed. */
 function installPeers() {
   if (existsSync(join(HERE, 'node_modules'))) return true;
   try {

@@ -1,4 +1,4 @@
-/** Of several measurements. */
+/** The median of several measurements. */
 export function median(values) {
   return percentile(values, 0.5);
 }
@@ -9,7 +9,7 @@ export function percentile(values, share) {
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN;
 }
 
-/** Milliseconds that `work` takes, with what it gives. */
+/** The milliseconds that `work` takes, and its result. */
 export async function timed(work) {
   const startedAt = performance.now();
   const value = await work();

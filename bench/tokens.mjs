@@ -1,6 +1,6 @@
 /**
- * Tokens of the catalog for one skill more, by format, as the mean over all skills: `node tokens.mjs <folder> <root>`.
- * `overhead` is what a line costs beyond id and description. Prints JSON.
+ * Mean tokens per skill in the catalog, by format: `node tokens.mjs <folder> <root>`. `overhead` is the tokens of a line beside id
+ * and description. Prints JSON.
  */
 import { createSkillRegistry } from '../dist/extensions/skill_registry/index.js';
 import { countTokens } from '../dist/lib/text/index.js';

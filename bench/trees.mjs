@@ -30,7 +30,7 @@ export function makeTrees(base, corpus) {
 function flatten(from, to) {
   const files = readdirSync(from, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('/SKILL.md'));
   for (const file of files) {
-    // Of several with one name the first: a flat folder has no place for two.
+    // Of several with one name only the first: names in a flat folder are unique.
     const target = join(to, dirname(file).split('/').at(-1));
     if (existsSync(target)) continue;
     mkdirSync(target, { recursive: true });

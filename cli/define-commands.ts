@@ -19,7 +19,7 @@ import {
   type Terminal,
 } from './terminal.ts';
 
-/** Names, arguments and options of all commands but `start`. What one does is loaded when it is called. */
+/** Names, arguments and options of all commands except `start`. The code of a command is loaded when it is called. */
 export function addCommands(
   make: MakeCommand,
   program: Command,
@@ -32,9 +32,9 @@ export function addCommands(
   addRevisionCommands(make, done, terminal);
   addTrustCommands(make, done, terminal);
   make('mcp', 'serve the skills over MCP: on standard input and output, or HTTP', 'skill-registry mcp --http 7337')
-    .option('--http <port>', 'listen on this port instead (0: a free one); the address is printed', readPort)
-    .option('--host <host>', 'listen here; off this machine SKILL_MCP_TOKEN has to be set', '127.0.0.1')
-    .option('--allow-host <name>', 'with --http: another name it answers to; repeatable', collect)
+    .option('--http <port>', 'listen on this HTTP port (0: any free one); the address is printed', readPort)
+    .option('--host <host>', 'listen on this address; off loopback SKILL_MCP_TOKEN must be set', '127.0.0.1')
+    .option('--allow-host <name>', 'with --http: another host name for clients; repeatable', collect)
     .option('--agent <id>', 'serve only the skills this agent is bound to')
     .action(async (options: McpOptions) => done(await (await import('./commands/mcp.ts')).mcp(options, terminal)));
   make('new', 'start a skill: a valid SKILL.md to fill in', 'skill-registry new brew-tea --description "How to ..."')
@@ -51,8 +51,6 @@ export function addCommands(
 }
 
 // --- internal ---
-
-const NOT_ASKED = 'do not ask; on a terminal the difference is shown all the same';
 
 function addCatalogCommands(make: MakeCommand, done: (status: ExitStatus) => void, terminal: Terminal): void {
   make('list', 'the catalog: id, tokens, source, description', 'skill-registry list --json | jq .total').action(
@@ -165,7 +163,7 @@ function addProposalCommands(make: MakeCommand, done: (status: ExitStatus) => vo
   const decided = 'its id; on a terminal at least six characters of its beginning or end';
   withActor(make('approve', 'show one, ask, and apply it', 'skill-registry proposals approve 4f2a91', proposals))
     .argument('<id>', decided)
-    .option('--yes', NOT_ASKED)
+    .option('--yes', 'show the difference and do not ask')
     .action(async (wanted: string, options: GlobalOptions & ConfirmedOptions) =>
       done(await (await import('./commands/proposals.ts')).approveProposal(wanted, options, terminal)),
     );
@@ -176,7 +174,7 @@ function addProposalCommands(make: MakeCommand, done: (status: ExitStatus) => vo
     proposals,
   )
     .argument('<id>', decided)
-    .option('--yes', NOT_ASKED)
+    .option('--yes', 'show the difference and do not ask')
     .requiredOption('--reason <text>', 'why; whoever proposed it learns from it')
     .option('--by <name>', 'who decides (default: whoever is logged in)')
     .action(async (wanted: string, options: GlobalOptions & ConfirmedOptions & { reason: string }) =>
@@ -216,7 +214,7 @@ function addRevisionCommands(make: MakeCommand, done: (status: ExitStatus) => vo
   withActor(make('rollback', 'make a skill what it was; also a revision', 'skill-registry rollback code-review 1'))
     .argument('<id>')
     .argument('<revision>', 'a number, or the beginning of a digest')
-    .option('--yes', NOT_ASKED)
+    .option('--yes', 'show the difference and do not ask')
     .action(async (skill: string, revision: string, options: GlobalOptions & ConfirmedOptions) =>
       done(await (await import('./commands/history.ts')).rollback(skill, revision, options, terminal)),
     );
@@ -231,22 +229,27 @@ function withActor(command: Command): Command {
   return command.option('--reason <text>', 'why').option('--by <name>', 'who decides (default: whoever is logged in)');
 }
 
-/** What a person lets run. */
+/** Commands about code that a person has to approve. */
 function addTrustCommands(make: MakeCommand, done: (status: ExitStatus) => void, terminal: Terminal): void {
   const trust = make(
     'trust',
-    'roots whose extensions, packages, addresses and .env may act: list, allow, revoke',
+    'roots whose extensions, packages, addresses and .env take effect: list, allow, revoke',
     'skill-registry trust allow .',
   );
-  make('list', 'the roots you have decided about', 'skill-registry trust list --json', trust).action(
+  make('list', 'the roots that you have allowed or revoked', 'skill-registry trust list --json', trust).action(
     async (options: GlobalOptions) => done(await (await import('./commands/trust.ts')).listTrust(options, terminal)),
   );
-  make('allow', 'let a root act from now on', 'skill-registry trust allow ~/my-agents', trust)
+  make(
+    'allow',
+    'approve a root: its code and settings take effect from now on',
+    'skill-registry trust allow ~/my-agents',
+    trust,
+  )
     .argument('[root]', 'its folder (default: the root of this command)')
     .action(async (root: string | undefined, options: GlobalOptions) =>
       done(await (await import('./commands/trust.ts')).decideTrust('allow', root, options, terminal)),
     );
-  make('revoke', 'treat a root as data again', 'skill-registry trust revoke ~/my-agents', trust)
+  make('revoke', 'end the approval of a root', 'skill-registry trust revoke ~/my-agents', trust)
     .argument('[root]', 'its folder (default: the root of this command)')
     .action(async (root: string | undefined, options: GlobalOptions) =>
       done(await (await import('./commands/trust.ts')).decideTrust('revoke', root, options, terminal)),
@@ -269,7 +272,7 @@ function addTrustCommands(make: MakeCommand, done: (status: ExitStatus) => void,
     );
   make(
     'approve',
-    'put what agents wrote into effect, after you have seen the difference',
+    'move what agents wrote to extensions/, after you have seen the difference',
     'skill-registry extensions approve my_tool',
     extensions,
   )
@@ -280,7 +283,7 @@ function addTrustCommands(make: MakeCommand, done: (status: ExitStatus) => void,
     );
   make(
     'revoke',
-    'throw away what waits; where nothing waits, take the extension out of extensions/',
+    'delete what waits; if nothing waits, move the extension out of extensions/',
     'skill-registry extensions revoke my_tool',
     extensions,
   )

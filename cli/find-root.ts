@@ -8,16 +8,16 @@ import { openTrust } from '../lib/trust/index.ts';
 import type { GlobalOptions, Terminal } from './terminal.ts';
 
 /**
- * The folder a command works in: `--root`, else the nearest folder from here upwards with `data/skill_registry/config.yaml`, a
- * `skills/<id>/SKILL.md` or an `extensions/<id>/manifest.yaml`, else here.
+ * The root of a command: `--root`, else the nearest folder, from the working folder upwards, with `data/skill_registry/config.yaml`,
+ * a `skills/<id>/SKILL.md` or an `extensions/<id>/manifest.yaml`, else the working folder.
  *
- * @throws ROOT_NOT_FOUND when `--root` names no folder.
+ * @throws ROOT_NOT_FOUND when `--root` is not a folder.
  */
 export function findRoot({ root }: GlobalOptions, { cwd }: Terminal): string {
   if (root !== undefined) {
     const given = resolve(cwd, root);
     if (isFolder(given)) return given;
-    throw new CodedError('ROOT_NOT_FOUND', `--root ${root} is no folder. Give an existing one.`, { root });
+    throw new CodedError('ROOT_NOT_FOUND', `--root ${root} is not a folder. Give an existing one.`, { root });
   }
   for (let dir = cwd; ; dir = dirname(dir)) {
     if (isRoot(dir)) return dir;
@@ -25,19 +25,19 @@ export function findRoot({ root }: GlobalOptions, { cwd }: Terminal): string {
   }
 }
 
-/** Whether a root may act: it is the package's own checkout, somebody has approved it, or `--trust` says so for once. */
+/** Whether a root is trusted: it is the package's own checkout, somebody has approved it, or `--trust` is given. */
 export function isTrusted(root: string, { trust }: GlobalOptions, terminal: Terminal): boolean {
   if (trust || isOwnCheckout(root)) return true;
   const decisions = openTrust();
-  const trouble = decisions.trouble();
-  if (trouble) terminal.err(`warning: ${printable(decisions.file)} approves nothing: ${trouble}\n`);
+  const reason = decisions.trouble();
+  if (reason) terminal.err(`warning: ${printable(decisions.file)} is ignored, so nothing is approved: ${reason}\n`);
   return decisions.allows('root', root);
 }
 
 /**
- * The config the flags ask for; `--skills` takes the place of the configured sources.
+ * The config from the options. `--skills` replaces the configured sources.
  *
- * @throws INVALID_ARGUMENT when `--skills` names nothing that exists.
+ * @throws INVALID_ARGUMENT when a path of `--skills` does not exist.
  */
 export function flagConfig({ skills }: GlobalOptions, { cwd }: Terminal): Readonly<Record<string, unknown>> {
   if (!skills) return {};
@@ -49,7 +49,7 @@ export function flagConfig({ skills }: GlobalOptions, { cwd }: Terminal): Readon
   });
 }
 
-/** What the owner of `root` set for the registry; of a root that nobody approved, what may take effect. */
+/** The owner's config of the registry. In a root that nobody has approved, only the part that may take effect. */
 export function ownerConfig(
   root: string,
   trusted: boolean,

@@ -2,7 +2,7 @@ import { dirname, join, relative } from 'node:path';
 import type { SkillCheck, SkillFinding } from 'skill-registry';
 import { printable } from '../lib/text/index.ts';
 
-/** The verdict on one path. */
+/** The result of checking one path. */
 export interface CheckedPath extends SkillCheck {
   /** As it was typed. */
   readonly path: string;
@@ -12,37 +12,37 @@ export type FindingFormat = 'lines' | 'github' | 'sarif';
 export const FINDING_FORMATS: readonly FindingFormat[] = ['lines', 'github', 'sarif'];
 
 /**
- * The findings for a machine: `lines` is `file:line: severity: message`, which editors jump to; `github` are the annotations
- * of a workflow; `sarif` is SARIF 2.1.0.
+ * The findings for other programs: `lines` is `file:line: severity: message` for editors; `github` are annotations of a GitHub
+ * workflow; `sarif` is SARIF 2.1.0.
  *
- * @param cwd - Files below it are named relative to it.
+ * @param cwd - Paths below it are shown relative to it.
  */
 export function formatFindings(checks: readonly CheckedPath[], format: FindingFormat, cwd: string): string {
-  const found = checks.flatMap((check) => check.findings.map((finding) => place(check, finding, cwd)));
+  const found = checks.flatMap((check) => check.findings.map((finding) => locate(check, finding, cwd)));
   if (format === 'sarif') return `${JSON.stringify(toSarif(found), null, 2)}\n`;
   return found.map((one) => `${format === 'github' ? toAnnotation(one) : toLine(one)}\n`).join('');
 }
 
 // --- internal ---
 
-interface Placed extends SkillFinding {
+interface LocatedFinding extends SkillFinding {
   readonly file: string;
   readonly line: number;
 }
 
-function place(check: CheckedPath, finding: SkillFinding, cwd: string): Placed {
+function locate(check: CheckedPath, finding: SkillFinding, cwd: string): LocatedFinding {
   const checked = check.file && finding.path ? join(dirname(check.file), finding.path) : check.file;
   const file = finding.file ?? checked;
   const near = file === undefined ? check.path : relative(cwd, file);
   return { ...finding, file: near.startsWith('..') ? (file ?? check.path) : near, line: finding.line ?? 1 };
 }
 
-function toLine({ file, line, severity, message, code }: Placed): string {
+function toLine({ file, line, severity, message, code }: LocatedFinding): string {
   return printable(`${file}:${line}: ${severity}: ${message}${code ? ` [${code}]` : ''}`);
 }
 
 /** https://docs.github.com/actions: `%`, line ends, and in properties `:` and `,` are escaped. */
-function toAnnotation({ file, line, severity, message, code }: Placed): string {
+function toAnnotation({ file, line, severity, message, code }: LocatedFinding): string {
   const text = (value: string): string =>
     printable(value).replace(
       /[%\r\n]/g,
@@ -52,7 +52,7 @@ function toAnnotation({ file, line, severity, message, code }: Placed): string {
   return `::${severity} file=${property(file)},line=${line},title=${property(code ?? 'skill')}::${text(message)}`;
 }
 
-function toSarif(found: readonly Placed[]): object {
+function toSarif(found: readonly LocatedFinding[]): object {
   return {
     $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
     version: '2.1.0',
@@ -77,6 +77,6 @@ function toSarif(found: readonly Placed[]): object {
   };
 }
 
-function ruleOf({ code }: Placed): string {
+function ruleOf({ code }: LocatedFinding): string {
   return code ?? 'agentskills';
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { runCli } from './run-cli.ts';
 
-// A reader that has had enough (`| head`) is no failure; a full disk is.
+// A reader that closes the pipe (`| head`) is not a failure; a full disk is.
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(0);
@@ -15,7 +15,7 @@ const status = await runCli(process.argv.slice(2), {
   cwd: process.cwd(),
   environment: process.env,
   terminal: process.stdout.isTTY ?? false,
-  // A pseudo terminal that was given no size says 0.
+  // A pseudo terminal without a size has 0 columns.
   columns: process.stdout.columns || undefined,
   progress: process.stderr.isTTY ?? false,
   ...(process.stdin.isTTY && process.stderr.isTTY ? { ask } : {}),

@@ -8,14 +8,14 @@ import { withProgress } from './terminal.ts';
 
 export interface OpenRegistry {
   readonly root: string;
-  /** Whether the root may act. */
+  /** Whether the code and settings of the root take effect. */
   readonly trusted: boolean;
   readonly registry: SkillRegistry;
-  /** Of the registry and of its config file. */
+  /** Problems of the registry and of its config file. */
   problems(): readonly Problem[];
 }
 
-/** The registry a command works on: the same the kernel would run with these flags, without the kernel. */
+/** Opens the registry for a command, as the kernel would with these options, but without the kernel. */
 export async function openRegistry(options: GlobalOptions, terminal: Terminal): Promise<OpenRegistry> {
   const root = findRoot(options, terminal);
   const trusted = isTrusted(root, options, terminal);

@@ -5,10 +5,10 @@ import wrapAnsi from 'wrap-ansi';
 import { formatTable, printable } from '../lib/text/index.ts';
 
 /**
- * Markdown as a terminal shows it: headings, emphasis and code in colour, lists indented, text folded. Nothing the author wrote
- * reaches the terminal as a command: control characters are shown first, and where a link leads is written out.
+ * Markdown for a terminal: headings, emphasis and code in colour, lists indented, text wrapped. The terminal cannot be controlled by
+ * the text: control characters are escaped first, and the target of each link is shown.
  *
- * @param width - Columns.
+ * @param width - Characters of a line.
  */
 export function renderMarkdown(markdown: string, width: number): string {
   return blocks(new Marked().lexer(printable(markdown)), Math.max(20, width)).join('\n\n');
@@ -30,7 +30,7 @@ function block(token: Token, width: number): string | undefined {
       return undefined;
     case 'heading': {
       const text = inline(token.tokens ?? []);
-      return fold(style(token.depth === 1 ? ['bold', 'underline'] : ['bold'], text), width);
+      return wrap(style(token.depth === 1 ? ['bold', 'underline'] : ['bold'], text), width);
     }
     case 'code':
       return indent(style(['cyan'], printable(token.text)), '    ');
@@ -43,7 +43,7 @@ function block(token: Token, width: number): string | undefined {
     case 'hr':
       return style(['dim'], '─'.repeat(width));
     default:
-      return fold('tokens' in token && token.tokens ? inline(token.tokens) : printable(token.raw.trimEnd()), width);
+      return wrap('tokens' in token && token.tokens ? inline(token.tokens) : printable(token.raw.trimEnd()), width);
   }
 }
 
@@ -58,14 +58,14 @@ function list({ items, ordered, start, loose }: Tokens.List, width: number): str
   return rendered.join(loose ? '\n\n' : '\n');
 }
 
-/** In columns where they fit, else one row after the other. */
+/** In columns if they fit the width, else as a list of rows. */
 function table({ header, rows }: Tokens.Table, width: number): string {
   const cells = (row: readonly Tokens.TableCell[]): string[] => row.map(({ text }) => text.replace(/`/g, ''));
   const [head = '', ...lines] = formatTable(cells(header), rows.map(cells)).split('\n');
   if ([head, ...lines].every((line) => stringWidth(line) <= width)) return [style(['bold'], head), ...lines].join('\n');
   const titles = header.map(({ tokens }) => style(['bold'], inline(tokens)));
   const text = rows.map((row) => row.map(({ tokens }, at) => `${titles[at]}: ${inline(tokens)}`).join('\n'));
-  return text.map((row) => `• ${indent(fold(row, width - 2), '  ').slice(2)}`).join('\n');
+  return text.map((row) => `• ${indent(wrap(row, width - 2), '  ').slice(2)}`).join('\n');
 }
 
 function inline(tokens: readonly Token[]): string {
@@ -96,12 +96,12 @@ function span(token: Token): string {
   }
 }
 
-/** Once more: the parser has read `&#27;` as the character it stands for. */
+/** Escapes again, because the parser has decoded entities such as `&#27;`. */
 function leaf(text: string): string {
   return printable(text).replace(/\n/g, ' ');
 }
 
-function fold(text: string, width: number): string {
+function wrap(text: string, width: number): string {
   return wrapAnsi(text, width, { hard: true, trim: true });
 }
 

@@ -11,8 +11,8 @@ import { collect, EXIT, type ExitStatus, exitOf, printJson, type Terminal } from
 /**
  * Runs one `skill-registry` command.
  *
- * @param args - Without the program's own name.
- * @returns 0 done, 1 a problem of severity error or nothing found for a named id, 2 wrong use. Never rejects.
+ * @param args - Without the name of the program.
+ * @returns The exit status: 0 done, 1 a problem of severity error or an id that was not found, 2 wrong use. Never rejects.
  */
 export async function runCli(args: readonly string[], terminal: Terminal): Promise<ExitStatus> {
   let status: ExitStatus = EXIT.done;
@@ -37,7 +37,7 @@ function createProgram(terminal: Terminal, done: (status: ExitStatus) => void): 
     .configureOutput({ writeOut: terminal.out, writeErr: terminal.err })
     .exitOverride()
     .showHelpAfterError('(skill-registry --help lists the commands)')
-    // Given before the command or after it, they mean the same.
+    // Global options may be given before or after the command.
     .hook('preAction', (_all, command) => {
       for (let above = command.parent; above; above = above.parent) {
         for (const [name, value] of Object.entries(above.opts())) {
@@ -54,7 +54,7 @@ function createProgram(terminal: Terminal, done: (status: ExitStatus) => void): 
       .copyInheritedSettings(program);
 
   command('start', 'boot the kernel and open its prompt', 'skill-registry start --root .')
-    .option('--enable <id>', 'also start an extension that is off by default, skill_mcp; repeatable', collect)
+    .option('--enable <id>', 'also start an extension that is off by default, such as skill_mcp; repeatable', collect)
     .action(async (options: StartOptions) =>
       done(await (await import('./commands/start.ts')).start(options, terminal)),
     );
@@ -66,7 +66,7 @@ function addGlobalOptions(command: Command): Command {
   return command
     .option('--root <dir>', 'folder with extensions/, skills/ and data/ (default: the nearest one, else here)')
     .option('--skills <dir>', 'take skills from here instead of the configured sources; repeatable', collect)
-    .option('--trust', 'let the root act for this command, though nobody has approved it')
+    .option('--trust', 'trust the root for this command, although nobody has approved it')
     .option('--json', 'print data as JSON');
 }
 

@@ -1,16 +1,16 @@
 import { EXIT } from './terminal.ts';
 
-/** A second signal, or a stop that hangs, ends the process at once. */
-const LAST_RESORT_MS = 5_000;
+/** How long the process may take to stop before it is ended, in milliseconds. A second signal ends it at once. */
+const STOP_TIMEOUT_MS = 5_000;
 const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
-/** Aborts when the process is asked to end. */
+/** A signal that aborts when the process gets SIGINT, SIGTERM or SIGHUP. */
 export function stopOnSignals(): AbortSignal {
   const stop = new AbortController();
   for (const [signal, status] of Object.entries(SIGNALS)) {
     process.on(signal, () => {
       if (stop.signal.aborted) process.exit(status);
-      setTimeout(() => process.exit(EXIT.problem), LAST_RESORT_MS).unref();
+      setTimeout(() => process.exit(EXIT.problem), STOP_TIMEOUT_MS).unref();
       stop.abort();
     });
   }

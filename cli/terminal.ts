@@ -2,16 +2,16 @@ import { userInfo } from 'node:os';
 import type { Command } from 'commander';
 import type { Actor } from 'skill-registry';
 
-/** The process around a command, so that commands read nothing global. */
+/** The environment of a command: commands use this and no globals of the process. */
 export interface Terminal {
   readonly cwd: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Standard output is a terminal: text is cut to its width, control characters are shown, not obeyed. */
+  /** Standard output is a terminal: text is cut to its width, and control characters are escaped. */
   readonly terminal: boolean;
   readonly columns: number | undefined;
-  /** Somebody sees standard error at once: what takes long says so. */
+  /** Standard error is a terminal: long work is announced there. */
   readonly progress: boolean;
-  /** Asks the person at the terminal; undefined where there is none. */
+  /** Asks the person at the terminal; undefined when standard input ends. Absent: there is no terminal. */
   ask?(question: string): Promise<string | undefined>;
   /** All of standard input. */
   input(): Promise<Uint8Array>;
@@ -21,16 +21,16 @@ export interface Terminal {
   err(text: string): void;
 }
 
-/** What every command takes. */
+/** Options of every command. */
 export interface GlobalOptions {
   readonly root?: string;
   readonly skills?: readonly string[];
   readonly json?: boolean;
-  /** Approve the root for this command; nothing is recorded. */
+  /** Trust the root for this command; nothing is recorded. */
   readonly trust?: boolean;
 }
 
-/** What is taken by a command that decides something. */
+/** Options of a command that decides something. */
 export interface DecisionOptions {
   readonly reason?: string;
   readonly by?: string;
@@ -42,7 +42,7 @@ export interface ConfirmedOptions extends DecisionOptions {
   readonly yes?: boolean;
 }
 
-/** Makes a command below `parent` with its example and the options all have. */
+/** Makes a subcommand of `parent`, with an example and the global options. Default: of the program. */
 export type MakeCommand = (name: string, description: string, example: string, parent?: Command) => Command;
 
 /** Shells there is a completion script for. */
@@ -53,7 +53,7 @@ export type Shell = (typeof SHELLS)[number];
 export const EXIT = { done: 0, problem: 1, wrongUse: 2 } as const;
 export type ExitStatus = (typeof EXIT)[keyof typeof EXIT];
 
-/** Of a failure by its code, where it is not `problem`. docs/command.md prints it. */
+/** Exit statuses by error code; every other code is `problem`. docs/command.md lists them. */
 export const EXIT_OF_CODE: ReadonlyMap<string, ExitStatus> = new Map([
   ['INVALID_ARGUMENT', EXIT.wrongUse],
   ['ROOT_NOT_FOUND', EXIT.wrongUse],
@@ -77,24 +77,24 @@ export function collect(value: string, before: readonly string[] = []): readonly
   return [...before, value];
 }
 
-/** Whoever is logged in, unless another name is given. */
+/** The user who is logged in, unless another name is given. */
 export function actorOf({ by, reason }: DecisionOptions, { environment }: Terminal): Actor {
   const name = by ?? environment.USER ?? environment.LOGNAME ?? userInfo().username;
   return { by: /^\w+:/.test(name) ? name : `person:${name}`, ...(reason === undefined ? {} : { reason }) };
 }
 
-/** Where text is cut; undefined when it goes to a file or another program. */
+/** The width to which text is cut; undefined when it goes to a file or another program. */
 export function widthOf({ terminal, columns }: Terminal): number | undefined {
   return terminal ? columns : undefined;
 }
 
-/** Says on standard error what is being done, when somebody is looking and it takes more than a second. */
+/** Writes what is being done to standard error, when that is a terminal and the work takes more than a second. */
 export async function withProgress<T>(
   what: string,
   { progress, err }: Pick<Terminal, 'progress' | 'err'>,
   work: Promise<T>,
 ): Promise<T> {
-  const timer = progress ? setTimeout(() => err(`${what} ...\n`), PATIENCE_MS) : undefined;
+  const timer = progress ? setTimeout(() => err(`${what} ...\n`), SILENT_MS) : undefined;
   try {
     return await work;
   } finally {
@@ -104,4 +104,4 @@ export async function withProgress<T>(
 
 // --- internal ---
 
-const PATIENCE_MS = 1_000;
+const SILENT_MS = 1_000;

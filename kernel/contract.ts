@@ -1,17 +1,17 @@
 /**
- * The contract between the kernel and its extensions: every interface an extension implements or is handed.
- * An extension imports it from `skill-registry/kernel` and nothing else of the kernel.
+ * The contract between the kernel and its extensions: every interface that an extension implements or gets.
+ * An extension imports it from `skill-registry/kernel`, and nothing else of the kernel.
  *
- * What an extension can do is found by the members its object has, never by a manifest field.
+ * The members of its object say what an extension can do, not a field of the manifest.
  */
 import type { ZodType } from 'zod';
 
-/** A fault in content somebody wrote (a manifest, a skill, a config file). Returned, never thrown. */
+/** A fault in content that somebody wrote (a manifest, a skill, a config file). Returned, never thrown. */
 export interface Problem {
   /** Stable; listed in docs/errors.md. */
   readonly code: string;
   readonly severity: 'error' | 'warning';
-  /** The file at fault, absolute; the extension's folder when there is no single file. */
+  /** The file with the fault, absolute; the folder of the extension when it is not one file. */
   readonly file: string;
   /** 1-based. */
   readonly line?: number;
@@ -22,46 +22,46 @@ export interface Problem {
 
 // --- what an extension implements ---
 
-/** Every entrypoint class. Called in the order of the members; `stop` and `destroy` also after a failure. */
+/** Implemented by every entrypoint class. Called in the order of the members; `stop` and `destroy` also after a failure. */
 export interface Extension {
   /** Read config, open resources. Rejecting puts the extension in state ERROR; its dependents are skipped. */
   initialize(context: ExtensionContext): Promise<void>;
   /** All dependencies are started. */
   start(): Promise<void>;
-  /** Reverse order of start. Given up on when it does not settle in its share of 4.5 s, which all extensions have together. */
+  /** Called in the reverse order of start. All extensions together have 4.5 s; the kernel does not wait longer for one than its share. */
   stop(): Promise<void>;
   destroy(): Promise<void>;
-  /** False marks the extension as unhealthy where its state is shown; must not throw. */
+  /** False: the extension is shown as unhealthy. Must not throw. */
   healthCheck(): boolean;
 }
 
 export interface ToolProvider {
-  /** Asked anew for every turn. */
+  /** Called for every turn. */
   getTools(): readonly Tool[];
 }
 
 export interface ContextProvider {
-  /** Lower runs first and stands earlier in the system text. Default: 100. */
+  /** Texts are in the system text in ascending order of this number. Default: 100. */
   readonly contextPriority: number;
   /**
-   * Text for the system role of one turn, or null for none. A rejection, or no answer within the kernel's budget
-   * (2 s), is reported and skipped: the turn goes on without it.
+   * Text for the system role of one turn, or null for none. When it rejects, or does not settle within 2 s, this is reported and the
+   * turn continues without the text.
    */
   getContext(prompt: string, turn: TurnContext): Promise<string | null>;
 }
 
 export interface ServiceProvider {
-  /** Runs until `signal` aborts. Settling earlier by rejection restarts it with back-off (1 s, doubled up to 60 s). */
+  /** Runs until `signal` aborts. When it rejects, it is started again after 1 s; the delay doubles up to 60 s. */
   runBackground(signal: AbortSignal): Promise<void>;
 }
 
 export interface ChannelProvider {
   sendToUser(userId: string, message: string): Promise<void>;
-  /** To whoever is at the other end of the channel. */
+  /** Sends to the person or persons at the other end of the channel. */
   sendMessage(message: string): Promise<void>;
   /**
-   * Asks the person at the other end a question that is answered by yes or no; undefined when nobody can be asked. Only for a
-   * channel whose answers no agent can give. Must not outlast `signal`.
+   * Asks the person at the other end a yes-or-no question; undefined when nobody can be asked. Implement it only when no agent can
+   * give the answer. Must settle when `signal` aborts.
    */
   confirm?(question: string, signal: AbortSignal): Promise<boolean | undefined>;
 }
@@ -72,11 +72,11 @@ export interface AgentProvider {
   invoke(task: string, context?: AgentInvocationContext): Promise<AgentResponse>;
 }
 
-/** Where the bodies of `uses_skills` come from. */
+/** Gives the bodies of `uses_skills`. */
 export interface SkillProvider {
   /**
-   * Body of SKILL.md without frontmatter; empty where the state of the turn's workflow shows no skills. Rejects with
-   * SKILL_NOT_FOUND, whose message names the nearest ids.
+   * Body of SKILL.md without frontmatter; empty when the state of the turn's workflow shows no skills. Rejects with
+   * SKILL_NOT_FOUND; the message names the nearest ids.
    */
   getSkillContent(skillId: string, turn?: TurnContext): Promise<string>;
   /** @returns the function that ends the subscription. */
@@ -84,15 +84,15 @@ export interface SkillProvider {
 }
 
 export interface CommandProvider {
-  /** Asked anew for every line and every completion. */
+  /** Called for every line and every completion. */
   getCommands(): readonly Command[];
 }
 
-/** What an extension makes of settings that nobody has approved. */
+/** For an extension that uses a part of the settings of a root that nobody has approved. */
 export interface UntrustedConfig {
   /**
-   * @param values - Of `data/<id>/config.yaml` in a root that nobody approved.
-   * @returns the part that may take effect, and the names of the rest. Extensions without this member are given nothing.
+   * @param values - The values of `data/<id>/config.yaml` in a root that nobody has approved.
+   * @returns The part that may take effect, and the names of the rest. An extension without this member gets none of the values.
    */
   configOfUntrustedRoot(
     values: Readonly<Record<string, unknown>>,
@@ -102,7 +102,7 @@ export interface UntrustedConfig {
 
 // --- what passes between them ---
 
-/** One agent invocation. Every field may be absent: not every door knows all of them. */
+/** The context of one agent invocation. Every field may be absent when it is not known. */
 export interface TurnContext {
   readonly agentId?: string;
   readonly channelId?: string;
@@ -130,11 +130,11 @@ export interface ToolCall {
   readonly signal: AbortSignal;
 }
 
-/** Build one with `defineTool`, run one with `runTool`: they check the arguments and turn a throw into a result. */
+/** Make one with `defineTool`, run one with `runTool`, which checks the arguments and turns a throw into a result. */
 export interface Tool<Input = never> {
   /** Unique among all extensions, `^[a-z][a-z0-9_]*$`. */
   readonly name: string;
-  /** For the model. Keep it stable: it is part of every request's cached prefix. */
+  /** For the model. Do not change it between turns: it is part of the cached prefix of every request. */
   readonly description: string;
   readonly input: ZodType<Input>;
   execute(args: Input, call: ToolCall): Promise<ToolResult>;
@@ -142,26 +142,26 @@ export interface Tool<Input = never> {
 
 export type CommandResult =
   | { readonly kind: 'print'; readonly text: string }
-  /** Send this as the user's message to the agent of the conversation. */
+  /** Send this to the agent of the conversation, as the message of the user. */
   | { readonly kind: 'send'; readonly message: string }
   /** Forget the conversation. */
   | { readonly kind: 'new' }
-  /** Speak to another agent from now on. */
+  /** Talk to another agent from now on. */
   | { readonly kind: 'agent'; readonly agentId: string }
   | { readonly kind: 'quit' };
 
-/** What a person types as `/name args`. */
+/** A command that a person types as `/name args`. */
 export interface Command {
-  /** Without the slash. A name of the kernel wins over an extension's. */
+  /** Without the slash. When the kernel has a command of this name, that one is used. */
   readonly name: string;
-  /** Other names for it. Every command's own name wins over them. */
+  /** Other names for it. When a command has such a name as its own, that one is used. */
   readonly aliases?: readonly string[];
   /** Shown after the name in /help: `<id> [text]`. */
   readonly usage?: string;
   readonly description: string;
-  /** Arguments worth offering on completion. */
+  /** Arguments that completion offers. */
   readonly choices?: readonly string[];
-  /** Not listed in /help, still completed and run. */
+  /** Not listed in /help; it can still be completed and run. */
   readonly hidden?: boolean;
   execute(args: string, turn: TurnContext): Promise<CommandResult>;
 }
@@ -171,22 +171,22 @@ export interface AgentDescriptor {
   readonly id: string;
   readonly name: string;
   readonly description: string;
-  /** `tool`: other agents call it. `handoff`: a person speaks to it. */
+  /** `tool`: other agents call it. `handoff`: a person talks to it. */
   readonly integrationMode: 'tool' | 'handoff';
   readonly usesTools: readonly string[];
   readonly usesSkills?: readonly string[];
 }
 
-/** What was said so far. Opaque: hand back what the last `AgentResponse` returned. */
+/** The messages so far. Opaque: pass what the last `AgentResponse` returned. */
 export type Conversation = readonly { readonly role: string }[];
 
 export interface AgentInvocationContext {
   readonly turn?: TurnContext;
   readonly conversation?: Conversation;
   readonly signal?: AbortSignal;
-  /** Text as it streams in. */
+  /** Called with each piece of text as it arrives. */
   onText?(delta: string): void;
-  /** A tool is about to run. */
+  /** Called before a tool runs. */
   onToolCall?(toolName: string, args: unknown): void;
 }
 
@@ -198,45 +198,45 @@ export interface AgentResponse {
   readonly conversation: Conversation;
 }
 
-// --- what an extension is handed ---
+// --- what an extension gets ---
 
 export interface Log {
   debug(message: string): void;
   info(message: string): void;
-  /** Warnings and errors reach the person. */
+  /** Warnings and errors are shown to the person. */
   warn(message: string): void;
   error(message: string): void;
 }
 
 export interface Events {
-  /** Handlers run in order of subscription; one that throws is reported and does not stop the others. */
+  /** Handlers run in order of subscription. One that throws is reported, and the others still run. */
   emit(event: string, payload: unknown): void;
-  /** Ends by itself when the extension stops. */
+  /** The subscription also ends when the extension stops. */
   subscribe(event: string, handler: (payload: unknown) => void | Promise<void>): () => void;
 }
 
 export interface ExtensionContext {
   readonly id: string;
-  /** `config` of the manifest, overlaid by `data/<id>/config.yaml` and by what `boot` was given. Validate it. */
+  /** `config` of the manifest, overridden by `data/<id>/config.yaml`, overridden by the config given to `boot`. Validate it. */
   readonly config: Readonly<Record<string, unknown>>;
   readonly rootDir: string;
-  /** Whether somebody has approved the root; else what it says is data, and only `config` may be obeyed. */
+  /** Whether the root is approved. If not, do not run or obey anything in it; `config` is safe to use. */
   readonly trusted: boolean;
   /** The folder of the manifest. */
   readonly extensionDir: string;
-  /** `<root>/data/<id>`. Not created for you: most extensions write nothing. */
+  /** `<root>/data/<id>`. The kernel does not make it. */
   readonly dataDir: string;
   readonly log: Log;
   readonly events: Events;
-  /** To every running channel; kept until there is one. */
+  /** Sends a message to every running channel; it is kept until there is one. */
   notifyUser(text: string): void;
   /** @throws EXTENSION_NOT_DECLARED when `id` is not in depends_on, EXTENSION_NOT_RUNNING when it has failed. */
   getExtension<T>(id: string): T;
   /** From the environment, else from `<root>/.env`. */
   getSecret(name: string): string | undefined;
-  /** Aborts when the extension has stopped or failed: for what it has put into others, such as `addSource` of the registry. */
+  /** Aborts when the extension has stopped or failed. Pass it on, for example to `addSource` of the registry. */
   readonly signal: AbortSignal;
-  /** Reload every extension when the running turn has ended. */
+  /** Asks the kernel to reload every extension when no turn runs. */
   requestRestart(): void;
   /** What a channel needs to talk to agents and to run commands. */
   readonly kernel: KernelApi;
@@ -261,10 +261,10 @@ export interface ContextPart {
   readonly tokens: number;
 }
 
-/** The running kernel, as a channel sees it. */
+/** The running kernel. */
 export interface KernelApi {
   extensions(): readonly ExtensionStatus[];
-  /** Everything that is wrong now, of the kernel and of every manifest. */
+  /** All current problems of the kernel and its extensions. */
   problems(): readonly Problem[];
   tools(): readonly { readonly extensionId: string; readonly tool: Tool }[];
   agents(): readonly AgentDescriptor[];
@@ -273,8 +273,8 @@ export interface KernelApi {
   runCommand(line: string, turn: TurnContext): Promise<CommandResult>;
   /** @throws AGENT_NOT_FOUND, AGENT_UNAVAILABLE, and what `AgentProvider.invoke` rejects with. */
   invokeAgent(agentId: string, task: string, context?: AgentInvocationContext): Promise<AgentResponse>;
-  /** Exactly the system text a turn with this prompt would carry: the parts joined by `\n\n---\n\n`. */
+  /** The parts of the system text of a turn with this prompt. The kernel joins them with `\n\n---\n\n`. */
   describeTurn(agentId: string, prompt: string, turn: TurnContext): Promise<readonly ContextPart[]>;
-  /** The user has left: stop everything. */
+  /** Stops the kernel, for example when the user has quit. */
   requestShutdown(): void;
 }

@@ -2,7 +2,7 @@ import { CodedError, describeError } from '../lib/errors/index.ts';
 
 export { CodedError, describeError, isCodedError } from '../lib/errors/index.ts';
 
-/** Codes of failures the kernel throws. Problems it returns are listed in docs/errors.md. */
+/** Codes of errors that the kernel throws. docs/errors.md also lists the problems it reports. */
 export type KernelErrorCode =
   | 'AGENT_FAILED'
   | 'AGENT_NOT_FOUND'
@@ -44,8 +44,8 @@ export function modelNotConfigured(missing: readonly string[]): CodedError<Kerne
   return new CodedError(
     'MODEL_NOT_CONFIGURED',
     'No model is configured, so agents cannot answer; everything else works. Set MODEL_BASE_URL (an OpenAI-compatible ' +
-      'endpoint, for example http://localhost:11434/v1), MODEL_API_KEY and MODEL_NAME in the environment or in a .env ' +
-      `file of the root folder. Missing: ${missing.join(', ')}.`,
+      'endpoint, for example http://localhost:11434/v1), MODEL_NAME and, if the endpoint needs one, MODEL_API_KEY in the environment or in ' +
+      `the .env file of the root folder, which is read when the root is approved. Missing: ${missing.join(', ')}.`,
     { missing },
   );
 }
@@ -62,24 +62,25 @@ export function extensionNotRunning(id: string): CodedError<KernelErrorCode> {
   return new CodedError('EXTENSION_NOT_RUNNING', `Extension "${id}" is not running.`, { id });
 }
 
-/** @param path - Below `extensions/`. */
+/** @param path - Relative to `extensions/`. */
 export function extensionProtected(path: string, why: string): CodedError<KernelErrorCode> {
-  const message = `"extensions/${path}" is not written: ${why}. Write below extensions/<id>/ of an extension of your own.`;
+  const message = `"extensions/${path}" is not written: ${why}. Write below extensions/<id>/, in the folder of an extension of this root.`;
   return new CodedError('EXTENSION_PROTECTED', message, { path });
 }
 
-/** @param instead - The path under which it may be written, and waits. */
+/** @param instead - The path under which it may be written, and then waits for a person. */
 export function codeProtected(path: string, instead: string | undefined): CodedError<KernelErrorCode> {
   const remedy =
     instead === undefined ? 'Tell the user what you wanted to change.' : `Write "${instead}", which then waits.`;
-  const message = `"${path}" is not written: it is code of an extension by another name, or what another root of this user keeps, and counts only after a person has seen it. ${remedy}`;
+  const message = `"${path}" is not written: this path leads to code of an extension, or to data of another root, which takes effect only after a person has approved it. ${remedy}`;
   return new CodedError('EXTENSION_PROTECTED', message, { path });
 }
 
-/** @param waiting - What does wait. */
+/** @param waiting - Everything that waits. */
 export function extensionNotHeld(name: string, waiting: readonly { name: string }[]): CodedError<KernelErrorCode> {
   const known = waiting.map((one) => one.name);
-  const message = `Nothing waits for "${name}". ${known.length > 0 ? `Waiting: ${known.join(', ')}` : 'Nothing waits at all'}.`;
+  const others = known.length > 0 ? `; waiting: ${known.join(', ')}` : '';
+  const message = `Nothing waits for "${name}"${others}. To see all: skill-registry extensions list.`;
   return new CodedError('EXTENSION_NOT_HELD', message, { name, known });
 }
 
@@ -90,7 +91,7 @@ export function extensionChanged(name: string, why: string): CodedError<KernelEr
 
 /** @param folder - Of the root: `data` or `extensions`. */
 export function leadsOutOfRoot(rootDir: string, folder: string): CodedError<KernelErrorCode> {
-  const message = `${folder}/ leads out of this root, and nobody has approved that: nothing is read or written there. Remove the link, or approve the root with skill-registry trust allow.`;
+  const message = `${folder}/ is a link that leads out of this root, which nobody has approved, so nothing is read or written there. Remove the link, or approve the root with skill-registry trust allow.`;
   return new CodedError('PATH_TRAVERSAL', message, { root: rootDir });
 }
 

@@ -2,30 +2,30 @@ import type { AgentInvocationContext, Problem } from './contract.ts';
 import { describeError } from './errors.ts';
 
 /**
- * Calls a function of somebody else, whose failure must not become a failure of the work it is told of.
+ * Calls a function that a host has passed in. Its failure must not fail the work that called it.
  *
- * @param name - As the option or method it was handed in by is called.
- * @returns what it gave; undefined when it threw.
+ * @param name - Name of the option or method that takes the function.
+ * @returns Its result; undefined when it threw.
  */
 export type CallHook = <T>(name: string, hook: () => T) => T | undefined;
 
-/** Of one hook that fails in ever new words, so many are reported. */
+/** Different messages that are reported of one hook. */
 const MAX_REPORTS = 20;
 
 /**
- * @param file - Named in the problems.
- * @param report - Told of HOOK_FAILED, once for each hook and message; `details.hook` is the name. What a hook throws, and what
- *   its promise rejects with, count alike.
+ * @param file - The `file` of the problems.
+ * @param report - Called with HOOK_FAILED, once for each hook and message, when a hook throws or its promise rejects; `details.hook`
+ *   is the name.
  */
 export function createHookCaller(file: string, report: (problem: Problem) => void): CallHook {
   const reported = new Map<string, Set<string>>();
   const fail = (hook: string, error: unknown): void => {
     const reason = describeError(error).replace(/\.$/, '');
-    const known = reported.get(hook) ?? new Set();
-    reported.set(hook, known);
-    if (known.has(reason) || known.size >= MAX_REPORTS) return;
-    known.add(reason);
-    const message = `${hook} failed: ${reason}. What it was called for went on without it. Mend it.`;
+    const reasons = reported.get(hook) ?? new Set();
+    reported.set(hook, reasons);
+    if (reasons.has(reason) || reasons.size >= MAX_REPORTS) return;
+    reasons.add(reason);
+    const message = `${hook} failed: ${reason}. The work that called it continued. Correct that function.`;
     report({ code: 'HOOK_FAILED', severity: 'error', file, message, details: { hook } });
   };
   return (name, hook) => {
@@ -40,7 +40,7 @@ export function createHookCaller(file: string, report: (problem: Problem) => voi
   };
 }
 
-/** The same turn, which goes on when nobody can be told of it. */
+/** The same context, with hooks whose failure does not end the turn. */
 export function guardedTurn(context: AgentInvocationContext = {}, callHook: CallHook): AgentInvocationContext {
   const { onText, onToolCall } = context;
   return {

@@ -1,4 +1,4 @@
-/** What the command and the extensions of this package need of the kernel beside index.ts. No export of the package. */
+/** What the command and the extensions of this package need from the kernel beside index.ts. It is not exported by the package. */
 import type { TurnContext } from './contract.ts';
 
 export { ownExtensionIds, packageRoot } from './boot/extension-folders.ts';
@@ -28,7 +28,7 @@ export { withDeadline } from './turns/deadline.ts';
 export { renderTemplate } from './turns/system-text.ts';
 export { withoutPaths } from './without-paths.ts';
 
-// Most doors serve no agent in particular: what these need is loaded when they are called.
+// Rarely used, and slow to load: their modules are loaded when they are called.
 
 /** As `declaredTurn` of boot/discover.ts. */
 export async function declaredTurn(rootDir: string, agentId: string, trusted = true): Promise<TurnContext> {

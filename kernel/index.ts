@@ -1,4 +1,4 @@
-/** `skill-registry/kernel`: what extensions are written with, and `boot` for hosts. Our own parts also use host.ts. */
+/** `skill-registry/kernel`: what extensions need, and `boot` for hosts. The package's own parts also use host.ts. */
 import type { BootOptions, Kernel } from './boot/kernel.ts';
 
 /** The schema library of `Tool.input`, so that an extension needs no dependency of its own for it. */
@@ -10,7 +10,7 @@ export { CodedError, describeError, isCodedError } from './errors.ts';
 export { defineTool, inputSchemaOf, runTool, toolError } from './offers/tools.ts';
 
 /**
- * As `boot` of boot/kernel.ts. Who uses the registry as a library never boots, so the kernel is loaded when this is called.
+ * As `boot` of boot/kernel.ts. The kernel is loaded when this is called, because users of the library do not need it.
  */
 export async function boot(options: BootOptions): Promise<Kernel> {
   return (await import('./boot/kernel.ts')).boot(options);

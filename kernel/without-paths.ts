@@ -5,29 +5,29 @@ import { packageRoot } from './boot/extension-folders.ts';
 import { describeError, isCodedError } from './errors.ts';
 
 /**
- * The message of an error for a model or another machine: it says nothing of where things lie on this one. What is below a root
- * is told relative to it, and below the home directory from `~`. A message that nobody wrote for reading, as those of the file
- * system, keeps of other absolute paths the last segment only.
+ * The message of an error for a model or another machine, without absolute paths of this one. Paths below a root are shown
+ * relative to it, paths below the home directory with `~`. In messages of errors that are not CodedErrors, such as those of the
+ * file system, only the last segment of any other absolute path is kept.
  */
 export function withoutPaths(error: unknown): string {
   const known = withoutKnownPaths(isCodedError(error) ? error.message : describeError(error));
   return isCodedError(error) ? known : known.replace(QUOTED, shorten).replace(BARE, shorten);
 }
 
-/** As `withoutPaths`, of a text. */
+/** A text with paths below a root, the package or the home directory replaced as in `withoutPaths`. */
 export function withoutKnownPaths(text: string): string {
   const roots = reservedRoots().flatMap((root) => [root, realOf(root)]);
-  const places: readonly (readonly [folder: string, shown: string])[] = [
+  const folders: readonly (readonly [folder: string, shown: string])[] = [
     ...roots.map((root) => [root, ''] as const),
     [packageRoot(), '…/'],
     [homedir(), '~/'],
   ];
-  return places.reduce((left, [folder, shown]) => withoutFolder(left, folder, shown), text);
+  return folders.reduce((left, [folder, shown]) => withoutFolder(left, folder, shown), text);
 }
 
 // --- internal ---
 
-/** The rest of a path of at least two segments, also in an address of a file; not the path of any other address. */
+/** An absolute path of at least two segments, also in a file URL; not the path of any other URL. */
 const BARE = /(?:file:\/\/|(?<![\w.~…/\\:-]))(?:[A-Za-z]:)?(?:[/\\][^\s/\\'"`<>()[\]{},;:]+){2,}[/\\]?/g;
 const QUOTED = /(?<=(['"`]))(?:file:\/\/)?(?:[A-Za-z]:)?[/\\][^'"`\n]+(?=\1)/g;
 
@@ -38,8 +38,8 @@ function shorten(path: string): string {
 
 function withoutFolder(text: string, folder: string, shown: string): string {
   if (folder.length < 2 || !text.includes(folder)) return text;
-  const place = new RegExp(`(?:file://)?${folder.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')}([/\\\\]|(?![\\w.-]))`, 'g');
-  return text.replace(place, (_, after: string) => (after === '' ? shown.replace(/\/$/, '') || '.' : shown));
+  const pattern = new RegExp(`(?:file://)?${folder.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')}([/\\\\]|(?![\\w.-]))`, 'g');
+  return text.replace(pattern, (_, after: string) => (after === '' ? shown.replace(/\/$/, '') || '.' : shown));
 }
 
 function realOf(root: string): string {

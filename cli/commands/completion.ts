@@ -3,8 +3,8 @@ import { openRegistry } from '../open-registry.ts';
 import { EXIT, type ExitStatus, exitOf, type GlobalOptions, SHELLS, type Shell, type Terminal } from '../terminal.ts';
 
 /**
- * `skill-registry completion`. The scripts are written from the commands themselves, so they never know less; skill ids are
- * asked for when tab is pressed.
+ * `skill-registry completion`. The scripts are generated from the command definitions, so they are complete. They call
+ * `skill-registry completion ids` when tab is pressed.
  */
 export async function completion(
   shell: string,
@@ -12,12 +12,13 @@ export async function completion(
   options: GlobalOptions,
   terminal: Terminal,
 ): Promise<ExitStatus> {
-  // Not listed as a shell: the scripts ask for it.
+  // Used by the scripts; not listed in the help.
   if (shell === 'ids') {
     const { registry } = await openRegistry(options, terminal);
-    // Whoever named a folder chose the id: a shell is given none that means something to it.
+    // An id is a folder name that anybody may have chosen: ids with characters that a shell interprets are left out.
     const ids = registry.snapshot().skills.map(({ id }) => id);
-    for (const id of ids.filter((one) => /^[\p{L}\p{N}_][\p{L}\p{M}\p{N}_./-]*$/u.test(one))) terminal.out(`${id}\n`);
+    const isSafe = (id: string): boolean => /^[\p{L}\p{N}_][\p{L}\p{M}\p{N}_./-]*$/u.test(id);
+    for (const id of ids.filter(isSafe)) terminal.out(`${id}\n`);
     await registry.close();
     return EXIT.done;
   }
@@ -36,7 +37,7 @@ interface CommandWords {
   readonly name: string;
   readonly description: string;
   readonly options: readonly Option[];
-  /** What stands behind the command: the id of a skill, or paths. */
+  /** What its arguments are: ids of skills, or paths. */
   readonly takes: 'ids' | 'files';
 }
 
@@ -57,12 +58,12 @@ const SCRIPTS: ReadonlyMap<string, (commands: readonly CommandWords[]) => string
   (commands: readonly CommandWords[]) => string
 >([
   ['bash', bashScript],
-  // zsh reads bash's once it is told to.
+  // zsh can run the bash script with bashcompinit.
   ['zsh', (commands) => `autoload -Uz bashcompinit && bashcompinit\n${bashScript(commands)}`],
   ['fish', fishScript],
 ]);
 
-/** `compgen -W` expands what it is given, commands included: it gets nothing that was read from a folder. */
+/** `compgen -W` expands its words, command substitutions included: it must not get names that were read from a folder. */
 function bashScript(commands: readonly CommandWords[]): string {
   const cases = commands.map((one) => `    ${one.name}) flags="${flags(one)}"; takes=${one.takes} ;;`).join('\n');
   return `_skill_registry() {

@@ -6,12 +6,12 @@ import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal, wi
 /** `skill-registry doctor` */
 export async function doctor(options: GlobalOptions, terminal: Terminal): Promise<ExitStatus> {
   const { root, registry, problems } = await openRegistry(options, terminal);
-  // Only then is it known which bodies are too long.
+  // The problem SKILL_TOO_LONG is only known afterwards.
   await withProgress('Counting tokens', terminal, registry.admin.tokenCounts());
   const hidden = await withProgress('Looking for hidden text', terminal, registry.admin.hiddenText());
   const { skills, sources } = registry.snapshot();
   const cost = await registry.admin.contextCost();
-  // Several sources may have one folder.
+  // Several sources may have the same folder: it is counted once.
   const folders = new Map([...registry.snapshot().byQualifiedId.values()].map((one) => [one.dir, one.qualifiedId]));
   const counts = [...folders.values()].map((id) => registry.admin.leftOut(id)).filter((count) => count > 0);
   const leftOut = { files: counts.reduce((sum, n) => sum + n, 0), skills: counts.length };
@@ -64,7 +64,7 @@ export async function overlap(options: GlobalOptions, terminal: Terminal): Promi
 
 // --- internal ---
 
-/** Errors first, then by how often a code occurs: one habit to change mends many files. */
+/** Errors first, then the most frequent codes: one correction may solve the problem of many files. */
 function report(problems: readonly Problem[]): string {
   if (problems.length === 0) return 'Nothing is wrong.';
   const groups = new Map<string, Problem[]>();
@@ -87,7 +87,7 @@ function lineOf({ file, line, message }: Problem): string {
   return `  ${printable(file)}${line ? `:${line}` : ''}\n    ${printable(message)}`;
 }
 
-/** Groups and queries shown to people; `--json` has all. */
+/** Groups and queries in the text; `--json` has all. */
 const MAX_SHOWN = 20;
 
 function section(title: string, lines: readonly string[]): string {

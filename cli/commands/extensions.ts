@@ -75,7 +75,7 @@ export async function approve(
   const held = waiting(root, name);
   const digest = options.digest ?? (await digestOfYes(held, terminal));
   if (digest === undefined) {
-    terminal.err(`extensions/${name} goes on waiting\n`);
+    terminal.err(`extensions/${name} still waits\n`);
     return EXIT.problem;
   }
   approveExtension(root, name, digest);
@@ -90,14 +90,14 @@ export async function approve(
 export async function revoke(name: string, options: GlobalOptions, terminal: Terminal): Promise<ExitStatus> {
   const folder = revokeExtension(rootOf(options, terminal), name);
   if (options.json) printJson(terminal, { name, folder: folder ?? null });
-  const what = folder === undefined ? 'What waited was thrown away' : `The extension was moved to ${printable(folder)}`;
+  const what = folder === undefined ? 'What waited was deleted' : `The extension was moved to ${printable(folder)}`;
   terminal.err(`${what}\n`);
   return EXIT.done;
 }
 
 // --- internal ---
 
-/** @throws PATH_TRAVERSAL when nobody has approved the root and its `data/` or `extensions/` leads out of it. */
+/** @throws PATH_TRAVERSAL when the root is not approved and its `data/` or `extensions/` is a link out of it. */
 function rootOf(options: GlobalOptions, terminal: Terminal): string {
   const root = findRoot(options, terminal);
   if (!isTrusted(root, options, terminal)) assertHeldInRoot(root);
@@ -110,7 +110,7 @@ function waiting(root: string, name: string): HeldExtension {
   throw extensionNotHeld(name, heldExtensions(root));
 }
 
-/** The digest of what was shown, when the answer is yes. */
+/** Shows the difference and asks. @returns Its digest when the answer is yes. */
 async function digestOfYes(held: HeldExtension, terminal: Terminal): Promise<string | undefined> {
   if (!terminal.ask) {
     const message = `Nobody can be asked here. Read skill-registry extensions show ${held.name}, then give the digest it prints with --digest.`;

@@ -23,7 +23,7 @@ export async function history(id: string, options: GlobalOptions, terminal: Term
   return EXIT.done;
 }
 
-/** `skill-registry diff <id> <a> <b>`: nothing when they are equal. With `--json`: `{ skill_id, a, b, diff }`. */
+/** `skill-registry diff <id> <a> <b>`: empty when they are equal. With `--json`: `{ skill_id, a, b, diff }`. */
 export async function diff(
   id: string,
   a: string,

@@ -3,7 +3,7 @@ import { formatTable, printable } from '../../lib/text/index.ts';
 import { openRegistry } from '../open-registry.ts';
 import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal, widthOf } from '../terminal.ts';
 
-/** To count means to load the tokenizer and to read every body, so of more than these only what is known is shown. */
+/** Counting loads the tokenizer and reads every body. With more skills than this, only cached counts are shown. */
 const COUNT_UP_TO = 200;
 
 /** `skill-registry list` */
@@ -26,12 +26,12 @@ export async function list(options: GlobalOptions, terminal: Terminal): Promise<
   }
   const errors = found.filter((problem) => problem.severity === 'error').length;
   terminal.err(hiddenText(skills));
-  const trouble = found.length > 0 ? `; ${found.length} problem(s), see skill-registry doctor` : '';
-  terminal.err(`${rows.length} skill(s)${trouble}\n`);
+  const problemCount = found.length > 0 ? `; ${found.length} problem(s), see skill-registry doctor` : '';
+  terminal.err(`${rows.length} skill(s)${problemCount}\n`);
   return errors > 0 ? EXIT.problem : EXIT.done;
 }
 
-/** So many are named; `doctor` has all. */
+/** Hidden skills that are named; `doctor` has all. */
 const MAX_HIDDEN = 5;
 
 function hiddenText(skills: readonly Skill[]): string {

@@ -14,15 +14,15 @@ export interface McpOptions extends GlobalOptions {
   readonly agent?: string;
 }
 
-/** `skill-registry mcp`: runs until the client leaves (stdio) or a signal comes. */
+/** `skill-registry mcp`: runs until the client closes the connection (stdio), or the process gets a signal. */
 export async function mcp(options: McpOptions, terminal: Terminal): Promise<ExitStatus> {
   const say = (text: string): void => terminal.err(`${printable(text)}\n`);
   const standardOutput = options.http === undefined ? takeStandardOutput() : undefined;
   const { createSkillMcpDoor, TOKEN_NAME } = await import('skill-registry/mcp');
   const stop = stopOnSignals();
   const { root, trusted, registry, problems } = await openRegistry(options, terminal);
-  const told = problems().filter(({ severity, code }) => severity === 'error' || code === 'ROOT_NOT_APPROVED');
-  for (const { severity, file, message } of told) {
+  const important = problems().filter(({ severity, code }) => severity === 'error' || code === 'ROOT_NOT_APPROVED');
+  for (const { severity, file, message } of important) {
     say(`${severity}: ${file}: ${message}`);
   }
   const turn: TurnContext = {
@@ -31,13 +31,12 @@ export async function mcp(options: McpOptions, terminal: Terminal): Promise<Exit
   };
   const door = createSkillMcpDoor(registry, {
     turn,
-    local: standardOutput !== undefined,
     onProblem: ({ severity, file, message }: Problem) => say(`${severity}: ${file}: ${message}`),
   });
   const watching = registry.watch(stop).catch((error: unknown) => say(`error: ${String(error)}`));
   try {
     if (standardOutput && process.stdin.isTTY)
-      say('Speaking MCP on standard input and output; a host starts this. Ctrl+C ends it.');
+      say('Serving MCP on standard input and output, for an MCP host that starts this command. Ctrl+C ends it.');
     const onError = ({ message }: Error): void => say(`error: ${message}`);
     if (standardOutput) {
       const { serveStreams } = await import('../../extensions/skill_mcp/stdio.ts');
@@ -48,7 +47,7 @@ export async function mcp(options: McpOptions, terminal: Terminal): Promise<Exit
     await registry.close();
     await watching;
   }
-  // What a source has left running must not keep the process.
+  // Timers or connections that a source has left open must not keep the process running.
   setTimeout(() => process.exit(EXIT.done), 200).unref();
   return EXIT.done;
 }
@@ -79,8 +78,8 @@ async function listen(
 }
 
 /**
- * Standard output for the protocol alone: what anything else in this process prints there, the code of a package source for
- * example, goes to standard error.
+ * Reserves standard output for the protocol: other output of this process, such as that of a package source, goes to standard
+ * error.
  */
 function takeStandardOutput(): Writable {
   const write = process.stdout.write.bind(process.stdout);

@@ -12,7 +12,7 @@ export interface NewOptions extends GlobalOptions {
   readonly description?: string;
 }
 
-/** `skill-registry new`, in the first folder of `--skills`, else in `skills/` of the root. An existing skill is never touched. */
+/** `skill-registry new`, in the first folder of `--skills`, else in `skills/` of the root. An existing skill is never changed. */
 export function createSkill(id: string, options: NewOptions, terminal: Terminal): ExitStatus {
   if (!/^(?!.*--)[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?$/.test(id)) {
     const message = `A skill's id has 1-64 lowercase letters, digits and single hyphens, got ${JSON.stringify(id)}.`;
@@ -22,7 +22,7 @@ export function createSkill(id: string, options: NewOptions, terminal: Terminal)
   const folder = given === undefined ? join(findRoot(options, terminal), 'skills') : resolve(terminal.cwd, given);
   const path = `${id}/SKILL.md`;
   if (exists(folder, path)) {
-    throw new CodedError('INVALID_ARGUMENT', `${join(folder, path)} is there already. Edit it, or choose another id.`);
+    throw new CodedError('INVALID_ARGUMENT', `${join(folder, path)} exists already. Edit it, or choose another id.`);
   }
   const template = readFileSync(join(packageRoot(), 'skills', 'skill-authoring', 'templates', 'SKILL.md'), 'utf8');
   writeContained(realOf(folder), path, fillIn(template, id, options.description));
@@ -33,7 +33,7 @@ export function createSkill(id: string, options: NewOptions, terminal: Terminal)
   for (const error of errors) terminal.err(`${printable(error)}\n`);
   for (const warning of warnings) terminal.err(`${printable(warning)}\n`);
   terminal.err(
-    `Write what each FILL stands for; agents see the skill when none is left. Then: skill-registry validate ${join(folder, id)}\n`,
+    `Replace each FILL; agents see the skill when none is left. Then: skill-registry validate ${join(folder, id)}\n`,
   );
   return errors.length > 0 ? EXIT.problem : EXIT.done;
 }
@@ -57,7 +57,7 @@ function exists(folder: string, path: string): boolean {
   }
 }
 
-/** A folder that is to be made has no real path yet. */
+/** The real path of a folder; the path itself when the folder does not exist yet. */
 function realOf(folder: string): string {
   try {
     return realpathSync(folder);

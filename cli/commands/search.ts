@@ -57,10 +57,10 @@ export async function search(
     ]);
     terminal.out(`${formatTable(['SKILL', 'SCORE', 'SOURCE', 'WHY'], cells, widthOf(terminal))}\n`);
   }
-  const near = nearest ? ` Nearest: ${nearest.join(', ')}.` : '';
-  if (total === 0) terminal.err(`No skill fits.${near}\n`);
+  const nearestIds = nearest ? ` Nearest: ${nearest.join(', ')}.` : '';
+  if (total === 0) terminal.err(`No skill fits.${nearestIds}\n`);
   else terminal.err(`${total} skill(s)${total > skills.length ? `, the best ${skills.length} shown` : ''}\n`);
-  // The others are told by list and doctor; these are why this answer is as it is.
+  // Only problems that affect this answer; `list` and `doctor` report the others.
   for (const { severity, code, message } of problems()) {
     if (code.startsWith('EMBEDDINGS_')) terminal.err(`${severity}: ${printable(message)}\n`);
   }

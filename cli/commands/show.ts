@@ -55,24 +55,24 @@ export async function show(id: string, flags: GlobalOptions & ShowFlags, termina
 
 // --- internal ---
 
-/** The one file that is asked for. @throws INVALID_ARGUMENT for several. */
+/** The path of the requested file. @throws INVALID_ARGUMENT when more than one is given. */
 function fileOf({ resource, reference, script }: ShowFlags): Pick<ShowFlags, 'resource'> {
-  const wanted = [
+  const given = [
     resource,
     reference === undefined ? undefined : `references/${reference}`,
     script === undefined ? undefined : `scripts/${script}`,
   ].filter((path) => path !== undefined);
-  const [path] = wanted;
-  if (wanted.length > 1) throw new CodedError('INVALID_ARGUMENT', 'Give one of --resource, --reference and --script.');
+  const [path] = given;
+  if (given.length > 1) throw new CodedError('INVALID_ARGUMENT', 'Give one of --resource, --reference and --script.');
   return path === undefined ? {} : { resource: path };
 }
 
-/** The skill that `read` takes for this id. */
+/** The skill that `read` finds for this id. */
 function entryOf({ byId, byQualifiedId }: Snapshot, id: string): Skill | undefined {
   return byId.get(id) ?? byQualifiedId.get(id);
 }
 
-/** What the catalog knows of a skill beside what `read` gives; null where the author says nothing. */
+/** Fields of a skill that `read` does not give; null when the author has not set one. */
 function fieldsOf(skill: Skill): Readonly<Record<string, unknown>> {
   return {
     qualified_id: skill.qualifiedId,
@@ -80,7 +80,6 @@ function fieldsOf(skill: Skill): Readonly<Record<string, unknown>> {
     author: skill.author ?? null,
     license: skill.license ?? null,
     compatibility: skill.compatibility ?? null,
-    allowed_tools: skill.allowedTools,
     arguments: skill.arguments,
     argument_hint: skill.argumentHint ?? null,
     metadata: skill.metadata,
@@ -96,7 +95,7 @@ async function printMarkdown(text: string, terminal: Terminal): Promise<void> {
   terminal.out(`${terminal.environment.NO_COLOR ? stripVTControlCharacters(rendered) : rendered}\n`);
 }
 
-/** Bytes stay as they are unless a terminal would obey them. */
+/** Control characters are only escaped when the output is a terminal. */
 function printText(text: string, terminal: Terminal): void {
   const shown = terminal.terminal ? printable(text) : text;
   terminal.out(shown.endsWith('\n') ? shown : `${shown}\n`);

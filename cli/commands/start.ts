@@ -7,11 +7,11 @@ import { stopOnSignals } from '../stop-on-signals.ts';
 import { actorOf, EXIT, type ExitStatus, type GlobalOptions, type Terminal } from '../terminal.ts';
 
 export interface StartOptions extends GlobalOptions {
-  /** Ids of extensions to start though their manifest says `enabled: false`. */
+  /** Ids of extensions to start although their manifest says `enabled: false`. */
   readonly enable?: readonly string[];
 }
 
-/** `skill-registry start`: returns when the person has left or a signal has come. */
+/** `skill-registry start`: returns when the person has quit, or after a signal. */
 export async function start(options: StartOptions, terminal: Terminal): Promise<ExitStatus> {
   const { boot } = await import('skill-registry/kernel');
   const root = findRoot(options, terminal);
@@ -21,10 +21,10 @@ export async function start(options: StartOptions, terminal: Terminal): Promise<
   const enable = ['cli_channel', ...(options.enable ?? [])];
   const stop = stopOnSignals();
   let kernel: Kernel | undefined;
-  // An extension that forgets a promise, or throws in a timer, does not take the others down.
-  const blame = (error: unknown): void => say(`error: ${culprit(error, kernel)}${stackOf(error)}`);
-  process.on('unhandledRejection', blame);
-  process.on('uncaughtException', blame);
+  // An unhandled rejection of an extension, or a throw in a timer, must not end the process.
+  const reportUncaught = (error: unknown): void => say(`error: ${originOf(error, kernel)}${stackOf(error)}`);
+  process.on('unhandledRejection', reportUncaught);
+  process.on('uncaughtException', reportUncaught);
 
   kernel = await boot({
     root,
@@ -48,19 +48,19 @@ export async function start(options: StartOptions, terminal: Terminal): Promise<
   for (const id of enable) if (!known.includes(id)) say(`--enable ${id}: there is no such extension.`);
   await kernel.stopped;
   for (const message of kernel.undelivered()) say(message);
-  // What an extension has left running must not keep the process.
+  // Timers or connections that an extension has left open must not keep the process running.
   setTimeout(() => process.exit(EXIT.done), 200).unref();
   return EXIT.done;
 }
 
 // --- internal ---
 
-/** Asks once whether a root may act, when something in it would, and records a yes. */
+/** Asks whether the root is trusted, when something in it needs that, and records a yes. */
 async function approvedNow(root: string, terminal: Terminal): Promise<boolean> {
   const held = heldOfRoot(root);
   if (held.length === 0 || !terminal.ask) return false;
   terminal.err(
-    `${printable(root)} has ${printable(held.join('; '))}.\nThat may run as you and do everything you may do. Without a yes it is left alone.\n`,
+    `${printable(root)} has ${printable(held.join('; '))}.\nThis can run as you and do everything you may do. Without a yes it has no effect.\n`,
   );
   const answer = await terminal.ask('Do you trust this root? [y/N] ');
   if (!/^y(es)?$/i.test(answer?.trim() ?? '')) return false;
@@ -68,8 +68,8 @@ async function approvedNow(root: string, terminal: Terminal): Promise<boolean> {
   return true;
 }
 
-/** The extension whose files stand in the stack. */
-function culprit(error: unknown, kernel: Kernel | undefined): string {
+/** The extension whose files are in the stack. */
+function originOf(error: unknown, kernel: Kernel | undefined): string {
   const stack = error instanceof Error ? (error.stack ?? '') : '';
   const extension = kernel?.extensions().find(({ dir }) => stack.includes(`${dir}/`));
   return extension

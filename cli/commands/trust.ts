@@ -9,15 +9,15 @@ import { actorOf, EXIT, type ExitStatus, type GlobalOptions, printJson, type Ter
 /** `skill-registry trust list`. With `--json`: `{ file, trouble: string | null, decisions: [Decision] }`. */
 export function listTrust(options: GlobalOptions, terminal: Terminal): ExitStatus {
   const trust = openTrust();
-  const [decisions, trouble] = [trust.decisions(), trust.trouble()];
-  if (options.json) printJson(terminal, { file: trust.file, trouble: trouble ?? null, decisions });
+  const [decisions, reason] = [trust.decisions(), trust.trouble()];
+  if (options.json) printJson(terminal, { file: trust.file, trouble: reason ?? null, decisions });
   else if (decisions.length > 0) {
     const rows = decisions.map(({ action, kind, path, at, by }) => [action, kind, at.slice(0, 16), by, path]);
     terminal.out(`${formatTable(['DECISION', 'WHAT', 'WHEN', 'WHO', 'FOLDER'], rows, widthOf(terminal))}\n`);
   }
   terminal.err(`${decisions.length} decision(s) in ${printable(trust.file)}\n`);
-  if (trouble === undefined) return EXIT.done;
-  terminal.err(`This file approves nothing: ${trouble}\n`);
+  if (reason === undefined) return EXIT.done;
+  terminal.err(`This file is ignored, so nothing is approved: ${reason}\n`);
   return EXIT.problem;
 }
 
@@ -38,7 +38,7 @@ export function decideTrust(
   trust.decide({ action, kind: 'root', path: root, by: actorOf({}, terminal).by });
   const held = action === 'allow' ? heldOfRoot(root) : [];
   if (options.json) printJson(terminal, { action, root, held });
-  const what = action === 'allow' ? 'may act' : 'is data again';
+  const what = action === 'allow' ? 'is approved' : 'is not approved any more';
   terminal.err(`${printable(root)} ${what}${held.length > 0 ? `: ${printable(held.join('; '))}` : ''}\n`);
   return EXIT.done;
 }

@@ -1,4 +1,4 @@
-/** `validate`, `properties` and `prompt`: commands on paths of skills, as the reference library has them. */
+/** `validate`, `properties` and `prompt`: commands on paths of skills, like those of the reference library. */
 import { type Stats, statSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { checkPack, checkSkill, readProperties, toPrompt, type ValidationProfile } from 'skill-registry';
@@ -8,8 +8,9 @@ import { type CheckedPath, type FindingFormat, formatFindings } from '../finding
 import { EXIT, type ExitStatus, exitOf, type GlobalOptions, printJson, type Terminal } from '../terminal.ts';
 
 /**
- * `skill-registry validate <path...>`, of skills and of prompt packs: good news on standard output, reasons on standard error. With `--json`:
- * `{ results: [{ path, valid, errors: [string], warnings: [string] }] }`; with `--format`, everything on standard output.
+ * `skill-registry validate <path...>`, for skills and prompt packs. Valid paths are printed on standard output, errors and warnings
+ * on standard error. With `--json`: `{ results: [{ path, valid, errors: [string], warnings: [string] }] }`. With `--format`:
+ * everything on standard output.
  */
 export async function validate(
   typed: readonly string[],
@@ -35,7 +36,7 @@ export async function validate(
   });
 }
 
-/** `skill-registry properties <path>`: the standard's fields as JSON, in ASCII. */
+/** `skill-registry properties <path>`: the fields of the standard as JSON, with escapes for characters beyond ASCII. */
 export async function properties(typed: string, options: GlobalOptions, terminal: Terminal): Promise<ExitStatus> {
   return withSkillPaths([typed], options, terminal, ([path = typed]) => {
     try {
@@ -70,8 +71,8 @@ export async function prompt(
 // --- internal ---
 
 /**
- * Runs `use` on skill folders as they were typed; for a SKILL.md, its folder. A path that does not exist is wrong use, and
- * nothing is done.
+ * Calls `use` with the skill folders; a path of a SKILL.md becomes its folder. When a path does not exist, `use` is not called and
+ * the exit status is that of INVALID_ARGUMENT.
  */
 async function withSkillPaths(
   typed: readonly string[],
@@ -88,7 +89,7 @@ async function withSkillPaths(
   return use(found.map(({ path, stats }) => (stats?.isFile() && isSkillMd(path) ? dirname(path) : path)));
 }
 
-/** `Error: <message>` for people; with `--json` as data, too. */
+/** Prints `Error: <message>` for people, and with `--json` also JSON. */
 function failure(code: string, message: string, { json }: GlobalOptions, terminal: Terminal): ExitStatus {
   if (json) printJson(terminal, { error: { code, message } });
   terminal.err(`Error: ${printable(message)}\n`);
@@ -103,7 +104,7 @@ function isSkillMd(path: string): boolean {
   return basename(path).toLowerCase() === 'skill.md';
 }
 
-/** Undefined also for what may not be looked at. */
+/** Undefined when the path does not exist or cannot be read. */
 function statsOf(path: string): Stats | undefined {
   try {
     return statSync(path);

@@ -3,25 +3,25 @@ import { createInterface, type Interface } from 'node:readline';
 
 export type Completer = (line: string) => [string[], string];
 
-/** Bytes of one line of a pipe. */
+/** Bytes of one line from a pipe. */
 const MAX_LINE_BYTES = 1_048_576;
-/** A pipe is read ahead as long as fewer lines wait. */
+/** Lines that are read ahead from a pipe. */
 const MAX_WAITING = 1_000;
 const NEWLINE = 0x0a;
 
-/** Lines of one input, kept in order until somebody asks. Outlives the extension, which may be reloaded between two lines. */
+/** The lines of one input, queued until they are read. It is kept when the extension is reloaded between two lines. */
 export class LineReader {
   readonly #source: LineSource;
   readonly #waiting: string[] = [];
   #ended = false;
   #isPaused = false;
   #wake: () => void = () => {};
-  /** Ends the question that waits for an answer. */
-  #giveUp: AbortController | undefined;
+  /** Cancels the question that waits for an answer. */
+  #question: AbortController | undefined;
   /** Replaced at each start of the extension. */
   completer: Completer = (line) => [[], line];
   onInterrupt: () => void = () => {};
-  /** Told of each line the moment it is typed, and of the end with null; pipes are read ahead, so theirs are not told. */
+  /** Called when a line is typed at a terminal, and with null at the end of the input. Not called for lines of a pipe. */
   onTyped: (line: string | null) => void = () => {};
 
   constructor(input: NodeJS.ReadStream, output: NodeJS.WriteStream) {
@@ -34,7 +34,7 @@ export class LineReader {
     };
     const onEnd = (): void => {
       this.#ended = true;
-      this.#giveUp?.abort();
+      this.#question?.abort();
       if (isTerminal) this.onTyped(null);
       this.#wake();
     };
@@ -60,21 +60,21 @@ export class LineReader {
     return null;
   }
 
-  /** Puts a line back that was not handled. */
+  /** Puts a line back to the beginning of the queue. */
   unread(line: string): void {
     this.#waiting.unshift(line);
   }
 
   /**
-   * Asks for one line that is typed after the question; what was typed before stays where it was.
+   * Asks for one line that is typed after the question. Text typed before is kept for the next prompt.
    *
-   * @returns undefined without a terminal, at the end of the input, on Ctrl-C, or when `signal` aborts.
+   * @returns Undefined without a terminal, at the end of the input, on Ctrl-C, or when `signal` aborts.
    */
   async ask(question: string, signal: AbortSignal): Promise<string | undefined> {
     const { ask } = this.#source;
     if (!ask || this.#ended || signal.aborted) return undefined;
     const given = new AbortController();
-    this.#giveUp = given;
+    this.#question = given;
     const until = AbortSignal.any([signal, given.signal]);
     try {
       return await new Promise((resolve) => {
@@ -82,13 +82,13 @@ export class LineReader {
         ask(question, until, resolve);
       });
     } finally {
-      this.#giveUp = undefined;
+      this.#question = undefined;
     }
   }
 
-  /** Ctrl-C: the question that waits is not answered; without one, whoever runs is interrupted. */
+  /** Ctrl-C: cancels the question that waits; without one, calls `onInterrupt`. */
   interrupt(): void {
-    if (this.#giveUp) this.#giveUp.abort();
+    if (this.#question) this.#question.abort();
     else this.onInterrupt();
   }
 
@@ -101,7 +101,7 @@ export class LineReader {
     if (!this.#ended) this.#source.resume();
   }
 
-  /** Lets the process end; lines that have arrived stay. */
+  /** Stops reading, so that the process can end. Lines in the queue are kept. */
   pause(): void {
     this.completer = (line) => [[], line];
     this.onInterrupt = () => {};
@@ -126,7 +126,7 @@ interface LineSource {
   pause(): void;
   resume(): void;
   prompt(): void;
-  /** Absent where nobody sits at the other end. */
+  /** Absent when the input is not a terminal. */
   readonly ask?: (question: string, signal: AbortSignal, onAnswer: (line: string) => void) => void;
 }
 
@@ -151,7 +151,7 @@ function readTerminal(
     resume: () => readline.resume(),
     prompt: () => readline.prompt(true),
     ask(question, signal, onAnswer) {
-      // What was being typed when the question came is no answer to it, and comes back with the next prompt.
+      // Text that was typed before the question must not answer it: it is put back for the next prompt.
       const { line, cursor } = readline;
       const putBack = (): void => void Object.assign(readline, { line, cursor });
       Object.assign(readline, { line: '', cursor: 0 });
@@ -160,13 +160,13 @@ function readTerminal(
         putBack();
         onAnswer(answer);
       });
-      // After readline's own, which empties the line.
+      // Runs after the listener of readline, which clears the line.
       signal.addEventListener('abort', putBack, { once: true });
     },
   };
 }
 
-/** Not by `readline`, which keeps a line in memory however long it is. */
+/** Not with `readline`, which keeps a line of any length in memory. */
 function readPipe(input: NodeJS.ReadStream, output: NodeJS.WriteStream, { onLine, onEnd }: LineEvents): LineSource {
   let chunks: Buffer[] = [];
   let bytes = 0;
@@ -202,5 +202,5 @@ function readPipe(input: NodeJS.ReadStream, output: NodeJS.WriteStream, { onLine
 }
 
 const TOO_LONG = (bytes: number): string =>
-  `it has ${bytes} bytes, the most is ${MAX_LINE_BYTES}. Put long text into a file.`;
+  `it has ${bytes} bytes, and at most ${MAX_LINE_BYTES} are read. Put long text into a file.`;
 const NOT_UTF8 = 'it is not UTF-8 text. Convert it, with iconv for example.';

@@ -5,10 +5,10 @@ import type { SkillRegistryExtension } from '../skill_registry/api.ts';
 import { type LineReader, lineReaderOf } from './line-reader.ts';
 import { createSession, greeting } from './session.ts';
 
-/** Kernels that have greeted: a reload starts this extension anew, and nobody wants the catalog twice. */
+/** Kernels whose greeting was shown: it is not shown again after a reload, which starts this extension again. */
 const greeted = new WeakSet<KernelApi>();
 
-/** The terminal, or a pipe that is read to its end. */
+/** The channel of a terminal, or of a pipe that is read to its end. */
 export class CliChannel implements Extension, ChannelProvider, ServiceProvider {
   #context: ExtensionContext | undefined;
   #reader: LineReader | undefined;
@@ -63,7 +63,7 @@ export class CliChannel implements Extension, ChannelProvider, ServiceProvider {
     reader.onInterrupt = () => {
       if (!session.cancel()) kernel.requestShutdown();
     };
-    // Who wants to leave does not want to wait for an answer.
+    // Quitting must not wait for the running turn.
     reader.onTyped = (line) => {
       if (line === null || line.trim() === '/quit') session.cancel();
     };

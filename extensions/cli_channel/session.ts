@@ -13,20 +13,20 @@ import type { SkillRegistry } from '../skill_registry/api.ts';
 
 export interface SessionOptions {
   readonly kernel: KernelApi;
-  /** The agent the conversation begins with. */
+  /** The agent at the beginning. */
   readonly agentId: string;
   write(text: string): void;
-  /** A conversation begins; the first one is not announced. */
+  /** Called when a new conversation begins, except for the first one. */
   onNewConversation(): void;
 }
 
-/** One person at one terminal. */
+/** The session of one person at one terminal. */
 export interface Session {
-  /** Handles one line to its end. @returns false when the person wants to leave. */
+  /** Handles one line. @returns False when the person wants to quit. */
   handle(line: string): Promise<boolean>;
-  /** What a line may become, and the part that is replaced. */
+  /** The completions of a line, and the part that they replace. */
   complete(line: string): [string[], string];
-  /** Cuts off the running turn. @returns false when there is none. */
+  /** Cancels the running turn. @returns False when there is none. */
   cancel(): boolean;
 }
 
@@ -93,7 +93,7 @@ export function createSession({ kernel, agentId, write, onNewConversation }: Ses
       case 'agent':
         agent = result.agentId;
         startOver();
-        write(`You are speaking to ${agent} now.\n`);
+        write(`You are talking to ${agent} now.\n`);
         return true;
       case 'quit':
         return false;
@@ -119,7 +119,7 @@ export function createSession({ kernel, agentId, write, onNewConversation }: Ses
       if (!line.startsWith('/')) return [[], line];
       const lines = kernel
         .commands()
-        // Other names are offered to whoever has begun one: after a bare slash they would all stand there twice.
+        // Aliases are not offered after a slash alone: every command would be listed twice.
         .flatMap(({ name, aliases = [], choices = [] }) => [
           ...[name, ...(line === '/' ? [] : aliases)].map((one) => `/${one}`),
           ...choices.map((choice) => `/${name} ${choice}`),
@@ -142,10 +142,10 @@ export interface GreetingOptions {
   readonly width: number | undefined;
 }
 
-/** With more skills nobody wants to wait for it; they are counted in the background. */
+/** With more skills, tokens are counted in the background. */
 const COUNT_UP_TO = 200;
 
-/** What a person sees first: the catalog, the sources, what is wrong, and how to go on. */
+/** The first text that a person sees: the catalog, the sources, the problems, and the next steps. */
 export async function greeting({ kernel, registry, rootDir, modelReady, width }: GreetingOptions): Promise<string> {
   const { skills } = registry.snapshot();
   const counts = await registry.admin.tokenCounts({ atMost: COUNT_UP_TO });
@@ -178,8 +178,8 @@ function shorten(text: string): string {
 
 const WATCHING = {
   events: (seconds: number) => `watched by file events, and every ${seconds} s`,
-  poll: (seconds: number) => `looked at every ${seconds} s`,
-  off: () => 'not watched; /skills reload looks again',
+  poll: (seconds: number) => `checked every ${seconds} s`,
+  off: () => 'not watched; /skills reload reads them again',
 } as const;
 
 function sourceLines(registry: SkillRegistry): string {
@@ -190,7 +190,7 @@ function sourceLines(registry: SkillRegistry): string {
   return [`Sources (${how}):`, ...lines].join('\n');
 }
 
-/** A name may have line ends in it. */
+/** A path on one line: a name may contain line ends. */
 function onOneLine(path: string): string {
   return printable(path).replace(/\n/g, '\\n');
 }

@@ -11,35 +11,42 @@ import { createSkillSource } from './skill-source.ts';
 import { invocableSkills, servePrompts, serveTools } from './tools-and-prompts.ts';
 
 export interface SkillMcpOptions {
-  /** Whose skills are served: `{ agentId, boundSkills }`. Default: all skills. */
+  /** The agent whose skills are served: `{ agentId, boundSkills }`. Default: all skills. */
   readonly turn?: TurnContext;
   /** Tools for clients that do not know the Skills extension. Default: `list_skills`, `read_skill`, `read_skill_resource`, `load_skill`, `list_proposals`; without an agent `list_proposals` is left out. */
   readonly tools?: readonly string[];
   /** Entries in one page of an answer, 1-1000. Default: 100. */
   readonly pageSize?: number;
-  /** The client is on this machine: `${SKILL_DIR}` in prompts is the real folder, not the address. Default: false. */
+  /**
+   * For a transport of your own: whether the client is on this machine, so that it is told real folders (`directory` of `read_skill`,
+   * `${SKILL_DIR}` in prompts). Over stdio it always is told them, over HTTP never. Default: false.
+   */
   readonly local?: boolean;
-  /** Told once of each skill that is not published, and of what goes wrong with a request. */
+  /** Called once for each skill that is not published, and for failures of requests. */
   readonly onProblem?: (problem: Problem) => void;
 }
 
-/** What clients list has changed. */
+/** Which lists of a client have changed. */
 export interface ListChange {
   readonly resources: boolean;
   readonly prompts: boolean;
 }
 
-/** One scope of a registry, ready for any number of servers. Knows no transport. */
+/** The skills of one scope of a registry, for any number of MCP servers with any transport. */
 export interface SkillMcpDoor {
-  /** A server for one connection or one request, not connected yet. */
-  createServer(): Promise<McpServer>;
-  /** Every skill that is not published, once all of them have been looked at; and HOOK_FAILED. */
+  /**
+   * Makes a server for one connection or one request. It is not connected yet.
+   *
+   * @param options.local - As of `SkillMcpOptions`. Default: that.
+   */
+  createServer(options?: { readonly local?: boolean }): Promise<McpServer>;
+  /** SKILL_NOT_PUBLISHED for every skill that is not published, after all have been checked; and HOOK_FAILED. */
   problems(): Promise<readonly Problem[]>;
-  /** @returns unsubscribes. */
+  /** @returns A function that ends the subscription. */
   onListChanged(listener: (change: ListChange) => void): () => void;
-  /** For what carries it: calls a function of the host, whose failure is among `problems`. */
+  /** For transports: calls a function of the host. Its failure is added to `problems`. */
   callHook<T>(name: string, hook: () => T): T | undefined;
-  /** Stops following the registry, which stays open. */
+  /** Stops listening to the registry. The registry stays open. */
   close(): void;
 }
 
@@ -51,9 +58,9 @@ export const DEFAULT_TOOLS: readonly string[] = [
   'list_proposals',
 ];
 
-/** @throws INVALID_ARGUMENT for a tool or a page size that cannot be. */
+/** @throws INVALID_ARGUMENT for an unknown tool, or an invalid page size. */
 export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOptions = {}): SkillMcpDoor {
-  const { turn = {}, pageSize = 100, local = false } = options;
+  const { turn = {}, pageSize = 100 } = options;
   if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > 1000) {
     throw invalidArgument(`The page size is 1-1000, got ${pageSize}.`);
   }
@@ -64,25 +71,29 @@ export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOpt
   const publication = createPublication(registry, turn, registry.config.watch.interval_seconds * 1000);
   const extension = new SkillsExtension({
     source: createSkillSource(publication, pageSize),
-    // Entries are right when they leave, and nobody is told when a file beside SKILL.md changes.
+    // Clients are not notified when a file beside SKILL.md changes, so they must not cache entries.
     cacheHint: { ttlMs: 0, cacheScope: 'private' },
-    onWarning: ({ path, message }) => tell({ code: 'SKILL_NOT_PUBLISHED', severity: 'warning', file: path, message }),
+    onWarning: ({ path, message }) => report({ code: 'SKILL_NOT_PUBLISHED', severity: 'warning', file: path, message }),
   });
   const info = { name: 'skill-registry', version: versionOf() };
   let instructions: { readonly version: number; readonly text: Promise<string | null> } | undefined;
-  let told = new Set<string>();
+  let reported = new Set<string>();
+  let isClosed = false;
   const hookProblems: Problem[] = [];
   const callHook = createHookCaller('skill_mcp', (problem) => void hookProblems.push(problem));
-  const tell = (problem: Problem): void => void callHook('onProblem', () => options.onProblem?.(problem));
+  const report = (problem: Problem): void => {
+    // A registry that closes at the same time cannot be read any more: that says nothing about a skill.
+    if (!isClosed) callHook('onProblem', () => options.onProblem?.(problem));
+  };
   const listeners = new Set<(change: ListChange) => void>();
   let listed = listingOf(registry, turn);
-  const tellProblems = async (): Promise<void> => {
+  const reportNewProblems = async (): Promise<void> => {
     if (!options.onProblem) return;
-    const before = told;
-    // Closed meanwhile: nobody wants to know.
+    const before = reported;
+    // It fails when the registry is closed meanwhile.
     const problems = await publication.problems().catch(() => []);
-    told = new Set(problems.map(keyOf));
-    for (const problem of problems) if (!before.has(keyOf(problem))) tell(problem);
+    reported = new Set(problems.map(problemKey));
+    for (const problem of problems) if (!before.has(problemKey(problem))) report(problem);
   };
   const unsubscribe = registry.onChange(() => {
     const next = listingOf(registry, turn);
@@ -90,12 +101,12 @@ export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOpt
     listed = next;
     if (change.resources || change.prompts)
       for (const listener of listeners) callHook('onListChanged', () => listener(change));
-    void tellProblems();
+    void reportNewProblems();
   });
-  void tellProblems();
+  void reportNewProblems();
 
   return {
-    async createServer() {
+    async createServer({ local = options.local ?? false } = {}) {
       const { version } = registry.snapshot();
       if (instructions?.version !== version)
         instructions = { version, text: registry.context('', { ...turn, tools: names }) };
@@ -104,7 +115,7 @@ export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOpt
         capabilities: { tools: {}, prompts: { listChanged: true }, resources: { listChanged: true } },
         ...(text === null ? {} : { instructions: text }),
       });
-      serveTools(server, tools, turn);
+      serveTools(server, tools, { turn, local });
       servePrompts(server, registry, { turn, pageSize, local });
       extension.attach(server);
       return server;
@@ -116,6 +127,7 @@ export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOpt
       return () => void listeners.delete(listener);
     },
     close() {
+      isClosed = true;
       unsubscribe();
       listeners.clear();
     },
@@ -124,7 +136,7 @@ export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOpt
 
 // --- internal ---
 
-/** What the lists of resources and prompts are made of; equal texts, equal lists. */
+/** Texts that are equal as long as the lists of resources and prompts are. */
 function listingOf(registry: SkillRegistry, turn: TurnContext): Readonly<Record<keyof ListChange, string>> {
   const resources = registry.visible(turn).map(({ id, digest }) => [id, digest]);
   const prompts = invocableSkills(registry, turn).map(promptKey);
@@ -135,7 +147,7 @@ function promptKey({ id, name, description, arguments: names, argumentHint }: Sk
   return [id, name, description, names, argumentHint];
 }
 
-function keyOf({ file, message }: Problem): string {
+function problemKey({ file, message }: Problem): string {
   return JSON.stringify([file, message]);
 }
 

@@ -2,17 +2,17 @@ import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { CodedError, describeError, isCodedError } from 'skill-registry/kernel';
 import { withoutPaths } from '../../kernel/host.ts';
 
-/** Codes of what keeps the server from being opened. */
+/** Codes of errors when the server is started. */
 export type McpErrorCode = 'INVALID_ARGUMENT' | 'MCP_LISTEN_FAILED' | 'MCP_TOKEN_MISSING';
 
-/** The name of the secret that clients have to present as a bearer token. */
+/** The name of the secret that clients have to send as a bearer token. */
 export const TOKEN_NAME: string = 'SKILL_MCP_TOKEN';
 
 export function tokenMissing(host: string): CodedError<McpErrorCode> {
   return new CodedError(
     'MCP_TOKEN_MISSING',
-    `On ${host} others than this machine can connect, so a bearer token is required. Set ${TOKEN_NAME} in the environment ` +
-      'or in the .env file of the root, or listen on 127.0.0.1.',
+    `Other machines can connect to ${host}, so a bearer token is required. Set ${TOKEN_NAME} in the environment or in the ` +
+      '.env file of the root (which is read when the root is approved), or listen on 127.0.0.1.',
     { host },
   );
 }
@@ -28,7 +28,7 @@ export function invalidArgument(message: string): CodedError<McpErrorCode> {
   return new CodedError('INVALID_ARGUMENT', message);
 }
 
-/** What a client may read of a failure: nothing of where things lie on this machine. */
+/** The error for a client, without paths of this machine. */
 export function toProtocolError(error: unknown): unknown {
   if (error instanceof ProtocolError) return error;
   const message = withoutPaths(error);

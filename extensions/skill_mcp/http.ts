@@ -10,17 +10,17 @@ import { listenFailed, tokenMissing } from './errors.ts';
 export interface ServeHttpOptions {
   /** Name or address. Default: `127.0.0.1`. */
   readonly host?: string;
-  /** 0 takes a free one. Default: 0. */
+  /** 0: any free port. Default: 0. */
   readonly port?: number;
-  /** What clients have to send as `Authorization: Bearer <token>`. Default: none, which only loopback allows. */
+  /** Clients have to send it as `Authorization: Bearer <token>`. Default: none, which is only allowed on loopback. */
   readonly token?: string | undefined;
-  /** Names it answers to beside `host` and those of loopback, without port; also the origins that may ask. Default: none. */
+  /** Host names and origins that are allowed beside `host` and loopback, without port. Default: none. */
   readonly allowedHosts?: readonly string[];
-  /** The largest request. Default: 1,048,576. */
+  /** Bytes of the largest request. Default: 1,048,576. */
   readonly bodyBytes?: number;
-  /** For a request to arrive, and for its answer to begin. Default: 30. */
+  /** Seconds for a request to arrive, and for its answer to begin. Default: 30. */
   readonly requestSeconds?: number;
-  /** Told of what goes wrong with a request. */
+  /** Called for each failure of a request. */
   readonly onError?: (error: Error) => void;
 }
 
@@ -28,21 +28,21 @@ export interface ServeHttpOptions {
 export interface HttpServing {
   /** `http://127.0.0.1:7337/mcp` */
   readonly url: string;
-  /** What is open now: connections, and clients that wait for notifications. */
+  /** Numbers of open connections, and of clients that wait for notifications. */
   status(): Promise<{ readonly connections: number; readonly subscriptions: number }>;
-  /** Takes no more requests, finishes those under way within a second, ends everything else. */
+  /** Accepts no more requests, waits up to a second for running ones, then closes all connections. */
   close(): Promise<void>;
 }
 
-/** Where requests go. */
+/** Path of the MCP endpoint. */
 export const MCP_PATH: string = '/mcp';
 
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
-/** For answers that are under way when the server is closed. */
+/** How long closing waits for running requests, in milliseconds. */
 const GRACE_MS = 1_000;
 
 /**
- * Serves any number of clients by Streamable HTTP, each request by itself: there are no sessions to leak.
+ * Serves any number of clients over Streamable HTTP, without sessions.
  *
  * @throws MCP_TOKEN_MISSING for a host others can reach without a token; MCP_LISTEN_FAILED.
  */
@@ -50,7 +50,7 @@ export async function serveHttp(door: SkillMcpDoor, options: ServeHttpOptions = 
   const { host = '127.0.0.1', port = 0, token, requestSeconds = 30 } = options;
   const onError = (error: Error): void => void door.callHook('onError', () => options.onError?.(error));
   if (!isLoopback(host) && !token) throw tokenMissing(host);
-  const handler = createMcpHandler(() => door.createServer(), {
+  const handler = createMcpHandler(() => door.createServer({ local: false }), {
     onerror: onError,
     maxRequestBodySize: options.bodyBytes ?? 1_048_576,
   });
@@ -79,7 +79,7 @@ export async function serveHttp(door: SkillMcpDoor, options: ServeHttpOptions = 
   const limits = { requestTimeout: milliseconds, headersTimeout: milliseconds, connectionsCheckingInterval: 1000 };
   const server = createAdaptorServer({ fetch: app.fetch, serverOptions: limits }) as Server;
   await listen(server, host, port);
-  // Out of descriptors, for example: nobody new can connect for a moment.
+  // For example when the process has no free file descriptors: new connections fail then.
   server.on('error', onError);
   const unsubscribe = door.onListChanged(({ resources, prompts }) => {
     if (resources) handler.notify.resourcesChanged();
@@ -117,14 +117,14 @@ function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || host === '[::1]' || (isIP(host) === 4 && host.startsWith('127.'));
 }
 
-/** As it stands in a URL and in a Host header. */
+/** The host as it is written in a URL and in a Host header. */
 function hostName(host: string): string {
   return isIP(host) === 6 ? `[${host}]` : host.toLowerCase();
 }
 
 /**
- * A page somewhere else can make a browser on this machine ask us, under its own name once that name points here. So a
- * request has to name us, and come from no page but ours.
+ * Protects against DNS rebinding: a web page can make a browser on this machine send requests here, under a host name of its own
+ * that resolves to this machine. So the Host and Origin headers must name an allowed host.
  */
 function refusalOf({ req }: Context, allowed: readonly string[]): Response | undefined {
   const names = [...allowed];
@@ -138,7 +138,7 @@ function refuse(status: number, message: string): Response {
   return Response.json({ jsonrpc: '2.0', error: { code: -32_000, message }, id: null }, { status });
 }
 
-/** The same request, whose body cannot be read when it is not UTF-8: the SDK would take odd bytes for U+FFFD. */
+/** The same request, but reading its body fails when it is not UTF-8. The SDK would replace invalid bytes by U+FFFD. */
 function onlyUtf8(request: Request): Request {
   if (!request.body) return request;
   const body = request.body.pipeThrough(new TextDecoderStream('utf-8', { fatal: true }));

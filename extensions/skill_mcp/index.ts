@@ -1,4 +1,4 @@
-/** `skill-registry/mcp`: a registry as an MCP server, for hosts that bring their own transport or want ours. */
+/** `skill-registry/mcp`: a registry as an MCP server, with the transports of this package or another one. */
 import type { McpServer } from '@modelcontextprotocol/server';
 import type { SkillRegistry } from '../skill_registry/api.ts';
 import { createSkillMcpDoor, type SkillMcpDoor, type SkillMcpOptions } from './door.ts';
@@ -9,10 +9,10 @@ export { TOKEN_NAME } from './errors.ts';
 export { type HttpServing, type ServeHttpOptions, serveHttp } from './http.ts';
 
 /**
- * One server over a registry, to be connected to a transport of your own: `await server.connect(transport)`. It tells its
- * client of changes until it is closed; the registry stays open.
+ * One server over a registry, for your own transport: `await server.connect(transport)`. It notifies its client of changes until
+ * it is closed. The registry stays open.
  *
- * @throws INVALID_ARGUMENT for a tool or a page size that cannot be.
+ * @throws INVALID_ARGUMENT for an unknown tool, or an invalid page size.
  */
 export async function createMcpServer(registry: SkillRegistry, options: SkillMcpOptions = {}): Promise<McpServer> {
   const door = createSkillMcpDoor(registry, options);
@@ -27,14 +27,15 @@ export async function createMcpServer(registry: SkillRegistry, options: SkillMcp
 }
 
 export interface ServeStdioOptions {
-  /** Told of what goes wrong beside the protocol. */
+  /** Called for failures that the protocol cannot report. */
   readonly onError?: (error: Error) => void;
 }
 
 /**
- * Serves one client on standard input and output, to which nothing else may be written, until it closes its end or `signal` aborts.
+ * Serves one client on standard input and output until the client closes the connection or `signal` aborts. Write nothing else to
+ * standard output.
  *
- * @returns when the connection is closed.
+ * @returns When the connection is closed.
  */
 export function serveStdio(door: SkillMcpDoor, signal: AbortSignal, options: ServeStdioOptions = {}): Promise<void> {
   return serveStreams(door, signal, { input: process.stdin, output: process.stdout, ...options });

@@ -11,7 +11,7 @@ import { createSkillMcpDoor } from './door.ts';
 import { invalidArgument, TOKEN_NAME } from './errors.ts';
 import { type HttpServing, serveHttp } from './http.ts';
 
-/** The door inside a running kernel: the same registry over HTTP, as long as the kernel runs. */
+/** Serves the registry of a running kernel over HTTP. */
 export class SkillMcpMain implements Extension, ServiceProvider {
   #context: ExtensionContext | undefined;
   #config: SkillMcpConfig | undefined;
@@ -24,7 +24,7 @@ export class SkillMcpMain implements Extension, ServiceProvider {
 
   async start(): Promise<void> {}
 
-  /** Ends with its signal; a failure to listen is tried again, for the port may become free. */
+  /** Runs until `signal` aborts. When it cannot listen, the kernel starts it again later: the port may be free then. */
   async runBackground(signal: AbortSignal): Promise<void> {
     const context = this.#context as ExtensionContext;
     const { agent, tools, page_size, http } = this.#config as SkillMcpConfig;
@@ -114,8 +114,8 @@ const schema = z.strictObject({
 });
 
 /**
- * Checks the config, whose defaults stand in the manifest. A port that is opened by mistake is worse than none, so nothing is
- * put right here.
+ * Checks the config. Its defaults are in the manifest. Invalid values are refused and not corrected: opening a wrong port is worse
+ * than opening none.
  *
  * @throws INVALID_ARGUMENT that names the key.
  */

@@ -4,10 +4,10 @@ import { type Skill as Entry, SKILL_LIMITS, skillEntry } from '@modelcontextprot
 import { describeError, isCodedError, type Problem, type TurnContext } from 'skill-registry/kernel';
 import type { Skill, SkillRegistry } from '../skill_registry/api.ts';
 
-/** A skill as MCP clients get it: every digest is of bytes that were read together. */
+/** A skill as MCP clients get it. All its digests are of bytes that were read at the same time. */
 export interface PublishedSkill {
   readonly entry: Entry;
-  /** Path below the skill by URI. */
+  /** The files of the skill by URI. */
   readonly files: ReadonlyMap<string, PublishedFile>;
 }
 
@@ -19,7 +19,7 @@ export interface PublishedFile {
 
 export const SKILL_MD: string = 'SKILL.md';
 
-/** The id in the URI of a skill, of a file or of a folder of one; undefined for any other URI. */
+/** The id in the URI of a skill, or of a file or folder of it; undefined for any other URI. */
 export function skillIdOf(uri: string): string | undefined {
   const authority = /^skill:\/\/([^/?#]+)(?:\/[^?#]*)?$/.exec(uri)?.[1];
   return authority === undefined ? undefined : decode(authority);
@@ -28,25 +28,25 @@ export function skillIdOf(uri: string): string | undefined {
 /** The skills of one scope as SEP-2640 wants them: only those that conform, each with the digests of all its files. */
 export interface Publication {
   /**
-   * In order of id, beginning after the one that is given.
+   * The published skills in order of id, after the given one.
    *
-   * @param maxAgeMs - How long an entry is believed. Default: that of the publication.
+   * @param maxAgeMs - How old a cached entry may be. Default: that of the publication.
    */
   after(id: string | undefined, maxAgeMs?: number): AsyncGenerator<PublishedSkill>;
-  /** The published skill a URI belongs to: its own, of a file or of a folder of it. Looked at anew, whatever is remembered. */
+  /** The published skill of a URI: its own, or of a file or folder of it. Its files are read again, the cache is not used. */
   find(uri: string): Promise<PublishedSkill | undefined>;
-  /** The bytes of one file, as the entry says they are. Undefined when no such file is published. */
+  /** The bytes of one file, which match the digest of the entry. Undefined when no such file is published. */
   read(uri: string): Promise<{ readonly file: PublishedFile; readonly bytes: Uint8Array } | undefined>;
-  /** SKILL_NOT_PUBLISHED for every skill that is kept back, once all have been looked at since their SKILL.md changed. */
+  /** SKILL_NOT_PUBLISHED for every skill that is not published, after all skills have been checked. */
   problems(): Promise<readonly Problem[]>;
 }
 
 /**
- * @param turn - Whose skills: what `list` would give in that turn.
- * @param maxAgeMs - How long an entry is believed without looking at the files beside SKILL.md again.
+ * @param turn - The skills that this turn may see are published.
+ * @param maxAgeMs - How old a cached entry may be: files beside SKILL.md may have changed since.
  */
 export function createPublication(registry: SkillRegistry, turn: TurnContext, maxAgeMs: number): Publication {
-  const known = new Map<string, Known>();
+  const cache = new Map<string, CachedEntry>();
   let current: { readonly version: number; readonly skills: ReadonlyMap<string, Skill> } | undefined;
 
   const skills = (): ReadonlyMap<string, Skill> => {
@@ -54,19 +54,19 @@ export function createPublication(registry: SkillRegistry, turn: TurnContext, ma
     if (current?.version !== version) {
       const sorted = [...registry.visible(turn)].sort((a, b) => (a.id < b.id ? -1 : 1));
       current = { version, skills: new Map(sorted.map((skill) => [skill.id, skill])) };
-      const there = new Set(sorted.map(({ qualifiedId }) => qualifiedId));
-      for (const id of known.keys()) if (!there.has(id)) known.delete(id);
+      const visibleIds = new Set(sorted.map(({ qualifiedId }) => qualifiedId));
+      for (const id of cache.keys()) if (!visibleIds.has(id)) cache.delete(id);
     }
     return current.skills;
   };
   const publish = (skill: Skill, maxAge = maxAgeMs): Promise<PublishedSkill | Unpublished> => {
-    const before = known.get(skill.qualifiedId);
+    const before = cache.get(skill.qualifiedId);
     const isFresh = before?.digest === skill.digest && performance.now() - before.at < maxAge;
-    // Whoever comes while it is made shares it.
+    // Calls at the same time share one result.
     if (before && (isFresh || before.running)) return before.result;
     const read = (path?: string): Promise<Uint8Array> =>
       registry.admin.readBytes(skill.id, { ...(path === undefined ? {} : { path }), told: false }, turn);
-    const next: Known = {
+    const next: CachedEntry = {
       digest: skill.digest,
       at: performance.now(),
       running: true,
@@ -74,7 +74,7 @@ export function createPublication(registry: SkillRegistry, turn: TurnContext, ma
         next.running = false;
       }),
     };
-    known.set(skill.qualifiedId, next);
+    cache.set(skill.qualifiedId, next);
     return next.result;
   };
   const lookUp = async (uri: string, maxAge?: number): Promise<PublishedSkill | undefined> => {
@@ -95,7 +95,7 @@ export function createPublication(registry: SkillRegistry, turn: TurnContext, ma
     },
     find: (uri) => lookUp(uri, 0),
     async read(uri) {
-      // When the file is not what the entry says it has changed since, and the entry is made anew.
+      // When the file does not match the cached entry, it has changed: then the entry is made again.
       for (const maxAge of [Number.POSITIVE_INFINITY, 0, 0]) {
         const found = await lookUp(uri, maxAge);
         const file = found?.files.get(uri);
@@ -125,8 +125,8 @@ interface Unpublished {
 }
 
 /**
- * Reads every file of a skill and makes its entry by the SDK's own rules, those of agentskills.io and SEP-2640: what a client
- * of the SDK would refuse is not published.
+ * Reads every file of a skill and makes its entry with the SDK, which applies the rules of agentskills.io and SEP-2640: an entry
+ * that a client of the SDK would refuse is not published.
  *
  * @param read - The bytes of a file; without a path those of SKILL.md.
  */
@@ -170,7 +170,7 @@ function filesOf({ uri, resources }: Entry): ReadonlyMap<string, PublishedFile> 
   );
 }
 
-/** The SDK lists the problems of an entry, one a line, below a heading. */
+/** The reasons of a failure in one line: the SDK gives a list of problems. */
 function reasonOf(error: unknown): string {
   const { problems } = error as { problems?: readonly { readonly message: string }[] };
   return Array.isArray(problems) ? problems.map(({ message }) => message).join('; ') : describeError(error);
@@ -184,14 +184,14 @@ function decode(segment: string): string | undefined {
   }
 }
 
-interface Known {
+interface CachedEntry {
   readonly digest: string;
   readonly at: number;
   readonly result: Promise<PublishedSkill | Unpublished>;
   running: boolean;
 }
 
-/** Undefined for a file that has gone. */
+/** Undefined when the file does not exist any more. */
 async function readOne(
   registry: SkillRegistry,
   turn: TurnContext,
@@ -211,6 +211,6 @@ function digestOf(bytes: Uint8Array): string {
 }
 
 function notPublished({ id, file }: Skill, reason: string): Problem {
-  const message = `Skill "${id}" is not published over MCP: ${reason}. Correct it; its tools and its prompt work all the same.`;
+  const message = `Skill "${id}" is not published over MCP: ${reason.replace(/\.$/, '')}. Correct it; the tools and its prompt work all the same.`;
   return { code: 'SKILL_NOT_PUBLISHED', severity: 'warning', file, message, details: { skill_id: id } };
 }

@@ -11,13 +11,13 @@ import { toProtocolError } from './errors.ts';
 import type { Publication } from './publication.ts';
 import { type PublishedSkill, SKILL_MD, skillIdOf } from './publication.ts';
 
-/** The catalog as the SDK's Skills extension asks for it. */
+/** The catalog in the form that the Skills extension of the SDK needs. */
 export function createSkillSource(publication: Publication, pageSize: number): SkillSource {
   return guarded({
     async list({ cursor }) {
       const skills: PublishedSkill[] = [];
       for await (const skill of publication.after(readCursor(cursor))) {
-        // One more than the page holds tells that there is another one.
+        // One more than fits the page: there is another page.
         if (skills.length === pageSize)
           return { skills: skills.map(({ entry }) => entry), ...next(idOf(skills.at(-1))) };
         skills.push(skill);
@@ -27,7 +27,7 @@ export function createSkillSource(publication: Publication, pageSize: number): S
 
     async get(uri) {
       const entry = (await publication.find(canonical(uri)))?.entry;
-      // A file of a skill belongs to it and is no skill.
+      // The URI of a file of a skill is not that of a skill.
       return entry?.uri === canonical(uri) ? entry : undefined;
     },
 
@@ -47,7 +47,7 @@ export function createSkillSource(publication: Publication, pageSize: number): S
 
     async listResources() {
       const listed: DirectoryResource[] = [];
-      // Only SKILL.md shows here, and an entry is made anew when that changes.
+      // Cached entries are right here: only SKILL.md is used, and an entry is made again when that changes.
       for await (const { entry, files } of publication.after(undefined, Number.POSITIVE_INFINITY)) {
         const { name, description } = entry.frontmatter;
         const size = files.get(entry.uri)?.size ?? 0;
@@ -58,7 +58,7 @@ export function createSkillSource(publication: Publication, pageSize: number): S
   });
 }
 
-/** The page of `items` after `cursor`. @throws a protocol error for a cursor that is none. */
+/** The page of `items` after `cursor`. @throws A protocol error for an invalid cursor. */
 export function pageOf<T>(
   items: readonly T[],
   cursor: string | undefined,
@@ -74,7 +74,7 @@ export function pageOf<T>(
 
 // --- internal ---
 
-/** The SDK sends the message of any failure to the client as it is. */
+/** Removes paths from all errors, because the SDK sends their messages to the client unchanged. */
 function guarded(source: Required<SkillSource>): SkillSource {
   const guard =
     <Args extends readonly unknown[], Result>(act: (...args: Args) => Result | Promise<Result>) =>
@@ -100,19 +100,22 @@ function next(after: string | undefined): { readonly nextCursor?: string } {
   return after === undefined ? {} : { nextCursor: Buffer.from(PREFIX + after).toString('base64url') };
 }
 
-/** What an answer ended with. It stays good when the catalog changes: the next answer begins after it. */
+/** The last key of the previous page. It stays valid when the catalog changes: the next page begins after it. */
 function readCursor(cursor: string | undefined): string | undefined {
   if (cursor === undefined) return undefined;
   const text = Buffer.from(cursor, 'base64url').toString('utf8');
   if (text.startsWith(PREFIX)) return text.slice(PREFIX.length);
-  throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Invalid cursor: give one as it came with an answer.');
+  throw new ProtocolError(
+    ProtocolErrorCode.InvalidParams,
+    'Invalid cursor: give the nextCursor of an answer, unchanged.',
+  );
 }
 
 function idOf(skill: PublishedSkill | undefined): string | undefined {
   return skill && skillIdOf(skill.entry.uri);
 }
 
-/** As every URI of an entry is written, so that two spellings of one are one. */
+/** The normalized URI, as in entries. */
 function canonical(uri: string): string {
   try {
     return new URL(uri).href;
@@ -137,7 +140,7 @@ function childrenOf({ entry, files }: PublishedSkill, folder: string): readonly 
   return [...children.values()].sort((a, b) => (a.uri < b.uri ? -1 : 1));
 }
 
-/** Text only when its UTF-8 is the very bytes: the digest is over them. */
+/** As text only when encoding it as UTF-8 gives the same bytes, because the digest is of the bytes. */
 function contentOf(path: string, bytes: Uint8Array): SkillReadResult {
   const mimeType = mimeTypeOf(path);
   if (!isUtf8(bytes)) return { bytes, mimeType };

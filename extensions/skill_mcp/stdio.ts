@@ -15,14 +15,14 @@ export interface StdioStreams {
   readonly input: Readable;
   /** Nothing else may be written to it. */
   readonly output: Writable;
-  /** Told of what goes wrong beside the protocol. */
+  /** Called for failures that the protocol cannot report. */
   readonly onError?: ((error: Error) => void) | undefined;
 }
 
 /**
- * Serves one client over a pair of streams until it closes its end, or `signal` aborts.
+ * Serves one client over a pair of streams until the client closes the connection, or `signal` aborts.
  *
- * @returns when the connection is closed.
+ * @returns When the connection is closed.
  */
 export async function serveStreams(
   door: SkillMcpDoor,
@@ -41,7 +41,7 @@ export async function serveStreams(
   });
   const handle = serveSdkStdio(
     async () => {
-      const server = await door.createServer();
+      const server = await door.createServer({ local: true });
       servers.add(server);
       server.server.onclose = () => void servers.delete(server);
       return server;
@@ -68,12 +68,12 @@ const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
 const NEWLINE = 0x0a;
 
 /**
- * One client over a pair of streams, a message a line. A line that is no message is answered with a JSON-RPC error, under the id
- * of the request where it has one, and the next line is read; what stays unread of a long one is not kept. Reading waits while
- * the client does not take the answers.
+ * A transport over a pair of streams, one message per line. A line that is not a valid message gets a JSON-RPC error, with the id of
+ * the request if it has one, and the next line is read. Lines over the limit are not kept in memory. Reading pauses while the client
+ * does not read the answers.
  *
- * Not the SDK's own: that one stops reading for good at the first line over its limit, says nothing to text that is no JSON, and
- * listens to the output once more for each answer that waits.
+ * The transport of the SDK is not used: it stops at the first line over its limit, does not answer text that is not JSON, and adds
+ * a listener to the output for each answer that waits.
  */
 function createStdioTransport(input: Readable, output: Writable): Transport {
   let line: Line = newLine();
@@ -104,7 +104,7 @@ function createStdioTransport(input: Readable, output: Writable): Transport {
       return;
     }
     transport.onerror?.(new Error(`A line of standard input was not used. ${read.error.message}`));
-    // Answers are never answered: two that do not understand each other would go on for ever.
+    // Responses get no error: two programs with the same fault would answer each other without end.
     if (!read.isAnswer) send({ jsonrpc: '2.0', id: read.id, error: read.error });
   };
   const onEnd = (): void => {
@@ -132,7 +132,7 @@ function createStdioTransport(input: Readable, output: Writable): Transport {
   return transport;
 }
 
-/** One line so far. Over the limit only what is at its top level is looked for. */
+/** The part of a line that was read. Of a line over the limit only values at its top level are kept. */
 interface Line {
   bytes: number;
   chunks: Buffer[];
@@ -158,14 +158,14 @@ type Read =
   | {
       readonly error: { readonly code: number; readonly message: string };
       readonly id: string | number | null;
-      /** The answer to a request of ours. */
+      /** Whether it is a response, not a request. */
       readonly isAnswer: boolean;
     };
 
 /** Nothing for an empty line. */
 function messageOf({ bytes, chunks, long }: Line): Read {
   if (long) {
-    const message = `A message may have ${MAX_MESSAGE_BYTES} bytes, this one has ${bytes}. Send less at once.`;
+    const message = `A message may have ${MAX_MESSAGE_BYTES} bytes, this one has ${bytes}. Send a shorter message.`;
     return { error: { code: INVALID_REQUEST, message }, ...long.found() };
   }
   const whole = Buffer.concat(chunks);
@@ -175,7 +175,7 @@ function messageOf({ bytes, chunks, long }: Line): Read {
   try {
     json = JSON.parse(text);
   } catch {
-    const message = 'It is no JSON. Send each message as JSON on a line of its own.';
+    const message = 'It is not JSON. Send each message as JSON on one line.';
     return { error: { code: PARSE_ERROR, message }, id: null, isAnswer: false };
   }
   const { id, result, error } = (json ?? {}) as Readonly<Record<string, unknown>>;
@@ -184,7 +184,7 @@ function messageOf({ bytes, chunks, long }: Line): Read {
   try {
     return { message: parseJSONRPCMessage(json) };
   } catch {
-    const message = 'It is no message of JSON-RPC 2.0. Send an object with jsonrpc, method and, for a request, id.';
+    const message = 'It is not a JSON-RPC 2.0 message. Send an object with jsonrpc, method and, for a request, id.';
     return { error: { code: INVALID_REQUEST, message }, ...about };
   }
 }
@@ -193,7 +193,7 @@ function isId(value: unknown): value is string | number {
   return typeof value === 'string' || Number.isInteger(value);
 }
 
-/** Finds the id of a JSON object that is too large to be parsed, wherever in it that stands. */
+/** Finds the id of a JSON object that is too large to be parsed, at any position of its top level. */
 interface TopLevel {
   look(chunk: Buffer): void;
   found(): { readonly id: string | number | null; readonly isAnswer: boolean };
@@ -201,7 +201,7 @@ interface TopLevel {
 
 const [QUOTE, BACKSLASH, COLON, COMMA] = [0x22, 0x5c, 0x3a, 0x2c];
 const [BRACE, BRACKET, END_BRACE, END_BRACKET] = [0x7b, 0x5b, 0x7d, 0x5d];
-/** Longer keys and ids are not looked for. */
+/** Bytes of a key or an id. Longer ones are not found. */
 const MAX_TOKEN_BYTES = 256;
 
 function createTopLevel(): TopLevel {

@@ -15,7 +15,7 @@ import type { Skill, SkillRegistry } from '../skill_registry/api.ts';
 import { toProtocolError } from './errors.ts';
 import { pageOf } from './skill-source.ts';
 
-/** Only read. */
+/** Tools that only read. */
 const READING: ReadonlySet<string> = new Set([
   'list_skills',
   'read_skill',
@@ -25,10 +25,14 @@ const READING: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Offers tools of the registry. A client that declares the Skills extension loads skills itself and is not shown a second way;
- * it may call them all the same.
+ * Offers tools of the registry. They are not listed for a client that declares the Skills extension, because it loads skills itself;
+ * it may still call them.
  */
-export function serveTools({ server }: McpServer, tools: readonly Tool[], turn: TurnContext): void {
+export function serveTools(
+  { server }: McpServer,
+  tools: readonly Tool[],
+  { turn, local }: { readonly turn: TurnContext; readonly local: boolean },
+): void {
   server.setRequestHandler('tools/list', (_request, ctx) => {
     const envelope: Envelope = ctx.mcpReq.envelope ?? {};
     const declared = envelope[CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities();
@@ -40,11 +44,12 @@ export function serveTools({ server }: McpServer, tools: readonly Tool[], turn: 
       const known = tools.map(({ name }) => name).join(', ');
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `No tool "${params.name}". Tools: ${known}.`);
     }
-    return toCallResult(tool.name, await runTool(tool, params.arguments ?? {}, { turn, signal: ctx.mcpReq.signal }));
+    const result = await runTool(tool, params.arguments ?? {}, { turn, signal: ctx.mcpReq.signal });
+    return toCallResult(tool.name, local ? result : withoutDirectory(result));
   });
 }
 
-/** Offers each skill that a person may invoke as a prompt; what it says is what `/skills:<id>` sends. */
+/** Offers each skill that a person may invoke as a prompt. Its text is the one that `/skills:<id>` sends. */
 export function servePrompts(
   { server }: McpServer,
   registry: SkillRegistry,
@@ -66,7 +71,7 @@ export function servePrompts(
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
     }
     const args = skill.arguments.length > 0 ? given : (given[WHOLE] ?? '');
-    // Files of a skill are resources below its address; a path means something only on this machine.
+    // A client on another machine reads files as resources below the URI of the skill.
     const options = local ? {} : { dir: `skill://${skill.id}` };
     const text = await registry.apply(skill.id, args, turn, options).catch((error) => {
       throw toProtocolError(error);
@@ -83,7 +88,7 @@ export function invocableSkills(registry: SkillRegistry, turn: TurnContext): rea
 
 // --- internal ---
 
-/** Since 2026-07-28 each request says what its client can do; before, the handshake did. */
+/** Since the protocol version 2026-07-28 each request has the capabilities of its client; before, only the handshake had them. */
 interface Envelope {
   readonly [CLIENT_CAPABILITIES_META_KEY]?: ClientCapabilities;
 }
@@ -95,8 +100,15 @@ function toMcpTool(tool: Tool): McpTool {
   return { name, description, inputSchema, ...(READING.has(name) ? { annotations } : {}) };
 }
 
+/** A client that is not on this machine is not told where a skill lies on it. */
+function withoutDirectory(result: ToolResult): ToolResult {
+  if (!result.success) return result;
+  const { directory: _, ...rest } = result;
+  return rest;
+}
+
 function toCallResult(name: string, result: ToolResult): CallToolResult {
-  // The keys of load_skill are a promise of its own; a failure stands in its `error`.
+  // The result of load_skill has fixed keys, without `success`; a failure has `error`.
   const { success: _, ...keys } = result;
   const shown = name === 'load_skill' && result.success ? keys : result;
   return {
@@ -106,7 +118,7 @@ function toCallResult(name: string, result: ToolResult): CallToolResult {
   };
 }
 
-/** The one argument of a skill that names none: what a person types after a slash command. */
+/** The argument of a skill without named arguments: the text after the slash command. */
 const WHOLE = 'arguments';
 
 function toPrompt(skill: Skill): Prompt {

@@ -11,7 +11,7 @@ import { namedTools } from './show/formats.ts';
 import { enforcementOf } from './show/system-text.ts';
 import type { Watching } from './watching.ts';
 
-/** What stands behind `admin`. */
+/** Makes `registry.admin`. */
 export function createAdmin(
   parts: Parts,
   { context, read }: Pick<SkillRegistry, 'context' | 'read'>,

@@ -4,29 +4,29 @@ import { inputSchemaOf, runTool, type TurnContext } from 'skill-registry/kernel'
 import type { SkillRegistry } from './api.ts';
 
 /**
- * The tools of `config.tools`, to be given as `tools`. They check their own arguments and never throw: a failure is
+ * The tools of `config.tools`, for the option `tools`. They check their arguments and never throw: a failure is
  * `{ success: false, error }`.
  *
- * @param turn - Whose turn it is: `boundSkills` narrows what is visible. Default: everything is.
+ * @param turn - `boundSkills` limits which skills are visible. Default: all are.
  */
 export function skillTools(registry: Pick<SkillRegistry, 'tools'>, turn: TurnContext = {}): ToolSet {
   return Object.fromEntries(
-    registry.tools().map((one) => [
-      one.name,
+    registry.tools().map((definition) => [
+      definition.name,
       tool({
-        description: one.description,
-        inputSchema: jsonSchema(inputSchemaOf(one) as never),
+        description: definition.description,
+        inputSchema: jsonSchema(inputSchemaOf(definition) as never),
         execute: (args: unknown, { abortSignal }) =>
-          runTool(one, args, { turn, signal: abortSignal ?? new AbortController().signal }),
+          runTool(definition, args, { turn, signal: abortSignal ?? new AbortController().signal }),
       }),
     ]),
   );
 }
 
 /**
- * The catalog within its token budget, to be made part of `system`; empty when nothing is visible.
+ * The catalog within its token budget, for the option `system`; empty when no skill is visible.
  *
- * @param prompt - What the person said: it decides which skills are shown when not all fit. Default: nothing.
+ * @param prompt - The user's message. It decides which skills are shown when not all fit. Default: empty.
  */
 export async function skillSystemPrompt(
   registry: Pick<SkillRegistry, 'context'>,

@@ -1,4 +1,4 @@
-/** The registry as its users see it: other extensions, programs, the doors. Nothing in this folder's rooms imports it. No code. */
+/** The interface of the registry for other extensions, programs and doors. No folder below this one imports it. No code. */
 import type { Problem, Tool, TurnContext } from 'skill-registry/kernel';
 import type { Snapshot } from './catalog/snapshot.ts';
 import type { SkillRegistryConfig, SourceConfigInput } from './config/config.ts';
@@ -19,11 +19,11 @@ export type * from './show/types.ts';
 export type { ResourceInfo, Skill } from './skill/skill.ts';
 export type * from './sources/types.ts';
 
-/** Everything after `close` that would read a file throws REGISTRY_CLOSED. */
+/** After `close`, a call that would read a file throws REGISTRY_CLOSED. */
 export interface SkillRegistry extends Pick<Reading, 'read' | 'readResource'> {
   /**
-   * Visible skills, best first with a query, else in catalog order. A query first indexes what is not indexed yet, which takes
-   * about a millisecond a skill and blocks; after `admin.searchReady` there is nothing left to do.
+   * Visible skills: with a query best first, else in catalog order. A query first indexes new and changed skills, which blocks for
+   * about a millisecond a skill; after `admin.searchReady` there are none.
    *
    * @throws INVALID_ARGUMENT, REGISTRY_CLOSED (with a query).
    */
@@ -34,18 +34,18 @@ export interface SkillRegistry extends Pick<Reading, 'read' | 'readResource'> {
    */
   context(prompt: string, turn?: TurnContext): Promise<string | null>;
   /**
-   * The tools a model is given.
+   * Tools for a model.
    *
-   * @param names - Default: those of `config.tools`.
-   * @throws INVALID_ARGUMENT for a name that is no tool.
+   * @param names - Default: `config.tools`.
+   * @throws INVALID_ARGUMENT for an unknown name.
    */
   tools(names?: readonly string[]): readonly Tool[];
   /**
-   * What `/skills:<id> args` sends to an agent: the instructions, with `$ARGUMENTS`, `$N`, named arguments and
+   * The message that `/skills:<id> args` sends to an agent: the instructions, with `$ARGUMENTS`, `$N`, named arguments and
    * `${SKILL_DIR}` filled in.
    *
    * @param args - The text after the command, or the values by the names in `arguments`.
-   * @param options.dir - What `${SKILL_DIR}` becomes. Default: the folder of the skill.
+   * @param options.dir - The value of `${SKILL_DIR}`. Default: the folder of the skill.
    * @throws as `read`.
    */
   apply(
@@ -55,30 +55,30 @@ export interface SkillRegistry extends Pick<Reading, 'read' | 'readResource'> {
     options?: { readonly dir?: string },
   ): Promise<string>;
   /**
-   * The skills somebody sees in this turn, in catalog order. A person sees all that is in scope; a model not what its author
-   * or a gate keeps from it.
+   * The skills visible in this turn, in catalog order. A person sees all skills in scope; a model does not see those that their author
+   * or a gate hides from models.
    */
   visible(turn?: TurnContext, audience?: 'model' | 'person'): readonly Skill[];
-  /** Looks at every source now. Calls while one is under way share the one that follows it. */
+  /** Scans every source now. Calls during a scan share the next one. */
   refresh(): Promise<Snapshot>;
   snapshot(): Snapshot;
-  /** Everything that is wrong now, bodies over `limits.skill_tokens` included once `admin.tokenCounts` has run. */
+  /** All present problems. Bodies over `limits.skill_tokens` are among them after `admin.tokenCounts`. */
   problems(): readonly Problem[];
   /**
-   * Called after a new snapshot is in place, with the ids that came, went or changed. What a listener throws is a problem
-   * (HOOK_FAILED).
+   * The listener is called after each new snapshot, with the ids that were added, removed or changed. What it throws becomes a
+   * problem (HOOK_FAILED).
    *
    * @returns unsubscribes.
    */
   onChange(listener: (ids: readonly string[], snapshot: Snapshot) => void): () => void;
-  /** Keeps the catalog fresh until `signal` aborts, the way `config.watch` says. */
+  /** Keeps the catalog up to date until `signal` aborts, as `config.watch` says. */
   watch(signal: AbortSignal): Promise<void>;
   /**
-   * Adds a source at run time, after those of the config; its skills are there when this resolves.
+   * Adds a source at run time, after those of the config. Its skills are in the snapshot when this resolves.
    *
    * @param source - As an entry of `sources` in the config, or a source of your own (`defineSource`).
-   * @param options.signal - Takes it away when it aborts; an extension hands on `context.signal`.
-   * @returns takes it away again, with its skills.
+   * @param options.signal - Removes the source when it aborts; an extension gives `context.signal`.
+   * @returns removes the source and its skills.
    * @throws INVALID_ARGUMENT.
    */
   addSource(
@@ -86,83 +86,83 @@ export interface SkillRegistry extends Pick<Reading, 'read' | 'readResource'> {
     options?: { readonly signal?: AbortSignal },
   ): Promise<() => Promise<void>>;
   /**
-   * Ends `watch`. From then on no file is read: the snapshot stays, with `visible`, `problems` and `list` without a query, and
-   * what else is asked for throws REGISTRY_CLOSED. Does nothing a second time.
+   * Ends `watch`, and no file is read afterwards. `snapshot`, `visible`, `problems` and `list` without a query still work; other calls
+   * throw REGISTRY_CLOSED. A second call does nothing.
    */
   close(): Promise<void>;
   readonly config: SkillRegistryConfig;
-  /** Changes that wait for a decision, and those that had one. */
+  /** Proposed changes, open and decided. */
   readonly proposals: Proposals;
-  /** What skills were. */
+  /** Past contents of skills. */
   readonly history: History;
-  /** What few programs need: for doors, tools that touch files, and reports. */
+  /** What few programs need: doors, file tools and reports. */
   readonly admin: SkillRegistryAdmin;
 }
 
 export interface SkillRegistryAdmin extends Pick<Reading, 'readBytes' | 'resources' | 'leftOut'> {
   /**
-   * Indexes what is not indexed yet, in slices, other work going on between them.
+   * Indexes new and changed skills, with pauses for other work.
    *
-   * @param query - Also asks the embeddings endpoint about it, for at most `embeddings.timeout_ms`, so that `list` with the same
-   * query goes by meaning too.
+   * @param query - Also fetches its vector from the embeddings endpoint, within `embeddings.timeout_ms`, so that `list` with the same
+   * query also searches by meaning.
    */
   searchReady(query?: string): Promise<void>;
   /**
-   * Embeds the skills that have no vector yet; `watch` does so by itself, and makes way for this. Nothing without
-   * `embeddings.base_url`. A request that may go well later is made three times, a second and two seconds apart at most unless
-   * the endpoint asks for more. Why some vectors are missing afterwards is in `problems()`.
+   * Embeds the skills that have no vector yet. `watch` also does this, but lets this call go first. Does nothing without
+   * `embeddings.base_url`. A request that fails for a passing reason is made up to three times, at most 1 and then 2 seconds apart,
+   * longer when the endpoint asks for it. `problems()` says why vectors are missing afterwards.
    *
    * @throws REGISTRY_CLOSED.
    */
   embedSkills(): Promise<EmbeddedSkills>;
   /** Which skills compete, and which trigger queries (`evals/trigger-eval.json`, `trigger_keywords`) another skill steals. */
   overlap(): Promise<OverlapReport>;
-  /** What `context` costs every turn of an agent that sees everything, before any prompt makes a choice. */
+  /** The tokens of `context('')`, for an agent that sees all skills. */
   contextCost(): Promise<ContextCost>;
   /**
-   * Tokens of every skill of the catalog, by id. A content is counted once, and the count is kept in the cache. Loads the
-   * tokenizer only when there is something to count.
+   * Tokens of every skill of the catalog, by id. Each content is counted once, and the count is cached. Loads the tokenizer only when
+   * something must be counted.
    *
    * @param options.bodies - Count bodies, which reads every SKILL.md. Default: true.
-   * @param options.atMost - Count nothing, and give what is known, when more skills are not counted yet. Default: no limit.
+   * @param options.atMost - When more skills than this are not counted yet, count none and give the known counts. Default: no limit.
    */
   tokenCounts(options?: {
     readonly bodies?: boolean;
     readonly atMost?: number;
   }): Promise<ReadonlyMap<string, TokenCounts>>;
   /**
-   * HIDDEN_CHARACTERS for what people do not see, or see in another order than models read it, in all files of all skills and in
-   * their names. Reads every file, so it is asked for by itself and is not among `problems()`.
+   * HIDDEN_CHARACTERS for text that people do not see, or see in another order than models, in all files of all skills and in their
+   * names. It reads every file, so `problems()` does not include it.
    */
   hiddenText(): Promise<readonly Problem[]>;
   /**
-   * The prompt of a role: the skill of that id as index and body, else the template
-   * `<templates>/<role>/system_prompt.md`, else one sentence.
+   * The prompt of a role: the index and body of the skill of that id; without such a skill the template
+   * `<templates>/<role>/system_prompt.md`; without that one sentence.
    *
    * @param options.templates - Folder, relative to the root. Default: `templates/roles`.
-   * @param options.variables - For the template.
-   * @throws INVALID_ARGUMENT when the role is no name, or its template does not render.
+   * @param options.variables - Values for the template.
+   * @throws INVALID_ARGUMENT when the role is no valid name, or its template cannot be rendered.
    */
   resolveRolePrompt(
     role: string,
     options?: { readonly templates?: string; readonly variables?: Readonly<Record<string, unknown>> },
   ): Promise<RolePrompt>;
-  /** Changes at once. */
+  /** Changes skills without review. */
   readonly management: Management;
   /** Whether and how a file below a source may be written; undefined outside all sources. @param path - Absolute, real. */
   writePolicy(path: string): WritePolicy | undefined;
   /**
-   * Which skills paths below sources belong to, in the order of the paths; undefined for what is of no skill and may be read as it
-   * is. A tool that reads files asks before, and reads what is of a skill with `readBytes`.
+   * The skill that each path belongs to, in the order of `paths`; undefined for a path in no skill, which may be read as a plain
+   * file. A tool that reads files calls this first, and reads files of a skill with `readBytes`.
    *
    * @param paths - Absolute, real; they need not exist.
    */
   readPolicies(paths: readonly string[], turn: TurnContext): Promise<readonly (ReadPolicy | undefined)[]>;
-  /** How changes are seen at this moment. */
+  /** How changes on disk are noticed at present. */
   watching(): 'events' | 'poll' | 'off';
 }
 
-/** The object `getExtension('skill_registry')` gives. */
+/** The result of `getExtension('skill_registry')`. */
 export interface SkillRegistryExtension {
   readonly registry: SkillRegistry;
 }

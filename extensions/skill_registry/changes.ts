@@ -8,7 +8,7 @@ import type { ChangeOptions, ChangeSource, OpenChanges } from './open-changes.ts
 import { PROPOSAL_METHODS, type Proposal } from './propose/types.ts';
 import { registryClosed } from './skill/errors.ts';
 
-/** As `OpenChanges`; opened when somebody needs them, because most processes only read skills. */
+/** As `OpenChanges`, but opened on first use, because most processes only read skills. */
 export interface Changes extends Pick<OpenChanges, Doors | 'recover' | 'problems' | 'keep'> {
   close(): Promise<void>;
 }
@@ -37,7 +37,7 @@ export function createChanges(source: ChangeSource, options: ChangeOptions): Cha
     });
     return opening;
   };
-  /** Opens first. What the database says is told in words of the history. */
+  /** Opens the history first, and throws its errors as `Writer.explain` gives them. */
   const doorOf = <D extends Doors>(door: D): OpenChanges[D] => {
     const method =
       (name: string) =>
@@ -68,7 +68,7 @@ export function createChanges(source: ChangeSource, options: ChangeOptions): Cha
     management: doorOf('management'),
     async recover() {
       if (options.mayRecover === false) return;
-      // Asked of the database alone: a start that has nothing to end need not load what ends it.
+      // Only the database is asked, so that a start with nothing to recover does not load the code for it.
       const file = join(options.dataDir, 'history.db');
       if (existsSync(file) && whyNoSqlite() === undefined && !isAtRest(file)) await (await open()).recover();
     },

@@ -3,7 +3,7 @@ import { formatTable } from '../../lib/text/index.ts';
 import type { SkillRegistry } from './api.ts';
 import { proposalsCommand } from './proposals-command.ts';
 
-/** What people type: `/skills`, `/skills <words>`, `/skills reload`, and `/skills:<id> [args]` for every skill a person may invoke. */
+/** The commands `/skills`, `/skills <words>`, `/skills reload`, and `/skills:<id> [args]` for every skill a person may invoke. */
 export function skillCommands(registry: SkillRegistry): readonly Command[] {
   const invocable = registry.snapshot().skills.filter((skill) => skill.userInvocable);
   return [
@@ -24,7 +24,7 @@ export function skillCommands(registry: SkillRegistry): readonly Command[] {
     ...invocable.map(
       (skill): Command => ({
         name: `skills:${skill.id}`,
-        // Of two words it could be `proposals approve`.
+        // An id with a blank could look like a command and its argument: `proposals approve`.
         aliases: /\s/.test(skill.id) ? [] : [skill.id],
         usage: skill.argumentHint ?? '[args]',
         description: skill.description,
@@ -39,11 +39,11 @@ export function skillCommands(registry: SkillRegistry): readonly Command[] {
 
 // --- internal ---
 
-/** More are counted in the background. */
+/** With more skills, the list shows only token counts that are known already. */
 const COUNT_UP_TO = 200;
-/** More lines than anybody reads. */
+/** Lines of the list at most. */
 const MAX_SHOWN = 100;
-/** A command does not know how wide the channel is. */
+/** Columns of a line, because a command does not know the width of the channel. */
 const LINE = 80;
 
 async function foundText(registry: SkillRegistry, query: string): Promise<string> {

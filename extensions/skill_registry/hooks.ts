@@ -3,24 +3,24 @@ import { type CallHook, createHookCaller } from '../../kernel/host.ts';
 import type { WriteStep } from './history/writer.ts';
 import type { SkillRegistryOptions } from './options.ts';
 
-/** Functions of a host. What one throws is a problem (HOOK_FAILED), and what it was called for goes on without it. */
+/** Functions of a host. What one throws becomes a problem (HOOK_FAILED), and the operation that called it continues. */
 export interface HookOptions
   extends Pick<SkillRegistryOptions, 'getSecret' | 'onProgress' | 'onSkillLoaded' | 'onProblem'> {
-  /** Told of each step of a change to a skill: a process may die at any of them, and the next one goes on from there. */
+  /** Called at each step of a change to a skill. A process may end at any of them, and the next process recovers the change. */
   readonly onWriteStep?: (step: WriteStep) => void;
 }
 
-/** The same functions, to be called without care. */
+/** The same functions; calling one never throws. */
 export interface Hooks extends Required<HookOptions> {
-  /** For what is handed in later: listeners. */
+  /** For functions that the host hands in later: listeners. */
   readonly call: CallHook;
   /** HOOK_FAILED. */
   problems(): readonly Problem[];
 }
 
 /**
- * @param file - Named in problems.
- * @param onFailure - Told when there is a new problem, unless it is that nobody can be told.
+ * @param file - The file that problems name.
+ * @param onFailure - Called when there is a new problem, unless `onProblem` itself failed.
  */
 export function createHooks(options: HookOptions, file: string, onFailure: () => void): Hooks {
   const problems: Problem[] = [];
@@ -43,7 +43,7 @@ export function createHooks(options: HookOptions, file: string, onFailure: () =>
 
 function textOrNothing(given: unknown): string | undefined {
   if (given === undefined || typeof given === 'string') return given;
-  // A promise: that it may fail is not the point.
+  // It may be a promise. Its rejection must not end the process.
   Promise.resolve(given).catch(() => undefined);
   throw new TypeError(
     `it gave ${given === null ? 'null' : `something of type ${typeof given}`}, expected text or undefined`,

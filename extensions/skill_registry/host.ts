@@ -1,3 +1,3 @@
-/** What the command needs of the registry beside index.ts. No export of the package. */
+/** Exports that the command needs in addition to index.ts. Not an export of the package. */
 export { configOfUntrustedRoot } from './config/untrusted-config.ts';
 export { describeProposal, describeProposals, describeRevisions, describeStats } from './propose/describe.ts';

@@ -19,7 +19,7 @@ import { arrivalText } from './proposals-command.ts';
 import { createSkillRegistry } from './registry.ts';
 import { boundSkill, isWithoutSkills } from './show/scope.ts';
 
-/** The registry as an extension. Wiring only: what it does is in registry.ts. */
+/** The registry as an extension. It only connects registry.ts with the kernel. */
 export class SkillRegistryMain
   implements
     Extension,
@@ -34,7 +34,7 @@ export class SkillRegistryMain
   readonly contextPriority = 60;
   #registry: SkillRegistry | undefined;
   #tools: readonly Tool[] | undefined;
-  /** The look that a new conversation begins with; its first turn waits for it. */
+  /** The scan at the start of a conversation. The first turn waits for it. */
   #looking: Promise<unknown> | undefined;
 
   get registry(): SkillRegistry {

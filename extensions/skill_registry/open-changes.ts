@@ -15,21 +15,21 @@ import { Writer, type WriterOptions } from './history/writer.ts';
 import { writeDueReports } from './propose/reports.ts';
 import type { Proposals } from './propose/types.ts';
 
-/** Everything that is kept of skills beside what they are now, and the one way to change them. */
+/** Proposals, history and changes of skills. */
 export interface OpenChanges {
   readonly proposals: Proposals;
   readonly history: History;
   readonly management: Management;
-  /** Ends what a process that died has left undone. A history that cannot be used is a problem from then on. */
+  /** Finishes or undoes the changes that ended processes have left. A history that cannot be used becomes a problem. */
   recover(): Promise<void>;
-  /** What is known to be wrong with the history: why it cannot be used, and what in it cannot be ended. */
+  /** Why the history cannot be used, and which changes in it cannot be finished or undone. */
   problems(): readonly Problem[];
-  /** What an error of the history means; any other stays as it is. */
+  /** As `Writer.explain`. */
   explain(error: unknown): unknown;
   /**
-   * Until `signal` aborts, keeps in the history what skills become by other hands, and tells of proposals that arrive.
+   * Until `signal` aborts, records changes that the registry did not make itself, and announces new proposals.
    *
-   * @param onProblem - Told when the history cannot be used. Skills are read as ever.
+   * @param onProblem - Called when the history has a new problem. Skills can be read all the same.
    */
   keep(signal: AbortSignal, onChange: (listener: () => void) => () => void, onProblem: () => void): Promise<void>;
   close(): void;
@@ -37,11 +37,11 @@ export interface OpenChanges {
 
 export type ChangeOptions = Omit<WriterOptions, 'maxBytes' | 'locationOf' | 'isCode' | 'follower'>;
 
-/** Files beside SKILL.md give no sign when they change, so they are looked at now and then. */
+/** Nothing signals a change of a file beside SKILL.md, so all skills are checked this often. */
 const LOOK_MS = 30_000;
 const ANNOUNCE_MS = 1_000;
 
-/** What the registry gives: all of the context but what writes. */
+/** The part of the context that the registry gives. */
 export type ChangeSource = Omit<ChangeContext, 'writer'>;
 
 export function openChanges(source: ChangeSource, options: ChangeOptions): OpenChanges {
@@ -53,13 +53,13 @@ export function openChanges(source: ChangeSource, options: ChangeOptions): OpenC
       catchUp: (database, dataDir, at) => writeDueReports(database, dataDir, options.onStep ?? (() => undefined), at),
     },
     maxBytes: limits.file_bytes,
-    isCode: (path) => isCode(root, path) || source.sources().some((one) => one.isCode?.(path)),
+    isCode: (path) => isCode(root, path) || source.sources().some((candidate) => candidate.isCode?.(path)),
     locationOf: (skillId, key, id) => locationOfKey(skillId, key, { sources: source.sources(), root }, id),
   });
   const context: ChangeContext = { ...source, writer };
   const recorder = createRecorder(context);
   const proposals = createProposals(context);
-  /** Why the history cannot be used; it may be mended, or free again, at the next look. */
+  /** Why the history could not be used at the last attempt. */
   let damage: Problem | undefined;
   const problems = (): readonly Problem[] => [...(damage ? [damage] : []), ...writer.problems()];
   const noteDamage = (error: unknown): void => {
@@ -74,7 +74,7 @@ export function openChanges(source: ChangeSource, options: ChangeOptions): OpenC
     close: () => writer.close(),
     async recover() {
       try {
-        // Whoever is writing now has ended it already, and a start waits for nobody.
+        // A process that writes now has done this already, and a start must not wait for it.
         if (writer.hasUnfinished()) writer.ifFree(() => undefined);
       } catch (error) {
         noteDamage(error);
@@ -82,7 +82,7 @@ export function openChanges(source: ChangeSource, options: ChangeOptions): OpenC
     },
     async keep(signal, onChange, onProblem) {
       const look = async (isDue: boolean): Promise<void> => {
-        const known = messagesOf(problems());
+        const before = messagesOf(problems());
         try {
           proposals.announce();
           if (isDue) await recordNow(options.mayRecover ?? true, writer, recorder, problems, signal);
@@ -90,9 +90,9 @@ export function openChanges(source: ChangeSource, options: ChangeOptions): OpenC
         } catch (error) {
           if (!signal.aborted) noteDamage(error);
         }
-        if (!signal.aborted && problems().some(({ message }) => !known.has(message))) onProblem();
+        if (!signal.aborted && problems().some(({ message }) => !before.has(message))) onProblem();
       };
-      await lookAgainAndAgain(look, signal, onChange);
+      await repeatUntilAborted(look, signal, onChange);
     },
   };
 }
@@ -107,13 +107,13 @@ async function recordNow(
   signal: AbortSignal,
 ): Promise<void> {
   if (!mayRecover) return;
-  // What could not be ended before may be now.
+  // An unfinished change that could not be undone before may be undone now.
   if (problems().length > 0) writer.ifFree(() => undefined);
   await recorder.recordAll(signal);
 }
 
-/** Every second until `signal` aborts; `isDue` after a change, and every half minute. */
-async function lookAgainAndAgain(
+/** Calls `look` every second until `signal` aborts; `isDue` is true after a change, and every 30 seconds. */
+async function repeatUntilAborted(
   look: (isDue: boolean) => Promise<void>,
   signal: AbortSignal,
   onChange: (listener: () => void) => () => void,
@@ -124,9 +124,9 @@ async function lookAgainAndAgain(
   });
   const pause = (): Promise<unknown> => wait(ANNOUNCE_MS, undefined, { signal }).catch(() => undefined);
   try {
-    // The first look reads every skill: it can wait until the start is over.
+    // The first call reads every skill, so it waits until the start is over.
     await pause();
-    // A clock that is set back must not end the looking.
+    // `performance.now`, because a system clock that is set back would stop the checks.
     for (let lookedAt = performance.now(); !signal.aborted; ) {
       const isDue = changed || performance.now() - lookedAt > LOOK_MS;
       if (isDue) [changed, lookedAt] = [false, performance.now()];
@@ -140,9 +140,11 @@ async function lookAgainAndAgain(
 
 function problemOf(error: unknown, dataDir: string): Problem {
   const file = join(dataDir, 'history.db');
-  const known = historyError(file, error, file);
-  const [code, message] = isCodedError(known) ? [known.code, known.message] : ['STORE_UNAVAILABLE', String(known)];
-  // Where nothing may be written, all that is kept can be read.
+  const explained = historyError(file, error, file);
+  const [code, message] = isCodedError(explained)
+    ? [explained.code, explained.message]
+    : ['STORE_UNAVAILABLE', String(explained)];
+  // With WRITE_FAILED the history can still be read.
   return { code, severity: code === 'WRITE_FAILED' ? 'warning' : 'error', file, message };
 }
 

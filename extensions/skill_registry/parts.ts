@@ -13,8 +13,8 @@ import { VECTORS } from './search/meaning/vector-schema.ts';
 import { createOverlap, type Overlap } from './search/overlap/overlap.ts';
 import { Searcher } from './search/searcher.ts';
 import { createGrants, createVisibility, type Grants } from './show/scope.ts';
+import { createSentBodies, type SentBodies } from './show/sent-bodies.ts';
 import { createTokenCounts, type SkillTokenCounts, TOKEN_COUNTS } from './show/token-counts.ts';
-import { createToldBodies, type ToldBodies } from './show/told-bodies.ts';
 import { registryClosed, skillNotFound } from './skill/errors.ts';
 import type { Skill } from './skill/skill.ts';
 import { hostSurroundings } from './sources/host-surroundings.ts';
@@ -32,25 +32,25 @@ import {
 } from './store/cache.ts';
 import { keepOwnData } from './store/own-data.ts';
 
-/** What tests also set. */
+/** Options that only tests set. */
 export interface InternalOptions extends SkillRegistryOptions, HookOptions {
-  /** What the gates of skills look for programs and variables in. Default: the environment of the process. */
+  /** Where the gates of skills look for programs and variables. Default: the environment of the process. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
 }
 
-/** What a registry is made of. Each part can be read alone. */
+/** The parts of a registry. Each can be understood alone. */
 export interface Parts {
   readonly root: string;
   readonly config: SkillRegistryConfig;
   readonly hooks: Hooks;
   readonly catalog: Catalog;
-  /** Ids of sources that are taken. */
+  /** Ids of sources that are in use. */
   readonly sourceIds: Set<string>;
   readonly makeSources: (sources: readonly SourceConfig[]) => readonly SkillSource[];
-  /** The bytes of SKILL.md. @throws as `SkillSource.readSkill`, SKILL_NOT_FOUND when its source has been taken away. */
+  /** The bytes of SKILL.md. @throws as `SkillSource.readSkill`; SKILL_NOT_FOUND when its source has been removed. */
   readonly readSkill: (skill: Skill) => Buffer;
   readonly grants: Grants;
-  readonly told: ToldBodies;
+  readonly told: SentBodies;
   /** What a model sees in a turn. */
   readonly visible: (turn: TurnContext) => readonly Skill[];
   readonly reading: Reading;
@@ -62,7 +62,7 @@ export interface Parts {
   readonly changes: Changes;
   /** Aborts when the registry is closed. */
   readonly closing: AbortController;
-  /** What every part but watching knows now. */
+  /** The problems of every part except `Watching`. */
   problems(): readonly Problem[];
   close(): Promise<void>;
 }
@@ -70,7 +70,7 @@ export interface Parts {
 /** Everything that is kept in cache.db. */
 const CACHE_PARTS: readonly CachePart[] = [SKILL_FILES, TOKEN_COUNTS, SEARCH_INDEX, VECTORS];
 
-/** @param onProblem - Told when there may be a new problem. */
+/** @param onProblem - Called when there may be a new problem. */
 export async function openParts(options: InternalOptions, onProblem: () => void): Promise<Parts> {
   const root = resolve(options.root ?? '.');
   const trusted = options.trust ?? true;
@@ -126,7 +126,7 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
   );
   return {
     ...{ root, config, hooks, catalog, sourceIds, makeSources: makeAll, grants, visible, tokens, changes, closing },
-    told: createToldBodies(),
+    told: createSentBodies(),
     ...{ readSkill: bytes.readSkill, reading: createReading(catalog, grants, config.limits, hooks.onSkillLoaded) },
     ...search,
     problems: () => [
@@ -149,7 +149,7 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
       tokens.flush();
       cache.close();
       await scanned;
-      // Last: until here something may still read.
+      // Last, because a scan may read until here.
       ownData.release();
     },
   };

@@ -5,7 +5,7 @@ import type { Proposal } from './propose/types.ts';
 
 const USAGE = '/proposals [show <id> | approve <id> [note] | reject <id> <reason> | stats]';
 
-/** `/proposals`: the command to review proposals in a conversation. */
+/** `/proposals`: people review the proposals of agents with it. */
 export function proposalsCommand({ proposals }: Pick<SkillRegistry, 'proposals'>): Command {
   const seen = shownBy.get(proposals) ?? new Map<string, string>();
   shownBy.set(proposals, seen);
@@ -49,7 +49,7 @@ export function proposalsCommand({ proposals }: Pick<SkillRegistry, 'proposals'>
   };
 }
 
-/** The message of a channel when a proposal arrives. */
+/** The notice for a channel when a proposal arrives. */
 export function arrivalText({ id, kind, skillId, path, author, checks }: Proposal): string {
   const warnings = checks.filter(({ level }) => level === 'warning').length;
   const what = kind === 'update' ? `a change of ${skillId}/${path}` : `to ${kind} the skill ${skillId}`;
@@ -58,7 +58,10 @@ export function arrivalText({ id, kind, skillId, path, author, checks }: Proposa
 
 // --- internal ---
 
-/** The version that each person was last shown of each proposal, which is the one they approve. It outlives a command, which is created for every line. */
+/**
+ * The version that each person was shown of each proposal, so that an approval applies to that version. Commands are made again for
+ * every line, so it is kept here.
+ */
 const shownBy = new WeakMap<SkillRegistry['proposals'], Map<string, string>>();
 
 function print(text: string): CommandResult {

@@ -17,17 +17,17 @@ import { makeTools } from './tools/index.ts';
 import { createWatching } from './watching.ts';
 
 /**
- * Opens a registry and loads its catalog. It needs no kernel; `watch` keeps it fresh, else `refresh` does.
+ * Opens a registry and loads its catalog. It needs no kernel. `watch` keeps the catalog up to date; without it call `refresh`.
  *
- * @returns once the first snapshot can serve. Broken skills, sources and config keys are in `problems()`.
+ * @returns when the first snapshot is loaded. Broken skills, sources and config keys are in `problems()`.
  */
 export async function createSkillRegistry(options: SkillRegistryOptions = {}): Promise<SkillRegistry> {
-  let problems: ProblemTeller | undefined;
-  const onProblem = (): void => problems?.tellNew();
+  let problems: ProblemReporter | undefined;
+  const onProblem = (): void => problems?.reportNew();
   const parts = await openParts(options, onProblem);
   const watching = createWatching(parts, onProblem);
   const gather = () => frozen([...parts.problems(), ...watching.problems()]);
-  problems = createProblemTeller(gather, parts.hooks.onProblem);
+  problems = createProblemReporter(gather, parts.hooks.onProblem);
   const reading = readingOf(parts);
   const search = searchOf(parts);
   const admin = createAdmin(parts, { ...reading, ...search }, watching);
@@ -89,7 +89,7 @@ function searchOf(parts: Parts): Part<'context' | 'list'> {
     const text = bodyIfThere(skill, readSkill);
     return text === undefined ? undefined : withNote(withoutHidden(text));
   };
-  const turnText = createTurnText({ config, searcher, meaning, body, told });
+  const turnText = createTurnText({ config, searcher, meaning, body, sentBodies: told });
   return {
     list(query = {}, turn = {}) {
       if (query.query?.trim()) assertOpen(parts);
@@ -115,31 +115,31 @@ function changesOf({ changes, hooks }: Parts): Part<'history' | 'proposals'> {
   };
 }
 
-/** Tells what is newly wrong, once. */
-interface ProblemTeller {
-  /** From now on what is new is told; what is there already is not. */
+/** Reports each new problem once. */
+interface ProblemReporter {
+  /** Problems that exist now are not reported. */
   begin(): void;
-  /** Tells what is new since this was called last. Nothing before `begin`. */
-  tellNew(): void;
+  /** Reports the problems that are new since the last call. Does nothing before `begin`. */
+  reportNew(): void;
 }
 
-/** @param gather - Everything that is wrong now. */
-function createProblemTeller(gather: () => readonly Problem[], tell: (problem: Problem) => void): ProblemTeller {
-  /** What was told and still holds: a problem that was mended and comes back is told again. */
-  let told: ReadonlySet<string> | undefined;
+/** @param gather - Gives all present problems. */
+function createProblemReporter(gather: () => readonly Problem[], report: (problem: Problem) => void): ProblemReporter {
+  /** Keys of the problems at the last call. A problem that ended and comes back is reported again. */
+  let reported: ReadonlySet<string> | undefined;
   return {
     begin() {
-      told = new Set(gather().map(keyOf));
+      reported = new Set(gather().map(problemKey));
     },
-    tellNew() {
-      if (!told) return;
-      const [before, problems] = [told, gather()];
-      told = new Set(problems.map(keyOf));
-      for (const problem of problems) if (!before.has(keyOf(problem))) tell(problem);
+    reportNew() {
+      if (!reported) return;
+      const [before, problems] = [reported, gather()];
+      reported = new Set(problems.map(problemKey));
+      for (const problem of problems) if (!before.has(problemKey(problem))) report(problem);
     },
   };
 }
 
-function keyOf({ code, file, line, message }: Problem): string {
+function problemKey({ code, file, line, message }: Problem): string {
   return JSON.stringify([code, file, line, message]);
 }

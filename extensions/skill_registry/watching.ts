@@ -3,7 +3,7 @@ import { whyNoSqlite } from '../../lib/sqlite/index.ts';
 import { watchCatalog } from './catalog/watch.ts';
 import type { Parts } from './parts.ts';
 
-/** What keeps the catalog, and all that is made of it, fresh. */
+/** Keeps the catalog, and what is computed from it, up to date. */
 export interface Watching {
   watch(signal: AbortSignal): Promise<void>;
   watching(): 'events' | 'poll' | 'off';
@@ -16,7 +16,7 @@ type Watched = Pick<
   'catalog' | 'changes' | 'closing' | 'config' | 'meaning' | 'root' | 'searcher' | 'tokens' | 'visible'
 >;
 
-/** @param onProblem - Told when there may be a new one. */
+/** @param onProblem - Called when there may be a new problem. */
 export function createWatching(parts: Watched, onProblem: () => void): Watching {
   const { catalog, changes, closing, config, meaning, root, searcher, tokens, visible } = parts;
   const problems = new Map<string, Problem>();
@@ -31,7 +31,7 @@ export function createWatching(parts: Watched, onProblem: () => void): Watching 
     mode = now;
     if (problem) note(problem);
   };
-  /** Nobody waits for it. */
+  /** Starts the work in the background. */
   const catchUp = (signal: AbortSignal): void => {
     tokens.countInBackground(catalog.snapshot(), signal, onProblem).catch(onError);
     searcher.prepare(visible({})).catch(onError);

@@ -3,8 +3,9 @@ import type { Proposals } from '../skill_registry/api.ts';
 
 export interface ReviewOptions {
   readonly proposals: Proposals;
-  /** The one agent that may use these tools: whoever proposes does not review. */
+  /** The only agent that may use these tools: an author must not review its own proposal. */
   readonly agentId: string;
+  /** Whether it also gets `decide_proposal`. */
   readonly decide: boolean;
 }
 
@@ -18,12 +19,15 @@ export function reviewTools({ proposals, agentId, decide }: ReviewOptions): read
     if (turn.agentId === agentId) return `agent:${agentId}`;
     throw new CodedError('REVIEW_FORBIDDEN', `Only ${agentId} reviews proposals; ask it, or the user.`);
   };
-  /** An agent that has `propose_skill_update` and decides would otherwise change skills alone. */
+  /** Without this check, an agent with `propose_skill_update` could change skills without anybody else. */
   const reviewerOf = async (proposal: string, turn: TurnContext): Promise<string> => {
     const by = reviewer(turn);
     const { author } = await proposals.get(proposal);
     if (author !== by) return by;
-    throw new CodedError('REVIEW_FORBIDDEN', 'This proposal is your own; somebody else has to look at it.');
+    throw new CodedError(
+      'REVIEW_FORBIDDEN',
+      'You wrote this proposal, so somebody else has to review it. Tell the user.',
+    );
   };
   return [
     defineTool({
@@ -42,11 +46,11 @@ export function reviewTools({ proposals, agentId, decide }: ReviewOptions): read
     }),
     defineTool({
       name: 'read_proposal',
-      description: 'One proposal: its diff, what its author says, and what was computed of it.',
+      description: 'One proposal: its diff, the reasons its author gives, and the computed checks.',
       input: z.strictObject({ proposal_id: id }),
       async execute({ proposal_id }, { turn }) {
         reviewer(turn);
-        // People open the report; where it lies on this machine is nothing for a model.
+        // The path of the report on this machine is for people only.
         const { file: _, problem: __, skillId: skill_id, ...shown } = await proposals.get(proposal_id);
         return { success: true, skill_id, ...shown };
       },

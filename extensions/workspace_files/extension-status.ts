@@ -6,11 +6,11 @@ export interface ExtensionStatusOptions {
   /** Real path of the root. */
   readonly root: string;
   readonly kernel: Pick<KernelApi, 'extensions' | 'problems'>;
-  /** What waits for a person's yes. */
+  /** What waits for the approval of a person. */
   held(): readonly HeldExtension[];
 }
 
-/** `extension_status`: after a restart, the one who wrote an extension learns what became of it. */
+/** `extension_status`: tells an agent after a restart whether the extension that it wrote runs. */
 export function extensionStatusTool({ root, kernel, held }: ExtensionStatusOptions): Tool {
   return defineTool({
     name: 'extension_status',
@@ -36,7 +36,7 @@ export function extensionStatusTool({ root, kernel, held }: ExtensionStatusOptio
       }
       const extensions = [...new Set(asked)].map((id) => {
         const status = all.find((one) => one.id === id);
-        // A folder may be called otherwise than its extension.
+        // The name of a folder may differ from the id of its extension.
         const folder = status && isWritten(status) ? folderOf(status).slice('extensions/'.length) : id;
         const files = waiting.get(folder);
         return {
@@ -63,7 +63,7 @@ function problemsOf({ id, dir }: ExtensionStatus, { problems }: Pick<KernelApi, 
     .map(({ code, severity, message }) => ({ code, severity, message: shown(message) }));
 }
 
-/** It goes to a model, which need not know where things lie on this machine. */
+/** Without paths of this machine, because it goes to a model. */
 function shown(message: string): string {
   return withoutPaths(new Error(message));
 }

@@ -12,40 +12,42 @@ import {
 } from '../../lib/files/index.ts';
 import type { ReadPolicy, SkillRegistry } from '../skill_registry/api.ts';
 
-/** A path as the model gave it, and where that is. */
+/** A path in the workspace. */
 export interface WorkspacePath {
+  /** As the model gave it. */
   readonly shown: string;
-  /** Real. */
+  /** Real path of its first folder. */
   readonly base: string;
+  /** The rest of the path. */
   readonly below: string;
 }
 
 /**
- * One file; in a skill as `read_skill_resource` hands it over: in scope, through its gates, and told of.
+ * Reads one file. A file of a skill is read as by `read_skill_resource`: only when this turn may see the skill, and with an event.
  *
- * @throws SKILL_NOT_FOUND in a source for what is not there, and for what this turn may not see: nobody can tell one from the
- *   other. Else as `readContained`.
+ * @throws SKILL_NOT_FOUND in a source when the file does not exist, and also when this turn may not see it, so that a model cannot
+ *   tell the difference. Else as `readContained`.
  */
 export async function readWorkspaceFile(
-  place: WorkspacePath,
+  location: WorkspacePath,
   maxBytes: number,
   registry: SkillRegistry,
   turn: TurnContext,
 ): Promise<Uint8Array> {
-  const { base, below, shown } = place;
+  const { base, below, shown } = location;
   const segments = relativeSegments(below);
   assertReadable(segments, shown);
   const target = join(base, ...segments);
-  assertNotReserved(target, place);
+  assertNotReserved(target, location);
   const [policy] = await registry.admin.readPolicies([target], turn);
-  if (!policy) return orNotThere(place, target, registry, () => readContained(base, below, maxBytes));
+  if (!policy) return withSameError(location, target, registry, () => readContained(base, below, maxBytes));
   const slash = /\/\.?$/.test(below) ? '/' : '';
   const path = policy.path === 'SKILL.md' && slash === '' ? {} : { path: policy.path + slash };
-  // Also of what is not visible, so that the attempt is told of.
+  // Also when it is not visible, so that the attempt causes an event.
   const bytes = await registry.admin.readBytes(policy.skillId, path, turn).catch((error) => {
-    throw policy.visible ? error : notThere(shown);
+    throw policy.visible ? error : notVisible(shown);
   });
-  if (!policy.visible) throw notThere(shown);
+  if (!policy.visible) throw notVisible(shown);
   if (bytes.length > maxBytes) throw resourceTooLarge(shown, bytes.length, maxBytes);
   return bytes;
 }
@@ -56,21 +58,21 @@ export interface WorkspaceEntry {
   readonly size: number;
 }
 
-/** The direct children of a folder; in a skill those that its files are in. Skills this turn may not see are not there. */
+/** The direct children of a folder. In a skill: those with files of the skill. Skills that this turn may not see are left out. */
 export async function listWorkspaceFolder(
-  place: WorkspacePath,
+  location: WorkspacePath,
   registry: SkillRegistry,
   turn: TurnContext,
 ): Promise<{ readonly entries: readonly WorkspaceEntry[]; readonly left_out?: number }> {
-  const { base, below, shown } = place;
+  const { base, below, shown } = location;
   const segments = below === '' ? [] : relativeSegments(below);
   assertReadable([...segments, ''], shown);
   const folder = join(base, ...segments);
-  assertNotReserved(folder, place);
+  assertNotReserved(folder, location);
   const [policy] = await registry.admin.readPolicies([folder], turn);
-  if (policy && !policy.visible) throw notThere(shown);
+  if (policy && !policy.visible) throw notVisible(shown);
   if (policy) return listSkillFolder(policy, registry, shown);
-  const entries = orNotThere(place, folder, registry, () => listContained(base, below));
+  const entries = withSameError(location, folder, registry, () => listContained(base, below));
   const shownEntries = entries.filter(({ kind }) => kind !== 'private');
   const policies = await registry.admin.readPolicies(
     shownEntries.map(({ name }) => join(folder, name)),
@@ -83,7 +85,7 @@ export async function listWorkspaceFolder(
   };
 }
 
-/** False also for a name that the system takes nowhere. */
+/** Whether something exists at a path; false for a name that the system does not allow. */
 export function isThere(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
@@ -94,7 +96,7 @@ export function isThere(path: string): boolean {
 
 // --- internal ---
 
-/** As `read_skill` lists them, level by level. */
+/** The files that `read_skill` lists, one folder at a time. */
 function listSkillFolder(
   { skillId, path }: ReadPolicy,
   registry: SkillRegistry,
@@ -119,23 +121,23 @@ function listSkillFolder(
   return { entries: sorted, ...(leftOut > 0 ? { left_out: leftOut } : {}) };
 }
 
-/** Beside the skills of a source, what is not there is answered as a skill is that may not be seen. */
-function orNotThere<T>({ shown }: WorkspacePath, target: string, registry: SkillRegistry, use: () => T): T {
+/** In a source, a missing file gives the same error as a file of a skill that this turn may not see. */
+function withSameError<T>({ shown }: WorkspacePath, target: string, registry: SkillRegistry, use: () => T): T {
   try {
     return use();
   } catch (error) {
     const isMissing = isCodedError(error, 'RESOURCE_NOT_FOUND') && !isThere(target);
-    throw isMissing && registry.admin.writePolicy(target) ? notThere(shown) : error;
+    throw isMissing && registry.admin.writePolicy(target) ? notVisible(shown) : error;
   }
 }
 
-/** Whether it is there or not: nobody learns what lies in `data/`. */
+/** The error is the same whether the file exists or not. */
 function assertNotReserved(target: string, { base, shown }: WorkspacePath): void {
-  if (isReserved(target, base)) throw resourceNotFound(shown, 'the registry keeps it for itself');
+  if (isReserved(target, base)) throw resourceNotFound(shown, 'it belongs to the registry itself');
 }
 
-function notThere(shown: string): CodedError {
+function notVisible(shown: string): CodedError {
   const path = shown.length > 200 ? `${shown.slice(0, 200)}…` : shown;
-  const message = `Nothing at "${path}" that you may see: there is no such file, or it is of a skill that is not yours to use. Lists show those that are.`;
+  const message = `Nothing at "${path}" that you may see: there is no such file, or it belongs to a skill that you may not use. Lists show those that are.`;
   return new CodedError('SKILL_NOT_FOUND', message, { path });
 }

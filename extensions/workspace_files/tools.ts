@@ -26,12 +26,12 @@ import { isThere, listWorkspaceFolder, readWorkspaceFile, type WorkspacePath } f
 export interface WorkspaceOptions {
   /** Real path of the root. */
   readonly root: string;
-  /** Whether somebody has approved the root; else no link leads out of it. */
+  /** Whether somebody has approved the root. If not, links out of it are refused. */
   readonly trusted: boolean;
   readonly maxBytes: number;
   readonly registry: SkillRegistry;
   restart(): void;
-  /** What waits for a person's yes. */
+  /** What waits for the approval of a person. */
   held(): readonly HeldExtension[];
 }
 
@@ -40,7 +40,7 @@ const PATH = 'Relative to the root, below extensions/ or skills/: extensions/my_
 
 const PROPOSED = 'Not written: it is proposed, and a person decides. Tell the user.';
 const NO_SOURCE =
-  'so no history would have what was there. Write below a folder that is a source, or ask the user to add this one to sources.';
+  'so no history would keep the replaced text. Write below a folder that is a source, or ask the user to add this one to sources.';
 const HELD =
   'Kept, and without effect until a person has approved it. When the extension is complete, call request_restart: then the person is asked.';
 
@@ -58,9 +58,9 @@ function listFilesTool(options: WorkspaceOptions): Tool {
     description: 'Lists one folder of the workspace: the direct children with their kind and size.',
     input: z.strictObject({ path: z.string().describe('extensions, skills, or a folder below one of them.') }),
     execute: async ({ path }, { turn }) => {
-      const place = locate(options, path);
+      const location = locate(options, path);
       const waiting = listHeldFiles(root, belowExtensions(path), authorOf(turn));
-      const listed = listWorkspaceFolder(place, registry, turn);
+      const listed = listWorkspaceFolder(location, registry, turn);
       if (waiting.length === 0) return { success: true, path, ...(await listed) };
       const { entries, ...rest } = await listed.catch(() => ({ entries: [] }));
       const all = new Map([...entries, ...waiting].map((entry) => [entry.name, entry]));
@@ -76,9 +76,9 @@ function readFileTool(options: WorkspaceOptions): Tool {
     description: 'Reads one text file of the workspace.',
     input: z.strictObject({ path: z.string().describe(PATH) }),
     execute: async ({ path }, { turn }) => {
-      const place = locate(options, path);
+      const location = locate(options, path);
       const waiting = readHeldFile(root, belowExtensions(path), authorOf(turn), maxBytes);
-      const bytes = waiting ?? Buffer.from(await readWorkspaceFile(place, maxBytes, registry, turn));
+      const bytes = waiting ?? Buffer.from(await readWorkspaceFile(location, maxBytes, registry, turn));
       const content = bytes.toString('utf8');
       if (!Buffer.from(content).equals(bytes)) return toolError('NOT_TEXT', `"${path}" is no UTF-8 text file.`);
       const { text, leftOut } = withoutHidden(content);
@@ -121,7 +121,7 @@ function requestRestartTool({ held, restart }: WorkspaceOptions): Tool {
   });
 }
 
-/** What a model wants to write. */
+/** The file that a model wants to write. */
 interface WantedFile {
   readonly path: string;
   readonly content: string;
@@ -136,16 +136,16 @@ async function writeFile(wanted: WantedFile, turn: TurnContext, options: Workspa
   const { base, below } = locate(options, path);
   const segments = relativeSegments(below);
   assertWritable(base, segments);
-  // In a list or a difference it would look like lines of somebody else.
+  // In a list or a difference it could look like lines of another file.
   if (/\p{Cc}/u.test(path))
     return toolError('INVALID_ARGUMENT', `${JSON.stringify(path.slice(0, 200))} has a control character in it.`);
   const target = join(base, ...segments);
-  // What a person has put there since the last look is theirs: an update, not a new file.
+  // A file that a person has added since the last refresh must be treated as an update, not as a new file.
   await registry.refresh();
   const policy = registry.admin.writePolicy(target);
   const extension = belowExtensions(path);
   if (extension !== undefined) {
-    // Nothing but a person's yes lets code in, whatever else the owner allows agents to write.
+    // Code always needs the approval of a person, whatever `writes` allows.
     if (policy?.policy === 'deny' && policy.reason === undefined) return refusal(path, policy);
     const { created } = holdExtensionFile(root, extension, content, authorOf(turn));
     return { success: true, path, created, size, held: true, message: HELD };
@@ -177,7 +177,7 @@ async function proposeFile(
   return { success: true, path, written: false, proposal_id: proposalId, state, file: shown, message: PROPOSED };
 }
 
-/** What is overwritten, by whom and why, is in the history of the skill. */
+/** The history of the skill keeps the replaced text, the author and the reason. */
 async function changeSkill(
   { path, content, justification }: WantedFile,
   { kind, skillId, path: file }: Target,
@@ -202,14 +202,14 @@ function belowExtensions(path: string): string | undefined {
   return first === 'extensions' ? rest.join('/') : undefined;
 }
 
-/** The path that the file tools take for code; none for what links of `extensions/` lead to, which nobody follows. */
+/** The path below `extensions/` of a file; undefined for the target of a link in `extensions/`, which the tools do not follow. */
 function nameBelowExtensions(root: string, target: string): string | undefined {
   const folder = join(root, 'extensions');
   const extensions = existsSync(folder) ? realpathSync(folder) : folder;
   return isInside(target, extensions) ? `extensions/${relative(extensions, target).split(sep).join('/')}` : undefined;
 }
 
-/** As whoever decides about what an agent wrote is told. */
+/** The author that is shown to the person who decides. */
 function authorOf({ agentId }: TurnContext): string {
   return agentId ? `agent:${agentId}` : 'unknown';
 }
@@ -222,7 +222,7 @@ function restartMessage(waiting: readonly string[]): string {
 }
 
 /**
- * The folder a path starts with, as a base that nothing may leave, and the rest.
+ * Splits a path into its first folder and the rest.
  *
  * @throws PATH_OUTSIDE_WORKSPACE, PATH_TRAVERSAL, WRITE_FAILED.
  */
@@ -234,7 +234,11 @@ function locate({ root, trusted }: WorkspaceOptions, path: string): WorkspacePat
   const base = folderOf(root, folder);
   if (!trusted) assertDataInRoot(root);
   if (!trusted && !isInside(base, root))
-    throw new CodedError('PATH_TRAVERSAL', `${folder}/ leads out of this root, which nobody has approved.`, { path });
+    throw new CodedError(
+      'PATH_TRAVERSAL',
+      `${folder}/ is a link that leads out of this root, which nobody has approved. Tell the user.`,
+      { path },
+    );
   return { shown: path, base, below: rest.join('/') };
 }
 
@@ -249,7 +253,12 @@ function folderOf(root: string, folder: string): string {
 
 function folderUnusable(folder: string, cause: unknown): CodedError {
   const reason = (cause as NodeJS.ErrnoException).code;
-  return new CodedError('WRITE_FAILED', `${folder}/ is no folder and cannot be made (${reason}).`, { folder }, cause);
+  return new CodedError(
+    'WRITE_FAILED',
+    `${folder}/ is not a folder and cannot be made (${reason}). Tell the user.`,
+    { folder },
+    cause,
+  );
 }
 
 function refusal(path: string, { action, policy, source, reason }: WritePolicy): ToolResult {

@@ -2,22 +2,21 @@ import { basename, join } from 'node:path';
 import { readNamedFile } from '../../lib/files/index.ts';
 import type { Problem, TurnContext } from '../contract.ts';
 import { agentNotFound, agentUnavailable } from '../errors.ts';
-import { heldExtensions } from '../held/held-extensions.ts';
 import { builtExtensions, foldersOf, foldersOfRoot, packageRoot } from './extension-folders.ts';
 import { type Manifest, parseManifest } from './manifest.ts';
-import { isDataInRoot } from './untrusted-root.ts';
+import { heldWithProblems } from './untrusted-root.ts';
 
-/** An extension whose manifest is sound. */
+/** An extension with a valid manifest. */
 export interface FoundExtension {
   readonly manifest: Manifest;
   /** Absolute. */
   readonly dir: string;
-  /** `package`: ours, imported as it stands. `root`: somebody's, through the loader's compiler. */
+  /** `package`: comes with this package, imported by Node. `root`: lies in the root, compiled by the loader. */
   readonly origin: 'package' | 'root';
 }
 
 export interface Discovery {
-  /** By id; the root's win over the package's. In order of folder name, the package's first. */
+  /** One per id: an extension of the root replaces one of the package. In order of folder name, the package's first. */
   readonly extensions: readonly FoundExtension[];
   /** Folders whose manifest cannot be used, each named in `problems`. */
   readonly broken: readonly { readonly name: string; readonly dir: string; readonly reason: string }[];
@@ -25,9 +24,9 @@ export interface Discovery {
 }
 
 /**
- * The extensions of the package and of a root, with their manifests read.
+ * Finds the extensions of the package and of a root, and reads their manifests.
  *
- * @param trusted - false: those of the root are left out.
+ * @param trusted - False: the extensions of the root are left out.
  */
 export function findExtensions(rootDir: string, trusted: boolean): Discovery {
   const folder = trusted ? join(rootDir, 'extensions') : undefined;
@@ -35,20 +34,20 @@ export function findExtensions(rootDir: string, trusted: boolean): Discovery {
 }
 
 /**
- * Finds `<folder>/manifest.yaml` in the package's own extensions, then in `<root>/extensions`, unless the root is not trusted.
+ * Finds `<folder>/manifest.yaml` in the package's own extensions, then in `<root>/extensions`.
  *
- * @param rootDir - `<root>/extensions`; undefined: the package's alone.
- * @param twins - Folder that holds the sources of the package's own extensions, when it is not `packageDir` itself: in a
- *   checkout, `<root>/extensions` is where ours are written, and they are not found a second time.
+ * @param rootDir - `<root>/extensions`. Undefined: only the package's own extensions.
+ * @param ownSources - The folder with the sources of the package's own extensions; `packageDir` may be their build. In a checkout
+ *   of the package it is `<root>/extensions`, and they must not be found twice.
  */
-export function discoverExtensions(packageDir: string, rootDir: string | undefined, twins: string): Discovery {
+export function discoverExtensions(packageDir: string, rootDir: string | undefined, ownSources: string): Discovery {
   const problems: Problem[] = [];
   const broken: { name: string; dir: string; reason: string }[] = [];
   const found = new Map<string, FoundExtension>();
   const own = foldersOf(packageDir);
   const folders = [
     ...own.map((name) => ({ dir: join(packageDir, name), origin: 'package' as const })),
-    ...(rootDir === undefined ? [] : foldersOfRoot(rootDir, packageDir, twins)).map((name) => ({
+    ...(rootDir === undefined ? [] : foldersOfRoot(rootDir, packageDir, ownSources)).map((name) => ({
       dir: join(rootDir as string, name),
       origin: 'root' as const,
     })),
@@ -79,8 +78,8 @@ export function discoverExtensions(packageDir: string, rootDir: string | undefin
 }
 
 /**
- * The turn of an agent, as its manifest declares it: what it may see, for a door that runs beside the kernel. Nothing is
- * started and no code of an extension runs.
+ * The turn context of an agent from its manifest, with the skills it is bound to. It starts nothing and runs no code of an
+ * extension, so it works without a running kernel.
  *
  * @param trusted - Whether the manifests of the root count; those of the package always do.
  * @throws AGENT_NOT_FOUND with the agents there are; AGENT_UNAVAILABLE when its manifest is broken or disables it.
@@ -104,25 +103,25 @@ export function declaredTurn(rootDir: string, agentId: string, trusted: boolean)
 
 /** One extension as `skill-registry extensions list` shows it. */
 export interface ListedExtension {
-  /** Its id; the name of its folder when the manifest is not known. */
+  /** Its id; the name of its folder when it has no valid manifest. */
   readonly id: string;
   readonly origin: 'package' | 'root';
   readonly version: string;
   /** Absolute. */
   readonly dir: string;
   readonly state: string;
-  /** What agents wrote of it and nobody has approved. */
+  /** Files of it that agents wrote and nobody has approved. */
   readonly held: { readonly digest: string; readonly files: number; readonly by: readonly string[] } | null;
 }
 
-/** The extensions of the package and of a root, and what waits. Nothing is started and no code of an extension runs. */
+/** Lists the extensions of the package and of a root, and what waits. It starts nothing and runs no code of an extension. */
 export function listedExtensions(
   rootDir: string,
   trusted: boolean,
 ): { readonly extensions: readonly ListedExtension[]; readonly problems: readonly Problem[] } {
   const { extensions, broken, problems } = findExtensions(rootDir, trusted);
   const folder = join(rootDir, 'extensions');
-  const held = trusted || isDataInRoot(rootDir) ? heldExtensions(rootDir) : [];
+  const { held, problems: ofHeld } = heldWithProblems({ dir: rootDir, trusted });
   const waiting = new Map(held.map((one) => [join(folder, one.name), one]));
   const heldAt = (dir: string): ListedExtension['held'] => {
     const held = waiting.get(dir);
@@ -140,21 +139,22 @@ export function listedExtensions(
     })),
     ...left.map((name) => ({
       ...{ id: name, origin: 'root' as const, version: '', dir: join(folder, name) },
-      state: 'left alone: nobody has approved the root',
+      state: 'not loaded: nobody has approved the root',
     })),
   ];
-  const known = new Set(listed.map(({ dir }) => dir));
-  const fresh = [...waiting].filter(([dir]) => !known.has(dir));
+  const listedDirs = new Set(listed.map(({ dir }) => dir));
+  const notThereYet = [...waiting].filter(([dir]) => !listedDirs.has(dir));
   return {
     extensions: [
       ...listed.map((one) => ({ ...one, held: heldAt(one.dir) })),
-      ...fresh.map(([dir, { name }]) => ({
+      ...notThereYet.map(([dir, { name }]) => ({
         ...{ id: name, origin: 'root' as const, version: '', dir },
         state: 'not there yet',
         held: heldAt(dir),
       })),
     ],
-    problems,
+    // What waits and can be read stands in the list.
+    problems: [...problems, ...ofHeld.filter(({ code }) => code !== 'EXTENSION_HELD')],
   };
 }
 
@@ -176,11 +176,11 @@ function noManifest(dir: string): Problem {
 }
 
 function duplicateId(id: string, file: string, firstDir: string): Problem {
-  const message = `Extension id "${id}" is already taken by ${firstDir}, which stays. Give one of them another id.`;
+  const message = `Extension id "${id}" is already used by ${firstDir}, and only that extension is loaded. Give one of them another id.`;
   return { code: 'EXTENSION_ID_TAKEN', severity: 'error', file, message, details: { id, winner: firstDir } };
 }
 
 function overridden(id: string, file: string, ownDir: string): Problem {
-  const message = `Extension "${id}" replaces the one that comes with the package. Rename it if that is not meant.`;
+  const message = `Extension "${id}" replaces the one that comes with the package. To keep both, give it another id.`;
   return { code: 'EXTENSION_OVERRIDES_BUILT_IN', severity: 'warning', file, message, details: { id, loser: ownDir } };
 }

@@ -8,10 +8,10 @@ import type { Messages } from './messages.ts';
 import { mergeConfig, type OwnerConfig, readOwnerConfig } from './settings.ts';
 import type { Root } from './untrusted-root.ts';
 
-/** What all contexts share. */
-export interface ContextSurroundings {
+/** What the contexts of all extensions share. */
+export interface SharedContext {
   readonly root: Root;
-  /** By extension id; laid over everything else. */
+  /** Config by extension id. It overrides every other config. */
   readonly config: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   readonly records: ReadonlyMap<string, ExtensionRecord>;
   readonly messages: Messages;
@@ -21,28 +21,28 @@ export interface ContextSurroundings {
 }
 
 export interface ExtensionContexts {
-  /** What one extension is handed by `initialize`. */
+  /** The context that `initialize` of an extension gets. */
   contextOf(found: FoundExtension): ExtensionContext;
   /** Ends the subscriptions of an extension that has stopped or failed, and aborts its signal. */
   release(id: string): void;
 }
 
-export function createExtensionContexts(surroundings: ContextSurroundings): ExtensionContexts {
-  const { root, records, messages } = surroundings;
+export function createExtensionContexts(shared: SharedContext): ExtensionContexts {
+  const { root, records, messages } = shared;
   const bus = createEventBus((owner, event, error) => {
     const record = records.get(owner);
     const what = `failed to handle the event "${event}": ${describeError(error)}`;
     if (record) messages.report(problemOf(record.found, 'EVENT_HANDLER_FAILED', what));
   });
-  const lives = new Map<string, AbortController>();
-  /** What the owner's config files said when they were sound last, by extension. */
+  const controllers = new Map<string, AbortController>();
+  /** The last valid values of the owner's config files, by extension. */
   const owners = new Map<string, OwnerConfig['values']>();
   return {
     contextOf({ manifest, dir }) {
       const { id } = manifest;
-      const config = configOf(manifest, surroundings, owners);
-      const life = new AbortController();
-      lives.set(id, life);
+      const config = configOf(manifest, shared, owners);
+      const controller = new AbortController();
+      controllers.set(id, controller);
       const write = (level: keyof Log) => (message: string) => messages.log({ level, extensionId: id, message });
       return {
         id,
@@ -66,25 +66,25 @@ export function createExtensionContexts(surroundings: ContextSurroundings): Exte
           if (record?.state !== 'RUNNING' || record.instance === undefined) throw extensionNotRunning(other);
           return record.instance as T;
         },
-        getSecret: surroundings.getSecret,
-        signal: life.signal,
-        requestRestart: surroundings.requestRestart,
-        kernel: surroundings.kernel,
+        getSecret: shared.getSecret,
+        signal: controller.signal,
+        requestRestart: shared.requestRestart,
+        kernel: shared.kernel,
       };
     },
     release(id) {
       bus.unsubscribeAll(id);
-      lives.get(id)?.abort();
+      controllers.get(id)?.abort();
     },
   };
 }
 
 // --- internal ---
 
-/** The manifest's config, overlaid by the owner's file and by what `boot` was given. */
+/** The config of the manifest, overridden by the owner's file, overridden by the config given to `boot`. */
 function configOf(
   manifest: FoundExtension['manifest'],
-  { root, config, records, messages }: ContextSurroundings,
+  { root, config, records, messages }: SharedContext,
   owners: Map<string, OwnerConfig['values']>,
 ): Readonly<Record<string, unknown>> {
   const { id } = manifest;
@@ -95,7 +95,7 @@ function configOf(
   return mergeConfig(manifest.config, values, config[id] ?? {});
 }
 
-/** What an extension takes of a config.yaml that nobody approved. */
+/** The part of a config.yaml that may take effect in a root that nobody has approved. */
 function untrustedValues(instance: unknown, values: OwnerConfig['values'], rootDir: string): OwnerConfig['values'] {
   return readsUntrustedConfig(instance) ? instance.configOfUntrustedRoot(values, rootDir).values : {};
 }

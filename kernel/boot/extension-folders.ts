@@ -2,14 +2,14 @@ import { existsSync, readdirSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The folder of the installed package: of package.json, whether this file is a source or was built into dist/. */
+/** The folder with the package.json of this package; the same for sources and for dist/. */
 export function packageRoot(): string {
   let dir = dirname(fileURLToPath(import.meta.url));
   while (!existsSync(join(dir, 'package.json'))) dir = dirname(dir);
   return dir;
 }
 
-/** Our own extensions as they run: beside this kernel, so in dist/ when it was built. */
+/** The folder of the package's own extensions as they run: in dist/ when the kernel runs from dist/. */
 export function builtExtensions(): string {
   return join(dirname(fileURLToPath(import.meta.url)), '..', '..', 'extensions');
 }
@@ -21,14 +21,14 @@ export function ownExtensionIds(): readonly string[] {
     .map(({ name }) => name);
 }
 
-/** Folders of `<root>/extensions`, without those of ours in a checkout of the package. */
-export function foldersOfRoot(rootDir: string, packageDir: string, twins: string): readonly string[] {
-  const rootIsOurs = sameFolder(rootDir, twins) || sameFolder(rootDir, packageDir);
+/** Folders of `<root>/extensions`. In a checkout of the package, without those of the package's own extensions. */
+export function foldersOfRoot(rootDir: string, packageDir: string, ownSources: string): readonly string[] {
+  const rootIsOurs = sameFolder(rootDir, ownSources) || sameFolder(rootDir, packageDir);
   const own = rootIsOurs ? foldersOf(packageDir) : [];
   return foldersOf(rootDir).filter((name) => !own.includes(name));
 }
 
-/** Names of the folders in a folder, links to folders included, without hidden ones; none where it does not exist. */
+/** Names of the folders and links in a folder, without hidden ones. Empty when the folder does not exist. */
 export function foldersOf(dir: string): readonly string[] {
   try {
     return readdirSync(dir, { withFileTypes: true })
@@ -36,7 +36,7 @@ export function foldersOf(dir: string): readonly string[] {
       .map((entry) => entry.name)
       .sort();
   } catch {
-    // A root without an extensions folder is the usual case.
+    // Most roots have no extensions folder.
     return [];
   }
 }

@@ -1,4 +1,4 @@
-/** One extension as the kernel sees it: how it stands, and what its object can do, told by the members it has. */
+/** The state of one extension in the kernel, and what its object can do: its members say so. */
 import { join } from 'node:path';
 import type {
   AgentDescriptor,
@@ -16,19 +16,19 @@ import type {
 } from '../contract.ts';
 import type { FoundExtension } from './discover.ts';
 
-/** One extension from import to destroy. The kernel alone changes it. */
+/** One extension from import to destroy. Only the kernel changes it. */
 export interface ExtensionRecord {
   readonly found: FoundExtension;
   state: ExtensionStatus['state'];
   reason?: string;
   instance?: Extension;
   agent?: AgentProvider;
-  /** What the agent said of itself when it started. */
+  /** The descriptor that the agent gave when it started. */
   descriptor?: AgentDescriptor;
   service?: { readonly abort: AbortController; readonly ended: Promise<void> };
 }
 
-/** A problem of one extension, naming it. */
+/** A problem of one extension. @param what - Follows `Extension "<id>"` in the message. */
 export function problemOf(
   { manifest, dir }: FoundExtension,
   code: string,
@@ -39,14 +39,14 @@ export function problemOf(
   return { code, severity, file: join(dir, 'manifest.yaml'), message, details: { id: manifest.id } };
 }
 
-/** How an extension stands, for people. */
+/** The state of an extension for people. */
 export function statusOf({ found, state, reason, instance }: ExtensionRecord): ExtensionStatus {
   const { id, name, version } = found.manifest;
   const healthy = state === 'RUNNING' && isHealthy(instance);
   return { id, name, version, state, ...(reason ? { reason } : {}), healthy, dir: found.dir };
 }
 
-/** A folder whose manifest cannot be used: it has no id, so its name stands for it. */
+/** The state of a folder without a valid manifest. Its name is used as the id. */
 export function brokenStatus({ name, dir, reason }: { name: string; dir: string; reason: string }): ExtensionStatus {
   return { id: name, name, version: '', state: 'ERROR', reason, healthy: false, dir };
 }

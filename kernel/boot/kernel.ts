@@ -3,7 +3,6 @@ import { existsSync, realpathSync } from 'node:fs';
 import { countTokens } from '../../lib/text/index.ts';
 import type { AgentInvocationContext, AgentResponse, ContextPart, KernelApi, TurnContext } from '../contract.ts';
 import { agentUnavailable, kernelStopped, rootNotFound } from '../errors.ts';
-import { heldExtensions } from '../held/held-extensions.ts';
 import { guardedTurn } from '../hooks.ts';
 import { baseCommands, type CommandTable, commandTable, runCommandLine } from '../offers/commands.ts';
 import { createOffers, type Offers } from '../offers/offers.ts';
@@ -16,29 +15,29 @@ import { createMessages, type LogEntry, type Messages, oneLine } from './message
 import { createRestart, type Restart } from './restart.ts';
 import { createSecrets } from './settings.ts';
 import { type StartOrder, startOrder } from './start-order.ts';
-import { extensionHeld, heldOfRoot, isDataInRoot, type Root, rootNotApproved } from './untrusted-root.ts';
+import { heldOfRoot, heldWithProblems, type Root, rootNotApproved } from './untrusted-root.ts';
 
 export interface BootOptions {
   /** The folder that holds `extensions/`, `skills/` and `data/`; they need not exist. */
   readonly root: string;
-  /** Config by extension id, laid over the manifest and over `data/<id>/config.yaml`. */
+  /** Config by extension id. It overrides the manifest and `data/<id>/config.yaml`. Default: none. */
   readonly config?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-  /** Ids of extensions to start though their manifest says `enabled: false`. Default: none. */
+  /** Ids of extensions to start although their manifest says `enabled: false`. Default: none. */
   readonly enable?: readonly string[];
   /**
-   * Whether the root may act: run its extensions, read its `.env`, set what its config files say. Who boots a kernel on a root
-   * has decided that; `false` leaves it data, until a person approves an extension in it. Default: true.
+   * Whether the root is trusted: its extensions run, its `.env` is read, its config files take effect. With `false` none of this
+   * happens until a person approves an extension of the root. Default: true.
    */
   readonly trust?: boolean;
-  /** Where secrets come from before `<root>/.env`. Default: nothing; the command passes the process environment. */
+  /** Secrets. A name that is missing here is read from `<root>/.env`. Default: none; the command passes the process environment. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** Told every line an extension logs. What it throws is a problem (HOOK_FAILED). Default: dropped. */
+  /** Called with every line that an extension logs. A throw becomes a problem (HOOK_FAILED). Default: lines are dropped. */
   readonly onLog?: (entry: LogEntry) => void;
-  /** Shuts the kernel down, also while it starts. */
+  /** Shuts the kernel down when it aborts, also while the kernel starts. */
   readonly signal?: AbortSignal;
 }
 
-/** What tests also set. */
+/** Options that only tests set. */
 export interface InternalBootOptions extends BootOptions {
   /** Milliseconds. */
   readonly budgets?: Partial<Budgets>;
@@ -49,18 +48,18 @@ export interface Budgets {
   readonly context: number;
   /** For `initialize` and for `start` of one extension. Default: 30,000. */
   readonly start: number;
-  /** For stopping everything. Default: 4,500. */
+  /** For stopping all extensions together. Default: 4,500. */
   readonly stop: number;
-  /** Before a dead service starts again the first time. Default: 1,000. */
+  /** Delay before a failed service starts again the first time. Default: 1,000. */
   readonly serviceRestart: number;
 }
 
 export interface Kernel extends KernelApi {
-  /** Stops every extension, reads all manifests anew and starts again. Waits for nobody: running turns are cut off. */
+  /** Stops every extension, reads all manifests again and starts. Running turns are cancelled. */
   reload(): Promise<void>;
   /** Stops every extension in reverse order. Always completes. */
   shutdown(): Promise<void>;
-  /** Resolves when `shutdown` or an extension's request has ended the kernel. */
+  /** Resolves when the kernel has stopped, after `shutdown` or a request of an extension. */
   readonly stopped: Promise<void>;
   /** Messages for the user that no channel could take. */
   undelivered(): readonly string[];
@@ -69,7 +68,7 @@ export interface Kernel extends KernelApi {
 /**
  * Finds and starts the extensions of the package and of `root`.
  *
- * @returns once everything that can run runs; what cannot is in `extensions()` and `problems()`.
+ * @returns Once every extension runs or has failed; failures are in `extensions()` and `problems()`.
  * @throws ROOT_NOT_FOUND.
  */
 export async function boot(options: BootOptions): Promise<Kernel> {
@@ -84,10 +83,10 @@ export async function boot(options: BootOptions): Promise<Kernel> {
 const BUDGETS: Budgets = { context: 2_000, start: 30_000, stop: 4_500, serviceRestart: 1_000 };
 
 /**
- * Kernels whose `initialize` or `start` is running here, told by their records: what waits there for a reload would wait for
- * itself. One store for all of them, as in turns.ts: each costs every promise of the process a little, and is never freed.
+ * The records of the kernels whose extensions are starting in this call: an extension that calls an agent there would wait for
+ * itself. One store for all kernels, as in turns.ts: each store slows down every promise of the process, and is never freed.
  */
-const comingUp = new AsyncLocalStorage<readonly unknown[]>();
+const startingKernels = new AsyncLocalStorage<readonly unknown[]>();
 
 class RunningKernel {
   readonly #root: Root;
@@ -100,9 +99,9 @@ class RunningKernel {
   readonly #contexts: ExtensionContexts;
   readonly #restart: Restart;
   readonly #api: KernelApi;
-  /** Ends waiting for extensions that start: the kernel is to stop. */
+  /** Aborts when the kernel has to stop, so that it does not wait for extensions that are starting. */
   readonly #interrupted = new AbortController();
-  /** One signal may end any number of kernels, and each listens. */
+  /** The signal of the options. A signal of its own, because many kernels may listen to one signal. */
   readonly #ended: AbortSignal | undefined;
   readonly #stopped: Promise<void>;
   #onStopped: () => void = () => {};
@@ -143,7 +142,7 @@ class RunningKernel {
     });
   }
 
-  /** Settles when everything that can run runs, or when the kernel was ended meanwhile. */
+  /** Settles when every extension runs or has failed, or when the kernel was stopped meanwhile. */
   async start(): Promise<void> {
     this.#starting = this.#startAll();
     this.#ended?.addEventListener('abort', this.#shutdown);
@@ -201,7 +200,7 @@ class RunningKernel {
   }
 
   async #invokeAgent(agentId: string, task: string, context?: AgentInvocationContext): Promise<AgentResponse> {
-    if (comingUp.getStore()?.includes(this.#records) && this.#phase === 'starting')
+    if (startingKernels.getStore()?.includes(this.#records) && this.#phase === 'starting')
       throw agentUnavailable(agentId, 'extensions are still starting');
     await this.#reloading;
     if (this.#phase === 'stopped') throw kernelStopped();
@@ -215,11 +214,11 @@ class RunningKernel {
   async #startAll(): Promise<void> {
     this.#phase = 'starting';
     this.#records.clear();
-    // A person may have added a key since.
+    // A person may have changed .env.
     this.#secrets = this.#readSecrets();
     const order = this.#findAndSort();
-    await comingUp.run([...(comingUp.getStore() ?? []), this.#records], () => this.#startInOrder(order));
-    // What is wrong with what they offer is reported before anybody asks.
+    await startingKernels.run([...(startingKernels.getStore() ?? []), this.#records], () => this.#startInOrder(order));
+    // Reports the problems of commands and tools at start, not at their first use.
     this.#commands();
     this.#offers.tools();
     this.#phase = 'running';
@@ -232,8 +231,7 @@ class RunningKernel {
     const discovery = findExtensions(dir, trusted);
     const heldRoot = trusted ? undefined : rootNotApproved(dir, heldOfRoot(dir));
     if (heldRoot) report(heldRoot);
-    const written = trusted || isDataInRoot(dir) ? heldExtensions(dir) : [];
-    for (const held of written) report(extensionHeld(dir, held));
+    for (const problem of heldWithProblems(this.#root).problems) report(problem);
     const order = startOrder(discovery.extensions);
     for (const problem of [...discovery.problems, ...order.problems]) report(problem);
     this.#broken = discovery.broken;
@@ -265,7 +263,7 @@ class RunningKernel {
     await stopExtensions(this.#records, this.#budgets.stop, { report, release: this.#contexts.release });
   }
 
-  /** One at a time: whoever asks for a reload while one runs waits for that one. */
+  /** One reload at a time: a second call waits for the running one. */
   #reload(): Promise<void> {
     if (this.#phase === 'stopped') return Promise.resolve();
     this.#reloading ??= this.#stopAndStart().finally(() => {
@@ -287,7 +285,7 @@ class RunningKernel {
   readonly #shutdown = (): Promise<void> => {
     this.#interrupted.abort();
     this.#ending ??= (async () => {
-      // An extension may ask for the end while it starts: what is about to come up has to be stopped too.
+      // An extension may request the shutdown while others still start: they have to be stopped, too.
       await this.#starting;
       await this.#reloading;
       this.#phase = 'stopped';

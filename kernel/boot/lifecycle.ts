@@ -14,19 +14,19 @@ import { type ExtensionRecord, isAgentProvider, isServiceProvider, problemOf } f
 import { loadEntrypoint } from './loader.ts';
 import type { StartOrder } from './start-order.ts';
 
-/** What starting needs from the kernel. */
+/** What the start and stop of extensions needs from the kernel. */
 export interface LifecycleHooks {
   /** How long `initialize` and `start` may take, in milliseconds each. */
   readonly startBudgetMs: number;
   readonly serviceRestartMs: number;
-  /** Aborts when the kernel is to stop: nothing more is started, and nobody is waited for. */
+  /** Aborts when the kernel has to stop: nothing more is started, and running steps are not awaited. */
   readonly interrupted: AbortSignal;
-  /** Told of a step that takes longer than two seconds. */
+  /** Called when a step takes longer than two seconds. */
   onSlow(found: FoundExtension, what: string): void;
   context(found: FoundExtension): ExtensionContext;
   /** The agent a manifest describes. */
   declarativeAgent(found: FoundExtension): AgentProvider;
-  /** Whether an extension starts though its manifest says `enabled: false`. */
+  /** Whether an extension is started. */
   isEnabled(found: FoundExtension): boolean;
   /** Rejects when the agent cannot be given its instructions. */
   checkAgent(record: ExtensionRecord): Promise<void>;
@@ -39,7 +39,7 @@ export interface LifecycleHooks {
  * Imports and initializes in order, then starts in order, then runs the services. A failure puts that extension in state
  * ERROR and skips those that depend on it; the rest goes on. Never rejects.
  *
- * @param records - Filled as extensions come up, so that hooks can look up what is there already.
+ * @param records - Filled while extensions start, so that hooks can look up those that are initialized.
  */
 export async function startExtensions(
   { order, refused }: StartOrder,
@@ -59,15 +59,15 @@ export async function startExtensions(
   for (const record of initialized) {
     if (hooks.interrupted.aborted) return;
     if (!skipWhenDependencyFailed(record, records, hooks)) await start(record, hooks);
-    else await giveUp(record, hooks);
+    else await stopFailed(record, hooks);
   }
   if (hooks.interrupted.aborted) return;
   for (const record of records.values()) if (record.state === 'RUNNING') runService(record, hooks);
 }
 
 /**
- * Ends the services, then stops and destroys in reverse order. Always completes within about `budgetMs`: each extension
- * has an equal share of the time that is left, and one that takes longer is reported and given up on.
+ * Stops the services, then stops and destroys the extensions in reverse order. Always completes within about `budgetMs`: each
+ * extension has an equal share of the remaining time. One that takes longer is reported and not awaited any more.
  */
 export async function stopExtensions(
   records: ReadonlyMap<string, ExtensionRecord>,
@@ -76,7 +76,7 @@ export async function stopExtensions(
 ): Promise<void> {
   const until = performance.now() + budgetMs;
   const running = [...records.values()].filter((record) => record.state === 'RUNNING').reverse();
-  // All at once and before anything is awaited, so that a channel takes no further line.
+  // All services at once and before anything is awaited, so that a channel reads no further line.
   for (const record of running) record.service?.abort.abort();
   for (const [index, record] of running.entries()) {
     const share = Math.max(10, (until - performance.now()) / (running.length - index));
@@ -93,7 +93,7 @@ export async function stopExtensions(
     } catch (error) {
       const timeout = error instanceof DeadlineError;
       const what = timeout
-        ? 'did not stop in time and was given up on'
+        ? 'did not stop in time. Make it stop when its signal aborts'
         : `failed while stopping: ${describeError(error)}`;
       report(problemOf(record.found, timeout ? 'EXTENSION_STOP_TIMEOUT' : 'EXTENSION_STOP_FAILED', what));
     }
@@ -103,16 +103,16 @@ export async function stopExtensions(
 }
 
 /**
- * Keeps a background service running until `signal` aborts. A rejection is reported and the service started again after
- * 1 s, then 2 s, 4 s and so on up to 60 s; one that resolves has finished and is left alone.
+ * Runs a background service until `signal` aborts. When it rejects, it is started again after 1 s, then 2 s, 4 s and so on up to
+ * 60 s. When it resolves, it has finished and is not started again.
  *
- * @param onDeath - Told of every failure and of the wait before the next start.
- * @returns resolves when the service has ended for good. Never rejects.
+ * @param onFailure - Called with every failure and the delay before the next start, in milliseconds.
+ * @returns Resolves when the service has finished or `signal` has aborted. Never rejects.
  */
 export async function superviseService(
   service: ServiceProvider,
   signal: AbortSignal,
-  onDeath: (error: unknown, waitMs: number) => void,
+  onFailure: (error: unknown, waitMs: number) => void,
   firstWaitMs: number = FIRST_WAIT_MS,
 ): Promise<void> {
   let failures = 0;
@@ -125,7 +125,7 @@ export async function superviseService(
       if (signal.aborted) return;
       failures = performance.now() - startedAt > HEALTHY_AFTER_MS ? 1 : failures + 1;
       const waitMs = backOff(failures, { firstMs: firstWaitMs, longestMs: LONGEST_WAIT_MS });
-      onDeath(error, waitMs);
+      onFailure(error, waitMs);
       await pause(waitMs, signal);
     }
   }
@@ -135,10 +135,10 @@ export async function superviseService(
 
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 60_000;
-/** A service that ran this long has recovered: its next failure waits the first wait again. */
+/** After a failure, a service that has run this long is retried after the first delay again. */
 const HEALTHY_AFTER_MS = 60_000;
 
-/** Destroys also what fails to stop. */
+/** Calls `destroy` also when `stop` fails. */
 async function tearDown(instance: Extension | undefined): Promise<void> {
   try {
     await instance?.stop();
@@ -149,7 +149,7 @@ async function tearDown(instance: Extension | undefined): Promise<void> {
 
 const SLOW_MS = 2_000;
 
-/** Waits for one step of one extension: no longer than its budget, and not when the kernel is to stop. */
+/** Waits for one step of one extension, at most for its budget, and not when the kernel has to stop. */
 async function step<T>(found: FoundExtension, what: string, work: Promise<T>, hooks: LifecycleHooks): Promise<T> {
   const { interrupted, startBudgetMs } = hooks;
   const slow = setTimeout(() => hooks.onSlow(found, what), SLOW_MS);
@@ -179,13 +179,13 @@ async function initialize(record: ExtensionRecord, hooks: LifecycleHooks): Promi
       await step(found, 'initialize', record.instance.initialize(hooks.context(found)), hooks);
     } catch (error) {
       fail(record, 'EXTENSION_INITIALIZE_FAILED', `failed to initialize: ${describeError(error)}`, hooks);
-      return giveUp(record, hooks);
+      return stopFailed(record, hooks);
     }
   }
   record.state = 'RUNNING';
 }
 
-/** Asked once: everybody who lists agents relies on it. */
+/** The descriptor is read once, at the start, and checked. */
 function descriptorOf(agent: AgentProvider, { manifest }: FoundExtension): AgentDescriptor {
   const descriptor = agent.getAgentDescriptor();
   if (descriptor.id === manifest.id) return descriptor;
@@ -200,19 +200,19 @@ async function start(record: ExtensionRecord, hooks: LifecycleHooks): Promise<vo
     if (record.agent) record.descriptor = descriptorOf(record.agent, found);
   } catch (error) {
     fail(record, 'AGENT_NOT_READY', `cannot be an agent: ${describeError(error)}`, hooks);
-    return giveUp(record, hooks);
+    return stopFailed(record, hooks);
   }
   try {
     if (found.manifest.agent) await step(found, 'its instructions', hooks.checkAgent(record), hooks);
   } catch (error) {
     fail(record, 'AGENT_NOT_READY', `cannot be given its instructions: ${describeError(error)}`, hooks);
-    return giveUp(record, hooks);
+    return stopFailed(record, hooks);
   }
   try {
     if (instance) await step(found, 'start', instance.start(), hooks);
   } catch (error) {
     fail(record, 'EXTENSION_START_FAILED', `failed to start: ${describeError(error)}`, hooks);
-    await giveUp(record, hooks);
+    await stopFailed(record, hooks);
   }
 }
 
@@ -220,11 +220,11 @@ function runService(record: ExtensionRecord, hooks: LifecycleHooks): void {
   const { instance, found } = record;
   if (!isServiceProvider(instance)) return;
   const abort = new AbortController();
-  const onDeath = (error: unknown, waitMs: number): void => {
-    const what = `has a background service that died (${describeError(error)}); it starts again in ${waitMs / 1000} s`;
+  const onFailure = (error: unknown, waitMs: number): void => {
+    const what = `has a background service that failed (${describeError(error)}); it starts again in ${waitMs / 1000} s`;
     hooks.report(problemOf(found, 'SERVICE_DIED', what));
   };
-  record.service = { abort, ended: superviseService(instance, abort.signal, onDeath, hooks.serviceRestartMs) };
+  record.service = { abort, ended: superviseService(instance, abort.signal, onFailure, hooks.serviceRestartMs) };
 }
 
 function skipWhenDependencyFailed(
@@ -242,7 +242,7 @@ function skipWhenDependencyFailed(
 }
 
 function fail(record: ExtensionRecord, code: string, what: string, hooks: LifecycleHooks): void {
-  // What is cut short because the kernel stops is nobody's fault.
+  // A step that ends because the kernel stops is not a failure.
   if (hooks.interrupted.aborted) {
     setState(record, 'STOPPED', 'the kernel is stopping');
     return;
@@ -256,8 +256,8 @@ function setState(record: ExtensionRecord, state: ExtensionRecord['state'], reas
   record.reason = reason;
 }
 
-/** Lets a half-started extension release what it holds. Whatever it does now changes nothing any more. */
-async function giveUp(record: ExtensionRecord, hooks: LifecycleHooks): Promise<void> {
+/** Stops an extension whose start has failed, so that it releases its resources. */
+async function stopFailed(record: ExtensionRecord, hooks: LifecycleHooks): Promise<void> {
   const { instance } = record;
   if (!instance) return;
   delete record.agent;

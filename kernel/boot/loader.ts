@@ -6,7 +6,7 @@ import { describeError } from '../errors.ts';
 import type { FoundExtension } from './discover.ts';
 import { missingMembers } from './extension-record.ts';
 
-/** Why an entrypoint could not be made into an object; `message` is for the person. */
+/** An entrypoint cannot be loaded; `message` says why, for a person. */
 export class EntrypointError extends Error {
   override readonly name = 'EntrypointError';
 }
@@ -14,13 +14,13 @@ export class EntrypointError extends Error {
 const ENDINGS = ['.ts', '.mts', '.js', '.mjs'];
 
 /**
- * Imports the class named by `entrypoint` and makes one object of it.
+ * Imports the class that `entrypoint` names and makes one object of it.
  *
- * The package's own extensions are imported by Node. Those of a root are compiled by jiti: TypeScript needs no build, each
- * load reads the files anew, and `skill-registry/kernel` is this very kernel even where the package is not installed.
+ * The package's own extensions are imported by Node. Those of a root are compiled by jiti: TypeScript needs no build, each load
+ * reads the files again, and `skill-registry/kernel` is this kernel even when the package is not installed there.
  *
- * @throws EntrypointError, always: no file, an import that throws, no such export, no class, a constructor that throws, an
- *   object that lacks a member of the contract.
+ * @throws EntrypointError for every failure: no file, a failed import, no such class, a constructor that throws, an object that
+ *   lacks a member of the contract.
  */
 export async function loadEntrypoint({ manifest, dir, origin }: FoundExtension): Promise<Extension> {
   const [fileName, className] = (manifest.entrypoint ?? '').split(':') as [string, string];
@@ -58,7 +58,7 @@ async function importModule(file: string, origin: FoundExtension['origin']): Pro
   });
   if (!file.endsWith('js')) return jiti.import(file);
   try {
-    // Not `import`: that leaves JavaScript modules to Node, which reads a file once and never again.
+    // Not `jiti.import`: it lets Node import JavaScript modules, and Node reads a file only once.
     return jiti(file);
   } catch (error) {
     if (error instanceof Error && error.message.startsWith('await is only valid')) return jiti.import(file);

@@ -10,11 +10,11 @@ export interface AgentManifest {
   /** Overrides MODEL_NAME. */
   readonly model?: string | undefined;
   readonly instructions?: string | undefined;
-  /** Extension ids whose tools, or which as agents, this one may call; `*` for all. Default: none. */
+  /** Ids of extensions whose tools this agent may use, and of agents it may call; `*` for all. Default: none. */
   readonly uses_tools: readonly string[];
-  /** Absent: the agent sees every skill and carries none. Present: it carries these and sees no other. */
+  /** Bound skills: their bodies are part of the instructions, and the agent sees no other skill. Absent: it sees every skill. */
   readonly uses_skills?: readonly string[] | undefined;
-  /** Passed to the model as they are; absent ones are left to the endpoint. */
+  /** Passed to the model unchanged. Default: those of the endpoint. */
   readonly parameters: {
     readonly temperature?: number | undefined;
     readonly top_p?: number | undefined;
@@ -43,12 +43,12 @@ export interface Manifest {
   /** `main:MyExtension`. May be absent when there is an `agent` block. */
   readonly entrypoint?: string | undefined;
   readonly description: string;
-  /** Extension ids that must run first; only these can be had from `getExtension`. */
+  /** Ids of extensions that must run first. `getExtension` gives only these. */
   readonly depends_on: readonly string[];
   readonly config: Readonly<Record<string, unknown>>;
   readonly enabled: boolean;
   readonly agent?: AgentManifest | undefined;
-  /** When given, the extension may emit only these; `listens` is for readers. */
+  /** When given, the extension may emit only `emits`. `listens` has no effect. */
   readonly events?: { readonly emits: readonly string[]; readonly listens: readonly string[] } | undefined;
 }
 
@@ -128,7 +128,7 @@ export function parseManifest(text: string, file: string): { manifest?: Manifest
   try {
     fields = document.toJS();
   } catch (error) {
-    // An alias without its anchor, or aliases that multiply, show only now.
+    // An alias without its anchor, or too many aliases, is only noticed here.
     return { problems: [yamlProblem(file, describeError(error))] };
   }
   const parsed = manifest.safeParse(fields);
@@ -145,7 +145,7 @@ export function parseManifest(text: string, file: string): { manifest?: Manifest
 
 // --- internal ---
 
-/** Where the key of a field, or an item of a list, begins. */
+/** Offset of the key of a field, or of an item of a list. */
 function offsetOf(document: Document, path: readonly PropertyKey[]): number | undefined {
   const parent = document.getIn(path.slice(0, -1), true);
   const last = path.at(-1);
@@ -161,7 +161,7 @@ function yamlProblem(file: string, message: string, line = 1): Problem {
     severity: 'error',
     file,
     line,
-    message: `The manifest is not valid YAML: ${message}.`,
+    message: `The manifest is not valid YAML: ${message.replace(/[:.]$/, '')}. Correct it.`,
   };
 }
 

@@ -10,38 +10,38 @@ export interface LogEntry {
   readonly message: string;
 }
 
-/** What the kernel has to tell: problems, the log, and messages for the person at a channel. */
+/** Everything the kernel reports: problems, the log, and messages for the person at a channel. */
 export interface Messages {
-  /** A problem is listed, and told to the person unless the kernel is starting or it was told before. */
+  /** Adds a problem to the list. A new one is also sent to the person, except while the kernel starts. */
   report(problem: Problem): void;
   problems(): readonly Problem[];
   forgetProblems(): void;
   log(entry: LogEntry): void;
-  /** To every running channel; kept until there is one. */
+  /** Sends a message to every running channel; it is kept until there is one. */
   notifyUser(text: string): void;
-  /** Hands out what was kept. */
+  /** Sends the messages that were kept. */
   deliver(): void;
   undelivered(): readonly string[];
   readonly callHook: CallHook;
 }
 
-export interface MessageSurroundings {
+export interface MessageOptions {
   readonly rootDir: string;
   readonly onLog: ((entry: LogEntry) => void) | undefined;
   running(): readonly ExtensionRecord[];
   phase(): 'starting' | 'running' | 'stopped';
 }
 
-export function createMessages({ rootDir, onLog, running, phase }: MessageSurroundings): Messages {
+export function createMessages({ rootDir, onLog, running, phase }: MessageOptions): Messages {
   const problems = new Map<string, Problem>();
   let outbox: string[] = [];
   const messages: Messages = {
     report(problem) {
       const key = `${problem.code} ${problem.file} ${problem.line} ${problem.message}`;
-      const known = problems.has(key);
+      const isRepeated = problems.has(key);
       problems.set(key, problem);
-      // While starting, the list of all problems is still to be shown; a repeated one was told before.
-      if (phase() !== 'starting' && !known) messages.notifyUser(oneLine(problem));
+      // After the start, the person is shown the list of all problems.
+      if (phase() !== 'starting' && !isRepeated) messages.notifyUser(oneLine(problem));
     },
     problems: () => [...problems.values()],
     forgetProblems: () => problems.clear(),

@@ -2,18 +2,18 @@ import { approveHeldExtensions } from '../held/ask-person.ts';
 import { canConfirm, type ExtensionRecord } from './extension-record.ts';
 import type { Root } from './untrusted-root.ts';
 
-/** A reload that an extension asks for: it waits until no turn runs, and a person is asked before what agents wrote is loaded. */
+/** A reload at the request of an extension. It waits until no turn runs, and a person approves what agents wrote first. */
 export interface Restart {
   request(): void;
   /** No reload begins while `turn` runs. */
   duringTurn<T>(turn: () => Promise<T>): Promise<T>;
-  /** A reload has begun; it is the one that was asked for. */
+  /** To be called when a reload begins: the request is done. */
   begun(): void;
 }
 
-export interface RestartSurroundings {
+export interface RestartOptions {
   readonly root: Root;
-  /** Ends waiting for an answer: the kernel is to stop. */
+  /** Aborts when the kernel has to stop: a question is then not answered any more. */
   readonly interrupted: AbortSignal;
   /** Whether the kernel is neither starting nor stopped. */
   isUp(): boolean;
@@ -22,14 +22,14 @@ export interface RestartSurroundings {
   reload(): Promise<void>;
 }
 
-export function createRestart({ root, interrupted, isUp, running, notifyUser, reload }: RestartSurroundings): Restart {
+export function createRestart({ root, interrupted, isUp, running, notifyUser, reload }: RestartOptions): Restart {
   /** Digests of held extensions that a person was asked about. */
   const asked = new Set<string>();
   let requested = false;
   let activeTurns = 0;
   const isDue = (): boolean => requested && activeTurns === 0 && isUp();
 
-  /** What an agent wrote is loaded only after a yes; who has said no is not asked about the same bytes again. */
+  /** Loads what agents wrote only after a yes. After a no, the person is not asked about the same content again. */
   const askAndReload = async (): Promise<void> => {
     if (isDue()) {
       const channel = running()
@@ -39,14 +39,14 @@ export function createRestart({ root, interrupted, isUp, running, notifyUser, re
       const { dir: rootDir, trusted } = root;
       if (await approveHeldExtensions({ rootDir, trusted, asked, ask, notifyUser })) root.trusted = true;
     }
-    // Meanwhile a turn may have begun.
+    // A turn may have begun meanwhile.
     if (isDue()) void reload();
   };
 
   return {
     request() {
       requested = true;
-      // Not at once: the caller still has to hear that it worked.
+      // Later, so that the caller gets its result first.
       setImmediate(() => void askAndReload());
     },
     async duringTurn(turn) {
@@ -55,7 +55,7 @@ export function createRestart({ root, interrupted, isUp, running, notifyUser, re
         return await turn();
       } finally {
         activeTurns--;
-        // Before the caller goes on: a line that was typed meanwhile is no answer.
+        // Before the caller reads the next line: a line that was typed before the question must not answer it.
         await askAndReload();
       }
     },

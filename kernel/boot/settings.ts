@@ -8,9 +8,9 @@ import { yamlPackage } from '../lazy-packages.ts';
 const MAX_BYTES = 1_048_576;
 
 /**
- * Reads secrets from the environment first, then from `<root>/.env`, which is read once.
+ * A function that reads secrets: from the environment, else from `<root>/.env`, which is read once.
  *
- * @param trusted - Whether somebody has approved the root; else its `.env` is not opened. Default: true.
+ * @param trusted - Whether somebody has approved the root. If not, its `.env` is not read. Default: true.
  */
 export function createSecrets(
   rootDir: string,
@@ -31,15 +31,15 @@ export interface OwnerConfig {
 }
 
 /**
- * Reads `data/<id>/config.yaml`, what the owner set for one extension. No file: no values.
+ * Reads `data/<id>/config.yaml`, the owner's settings for one extension. Without a file there are no values.
  *
- * @param before - What it said last, which holds on while the file is broken: it may be saved half. Default: nothing.
+ * @param before - The last valid values, used while the file is invalid, because an editor may have saved a part. Default: none.
  */
 export function readOwnerConfig(rootDir: string, id: string, before?: OwnerConfig['values']): OwnerConfig {
   const file = join(rootDir, 'data', id, 'config.yaml');
   const broken = (line: number, reason: string): OwnerConfig => ({
     values: before ?? {},
-    problems: [configProblem(file, line, reason, before ? 'what it said before holds' : 'the defaults hold')],
+    problems: [configProblem(file, line, reason, before ? 'its last valid values are used' : 'the defaults are used')],
   });
   let text: string;
   try {
@@ -58,12 +58,12 @@ export function readOwnerConfig(rootDir: string, id: string, before?: OwnerConfi
   try {
     return { values: document.toJS() as Record<string, unknown>, problems: [] };
   } catch (error) {
-    // An alias without its anchor, or aliases that multiply, show only now.
+    // An alias without its anchor, or too many aliases, is only noticed here.
     return broken(1, describeError(error));
   }
 }
 
-/** Later layers win; mappings are merged key by key, anything else (also a list) is replaced whole. */
+/** Merges layers of config; later ones override. Mappings are merged by key, all other values (lists too) are replaced. */
 export function mergeConfig(...layers: readonly Readonly<Record<string, unknown>>[]): Record<string, unknown> {
   const merged: Record<string, unknown> = {};
   for (const layer of layers) {
@@ -86,7 +86,7 @@ function readEnvFile(file: string): Readonly<Record<string, string | undefined>>
 }
 
 function configProblem(file: string, line: number, reason: string, meanwhile: string): Problem {
-  const message = `Ignored as a whole: ${reason}. Correct the file; until then ${meanwhile}.`;
+  const message = `The whole file is ignored: ${reason}. Correct it; until then ${meanwhile}.`;
   return { code: 'CONFIG_INVALID', severity: 'error', file, line, message };
 }
 

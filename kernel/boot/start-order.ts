@@ -5,7 +5,7 @@ import type { FoundExtension } from './discover.ts';
 export interface StartOrder {
   /** Dependencies first; otherwise in the order given. */
   readonly order: readonly FoundExtension[];
-  /** Extensions that cannot start whatever happens, by id, with the reason. */
+  /** Extensions that cannot start, by id, with the reason. */
   readonly refused: ReadonlyMap<string, string>;
   /** EXTENSION_DEPENDENCY_MISSING, EXTENSION_DEPENDENCY_CYCLE. */
   readonly problems: readonly Problem[];

@@ -4,23 +4,23 @@ import { futureRealPath, isInside } from '../../lib/files/index.ts';
 import type { Problem } from '../contract.ts';
 import { leadsOutOfRoot } from '../errors.ts';
 import { quoted, visible } from '../held/difference.ts';
-import type { HeldExtension } from '../held/held-extensions.ts';
+import { allHeld, type HeldExtension, type UnreadableHeld } from '../held/held-extensions.ts';
 import { builtExtensions, foldersOfRoot, packageRoot } from './extension-folders.ts';
 
 /** The root a kernel runs on. */
 export interface Root {
   /** Real path. */
   readonly dir: string;
-  /** Whether it may act. The yes of a person sets it while the kernel runs. */
+  /** Whether its code and settings take effect. A person may approve it while the kernel runs. */
   trusted: boolean;
 }
 
-/** Whether a root is the very folder that this code was loaded from: nobody is asked about that. */
+/** Whether a root is the folder that this code was loaded from. It needs no approval. */
 export function isOwnCheckout(rootDir: string): boolean {
   return realpathSync(rootDir) === realpathSync(packageRoot());
 }
 
-/** Whether `data/` is not a way out of the root. Where somebody has approved the root it may be one. */
+/** Whether `data/` lies in the root, and is not a link to another folder. In an approved root it may be one. */
 export function isDataInRoot(rootDir: string): boolean {
   return isInRoot(rootDir, 'data');
 }
@@ -30,7 +30,7 @@ export function assertDataInRoot(rootDir: string): void {
   if (!isDataInRoot(rootDir)) throw leadsOutOfRoot(rootDir, 'data');
 }
 
-/** Whether what waits, and where an approval puts it, are no way out of the root. */
+/** Whether `data/`, where code waits, and `extensions/`, where an approval writes it, lie in the root. */
 export function isHeldInRoot(rootDir: string): boolean {
   return isDataInRoot(rootDir) && isInRoot(rootDir, 'extensions');
 }
@@ -40,7 +40,7 @@ export function assertHeldInRoot(rootDir: string): void {
   if (!isHeldInRoot(rootDir)) throw leadsOutOfRoot(rootDir, isDataInRoot(rootDir) ? 'extensions' : 'data');
 }
 
-/** What of a root runs, is contacted or sets something once the root is approved; in words, for the person who decides. */
+/** The parts of a root that take effect only once it is approved, in words for the person who decides. */
 export function heldOfRoot(rootDir: string): readonly string[] {
   const extensions = foldersOfRoot(join(rootDir, 'extensions'), builtExtensions(), join(packageRoot(), 'extensions'));
   const configs = foldersBelow(join(rootDir, 'data')).filter((id) =>
@@ -54,9 +54,9 @@ export function heldOfRoot(rootDir: string): readonly string[] {
 }
 
 /**
- * ROOT_NOT_APPROVED; undefined when nothing is held.
+ * ROOT_NOT_APPROVED; undefined when `held` is empty.
  *
- * @param held - As `heldOfRoot`, or what a command has come across.
+ * @param held - As `heldOfRoot`, or what a command has found.
  */
 export function rootNotApproved(rootDir: string, held: readonly string[]): Problem | undefined {
   if (held.length === 0) return undefined;
@@ -64,10 +64,20 @@ export function rootNotApproved(rootDir: string, held: readonly string[]): Probl
   return { code: 'ROOT_NOT_APPROVED', severity: 'warning', file: rootDir, message, details: { held } };
 }
 
-/** EXTENSION_HELD: what waits, and what to do. */
-export function extensionHeld(rootDir: string, { name, by, files }: HeldExtension): Problem {
-  const message = `${by.join(', ')} wrote ${files.length} file(s) of extensions/${name} that nobody has approved, so they have no effect. See them: skill-registry extensions show ${name}; then approve or revoke them.`;
-  return { code: 'EXTENSION_HELD', severity: 'warning', file: `${rootDir}/extensions/${name}`, message };
+/**
+ * What agents wrote below `extensions/` and waits. Nothing where `data/` leads out of a root that nobody has approved.
+ *
+ * @returns `problems`: EXTENSION_HELD for each, and EXTENSION_HELD_UNREADABLE.
+ */
+export function heldWithProblems({ dir, trusted }: Root): {
+  readonly held: readonly HeldExtension[];
+  readonly problems: readonly Problem[];
+} {
+  const { held, unreadable } = trusted || isDataInRoot(dir) ? allHeld(dir) : { held: [], unreadable: [] };
+  return {
+    held,
+    problems: [...held.map((one) => extensionHeld(dir, one)), ...unreadable.map((one) => heldUnreadable(dir, one))],
+  };
 }
 
 // --- internal ---
@@ -76,12 +86,12 @@ function isInRoot(rootDir: string, folder: string): boolean {
   return isInside(futureRealPath(join(rootDir, folder)), futureRealPath(rootDir));
 }
 
-/** A name that could be read as words of the question is quoted. */
+/** Quotes a name that could be read as a part of the question. */
 function nameShown(name: string): string {
   return /^[\w.-]+$/.test(name) ? name : `"${visible(quoted(name))}"`;
 }
 
-/** As a POSIX shell takes it for one word. */
+/** Quotes a text so that a POSIX shell reads it as one word. */
 function shellWord(text: string): string {
   return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
@@ -95,4 +105,14 @@ function foldersBelow(dir: string): readonly string[] {
   } catch {
     return [];
   }
+}
+
+function extensionHeld(rootDir: string, { name, by, files }: HeldExtension): Problem {
+  const message = `${by.join(', ')} wrote ${files.length} file(s) of extensions/${name} that nobody has approved, so they have no effect. See them: skill-registry extensions show ${name}; then approve or revoke them.`;
+  return { code: 'EXTENSION_HELD', severity: 'warning', file: `${rootDir}/extensions/${name}`, message };
+}
+
+function heldUnreadable(rootDir: string, { name, reason }: UnreadableHeld): Problem {
+  const message = `What waits for extensions/${name} cannot be read, so it cannot be approved and has no effect: ${reason.replace(/\.$/, '')}. To remove it: skill-registry extensions revoke ${name}.`;
+  return { code: 'EXTENSION_HELD_UNREADABLE', severity: 'warning', file: `${rootDir}/extensions/${name}`, message };
 }

@@ -32,14 +32,14 @@ import {
 } from './writable-extension.ts';
 
 /**
- * Puts what waits into `extensions/`: all of it, or nothing when it throws. What a process that died in the middle has left is
- * taken back first.
+ * Moves all waiting files of an extension to `extensions/`, or none when it throws. An approval that a crash has interrupted is
+ * undone first.
  *
- * @param digest - Of the difference that the person has seen.
- * @throws EXTENSION_NOT_HELD; EXTENSION_CHANGED when it is not that difference any more; EXTENSION_PROTECTED, WRITE_FAILED.
+ * @param digest - Digest of the difference that the person has seen.
+ * @throws EXTENSION_NOT_HELD; EXTENSION_CHANGED when the difference has changed since; EXTENSION_PROTECTED, WRITE_FAILED.
  */
 export function approveExtension(rootDir: string, name: string, digest: string): void {
-  takeBack(rootDir, name);
+  undoApproval(rootDir, name);
   const held = heldExtension(rootDir, name);
   if (!held) throw extensionNotHeld(name, heldExtensions(rootDir));
   assertAgentMayWrite(rootDir, name);
@@ -50,35 +50,35 @@ export function approveExtension(rootDir: string, name: string, digest: string):
   const live = folderFor(join(rootDir, 'extensions'));
   const waiting = heldFolderFor(rootDir);
   try {
-    writeContained(waiting, markOf(name), JSON.stringify(held.files.map(replacementOf)), { own: true });
+    writeContained(waiting, markerPath(name), JSON.stringify(held.files.map(replacementOf)), { own: true });
     for (const { path, after } of held.files) {
-      // What an earlier approval could not remove.
-      removeKept(live, name, path);
-      writeContained(live, `${name}/${path}`, after, { keep: posix.basename(keptOf(path)) });
+      // Left by an earlier approval that could not remove it.
+      deleteKept(live, name, path);
+      writeContained(live, `${name}/${path}`, after, { keep: posix.basename(keptPath(path)) });
     }
-    // From here on it counts.
-    removeContained(waiting, markOf(name), { own: true });
+    // From here on the approval is in effect.
+    removeContained(waiting, markerPath(name), { own: true });
   } catch (error) {
-    takeBack(rootDir, name, held.files, error);
-    const reason = `${(error as Error).message} Nothing of it is in effect, and it goes on waiting`;
+    undoApproval(rootDir, name, held.files, error);
+    const reason = `${(error as Error).message} Nothing of it is in effect, and it still waits`;
     throw writeFailed(`extensions/${name}`, reason, error);
   }
   try {
-    for (const file of held.files) forget(rootDir, name, file);
+    for (const file of held.files) deleteApproved(rootDir, name, file);
   } catch {
-    // It is in effect. What cannot be removed is no difference to it any more.
+    // The approval is in effect. Files that cannot be removed equal the approved ones.
   }
 }
 
 /**
- * Throws away what waits. Where nothing waits, takes the extension out of `extensions/`.
+ * Deletes what waits. When nothing waits, moves the extension out of `extensions/`.
  *
- * @returns where the extension lies now; undefined when what waited was thrown away.
+ * @returns The folder that the extension was moved to; undefined when waiting files were deleted.
  * @throws EXTENSION_NOT_HELD when there is neither; EXTENSION_PROTECTED, WRITE_FAILED.
  */
 export function revokeExtension(rootDir: string, name: string): string | undefined {
-  takeBack(rootDir, name);
-  if (throwAway(rootDir, name)) return undefined;
+  undoApproval(rootDir, name);
+  if (deleteHeld(rootDir, name)) return undefined;
   const base = extensionsFolder(rootDir);
   if (base === undefined || !isExtensionName(name) || !existsSync(join(base, name)))
     throw extensionNotHeld(name, heldExtensions(rootDir));
@@ -101,8 +101,8 @@ export function revokeExtension(rootDir: string, name: string): string | undefin
 
 // --- internal ---
 
-/** @returns whether anything waited. What cannot be read, such as a file that is too large, goes with all the rest. */
-function throwAway(rootDir: string, name: string): boolean {
+/** @returns Whether anything waited. When some of it cannot be read, such as a file that is too large, the whole folder is deleted. */
+function deleteHeld(rootDir: string, name: string): boolean {
   try {
     const held = heldExtension(rootDir, name);
     for (const { path } of held?.files ?? []) drop(rootDir, name, path);
@@ -115,15 +115,15 @@ function throwAway(rootDir: string, name: string): boolean {
   }
 }
 
-/** What an approval puts in the place of what: digests; null: nothing is there. */
+/** Digests of one file before and after an approval; null: no file. */
 interface Replacement {
   readonly path: string;
   readonly before: string | null;
   readonly after: string;
 }
 
-/** The file that is there while an approval is under way. */
-function markOf(name: string): string {
+/** A file that exists while an approval runs. */
+function markerPath(name: string): string {
   return `${name}/approving`;
 }
 
@@ -131,59 +131,64 @@ function replacementOf({ path, before, after }: HeldFile): Replacement {
   return { path, before: before && digestOf(before), after: digestOf(after) };
 }
 
-/** Where a file that is replaced stays until all are: beside it, so that to bring it back takes no room. */
-function keptOf(path: string): string {
+/** Where a replaced file is kept until the approval is complete: in its folder, so that restoring it needs no free space. */
+function keptPath(path: string): string {
   return posix.join(posix.dirname(path), `.approving-${digestOf(Buffer.from(path)).slice(0, 16)}`);
 }
 
 /**
- * Takes back an approval that failed, or whose process died. Does nothing when none is under way.
+ * Undoes an approval that failed or was interrupted. Does nothing when there is none.
  *
- * @param files - With the bytes that were there: not every file system has links. @param cause - Why the approval failed.
- * @throws WRITE_FAILED: part of it is in effect, and a later call goes on.
+ * @param files - With the replaced bytes, because some file systems have no hard links. @param cause - Why the approval failed.
+ * @throws WRITE_FAILED: part of it is in effect; a later call continues.
  */
-function takeBack(rootDir: string, name: string, files: readonly HeldFile[] = [], cause?: unknown): void {
+function undoApproval(rootDir: string, name: string, files: readonly HeldFile[] = [], cause?: unknown): void {
   const [live, waiting] = [extensionsFolder(rootDir), heldFolder(rootDir)];
-  const mark = isExtensionName(name) ? readIfThere(waiting, markOf(name), true) : null;
-  if (live === undefined || waiting === undefined || mark === null) return;
+  const marker = isExtensionName(name) ? readIfThere(waiting, markerPath(name), true) : null;
+  if (live === undefined || waiting === undefined || marker === null) return;
   try {
-    for (const one of JSON.parse(mark.toString('utf8')) as readonly Replacement[]) {
-      // A mark that came with the root may name anything. What an agent has written on since waits all the same.
+    for (const one of JSON.parse(marker.toString('utf8')) as readonly Replacement[]) {
+      // The marker may have come with the root and name any file: only files that wait are restored.
       if (readIfThere(waiting, `${name}/files/${one.path}`, true) === null) continue;
       const before = files.find(({ path }) => path === one.path)?.before;
-      putBack(live, name, one, before ?? undefined);
-      removeKept(live, name, one.path);
+      restoreFile(live, name, one, before ?? undefined);
+      deleteKept(live, name, one.path);
     }
-    removeContained(waiting, markOf(name), { own: true });
+    removeContained(waiting, markerPath(name), { own: true });
   } catch (error) {
     const first = cause === undefined ? '' : `${describeError(cause)} `;
-    const reason = `${first}It cannot be taken back (${describeError(error)}), so part of it is in effect. Mend that, then revoke it`;
+    const reason = `${first}It cannot be undone (${describeError(error)}), so part of it is in effect. Correct that, then revoke it`;
     throw writeFailed(`extensions/${name}`, reason, error);
   }
 }
 
-function putBack(live: string, name: string, { path, before, after }: Replacement, bytes: Buffer | undefined): void {
+function restoreFile(
+  live: string,
+  name: string,
+  { path, before, after }: Replacement,
+  bytes: Buffer | undefined,
+): void {
   const now = readIfThere(live, `${name}/${path}`, false);
-  // Never replaced, or changed by somebody since.
+  // It was not replaced, or somebody has changed it since.
   if (now === null || before === after || digestOf(now) !== after) return;
   if (before === null) {
     removeContained(live, `${name}/${path}`);
     return;
   }
-  const kept = readIfThere(live, `${name}/${keptOf(path)}`, false);
-  if (kept && digestOf(kept) !== before) throw extensionChanged(name, `${keptOf(path)} is not what was there`);
+  const kept = readIfThere(live, `${name}/${keptPath(path)}`, false);
+  if (kept && digestOf(kept) !== before) throw extensionChanged(name, `${keptPath(path)} is not what was there`);
   if (bytes && !kept) writeContained(live, `${name}/${path}`, bytes);
-  else renameContained(live, `${name}/${keptOf(path)}`, posix.basename(path));
+  else renameContained(live, `${name}/${keptPath(path)}`, posix.basename(path));
 }
 
-function forget(rootDir: string, name: string, { path, after }: HeldFile): void {
-  removeKept(folderFor(join(rootDir, 'extensions')), name, path);
+function deleteApproved(rootDir: string, name: string, { path, after }: HeldFile): void {
+  deleteKept(folderFor(join(rootDir, 'extensions')), name, path);
   const waiting = heldFolderFor(rootDir);
   if (readIfThere(waiting, `${name}/files/${path}`, true)?.equals(after)) drop(rootDir, name, path);
-  // The agent wrote on meanwhile: that goes on from what was approved.
+  // The agent has written the file again meanwhile: the approved content is the base of that change.
   else writeNote(waiting, name, path, { by: 'unknown', ...readNote(waiting, name, path), base: digestOf(after) });
 }
 
-function removeKept(live: string, name: string, path: string): void {
-  if (readIfThere(live, `${name}/${keptOf(path)}`, false)) removeContained(live, `${name}/${keptOf(path)}`);
+function deleteKept(live: string, name: string, path: string): void {
+  if (readIfThere(live, `${name}/${keptPath(path)}`, false)) removeContained(live, `${name}/${keptPath(path)}`);
 }

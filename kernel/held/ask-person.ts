@@ -9,19 +9,19 @@ import { type HeldExtension, heldExtensions } from './held-extensions.ts';
 
 export interface ApprovalRound {
   readonly rootDir: string;
-  /** Whether the root is approved; else a yes approves it, too, and the question says so. */
+  /** Whether the root is approved. If not, a yes approves it as well, and the question says so. */
   readonly trusted: boolean;
-  /** Digests that somebody was asked about before. Those of this round are added. */
+  /** Digests that the person was asked about before. Those of this round are added. */
   readonly asked: Set<string>;
-  /** Absent: there is nobody to ask, and everything goes on waiting. */
+  /** Undefined: nobody can be asked, and everything still waits. */
   readonly ask: ((question: string) => Promise<boolean | undefined>) | undefined;
   notifyUser(text: string): void;
 }
 
 /**
- * Shows a person what agents wrote below `extensions/`, one extension after the other, and puts into effect what is approved.
+ * Shows a person what agents wrote below `extensions/`, extension by extension, and applies what is approved.
  *
- * @returns whether anything was approved. Never rejects: what cannot be written is told and goes on waiting.
+ * @returns Whether anything was approved. Never rejects: a failure is sent to the user, and the extension still waits.
  */
 export async function approveHeldExtensions({
   rootDir,
@@ -44,7 +44,7 @@ export async function approveHeldExtensions({
       approveExtension(rootDir, held.name, held.digest);
       approved = true;
     } catch (error) {
-      notifyUser(`extensions/${held.name} goes on waiting: ${describeError(error)}`);
+      notifyUser(`extensions/${held.name} still waits: ${describeError(error)}`);
     }
   }
   return approved;

@@ -4,11 +4,11 @@ import { futureRealPath, isInside, isOtherRoot } from '../../lib/files/index.ts'
 import { openTrust } from '../../lib/trust/index.ts';
 
 /**
- * Whether code of extensions lies at a path, by whatever name it is reached: below `extensions/` or `node_modules/` of the root, or
- * of any root above the path, and wherever links in there lead, and the links in what those lead to. What lies in `data/` of a root
- * that a person has approved counts as well: its settings say what may be done there.
+ * Whether a path may hold code of extensions: it is below `extensions/` or `node_modules/` of the root or of any root above the
+ * path, or below the target of a link in these folders (links in such targets included). `data/` of an approved root counts as
+ * well, because its settings decide what is allowed.
  *
- * @param path - Absolute, real; it need not exist.
+ * @param path - Absolute, real; it may not exist yet.
  */
 export function isCode(rootDir: string, path: string): boolean {
   const above = foldersAbove(path);
@@ -16,14 +16,14 @@ export function isCode(rootDir: string, path: string): boolean {
   const approved = above.filter((folder) => trust.allows('root', folder));
   if (approved.some((root) => isInside(path, futureRealPath(join(root, 'data'))))) return true;
   return [rootDir, ...approved, ...above.filter(isOtherRoot)].some((root) => {
-    for (const place of placesOfCode(root)) if (isInside(path, place)) return true;
+    for (const folder of codeFolders(root)) if (isInside(path, folder)) return true;
     return false;
   });
 }
 
 // --- internal ---
 
-/** Who links to more folders than these has linked to everything. */
+/** Folders that are searched. When there are more, every path counts as code. */
 const MAX_FOLDERS = 10_000;
 
 function foldersAbove(path: string): readonly string[] {
@@ -32,7 +32,7 @@ function foldersAbove(path: string): readonly string[] {
 }
 
 /** Real paths. Links that lead in circles are followed once. */
-function* placesOfCode(root: string): Generator<string> {
+function* codeFolders(root: string): Generator<string> {
   const folders = [join(root, 'extensions'), join(root, 'node_modules')].map((folder) => futureRealPath(folder));
   yield* folders;
   const seen = new Set<string>();
@@ -43,14 +43,15 @@ function* placesOfCode(root: string): Generator<string> {
     for (const entry of entriesOf(folder)) {
       const isLink = entry.isSymbolicLink();
       if (!isLink && !entry.isDirectory()) continue;
-      const place = isLink ? futureRealPath(join(folder, entry.name)) : join(folder, entry.name);
-      if (isLink) yield place;
-      if (!isInstalled(place)) folders.push(place);
+      const real = isLink ? futureRealPath(join(folder, entry.name)) : join(folder, entry.name);
+      if (isLink) yield real;
+      if (!isInstalled(real)) folders.push(real);
     }
   }
 }
 
-/** A package in `node_modules`, or a folder such as `.bin`: large, and its links lead to other packages. */
+/** Whether a folder is a package in `node_modules`, or one such as `.bin`. These are not searched: they are large, and their links
+ * lead to other packages. */
 function isInstalled(folder: string): boolean {
   return /[\\/]node_modules[\\/](@[^\\/]+[\\/][^\\/]+|[^@\\/][^\\/]*)$/.test(folder);
 }

@@ -3,8 +3,8 @@ import { printable } from '../../lib/text/index.ts';
 import type { HeldExtension, HeldFile } from './held-extensions.ts';
 
 /**
- * What a person has to see before a yes: who wrote, what the manifest would replace, and every changed line. Made harmless for
- * a terminal.
+ * What a person has to see before an approval: the authors, the extension that it would replace, and every changed line. The text
+ * is safe for a terminal.
  *
  * @param ownIds - Ids of the package's own extensions.
  */
@@ -20,7 +20,7 @@ export async function describeHeld(held: HeldExtension, ownIds: readonly string[
     ...(id !== undefined && ownIds.includes(id) ? [`It replaces "${id}", which comes with the package.`] : []),
     ...held.files
       .filter((file) => file.changedSince)
-      .map(({ path }) => `${quoted(path)} was changed by somebody else since.`),
+      .map(({ path }) => `${quoted(path)} was changed by somebody else meanwhile.`),
     `digest ${held.digest}`,
     ...held.files.map((file) => differenceOf(file, createTwoFilesPatch)),
   ]
@@ -28,12 +28,12 @@ export async function describeHeld(held: HeldExtension, ownIds: readonly string[
     .join('\n');
 }
 
-/** On one line: a name may have line ends in it. */
+/** A name on one line: it may contain line ends. */
 export function quoted(path: string): string {
   return JSON.stringify(path).slice(1, -1);
 }
 
-/** Also what `printable` leaves alone because texts need it, such as joiners: code can hide something in it. */
+/** As `printable`, and also for invisible characters that texts need, such as joiners: code can hide something in them. */
 export function visible(text: string): string {
   return printable(text).replace(/[\p{Cf}\p{Zl}\p{Zp}]|\p{Default_Ignorable_Code_Point}/gu, (char) => {
     return `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`;
@@ -42,20 +42,20 @@ export function visible(text: string): string {
 
 // --- internal ---
 
-/** Texts that differ in more lines than this are shown whole, the old one and the new one. */
+/** Texts that differ in more lines are shown whole: first the old one, then the new one. */
 const MAX_EDITS = 2_000;
 
 function differenceOf({ path, before, after }: HeldFile, makePatch: typeof createTwoFilesPatch): string {
   const [old, next] = [textOf(before ?? Buffer.alloc(0)), textOf(after)];
-  const from = old === undefined ? `: ${before?.length} bytes that are no UTF-8 text, not shown` : '';
-  const to = next === undefined ? `: ${after.length} bytes that are no UTF-8 text, in hexadecimal` : '';
+  const from = old === undefined ? `: ${before?.length} bytes that are not UTF-8 text, not shown` : '';
+  const to = next === undefined ? `: ${after.length} bytes that are not UTF-8 text, in hexadecimal` : '';
   const names = [`--- ${before === null ? '/dev/null' : `a/${quoted(path)}`}${from}`, `+++ b/${quoted(path)}${to}`];
   const lines = old === undefined || next === undefined ? undefined : hunksOf(old, next, makePatch);
   const hex = after.toString('hex').replace(/.{64}(?=.)/g, '$&\n');
   return [...names, ...(lines ?? [...linesOf('-', old ?? ''), ...linesOf('+', next ?? hex)])].join('\n').trimEnd();
 }
 
-/** Undefined for texts that differ in too many lines. */
+/** Undefined when the texts differ in more than `MAX_EDITS` lines. */
 function hunksOf(old: string, next: string, makePatch: typeof createTwoFilesPatch): readonly string[] | undefined {
   const patch = makePatch('', '', old, next, '', '', { context: 3, maxEditLength: MAX_EDITS });
   return patch?.match(/@@[\s\S]*/) ?? (patch === undefined ? undefined : []);

@@ -23,42 +23,43 @@ import {
   isKeptName,
 } from './writable-extension.ts';
 
-/** One file of an extension that an agent wrote and that waits. */
+/** One waiting file of an extension, written by an agent. */
 export interface HeldFile {
   /** Relative to the extension's folder. */
   readonly path: string;
-  /** What is there now; null: nothing. */
+  /** The current file in `extensions/`; null: none. */
   readonly before: Buffer | null;
   readonly after: Buffer;
-  /** Somebody else has changed what is there since the agent wrote. */
+  /** Somebody else has changed the current file since the agent wrote. */
   readonly changedSince: boolean;
 }
 
-/** What agents wrote below one folder of `extensions/` and nobody has approved. */
+/** The waiting files of one folder of `extensions/`: agents wrote them, and nobody has approved them. */
 export interface HeldExtension {
   /** Name of the folder. */
   readonly name: string;
-  /** Agents that wrote it, as `agent:<id>`. */
+  /** The authors, as `agent:<id>`. */
   readonly by: readonly string[];
-  /** sha256, hex, of every difference: a yes is to these bytes and no others. */
+  /** sha256, hex, of all differences: an approval is valid for these bytes only. */
   readonly digest: string;
   /** By path. */
   readonly files: readonly HeldFile[];
 }
 
 /*
- * What agents write below `extensions/` of a root lies in `data/.held/` until a person has seen it: nothing in `extensions/`
- * was ever written by an agent alone, so whoever loads, builds or tests what is there runs no such byte.
+ * What agents write below `extensions/` of a root waits in `data/.held/` until a person has approved it. So nothing in `extensions/`
+ * was written by an agent alone, and it is safe to load, build or test what is there.
  *
  * Paths are relative to `extensions/`: `my_tool/main.ts`.
  */
 
 /**
- * What waits of one file, for the agent that wrote it; others see what is there.
+ * The waiting content of one file, for the agent that wrote it. Other agents see the current file.
  *
- * @param path - undefined: no path of an extension.
+ * @param path - Undefined: the path is not below `extensions/`.
  * @param by - `agent:<id>`.
- * @throws as `readContained`, but for what does not wait.
+ * @returns Undefined when the agent has no waiting content of this file.
+ * @throws As `readContained`.
  */
 export function readHeldFile(
   rootDir: string,
@@ -73,7 +74,7 @@ export function readHeldFile(
   return readIfThere(base, `${name}/files/${below.join('/')}`, true, maxBytes) ?? undefined;
 }
 
-/** The same for the direct children of a folder; '' is `extensions/` itself. */
+/** The waiting direct children of a folder, for the agent that wrote them. @param path - '' is `extensions/` itself. */
 export function listHeldFiles(rootDir: string, path: string | undefined, by: string): readonly FolderEntry[] {
   const base = heldFolder(rootDir);
   if (base === undefined || path === undefined) return [];
@@ -98,7 +99,7 @@ export function listHeldFiles(rootDir: string, path: string | undefined, by: str
  * Keeps what an agent wrote until a person approves it.
  *
  * @param by - `agent:<id>`.
- * @returns whether the file is new.
+ * @returns Whether the file is new.
  * @throws EXTENSION_PROTECTED, INVALID_ARGUMENT, PATH_TRAVERSAL, WRITE_FAILED.
  */
 export function holdExtensionFile(
@@ -108,7 +109,7 @@ export function holdExtensionFile(
   by: string,
 ): { readonly created: boolean } {
   const [name = '', ...below] = fileSegments(path);
-  if (below.length === 0) throw extensionProtected(path, 'it has to lie in the folder of an extension');
+  if (below.length === 0) throw extensionProtected(path, 'a file must be in the folder of an extension');
   const live = folderFor(join(rootDir, 'extensions'));
   assertAgentMayWrite(rootDir, name, below);
   const file = below.join('/');
@@ -124,13 +125,38 @@ export function holdExtensionFile(
   return { created: isFirst && before === null };
 }
 
-/** Everything that waits, by name. What no agent can have written, such as a file that is too large, is left out: nobody can approve it. */
-export function heldExtensions(rootDir: string): readonly HeldExtension[] {
-  const base = heldFolder(rootDir);
-  return base === undefined ? [] : namesOf(base).flatMap((name) => heldIfReadable(rootDir, name) ?? []);
+/** Something that waits and cannot be read, such as a file that is too large: nobody can approve it. */
+export interface UnreadableHeld {
+  readonly name: string;
+  readonly reason: string;
 }
 
-/** What waits for one folder of `extensions/`. @throws as `readContained` for what cannot be read. */
+/** Everything that waits, by name. */
+export function allHeld(rootDir: string): {
+  readonly held: readonly HeldExtension[];
+  readonly unreadable: readonly UnreadableHeld[];
+} {
+  const base = heldFolder(rootDir);
+  const held: HeldExtension[] = [];
+  const unreadable: UnreadableHeld[] = [];
+  for (const name of base === undefined ? [] : namesOf(base)) {
+    try {
+      const found = heldExtension(rootDir, name);
+      if (found) held.push(found);
+    } catch (error) {
+      if (!isCodedError(error)) throw error;
+      unreadable.push({ name, reason: error.message });
+    }
+  }
+  return { held, unreadable };
+}
+
+/** As `allHeld`, without what cannot be read. */
+export function heldExtensions(rootDir: string): readonly HeldExtension[] {
+  return allHeld(rootDir).held;
+}
+
+/** What waits for one folder of `extensions/`; undefined: nothing. @throws As `readContained`. */
 export function heldExtension(rootDir: string, name: string): HeldExtension | undefined {
   const base = heldFolder(rootDir);
   const paths = base === undefined || !isExtensionName(name) ? [] : filesBelow(base, `${name}/files`);
@@ -139,21 +165,21 @@ export function heldExtension(rootDir: string, name: string): HeldExtension | un
   const files = paths.map((path, index): HeldFile => {
     const before = readIfThere(extensionsFolder(rootDir), `${name}/${path}`, false);
     const after = readContained(base, `${name}/files/${path}`, MAX_BYTES, { own: true });
-    const known = [notes[index]?.base ?? null, digestOf(after)];
-    return { path, before, after, changedSince: !known.includes(before && digestOf(before)) };
+    const expected = [notes[index]?.base ?? null, digestOf(after)];
+    return { path, before, after, changedSince: !expected.includes(before && digestOf(before)) };
   });
   const by = [...new Set(notes.map((note) => note?.by ?? 'unknown'))].sort();
   return { name, by, digest: digestOfChange(files), files };
 }
 
-/** What is known of a held file beside its bytes. */
+/** What is stored of a waiting file beside its content. */
 export interface Note {
   /** sha256 of the file in `extensions/` when an agent first wrote; null: there was none. */
   readonly base: string | null;
   readonly by: string;
 }
 
-/** Forgets what waits of one file. */
+/** Deletes the waiting content of one file. */
 export function drop(rootDir: string, name: string, path: string): void {
   const base = heldFolder(rootDir);
   if (base === undefined) return;
@@ -161,7 +187,7 @@ export function drop(rootDir: string, name: string, path: string): void {
   if (readIfThere(base, `${name}/notes/${path}`, true)) removeContained(base, `${name}/notes/${path}`, { own: true });
 }
 
-/** @param own - It is what waits, in `data/`, which is out of reach for everybody else. */
+/** A file, or null when it does not exist. @param own - It is below `data/.held/`: see `OpenOptions` of lib/files. */
 export function readIfThere(
   base: string | undefined,
   path: string,
@@ -183,7 +209,7 @@ export function readNote(base: string, name: string, path: string): Note | undef
     const { base: digest, by } = JSON.parse(text) as Note;
     return AUTHOR.test(by) && (digest === null || /^[0-9a-f]{64}$/.test(digest)) ? { base: digest, by } : undefined;
   } catch {
-    // Then what is there counts as changed, and nobody's work is overwritten.
+    // Then the current file counts as changed, so that nothing is overwritten.
     return undefined;
   }
 }
@@ -198,20 +224,11 @@ export function digestOf(bytes: Buffer): string {
 
 // --- internal ---
 
-/** A root may come with notes that nobody here has written: a person reads this in a question. */
+/** A note may have come with the root, and its author is shown in a question to a person. */
 const AUTHOR = /^(agent:[\w.:@/-]{1,200}|unknown)$/;
 
 /** Largest file that can wait. */
 const MAX_BYTES = 16_777_216;
-
-function heldIfReadable(rootDir: string, name: string): HeldExtension | undefined {
-  try {
-    return heldExtension(rootDir, name);
-  } catch (error) {
-    if (isCodedError(error)) return undefined;
-    throw error;
-  }
-}
 
 function namesOf(base: string): readonly string[] {
   return readdirSync(base).filter(isExtensionName).sort();

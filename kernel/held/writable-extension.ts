@@ -8,7 +8,7 @@ export function isExtensionName(name: string): boolean {
   return /^[a-z][a-z0-9_-]{0,63}$/.test(name);
 }
 
-/** Whether an approval keeps what it replaces under such a name. */
+/** Whether a name is one under which an approval keeps a replaced file. */
 export function isKeptName(name: string): boolean {
   return /^\.approving-/i.test(name);
 }
@@ -20,11 +20,11 @@ export function extensionsFolder(rootDir: string): string | undefined {
 }
 
 /**
- * Whether an agent may write there, if a person approves it.
+ * Checks that an agent may write a file, if a person approves it.
  *
  * @param name - Folder below `extensions/`.
- * @param below - Segments of a file in it; none: the extension as a whole.
- * @throws EXTENSION_PROTECTED; PATH_TRAVERSAL and WRITE_FAILED for what an approval could not write.
+ * @param below - Segments of a file in it. Default: the extension as a whole.
+ * @throws EXTENSION_PROTECTED; PATH_TRAVERSAL and WRITE_FAILED when an approval could not write it.
  */
 export function assertAgentMayWrite(rootDir: string, name: string, below: readonly string[] = []): void {
   const extensions = extensionsFolder(rootDir);
@@ -33,16 +33,16 @@ export function assertAgentMayWrite(rootDir: string, name: string, below: readon
   if (why) throw extensionProtected([name, ...below].join('/'), why);
 }
 
-/** Below `data/`; not a name that the data folder of an extension can have. */
+/** Folder below `data/`. No extension can have an id of this form. */
 export const HELD = '.held';
 
-/** Real path of what waits; undefined when nothing ever did. What a link leads to does not wait here. */
+/** Real path of the folder of what waits; undefined when it does not exist, or is a link. */
 export function heldFolder(rootDir: string): string | undefined {
   const folder = join(realPathOf(join(rootDir, 'data')) ?? '', HELD);
   return realPathOf(folder) === folder ? folder : undefined;
 }
 
-/** The same folder, which is made. @throws WRITE_FAILED. */
+/** As `heldFolder`; makes the folder. @throws WRITE_FAILED. */
 export function heldFolderFor(rootDir: string): string {
   folderFor(join(rootDir, 'data', HELD));
   const folder = heldFolder(rootDir);
@@ -50,26 +50,26 @@ export function heldFolderFor(rootDir: string): string {
   return folder;
 }
 
-/** The real path of a folder, which is made. @throws WRITE_FAILED. */
+/** Makes a folder. @returns Its real path. @throws WRITE_FAILED. */
 export function folderFor(path: string): string {
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
     return realpathSync(path);
   } catch (error) {
     const reason = (error as NodeJS.ErrnoException).code;
-    throw writeFailed(basename(path), `it is no folder and cannot be made (${reason})`, error);
+    throw writeFailed(basename(path), `it is not a folder and cannot be made (${reason})`, error);
   }
 }
 
 // --- internal ---
 
-/** Why an agent may not write there, whoever approves it; undefined when it may. */
+/** Why an agent may not write there, even with an approval; undefined when it may. */
 function whyProtected(extensions: string | undefined, name: string, below: readonly string[]): string | undefined {
-  if (!isExtensionName(name)) return `"${name}" is no id of an extension (lowercase letters, digits, _ and -)`;
+  if (!isExtensionName(name))
+    return `"${name}" is not a valid id of an extension (lowercase letters, digits, _ and -, first a letter, at most 64)`;
   const refused = [name, ...below].find((segment) => /^(node_modules|\.git)$/i.test(segment));
   if (refused) return `nothing is written into ${refused}`;
-  if (isTemporaryName(below.at(-1) ?? '') || below.some(isKeptName))
-    return 'files are called so while they are written';
+  if (isTemporaryName(below.at(-1) ?? '') || below.some(isKeptName)) return 'this name is used for temporary files';
   if (extensions === undefined) return undefined;
   const ours = realpathSync(packageRoot());
   const isCheckout = extensions === join(ours, 'extensions');
@@ -81,17 +81,14 @@ function whyProtected(extensions: string | undefined, name: string, below: reado
   return 'the folder has no manifest.yaml, so it belongs to no extension; a person may write there';
 }
 
-/** What an approval could not write is refused before a person is asked. @throws PATH_TRAVERSAL, WRITE_FAILED. */
+/** Checks that an approval could write the file, before a person is asked. @throws PATH_TRAVERSAL, WRITE_FAILED. */
 function assertCanBeFile(base: string, segments: readonly string[]): void {
   for (const [index, segment] of segments.entries()) {
     const stats = statsBelow(base, segments.slice(0, index + 1));
     if (stats === undefined) return;
     if (stats.isSymbolicLink()) throw pathTraversal();
     if (index < segments.length - 1 ? stats.isDirectory() : stats.isFile()) continue;
-    throw writeFailed(
-      segments.join('/'),
-      `${segment} is something else than a ${index < segments.length - 1 ? 'folder' : 'file'}`,
-    );
+    throw writeFailed(segments.join('/'), `${segment} is not a ${index < segments.length - 1 ? 'folder' : 'file'}`);
   }
 }
 

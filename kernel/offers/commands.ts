@@ -1,7 +1,7 @@
 import type { Command, CommandResult, ExtensionStatus, KernelApi, TurnContext } from '../contract.ts';
 import { commandFailed, commandNotFound, isCodedError } from '../errors.ts';
 
-/** A command and where it comes from; `kernel` for the base commands. */
+/** A command and the id of its extension; `kernel` for the base commands. */
 export interface NamedCommand {
   readonly extensionId: string;
   readonly command: Command;
@@ -9,13 +9,14 @@ export interface NamedCommand {
 
 export interface CommandTable {
   readonly commands: readonly NamedCommand[];
-  /** By every name that leads to one. */
+  /** By name and by alias. */
   readonly byName: ReadonlyMap<string, NamedCommand>;
-  /** Commands nobody can reach, because the name was taken before. */
+  /** Names that cannot be used, because another command (`winner`) has them. */
   readonly shadowed: readonly { readonly extensionId: string; readonly name: string; readonly winner: string }[];
 }
 
-/** Merges base commands and those of extensions: the base wins, then whoever started first; names win over aliases. */
+/** Merges base commands and those of extensions. Of two with one name the base command is used, then that of the extension that
+ * started first. Names come before aliases. */
 export function commandTable(base: readonly Command[], contributed: readonly NamedCommand[]): CommandTable {
   const winners = new Map<string, NamedCommand>(
     base.map((command) => [command.name, { extensionId: 'kernel', command }]),
@@ -40,7 +41,7 @@ export function commandTable(base: readonly Command[], contributed: readonly Nam
   return { commands, byName: winners, shadowed };
 }
 
-/** @param line - `/name args`; of several names that begin the line, the longest is meant: an id may hold blanks. */
+/** @param line - `/name args`. When several names match its beginning, the longest is used: an id may contain blanks. */
 export async function runCommandLine(
   line: string,
   { byName }: CommandTable,
@@ -62,7 +63,7 @@ export async function runCommandLine(
   throw commandFailed(name, named.extensionId, new Error('it returned no CommandResult ({ kind: ... })'));
 }
 
-/** The commands every channel has. */
+/** The commands of every channel. */
 export function baseCommands(kernel: KernelApi, defaultAgent: () => string | undefined): readonly Command[] {
   const print = (text: string): CommandResult => ({ kind: 'print', text });
   return [
@@ -109,7 +110,7 @@ export function baseCommands(kernel: KernelApi, defaultAgent: () => string | und
   ];
 }
 
-/** An extension may give anything. */
+/** The valid aliases: an extension may return anything. */
 export function aliasesOf({ aliases }: Command): readonly string[] {
   return Array.isArray(aliases) ? aliases.filter((alias) => typeof alias === 'string' && /^\S/.test(alias)) : [];
 }

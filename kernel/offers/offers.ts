@@ -10,14 +10,14 @@ import { describeError } from '../errors.ts';
 import type { NamedCommand } from './commands.ts';
 import { inputSchemaOf } from './tools.ts';
 
-/** What the running extensions offer at this moment; asked anew each time, because a provider may change its mind. */
+/** What the running extensions offer now. Providers are called each time, because their answers may change. */
 export interface Offers {
   tools(): readonly { readonly extensionId: string; readonly tool: Tool }[];
   commands(): readonly NamedCommand[];
   skills(): SkillProvider | undefined;
 }
 
-/** @param report - Told of TOOL_PROVIDER_FAILED, COMMAND_PROVIDER_FAILED and TOOL_NAME_TAKEN. */
+/** @param report - Called with TOOL_PROVIDER_FAILED, COMMAND_PROVIDER_FAILED and TOOL_NAME_TAKEN. */
 export function createOffers(running: () => readonly ExtensionRecord[], report: (problem: Problem) => void): Offers {
   return {
     tools() {
@@ -31,7 +31,7 @@ export function createOffers(running: () => readonly ExtensionRecord[], report: 
           else byName.set(tool.name, { extensionId: found.manifest.id, tool });
         }
       }
-      // An agent is offered as a tool too; of the two, the tool keeps the name.
+      // An agent with this mode is offered as a tool. When a tool has the same name, the tool is used.
       for (const { found, descriptor } of running()) {
         const tool = descriptor?.integrationMode === 'tool' ? byName.get(descriptor.id) : undefined;
         if (tool) report(nameTaken(found, tool.tool.name, tool.extensionId));
@@ -52,10 +52,10 @@ export function createOffers(running: () => readonly ExtensionRecord[], report: 
   };
 }
 
-/** Passes events between extensions. A handler that throws or rejects is reported with its owner and does not stop the rest. */
+/** Delivers events between extensions. A handler that throws or rejects is reported, and the others still run. */
 export interface EventBus {
   emit(event: string, payload: unknown): void;
-  /** @returns ends the subscription. */
+  /** @returns A function that ends the subscription. */
   subscribe(owner: string, event: string, handler: EventHandler): () => void;
   /** Ends every subscription of one extension. */
   unsubscribeAll(owner: string): void;
@@ -109,7 +109,7 @@ function ask<T>(
   }
 }
 
-/** A model's endpoint refuses a whole request for one tool it cannot read. */
+/** Whether a tool is valid: an endpoint refuses a whole request because of one invalid tool. */
 function isUsable(tool: Tool, found: ExtensionRecord['found'], report: (problem: Problem) => void): boolean {
   try {
     if (!/^[a-z][a-z0-9_]*$/.test(tool.name)) throw new TypeError('its name has to match ^[a-z][a-z0-9_]*$');

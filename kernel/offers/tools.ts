@@ -4,7 +4,7 @@ import { isCodedError } from '../errors.ts';
 import { withoutKnownPaths, withoutPaths } from '../without-paths.ts';
 
 /**
- * Declares a tool; its value is that the arguments of `execute` are inferred from `input`.
+ * Declares a tool. The types of the arguments of `execute` are inferred from `input`.
  *
  * @example
  * defineTool({
@@ -21,22 +21,22 @@ export function defineTool<Schema extends z.ZodType>(definition: {
   return definition as unknown as Tool;
 }
 
-/** The result of a call that went wrong. */
+/** The result of a failed call. */
 export function toolError(code: string, message: string): ToolResult {
   return { success: false, error: { code, message } };
 }
 
 /**
- * Runs a tool the way every door must: arguments are checked first (INVALID_ARGUMENT), a CodedError becomes its code, any
- * other throw becomes TOOL_FAILED, a result that is no ToolResult becomes TOOL_RESULT_INVALID. No failure tells of a path of this
- * machine (`withoutPaths`). Never rejects.
+ * Runs a tool; use it wherever tools are offered. Invalid arguments give INVALID_ARGUMENT, a CodedError its own code, any other
+ * throw TOOL_FAILED, and a result that is not a ToolResult TOOL_RESULT_INVALID. Messages contain no paths of this machine
+ * (`withoutPaths`). Never rejects.
  */
 export async function runTool(tool: Tool, args: unknown, call: ToolCall): Promise<ToolResult> {
   try {
     const parsed = await tool.input.safeParseAsync(args);
     if (!parsed.success) return toolError('INVALID_ARGUMENT', `${tool.name}: ${z.prettifyError(parsed.error)}`);
     const result: unknown = await tool.execute(parsed.data, call);
-    if (isToolResult(result)) return result.success ? result : toldToAnyone(result);
+    if (isToolResult(result)) return result.success ? result : errorWithoutPaths(result);
     return toolError(
       'TOOL_RESULT_INVALID',
       `Tool ${tool.name} must return { success: true, ... } or { success: false, error }.`,
@@ -52,7 +52,7 @@ export async function runTool(tool: Tool, args: unknown, call: ToolCall): Promis
 /**
  * The JSON schema of a tool's arguments.
  *
- * @throws when the schema holds what JSON cannot say, a date for example.
+ * @throws When JSON schema cannot express the schema, for example a date.
  */
 export function inputSchemaOf({ input }: Tool): object {
   let schema = schemas.get(input);
@@ -65,10 +65,10 @@ export function inputSchemaOf({ input }: Tool): object {
 
 // --- internal ---
 
-/** By `input`: tools are asked for anew in every turn, and their schemas seldom change. */
+/** A cache by `input`: tools are listed in every turn, and their schemas rarely change. */
 const schemas = new WeakMap<object, object>();
 
-function toldToAnyone(result: Extract<ToolResult, { success: false }>): ToolResult {
+function errorWithoutPaths(result: Extract<ToolResult, { success: false }>): ToolResult {
   const message = withoutKnownPaths(result.error.message);
   return message === result.error.message ? result : { ...result, error: { ...result.error, message } };
 }

@@ -4,8 +4,8 @@ export class DeadlineError extends Error {
 }
 
 /**
- * Settles like `work`, which may also be the value itself, or rejects with a DeadlineError after `ms` milliseconds. The
- * work itself goes on unobserved: a promise cannot be stopped, only given up on.
+ * Settles like `work`, which may also be a plain value, or rejects with a DeadlineError after `ms` milliseconds. The work itself
+ * continues, because a promise cannot be stopped; its result is ignored.
  */
 export function withDeadline<T>(work: T | PromiseLike<T>, ms: number): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -16,7 +16,7 @@ export function withDeadline<T>(work: T | PromiseLike<T>, ms: number): Promise<T
   });
 }
 
-/** Settles like `work`, or rejects as soon as `signal` aborts. The work itself goes on unobserved. */
+/** Settles like `work`, or rejects as soon as `signal` aborts. The work itself continues; its result is ignored. */
 export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = (): void => reject(signal.reason);
@@ -26,7 +26,7 @@ export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<
   });
 }
 
-/** Resolves after `ms` milliseconds, or at once when `signal` aborts. Keeps the process alive no longer than needed. */
+/** Resolves after `ms` milliseconds, or at once when `signal` aborts. */
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();

@@ -13,19 +13,19 @@ import { agentFailed } from '../errors.ts';
 import { connectModel, readModelSettings, toModelTools } from './model.ts';
 import { PART_SEPARATOR } from './system-text.ts';
 
-/** What the kernel lends to an agent that is only a manifest. */
-export interface AgentSurroundings {
+/** What an agent without code needs from the kernel. */
+export interface DeclarativeAgentOptions {
   readonly manifest: Manifest & { readonly agent: NonNullable<Manifest['agent']> };
   getSecret(name: string): string | undefined;
-  /** The tools `uses_tools` gives it now. */
+  /** The tools that `uses_tools` gives it now. */
   tools(): readonly Tool[];
-  /** The parts of its system text: instructions, then what the context providers say. */
+  /** The parts of its system text: instructions, then the texts of the context providers. */
   systemParts(prompt: string, turn: TurnContext): Promise<readonly { readonly text: string }[]>;
 }
 
-/** The agent a manifest's `agent` block describes. */
-export function createDeclarativeAgent(surroundings: AgentSurroundings): AgentProvider {
-  const { id, name, description, agent } = surroundings.manifest;
+/** The agent that the `agent` block of a manifest describes. */
+export function createDeclarativeAgent(options: DeclarativeAgentOptions): AgentProvider {
+  const { id, name, description, agent } = options.manifest;
   return {
     getAgentDescriptor: () => ({
       id,
@@ -36,13 +36,13 @@ export function createDeclarativeAgent(surroundings: AgentSurroundings): AgentPr
       ...(agent.uses_skills ? { usesSkills: agent.uses_skills } : {}),
     }),
     async invoke(task, context = {}) {
-      const settings = readModelSettings(agent.model, surroundings.getSecret);
+      const settings = readModelSettings(agent.model, options.getSecret);
       try {
         const turn = { ...context.turn, model: settings.name };
         const model = await connectModel(settings);
         await import('ai');
         return await withBudget(agent.limits.time_budget_ms, (budget) =>
-          runTurn(surroundings, model, task, { ...context, turn }, budget),
+          runTurn(options, model, task, { ...context, turn }, budget),
         );
       } catch (error) {
         throw agentFailed(id, error);
@@ -53,7 +53,7 @@ export function createDeclarativeAgent(surroundings: AgentSurroundings): AgentPr
 
 // --- internal ---
 
-/** @param work - Handed a signal that aborts when the time is up; until then the process lives on, whatever it waits for. */
+/** @param work - Gets a signal that aborts after `ms` milliseconds. The timer keeps the process running until then. */
 async function withBudget<T>(ms: number | undefined, work: (budget?: AbortSignal) => Promise<T>): Promise<T> {
   if (ms === undefined) return work();
   const budget = new AbortController();
@@ -66,7 +66,7 @@ async function withBudget<T>(ms: number | undefined, work: (budget?: AbortSignal
 }
 
 async function runTurn(
-  { manifest, tools, systemParts }: AgentSurroundings,
+  { manifest, tools, systemParts }: DeclarativeAgentOptions,
   model: Awaited<ReturnType<typeof connectModel>>,
   task: string,
   { turn = {}, conversation = [], signal, onText, onToolCall }: AgentInvocationContext,
@@ -93,10 +93,10 @@ async function runTurn(
     ...modelParameters(agent.parameters, tokenLimit),
     async onStepFinish(step) {
       steps.push(step);
-      const said = steps.at(-2)?.response.messages ?? [];
-      usage = addUsage(usage, await usageOfStep(step, system, [...messages, ...said]));
+      const replies = steps.at(-2)?.response.messages ?? [];
+      usage = addUsage(usage, await usageOfStep(step, system, [...messages, ...replies]));
     },
-    // Failures arrive in the stream below; the default would also print them.
+    // Failures come in the stream below; the default handler would also print them.
     onError: () => {},
   });
   for await (const part of stream.fullStream) {
@@ -104,18 +104,18 @@ async function runTurn(
       text += part.text;
       onText?.(part.text);
     }
-    // A later step's text answers the request; what came before a tool call was on the way.
+    // Only the text of the last step is the answer; text before a tool call is not.
     if (part.type === 'start-step') text = '';
     if (part.type === 'error' && !abort.aborted) throw part.error;
   }
 
-  const said = steps.at(-1)?.response.messages ?? [];
+  const replies = steps.at(-1)?.response.messages ?? [];
   const unfinished = abort.aborted && text ? [{ role: 'assistant', content: text }] : [];
   return {
     text,
     stopped: reasonOf({ budget, signal, overTokens: overTokens(), steps, maxTurns: agent.limits.max_turns }),
     usage,
-    conversation: [...messages, ...said, ...unfinished] as Conversation,
+    conversation: [...messages, ...replies, ...unfinished] as Conversation,
   };
 }
 
@@ -158,16 +158,16 @@ function addUsage(a: Usage, b: Usage): Usage {
   return { inputTokens: a.inputTokens + b.inputTokens, outputTokens: a.outputTokens + b.outputTokens };
 }
 
-/** What the endpoint reports, else our own count: a limit must hold also where usage is not reported. */
+/** The usage that the endpoint reports, else a count of our own: limits must work without reports as well. */
 async function usageOfStep(
   step: StepResult<ToolSet>,
   system: string,
   messages: readonly ModelMessage[],
 ): Promise<Usage> {
   const { inputTokens, outputTokens } = step.usage;
-  const said = JSON.stringify(step.content);
+  const replies = JSON.stringify(step.content);
   return {
     inputTokens: inputTokens ?? (await countTokens(system + JSON.stringify(messages))),
-    outputTokens: outputTokens ?? (await countTokens(said)),
+    outputTokens: outputTokens ?? (await countTokens(replies)),
   };
 }

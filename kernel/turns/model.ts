@@ -7,7 +7,7 @@ import { untilAborted } from './deadline.ts';
 /** How to reach one model behind an OpenAI-compatible endpoint. */
 export interface ModelSettings {
   readonly baseURL: string;
-  /** Local endpoints need none. */
+  /** Undefined for endpoints without a key, such as local ones. */
   readonly apiKey: string | undefined;
   readonly name: string;
 }
@@ -15,8 +15,8 @@ export interface ModelSettings {
 /**
  * Reads MODEL_BASE_URL, MODEL_API_KEY and MODEL_NAME.
  *
- * @param manifestModel - `agent.model` of a manifest; wins over MODEL_NAME.
- * @throws MODEL_NOT_CONFIGURED when there is no base URL or no name; a missing key alone is let through.
+ * @param manifestModel - `agent.model` of a manifest. It overrides MODEL_NAME.
+ * @throws MODEL_NOT_CONFIGURED when the base URL or the name is missing; the key is optional.
  */
 export function readModelSettings(
   manifestModel: string | undefined,
@@ -31,7 +31,7 @@ export function readModelSettings(
   throw modelNotConfigured(missing.map(([setting]) => setting));
 }
 
-/** Loads the SDK on first use: it costs a tenth of a second that a start without a model need not pay. */
+/** Loads the SDK at the first use: loading takes 0.1 s, which a start without a model does not need. */
 export async function connectModel({ baseURL, apiKey, name }: ModelSettings): Promise<LanguageModel> {
   const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
   const provider = createOpenAICompatible({
@@ -43,7 +43,7 @@ export async function connectModel({ baseURL, apiKey, name }: ModelSettings): Pr
   return provider.chatModel(name);
 }
 
-/** Offers kernel tools to a model through the AI SDK. Arguments are checked by `runTool`, so that every door answers alike. */
+/** Offers kernel tools to a model through the AI SDK. Arguments are checked by `runTool`, as wherever tools are offered. */
 export async function toModelTools(
   tools: readonly Tool[],
   turn: TurnContext,
@@ -59,7 +59,7 @@ export async function toModelTools(
         inputSchema: jsonSchema(inputSchemaOf(tool) as never),
         execute: (args: unknown) => {
           onToolCall?.(tool.name, args);
-          // A tool that ignores the signal does not keep a turn that has been ended.
+          // A tool that ignores the signal must not delay a cancelled turn.
           return untilAborted(runTool(tool, args, { turn, signal }), signal);
         },
       }),

@@ -1,4 +1,4 @@
-/** The system text of a turn: an agent's instructions, then what the context providers say. */
+/** The system text of a turn: the instructions of the agent, then the texts of the context providers. */
 import { join } from 'node:path';
 import { readNamedFile } from '../../lib/files/index.ts';
 import { delimited } from '../../lib/text/index.ts';
@@ -10,22 +10,22 @@ import { DeadlineError, withDeadline } from './deadline.ts';
 export const PART_SEPARATOR = '\n\n---\n\n';
 
 export interface InstructionSources {
-  /** Folder that may hold prompt.md or prompt.jinja2; the first that exists is taken. */
+  /** Folder that may hold prompt.md or prompt.jinja2. If both exist, prompt.md is used. */
   readonly extensionDir: string;
   readonly agent: AgentManifest;
-  /** Where the bodies of `uses_skills` come from; needed only when there are some. */
+  /** Gives the bodies of `uses_skills`. May be undefined when there are none. */
   readonly skills: SkillProvider | undefined;
-  /** What a prompt.jinja2 may use. An undefined name in it is an error. */
+  /** Variables for prompt.jinja2. An undefined name in it is an error. */
   readonly variables: Readonly<Record<string, unknown>>;
   readonly turn: TurnContext;
 }
 
 /**
- * The instructions of an agent: prompt file, then the body of each bound skill in order, then inline `instructions`. Where a
- * body begins and ends, nothing in it can imitate.
+ * The instructions of an agent: the prompt file, then the body of each bound skill in order, then inline `instructions`. Bodies are
+ * delimited by lines that they cannot contain (`delimited`).
  *
- * Asked anew for every invocation, so an edited skill or prompt is in the next one. Rejects with what
- * `getSkillContent` rejects with (SKILL_NOT_FOUND), or when the template does not render.
+ * Composed for every invocation, so that changes of skills and prompts take effect. Rejects as `getSkillContent` does
+ * (SKILL_NOT_FOUND), or when the template cannot be rendered.
  */
 export async function composeInstructions({
   extensionDir,
@@ -56,11 +56,11 @@ export interface ProviderFailure {
 }
 
 /**
- * Asks every provider for its text and returns the texts in ascending priority; equal priorities keep their order.
+ * The texts of all providers in ascending priority; equal priorities keep their order.
  *
- * Providers run side by side, each with the whole budget, so a slow one costs a turn at most `budgetMs`.
+ * Providers run at the same time, so all together take at most `budgetMs`.
  *
- * @param onFailure - Told of a provider that throws, rejects, answers something else than text, or does not settle.
+ * @param onFailure - Called when a provider throws, rejects, gives anything but a text or null, or does not settle in time.
  */
 export async function collectContext(
   providers: readonly NamedContextProvider[],
@@ -91,8 +91,8 @@ export async function collectContext(
 /**
  * Renders a Jinja template. Nothing is escaped: the text goes to a model, not into HTML.
  *
- * @param strict - An undefined name is an error; otherwise it is left empty, as an undefined member always is.
- * @throws when the template is no Jinja, or by `strict`.
+ * @param strict - True: an undefined name is an error. False: it is rendered as an empty text, as undefined members always are.
+ * @throws When the template is not valid Jinja; with `strict`, when a name is undefined.
  */
 export async function renderTemplate(
   template: string,
@@ -102,7 +102,7 @@ export async function renderTemplate(
   const { Environment, Interpreter, parse, tokenize } = await import('@huggingface/jinja');
   const program = parse(tokenize(template, { lstrip_blocks: true, trim_blocks: true }));
   const environment = new Environment();
-  // The constants of the language: an environment made by hand has none.
+  // A new environment does not define the constants of the language.
   for (const [name, value] of Object.entries({ false: false, true: true, none: null, ...variables })) {
     environment.set(name, value);
   }

@@ -19,7 +19,7 @@ import { createDeclarativeAgent } from './declarative-agent.ts';
 import { collectContext, composeInstructions, type ProviderFailure } from './system-text.ts';
 
 /** What turns need from the kernel. */
-export interface TurnSurroundings {
+export interface TurnOptions {
   readonly rootDir: string;
   readonly contextBudgetMs: number;
   readonly records: ReadonlyMap<string, ExtensionRecord>;
@@ -28,12 +28,12 @@ export interface TurnSurroundings {
   report(problem: Problem): void;
 }
 
-/** Agents at work: their instructions, their context, their tools, and calls of one by another. */
+/** Runs turns of agents: their instructions, their context, their tools, and calls of one agent by another. */
 export interface Turns {
   invoke(agentId: string, task: string, context?: AgentInvocationContext): Promise<AgentResponse>;
   /** The parts of the system text of a turn: instructions first, then the context providers by priority. */
   systemParts(agentId: string, prompt: string, turn: TurnContext): Promise<readonly { source: string; text: string }[]>;
-  /** The turn a command is run in, with what is known of the agent that is spoken to. */
+  /** The turn context of a command, completed with the skills that the instructions of its agent contain. */
   commandTurn(turn: TurnContext): TurnContext;
   declarativeAgent(found: FoundExtension): AgentProvider;
   /** Rejects when instructions cannot be composed; reports AGENT_TOOLS_MISSING. */
@@ -41,25 +41,27 @@ export interface Turns {
 }
 
 interface Invocation {
-  /** Told by its records. */
+  /** The records of the kernel, which identify it. */
   readonly kernel: unknown;
   readonly agentId: string;
-  over: boolean;
+  hasEnded: boolean;
 }
 
 /**
- * Invocations the running one was called from; an agent is never called by somebody it is waiting for. One store for all
- * kernels: each costs every promise of the process a little, and is never freed.
+ * The invocations that led to the running one: an agent that waits for a call cannot be called from it. One store for all kernels:
+ * each store slows down every promise of the process, and is never freed.
  */
-const chain = new AsyncLocalStorage<readonly Invocation[]>();
+const callStack = new AsyncLocalStorage<readonly Invocation[]>();
 
 type AgentManifestOf = Manifest & { readonly agent: NonNullable<Manifest['agent']> };
 
-export function createTurns(surroundings: TurnSurroundings): Turns {
-  const { records, offers, report } = surroundings;
-  /** Ids of the agents that wait. What a tool leaves running outlives its turn, and then nobody waits for it. */
+export function createTurns(options: TurnOptions): Turns {
+  const { records, offers, report } = options;
+  /** Ids of the agents that wait for this call. Work that a tool has left running may call after its turn has ended. */
   const waiting = (): readonly string[] =>
-    (chain.getStore() ?? []).flatMap(({ kernel, agentId, over }) => (kernel === records && !over ? [agentId] : []));
+    (callStack.getStore() ?? []).flatMap(({ kernel, agentId, hasEnded }) =>
+      kernel === records && !hasEnded ? [agentId] : [],
+    );
 
   const runningAgent = (id: string): ExtensionRecord & { agent: AgentProvider } => {
     const record = records.get(id);
@@ -70,7 +72,7 @@ export function createTurns(surroundings: TurnSurroundings): Turns {
 
   const instructionsOf = ({ manifest, dir }: FoundExtension, turn: TurnContext): Promise<string> => {
     const { id, name, description, agent } = manifest as AgentManifestOf;
-    const variables = { agent: { id, name, description }, root_dir: surroundings.rootDir };
+    const variables = { agent: { id, name, description }, root_dir: options.rootDir };
     return composeInstructions({ extensionDir: dir, agent, skills: offers.skills(), variables, turn });
   };
 
@@ -78,14 +80,15 @@ export function createTurns(surroundings: TurnSurroundings): Turns {
     async invoke(agentId, task, context = {}) {
       const record = runningAgent(agentId);
       const callers = waiting();
-      if (callers.includes(agentId)) throw agentUnavailable(agentId, `it is itself waiting for ${callers.at(-1)}`);
+      if (callers.includes(agentId))
+        throw agentUnavailable(agentId, `it waits for ${callers.at(-1)}, which makes this call. Answer without it`);
       const turn = turnOf(record, context.turn);
-      const invocation: Invocation = { kernel: records, agentId, over: false };
+      const invocation: Invocation = { kernel: records, agentId, hasEnded: false };
       try {
-        const frames = [...(chain.getStore() ?? []), invocation];
-        return await chain.run(frames, () => record.agent.invoke(task, { ...context, turn }));
+        const frames = [...(callStack.getStore() ?? []), invocation];
+        return await callStack.run(frames, () => record.agent.invoke(task, { ...context, turn }));
       } finally {
-        invocation.over = true;
+        invocation.hasEnded = true;
       }
     },
 
@@ -101,13 +104,7 @@ export function createTurns(surroundings: TurnSurroundings): Turns {
       const onFailure = (failure: ProviderFailure): void => report(contextProblem(failure, records));
       const usesTools = record.descriptor?.usesTools ?? [];
       const tools = toolsOf(agentId, usesTools, records, offers, turns, waiting()).map(({ name }) => name);
-      const provided = await collectContext(
-        providers,
-        prompt,
-        { ...own, tools },
-        surroundings.contextBudgetMs,
-        onFailure,
-      );
+      const provided = await collectContext(providers, prompt, { ...own, tools }, options.contextBudgetMs, onFailure);
       return instructions ? [{ source: agentId, text: instructions }, ...provided] : provided;
     },
 
@@ -120,7 +117,7 @@ export function createTurns(surroundings: TurnSurroundings): Turns {
       const manifest = found.manifest as AgentManifestOf;
       return createDeclarativeAgent({
         manifest,
-        getSecret: surroundings.getSecret,
+        getSecret: options.getSecret,
         tools: () => toolsOf(manifest.id, manifest.agent.uses_tools, records, offers, turns, waiting()),
         systemParts: (prompt, turn) => turns.systemParts(manifest.id, prompt, turn),
       });
@@ -128,10 +125,10 @@ export function createTurns(surroundings: TurnSurroundings): Turns {
 
     async check({ found }) {
       await instructionsOf(found, {});
-      const known = new Set([...records.keys(), '*']);
-      const missing = (found.manifest.agent?.uses_tools ?? []).filter((id) => !known.has(id));
+      const valid = new Set([...records.keys(), '*']);
+      const missing = (found.manifest.agent?.uses_tools ?? []).filter((id) => !valid.has(id));
       if (missing.length === 0) return;
-      const what = `lists ${missing.join(', ')} in uses_tools, and there is no such extension`;
+      const what = `lists ${missing.join(', ')} in uses_tools, and there is no such extension. Correct the id or remove it`;
       report(problemOf(found, 'AGENT_TOOLS_MISSING', what, 'warning'));
     },
   };
@@ -140,13 +137,13 @@ export function createTurns(surroundings: TurnSurroundings): Turns {
 
 // --- internal ---
 
-/** An agent sees its own skills; one that declares none sees what its caller sees, so that delegation never widens. */
+/** An agent sees its bound skills. One without bound skills sees the skills of its caller and no more. */
 function turnOf(record: ExtensionRecord, { givenSkills: _, tools: __, ...turn }: TurnContext = {}): TurnContext {
   const own = record.descriptor?.usesSkills ?? turn.boundSkills;
   return { ...turn, agentId: record.found.manifest.id, ...(own ? { boundSkills: own } : {}), ...givenTo(record) };
 }
 
-/** The kernel puts bodies into instructions that it composes: an agent that is code composes its own. */
+/** Skills whose bodies are in the instructions. The kernel only composes the instructions of agents without code. */
 function givenTo({ found }: ExtensionRecord): Pick<TurnContext, 'givenSkills'> {
   const given = found.manifest.agent?.uses_skills;
   return given ? { givenSkills: given } : {};
@@ -160,17 +157,17 @@ function toolsOf(
   turns: Turns,
   callers: readonly string[],
 ): readonly Tool[] {
-  const wanted = (extensionId: string): boolean => usesTools.includes('*') || usesTools.includes(extensionId);
+  const isUsed = (extensionId: string): boolean => usesTools.includes('*') || usesTools.includes(extensionId);
   const agents = [...records.values()].flatMap((record) => {
     const descriptor = record.state === 'RUNNING' ? record.descriptor : undefined;
     if (descriptor?.integrationMode !== 'tool' || descriptor.id === id) return [];
-    if (callers.includes(descriptor.id) || !wanted(descriptor.id)) return [];
+    if (callers.includes(descriptor.id) || !isUsed(descriptor.id)) return [];
     return [agentAsTool(descriptor, (task, context) => turns.invoke(descriptor.id, task, context))];
   });
-  // The tools of an extension that is an agent are that agent's own, unless they are asked for by name.
+  // `*` does not include the tools of extensions that are agents themselves: these have to be named.
   const isShared = (extensionId: string): boolean =>
     usesTools.includes(extensionId) || records.get(extensionId)?.descriptor === undefined;
-  const tools = offers.tools().filter(({ extensionId }) => wanted(extensionId) && isShared(extensionId));
+  const tools = offers.tools().filter(({ extensionId }) => isUsed(extensionId) && isShared(extensionId));
   const taken = new Set(tools.map(({ tool }) => tool.name));
   return [...tools.map(({ tool }) => tool), ...agents.filter((one) => !taken.has(one.name))];
 }
@@ -200,6 +197,6 @@ function contextProblem(
   records: ReadonlyMap<string, ExtensionRecord>,
 ): Problem {
   const { found } = records.get(extensionId) as ExtensionRecord;
-  const what = `gave no context for a turn (${describeError(error)}); the turn went on without it`;
+  const what = `gave no context for a turn (${describeError(error)}); the turn continued without it`;
   return problemOf(found, code, what);
 }

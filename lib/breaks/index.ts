@@ -1,31 +1,31 @@
-/** Longest stretch of uninterrupted work, in milliseconds. */
+/** How long work runs without a break, in milliseconds. */
 const SLICE_MS = 8;
-/** The same and the break after it, for work that nobody waits for. */
-const BACKGROUND = { sliceMs: 2, restMs: 10 } as const;
+/** The same for background work, and how long each break is. */
+const BACKGROUND = { sliceMs: 2, pauseMs: 10 } as const;
 
 /**
- * Breaks in long work, so that other work of the process runs between its slices: synchronous reads are twenty times faster
- * than awaited ones, as long as nobody waits for them.
+ * Lets other work of the process run during long synchronous work. Synchronous reads take a twentieth of the time of
+ * asynchronous ones, but they block the process.
  *
- * @returns call it between steps; it takes a break only when 8 ms of work are done since the last one.
+ * @returns Await it between steps. It yields to the event loop when the last break was 8 ms ago or more.
  */
 export function createBreaks(): () => Promise<void> {
   return breaksAfter(SLICE_MS, () => new Promise((resolve) => setImmediate(resolve)));
 }
 
-/** As `createBreaks`, for work that nobody waits for: breaks of 10 ms, each after 2 ms of work. */
+/** As `createBreaks`, for background work: a break of 10 ms after each 2 ms of work. */
 export function createBackgroundBreaks(): () => Promise<void> {
-  const { sliceMs, restMs } = BACKGROUND;
-  return breaksAfter(sliceMs, () => new Promise((resolve) => setTimeout(resolve, restMs).unref()));
+  const { sliceMs, pauseMs } = BACKGROUND;
+  return breaksAfter(sliceMs, () => new Promise((resolve) => setTimeout(resolve, pauseMs).unref()));
 }
 
 // --- internal ---
 
-function breaksAfter(sliceMs: number, rest: () => Promise<void>): () => Promise<void> {
+function breaksAfter(sliceMs: number, pause: () => Promise<void>): () => Promise<void> {
   let sliceEnds = performance.now() + sliceMs;
   return async () => {
     if (performance.now() < sliceEnds) return;
-    await rest();
+    await pause();
     sliceEnds = performance.now() + sliceMs;
   };
 }

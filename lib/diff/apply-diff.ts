@@ -4,33 +4,33 @@ import { type ReadDiff, readDiff } from './read-diff.ts';
 import type { Hunk, HunkLine } from './read-hunks.ts';
 import { createLineSearch, type LineSearch, MAX_FOUND } from './search-lines.ts';
 
-/** Larger diffs are refused unread. */
+/** Larger diffs are refused and not parsed. */
 export const MAX_DIFF_BYTES: number = 262_144;
 
-/** What came of a diff. */
+/** The result of applying a diff. */
 export type DiffOutcome =
   | {
       readonly applied: true;
-      /** The whole new text; BOM, line ends and the missing or present last line end are those of the current one. */
+      /** The whole new text. It keeps the byte order mark and the line ends of the current text. */
       readonly text: string;
-      /** What was overlooked or is not where the diff says: "hunk 2 was found 4 lines further down". */
+      /** Mistakes of the diff that were accepted: "hunk 2 was found 4 lines further down". */
       readonly notes: readonly string[];
     }
   | {
       readonly applied: false;
-      /** In words a model can act on. */
+      /** What is wrong and what to do, for a model. */
       readonly reason: string;
     };
 
 /**
- * Applies a unified diff as models write it, where nothing in it leaves a choice; see `fitHunk` for what is overlooked and
- * `placeHunks` for what is not.
+ * Applies a unified diff as models write it, when it can be applied in exactly one way. `fitHunk` says which mistakes are
+ * accepted, `fitHunks` which are not.
  *
  * Unchanged lines keep the bytes of the file. Added lines end as most lines of the file do. Whether the last line has an end
  * changes only where the diff says so, with `\ No newline at end of file` on one of its two sides.
  *
- * @param path - Of the file the diff is meant for, relative to the skill.
- * @param skillId - Of the skill: headers may name the file by a longer path that ends with its folder. Default: they may not.
+ * @param path - Path of the file that the diff is for, relative to the skill.
+ * @param skillId - Id of the skill. With it, headers may also name a longer path that ends in `<skillId>/<path>`.
  */
 export function applyDiff(current: string, diff: string, path: string, skillId?: string): DiffOutcome {
   const bytes = diff.length > MAX_DIFF_BYTES ? diff.length : Buffer.byteLength(diff);
@@ -41,41 +41,42 @@ export function applyDiff(current: string, diff: string, path: string, skillId?:
   const read = readDiff(diff, path, skillId);
   if ('reason' in read) return { applied: false, reason: read.reason };
   const { bom, lines } = splitLines(current);
-  const placed = placeHunks(createLineSearch(lines.map(textOf)), read);
-  if ('reason' in placed) return { applied: false, reason: placed.reason };
+  const fitted = fitHunks(createLineSearch(lines.map(textOf)), read);
+  if ('reason' in fitted) return { applied: false, reason: fitted.reason };
   const newBom = { added: '\ufeff', removed: '', kept: bom }[read.bom ?? 'kept'];
-  const edited = editLines(lines, placed.fits, read.addedEnd);
+  const edited = editLines(lines, fitted.fits, read.addedEnd);
   if ('reason' in edited) return { applied: false, reason: edited.reason };
   const text = joinLines(newBom, edited.lines);
-  if (text !== current) return { applied: true, text, notes: placed.notes };
-  return { applied: false, reason: 'The diff changes nothing: the text it leads to is the present one.' };
+  if (text !== current) return { applied: true, text, notes: fitted.notes };
+  return { applied: false, reason: 'The diff changes nothing: the file already has this text.' };
 }
 
 // --- internal ---
 
-/** A hunk where it belongs; the first one of the diff is 1. */
+/** A fit, with the number of its hunk in the diff, from 1. */
 interface NumberedFit extends Fit {
   readonly number: number;
 }
 
 interface Refused {
-  /** In words a model can act on. */
+  /** What is wrong and what to do, for a model. */
   readonly reason: string;
 }
 
-/** More at once help nobody. */
+/** Reasons in one message. */
 const MAX_REASONS = 4;
 const TOO_MUCH =
-  'The diff could fit in so many places that the search was given up: use fewer hunks, with unchanged lines that are there only once.';
+  'The diff could fit at so many positions that the search was stopped: use fewer hunks, with unchanged lines that occur only once in the file.';
 
 /**
- * Finds the place of every hunk. The numbers in a diff never decide: models count badly, and a wrong guess looks like a right
- * one where lines repeat. Each hunk must fit in one place only. Hunks that are all alike are one hunk written twice if there is
- * one place for them, and one for each if there are as many places and their numbers are not the same.
+ * Finds the position of every hunk. Line numbers in a diff never decide: models count badly, and where lines repeat a wrong
+ * position looks like the right one. Each hunk must fit at exactly one position. Equal hunks that fit at one position are one
+ * hunk written several times. Equal hunks that fit at as many positions as there are hunks are used once each, when their line
+ * numbers differ.
  *
- * @returns The reason is one for every hunk that does not fit, of the first that do not.
+ * @returns The fits, or the reasons of the first `MAX_REASONS` hunks that do not fit.
  */
-function placeHunks(
+function fitHunks(
   search: LineSearch,
   { hunks, creates }: ReadDiff,
 ): { readonly fits: readonly NumberedFit[]; readonly notes: readonly string[] } | Refused {
@@ -87,33 +88,33 @@ function placeHunks(
     const key = JSON.stringify([hunk.heading, hunk.atEnd, hunk.lines]);
     if (!groups.get(key)?.push([hunk, at + 1])) groups.set(key, [[hunk, at + 1]]);
   }
-  for (const alike of groups.values()) {
+  for (const equal of groups.values()) {
     if (reasons.length >= MAX_REASONS) return { reason: [...reasons, 'There may be more.'].join(' ') };
-    const [[hunk, number], ...others] = alike as [[Hunk, number], ...[Hunk, number][]];
+    const [[hunk, number], ...others] = equal as [[Hunk, number], ...[Hunk, number][]];
     const found = fitHunk(search, hunk, number);
     if (search.exhausted()) return { reason: TOO_MUCH };
-    const stated = alike.flatMap(([{ oldStart }]) => oldStart ?? []);
-    // Where the numbers are alike, too, somebody wrote one hunk more than once.
-    const isOneForEach = found.length === alike.length && new Set(stated).size === stated.length;
+    const stated = equal.flatMap(([{ oldStart }]) => oldStart ?? []);
+    // Hunks with the same line number are one hunk written several times.
+    const isOneForEach = found.length === equal.length && new Set(stated).size === stated.length;
     const [only] = found.length === 1 ? found : [];
     if (found.length === 0) reasons.push(whyNowhere(hunk, number, search, creates));
     else if (!only && !(isOneForEach && found.length < MAX_FOUND)) reasons.push(whyAmbiguous(hunk, number, found));
     else {
       for (const [at, fit] of found.entries()) {
-        const [own, ownNumber] = alike[at] as [Hunk, number];
+        const [own, ownNumber] = equal[at] as [Hunk, number];
         fits.push({ ...fit, number: ownNumber });
         notes.push(...fit.notes, ...notesOn(own, ownNumber, fit));
       }
     }
     if (!only) continue;
     const names = others.map(([, other]) => `hunk ${other}`).join(', ');
-    const stands = standsAlready(search, only);
-    if (stands !== undefined) {
+    const present = firstAddedAlready(search, only);
+    if (present !== undefined) {
       reasons.push(
-        `The lines that hunk ${number} adds stand in the file already, from line ${stands + 1}. Leave it out; if they should be there twice, show the unchanged lines on both sides of the place.`,
+        `The lines that hunk ${number} adds are already in the file, from line ${present + 1}. Leave the hunk out; if the file should have them twice, show the unchanged lines before and after them.`,
       );
     } else if (others.some(([other]) => other.oldStart !== hunk.oldStart)) {
-      reasons.push(`Hunk ${number} and ${names} are alike, but fit in one place only: write it once.`);
+      reasons.push(`Hunk ${number} and ${names} are equal, but fit at one position only: write it once.`);
     }
     if (others.length > 0) notes.push(`${names} repeated hunk ${number} and was left out`);
   }
@@ -134,34 +135,34 @@ function notesOn({ oldStart, lines, miscounted }: Hunk, number: number, fit: Fit
 }
 
 /**
- * Where the lines stand that a hunk would add at one of its own ends, 0-based. It fits as well when it has been applied: with
- * unchanged lines on one side only, nothing in it says what comes next.
+ * The 0-based line where the lines already are that a hunk adds at one of its ends; undefined when they are not there. A hunk
+ * with unchanged lines on one side only also fits after it was applied, because it does not say what follows.
  */
-function standsAlready(search: LineSearch, { start, lines }: Fit): number | undefined {
+function firstAddedAlready(search: LineSearch, { start, lines }: Fit): number | undefined {
   const { top, bottom } = outerContext(lines);
   const added = lines.slice(top, lines.length - bottom);
   if (added.length === 0 || added.some(({ kind }) => kind !== '+') || top > 0 === bottom > 0) return undefined;
   const from = top > 0 ? start + top : start - added.length;
-  const stands = added.every(({ text }, at) => search.texts[from + at]?.trimEnd() === text.trimEnd());
-  return stands ? from : undefined;
+  const present = added.every(({ text }, at) => search.texts[from + at]?.trimEnd() === text.trimEnd());
+  return present ? from : undefined;
 }
 
 /**
- * @param addedEnd - Of added lines that say nothing else. Default: the end that most lines have.
+ * @param addedEnd - Line end of added lines without one of their own. Default: the end that most lines have.
  */
 function editLines(
   lines: readonly string[],
   fits: readonly NumberedFit[],
   addedEnd: string | undefined,
 ): { readonly lines: readonly string[] } | Refused {
-  // By 0-based line of the file. What is added comes before the line; after the last one, its number is that of a line more.
+  // By 0-based line of the file. Added lines come before that line; the key of lines added at the end is the number of lines.
   const added = new Map<number, HunkLine[]>();
   const [addedBy, removedBy, shownBy] = [
     new Map<number, number>(),
     new Map<number, number>(),
     new Map<number, number>(),
   ];
-  // Lines the diff says are the last and have no end, in the file and in what it becomes.
+  // Lines that have no line end according to the diff, in the current text and in the new one.
   const unended = { old: new Set<number>(), new: new Set<HunkLine | number | undefined>() };
   for (const { start, lines: rows, number } of fits) {
     let at = start;
@@ -186,10 +187,11 @@ function editLines(
     for (const row of added.get(at) ?? []) edited.push(row);
     if (at < lines.length && !removedBy.has(at)) edited.push(at);
   }
-  const lacked = unended.old.has(lines.length - 1);
-  const lacks = unended.new.has(edited.at(-1));
-  // A claim that both texts lack the last end changes nothing, be it true or not.
-  const isEnded = lacked === lacks ? lines.length === 0 || endOf(lines.at(-1) as string) !== '' : lacked;
+  const oldLacksEnd = unended.old.has(lines.length - 1);
+  const newLacksEnd = unended.new.has(edited.at(-1));
+  // When the diff says that both texts lack the last line end, it changes nothing there, even if that is not true.
+  const isEnded =
+    oldLacksEnd === newLacksEnd ? lines.length === 0 || endOf(lines.at(-1) as string) !== '' : oldLacksEnd;
   const usual = usualEnd(lines) ?? '\n';
   const written = edited.map((from, at) => {
     const line = typeof from === 'number' ? (lines[from] as string) : from.text + (from.end ?? addedEnd ?? usual);

@@ -1,30 +1,30 @@
 import { quoteLine, SHOWN } from './lines.ts';
 import type { Hunk, HunkLine } from './read-hunks.ts';
-import { type Likeness, type LineSearch, MAX_FOUND } from './search-lines.ts';
+import { type Comparison, type LineSearch, MAX_FOUND } from './search-lines.ts';
 
-/** A hunk where it fits. */
+/** A position where a hunk fits. */
 export interface Fit {
   /** 0-based line of the file where the first line of `lines` belongs. */
   readonly start: number;
-  /** The hunk's lines that count: without outer ones that were let go, and indented as the file is. */
+  /** The lines of the hunk that are used: without ignored outer lines, and indented as the file is. */
   readonly lines: readonly HunkLine[];
-  /** What was overlooked, in words that end in "in hunk 1". */
+  /** Mistakes of the hunk that were accepted. */
   readonly notes: readonly string[];
 }
 
 /**
- * Looks for the one place where a hunk fits, from the exact text to ever more lenient comparisons. The first comparison that
- * fits anywhere decides: where it fits more than once, the hunk is ambiguous, unless one place alone is below its heading.
+ * Finds where a hunk fits. Comparisons are tried from exact to lenient, and the first one that finds a position decides. A hunk
+ * that fits more than once is ambiguous, unless exactly one position is in the section that its heading names.
  *
  * 1. As written.
  * 2. Blanks at the ends of lines ignored.
  * 3. Unchanged lines may lack the blank that marks them.
- * 4. All lines indented by the same blanks more, or less, than in the file; added lines are then shifted alike. At least two
- *    lines must agree on it, a removed one among them: it is written the way the added ones are.
- * 5. Up to two outer unchanged lines on each side let go, the fewest first. Those next to a change must fit, and of the whole
- *    hunk more must fit than is let go.
+ * 4. All lines have the same blanks more, or less, at the beginning than in the file; added lines are then indented in the same
+ *    way. At least two lines must agree, one of them removed: a removed line is indented as the added ones are.
+ * 5. Up to two outer unchanged lines on each side are ignored, as few as possible. Lines next to a change must fit, and more
+ *    lines must fit than are ignored.
  *
- * @returns Where it fits: nowhere, in one place, or in several, of which there may be more where they are `MAX_FOUND`.
+ * @returns All positions where it fits, at most `MAX_FOUND`.
  */
 export function fitHunk(search: LineSearch, hunk: Hunk, number: number): readonly Fit[] {
   const name = `hunk ${number}`;
@@ -35,15 +35,15 @@ export function fitHunk(search: LineSearch, hunk: Hunk, number: number): readonl
         let fits = [...found];
         if (fits.length === 0) continue;
         const notes: string[] = [];
-        // Of a list that was cut, nobody knows how many are in the section.
+        // In a list that was cut, positions in the section may be missing.
         const isWhole = fits.length > 1 && fits.length < MAX_FOUND;
         const section = isWhole && hunk.heading !== undefined ? search.section(hunk.heading) : undefined;
         const below = section ? fits.filter(([at]) => at >= section.from && at < section.to) : [];
         if (below.length === 1) {
-          notes.push(`of ${fits.length} places for ${name} the one under "${hunk.heading}" was taken`);
+          notes.push(`of ${fits.length} positions for ${name} the one under "${hunk.heading}" was used`);
           fits = below;
         }
-        if (lines !== hunk.lines) notes.push(`the text after ${name} was taken for prose`);
+        if (lines !== hunk.lines) notes.push(`the text after ${name} was ignored`);
         return fits.map(([, fit]) => ({ ...fit, notes: [...fit.notes, ...notes] }));
       }
     }
@@ -56,27 +56,27 @@ export function whyAmbiguous({ oldStart }: Hunk, number: number, fits: readonly 
   const count = fits.length >= MAX_FOUND ? `${MAX_FOUND} or more` : fits.length;
   const more = fits.length > MAX_SHOWN ? ', ...' : '';
   const lines = fits.slice(0, MAX_SHOWN).map(({ start }) => start + 1);
-  const stated = oldStart === undefined ? '' : ' Line numbers do not decide, because they are often wrong.';
-  return `Hunk ${number} fits ${count} places (from lines ${lines.join(', ')}${more}): add more unchanged lines before and after the change, up to a heading or another line that is there only once.${stated}`;
+  const stated = oldStart === undefined ? '' : ' Line numbers are not used, because they are often wrong.';
+  return `Hunk ${number} fits at ${count} positions (from lines ${lines.join(', ')}${more}): add more unchanged lines before and after the change, up to a heading or another line that occurs only once.${stated}`;
 }
 
-/** Why a hunk that fits nowhere is not applied: it has been, it has nothing to go by, or what the file has instead. */
+/** Why a hunk that fits nowhere is not applied: it was applied before, it has no unchanged line, or the file has other lines. */
 export function whyNowhere({ lines }: Hunk, number: number, search: LineSearch, creates: boolean): string {
   const old = oldSide(lines);
   if (old.length === 0 && creates) {
-    return 'The diff creates the file, but the file is there and has text: make a diff against its present text.';
+    return 'The diff creates the file, but the file exists and has text: make a diff against its current text.';
   }
   if (old.length === 0) {
-    return `Hunk ${number} only adds lines, with no unchanged line around them, so that nothing says where they belong: add the lines before and after the place, each with a blank before it.`;
+    return `Hunk ${number} only adds lines, with no unchanged line around them, so it does not say where they belong: add the unchanged lines before and after them, each with a blank before it.`;
   }
   if (search.texts.length === 0) return `Hunk ${number} expects lines, but the file is empty: only add lines.`;
   const { top, bottom } = outerContext(lines);
   const left = lines.filter(({ kind }) => kind !== '-');
-  // What only removes is told by the lines around it, which now are neighbours.
-  const tells = left.some(({ kind, text }) => kind === '+' && text.trim() !== '') || (top > 0 && bottom > 0);
-  const [applied] = tells ? findRun(search, left, 'end') : [];
+  // A hunk that only removes lines can be recognized by the lines around it, which are next to each other afterwards.
+  const isRecognizable = left.some(({ kind, text }) => kind === '+' && text.trim() !== '') || (top > 0 && bottom > 0);
+  const [applied] = isRecognizable ? findRun(search, left, 'end') : [];
   if (applied !== undefined) {
-    return `Hunk ${number} seems to be applied already: what it leaves behind stands in the file from line ${applied + 1}. Leave it out.`;
+    return `Hunk ${number} seems to be applied already: the file has its result from line ${applied + 1}. Leave it out.`;
   }
   return `Hunk ${number} does not fit anywhere. ${nearest(old, search)} Read the file again and copy its lines exactly, with a blank before each unchanged one.`;
 }
@@ -90,14 +90,15 @@ export function outerContext(lines: readonly HunkLine[]): { readonly top: number
 
 // --- internal ---
 
-/** Outer unchanged lines on each side. */
+/** Outer unchanged lines that may be ignored on each side. */
 const MAX_DROPPED = 2;
 /** Lines named in a message. */
 const MAX_SHOWN = 8;
-/** A line that is there more often tells little about the place. */
-const MAX_VOTES = 50;
-const MAX_VOTERS = 2000;
-/** Of a line in a message, before the first character that differs. */
+/** Lines that occur more often are not used to find the nearest position. */
+const MAX_OCCURRENCES = 50;
+/** Lines of a hunk that are used to find the nearest position. */
+const MAX_COMPARED = 2000;
+/** Characters of a line in a message that stand before the first one that differs. */
 const BEFORE_DIFFERENCE = 40;
 
 /** The lines a hunk expects in the file. */
@@ -105,7 +106,7 @@ function oldSide(lines: readonly HunkLine[]): readonly HunkLine[] {
   return lines.filter(({ kind }) => kind !== '+');
 }
 
-/** Fits by the line of the file that tells whether they are below the heading of the hunk; one map for each comparison. */
+/** One map for each comparison: fits by the line of the file that must be in the section of the heading. */
 type Comparisons = Generator<ReadonlyMap<number, Fit>>;
 
 function* fitWhole(search: LineSearch, lines: readonly HunkLine[], atEnd: boolean, name: string): Comparisons {
@@ -120,10 +121,10 @@ function* fitWhole(search: LineSearch, lines: readonly HunkLine[], atEnd: boolea
   yield at(findRun(search, old, 'end', atEnd), `blanks at the ends of lines were ignored in ${name}`);
   yield at(
     findRun(search, old, 'unsigned', atEnd),
-    `unchanged lines without their leading blank were taken as they are in ${name}`,
+    `unchanged lines without their leading blank were accepted in ${name}`,
   );
-  const telling = old.filter(({ text }) => text.trim() !== '');
-  if (telling.length < 2 || !telling.some(({ kind }) => kind === '-')) return;
+  const notBlank = old.filter(({ text }) => text.trim() !== '');
+  if (notBlank.length < 2 || !notBlank.some(({ kind }) => kind === '-')) return;
   const shifted = new Map<number, Fit>();
   for (const start of findRun(search, old, 'both', atEnd)) {
     const indented = shiftLines(lines, old, search.texts, start);
@@ -144,7 +145,7 @@ function* fitWithoutOuterLines(
   for (let dropped = 1; dropped <= maxTop + maxBottom; dropped++) {
     const [many, were] = dropped > 1 ? ['s', 'were'] : ['', 'was'];
     const notes = [`${dropped} outer unchanged line${many} of ${name} did not fit and ${were} ignored`];
-    // By the line of the file where the change is: two ways to let lines go may lead to the same place.
+    // By the line of the file where the change is: it may be found with different outer lines ignored.
     const found = new Map<number, Fit>();
     for (let above = Math.max(0, dropped - maxBottom); above <= Math.min(maxTop, dropped); above++) {
       const kept = lines.slice(above, lines.length - (dropped - above));
@@ -158,22 +159,22 @@ function* fitWithoutOuterLines(
   }
 }
 
-/** @param likeness - `unsigned`: as `end`, and unchanged lines may lack the blank that marks them. */
+/** @param comparison - `unsigned`: as `end`, and unchanged lines may lack the blank that marks them. */
 function findRun(
   search: LineSearch,
   lines: readonly HunkLine[],
-  likeness: Likeness | 'unsigned',
+  comparison: Comparison | 'unsigned',
   atEnd = false,
 ): readonly number[] {
-  const isUnsigned = likeness === 'unsigned';
+  const isUnsigned = comparison === 'unsigned';
   const run = lines.map(({ text, unsigned }) => (isUnsigned && unsigned !== undefined ? [text, unsigned] : [text]));
-  const found = search.find(run, isUnsigned ? 'end' : likeness);
+  const found = search.find(run, isUnsigned ? 'end' : comparison);
   return atEnd ? found.filter((start) => start + lines.length === search.texts.length) : found;
 }
 
 /**
- * The lines of a hunk with as many blanks more, or less, at the beginning of added ones as all lines of the file have there;
- * undefined where these do not agree on it.
+ * The lines of a hunk with its added lines indented as the file is; undefined when the lines of the file are not all indented by
+ * the same blanks more, or less, than in the hunk.
  */
 function shiftLines(
   lines: readonly HunkLine[],
@@ -198,22 +199,24 @@ function shiftLines(
   return lines.map((line) => (isAdded(line) ? { ...line, text: more + line.text.slice(less.length) } : line));
 }
 
-/** The place where most lines fit, and the first line that does not. */
+/** The position where most lines fit, and the first line that does not fit there. */
 function nearest(old: readonly HunkLine[], { texts, linesLike }: LineSearch): string {
-  const votes = new Map<number, number>();
-  for (const [at, { text }] of old.slice(0, MAX_VOTERS).entries()) {
-    const positions = text.trim() === '' ? [] : linesLike(text, MAX_VOTES + 1);
-    if (positions.length > MAX_VOTES) continue;
-    for (const position of positions) votes.set(position - at, (votes.get(position - at) ?? 0) + 1);
+  const fitting = new Map<number, number>();
+  for (const [at, { text }] of old.slice(0, MAX_COMPARED).entries()) {
+    const positions = text.trim() === '' ? [] : linesLike(text, MAX_OCCURRENCES + 1);
+    if (positions.length > MAX_OCCURRENCES) continue;
+    for (const position of positions) fitting.set(position - at, (fitting.get(position - at) ?? 0) + 1);
   }
   let [start, most]: [number | undefined, number] = [undefined, 0];
-  for (const [at, count] of votes) if (count > most) [start, most] = [at, count];
+  for (const [at, count] of fitting) if (count > most) [start, most] = [at, count];
   if (start === undefined) {
     const line = old.find(({ text }) => text.trim() !== '' && linesLike(text, 1).length === 0);
-    return line ? `The file has no line like ${quoteLine(line.text)}.` : 'Its lines stand nowhere in this order.';
+    return line
+      ? `The file has no line like ${quoteLine(line.text)}.`
+      : 'The file does not have its lines in this order.';
   }
   const differ = old.flatMap(({ text }, at) => (texts[start + at]?.trimEnd() === text.trimEnd() ? [] : [at]));
-  const where = `The nearest place is line ${Math.max(0, start) + 1}, where ${old.length - differ.length} of its ${old.length} unchanged and removed lines fit`;
+  const where = `The nearest position is line ${Math.max(0, start) + 1}, where ${old.length - differ.length} of its ${old.length} unchanged and removed lines fit`;
   const [wrong] = differ;
   if (wrong === undefined) return `${where}.`;
   const [expected, there] = [(old[wrong] as HunkLine).text, texts[start + wrong]];

@@ -18,12 +18,12 @@ export function splitLines(text: string): LinedText {
   return { bom, lines: text.slice(bom.length).match(/[^\r\n]*(?:\r\n?|\n)|[^\r\n]+/g) ?? [] };
 }
 
-/** A text of lines. A blank line after one that ends with CR ends so, too: its LF would become part of the line before. */
+/** A text of lines. An empty line after one that ends with CR gets CR as well: its LF would become part of the line before. */
 export function joinLines(bom: string, lines: readonly string[]): string {
   return bom + lines.map((line, at) => (line === '\n' && lines[at - 1]?.endsWith('\r') ? '\r' : line)).join('');
 }
 
-/** A line without its end. */
+/** A line without its line end. */
 export function textOf(line: string): string {
   return line.slice(0, line.length - endOf(line).length);
 }
@@ -34,7 +34,7 @@ export function endOf(line: string): LineEnd | '' {
   return line.endsWith('\r') ? '\r' : '';
 }
 
-/** The end most lines have; undefined when none has one. Of equally many LF wins, then CRLF. */
+/** The line end that most lines have; undefined when none has one. When two are equally frequent: LF, then CRLF. */
 export function usualEnd(lines: readonly string[]): LineEnd | undefined {
   const counts = { '\n': 0, '\r\n': 0, '\r': 0 };
   for (const line of lines) {
@@ -46,11 +46,11 @@ export function usualEnd(lines: readonly string[]): LineEnd | undefined {
 }
 
 /**
- * The proposed whole text with BOM and line endings of `current`: an unchanged line keeps its bytes, a new one takes the
- * ending most lines have, or its own where `current` has no line end at all.
+ * The proposed whole text with the byte order mark and the line ends of `current`. An unchanged line keeps its bytes. A new line
+ * gets the line end that most lines have, or keeps its own when `current` has no line end at all.
  *
- * The final newline is there when either text has one. Whoever writes a whole text loses it by accident, because reading
- * tools trim; nobody leaves it out on purpose. A diff can say it, with `\ No newline at end of file`.
+ * The last line has a line end when it has one in either text. Models lose it by accident, because tools that read files trim
+ * it. A diff can remove it, with `\ No newline at end of file`.
  */
 export function adoptLineEndings(current: string, proposed: string): string {
   const now = splitLines(current);
@@ -79,14 +79,14 @@ export interface LineEdit {
   readonly newEnd: number;
 }
 
-/** An edit distance over this is not searched for: the work grows with its square. */
+/** The largest edit distance that is searched for: the work grows with its square. */
 const MAX_DISTANCE = 2000;
-/** Distance times lines, which bounds the work where lines repeat. */
+/** The largest product of distance and number of lines. It limits the work when lines repeat. */
 const MAX_WORK = 100_000_000;
 
 /**
- * The fewest edits that make one list of lines the other, ascending, with unchanged lines between any two. Where that would
- * take too long, one edit from the first difference to the last.
+ * The fewest edits that turn one list of lines into the other, ascending, with unchanged lines between any two. When finding them
+ * would take too long: one edit from the first difference to the last.
  */
 export function lineEdits(before: readonly string[], after: readonly string[]): readonly LineEdit[] {
   let head = 0;
@@ -94,8 +94,8 @@ export function lineEdits(before: readonly string[], after: readonly string[]): 
   let [oldEnd, newEnd] = [before.length, after.length];
   while (oldEnd > head && newEnd > head && before[oldEnd - 1] === after[newEnd - 1])
     [oldEnd, newEnd] = [oldEnd - 1, newEnd - 1];
-  // Numbers for lines: to compare long texts that are equal costs their length every time. Lines that only one list has can
-  // have no counterpart; without them most rewritten texts are near each other.
+  // Lines are compared by number: comparing long equal texts again and again is slow. Lines that only one list has are left out:
+  // they cannot match, and without them the edit distance of most texts is small.
   const ids = new Map<string, number>();
   for (let at = head; at < oldEnd; at++) if (!ids.has(before[at] as string)) ids.set(before[at] as string, ids.size);
   const shared = new Set(after.slice(head, newEnd).flatMap((line) => ids.get(line) ?? []));
@@ -125,11 +125,11 @@ export function lineEdits(before: readonly string[], after: readonly string[]): 
   return edits;
 }
 
-/** Characters of a line in a message. */
+/** Characters of a line that a message shows. */
 export const SHOWN = 80;
 
 /**
- * A line in quotes, at most 80 characters of it; whatever is invisible, the blank excepted, as an escape.
+ * A line in quotes, at most 80 characters of it. Invisible characters other than the blank are written as escapes.
  *
  * @param from - The first character that is shown.
  */

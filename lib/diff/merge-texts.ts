@@ -1,25 +1,25 @@
 import { endOf, joinLines, lineEdits, splitLines, textOf, usualEnd } from './lines.ts';
 
-/** What came of a merge. */
+/** The result of a merge. */
 export type MergeOutcome =
   | { readonly clean: true; readonly text: string }
   | {
       readonly clean: false;
       /**
-       * The regions both sides changed in different ways, each between `<<<<<<< current`, `||||||| base`, `=======` and
-       * `>>>>>>> proposed`, with 3 lines of context and, above it, the line of the current text where it begins.
+       * The regions that both sides changed differently, each between `<<<<<<< current`, `||||||| base`, `=======` and
+       * `>>>>>>> proposed`, with 3 lines of context. A line above each gives its line number in the current text.
        */
       readonly conflict: string;
-      /** The whole text, with such regions in it. */
+      /** The whole text with these regions in it. */
       readonly text: string;
     };
 
 /**
- * Three-way merge by line. What only one side changed is taken from it; what both changed alike is clean. Changes next to each
- * other, without an unchanged line between, are a conflict.
+ * Three-way merge by line. A region that one side changed is taken from that side; equal changes of both sides are clean. Changes
+ * of both sides without an unchanged line between them are a conflict.
  *
- * Line ends and the byte order mark are merged each for itself: where only the proposal changed one, its own is taken, otherwise
- * that of `current`. Lines the proposal adds with the usual end of `base` get the usual end of `current`.
+ * Line ends and the byte order mark are merged separately: when only the proposal changed one, it is taken from the proposal,
+ * else from `current`. Lines that the proposal adds with the usual line end of `base` get the usual line end of `current`.
  */
 export function mergeTexts(base: string, current: string, proposed: string): MergeOutcome {
   const [o, a, b] = [splitLines(base), splitLines(current), splitLines(proposed)];
@@ -29,9 +29,9 @@ export function mergeTexts(base: string, current: string, proposed: string): Mer
   const edits = [
     ...lineEdits(texts, a.lines.map(textOf)).map((edit) => ({ ...edit, side: 'a' as const })),
     ...lineEdits(texts, b.lines.map(textOf)).map((edit) => ({ ...edit, side: 'b' as const })),
-  ].sort((one, other) => one.oldStart - other.oldStart);
+  ].sort((a, b) => a.oldStart - b.oldStart);
   const pieces: Piece[] = [];
-  // The end of what is merged, in the base, and how many lines further down it is on each side.
+  // The end of the merged part in the base, and the offset of each side from there, in lines.
   let to = 0;
   let shift = { a: 0, b: 0 };
   for (let next = 0; next <= edits.length; ) {
@@ -51,9 +51,9 @@ export function mergeTexts(base: string, current: string, proposed: string): Mer
     }
     const ours = a.lines.slice(from + before.a, to + shift.a);
     const theirs = b.lines.slice(from + before.b, to + shift.b);
-    const isAlike =
+    const isEqual =
       ours.length === theirs.length && ours.every((line, at) => textOf(line) === textOf(theirs[at] as string));
-    if (!sides.has('b') || isAlike) pieces.push({ lines: ours });
+    if (!sides.has('b') || isEqual) pieces.push({ lines: ours });
     else if (sides.has('a')) pieces.push({ at: from + before.a, ours, base: o.lines.slice(from, to), theirs });
     else pieces.push({ lines: theirs.map((line) => (endOf(line) === usualInBase ? textOf(line) + usual : line)) });
   }

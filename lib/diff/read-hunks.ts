@@ -3,9 +3,9 @@ import { LINE_ENDS, type LineEnd } from './lines.ts';
 export interface HunkLine {
   /** Unchanged, removed or added. */
   readonly kind: ' ' | '-' | '+';
-  /** Without sign and line end. */
+  /** Without the sign and the line end. */
   readonly text: string;
-  /** Of an unchanged line: the line with the leading blank, should that be part of it and no sign. */
+  /** Of an unchanged line: the line with its leading blank, in case the blank belongs to the text and is not the sign. */
   readonly unsigned?: string;
   /** `\ No newline at end of file` follows. */
   readonly noNewline?: boolean;
@@ -15,26 +15,26 @@ export interface HunkLine {
 
 export interface Hunk {
   readonly lines: readonly HunkLine[];
-  /** 1-based, as its `@@` line claims. Told in notes, never relied upon. */
+  /** 1-based, from its `@@` line. Only used in notes, because it is often wrong. */
   readonly oldStart?: number;
-  /** Its `@@` line gives other numbers of lines than it has. */
+  /** Its `@@` line gives wrong numbers of lines. */
   readonly miscounted?: boolean;
-  /** What its `@@` line says beside the numbers. */
+  /** The text of its `@@` line after the numbers. */
   readonly heading?: string;
   /** `*** End of File` follows: it belongs at the end of the file. */
   readonly atEnd?: boolean;
-  /** So many lines at its end bear no sign, from a blank one on: they may be words that follow the diff. */
+  /** Number of lines at its end that have no sign, from an empty one on: they may be prose after the diff. */
   readonly looseTail: number;
 }
 
-/** What the rows of a diff say, before it is asked whether that makes sense. */
-export interface Draft {
+/** What the rows of a diff say, before it is checked. */
+export interface ParsedRows {
   readonly hunks: Hunk[];
   readonly oldNames: string[];
   readonly newNames: string[];
-  /** What is not done here, in words a model can act on. */
+  /** Reasons to refuse the diff, for a model. */
   readonly refusals: string[];
-  /** By a header other than `--- /dev/null`. */
+  /** The file is created according to a header other than `--- /dev/null`. */
   creates: boolean;
   addedEnd?: LineEnd;
   bom?: 'added' | 'removed';
@@ -43,27 +43,28 @@ export interface Draft {
 }
 
 /**
- * Reads the rows of a diff by the counts in its `@@` lines or, whatever these say, by the signs of the rows.
+ * Parses the rows of a diff.
  *
- * @returns Undefined where a count that is to be relied upon is missing or wrong.
+ * @param by - `counts`: the counts in the `@@` lines say where a hunk ends. `signs`: the signs of the rows do.
+ * @returns Undefined when a count is missing or wrong, with `counts`.
  */
-export function readHunks(rows: readonly string[], by: 'counts' | 'signs'): Draft | undefined {
+export function readHunks(rows: readonly string[], by: 'counts' | 'signs'): ParsedRows | undefined {
   const exact = by === 'counts';
-  const draft: Draft = { hunks: [], oldNames: [], newNames: [], refusals: [], creates: false };
+  const parsed: ParsedRows = { hunks: [], oldNames: [], newNames: [], refusals: [], creates: false };
   const fence: Fence = {};
   const isContent = exact ? [] : contentAfter(rows);
   let heading: string | undefined;
   for (let at = 0; at < rows.length; ) {
     const row = rows[at] as string;
     const isHeader = row.startsWith('@@');
-    if (row.startsWith('@@@')) draft.refusals.push(MERGE);
+    if (row.startsWith('@@@')) parsed.refusals.push(MERGE);
     if (exact && !isHeader) {
-      const isStray = draft.hunks.length > 0 && looksLikeChange(row, fence) && !startsHeader(rows, at);
+      const isStray = parsed.hunks.length > 0 && looksLikeChange(row, fence) && !startsHeader(rows, at);
       if (isStray || PATCH_ROW.test(row)) return undefined;
     }
-    if (!isHeader && (exact || !isBare(rows, at, fence))) {
-      at += readHeaderRows(rows, at, draft, fence);
-      if (exact && isBare(rows, at)) return undefined;
+    if (!isHeader && (exact || !isHunkWithoutHeader(rows, at, fence))) {
+      at += readHeaderRows(rows, at, parsed, fence);
+      if (exact && isHunkWithoutHeader(rows, at)) return undefined;
       continue;
     }
     const header = isHeader ? readHunkHeader(row) : {};
@@ -74,7 +75,7 @@ export function readHunks(rows: readonly string[], by: 'counts' | 'signs'): Draf
     if (exact || body.lines.length > 0) {
       const { oldStart, counts } = header;
       const [old, added] = ['+', '-'].map((other) => body.lines.filter(({ kind }) => kind !== other).length);
-      draft.hunks.push({
+      parsed.hunks.push({
         ...body,
         ...(oldStart === undefined ? {} : { oldStart }),
         ...(heading === undefined ? {} : { heading }),
@@ -85,23 +86,23 @@ export function readHunks(rows: readonly string[], by: 'counts' | 'signs'): Draf
     }
     at = end;
   }
-  if (draft.hunks.length > 0) return draft;
-  if (exact) return draft.bom && draft;
-  // Nothing but signed rows, some of them changes.
+  if (parsed.hunks.length > 0) return parsed;
+  if (exact) return parsed.bom && parsed;
+  // A diff without any header: only rows with signs, some of them changes.
   const isBody = rows.some((row) => /^[+-]/.test(row)) && rows.every((row) => row === '' || /^[ +\\-]/.test(row));
-  return draft.newNames.length > 0 || !isBody
-    ? draft
+  return parsed.newNames.length > 0 || !isBody
+    ? parsed
     : { hunks: [readHunkBody(rows, false)], oldNames: [], newNames: [], refusals: [], creates: false };
 }
 
 // --- internal ---
 
-/** The markdown fence around what is being read. */
+/** The Markdown fence around the current row. */
 interface Fence {
   mark?: string | undefined;
-  /** It says that a diff is inside. */
+  /** Its language is that of a diff. */
   isDiff?: boolean;
-  /** One has been closed: what follows is prose. */
+  /** A fence was closed: prose follows. */
   closed?: boolean;
 }
 
@@ -109,45 +110,45 @@ interface Fence {
 interface HunkHeader {
   readonly oldStart?: number;
   readonly heading?: string;
-  /** Only where the line is as the format wants it. */
+  /** Only when the line has the standard format. */
   readonly counts?: { readonly old: number; readonly new: number };
 }
 
 const STANDARD = /^@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@/;
 const PATCH_ROW = /^\*\*\* (?:(?:Begin Patch|End Patch|End of File)\s*$|(?:(?:Update|Add|Delete) File|Move to): )/;
 const DIFF_LANGUAGE = /^(?:diff|patch|udiff)$/i;
-/** A change, and neither an item of a list, a line of dashes nor a header. */
+/** A change, and not an item of a list, a line of dashes or a header. */
 const CHANGE_ROW = /^(?:\+(?!\+\+ )|-(?! \S|-- |-{1,2} ?$))/;
 const MERGE = 'The diff is one of a merge ("@@@"): compare with one text only.';
-const RENAME = 'The diff renames or copies the file: a proposal changes the text of one file and leaves its name.';
+const RENAME = 'The diff renames or copies the file: a proposal can only change the text of one file.';
 const BINARY = 'The diff is binary: only text can be proposed.';
 const DELETE = 'The diff deletes the file: a diff can change its text, not delete it.';
 
-/** Takes in what is no hunk. @returns how many rows that are, at least 1. */
-function readHeaderRows(rows: readonly string[], at: number, draft: Draft, fence: Fence): number {
+/** Parses rows outside of hunks. @returns How many rows were parsed, at least 1. */
+function readHeaderRows(rows: readonly string[], at: number, parsed: ParsedRows, fence: Fence): number {
   const row = rows[at] as string;
   const next = rows[at + 1] ?? '';
   if (startsHeader(rows, at)) {
-    draft.oldNames.push(row.slice(4));
-    draft.newNames.push(next.slice(4));
+    parsed.oldNames.push(row.slice(4));
+    parsed.newNames.push(next.slice(4));
     return 2;
   }
   const [, action, name = ''] = (PATCH_ROW.test(row) && /^\*\*\* (\w+) (?:File|to): ?(.*)$/.exec(row)) || [];
-  if (row.startsWith('--- ') && next.startsWith('@@')) draft.oldNames.push(row.slice(4));
-  else if (row.startsWith('+++ ') && next.startsWith('@@')) draft.newNames.push(row.slice(4));
-  else if (row.startsWith('diff --git ')) readGitRow(rows, at, draft);
-  else if (action === 'Delete') draft.refusals.push(DELETE);
-  else if (action === 'Move' || /^(?:rename|copy) (?:from|to) /.test(row)) draft.refusals.push(RENAME);
-  else if (/^(?:GIT binary patch$|Binary files .* differ$)/.test(row)) draft.refusals.push(BINARY);
+  if (row.startsWith('--- ') && next.startsWith('@@')) parsed.oldNames.push(row.slice(4));
+  else if (row.startsWith('+++ ') && next.startsWith('@@')) parsed.newNames.push(row.slice(4));
+  else if (row.startsWith('diff --git ')) readGitRow(rows, at, parsed);
+  else if (action === 'Delete') parsed.refusals.push(DELETE);
+  else if (action === 'Move' || /^(?:rename|copy) (?:from|to) /.test(row)) parsed.refusals.push(RENAME);
+  else if (/^(?:GIT binary patch$|Binary files .* differ$)/.test(row)) parsed.refusals.push(BINARY);
   else if (action !== undefined) {
-    draft.creates ||= action === 'Add';
-    draft.newNames.push(name.trim());
-  } else if (CHANGE_ROW.test(row) && !fence.closed) draft.stray ??= row;
-  else if (draft.hunks.length === 0) {
+    parsed.creates ||= action === 'Add';
+    parsed.newNames.push(name.trim());
+  } else if (CHANGE_ROW.test(row) && !fence.closed) parsed.stray ??= row;
+  else if (parsed.hunks.length === 0) {
     const [, bom] = /^byte order mark (added|removed)$/.exec(row) ?? [];
-    if (bom === 'added' || bom === 'removed') draft.bom = bom;
+    if (bom === 'added' || bom === 'removed') parsed.bom = bom;
     const end = LINE_ENDS[/^added lines end with (LF|CRLF|CR)$/.exec(row)?.[1] ?? ''];
-    if (end) draft.addedEnd = end;
+    if (end) parsed.addedEnd = end;
   }
   const { mark, language = '' } = fenceOf(row);
   if (mark !== undefined && fence.mark === undefined) {
@@ -158,17 +159,17 @@ function readHeaderRows(rows: readonly string[], at: number, draft: Draft, fence
   return 1;
 }
 
-/** `diff --git a/x b/x` names a file only where no `---` and `+++` follow that do it better. */
-function readGitRow(rows: readonly string[], at: number, draft: Draft): void {
+/** `diff --git a/x b/x` names the file only when no `---` and `+++` follow. */
+function readGitRow(rows: readonly string[], at: number, parsed: ParsedRows): void {
   for (let next = at + 1; next < rows.length && !(rows[next] as string).startsWith('diff --git '); next++) {
     if (startsHeader(rows, next)) return;
     if ((rows[next] as string).startsWith('@@')) break;
   }
   const [, name] = / "?b\/(.+?)"?$/.exec((rows[at] as string).slice(0, 10_000)) ?? [];
-  if (name !== undefined) draft.newNames.push(name);
+  if (name !== undefined) parsed.newNames.push(name);
 }
 
-/** Also `@@`, `@@ ... @@ heading`, `@@ heading` and numbers with gaps. */
+/** Parses an `@@` line; also `@@`, `@@ ... @@ heading`, `@@ heading` and numbers with blanks in between. */
 function readHunkHeader(row: string): HunkHeader {
   const close = row.indexOf('@@', 2);
   const inner = close === -1 ? row.slice(2) : row.slice(2, close);
@@ -184,14 +185,14 @@ function readHunkHeader(row: string): HunkHeader {
 }
 
 /**
- * The lines of a hunk from its rows. A row without a sign is an unchanged line that lost its blank; so is `---` or `+++`
- * alone, which is a fence of frontmatter far more often than a change of `--`.
+ * The lines of a hunk from its rows. A row without a sign is an unchanged line without its leading blank. A row that is just `---`
+ * or `+++` is one as well: it is a fence of frontmatter far more often than a change of `--`.
  *
- * @param exact - Take the signs as they are: the counts of the hunk say so.
+ * @param exact - The counts of the hunk are right, so the signs are too.
  */
 function readHunkBody(rows: readonly string[], exact: boolean): Pick<Hunk, 'lines' | 'looseTail'> {
   const lines: HunkLine[] = [];
-  let looseFrom = 0;
+  let unsignedFrom = 0;
   let signedUntil = 0;
   for (const row of rows) {
     const sign = row[0];
@@ -203,7 +204,7 @@ function readHunkBody(rows: readonly string[], exact: boolean): Pick<Hunk, 'line
       if (isRemark || (last && row.startsWith('\\ '))) continue;
     }
     if (row === '') {
-      if (looseFrom <= signedUntil) looseFrom = lines.length + 1;
+      if (unsignedFrom <= signedUntil) unsignedFrom = lines.length + 1;
       lines.push({ kind: ' ', text: '' });
       continue;
     }
@@ -215,11 +216,11 @@ function readHunkBody(rows: readonly string[], exact: boolean): Pick<Hunk, 'line
   }
   if (exact) return { lines, looseTail: 0 };
   while (lines.length > signedUntil && lines.at(-1)?.text === '') lines.pop();
-  const isLoose = looseFrom > signedUntil && looseFrom <= lines.length;
-  return { lines, looseTail: isLoose ? lines.length - looseFrom + 1 : 0 };
+  const isUnsignedTail = unsignedFrom > signedUntil && unsignedFrom <= lines.length;
+  return { lines, looseTail: isUnsignedTail ? lines.length - unsignedFrom + 1 : 0 };
 }
 
-/** Mark and language of a row that opens or closes a fence. */
+/** Fence characters and language of a row that opens or closes a fence. */
 function fenceOf(row: string): { readonly mark?: string; readonly language?: string } {
   const [, mark, language = ''] = /^ {0,3}(`{3,}|~{3,})(.*)$/.exec(row.slice(0, 100)) ?? [];
   return mark !== undefined && /^[\w-]*$/.test(language.trim()) ? { mark, language: language.trim() } : {};
@@ -229,15 +230,15 @@ function startsHeader(rows: readonly string[], at: number): boolean {
   return (rows[at] ?? '').startsWith('--- ') && (rows[at + 1] ?? '').startsWith('+++ ');
 }
 
-/** Signed rows, without a `@@` line, right after the names of the file or the line that opens a fence for a diff. */
-function isBare(rows: readonly string[], at: number, fence: Fence = {}): boolean {
+/** Whether a hunk without an `@@` line begins: after the names of the file, or after the line that opens a fence of a diff. */
+function isHunkWithoutHeader(rows: readonly string[], at: number, fence: Fence = {}): boolean {
   const before = rows[at - 1] ?? '';
   const isBelowNames = startsHeader(rows, at - 2) || /^\*\*\* (?:Update|Add) File: /.test(before);
   const isBegun = isBelowNames || (fence.isDiff === true && fenceOf(before).mark !== undefined);
   return isBegun && /^[ +-]/.test(rows[at] ?? '') && !startsHeader(rows, at);
 }
 
-/** A row where prose should be. After a fence `- ` begins an item of a list; `--` begins the signature of a mail. */
+/** Whether a row outside of hunks may be a change. After a fence `- ` begins an item of a list; `--` begins a mail signature. */
 function looksLikeChange(row: string, fence: Fence): boolean {
   return fence.closed ? CHANGE_ROW.test(row) : /^[ +-]/.test(row) && !/^-- ?$/.test(row);
 }
@@ -247,7 +248,7 @@ function endByCounts(rows: readonly string[], from: number, counts: HunkHeader['
   let { old, new: added } = counts;
   let at = from;
   while (old > 0 || added > 0) {
-    // Counts that want more rows than there are may be wrong or the diff cut: nothing is made up to fill them.
+    // Counts that need more rows than there are: they are wrong, or the diff was cut.
     const row = rows[at++];
     if (row === undefined || !/^(?:$|[ +\\-])/.test(row)) return undefined;
     if (row.startsWith('\\')) continue;
@@ -271,8 +272,8 @@ function endBySigns(rows: readonly string[], from: number, fence: Fence, isConte
 }
 
 /**
- * Whether a row that looks like the end of a fence is a line of the file: before another fence opens for a diff, changes
- * follow, or a fence that has no partner.
+ * For each row: whether it is a line of the file although it looks like the end of a fence. It is one when changes follow, or an
+ * odd number of fences, before the next fence that opens a diff.
  */
 function contentAfter(rows: readonly string[]): readonly boolean[] {
   const isContent: boolean[] = [];

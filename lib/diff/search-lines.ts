@@ -1,40 +1,40 @@
-/** How lines are compared: as they are, without blanks at the end, without blanks at both ends. */
-export type Likeness = 'exact' | 'end' | 'both';
+/** Which blanks a comparison of lines ignores: none, those at the end, those at both ends. */
+export type Comparison = 'exact' | 'end' | 'both';
 
-/** Finds runs of lines in a text. Everything it does for one text together is bounded. */
+/** Finds runs of lines in a text. All searches in one text share one limit of work. */
 export interface LineSearch {
   /** Lines without their ends. */
   readonly texts: readonly string[];
   /**
    * Where the run begins, ascending, 0-based; at most `MAX_FOUND`. None for an empty run.
    *
-   * @param run - For every line the texts that will do.
+   * @param run - For every line the texts that match it.
    */
-  find(run: readonly (readonly string[])[], likeness: Likeness): readonly number[];
-  /** The first so many lines that are like this one but for blanks at both ends: 0-based, ascending. */
+  find(run: readonly (readonly string[])[], comparison: Comparison): readonly number[];
+  /** At most `most` lines that equal this one apart from blanks at both ends: 0-based, ascending. */
   linesLike(text: string, most: number): readonly number[];
   /**
-   * The section under a Markdown heading: from its line to the next heading as high, 0-based, the end exclusive. Undefined unless
-   * it is there once.
+   * The section under a Markdown heading: from its line to the next heading of the same or a higher level, 0-based, the end
+   * exclusive. Undefined unless the heading occurs exactly once.
    */
   section(heading: string): { readonly from: number; readonly to: number } | undefined;
-  /** True when the work it may do is done; `find` then finds nothing more. */
+  /** True when the limit of work is reached: `find` then finds nothing more. */
   exhausted(): boolean;
 }
 
-/** Positions of one run. */
+/** Positions found of one run. */
 export const MAX_FOUND = 1000;
-/** Comparisons of two lines. */
+/** Comparisons of two lines, of all searches in one text. */
 const MAX_STEPS = 20_000_000;
 
 export function createLineSearch(texts: readonly string[]): LineSearch {
-  const indexes: Partial<Record<Likeness, LineIndex>> = {};
+  const indexes: Partial<Record<Comparison, LineIndex>> = {};
   let steps = MAX_STEPS;
-  const indexFor = (likeness: Likeness): LineIndex => {
-    indexes[likeness] ??= indexLines(texts, KEY[likeness]);
-    return indexes[likeness];
+  const indexFor = (comparison: Comparison): LineIndex => {
+    indexes[comparison] ??= indexLines(texts, NORMALIZE[comparison]);
+    return indexes[comparison];
   };
-  // Kept, because many hunks may name the same heading of a long text.
+  // Cached, because many hunks may name the same heading of a long text.
   const sections = new Map<string, ReturnType<LineSearch['section']>>();
   return {
     texts,
@@ -42,7 +42,7 @@ export function createLineSearch(texts: readonly string[]): LineSearch {
     linesLike(text, most) {
       const { idOf, first, next } = indexFor('both');
       const found: number[] = [];
-      let at = first[idOf.get(KEY.both(text)) ?? -1] ?? -1;
+      let at = first[idOf.get(NORMALIZE.both(text)) ?? -1] ?? -1;
       for (; at !== -1 && found.length < most; at = next[at] as number) found.push(at);
       return found;
     },
@@ -57,64 +57,64 @@ export function createLineSearch(texts: readonly string[]): LineSearch {
       sections.set(heading, found);
       return found;
     },
-    find(run, likeness) {
-      const { ids, idOf, first, next, counts } = indexFor(likeness);
-      const wanted = run.map((choices) => choices.map((text) => idOf.get(KEY[likeness](text)) ?? -1));
+    find(run, comparison) {
+      const { ids, idOf, first, next, counts } = indexFor(comparison);
+      const runIds = run.map((choices) => choices.map((text) => idOf.get(NORMALIZE[comparison](text)) ?? -1));
       steps -= run.length;
-      // Only where the rarest line of the run stands can the run stand.
+      // The run can only be where its rarest line is.
       let rarest: number | undefined;
       let fewest = Number.POSITIVE_INFINITY;
-      for (const [at, choices] of wanted.entries()) {
+      for (const [at, choices] of runIds.entries()) {
         const count = choices.reduce((sum, id) => sum + (counts[id] ?? 0), 0);
         if (count < fewest) [fewest, rarest] = [count, at];
         if (count === 0) return [];
       }
       if (rarest === undefined) return [];
       const found = new Set<number>();
-      for (const choice of new Set(wanted[rarest])) {
+      for (const choice of new Set(runIds[rarest])) {
         for (let at = first[choice] ?? -1; at !== -1; at = next[at] as number) {
           const start = at - rarest;
           if (start + run.length > texts.length) break;
           if (--steps <= 0) return [];
           if (start < 0) continue;
           let matched = 0;
-          while (matched < wanted.length && wanted[matched]?.includes(ids[start + matched] as number)) matched++;
+          while (matched < runIds.length && runIds[matched]?.includes(ids[start + matched] as number)) matched++;
           steps -= matched;
-          if (matched === wanted.length) found.add(start);
+          if (matched === runIds.length) found.add(start);
           if (found.size >= MAX_FOUND) break;
         }
       }
-      return [...found].sort((one, other) => one - other);
+      return [...found].sort((a, b) => a - b);
     },
   };
 }
 
 // --- internal ---
 
-const KEY: Readonly<Record<Likeness, (text: string) => string>> = {
+const NORMALIZE: Readonly<Record<Comparison, (text: string) => string>> = {
   exact: (text) => text,
   end: (text) => text.trimEnd(),
   both: (text) => text.trim(),
 };
 
-/** Lines that are alike have one number. By line, in arrays of numbers: a list for each would not fit for millions of lines. */
+/** Equal lines have one number. Typed arrays, because a list for each of millions of lines would take too much memory. */
 interface LineIndex {
   readonly ids: Int32Array;
   /** The next line with the same number; -1 after the last one. */
   readonly next: Int32Array;
   readonly idOf: ReadonlyMap<string, number>;
-  /** By number: the first line that has it, and how many do. */
+  /** By number: the first line that has it, and how many lines have it. */
   readonly first: readonly number[];
   readonly counts: readonly number[];
 }
 
-function indexLines(texts: readonly string[], keyOf: (text: string) => string): LineIndex {
+function indexLines(texts: readonly string[], normalize: (text: string) => string): LineIndex {
   const idOf = new Map<string, number>();
   const [ids, next] = [new Int32Array(texts.length), new Int32Array(texts.length)];
   const first: number[] = [];
   const counts: number[] = [];
   for (let at = texts.length - 1; at >= 0; at--) {
-    const key = keyOf(texts[at] as string);
+    const key = normalize(texts[at] as string);
     const id = idOf.get(key) ?? idOf.size;
     idOf.set(key, id);
     ids[at] = id;

@@ -2,16 +2,17 @@ import { endOf, LINE_ENDS, type LineEdit, type LineEnd, lineEdits, splitLines, t
 import { createLineSearch } from './search-lines.ts';
 
 /**
- * The unified diff that `applyDiff` makes into `after` again, byte for byte: `--- a/<path>`, `+++ b/<path>`, lines ended by LF,
- * `\ No newline at end of file` where due. Empty for equal texts.
+ * A unified diff from which `applyDiff` makes `after` again, byte for byte: `--- a/<path>`, `+++ b/<path>`, lines that end with
+ * LF, `\ No newline at end of file` where needed. Empty for equal texts.
  *
- * - Context is 3 lines, and more where 3 would fit in several places: a reader may rely on the text and ignore the numbers.
- * - What a diff with LF lines cannot carry is said in words: `added lines end with CRLF` above it, when that is not what most
- *   lines of `before` do; `\ Line ends with CR` below a line that differs even from that; `byte order mark added|removed`.
+ * - Context is 3 lines, and more when 3 would fit at several positions, so that `applyDiff` can ignore the line numbers.
+ * - Headers say what a diff with LF lines cannot: `added lines end with CRLF`, when most lines of `before` end otherwise;
+ *   `\ Line ends with CR` after a line that ends otherwise; `byte order mark added|removed`.
  *
  * Larger texts may give more than `MAX_DIFF_BYTES`, which `applyDiff` refuses.
  *
- * @param before - `null` when the file is not there. So is `after`: `applyDiff` refuses that diff, for it deletes the file.
+ * @param before - `null` when the file does not exist.
+ * @param after - `null` when the file is deleted; `applyDiff` refuses that diff.
  */
 export function unifiedDiff(path: string, before: string | null, after: string | null): string {
   if (before === after) return '';
@@ -19,7 +20,7 @@ export function unifiedDiff(path: string, before: string | null, after: string |
   const next = splitLines(after ?? '');
   const edits = lineEdits(old.lines, next.lines);
   const byDefault = usualEnd(old.lines) ?? '\n';
-  // The end that lines without a remark get; it is said where it is not the usual one.
+  // The line end of added lines without a remark; a header names it when it is not the usual one.
   const assumed = usualEnd(edits.flatMap(({ newStart, newEnd }) => next.lines.slice(newStart, newEnd))) ?? byDefault;
   const rows = [
     ...(old.bom === next.bom ? [] : [`byte order mark ${next.bom === '' ? 'removed' : 'added'}`]),
@@ -47,12 +48,12 @@ function nameOf(end: LineEnd): string {
   return Object.keys(LINE_ENDS).find((name) => LINE_ENDS[name] === end) as string;
 }
 
-/** The name as a header of ours has it: in quotes when it would not be one line. */
+/** The name as a header has it: in quotes when it has control characters, quotes, or blanks that a reader would trim. */
 function quoteName(name: string): string {
   return /[\p{Cc}"\\]|^\s|\s$| {2}/u.test(name) ? JSON.stringify(name) : name;
 }
 
-/** Hunks whose lines of `before` are there only once. */
+/** Groups edits into hunks whose lines of `before` occur only once. */
 function groupEdits(before: readonly string[], edits: readonly LineEdit[]): readonly Group[] {
   const texts = before.map(textOf);
   const search = createLineSearch(texts);
@@ -96,7 +97,7 @@ function pushHunk(
     [from, to],
     [first.newStart - (first.oldStart - from), last.newEnd + (to - last.oldEnd)],
   ] as const;
-  // 1-based, with the number of lines; of none, the line before.
+  // 1-based, with the number of lines; when there are none, the line before.
   const [old, next] = shown.map(([start, end]) => {
     if (end === start) return `${start},0`;
     return end - start === 1 ? `${end}` : `${start + 1},${end - start}`;

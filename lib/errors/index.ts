@@ -1,8 +1,8 @@
-/** A failure raised on purpose: callers branch on `code`, people read `message`, tools read `details`. */
+/** An expected failure: callers branch on `code`, people read `message`, programs read `details`. */
 export class CodedError<Code extends string = string> extends Error {
   override readonly name = 'CodedError';
   readonly code: Code;
-  /** JSON-safe facts: ids, counts, root-relative paths. Never secrets. */
+  /** Values that JSON can hold: ids, counts, paths relative to the root. No secrets. */
   readonly details: Readonly<Record<string, unknown>>;
 
   constructor(code: Code, message: string, details: Readonly<Record<string, unknown>> = {}, cause?: unknown) {
@@ -13,7 +13,7 @@ export class CodedError<Code extends string = string> extends Error {
 }
 
 /**
- * True for a CodedError, also one made by another copy of this package: an extension may bring its own.
+ * Whether an error is a CodedError, also of another copy of this package: an extension may have its own copy.
  *
  * @param code - When given, the error must carry exactly this code.
  */
@@ -22,7 +22,7 @@ export function isCodedError(error: unknown, code?: string): error is CodedError
   return code === undefined || error.code === code;
 }
 
-/** One line for a person: the message, led by the code when there is one. */
+/** The message for a person. The message of a CodedError begins with its code: `CODE: message`. */
 export function describeError(error: unknown): string {
   if (isCodedError(error)) return `${error.code}: ${error.message}`;
   if (error instanceof Error) return error.message || error.name;

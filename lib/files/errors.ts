@@ -1,6 +1,6 @@
 import { CodedError } from '../errors/index.ts';
 
-/** Codes of everything that can go wrong with a file below a base folder; they reach models as they are. */
+/** Codes of all failures with a file below a base folder. Models see them unchanged. */
 export type FileErrorCode =
   | 'INVALID_ARGUMENT'
   | 'PATH_TRAVERSAL'
@@ -8,7 +8,7 @@ export type FileErrorCode =
   | 'RESOURCE_TOO_LARGE'
   | 'WRITE_FAILED';
 
-/** Says nothing about what the path led to. */
+/** The message says nothing about the target of the path. */
 export function pathTraversal(): CodedError<FileErrorCode> {
   return new CodedError('PATH_TRAVERSAL', 'Path traversal detected');
 }
@@ -30,10 +30,10 @@ export function writeFailed(path: string, reason: string, cause?: unknown): Code
   return new CodedError('WRITE_FAILED', `Cannot write "${shorten(path)}": ${reason}.`, { path }, cause);
 }
 
-/** What an error of the file system means to somebody who asked for `path`. */
+/** The error for a caller that gave `path`, from an error of the file system. */
 export function fromSystemError(error: unknown, path: string): CodedError<FileErrorCode> {
   const code = (error as NodeJS.ErrnoException).code;
-  // O_NOFOLLOW met a symbolic link.
+  // The path is a symbolic link, and O_NOFOLLOW was given.
   if (code === 'ELOOP' || code === 'EMLINK') return pathTraversal();
   if (code === 'EACCES' || code === 'EPERM') return resourceNotFound(path, 'not permitted');
   if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ENAMETOOLONG') return resourceNotFound(path);
@@ -42,7 +42,7 @@ export function fromSystemError(error: unknown, path: string): CodedError<FileEr
 
 // --- internal ---
 
-/** A message is for reading; the whole path is in the details. */
+/** The whole path is in the details of the error. */
 function shorten(path: string): string {
   return path.length > 200 ? `${path.slice(0, 200)}…` : path;
 }

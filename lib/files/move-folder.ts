@@ -26,33 +26,34 @@ import { fileSegments } from './paths.ts';
 import { assertWritable, holdsReserved } from './withheld.ts';
 import { syncFolder } from './write-contained.ts';
 
-/** A folder below a base, which is absolute and real. No link is followed below it. */
-export interface FolderPlace {
+/** A folder, named by its path relative to a base. No link below the base is followed. */
+export interface ContainedFolder {
+  /** Absolute, real. */
   readonly base: string;
   readonly path: string;
-  /** It is the caller's own, see `OpenOptions`. Default: false. */
+  /** See `OpenOptions`. Default: false. */
   readonly own?: boolean;
 }
 
 export interface FolderMove {
-  readonly from: FolderPlace;
-  readonly to: FolderPlace;
-  /** Name of what lies beside both while a folder moves between file systems; nobody may use it for anything else. */
+  readonly from: ContainedFolder;
+  readonly to: ContainedFolder;
+  /** Name of a temporary entry beside `from` and beside `to`, while a folder moves between file systems. Must be unused. */
   readonly temporary: string;
   onStep?(step: MoveStep): void;
 }
 
-/** Moments of a move between file systems: at each file, when the copy is complete, when the original has left its place. */
+/** Steps of a move between file systems: each copied file; the copy is complete; the original was renamed to `temporary`. */
 export type MoveStep = 'copying' | 'copied' | 'aside';
 
 /**
- * Moves a folder. Within a file system that is one step. Between two it is copied under another name, put aside where it was,
- * and the copy gets its name; what was put aside stays until `settleMove`. So it is never seen half at either place, and whatever
- * happens, `undoMove` brings it back without needing room on the disk, in another process as well. After a throw it is to be
- * called, too.
+ * Moves a folder. Within one file system this is one rename. Between two file systems the folder is copied to a temporary name, the
+ * original is renamed to a temporary name, and the copy gets its final name. The original is kept until `settleMove`. So nobody
+ * sees half a folder under either name, and `undoMove` can always move it back, without free space on the disk and also from
+ * another process. Call `undoMove` after a throw.
  *
- * @throws PATH_TRAVERSAL, RESOURCE_NOT_FOUND; INVALID_ARGUMENT, also when something reserved lies in it; WRITE_FAILED, also when something is there already, and for what
- *   cannot be copied (a FIFO, a device).
+ * @throws PATH_TRAVERSAL, RESOURCE_NOT_FOUND; INVALID_ARGUMENT, also when the folder holds something reserved; WRITE_FAILED, also
+ *   when `to` exists, and for entries that cannot be copied (a FIFO, a device).
  */
 export function moveFolder(move: FolderMove): void {
   const { from, to, onStep } = move;
@@ -67,7 +68,7 @@ export function moveFolder(move: FolderMove): void {
     if (!renamed(here, there)) {
       copyTree(here, copy, () => onStep?.('copying'));
       onStep?.('copied');
-      // Layered file systems (containers) rename no folder of a lower layer: then it stays, and a file says that it was copied.
+      // Layered file systems (containers) cannot rename a folder of a lower layer. Then a file marks the folder as copied.
       if (!renamed(here, aside)) writeFileSync(aside, '', { flag: 'wx' });
       sync();
       onStep?.('aside');
@@ -78,19 +79,19 @@ export function moveFolder(move: FolderMove): void {
 }
 
 /**
- * Brings a folder back from any moment of a move that is not settled, and removes its copy. Does nothing a second time.
+ * Moves a folder back, at whatever step an unsettled move has stopped, and removes its copy. A second call does nothing.
  *
- * @throws WRITE_FAILED: the folder is whole where it was, where it was to go, or aside, and a later call goes on from there.
+ * @throws WRITE_FAILED: the folder is complete under `from`, `to` or `temporary`, and a later call continues from there.
  */
 export function undoMove(move: FolderMove): void {
   const { from } = move;
   between(move, ({ here, aside, there, copy, sync }) => {
     const left = statsOf(aside);
     if (left) {
-      // The copy was complete. If it is not under its first name any more, it has its last.
+      // The copy was complete. If it does not have its temporary name, it has its final one.
       if (!statsOf(copy) && statsOf(there)) renameSync(there, copy);
       if (!left.isDirectory()) unlinkSync(aside);
-      else if (statsOf(here)) throw writeFailed(from.path, 'something else has taken its place');
+      else if (statsOf(here)) throw writeFailed(from.path, 'something else has this name now');
       else renameSync(aside, here);
     } else if (!statsOf(here) && statsOf(there)) renameSync(there, here);
     sync();
@@ -98,7 +99,7 @@ export function undoMove(move: FolderMove): void {
   });
 }
 
-/** Removes what a move has put aside; from then on it cannot be undone. Does nothing a second time. @throws WRITE_FAILED. */
+/** Removes the original that a move has kept; the move cannot be undone afterwards. A second call does nothing. @throws WRITE_FAILED. */
 export function settleMove(move: FolderMove): void {
   between(move, ({ here, aside, there }) => {
     const left = statsOf(aside);
@@ -111,15 +112,15 @@ export function settleMove(move: FolderMove): void {
 
 interface Paths {
   readonly here: string;
-  /** Beside it: the original, or a file that says that `here` has been copied. */
+  /** Beside it: the original, or a file that marks `here` as copied. */
   readonly aside: string;
   readonly there: string;
-  /** Beside it: the copy, until it gets its name. */
+  /** Beside it: the copy, until it gets its final name. */
   readonly copy: string;
   sync(): void;
 }
 
-/** Opens the folders around both places, so that nothing on the way can be swapped. */
+/** Opens the parent folders of `from` and `to`, so that no folder of either path can be replaced meanwhile. */
 function between({ from, to, temporary }: FolderMove, use: (paths: Paths) => void): void {
   try {
     within(
@@ -145,12 +146,12 @@ function between({ from, to, temporary }: FolderMove, use: (paths: Paths) => voi
 }
 
 function within(
-  { base, path, own = false }: FolderPlace,
+  { base, path, own = false }: ContainedFolder,
   use: (descriptor: number, path: string, temporary: string) => void,
   temporary: string,
 ): void {
   const segments = fileSegments(path);
-  // A folder may be called like a key.
+  // A folder may have a name that is private for a file, such as `site.key`.
   assertWritable(base, [...segments, ''], own);
   const name = segments.at(-1) as string;
   withContained(
@@ -162,7 +163,7 @@ function within(
   );
 }
 
-/** @returns false where they are on two file systems. */
+/** @returns False when the paths are on two file systems. */
 function renamed(from: string, to: string): boolean {
   try {
     renameSync(from, to);
@@ -173,7 +174,7 @@ function renamed(from: string, to: string): boolean {
   }
 }
 
-/** With modes and times, links as links; all of it is on disk when this returns. */
+/** Copies modes and times, too, and links as links. Everything is synced when this returns. */
 function copyTree(from: string, to: string, onFile: () => void): void {
   const stats = lstatSync(from);
   if (stats.isSymbolicLink()) {
@@ -202,14 +203,14 @@ function syncPath(path: string): void {
     descriptor = openSync(path, 'r');
     fsyncSync(descriptor);
   } catch (error) {
-    // Not every system can sync what is open for reading, or a folder.
+    // Some systems cannot sync a folder, or a file that is open for reading.
     if (!['EPERM', 'EISDIR', 'EINVAL'].includes(String((error as NodeJS.ErrnoException).code))) throw error;
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);
   }
 }
 
-/** Removes of a folder what its copy has, and leaves what somebody has changed or added since. Files go before folders. */
+/** Removes the entries of a folder that its copy has, and keeps what somebody has changed or added since. Files come first. */
 function removeCopied(folder: string, copy: string): void {
   const stats = statsOf(folder);
   const copied = statsOf(copy);
@@ -228,7 +229,7 @@ function removeCopied(folder: string, copy: string): void {
   }
 }
 
-/** The copy has the time of its original, and whoever writes into one of them changes it. Links are told by their size. */
+/** A copy has the time of its original until somebody writes to one of them. Links are compared by size. */
 function isSame(a: Stats, b: Stats): boolean {
   return a.isFile() === b.isFile() && a.size === b.size && (!a.isFile() || Math.abs(a.mtimeMs - b.mtimeMs) < 1);
 }

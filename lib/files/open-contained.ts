@@ -16,29 +16,30 @@ import { isInside } from './paths.ts';
 import { isReserved, reservedPath } from './withheld.ts';
 
 export interface OpenOptions {
-  /** Open a folder; without it whatever is there, without blocking on a FIFO. */
+  /** Open a folder. Default: open any kind of entry, without waiting for a FIFO. */
   readonly folder?: boolean;
-  /** Make folders that are missing. */
+  /** Make missing folders. Default: false. */
   readonly make?: boolean;
   /**
-   * It is for this user alone: what is reserved may be reached (`reserve`), and folders below `base` that are made, or written into,
-   * are 0700.
+   * The files are the caller's own: reserved paths may be opened (`reserve`), and folders below `base` that are made or written
+   * to get the mode 0700. Default: false.
    */
   readonly own?: boolean;
 }
 
 /**
- * Opens what lies below `base` and hands it to `use`, with a path that stands for it as long as it is open (Linux).
+ * Opens a file or folder below `base` and calls `use` with its descriptor and, on Linux, a path that means the same entry as long
+ * as it is open.
  *
- * No link below `base` is followed, on the way or at the end: each folder is opened by itself and the next step starts from
- * its descriptor, so nothing outside is even opened (a FIFO or a device acts on that), and a link put in the way at any
- * moment is refused. What was opened, not its path, is then checked to lie below `base`. What is reserved is not even opened:
- * that alone does harm to a database.
+ * No link below `base` is followed: each folder is opened separately, and the next segment is opened from its descriptor. So
+ * nothing outside is opened (opening a FIFO or a device has effects), and a link that appears meanwhile is refused. The check
+ * that the entry lies below `base` is made on the descriptor, not on the path. Reserved files are not opened at all, because
+ * opening and closing a database file gives up SQLite's locks.
  *
  * @param base - Absolute, real (no symbolic link in it).
  * @param segments - See `relativeSegments`; none for `base` itself.
- * @param shown - The path in messages.
- * @throws PATH_TRAVERSAL, RESOURCE_NOT_FOUND (also for what is reserved); WRITE_FAILED with `make`.
+ * @param shown - The path that messages show.
+ * @throws PATH_TRAVERSAL, RESOURCE_NOT_FOUND (also for reserved paths); WRITE_FAILED with `make`.
  */
 export function withContained<T>(
   base: string,
@@ -48,8 +49,8 @@ export function withContained<T>(
   { folder = false, make = false, own = false }: OpenOptions = {},
 ): T {
   if (!own && isReserved(segments.reduce(stepInto, base), base)) throw reservedPath(shown);
-  // Reading a SKILL.md directly below `base` is what is done most, and one open is enough for it: no database is called so, if
-  // `base` should have become a link.
+  // The most frequent case is a SKILL.md directly below `base`: one open is enough for it. Should `base` have become a link, a file
+  // of this name is no database.
   const fromBase = make || segments.length !== 1 || !/\.md$/i.test(segments[0] as string);
   let at: Opened | undefined = fromBase ? openStep(base, base, shown, constants.O_DIRECTORY, own) : undefined;
   try {
@@ -69,14 +70,14 @@ export function withContained<T>(
   }
 }
 
-/** What is there itself, not what a link in the last segment leads to. */
+/** The stats of the entry itself; a link in the last segment is not followed. Undefined when nothing exists there. */
 export function statsOf(path: string): Stats | undefined {
   return lstatSync(path, { throwIfNoEntry: false });
 }
 
 // --- internal ---
 
-/** A segment is no path, so there is nothing to normalise. */
+/** Faster than `join`: a segment needs no normalization. */
 function stepInto(folder: string, segment: string): string {
   return folder.endsWith(sep) ? folder + segment : folder + sep + segment;
 }
@@ -91,7 +92,7 @@ function openStep(base: string, path: string, shown: string, flags: number, own:
   try {
     descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | flags);
   } catch (error) {
-    // With O_DIRECTORY a link is ENOTDIR, as a file is.
+    // With O_DIRECTORY a link gives ENOTDIR, as a file does.
     if ((error as NodeJS.ErrnoException).code === 'ENOTDIR' && isLink(path)) throw pathTraversal();
     throw fromSystemError(error, shown);
   }
@@ -102,7 +103,7 @@ function openStep(base: string, path: string, shown: string, flags: number, own:
   throw pathTraversal();
 }
 
-/** Where the descriptor really is; without /proc, where the path leads now if that is the same file. Else nothing. */
+/** The real path of a descriptor. Without /proc: the real path of `path`, if it is the same file. Empty when it is not known. */
 function realPathOf(descriptor: number, path: string): string {
   try {
     if (process.platform === 'linux') return readlinkSync(`/proc/self/fd/${descriptor}`);
@@ -128,7 +129,7 @@ function makeFolder(path: string, name: string, shown: string, own: boolean): vo
     try {
       mkdirSync(path, { mode: own ? 0o700 : 0o777 });
     } catch (error) {
-      // Somebody was faster; whether it is a folder is seen when it is opened.
+      // Another process has made it; whether it is a folder shows when it is opened.
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     }
   } else if (!stats.isDirectory() && !stats.isSymbolicLink()) {
@@ -136,12 +137,12 @@ function makeFolder(path: string, name: string, shown: string, own: boolean): vo
   }
 }
 
-/** An older version, or somebody else, may have made it for all to enter. */
+/** An older version, or another program, may have made it with permissions for others. */
 function keepToOwner(descriptor: number): void {
   const { mode } = fstatSync(descriptor);
   try {
     if (mode & 0o077) fchmodSync(descriptor, mode & 0o700);
   } catch {
-    // It is another user's, who lets us write there.
+    // It belongs to another user, who lets this one write there.
   }
 }

@@ -2,8 +2,8 @@ import { chmodSync, closeSync, lstatSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /**
- * Makes a folder for this user alone (0700), and those above it that are missing. One that others may enter is narrowed, unless a
- * link leads to it or to the folder around it: then nobody knows whose it is.
+ * Makes a folder with the mode 0700, and its missing parents. An existing folder that others may enter loses their permissions,
+ * unless it or its parent is a link: then it may belong to somebody else.
  */
 export function privateFolder(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -11,17 +11,17 @@ export function privateFolder(folder: string): void {
 }
 
 /**
- * Makes an empty file for this user alone (0600), before somebody writes into it. One that others may read is narrowed, unless it
- * is a link. One that is there is never opened: for a database that would give up the locks of this process.
+ * Makes an empty file with the mode 0600. An existing file that others may read loses their permissions, unless it is a link. An
+ * existing file is never opened: opening and closing a database file gives up the locks of this process.
  *
- * @param file - Absolute; its folder is there.
+ * @param file - Absolute; its folder exists.
  */
 export function privateFile(file: string): void {
   try {
     closeSync(openSync(file, 'wx', 0o600));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') narrow(file, 0o600);
-    // Else whoever opens it next says why it cannot be.
+    // Any other failure is reported by whoever opens the file next.
   }
 }
 
@@ -32,6 +32,6 @@ function narrow(path: string, most: number): void {
     const stats = lstatSync(path);
     if (!stats.isSymbolicLink() && stats.mode & 0o777 & ~most) chmodSync(path, stats.mode & most);
   } catch {
-    // It is another user's, or has gone: nobody is worse off than before.
+    // It belongs to another user, or was removed: the permissions stay as they were.
   }
 }

@@ -2,15 +2,15 @@ import { readlinkSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { invalidPath, pathTraversal } from './errors.ts';
 
-/** As long as a path may be on Linux. */
+/** Characters of a path: the limit of Linux. */
 const MAX_CHARS = 4096;
-/** Far deeper than any tree made on purpose, and far from where tools that walk trees break. */
+/** Segments of a path. Trees that people make are far less deep, and tools that walk trees can handle this depth. */
 const MAX_SEGMENTS = 64;
 
 /**
  * The segments of a relative path with `/` between them; `.` and empty segments are dropped.
  *
- * @throws PATH_TRAVERSAL for `..`, absolute, backslash, NUL and drive forms, before the file system is asked anything;
+ * @throws PATH_TRAVERSAL for `..`, absolute paths, backslashes, NUL and drive letters, before the file system is used;
  *   INVALID_ARGUMENT when nothing is left, for more than 4,096 characters and for more than 64 segments.
  */
 export function relativeSegments(path: string): readonly string[] {
@@ -40,7 +40,7 @@ export function isInside(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }
 
-/** @returns undefined when it does not exist. */
+/** @returns Undefined when the path does not exist. */
 export function realPathOf(path: string): string | undefined {
   try {
     return realpathSync(path);
@@ -49,7 +49,7 @@ export function realPathOf(path: string): string | undefined {
   }
 }
 
-/** Where a path leads, or will lead once what is missing of it has been made; also through links that lead nowhere yet. */
+/** The real path that a path has, or will have when its missing parts exist. Broken links are followed as well. */
 export function futureRealPath(path: string, hops = 40): string {
   const real = realPathOf(path);
   if (real !== undefined || dirname(path) === path || hops === 0) return real ?? path;

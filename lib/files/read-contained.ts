@@ -6,15 +6,15 @@ import { fileSegments, relativeSegments } from './paths.ts';
 import { assertReadable, isPrivateName, isReserved } from './withheld.ts';
 
 /**
- * Reads one regular file below a folder, whatever links or devices somebody has put there.
+ * Reads one regular file below a folder, safely even if somebody has put links or devices there.
  *
- * No link is followed and no FIFO waited for (see `withContained`); the descriptor, not the path, is checked and read, so that
- * nothing can be swapped in between. Hard links cannot be told from files.
+ * Links are not followed, and it does not wait for a FIFO (see `withContained`). The descriptor is checked and read, not the path, so
+ * the file cannot be replaced in between. A hard link looks like a file and is read.
  *
  * @param base - Absolute, real (no symbolic link in it).
  * @param path - Relative, see `fileSegments`.
- * @param options.own - It is the caller's own, see `OpenOptions`. Default: false.
- * @throws PATH_TRAVERSAL, RESOURCE_NOT_FOUND (also for what is no regular file, or never read: `assertReadable`),
+ * @param options.own - See `OpenOptions`. Default: false.
+ * @throws PATH_TRAVERSAL, RESOURCE_NOT_FOUND (also when it is not a regular file, or is never read: `assertReadable`),
  *   RESOURCE_TOO_LARGE, INVALID_ARGUMENT.
  */
 export function readContained(
@@ -29,11 +29,11 @@ export function readContained(
 }
 
 /**
- * Reads a file whose path somebody gave, wherever its links lead: a regular one, no more than `maxBytes`, and without waiting
- * for a FIFO or an endless device. It may be called as it likes, `.env` too; what is reserved it is not (`reserve`).
+ * Reads a file that a person has named. Links are followed. It must be a regular file of at most `maxBytes`; a FIFO or a device is
+ * refused. Private names such as `.env` are allowed, reserved paths are not (`reserve`).
  *
- * @param options.own - It is the caller's own, see `OpenOptions`. Default: false.
- * @throws as `readContained`, and what `realpath` throws where nothing is.
+ * @param options.own - See `OpenOptions`. Default: false.
+ * @throws As `readContained`, and what `realpath` throws when nothing exists there.
  */
 export function readNamedFile(file: string, maxBytes: number, { own = false }: Pick<OpenOptions, 'own'> = {}): Buffer {
   const real = realpathSync(file);
@@ -42,18 +42,18 @@ export function readNamedFile(file: string, maxBytes: number, { own = false }: P
 
 export interface FolderEntry {
   readonly name: string;
-  /** `private`: it is never read (`isPrivateName`, `reserve`), and nobody is told its name; it is there to be counted. */
+  /** `private`: the entry is never read (`isPrivateName`, `reserve`). It is listed so that it can be counted; do not show its name. */
   readonly kind: 'file' | 'directory' | 'other' | 'private';
-  /** Bytes; 0 for what is no file. */
+  /** Bytes; 0 when it is not a file. */
   readonly size: number;
 }
 
 /**
  * The direct children of a folder below `base`, by name. Symbolic links are `other` and are never followed.
  *
- * @param path - Relative; `.` or nothing for `base` itself.
- * @param options.own - It is the caller's own, see `OpenOptions`. Default: false.
- * @throws as `readContained`; RESOURCE_NOT_FOUND when it is no folder.
+ * @param path - Relative; `.` or an empty text for `base` itself.
+ * @param options.own - See `OpenOptions`. Default: false.
+ * @throws As `readContained`; RESOURCE_NOT_FOUND when it is not a folder.
  */
 export function listContained(
   base: string,
@@ -61,14 +61,14 @@ export function listContained(
   { own = false }: Pick<OpenOptions, 'own'> = {},
 ): readonly FolderEntry[] {
   const segments = path === '' || path === '.' ? [] : relativeSegments(path);
-  // What it is called is a folder's name: there is no harm in a folder that is called like a key.
+  // The empty last segment makes each name that of a folder, and a folder may be called `site.key`.
   assertReadable([...segments, ''], path);
-  const isKept = (name: string): boolean => !own && isReserved(join(base, ...segments, name), base);
+  const isReservedName = (name: string): boolean => !own && isReserved(join(base, ...segments, name), base);
   const list = (_descriptor: number, folder: string): readonly FolderEntry[] => {
     try {
       return readdirSync(folder, { withFileTypes: true })
         .sort((a, b) => (a.name < b.name ? -1 : 1))
-        .flatMap((entry) => entryOf(folder, entry, isKept));
+        .flatMap((entry) => entryOf(folder, entry, isReservedName));
     } catch (error) {
       throw fromSystemError(error, path);
     }
@@ -78,7 +78,7 @@ export function listContained(
 
 // --- internal ---
 
-/** As `readContained`, whatever the file is called. */
+/** As `readContained`, also for a file with a private name. */
 function readFile(base: string, segments: readonly string[], path: string, maxBytes: number, own: boolean): Buffer {
   return withContained(
     base,
@@ -95,7 +95,7 @@ function readFile(base: string, segments: readonly string[], path: string, maxBy
   );
 }
 
-/** A file may grow while it is read: one byte past the limit is enough to know. */
+/** Reads at most one byte more than `maxBytes`: the file may grow while it is read. */
 function readUpTo(descriptor: number, size: number, maxBytes: number, path: string): Buffer {
   let buffer = Buffer.allocUnsafe(size + 1);
   let length = 0;
@@ -103,7 +103,7 @@ function readUpTo(descriptor: number, size: number, maxBytes: number, path: stri
     const count = readSync(descriptor, buffer, length, buffer.length - length, null);
     length += count;
     if (length > maxBytes) throw resourceTooLarge(path, length, maxBytes);
-    // Less than was asked for of a regular file is its end; those of /proc say 0 bytes and go on.
+    // A regular file ends at its size. Files of /proc have the size 0 and are read until nothing comes.
     if (count === 0 || (size > 0 && length === size)) return buffer.subarray(0, length);
     if (length === buffer.length) {
       const larger = Buffer.allocUnsafe(Math.min(buffer.length * 2, maxBytes + 1));
@@ -113,14 +113,14 @@ function readUpTo(descriptor: number, size: number, maxBytes: number, path: stri
   }
 }
 
-function entryOf(folder: string, entry: Dirent, isKept: (name: string) => boolean): FolderEntry[] {
+function entryOf(folder: string, entry: Dirent, isReservedName: (name: string) => boolean): FolderEntry[] {
   const { name } = entry;
-  if (isPrivateName(name, entry.isDirectory() ? 'folder' : 'file') || isKept(name))
+  if (isPrivateName(name, entry.isDirectory() ? 'folder' : 'file') || isReservedName(name))
     return [{ name, kind: 'private', size: 0 }];
   if (entry.isDirectory()) return [{ name, kind: 'directory', size: 0 }];
   if (!entry.isFile()) return [{ name, kind: 'other', size: 0 }];
   const stats = statsOf(join(folder, name));
-  // Removed, or replaced by something else, since it was listed.
+  // It was removed or replaced since it was listed.
   if (!stats?.isFile()) return [];
   return [{ name, kind: 'file', size: stats.size }];
 }

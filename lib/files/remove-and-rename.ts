@@ -7,11 +7,11 @@ import { assertWritable } from './withheld.ts';
 import { syncFolder } from './write-contained.ts';
 
 /**
- * Removes one regular file below a folder, and the folders above it that are empty then.
+ * Removes one regular file below a folder, and its parent folders that are empty afterwards.
  *
- * @param base - Absolute, real; stays.
- * @param options.own - It is the caller's own, see `OpenOptions`. Default: false.
- * @throws PATH_TRAVERSAL, also for a link in the place of the file; RESOURCE_NOT_FOUND, INVALID_ARGUMENT.
+ * @param base - Absolute, real. It is not removed.
+ * @param options.own - See `OpenOptions`. Default: false.
+ * @throws PATH_TRAVERSAL, also when the file is a link; RESOURCE_NOT_FOUND, INVALID_ARGUMENT.
  */
 export function removeContained(base: string, path: string, { own = false }: Pick<OpenOptions, 'own'> = {}): void {
   const segments = fileSegments(path);
@@ -34,7 +34,7 @@ export function removeContained(base: string, path: string, { own = false }: Pic
   removeEmptyFolders(base, path, { own });
 }
 
-/** Removes the folders above a path that are empty, up to `base`, which stays. */
+/** Removes the empty parent folders of a path, below `base`. */
 export function removeEmptyFolders(base: string, path: string, { own = false }: Pick<OpenOptions, 'own'> = {}): void {
   const folders = fileSegments(path).slice(0, -1);
   for (let name = folders.pop(); name !== undefined; name = folders.pop()) {
@@ -42,19 +42,20 @@ export function removeEmptyFolders(base: string, path: string, { own = false }: 
     try {
       withContained(base, folders, path, (_, folder) => rmdirSync(join(folder, target)), { folder: true, own });
     } catch {
-      // Something is in it, or somebody else was faster.
+      // It is not empty, or another process has removed it.
       return;
     }
   }
 }
 
 /**
- * Gives a regular file below a folder another name beside it. A file that has this name is replaced; no room is needed.
+ * Renames a regular file below a folder, within its folder. An existing file of the new name is replaced. It needs no free space on
+ * the disk.
  *
- * @param base - Absolute, real. No link is followed below it.
- * @param name - Without a slash.
- * @param options.own - It is the caller's own, see `OpenOptions`. Default: false.
- * @throws PATH_TRAVERSAL, also for a link in the place of either; RESOURCE_NOT_FOUND, INVALID_ARGUMENT, WRITE_FAILED.
+ * @param base - Absolute, real. No link below it is followed.
+ * @param name - The new name, without a slash.
+ * @param options.own - See `OpenOptions`. Default: false.
+ * @throws PATH_TRAVERSAL, also when one of the two is a link; RESOURCE_NOT_FOUND, INVALID_ARGUMENT, WRITE_FAILED.
  */
 export function renameContained(
   base: string,

@@ -19,26 +19,29 @@ import { fileSegments } from './paths.ts';
 import { assertWritable } from './withheld.ts';
 
 export interface WriteOptions {
-  /** Permission bits. Default: those of the file that is there, else 0644; 0600 of what is `own`. */
+  /** Permission bits. Default: 0600 with `own`, else those of the existing file, else 0644. */
   readonly mode?: number;
-  /** It is the caller's own, see `OpenOptions`. Default: false. */
+  /** See `OpenOptions`. Default: false. */
   readonly own?: boolean;
-  /** Name of the temporary file, so that a later process can find what a crash has left. Default: a random one. */
+  /** Name of the temporary file, so that a later process can find it after a crash. Default: a random one. */
   readonly temporary?: string;
-  /** Name, beside it, under which the file that is replaced stays: a link, so that it takes no room. Not where there are none. */
+  /**
+   * Name, in the same folder, under which the replaced file is kept: a hard link, so it takes no space. Nothing is kept when the
+   * file system has no hard links. Default: none.
+   */
   readonly keep?: string;
-  /** Called when the temporary file is complete and on disk, before it is renamed. */
+  /** Called when the temporary file is complete and synced, before it is renamed. */
   onTemporary?(): void;
 }
 
 /**
- * Writes one file below a folder, whole or not at all: a temporary file beside it is filled, synced and renamed over it.
+ * Writes one file below a folder atomically: a temporary file beside it is written, synced and renamed.
  *
- * Missing folders are made. No link is followed (see `withContained`). The rename is on disk, too, when this returns.
+ * Missing folders are made. Links are not followed (see `withContained`). The folder is synced as well when this returns.
  *
  * @param base - Absolute, real; made when it is missing.
- * @returns whether the file was new.
- * @throws PATH_TRAVERSAL, also for a link in the place of the file; INVALID_ARGUMENT, also for what is never written
+ * @returns Whether the file is new.
+ * @throws PATH_TRAVERSAL, also when the file is a link; INVALID_ARGUMENT, also for paths that are never written
  *   (`assertWritable`); WRITE_FAILED.
  */
 export function writeContained(
@@ -65,24 +68,26 @@ export function writeContained(
       { folder: true, make: true, own },
     );
   } catch (error) {
-    // Something on the way could not be opened: for a write that is not a question of what was found.
+    // A folder of the path could not be opened: RESOURCE_NOT_FOUND would be misleading for a write.
     if (isCodedError(error) && error.code !== 'RESOURCE_NOT_FOUND') throw error;
-    const reason = isCodedError(error) ? 'a folder on the way cannot be opened' : (error as NodeJS.ErrnoException).code;
+    const reason = isCodedError(error)
+      ? 'a folder of the path cannot be opened'
+      : (error as NodeJS.ErrnoException).code;
     throw writeFailed(path, reason ?? String(error), error);
   }
 }
 
-/** Whether a file is called so only until it is complete; a crash may have left it. */
+/** Whether a name is that of a temporary file of `writeContained`, which a crash may have left. */
 export function isTemporaryName(name: string): boolean {
   return /^\.[0-9a-f]{18}\.tmp$/.test(name);
 }
 
-/** Not every system can sync a folder; there the rename is on disk a moment later. */
+/** Some systems cannot sync a folder: there the rename reaches the disk a moment later. */
 export function syncFolder(descriptor: number): void {
   try {
     fsyncSync(descriptor);
   } catch {
-    // As said.
+    // See above.
   }
 }
 
@@ -98,27 +103,27 @@ function replaceFile(
   const target = join(folder, name);
   const before = statsOf(target);
   if (before?.isSymbolicLink()) throw pathTraversal();
-  if (before && !before.isFile()) throw writeFailed(shown, 'there is something else than a file');
-  const filled = join(folder, temporary);
+  if (before && !before.isFile()) throw writeFailed(shown, 'it exists and is not a file');
+  const temporaryFile = join(folder, temporary);
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
-  const descriptor = openSync(filled, flags, own ? 0o600 : 0o644);
+  const descriptor = openSync(temporaryFile, flags, own ? 0o600 : 0o644);
   try {
     const bits = mode ?? (own ? 0o600 : before?.mode);
     fill(descriptor, typeof content === 'string' ? Buffer.from(content) : content, bits);
     onTemporary?.();
-    if (before && keep !== undefined) keepAs(target, join(folder, keep));
-    renameSync(filled, target);
+    if (before && keep !== undefined) linkTo(target, join(folder, keep));
+    renameSync(temporaryFile, target);
   } catch (error) {
-    rmSync(filled, { force: true });
+    rmSync(temporaryFile, { force: true });
     throw error;
   }
   return { created: before === undefined };
 }
 
-/** How a file system says that it has no hard links, or none of this file. */
+/** Errors of file systems without hard links, or that cannot link this file. */
 const NO_LINKS = ['EPERM', 'EACCES', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP', 'EMLINK', 'EISDIR', 'UNKNOWN'];
 
-function keepAs(file: string, kept: string): void {
+function linkTo(file: string, kept: string): void {
   try {
     linkSync(file, kept);
   } catch (error) {

@@ -13,10 +13,10 @@ export interface EngineDatabase {
 export type Engine = (file: string) => EngineDatabase;
 
 /**
- * `node:sqlite` on Node 24 and later, where better-sqlite3 12 aborts the process at a garbage collection; before that
- * better-sqlite3, and `node:sqlite` where that was not built and Node has it.
+ * Node 24 and later: `node:sqlite`, because better-sqlite3 12 aborts the process there at a garbage collection. Older Node:
+ * better-sqlite3, or `node:sqlite` when better-sqlite3 is not built and Node has it.
  *
- * @throws SqliteUnavailable, the same one at every call.
+ * @throws SqliteUnavailable, the same object at every call.
  */
 export function loadEngine(): Engine {
   loaded ??= chooseEngine();
@@ -25,38 +25,37 @@ export function loadEngine(): Engine {
 }
 
 /**
- * A parameter, or what a column holds. A number is bound as a floating point number. A blob that was read is a Buffer or not.
- * Of a text that holds a NUL character, Node 22 and early versions of 24 give back only what stands before it.
+ * A parameter, or the value of a column. A number is bound as a floating point number. A blob that was read is a Buffer or a plain
+ * Uint8Array. Node 22 and early versions of 24 return a text only up to its first NUL character.
  */
 export type SqliteValue = string | number | bigint | null | Uint8Array;
 
 export interface SqliteStatement<Row> {
-  /** `lastInsertRowid` means something after an INSERT that has added a row. */
+  /** `lastInsertRowid` is valid after an INSERT that has added a row. */
   run(...values: readonly SqliteValue[]): { readonly changes: number; readonly lastInsertRowid: number };
   get(...values: readonly SqliteValue[]): Row | undefined;
   all(...values: readonly SqliteValue[]): Row[];
-  /** One row after the other. Until the last one, or a `break`, nothing else is done with the database. */
+  /** Row by row. Do nothing else with the database until the last row or a `break`. */
   iterate(...values: readonly SqliteValue[]): IterableIterator<Row>;
 }
 
-/** An open SQLite database. Every function throws what `sqliteFailure` tells apart. */
+/** An open SQLite database. Every function throws errors that `sqliteFailure` classifies. */
 export interface SqliteDatabase {
-  /** Whether it is in no file. */
+  /** Whether the database is `:memory:`. */
   readonly memory: boolean;
-  /** Runs statements that give no rows. */
+  /** Runs statements that return no rows. */
   exec(sql: string): void;
-  /** One statement, with `?` for each value, which are all given; a statement that gives no rows is only `run`. */
+  /** One statement with `?` for each value. Give all values; use `run` for a statement that returns no rows. */
   prepare<Row = unknown>(sql: string): SqliteStatement<Row>;
   /**
-   * Runs `work`, which is synchronous, in a transaction of its own: what it throws undoes it. There is none inside another.
+   * Runs `work`, which must be synchronous, in a transaction. A throw rolls it back. Transactions cannot be nested.
    *
-   * @param kind - `immediate`: the only writer from the beginning; `deferred`: one state of the file for what is read. Default:
-   *   immediate.
+   * @param kind - `immediate`: takes the write lock at once; `deferred`: reads one state of the file. Default: immediate.
    */
   transaction<T>(work: () => T, kind?: 'immediate' | 'deferred'): T;
   /** @param file - Absolute. */
   loadExtension(file: string): void;
-  /** Its statements are of no more use. A second call does nothing. */
+  /** Its statements cannot be used afterwards. A second call does nothing. */
   close(): void;
 }
 
@@ -87,12 +86,12 @@ function chooseEngine(): Engine | SqliteUnavailable {
 /** The package, when its binary was built for this Node. @throws when not. */
 function loadBetterSqlite(): Engine {
   const Database = createRequire(import.meta.url)('better-sqlite3') as new (file: string) => EngineDatabase;
-  // The binary is loaded by the first database.
+  // Opening a database loads the binary.
   new Database(':memory:').close();
   return (file) => new Database(file);
 }
 
-/** What comes with Node. Undefined where this Node has none. */
+/** The SQLite of Node. Undefined when this Node has none. */
 function loadNodeSqlite(): Engine | undefined {
   const found = builtInSqlite();
   if (!found) return undefined;
@@ -105,7 +104,7 @@ interface BuiltIn {
   readonly DatabaseSync: new (file: string, options: { readonly allowExtension: boolean }) => EngineDatabase;
 }
 
-/** Older ones call it experimental, on standard error, when it is loaded. */
+/** Older versions print a warning on standard error when it is loaded: it is suppressed. */
 function builtInSqlite(): BuiltIn | undefined {
   const { emitWarning } = process;
   process.emitWarning = () => {};
@@ -116,7 +115,7 @@ function builtInSqlite(): BuiltIn | undefined {
   }
 }
 
-/** Node 22 and early versions of 24 bind NULL for bytes without memory, which is how an empty file is read. */
+/** Node 22 and early versions of 24 bind NULL for an array without memory, and reading an empty file gives such an array. */
 function bindsEmptyBlobs(database: EngineDatabase): boolean {
   const statement: SqliteStatement<{ kind: string }> = database.prepare('SELECT typeof(?) AS kind');
   const bound = statement.get(new Uint8Array(new ArrayBuffer(0)));
@@ -124,21 +123,21 @@ function bindsEmptyBlobs(database: EngineDatabase): boolean {
   return bound?.kind === 'blob';
 }
 
-/** Empty as well, and somewhere. */
+/** Empty, but with memory. */
 const NO_BYTES = new Uint8Array(1).subarray(1);
 
 function withEmptyBlobs(database: EngineDatabase): EngineDatabase {
-  const mended = (values: readonly SqliteValue[]): readonly SqliteValue[] =>
+  const withMemory = (values: readonly SqliteValue[]): readonly SqliteValue[] =>
     values.map((value) => (value instanceof Uint8Array && value.length === 0 ? NO_BYTES : value));
   return {
     exec: (sql) => database.exec(sql),
     prepare(sql) {
       const statement = database.prepare(sql);
       return {
-        run: (...values) => statement.run(...mended(values)),
-        get: (...values) => statement.get(...mended(values)),
-        all: (...values) => statement.all(...mended(values)),
-        iterate: (...values) => statement.iterate(...mended(values)),
+        run: (...values) => statement.run(...withMemory(values)),
+        get: (...values) => statement.get(...withMemory(values)),
+        all: (...values) => statement.all(...withMemory(values)),
+        iterate: (...values) => statement.iterate(...withMemory(values)),
       };
     },
     loadExtension: (file) => database.loadExtension(file),

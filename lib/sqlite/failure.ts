@@ -1,12 +1,12 @@
 /**
- * What an error of a database means, whichever engine has thrown it.
+ * The kind of a database error, whichever engine has thrown it.
  *
- * - `busy`: somebody else holds the file, or a table of it. The same may work later.
- * - `damaged`: what was read is no sound database.
- * - `full`, `io`, `readonly`, `cantopen`: the system refuses. It says nothing about what is in the file.
- * - `constraint`: a rule of a table was broken.
- * - `unavailable`: no engine can be loaded here.
- * - `other`: a wrong statement, a number that JavaScript does not hold, and whatever else SQLite reports.
+ * - `busy`: another connection has locked the file or a table. A later attempt may succeed.
+ * - `damaged`: the file is not a valid database.
+ * - `full`, `io`, `readonly`, `cantopen`: the operating system refuses. The file itself may be valid.
+ * - `constraint`: a constraint of a table was violated.
+ * - `unavailable`: no engine can be loaded.
+ * - `other`: an invalid statement, a number that JavaScript cannot represent, and everything else that SQLite reports.
  */
 export type SqliteFailure =
   | 'busy'
@@ -19,28 +19,28 @@ export type SqliteFailure =
   | 'unavailable'
   | 'other';
 
-/** Thrown where neither engine can be loaded. The message has the reasons and the remedy, in one line. */
+/** Thrown when neither engine can be loaded. The message has the reason and the remedy, in one line. */
 export class SqliteUnavailable extends Error {
   override readonly name = 'SqliteUnavailable';
 }
 
-/** @returns undefined for what is no error of a database. A database that was closed gives none: that is a mistake of the caller. */
+/** @returns Undefined for any other error; also when a closed database is used, which is a mistake of the caller. */
 export function sqliteFailure(error: unknown): SqliteFailure | undefined {
   if (error instanceof SqliteUnavailable) return 'unavailable';
   if (!(error instanceof Error) || !('code' in error)) return undefined;
   const { code, errcode } = error as Error & { readonly code: unknown; readonly errcode?: unknown };
-  // node:sqlite: the number of SQLite, whose last eight bits are the result code.
+  // node:sqlite: the number of SQLite. Its last eight bits are the result code.
   if (code === 'ERR_SQLITE_ERROR') return BY_NUMBER.get(Number(errcode) & 0xff) ?? 'other';
   if (code === 'ERR_OUT_OF_RANGE')
     return /represented as a JavaScript number/.test(error.message) ? 'other' : undefined;
-  // better-sqlite3: its name, which may go on: SQLITE_IOERR_WRITE.
+  // better-sqlite3: the name of the code, which may have a suffix: SQLITE_IOERR_WRITE.
   const [, name] = /^SQLITE_([A-Z]+)/.exec(String(code)) ?? [];
   return name === undefined ? undefined : (BY_NAME.get(name) ?? 'other');
 }
 
 // --- internal ---
 
-/** Result codes (sqlite.org/rescode.html) that tell something apart. */
+/** Result codes (sqlite.org/rescode.html) and what they mean here; every other is `other`. */
 const CODES: readonly (readonly [name: string, number: number, failure: SqliteFailure])[] = [
   ['PERM', 3, 'readonly'],
   ['BUSY', 5, 'busy'],

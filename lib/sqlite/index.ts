@@ -5,11 +5,11 @@ export type { SqliteDatabase } from './engines.ts';
 export { sqliteFailure } from './failure.ts';
 
 /**
- * Opens a SQLite file; it is made where there is none.
+ * Opens a SQLite file, or makes it.
  *
  * @param file - Absolute, in a folder that exists; or `:memory:`.
- * @param busyMs - How long a statement waits for another process, in milliseconds; 0: not at all. Default: 5,000.
- * @throws `sqliteFailure`: `unavailable`, `cantopen`. What is in the file is looked at by the first statement.
+ * @param busyMs - How long a statement waits for a lock, in milliseconds; 0: not at all. Default: 5,000.
+ * @throws `sqliteFailure`: `unavailable`, `cantopen`. A damaged file is only noticed by the first statement.
  */
 export function openSqlite(file: string, busyMs: number = BUSY_MS): SqliteDatabase {
   const engine = loadEngine()(file);
@@ -39,7 +39,7 @@ export function openSqlite(file: string, busyMs: number = BUSY_MS): SqliteDataba
   };
 }
 
-/** Why no database can be opened here, in one line with the remedy; undefined when one can. The answer never changes. */
+/** Why no database can be opened, in one line with the remedy; undefined when one can. It does not change within a process. */
 export function whyNoSqlite(): string | undefined {
   try {
     loadEngine();
@@ -52,14 +52,14 @@ export function whyNoSqlite(): string | undefined {
 
 // --- internal ---
 
-/** Statements take milliseconds. */
+/** Much longer than any statement takes. */
 const BUSY_MS = 5_000;
 
-/** After some errors (a full disk) SQLite has done it already, and says that there is nothing to roll back. */
+/** After some errors (a full disk) SQLite has rolled back already, and a second ROLLBACK fails. */
 function rollBack(engine: { exec(sql: string): unknown }): void {
   try {
     engine.exec('ROLLBACK');
   } catch {
-    // The error before this one is the one to tell.
+    // The caller reports the error of the transaction.
   }
 }

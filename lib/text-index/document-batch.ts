@@ -1,22 +1,22 @@
 import { batchPosting, MAX_TIMES } from './postings.ts';
 import { runsOf, termsOfRun, wordsOf } from './terms.ts';
 
-/** What the index keeps of one skill beside its postings. */
+/** What the index stores of one document beside its postings. */
 export interface IndexDocument {
   readonly key: string;
-  /** Terms of the header, then of each section. */
+  /** Number of terms of the header, then of each section. */
   readonly lengths: Uint16Array;
-  /** Words of the header as they are written, which typing errors are corrected to. */
+  /** Words of the header as they are written: candidates for correcting typing errors. */
   readonly words: readonly string[];
 }
 
-/** Shorter words are not corrected: too many are one edit away. */
+/** The fewest letters of a word that is corrected: for shorter ones too many words are one edit away. */
 export const MIN_CORRECTED = 4;
 
-/** Documents that are written together: each term is then one row, not one for each of them. */
+/** Documents that are written together, so that a term takes one row and not one for each document. */
 export interface DocumentBatch {
   readonly documents: readonly IndexDocument[];
-  /** By term, each posting as `batchPosting` makes it, of the position in `documents`. */
+  /** By term: postings made by `batchPosting`, with the position in `documents`. */
   readonly terms: ReadonlyMap<string, { readonly postings: readonly number[] }>;
 }
 
@@ -24,11 +24,11 @@ export interface DocumentBatch {
 export interface OpenBatch extends DocumentBatch {
   /**
    * @param key - Unique.
-   * @param header - What typing errors are corrected to.
-   * @param body - Markdown; each of its sections is ranked by itself.
+   * @param header - Its words are the candidates for corrections.
+   * @param body - Markdown; each of its sections is ranked separately.
    */
   add(key: string, header: string, body: string): void;
-  /** Of the texts that came in. */
+  /** Characters of all texts that were added. */
   characters(): number;
 }
 
@@ -53,7 +53,7 @@ export function createBatch(): OpenBatch {
   };
 }
 
-/** The parts of a Markdown body, each with its heading; a `#` in a code block is no heading. None for an empty body. */
+/** The sections of a Markdown body, each with its heading. A `#` in a code block is not a heading. None for an empty body. */
 export function sectionsOf(body: string): readonly string[] {
   const sections: string[] = [];
   let [start, at, fenced] = [0, 0, false];
@@ -75,24 +75,24 @@ export function sectionsOf(body: string): readonly string[] {
 
 // --- internal ---
 
-/** Of a body, so many characters are indexed; a person does not read further either. */
+/** Characters of a body that are indexed. */
 const MAX_INDEXED_BODY = 262_144;
-/** More are one: a document has so many sections at most. */
+/** Sections of a document; the last one holds the rest. */
 const MAX_SECTIONS = 1000;
 const HEADING = /^ {0,3}#{1,6}\s/;
 const FENCE = /^\s*(?:```|~~~)/;
 
-/** Where one term occurs, and how often in the section that was counted last. */
+/** Where one term occurs, and how often in the last counted section that has it. */
 interface TermCount {
   readonly postings: number[];
-  /** Counted over all documents, from 1. */
+  /** Number of that section, over all documents, from 1. */
   section: number;
   times: number;
 }
 
 interface Counts {
   readonly terms: Map<string, TermCount>;
-  /** The counts of the terms of a run, because most runs come again. */
+  /** Cache: the counts of the terms of a run, because most runs occur several times. */
   readonly runs: Map<string, readonly TermCount[]>;
   /** Sections counted so far. */
   sections: number;
@@ -101,8 +101,8 @@ interface Counts {
 /**
  * Counts the terms of one section.
  *
- * @param first - The posting of a term that occurs once in it.
- * @returns how many terms it has.
+ * @param first - The posting of a term that occurs once in the section.
+ * @returns The number of terms in the section.
  */
 function countTerms(counts: Counts, text: string, first: number): number {
   let occurrences = 0;
@@ -126,8 +126,8 @@ function countTerms(counts: Counts, text: string, first: number): number {
 
 function countsOfRun({ terms, runs }: Counts, run: string): readonly TermCount[] {
   const made = termsOfRun(run).map((term) => {
-    const known = terms.get(term);
-    if (known) return known;
+    const counted = terms.get(term);
+    if (counted) return counted;
     const count: TermCount = { postings: [], section: 0, times: 0 };
     terms.set(term, count);
     return count;

@@ -2,9 +2,9 @@ import { type SqliteDatabase, sqliteFailure } from '../sqlite/index.ts';
 import { chunksOf, type PostingChunk } from './postings.ts';
 import { createTextIndex, type TextIndex } from './text-index.ts';
 
-/** The index, and one in memory instead of it where no database can be opened, and from the moment its file fails. */
+/** The index in a file; an index in memory takes over when the file cannot be opened, or fails later. */
 export interface GuardedIndex {
-  /** Runs `work`, a second time on the other index when the file failed under it. */
+  /** Runs `work`. When the file fails meanwhile, `work` runs a second time, on the index in memory. */
   use<T>(work: (index: TextIndex) => T): T;
   close(): void;
 }
@@ -27,7 +27,7 @@ export function createGuardedIndex(open: () => SqliteDatabase): GuardedIndex {
         return work(current());
       } catch (error) {
         if (inMemory || sqliteFailure(error) === undefined) throw error;
-        // Damaged, full, held by somebody for seconds, or there is no SQLite: a cache is no reason to find nothing.
+        // The file is damaged or locked, the disk is full, or there is no SQLite: search must still work.
         inMemory = true;
         index = createMemoryIndex();
         return work(index);
@@ -37,7 +37,7 @@ export function createGuardedIndex(open: () => SqliteDatabase): GuardedIndex {
   };
 }
 
-/** The same index without a database, for this process alone: where none can be opened, or its file has failed. */
+/** The index in memory, for this process alone. */
 export function createMemoryIndex(): TextIndex {
   const numbers = new Map<string, number>();
   const lengths: Uint16Array[] = [];
@@ -46,11 +46,11 @@ export function createMemoryIndex(): TextIndex {
   let next = 0;
 
   const append = (term: string, added: PostingChunk): void => {
-    const known = chunks.get(term) ?? [];
-    const at = known.findIndex(({ chunk }) => chunk === added.chunk);
-    if (at < 0) known.push(added);
-    else known[at] = { ...added, postings: joined((known[at] as PostingChunk).postings, added.postings) };
-    chunks.set(term, known);
+    const ofTerm = chunks.get(term) ?? [];
+    const at = ofTerm.findIndex(({ chunk }) => chunk === added.chunk);
+    if (at < 0) ofTerm.push(added);
+    else ofTerm[at] = { ...added, postings: joined((ofTerm[at] as PostingChunk).postings, added.postings) };
+    chunks.set(term, ofTerm);
   };
   return {
     numberOf: (key) => numbers.get(key),
@@ -65,7 +65,7 @@ export function createMemoryIndex(): TextIndex {
       let step = 0;
       for (const [term, { postings }] of terms) {
         if (++step % STEP_TERMS === 0) yield;
-        for (const one of chunksOf(postings, first, isNew)) append(term, one);
+        for (const chunk of chunksOf(postings, first, isNew)) append(term, chunk);
       }
       for (const [position, document] of documents.entries()) {
         if (!isNew[position]) continue;
@@ -77,14 +77,14 @@ export function createMemoryIndex(): TextIndex {
     catchUp: () => {},
     generation: () => 0,
     atOnce: (read) => read(),
-    // It ends with the process.
+    // The index is lost with the process anyway.
     emptyWhenStale: () => {},
   };
 }
 
 // --- internal ---
 
-/** They take a few milliseconds. */
+/** Terms in one step: a few milliseconds of work. */
 const STEP_TERMS = 1_000;
 const NONE = new Uint16Array(1);
 

@@ -3,15 +3,15 @@ import type { DocumentBatch } from './document-batch.ts';
 import { chunksOf } from './postings.ts';
 
 /**
- * Puts documents into the tables of the index. Numbers are reserved first, then the postings of some terms are written at each
- * step, the documents themselves at last: what is cut short in between, or written by two processes at once, takes room and is
- * never found.
+ * Writes documents to the tables of the index. The numbers of the documents are reserved first, then each step writes the postings of
+ * some terms, and the last step writes the documents. A write that is interrupted, or made by two processes at once, leaves
+ * postings that take space and are never found.
  */
 export type IndexWriter = (batch: DocumentBatch) => Generator<undefined, void, undefined>;
 
 /**
- * @param isKnown - Whether a document of this key is there, as of the last `catchUp`.
- * @returns throws what `sqliteFailure` tells apart.
+ * @param isKnown - Whether a document with this key was in the index at the last `catchUp`.
+ * @returns A writer that throws errors which `sqliteFailure` classifies.
  */
 export function createIndexWriter(
   database: SqliteDatabase,
@@ -34,14 +34,14 @@ export function createIndexWriter(
       if (!reserved || (yield* write(database, statements, batch, reserved))) break;
       yield;
     }
-    // Only what is committed counts.
+    // Reads what was committed.
     catchUp();
   };
 }
 
 // --- internal ---
 
-/** They take a few milliseconds. */
+/** Terms in one step: a few milliseconds of work. */
 const STEP_TERMS = 1_000;
 
 interface State {
@@ -53,7 +53,7 @@ interface Reservation {
   readonly generation: number;
   /** The number of the first document of the batch; the others follow. */
   readonly first: number;
-  /** By position in the batch: whether it was not there yet. */
+  /** By position in the batch: whether the document is new. */
   readonly isNew: readonly boolean[];
 }
 
@@ -71,7 +71,7 @@ function prepare(database: SqliteDatabase) {
   };
 }
 
-/** @returns false when somebody has emptied the index: the numbers are no longer those of this batch. */
+/** @returns False when another process has emptied the index: the reserved numbers are not valid any more. */
 function* write(
   database: SqliteDatabase,
   { state, append, addWord, addDocument }: Statements,
@@ -84,7 +84,7 @@ function* write(
       work();
       return true;
     });
-  // In the order of the table, neighbours fall into the same pages.
+  // In the order of the table, so that consecutive rows are in the same pages.
   const terms = [...batch.terms.keys()].sort();
   for (let at = 0; at < terms.length; at += STEP_TERMS) {
     yield;

@@ -5,13 +5,13 @@ export interface PostingChunk {
 }
 
 /**
- * One occurrence of a term is a 32-bit number: 9 bits which document of its chunk, 11 bits which section of it (0 is the
- * header: id, name, tags, trigger keywords, description), 12 bits how often.
+ * A posting is a 32-bit number: 9 bits for the document within chunkOfNumber chunk, 11 bits for chunkOfNumber section (0 is the header: id, name,
+ * tags, trigger keywords, description), 12 bits for how often the term occurs there.
  */
 export const CHUNK_DOCUMENTS = 512;
 export const MAX_TIMES = 0xfff;
 
-/** Of `PostingChunk`; the document is the one within its chunk. */
+/** Parts of a posting of `PostingChunk`; the document is the number within chunkOfNumber chunk. */
 export function postingDocument(packed: number): number {
   return packed >>> 23;
 }
@@ -25,18 +25,18 @@ export function postingTimes(packed: number): number {
 }
 
 /**
- * A posting of a batch, which has no numbers of documents yet: the same bits, with the position in the batch instead of the
- * document and room for more than 512. It says that the term occurs once; each further time adds 1, up to `MAX_TIMES`.
+ * A posting of a batch, whose documents have no numbers yet: the same bits, with the position in the batch instead of the document;
+ * the position may be over 511. The term occurs once in it; add 1 for each further time, up to `MAX_TIMES`.
  */
 export function batchPosting(position: number, section: number): number {
   return position * DOCUMENT_UNIT + (section << 12) + 1;
 }
 
 /**
- * The postings of one term of a batch by chunk.
+ * Groups the postings of one term of a batch by chunk.
  *
  * @param first - The number of the first document of the batch.
- * @param isNew - By position in the batch: whether a document is to be added.
+ * @param isNew - By position in the batch: whether the document is added. Postings of the others are left out.
  */
 export function* chunksOf(
   postings: readonly number[],
@@ -49,10 +49,10 @@ export function* chunksOf(
     const position = Math.floor(posting / DOCUMENT_UNIT);
     if (!isNew[position]) continue;
     const number = first + position;
-    const its = Math.floor(number / CHUNK_DOCUMENTS);
-    if (its !== chunk) {
+    const chunkOfNumber = Math.floor(number / CHUNK_DOCUMENTS);
+    if (chunkOfNumber !== chunk) {
       if (members.length > 0) yield { chunk, postings: Uint32Array.from(members) };
-      chunk = its;
+      chunk = chunkOfNumber;
       members = [];
     }
     members.push((number % CHUNK_DOCUMENTS) * DOCUMENT_UNIT + (posting % DOCUMENT_UNIT));
@@ -62,5 +62,5 @@ export function* chunksOf(
 
 // --- internal ---
 
-/** What one document more adds to a posting. */
+/** The bits of a posting below those of the document. */
 const DOCUMENT_UNIT: number = 2 ** 23;

@@ -1,20 +1,20 @@
 import { stemmer } from 'stemmer';
 
 /**
- * Cuts text into the terms that are indexed and searched for, in order: words in lower case without accents, English ones
- * reduced to their stem (Porter). An identifier (camelCase, snake_case, dotted) gives its parts and, behind them, the whole
- * without separators. A run of Chinese, Japanese or Korean gives its pairs of characters. `c++`, `c#` and `f#` stay whole.
+ * The terms of a text that are indexed and searched for, in order: words in lower case without accents, English words reduced to
+ * their stem (Porter). An identifier (camelCase, snake_case, dotted) gives its parts and then the whole without separators.
+ * Chinese, Japanese and Korean text gives its pairs of characters. `c++`, `c#` and `f#` are one term.
  */
 export function termsOf(text: string): readonly string[] {
   return runsOf(text).flatMap(termsOfRun);
 }
 
-/** The parts of a text that words are cut from, as they are written. */
+/** The parts of a text between separators, as they are written: each holds one or more words. */
 export function runsOf(text: string): readonly string[] {
   return text.match(ROUGH_RUN) ?? [];
 }
 
-/** The terms of one of them: those of a text are those of its runs, in order. */
+/** The terms of one run. `termsOf` gives those of all runs of a text. */
 export function termsOfRun(run: string): readonly string[] {
   const terms: string[] = [];
   scanRough(run, (word) => {
@@ -24,7 +24,7 @@ export function termsOfRun(run: string): readonly string[] {
   return terms;
 }
 
-/** The words themselves, in lower case, each as it is written; stop words and wholes of identifiers are left out. */
+/** The words of a text in lower case, not stemmed, without stop words and without whole identifiers. */
 export function wordsOf(text: string): readonly string[] {
   const words: string[] = [];
   scan(text, (word, whole) => {
@@ -36,25 +36,25 @@ export function wordsOf(text: string): readonly string[] {
 /** The term of one lower-case word; undefined for a stop word. */
 export function termOf(word: string): string | undefined {
   if (STOP_WORDS.has(word)) return undefined;
-  const known = stems.get(word);
-  if (known !== undefined) return known;
+  const cached = stems.get(word);
+  if (cached !== undefined) return cached;
   if (!ENGLISH.test(word)) return word;
   const term = stemmer(word);
-  if (word.length > MAX_KEPT_WORD) return term;
+  if (word.length > MAX_CACHED_WORD) return term;
   if (stems.size >= MAX_STEMS) stems.clear();
   stems.set(word, term);
   return term;
 }
 
-/** What a query says: terms, each once. `optional` ones count when they are found and are not missed when they are not. */
+/** The terms of a query, each once. A skill gets a higher rank with an `optional` term, and no lower rank without it. */
 export interface QueryTerms {
   readonly terms: readonly string[];
   readonly optional: readonly string[];
-  /** The word a term comes from, for corrections. */
+  /** The word of each term, for corrections. */
   readonly words: ReadonlyMap<string, string>;
 }
 
-/** @param max - Terms at most, the first ones; a prompt may be a whole file. */
+/** @param max - Only the first terms are used, at most this many: a prompt may be a whole file. */
 export function queryTerms(text: string, max: number): QueryTerms {
   const words = new Map<string, string>();
   const optional = new Set<string>();
@@ -70,7 +70,7 @@ export function queryTerms(text: string, max: number): QueryTerms {
 
 // --- internal ---
 
-/** English words that say nothing about what a skill is for; neither indexed nor searched for. */
+/** Frequent English words: neither indexed nor searched for. */
 const STOP_WORDS: ReadonlySet<string> = new Set(
   (
     'a about again all also am an and any are as at be because been being both but by can could did do does doing don for ' +
@@ -81,23 +81,23 @@ const STOP_WORDS: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** Longer ones are no words: hashes, encoded data. */
+/** Characters of a word. Longer texts are hashes or encoded data, and are left out. */
 const MAX_WORD = 48;
 const MAX_STEMS = 20_000;
-/** A longer one is a piece of its text for the engine, and would keep all of it in memory. */
-const MAX_KEPT_WORD = 12;
+/** Characters of a word in the cache. For V8 a longer one is a slice of its text, and would keep the whole text in memory. */
+const MAX_CACHED_WORD = 12;
 const ENGLISH = /^[a-z]{3,24}$/;
-/** What may be a run; letters beyond ASCII are looked at more closely, which takes ten times as long. */
+/** A fast approximation of `RUN`, which takes ten times as long and is only used for letters beyond ASCII. */
 const ROUGH_RUN = /[A-Za-z0-9\u0080-\uffff]+(?:[._][A-Za-z0-9\u0080-\uffff]+)*(?:\+\+|#)?/g;
 const RUN = /[\p{L}\p{N}\p{M}]+(?:[._][\p{L}\p{N}\p{M}]+)*(?:\+\+|#)?/gu;
 const ASCII = /^[\0-\x7f]*$/;
 const SIMPLE = /^[A-Za-z]?[a-z0-9]*$/;
 const MARKED = /^[A-Za-z](?:\+\+|#)$/;
 const WIDE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
-const HUMPS = /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u;
-const ASCII_HUMPS = /(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/;
+const CAMEL_CASE = /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u;
+const ASCII_CAMEL_CASE = /(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/;
 
-/** Stems cost more than anything else, and the same words come again and again. */
+/** A cache: stemming is the slowest step, and most words occur again and again. */
 const stems = new Map<string, string>();
 
 type Visit = (word: string, whole: boolean) => void;
@@ -117,9 +117,9 @@ function scanRun(run: string, ascii: boolean, visit: Visit): void {
     visit(run.toLowerCase(), false);
     return;
   }
-  const humps = ascii ? ASCII_HUMPS : HUMPS;
+  const boundaries = ascii ? ASCII_CAMEL_CASE : CAMEL_CASE;
   const pieces = run.split(/[._+#]/).filter((piece) => piece !== '');
-  const parts = pieces.flatMap((piece) => (SIMPLE.test(piece) ? piece : piece.split(humps)));
+  const parts = pieces.flatMap((piece) => (SIMPLE.test(piece) ? piece : piece.split(boundaries)));
   for (const part of parts) {
     const word = plain(part);
     if (!ascii && WIDE.test(word)) scanWide(word, visit);

@@ -3,27 +3,27 @@ import type { DocumentBatch } from './document-batch.ts';
 import { createIndexWriter } from './index-writer.ts';
 import type { PostingChunk } from './postings.ts';
 
-/** The full-text index in the cache's database. Several processes may add to it at once. */
+/** The full-text index in the database of the cache. Several processes may add to it at once. */
 export interface TextIndex {
-  /** Its number, when it is indexed, by this process or another one. */
+  /** The number of a document; undefined when it is not indexed. */
   numberOf(key: string): number | undefined;
-  /** Terms of the header, then of each section. */
+  /** Number of terms of the header, then of each section. */
   lengthsOf(document: number): Uint16Array;
-  /** One more than the highest number. */
+  /** One more than the highest number of a document. */
   size(): number;
   postings(term: string): readonly PostingChunk[];
-  /** Words that occur in headers, for corrections; read once until documents come. */
+  /** Words of all headers, for corrections. Cached until documents are added. */
   words(): readonly string[];
-  /** Adds those that are not there yet. Each step is a short transaction; they are there after the last one. */
+  /** Adds the documents that are not in the index. Each step is a short transaction; they can be found after the last step. */
   add(batch: DocumentBatch): Iterator<undefined, void, undefined>;
-  /** Looks for what other processes have added or emptied. */
+  /** Reads what other processes have added or emptied. */
   catchUp(): void;
-  /** Counts up when somebody has emptied it: numbers then mean other documents. */
+  /** Increases each time the index is emptied: the numbers of documents from before are not valid then. */
   generation(): number;
   /** Runs `read` on one state of the file. */
   atOnce<T>(read: () => T): T;
   /**
-   * Empties it when most of it belongs to contents that are gone, at most once a week: other processes may see other skills.
+   * Empties the index when most of its documents are not needed any more, at most once a week: other processes may need others.
    *
    * @param live - Documents that are needed.
    */
@@ -31,12 +31,12 @@ export interface TextIndex {
 }
 
 /**
- * The tables of the full-text index. Raise the version with anything that changes terms or sections.
+ * The tables of the full-text index. Increase the version with every change of terms or sections.
  *
- * A document is a content under an id, so what is unchanged is never indexed again. A posting row has the occurrences of one
- * term in 512 documents, appended as documents come; `postings.ts` says how. Numbers of documents are handed out first
- * (`next`) and their postings written, in any order between processes; a document is there when its row is, `seq` says in which
- * order they came. Postings of a number that never got its row mean nothing.
+ * A document is one content of one id, so unchanged skills are never indexed again. A row of `search_posting` holds the postings of
+ * one term in 512 documents; new ones are appended (see postings.ts). Numbers of documents are reserved first (`next`), then
+ * their postings are written, then their rows in `search_document`; several processes do this at the same time. A document is in the
+ * index when it has a row, and `seq` is the order of the rows. Postings of a number without a row are ignored.
  */
 export const SEARCH_INDEX: { readonly name: string; readonly version: number; readonly sql: string } = {
   name: 'search',
@@ -60,7 +60,7 @@ INSERT INTO search_state VALUES (0, 0, 0);
 `,
 };
 
-/** Every function throws what `sqliteFailure` tells apart. */
+/** Every function throws errors that `sqliteFailure` classifies. */
 export function createTextIndex(database: SqliteDatabase): TextIndex {
   const numbers = new Map<string, number>();
   const lengths: Uint16Array[] = [];
@@ -119,7 +119,7 @@ export function createTextIndex(database: SqliteDatabase): TextIndex {
 
 // --- internal ---
 
-/** It is emptied when it has so many times what is needed, and so many documents more. */
+/** The index is emptied when it has this many times the needed documents, and at least this many more. */
 const STALE_TIMES = 4;
 const STALE_LEAST = 2000;
 const WEEK_MS = 7 * 24 * 3_600_000;
@@ -127,7 +127,7 @@ const EMPTY = new Uint16Array(1);
 
 interface State {
   readonly generation: number;
-  /** When the index was emptied last, in milliseconds since 1970; 0 for never. */
+  /** When the index was last emptied, in milliseconds since 1970; 0: never. */
   readonly since: number;
 }
 
@@ -136,7 +136,7 @@ function empty(database: SqliteDatabase, now: number): void {
   database.prepare('UPDATE search_state SET generation = generation + 1, since = ?, next = 0').run(now);
 }
 
-/** A copy only where the bytes do not lie on a boundary of four. */
+/** Copies the bytes only when they are not aligned to four. */
 function readPostings(data: Uint8Array): Uint32Array {
   const aligned = data.byteOffset % 4 === 0 ? data : data.slice();
   return new Uint32Array(aligned.buffer, aligned.byteOffset, aligned.byteLength >>> 2);

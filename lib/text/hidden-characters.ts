@@ -1,6 +1,5 @@
 import { foldLine, HIDDEN, isJoining, matchesOf, shorten } from './line.ts';
 
-/** One that is shown although it does not show itself. */
 export interface HiddenCharacter {
   readonly char: string;
   /** Offset in UTF-16 units. */
@@ -8,9 +7,9 @@ export interface HiddenCharacter {
 }
 
 /**
- * The characters of a text that a reviewer would not see, or that change what is seen: controls other than tab and line
- * feed, bidi and zero-width marks, tag characters, fillers, lone surrogates. Joiners and emoji selectors count where
- * nothing is joined.
+ * The characters of a text that a reviewer cannot see, or that change how other characters are shown: controls other than tab and
+ * line feed, bidi and zero-width marks, tag characters, fillers, lone surrogates. Joiners and emoji selectors count when they join
+ * nothing.
  */
 export function* hiddenCharacters(text: string): Generator<HiddenCharacter> {
   for (const match of matchesOf(text, HIDDEN)) {
@@ -19,14 +18,14 @@ export function* hiddenCharacters(text: string): Generator<HiddenCharacter> {
   }
 }
 
-/** With each hidden character written as `⟦U+202E⟧`. Not to be read back: the text may hold that notation itself. */
+/** The text with each hidden character written as `⟦U+202E⟧`. It cannot be reversed: the text may hold this notation itself. */
 export function showHidden(text: string): string {
   return text.replace(HIDDEN, (char, at: number) =>
     char === '\n' || char === '\t' || isJoining(text, at, char) ? char : notation(char),
   );
 }
 
-/** Of a line: with the blank at its end written as `⟦U+0020⟧`, where nobody sees it. */
+/** A line whose last blank is written as `⟦U+0020⟧`, because a blank at the end is invisible. */
 export function showEnd(line: string): string {
   const last = line.at(-1) ?? '';
   return /\s/.test(last) ? line.slice(0, -1) + notation(last) : line;
@@ -42,9 +41,9 @@ export function codeOf(char: string): string {
   return `U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
 }
 
-/** What a stranger wrote, on one line: white space folded, hidden characters shown, cut to about `limit` characters. */
+/** A text on one line: white space folded, hidden characters made visible, cut to about `limit` characters. */
 export function oneLine(text: string, limit: number): string {
-  // Cut first: the text may be megabytes, and only its beginning is wanted.
+  // Cut first: the text may be megabytes.
   const start = text.length > limit * 4 ? `${text.slice(0, limit * 4)}…` : text;
   return foldLine(shorten(showHidden(start.replace(/\s+/g, ' ').trim()), limit));
 }

@@ -1,16 +1,17 @@
-/** A text as models and people get it, and how many characters of it they do not get. */
+/** A text without hidden characters. */
 export interface HandedText {
   readonly text: string;
+  /** Number of hidden characters that were left out. */
   readonly leftOut: number;
 }
 
-/** A text in which something is hidden, or not shown as it is read. */
+/** What is hidden in a text. */
 export interface HiddenText {
-  /** Characters that carry a text which nobody sees: see `withoutHidden`. */
+  /** Number of characters that `withoutHidden` leaves out. */
   readonly hidden: number;
   /** What the tag characters among them say, in ASCII; at most 400 characters. */
   readonly says: string;
-  /** Characters that change the direction of what stands around them (U+202A to U+202E, U+2066 to U+2069). */
+  /** Number of characters that change the direction of the text around them (U+202A to U+202E, U+2066 to U+2069). */
   readonly turned: number;
   /** Offsets of the first of each; -1 when there is none. */
   readonly firstHidden: number;
@@ -18,8 +19,8 @@ export interface HiddenText {
 }
 
 /**
- * The text without characters that models read and people do not see: Unicode tag characters (U+E0000 to U+E007F) outside the
- * three flags that are made of them (England, Scotland, Wales), and variation selectors after another one.
+ * The text without characters that models read and people cannot see: Unicode tag characters (U+E0000 to U+E007F), except in the
+ * flags of England, Scotland and Wales, and variation selectors after another one.
  */
 export function withoutHidden(text: string): HandedText {
   if (!MAY_HIDE.test(text)) return { text, leftOut: 0 };
@@ -32,13 +33,13 @@ export function withoutHidden(text: string): HandedText {
   return { text: kept, leftOut };
 }
 
-/** The text, with a line at its end that says how many characters were left out: for where there is no other place for it. */
+/** The text with a last line that says how many characters were left out, when there are any. */
 export function withNote({ text, leftOut }: HandedText): string {
   if (leftOut === 0) return text;
   return `${text}\n\n[${leftOut === 1 ? '1 hidden character was' : `${leftOut} hidden characters were`} left out of this text.]`;
 }
 
-/** What is hidden or turned in a text; undefined when nothing is. */
+/** What is hidden in a text; undefined when nothing is. */
 export function findHiddenText(text: string): HiddenText | undefined {
   if (!MAY_HIDE.test(text) && !TURNS.test(text)) return undefined;
   let [hidden, says, firstHidden] = [0, '', -1];
@@ -67,10 +68,10 @@ const MAX_SAID = 400;
 
 const TAG = '\\u{e0000}-\\u{e007f}';
 const SELECTOR = '\\ufe00-\\ufe0f\\u{e0100}-\\u{e01ef}';
-/** The flags that Unicode recommends for interchange: others would be a way to write short words. */
+/** Only the three flags that Unicode recommends for interchange: other sequences could spell short words. */
 const FLAG = `\\u{1f3f4}(?:${['gbeng', 'gbsct', 'gbwls'].map(asTags).join('|')})\\u{e007f}`;
 const HIDDEN = new RegExp(`${FLAG}|[${TAG}][${TAG}${SELECTOR}]*|(?<=[${SELECTOR}])[${TAG}${SELECTOR}]+`, 'gu');
-/** Most texts hold none of these. */
+/** A fast test, because most texts have none of these. */
 const MAY_HIDE = new RegExp(`[${TAG}]|[${SELECTOR}]{2}`, 'u');
 const TURNS = /[\u202a-\u202e\u2066-\u2069]/;
 const ALL_TURNS = new RegExp(TURNS, 'g');

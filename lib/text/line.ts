@@ -1,14 +1,13 @@
 /**
- * Characters that show nothing, or change how what follows is shown: controls, zero-width and bidi marks, tag characters,
- * fillers.
+ * Characters that are invisible, or change how others are shown: controls, zero-width and bidi marks, tag characters, fillers.
  */
 const INVISIBLE = /[\p{Cc}\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff9-\ufffb]/gu;
 /** As `INVISIBLE`, and lone surrogates. */
 export const HIDDEN: RegExp = new RegExp(`${INVISIBLE.source}|\\p{Surrogate}`, 'gu');
-/** The joiners and the emoji selector stay where they join: Persian, Indic scripts and emoji are written with them. */
+/** Joiners and the emoji selector are kept when they join: Persian, Indic scripts and emoji need them. */
 const KEPT = new Set(['\u200c', '\u200d', '\ufe0f']);
 
-/** Whether there is anything to do: most texts are fine as they are. */
+/** A fast test, because most texts need no change. */
 const TO_FOLD = /[^\S ]|^ | $| {2}|\p{Surrogate}|[\p{Cc}\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff9-\ufffb]/u;
 
 /** One line of plain text: white space folded, invisible characters removed, lone surrogates replaced by U+FFFD. */
@@ -16,7 +15,7 @@ export function foldLine(text: string): string {
   if (!TO_FOLD.test(text)) return text;
   return (
     text
-      // First, so that nothing removed between two halves makes them a character.
+      // First, because removing a character between two surrogates would join them.
       .replace(/\p{Surrogate}/gu, '\ufffd')
       .replace(/\s+/g, ' ')
       .replace(INVISIBLE, (char, at: number, whole: string) =>
@@ -32,14 +31,14 @@ export function hasInvisible(text: string): boolean {
   return foldLine(text) !== text;
 }
 
-/** Length as people count it: in code points, not UTF-16 units. */
+/** Length in code points, not in UTF-16 units. */
 export function codePoints(text: string): number {
   let count = 0;
   for (const _ of text) count++;
   return count;
 }
 
-/** Cuts at the end of a word so that at most `limit` code units and an ellipsis are left. */
+/** Cuts a text at the end of a word: at most `limit` UTF-16 units and an ellipsis are left. */
 export function shorten(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const cut = text.slice(0, limit + 1);
@@ -49,8 +48,8 @@ export function shorten(text: string, limit: number): string {
 }
 
 /**
- * All matches of a global pattern that matches nothing empty. `matchAll` copies the pattern at every call, which is most of
- * the time where the texts are single lines and the pattern knows classes of Unicode.
+ * All matches of a global pattern that never matches an empty text. Faster than `matchAll`, which copies the pattern at each call:
+ * for single lines and a pattern with Unicode classes, copying takes most of the time.
  */
 export function matchesOf(text: string, pattern: RegExp): readonly RegExpExecArray[] {
   const matches: RegExpExecArray[] = [];
@@ -59,18 +58,18 @@ export function matchesOf(text: string, pattern: RegExp): readonly RegExpExecArr
   return matches;
 }
 
-/** True where a joiner or a selector at an offset does what it is for: in Persian and Indic words, and in emoji. */
+/** Whether the joiner or selector `char` at offset `at` joins: in Persian and Indic words, and in emoji. */
 export function isJoining(text: string, at: number, char: string): boolean {
   const before = charBefore(text, at);
   switch (char) {
     case '\ufe0e':
     case '\ufe0f':
-      return /^[0-9#*]$/.test(before) || isWritten(before);
+      return /^[0-9#*]$/.test(before) || isVisibleBeyondAscii(before);
     case '\u200c':
     case '\u200d':
       return (
-        (isWritten(before) || (before === '\ufe0f' && isJoining(text, at - 1, before))) &&
-        isWritten(charAt(text, at + 1))
+        (isVisibleBeyondAscii(before) || (before === '\ufe0f' && isJoining(text, at - 1, before))) &&
+        isVisibleBeyondAscii(charAt(text, at + 1))
       );
     default:
       return false;
@@ -81,8 +80,7 @@ export function isJoining(text: string, at: number, char: string): boolean {
 
 const HIDDEN_ALONE = new RegExp(`^(?:${HIDDEN.source})$`, 'u');
 
-/** A visible character beyond ASCII. */
-function isWritten(char: string): boolean {
+function isVisibleBeyondAscii(char: string): boolean {
   return char > '\u007f' && !HIDDEN_ALONE.test(char);
 }
 

@@ -2,8 +2,8 @@ import { createRequire } from 'node:module';
 import type stringWidthOf from 'string-width';
 
 /**
- * Text that a terminal shows and does not obey: control characters other than line feed and tab are written as `\xNN`,
- * marks that reorder what stands around them as `\u{NNNN}`.
+ * Text that is safe to write to a terminal: control characters other than line feed and tab are written as `\xNN`, characters that
+ * change the direction of the text as `\u{NNNN}`.
  */
 export function printable(text: string): string {
   return text
@@ -13,9 +13,9 @@ export function printable(text: string): string {
 }
 
 /**
- * Rows in aligned columns, two spaces apart. Numbers are set to the right.
+ * Rows in aligned columns, two spaces apart. Columns of numbers are aligned to the right.
  *
- * @param width - Columns of the terminal: the last column is cut to fit. Absent: nothing is cut.
+ * @param width - Width of the terminal in characters: the last column is cut to fit. Default: nothing is cut.
  */
 export function formatTable(
   header: readonly string[],
@@ -25,15 +25,15 @@ export function formatTable(
   const cells = [header, ...rows].map((row) => row.map((cell) => cellText(String(cell))));
   const numeric = header.map((_, column) => rows.length > 0 && rows.every((row) => typeof row[column] === 'number'));
   const last = header.length - 1;
-  // Nothing stands to the right of the last one.
+  // The last column needs no padding.
   const widths = header.slice(0, last).map((_, column) => widest(cells, column));
-  const before = widths.reduce((sum, one) => sum + one + 2, 0);
-  const room = width === undefined ? Number.POSITIVE_INFINITY : Math.max(10, width - before);
+  const before = widths.reduce((sum, columnWidth) => sum + columnWidth + 2, 0);
+  const lastWidth = width === undefined ? Number.POSITIVE_INFINITY : Math.max(10, width - before);
   return cells
     .map((row) =>
       row
         .map((cell, column) => {
-          if (column === last) return room === Number.POSITIVE_INFINITY ? cell : cut(cell, room);
+          if (column === last) return lastWidth === Number.POSITIVE_INFINITY ? cell : cut(cell, lastWidth);
           const padding = ' '.repeat((widths[column] ?? 0) - stringWidth(cell));
           return numeric[column] ? padding + cell : cell + padding;
         })
@@ -44,7 +44,7 @@ export function formatTable(
 
 // --- internal ---
 
-/** Most cells are plain words, and a table may have very many. */
+/** A cell on one line. Fast for plain words, because a table may have very many cells. */
 function cellText(cell: string): string {
   return /^(?:[\x21-\x7e]| (?! ))*$/.test(cell) ? cell : printable(cell).replace(/\s+/g, ' ');
 }
@@ -55,20 +55,20 @@ function widest(cells: readonly (readonly string[])[], column: number): number {
 
 let loaded: typeof stringWidthOf | undefined;
 
-/** Columns on a terminal. Plain ASCII is what most tables hold, and the package takes long to load. */
+/** Width on a terminal, in characters. The package is only loaded for text beyond ASCII, because that takes long. */
 function stringWidth(text: string): number {
   if (/^[\x20-\x7e]*$/.test(text)) return text.length;
   loaded ??= (createRequire(import.meta.url)('string-width') as { readonly default: typeof stringWidthOf }).default;
   return loaded(text);
 }
 
-function cut(text: string, room: number): string {
-  if (stringWidth(text) <= room) return text;
+function cut(text: string, width: number): string {
+  if (stringWidth(text) <= width) return text;
   let kept = '';
   let used = 1;
   for (const char of text) {
     used += stringWidth(char);
-    if (used > room) break;
+    if (used > width) break;
     kept += char;
   }
   return `${kept.trimEnd()}…`;

@@ -6,8 +6,8 @@ type SnakeCase<Name extends string> = Name extends `${infer First}${infer Rest}`
 export type Wire<T> = { readonly [Key in keyof T as Key extends string ? SnakeCase<Key> : Key]: T[Key] };
 
 /**
- * An object of the library as tools, `--json` and events have it: `skillId` becomes `skill_id`. Only the names of its own fields
- * change, in their order: what stands in them may be an author's, whose names are theirs.
+ * An object of the library as tools, `--json` and events show it: `skillId` becomes `skill_id`. Only the names of its own fields
+ * change; nested objects are left alone, because they may hold names that an author has chosen.
  */
 export function toWire<T extends object>(object: T): Wire<T> {
   const named = Object.entries(object).map(([name, value]) => [

@@ -16,10 +16,10 @@ import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import { CodedError, describeError } from '../errors/index.ts';
 
-/** What a person decided about one subject on this machine. */
+/** A decision of a person about one folder on this machine. */
 export interface Decision {
   readonly action: 'allow' | 'revoke';
-  /** Code, addresses and settings of a root folder. */
+  /** The folder is a root: the decision is about its code, addresses and settings. */
   readonly kind: 'root';
   /** Real path of the folder. */
   readonly path: string;
@@ -34,24 +34,24 @@ export interface Trust {
   readonly file: string;
   /** Whether the last decision about the folder is to allow it. A folder that does not exist is not allowed. */
   allows(kind: Decision['kind'], path: string): boolean;
-  /** The last decision about each subject, oldest first. */
+  /** The last decision about each folder, oldest first. */
   decisions(): readonly Decision[];
-  /** Why the file is not believed; undefined when it is, or when there is none. */
+  /** Why the file is ignored; undefined when it is used, or does not exist. */
   trouble(): string | undefined;
   /**
-   * Records one decision; on disk when this returns.
+   * Records one decision. It is synced to disk when this returns.
    *
-   * @throws TRUST_UNUSABLE when the file cannot be written, or would not be believed.
+   * @throws TRUST_UNUSABLE when the file cannot be written, or would be ignored.
    */
   decide(decision: Omit<Decision, 'at'>): void;
 }
 
 /**
- * Opens the decisions of a user. The file is a journal, one JSON object a line, and each question reads it anew: another
+ * Opens the decisions of a user. The file is a journal with one JSON object per line. Each call reads it again, because another
  * process may have added a line.
  *
- * It is believed only when it is a regular file of this user that nobody else can write, in a folder of which the same is
- * true. Otherwise, and when it is lost, nothing is allowed.
+ * The file is used only when it is a regular file that belongs to this user and that nobody else can write, in a folder to which
+ * the same applies. Otherwise, and when it is missing, nothing is allowed.
  *
  * @param directory - Default: `userStateDirectory()`.
  */
@@ -67,7 +67,7 @@ export function openTrust(directory: string = userStateDirectory()): Trust {
       return { decisions: [], trouble: code === 'ELOOP' ? 'it is a link' : describeError(error) };
     }
     try {
-      const trouble = whyNotBelieved(fstatSync(descriptor), directory);
+      const trouble = whyIgnored(fstatSync(descriptor), directory);
       return trouble ? { decisions: [], trouble } : { decisions: lastDecisions(readFileSync(descriptor, 'utf8')) };
     } finally {
       closeSync(descriptor);
@@ -99,23 +99,23 @@ export function openTrust(directory: string = userStateDirectory()): Trust {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Where decisions of this user are kept: `skill-registry` in `$XDG_STATE_HOME`, else in `~/.local/state` (Windows:
- * `%LOCALAPPDATA%`). It need not exist.
+ * The folder for the decisions of this user: `skill-registry` in `$XDG_STATE_HOME`, else in `~/.local/state` (Windows:
+ * `%LOCALAPPDATA%`). It may not exist yet.
  *
- * @param environment - Of the process, never of a root. Default: that of this process.
+ * @param environment - The environment of a process, never the `.env` of a root. Default: that of this process.
  */
 export function userStateDirectory(environment?: Environment): string {
   return userDirectory('XDG_STATE_HOME', ['.local', 'state'], environment);
 }
 
-/** As `userStateDirectory`, for what can be made anew: `$XDG_CACHE_HOME`, else `~/.cache` (Windows: `%LOCALAPPDATA%\\cache`). */
+/** As `userStateDirectory`, for data that can be rebuilt: `$XDG_CACHE_HOME`, else `~/.cache` (Windows: `%LOCALAPPDATA%\\cache`). */
 export function userCacheDirectory(environment?: Environment): string {
   return userDirectory('XDG_CACHE_HOME', ['.cache'], environment);
 }
 
 // --- internal ---
 
-/** More than anybody decides. */
+/** Largest file of decisions: far more than a person makes. */
 const MAX_BYTES = 16_777_216;
 
 function realPathOf(path: string): string | undefined {
@@ -126,9 +126,9 @@ function realPathOf(path: string): string | undefined {
   }
 }
 
-/** Others who can write the file, or replace it, could approve in the user's name. */
-function whyNotBelieved(file: Stats, directory: string): string | undefined {
-  if (!file.isFile()) return 'it is no regular file';
+/** Others who can write or replace the file could approve in the name of the user. */
+function whyIgnored(file: Stats, directory: string): string | undefined {
+  if (!file.isFile()) return 'it is not a regular file';
   if (file.size > MAX_BYTES) return `it has ${file.size} bytes, more than ${MAX_BYTES}`;
   const folder = statSync(directory);
   const uid = process.getuid?.();
@@ -139,7 +139,7 @@ function whyNotBelieved(file: Stats, directory: string): string | undefined {
   return folder.mode & 0o022 ? 'others can write its folder (chmod 700 it)' : undefined;
 }
 
-/** A line that cannot be read decides nothing: a crash may have cut it off. */
+/** Invalid lines are skipped: a crash may have cut one off. */
 function lastDecisions(text: string): readonly Decision[] {
   const last = new Map<string, Decision>();
   for (const line of text.split('\n')) {
@@ -154,12 +154,12 @@ function lastDecisions(text: string): readonly Decision[] {
 
 function parse(line: string): Decision | undefined {
   try {
-    const one = JSON.parse(line) as Partial<Decision> | null;
-    const isSound =
-      (one?.action === 'allow' || one?.action === 'revoke') &&
-      one.kind === 'root' &&
-      [one.path, one.at, one.by].every((value) => typeof value === 'string');
-    return isSound ? (one as Decision) : undefined;
+    const decision = JSON.parse(line) as Partial<Decision> | null;
+    const isValid =
+      (decision?.action === 'allow' || decision?.action === 'revoke') &&
+      decision.kind === 'root' &&
+      [decision.path, decision.at, decision.by].every((value) => typeof value === 'string');
+    return isValid ? (decision as Decision) : undefined;
   } catch {
     return undefined;
   }
@@ -171,9 +171,9 @@ function append(file: string, line: string): void {
   const descriptor = openSync(file, flags, 0o600);
   try {
     const stats = fstatSync(descriptor);
-    const trouble = whyNotBelieved(stats, dirname(file));
+    const trouble = whyIgnored(stats, dirname(file));
     if (trouble) throw new Error(trouble);
-    // One write, so that two processes never mix their lines; a line that a crash has cut off is ended first.
+    // One write, so that lines of two processes are never mixed. A line that a crash has cut off is ended first.
     writeSync(descriptor, `${endsWithNewline(descriptor, stats.size) ? '' : '\n'}${line}\n`);
     fsyncSync(descriptor);
   } finally {
@@ -189,14 +189,14 @@ function endsWithNewline(descriptor: number, size: number): boolean {
 }
 
 function trustUnusable(file: string, reason: string, cause: unknown): CodedError {
-  const message = `The decision cannot be recorded in ${file}: ${reason}. Mend that, or give --trust to each command that is to run what lies there; it records nothing.`;
+  const message = `The decision cannot be recorded in ${file}: ${reason}. Correct that, or give --trust to each command that should run the root's code; --trust records nothing.`;
   return new CodedError('TRUST_UNUSABLE', message, { file }, cause);
 }
 
 function userDirectory(
   variable: 'XDG_STATE_HOME' | 'XDG_CACHE_HOME',
   below: readonly string[],
-  // biome-ignore lint/style/noProcessEnv: the user's own directories are named by this very environment
+  // biome-ignore lint/style/noProcessEnv: the environment of the process names the directories of the user
   environment: Environment = process.env,
 ): string {
   const given = environment[variable];

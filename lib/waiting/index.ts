@@ -1,16 +1,16 @@
 export interface BackOff {
-  /** The wait after the first failure, in milliseconds. */
+  /** Delay after the first failure, in milliseconds. */
   readonly firstMs: number;
-  /** No wait is longer, in milliseconds. */
+  /** The longest delay, in milliseconds. */
   readonly longestMs: number;
-  /** Shorter by up to a half, at random, so that several processes do not try at the same moment. Default: false. */
+  /** Shorten the delay at random, by up to a half, so that several processes do not retry at the same time. Default: false. */
   readonly jitter?: boolean;
 }
 
 /**
- * How long to wait before the next attempt, in milliseconds: twice as long after each failure.
+ * The delay before the next attempt, in milliseconds. It doubles with each failure.
  *
- * @param failures - How many attempts have failed in a row, 1 or more.
+ * @param failures - Failed attempts in a row, 1 or more.
  */
 export function backOff(failures: number, { firstMs, longestMs, jitter = false }: BackOff): number {
   const ms = Math.min(firstMs * 2 ** (failures - 1), longestMs);

@@ -61,7 +61,9 @@ it('passes over a line that is too long or no UTF-8, says so, and goes on', asyn
   for (let count = 0; count < 40; count++) input.write(Buffer.alloc(50_000, 'x'));
   input.write(Buffer.from('\nok\n'));
   expect(await reader.next(forever)).toBe('ok');
-  expect(said()).toBe('A line was not used: it has 2000000 bytes, the most is 1048576. Put long text into a file.\n');
+  expect(said()).toBe(
+    'A line was not used: it has 2000000 bytes, and at most 1048576 are read. Put long text into a file.\n',
+  );
   input.end(Buffer.from('gr\xfcn\nwell\n', 'latin1'));
   expect(await reader.next(forever)).toBe('well');
   expect(said()).toBe('A line was not used: it is not UTF-8 text. Convert it, with iconv for example.\n');

@@ -16,7 +16,7 @@ it('starts a valid skill from the template, and never touches one that is there'
     /^---\nname: brew-tea\ndescription: "How to \\"brew\\": tea\."\nmetadata:\n {2}draft: "true"\n---\n\n# Brew tea\n/,
   );
   expect(await runCommand(['validate', file])).toMatchObject({ status: 0 });
-  expect(await runCommand(args)).toMatchObject({ status: 2, stderr: expect.stringContaining('is there already') });
+  expect(await runCommand(args)).toMatchObject({ status: 2, stderr: expect.stringContaining('exists already') });
   expect(readFileSync(file, 'utf8')).toBe(text);
 });
 
@@ -40,7 +40,7 @@ it('keeps a skill that new has made from agents until no FILL is left, and says 
   const at = ['--root', root, '--skills', join(root, 'skills')];
   const made = await runCommand(['new', 'brew-tea', ...at]);
   expect(made.stderr).toMatch(
-    /^SKILL_HIDDEN: Models do not see this skill: it is a draft, and 13 FILL are left in it\.\nWrite what each FILL/,
+    /^SKILL_HIDDEN: Models do not see this skill: it is a draft, and 13 FILL are left in it\.\nReplace each FILL/,
   );
   const file = join(root, 'skills/brew-tea/SKILL.md');
   const seen = async (): Promise<readonly string[]> => {

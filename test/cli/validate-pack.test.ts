@@ -93,7 +93,7 @@ describe('validate of a prompt pack', () => {
   });
 
   it('says so where it is no pack, and of a folder what it always said', async () => {
-    expect((await check('{')).errors).toEqual([expect.stringMatching(/^PACK_INVALID: This is no JSON/)]);
+    expect((await check('{')).errors).toEqual([expect.stringMatching(/^PACK_INVALID: This is not JSON/)]);
     const { stdout } = await runCommand(['validate', 'desk.json', 'skills/general'], {
       cwd: tempFolder({ ...TREE, 'desk.json': '{"id":"x"}' }),
     });

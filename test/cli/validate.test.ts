@@ -188,18 +188,18 @@ it.each([
   ['bom', 'NOT_STANDARD (line 1): The reference validator refuses a byte order mark. Save the file without it.'],
   [
     'list',
-    'NOT_STANDARD (line 4): The reference validator refuses lists and mappings in brackets. Write one item a line.',
+    'NOT_STANDARD (line 4): The reference validator refuses lists and mappings in brackets. Write each item on a line of its own.',
   ],
   [
     'lines',
-    'NOT_STANDARD (line 3): The reference validator takes three hyphens in a value for the end of the frontmatter. Write it without them.',
+    'NOT_STANDARD (line 3): The reference validator reads three hyphens in a value as the end of the frontmatter. Write it without them.',
   ],
 ])('warns of what the reference refuses and the registry reads: %s', async (id, warning) => {
   const cwd = tempFolder({ [`${id}/SKILL.md`]: ODD[id] ?? '' });
   for (const profile of ['spec', 'lenient']) {
     const { status, stdout, stderr } = await runCommand(['validate', id, '--profile', profile], { cwd });
     expect([status, stdout]).toEqual([0, `Valid skill: ${id}\n`]);
-    expect(stderr).toBe(`Warnings for ${id}:\n  - ${warning} Clients read it all the same.\n`);
+    expect(stderr).toBe(`Warnings for ${id}:\n  - ${warning} Clients accept it.\n`);
   }
   const sources = ['list', '--skills', '.', '--json'];
   expect(JSON.parse((await runCommand(sources, { cwd })).stdout)).toMatchObject({ total: 1, problems: [] });

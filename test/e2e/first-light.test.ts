@@ -1,3 +1,4 @@
+import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { boot } from 'skill-registry/kernel';
 import { expect, it, onTestFinished } from 'vitest';
@@ -51,6 +52,8 @@ it('teaches an agent what exists, then the instructions, then a file, over the w
     skill_id: 'tea',
     content: '# Tea\n\nSee references/times.md.',
     message: expect.stringMatching(/^Skill loaded: tea \(approx\. \d+ tokens\)$/),
+    allowed_tools: [],
+    directory: realpathSync(join(root, 'skills/tea')),
     resources: [{ path: 'references/times.md', size: 18 }],
   });
   expect(toolResults(third)[1]).toMatchObject({

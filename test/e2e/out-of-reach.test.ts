@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, realpathSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { boot } from 'skill-registry/kernel';
 import { expect, it, onTestFinished } from 'vitest';
@@ -62,7 +62,10 @@ it('lets nothing of data/ and of secrets reach a model that works on a root whic
   // A file that is written below extensions/ is another one, whatever it is called.
   expect(refused.filter(({ success }, index) => success && index % 4 !== 2)).toEqual([]);
   expect(told).not.toContain(SECRET);
-  expect(told).not.toContain(root);
+  // Where a skill lies is told once, by read_skill; nothing else tells it.
+  expect(skillRead?.directory).toBe(realpathSync(root));
+  const others = [proposed, { ...skillRead, directory: '' }, ...refused];
+  expect(JSON.stringify(others)).not.toContain(root);
   expect(readFileSync(join(root, '.env'), 'utf8')).toContain(SECRET);
 });
 

@@ -155,7 +155,7 @@ export const changes = [
   {
     title: 'Recovery leaves half a change',
     file: `${HISTORY}/change-or-recover.ts`,
-    find: '} else undo(begun, surroundings);',
+    find: '} else undo(begun, context);',
     replace: '}',
     test: `${DECIDE_TESTS}/apply.test.ts`,
     name: 'undoes what a crash has left half done and somebody has gone on from',
@@ -163,7 +163,7 @@ export const changes = [
   {
     title: 'Recovery puts a skill back over a folder that somebody has made since',
     file: `${HISTORY}/change-or-recover.ts`,
-    find: "if (move.direction === 'out') assertNoStranger(location, folders);",
+    find: "if (move.direction === 'out') assertLocationFree(location, folders);",
     replace: '',
     test: `${DECIDE_TESTS}/apply.test.ts`,
     name: 'puts nothing in the place of a folder that somebody has made since, and loses none of the two',
@@ -179,7 +179,7 @@ export const changes = [
   {
     title: 'A skill with an unfinished change is changed on top of it',
     file: `${HISTORY}/writer.ts`,
-    find: 'if (found) throw changeUnfinished(found);',
+    find: 'if (unfinished) throw changeUnfinished(unfinished);',
     replace: '',
     test: `${HISTORY_TESTS}/made-up-history.test.ts`,
     name: 'is left alone where nothing is to be ended, and the skill is not changed before somebody has looked',
@@ -187,7 +187,7 @@ export const changes = [
   {
     title: 'What is there is not recorded before a roll-back',
     file: `${HISTORY}/history.ts`,
-    find: '// Once more, alone: the way back starts from what is there now.\n        recorder.record(skill);',
+    find: '// Again, now that nobody else writes: the roll-back starts from the present content.\n        recorder.record(skill);',
     replace: '',
     test: `${DECIDE_TESTS}/in-between.test.ts`,
     name: 'goes back from what a person has saved a moment before, which stays in the history',
@@ -243,8 +243,8 @@ export const changes = [
   {
     title: 'A history shows one text and applies another',
     file: `${HISTORY}/history-database.ts`,
-    find: 'find((one) => !ours.has(textOf(one)))',
-    replace: "find((one) => one.type === 'trigger' && !ours.has(textOf(one)))",
+    find: 'find((row) => !ours.has(textOf(row)))',
+    replace: "find((row) => row.type === 'trigger' && !ours.has(textOf(row)))",
     test: `${DECIDE_TESTS}/shown-is-applied.test.ts`,
     name: 'uses no history with a view in the place of a table, and says what to do',
     build: true,

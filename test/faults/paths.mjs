@@ -46,7 +46,7 @@ export const paths = [
   {
     title: 'Nothing is kept for the registry itself',
     file: `${FILES}/withheld.ts`,
-    find: 'if (wanted.startsWith(one)) return true;',
+    find: 'if (tested.startsWith(reserved)) return true;',
     replace: 'if (wanted === one) return true;',
     test: 'test/skill_registry/store/own-data.test.ts',
     name: 'a source reads nothing of a folder in data/, and says so',
@@ -54,7 +54,7 @@ export const paths = [
   {
     title: 'Nothing is kept for the registries of other roots',
     file: `${FILES}/withheld.ts`,
-    find: 'if (isOtherRoot(wanted.slice(0, at))) return true;',
+    find: 'if (isOtherRoot(tested.slice(0, at))) return true;',
     replace: 'if (isOtherRoot(wanted.slice(0, at))) return false;',
     test: 'test/workspace_files/code-by-another-name.test.ts',
     name: 'a source in another root shares neither its data/ nor its code',
@@ -110,7 +110,7 @@ export const paths = [
   {
     title: 'data/ is in reach of what a registry that closes still reads',
     file: 'extensions/skill_registry/parts.ts',
-    find: 'await scanned;\n      // Last: until here something may still read.\n      ownData.release();',
+    find: 'await scanned;\n      // Last, because a scan may read until here.\n      ownData.release();',
     replace: 'ownData.release();\n      await scanned;',
     test: 'test/skill_registry/closed.test.ts',
     name: 'lets go of data/ when the scan under way has ended',
@@ -126,15 +126,15 @@ export const paths = [
   {
     title: 'read_file does not ask whose skill it reads',
     file: `${WORKSPACE}/read-workspace.ts`,
-    find: 'if (!policy) return orNotThere(',
-    replace: 'if (!policy?.visible) return orNotThere(',
+    find: 'if (!policy) return withSameError(',
+    replace: 'if (!policy?.visible) return withSameError(',
     test: 'test/workspace_files/respects-skills.test.ts',
     name: 'a skill that is out of scope is not there, and the attempt is told of',
   },
   {
     title: 'list_files does not ask whose skill it lists',
     file: `${WORKSPACE}/read-workspace.ts`,
-    find: 'if (policy && !policy.visible) throw notThere(shown);',
+    find: 'if (policy && !policy.visible) throw notVisible(shown);',
     replace: '',
     test: 'test/workspace_files/respects-skills.test.ts',
     name: 'a skill that is gated is not there, and the attempt is told of',
@@ -199,8 +199,8 @@ export const paths = [
   {
     title: 'A source that is a link out of a root that nobody has approved opens its target for others',
     file: 'extensions/skill_registry/sources/link-targets.ts',
-    find: 'return named.filter((place) => isInside(place, folder));',
-    replace: 'return named.filter(() => folder);',
+    find: 'return named.filter((folder) => isInside(folder, limit));',
+    replace: 'return named.filter(() => limit);',
     test: 'test/skill_registry/sources/links-between-sources.test.ts',
     name: 'a source that is itself a link out of it opens nothing',
   },
@@ -211,5 +211,21 @@ export const paths = [
     replace: '',
     test: 'test/skill_registry/sources/links-between-sources.test.ts',
     name: 'is not followed: a folder that holds the source itself',
+  },
+  {
+    title: 'MCP over HTTP tells where skills lie on this machine',
+    file: 'extensions/skill_mcp/tools-and-prompts.ts',
+    find: 'local ? result : withoutDirectory(result)',
+    replace: 'result',
+    test: 'test/skill_mcp/directory.test.ts',
+    name: 'is never told over HTTP, whatever the door was made with',
+  },
+  {
+    title: 'MCP over HTTP takes every client for one on this machine where its door says so',
+    file: 'extensions/skill_mcp/http.ts',
+    find: 'door.createServer({ local: false })',
+    replace: 'door.createServer()',
+    test: 'test/skill_mcp/directory.test.ts',
+    name: 'is never told over HTTP, whatever the door was made with',
   },
 ];

@@ -26,7 +26,9 @@ it('answers with the result keys of the registry’s tools, in text and structur
   expect(JSON.parse((listed.content as { text: string }[])[0]?.text ?? '')).toEqual(listed.structuredContent);
   const { result: read } = await callTool(client, 'read_skill', { skill_id: 'qa' });
   expect(Object.keys(read)).toEqual(
-    'success skill_id name content approx_tokens message requires hint resources digest source'.split(' '),
+    'success skill_id name content approx_tokens message requires hint allowed_tools resources digest source'.split(
+      ' ',
+    ),
   );
   const { result: file } = await callTool(client, 'read_skill_resource', { skill_id: 'qa', path: 'scripts/lint.sh' });
   expect(Object.keys(file)).toEqual('success skill_id path content encoding size approx_tokens'.split(' '));

@@ -34,14 +34,14 @@ const NO_TEXT: readonly (readonly [what: string, bytes: Buffer, message: RegExp]
   [
     '3,000 random bytes',
     random(3000, 1),
-    /no UTF-8 text \([\d,]+ of its [\d,]+ characters are odd\).*save it as UTF-8; if not, remove it\.$/,
+    /not UTF-8 text \([\d,]+ of its [\d,]+ characters are invalid\).*save it as UTF-8; else remove it\.$/,
   ],
-  ['40 random bytes', random(40, 2), /no UTF-8 text/],
-  ['a compressed file', gzipSync(random(500, 3)), /no UTF-8 text/],
-  ['zeros, as a crash leaves them', Buffer.alloc(3000), /no UTF-8 text/],
-  ['frontmatter, then zeros', Buffer.concat([Buffer.from(TEXT), Buffer.alloc(1000)]), /no UTF-8 text/],
-  ['frontmatter, then random bytes', Buffer.concat([Buffer.from(TEXT), random(3000, 4)]), /no UTF-8 text/],
-  ['Russian in another encoding', cyrillic(skillMd({ name: 'tea' }, RUSSIAN.repeat(5))), /no UTF-8 text/],
+  ['40 random bytes', random(40, 2), /not UTF-8 text/],
+  ['a compressed file', gzipSync(random(500, 3)), /not UTF-8 text/],
+  ['zeros, as a crash leaves them', Buffer.alloc(3000), /not UTF-8 text/],
+  ['frontmatter, then zeros', Buffer.concat([Buffer.from(TEXT), Buffer.alloc(1000)]), /not UTF-8 text/],
+  ['frontmatter, then random bytes', Buffer.concat([Buffer.from(TEXT), random(3000, 4)]), /not UTF-8 text/],
+  ['Russian in another encoding', cyrillic(skillMd({ name: 'tea' }, RUSSIAN.repeat(5))), /not UTF-8 text/],
   [
     'UTF-16',
     Buffer.from(`\ufeff${TEXT}`, 'utf16le'),
@@ -49,8 +49,8 @@ const NO_TEXT: readonly (readonly [what: string, bytes: Buffer, message: RegExp]
   ],
   ['UTF-16, big-endian', bigEndian(`\ufeff${TEXT}`), /is UTF-16 \(big-endian\)/],
   ['UTF-16 of a few letters', Buffer.from('\ufeff# Tea', 'utf16le'), /is UTF-16/],
-  ['UTF-16 without a mark', Buffer.from(TEXT, 'utf16le'), /no UTF-8 text/],
-  ['UTF-32 without a mark', utf32(TEXT), /no UTF-8 text/],
+  ['UTF-16 without a mark', Buffer.from(TEXT, 'utf16le'), /not UTF-8 text/],
+  ['UTF-32 without a mark', utf32(TEXT), /not UTF-8 text/],
   [
     'UTF-32 with a mark',
     Buffer.concat([Buffer.of(0xff, 0xfe, 0, 0), utf32(TEXT)]),
@@ -126,7 +126,7 @@ it('every validator refuses what is no text, and says what UTF-16 is', async () 
   const { status, stderr } = await runCommand(['validate', 'tea', 'cup', '--profile', 'lenient'], { cwd: root });
   expect(status).toBe(1);
   expect(stderr).toMatch(/ENCODING_INVALID: The file is UTF-16 \(little-endian\)/);
-  expect(stderr).toMatch(/ENCODING_INVALID: The file is no UTF-8 text/);
+  expect(stderr).toMatch(/ENCODING_INVALID: The file is not UTF-8 text/);
 });
 
 it.skipIf(!existsSync('/usr/bin/iconv'))('is mended by the advice that is given (needs iconv)', async () => {

@@ -91,7 +91,7 @@ it('searches 100,000 new lines and says that there are more', async () => {
     {
       kind: 'size',
       level: 'warning',
-      text: '100011 lines are new; what they reach for was searched in the first 100000 only',
+      text: '100011 lines are new; only the first 100000 were searched for files, commands, hosts and secrets',
       line: 100_001,
     },
   ]);

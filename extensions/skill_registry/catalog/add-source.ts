@@ -15,38 +15,38 @@ export type AddSource = (
 
 export interface AddSourceOptions {
   readonly catalog: Catalog;
-  /** Ids that are taken. */
+  /** Ids in use. Is changed. */
   readonly taken: Set<string>;
   readonly makeAll: (configs: readonly SourceConfig[]) => readonly SkillSource[];
   /** Aborts when the registry is closed. */
   readonly closed: AbortSignal;
 }
 
-/** Sources that come and go while the registry runs. */
+/** Adds sources to a running registry; each can be removed again. */
 export function createAddSource({ catalog, taken, makeAll, closed }: AddSourceOptions): AddSource {
   return async (source, { signal } = {}) => {
     signal?.throwIfAborted();
     if (closed.aborted) throw registryClosed();
-    const added = isOwnSource(source) ? [adopt(source, taken)] : makeAll([readSource(source)]);
-    const ends = added.map((one) => catalog.addSource(one));
-    let isThere = true;
-    const takeAway = (): void => {
-      isThere = false;
-      for (const end of ends) end();
+    const added = isOwnSource(source) ? [fromProgram(source, taken)] : makeAll([readSource(source)]);
+    const removers = added.map((one) => catalog.addSource(one));
+    let isAdded = true;
+    const removeAll = (): void => {
+      isAdded = false;
+      for (const remover of removers) remover();
       for (const { id } of added) taken.delete(id);
     };
     try {
       await catalog.refresh();
     } catch (error) {
-      takeAway();
+      removeAll();
       throw error;
     }
-    // One signal may end any number of sources, and each listens.
+    // A signal of its own: many listeners on the caller's signal would cause a warning of Node.
     const ended = signal && AbortSignal.any([signal]);
     const remove = async (): Promise<void> => {
       ended?.removeEventListener('abort', onAbort);
-      if (!isThere) return;
-      takeAway();
+      if (!isAdded) return;
+      removeAll();
       if (!closed.aborted) await catalog.refresh();
     };
     const onAbort = (): void => void remove().catch(() => undefined);
@@ -59,12 +59,12 @@ export function createAddSource({ catalog, taken, makeAll, closed }: AddSourceOp
 // --- internal ---
 
 /** @throws INVALID_ARGUMENT. */
-function adopt(source: OwnSource, taken: Set<string>): SkillSource {
+function fromProgram(source: OwnSource, taken: Set<string>): SkillSource {
   const { id } = defineSource(source);
   return createOwnSource(source, { id: freeId(id, taken), location: 'this program' });
 }
 
-/** One source as a caller of the library or an extension gives it. @throws INVALID_ARGUMENT. */
+/** Reads an entry of `sources` from a caller. @throws INVALID_ARGUMENT. */
 function readSource(given: unknown): SourceConfig {
   const { source, problems } = readSourceConfig(given, ['source'], 'addSource');
   const [problem] = problems;

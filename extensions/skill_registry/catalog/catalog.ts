@@ -15,22 +15,22 @@ import { frozen, readOnlyMap } from './read-only.ts';
 import { requiresProblems } from './requires.ts';
 import { changedIds, fingerprintOf, type Snapshot } from './snapshot.ts';
 
-/** The live catalog: sources in, snapshots out. */
+/** Scans the sources and makes snapshots. */
 export interface Catalog {
   snapshot(): Snapshot;
   /**
-   * Scans every source and swaps in a new snapshot if anything changed. Single-flight: a call during a scan shares the one
-   * scan that follows, because the running one may already have passed what changed.
+   * Scans all sources, and replaces the snapshot if anything has changed. All calls during a scan share one scan that follows it,
+   * because the running scan may have read a changed file already.
    *
    * @throws REGISTRY_CLOSED.
    */
   refresh(): Promise<Snapshot>;
   onChange(listener: ChangeListener): () => void;
-  /** In order of precedence, as they are now. Whoever reads a skill asks for them. @throws REGISTRY_CLOSED. */
+  /** The current sources in order of precedence. @throws REGISTRY_CLOSED. */
   sources(): readonly SkillSource[];
-  /** Puts a source last. Its skills are there after the next refresh. @returns takes it away again. */
+  /** Adds a source as the last one. The next refresh adds its skills. @returns removes the source. */
   addSource(source: SkillSource): () => void;
-  /** The snapshot stays. @returns once no scan is under way. */
+  /** Keeps the snapshot. Waits for a running scan. */
   close(): Promise<void>;
 }
 
@@ -38,11 +38,11 @@ export interface CatalogOptions {
   readonly limits: SkillRegistryConfig['limits'];
   /** Default: `first`. */
   readonly collision?: SkillRegistryConfig['collision'];
-  /** Skills that are found by qualified id alone. Default: there are none. */
+  /** Skills that are found only by qualified id. Default: none. */
   readonly builtIn?: SkillSource;
-  /** What gates are held against, asked at every refresh. Default: gates are not looked at. */
+  /** Returns what gates are checked against; called at every refresh. Default: gates are not checked. */
   readonly gates?: () => GateSurroundings;
-  /** Calls listeners: one that throws must not keep the others, or the refresh, from their work. */
+  /** Calls a listener and catches its exceptions, so that the other listeners and the refresh go on. */
   readonly callHook: CallHook;
   /** Called at the beginning of every scan. */
   readonly beforeScan?: () => void;
@@ -54,7 +54,7 @@ export function createCatalog(initial: readonly SkillSource[], options: CatalogO
   let sources = initial;
   const builtIn = options.builtIn ? [options.builtIn] : [];
   const listeners = new Set<ChangeListener>();
-  const lastGood = new WeakMap<SkillSource, SourceScan>();
+  const lastScans = new WeakMap<SkillSource, SourceScan>();
   const nothing = { builtIn: new Map(), sources: [], packs: new Map(), problems: [] };
   let current = readOnly({ version: 0, ...mergeSources([]), ...nothing });
   let assembled: Assembled | undefined;
@@ -68,20 +68,20 @@ export function createCatalog(initial: readonly SkillSource[], options: CatalogO
   const scanAll = async (): Promise<Snapshot> => {
     options.beforeScan?.();
     const takeBreak = createBreaks();
-    // Those of now: one that is added meanwhile is seen by the next scan.
+    // A source that is added during the scan is part of the next scan.
     const scanned = sources;
     const scans: SourceScan[] = [];
     const scan = (source: SkillSource): Promise<SourceScan> => source.scan(options.limits, takeBreak, scanned);
     for (const source of [...scanned, ...builtIn]) {
       const isLeftOut = source.ifNone && scans.some(({ skills }) => skills.length > 0);
-      scans.push(isLeftOut ? LEFT_OUT : await scanOne(source, scan, lastGood));
+      scans.push(isLeftOut ? LEFT_OUT : await scanOne(source, scan, lastScans));
     }
     const closed = closedGates(scans, options.gates?.());
     const before =
       assembled?.from === scanned && isSame(assembled.scans, scans) && isSameGates(assembled.closed, closed)
         ? assembled
         : undefined;
-    // That files beside SKILL.md differ is said until they do not.
+    // While other files of equal skills differ, they are read again at every refresh.
     if (before && !before.copies.differ) return current;
     const copies = await equalCopies(
       scanned,
@@ -110,7 +110,7 @@ export function createCatalog(initial: readonly SkillSource[], options: CatalogO
 
   const refresh = async (): Promise<Snapshot> => {
     assertOpen();
-    // Asked first: between two scans none is running, and one is about to.
+    // Checked first: between two scans `running` is undefined, although the next scan is about to start.
     if (following !== undefined) return following;
     if (!running) return start();
     following = running
@@ -145,7 +145,7 @@ export function createCatalog(initial: readonly SkillSource[], options: CatalogO
       sources = [...sources, source];
       subscribe(source);
       return () => {
-        sources = sources.filter((one) => one !== source);
+        sources = sources.filter((item) => item !== source);
         unsubscribe(source);
       };
     },
@@ -170,21 +170,21 @@ const LEFT_OUT: SourceScan = { skills: [], problems: [] };
 async function scanOne(
   source: SkillSource,
   scanSource: (source: SkillSource) => Promise<SourceScan>,
-  lastGood: WeakMap<SkillSource, SourceScan>,
+  lastScans: WeakMap<SkillSource, SourceScan>,
 ): Promise<SourceScan> {
   try {
     const scan = await scanSource(source);
-    lastGood.set(source, scan);
+    lastScans.set(source, scan);
     return scan;
   } catch (error) {
-    const before: SourceScan = lastGood.get(source) ?? { skills: [], problems: [] };
-    const message = `The source "${source.id}" could not be scanned (${describeError(error)}); its last ${before.skills.length} skill(s) stay.`;
+    const before: SourceScan = lastScans.get(source) ?? { skills: [], problems: [] };
+    const message = `The source "${source.id}" could not be scanned (${describeError(error)}); its last ${before.skills.length} skill(s) are used.`;
     const problem: Problem = { code: 'SOURCE_FAILED', severity: 'error', file: source.location, message };
     return { ...before, problems: [...before.problems, problem] };
   }
 }
 
-/** What the current snapshot was made of: from the same things the same comes. */
+/** The inputs of the current snapshot. Equal inputs make an equal snapshot. */
 interface Assembled {
   readonly from: readonly SkillSource[];
   readonly scans: readonly SourceScan[];
@@ -201,8 +201,8 @@ function assemble(
   collision: CatalogOptions['collision'],
 ): Snapshot {
   const hidden = new Map(closed);
-  const gated = hidden.size > 0 ? scans.map((scan) => holdGates(scan, hidden)) : scans;
-  // What is scanned behind the last source is built in.
+  const gated = hidden.size > 0 ? scans.map((scan) => hideGated(scan, hidden)) : scans;
+  // The scan after the last source is that of the built-in skills.
   const listed = gated.slice(0, sources.length);
   const own = gated.slice(sources.length).flatMap(({ skills }) => skills);
   const { problems, ...found } = mergeSources(listed, collision, copies.files);
@@ -228,7 +228,7 @@ function assemble(
   };
 }
 
-/** Nobody who is handed it can change it. Skills that are as they were cost one look each. */
+/** Freezes a snapshot. Skills that are frozen already cost one check each. */
 function readOnly({ version, skills, byId, byQualifiedId, builtIn, sources, packs, problems }: Snapshot): Snapshot {
   for (const skill of [...byQualifiedId.values(), ...builtIn.values()]) frozen(skill);
   return frozen({
@@ -244,34 +244,34 @@ function readOnly({ version, skills, byId, byQualifiedId, builtIn, sources, pack
 }
 
 function isSame(before: readonly unknown[], after: readonly unknown[]): boolean {
-  return before.length === after.length && before.every((one, index) => one === after[index]);
+  return before.length === after.length && before.every((item, index) => item === after[index]);
 }
 
 function isSameGates(before: ClosedGates, after: ClosedGates): boolean {
   return isSame(before.flat(), after.flat());
 }
 
-/** Asked anew each time: a program may have been installed since. */
+/** Checked at every refresh, because a program may have been installed. */
 function closedGates(scans: readonly SourceScan[], surroundings: GateSurroundings | undefined): ClosedGates {
   const closed: (readonly [Skill, string])[] = [];
-  const ask = (skill: Skill): void => {
+  const check = (skill: Skill): void => {
     const gate = surroundings && skill.gate && closedBecause(skill.gate, surroundings);
     const reason = draftReason(skill.fillsLeft) ?? gate;
     if (reason !== undefined) closed.push([skill, reason]);
   };
   for (const { skills, losers = [] } of scans) {
-    for (const skill of skills) ask(skill);
-    for (const skill of losers) ask(skill);
+    for (const skill of skills) check(skill);
+    for (const skill of losers) check(skill);
   }
   return closed;
 }
 
-const DRAFT_REMEDY = 'Write what each stands for, or take draft out of its metadata.';
+const DRAFT_REMEDY = 'Replace each FILL, or remove draft from its metadata.';
 
 /** Hides drafts, and the skills whose gate is closed. */
-function holdGates(scan: SourceScan, closed: ReadonlyMap<Skill, string>): SourceScan {
+function hideGated(scan: SourceScan, closed: ReadonlyMap<Skill, string>): SourceScan {
   const problems: Problem[] = [];
-  const hold = (skill: Skill): Skill => {
+  const hide = (skill: Skill): Skill => {
     const reason = closed.get(skill);
     if (reason === undefined) return skill;
     const remedy = skill.fillsLeft ? DRAFT_REMEDY : 'Provide it, or set gates.check: false.';
@@ -279,7 +279,7 @@ function holdGates(scan: SourceScan, closed: ReadonlyMap<Skill, string>): Source
     problems.push({ code: 'SKILL_HIDDEN', severity: 'warning', file: skill.file, message });
     return { ...skill, hiddenBecause: reason };
   };
-  const skills = scan.skills.map(hold);
-  const losers = (scan.losers ?? []).map(hold);
+  const skills = scan.skills.map(hide);
+  const losers = (scan.losers ?? []).map(hide);
   return { skills, losers, problems: [...scan.problems, ...problems] };
 }

@@ -9,10 +9,10 @@ import type { SkillCheck, SkillFinding, ValidateSkillOptions } from '../validate
 import { createCatalog } from './catalog.ts';
 
 /**
- * What is wrong with a PromptPack JSON and the skills that it declares: all that loading it says, and tools in `allowed-tools` of
- * a skill that the pack does not declare. Nothing in it is run.
+ * Checks a PromptPack JSON and the skills that it declares: all problems of loading it, and tools in `allowed-tools` of a skill
+ * that the pack does not declare. Runs nothing in it.
  *
- * @returns findings name the file they are about. What is wrong with the path is returned, too.
+ * @returns findings with their files. A wrong path is a finding, too.
  */
 export async function checkPack(
   path: string,
@@ -24,10 +24,10 @@ export async function checkPack(
   const catalog = createCatalog([pack], { limits, callHook: (_name, hook) => hook() });
   const { byQualifiedId, problems } = await catalog.refresh();
   await catalog.close();
-  const all = [...problems, ...unknownTools([...byQualifiedId.values()], file)];
-  const told = (severity: Problem['severity']): readonly string[] =>
-    all.filter((one) => one.severity === severity).map((one) => lineOf(one, file, cwd));
-  return { errors: told('error'), warnings: told('warning'), findings: all.map(findingOf), file };
+  const found = [...problems, ...unknownTools([...byQualifiedId.values()], file)];
+  const linesOf = (severity: Problem['severity']): readonly string[] =>
+    found.filter((problem) => problem.severity === severity).map((problem) => lineOf(problem, file, cwd));
+  return { errors: linesOf('error'), warnings: linesOf('warning'), findings: found.map(findingOf), file };
 }
 
 // --- internal ---
@@ -35,16 +35,16 @@ export async function checkPack(
 function unknownTools(skills: readonly Skill[], file: string): readonly Problem[] {
   const tools = toolsOf(file);
   return skills.flatMap((skill) => {
-    // `Bash(git:*)` is the tool Bash.
+    // `Bash(git:*)` means the tool Bash.
     const names = [...new Set(skill.allowedTools.map((tool) => tool.replace(/\(.*$/s, '')))];
     const unknown = names.filter((name) => !tools.has(name));
     if (unknown.length === 0) return [];
-    const message = `allowed-tools of "${skill.id}" names ${unknown.join(', ')}, which the pack does not declare in tools. Declare them there, or take them out.`;
+    const message = `allowed-tools of "${skill.id}" names ${unknown.join(', ')}, which the pack does not declare in tools. Declare them there, or remove them from allowed-tools.`;
     return [{ code: 'PACK_TOOL_UNKNOWN', severity: 'warning', file: skill.file, message, details: { tools: unknown } }];
   });
 }
 
-/** A pack that cannot be read has none; what is wrong with it is said already. */
+/** Empty for a pack that cannot be read; that is reported already. */
 function toolsOf(file: string): ReadonlySet<string> {
   try {
     return parsePromptPack(readNamedFile(file, MAX_PACK_BYTES).toString('utf8'), file).pack?.tools ?? new Set();

@@ -3,20 +3,21 @@ import type { SkillRegistryConfig } from '../config/config.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { SkillSource, SourceScan } from '../sources/source.ts';
 
-/** What lies beside SKILL.md, of skills whose id and SKILL.md another one has as well. */
+/** The other files of skills that have the id and the SKILL.md of another skill. */
 export interface EqualCopies {
-  /** Which skills they are. */
+  /** Identifies the skills that were compared. */
   readonly of: string;
-  /** A digest of path and content of all files, by qualified id. */
+  /** Digest over path and content of all files, by qualified id. */
   readonly files: ReadonlyMap<string, string>;
-  /** Whether two of them have different files. */
+  /** Whether two copies have different files. */
   readonly differ: boolean;
 }
 
 /**
- * Reads the files of such skills; of those that are too large to be handed out only the sizes count.
+ * Reads the files of such skills. For files that are too large to be handed out only the size is compared.
  *
- * @param before - Holds on while they are the same skills and no files differ: to read them anew each time would take too long.
+ * @param before - Returned again while the skills are the same and no files differ: reading all files each time would take too
+ *   long.
  */
 export async function equalCopies(
   sources: readonly SkillSource[],
@@ -25,7 +26,7 @@ export async function equalCopies(
   takeBreak: () => Promise<void>,
   before: EqualCopies | undefined,
 ): Promise<EqualCopies> {
-  const all = rivals(sources, scans);
+  const all = copiesOfSkills(sources, scans);
   const of = JSON.stringify(all.map((copies) => copies.map(({ skill }) => [skill.qualifiedId, skill.digest])));
   if (before && !before.differ && before.of === of) return before;
   const files = new Map<string, string>();
@@ -50,8 +51,8 @@ interface Found {
   readonly source: SkillSource;
 }
 
-/** Skills of one id with equal SKILL.md that are not the same file, together. */
-function rivals(sources: readonly SkillSource[], scans: readonly SourceScan[]): readonly (readonly Found[])[] {
+/** Groups of skills with equal id and equal SKILL.md in different files. */
+function copiesOfSkills(sources: readonly SkillSource[], scans: readonly SourceScan[]): readonly (readonly Found[])[] {
   const firsts = new Map<string, Found>();
   const several = new Map<string, Found[]>();
   for (const [index, { skills, losers = [] }] of scans.entries()) {
@@ -67,11 +68,11 @@ function rivals(sources: readonly SkillSource[], scans: readonly SourceScan[]): 
   return [...several.values()].flatMap((all) => {
     const digests = [...new Set(all.map(({ skill }) => skill.digest))];
     const equal = digests.map((digest) => all.filter(({ skill }) => skill.digest === digest));
-    return equal.filter((some) => new Set(some.map(({ skill }) => placeOf(skill))).size > 1);
+    return equal.filter((some) => new Set(some.map(({ skill }) => fileKey(skill))).size > 1);
   });
 }
 
-function placeOf({ realFile, qualifiedId }: Skill): string {
+function fileKey({ realFile, qualifiedId }: Skill): string {
   return realFile ?? qualifiedId;
 }
 
@@ -82,7 +83,7 @@ function digestOfFiles(skill: Skill, source: SkillSource, maxBytes: number): str
     try {
       hash.update(source.readResource(skill, path, maxBytes));
     } catch {
-      // Whoever wants the file is told what is wrong with it.
+      // Reading the file later reports the error.
     }
   }
   return hash.digest('hex');

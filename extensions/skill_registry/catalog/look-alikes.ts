@@ -4,8 +4,8 @@ import type unhomoglyphOf from 'unhomoglyph';
 import type { Skill } from '../skill/skill.ts';
 
 /**
- * SKILL_ID_CONFUSABLE for every skill whose id a person can take for that of one before it: the same but for letter case, or for
- * letters that look alike (`соde` with Cyrillic letters, `c0de`, `rn` for `m`). By Unicode's table of confusable characters.
+ * SKILL_ID_CONFUSABLE for each skill whose id looks like the id of an earlier skill: the ids differ only in letter case, or in
+ * letters that look alike (`соde` with Cyrillic letters, `c0de`, `rn` for `m`). Uses Unicode's table of confusable characters.
  *
  * @param skills - One per id, in order of precedence.
  */
@@ -21,7 +21,7 @@ export function lookAlikes(skills: readonly Skill[]): readonly Problem[] {
 
 // --- internal ---
 
-/** What an id looks like; equal for ids that look alike. A capital can look like another letter than the small one does. */
+/** Keys that are equal for ids that look alike. Two keys, because a capital letter can look like another letter than the small one. */
 function looksOf(id: string): readonly string[] {
   if (/^[\x20-\x7e]*$/.test(id)) return [asciiLook(id)];
   const text = id.normalize('NFKC');
@@ -35,13 +35,13 @@ function asciiLook(text: string): string {
 
 let replaceAll: typeof unhomoglyphOf | undefined;
 
-/** Characters beyond ASCII as the ones they look like. The table is read when one is met. */
+/** Replaces characters beyond ASCII by those they look like. The table is loaded on first use. */
 function baseLetters(text: string): string {
   replaceAll ??= createRequire(import.meta.url)('unhomoglyph') as typeof unhomoglyphOf;
   return text.replace(/[^\x20-\x7e]+/g, (letters) => (replaceAll as typeof unhomoglyphOf)(letters));
 }
 
 function problemOf({ id, file }: Skill, other: Skill): Problem {
-  const message = `The id "${id}" looks like "${other.id}" (${other.file}), so people may take one for the other. Rename one of the directories.`;
+  const message = `The id "${id}" looks like "${other.id}" (${other.file}), so people may confuse them. Rename one of the directories.`;
   return { code: 'SKILL_ID_CONFUSABLE', severity: 'warning', file, message, details: { looks_like: other.id } };
 }

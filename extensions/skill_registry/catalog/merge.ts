@@ -11,21 +11,21 @@ export interface Merged {
   readonly problems: readonly Problem[];
 }
 
-/** What one source found. */
+/** The skills of one source. */
 export interface FoundSkills {
   readonly skills: readonly Skill[];
-  /** Lost their id within the source already. */
+  /** Skills whose id another skill of the source has. */
   readonly losers?: readonly Skill[];
 }
 
 /**
- * Joins what the sources found. Of several skills with one id the policy names the winner, by order of source and then of
- * path; under `error` nobody has the id. Losers stay readable by qualified id and each is named in a problem. The same real
- * file, and identical content under one id, is no collision; of two sources that lead to a file the policy says which counts.
- * A source that preloads it, or a copy of it, does so whichever source has it.
+ * Merges the skills of all sources. When several skills have one id, the collision policy chooses the winner by order of source
+ * and then of path; under `error` no skill gets the id. Losers stay readable by qualified id, and each is reported. One real file
+ * in several sources is not a collision, and the policy chooses its source. Equal content under one id is not a collision either.
+ * A skill is preloaded when any source preloads it or a copy of it.
  *
  * @param sources - In order of precedence.
- * @param files - What tells the other files of equal skills apart, by qualified id. Default: they are equal.
+ * @param files - Digest of the other files of skills with equal SKILL.md, by qualified id. Default: they are equal.
  */
 export function mergeSources(
   sources: readonly FoundSkills[],
@@ -35,21 +35,21 @@ export function mergeSources(
   const isCopy = (one: Skill, other: Skill): boolean =>
     one.digest === other.digest && files.get(one.qualifiedId) === files.get(other.qualifiedId);
   const byQualifiedId = new Map<string, Skill>();
-  const sightings = new Map<string, Sighting>();
+  const candidates = new Map<string, Candidate>();
   const problems: Problem[] = [];
   const preloaded = preloadedFiles(sources);
-  const raised = (skill: Skill): Skill =>
+  const preloadedIfAny = (skill: Skill): Skill =>
     !skill.preload && skill.realFile && preloaded.has(skill.realFile) ? { ...skill, preload: true } : skill;
   for (const [index, { skills: found, losers = [] }] of sources.entries()) {
-    const skills = preloaded.size > 0 ? found.map(raised) : found;
+    const skills = preloaded.size > 0 ? found.map(preloadedIfAny) : found;
     for (const skill of skills) {
       byQualifiedId.set(skill.qualifiedId, skill);
-      const place = skill.realFile ?? skill.qualifiedId;
-      const known = sightings.get(place);
-      if (known && (collision !== 'last' || known.index === index)) continue;
-      // Put behind all others.
-      if (known) sightings.delete(place);
-      sightings.set(place, { skill, index });
+      const fileKey = skill.realFile ?? skill.qualifiedId;
+      const earlier = candidates.get(fileKey);
+      if (earlier && (collision !== 'last' || earlier.index === index)) continue;
+      // Moves it to the end of the order.
+      if (earlier) candidates.delete(fileKey);
+      candidates.set(fileKey, { skill, index });
     }
     for (const loser of losers) {
       byQualifiedId.set(loser.qualifiedId, loser);
@@ -57,21 +57,22 @@ export function mergeSources(
       if (winner && !isCopy(winner, loser)) problems.push(taken(winner, loser, 'wins in its source'));
     }
   }
-  const { firsts, rivals } = byRivalry(sightings.values());
+  const { firsts, rivals } = groupById(candidates.values());
   const byId = new Map<string, Skill>();
-  const winners: Sighting[] = [];
+  const winners: Candidate[] = [];
   for (const [id, first] of firsts) {
     const all = rivals.get(id) ?? [first];
-    const winner = (collision === 'last' ? all.at(-1) : first) as Sighting;
+    const winner = (collision === 'last' ? all.at(-1) : first) as Candidate;
     const losers = all.filter(({ skill }) => !isCopy(skill, winner.skill));
     for (const { skill } of losers) {
       const { skill: other } = winner;
       problems.push(collision === 'error' ? clash(other, skill) : taken(other, skill, `comes ${collision}`));
     }
     if (collision === 'error' && losers.length > 0) continue;
-    const isRaised = !winner.skill.preload && all.some(({ skill }) => skill.preload && isCopy(skill, winner.skill));
-    const skill: Skill = isRaised ? { ...winner.skill, preload: true } : winner.skill;
-    if (isRaised) byQualifiedId.set(skill.qualifiedId, skill);
+    const becomesPreloaded =
+      !winner.skill.preload && all.some(({ skill }) => skill.preload && isCopy(skill, winner.skill));
+    const skill: Skill = becomesPreloaded ? { ...winner.skill, preload: true } : winner.skill;
+    if (becomesPreloaded) byQualifiedId.set(skill.qualifiedId, skill);
     byId.set(id, skill);
     winners.push({ ...winner, skill });
   }
@@ -82,13 +83,13 @@ export function mergeSources(
 
 // --- internal ---
 
-interface Sighting {
+interface Candidate {
   readonly skill: Skill;
-  /** Of its source. */
+  /** Index of its source. */
   readonly index: number;
 }
 
-/** Real files of which some source says so. */
+/** Real files that a source preloads. */
 function preloadedFiles(sources: readonly FoundSkills[]): ReadonlySet<string> {
   const files = new Set<string>();
   for (const { skills } of sources) {
@@ -97,25 +98,25 @@ function preloadedFiles(sources: readonly FoundSkills[]): ReadonlySet<string> {
   return files;
 }
 
-/** The first of each id, and all of each id that several have. */
-function byRivalry(sightings: Iterable<Sighting>): {
-  readonly firsts: ReadonlyMap<string, Sighting>;
-  readonly rivals: ReadonlyMap<string, readonly Sighting[]>;
+/** The first skill of each id, and all skills of each id that several have. */
+function groupById(candidates: Iterable<Candidate>): {
+  readonly firsts: ReadonlyMap<string, Candidate>;
+  readonly rivals: ReadonlyMap<string, readonly Candidate[]>;
 } {
-  const firsts = new Map<string, Sighting>();
-  const rivals = new Map<string, Sighting[]>();
-  for (const sighting of sightings) {
-    const { id } = sighting.skill;
+  const firsts = new Map<string, Candidate>();
+  const rivals = new Map<string, Candidate[]>();
+  for (const candidate of candidates) {
+    const { id } = candidate.skill;
     const first = firsts.get(id);
-    if (!first) firsts.set(id, sighting);
-    else rivals.set(id, [...(rivals.get(id) ?? [first]), sighting]);
+    if (!first) firsts.set(id, candidate);
+    else rivals.set(id, [...(rivals.get(id) ?? [first]), candidate]);
   }
   return { firsts, rivals };
 }
 
 function taken(winner: Skill, loser: Skill, how: string): Problem {
   const them = winner.dir !== null && loser.dir !== null ? 'the directories' : 'them';
-  const twins = winner.digest === loser.digest ? ' Their SKILL.md are equal, their other files are not.' : '';
+  const twins = winner.digest === loser.digest ? ' Their SKILL.md files are equal, their other files are not.' : '';
   const message =
     `Another skill "${loser.id}" ${how} (${winner.file}), so this one${named(loser)} is not offered.${twins} Rename one of ${them}, ` +
     `or read this one as "${loser.qualifiedId}".`;
@@ -129,7 +130,7 @@ function clash(first: Skill, second: Skill): Problem {
   return { code: 'SKILL_ID_TAKEN', severity: 'error', file: second.file, message, details: detailsOf(first, second) };
 }
 
-/** The name it was given, where the id was made of that. */
+/** The name, when it differs from the id. */
 function named({ id, name }: Skill): string {
   return name === id ? '' : ` (${JSON.stringify(name.slice(0, 80))})`;
 }

@@ -3,7 +3,7 @@ import type { SkillSource, SourceScan } from '../sources/source.ts';
 import { frozen, readOnlyMap } from './read-only.ts';
 import type { Pack } from './snapshot.ts';
 
-/** The packs by the ids of their sources, which are unique, then by their own. PACK_ID_TAKEN for an own id that means another one. */
+/** Packs by the unique id of their source, and by their own id. PACK_ID_TAKEN when that id belongs to another pack or source. */
 export function packsOf(
   sources: readonly SkillSource[],
   scans: readonly SourceScan[],
@@ -32,7 +32,7 @@ export function packsOf(
 
 function taken(id: string, sourceId: string, file: string, other: string): Problem {
   const message =
-    `The id ${JSON.stringify(id)} of this pack is that of another one (${other}), which a workflow that names it means. ` +
+    `The id ${JSON.stringify(id)} of this pack belongs to another one (${other}), so a workflow with that id uses the other pack. ` +
     `Change the id of one of them, or name this one "${sourceId}".`;
   return { code: 'PACK_ID_TAKEN', severity: 'warning', file, message, details: { id, winner: other, loser: file } };
 }

@@ -3,19 +3,19 @@ import type { Problem } from 'skill-registry/kernel';
 import { realPathOf } from '../../../lib/files/index.ts';
 import type { SourceScan } from '../sources/source.ts';
 
-/** The problems of all sources in their order. What is wrong with a file that is reached twice, by links for example, is told once. */
+/** The problems of all sources in order. A problem of a file that several sources contain, for example by links, is reported once. */
 export function problemsOnce(scans: readonly SourceScan[]): readonly Problem[] {
-  const told = new Map<string, string>();
+  const reported = new Map<string, string>();
   const realFiles = realFilesOf(scans);
   return scans.flatMap(({ problems }, index) =>
     problems.filter((problem) => {
       const { code, file, line = 0, message } = problem;
       const real = realFiles.get(file);
-      // A message may say by which name the file was reached.
-      const what = JSON.stringify([code, line, real ?? placeOf(problem), real === undefined ? message : '']);
+      // The message is not compared for a skill file: it may contain the path by which the file was found.
+      const key = JSON.stringify([code, line, real ?? realPathOfFile(problem), real === undefined ? message : '']);
       const reachedBy = `${index} ${file}`;
-      const first = told.get(what) ?? reachedBy;
-      told.set(what, first);
+      const first = reported.get(key) ?? reachedBy;
+      reported.set(key, first);
       return first === reachedBy;
     }),
   );
@@ -23,21 +23,21 @@ export function problemsOnce(scans: readonly SourceScan[]): readonly Problem[] {
 
 // --- internal ---
 
-/** Of skills with a problem, by SKILL.md as it was found. */
+/** Real paths of skills with a problem, by the path of SKILL.md as it was found. */
 function realFilesOf(scans: readonly SourceScan[]): ReadonlyMap<string, string> {
   const real = new Map<string, string>();
-  const wanted = new Set(scans.flatMap(({ problems }) => problems.map(({ file }) => file)));
-  if (wanted.size === 0) return real;
+  const withProblems = new Set(scans.flatMap(({ problems }) => problems.map(({ file }) => file)));
+  if (withProblems.size === 0) return real;
   for (const { skills, losers = [] } of scans) {
     for (const some of [skills, losers]) {
-      for (const { file, realFile } of some) if (realFile !== null && wanted.has(file)) real.set(file, realFile);
+      for (const { file, realFile } of some) if (realFile !== null && withProblems.has(file)) real.set(file, realFile);
     }
   }
   return real;
 }
 
-/** What is wrong with a link is no matter of the file that it leads to. */
-function placeOf({ code, file }: Problem): string {
+/** A problem of a link belongs to the link, and not to its target. */
+function realPathOfFile({ code, file }: Problem): string {
   if (!isAbsolute(file)) return file;
   if (!code.startsWith('SYMLINK_')) return realPathOf(file) ?? file;
   const folder = realPathOf(dirname(file));

@@ -1,12 +1,12 @@
 /**
- * Freezes a value and all that is in it. What is frozen already is not looked into, so what has not changed costs nothing.
+ * Freezes a value and everything in it. A value that is frozen already is skipped, so unchanged parts cost nothing.
  *
- * @param value - Ours: plain objects, arrays, and read-only maps.
+ * @param value - Plain objects, arrays and read-only maps.
  */
 export function frozen<T extends object>(value: T): T {
   if (Object.isFrozen(value)) return value;
   Object.freeze(value);
-  // No list of the parts is made: there may be tens of thousands of values.
+  // `for in` makes no array of keys: there may be tens of thousands of values.
   for (const key in value) {
     const part = value[key];
     if (typeof part === 'object' && part !== null) frozen(part);
@@ -14,7 +14,7 @@ export function frozen<T extends object>(value: T): T {
   return value;
 }
 
-/** A map that cannot be written to, over one that is not copied. */
+/** A read-only view of a map, without a copy. */
 export function readOnlyMap<Key, Value>(map: ReadonlyMap<Key, Value>): ReadonlyMap<Key, Value> {
   return map instanceof ReadOnlyMap ? map : new ReadOnlyMap(map);
 }

@@ -3,14 +3,14 @@ import { shorten } from '../../../lib/text/index.ts';
 import type { Skill } from '../skill/skill.ts';
 import { type Snapshot, skillNamed } from './snapshot.ts';
 
-/** What is wrong with what skills require of each other: REQUIRES_UNKNOWN, REQUIRES_SELF, REQUIRES_CYCLE. */
+/** Problems of the field `requires`: REQUIRES_UNKNOWN, REQUIRES_SELF, REQUIRES_CYCLE. */
 export function requiresProblems(skills: Named): readonly Problem[] {
-  const some = [...skills.byQualifiedId.values()].filter(({ requires }) => requires.length > 0);
-  if (some.length === 0) return [];
+  const withRequires = [...skills.byQualifiedId.values()].filter(({ requires }) => requires.length > 0);
+  if (withRequires.length === 0) return [];
   const edges = new Map(
-    some.map((skill) => [skill, new Set(skill.requires.flatMap((id) => skillNamed(skills, id) ?? []))]),
+    withRequires.map((skill) => [skill, new Set(skill.requires.flatMap((id) => skillNamed(skills, id) ?? []))]),
   );
-  return [...some.flatMap((skill) => wrongIds(skill, skills, edges)), ...cycles(edges)];
+  return [...withRequires.flatMap((skill) => wrongIds(skill, skills, edges)), ...cycles(edges)];
 }
 
 // --- internal ---
@@ -18,22 +18,22 @@ export function requiresProblems(skills: Named): readonly Problem[] {
 type Named = Pick<Snapshot, 'byId' | 'byQualifiedId' | 'builtIn'>;
 type Edges = ReadonlyMap<Skill, ReadonlySet<Skill>>;
 
-/** So many ids are named; a skill may hold thousands. */
+/** At most this many ids are named in a message. */
 const MAX_NAMED = 5;
 
 function wrongIds(skill: Skill, skills: Named, edges: Edges): readonly Problem[] {
   const unknown = [...new Set(skill.requires)].filter((id) => skillNamed(skills, id) === undefined);
   const more = unknown.length > MAX_NAMED ? ` and ${unknown.length - MAX_NAMED} more` : '';
   const named = unknown.slice(0, MAX_NAMED).map((id) => JSON.stringify(shorten(id, 80)));
-  const lacks = `It requires ${named.join(', ')}${more}, and there is no such skill. Correct "requires", or add the skill.`;
-  const itself = 'It requires itself. Remove its own id from "requires".';
+  const unknownMessage = `It requires ${named.join(', ')}${more}, and there is no such skill. Correct "requires", or add the skill.`;
+  const selfMessage = 'It requires itself. Remove its own id from "requires".';
   return [
-    ...(unknown.length > 0 ? [problem('REQUIRES_UNKNOWN', skill, lacks)] : []),
-    ...(edges.get(skill)?.has(skill) ? [problem('REQUIRES_SELF', skill, itself)] : []),
+    ...(unknown.length > 0 ? [problem('REQUIRES_UNKNOWN', skill, unknownMessage)] : []),
+    ...(edges.get(skill)?.has(skill) ? [problem('REQUIRES_SELF', skill, selfMessage)] : []),
   ];
 }
 
-/** One problem for each circle that is found; without it nothing else of it is left. Not recursive: a chain may be long. */
+/** One problem for each cycle that a depth-first search finds. Not recursive, because a chain can be long. */
 function cycles(edges: Edges): readonly Problem[] {
   const problems: Problem[] = [];
   const done = new Set<Skill>();
@@ -50,9 +50,9 @@ function cycles(edges: Edges): readonly Problem[] {
     for (let next = open.at(-1)?.next(); next; next = open.at(-1)?.next()) {
       if (next.done) {
         open.pop();
-        const left = path.pop() as Skill;
-        onPath.delete(left);
-        done.add(left);
+        const skill = path.pop() as Skill;
+        onPath.delete(skill);
+        done.add(skill);
       } else if (onPath.has(next.value)) {
         const circle = path.slice(path.indexOf(next.value));
         if (circle.length > 1) problems.push(circleProblem(circle));

@@ -3,11 +3,11 @@ import type { Skill } from '../skill/skill.ts';
 import type { PackScopes } from '../sources/types.ts';
 
 /**
- * The catalog at one moment. Nothing in it can be changed, a refresh makes a new one. Its maps are views that read like a Map and
- * are none: `new Map(byId)` makes one.
+ * The catalog at one moment. It is frozen; a refresh makes a new one. Its maps have the methods of a Map for reading, but are not
+ * instances of Map: `new Map(byId)` makes one.
  */
 export interface Snapshot {
-  /** Counts up with every change. */
+  /** Increases with every change. */
   readonly version: number;
   /** One per id, in order of source, then id. */
   readonly skills: readonly Skill[];
@@ -22,13 +22,13 @@ export interface Snapshot {
   readonly problems: readonly Problem[];
 }
 
-/** A prompt pack in the catalog: what it declares, by id, whoever else has won that id elsewhere. */
+/** A prompt pack in the catalog: its own skills by id, also when another source wins that id in the catalog. */
 export interface Pack {
   readonly scopes: PackScopes;
   readonly byId: ReadonlyMap<string, Skill>;
 }
 
-/** Where skills come from, and how it stands. */
+/** A source, and how many skills it has. */
 export interface SourceStatus {
   readonly id: string;
   readonly kind: string;
@@ -38,7 +38,7 @@ export interface SourceStatus {
   readonly skills: number;
 }
 
-/** The skill that has an id, or a qualified one. */
+/** The skill with an id or a qualified id. */
 export function skillNamed(
   { byId, byQualifiedId, builtIn }: Pick<Snapshot, 'byId' | 'byQualifiedId' | 'builtIn'>,
   id: string,

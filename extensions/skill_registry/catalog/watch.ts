@@ -11,19 +11,19 @@ export interface WatchOptions {
   readonly catalog: Catalog;
   readonly watch: SkillRegistryConfig['watch'];
   readonly scanDepth: number;
-  /** How changes are seen from now on; `problem` says why it is not what was asked for. */
+  /** Called with the mode in use; `problem` says why it is not the mode of the config. */
   onMode(mode: 'events' | 'poll', problem?: string): void;
   onError(error: unknown): void;
 }
 
-/** Events come in bursts (an editor writes, renames, touches), and some bursts do not end. */
+/** Events come in bursts: an editor writes, renames and touches. A refresh waits for a pause, but at most `BURST_MS`. */
 const QUIET_MS = 100;
 const BURST_MS = 400;
 
 /**
- * Refreshes the catalog until `signal` aborts: on file events, and every interval as a net for what gives no events (network
- * file systems). An event only wakes the refresh, which finds out itself what changed. When the system has no more watches,
- * polling goes on alone.
+ * Refreshes the catalog until `signal` aborts: on file events, and at every interval, because some file systems send no events
+ * (network file systems). An event only starts a refresh, which finds the changes itself. When the system has no more file
+ * watches, only polling is used.
  */
 export async function watchCatalog(options: WatchOptions, signal: AbortSignal): Promise<void> {
   const { catalog, watch, onMode, onError } = options;
@@ -35,14 +35,14 @@ export async function watchCatalog(options: WatchOptions, signal: AbortSignal): 
   };
   const burst = createBurst(refresh);
   const endEvents = async (): Promise<void> => {
-    // Taken away first: a refresh that is still under way must not start it again.
+    // Set to undefined first, so that a running refresh does not start it again.
     const ending = events;
     events = undefined;
     await ending?.close();
   };
   if (watch.mode === 'events') {
     events = new FolderEvents({
-      // References and scripts of a skill lie below the depth at which skills are looked for.
+      // The other files of a skill are deeper than its SKILL.md.
       depth: options.scanDepth + 4,
       wake: burst.wake,
       onError(error) {
@@ -51,7 +51,7 @@ export async function watchCatalog(options: WatchOptions, signal: AbortSignal): 
           onMode('poll', `the system has no more file watches (${code}), so changes are seen by polling`);
           endEvents().catch(onError);
         } else {
-          // One folder that cannot be watched is still polled.
+          // A folder that cannot be watched is still polled.
           onMode('events', `a folder cannot be watched: ${describeError(error)}`);
         }
       },
@@ -59,7 +59,7 @@ export async function watchCatalog(options: WatchOptions, signal: AbortSignal): 
   }
   onMode(watch.mode);
   follow();
-  // A source that was added is watched from the moment its skills are there.
+  // A new source is watched after its first refresh.
   const unsubscribe = catalog.onChange(follow);
 
   const poll = setInterval(refresh, watch.interval_seconds * 1000);
@@ -72,7 +72,7 @@ export async function watchCatalog(options: WatchOptions, signal: AbortSignal): 
   burst.cancel();
 }
 
-/** Calls `act` once when a burst of wakes has been quiet for 100 ms, or goes on for 400 ms. */
+/** Calls `act` once, 100 ms after the last of several calls of `wake`, and at most 400 ms after the first. */
 export function createBurst(act: () => void): { wake(): void; cancel(): void } {
   let timer: NodeJS.Timeout | undefined;
   let until = 0;
@@ -97,23 +97,23 @@ export interface FolderEventsOptions {
   /** How many levels of folders below each path. */
   readonly depth: number;
   wake(): void;
-  /** Something is not watched: `error.code` says why. Called after `follow`, and from within it. */
+  /** Called when something cannot be watched, also during `follow`. `error.code` says why. */
   onError(error: unknown): void;
 }
 
 /**
- * Wakes somebody when anything happens at or below some paths, which need not exist. Folders are watched, not files, so the
- * cost is one watch per folder.
+ * Calls `wake` when anything changes at or below some paths, which need not exist. Only folders are watched, so the cost is one
+ * watch for each folder.
  *
- * A watch belongs to the folder itself, not to its name. So whatever is put in the place of a watched folder (a checkout, a
- * rename) is watched anew from the top, and the parents of the paths are watched for the moment the paths come and go.
+ * A watch belongs to a folder and not to its name. When another folder gets the name of a watched one (a checkout, a rename), all
+ * folders are watched again. The parent folders are watched to see when paths are created and removed.
  */
 export class FolderEvents {
   readonly #options: FolderEventsOptions;
   #trees: Chokidar.FSWatcher | undefined;
   #watched: readonly string[] = [];
   #known: ReadonlySet<string> = new Set();
-  /** How often each path came or went since the last `follow`: once is new, more often is replaced. */
+  /** How often each path was created or removed since the last `follow`: once means new, more often means replaced. */
   readonly #moved = new Map<string, number>();
   readonly #guards = new Map<string, FSWatcher>();
   #guarded: ReadonlySet<string> = new Set();
@@ -123,7 +123,7 @@ export class FolderEvents {
     this.#options = options;
   }
 
-  /** From now on these. Call it after every wake: what has come or has been replaced is only watched from then on. */
+  /** Sets the watched paths. Must be called after every `wake`, so that new and replaced folders are watched, too. */
   follow(paths: readonly string[]): void {
     if (this.#closed) return;
     try {
@@ -135,7 +135,7 @@ export class FolderEvents {
       this.#watched = folders;
       this.#known = new Set(Object.keys(this.#trees?.getWatched() ?? {}));
     } catch (error) {
-      // Gone between looking and watching: look again.
+      // The folder was removed before it was watched: check again.
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') this.#options.wake();
       else this.#options.onError(error);
     }
@@ -148,7 +148,7 @@ export class FolderEvents {
     await this.#trees?.close();
   }
 
-  #note(event: string, path: string): void {
+  #recordEvent(event: string, path: string): void {
     if (event === 'rename') this.#moved.set(path, (this.#moved.get(path) ?? 0) + 1);
     this.#options.wake();
   }
@@ -156,7 +156,7 @@ export class FolderEvents {
   #watchAnew(folders: readonly string[]): void {
     const { depth, wake, onError } = this.#options;
     this.#trees?.close().catch(onError);
-    // Loaded here: whoever only lists skills watches nothing.
+    // Loaded here, because most commands watch nothing.
     const { watch: watchTrees } = createRequire(import.meta.url)('chokidar') as typeof Chokidar;
     const trees = watchTrees([...folders], {
       ignoreInitial: true,
@@ -166,18 +166,18 @@ export class FolderEvents {
         (stats?.isFile() ?? false) ||
         basename(path) === 'node_modules' ||
         isPrivateName(basename(path), 'folder') ||
-        // What the registry writes there itself would wake it again and again.
+        // The registry's own writes must not wake it.
         isReserved(path),
     });
     this.#trees = trees;
-    // What happened before the watches were in place is found by looking once more.
+    // One more refresh finds changes from before the watches were active.
     trees.on('ready', wake);
     trees.on('all', wake);
     trees.on('raw', (event, name, details) => {
       const folder = (details as { readonly watchedPath?: string }).watchedPath ?? '';
-      // A folder tells by its own name that it has gone itself.
+      // An event with the name of the watched folder means that the folder itself was moved or removed.
       if (event === 'rename' && name === basename(folder)) this.#moved.set(folder, 2);
-      this.#note(event, resolve(folder, String(name ?? '')));
+      this.#recordEvent(event, resolve(folder, String(name ?? '')));
     });
     trees.on('error', onError);
   }
@@ -194,11 +194,11 @@ export class FolderEvents {
       if (this.#guards.has(folder)) continue;
       const watcher = watchFolder(folder, (event, name) => {
         const path = join(folder, String(name ?? ''));
-        if (!name || this.#guarded.has(path)) this.#note(event, path);
+        if (!name || this.#guarded.has(path)) this.#recordEvent(event, path);
       });
       watcher.on('error', this.#options.onError);
       this.#guards.set(folder, watcher);
-      // It may have come while its parent was not watched yet.
+      // The path may have been created before its parent was watched.
       this.#options.wake();
     }
   }
@@ -206,11 +206,11 @@ export class FolderEvents {
 
 // --- internal ---
 
-/** The path itself, or of its parents the outermost that does not exist: the one to wait for. */
+/** The path whose creation must be waited for: the outermost parent that does not exist, else the path itself. */
 function firstMissingOrItself(path: string): string {
-  let wanted = path;
-  while (!isFolder(dirname(wanted)) && dirname(wanted) !== wanted) wanted = dirname(wanted);
-  return wanted;
+  let missing = path;
+  while (!isFolder(dirname(missing)) && dirname(missing) !== missing) missing = dirname(missing);
+  return missing;
 }
 
 function isFolder(path: string): boolean {

@@ -18,7 +18,7 @@ import {
   wholeFrom,
 } from './readers.ts';
 
-/** One place skills come from: exactly one of `path`, `package`, `pack`, `inline`, `preset` and `shipped`. */
+/** One source of skills, with exactly one of `path`, `package`, `pack`, `inline`, `preset` and `shipped`. */
 export interface SourceConfig {
   /** A folder, or a bare `.md` file: absolute, below `~/`, or relative to the root. */
   readonly path?: string | undefined;
@@ -26,25 +26,25 @@ export interface SourceConfig {
   readonly package?: string | undefined;
   /** A PromptPack JSON. */
   readonly pack?: string | undefined;
-  /** A skill, or several, written right here. */
+  /** A skill or several skills, written in the config. */
   readonly inline?: InlineSkillConfig | readonly InlineSkillConfig[] | undefined;
-  /** Where another agent keeps its skills: the folders of the project, nearest first, then of the home directory. */
+  /** The folders in which another agent keeps skills: those of the project, nearest first, then that of the home directory. */
   readonly preset?: PresetName | undefined;
-  /** The skills that come with this package; `if_none`: only while no source before it has a skill. */
+  /** The skills of this package; `if_none`: only while no earlier source has a skill. */
   readonly shipped?: true | 'if_none' | undefined;
-  /** Default: the name of the folder, file, package, pack or preset; `inline`, `shipped`. Numbered when it is taken. */
+  /** Default: the name of the folder, file, package, pack or preset; `inline`, `shipped`. Gets a number when it is in use. */
   readonly id?: string | undefined;
-  /** Follow links, and entries of a pack, that lead out of the folder. Default: false, they are problems. */
+  /** Follow links and pack entries that lead outside the folder. Default: false; they are problems. */
   readonly allow_outside: boolean;
-  /** Default: the registry's. */
+  /** Default: `validation` of the registry. */
   readonly validation?: ValidationProfile | undefined;
-  /** The bodies of its skills stand in every prompt. Default: false. */
+  /** Every prompt contains the bodies of its skills. Default: false. */
   readonly preload: boolean;
-  /** No problem when it does not exist. Default: false. */
+  /** No problem is reported when it does not exist. Default: false. */
   readonly optional: boolean;
-  /** Pass over what `.gitignore` and `.ignore` files in it name. Default: false. */
+  /** Ignore what `.gitignore` and `.ignore` files in it name. Default: false. */
   readonly ignore_files: boolean;
-  /** Every `.md` file directly in the folder, but README.md, is a skill, too. Default: false. */
+  /** All `.md` files directly in the folder, except README.md, are skills, too. Default: false. */
   readonly bare_files: boolean;
   /** Its skills may be changed under `writes`. Default: true for a `path`, else false. */
   readonly writable?: boolean | undefined;
@@ -54,13 +54,13 @@ export interface InlineSkillConfig {
   readonly name: string;
   readonly description: string;
   readonly instructions: string;
-  /** Text by relative path. */
+  /** Text of its other files by relative path. */
   readonly files?: Readonly<Record<string, string>> | undefined;
 }
 
 /**
- * `lenient`: whatever can be loaded is, with problems. `spec`: agentskills.io, message for message as its reference
- * implementation. `strict`: typing errors fail loudly and declared files exist.
+ * `lenient`: everything that can be loaded is loaded, with problems. `spec`: the rules of agentskills.io, with the messages of its
+ * reference implementation. `strict`: unknown keys and wrong types are errors, and declared files must exist.
  */
 export type ValidationProfile = 'lenient' | 'spec' | 'strict';
 
@@ -71,10 +71,10 @@ export type WriteMode = 'allow' | 'propose' | 'deny';
 /** The `config:` block of the manifest; docs/configuration.md explains every key. */
 export interface SkillRegistryConfig {
   readonly sources: readonly SourceConfig[];
-  /** Which source wins an id that several have; `error`: nobody, each clash is an error. */
+  /** Which source wins an id that several have; `error`: none does, and each collision is an error. */
   readonly collision: 'first' | 'last' | 'error';
   readonly validation: ValidationProfile;
-  /** What a system prompt carries: the catalog, bodies, or nothing but what is preloaded. */
+  /** What a system prompt contains: the catalog, bodies, or only preloaded skills. */
   readonly inject: 'catalog' | 'bodies' | 'off';
   readonly catalog: {
     readonly format: 'bullets' | 'xml';
@@ -92,7 +92,7 @@ export interface SkillRegistryConfig {
   };
   readonly tools: readonly ToolName[];
   readonly embeddings: EmbeddingsConfig;
-  /** Whether gates such as `requires.bins` hide skills, and the settings that `requires.config` asks for. */
+  /** Whether gates such as `requires.bins` hide skills, and the settings for `requires.config`. */
   readonly gates: { readonly check: boolean; readonly settings: Readonly<Record<string, unknown>> };
 }
 
@@ -103,7 +103,7 @@ export type SourceConfigInput = Given<SourceConfig>;
 
 type ConfigSections = Pick<SkillRegistryConfig, 'catalog' | 'watch' | 'writes' | 'limits' | 'embeddings' | 'gates'>;
 
-/** The config as it may be written: every key has a default. Where the compiler does not see it, `readConfig` checks it. */
+/** The config as it may be written: every key has a default. `readConfig` checks it at run time. */
 export interface SkillRegistryConfigInput
   extends Given<Omit<SkillRegistryConfig, keyof ConfigSections | 'sources'>>,
     Readonly<{ [Name in keyof ConfigSections]?: Given<ConfigSections[Name]> | undefined }> {
@@ -210,10 +210,10 @@ const config: Reader<SkillRegistryConfig> = sectionOf(
 );
 
 /**
- * Fills in the defaults. What is unknown or wrong is a CONFIG_KEY_INVALID problem and costs nothing beside it: the default of
- * that key holds, and an entry of a list that is wrong is left out, the others stay.
+ * Reads a config and fills in the defaults. An unknown key or a wrong value is a CONFIG_KEY_INVALID problem: the key gets its
+ * default, and a wrong entry of a list is left out. All other keys and entries are used.
  *
- * @param file - Named in the problems.
+ * @param file - The file in the problems.
  */
 export function readConfig(
   input: SkillRegistryConfigInput,
@@ -227,7 +227,7 @@ export function readConfig(
 /**
  * One entry of `sources`, its defaults filled in; undefined when it would be left out.
  *
- * @param path - Where it stands, for the problems.
+ * @param path - The keys that lead to it, for the problems.
  */
 export function readSourceConfig(
   entry: unknown,
@@ -238,21 +238,21 @@ export function readSourceConfig(
   return { source: source(entry, startAt(file, path, 'this entry is left out', problems)), problems };
 }
 
-/** Whether it can stand before the colon of a qualified id. */
+/** Whether an id can be the first half of a qualified id. */
 export function isSourceId(id: string): boolean {
   return SOURCE_ID.test(id);
 }
 
 // --- internal ---
 
-/** Each wrong value becomes one of `problems`. */
+/** The start of reading. Adds a problem for each wrong value. */
 function startAt(file: string, path: readonly string[], effect: string, problems: Problem[]): At {
-  const tell: At['tell'] = (at, value, expected) => {
+  const report: At['report'] = (at, value, expected) => {
     const key = at.path.join('.');
     const message = `Config "${key}" is ${shown(value)}: ${expected}; ${at.effect}. Correct it; the configuration page lists the keys.`;
     problems.push({ code: 'CONFIG_KEY_INVALID', severity: 'error', file, message, details: { key } });
   };
-  return { path, effect, tell };
+  return { path, effect, report };
 }
 
 function shown(value: unknown): string {

@@ -2,16 +2,16 @@ import { onlyIf, type Reader, sectionOf, text, valueThat, wholeFrom } from './re
 
 /** The endpoint that search by meaning asks for vectors. */
 export interface EmbeddingsConfig {
-  /** Of an OpenAI-compatible API, `/embeddings` left out; empty: search goes by words alone. */
+  /** Address of an OpenAI-compatible API without `/embeddings`; empty: search uses words only. */
   readonly base_url: string;
   readonly model: string;
-  /** How long a search or a turn waits for the vector of its query. */
+  /** How long a search or a turn waits for the vector of its query, in milliseconds. */
   readonly timeout_ms: number;
-  /** The most texts of one request. */
+  /** At most this many texts in one request. */
   readonly batch: number;
 }
 
-/** Search goes by words alone. */
+/** The default: search uses words only. */
 export const NO_EMBEDDINGS: EmbeddingsConfig = { base_url: '', model: '', timeout_ms: 400, batch: 64 };
 
 export const embeddings: Reader<EmbeddingsConfig> = onlyIf(
@@ -19,7 +19,7 @@ export const embeddings: Reader<EmbeddingsConfig> = onlyIf(
     {
       base_url: valueThat('expected an http(s) address without a password', isEndpoint),
       model: text,
-      // A turn has 2 seconds for all of its context.
+      // All context of a turn must be ready after 2 seconds.
       timeout_ms: wholeFrom(10, 1500),
       batch: wholeFrom(1, 2048),
     },

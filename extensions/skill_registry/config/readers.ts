@@ -1,20 +1,20 @@
 /**
- * Reads one value of the config as it is. By hand: zod, which could do it, takes longer to load than a thousand skills.
+ * Reads one value of the config. Not with zod, which takes longer to load than a thousand skills.
  *
- * @returns undefined for a wrong value, which `at.tell` has been told of then.
+ * @returns undefined for a wrong value, after a call of `at.report`.
  */
 export type Reader<T> = (value: unknown, at: At) => T | undefined;
 
-/** Where a value stands, and who is told what is wrong with it. */
+/** The position of a value in the config, and how a wrong value is reported. */
 export interface At {
   readonly path: readonly string[];
-  /** What becomes of a wrong value here: `the default is used`. */
+  /** What happens to a wrong value, for the message: `the default is used`. */
   readonly effect: string;
-  readonly tell: (at: At, value: unknown, expected: string) => void;
+  readonly report: (at: At, value: unknown, expected: string) => void;
 }
 
 export function valueThat<T>(expected: string, isRight: (value: unknown) => boolean): Reader<T> {
-  return (value, at) => (isRight(value) ? (value as T) : wrong(at, value, expected));
+  return (value, at) => (isRight(value) ? (value as T) : reportWrong(at, value, expected));
 }
 
 export const bool: Reader<boolean> = valueThat('expected true or false', (value) => typeof value === 'boolean');
@@ -42,30 +42,30 @@ export function wholeFrom(least: number, most: number = Number.MAX_SAFE_INTEGER)
   return valueThat(`expected a whole number${range}`, isRight);
 }
 
-/** What JSON can say. */
-export const json: Reader<unknown> = valueThat('expected a value that JSON can say', isJson);
+/** A value that can be written as JSON. */
+export const json: Reader<unknown> = valueThat('expected a JSON value', isJson);
 
-/** A wrong entry is left out, the others stay. */
+/** Leaves out wrong entries. */
 export function listOf<T>(entry: Reader<T>): Reader<readonly T[]> {
   return (value, at) => {
-    if (!Array.isArray(value)) return wrong(at, value, 'expected a list');
+    if (!Array.isArray(value)) return reportWrong(at, value, 'expected a list');
     return value.flatMap((one, index) => entry(one, entryAt(at, String(index))) ?? []);
   };
 }
 
-/** Keys of any name. A wrong entry is left out, the others stay. */
+/** An object with any keys. Leaves out wrong entries. */
 export function recordOf<T>(entry: Reader<T>): Reader<Readonly<Record<string, T>>> {
   return (value, at) => {
-    if (!isRecord(value)) return wrong(at, value, 'expected keys with values');
+    if (!isRecord(value)) return reportWrong(at, value, 'expected keys with values');
     const isRight = ([key, one]: readonly [string, unknown]): boolean => entry(one, entryAt(at, key)) !== undefined;
     return Object.fromEntries(Object.entries(value).filter(isRight)) as Record<string, T>;
   };
 }
 
-/** A reader for each key; the compiler sees to it that none is forgotten. */
+/** A reader for each key; the compiler reports a missing one. */
 type Readers<T> = { readonly [Key in keyof T]-?: Reader<Exclude<T[Key], undefined>> };
 
-/** Of a wrong value the default is used; a key without a reader is ignored. */
+/** A wrong value gets its default; unknown keys are ignored. */
 export function sectionOf<T extends object>(readers: Readers<T>, defaults: T): Reader<T> {
   return (value, at) => {
     const read = readKeys(value, readers, [], at);
@@ -74,7 +74,7 @@ export function sectionOf<T extends object>(readers: Readers<T>, defaults: T): R
   };
 }
 
-/** Nothing when one of its values is wrong; a key without a reader is ignored. @param required - Keys that have to be there. */
+/** Undefined when one of the values is wrong; unknown keys are ignored. @param required - Keys that must be there. */
 export function entryOf<T extends object>(
   readers: Readers<T>,
   required: readonly (keyof T)[],
@@ -86,18 +86,18 @@ export function entryOf<T extends object>(
   };
 }
 
-/** What `reader` reads, if it is right as a whole. */
+/** The value that `reader` reads, if `isRight` accepts it. */
 export function onlyIf<T>(reader: Reader<T>, expected: string, isRight: (value: T) => boolean): Reader<T> {
   return (value, at) => {
     const read = reader(value, at);
-    return read === undefined || isRight(read) ? read : wrong(at, value, expected);
+    return read === undefined || isRight(read) ? read : reportWrong(at, value, expected);
   };
 }
 
 // --- internal ---
 
-function wrong(at: At, value: unknown, expected: string): undefined {
-  at.tell(at, value, expected);
+function reportWrong(at: At, value: unknown, expected: string): undefined {
+  at.report(at, value, expected);
 }
 
 function below(at: At, key: string): At {
@@ -108,17 +108,17 @@ function entryAt(at: At, key: string): At {
   return { ...below(at, key), effect: 'this entry is left out' };
 }
 
-/** By key, undefined for what is wrong; keys that are not given are not in it. */
+/** Values by key; undefined for a wrong value. Absent keys are left out. */
 function readKeys<T extends object>(
   value: unknown,
   readers: Readers<T>,
   required: readonly (keyof T)[],
   at: At,
 ): Partial<T> | undefined {
-  if (!isRecord(value)) return wrong(at, value, 'expected keys with values');
+  if (!isRecord(value)) return reportWrong(at, value, 'expected keys with values');
   for (const [key, one] of Object.entries(value)) {
     if (!Object.hasOwn(readers, key))
-      at.tell({ ...below(at, key), effect: 'it is ignored' }, one, 'there is no such key');
+      at.report({ ...below(at, key), effect: 'it is ignored' }, one, 'there is no such key');
   }
   const read: Partial<T> = {};
   for (const key of Object.keys(readers) as (keyof T & string)[]) {

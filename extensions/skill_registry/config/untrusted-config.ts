@@ -5,8 +5,8 @@ import { futureRealPath, isInside } from '../../../lib/files/index.ts';
 type Values = Readonly<Record<string, unknown>>;
 
 /**
- * What of a config.yaml takes effect in a root that nobody has approved: folders below the root and presets as sources, and
- * keys that show less. The rest could run code, contact an address, read elsewhere, or put more into a prompt.
+ * The part of a config.yaml that is used in a root that nobody has approved: folders below the root and presets as sources, and
+ * keys that show less than the defaults. Other keys could run code, contact an address, read other folders, or put more into a prompt.
  *
  * @param rootDir - Real path.
  * @returns `values` for `readConfig`, and the names of the keys that were left out: `sources.1 (package)`, `inject`.
@@ -29,7 +29,7 @@ export function configOfUntrustedRoot(
 
 // --- internal ---
 
-/** Whether a value shows no more than the default does. */
+/** Whether a value shows no more than the default. */
 type IsSafe = (value: unknown) => boolean;
 
 const atMost =
@@ -98,7 +98,7 @@ function safeSource(entry: unknown, name: string, rootDir: string, held: string[
   return [{ ...kind, ...onlySafe(flags, FLAGS, `${name}.`, held) }];
 }
 
-/** Also where links lead. */
+/** Checks the real path, so links are resolved. */
 function isBelow(path: string, rootDir: string): boolean {
   if (path === '~' || path.startsWith('~/')) return isInside(futureRealPath(join(homedir(), path.slice(1))), rootDir);
   return isInside(futureRealPath(isAbsolute(path) ? resolve(path) : resolve(rootDir, path)), rootDir);

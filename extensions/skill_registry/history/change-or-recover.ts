@@ -15,7 +15,7 @@ import {
 } from '../../../lib/files/index.ts';
 import { TEMPORARY } from '../sources/walk/find-skill-files.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
-import { changeUnfinished, type Unfinished } from './errors.ts';
+import { changeUnfinished, quoted, type Unfinished } from './errors.ts';
 import {
   type Begun,
   entriesOf,
@@ -33,43 +33,43 @@ import { folderOf, pathIn, type SkillLocation } from './skill-location.ts';
 import { digestOf, readFolderTree } from './skill-tree.ts';
 import type { Revision } from './types.ts';
 
-/** Moments of an operation between which a process may die. */
+/** The steps of an operation. A process may end between any two of them. */
 export type OperationStep = 'intent' | 'temporary' | 'changed' | MoveStep | 'committed';
 
-export interface OperationSurroundings {
+export interface OperationContext {
   readonly database: SqliteDatabase;
-  /** Real path of the archive's parent. */
+  /** Real path. The archive is below it. */
   readonly dataDir: string;
   readonly maxBytes: number;
   onStep(step: OperationStep): void;
-  /** In the transaction that makes the change count. */
+  /** Called in the transaction that commits the change. */
   onCommit(operation: Operation, revision: Revision): void;
-  /** What stays in the journal, and why. */
+  /** Called for a change that stays in the journal, with the reason. */
   onUnfinished(unfinished: Unfinished): void;
 }
 
 /**
- * Does a change: written down first, then made, then it counts, together with its revision, then what it has put aside goes.
- * Until it counts it is undone by whatever fails or dies; to undo it takes no room on a disk. The caller has the write lock and
- * has put the contents into the history.
+ * Makes a change in four steps: write it into the journal, change the files, commit it together with its revision, remove its
+ * temporary files. A failure before the commit undoes it, which needs no free space on the disk. The caller holds the write lock
+ * and has stored the contents in the history.
  *
- * @throws what has failed: then nothing is changed. CHANGE_UNFINISHED when it could not be undone either.
+ * @throws the failure; then nothing is changed. CHANGE_UNFINISHED when the change could not be undone either.
  */
-export function runOperation(operation: Operation, surroundings: OperationSurroundings): Revision {
-  const { database, onStep, onUnfinished } = surroundings;
+export function runOperation(operation: Operation, context: OperationContext): Revision {
+  const { database, onStep, onUnfinished } = context;
   writeEntry(database, operation);
   let revision: Revision;
   try {
     onStep('intent');
-    make(operation, surroundings);
-    revision = commit(operation, surroundings);
+    make(operation, context);
+    revision = commit(operation, context);
   } catch (error) {
-    throw undoAfter(error, operation, surroundings);
+    throw undoAfter(error, operation, context);
   }
-  // It counts: nothing that fails from here on may say otherwise.
+  // It is committed. A failure from here on must not be thrown.
   try {
     onStep('committed');
-    settle(operation, surroundings);
+    settle(operation, context);
     removeEntry(database, operation.id);
   } catch (error) {
     const { key, skillId } = operation.location;
@@ -78,17 +78,20 @@ export function runOperation(operation: Operation, surroundings: OperationSurrou
   return revision;
 }
 
-/** Ends what a process that died has begun. The caller has the write lock. What cannot be ended is told, and stays as it is. */
-export function recoverOperations(surroundings: OperationSurroundings, locationOf: LocationFinder): void {
-  const { database, onUnfinished } = surroundings;
+/**
+ * Finishes or undoes the changes that ended processes have left in the journal. The caller holds the write lock. A change for which
+ * that fails stays in the journal, and `onUnfinished` is called.
+ */
+export function recoverOperations(context: OperationContext, locationOf: LocationFinder): void {
+  const { database, onUnfinished } = context;
   for (const entry of entriesOf(database)) {
     let state: Unfinished['state'] = 'undo';
     try {
       const begun = readEntry(entry, locationOf);
       if (begun.isDone) {
         state = 'settle';
-        settle(begun, surroundings);
-      } else undo(begun, surroundings);
+        settle(begun, context);
+      } else undo(begun, context);
       removeEntry(database, entry.id);
     } catch (error) {
       onUnfinished({ id: entry.id, ...subjectOf(entry), state, error });
@@ -98,7 +101,7 @@ export function recoverOperations(surroundings: OperationSurroundings, locationO
 
 // --- internal ---
 
-function make(operation: Operation, { database, dataDir, onStep }: OperationSurroundings): void {
+function make(operation: Operation, { database, dataDir, onStep }: OperationContext): void {
   const { location, changes, move } = operation;
   if (move) {
     moveFolder({ ...folderMove(operation, move, dataDir), onStep });
@@ -123,8 +126,8 @@ function make(operation: Operation, { database, dataDir, onStep }: OperationSurr
   }
 }
 
-/** What is there now is the revision, and counts. */
-function commit(operation: Operation, { database, maxBytes, onCommit, dataDir }: OperationSurroundings): Revision {
+/** Records the present content as the revision of the change. */
+function commit(operation: Operation, { database, maxBytes, onCommit, dataDir }: OperationContext): Revision {
   const { location, kind, by, at, reason, proposal, target, move } = operation;
   const isArchived = move?.direction === 'out';
   const tree = readFolderTree(isArchived ? join(dataDir, move.folder) : folderOf(location), maxBytes, isArchived);
@@ -137,33 +140,33 @@ function commit(operation: Operation, { database, maxBytes, onCommit, dataDir }:
   });
 }
 
-/** @returns what to throw. */
-function undoAfter(error: unknown, operation: Operation, surroundings: OperationSurroundings): unknown {
+/** @returns the error to throw. */
+function undoAfter(error: unknown, operation: Operation, context: OperationContext): unknown {
   const { id, location } = operation;
   try {
-    undo(operation, surroundings);
+    undo(operation, context);
   } catch (failure) {
     const unfinished: Unfinished = { id, key: location.key, skillId: location.skillId, state: 'undo', error: failure };
-    surroundings.onUnfinished(unfinished);
+    context.onUnfinished(unfinished);
     return changeUnfinished({
       ...unfinished,
       error: new AggregateError([error, failure], `${text(error)}; ${text(failure)}`),
     });
   }
   try {
-    removeEntry(surroundings.database, id);
+    removeEntry(context.database, id);
   } catch {
-    // Nothing is left to undo, so whoever changes something next only takes it out of the journal.
+    // The change is undone. The next write finds nothing to undo and removes the entry.
   }
   return error;
 }
 
-/** Puts back what was changed already, as far as nobody has changed it again. @throws WRITE_FAILED when it cannot. */
-function undo(begun: Begun, { database, dataDir }: OperationSurroundings): void {
+/** Restores each changed file that nobody has changed since. @throws WRITE_FAILED. */
+function undo(begun: Begun, { database, dataDir }: OperationContext): void {
   const { location, changes, move } = begun;
   if (move) {
     const folders = folderMove(begun, move, dataDir);
-    if (move.direction === 'out') assertNoStranger(location, folders);
+    if (move.direction === 'out') assertLocationFree(location, folders);
     undoMove(folders);
   }
   for (const [index, change] of [...changes.entries()].reverse()) {
@@ -171,7 +174,7 @@ function undo(begun: Begun, { database, dataDir }: OperationSurroundings): void 
     removeLeftover(location, change, temporary);
     putBack(location, change, kept, database);
     removeLeftover(location, change, kept);
-    // It may have failed when only the folders were made.
+    // The change may have failed after its folders were created.
     if (change.before === null) removeEmptyFolders(location.base, pathIn(location, change.path));
   }
 }
@@ -190,32 +193,32 @@ function putBack(
   else writeContained(location.base, name, getBlob(database, before), mode === undefined ? {} : { mode });
 }
 
-/** Removes what a change that counts has put aside. */
-function settle(begun: Begun, { dataDir }: OperationSurroundings): void {
+/** Removes the temporary files of a committed change. */
+function settle(begun: Begun, { dataDir }: OperationContext): void {
   const { location, changes, move } = begun;
   if (move) settleMove(folderMove(begun, move, dataDir));
   for (const [index, change] of changes.entries()) removeLeftover(location, change, leftoversOf(begun, index).kept);
 }
 
-/** An editor may save at any moment, and what it saved is not to be written over. */
+/** An editor may save at any moment. What it saved must not be overwritten. */
 function assertUntouched(location: SkillLocation, { path, before }: FileChange): void {
   const present = digestAt(location, path);
-  // What is no file is refused by whoever writes, with its reason.
+  // For something that is no file, `writeContained` throws with a reason.
   if (present === before || present === undefined) return;
-  const message = `Somebody has changed "${path}" at this very moment; nothing was written. Look at it, and try again.`;
+  const message = `Somebody changed ${quoted(path)} at this moment. Nothing was written. Look at the file, and try again.`;
   throw new CodedError('WRITE_FAILED', message, { path });
 }
 
-/** Somebody may have made a folder where the skill was, while the skill was in the archive already. */
-function assertNoStranger(location: SkillLocation, { to, temporary }: FolderMove): void {
+/** Somebody may have created a folder at the skill's location after the skill was moved to the archive. */
+function assertLocationFree(location: SkillLocation, { to, temporary }: FolderMove): void {
   const folder = folderOf(location);
   const archived = join(to.base, to.path);
   if (!exists(folder) || !exists(archived) || exists(join(folder, '..', temporary))) return;
-  const message = `Something else is in ${folder} by now; the skill lies whole in ${archived}. Move one of them away.`;
+  const message = `${folder} exists again, and the skill is complete in ${archived}. Move one of the two folders away.`;
   throw new CodedError('WRITE_FAILED', message, { folder, archived });
 }
 
-/** null: nothing is there; undefined: something that is no file of ours, or cannot be read. */
+/** null: nothing is there. undefined: something is there that is no regular file, or cannot be read. */
 function digestAt(location: SkillLocation, path: string): string | null | undefined {
   try {
     return digestOf(readContained(location.base, pathIn(location, path), Number.MAX_SAFE_INTEGER));
@@ -243,17 +246,17 @@ function folderMove(
   return direction === 'out' ? { from: skill, to: archive, temporary } : { from: archive, to: skill, temporary };
 }
 
-/** Beside each file of a change: its new content before it gets its name, and the old one until the change counts. */
+/** Names beside each changed file: of the new content before it is renamed, and of the old content until the commit. */
 function leftoversOf({ id }: Begun, index: number): { readonly temporary: string; readonly kept: string } {
   return { temporary: `${TEMPORARY}${id}-${index}`, kept: `${TEMPORARY}${id}-${index}-kept` };
 }
 
-/** With the folders that are empty then. */
+/** Also removes the folders that are empty then. */
 function removeLeftover(location: SkillLocation, { path }: FileChange, name: string): void {
   try {
     removeContained(location.base, posix.join(location.below, posix.dirname(path), name));
   } catch (error) {
-    // There is none, mostly.
+    // Usually there is none.
     if (!isCodedError(error, 'RESOURCE_NOT_FOUND') && !isCodedError(error, 'PATH_TRAVERSAL')) throw error;
   }
 }

@@ -1,6 +1,7 @@
 import { CodedError, describeError } from 'skill-registry/kernel';
+import { showHidden } from '../../../lib/text/index.ts';
 
-/** What proposals, revisions and direct changes throw, beside the codes of the registry and of files. */
+/** Codes that proposals, revisions and direct changes throw, in addition to those of the registry and of files. */
 export type HistoryErrorCode =
   | 'CHANGE_UNFINISHED'
   | 'HISTORY_BUSY'
@@ -28,7 +29,7 @@ export type HistoryErrorCode =
 
 type HistoryError = CodedError<HistoryErrorCode>;
 
-/** Why the history cannot be used, where nothing says that what is in it is wrong. */
+/** Why the history cannot be used, when no check finds its content damaged. */
 export type HistoryRefusal = 'busy' | 'full' | 'readonly' | 'cantopen' | 'io' | 'other';
 
 export function historyRefused(refusal: HistoryRefusal, file: string, cause: unknown): CodedError {
@@ -36,52 +37,58 @@ export function historyRefused(refusal: HistoryRefusal, file: string, cause: unk
   return new CodedError(code, text(`The history in ${file}`, describeError(cause)), { file }, cause);
 }
 
-/** @param verdict - Of the integrity check. */
+/** Text that a stranger wrote, for a message: in quotes, with hidden characters as `⟦U+2028⟧`, cut after `limit` characters. */
+export function quoted(text: string, limit: number = 200): string {
+  return JSON.stringify(showHidden(text.slice(0, limit)));
+}
+
+/** @param verdict - The answer of the integrity check. */
 export function historyDamaged(file: string, verdict: string): HistoryError {
   const message =
-    `The history in ${file} is damaged (${verdict}). Skills are read as ever, but nothing is changed: put a backup in its place, ` +
-    'or move it away to begin a new history.';
+    `The history in ${file} is damaged (${verdict}). Skills can be read, but not changed. Stop every process that uses it, and ${MOVE_AWAY}. ` +
+    'Then put a backup there, or let the next change begin a new history.';
   return new CodedError('HISTORY_DAMAGED', message, { file });
 }
 
-/** What is in the history, but this registry has not written: it is not acted upon. */
+/** The history contains a row or a table that this registry did not write. Such content is never used. */
 export function rowRefused(what: string): HistoryError {
   const message =
-    `history.db has ${what}. A registry with these sources does not write that, so nothing was done with it. If sources were ` +
-    'changed, change them back; if the folder came from somebody else, move its history.db away; else put a backup in its place.';
+    `history.db has ${what}. A registry with these sources does not write that, so it was not used. If somebody changed the ` +
+    `sources, change them back. Otherwise ${MOVE_AWAY}, and put a backup there if you have one.`;
   return new CodedError('HISTORY_ROW_REFUSED', message);
 }
 
-/** A change of a skill whose end is still to come. */
+/** A change of a skill that is not finished. */
 export interface Unfinished {
-  /** Of the journal. */
+  /** Id in the journal. */
   readonly id: string;
-  /** Key of its place and id of its skill, as far as they are known. */
+  /** Key of the skill's location; empty when unknown. */
   readonly key: string;
+  /** Empty when unknown. */
   readonly skillId: string;
-  /** `undo`: it is to be undone; `settle`: it is made, and leftovers are to go; `waiting`: this root is left as it is. */
+  /** `undo`: it must be undone. `settle`: it is made, and its leftovers must be removed. `waiting`: nobody has approved this root, so it stays. */
   readonly state: 'undo' | 'settle' | 'waiting';
   readonly error?: unknown;
 }
 
-/** For whoever asked for the change, for whoever asks for the next one of the skill, and for the list of problems. */
+/** Thrown for this change and for the next one of the skill, and listed as a problem. */
 export function changeUnfinished({ skillId, state, error }: Unfinished): HistoryError {
   const [name, why] = [JSON.stringify(skillId), describeError(error).replace(/\.?$/, '.')];
   const message = {
-    undo: `A change of ${name} failed, or its process ended in the middle, and it cannot be undone yet: ${why} Its files may have the new content, which counts as approved by nobody. Mend the cause: it is undone when skills are changed next, or at the next start, and until then ${name} is not changed.`,
-    settle: `A change of ${name} is made, but what it had put aside cannot be removed yet: ${why} It is tried again when skills are changed next, and at the next start.`,
-    waiting: `A process ended in the middle of a change of ${name}, and in this root nothing is undone before somebody approves it.`,
+    undo: `A change of ${name} failed, or its process ended before it was finished, and it cannot be undone yet: ${why} Its files may have the new content, which nobody has approved. Remove the cause; the next start or the next change of a skill then undoes it. Until then ${name} cannot be changed.`,
+    settle: `A change of ${name} is made, but its temporary files cannot be removed yet: ${why} Remove the cause; the next start or the next change of a skill then removes them.`,
+    waiting: `A process ended before it had finished a change of ${name}. Nobody has approved this root, so the change is not undone. Approve the root (\`skill-registry trust allow\` in it); the next start then undoes the change.`,
   }[state];
   return new CodedError('CHANGE_UNFINISHED', message, { skill_id: skillId });
 }
 
 export function historyNewer(file: string, found: number, known: number): HistoryError {
-  const message = `The history in ${file} has version ${found}, and this release knows versions up to ${known}. Use the newer release.`;
+  const message = `The history in ${file} has version ${found}, and this release can use versions up to ${known}. Use the release that wrote it.`;
   return new CodedError('HISTORY_NEWER', message, { file, found, known });
 }
 
 export function historyBusy(seconds: number): HistoryError {
-  const message = `Another process has been changing skills for ${seconds} seconds. Try again; nothing was changed.`;
+  const message = `Another process has been changing skills for ${seconds} seconds. Nothing was changed. Try again.`;
   return new CodedError('HISTORY_BUSY', message);
 }
 
@@ -201,12 +208,19 @@ export function skillExists(skillId: string, where: string): HistoryError {
 }
 
 export function sourceNotWritable(skillId: string, source: string, why: string): HistoryError {
-  const message = `"${skillId}" comes from the source "${source}", where nothing is written: ${why}`;
+  const message = `"${skillId}" belongs to the source "${source}", in which it cannot be written: ${why}`;
   return new CodedError('SOURCE_NOT_WRITABLE', message, { skill_id: skillId, source });
 }
 
+/** @param sources - Ids of all sources. */
+export function noWritableSource(skillId: string, sources: readonly string[]): HistoryError {
+  const known = sources.join(', ') || 'none';
+  const message = `No source takes the new skill "${skillId}", because none may be written (sources: ${known}). Add a folder to \`sources\` in data/skill_registry/config.yaml: { path: skills }.`;
+  return new CodedError('SOURCE_NOT_WRITABLE', message, { skill_id: skillId, source: known });
+}
+
 export function codeDenied(skillId: string): HistoryError {
-  const message = `"${skillId}", or the file in it, is code (below extensions/, where a link in there leads, or in a package that is a source), and only a person puts that into effect. Propose the change with propose_skill_update and tell the user.`;
+  const message = `"${skillId}", or the file in it, is code (below extensions/, behind a link from there, or in a package that is a source). Only a person may change code. Propose the change, and tell the user.`;
   return new CodedError('WRITE_DENIED', message, { skill_id: skillId });
 }
 
@@ -216,22 +230,36 @@ export function editDenied(id: string): HistoryError {
 }
 
 export function writeDenied(action: string): HistoryError {
-  const message = `writes.${action} is deny: the owner of these skills does not allow it. Tell the user what you wanted to change.`;
+  const message = `The owner of these skills does not allow this (writes.${action} is deny). Tell the user what you wanted to change.`;
   return new CodedError('WRITE_DENIED', message, { action });
 }
 
-export function revisionNotFound(skillId: string, wanted: string, last: number): HistoryError {
-  const known = last > 0 ? `its revisions are 1 to ${last}` : 'it has no history';
-  const message = `"${skillId}" has no revision ${JSON.stringify(wanted.slice(0, 80))}: ${known}. Give a number, or the first characters of a digest.`;
+/** @param last - The number of its last revision; 0 when nothing is recorded. @param why - A sentence: why nothing is. */
+export function revisionNotFound(skillId: string, revision: string, last: number, why?: string): HistoryError {
+  const start = `"${skillId}" has no revision ${quoted(revision, 80)}`;
+  const message =
+    last > 0
+      ? `${start}. It has ${last === 1 ? 'revision 1' : `the revisions 1 to ${last}`}: give one of these numbers, or at least 4 characters from the start of a digest. \`skill-registry history ${skillId}\` lists both.`
+      : `${start}, and no other: nothing is recorded of it. ${why ?? 'Its files cannot be read.'}`;
   return new CodedError('REVISION_NOT_FOUND', message, { skill_id: skillId, last });
 }
 
 export function revisionIncomplete(skillId: string, paths: readonly string[]): HistoryError {
-  const message = `That revision of "${skillId}" cannot be brought back whole: too large to have been kept: ${paths.join(', ')}.`;
+  const message = `This revision of "${skillId}" cannot be restored completely. These files were larger than limits.file_bytes, so their content was not kept: ${paths.map((path) => quoted(path)).join(', ')}. Choose another revision (\`skill-registry history ${skillId}\`), or write the skill's files by hand (\`skill-registry show ${skillId} --revision N --resource FILE\` prints what was kept). Raise limits.file_bytes so that later revisions keep them.`;
+  return new CodedError('REVISION_INCOMPLETE', message, { skill_id: skillId, paths });
+}
+
+/** @param paths - Present files that the roll-back would change or remove. */
+export function presentNotKept(skillId: string, paths: readonly string[]): HistoryError {
+  const files = paths.map((path) => quoted(path)).join(', ');
+  const message = `Rolling "${skillId}" back would lose the present content of ${files}: larger than limits.file_bytes, it is not kept. Raise limits.file_bytes above their size, or move these files out of the skill, and roll back again.`;
   return new CodedError('REVISION_INCOMPLETE', message, { skill_id: skillId, paths });
 }
 
 // --- internal ---
+
+/** SQLite would apply a `-wal` that belongs to another file to a backup. */
+const MOVE_AWAY = 'move history.db, history.db-wal and history.db-shm away together';
 
 interface RefusalText {
   readonly code: string;
@@ -241,31 +269,31 @@ interface RefusalText {
 const REFUSALS: Readonly<Record<HistoryRefusal, RefusalText>> = {
   busy: {
     code: 'HISTORY_BUSY',
-    text: (history) => `${history} is held by somebody else. Nothing was changed. Try again.`,
+    text: (history) => `${history} is locked by another process. Nothing was changed. Try again.`,
   },
   full: {
     code: 'WRITE_FAILED',
     text: (history, why) =>
-      `${history} cannot be written: the disk is full, or a limit is reached (${why}). Nothing was changed. Make room and try again.`,
+      `${history} cannot be written, because the disk is full or a limit is reached (${why}). Nothing was changed. Free some space and try again.`,
   },
   readonly: {
     code: 'WRITE_FAILED',
     text: (history, why) =>
-      `${history} may not be written (${why}). Nothing was changed. It can be read; whoever changes skills needs the right to write there.`,
+      `${history} cannot be written, because this user may not (${why}). Nothing was changed. It can be read. To change skills, give this user the right to write the file and its folder.`,
   },
   cantopen: {
     code: 'WRITE_FAILED',
     text: (history, why) =>
-      `${history} cannot be opened for writing, or made (${why}). Nothing was changed. Look at the folder it is in.`,
+      `${history} cannot be opened for writing or created (${why}). Nothing was changed. Check that its folder is a folder, and that this user may write in it.`,
   },
   io: {
     code: 'STORE_UNAVAILABLE',
     text: (history, why) =>
-      `${history} could not be read or written (${why}): a full or failing disk, a quota, or a limit on the size of files. Nothing was changed, and nothing says that it is damaged. Mend that and try again.`,
+      `${history} could not be read or written (${why}). Nothing was changed, and no check finds it damaged. Possible causes: a full or failing disk, a quota, a limit on the size of files. Remove the cause and try again.`,
   },
   other: {
     code: 'STORE_UNAVAILABLE',
     text: (history, why) =>
-      `${history} cannot be used (${why}), though no check finds it damaged. Skills are read as ever, but nothing is changed. Try again; if it stays so, put a backup in its place.`,
+      `${history} cannot be used (${why}), and no check finds it damaged. Skills can be read, but not changed. Try again. If that does not help, stop every process that uses it, ${MOVE_AWAY}, and put a backup there.`,
   },
 };

@@ -4,17 +4,17 @@ import { privateFile } from '../../../lib/files/index.ts';
 import { openSqlite, sqliteFailure } from '../../../lib/sqlite/index.ts';
 import { storeUnavailable } from '../skill/errors.ts';
 import { openDatabase, type SqliteDatabase } from '../store/open-database.ts';
-import { type HistoryRefusal, historyDamaged, historyNewer, historyRefused, rowRefused } from './errors.ts';
+import { type HistoryRefusal, historyDamaged, historyNewer, historyRefused, quoted, rowRefused } from './errors.ts';
 
 /**
- * Opens `history.db`: revisions, proposals and the journal of changes under way. It cannot be made anew from anything, so it is
- * never removed or rebuilt: it is migrated after a backup, and one that is damaged is left exactly as it is.
+ * Opens `history.db`: revisions, proposals and the journal of unfinished changes. Its content exists nowhere else, so it is never
+ * removed or rebuilt. A backup is made before a migration, and a damaged file is left as it is.
  *
  * @param file - Absolute.
- * @param migrations - SQL by version: the first makes version 1 from an empty file. Default: those of this release.
- * @param named - What messages call it. Default: `file`.
- * @throws as `historyError`; HISTORY_NEWER when a later release has migrated it; HISTORY_ROW_REFUSED when something is in it that
- *   no release makes.
+ * @param migrations - SQL, one entry a version; the first makes version 1 from an empty file. Default: those of this release.
+ * @param named - The path that messages name. Default: `file`.
+ * @throws as `historyError`; HISTORY_NEWER when a later release has migrated it; HISTORY_ROW_REFUSED when its schema has
+ *   something that no release makes.
  */
 export function openHistoryDatabase(
   file: string,
@@ -24,7 +24,7 @@ export function openHistoryDatabase(
   let database: SqliteDatabase | undefined;
   try {
     database = openDatabase(file);
-    // A schema that somebody else has made calls no functions that reach out of the database.
+    // A foreign schema must not call functions that act outside the database.
     database.exec('PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF');
     const found = versionOf(database);
     if (found > migrations.length) throw historyNewer(named, found, migrations.length);
@@ -38,8 +38,8 @@ export function openHistoryDatabase(
 }
 
 /**
- * Whether no process has died in the middle of a change, and every proposal's report is written: then a start has nothing to do
- * with it. False also for one that cannot be used.
+ * Whether no change is unfinished and every report of a proposal is written, so that a start has nothing to do. False also for a
+ * history that cannot be used.
  */
 export function isAtRest(file: string): boolean {
   let database: SqliteDatabase | undefined;
@@ -53,29 +53,28 @@ export function isAtRest(file: string): boolean {
   }
 }
 
-/** Whether a process has died in the middle of a change, or a proposal's report is still to be written. */
+/** Whether a change is unfinished, or a report of a proposal must still be written. */
 export function hasUnfinished(database: SqliteDatabase): boolean {
   const sql = 'SELECT 1 FROM operation UNION ALL SELECT 1 FROM proposal WHERE file_due = 1 LIMIT 1';
   return database.prepare(sql).get() !== undefined;
 }
 
-/** Where the state before a migration is kept. */
+/** The path of the backup that is made before a migration. */
 export function backupOf(file: string, version: number): string {
   return `${file}.v${version}.backup`;
 }
 
-/** What SQLite refuses, as far as somebody can do something about it. */
+/** Why SQLite failed; undefined for reasons that no user can act on. */
 export function sqliteRefusal(error: unknown): Exclude<HistoryRefusal, 'other'> | 'damaged' | undefined {
   const failure = sqliteFailure(error);
   return failure === 'unavailable' || failure === 'constraint' || failure === 'other' ? undefined : failure;
 }
 
 /**
- * What an error means to somebody who asked for the history. Only an integrity check says that it is damaged. What is no error
- * of the database stays as it is.
+ * Turns an error of the database into a `CodedError`. HISTORY_DAMAGED only after an integrity check. Other errors stay as they are.
  *
- * @param file - Of the history. @param opening - The file that is being opened, it or a copy: then also what the system says is
- *   about it, and anything else.
+ * @param file - Path of the history. @param opening - The file being opened: the history or a copy of it. With it, errors of the
+ *   system and any others are about the history, too.
  * @returns HISTORY_BUSY, WRITE_FAILED, STORE_UNAVAILABLE, HISTORY_DAMAGED; or the error.
  */
 export function historyError(file: string, error: unknown, opening?: string): unknown {
@@ -88,7 +87,7 @@ export function historyError(file: string, error: unknown, opening?: string): un
   return damage === undefined ? historyRefused('other', file, error) : historyDamaged(file, damage);
 }
 
-/** Looks at every page; done once before the first write of a process. @throws HISTORY_DAMAGED, or what SQLite says. */
+/** Checks every page. Done once, before the first write of a process. @throws HISTORY_DAMAGED, or what SQLite throws. */
 export function assertSound(database: SqliteDatabase, file: string): void {
   const verdict = verdictOn(database, 'quick_check');
   if (verdict !== 'ok') throw historyDamaged(file, verdict);
@@ -103,20 +102,19 @@ function versionOf(database: SqliteDatabase): number {
 function migrate(database: SqliteDatabase, file: string, found: number, migrations: readonly string[]): void {
   if (found > 0) backUp(database, backupOf(file, found));
   database.transaction(() => {
-    // Another process may have been faster.
+    // Another process may have migrated it meanwhile.
     const now = versionOf(database);
     for (const sql of migrations.slice(now)) database.exec(sql);
     database.exec(`PRAGMA user_version = ${migrations.length}`);
   });
 }
 
-/** A view, a trigger or a column that is computed can show one text and apply another. @throws HISTORY_ROW_REFUSED. */
+/** A view, a trigger or a computed column could show one text and apply another. @throws HISTORY_ROW_REFUSED. */
 function assertOurs(database: SqliteDatabase, migrations: readonly string[]): void {
   const ours = knownSchemas.get(migrations) ?? schemaMadeBy(migrations);
   knownSchemas.set(migrations, ours);
-  const strange = schemaOf(database).find((one) => !ours.has(textOf(one)));
-  if (strange)
-    throw rowRefused(`the ${strange.type} ${JSON.stringify(strange.name.slice(0, 80))} as no release makes it`);
+  const foreign = schemaOf(database).find((row) => !ours.has(textOf(row)));
+  if (foreign) throw rowRefused(`the ${foreign.type} ${quoted(foreign.name, 80)}, which no release makes`);
 }
 
 const knownSchemas = new WeakMap<readonly string[], ReadonlySet<string>>();
@@ -142,12 +140,12 @@ function schemaOf(database: SqliteDatabase): readonly SchemaRow[] {
   return database.prepare<SchemaRow>('SELECT type, name, tbl_name, sql FROM sqlite_schema').all();
 }
 
-/** Comments and blanks count for nothing. */
+/** Without comments, and with white space folded. */
 function textOf({ type, name, tbl_name, sql }: SchemaRow): string {
   return JSON.stringify([type, name, tbl_name, sql?.replace(/--.*/g, '').replace(/\s+/g, ' ')]);
 }
 
-/** A backup that is there already was made by a migration that did not finish; the database is still as it was. A link goes, too. */
+/** Replaces an earlier backup: it is of a migration that did not finish, and the database has not changed since. A link is removed. */
 function backUp(database: SqliteDatabase, backup: string): void {
   rmSync(backup, { force: true });
   privateFile(backup);
@@ -253,7 +251,7 @@ function systemRefusal(error: unknown): HistoryRefusal | undefined {
   return /^E[A-Z]+$/.test(code) ? 'cantopen' : undefined;
 }
 
-/** What an integrity check says against a file; undefined when it finds nothing, or cannot be made. */
+/** What an integrity check finds in a file; undefined when it finds nothing or cannot run. */
 function damageOf(file: string): string | undefined {
   let database: SqliteDatabase | undefined;
   try {
@@ -267,7 +265,7 @@ function damageOf(file: string): string | undefined {
   }
 }
 
-/** `ok`, or what is wrong. A check fails itself where it comes upon what cannot be read as a database at all. */
+/** `ok`, or what is wrong. The check itself fails on a file that is no database at all. */
 function verdictOn(database: SqliteDatabase, check: 'quick_check' | 'integrity_check'): string {
   try {
     const row = database.prepare(`PRAGMA ${check}(1)`).get() as Readonly<Record<string, unknown>>;

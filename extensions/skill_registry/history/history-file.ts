@@ -8,37 +8,37 @@ import { assertInPlace, fileIdentity, type SqliteDatabase } from '../store/open-
 import { historyRefused } from './errors.ts';
 import { assertSound, historyError, openHistoryDatabase, sqliteRefusal } from './history-database.ts';
 
-/** `history.db` as one process has it open, whoever removes or replaces it meanwhile. */
+/** `history.db` as this process has it open. Other processes may remove or replace the file at any time. */
 export interface HistoryFile {
   /** Absolute. */
   readonly path: string;
   exists(): boolean;
-  /** @throws REGISTRY_CLOSED; PATH_TRAVERSAL when it is to be left alone and lies outside of its root. */
+  /** @throws REGISTRY_CLOSED; PATH_TRAVERSAL when `leaveAlone` is set and the file lies outside its root. */
   assertOpen(): void;
-  /** For reading only. Where it cannot be opened for writing, or is not to be, a copy. @throws as `openHistoryDatabase`. */
+  /** For reading only; a copy where the file cannot or must not be opened for writing. @throws as `openHistoryDatabase`. */
   reading(): SqliteDatabase;
-  /** For writing: as long as `use` runs it stays the same one. @throws as `assertSound`, what `use` throws. */
+  /** For writing; the database stays the same while `use` runs. @throws as `assertSound`, and what `use` throws. */
   writing<T>(use: (database: SqliteDatabase) => T): T;
   close(): void;
 }
 
-/** @param path - `<root>/data/skill_registry/history.db`. @param leaveAlone - Reading opens a copy, so that nothing is written beside the file. */
+/** @param path - `<root>/data/skill_registry/history.db`. @param leaveAlone - Read a copy, so that SQLite writes nothing beside the file. */
 export function createHistoryFile(path: string, leaveAlone: boolean): HistoryFile {
   let opened: Opened | undefined;
   let copied: Opened | undefined;
-  /** The one that was looked through. */
+  /** The database whose content was checked. */
   let sound: SqliteDatabase | undefined;
   let closed = false;
   let isHeld = false;
-  const drop = (one: Opened | undefined): undefined => {
-    one?.database.close();
-    if (one && one === opened) note(one.identity, -1);
+  const drop = (database: Opened | undefined): undefined => {
+    database?.database.close();
+    if (database && database === opened) countOpen(database.identity, -1);
   };
   const assertOpen = (): void => {
     if (closed) throw registryClosed();
     if (leaveAlone) assertDataInRoot(dirname(dirname(dirname(path))));
   };
-  /** Somebody may have removed or replaced it. */
+  /** Closes a file that somebody has removed or replaced. */
   const dropStale = (): void => {
     assertOpen();
     if (opened && !isHeld && fileIdentity(path) !== opened.identity) opened = drop(opened);
@@ -46,12 +46,12 @@ export function createHistoryFile(path: string, leaveAlone: boolean): HistoryFil
   const open = (): Opened => {
     if (!opened) {
       opened = { database: openHistoryDatabase(path), identity: fileIdentity(path) };
-      note(opened.identity, 1);
+      countOpen(opened.identity, 1);
     }
     copied = drop(copied);
     return opened;
   };
-  /** Made anew when the file has changed since. */
+  /** Makes a new copy when the file has changed. */
   const copy = (): SqliteDatabase => {
     if (openHere.has(fileIdentity(path))) return open().database;
     assertInPlace(path);
@@ -94,7 +94,7 @@ export function createHistoryFile(path: string, leaveAlone: boolean): HistoryFil
         sound = database;
         return use(database);
       } catch (error) {
-        // Whoever is given the right to write there need not start anew.
+        // Opened again, it can be written once this user gets the right to.
         if (sqliteRefusal(error) === 'readonly') opened = drop(opened);
         throw error;
       } finally {
@@ -112,12 +112,12 @@ export function createHistoryFile(path: string, leaveAlone: boolean): HistoryFil
 // --- internal ---
 
 /**
- * Histories that this process has open, by identity, and how often. To close a file that was read gives up all locks that the
- * process has on it, those of SQLite as well: so none of them is ever read as a file.
+ * How often this process has a history open, by its identity. Closing a plain file descriptor releases all locks of the process on
+ * that file, those of SQLite too, so a history that is open here is never read as a plain file.
  */
 const openHere = new Map<string, number>();
 
-function note(identity: string, change: 1 | -1): void {
+function countOpen(identity: string, change: 1 | -1): void {
   const count = (openHere.get(identity) ?? 0) + change;
   if (count > 0) openHere.set(identity, count);
   else openHere.delete(identity);
@@ -125,17 +125,17 @@ function note(identity: string, change: 1 | -1): void {
 
 interface Opened {
   readonly database: SqliteDatabase;
-  /** Of the file, or of what was copied. */
+  /** Of the file, or the stamp of the copied files. */
   readonly identity: string;
 }
 
-/** The database, and what was written since it was put in order last. */
+/** The endings of the files to copy: the database and its write-ahead log. */
 const PARTS = ['', '-wal'];
 const COPY_ATTEMPTS = 20;
 
 /**
- * A copy of the history, in no folder of anybody: for where nothing can or may be written beside it. It stays as it was when it
- * was made.
+ * Opens a copy of the history in a temporary folder that is removed at once, for reading where nothing can or may be written beside
+ * the file. Later changes do not reach the copy.
  *
  * @throws as `openHistoryDatabase`.
  */
@@ -146,7 +146,7 @@ function openCopy(file: string): SqliteDatabase {
     const copy = join(folder, 'history.db');
     copyAtRest(file, copy);
     const database = openHistoryDatabase(copy, undefined, file);
-    // From here on it is one file, and what is open needs no name.
+    // Without a write-ahead log it is one file, which stays open after its name is removed.
     database.exec('PRAGMA journal_mode = DELETE; PRAGMA query_only = ON');
     return database;
   } catch (error) {
@@ -156,7 +156,7 @@ function openCopy(file: string): SqliteDatabase {
   }
 }
 
-/** With the changes that are still in the file beside it, at a moment when nobody changes either. */
+/** Copies the database and its write-ahead log. Tries again when another process changes one of them meanwhile. */
 function copyAtRest(file: string, copy: string): void {
   for (let attempt = 0; attempt < COPY_ATTEMPTS; attempt++) {
     const before = stampOf(file);
@@ -169,7 +169,7 @@ function copyAtRest(file: string, copy: string): void {
   throw historyRefused('busy', file, undefined);
 }
 
-/** Changes whenever somebody writes into the history. @throws for what is there and no file. */
+/** Changes whenever somebody writes into the history. @throws when something of that name is no file. */
 function stampOf(file: string): string {
   const stamps = PARTS.map((part) => {
     const stats = statSync(file + part, { throwIfNoEntry: false, bigint: true });

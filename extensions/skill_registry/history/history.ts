@@ -6,28 +6,29 @@ import { skillNamed } from '../catalog/snapshot.ts';
 import { nearestIds } from '../search/names.ts';
 import { skillNotFound } from '../skill/errors.ts';
 import type { ChangeContext } from './change-context.ts';
-import { revisionIncomplete, rowRefused, skillExists } from './errors.ts';
+import { presentNotKept, revisionIncomplete, rowRefused, skillExists } from './errors.ts';
 import { checkedFolder, checkedPath } from './journal-entries.ts';
 import type { Recorder } from './recorder.ts';
-import { bytesOf, findRevision, lastKeyOf, revisionsOf } from './revisions.ts';
+import { bytesOf, findRevision, type LoadedRevisions, lastKeyOf, revisionsOf } from './revisions.ts';
 import { folderExists, locationOfKey, locationOfSkill, type SkillLocation, skillKey } from './skill-location.ts';
 import { MOST_FILES } from './skill-tree.ts';
 import type { History, Revision, RevisionFile } from './types.ts';
 import type { PlannedChange, Writer } from './writer.ts';
 
-/** What skills were, and the way back. */
+/** Past contents of skills, roll-back and restore. */
 export function createHistory(context: ChangeContext, recorder: Recorder): History {
   const { writer } = context;
-  /** Its revisions, the present content included. */
-  const load = async (skillId: string): Promise<readonly Revision[]> => {
+  /** Its revisions, including the present content; `reason`: why the present content could not be recorded. */
+  const load = async (skillId: string): Promise<LoadedRevisions> => {
     const snapshot = context.snapshot();
     const skill = skillNamed(snapshot, skillId);
-    // Where nothing can be written, what is known already is shown.
-    if (skill) await writer.ifPossible(() => recorder.record(skill));
+    // Where nothing can be written, the revisions recorded so far are shown.
+    const recorded = skill ? await writer.ifPossible(() => recorder.record(skill)) : undefined;
+    const reason = recorded && 'reason' in recorded ? recorded.reason : undefined;
     const database = writer.hasHistory() ? writer.database() : undefined;
     const key = skill ? skillKey(skill, context.root) : database && lastKeyOf(database, skillId);
-    if (database && key !== undefined) return revisionsOf(database, key);
-    if (skill) return [];
+    if (database && key !== undefined) return { revisions: revisionsOf(database, key), reason };
+    if (skill) return { revisions: [], reason };
     throw skillNotFound(
       skillId,
       nearestIds(
@@ -42,35 +43,35 @@ export function createHistory(context: ChangeContext, recorder: Recorder): Histo
   };
 
   return {
-    revisions: load,
-    async read(skillId, wanted, path) {
-      const revision = findRevision(await load(skillId), skillId, wanted);
-      const shown = path ?? 'SKILL.md';
+    revisions: async (skillId) => (await load(skillId)).revisions,
+    async read(skillId, number, path) {
+      const revision = findRevision(await load(skillId), skillId, number);
+      const shownPath = path ?? 'SKILL.md';
       const file =
-        revision.files.find((one) => one.path === shown) ??
-        revision.files.find((one) => path === undefined && one.path.toLowerCase() === 'skill.md');
+        revision.files.find((candidate) => candidate.path === shownPath) ??
+        revision.files.find((candidate) => path === undefined && candidate.path.toLowerCase() === 'skill.md');
       const bytes = file && bytesOf(writer.database(), file);
       if (!bytes)
-        throw resourceNotFound(shown, `revision ${revision.number} has no such file, or it was too large to keep`);
+        throw resourceNotFound(shownPath, `revision ${revision.number} has no such file, or it was too large to keep`);
       return bytes;
     },
     async diff(skillId, a, b) {
-      const revisions = await load(skillId);
-      const [from, to] = [findRevision(revisions, skillId, a), findRevision(revisions, skillId, b)];
+      const loaded = await load(skillId);
+      const [from, to] = [findRevision(loaded, skillId, a), findRevision(loaded, skillId, b)];
       const paths = [...new Set([...from.files, ...to.files].map(({ path }) => path))].sort();
       const diffs = paths.map((path) => {
-        const [before, after] = [from, to].map(({ files }) => files.find((one) => one.path === path));
+        const [before, after] = [from, to].map(({ files }) => files.find((file) => file.path === path));
         return before?.digest === after?.digest ? '' : unifiedDiff(path, textOfFile(before), textOfFile(after));
       });
       return diffs.join('');
     },
-    async rollback(skillId, wanted, { by, reason }) {
-      const target = findRevision(await load(skillId), skillId, wanted);
+    async rollback(skillId, number, { by, reason }) {
+      const target = findRevision(await load(skillId), skillId, number);
       const skill = skillNamed(context.snapshot(), skillId);
       if (!skill) throw skillNotFound(skillId, []);
       const location = locationOfSkill(skill, context.sources(), context.root);
       const revision = await writer.exclusively((database) => {
-        // Once more, alone: the way back starts from what is there now.
+        // Again, now that nobody else writes: the roll-back starts from the present content.
         recorder.record(skill);
         const present = revisionsOf(database, location.key).at(-1) as Revision;
         const changes = changesTo(target, present, location, (file) => bytesOf(database, file));
@@ -83,7 +84,7 @@ export function createHistory(context: ChangeContext, recorder: Recorder): Histo
     async restore(skillId, { by, reason }) {
       const present = context.snapshot().byId.get(skillId);
       const database = writer.hasHistory() ? writer.database() : undefined;
-      // Another source may have a skill of this id, which took over when this one went.
+      // Another source may have a skill of this id. It has the id since this one was removed.
       const lookUp = present ? archivedKeyOf : lastKeyOf;
       const key = database && lookUp(database, skillId);
       if (!database || key === undefined) {
@@ -93,7 +94,13 @@ export function createHistory(context: ChangeContext, recorder: Recorder): Histo
       const revision = await writer.exclusively((database, dataDir) => {
         writer.assertFinished(location.key);
         if (folderExists(location)) throw skillExists(skillId, 'its folder is there, though no skill was read from it');
-        return writer.apply({ location, kind: 'restored', by, reason, ...wayBack(database, location, dataDir) });
+        return writer.apply({
+          location,
+          kind: 'restored',
+          by,
+          reason,
+          ...restoringChange(database, location, dataDir),
+        });
       });
       await context.refresh();
       return revision;
@@ -108,7 +115,7 @@ function textIfText(bytes: Buffer | undefined): string | undefined {
   return text !== undefined && bytes && Buffer.from(text).equals(bytes) ? text : undefined;
 }
 
-/** SKILL.md comes last: until then the skill is what it was. @throws REVISION_INCOMPLETE. */
+/** SKILL.md comes last: until it is written, agents read the old instructions. @throws REVISION_INCOMPLETE. */
 function changesTo(
   target: Revision,
   present: Revision,
@@ -116,22 +123,26 @@ function changesTo(
   bytesOfFile: (file: RevisionFile) => Buffer | undefined,
 ): PlannedChange['changes'] {
   const { skillId, skillFile } = location;
-  const now = new Map(present.files.map((file) => [file.path, file]));
-  const wanted = new Map(target.files.map((file) => [file.path, file]));
-  // Of a revision that was cut nobody knows what else there was.
-  const known = target.files.length < MOST_FILES ? [...wanted.keys(), ...now.keys()] : [...wanted.keys()];
-  const differing = [...new Set(known)].filter((path) => now.get(path)?.digest !== wanted.get(path)?.digest);
-  const lost = differing.filter((path) => [now.get(path), wanted.get(path)].some((file) => file?.kept === false));
+  const presentFiles = new Map(present.files.map((file) => [file.path, file]));
+  const targetFiles = new Map(target.files.map((file) => [file.path, file]));
+  // A revision with MOST_FILES files may have had more, so no file that it does not list is removed.
+  const isComplete = target.files.length < MOST_FILES;
+  const paths = new Set([...targetFiles.keys(), ...(isComplete ? presentFiles.keys() : [])]);
+  const differing = [...paths].filter((path) => presentFiles.get(path)?.digest !== targetFiles.get(path)?.digest);
+  const notKept = (files: ReadonlyMap<string, RevisionFile>) =>
+    differing.filter((path) => files.get(path)?.kept === false);
+  const [lost, tooLarge] = [notKept(targetFiles), notKept(presentFiles)];
   if (lost.length > 0) throw revisionIncomplete(skillId, lost);
+  if (tooLarge.length > 0) throw presentNotKept(skillId, tooLarge);
   return differing
     .sort((a, b) => Number(a === skillFile) - Number(b === skillFile))
     .map((path) => {
-      const file = wanted.get(checkedPath(path, location));
+      const file = targetFiles.get(checkedPath(path, location));
       return { path, after: file ? (bytesOfFile(file) ?? null) : null, ...(file ? { mode: file.mode } : {}) };
     });
 }
 
-/** Of the skill that was removed last and is still in the archive. */
+/** The key of the skill that was removed last and is still in the archive. */
 function archivedKeyOf(database: ReturnType<Writer['database']>, skillId: string): string | undefined {
   const row = database
     .prepare('SELECT place FROM archived WHERE skill_id = ? AND restored_at IS NULL ORDER BY seq DESC LIMIT 1')
@@ -139,8 +150,8 @@ function archivedKeyOf(database: ReturnType<Writer['database']>, skillId: string
   return (row as { place: string } | undefined)?.place;
 }
 
-/** Out of the archive; where that has nothing (somebody else has removed it), from the last revision. */
-function wayBack(
+/** From the archive; from the last revision when somebody has removed the archived folder. */
+function restoringChange(
   database: ReturnType<Writer['database']>,
   location: SkillLocation,
   dataDir: string,

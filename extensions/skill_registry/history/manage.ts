@@ -7,7 +7,7 @@ import { archiveFolder } from './journal-entries.ts';
 import { assertRemovable, bytesAt, checkSize, checkValid, filePath, textOf } from './skill-location.ts';
 import type { FileContent, Management } from './types.ts';
 
-/** Changes that need no review. */
+/** Changes without review. */
 export function createManagement(context: ChangeContext): Management {
   const { writer } = context;
   return {

@@ -7,24 +7,24 @@ import { recordPresent } from './revisions.ts';
 import { skillKey } from './skill-location.ts';
 import { readSkillTree, recordedFiles } from './skill-tree.ts';
 
-/** Puts into the history what skills have become by other hands than ours. */
+/** Records changes of skills that the registry did not make itself. */
 export interface Recorder {
-  /** One skill, now; inside `exclusively`. */
+  /** Records one skill now. Call it inside `Writer.exclusively`. */
   record(skill: Skill): void;
   /**
-   * All that have changed since the last call, in the background. Stops where somebody else is writing; the next call goes on.
+   * Records all skills that have changed since the last call. Stops when another process is writing; the next call continues.
    *
    * @throws HISTORY_DAMAGED.
    */
   recordAll(signal: AbortSignal): Promise<void>;
 }
 
-/** So many are read and written together. */
+/** Skills recorded in one transaction. */
 const SLICE = 25;
 
 export function createRecorder(context: ChangeContext): Recorder {
   const { writer } = context;
-  /** By place: what the files looked like from outside when they were recorded. */
+  /** By the skill's key: the stamp of its files when they were recorded. */
   const recorded = new Map<string, string>();
 
   const recordIn = (skill: Skill): void => {
@@ -33,7 +33,7 @@ export function createRecorder(context: ChangeContext): Recorder {
     const key = skillKey(skill, context.root);
     const stamp = stampOf(skill);
     const tree = readSkillTree(skill, source, context.limits.file_bytes);
-    // Gone since the snapshot: what it was is known already.
+    // It was removed after the snapshot, and its last content is recorded already.
     if (tree.files.length === 0) return;
     recordPresent(writer.database(), { key, skillId: skill.id }, tree, writer.now());
     recorded.set(key, stamp);
@@ -66,7 +66,7 @@ export function createRecorder(context: ChangeContext): Recorder {
 
 // --- internal ---
 
-/** Changes whenever a file of the skill does, without reading any. */
+/** Sizes and times of the skill's files: it changes when one of them does. Reads no content. */
 function stampOf({ dir, digest, file }: Skill): string {
   if (dir === null) return `${file} ${digest}`;
   const files = filesIfThere(dir).map(({ path, size }) => {

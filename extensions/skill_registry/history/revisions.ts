@@ -6,19 +6,19 @@ import type { SkillLocation } from './skill-location.ts';
 import { digestOf, type SkillTree, treeDigest } from './skill-tree.ts';
 import type { Revision, RevisionFile } from './types.ts';
 
-/** What a new revision says of itself. */
+/** What is recorded with the content of a new revision. */
 export interface RevisionNote {
   readonly kind: Revision['kind'];
   readonly by: string;
   readonly reason?: string | undefined;
   readonly proposal?: string | undefined;
-  /** The revision it goes back to. */
+  /** The number of the revision that it restores. */
   readonly target?: number | undefined;
   /** ISO 8601, UTC. */
   readonly at: string;
 }
 
-/** Puts what a skill is now into the history, whoever made it what it is. Nothing when that is its last revision. */
+/** Records the present content of a skill, whoever wrote it. Does nothing when the last revision has that content. */
 export function recordPresent(
   database: SqliteDatabase,
   { key, skillId }: Pick<SkillLocation, 'key' | 'skillId'>,
@@ -30,9 +30,9 @@ export function recordPresent(
 }
 
 /**
- * Keeps what a skill is now, unless that is what it was last: then the last revision is given.
+ * Records the content of a skill as a new revision, or gives the last one when it has that content.
  *
- * @param place - Which skill; an id may pass to another folder.
+ * @param key - As `skillKey` gives it; the column is called `place`. Not the id: that may move to another folder.
  */
 export function addRevision(
   database: SqliteDatabase,
@@ -43,7 +43,7 @@ export function addRevision(
 ): Revision {
   const digest = treeDigest(tree.files);
   const before = lastRevision(database, key);
-  // Removing and restoring change nothing in the files, and are to be seen all the same.
+  // Removing and restoring change no file, but the history shows them.
   const isMove = note.kind === 'removed' || note.kind === 'restored';
   if (before?.digest === digest && !isMove) return before;
   for (const bytes of tree.bytes.values()) putBlob(database, bytes);
@@ -71,33 +71,40 @@ export function revisionsOf(database: SqliteDatabase, key: string): readonly Rev
   return (rows as RevisionRow[]).map(revisionOf);
 }
 
-/** Where a skill that is not in the catalog was last: removed, or its folder has gone. */
+/** The key under which a skill that is no longer in the catalog was recorded last. */
 export function lastKeyOf(database: SqliteDatabase, skillId: string): string | undefined {
   const row = database.prepare('SELECT place FROM revision WHERE skill_id = ? ORDER BY seq DESC LIMIT 1').get(skillId);
   return (row as { place: string } | undefined)?.place;
 }
 
-/** @param wanted - A number, or the first characters of a digest (at least four). @throws REVISION_NOT_FOUND. */
-export function findRevision(revisions: readonly Revision[], skillId: string, wanted: string | number): Revision {
-  const text = String(wanted).trim();
+/** The revisions of a skill, oldest first. */
+export interface LoadedRevisions {
+  readonly revisions: readonly Revision[];
+  /** Why the present content could not be recorded; absent when it was. */
+  readonly reason?: string | undefined;
+}
+
+/** @param name - A number, or at least 4 characters from the start of a digest. @throws REVISION_NOT_FOUND. */
+export function findRevision({ revisions, reason }: LoadedRevisions, skillId: string, name: string | number): Revision {
+  const text = String(name).trim();
   const digest = text.replace(/^sha256:/, '');
   const found =
     revisions.find(({ number }) => String(number) === text.replace(/^r/, '')) ??
-    (digest.length >= 4 ? revisions.findLast((one) => one.digest.startsWith(`sha256:${digest}`)) : undefined);
-  if (!found) throw revisionNotFound(skillId, text, revisions.length);
+    (digest.length >= 4 ? revisions.findLast((revision) => revision.digest.startsWith(`sha256:${digest}`)) : undefined);
+  if (!found) throw revisionNotFound(skillId, text, revisions.at(-1)?.number ?? 0, reason);
   return found;
 }
 
-/** The content of a file of a revision. */
+/** The content of a file of a revision; undefined when it was too large to be kept. */
 export function bytesOf(database: SqliteDatabase, file: RevisionFile): Buffer | undefined {
   return file.kept ? getBlob(database, file.digest) : undefined;
 }
 
-/** Keeps a content once. @returns its digest. */
+/** Stores a content, each only once. @returns its digest. */
 export function putBlob(database: SqliteDatabase, bytes: Buffer): string {
   const digest = digestOf(bytes);
-  const known = database.prepare('SELECT 1 FROM blob WHERE digest = ?').get(digest);
-  if (known) return digest;
+  const isStored = database.prepare('SELECT 1 FROM blob WHERE digest = ?').get(digest) !== undefined;
+  if (isStored) return digest;
   const deflated = deflateRawSync(bytes, { level: 4 });
   const shorter = deflated.length < bytes.length;
   database
@@ -106,7 +113,7 @@ export function putBlob(database: SqliteDatabase, bytes: Buffer): string {
   return digest;
 }
 
-/** @throws HISTORY_ROW_REFUSED when there is none, or another one: a digest in the database always has its content. */
+/** @throws HISTORY_ROW_REFUSED when the content is missing or has another digest: a registry never leaves it so. */
 export function getBlob(database: SqliteDatabase, digest: string): Buffer {
   const row = database.prepare<BlobRow>('SELECT deflated, size, bytes FROM blob WHERE digest = ?').get(digest);
   let bytes: Buffer | undefined;
@@ -114,7 +121,7 @@ export function getBlob(database: SqliteDatabase, digest: string): Buffer {
     if (row?.deflated) bytes = inflateRawSync(row.bytes, { maxOutputLength: Math.max(1, row.size) });
     else if (row) bytes = Buffer.from(row.bytes.buffer, row.bytes.byteOffset, row.bytes.byteLength);
   } catch {
-    // They cannot be inflated to as many as are said.
+    // The bytes do not inflate to the stated size.
   }
   if (bytes && digestOf(bytes) === digest) return bytes;
   throw rowRefused(`${bytes ? 'another' : 'no'} content for ${JSON.stringify(String(digest).slice(0, 80))}`);
@@ -145,7 +152,7 @@ function revisionOf({
   proposal,
   tree,
 }: RevisionRow): Revision {
-  // An older version kept everything: it is neither shown nor brought back.
+  // Older releases recorded private files, too. These are neither shown nor restored.
   const files = (JSON.parse(tree) as RevisionFile[]).filter(({ path }) => !isPrivatePath(path));
   return { number, digest, skillId, kind, at, by, reason, proposal, files };
 }

@@ -15,21 +15,21 @@ import { invalidArgument } from '../skill/errors.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { SkillSource } from '../sources/source.ts';
 import { TEMPORARY } from '../sources/walk/find-skill-files.ts';
-import { newErrors, newLacks } from '../validate/validate-skill.ts';
-import { skillInvalid, sourceNotWritable } from './errors.ts';
+import { newErrors, newMissingParts } from '../validate/validate-skill.ts';
+import { noWritableSource, quoted, skillInvalid, sourceNotWritable } from './errors.ts';
 import { isLeftover } from './skill-tree.ts';
 
-/** Where a skill is, or is to be, changed. */
+/** Where a skill is changed or created. */
 export interface SkillLocation {
   readonly skillId: string;
   readonly source: string;
-  /** Names it in the history: the folder, relative to the root where it lies in it. */
+  /** Names the skill in the history: its folder, relative to the root; absolute outside the root. The SQL column is called `place`. */
   readonly key: string;
-  /** Real folder of the source. */
+  /** Real path of the source's folder. */
   readonly base: string;
-  /** The skill's folder below it; empty when the source is the skill. */
+  /** The skill's folder, relative to `base`; empty when the folder of the source is the skill. */
   readonly below: string;
-  /** How SKILL.md is written. */
+  /** The file name of SKILL.md, which may have other letter case. */
   readonly skillFile: string;
   readonly validation: ValidationProfile;
 }
@@ -40,24 +40,29 @@ export function locationOfSkill(skill: Skill, sources: readonly SkillSource[], r
   const refuse = (why: string): never => {
     throw sourceNotWritable(skill.id, skill.source, why);
   };
-  if (!source?.writing) return refuse('copy the skill into a folder of yours, or set writable: true for the source.');
-  if (skill.dir === null) return refuse('it has no folder of its own.');
+  if (skill.dir === null)
+    return refuse('it has no folder of its own. Change it in the file or the program it comes from.');
+  const copy = 'copy its folder into a source that may be written';
+  if (source?.kind !== 'directory') return refuse(`its kind of source is never written. To change it, ${copy}.`);
+  if (!source.writing) return refuse(`set writable: true for the source in the config, or ${copy}.`);
   const base = realpathSync(source.writing.folder);
-  if (!isInside(skill.dir, base)) return refuse('a link leads to it from there; change it where it lies.');
-  if (skill.realFile !== join(skill.dir, basename(skill.file))) return refuse('its SKILL.md is a link.');
+  if (!isInside(skill.dir, base)) return refuse(`a link leads out of the source to ${skill.dir}. Change it there.`);
+  if (skill.realFile !== join(skill.dir, basename(skill.file)))
+    return refuse('its SKILL.md is a link. Change the file it leads to, or put a copy of that file in its place.');
   const below = relative(base, skill.dir);
   const skillFile = basename(skill.file);
   const { validation } = source.writing;
   return { skillId: skill.id, source: source.id, key: skillKey(skill, root), base, below, skillFile, validation };
 }
 
-/** Where a skill that does not exist yet would be made: the first source that may be written. @throws SOURCE_NOT_WRITABLE. */
+/** The location of a new skill: below the first source that may be written. @throws SOURCE_NOT_WRITABLE. */
 export function locationForNew(skillId: string, sources: readonly SkillSource[], root: string): SkillLocation {
   const source = sources.find(({ writing }) => writing && !isReserved(futureRealPath(writing.folder)));
-  if (!source?.writing) {
-    const known = sources.map(({ id }) => id).join(', ') || 'none';
-    throw sourceNotWritable(skillId, known, 'no source may be written; add a folder ({ path: skills }) to sources.');
-  }
+  if (!source?.writing)
+    throw noWritableSource(
+      skillId,
+      sources.map(({ id }) => id),
+    );
   const { folder, validation } = source.writing;
   const base = futureRealPath(folder);
   const key = folderKey(join(base, skillId), root);
@@ -65,10 +70,9 @@ export function locationForNew(skillId: string, sources: readonly SkillSource[],
 }
 
 /**
- * Where a skill lies that the history speaks of, by what the sources are now: a path that was kept is never believed. It need
- * not be there.
+ * The location of a skill of the history in the present sources, because no recorded path is trusted. The folder need not exist.
  *
- * @param key - As `skillKey` gives it. @param sourceId - Default: the first source that may be written and has the place.
+ * @param key - As `skillKey` gives it. @param sourceId - Default: the first writable source that the folder lies in.
  * @throws SOURCE_NOT_WRITABLE when there is no such source.
  */
 export function locationOfKey(
@@ -88,16 +92,16 @@ export function locationOfKey(
   throw sourceNotWritable(
     skillId,
     sourceId ?? key,
-    `no source that may be written has its place, ${JSON.stringify(key)}.`,
+    `no source that may be written has its folder ${quoted(key)}. Add a source with that folder to \`sources\` again.`,
   );
 }
 
-/** What is written in there may be run, or belongs to a change that is under way. */
+/** Whether tools run what is in such a folder (`.git`, `node_modules`), or it belongs to an unfinished change. */
 export function isToolFolder(name: string): boolean {
   return name.toLowerCase() === '.git' || name.toLowerCase() === 'node_modules' || name.startsWith(TEMPORARY);
 }
 
-/** Which skill a history belongs to, whatever its source: its folder, else its qualified id. */
+/** The key of a skill in the history: its folder, or its qualified id when it has none. */
 export function skillKey(skill: Skill, root: string): string {
   return skill.dir === null ? `id:${skill.qualifiedId}` : folderKey(skill.dir, root);
 }
@@ -106,14 +110,14 @@ export function folderOf({ base, below }: Pick<SkillLocation, 'base' | 'below'>)
   return below === '' ? base : join(base, below);
 }
 
-/** A file of a skill, from the folder of the source: no link below that is ever followed. */
+/** The path of a skill's file, relative to the source's folder. No link below that folder is followed. */
 export function pathIn({ below }: Pick<SkillLocation, 'below'>, path: string): string {
   return below === '' ? path : `${below}/${path}`;
 }
 
 type Limits = SkillRegistryConfig['limits'];
 
-/** @throws INVALID_ARGUMENT when the skill is the folder of its source, or has the registry's own files in it. */
+/** @throws INVALID_ARGUMENT when the skill is the folder of its source, or contains the registry's own files. */
 export function assertRemovable(location: SkillLocation): void {
   if (location.below === '')
     throw invalidArgument('This skill is the folder of its source, which cannot be moved away.');
@@ -126,32 +130,34 @@ export function folderExists(location: SkillLocation): boolean {
 }
 
 /**
- * A path of a skill's file as it is kept: without `.` segments, SKILL.md as it is written there.
+ * A path of a skill's file as the history records it: without `.` segments, SKILL.md with the letter case it has there.
  *
- * @throws PATH_TRAVERSAL; INVALID_ARGUMENT, also for what is never written (`assertWritable`).
+ * @throws PATH_TRAVERSAL; INVALID_ARGUMENT, also for a path that is never written (`assertWritable`).
  */
 export function filePath(path: string, location: SkillLocation): string {
   const { skillFile } = location;
-  if (/\/\.?$/.test(path)) throw invalidArgument(`"${path.slice(0, 200)}" names a folder; give a file.`);
+  if (/\/\.?$/.test(path)) throw invalidArgument(`${quoted(path)} names a folder; give a file.`);
   const segments = relativeSegments(path);
-  // Refused before anybody is asked to review it, who would take a line end in a name for one of the diff, or read it otherwise.
+  // A line end in a name would look like a line of the diff to a reviewer, and a direction mark changes what a reviewer reads.
   if (/[\p{Cc}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069]/u.test(path))
-    throw invalidArgument(`${JSON.stringify(path.slice(0, 200))} has a control character in it.`);
+    throw invalidArgument(`${quoted(path)} has a control character in it. Give a name without it.`);
   const tool = segments.find(isToolFolder);
-  if (tool) throw invalidArgument(`Nothing is written below ${tool}: it belongs to a tool.`);
+  if (tool) throw invalidArgument(`Nothing is written below ${tool}, which belongs to a tool. Give a path outside it.`);
   assertWritable(folderOf(location), segments);
   const joined = segments.join('/');
   if (isLeftover(joined))
-    throw invalidArgument(`"${joined.slice(0, 200)}" is a name for leftovers, which no history keeps.`);
+    throw invalidArgument(
+      `${quoted(joined)} is a name of temporary files, which the history does not keep. Take another name.`,
+    );
   return joined.toLowerCase() === 'skill.md' ? skillFile : joined;
 }
 
-/** The bytes of a file of a place; null when there is none. @throws PATH_TRAVERSAL, RESOURCE_TOO_LARGE. */
+/** The bytes of a skill's file; null when it does not exist. @throws PATH_TRAVERSAL, RESOURCE_TOO_LARGE. */
 export function bytesAt(location: SkillLocation, path: string, limits: Limits): Buffer | null {
   try {
     return readContained(location.base, pathIn(location, path), limitOf(location, path, limits));
   } catch (error) {
-    // Only what is not there is nothing: a folder or a device in its place is not.
+    // A folder or a device of that name is an error.
     if (isCodedError(error, 'RESOURCE_NOT_FOUND') && !existsAt(location, path)) return null;
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw error;
@@ -162,20 +168,20 @@ export function bytesAt(location: SkillLocation, path: string, limits: Limits): 
 export function textOf(bytes: Buffer, path: string): string {
   const text = bytes.toString('utf8');
   if (Buffer.from(text).equals(bytes)) return text;
-  throw new CodedError('NOT_TEXT', `"${path}" is no UTF-8 text, so it cannot be changed as text.`);
+  throw new CodedError('NOT_TEXT', `${quoted(path)} is no UTF-8 text, so it cannot be changed as text.`);
 }
 
 /** @throws RESOURCE_TOO_LARGE. */
 export function checkSize(location: SkillLocation, path: string, bytes: Buffer, limits: Limits): void {
   const limit = limitOf(location, path, limits);
   if (bytes.length <= limit) return;
-  const message = `"${path}" would have ${bytes.length} bytes, more than the limit of ${limit}.`;
+  const message = `${quoted(path)} would have ${bytes.length} bytes, more than the limit of ${limit}.`;
   throw new CodedError('RESOURCE_TOO_LARGE', message, { path, size: bytes.length, limit });
 }
 
 /**
  * @param unreviewed - Nobody looks at it before it is read.
- * @throws SKILL_INVALID when the text of a SKILL.md would not do.
+ * @throws SKILL_INVALID when a change of SKILL.md would make it invalid.
  */
 export function checkValid(
   location: SkillLocation,
@@ -186,14 +192,14 @@ export function checkValid(
 ): void {
   if (path !== location.skillFile) return;
   const [was, is] = [before?.toString('utf8') ?? null, textOf(after, path)];
-  const lacks = unreviewed ? newLacks(was, is, location.skillId) : [];
+  const lacks = unreviewed ? newMissingParts(was, is, location.skillId) : [];
   const errors = [...newErrors(was, is, location.skillId, location.validation), ...lacks];
   if (errors.length > 0) throw skillInvalid(location.skillId, errors);
 }
 
 // --- internal ---
 
-/** A root that moves takes its history with it. */
+/** The key of a folder. It is relative to the root, so that a root that moves keeps its history. */
 export function folderKey(dir: string, root: string): string {
   const real = futureRealPath(root);
   return isInside(dir, real) ? relative(real, dir).split(sep).join('/') : dir;

@@ -8,32 +8,32 @@ import type { SkillSource } from '../sources/source.ts';
 import { TEMPORARY } from '../sources/walk/find-skill-files.ts';
 import type { RevisionFile } from './types.ts';
 
-/** The files of a skill at one moment, by path, with the bytes of those that are kept. */
+/** The files of a skill at one moment, sorted by path, and the bytes of those that are kept. */
 export interface SkillTree {
   readonly files: readonly RevisionFile[];
   readonly bytes: ReadonlyMap<string, Buffer>;
 }
 
-/** What editors and systems leave lying about is nobody's work. */
+/** Temporary files of editors and operating systems. */
 const LEFTOVER = /(^|\/)(\.[^/]*\.sw[a-z]|[^/]*~|\.#[^/]*|#[^/]*#|4913|\.DS_Store)$/;
 
-/** More files of one skill are not kept: it is a project then, and reading it would hold up everybody who writes. */
+/** At most so many files of one skill are recorded: reading more would delay every other writer. */
 export const MOST_FILES = 2_000;
-/** Files deeper than 64 segments cannot be read. */
+/** The reader refuses paths of more than 64 segments. */
 const MAX_DEPTH = 63;
 
-/** Whether the history passes over a file of this name. */
+/** Whether a file of this name is temporary, so that the history does not record it. */
 export function isLeftover(path: string): boolean {
   return basename(path).startsWith(TEMPORARY) || LEFTOVER.test(path);
 }
 
 /**
- * The files the history keeps of a skill: all regular ones, at most `MOST_FILES`, SKILL.md always among them. Not in
- * node_modules, and not what is never read (`listContained`).
+ * The files of a skill that the history records: all regular files, at most `MOST_FILES`, SKILL.md first. Without files in
+ * node_modules and those that `listContained` never lists.
  *
  * @param folder - Absolute, real.
- * @param own - It lies in a folder of the registry's own. Default: false.
- * @throws PATH_TRAVERSAL when a link has taken its place, RESOURCE_NOT_FOUND.
+ * @param own - The folder lies in the registry's own data folder. Default: false.
+ * @throws PATH_TRAVERSAL when the folder is now a link, RESOURCE_NOT_FOUND.
  */
 export function recordedFiles(folder: string, own = false): readonly ResourceInfo[] {
   const files: ResourceInfo[] = [];
@@ -57,9 +57,9 @@ export function recordedFiles(folder: string, own = false): readonly ResourceInf
 }
 
 /**
- * Reads the files the history keeps of a folder.
+ * Reads the files of a folder that the history records.
  *
- * @param maxBytes - Of larger ones only the size is taken. @param own - As of `recordedFiles`. @throws as that.
+ * @param maxBytes - Larger files are not read; only their size is recorded. @param own - As of `recordedFiles`. @throws as `recordedFiles`.
  */
 export function readFolderTree(folder: string, maxBytes: number, own = false): SkillTree {
   return treeOf(
@@ -72,14 +72,14 @@ export function readFolderTree(folder: string, maxBytes: number, own = false): S
 }
 
 /**
- * As `readFolderTree`, for a skill of any kind of source: one without a folder has what its source hands over. Of what has gone
- * there are no files.
+ * As `readFolderTree`, for any kind of source: files of a skill without a folder come from its source. A skill that no longer exists
+ * has no files.
  */
 export function readSkillTree(skill: Skill, source: SkillSource, maxBytes: number): SkillTree {
   const whole = (skill.dir !== null && treeIfThere(skill.dir, maxBytes)) || treeOf([]);
   const skillFile = skill.dir === null ? 'SKILL.md' : basename(skill.file);
   if (skill.dir !== null && whole.bytes.has(skillFile)) return whole;
-  // A link in the place of SKILL.md is followed by its source alone.
+  // SKILL.md may be a link, which only the source follows.
   const own = read(() => source.readSkill(skill, maxBytes));
   const others =
     skill.dir === null
@@ -92,7 +92,7 @@ export function readSkillTree(skill: Skill, source: SkillSource, maxBytes: numbe
   return treeOf([...first, ...others]);
 }
 
-/** Over paths and contents, not modes: who may run a file is no change of what it says. */
+/** The digest of paths and contents. Permission bits are left out: they do not change what a file says. */
 export function treeDigest(files: readonly RevisionFile[]): string {
   return digestOf(JSON.stringify(files.map(({ path, digest }) => [path, digest])));
 }
@@ -113,7 +113,7 @@ function treeIfThere(folder: string, maxBytes: number): SkillTree | undefined {
   }
 }
 
-/** Nothing for a folder that has gone or may not be read. */
+/** Empty for a folder that no longer exists or may not be read. */
 function entriesBelow(folder: string, below: string, own: boolean): ReturnType<typeof listContained> {
   try {
     return listContained(folder, below, { own });
@@ -126,7 +126,7 @@ interface ReadFile {
   readonly path: string;
   readonly size: number;
   readonly mode: number;
-  /** null: too large. */
+  /** null: larger than the limit. */
   readonly bytes: Buffer | null;
 }
 
@@ -143,7 +143,7 @@ function treeOf(read: readonly ReadFile[]): SkillTree {
   return { files, bytes };
 }
 
-/** Undefined for what has gone meanwhile, may not be read, or has become something else. */
+/** Undefined for a file that no longer exists, may not be read, or is no regular file any more. */
 function read(use: () => Buffer): Buffer | undefined {
   try {
     return use();

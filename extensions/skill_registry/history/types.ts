@@ -3,27 +3,32 @@ import type { TurnContext } from 'skill-registry/kernel';
 
 /** One past content of a skill. */
 export interface Revision {
-  /** From 1, per skill. */
+  /** Counted from 1 for each skill. */
   readonly number: number;
   /** `sha256:<64 hex>` over the paths and contents of its files. */
   readonly digest: string;
   readonly skillId: string;
   readonly kind: 'seen' | 'edited' | 'proposal' | 'tool' | 'created' | 'rollback' | 'removed' | 'restored';
+  /** ISO 8601, UTC. */
   readonly at: string;
+  /** As `Actor.by`; `unknown` for changes that the registry found on disk. */
   readonly by: string;
   readonly reason: string | null;
-  /** Id of the proposal that made it. */
+  /** Id of the proposal that it applied; else null. */
   readonly proposal: string | null;
   readonly files: readonly RevisionFile[];
 }
 
 export interface RevisionFile {
+  /** Relative to the skill, `/` between segments. */
   readonly path: string;
+  /** `sha256:<64 hex>`; `size:<bytes>` when `kept` is false. */
   readonly digest: string;
+  /** Bytes. */
   readonly size: number;
   /** Permission bits. */
   readonly mode: number;
-  /** False: too large to be kept; only its digest is known. */
+  /** False: larger than `limits.file_bytes`, so only its size is recorded. */
   readonly kept: boolean;
 }
 
@@ -34,51 +39,53 @@ export interface Actor {
 }
 
 export interface History {
-  /** Oldest first; of a removed skill, too. @throws SKILL_NOT_FOUND. */
+  /** Oldest first, also of a removed skill. @throws SKILL_NOT_FOUND. */
   revisions(skillId: string): Promise<readonly Revision[]>;
-  /** @param revision - A number, or the beginning of a digest. @throws REVISION_NOT_FOUND, RESOURCE_NOT_FOUND. */
+  /**
+   * @param revision - A number, or at least 4 characters from the start of a digest. @param path - Default: SKILL.md.
+   * @throws REVISION_NOT_FOUND, RESOURCE_NOT_FOUND.
+   */
   read(skillId: string, revision: string | number, path?: string): Promise<Uint8Array>;
-  /** A unified diff of all files. */
+  /** A unified diff of all files from revision `a` to revision `b`. */
   diff(skillId: string, a: string | number, b: string | number): Promise<string>;
-  /** Makes a skill what it was; that is a revision, too. @throws as `approve`, REVISION_NOT_FOUND, REVISION_INCOMPLETE. */
+  /** Writes an earlier content of a skill, as a new revision. @throws as `approve`, REVISION_NOT_FOUND, REVISION_INCOMPLETE. */
   rollback(skillId: string, revision: string | number, actor: Actor): Promise<Revision>;
-  /** Brings a removed skill back. @throws SKILL_NOT_FOUND, SKILL_EXISTS, WRITE_FAILED. */
+  /** Restores a removed skill. @throws SKILL_NOT_FOUND, SKILL_EXISTS, SOURCE_NOT_WRITABLE, REVISION_INCOMPLETE, WRITE_FAILED. */
   restore(skillId: string, actor: Actor): Promise<Revision>;
 }
 
-/** What a file is to be. */
+/** The new content of a file: text, null to remove it, or a function of the present text. */
 export type FileContent = string | null | ((present: string) => string);
 
 /**
- * Changes at once, by whoever may; `writes` is for the callers to ask. Each is a revision. With a turn, what its agent does not
- * see is not there (SKILL_NOT_FOUND).
+ * Changes skills without review; each change is a revision. The caller must check `writes` first. With a turn, a skill that its agent
+ * may not see is SKILL_NOT_FOUND.
  */
 export interface Management {
   /** @param content - SKILL.md. @throws INVALID_ARGUMENT, SKILL_EXISTS, SKILL_INVALID, SOURCE_NOT_WRITABLE. */
   create(skillId: string, content: string, actor: Actor): Promise<Revision>;
   /**
-   * @param content - Of the file; null removes it; a function is given what the file says when nobody else can change it, and
-   *   must be quick. @throws PROPOSAL_NO_CHANGE, SKILL_INVALID, RESOURCE_NOT_FOUND, NOT_TEXT, PATH_TRAVERSAL, WRITE_FAILED.
+   * @param content - A function is called while nobody else can change the file, and must be quick. @throws PROPOSAL_NO_CHANGE, SKILL_INVALID, RESOURCE_NOT_FOUND, NOT_TEXT, PATH_TRAVERSAL, WRITE_FAILED.
    */
   write(skillId: string, path: string, content: FileContent, actor: Actor, turn?: TurnContext): Promise<Revision>;
-  /** Archives it. */
+  /** Moves the skill to the archive. @throws INVALID_ARGUMENT, SOURCE_NOT_WRITABLE, WRITE_FAILED. */
   remove(skillId: string, actor: Actor, turn?: TurnContext): Promise<Revision>;
 }
 
-/** The methods that wait until the history is open. */
+/** The methods that open the history first. */
 export const HISTORY_METHODS: Readonly<Record<keyof History, true>> = {
   ...{ revisions: true, read: true, diff: true, rollback: true, restore: true },
 };
 export const MANAGEMENT_METHODS: Readonly<Record<keyof Management, true>> = { create: true, write: true, remove: true };
 
-/** What the owner allows to do with a path that lies in a source. */
+/** What the owner allows for a path in a source. */
 export interface WritePolicy {
   readonly action: 'create' | 'update' | 'delete';
   readonly policy: 'allow' | 'propose' | 'deny';
   readonly source: string;
-  /** Why it is `deny` whatever `writes` says. */
+  /** Why it is `deny` although `writes` says otherwise. */
   readonly reason?: string;
-  /** What a proposal would be about; absent when none can be made for this path. */
+  /** What a proposal for this path would change; absent when none is possible. */
   readonly target?: { readonly kind: 'create' | 'update'; readonly skillId: string; readonly path: string } | undefined;
   /** Of a file that would be read as a skill and is no `target`: what a text must not lack to be written without review. */
   readonly lacks?: (text: string) => readonly string[];

@@ -8,30 +8,30 @@ import { historyBusy } from './errors.ts';
 import { historyError, sqliteRefusal } from './history-database.ts';
 
 /**
- * One writer at a time, over all processes that share a data folder. It is a lock of the operating system (of SQLite, on a file
- * of its own), so it ends with its process, however that ends; whoever has it next finds in the journal what was left undone.
+ * Lets one process at a time write, among all that share a data folder. SQLite takes a lock of the operating system on a separate
+ * file. The lock ends with its process, however that ends; the next holder finds unfinished changes in the journal.
  */
 export interface WriteLock {
   /**
-   * Runs `use` alone. It must be synchronous and short: others wait.
+   * Runs `use` while it holds the lock. `use` must be synchronous and short, because others wait.
    *
-   * @throws HISTORY_BUSY when no turn came in time, and what `use` throws.
+   * @throws HISTORY_BUSY when the lock is not free within 60 seconds, and what `use` throws.
    */
   run<T>(use: () => T): Promise<T>;
-  /** As `run`, but gives up at once. @returns undefined when somebody else has it. */
+  /** As `run`, but does not wait. @returns undefined when another process has the lock. */
   tryRun<T>(use: () => T): T | undefined;
   close(): void;
 }
 
 const WAIT_SECONDS = 60;
-/** Short at first: most holders need a few milliseconds. */
+/** Between attempts. The first pauses are short, because most holders need a few milliseconds. */
 const PAUSES = { firstMs: 1, longestMs: 50, jitter: true };
 
 /** @param file - Absolute. */
 export function createWriteLock(file: string): WriteLock {
   let database: SqliteDatabase | undefined;
   let identity = '';
-  /** A lock on a file that somebody has removed keeps nobody out. */
+  /** A lock on a removed file stops nobody. */
   const isGone = (): boolean => fileIdentity(file) !== identity;
   const open = (): SqliteDatabase => {
     if (database && isGone()) {
@@ -63,7 +63,7 @@ export function createWriteLock(file: string): WriteLock {
       if (isGone()) return undefined;
       return { result: use() };
     } finally {
-      // Whatever `use` has done is done: that the lock is let go of must not fail.
+      // `use` has finished. Releasing the lock must not throw.
       try {
         opened.exec('ROLLBACK');
       } catch {

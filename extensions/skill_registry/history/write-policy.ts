@@ -6,15 +6,15 @@ import type { SkillRegistryConfig } from '../config/config.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { SkillSource } from '../sources/source.ts';
 import { isSkillFileName } from '../sources/walk/find-skill-files.ts';
-import { newLacks } from '../validate/validate-skill.ts';
+import { newMissingParts } from '../validate/validate-skill.ts';
 import type { WritePolicy } from './types.ts';
 
 /**
- * What the owner allows to do with a path in a source; undefined outside of all sources.
+ * What the owner allows for a path in a source; undefined outside all sources.
  *
- * To create is to add a skill and touch nothing that is there. A path changes something (`update`) when it exists, lies in a
- * skill or is read as one, or when a SKILL.md there would take the place of skills that are known. What nobody could undo is
- * denied: nothing is written where no history is kept.
+ * `create` adds a skill and changes nothing that exists. A path is an `update` when it exists, lies in a skill or is the SKILL.md of
+ * one, or when a SKILL.md there would hide a known skill. A write that could not be undone is denied: nothing is written where no
+ * history is kept.
  *
  * @param path - Absolute, real; it need not exist.
  */
@@ -37,21 +37,21 @@ export function writePolicyOf(
     ...{ action, policy: reason === undefined ? policy : 'deny', source: source.id },
     ...(reason === undefined ? {} : { reason }),
     ...(target ? { target } : {}),
-    ...(!target && isSkillFileName(basename(path)) ? { lacks: (text) => newLacks(null, text, skillId) } : {}),
+    ...(!target && isSkillFileName(basename(path)) ? { lacks: (text) => newMissingParts(null, text, skillId) } : {}),
   };
 }
 
 // --- internal ---
 
 function whyNever(path: string, { writing }: SkillSource, overwrites: boolean): string | undefined {
-  if (!writing) return 'nothing is written in that source';
-  if (/^\.(git)?ignore$/i.test(basename(path))) return 'it would hide skills, and that is for a person to decide';
+  if (!writing) return 'that source is not writable';
+  if (/^\.(git)?ignore$/i.test(basename(path))) return 'it could hide skills, and only a person may decide that';
   return overwrites
-    ? 'it would change or hide what is there, without being a file of a skill that can be loaded, so no history would have what was there'
+    ? 'it would change or hide a file that belongs to no loadable skill, and no history would keep the old content'
     : undefined;
 }
 
-/** The file of a skill that a path is, for a proposal; none for what is neither in a skill nor a new one. */
+/** What a proposal for the path would change: a file of a skill, or a new skill. Undefined for any other path. */
 function targetOf(
   path: string,
   action: WritePolicy['action'],
@@ -72,12 +72,12 @@ function isTouched({ id, dir, file, realFile }: Skill, path: string): boolean {
   if (path === realFile || path === file) return true;
   if (dir !== null && isInside(path, dir)) return true;
   if (basename(path).toLowerCase() !== 'skill.md') return false;
-  // A SKILL.md hides every skill below it, and a folder of the same name may come first and win the id.
+  // A SKILL.md hides every skill below its folder, and a skill in a folder of the same name may get the id instead.
   const folder = dirname(path);
   return (dir !== null && isInside(dir, folder)) || basename(folder) === id;
 }
 
-/** What may not be looked at may be there. */
+/** Also true for a path that this user may not look at. */
 function exists(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined;

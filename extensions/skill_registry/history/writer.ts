@@ -4,12 +4,7 @@ import { join } from 'node:path';
 import { isCodedError, type Problem } from 'skill-registry/kernel';
 import { readContained } from '../../../lib/files/index.ts';
 import { type SqliteDatabase, storeFolder } from '../store/open-database.ts';
-import {
-  type OperationStep,
-  type OperationSurroundings,
-  recoverOperations,
-  runOperation,
-} from './change-or-recover.ts';
+import { type OperationContext, type OperationStep, recoverOperations, runOperation } from './change-or-recover.ts';
 import { changeUnfinished, codeDenied, type Unfinished } from './errors.ts';
 import { hasUnfinished, historyError } from './history-database.ts';
 import { createHistoryFile, type HistoryFile } from './history-file.ts';
@@ -20,60 +15,60 @@ import { readFolderTree, type SkillTree } from './skill-tree.ts';
 import type { Revision, RevisionFile } from './types.ts';
 import { createWriteLock, type WriteLock } from './write-lock.ts';
 
-/** Moments between which a process may die; a test kills one at each. */
+/** The steps of a write. A process may end between any two of them; a test ends one at each. */
 export type WriteStep = 'locked' | 'row' | OperationStep | 'file-temporary' | 'file-written' | 'file-noted';
 
-/** Who keeps something beside the skills that has to fit to what they are. */
+/** Keeps files up to date that depend on the history: the reports of proposals. */
 export interface WriteFollower {
-  /** In the transaction that makes a change count. */
+  /** Called in the transaction that commits a change. */
   onCommit(database: SqliteDatabase, operation: Operation, revision: Revision): void;
   /**
-   * Before and after whatever is written, inside the lock. Must not throw.
+   * Called before and after every write, while the lock is held. Must not throw.
    *
-   * @param dataDir - Real.
-   * @returns what could not be written.
+   * @param dataDir - Real path.
+   * @returns a problem for each file that could not be written.
    */
   catchUp(database: SqliteDatabase, dataDir: string, at: string): readonly Problem[];
 }
 
 export interface WriterOptions {
-  /** `<root>/data/skill_registry`; made when something is written. */
+  /** `<root>/data/skill_registry`. Created by the first write. */
   readonly dataDir: string;
-  /** Larger files are not kept. */
+  /** The content of larger files is not kept in the history. */
   readonly maxBytes: number;
-  /** Whether code lies at a real, absolute path: what an agent decides has no effect there. */
+  /** Whether a real, absolute path is code, which no agent may change. */
   isCode(path: string): boolean;
-  /** Where a skill of the journal lies now. */
+  /** Finds the present location of a skill in the journal. */
   readonly locationOf: LocationFinder;
   /**
-   * False: nothing that is in the data folder is acted upon, and reading writes nothing into it: what a process that died has left
-   * stays as it is. A change that is asked for is made all the same. Default: true.
+   * False: the journal is not acted upon, and reading writes nothing into the data folder, so an unfinished change stays as it is.
+   * A requested change is made all the same. Default: true.
    */
   readonly mayRecover?: boolean;
-  /** Default: nobody. */
+  /** Default: none. */
   readonly follower?: WriteFollower;
   readonly now?: () => Date;
   readonly onStep?: (step: WriteStep) => void;
 }
 
-/** A change of one skill before it is one: contents instead of digests. */
+/** A change of one skill that has not begun: it has contents where `Operation` has digests. */
 export interface PlannedChange extends Omit<Operation, 'id' | 'at' | 'changes'> {
   readonly changes: readonly { readonly path: string; readonly after: Buffer | null; readonly mode?: number }[];
 }
 
-/** What came of something that is only done where it can be. */
+/** The result, or a sentence that says why nothing could be written. */
 export type IfPossible<T> = { readonly result: T } | { readonly reason: string };
 
-/** The one place where skills and their history are written. */
+/** Writes skills and their history. Nothing else does. */
 export class Writer {
   readonly dataDir: string;
   readonly #options: WriterOptions;
   readonly #mayRecover: boolean;
   readonly #lock: WriteLock;
   readonly #history: HistoryFile;
-  /** What was left undone when somebody wrote last. */
+  /** Unfinished changes found by the last write. */
   #unfinished: readonly Unfinished[] = [];
-  /** What the follower could not write then. */
+  /** What the follower could not write during the last write. */
   #behind: readonly Problem[] = [];
 
   constructor(options: WriterOptions) {
@@ -90,67 +85,73 @@ export class Writer {
     return (this.#options.now?.() ?? new Date()).toISOString();
   }
 
-  /** For reading. @throws as `HistoryFile.reading`. */
+  /** For reading only. @throws as `HistoryFile.reading`. */
   database(): SqliteDatabase {
     return this.#history.reading();
   }
 
   /**
-   * Runs `use` as the only writer of all processes. What a crash has left is ended before, and the follower catches up after; what
-   * cannot be ended or written is in `problems`, and is no reason to fail. `use` is also given the real path of the data folder.
+   * Runs `use` while no other process writes. Before it, unfinished changes are undone; after it, the follower catches up. A failure
+   * of either is in `problems` and does not stop `use`. The second argument of `use` is the real path of the data folder.
    */
   async exclusively<T>(use: (database: SqliteDatabase, dataDir: string) => T): Promise<T> {
     this.#history.assertOpen();
     return this.#lock.run(() => this.#guarded(use));
   }
 
-  /** As `exclusively`, unless somebody else is writing: then undefined. */
+  /** As `exclusively`, but gives undefined at once when another process is writing. */
   ifFree<T>(use: (database: SqliteDatabase) => T): T | undefined {
     this.#history.assertOpen();
     return this.#lock.tryRun(() => this.#guarded(use));
   }
 
-  /** As `exclusively`, for what reading puts down: where nothing may or can be written, that is no reason to fail. */
+  /** As `exclusively`, for a write that a reader can do without: it gives a reason where nothing may or can be written. */
   async ifPossible<T>(use: (database: SqliteDatabase) => T): Promise<IfPossible<T>> {
-    if (!this.#mayRecover) return { reason: 'in this root nothing is written before somebody approves it' };
+    if (!this.#mayRecover)
+      return {
+        reason:
+          'Nobody has approved this root, so no history is written. `skill-registry trust allow` in it approves it.',
+      };
     try {
       return { result: await this.exclusively(use) };
     } catch (error) {
-      const known = this.explain(error);
-      if (isCodedError(known, 'WRITE_FAILED') || isCodedError(known, 'STORE_UNAVAILABLE'))
-        return { reason: known.message };
-      throw known;
+      const explained = this.explain(error);
+      if (isCodedError(explained, 'WRITE_FAILED') || isCodedError(explained, 'STORE_UNAVAILABLE'))
+        return { reason: explained.message };
+      throw explained;
     }
   }
 
-  /** Whether somebody has written here before. */
+  /** Whether `history.db` exists. */
   hasHistory(): boolean {
     return this.#history.exists();
   }
 
-  /** Whether a process has died in the middle of a change, or a proposal's report is still to be written. */
+  /** Whether a change is unfinished, or a report of a proposal must still be written. */
   hasUnfinished(): boolean {
     return this.#history.exists() && hasUnfinished(this.#history.reading());
   }
 
-  /** What was left undone when somebody wrote last: CHANGE_UNFINISHED, HISTORY_ROW_REFUSED, and of reports of proposals WRITE_FAILED, PROPOSAL_FILE_EDITED. */
+  /** As the last write found them: CHANGE_UNFINISHED, HISTORY_ROW_REFUSED; of reports of proposals WRITE_FAILED, PROPOSAL_FILE_EDITED. */
   problems(): readonly Problem[] {
     const unfinished = this.#unfinished.filter(({ state }) => state !== 'waiting');
-    return [...unfinished.map((one) => problemOf(one, this.#history.path)), ...this.#behind];
+    return [...unfinished.map((change) => problemOf(change, this.#history.path)), ...this.#behind];
   }
 
-  /** @throws CHANGE_UNFINISHED when an earlier change of the skill is still to be undone. Inside `exclusively`. */
+  /** Call it inside `exclusively`. @throws CHANGE_UNFINISHED when an earlier change of the skill must still be undone. */
   assertFinished(key: string): void {
-    const found = this.#unfinished.find((one) => one.key === key && one.state !== 'settle' && !isRefused(one));
-    if (found) throw changeUnfinished(found);
+    const unfinished = this.#unfinished.find(
+      (change) => change.key === key && change.state !== 'settle' && !isRefused(change),
+    );
+    if (unfinished) throw changeUnfinished(unfinished);
   }
 
-  /** Puts what a skill is now into the history, inside `exclusively`. */
+  /** Records the present content of a skill. Call it inside `exclusively`. */
   record(location: SkillLocation): void {
     recordLocation(this.#history.reading(), location, this.#options.maxBytes, this.now());
   }
 
-  /** Changes a skill, inside `exclusively`. @throws as `runOperation` and `assertFinished`; WRITE_DENIED for code. */
+  /** Changes a skill. Call it inside `exclusively`. @throws as `runOperation` and `assertFinished`; WRITE_DENIED for code. */
   apply(planned: PlannedChange): Revision {
     this.assertFinished(planned.location.key);
     assertNoCodeOfAgents(planned, this.#options.isCode);
@@ -158,7 +159,7 @@ export class Writer {
     const at = this.now();
     const before = recordLocation(database, planned.location, this.#options.maxBytes, at);
     const changes = planned.changes.map(({ path, after, mode }): FileChange => {
-      const file = before.find((one) => one.path === path);
+      const file = before.find((candidate) => candidate.path === path);
       return {
         path,
         before: file ? keptDigest(database, planned.location, file) : null,
@@ -168,10 +169,10 @@ export class Writer {
       };
     });
     const id = randomBytes(6).toString('hex');
-    return runOperation({ ...planned, id, at, changes }, this.#surroundings(database));
+    return runOperation({ ...planned, id, at, changes }, this.#operationContext(database));
   }
 
-  /** What an error of the database means to whoever asked. */
+  /** Turns an error of the database into a `CodedError`; any other error stays as it is. */
   explain(error: unknown): unknown {
     return historyError(this.#history.path, error);
   }
@@ -188,23 +189,23 @@ export class Writer {
   #guarded<T>(use: (database: SqliteDatabase, dataDir: string) => T): T {
     this.step('locked');
     return this.#history.writing((database) => {
-      const surroundings = this.#surroundings(database);
+      const context = this.#operationContext(database);
       this.#unfinished = this.#mayRecover ? [] : waitingIn(database);
       if (this.#mayRecover) {
-        recoverOperations(surroundings, this.#options.locationOf);
-        this.#catchUp(surroundings);
+        recoverOperations(context, this.#options.locationOf);
+        this.#catchUp(context);
       }
-      const result = use(database, surroundings.dataDir);
-      this.#catchUp(surroundings);
+      const result = use(database, context.dataDir);
+      this.#catchUp(context);
       return result;
     });
   }
 
-  #catchUp({ database, dataDir }: OperationSurroundings): void {
+  #catchUp({ database, dataDir }: OperationContext): void {
     this.#behind = this.#options.follower?.catchUp(database, dataDir, this.now()) ?? [];
   }
 
-  #surroundings(database: SqliteDatabase): OperationSurroundings {
+  #operationContext(database: SqliteDatabase): OperationContext {
     const { dataDir, follower, maxBytes } = this.#options;
     storeFolder(dataDir);
     return {
@@ -214,28 +215,28 @@ export class Writer {
         noteArchive(database, operation);
         follower?.onCommit(database, operation, revision);
       },
-      onUnfinished: (one) => {
-        this.#unfinished = [...this.#unfinished, one];
+      onUnfinished: (change) => {
+        this.#unfinished = [...this.#unfinished, change];
       },
     };
   }
 }
 
-/** Whether a name is that of a person, and not an agent's or nobody's. */
+/** Whether `by` names a person, and not an agent or `unknown`. */
 export function isPerson(by: string): boolean {
   return !by.startsWith('agent:') && by !== 'unknown';
 }
 
 // --- internal ---
 
-/** Whatever the owner allows agents to write, or a reviewing agent to decide, code is for a person. @throws WRITE_DENIED. */
+/** No agent changes code, even where `writes` is `allow` or a reviewing agent may decide. @throws WRITE_DENIED. */
 function assertNoCodeOfAgents({ location, changes, by }: PlannedChange, isCode: WriterOptions['isCode']): void {
   if (isPerson(by)) return;
   const paths = [folderOf(location), ...changes.map(({ path }) => join(folderOf(location), path))];
   if (paths.some(isCode)) throw codeDenied(location.skillId);
 }
 
-/** What is about to change is in the history first, whoever made it what it is. */
+/** Records the content before a change, whoever wrote it. @returns its files; none when there is no folder. */
 function recordLocation(
   database: SqliteDatabase,
   location: SkillLocation,
@@ -253,7 +254,7 @@ function recordLocation(
   return tree.files;
 }
 
-/** What is too large for a revision is kept all the same when it is changed: else the change could not be undone. */
+/** Keeps the old content of a changed file even when it is too large for a revision: otherwise the change could not be undone. */
 function keptDigest(database: SqliteDatabase, location: SkillLocation, { path, digest, kept }: RevisionFile): string {
   if (kept) return digest;
   return putBlob(database, readContained(location.base, pathIn(location, path), Number.MAX_SAFE_INTEGER));
@@ -270,17 +271,17 @@ function noteArchive(database: SqliteDatabase, { by, at, move, location }: Opera
   }
 }
 
-/** What others have begun and nobody here may end. */
+/** Unfinished changes of other processes in a root that nobody has approved. */
 function waitingIn(database: SqliteDatabase): readonly Unfinished[] {
   return entriesOf(database).map((entry) => ({ id: entry.id, ...subjectOf(entry), state: 'waiting' }));
 }
 
-/** No registry has begun it, so nothing of it is to be undone. */
+/** No registry has begun such a change, so nothing must be undone. */
 function isRefused({ error }: Unfinished): boolean {
   return isCodedError(error, 'HISTORY_ROW_REFUSED');
 }
 
-function problemOf(one: Unfinished, file: string): Problem {
-  const { code, message } = isCodedError(one.error, 'HISTORY_ROW_REFUSED') ? one.error : changeUnfinished(one);
-  return { code, severity: one.state === 'settle' ? 'warning' : 'error', file, message };
+function problemOf(change: Unfinished, file: string): Problem {
+  const { code, message } = isCodedError(change.error, 'HISTORY_ROW_REFUSED') ? change.error : changeUnfinished(change);
+  return { code, severity: change.state === 'settle' ? 'warning' : 'error', file, message };
 }

@@ -3,7 +3,7 @@ import type { Check } from './findings.ts';
 import { type Finding, listChecks, quote } from './findings.ts';
 import { rawLines } from './scanned-line.ts';
 
-/** Characters that are not seen, and text that a preview does not show, where there is more of it than before. */
+/** Invisible characters, and comments that a preview does not show, where there are more of them than before. */
 export function characterChecks(before: string, after: string): readonly Check[] {
   return listChecks('characters', [...newCharacters(before, after), ...newComments(before, after)]);
 }
@@ -12,10 +12,10 @@ export function characterChecks(before: string, after: string): readonly Check[]
 
 interface Seen {
   count: number;
-  /** Offset of the first, and of the first on a line that is new. */
+  /** Offset of the first one, and of the first one in a new line. */
   first: number;
   firstNew?: number;
-  /** What tag characters say. */
+  /** The text that tag characters spell. */
   text: string;
 }
 
@@ -44,30 +44,30 @@ const MAX_SAID = 400;
 function newCharacters(before: string, after: string): readonly Finding[] {
   const seen = characters(after);
   if (seen.size === 0) return [];
-  const old = characters(before);
-  const more = [...seen].filter(([key, { count }]) => count > (old.get(key)?.count ?? 0));
+  const oldCharacters = characters(before);
+  const more = [...seen].filter(([key, { count }]) => count > (oldCharacters.get(key)?.count ?? 0));
   const oldLines = new Set([...rawLines(before)].map(({ raw }) => raw));
   markNewLines(after, oldLines, seen);
   const lineOf = lineFinder(after);
   return more.map(([key, { count, first, firstNew, text }]) => {
-    const added = count - (old.get(key)?.count ?? 0);
-    const what = `${added} ${added === 1 ? 'character' : 'characters'} that cannot be seen, ${nameOf(key)}`;
-    const said = text === '' ? '' : `, which say ${quote(text)}`;
-    return { key, level: 'warning', what: what + said, line: lineOf(firstNew ?? first) };
+    const added = count - (oldCharacters.get(key)?.count ?? 0);
+    const what = `${added} invisible ${added === 1 ? 'character' : 'characters'}: ${characterName(key)}`;
+    const spelled = text === '' ? '' : `, which spell ${quote(text)}`;
+    return { key, level: 'warning', what: what + spelled, line: lineOf(firstNew ?? first) };
   });
 }
 
 const TAGS = 'tag characters';
 
-/** Tag characters and variation selectors count together: they spell something only in a row. */
-function keyOf(char: string): string {
+/** All tag characters are counted together, and all variation selectors: only a sequence of them spells text. */
+function characterKey(char: string): string {
   const code = char.codePointAt(0) ?? 0;
   if (code >= 0xe0000 && code <= 0xe007f) return TAGS;
   if ((code >= 0xfe00 && code <= 0xfe0f) || (code >= 0xe0100 && code <= 0xe01ef)) return 'variation selectors';
   return char;
 }
 
-function nameOf(key: string): string {
+function characterName(key: string): string {
   if ([...key].length > 1) return key;
   return `${codeOf(key)} (${NAMES[key] ?? (/\p{Cc}/u.test(key) ? 'control' : 'invisible')})`;
 }
@@ -75,9 +75,9 @@ function nameOf(key: string): string {
 function characters(text: string): Map<string, Seen> {
   const seen = new Map<string, Seen>();
   for (const { char, at } of hiddenCharacters(text)) {
-    // The mark of the encoding, and half of a line end.
+    // A byte order mark, and the CR of a CRLF.
     if ((char === '\ufeff' && at === 0) || (char === '\r' && text[at + 1] === '\n')) continue;
-    const key = keyOf(char);
+    const key = characterKey(char);
     const entry = seen.get(key) ?? { count: 0, first: at, text: '' };
     entry.count++;
     if (key === TAGS && entry.text.length < MAX_SAID) entry.text += tagText(char);
@@ -87,25 +87,25 @@ function characters(text: string): Map<string, Seen> {
 }
 
 function markNewLines(text: string, oldLines: ReadonlySet<string>, seen: ReadonlyMap<string, Seen>): void {
-  let waiting = seen.size;
+  let toMark = seen.size;
   for (const { raw, start } of rawLines(text)) {
-    if (waiting === 0) return;
+    if (toMark === 0) return;
     if (oldLines.has(raw)) continue;
     for (const { char, at } of hiddenCharacters(raw)) {
-      const entry = seen.get(keyOf(char));
+      const entry = seen.get(characterKey(char));
       if (!entry || entry.firstNew !== undefined) continue;
       entry.firstNew = start + at;
-      waiting--;
+      toMark--;
     }
   }
 }
 
-/** HTML comments, and link definitions that people use as comments. */
+/** New HTML comments, and new link definitions that are used as comments. */
 function* newComments(before: string, after: string): Generator<Finding> {
-  const old = new Set([...comments(before)].map(({ text }) => text));
+  const oldCharacters = new Set([...comments(before)].map(({ text }) => text));
   const lineOf = lineFinder(after);
   for (const { text, at } of comments(after)) {
-    if (old.has(text)) continue;
+    if (oldCharacters.has(text)) continue;
     const what = 'A comment, which models read and a preview does not show';
     yield { key: text, level: 'warning', what, quoted: text, line: lineOf(at) };
   }
@@ -124,7 +124,7 @@ function* comments(text: string): Generator<{ readonly text: string; readonly at
   }
 }
 
-/** Offsets to 1-based lines; asked in any order. */
+/** Converts offsets into 1-based lines. */
 function lineFinder(text: string): (offset: number) => number {
   let starts: readonly number[] | undefined;
   return (offset) => {

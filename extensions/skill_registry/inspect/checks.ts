@@ -16,8 +16,8 @@ import { shellFindings } from './shell.ts';
 import { sizeChecks } from './size.ts';
 
 /**
- * What a change does, computed from the texts and from nothing its author says of it. Of what a text reaches for only that
- * is told which is new against `before`. At most 20 checks of one kind, warnings first; the rest is counted.
+ * Computes what a change does from the texts, and not from what its author says. Files, commands, hosts and secrets are listed
+ * only when `before` does not have them. At most 20 checks of one kind, warnings first, and then the number of the others.
  *
  * Takes linear time, with breaks for other work.
  */
@@ -71,7 +71,7 @@ async function retrievalChecks({ after, isSkillFile, retrieval }: CheckInput): P
   }
 }
 
-/** What the new text reaches for and the old one did not: files, commands, hosts, secrets. */
+/** Files, commands, hosts and secrets that are named in the new text, but not in the old one. */
 async function surfaceChecks({ before, after, path, files }: CheckInput): Promise<readonly Check[]> {
   if (after === null) return [];
   const finders: readonly (readonly [Check['kind'], Finder])[] = [
@@ -83,31 +83,31 @@ async function surfaceChecks({ before, after, path, files }: CheckInput): Promis
   const takeBreak = createBreaks();
   const old = await distinctLines(before ?? '', path, takeBreak);
   const lines = await distinctLines(after, path, takeBreak);
-  // A line that was there before reaches for nothing new.
+  // A line that was there before adds nothing.
   const added = [...lines].filter(([key]) => !old.has(key)).map(([, line]) => line);
   const found = await findAll(added.slice(0, MAX_LINES), finders, takeBreak);
   // The old text is only searched when there is something to compare with it.
-  const known = found.size === 0 ? found : await findAll(old.values(), finders, takeBreak);
+  const oldFindings = found.size === 0 ? found : await findAll(old.values(), finders, takeBreak);
   const checks = finders.flatMap(([kind]) => {
-    const findings = [...(found.get(kind) ?? [])].filter(([key]) => !known.get(kind)?.has(key));
+    const findings = [...(found.get(kind) ?? [])].filter(([key]) => !oldFindings.get(kind)?.has(key));
     return listChecks(
       kind,
       findings.map(([, finding]) => finding),
     );
   });
-  const first = added[MAX_LINES];
-  if (!first) return checks;
-  const text = `${added.length} lines are new; what they reach for was searched in the first ${MAX_LINES} only`;
-  return [...checks, { kind: 'size', level: 'warning', text, line: first.line }];
+  const firstSkipped = added[MAX_LINES];
+  if (!firstSkipped) return checks;
+  const text = `${added.length} lines are new; only the first ${MAX_LINES} were searched for files, commands, hosts and secrets`;
+  return [...checks, { kind: 'size', level: 'warning', text, line: firstSkipped.line }];
 }
 
-/** Far more lines than any skill has; they are searched in a few seconds. */
+/** Far more lines than a skill has; searching them takes a few seconds. */
 const MAX_LINES = 100_000;
 
 type Finder = (line: ScannedLine) => Iterable<Finding>;
 type TakeBreak = () => Promise<void>;
 
-/** The first of each line that reads the same and stands in the same kind of place. */
+/** The first of all lines with equal text and kind. */
 async function distinctLines(
   text: string,
   path: string,
@@ -116,13 +116,13 @@ async function distinctLines(
   const lines = new Map<string, ScannedLine>();
   for (const line of scanLines(text, path)) {
     await takeBreak();
-    const key = `${line.place} ${line.text}`;
+    const key = `${line.kind} ${line.text}`;
     if (!lines.has(key)) lines.set(key, line);
   }
   return lines;
 }
 
-/** The first finding of each key, by kind; only kinds that have some. */
+/** The first finding of each key, by kind of check. Kinds without findings are absent. */
 async function findAll(
   lines: Iterable<ScannedLine>,
   finders: readonly (readonly [Check['kind'], Finder])[],
@@ -142,46 +142,50 @@ async function findAll(
   return all;
 }
 
-/** Problems the change brings, and those it mends. */
+/** Problems that the change adds, and those that it removes. */
 function validationChecks({ before, after, isSkillFile, problemsOf }: CheckInput): readonly Check[] {
   if (!isSkillFile || after === null) return [];
   const old = before === null ? [] : problemsOf(before);
   const now = problemsOf(after);
-  const added = beyond(now, old).map(
+  const added = notIn(now, old).map(
     (problem): Finding => ({
-      key: keyOf(problem),
+      key: problemKey(problem),
       level: 'warning',
-      what: `New ${say(problem)}`,
+      what: `New ${problemText(problem)}`,
       ...(problem.line === undefined ? {} : { line: problem.line }),
     }),
   );
-  const removed = beyond(old, now).map(
-    (problem): Finding => ({ key: keyOf(problem), level: 'info', what: `No longer there: ${say(problem)}` }),
+  const removed = notIn(old, now).map(
+    (problem): Finding => ({
+      key: problemKey(problem),
+      level: 'info',
+      what: `No longer there: ${problemText(problem)}`,
+    }),
   );
   return listChecks('validation', [...added, ...removed]);
 }
 
-/** A problem is the same one when its line or a number in its message has changed. */
-function keyOf({ code, severity, details }: Problem): string {
+/** Line and message do not count: they can change while the problem stays the same. */
+function problemKey({ code, severity, details }: Problem): string {
   return JSON.stringify([code, severity, details?.field ?? null]);
 }
 
-/** Those of `problems` that `others` has not, counting repeated ones. */
-function beyond(problems: readonly Problem[], others: readonly Problem[]): readonly Problem[] {
+/** The problems that are not in `otherProblems`; repeated problems are counted. */
+function notIn(problems: readonly Problem[], otherProblems: readonly Problem[]): readonly Problem[] {
   const left = new Map<string, number>();
-  for (const other of others) left.set(keyOf(other), (left.get(keyOf(other)) ?? 0) + 1);
+  for (const problem of otherProblems) left.set(problemKey(problem), (left.get(problemKey(problem)) ?? 0) + 1);
   return problems.filter((problem) => {
-    const count = left.get(keyOf(problem)) ?? 0;
-    left.set(keyOf(problem), count - 1);
+    const count = left.get(problemKey(problem)) ?? 0;
+    left.set(problemKey(problem), count - 1);
     return count <= 0;
   });
 }
 
-function say({ severity, code, message }: Problem): string {
+function problemText({ severity, code, message }: Problem): string {
   return `${severity} ${code}: ${oneLine(message, 300)}`;
 }
 
-/** What the change costs: of SKILL.md its line in the catalog (L1) and its body (L2), of another file its text. */
+/** Tokens before and after: for SKILL.md of its catalog line (L1) and its body (L2), for another file of its text. */
 async function tokenChecks({ before, after, isSkillFile, skillId, path }: CheckInput): Promise<readonly Check[]> {
   const count = await loadTokenCounter();
   const difference = (what: string, tokensOf: (text: string) => number): Check => ({

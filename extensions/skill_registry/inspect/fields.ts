@@ -5,17 +5,17 @@ import { readYamlFields } from '../skill/yaml-fields.ts';
 import type { Check, CheckInput } from './findings.ts';
 import { type Finding, listChecks, quote } from './findings.ts';
 
-/** What the change does to the frontmatter of SKILL.md: its name, who sees it, what it asks to be allowed. */
+/** Changes to the frontmatter of SKILL.md: the name, who sees the skill, and which tools it asks permission for. */
 export function fieldChecks({ before, after, isSkillFile, path, skillId }: CheckInput): readonly Check[] {
   if (!isSkillFile || after === null) return [];
   const now = parseSkill(after, path, skillId).header;
-  // A text that cannot be loaded is a problem of validation.
+  // Validation reports a text that cannot be loaded.
   if (!now) return [];
   const old = before === null ? undefined : parseSkill(before, path, skillId).header;
   const lineOf = lineFinder(after);
   return [
     ...listChecks('identity', [
-      // Of a new skill, a name that is not its directory's is a problem of validation.
+      // Validation reports when the name of a new skill is not the name of its directory.
       ...(before === null ? [] : nameFindings(old, now, skillId, lineOf)),
       ...labelFindings(old, now, lineOf),
     ]),
@@ -29,7 +29,7 @@ export function fieldChecks({ before, after, isSkillFile, path, skillId }: Check
 type LineOf = (field: string) => { readonly line?: number };
 type Header = SkillHeader;
 
-/** Fields that give a skill power over the client that loads it, or decide how it is run. */
+/** Fields that give a skill rights in the client that loads it, or decide how it is run. */
 const POWERS = new Set([
   'hooks',
   'model',
@@ -51,7 +51,7 @@ const POWERS = new Set([
   'command-arg-mode',
   'sandbox_profile',
 ]);
-/** Where `metadata` speaks to one client. */
+/** Keys of `metadata` that are for one client. */
 const CLIENT_BLOCKS: readonly string[] = ['openclaw', 'clawdbot'];
 const LABELS = ['version', 'author', 'license', 'compatibility'] as const;
 
@@ -82,7 +82,7 @@ function* labelFindings(old: Header | undefined, now: Header, lineOf: LineOf): G
 }
 
 function* visibilityFindings(old: Header | undefined, now: Header, lineOf: LineOf): Generator<Finding> {
-  const of = (level: Finding['level'], what: string, field: string): Finding => ({
+  const finding = (level: Finding['level'], what: string, field: string): Finding => ({
     key: field,
     level,
     what,
@@ -91,22 +91,22 @@ function* visibilityFindings(old: Header | undefined, now: Header, lineOf: LineO
   const wasInvocable = old?.modelInvocable ?? true;
   if (now.modelInvocable !== wasInvocable) {
     const what = now.modelInvocable
-      ? 'Turns off `disable-model-invocation`: models may load the skill by themselves'
+      ? 'Turns off `disable-model-invocation`: models may load the skill'
       : 'Turns on `disable-model-invocation`: models no longer see the skill';
-    yield of(old ? 'warning' : 'info', what, 'disable-model-invocation');
+    yield finding(old ? 'warning' : 'info', what, 'disable-model-invocation');
   }
   if (now.userInvocable !== (old?.userInvocable ?? true)) {
-    const what = now.userInvocable ? 'The skill gets a slash command' : 'The skill has no slash command any more';
-    yield of('info', `${what} (\`user-invocable\`)`, 'user-invocable');
+    const what = now.userInvocable ? 'The skill gets a slash command' : 'The skill loses its slash command';
+    yield finding('info', `${what} (\`user-invocable\`)`, 'user-invocable');
   }
   if (!sameValue(old?.gate, now.gate)) {
-    const what = `Changes what has to be there for it to be of use: ${show(old?.gate)} -> ${show(now.gate)}`;
-    yield of(old?.gate ? 'warning' : 'info', what, 'metadata');
+    const what = `Changes the conditions under which models see it: ${show(old?.gate)} -> ${show(now.gate)}`;
+    yield finding(old?.gate ? 'warning' : 'info', what, 'metadata');
   }
   if (!old) return;
   if (now.description !== old.description) {
     const what = `Changes the description, which decides when the skill is picked: ${quote(old.description)} -> ${quote(now.description)}`;
-    yield of('info', what, 'description');
+    yield finding('info', what, 'description');
   }
   yield* changed('tags', old.tags, now.tags, lineOf);
   yield* changed('trigger_keywords', old.triggerKeywords, now.triggerKeywords, lineOf);
@@ -118,17 +118,17 @@ function* permissionFindings(old: Header | undefined, now: Header, lineOf: LineO
   const tools = new Set(now.allowedTools);
   for (const tool of tools) {
     if (before.has(tool)) continue;
-    yield { key: tool, level: 'warning', what: 'Asks to be allowed', quoted: tool, ...lineOf('allowed-tools') };
+    yield { key: tool, level: 'warning', what: 'Asks permission for', quoted: tool, ...lineOf('allowed-tools') };
   }
   for (const tool of before) {
-    if (!tools.has(tool)) yield { key: tool, level: 'info', what: 'No longer asks to be allowed', quoted: tool };
+    if (!tools.has(tool)) yield { key: tool, level: 'info', what: 'No longer asks permission for', quoted: tool };
   }
   for (const key of keysOf(old?.extra ?? {}, now.extra)) {
     if (!POWERS.has(key)) continue;
     for (const finding of changed(key, old?.extra[key], now.extra[key], lineOf)) yield { ...finding, level: 'warning' };
   }
   for (const block of CLIENT_BLOCKS) {
-    const [was, is] = [clientOrders(old?.metadata[block]), clientOrders(now.metadata[block])];
+    const [was, is] = [clientInstructions(old?.metadata[block]), clientInstructions(now.metadata[block])];
     for (const key of keysOf(was, is)) {
       for (const finding of changed(`metadata.${block}.${key}`, was[key], is[key], () => lineOf('metadata'))) {
         yield { ...finding, level: 'warning' };
@@ -137,10 +137,10 @@ function* permissionFindings(old: Header | undefined, now: Header, lineOf: LineO
   }
 }
 
-/** What a client is told to install, which variables to set: all that is neither a gate nor decoration. */
-function clientOrders(block: unknown): Readonly<Record<string, unknown>> {
-  const { os, requires, always, emoji, homepage, ...orders } = asMapping(block) ?? {};
-  return orders;
+/** The keys that tell a client what to install or which variables to set: all but gates and decoration. */
+function clientInstructions(block: unknown): Readonly<Record<string, unknown>> {
+  const { os, requires, always, emoji, homepage, ...instructions } = asMapping(block) ?? {};
+  return instructions;
 }
 
 function* changed(key: string, old: unknown, now: unknown, lineOf: LineOf): Generator<Finding> {

@@ -35,36 +35,36 @@ export interface CheckInput {
   readonly isSkillFile: boolean;
   /** null: the file (or skill) is new. */
   readonly before: string | null;
-  /** null: it is to be removed. */
+  /** null: the file is removed. */
   readonly after: string | null;
-  /** Files the skill has, relative paths; for newly referenced files that do not exist. */
+  /** Relative paths of the files of the skill, to check new references. */
   readonly files: readonly string[];
-  /** Problems of a text under the source's profile; asked for SKILL.md only. */
+  /** Returns the problems of a text under the profile of the source. Called for SKILL.md only. */
   readonly problemsOf: (text: string) => readonly Problem[];
-  /** Which trigger queries change their top hit; absent while there is no search. */
+  /** Returns which trigger queries change their top hit. Absent: there is no search. */
   readonly retrieval?: (after: string) => Promise<readonly string[]>;
 }
 
-/** Something a text does, names or holds. */
+/** Something that a text does, names or contains. */
 export interface Finding {
   /** Two findings of one kind with the same key are the same thing. */
   readonly key: string;
   readonly level: Check['level'];
-  /** In our words; quotes nothing that is not escaped. */
+  /** Our words; quotes are escaped. */
   readonly what: string;
-  /** In the author's words; escaped, shortened and freed of secrets when it is shown. */
+  /** The words of the author; escaped, shortened and without secrets when it is shown. */
   readonly quoted?: string;
-  /** 1-based, in the new text; absent for what is no longer there. */
+  /** 1-based, in the new text; absent when it is not in the new text. */
   readonly line?: number;
 }
 
-/** As many checks of one kind are listed. */
+/** At most this many checks of one kind are listed. */
 export const MAX_LISTED = 20;
 
-/** The checks of one kind: warnings first, in order of lines; of what is too much only the number. */
+/** The checks of one kind, warnings first and then by line. More than `MAX_LISTED` are only counted. */
 export function listChecks(kind: Check['kind'], findings: readonly Finding[]): readonly Check[] {
-  const sorted = [...findings].sort((left, right) => placeOf(left) - placeOf(right));
-  const ordered = [...sorted.filter(isWarning), ...sorted.filter((one) => !isWarning(one))];
+  const sorted = [...findings].sort((left, right) => lineOrLast(left) - lineOrLast(right));
+  const ordered = [...sorted.filter(isWarning), ...sorted.filter((finding) => !isWarning(finding))];
   const listed = ordered.slice(0, MAX_LISTED).map(({ level, what, quoted, line }) => {
     const text = quoted === undefined ? what : `${what}: ${quote(quoted)}`;
     return { kind, level, text, ...(line === undefined ? {} : { line }) };
@@ -74,13 +74,13 @@ export function listChecks(kind: Check['kind'], findings: readonly Finding[]): r
   return [...listed, { kind, level: first.level, text: `and ${rest.length + 1} more` }];
 }
 
-/** What a stranger wrote, for a check: one line in quotes, what looks like a secret left out. */
+/** Text of an author for a check: one line in quotes, with secrets masked. @param limit - Characters. */
 export function quote(text: string, limit = 120): string {
-  // Cut before it is searched; a secret at the cut is left out with its rest.
+  // Cut first, because the search takes time. The cut is wider than `limit`, so that no part of a secret is shown.
   return `"${oneLine(withoutSecrets(text.slice(0, limit * 4)), limit)}"`;
 }
 
-/** What a secret looks like. Each is bounded, so that no text takes more than linear time. */
+/** Patterns of secrets. Repetitions are bounded, so that a search takes linear time. */
 const SECRET_VALUES: readonly { readonly what: string; readonly pattern: RegExp }[] = [
   { what: 'an AWS access key id', pattern: /\b(?:AKIA|ASIA|ABIA|ACCA)[0-9A-Z]{16}\b/g },
   { what: 'a private key', pattern: /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[\sA-Za-z0-9+/=]{0,5000}/g },
@@ -98,27 +98,27 @@ const SECRET_VALUES: readonly { readonly what: string; readonly pattern: RegExp 
   { what: 'a password in an address', pattern: /:\/\/[^\s/:@"'`<>]{0,100}:[^\s/:@"'`<>$*{}]{3,200}@/g },
 ];
 
-/** What in a text looks like a secret. */
+/** Parts of a text that look like secrets. */
 export function* secretValues(text: string): Generator<{ readonly what: string; readonly value: string }> {
   for (const { what, pattern } of SECRET_VALUES) {
     for (const [value] of matchesOf(text, pattern)) yield { what, value };
   }
 }
 
-/** The beginning of a secret and its length: enough to find it, too little to use it. */
+/** The first four characters of a secret, and its length: enough to find it, not enough to use it. */
 export function maskSecret(value: string): string {
   return `${value.slice(0, 4)}… (${value.length} characters)`;
 }
 
-/** A check is shown in more places than the text it speaks of. */
+/** Masks what looks like a secret, because more people see a check than the text itself. */
 export function withoutSecrets(text: string): string {
   return SECRET_VALUES.reduce((masked, { pattern }) => masked.replace(pattern, maskSecret), text);
 }
 
 // --- internal ---
 
-/** What is no longer there comes last. */
-function placeOf({ line }: Finding): number {
+/** Findings without a line come last. */
+function lineOrLast({ line }: Finding): number {
   return line ?? Number.MAX_SAFE_INTEGER;
 }
 

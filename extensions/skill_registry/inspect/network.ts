@@ -3,9 +3,9 @@ import { matchesOf } from '../../../lib/text/index.ts';
 import { type Finding, quote } from './findings.ts';
 import type { ScannedLine } from './scanned-line.ts';
 
-/** Hosts that a line names, and programs and calls that reach them. */
-export function* networkFindings({ line, text, code, place }: ScannedLine): Generator<Finding> {
-  if (place === 'block' || place === 'run') return;
+/** Hosts that a line names, and programs and calls that use the network. */
+export function* networkFindings({ line, text, code, kind }: ScannedLine): Generator<Finding> {
+  if (kind === 'block' || kind === 'run') return;
   for (const match of matchesOf(text, ADDRESS)) {
     if (!NO_NETWORK.has((match[1] ?? '').toLowerCase())) yield* hostFinding(match[2] ?? '', line);
   }
@@ -24,7 +24,7 @@ export function* networkFindings({ line, text, code, place }: ScannedLine): Gene
   for (const part of code) {
     for (const [use] of matchesOf(part, USES)) {
       const name = use.toLowerCase();
-      yield { key: `use ${name}`, level: 'warning', what: `Reaches the network with ${quote(name, 40)}`, line };
+      yield { key: `use ${name}`, level: 'warning', what: `Uses the network with ${quote(name, 40)}`, line };
     }
   }
 }
@@ -33,23 +33,23 @@ export function* networkFindings({ line, text, code, place }: ScannedLine): Gene
 
 const ADDRESS =
   /\b([a-z][a-z0-9+.-]{1,15}):\/\/((?:[^\s/?#"'`<>()[\]|\\^,;@]{1,300}@)?(?:\[[0-9a-f:.]{2,60}\]|[^\s/?#"'`<>()[\]|\\^,;@]{1,300}))/gi;
-/** Schemes of files and of protocols that stay on the machine. */
+/** Schemes of files, and of protocols that do not leave the machine. */
 const NO_NETWORK = new Set(['file', 'skill', 'unix']);
 const LINK_WITHOUT_SCHEME = /(?:\]\( ?<?|(?:src|href) ?= ?["']?)\/\/([^\s/?#"'`<>()]{1,300})/gi;
-/** As git and scp write it. */
+/** `user@host:path`, as git and scp write it. */
 const USER_AT_HOST = /\b[\w.+-]{1,64}@((?:[a-z0-9-]{1,63}\.){1,8}[a-z]{2,24}):(?=[\w~.]|\/(?!\/))/gi;
-/** Programs that are told where to connect to, and their arguments. */
+/** Programs whose arguments name the host to connect to. */
 const TARGETS =
   /\b(?:curl|wget|aria2c|ssh|scp|sftp|rsync|ftp|telnet|nc|ncat|netcat|socat|ping|dig|nslookup|host|git (?:clone|push|pull|fetch|remote add|submodule add)|docker (?:pull|run|push)|iwr|irm|invoke-webrequest|invoke-restmethod) ([^|;&`]{1,300})/gi;
 const HOST_WORD = /^["']?(?:[\w.+-]{1,64}@)?(?:[a-z0-9_-]{1,63}\.){1,8}([a-z]{2,24})(?=[:/?"']|$)(.?)/i;
-/** Endings that are rather of a file than of a host, where nothing follows. */
+/** A word with such an ending and nothing after it is a file rather than a host. */
 const FILE_ENDINGS =
   /^(?:txt|json|jsonl|md|sh|py|js|ts|mjs|html?|css|ya?ml|toml|xml|csv|log|conf|cfg|ini|pem|key|crt|gz|tgz|tar|zip|bz2|xz|png|jpe?g|gif|svg|pdf|deb|rpm|db|sql|out|env|lock|bak|tmp|rb|rs|go|java|exe|dmg|pkg|iso|bin)$/i;
 const IPV4 = /(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?![\w.]\d)/g;
 const IPV6 = /(?<![\w:.])[0-9a-f:]{4,39}(?![\w:.])/gi;
 const USES =
   /(?<![\w./-])(?:curl|wget|aria2c|ssh|scp|sftp|rsync|telnet|ncat|netcat|socat|nslookup|dig|nc(?= -)|git (?:clone|push)|iwr|irm|invoke-webrequest|invoke-restmethod|net\.webclient|webfetch|xmlhttprequest|axios|fetch(?= ?\()|requests\.(?:get|post|put|patch|delete|request|session)|httpx\.\w{2,12}|urllib\.request|urlopen|http\.client|aiohttp|socket\.socket|net\.connect|net\.dial|http\.(?:get|post)|https\.(?:get|request))(?![\w-])/gi;
-/** Names that lead nowhere (RFC 2606), or to the machine itself. */
+/** Reserved names (RFC 2606), and names of this machine. */
 const RESERVED = /^(?:(?:.*\.)?(?:localhost|example|test|invalid)|(?:.*\.)?example\.(?:com|net|org))$/;
 const OWN_ADDRESS = /^(?:127\.\d+\.\d+\.\d+|0\.0\.0\.0|\[::1?\])$/;
 
@@ -59,7 +59,7 @@ function isHostWord(word: string): boolean {
 }
 
 function* hostFinding(authority: string, line: number): Generator<Finding> {
-  // Brackets at the end are of the text around it, unless they close one of its own.
+  // A closing bracket at the end belongs to the text around it, unless the host has the opening one.
   const end = /[{[]/.test(authority) ? /["'.:!*_]+$/ : /["'.:!*_)\]}]+$/;
   const written = authority.replace(/^["']/, '').replace(/^.*@/, '').replace(end, '').toLowerCase();
   if (written === '' || written === '...' || written === '…') return;
@@ -69,27 +69,27 @@ function* hostFinding(authority: string, line: number): Generator<Finding> {
     yield {
       key: `host ${written}`,
       level: 'warning',
-      what: 'Names a host that is only known later',
+      what: 'Names a host that is only known at run time',
       quoted: written,
       line,
     };
   } else if (RESERVED.test(host) || OWN_ADDRESS.test(host)) {
-    yield { key, level: 'info', what: 'Names a host that is this machine or an example', quoted: host, line };
+    yield { key, level: 'info', what: 'Names this machine or an example host', quoted: host, line };
   } else if (isIPv4(host) || host.startsWith('[')) {
     yield { key, level: 'warning', what: 'Names a host by its address', quoted: host, line };
   } else if (host.includes('xn--')) {
-    // Letters of other scripts may look like those of a name people know.
+    // Letters of other scripts may look like those of a known name.
     yield {
       key,
       level: 'warning',
-      what: `Names the host ${quote(host, 80)}, written with other letters`,
+      what: `Names the host ${quote(host, 80)}, written with letters of another script`,
       quoted: written,
       line,
     };
   } else yield { key, level: 'warning', what: 'Names a host', quoted: host, line };
 }
 
-/** As an address bar would show it: numbers in other notations are addresses too. Undefined for a placeholder. */
+/** The host as a browser shows it, which also converts IP addresses in other notations. Undefined for a placeholder. */
 function canonicalHost(written: string): string | undefined {
   if (/[${}*%]/.test(written)) return undefined;
   try {

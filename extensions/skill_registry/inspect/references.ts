@@ -3,19 +3,21 @@ import { matchesOf } from '../../../lib/text/index.ts';
 import type { Finding } from './findings.ts';
 import type { ScannedLine } from './scanned-line.ts';
 
-/** Files that a text names: of the skill, missing in it, or outside of it. */
+/** Finds files that a text names: files of the skill, missing files, and files outside the skill. */
 export function referenceFinder(path: string, files: readonly string[]): (line: ScannedLine) => Generator<Finding> {
-  const known = new Set(['SKILL.md', path, ...files]);
-  const folders = new Set([...known].flatMap(foldersAbove));
+  const skillFiles = new Set(['SKILL.md', path, ...files]);
+  const folders = new Set([...skillFiles].flatMap(foldersAbove));
   const folder = posix.dirname(path);
 
   const isOwnFolder = (name: string): boolean => folders.has(name) || CONVENTIONAL.has(name);
 
-  /** Where in the skill a relative path leads: from the file's own folder, or from the skill's. Undefined: out of it. */
+  /** Resolves a relative path against the folder of the file, then against the skill. Undefined: it is outside the skill. */
   function locate(target: string): string | undefined {
-    const places = [posix.join(folder, target), posix.normalize(target)].map((place) => place.replace(/\/$/, ''));
-    const inside = places.filter((place) => place !== '..' && !place.startsWith('../'));
-    return inside.find((place) => known.has(place) || folders.has(place)) ?? inside[0];
+    const candidates = [posix.join(folder, target), posix.normalize(target)].map((candidate) =>
+      candidate.replace(/\/$/, ''),
+    );
+    const inside = candidates.filter((candidate) => candidate !== '..' && !candidate.startsWith('../'));
+    return inside.find((candidate) => skillFiles.has(candidate) || folders.has(candidate)) ?? inside[0];
   }
 
   function* judge(target: string, line: number, certainty: Certainty): Generator<Finding> {
@@ -30,47 +32,47 @@ export function referenceFinder(path: string, files: readonly string[]): (line: 
       yield finding('warning', OUTSIDE);
       return;
     }
-    if (!isFileName(target, certainty, known)) return;
-    const place = locate(target);
-    if (place === undefined) yield finding('warning', OUTSIDE);
-    else if (known.has(place) || folders.has(place)) yield finding('info', 'Refers to a file of the skill');
-    else if (certainty === 'link' || isOwnFolder(firstOf(target.startsWith('.') ? place : target))) {
+    if (!isFileName(target, certainty, skillFiles)) return;
+    const path = locate(target);
+    if (path === undefined) yield finding('warning', OUTSIDE);
+    else if (skillFiles.has(path) || folders.has(path)) yield finding('info', 'Refers to a file of the skill');
+    else if (certainty === 'link' || isOwnFolder(firstOf(target.startsWith('.') ? path : target))) {
       yield finding('warning', 'Refers to a file that the skill does not have');
-    } else if (certainty === 'span') yield finding('info', 'Names a file that is none of the skill');
+    } else if (certainty === 'span') yield finding('info', 'Names a file that is not in the skill');
   }
 
-  return function* referenceFindings({ line, text, place, code }) {
-    if (place === 'block' || place === 'run') return;
-    if (place === 'prose') {
+  return function* referenceFindings({ line, text, kind, code }) {
+    if (kind === 'block' || kind === 'run') return;
+    if (kind === 'prose') {
       for (const target of linkTargets(text)) yield* judge(target, line, 'link');
       for (const [, target = ''] of matchesOf(text, IMPORT)) yield* judge(target, line, 'span');
     }
     for (const part of code) {
-      for (const word of wordsOf(part)) yield* judge(word, line, place === 'prose' ? 'span' : 'word');
+      for (const word of wordsOf(part)) yield* judge(word, line, kind === 'prose' ? 'span' : 'word');
     }
   };
 }
 
 // --- internal ---
 
-/** How surely a text is meant as a path: a link, what stands alone between backticks, any word of code. */
+/** How certain it is that a text is a path: the target of a link, text between backticks, or any word of code. */
 type Certainty = 'link' | 'span' | 'word';
 
-const OUTSIDE = 'Leads out of the skill';
-/** What skills keep their files in. */
+const OUTSIDE = 'Points outside the skill';
+/** Usual names of folders in skills. */
 const CONVENTIONAL = new Set(['references', 'reference', 'scripts', 'assets', 'templates', 'examples', 'resources']);
 
 const INLINE_LINK = /\]\( ?(?:<([^<>]{1,500})>|([^\s()<>]{1,500}))/g;
 const LINK_DEFINITION = /^(?:> ?)*\[[^\]]{1,200}\]: ?<?([^\s<>]{1,500})/;
 const HTML_LINK = /\b(?:href|src) ?= ?["']?([^\s"'<>]{1,500})/gi;
-/** `@references/style.md`: some clients put the file in its place. */
+/** `@references/style.md`: some clients replace it with the content of the file. */
 const IMPORT = /(?:^|[ (])@((?:~|\.{1,2})?[\w./-]{1,200})/g;
 const SCHEME = /^[a-z][a-z0-9+.-]{1,30}:/i;
 const DRIVE = /^[a-z]:[\\/]/i;
-/** Folders of a file system: `/api/users` is none. */
+/** Top folders of a file system; `/api/users` is not such a path. */
 const ROOT_FOLDER =
   /^\/(?:etc|usr|var|home|root|tmp|opt|s?bin|dev|proc|sys|mnt|media|boot|lib|run|srv|users|library|applications|private|volumes)(?:\/|$)/i;
-/** Where clients put the folder of the skill, and the home directory. */
+/** Placeholders of clients for the folder of the skill, and for the home directory. */
 const OWN_FOLDER = /(?:\{baseDir\}|\$\{?(?:CLAUDE_SKILL_DIR|SKILL_DIR)\}?)\/?/g;
 const HOME = /\$(?:\{HOME\}|HOME\b)/g;
 
@@ -85,7 +87,7 @@ function* linkTargets(text: string): Generator<string> {
         .replace(OWN_FOLDER, './')
         .replace(HOME, '~'),
     );
-    // Other addresses are the network's.
+    // `networkFindings` finds other addresses.
     if (path === '' || path.startsWith('//') || isPlaceholder(path)) continue;
     if (!SCHEME.test(path) || /^file:/i.test(path)) yield path;
   }
@@ -116,17 +118,17 @@ function isPlaceholder(path: string): boolean {
   return /[<>{}$*…\0]|\.\.\./.test(path);
 }
 
-/** A word may be an approximate number (`~10`) or the address of a page (`/api/users`); a link is meant as a path. */
+/** A link is a path. A word may also be an approximate number (`~10`) or the address of a page (`/api/users`). */
 function isOutside(target: string, certainty: Certainty): boolean {
   if (/^(?:file:|~[\w.-]{0,40}\/)/i.test(target) || DRIVE.test(target)) return true;
   if (certainty === 'link') return target.startsWith('/') || target.startsWith('~');
   return ROOT_FOLDER.test(target);
 }
 
-/** A link is one; a word is one when it looks like a path to a file. */
-function isFileName(target: string, certainty: Certainty, known: ReadonlySet<string>): boolean {
+/** A link is always a file name; a word is one when it looks like a path to a file. */
+function isFileName(target: string, certainty: Certainty, skillFiles: ReadonlySet<string>): boolean {
   if (target.startsWith('/') || target.startsWith('~')) return false;
-  if (certainty === 'link' || known.has(target) || target.startsWith('../')) return true;
+  if (certainty === 'link' || skillFiles.has(target) || target.startsWith('../')) return true;
   const segments = target.split('/');
   return (
     segments.length > 1 &&

@@ -1,60 +1,60 @@
 import { foldLine } from '../../../lib/text/index.ts';
 
-/** One line as a reader takes it in, or one whole block of shell commands. */
+/** One line of text, or one whole block of shell commands. */
 export interface ScannedLine {
   /** 1-based. */
   readonly line: number;
-  /** Without invisible characters, white space folded; lines that are continued are one. A block: as it is. */
+  /** Without invisible characters, white space folded, continuation lines joined. The text of a block is unchanged. */
   readonly text: string;
   /**
-   * `shell`: commands. `code`: any other code. `block`: a whole block of `shell`, after its lines. `run`: as `block`, where the
-   * client runs it before the model reads the text.
+   * `shell`: commands. `code`: any other code. `block`: a whole block of `shell`, which comes after its lines. `run`: a `block`
+   * that the client runs before the model reads the text.
    */
-  readonly place: 'prose' | 'code' | 'shell' | 'block' | 'run';
-  /** What of it is code: all of it, or what stands between backticks. */
+  readonly kind: 'prose' | 'code' | 'shell' | 'block' | 'run';
+  /** The code in the line: the whole line, or each part between backticks. */
   readonly code: readonly string[];
 }
 
 /**
- * The lines of a text that say something, in order.
+ * The lines of a text that are not empty, in order.
  *
- * Fenced blocks are found line by line, indented and quoted ones as well, and not by a Markdown parser: a text made to
- * confuse one must be read in linear time all the same, and what is missed as code is still read as prose.
+ * Fenced blocks, also indented and quoted ones, are found line by line and not by a Markdown parser: hostile text must take
+ * linear time, too. Code that is not recognised is still searched as prose.
  *
- * @param path - Its ending tells prose from code.
+ * @param path - Its ending decides whether the text is prose or code.
  */
 export function* scanLines(text: string, path: string): Generator<ScannedLine> {
-  const whole = placeOf(path, text);
+  const fileKind = kindOfFile(path, text);
   let fence: Fence | undefined;
-  let held: { line: number; text: string; count: number } | undefined;
+  let continued: { line: number; text: string; count: number } | undefined;
   for (const { raw, line, start } of rawLines(text)) {
-    const marks = whole === 'prose' ? FENCE.exec(raw) : null;
+    const marks = fileKind === 'prose' ? FENCE.exec(raw) : null;
     if (fence ? marks && closes(marks, fence) : marks) {
-      const place = fence?.place ?? 'prose';
-      if (held) yield scanned(held.line, held.text, place);
-      held = undefined;
+      const kind = fence?.kind ?? 'prose';
+      if (continued) yield scanned(continued.line, continued.text, kind);
+      continued = undefined;
       if (fence) yield* blockOf(fence, text.slice(fence.start, start));
       fence = fence ? undefined : openFence(marks as RegExpExecArray, line, start + raw.length + 1);
       continue;
     }
-    const place = placeIn(fence, whole, raw);
+    const kind = kindInFence(fence, fileKind, raw);
     const folded = foldLine(raw);
-    if (folded === '' && !held) continue;
-    const joined: string = held ? `${held.text} ${folded}` : folded;
-    const from = held?.line ?? line;
-    const count: number = (held?.count ?? 0) + 1;
-    if (place !== 'prose' && CONTINUED.test(folded) && count < MAX_CONTINUED) {
-      held = { line: from, text: joined.replace(/\\$/, '').trimEnd(), count };
+    if (folded === '' && !continued) continue;
+    const joined: string = continued ? `${continued.text} ${folded}` : folded;
+    const from = continued?.line ?? line;
+    const count: number = (continued?.count ?? 0) + 1;
+    if (kind !== 'prose' && CONTINUED.test(folded) && count < MAX_CONTINUED) {
+      continued = { line: from, text: joined.replace(/\\$/, '').trimEnd(), count };
       continue;
     }
-    held = undefined;
-    yield scanned(from, joined, place);
+    continued = undefined;
+    yield scanned(from, joined, kind);
   }
-  if (held) yield scanned(held.line, held.text, fence?.place ?? whole);
+  if (continued) yield scanned(continued.line, continued.text, fence?.kind ?? fileKind);
   if (fence) yield* blockOf(fence, text.slice(fence.start));
 }
 
-/** The lines of a text, whatever their ends. `start` counts UTF-16 units. */
+/** The lines of a text; LF, CRLF and CR end a line. `start` is an offset in UTF-16 units. */
 export function* rawLines(
   text: string,
 ): Generator<{ readonly raw: string; readonly line: number; readonly start: number }> {
@@ -70,65 +70,65 @@ export function* rawLines(
 
 // --- internal ---
 
-type Place = 'prose' | 'code' | 'shell';
+type LineKind = 'prose' | 'code' | 'shell';
 
 interface Fence {
   readonly marks: string;
-  readonly place: Place;
-  /** Only lines after a prompt are commands. */
+  readonly kind: LineKind;
+  /** Only lines with a prompt are commands. */
   readonly prompted: boolean;
-  /** Run before the model reads the text. */
+  /** The client runs it before the model reads the text. */
   readonly run: boolean;
   readonly line: number;
   /** Offset of its first line. */
   readonly start: number;
 }
 
-/** After the marks of quotations and list items. */
+/** A fence, also in quotations and list items. */
 const FENCE = /^[\s>]{0,40}(?:(?:[-*+]|\d{1,9}[.)])[ \t]{1,4})?(`{3,}|~{3,})[ \t]*([^`]*)$/;
 const SHELLS = /^(?:ba|z|da|k|fi|c|tc)?sh$|^(?:shell|shellscript|powershell|pwsh|ps1|bat|batch|cmd|dos|nu|nushell)$/;
 const CONSOLES = /^(?:console|terminal|shell-?session|sh-?session|shellsession)$/;
 const PROSE_FILE = /\.(?:md|mdx|markdown|txt|rst|adoc)$/i;
 const SHELL_FILE = /\.(?:sh|bash|zsh|fish|ksh|ps1|psm1|bat|cmd|command)$/i;
 const PROMPT = /^\s{0,40}(?:\$|%|PS [^>]{0,80}>|PS>|[\w.-]{1,40}@[\w.-]{1,40}[^$#]{0,80}[$#]) /;
-/** A command goes on in the next line. */
+/** The command continues in the next line. */
 const CONTINUED = /(?:\\|\||&&)$/;
-/** More lines than one command has. */
+/** At most this many lines are joined. */
 const MAX_CONTINUED = 50;
 
-function placeOf(path: string, text: string): Place {
+function kindOfFile(path: string, text: string): LineKind {
   if (PROSE_FILE.test(path)) return 'prose';
   return SHELL_FILE.test(path) || /^#![^\r\n]{0,200}\b(?:ba|z|da|k|fi)?sh\b/.test(text) ? 'shell' : 'code';
 }
 
-function placeIn(fence: Fence | undefined, whole: Place, raw: string): Place {
-  if (!fence) return whole;
-  return fence.place !== 'prose' && PROMPT.test(raw) ? 'shell' : fence.prompted ? 'code' : fence.place;
+function kindInFence(fence: Fence | undefined, fileKind: LineKind, raw: string): LineKind {
+  if (!fence) return fileKind;
+  return fence.kind !== 'prose' && PROMPT.test(raw) ? 'shell' : fence.prompted ? 'code' : fence.kind;
 }
 
 function openFence(marks: RegExpExecArray, line: number, start: number): Fence {
   const language = /^[^\s{]*/.exec((marks[2] ?? '').trim().toLowerCase())?.[0] ?? '';
   const prompted = CONSOLES.test(language);
   const run = language.startsWith('!');
-  const place = run || prompted || SHELLS.test(language.replace(/^\./, '')) ? 'shell' : 'code';
-  return { marks: marks[1] ?? '', place, prompted, run, line, start };
+  const kind = run || prompted || SHELLS.test(language.replace(/^\./, '')) ? 'shell' : 'code';
+  return { marks: marks[1] ?? '', kind, prompted, run, line, start };
 }
 
 function closes([, marks = '', rest]: RegExpExecArray, fence: Fence): boolean {
   return rest === '' && marks[0] === fence.marks[0] && marks.length >= fence.marks.length;
 }
 
-function* blockOf({ place, run, line }: Fence, content: string): Generator<ScannedLine> {
-  if (place === 'shell' && content.trim() !== '') {
-    yield { line, text: content.trim(), place: run ? 'run' : 'block', code: [] };
+function* blockOf({ kind, run, line }: Fence, content: string): Generator<ScannedLine> {
+  if (kind === 'shell' && content.trim() !== '') {
+    yield { line, text: content.trim(), kind: run ? 'run' : 'block', code: [] };
   }
 }
 
-function scanned(line: number, text: string, place: Place): ScannedLine {
-  return { line, text, place, code: place === 'prose' ? codeSpans(text) : [text] };
+function scanned(line: number, text: string, kind: LineKind): ScannedLine {
+  return { line, text, kind, code: kind === 'prose' ? codeSpans(text) : [text] };
 }
 
-/** What stands between runs of backticks. */
+/** The parts of a line between backticks. */
 function codeSpans(text: string): readonly string[] {
   return text.includes('`') ? text.split(/`+/).filter((part, at) => at % 2 === 1 && part.trim() !== '') : [];
 }

@@ -2,24 +2,24 @@ import { matchesOf } from '../../../lib/text/index.ts';
 import { type Finding, maskSecret, quote, secretValues } from './findings.ts';
 import type { ScannedLine } from './scanned-line.ts';
 
-/** Names of credentials, places where they are kept, and what looks like one. */
-export function* secretFindings({ line, text, place }: ScannedLine): Generator<Finding> {
-  if (place === 'block' || place === 'run') return;
+/** Names of credentials, files and commands that hold them, and text that looks like a secret. */
+export function* secretFindings({ line, text, kind }: ScannedLine): Generator<Finding> {
+  if (kind === 'block' || kind === 'run') return;
   for (const { what, value } of secretValues(text)) {
     yield {
       key: `value ${value}`,
       level: 'warning',
-      what: `Holds what looks like ${what}, ${quote(maskSecret(value))}`,
+      what: `Contains what looks like ${what}, ${quote(maskSecret(value))}`,
       line,
     };
   }
   for (const name of credentialNames(text)) {
     yield { key: `name ${name}`, level: 'warning', what: 'Names a credential', quoted: name, line };
   }
-  for (const pattern of PLACES) {
+  for (const pattern of SECRET_STORES) {
     for (const [found] of matchesOf(text, pattern)) {
-      const key = `place ${found.toLowerCase()}`;
-      yield { key, level: 'warning', what: 'Names a place where secrets are kept', quoted: found, line };
+      const key = `store ${found.toLowerCase()}`;
+      yield { key, level: 'warning', what: 'Names something that holds secrets', quoted: found, line };
     }
   }
 }
@@ -27,16 +27,16 @@ export function* secretFindings({ line, text, place }: ScannedLine): Generator<F
 // --- internal ---
 
 const UPPER_CASE = /(?<![A-Za-z0-9_])[A-Z][A-Z0-9]{0,40}(?:_[A-Z0-9]{1,40}){1,8}(?![A-Za-z0-9_])/g;
-/** However the name is written, it is one of a variable. */
+/** Names of variables in upper or lower case, as code and shells refer to them. */
 const VARIABLE =
   /(?:\$\{?(?:env:)?|\bprocess\.env(?:\.|\[["'])|\benviron(?:\[|\.get\()["']|\bgetenv\(["']|\bENV\[["']|\bexport |\bprintenv )([A-Za-z_][A-Za-z0-9_]{0,80})/gi;
 const CREDENTIAL =
   /(?:^|_)(?:TOKEN|KEY|APIKEY|SECRET|SECRETS|PASSWORD|PASSWORDS|PASSWD|PASS|PWD|PASSPHRASE|CREDENTIAL|CREDENTIALS|CREDS|PAT|AUTH|COOKIE|DSN)(?:_|\d|$)|(?:TOKEN|APIKEY|SECRET|PASSWORD)$/;
-/** What is counted or public is no secret. */
+/** Numbers and public values are not secret. */
 const NO_CREDENTIAL =
   /(?:^|_)(?:MAX|MIN|NUM|COUNT|LIMIT|BUDGET|PUBLIC|PRIMARY|FOREIGN|SORT|CACHE|PARTITION)(?:_|$)|^(?:OLD)?PWD$/;
 
-const PLACES: readonly RegExp[] = [
+const SECRET_STORES: readonly RegExp[] = [
   /(?:~|\$\{?HOME\}?|\/root|\/(?:home|Users)\/[\w.-]{1,60})?\/\.(?:ssh|aws|azure|gnupg|kube|docker|netrc|npmrc|pypirc|pgpass|git-credentials|config\/(?:gcloud|gh|op)|claude|codex|bash_history|zsh_history|mozilla|password-store)\b(?:\/[\w.-]{1,60}){0,4}/gi,
   /(?<![\w.])\.env(?:\.(?!example\b|sample\b|template\b)[a-z]\w{0,20})?(?![\w(.=])/g,
   /\bid_(?:rsa|dsa|ecdsa|ed25519)\b(?!\.pub)/gi,

@@ -2,19 +2,19 @@ import { matchesOf } from '../../../lib/text/index.ts';
 import { type Finding, withoutSecrets } from './findings.ts';
 import type { ScannedLine } from './scanned-line.ts';
 
-/** Blocks of commands, the programs they call, and what is dangerous wherever it stands. */
-export function* shellFindings({ line, text, place, code }: ScannedLine): Generator<Finding> {
-  if (place === 'run') {
+/** Finds blocks of commands, the programs they call, and dangerous commands anywhere in the text. */
+export function* shellFindings({ line, text, kind, code }: ScannedLine): Generator<Finding> {
+  if (kind === 'run') {
     const what = 'A block of commands that is run before the model reads the text';
     yield { key: `run ${text}`, level: 'warning', what, quoted: text, line };
     return;
   }
-  if (place === 'block') {
+  if (kind === 'block') {
     yield { key: `block ${text}`, level: 'info', what: 'A new or changed block of commands', quoted: text, line };
     return;
   }
-  // Before it is cut: half a secret no longer looks like one.
-  const searched = withoutSecrets(place === 'prose' ? withoutCellBorders(text) : text);
+  // Masked before the text is cut: a part of a secret would not be recognised.
+  const searched = withoutSecrets(kind === 'prose' ? withoutCellBorders(text) : text);
   for (const { what, pattern } of RISKS) {
     for (const match of matchesOf(searched, pattern)) {
       const quoted = around(searched, match.index, match.index + match[0].length);
@@ -24,28 +24,27 @@ export function* shellFindings({ line, text, place, code }: ScannedLine): Genera
   for (const part of code) {
     for (const command of commandsIn(part)) {
       const [program = ''] = command.split(' ');
-      if (place !== 'shell' && !KNOWN_PROGRAMS.has(program)) continue;
+      if (kind !== 'shell' && !KNOWN_PROGRAMS.has(program)) continue;
       yield { key: `command ${command}`, level: 'info', what: 'Names the command', quoted: command, line };
     }
   }
 }
 
 /**
- * The commands of one line, each as its first word; with the second where that says what is done (`git push`). What stands in
- * `$(...)` and between backticks counts as well, also inside double quotes. Linear time.
+ * The commands of one line. Each is its first word, with the second word where that is the verb (`git push`). Commands in `$(...)`
+ * and between backticks are included, also inside double quotes. Linear time.
  */
 export function commandsIn(line: string): readonly string[] {
   const commands = new Set<string>();
   for (const words of segments(line)) {
-    const command = commandOf(words);
-    for (const one of command) commands.add(one);
+    for (const command of commandsOf(words)) commands.add(command);
   }
   return [...commands];
 }
 
 // --- internal ---
 
-/** In a row of a table `|` parts the cells, and `\|` is a pipe. */
+/** In a row of a table `|` separates cells, and `\|` is a pipe. */
 function withoutCellBorders(text: string): string {
   if (!/^\|.*[^\\]\|$/.test(text)) return text;
   return text.replace(/\\?\|/g, (border) => (border === '|' ? '¦' : '|'));
@@ -53,7 +52,7 @@ function withoutCellBorders(text: string): string {
 
 interface Risk {
   readonly what: string;
-  /** For folded text; every repetition is bounded, so that no line takes more than linear time. */
+  /** For folded text. Repetitions are bounded, so that a search takes linear time. */
   readonly pattern: RegExp;
 }
 
@@ -62,23 +61,23 @@ const SHELL = '(?:ba|z|da|k|fi|c|tc)?sh';
 const INTERPRETER = '(?:python[\\d.]{0,5}|perl|ruby|node|php|deno|bun)';
 const AS_ROOT =
   '(?:(?:[\\w./-]{0,60}/)?(?:sudo|doas|env|exec|command|nohup) (?:-[\\w-]{1,20} ){0,3}){0,2}(?:[\\w./-]{0,60}/)?';
-/** Nothing but the end of the command. */
+/** The end of the command. */
 const END = '(?=$|[ "\'`);&|]{1,2}(?:$|[^-\\w]|(?:then|do|done|fi)\\b))';
 
-/** Names of commands stand as they are; words that are also English need what follows them in a command. */
+/** A command whose name is also an English word must be followed by an argument. */
 const RISKS: readonly Risk[] = [
   { what: 'Runs a command before the model reads the text', pattern: /(?<!\S)!`[^`]{1,300}/g },
   {
     what: 'Pipes into a shell or interpreter',
     pattern: new RegExp(`${PIPE}${AS_ROOT}(?:${SHELL}|pwsh|powershell|iex|invoke-expression)(?![\\w.-])`, 'gi'),
   },
-  // With a capital letter it is the name of a language.
+  // Case matters: with a capital letter it is the name of a language.
   {
     what: 'Pipes into a shell or interpreter',
     pattern: new RegExp(`${PIPE}${AS_ROOT}${INTERPRETER}(?: -)?${END}`, 'g'),
   },
   {
-    what: 'Runs what is downloaded',
+    what: 'Runs downloaded code',
     pattern: new RegExp(
       `(?:\\b${SHELL} (?:-\\w{1,5} )?["']?(?:<\\(|\\$\\()|\\b(?:eval|source|iex) ?\\(? ?["']?(?:\\$\\(|<\\()|\\b(?:eval|iex) ?\`|(?<![\\w.])\\. <\\()`,
       'gi',
@@ -91,7 +90,7 @@ const RISKS: readonly Risk[] = [
   },
   { what: 'Uses the rights of another user', pattern: /\b(?:sudo|doas|pkexec|runas)(?= [^ ])|\bsu - ?\w{0,20}/gi },
   {
-    what: 'Deletes',
+    what: 'Deletes files or discards changes',
     pattern:
       /\brm (?:-[\w-]{1,20} ){0,5}-(?:[a-z]{0,8}[rf][a-z]{0,8}|-recursive|-force)\b|\bremove-item\b|\brmtree\(|\bshred \S|\bfind [^|;&]{1,200} -delete\b|\bgit (?:clean -|reset --hard)|\bdel \/[a-z]|\brd \/s/gi,
   },
@@ -104,7 +103,7 @@ const RISKS: readonly Risk[] = [
     pattern: /\bdd [^|;&]{0,80}\bof=|\bmkfs\b|> ?\/dev\/(?:sd|nvme|disk|mem)/gi,
   },
   {
-    what: 'Opens a connection as a shell would',
+    what: 'Opens a network connection for a shell',
     pattern:
       /\/dev\/(?:tcp|udp)\/|\b(?:nc|ncat|netcat) (?:[^|;&]{0,80} )?-[a-z]{0,4}[ec]\b|\bsocat [^|;&]{0,80}exec:/gi,
   },
@@ -118,23 +117,23 @@ const RISKS: readonly Risk[] = [
       /\b(?:python[\d.]{0,5}|perl|ruby|node|php|osascript|deno eval)(?: -\w{1,20}){0,3} -(?:c|e|r|p)\b|\bosascript -e/gi,
   },
   {
-    what: 'Stays after the session',
+    what: 'Takes effect after the session ends',
     pattern:
       /\bcrontab\b|\blaunchctl\b|\bsystemctl (?:enable|start)|\bschtasks\b|\bnohup\b|>>? ?["']?(?:~|\$\{?home\}?)\/\.(?:bash|zsh|profile|config)|\.git\/hooks\b|\bcore\.hookspath\b/gi,
   },
   {
-    what: 'Installs or runs what others publish',
+    what: 'Installs or runs a published package',
     pattern:
       /\b(?:npx|bunx|uvx|pnpx|pnpm dlx|yarn dlx|bun x|npm (?:i|install|exec|init|create|ci)|(?:pnpm|yarn|bun) (?:add|install)|pip[\d.]{0,4} install|pipx (?:install|run)|uv (?:pip install|add|tool install)|conda install|poetry add|brew install|apt(?:-get)? install|apk add|(?:dnf|yum) install|pacman -s|choco install|winget install|scoop install|gem install|cargo (?:install|add)|go (?:install|get)|composer require|docker (?:run|pull)|gh extension install|claude (?:mcp add|plugin install)|code --install-extension)(?= [^ ]|$)/gi,
   },
   {
-    what: 'Switches off a safeguard',
+    what: 'Turns off a protection',
     pattern:
       /--(?:dangerously[\w-]{0,40}|no-verify|yolo|insecure|no-check-certificate|trusted-host|privileged|disable-[\w-]{0,20}security[\w-]{0,20})|\bgit push [^|;&]{0,80}(?:--force|-f\b)|\bcurl (?:[^|;&]{0,80} )?-[a-z]{0,5}k\b|\bset \+e\b|\bsetenforce 0|\bhistory -c\b|\bunset histfile\b|\bstricthostkeychecking[= ]no\b|\bnode_tls_reject_unauthorized\b|\bgit_ssl_no_verify\b/gi,
   },
 ];
 
-/** Programs people name without a block of commands around them: where one begins a code span, it is a command. */
+/** A code span that begins with one of these programs is a command. */
 const KNOWN_PROGRAMS: ReadonlySet<string> = new Set(
   (
     'ansible apt apt-get aws az bash brew bun bunx cargo chmod chown conda cp crontab curl dd deno dig docker dotnet ' +
@@ -144,27 +143,27 @@ const KNOWN_PROGRAMS: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** Programs whose second word is the command. */
+/** Programs whose second word is a verb. */
 const WITH_VERB = new Set(
   (
     'apt apt-get aws az brew bun cargo claude composer conda docker dotnet gcloud gem gh git go helm kubectl npm pip ' +
     'pip3 pipx pnpm poetry systemctl terraform uv yarn'
   ).split(' '),
 );
-/** Words before a command that are not it. */
+/** Words that can stand before a command. */
 const KEYWORDS = new Set('if then else elif do while until time ! { ( [[ [ & &&'.split(' '));
-/** What follows is no command. */
+/** No command follows these words. */
 const NO_COMMAND = new Set('for case esac in fi done } ) function select'.split(' '));
-/** They are commands, and what follows is another. */
+/** Commands whose argument is another command. */
 const WRAPPERS = new Set('sudo doas env nohup exec command xargs builtin'.split(' '));
 const WORD = /^[\w./~@+:$%-]{1,40}$/;
 
-function commandOf(words: readonly string[]): readonly string[] {
+function commandsOf(words: readonly string[]): readonly string[] {
   const found: string[] = [];
   for (let at = 0; at < words.length; at++) {
     const word = words[at] ?? '';
     if (NO_COMMAND.has(word)) break;
-    // An option belongs to the wrapper before it.
+    // An option of the wrapper before it.
     if (KEYWORDS.has(word) || /^[A-Za-z_]\w{0,80}\+?=/.test(word) || (found.length > 0 && word.startsWith('-')))
       continue;
     if (word.startsWith('-') || !WORD.test(word) || !/[A-Za-z]/.test(word)) break;
@@ -175,7 +174,7 @@ function commandOf(words: readonly string[]): readonly string[] {
   return found;
 }
 
-/** The words of each command; at most the first eight matter. */
+/** The words of each command, at most eight. */
 function segments(line: string): readonly (readonly string[])[] {
   const found: string[][] = [];
   let words: string[] = [];
@@ -202,7 +201,7 @@ function segments(line: string): readonly (readonly string[])[] {
       continue;
     }
     if (char === '`' || (char === '$' && text[at + 1] === '(')) {
-      // A command within the command; the word around it is not told.
+      // A command inside the command; the word that contains it is dropped.
       endCommand();
       quote = '';
       if (char === '$') at++;
@@ -214,7 +213,7 @@ function segments(line: string): readonly (readonly string[])[] {
     else if (/\s/.test(char)) endWord();
     else if (char === '(' && words.length === 0 && word === '') continue;
     else if (char === ')') endWord();
-    // A word is long enough to be told by its beginning.
+    // 100 characters are enough to identify a word.
     else if (word.length < 100) word += char;
   }
   endCommand();
@@ -223,7 +222,7 @@ function segments(line: string): readonly (readonly string[])[] {
 
 const PROMPT = /^(?:\$|%|>|PS [^>]{0,80}>|PS>|[\w.-]{1,40}@[\w.-]{1,40}[^$#]{0,80}[$#]) /;
 
-/** The surroundings of a place in a line: at most `reach` characters on both sides. */
+/** A part of a line with at most `reach` characters before and after it. */
 function around(text: string, from: number, to: number, reach = 60): string {
   const start = Math.max(0, from - reach);
   const end = Math.min(text.length, to + reach);

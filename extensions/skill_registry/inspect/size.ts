@@ -3,7 +3,7 @@ import type { Check, CheckInput } from './findings.ts';
 import { type Finding, listChecks } from './findings.ts';
 import { rawLines } from './scanned-line.ts';
 
-/** How much text comes and goes, and text that is put where nobody looks. */
+/** How much text is added and removed, and text that readers are likely to miss. */
 export function sizeChecks({ before, after, isSkillFile }: CheckInput): readonly Check[] {
   if (after === null) {
     const what = `Removes the file: ${linesOf(before ?? '').length} lines`;
@@ -12,7 +12,7 @@ export function sizeChecks({ before, after, isSkillFile }: CheckInput): readonly
   return listChecks('size', [
     summary(before, after),
     ...(isSkillFile ? shortened(bodyOf(before ?? ''), bodyOf(after)) : []),
-    ...outOfSight(before ?? '', after),
+    ...easilyMissed(before ?? '', after),
   ]);
 }
 
@@ -20,9 +20,9 @@ export function sizeChecks({ before, after, isSkillFile }: CheckInput): readonly
 
 /** The part of a text that nobody takes away to mend it. */
 const LARGE_LOSS = 0.25;
-/** Wider than any screen. */
+/** Characters; wider than any screen. */
 const LONG_LINE = 2000;
-/** More blanks, and more empty lines, than anybody writes. */
+/** Numbers of blanks and of empty lines that ordinary text does not have. */
 const WIDE_GAP = 200;
 const HIGH_GAP = 40;
 
@@ -34,7 +34,7 @@ function summary(before: string | null, after: string): Finding {
   const kept = countShared(old, now);
   const removed = old.length - kept;
   const what = `Lines: +${now.length - kept} -${removed}; bytes: ${bytes(before)} -> ${bytes(after)}`;
-  // Somebody who mends a skill keeps most of it.
+  // A small correction keeps most of the text.
   return { key: 'size', level: removed >= 10 && removed > old.length / 2 ? 'warning' : 'info', what };
 }
 
@@ -49,18 +49,18 @@ function* shortened(before: string, after: string): Generator<Finding> {
   };
 }
 
-function* outOfSight(before: string, after: string): Generator<Finding> {
+function* easilyMissed(before: string, after: string): Generator<Finding> {
   const old = new Set(linesOf(before));
   let empty = 0;
-  let highest = 0;
+  let longestRun = 0;
   for (const raw of linesOf(before)) {
     empty = raw.trim() === '' ? empty + 1 : 0;
-    highest = Math.max(highest, empty);
+    longestRun = Math.max(longestRun, empty);
   }
   empty = 0;
   for (const { raw, line } of rawLines(after)) {
     const blank = raw.trim() === '';
-    if (!blank && empty >= HIGH_GAP && empty > highest) {
+    if (!blank && empty >= HIGH_GAP && empty > longestRun) {
       yield { key: `high ${line}`, level: 'warning', what: `Text after ${empty} empty lines`, quoted: raw, line };
     }
     empty = blank ? empty + 1 : 0;
@@ -86,7 +86,7 @@ function linesOf(text: string): readonly string[] {
   return [...rawLines(text)].map(({ raw }) => raw);
 }
 
-/** How many lines stand in both, each as often as it stands in both. */
+/** The number of lines that are in both; repeated lines are counted. */
 function countShared(left: readonly string[], right: readonly string[]): number {
   const counts = new Map<string, number>();
   for (const line of left) counts.set(line, (counts.get(line) ?? 0) + 1);

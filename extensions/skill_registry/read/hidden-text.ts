@@ -6,14 +6,14 @@ import type { Skill } from '../skill/skill.ts';
 import { type HiddenFinding, hiddenInNames, hiddenInText } from '../validate/hidden-text.ts';
 import type { Reading } from './types.ts';
 
-/** HIDDEN_CHARACTERS for every file of every skill, and every name of one, in which something is hidden. Reads all of them. */
+/** HIDDEN_CHARACTERS for every file of every skill, and for every file name, with hidden text. Reads all files. */
 export async function hiddenTextOf(
   { byQualifiedId }: Snapshot,
   reading: Pick<Reading, 'readBytes' | 'resources'>,
 ): Promise<readonly Problem[]> {
   const takeBreak = createBreaks();
   const problems: Problem[] = [];
-  // Several sources may lead to one file.
+  // Several sources may contain one file.
   const skills = new Map([...byQualifiedId.values()].map((skill) => [skill.realFile ?? skill.qualifiedId, skill]));
   for (const skill of skills.values()) {
     const paths = reading.resources(skill.qualifiedId).map(({ path }) => path);
@@ -21,7 +21,7 @@ export async function hiddenTextOf(
     for (const path of [undefined, ...paths]) {
       await takeBreak();
       const options = { told: false, ...(path === undefined ? {} : { path }) };
-      // What has gone since, or is too large to be handed out, is read by nobody else either.
+      // A file that was removed, or is too large to be handed out, cannot be read by models either.
       const bytes = await reading.readBytes(skill.qualifiedId, options).catch(() => new Uint8Array());
       problems.push(...hiddenInText(path ?? '', bytes).map((finding) => problemOf(skill, finding)));
     }

@@ -9,12 +9,12 @@ import type { SkillSource } from '../sources/source.ts';
 import { isSkillFileName } from '../sources/walk/find-skill-files.ts';
 import type { ReadPolicy } from './types.ts';
 
-/** What deciding about a path needs to know of the registry. */
+/** The parts of the registry that a decision about a path needs. */
 export interface ReadSurroundings {
   snapshot(): Snapshot;
   sources(): readonly SkillSource[];
   granted(turn: TurnContext): Granted;
-  /** Looks at the sources anew. */
+  /** Scans the sources again. */
   refresh(): Promise<unknown>;
 }
 
@@ -29,7 +29,7 @@ export async function readPoliciesOf(
     return paths.map((path) => ownerOf(path, surroundings, turn) ?? unknown(path));
   };
   let owners = lookUpAll();
-  // A skill that has come since the last look may be one that this turn does not see.
+  // A skill that is newer than the snapshot may be one that this turn must not see.
   if (owners.some((owner) => owner && 'folder' in owner)) {
     await surroundings.refresh();
     owners = lookUpAll();
@@ -41,24 +41,24 @@ export async function readPoliciesOf(
 
 // --- internal ---
 
-/** The skills a path belongs to, decided; no policy where their file may be read as any other. */
+/** The decision for a path that belongs to skills; no policy when the file may be read like any other file. */
 interface Owner {
   readonly policy: ReadPolicy | undefined;
 }
 
 function ownerOf(path: string, { snapshot, granted }: ReadSurroundings, turn: TurnContext): Owner | undefined {
   const now = snapshot();
-  const { folders, files } = placesOf(now);
+  const { folders, files } = indexesOf(now);
   const sees = ({ qualifiedId }: Skill): boolean => {
     const { skill, refusal } = findVisible(now, qualifiedId, turn, granted(turn));
     return skill !== undefined && refusal === undefined;
   };
   const isWhole = (skill: Skill): boolean => skill.realFile !== null;
   const inFile = at(files, path);
-  // A pack holds several skills, and cannot be read in part.
+  // The file of a pack contains several skills, so the turn must see all of them.
   if (inFile.length > 0 && !inFile.every(isWhole) && inFile.every(sees)) return { policy: undefined };
   const candidates = inFile.length > 0 ? inFile.map((skill) => ({ skill, below: 'SKILL.md' })) : within(path, folders);
-  // Whichever of them the turn sees hands it over.
+  // One skill that the turn sees is enough.
   const seen = inFile.every(isWhole) ? candidates.find(({ skill }) => sees(skill)) : undefined;
   const found = seen ?? candidates.find(({ skill }) => !sees(skill));
   if (!found) return undefined;
@@ -73,19 +73,19 @@ function ownerOf(path: string, { snapshot, granted }: ReadSurroundings, turn: Tu
   };
 }
 
-/** A skill that cannot be loaded has no gates, and no scope but its id: who sees everything may read it. */
+/** The decision for a skill that cannot be loaded: it has no gates, and only its id decides about the scope. */
 function unloadable(folder: string, path: string, { boundSkills, workflowState }: TurnContext): ReadPolicy | undefined {
   const skillId = basename(folder);
   if (!workflowState && (boundSkills?.includes(skillId) ?? true)) return undefined;
   return { skillId, path: pathFrom(folder, path), visible: false };
 }
 
-/** Finds the folder with a SKILL.md, in a source, that a path is or lies in, the nearest one. */
+/** Finds the nearest folder with a SKILL.md, inside a source, that is the path or contains it. */
 function unknownSkills(sources: readonly SkillSource[]): (path: string) => { readonly folder: string } | undefined {
-  const known = new Map<string, boolean>();
+  const checked = new Map<string, boolean>();
   const isSkill = (folder: string): boolean => {
-    const before = known.get(folder) ?? hasSkillFile(folder);
-    known.set(folder, before);
+    const before = checked.get(folder) ?? hasSkillFile(folder);
+    checked.set(folder, before);
     return before;
   };
   return (path) => {
@@ -107,22 +107,22 @@ function hasSkillFile(folder: string): boolean {
 
 interface Index {
   readonly exact: ReadonlyMap<string, readonly Skill[]>;
-  /** The same paths without letter case and forms of Unicode: some file systems make no difference. */
+  /** The same paths in lower case and one Unicode form, because some file systems ignore these differences. */
   readonly folded: ReadonlyMap<string, string>;
 }
 
-/** Which skills lie where. */
-interface Places {
-  /** By real folder, and by the place of a link that leads there. */
+/** Skills by folder and by file. */
+interface SkillIndexes {
+  /** By real folder, and by the path of a link to it. */
   readonly folders: Index;
-  /** Those that are not written in a folder of their own, by the file they are written in. */
+  /** Skills whose SKILL.md is not in their own folder, by the file that contains them. */
   readonly files: Index;
 }
 
-const places = new WeakMap<Snapshot, Places>();
+const indexes = new WeakMap<Snapshot, SkillIndexes>();
 
-function placesOf(snapshot: Snapshot): Places {
-  const before = places.get(snapshot);
+function indexesOf(snapshot: Snapshot): SkillIndexes {
+  const before = indexes.get(snapshot);
   if (before) return before;
   const exact = new Map<string, Skill[]>();
   const files = new Map<string, Skill[]>();
@@ -136,7 +136,7 @@ function placesOf(snapshot: Snapshot): Places {
     }
   }
   const made = { folders: indexOf(exact), files: indexOf(files) };
-  places.set(snapshot, made);
+  indexes.set(snapshot, made);
   return made;
 }
 
@@ -146,12 +146,12 @@ function add(to: Map<string, Skill[]>, path: string, skill: Skill): void {
   else to.set(path, [skill]);
 }
 
-/** Where a folder was found, if only its own name is a link. */
+/** The path of a folder with the links in its parents resolved, but not its own. */
 function linkOf(found: string): string {
   return join(realPathOf(dirname(found)) ?? dirname(found), basename(found));
 }
 
-/** Every skill whose folder a path is or lies in, the innermost first, and the path below that; empty for the folder. */
+/** All skills whose folder is the path or contains it, the innermost first, with the path relative to the folder; empty for the folder itself. */
 function within(path: string, folders: Index): readonly { readonly skill: Skill; readonly below: string }[] {
   const found: { skill: Skill; below: string }[] = [];
   for (let folder = path; dirname(folder) !== folder; folder = dirname(folder)) {

@@ -15,7 +15,7 @@ import type { Reading, ReadOptions, ReadResource, ReadSkill, SkillLoadedEvent } 
 
 type Audience = NonNullable<ReadOptions['audience']>;
 
-/** L2 and L3: looks an id up, reads what it stands for, and tells of every load. */
+/** L2 and L3: looks up a skill, reads it or one of its files, and reports every load. */
 export function createReading(
   catalog: Catalog,
   grants: Grants,
@@ -24,7 +24,7 @@ export function createReading(
 ): Reading {
   const sourceOf = (skill: Skill | undefined): SkillSource | undefined =>
     skill && catalog.sources().find(({ id }) => id === skill.source);
-  const known = (skillId: string): Skill => {
+  const knownSkill = (skillId: string): Skill => {
     const skill = skillNamed(catalog.snapshot(), skillId);
     if (skill) return skill;
     throw skillNotFound(skillId, nearestIds(catalog.snapshot().byId.keys(), skillId));
@@ -50,14 +50,14 @@ export function createReading(
       });
     };
     const source = sourceOf(skill);
-    // Without a source it has been taken away, and the next snapshot knows.
+    // Without a source: it was removed after this snapshot.
     if (!skill || !source || refusal) {
       report(refusal ? 'refused' : 'failure', refusal ?? 'SKILL_NOT_FOUND');
       throw skillNotFound(request.skillId, nearestIds(knownIds(catalog, grants, request), request.skillId));
     }
     try {
       const loaded = await use(skill, source, idOf(skill, catalog, grants, request));
-      // What a person loads in a conversation, the agent of that conversation may use.
+      // The agent of a conversation may use what a person loads in it.
       if (request.audience === 'person' && request.turn) grants.add(skill, request.turn);
       report('success', null);
       return loaded;
@@ -69,11 +69,11 @@ export function createReading(
 
   return {
     resources(skillId) {
-      const skill = known(skillId);
+      const skill = knownSkill(skillId);
       return sourceOf(skill)?.resources(skill) ?? [];
     },
     leftOut(skillId) {
-      const skill = known(skillId);
+      const skill = knownSkill(skillId);
       const source = sourceOf(skill);
       return source ? listingOf(skill, source).leftOut : 0;
     },
@@ -116,11 +116,11 @@ interface LoadRequest {
   readonly path?: string;
   readonly audience: Audience;
   readonly turn: TurnContext | undefined;
-  /** False: nobody is told of it. */
+  /** False: no event is sent. */
   readonly told?: boolean;
 }
 
-/** Looked up, never joined into a path. People and bindings are not held to the scope of a turn. */
+/** Looks the id up; an id is never joined into a path. The scope of a turn does not limit people and bindings. */
 function find(
   catalog: Catalog,
   grants: Grants,
@@ -132,7 +132,7 @@ function find(
   return skill ? { skill } : {};
 }
 
-/** The id under which the caller gets this very skill again: the bare one, unless that is another skill's. */
+/** The id by which the caller gets this skill again: the short one, unless it is the id of another skill. */
 function idOf(skill: Skill, catalog: Catalog, grants: Grants, request: LoadRequest): string {
   if (request.skillId === skill.id) return skill.id;
   return find(catalog, grants, { ...request, skillId: skill.id }).skill === skill ? skill.id : skill.qualifiedId;
@@ -140,8 +140,8 @@ function idOf(skill: Skill, catalog: Catalog, grants: Grants, request: LoadReque
 
 function knownIds(catalog: Catalog, grants: Grants, { audience, turn = {} }: LoadRequest): readonly string[] {
   const snapshot = catalog.snapshot();
-  const known = audience === 'model' ? visibleSkills(snapshot, turn, grants.of(turn)) : snapshot.skills;
-  return known.map((skill) => skill.id);
+  const skills = audience === 'model' ? visibleSkills(snapshot, turn, grants.of(turn)) : snapshot.skills;
+  return skills.map((skill) => skill.id);
 }
 
 async function readSkill(
@@ -167,9 +167,11 @@ async function readSkill(
     message: loadedMessage(id, approxTokens),
     requires: skill.requires,
     ...(needed ? { hint: `This skill requires: ${needed}. Load it first if you haven't already.` } : {}),
+    allowedTools: skill.allowedTools.map((tool) => withoutHidden(tool).text),
+    ...(skill.dir === null ? {} : { directory: skill.dir }),
     resources: files,
     ...(leftOut > 0 ? { resourcesLeftOut: leftOut } : {}),
-    // Of what was read: the file may have changed since the snapshot.
+    // Of the bytes read: the file may have changed since the snapshot.
     digest: `sha256:${createHash('sha256').update(bytes).digest('hex')}`,
     source: skill.source,
   };

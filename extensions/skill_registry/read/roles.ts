@@ -12,12 +12,12 @@ import { invalidArgument } from '../skill/errors.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { Reading, RolePrompt } from './types.ts';
 
-/** A role is a folder's name, so it is held to what can be one. */
+/** A role must be usable as the name of a folder. */
 const ROLE = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
-const MAX_KNOWN = 1000;
+const MAX_CACHED = 1000;
 const MAX_TEMPLATE_BYTES = 262_144;
 
-/** Resolves prompts of roles, and remembers them until what they are made of changes. */
+/** Resolves prompts of roles, and caches them until a skill or template changes. */
 export interface RoleResolver {
   /**
    * The prompt of a role (the Bernstein design): the skill of that id, as the index of all skills with it first and its body;
@@ -29,14 +29,14 @@ export interface RoleResolver {
   resolve(role: string, templates: string, variables: Readonly<Record<string, unknown>>): Promise<RolePrompt>;
 }
 
-/** What a role is looked up in. */
+/** The skills in which a role is looked up. */
 interface Skills extends Pick<Reading, 'read'> {
   readonly config: Pick<SkillRegistryConfig, 'catalog' | 'tools'>;
   snapshot(): Snapshot;
 }
 
 export function createRoleResolver(registry: Skills): RoleResolver {
-  const known = new Map<string, { readonly stamp: string; readonly prompt: RolePrompt }>();
+  const cached = new Map<string, { readonly stamp: string; readonly prompt: RolePrompt }>();
   return {
     async resolve(role, templates, variables) {
       if (!ROLE.test(role)) {
@@ -47,13 +47,13 @@ export function createRoleResolver(registry: Skills): RoleResolver {
       const key = JSON.stringify([role, templates, variables]);
       const snapshot = registry.snapshot();
       const file = snapshot.byId.get(role)?.realFile ?? join(templates, role, 'system_prompt.md');
-      // An edit shows in the stat at once, and everything else in a new snapshot.
+      // The stats show an edit at once; a new snapshot shows all other changes.
       const stamp = `${snapshot.version} ${stampOf(file)}`;
-      const before = known.get(key);
+      const before = cached.get(key);
       if (before?.stamp === stamp) return before.prompt;
       const prompt = await promptOf(role, registry, templates, variables);
-      if (known.size >= MAX_KNOWN) known.clear();
-      known.set(key, { stamp, prompt });
+      if (cached.size >= MAX_CACHED) cached.clear();
+      cached.set(key, { stamp, prompt });
       return prompt;
     },
   };

@@ -1,11 +1,11 @@
-/** What callers see of reading. No code. */
+/** Public types of reading. No code. */
 import type { TurnContext } from 'skill-registry/kernel';
 import type { ResourceInfo } from '../skill/skill.ts';
 
 export interface ReadOptions {
   /** `body`: without frontmatter and hidden text (`hiddenLeftOut`), trimmed. `raw`: the file as it is. Default: `body`. */
   readonly view?: 'body' | 'raw';
-  /** Who asks; decides whether `disable-model-invocation` hides the skill. Default: `model` with a turn, else `person`. */
+  /** For whom the skill is read: for `model`, scopes and `disable-model-invocation` apply. Default: `model` with a turn, else `person`. */
   readonly audience?: 'model' | 'person' | 'binding';
 }
 
@@ -13,7 +13,7 @@ export interface ReadSkill {
   readonly skillId: string;
   readonly name: string;
   readonly content: string;
-  /** How many characters of the body are left out, because models read them and people do not see them; absent when none are. */
+  /** The number of hidden characters that are left out of the body, because people do not see them; absent when there are none. */
   readonly hiddenLeftOut?: number;
   readonly approxTokens: number;
   /** `Skill loaded: <id> (approx. <n> tokens)` */
@@ -21,9 +21,19 @@ export interface ReadSkill {
   readonly requires: readonly string[];
   /** Present when `requires` is not empty. */
   readonly hint?: string;
-  /** Files beside SKILL.md, at most 512, by path. */
+  /**
+   * `allowed-tools` of the frontmatter, one entry a tool, without hidden characters; empty without the field. It is what the author
+   * says: it grants nothing and limits nothing here.
+   */
+  readonly allowedTools: readonly string[];
+  /**
+   * Absolute, real path of the skill's folder: `scripts/x.py` in the body is `<directory>/scripts/x.py`. Absent for a skill without
+   * a folder. Tools give it to agents of a kernel and to MCP clients on stdio, never over HTTP.
+   */
+  readonly directory?: string;
+  /** The other files, at most 512, by path. */
   readonly resources: readonly ResourceInfo[];
-  /** How many files and folders of it are never handed out, see `leftOut`; absent when there are none. */
+  /** The number of files and folders that are never handed out, see `leftOut`; absent when there are none. */
   readonly resourcesLeftOut?: number;
   readonly digest: string;
   readonly source: string;
@@ -33,16 +43,16 @@ export interface ReadResource {
   readonly skillId: string;
   readonly path: string;
   readonly content: string;
-  /** `base64` when the bytes are no UTF-8 text. */
+  /** `base64` when the bytes are not UTF-8 text. */
   readonly encoding: 'utf-8' | 'base64';
   readonly size: number;
   readonly approxTokens: number;
 }
 
-/** Told of every load: success, failure and refusal. The extension emits it as the event `skill_loaded`, its names in snake_case. */
+/** Reports a load: success, failure or refusal. The extension emits it as the event `skill_loaded`, with names in snake_case. */
 export interface SkillLoadedEvent {
   readonly event: 'skill_loaded';
-  /** As it was asked for; it may not exist. */
+  /** The id in the request; it may not exist. */
   readonly skillId: string;
   /** Absent for the body. */
   readonly path?: string;
@@ -51,21 +61,21 @@ export interface SkillLoadedEvent {
   readonly audience: 'model' | 'person' | 'binding';
   readonly agentId: string | null;
   readonly durationSeconds: number;
-  /** A code; SKILL_OUT_OF_SCOPE, SKILL_NOT_MODEL_INVOCABLE and SKILL_HIDDEN stand here alone, the caller sees SKILL_NOT_FOUND. */
+  /** A code. SKILL_OUT_OF_SCOPE, SKILL_NOT_MODEL_INVOCABLE and SKILL_HIDDEN occur only here: the caller gets SKILL_NOT_FOUND. */
   readonly error: string | null;
 }
 
-/** The skill a path belongs to, as an agent sees it in a turn. */
+/** The skill that a path belongs to, as an agent sees it in a turn. */
 export interface ReadPolicy {
-  /** To ask for it with. */
+  /** The id with which the agent can read it. */
   readonly skillId: string;
-  /** Below the skill: `SKILL.md`, `references/guide.md`; empty for its folder. */
+  /** Relative to the skill: `SKILL.md`, `references/guide.md`; empty for its folder. */
   readonly path: string;
-  /** False: out of scope, hidden or gated. It is to be answered like what is not there. */
+  /** False: out of scope, hidden or gated. The answer must be the same as for a file that does not exist. */
   readonly visible: boolean;
 }
 
-/** What `resolveRolePrompt` found, and where. */
+/** The prompt of a role, and where it comes from. */
 export interface RolePrompt {
   readonly source: 'skill' | 'legacy' | 'fallback';
   readonly text: string;
@@ -73,12 +83,12 @@ export interface RolePrompt {
 
 /** L2 and L3. */
 export interface Reading {
-  /** @throws SKILL_NOT_FOUND, RESOURCE_NOT_FOUND (the file has gone), RESOURCE_TOO_LARGE, PATH_TRAVERSAL. */
+  /** @throws SKILL_NOT_FOUND, RESOURCE_NOT_FOUND (the file was removed), RESOURCE_TOO_LARGE, PATH_TRAVERSAL. */
   read(skillId: string, options?: ReadOptions, turn?: TurnContext): Promise<ReadSkill>;
   /** @throws SKILL_NOT_FOUND, RESOURCE_NOT_FOUND, RESOURCE_TOO_LARGE, PATH_TRAVERSAL, INVALID_ARGUMENT. */
   readResource(skillId: string, path: string, turn?: TurnContext): Promise<ReadResource>;
   /**
-   * The bytes of SKILL.md, or of another file of a skill, as they are.
+   * Reads the unchanged bytes of SKILL.md or of another file of a skill.
    *
    * @param options.path - Default: SKILL.md.
    * @param options.told - Whether it counts as a load. Default: true.
@@ -89,10 +99,10 @@ export interface Reading {
     options?: { readonly path?: string; readonly told?: boolean },
     turn?: TurnContext,
   ): Promise<Uint8Array>;
-  /** The files a skill has beside SKILL.md, at most 512. @throws SKILL_NOT_FOUND. */
+  /** The other files of a skill, at most 512. @throws SKILL_NOT_FOUND. */
   resources(skillId: string): readonly ResourceInfo[];
   /**
-   * How many files and folders of a skill are never read, listed, kept or changed: `.env` and `.env.*` (not `.env.example`,
+   * The number of files and folders of a skill that are never read, listed, stored or changed: `.env` and `.env.*` (not `.env.example`,
    * `.env.sample`, `.env.template`), `.git`, `.ssh`, private keys, and `data/` of the root. @throws SKILL_NOT_FOUND.
    */
   leftOut(skillId: string): number;

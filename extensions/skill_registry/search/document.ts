@@ -1,17 +1,17 @@
 import { bodyOf } from '../skill/frontmatter.ts';
 import type { Skill } from '../skill/skill.ts';
 
-/** Content and id: the same file under another name is another document, because its name is searched for. */
+/** The key of a document: digest and id. The id is part of the searched text, so the same file with another id is another document. */
 export function documentKey({ digest, id }: Pick<Skill, 'digest' | 'id'>): string {
   return `${digest} ${id}`;
 }
 
-/** What of a skill is searched besides its body. */
+/** The text of a skill that is searched in addition to its body. */
 export function headerText({ id, name, tags, triggerKeywords, description }: Skill): string {
   return [id, name === id ? '' : name, ...tags, ...triggerKeywords, description].join('\n');
 }
 
-/** The body of a skill; undefined when it has gone since the snapshot, which the next one will know. */
+/** The body of a skill; undefined when the file was removed after the snapshot. */
 export function bodyIfThere(skill: Skill, readSkill: (skill: Skill) => Buffer): string | undefined {
   try {
     return bodyOf(readSkill(skill).toString('utf8'));

@@ -5,27 +5,27 @@ import { bodyOf } from '../skill/frontmatter.ts';
 import type { Skill } from '../skill/skill.ts';
 import { documentKey, headerText } from './document.ts';
 
-/** Characters of the documents of one batch: more save little, and are in memory at once. */
+/** Maximum characters of the documents in one batch, which is in memory as a whole. */
 const BATCH_CHARACTERS = 3_000_000;
 
-/** Puts skills into the index that are not there yet. */
+/** Adds missing skills to the index. */
 export interface Indexer {
-  /** At once, whatever it takes: about half a millisecond a skill. */
+  /** Indexes all at once, in about 0.5 ms per skill. */
   index(skills: readonly Skill[]): void;
-  /** The same in slices, other work going on between them. @returns false when `signal` has aborted it. */
+  /** Indexes in slices, with breaks for other work. @returns false when `signal` has aborted it. */
   indexSlowly(skills: readonly Skill[], signal: AbortSignal): Promise<boolean>;
 }
 
 /** @param readSkill - The bytes of SKILL.md; it may throw. */
 export function createIndexer(guarded: GuardedIndex, readSkill: (skill: Skill) => Buffer): Indexer {
-  /** What could not be read; the next snapshot has other objects. */
+  /** Skills that could not be read. The next snapshot may have new objects for them. */
   const unreadable = new WeakSet<Skill>();
   const missing = (skills: readonly Skill[]): readonly Skill[] =>
     guarded.use((index) => {
       index.catchUp();
       return skills.filter((skill) => !unreadable.has(skill) && index.numberOf(documentKey(skill)) === undefined);
     });
-  /** Between its steps other work may go on. */
+  /** Each step is short; other work may run between steps. */
   function* indexing(skills: readonly Skill[]): Generator<undefined, void, undefined> {
     let batch = createBatch();
     for (const skill of missing(skills)) {
@@ -56,22 +56,22 @@ export function createIndexer(guarded: GuardedIndex, readSkill: (skill: Skill) =
 
 // --- internal ---
 
-/** Begins anew where another index has taken the place of the one it began with. */
+/** Adds a batch. Starts again when the index has been replaced by another one. */
 function* writing(guarded: GuardedIndex, batch: DocumentBatch): Generator<undefined, void, undefined> {
-  let begun: { readonly index: TextIndex; readonly steps: ReturnType<TextIndex['add']> } | undefined;
+  let started: { readonly index: TextIndex; readonly steps: ReturnType<TextIndex['add']> } | undefined;
   const step = (index: TextIndex): boolean => {
-    if (begun?.index !== index) begun = { index, steps: index.add(batch) };
-    return begun.steps.next().done === true;
+    if (started?.index !== index) started = { index, steps: index.add(batch) };
+    return started.steps.next().done === true;
   };
   while (!guarded.use(step)) yield;
 }
 
-/** Undefined when it is not what the snapshot has: the next snapshot will have it. */
+/** The text of SKILL.md; undefined when the file has changed since the snapshot. */
 function textOf(skill: Skill, readSkill: (skill: Skill) => Buffer): string | undefined {
   try {
     const bytes = readSkill(skill);
     const digest = `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
-    // A source of somebody else's may count in another way.
+    // A source of a program may have digests of another kind.
     const comparable = /^sha256:[0-9a-f]{64}$/.test(skill.digest);
     return comparable && digest !== skill.digest ? undefined : bytes.toString('utf8');
   } catch {

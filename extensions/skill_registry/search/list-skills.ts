@@ -10,17 +10,17 @@ import { meaningReason, reasonFor } from './why.ts';
 
 export interface ListOptions {
   readonly searcher: Searcher;
-  /** Absent: words alone decide. */
+  /** Absent: search uses words only. */
   readonly meaning: Pick<Meaning, 'likeness'> | undefined;
-  /** What is visible to whom, in order of the catalog. */
+  /** The visible skills, in order of the catalog. */
   readonly skillsFor: (audience: 'model' | 'person', turn: TurnContext) => readonly Skill[];
   /** The bytes of SKILL.md; may throw. */
   readonly readSkill: (skill: Skill) => Buffer;
 }
 
-/** The model pays for every one of up to 200. */
+/** Characters; a model may receive 200 descriptions. */
 const MAX_DESCRIPTION = 1024;
-/** Of one tool call; a longer query is cut. */
+/** Characters; a longer query is cut. */
 const MAX_QUERY = 2000;
 
 /** Answers `list_skills` and the command's `search`. @throws INVALID_ARGUMENT. */
@@ -30,19 +30,19 @@ export function listSkills(
   turn: TurnContext,
 ): SkillList {
   if (!Number.isInteger(limit) || limit < 1 || limit > 200) throw invalidArgument(`limit must be 1-200, got ${limit}.`);
-  const wanted = (skill: Skill): boolean =>
+  const accepts = (skill: Skill): boolean =>
     (tag === undefined || skill.tags.includes(tag)) && (source === undefined || skill.source === source);
   const skills = skillsFor(audience, turn);
   const text = query?.trim().slice(0, MAX_QUERY);
   if (!text) {
-    const found = skills.filter(wanted);
+    const found = skills.filter(accepts);
     const listed = found.slice(0, limit).map((skill) => rowOf(skill));
     return { skills: listed, total: found.length, truncated: found.length > listed.length };
   }
   const { hits, nearest, terms } = searcher.search(
     skills,
     text,
-    tag === undefined && source === undefined ? undefined : wanted,
+    tag === undefined && source === undefined ? undefined : accepts,
     meaning?.likeness(skills, text),
   );
   const body = (skill: Skill): string | undefined => bodyIfThere(skill, readSkill);

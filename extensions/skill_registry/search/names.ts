@@ -2,12 +2,12 @@ import { distance } from 'fastest-levenshtein';
 import { foldLine } from '../../../lib/text/index.ts';
 import type { Skill } from '../skill/skill.ts';
 
-/** What a query is when it is a skill's name: no ranking puts another skill before it. */
+/** Scores of a query that is a name, begins one, or is a trigger keyword; higher than any score by rank. */
 export const NAME_SCORES = { equal: 1, prefix: 0.95, trigger: 0.85 } as const;
 
-/** Lower case, one blank between words, so that `Code Review` and `code-review` are one name. */
+/** Lower case, with one blank between words, so that `Code Review` and `code-review` are equal. */
 export function asName(text: string): string {
-  // Most ids are like this, and there are thousands.
+  // A fast path, because most ids have this form.
   if (/^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(text)) return text.replaceAll('-', ' ');
   return foldLine(text)
     .toLowerCase()
@@ -15,15 +15,15 @@ export function asName(text: string): string {
     .trim();
 }
 
-/** The names of all skills of a pool in one text each: looking through it is a hundred times faster than through each. */
+/** The names of all skills of a pool in one text, which is searched a hundred times faster than single names. */
 export interface NameTable {
-  /** Line ends around each id and name, by `asName`. */
+  /** Ids and names by `asName`, with line ends around each. */
   readonly names: string;
   readonly nameStarts: Uint32Array;
-  /** The same of qualified ids. */
+  /** Qualified ids by `asName`, in the same form. */
   readonly qualified: string;
   readonly qualifiedStarts: Uint32Array;
-  /** By trigger keyword, by `asName`. */
+  /** Positions by trigger keyword, by `asName`. */
   readonly triggers: ReadonlyMap<string, readonly number[]>;
 }
 
@@ -38,38 +38,39 @@ export function makeNameTable(skills: readonly Skill[]): NameTable {
   return { names, nameStarts, qualified, qualifiedStarts, triggers };
 }
 
-/** Scores of the skills whose name the query is, or begins, by position. @param wanted - The query, by `asName`. */
-export function namedBy(table: NameTable, wanted: string): ReadonlyMap<number, number> {
+/** Scores by position of the skills whose name equals the query or begins with it. @param query - By `asName`. */
+export function namedBy(table: NameTable, query: string): ReadonlyMap<number, number> {
   const scores = new Map<number, number>();
-  if (wanted === '') return scores;
-  for (const position of table.triggers.get(wanted) ?? []) scores.set(position, NAME_SCORES.trigger);
+  if (query === '') return scores;
+  for (const position of table.triggers.get(query) ?? []) scores.set(position, NAME_SCORES.trigger);
   const { names, nameStarts, qualified, qualifiedStarts } = table;
-  for (const position of having(names, nameStarts, `\n${wanted}`)) scores.set(position, NAME_SCORES.prefix);
-  for (const position of having(names, nameStarts, `\n${wanted}\n`)) scores.set(position, NAME_SCORES.equal);
-  for (const position of having(qualified, qualifiedStarts, `\n${wanted}\n`)) scores.set(position, NAME_SCORES.equal);
+  for (const position of skillsWith(names, nameStarts, `\n${query}`)) scores.set(position, NAME_SCORES.prefix);
+  for (const position of skillsWith(names, nameStarts, `\n${query}\n`)) scores.set(position, NAME_SCORES.equal);
+  for (const position of skillsWith(qualified, qualifiedStarts, `\n${query}\n`))
+    scores.set(position, NAME_SCORES.equal);
   return scores;
 }
 
-/** Positions of the skills in whose id or name the text stands. @param part - By `asName`. */
+/** Positions of the skills whose id or name contains a text. @param part - By `asName`. */
 export function namesWith({ names, nameStarts }: NameTable, part: string): ReadonlySet<number> {
-  return part === '' ? new Set() : having(names, nameStarts, part);
+  return part === '' ? new Set() : skillsWith(names, nameStarts, part);
 }
 
-/** Up to `count` ids that look like `wanted`, nearest first; none that share less than half of their letters. */
-export function nearestIds(ids: Iterable<string>, wanted: string, count = 3): readonly string[] {
-  const target = wanted.slice(0, 64).toLowerCase();
-  const near: { id: string; far: number }[] = [];
+/** Up to `count` ids that look like `requested`, the most similar first; at least half of the letters must be equal. */
+export function nearestIds(ids: Iterable<string>, requested: string, count = 3): readonly string[] {
+  const target = requested.slice(0, 64).toLowerCase();
+  const near: { id: string; edits: number }[] = [];
   for (const id of ids) {
     const candidate = id.toLowerCase();
     const contains = target.length > 2 && (candidate.includes(target) || target.includes(candidate));
     const longest = Math.max(candidate.length, target.length);
-    // Most are told by their length.
+    // The length alone excludes most ids.
     if (!contains && Math.abs(candidate.length - target.length) > longest / 2) continue;
-    const far = contains ? Math.abs(candidate.length - target.length) / 10 : distance(candidate, target);
-    if (contains || far <= longest / 2) near.push({ id, far });
+    const edits = contains ? Math.abs(candidate.length - target.length) / 10 : distance(candidate, target);
+    if (contains || edits <= longest / 2) near.push({ id, edits });
   }
   return near
-    .sort((a, b) => a.far - b.far || (a.id < b.id ? -1 : 1))
+    .sort((a, b) => a.edits - b.edits || (a.id < b.id ? -1 : 1))
     .slice(0, count)
     .map(({ id }) => id);
 }
@@ -86,7 +87,7 @@ function joined(texts: readonly string[]): readonly [string, Uint32Array] {
   return [texts.join(''), starts];
 }
 
-function having(text: string, starts: Uint32Array, part: string): ReadonlySet<number> {
+function skillsWith(text: string, starts: Uint32Array, part: string): ReadonlySet<number> {
   const found = new Set<number>();
   for (let at = text.indexOf(part); at !== -1; at = text.indexOf(part, at + 1)) found.add(ownerOf(starts, at));
   return found;

@@ -3,15 +3,15 @@ import type { Skill } from '../skill/skill.ts';
 import { documentKey } from './document.ts';
 import { makeNameTable, type NameTable } from './names.ts';
 
-/** The skills one search chooses from, and what ranking needs to know of their documents. */
+/** The skills of one search, and the lengths of their documents for ranking. */
 export interface Pool {
   readonly skills: readonly Skill[];
-  /** Position in `skills` by number of the document; -1 for others. */
+  /** Position in `skills` by document number; -1 for documents of other skills. */
   readonly positions: Int32Array;
-  /** Terms of the header, and of everything, by position. */
+  /** Number of terms in the header, and in the whole document, by position. */
   readonly headerLengths: Float64Array;
   readonly totalLengths: Float64Array;
-  /** Where the sections of a position begin in `sectionLengths`; one more entry than positions. */
+  /** Index in `sectionLengths` of the first section of a position; one entry more than positions. */
   readonly sectionStarts: Uint32Array;
   readonly sectionLengths: Uint16Array;
   /** Means of the three lengths; never 0. */
@@ -29,7 +29,7 @@ export function makePool(skills: readonly Skill[], index: TextIndex): Pool {
   for (const [position, skill] of skills.entries()) {
     sectionStarts[position] = at;
     const document = index.numberOf(documentKey(skill));
-    // It could not be read; its name still finds it.
+    // The skill could not be read, but can still be found by name.
     if (document === undefined) continue;
     documents++;
     positions[document] = position;

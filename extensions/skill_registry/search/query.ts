@@ -8,25 +8,25 @@ import {
   termOf,
 } from '../../../lib/text-index/index.ts';
 import type { Pool } from './pool.ts';
-import { occursIn, type SoughtTerm } from './rank.ts';
+import { occursIn, type QueryTerm } from './rank.ts';
 
-/** What somebody asks for. Nothing in it is syntax but a pair of double quotes. */
+/** A parsed query. Only pairs of double quotes are syntax. */
 export interface Query extends QueryTerms {
   /**
-   * Stood in quotes: has to occur as it is, letter case and white space aside. Lower case, folded. Quotes in a longer text are
-   * those of its author, and mean nothing.
+   * Texts in quotes, which must occur exactly except for letter case and white space. Lower case, folded. Empty for a sentence,
+   * where quotes are ordinary characters.
    */
   readonly phrases: readonly string[];
-  /** Nothing stands beside the phrases. */
+  /** The query has nothing but phrases. */
   readonly onlyPhrases: boolean;
 }
 
-/** Of a prompt no more terms are looked at. */
+/** At most this many terms of a prompt are used. */
 const MAX_TERMS = 128;
-/** Longer queries are sentences: quotes in them are those of their author, and a strange word is a name and no slip. */
+/** A query with more terms is a sentence: quotes are ordinary characters, and an unknown word is not corrected. */
 const SENTENCE_TERMS = 8;
 const QUOTED = /["“”]([^"“”]+)["“”]/g;
-/** What a corrected word counts. */
+/** Weight of a corrected word; other words have 1. */
 const CORRECTED_WEIGHT = 0.8;
 
 export function parseQuery(text: string): Query {
@@ -38,38 +38,38 @@ export function parseQuery(text: string): Query {
 }
 
 /**
- * Looks the terms of a query up. A word that no skill has is taken for the word of a header that is one edit away.
+ * Looks up the terms of a query. A word that no skill has is replaced by a word of a header that differs by one edit.
  *
- * @param corrected - Whether to look for such words.
+ * @param corrected - Whether to correct words.
  */
-export function soughtTerms(
+export function lookUpTerms(
   { terms, optional, words }: Query,
   pool: Pool,
   index: TextIndex,
   corrected: boolean,
-): { readonly sought: readonly SoughtTerm[]; readonly terms: ReadonlySet<string> } {
-  const sought: SoughtTerm[] = [];
+): { readonly found: readonly QueryTerm[]; readonly terms: ReadonlySet<string> } {
+  const found: QueryTerm[] = [];
   const used = new Set<string>();
   const use = (term: string, chunks: readonly PostingChunk[], weight: number, needed: boolean): void => {
     used.add(term);
-    sought.push({ chunks, weight, needed });
+    found.push({ chunks, weight, needed });
   };
   const correctable = corrected && terms.length <= SENTENCE_TERMS;
   for (const term of terms) {
     const chunks = index.postings(term);
-    const known = occursIn(pool, chunks);
-    const correction = correctable && !known ? correctionOf(words.get(term) ?? term, pool, index) : undefined;
+    const isKnown = occursIn(pool, chunks);
+    const correction = correctable && !isKnown ? correctionOf(words.get(term) ?? term, pool, index) : undefined;
     if (correction) use(correction.term, correction.chunks, CORRECTED_WEIGHT, true);
-    // A number or an id that no skill has is what the task is done to, not what it is.
-    else use(term, chunks, 1, known || !/\d/.test(term));
+    // A number or an id that no skill has says nothing about the kind of task.
+    else use(term, chunks, 1, isKnown || !/\d/.test(term));
   }
   for (const term of optional) use(term, index.postings(term), 1, false);
-  return { sought, terms: used };
+  return { found, terms: used };
 }
 
 // --- internal ---
 
-/** Of several the one that most skills have. */
+/** The word that is one edit away; of several the one that most skills have. */
 function correctionOf(
   word: string,
   pool: Pool,
@@ -88,7 +88,7 @@ function correctionOf(
   return best;
 }
 
-/** Whether one becomes the other by a letter more, less, another one, or two that change their order. Lower case. */
+/** Whether two words differ by one added, removed or replaced letter, or by two swapped neighbours. Lower case. */
 function isOneEdit(a: string, b: string): boolean {
   const more = b.length - a.length;
   if (more < -1 || more > 1) return false;

@@ -7,39 +7,39 @@ import {
 } from '../../../lib/text-index/index.ts';
 import type { Pool } from './pool.ts';
 
-/** One term of a query and where it occurs. */
-export interface SoughtTerm {
+/** One term of a query, and its occurrences. */
+export interface QueryTerm {
   readonly chunks: readonly PostingChunk[];
-  /** What an occurrence counts: less for a word that was corrected. */
+  /** Weight of an occurrence: lower for a corrected word. */
   readonly weight: number;
-  /** Whether a document without it lacks something. */
+  /** Whether the term counts for `coverage` and `confidence`. */
   readonly needed: boolean;
 }
 
 export interface Ranking {
-  /** By position in the pool: the fused ranking, 0 to the sum of the weights. 0: no term occurs. */
-  readonly fused: Float64Array;
-  /** How much of what was asked is answered, by position: 0 to 1, comparable between queries. */
+  /** The combined rank by position in the pool: 0 to the sum of the weights. 0: no term occurs. */
+  readonly combined: Float64Array;
+  /** How well a document answers the query, by position: 0 to 1, comparable between queries. */
   readonly confidence: Float64Array;
-  /** Which part of the query's information the document has, whatever how often: 0 to 1. */
+  /** The part of the query's information that occurs in the document at least once, by position: 0 to 1. */
   readonly coverage: Float64Array;
 }
 
-/** The constants of BM25. The low `B` keeps long instructions in the race: length is detail here, not noise. */
+/** The constants of BM25. `B` is low, because long instructions are detailed and must not be ranked low for their length. */
 const K1 = 1.2;
 const B = 0.4;
-/** How much each of the rankings counts: the header alone, all terms, the best section. Each is scaled to its maximum. */
+/** Weights of the three rankings: by header, by all terms, by the best section. Each is divided by its maximum first. */
 const WEIGHTS = { header: 1, all: 1.5, section: 0.5 } as const;
-/** A query is held to say so many more words that occur nowhere: one word alone is little evidence. */
+/** Confidence is computed as if the query had this many more words without occurrences: one word alone is little evidence. */
 const UNSEEN_WORDS = 3;
 
 /**
- * Ranks a pool by three BM25 rankings at once, fused after each was scaled to its maximum. No single weighting of fields wins
- * everywhere: a skill may be found by what it says it is for, by what all of it is about, or by one part of it.
+ * Ranks a pool by the weighted sum of three BM25 rankings, each divided by its maximum. Queries differ: one matches the header of a
+ * skill, another one the whole text, another one a single section.
  *
- * Information of a term is counted over sections, headers included, so that a word of every skill still tells something.
+ * The inverse frequency of a term is counted over sections, headers included, so that a word that every skill has still counts.
  */
-export function rankPool(pool: Pool, terms: readonly SoughtTerm[]): Ranking {
+export function rankPool(pool: Pool, terms: readonly QueryTerm[]): Ranking {
   const count = pool.skills.length;
   const header = new Float64Array(count);
   const all = new Float64Array(count);
@@ -54,8 +54,8 @@ export function rankPool(pool: Pool, terms: readonly SoughtTerm[]): Ranking {
     if (frequency > 0) add(pool, chunks, information, needed, { header, all, sections, covered, touched });
   }
   const best = bestSections(pool, sections, touched);
-  const { fused, confidence } = fuse({ header, all, best }, mass, idf(pool.sectionLengths.length, 0));
-  return { fused, confidence, coverage: covered.map((value) => (mass > 0 ? Math.min(1, value / mass) : 0)) };
+  const { combined, confidence } = combineRanks({ header, all, best }, mass, idf(pool.sectionLengths.length, 0));
+  return { combined, confidence, coverage: covered.map((value) => (mass > 0 ? Math.min(1, value / mass) : 0)) };
 }
 
 /** Whether a term occurs in any skill of the pool. */
@@ -88,7 +88,7 @@ function sectionsWith({ positions }: Pool, chunks: readonly PostingChunk[]): num
   return count;
 }
 
-/** Postings of one document stand together, so its total is known when the next one begins. */
+/** Adds the scores of one term. The postings of a document are adjacent, so its total is known when the next document begins. */
 function add(
   pool: Pool,
   chunks: readonly PostingChunk[],
@@ -149,12 +149,12 @@ function bestSections({ sectionStarts }: Pool, sections: Float32Array, touched: 
   return best;
 }
 
-function fuse(
+function combineRanks(
   { header, all, best }: { readonly header: Float64Array; readonly all: Float64Array; readonly best: Float64Array },
   mass: number,
   unseen: number,
-): Pick<Ranking, 'fused' | 'confidence'> {
-  const fused = new Float64Array(all.length);
+): Pick<Ranking, 'combined' | 'confidence'> {
+  const combined = new Float64Array(all.length);
   const confidence = new Float64Array(all.length);
   const [ofHeader, ofAll, ofBest] = [scale(header), scale(all), scale(best)];
   const sum = WEIGHTS.header + WEIGHTS.all + WEIGHTS.section;
@@ -162,10 +162,10 @@ function fuse(
   for (let at = 0; at < all.length; at++) {
     const [h, a, b] = [header[at] as number, all[at] as number, best[at] as number];
     if (a === 0) continue;
-    fused[at] = WEIGHTS.header * h * ofHeader + WEIGHTS.all * a * ofAll + WEIGHTS.section * b * ofBest;
+    combined[at] = WEIGHTS.header * h * ofHeader + WEIGHTS.all * a * ofAll + WEIGHTS.section * b * ofBest;
     confidence[at] = (WEIGHTS.header * h + WEIGHTS.all * a + WEIGHTS.section * b) / ideal;
   }
-  return { fused, confidence };
+  return { combined, confidence };
 }
 
 function scale(values: Float64Array): number {

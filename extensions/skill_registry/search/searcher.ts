@@ -9,36 +9,36 @@ import { createIndexer, type Indexer } from './indexer.ts';
 import type { Likeness } from './meaning/likeness.ts';
 import { asName } from './names.ts';
 import { makePool, type Pool } from './pool.ts';
-import { parseQuery, type Query, soughtTerms } from './query.ts';
+import { lookUpTerms, parseQuery, type Query } from './query.ts';
 import { type Ranking, rankPool } from './rank.ts';
 
 export interface SearchAnswer {
   /** Best first. */
   readonly hits: readonly SearchHit[];
-  /** When nothing fits: up to three ids that come nearest. */
+  /** Up to three similar ids when nothing fits; else empty. */
   readonly nearest: readonly string[];
-  /** The terms that were looked for, corrections included. */
+  /** The terms that were searched, including corrections. */
   readonly terms: ReadonlySet<string>;
 }
 
 export interface SearcherOptions {
-  /** Opens the cache's database, with the tables of `SEARCH_INDEX`, on first use; `close` closes it. Without one it goes on in memory. */
+  /** Opens the cache's database with the tables of `SEARCH_INDEX`; called on first use. `close` closes it. When it throws, the index is in memory. */
   readonly database: () => SqliteDatabase;
   /** The bytes of SKILL.md; may throw. */
   readonly readSkill: (skill: Skill) => Buffer;
 }
 
-/** Bodies that are read for one answer to phrases, the best hits first; what follows is left out. */
+/** For phrases, at most this many of the best hits are read; the others are left out. */
 const MAX_READ = 1000;
 
-/** Finds skills by what people and models write. */
+/** Finds skills for a query or a prompt. */
 export class Searcher {
   readonly #proposals = new WeakMap<Skill, Buffer>();
   readonly #readSkill: (skill: Skill) => Buffer;
   readonly #guarded: GuardedIndex;
   readonly #indexer: Indexer;
   readonly #closing = new AbortController();
-  readonly #pools = new WeakMap<readonly Skill[], KnownPool>();
+  readonly #pools = new WeakMap<readonly Skill[], StoredPool>();
   #preparing: Promise<void> = Promise.resolve();
 
   constructor({ database, readSkill }: SearcherOptions) {
@@ -48,11 +48,11 @@ export class Searcher {
   }
 
   /**
-   * Skills that fit a query. What is missing in the index is indexed first, in one go.
+   * Returns the skills that fit a query. Indexes missing skills first, all at once.
    *
-   * @param skills - What is told of words (how rare they are) is counted over these. The same array costs less.
+   * @param skills - The frequency of words is counted over these. Passing the same array again is faster.
    * @param accepts - Which of them may be found. Default: all.
-   * @param likeness - By meaning, to be added to what the words say. A phrase in quotes goes by words alone.
+   * @param likeness - Nearness by meaning, which is added to the rank by words. Not used for a query with a phrase.
    */
   search(
     skills: readonly Skill[],
@@ -74,8 +74,8 @@ export class Searcher {
   }
 
   /**
-   * Every skill a prompt has anything to do with, best first. There is no cut-off: a skill that is not shown cannot be chosen.
-   * `fits` tells those that `search` would not have cut off. What is not indexed yet is passed over: see `prepare`.
+   * Returns all skills that share a term with a prompt or are near it by meaning, best first and without a cut-off. `fits` is true
+   * for those that `search` would return. Skills that are not indexed are left out: see `prepare`.
    */
   relevant(
     skills: readonly Skill[],
@@ -83,17 +83,17 @@ export class Searcher {
     likeness?: Likeness,
   ): readonly (SearchHit & { readonly fits: boolean })[] {
     if (this.#closing.signal.aborted) return [];
-    const pool = this.#knownPool(skills) ?? this.#guarded.use((index) => makePool(skills, index));
+    const pool = this.#storedPool(skills) ?? this.#guarded.use((index) => makePool(skills, index));
     return relevantOf(pool, this.#rank(pool, parseQuery(prompt), false).ranking, likeness);
   }
 
-  /** Indexes in slices what is missing, so that the next search need not. Calls run one after the other. */
+  /** Indexes missing skills in slices, so that the next search is fast. Calls run one after the other. */
   async prepare(skills: readonly Skill[]): Promise<void> {
     const { signal } = this.#closing;
-    if (signal.aborted || this.#knownPool(skills)) return;
-    // One after the other: what the first has indexed, the second need not.
+    if (signal.aborted || this.#storedPool(skills)) return;
+    // One after the other, so that no skill is indexed twice.
     const run = this.#preparing.then(async () => {
-      if (signal.aborted || this.#knownPool(skills) || !(await this.#indexer.indexSlowly(skills, signal))) return;
+      if (signal.aborted || this.#storedPool(skills) || !(await this.#indexer.indexSlowly(skills, signal))) return;
       this.#guarded.use((index) => index.emptyWhenStale(skills.length, Date.now()));
       this.#keepPool(skills);
     });
@@ -101,7 +101,7 @@ export class Searcher {
     await run;
   }
 
-  /** A skill as it would be with another SKILL.md, for a search; undefined when that says nothing. */
+  /** A skill with another SKILL.md, for a search; undefined when that text has no header. */
   propose(skill: Skill, text: string): Skill | undefined {
     const bytes = Buffer.from(text);
     const { header } = parseSkill(text, skill.file, skill.id);
@@ -112,25 +112,25 @@ export class Searcher {
     return proposed;
   }
 
-  /** Ends a run of `prepare`, and closes the database. */
+  /** Stops `prepare`, and closes the database. */
   close(): void {
     this.#closing.abort();
     this.#guarded.close();
   }
 
   #completePool(skills: readonly Skill[]): Pool {
-    const known = this.#knownPool(skills);
-    if (known) return known;
+    const stored = this.#storedPool(skills);
+    if (stored) return stored;
     this.#indexer.index(skills);
     return this.#keepPool(skills);
   }
 
-  /** Documents that come later have numbers it does not know, so it stays true. */
-  #knownPool(skills: readonly Skill[]): Pool | undefined {
+  /** A pool stays valid when documents are added: their numbers are outside its arrays. */
+  #storedPool(skills: readonly Skill[]): Pool | undefined {
     return this.#guarded.use((index) => {
       index.catchUp();
-      const known = this.#pools.get(skills);
-      return known?.of === index && known.generation === index.generation() ? known.pool : undefined;
+      const stored = this.#pools.get(skills);
+      return stored?.of === index && stored.generation === index.generation() ? stored.pool : undefined;
     });
   }
 
@@ -145,8 +145,8 @@ export class Searcher {
   #rank(pool: Pool, query: Query, corrected: boolean): Ranked {
     return this.#guarded.use((index) =>
       index.atOnce(() => {
-        const { sought, terms } = soughtTerms(query, pool, index, corrected);
-        return { ranking: rankPool(pool, sought), terms };
+        const { found, terms } = lookUpTerms(query, pool, index, corrected);
+        return { ranking: rankPool(pool, found), terms };
       }),
     );
   }
@@ -154,7 +154,7 @@ export class Searcher {
 
 // --- internal ---
 
-interface KnownPool {
+interface StoredPool {
   readonly of: TextIndex;
   readonly generation: number;
   readonly pool: Pool;
@@ -166,8 +166,7 @@ interface Ranked {
 }
 
 /**
- * Hits in which every phrase of the query stands as it is. Where none has them, all hits, unless the query is nothing but
- * phrases.
+ * The hits that contain every phrase of the query. If there are none: all hits, or no hits when the query has only phrases.
  */
 function withPhrases(
   hits: readonly SearchHit[],
@@ -188,10 +187,10 @@ function folded(text: string): string {
   return text.toLowerCase().replace(/\s+/g, ' ');
 }
 
-/** What the words are a part of, then what is only near. */
+/** Hits inside words first, then hits by meaning. */
 function withMeaning(inside: readonly SearchHit[], near: readonly SearchHit[]): readonly SearchHit[] {
-  const had = new Set(inside.map(({ skill }) => skill));
+  const found = new Set(inside.map(({ skill }) => skill));
   const most = inside.at(-1)?.score ?? 1;
-  const others = near.filter(({ skill }) => !had.has(skill));
+  const others = near.filter(({ skill }) => !found.has(skill));
   return [...inside, ...others.map((hit) => ({ ...hit, score: Math.min(hit.score, most) }))];
 }

@@ -1,17 +1,17 @@
-/** What callers see of search. No code. */
+/** Public types of search. No code. */
 import type { Problem } from 'skill-registry/kernel';
 
 export interface ListQuery {
-  /** What the skill is to be for, in any words; its name or the beginning of one; a phrase in double quotes. */
+  /** A task in any words, the name of a skill or the beginning of one, or a phrase in double quotes. */
   readonly query?: string;
   readonly tag?: string;
   /** Id of a source. */
   readonly source?: string;
   /** 1-200. Default: 20. */
   readonly limit?: number;
-  /** Whether each hit of a query says why. Default: false. */
+  /** Whether each hit has `why`. Default: false. */
   readonly why?: boolean;
-  /** `person`: also what models do not see. Default: `model`. */
+  /** `person`: also skills that models do not see. Default: `model`. */
   readonly audience?: 'model' | 'person';
 }
 
@@ -23,24 +23,24 @@ export interface ListedSkill {
   readonly source: string;
   /** 0-1, comparable within one answer; only with a query. */
   readonly score?: number;
-  /** Only when it was asked for. */
+  /** Only with `why` in the query. */
   readonly why?: SearchReason;
 }
 
 export interface SkillList {
   readonly skills: readonly ListedSkill[];
-  /** Before `limit`. */
+  /** The number of hits before `limit`. */
   readonly total: number;
   readonly truncated: boolean;
-  /** Up to three ids that come near; only when no skill fits the query. */
+  /** Up to three similar ids; only when no skill fits the query. */
   readonly nearest?: readonly string[];
 }
 
 /** Where a query was found in a skill. */
 export interface SearchReason {
-  /** `semantic`: no word was found, but it means much the same. */
+  /** `semantic`: no word was found, but the meaning is similar. */
   readonly field: 'id' | 'name' | 'tags' | 'trigger_keywords' | 'description' | 'body' | 'semantic';
-  /** One line of it, at most 160 characters, without invisible ones. */
+  /** One line, at most 160 characters, without invisible characters. */
   readonly snippet: string;
 }
 
@@ -53,7 +53,7 @@ export interface EmbeddedSkills {
 export interface OverlapReport {
   /** Densest first. */
   readonly neighbourhoods: readonly Neighbourhood[];
-  /** How many trigger queries skills carry. */
+  /** The number of trigger queries of all skills. */
   readonly queries: number;
   readonly stolen: readonly StolenQuery[];
   /** TRIGGER_EVAL_INVALID. */
@@ -62,19 +62,19 @@ export interface OverlapReport {
 
 /** Skills whose descriptions compete for the same tasks. */
 export interface Neighbourhood {
-  /** Ids, the one in the middle first. */
+  /** Ids. The first one is the skill that the others were compared with. */
   readonly skills: readonly string[];
-  /** 0-1: how alike they are to the first one. */
+  /** 0-1: mean likeness to the first one. */
   readonly likeness: number;
-  /** Stems of words that all of them use, the rarest first. */
+  /** Stems of words that all of them have, the rarest first. */
   readonly words: readonly string[];
 }
 
-/** A trigger query that does not find what its author wants. */
+/** A trigger query with another first hit than its author wants. */
 export interface StolenQuery {
   readonly query: string;
   readonly skillId: string;
   readonly shouldTrigger: boolean;
-  /** What it finds first. */
+  /** Id of the first hit. */
   readonly found: string | null;
 }

@@ -4,17 +4,17 @@ import type { Skill } from '../skill/skill.ts';
 import { asName, makeNameTable, NAME_SCORES, namedBy } from './names.ts';
 import type { SearchReason } from './types.ts';
 
-/** Words of a snippet, and its characters at most. */
+/** Maximum words and characters of a snippet. */
 const WINDOW = 22;
 const MAX_CHARS = 160;
-/** So much of a body is looked at for a line to show. */
+/** Characters of a body that are searched for a line. */
 const MAX_BODY = 65_536;
 
 /**
- * Why a skill was found: the field in which most of the query stands, the earlier one of equal ones, and one line of it.
+ * Why a skill was found: the field with most terms of the query (the first of equal ones), and one line of it.
  *
  * @param terms - Of the query, corrections included.
- * @param body - Asked only when the fields do not hold every term.
+ * @param body - Called only when no field has every term.
  */
 export function reasonFor(
   skill: Skill,
@@ -43,21 +43,21 @@ export function reasonFor(
   return { field: best.field, snippet: snippetOf(best.text, terms) };
 }
 
-/** Of a skill that no word found: what it says it is for. */
+/** The reason for a skill found by meaning: its description. */
 export function meaningReason({ description }: Skill): SearchReason {
   return { field: 'semantic', snippet: cut(description) };
 }
 
 // --- internal ---
 
-function nameReason(skill: Skill, wanted: string): SearchReason | undefined {
-  const score = namedBy(makeNameTable([skill]), wanted).get(0);
+function nameReason(skill: Skill, query: string): SearchReason | undefined {
+  const score = namedBy(makeNameTable([skill]), query).get(0);
   if (score === undefined) return undefined;
   if (score === NAME_SCORES.trigger) {
-    const keyword = skill.triggerKeywords.find((one) => asName(one) === wanted) ?? '';
+    const keyword = skill.triggerKeywords.find((candidate) => asName(candidate) === query) ?? '';
     return { field: 'trigger_keywords', snippet: cut(keyword) };
   }
-  const byId = asName(skill.id).startsWith(wanted) || !asName(skill.name).startsWith(wanted);
+  const byId = asName(skill.id).startsWith(query) || !asName(skill.name).startsWith(query);
   return byId ? { field: 'id', snippet: cut(skill.id) } : { field: 'name', snippet: cut(skill.name) };
 }
 
@@ -76,7 +76,7 @@ function bestLine(body: string, terms: ReadonlySet<string>): { readonly found: n
   return best;
 }
 
-/** The stretch of words with most of the query in it. */
+/** The sequence of words with most terms of the query. */
 function snippetOf(text: string, terms: ReadonlySet<string>): string {
   const words = foldLine(text)
     .replace(/^[#>*\-\s|]+/, '')

@@ -13,35 +13,35 @@ import type { ThreadChoice } from './thread-choices.ts';
 
 export interface CatalogTextOptions {
   readonly budgetTokens: number;
-  /** Which of the skills matter most to the prompt, best first; asked only when not all can stay. */
+  /** Returns the skills that are most relevant to the prompt, best first. Called only when not all skills fit. */
   readonly rank: () => readonly Skill[] | Promise<readonly Skill[]>;
-  /** How many of the first of `rank` are pinned: shortened if need be, never left out. Default: none. */
+  /** How many of the first skills of `rank` are pinned: they may be shortened, but are never left out. Default: 0. */
   readonly pinned?: number;
-  /** Which of `rank` a later turn of a thread may add, best first. Default: none. */
+  /** Returns the skills of `rank` that a later turn of a thread may add, best first. Default: none. */
   readonly fitting?: () => readonly Skill[] | Promise<readonly Skill[]>;
-  /** What the thread has been shown. Default: this turn stands alone. */
+  /** The choice of earlier turns of the thread. Default: the turn is not part of a thread. */
   readonly thread?: ThreadChoice | undefined;
   /** Default: bullets. */
   readonly format?: CatalogFormat;
-  /** What the agent has. */
+  /** The tools of the agent. */
   readonly tools: NamedTools;
 }
 
-/** Lengths descriptions are evenly cut to, tried in turn. */
+/** Lengths of descriptions in characters, tried in this order when all are cut. */
 const LENGTHS = [400, 300, 240, 200, 160, 130, 100, 80, 60, 40];
-/** No entry has fewer tokens, so with many skills nothing has to be counted to know that they do not fit. */
+/** Every entry has at least this many tokens, so many skills are known not to fit without counting. */
 const LEAST_TOKENS = 3;
 
 /**
  * The catalog as an agent reads it (L1), within a budget; null for no skills. The same skills, budget, tools and ranking give
  * the same text. No line has more than 120 tokens.
  *
- * Over budget, in this order: descriptions are evenly cut at a word; the least relevant skills keep only their name; the
- * least relevant are left out. From the first step that loses anything, a line says so.
+ * Over the budget, these steps follow: all descriptions are cut to one length, at a word; the least relevant skills keep only their
+ * name; the least relevant skills are left out. After each of these steps a line says so.
  *
- * In a thread the first turn chooses, for three quarters of the budget, and later ones add below it what fits their prompt
- * until the budget is full: the text of a turn begins with that of the one before, up to the closing lines. When a skill that
- * is shown has changed or gone, the turn chooses anew.
+ * In a thread the first turn fills three quarters of the budget. Later turns add skills for their prompt below, until the budget is
+ * full: the text of a turn begins with the lines of the turn before. When a skill in the text has changed or was removed, the turn
+ * chooses all lines again.
  */
 export async function catalogText(skills: readonly Skill[], options: CatalogTextOptions): Promise<string | null> {
   if (skills.length === 0) return null;
@@ -67,7 +67,7 @@ export async function catalogText(skills: readonly Skill[], options: CatalogText
     const room = budget - frameOf(skills, layout);
     const { lines, choice } = chosen(options, { skills, ranked, fitting, format, counter, room, before });
     const text = layOut(format, tools, lines, lossOf(lines.length, skills.length, tools));
-    // Lines are counted one by one; the tokenizer may cut the whole in other places, and count a few tokens more.
+    // Lines are counted one by one; the whole text may have a few tokens more.
     const over = counter.text(text) - budgetTokens;
     if (over <= 0 || budget <= 0) {
       options.thread?.set(choice);
@@ -85,7 +85,7 @@ interface Layout {
   readonly counter: LineCounter;
 }
 
-/** All skills with their descriptions, whole or evenly cut; undefined when they do not fit. */
+/** All skills with whole descriptions, or with all descriptions cut to one length; undefined when they do not fit. */
 function evenly(skills: readonly Skill[], budget: number, layout: Layout): string | undefined {
   const { format, tools, counter } = layout;
   const whole = skills.map((skill) => format.entry(skill));
@@ -102,7 +102,7 @@ function evenly(skills: readonly Skill[], budget: number, layout: Layout): strin
   return undefined;
 }
 
-/** Names for all and descriptions for some, or some alone. */
+/** All names with some descriptions, or only some skills. */
 function chosen({ pinned = 0, thread }: CatalogTextOptions, choosing: Choosing): ChosenLines {
   const { skills, format, counter, room } = choosing;
   const few = skills.length * LEAST_TOKENS <= room;
@@ -115,7 +115,7 @@ function chosen({ pinned = 0, thread }: CatalogTextOptions, choosing: Choosing):
   return allNamed ? describeSome(choosing) : chooseLines({ ...choosing, pinned, inThread: thread !== undefined });
 }
 
-/** Tokens of everything but the lines. */
+/** Tokens of the text without the lines. */
 function frameOf({ length }: readonly Skill[], { format, tools, counter }: Layout): number {
   const losses = [lossOf(length - 1, length, tools), lossOf(length, length, tools)];
   return Math.max(...losses.map((loss) => counter.text(layOut(format, tools, [], loss))));

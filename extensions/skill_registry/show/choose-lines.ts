@@ -2,9 +2,9 @@ import type { Skill } from '../skill/skill.ts';
 import type { CatalogFormat } from './formats.ts';
 import type { CatalogChoice } from './thread-choices.ts';
 
-/** Counts tokens of lines that come again and again, each once. */
+/** Counts the tokens of lines, and remembers the counts. */
 export interface LineCounter {
-  /** Of a line and its end. */
+  /** Tokens of a line and its line end. */
   line(line: string): number;
   text(text: string): number;
   /** Whether lines have at most `room` tokens together; stops at the first one too many. */
@@ -13,35 +13,35 @@ export interface LineCounter {
 
 export interface Choosing {
   readonly skills: readonly Skill[];
-  /** Best first; what is missing follows in order of the catalog. */
+  /** Best first. Skills that are not in it follow in order of the catalog. */
   readonly ranked: readonly Skill[];
-  /** What a later turn of the thread may add, best first. */
+  /** The skills that a later turn of the thread may add, best first. */
   readonly fitting: readonly Skill[];
   readonly format: CatalogFormat;
   readonly counter: LineCounter;
   /** Tokens for the lines. */
   readonly room: number;
-  /** What the thread has been shown. */
+  /** The choice of earlier turns of the thread. */
   readonly before: CatalogChoice | undefined;
 }
 
 export interface ChosenLines {
   readonly lines: readonly string[];
-  /** For the thread to remember. */
+  /** The choice to store for the thread. */
   readonly choice: CatalogChoice;
 }
 
-/** Descriptions of this length go with the most relevant skills when all are named. */
+/** Characters of a description when all skills are named. */
 const SHORT = 80;
-/** Relevant skills are worth more words once the rest is gone, and more skills are worth more than more words. */
+/** Characters of a description when some skills are left out. */
 const MEDIUM = 120;
-/** What is pinned gives up words before it gives up its place. */
+/** The least characters of a description of a pinned skill. */
 const SHORTEST = 40;
-/** The first turn of a thread takes so much of the room; the rest is for what later turns add. */
+/** The part of the room for the first turn of a thread; the rest is for lines that later turns add. */
 const FIRST_SHARE = 0.75;
-/** The best of a prompt, so many, are added where they are not there yet: the room has to last for the thread. */
+/** A later turn adds at most this many skills, so that the room is enough for the whole thread. */
 const MAX_ADDED = 5;
-/** Lines whose tokens are remembered. */
+/** Number of lines whose tokens are remembered. */
 const MAX_KNOWN = 20_000;
 const knownTokens = new Map<string, number>();
 
@@ -68,7 +68,7 @@ export function createLineCounter(count: (text: string) => number): LineCounter 
   };
 }
 
-/** A line for every skill, the most relevant with their description, as many as there is room for. */
+/** A line for every skill. The most relevant skills have a description, as many as fit. */
 export function describeSome({ skills, ranked, format, counter, room, before }: Choosing): ChosenLines {
   const cost = (lines: ReadonlyMap<string, string>): number =>
     skills.reduce((sum, skill) => sum + counter.line(lines.get(skill.id) ?? format.name(skill)), 0);
@@ -92,8 +92,7 @@ export function describeSome({ skills, ranked, format, counter, room, before }: 
 }
 
 /**
- * Lines of the most relevant skills, as many as there is room for, in order of the catalog; in a thread below those that
- * were chosen before.
+ * Lines of the most relevant skills, as many as fit, in order of the catalog. In a thread they follow the lines of the turns before.
  *
  * @param choosing.pinned - How many of the first of `ranked` are never left out.
  * @param choosing.inThread - Later turns will add lines.
@@ -119,7 +118,7 @@ export function chooseLines(choosing: Choosing & { readonly pinned: number; read
 
 // --- internal ---
 
-/** What the thread was shown, unless one of its skills has gone or reads otherwise now. */
+/** The choice of earlier turns, unless one of its skills was removed or its line has changed. */
 function remembered(
   before: CatalogChoice | undefined,
   kind: CatalogChoice['kind'],

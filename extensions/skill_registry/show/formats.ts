@@ -48,16 +48,16 @@ export const XML: CatalogFormat = {
     "Scripts within a skill are relative to the skill's directory (parent of SKILL.md).",
 };
 
-/** Says that not everything is shown. */
+/** The line that says what is missing. */
 export function lossOf(shown: number, of: number, { finds }: NamedTools): string {
   if (shown < of) return `${shown} of ${of} skills shown${finds ? '; list_skills(query) finds the rest' : ''}.`;
   return `Descriptions are shortened or left out${finds ? '; list_skills(query) shows them' : ''}.`;
 }
 
-/** The most tokens one skill takes in a list, however long its description is; its id is never cut. */
+/** Maximum tokens of one skill in a list. Descriptions are cut, ids never. */
 export const MAX_LINE_TOKENS = 120;
 
-/** Whether no line can have too many tokens, told without a tokenizer: a token is at least one byte. */
+/** Whether a line certainly has at most `MAX_LINE_TOKENS`, without a tokenizer: a token has at least one byte. */
 export function isShort(line: string): boolean {
   return Buffer.byteLength(line) <= MAX_LINE_TOKENS;
 }
@@ -92,12 +92,12 @@ const LOADING = [
   { tool: 'skill', call: 'skill(action="view", name)', example: 'skill(action="view", name="<name>")' },
 ] as const;
 
-/** Of a longer description no more is looked at. */
+/** Characters; the rest of a longer description is ignored. */
 const MAX_CHARS = 4000;
-/** Characters of the description that are shown, by skill: the same objects come as long as a skill is as it was. */
+/** Characters of the description that are shown, by skill. A skill is the same object as long as it does not change. */
 const knownLengths = new WeakMap<CatalogFormat, WeakMap<Skill, number>>();
 
-/** The greatest length that fits; 0 when none does. More characters are hardly ever fewer tokens. */
+/** The greatest length that fits; 0 when none does. Assumes that more characters have more tokens, which is almost always true. */
 function longestThat(fits: (length: number) => boolean, length: number): number {
   if (length <= MAX_CHARS && fits(length)) return Number.POSITIVE_INFINITY;
   let [low, high] = [0, Math.min(length, MAX_CHARS)];
@@ -110,7 +110,7 @@ function longestThat(fits: (length: number) => boolean, length: number): number 
 }
 
 function element(skill: Skill, description: string): string {
-  // An inline skill lies nowhere.
+  // An inline skill has no file of its own.
   const location = skill.realFile === null ? '' : `\n    <location>${escapeXml(foldLine(skill.file))}</location>`;
   return `  <skill>\n    <name>${escapeXml(skill.id)}</name>${description}${location}\n  </skill>`;
 }

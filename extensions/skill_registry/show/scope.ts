@@ -4,23 +4,23 @@ import { type Pack, type Snapshot, skillNamed } from '../catalog/snapshot.ts';
 import type { Skill } from '../skill/skill.ts';
 import { isNone, matchesExpression } from '../sources/kinds/pack-expression.ts';
 
-/** Why a skill that exists is not shown to somebody. Callers answer SKILL_NOT_FOUND; only the event says more. */
+/** Why an existing skill is refused. Callers return SKILL_NOT_FOUND; only the event contains the reason. */
 export type Refusal = 'SKILL_HIDDEN' | 'SKILL_NOT_MODEL_INVOCABLE' | 'SKILL_OUT_OF_SCOPE';
 
-/** Qualified ids of what a person has loaded in the conversation of this turn: its agent may use it whatever its bindings say. */
+/** Qualified ids of the skills that a person has loaded in this conversation. Its agent may use them in spite of its bindings. */
 export type Granted = ReadonlySet<string>;
 
 /** Which skills a person has loaded in which conversation. */
 export interface Grants {
-  /** Does nothing outside of a conversation. */
+  /** Does nothing without a conversation. */
   add(skill: Skill, turn: TurnContext): void;
   of(turn: TurnContext): Granted;
 }
 
-/** Conversations end without saying so, so the oldest are forgotten. */
+/** The end of a conversation is not reported, so the oldest are removed. */
 const MAX_CONVERSATIONS = 1000;
 const NOTHING: Granted = new Set();
-/** So many scopes of one snapshot are remembered: agents are few, and each has one. */
+/** Number of scopes of one snapshot that are remembered; each agent has one. */
 const MAX_SCOPES = 16;
 
 export function createGrants(): Grants {
@@ -40,29 +40,29 @@ export function createGrants(): Grants {
 }
 
 /**
- * What an agent sees in a turn, in catalog order: the same array for the same snapshot and scope, because what search knows
- * of a set of skills hangs on it.
+ * Returns the skills that an agent sees in a turn, in catalog order. The array is the same object for the same snapshot and scope,
+ * because search stores its data by this array.
  */
 export function createVisibility(snapshotNow: () => Snapshot, grants: Grants): (turn: TurnContext) => readonly Skill[] {
-  const known = new Map<string, readonly Skill[]>();
-  let of: Snapshot | undefined;
+  const cached = new Map<string, readonly Skill[]>();
+  let cachedSnapshot: Snapshot | undefined;
   return (turn) => {
     const snapshot = snapshotNow();
-    if (snapshot !== of) known.clear();
-    of = snapshot;
+    if (snapshot !== cachedSnapshot) cached.clear();
+    cachedSnapshot = snapshot;
     const granted = grants.of(turn);
     const key = JSON.stringify([turn.boundSkills, turn.workflowState, [...granted]]);
-    const before = known.get(key);
+    const before = cached.get(key);
     if (before) return before;
     const skills = frozen(visibleSkills(snapshot, turn, granted));
-    const [oldest] = known.keys();
-    if (known.size >= MAX_SCOPES && oldest !== undefined) known.delete(oldest);
-    known.set(key, skills);
+    const [oldest] = cached.keys();
+    if (cached.size >= MAX_SCOPES && oldest !== undefined) cached.delete(oldest);
+    cached.set(key, skills);
     return skills;
   };
 }
 
-/** What an agent sees in this turn, in catalog order. */
+/** The skills that an agent sees in this turn, in catalog order. */
 export function visibleSkills(snapshot: Snapshot, turn: TurnContext, granted: Granted): readonly Skill[] {
   const pack = packSkills(snapshot, turn);
   const bound = bindingsOf(snapshot, turn, pack);
@@ -70,24 +70,24 @@ export function visibleSkills(snapshot: Snapshot, turn: TurnContext, granted: Gr
   return offered.filter((skill) => refusalOf(skill, { bound, granted }, 'offer') === undefined);
 }
 
-/** What `uses_skills` means by an id: a skill of the catalog, else the one of the package. */
+/** The skill for an id in `uses_skills`: a skill of the catalog, else a built-in one. */
 export function boundSkill(snapshot: Snapshot, id: string): Skill | undefined {
   return skillNamed(snapshot, id) ?? [...snapshot.builtIn.values()].find((skill) => skill.id === id);
 }
 
-/** Qualified ids of the skills whose bodies stand in the instructions of the agent. */
+/** Qualified ids of the skills whose bodies are in the instructions of the agent. */
 export function givenSkills(snapshot: Snapshot, { givenSkills: ids = [] }: TurnContext): ReadonlySet<string> {
   return new Set(ids.flatMap((id) => boundSkill(snapshot, id)?.qualifiedId ?? []));
 }
 
-/** What lies in the scope of this turn, whatever authors and gates say about models: a person may use all of it. */
+/** The skills in the scope of this turn, also those that models do not see: a person may use all of them. */
 export function skillsInScope(snapshot: Snapshot, turn: TurnContext): readonly Skill[] {
   const pack = packSkills(snapshot, turn);
   const bound = bindingsOf(snapshot, turn, pack);
   return [...(pack?.values() ?? snapshot.skills)].filter((skill) => bound?.has(skill.qualifiedId) ?? true);
 }
 
-/** The skill an agent means by an id in this turn, and whether it may have it. */
+/** The skill for an id of an agent in this turn, and whether the agent may read it. */
 export function findVisible(
   snapshot: Snapshot,
   skillId: string,
@@ -96,7 +96,7 @@ export function findVisible(
 ): { readonly skill?: Skill; readonly refusal?: Refusal } {
   const pack = packSkills(snapshot, turn);
   const bound = bindingsOf(snapshot, turn, pack);
-  // By a bare id that it is bound to elsewhere, an agent means that one.
+  // The short id of a skill to which the agent is bound means that skill.
   const own = [...(bound?.keys() ?? [])].flatMap((one) => skillNamed(snapshot, one) ?? []);
   const winner = skillNamed(snapshot, skillId);
   const isOwn = winner !== undefined && (bound?.has(winner.qualifiedId) ?? true);
@@ -109,7 +109,7 @@ export function findVisible(
   return { skill, ...(refusal ? { refusal } : {}) };
 }
 
-/** Whether the state of this turn's workflow is `none`: then nothing of any skill is shown, bodies of bound ones included. */
+/** Whether the state of this turn's workflow is `none`: then no skill is shown, and no body of a bound skill either. */
 export function isWithoutSkills({ packs }: Snapshot, { workflowState }: TurnContext): boolean {
   const scopes = workflowState && packs.get(workflowState.pack)?.scopes;
   const state = workflowState?.state ?? scopes?.entry;
@@ -118,33 +118,33 @@ export function isWithoutSkills({ packs }: Snapshot, { workflowState }: TurnCont
 
 // --- internal ---
 
-/** The agent is part of it: one that is called by another does not inherit what its caller was shown. */
+/** The agent is part of the key, because an agent does not get the skills that were loaded for its caller. */
 function conversationOf({ threadId, agentId }: TurnContext): string {
   return JSON.stringify([threadId, agentId]);
 }
 
-/** Qualified ids of what an agent is bound to, with what that requires and so on. */
+/** Qualified ids of the skills to which an agent is bound, and of those that they require. */
 type Bound = ReadonlyMap<string, 'named' | 'required'>;
 
 interface Scope {
-  /** Absent: no skill is out of scope. */
+  /** Undefined: every skill is in scope. */
   readonly bound: Bound | undefined;
   readonly granted: Granted;
 }
 
 function refusalOf(skill: Skill, { bound, granted }: Scope, purpose: 'offer' | 'load'): Refusal | undefined {
   const given = granted.has(skill.qualifiedId);
-  // What a person has loaded is used, and still not advertised against its author's word.
+  // A skill that a person has loaded may be read; it is listed only if its author allows models to see it.
   if (given && (purpose === 'load' || skill.modelInvocable)) return undefined;
   const binding = bound?.get(skill.qualifiedId);
   if (bound && !binding) return 'SKILL_OUT_OF_SCOPE';
-  // Its body stands in the instructions, which name its files.
+  // The instructions contain its body, which names its files.
   if (binding === 'named' && purpose === 'load') return undefined;
   if (!skill.modelInvocable) return 'SKILL_NOT_MODEL_INVOCABLE';
   return skill.hiddenBecause === undefined ? undefined : 'SKILL_HIDDEN';
 }
 
-/** By a bare id only the winner is meant, in a workflow also the one of its pack. */
+/** A short id means the winner of the id, and in a workflow also the skill of its pack. */
 function bindingsOf(
   snapshot: Snapshot,
   { boundSkills }: TurnContext,
@@ -152,19 +152,19 @@ function bindingsOf(
 ): Bound | undefined {
   if (!boundSkills) return undefined;
   const bound = new Map<string, 'named' | 'required'>();
-  const wanted = [...boundSkills];
-  for (const [index, id] of wanted.entries()) {
+  const ids = [...boundSkills];
+  for (const [index, id] of ids.entries()) {
     for (const skill of [pack?.get(id), boundSkill(snapshot, id)]) {
       if (!skill || bound.has(skill.qualifiedId)) continue;
       bound.set(skill.qualifiedId, index < boundSkills.length ? 'named' : 'required');
-      // Looked at later in this very loop.
-      wanted.push(...skill.requires);
+      // This loop reads them later.
+      ids.push(...skill.requires);
     }
   }
   return bound;
 }
 
-/** An agent may be bound to a skill that lost its id elsewhere: it is offered under its qualified id. */
+/** Bound skills whose id another skill has; they are listed by qualified id. */
 function losersOf(bound: Bound | undefined, snapshot: Snapshot): readonly Skill[] {
   return [...(bound?.keys() ?? [])].flatMap((id) => {
     const skill = skillNamed(snapshot, id);
@@ -173,8 +173,8 @@ function losersOf(bound: Bound | undefined, snapshot: Snapshot): readonly Skill[
 }
 
 /**
- * In a workflow, the skills its pack declares and its state lets through, by id; undefined outside of one. A pack or a state
- * that does not exist sees nothing: a typing error must not open everything.
+ * In a workflow, the skills of its pack that its state includes, by id; undefined without a workflow. For a pack or a state that
+ * does not exist the map is empty: a typing error must not show all skills.
  */
 function packSkills({ packs }: Snapshot, { workflowState }: TurnContext): ReadonlyMap<string, Skill> | undefined {
   if (!workflowState) return undefined;

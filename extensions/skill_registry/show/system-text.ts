@@ -8,54 +8,53 @@ import type { ThreadChoice } from './thread-choices.ts';
 export interface SystemTextOptions {
   readonly inject: SkillRegistryConfig['inject'];
   readonly catalog: SkillRegistryConfig['catalog'];
-  /** What the agent has. */
+  /** The tools of the agent. */
   readonly tools: NamedTools;
-  /** Qualified ids of skills whose bodies messages of the conversation carry: they are listed, and not given. */
+  /** Qualified ids of skills whose bodies are in messages of the conversation: they are listed without their bodies. */
   readonly inMessages: ReadonlySet<string>;
   /**
-   * A longer body is never put into a prompt; its catalog entry stands for it. Preloaded bodies together have at most four
-   * times as many.
+   * A longer body is never put into a prompt; the skill is listed instead. Preloaded bodies together have at most four times as
+   * many tokens.
    */
   readonly maxBodyTokens: number;
-  /** Which of the visible skills matter most to the prompt, best first; the pinned ones before all others. */
+  /** Returns the visible skills that are most relevant to the prompt, best first, with pinned skills before all others. */
   readonly rank: () => Promise<readonly Skill[]>;
-  /** Which of them are worth a line that is added to what a thread has been shown. */
+  /** Returns those that a later turn of a thread may add. */
   readonly fitting: () => Promise<readonly Skill[]>;
-  /** What the thread of this turn has been shown. */
+  /** The choice of earlier turns of the thread. */
   readonly thread: ThreadChoice | undefined;
-  /** The body of a skill; undefined when it has just gone. */
+  /** The body of a skill; undefined when the file was removed. */
   readonly body: (skill: Skill) => string | undefined;
 }
 
 /**
- * The strong wording of the Operator design: an agent told so looks at its skills first. It costs about 200 tokens in every
- * turn, even for one skill, so it is only there when `catalog.enforcement` asks for it. Undefined where the agent has no tool
- * to do what it says.
+ * The strong wording of the Operator design, which makes an agent check its skills first. It has about 200 tokens in every turn, so
+ * it is only used with `catalog.enforcement`. Undefined when the agent has no tool to load a skill.
  */
 export function enforcementOf({ load }: NamedTools): string | undefined {
   return load && ENFORCEMENT.replace('{load}', load.call);
 }
 
-/** What the system text of a turn says about skills. */
+/** The part of a system prompt about skills. */
 export interface SystemText {
-  /** Null for nothing. */
+  /** Null: there is nothing to say. */
   readonly text: string | null;
-  /** Qualified ids of the skills whose bodies stand in it. */
+  /** Qualified ids of the skills whose bodies are in it. */
   readonly bodies: ReadonlySet<string>;
 }
 
 /**
- * What a system prompt carries about skills: the bodies of preloaded skills, then the catalog, or bodies where `inject` says so.
- * The catalog stands last: in a thread it may grow, and what is sent stays as it was up to there.
+ * Writes the part of a system prompt about skills: the bodies of preloaded skills, then the catalog, or bodies with `inject: bodies`.
+ * The catalog is last, because it may grow in a thread and the text before it must stay the same.
  *
- * @param skills - What is visible in this turn and not given yet.
+ * @param skills - The visible skills whose bodies are not in the instructions of the agent.
  */
 export async function systemText(skills: readonly Skill[], options: SystemTextOptions): Promise<SystemText> {
-  const { active, wanted } = await activeBodies(skills, options);
-  // What stands there in full is not listed again.
+  const { active, expected } = await activeBodies(skills, options);
+  // A skill with its body in the text is not listed again.
   const others = active.size === 0 ? skills : skills.filter((skill) => !active.has(skill));
   const { text, given } = await listedText(others, options);
-  const parts = [activeText(active, wanted, options.tools), text].filter((part) => part !== null);
+  const parts = [activeText(active, expected, options.tools), text].filter((part) => part !== null);
   const bodies = new Set([...active.keys(), ...given].map(({ qualifiedId }) => qualifiedId));
   return { text: parts.length > 0 ? parts.join('\n\n') : null, bodies };
 }
@@ -78,20 +77,20 @@ Before attempting ANY task — simple or complex — you MUST check if an instal
 ## Enforcement
 - If you skip checking skills and use a raw approach for a task that a skill handles, this is considered a FAILURE. Always check skills first.`;
 
-/** The most bytes one token stands for (a run of blanks): what has more is not even read to count it. */
+/** Maximum bytes of one token (a run of blanks). A body with more bytes than fit is not read. */
 const TOKEN_BYTES = 128;
-/** So many bodies are read in vain before it is enough: with thousands of skills most are far from relevant. */
+/** Reading stops after this many bodies that do not fit: with thousands of skills most are not relevant. */
 const MAX_MISSES = 20;
-/** Preloaded bodies together take as much as so many of the longest. */
+/** Preloaded bodies together may have this many times `maxBodyTokens`. */
 const PRELOADED_BODIES = 4;
-/** So many of a ranking are remembered for a thread; no more bodies fit anywhere. */
+/** Number of skills of a ranking that are remembered for a thread; more bodies never fit. */
 const MAX_RANKED = 200;
-/** No block is smaller. */
+/** Every block has at least this many tokens. */
 const MIN_BLOCK_TOKENS = 12;
 
 interface Listed {
   readonly text: string | null;
-  /** Those whose bodies stand in it. */
+  /** The skills whose bodies are in it. */
   readonly given: Iterable<Skill>;
 }
 
@@ -105,8 +104,7 @@ async function listedText(skills: readonly Skill[], options: SystemTextOptions):
 function catalogOf(skills: readonly Skill[], options: CatalogOptions, budgetTokens: number): Promise<string | null> {
   const { catalog, rank, fitting, thread, tools } = options;
   const isListed = new Set(skills);
-  const { length: wanted } = catalog.pinned;
-  const pinned = wanted === 0 ? 0 : skills.filter((skill) => catalog.pinned.includes(skill.id)).length;
+  const pinned = catalog.pinned.length === 0 ? 0 : skills.filter((skill) => catalog.pinned.includes(skill.id)).length;
   const only = async (ranked: Promise<readonly Skill[]>): Promise<readonly Skill[]> =>
     (await ranked).filter((skill) => isListed.has(skill));
   return catalogText(skills, {
@@ -123,8 +121,8 @@ function enforced(text: string | null, { catalog, tools }: SystemTextOptions): s
 }
 
 /**
- * The mode of the ak-coder design: instructions stand in every prompt, for as many skills as the budget holds, the most
- * relevant first. The others follow as catalog entries, for which a quarter of the budget is kept.
+ * The mode of the ak-coder design: every prompt contains the bodies of the most relevant skills, as many as fit. The other skills
+ * follow as catalog entries, for which at least a quarter of the budget is reserved.
  */
 async function bodiesText(skills: readonly Skill[], options: SystemTextOptions): Promise<Listed> {
   if (skills.length === 0) return { text: null, given: [] };
@@ -146,7 +144,7 @@ async function bodiesText(skills: readonly Skill[], options: SystemTextOptions):
   return { text: enforced(await catalogOf(skills, listedAs(options, ranked), budget), options), given: [] };
 }
 
-/** All skills, the most relevant to the first prompt of the thread first: bodies cannot be added, so they stay. */
+/** All skills, ranked for the first prompt of the thread. Later turns use the same ranking, so that the bodies stay the same. */
 async function firstRanking(skills: readonly Skill[], { rank, thread }: SystemTextOptions): Promise<readonly Skill[]> {
   const before = thread?.get();
   const byId = new Map(skills.map((skill) => [skill.id, skill]));
@@ -160,7 +158,7 @@ async function firstRanking(skills: readonly Skill[], { rank, thread }: SystemTe
 
 type CatalogOptions = Pick<SystemTextOptions, 'catalog' | 'rank' | 'fitting' | 'thread' | 'tools'>;
 
-/** For the catalog below the bodies: the same ranking. */
+/** Options for the catalog below the bodies, with the same ranking. */
 function listedAs({ catalog, tools }: SystemTextOptions, ranked: readonly Skill[]): CatalogOptions {
   return { catalog, tools, rank: async () => ranked, fitting: async () => [], thread: undefined };
 }
@@ -206,15 +204,15 @@ function blockOf({ id, description }: Skill, body: string): string {
 interface Active {
   /** Sections by skill, in order of the catalog. */
   readonly active: ReadonlyMap<Skill, string>;
-  /** How many skills are to be there. */
-  readonly wanted: number;
+  /** How many skills should be active. */
+  readonly expected: number;
 }
 
-/** The bodies of preloaded skills, as far as each is no longer than a body may be and they fit together. */
+/** The bodies of preloaded skills that are not too long and fit together. */
 async function activeBodies(skills: readonly Skill[], options: SystemTextOptions): Promise<Active> {
   const active = new Map<Skill, string>();
   const preloaded = skills.filter(({ preload, qualifiedId }) => preload && !options.inMessages.has(qualifiedId));
-  let wanted = preloaded.length;
+  let expected = preloaded.length;
   let left = options.maxBodyTokens * PRELOADED_BODIES;
   let misses = 0;
   for (const skill of preloaded) {
@@ -222,7 +220,7 @@ async function activeBodies(skills: readonly Skill[], options: SystemTextOptions
     if (skill.bytes > Math.min(options.maxBodyTokens, left) * TOKEN_BYTES) continue;
     const body = options.body(skill);
     if (body === undefined) {
-      wanted--;
+      expected--;
       continue;
     }
     const count = await loadTokenCounter();
@@ -236,13 +234,13 @@ async function activeBodies(skills: readonly Skill[], options: SystemTextOptions
     left -= tokens;
     active.set(skill, section);
   }
-  return { active, wanted };
+  return { active, expected };
 }
 
-function activeText(active: ReadonlyMap<Skill, string>, wanted: number, { load }: NamedTools): string | null {
+function activeText(active: ReadonlyMap<Skill, string>, expected: number, { load }: NamedTools): string | null {
   if (active.size === 0) return null;
   const others = load ? `; load the others with ${load.call}` : '';
   const notes =
-    active.size < wanted ? [`${active.size} of ${wanted} preloaded skills are given in full${others}.`] : [];
+    active.size < expected ? [`${active.size} of ${expected} preloaded skills are given in full${others}.`] : [];
   return ['# Active Skills\n\nFollow their instructions.', ...notes, ...active.values()].join('\n\n');
 }

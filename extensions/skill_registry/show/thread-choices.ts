@@ -1,13 +1,13 @@
 import type { TurnContext } from 'skill-registry/kernel';
 
-/** What the first turn of a thread chose for its catalog, and later ones added. */
+/** The lines that the first turn of a thread chose for the catalog, and those that later turns added. */
 export interface CatalogChoice {
   /**
-   * `described`: every skill is named, these with their description. `chosen`: these are all that is shown. `ranked`: bodies
-   * are shown, and these came first.
+   * `described`: every skill is named, and `lines` are those with a description. `chosen`: `lines` are all lines. `ranked`: bodies
+   * are shown, and `lines` is the ranking.
    */
   readonly kind: 'described' | 'chosen' | 'ranked';
-  /** The line of each, by id, in the order in which they stand; nothing for `ranked`. */
+  /** Lines by id, in their order; empty texts for `ranked`. */
   readonly lines: ReadonlyMap<string, string>;
 }
 
@@ -17,13 +17,13 @@ export interface ThreadChoice {
   set(choice: CatalogChoice): void;
 }
 
-/** Remembers the choices of threads, so that later turns have the same text before their own lines: prompt caches live on it. */
+/** Remembers the choices of threads, so that the text of later turns begins with the same lines, which prompt caches need. */
 export interface ThreadChoices {
-  /** Undefined outside of a thread: every such turn chooses anew. */
+  /** Undefined without a thread; such a turn chooses all lines itself. */
   of(turn: TurnContext): ThreadChoice | undefined;
 }
 
-/** Threads end without saying so, so those that were not heard of longest are forgotten. */
+/** The end of a thread is not reported, so the least recently used are removed. */
 const MAX_THREADS = 1000;
 
 export function createThreadChoices(): ThreadChoices {
@@ -35,7 +35,7 @@ export function createThreadChoices(): ThreadChoices {
       return {
         get() {
           const choice = choices.get(key);
-          // Heard of now, so the last to be forgotten.
+          // Moves it to the end: the first key is removed first.
           if (choice && choices.delete(key)) choices.set(key, choice);
           return choice;
         },

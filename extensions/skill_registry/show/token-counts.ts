@@ -12,30 +12,30 @@ import type { Cache, CachePart } from '../store/cache.ts';
 import { BULLETS, withShortLines } from './formats.ts';
 import type { TokenCounts } from './types.ts';
 
-/** Token counts by digest: a content is counted once, however often the catalog is refreshed or a process starts. */
+/** Token counts by digest: each content is counted once, also over several refreshes and processes. */
 export interface SkillTokenCounts {
-  /** What is counted, and what is not yet as far as `options` go. A body that cannot be read any more counts 0. */
+  /** Returns the counts, and counts missing ones within `options`. A body that cannot be read counts as 0. */
   count(snapshot: Snapshot, options: CountOptions): Promise<ReadonlyMap<string, TokenCounts>>;
   /**
-   * Counts everything, a little at a time; first the bodies that may be over the limit. Most of it begins ten seconds after the
-   * first call. The next call takes the place of one that is under way.
+   * Counts everything in slices, first the bodies that may be over the limit. The rest begins ten seconds after the first call. A new
+   * call ends a running one.
    */
   countInBackground(snapshot: Snapshot, signal: AbortSignal, onLarge: () => void): Promise<void>;
-  /** SKILL_TOO_LONG for every counted body over the limit; the skill stays usable. */
+  /** SKILL_TOO_LONG for each counted body over the limit. The skill can still be used. */
   problems(snapshot: Snapshot): readonly Problem[];
-  /** Keeps what was counted for the next process. */
+  /** Writes new counts to the cache. */
   flush(): void;
 }
 
 export interface CountOptions {
   readonly bodies: boolean;
-  /** Nothing is counted when more skills than this are not counted yet. */
+  /** When more skills than this are not counted, nothing is counted. */
   readonly atMost: number;
 }
 
 /**
- * The line of a skill holds its id, so that is part of the key. Raise the version with another tokenizer, and with anything that
- * changes the line of a skill or its body.
+ * The key contains the id, because the line of a skill contains it. Raise the version with another tokenizer, and with any change of
+ * the line or the body of a skill.
  */
 export const TOKEN_COUNTS: CachePart = {
   name: 'token_counts',
@@ -43,9 +43,9 @@ export const TOKEN_COUNTS: CachePart = {
   sql: 'CREATE TABLE token_counts (key TEXT PRIMARY KEY, l1 INTEGER, l2 INTEGER) WITHOUT ROWID;',
 };
 
-/** Counts of contents that are no more; then they are cleared away. */
+/** Counts of removed contents are deleted when there are more than this. */
 const MAX_OLD = 20_000;
-/** So many counts may be lost when a process ends. */
+/** Counts are written after this many, so at most this many are lost when a process ends. */
 const KEEP_EVERY = 500;
 
 export function createTokenCounts(limit: number, readSkill: (skill: Skill) => Buffer, cache: Cache): SkillTokenCounts {
@@ -66,7 +66,7 @@ export function createTokenCounts(limit: number, readSkill: (skill: Skill) => Bu
     },
     async countInBackground({ skills }, ended, onLarge) {
       restsUntil ??= performance.now() + REST_MS;
-      // Whoever waited for the catalog before this one has nothing left to wait for.
+      // Ends the run for the snapshot before.
       current.abort();
       current = new AbortController();
       const signal = AbortSignal.any([ended, current.signal]);
@@ -79,7 +79,7 @@ export function createTokenCounts(limit: number, readSkill: (skill: Skill) => Bu
         await countBody(skill, store, readSkill);
       }
       onLarge();
-      // To load the tokenizer stops everything for a moment, and the first turn is about to come.
+      // Loading the tokenizer blocks the process for a moment, so it must not delay the first turn.
       if (skills.every((one) => isCounted(one, true, store)) || !(await waited(restsUntil, signal))) return;
       for (const [index, skill] of skills.filter((one) => !isCounted(one, true, store)).entries()) {
         await takeBreak();
@@ -92,7 +92,7 @@ export function createTokenCounts(limit: number, readSkill: (skill: Skill) => Bu
     },
     problems: ({ skills }) =>
       skills.flatMap((skill) => {
-        // Few can be, and to look up the others takes time.
+        // A body with fewer bytes than the limit cannot be over it, and a lookup takes time.
         const tokens = skill.bytes > limit ? (store.get(skill).l2 ?? 0) : 0;
         return tokens > limit ? [tooLong(skill, tokens, limit)] : [];
       }),
@@ -102,14 +102,14 @@ export function createTokenCounts(limit: number, readSkill: (skill: Skill) => Bu
 
 // --- internal ---
 
-/** Counts by content, as they are in memory; the table is for the next process. */
+/** Counts in memory, with a table for the next process. */
 interface CountStore {
   get(skill: Skill): TokenCounts;
-  /** @param lasts - For the next process as well. */
-  set(skill: Skill, counts: Partial<TokenCounts>, lasts: boolean): void;
-  /** Writes what is new. @param skills - Of the catalog: the counts of others are forgotten when there are many. */
+  /** @param isStored - Also for the next process. */
+  set(skill: Skill, counts: Partial<TokenCounts>, isStored: boolean): void;
+  /** Writes new counts. @param skills - Of the catalog; counts of other skills are deleted when there are many. */
   keep(skills: readonly Skill[]): void;
-  /** Writes what is new and forgets nothing. */
+  /** Writes new counts and deletes none. */
   flush(): void;
 }
 
@@ -137,15 +137,15 @@ function createCountStore(cache: Cache): CountStore {
   };
   return {
     get,
-    set(skill, counts, lasts) {
+    set(skill, counts, isStored) {
       all().set(documentKey(skill), { ...get(skill), ...counts });
-      fresh[lasts ? 'add' : 'delete'](documentKey(skill));
+      fresh[isStored ? 'add' : 'delete'](documentKey(skill));
     },
     keep(skills) {
       flush();
       if (all().size <= skills.length + MAX_OLD) return;
-      const wanted = new Set(skills.map(documentKey));
-      const old = [...all().keys()].filter((key) => !wanted.has(key));
+      const inUse = new Set(skills.map(documentKey));
+      const old = [...all().keys()].filter((key) => !inUse.has(key));
       for (const key of old) all().delete(key);
       write(
         'DELETE FROM token_counts WHERE key = ?',
@@ -179,19 +179,19 @@ async function countBody(skill: Skill, store: CountStore, readSkill: (skill: Ski
   const count = await loadTokenCounter();
   try {
     const bytes = readSkill(skill);
-    // Changed since the snapshot: the count would stand for another content. The next snapshot has it.
-    const isIt = `sha256:${hash('sha256', bytes, 'hex')}` === skill.digest;
-    store.set(skill, { l2: count(bodyOf(bytes.toString('utf8'))) }, isIt);
+    // A file that has changed since the snapshot has another digest, so its count is not stored.
+    const isUnchanged = `sha256:${hash('sha256', bytes, 'hex')}` === skill.digest;
+    store.set(skill, { l2: count(bodyOf(bytes.toString('utf8'))) }, isUnchanged);
   } catch {
-    // Gone since the snapshot; the next one will not have it.
+    // The file was removed after the snapshot.
     store.set(skill, { l2: 0 }, false);
   }
 }
 
-/** Before what nobody waits for begins, in milliseconds. */
+/** Delay before counting in the background, in milliseconds. */
 const REST_MS = 10_000;
 
-/** @returns false when it was cut short. */
+/** @returns false when `signal` aborted. */
 async function waited(until: number, signal: AbortSignal): Promise<boolean> {
   try {
     await setTimeout(Math.max(0, until - performance.now()), undefined, { signal, ref: false });

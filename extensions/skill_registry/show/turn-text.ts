@@ -4,36 +4,36 @@ import type { Meaning } from '../search/meaning/meaning.ts';
 import type { Searcher } from '../search/searcher.ts';
 import type { Skill } from '../skill/skill.ts';
 import { namedTools } from './formats.ts';
+import type { SentBodies } from './sent-bodies.ts';
 import { systemText } from './system-text.ts';
 import { createThreadChoices } from './thread-choices.ts';
-import type { ToldBodies } from './told-bodies.ts';
 
 export interface TurnTextOptions {
   readonly config: Pick<SkillRegistryConfig, 'inject' | 'catalog' | 'limits' | 'tools'>;
   readonly searcher: Searcher;
-  /** Absent: words alone decide. */
+  /** Absent: search uses words only. */
   readonly meaning: Pick<Meaning, 'ready' | 'likeness'> | undefined;
-  /** The body of a skill; undefined when it has just gone. */
+  /** The body of a skill; undefined when the file was removed. */
   readonly body: (skill: Skill) => string | undefined;
-  readonly told: ToldBodies;
+  readonly sentBodies: SentBodies;
 }
 
-/** What an agent sees in a turn. */
+/** The skills that an agent sees in a turn. */
 export interface Seen {
-  /** The same array for the same scope. */
+  /** The same array object for the same scope. */
   readonly skills: readonly Skill[];
-  /** Qualified ids of those whose bodies stand in its instructions. */
+  /** Qualified ids of the skills whose bodies are in the instructions of the agent. */
   readonly given: ReadonlySet<string>;
 }
 
 export type TurnText = (seen: Seen, prompt: string, turn: TurnContext) => Promise<string | null>;
 
-/** A turn waits so long for the index, in milliseconds; then it chooses among what is indexed. Only a cold start is that slow. */
+/** How long a turn waits for the index, in milliseconds; then it uses only the indexed skills. Needed for a start without a cache. */
 const MAX_WAIT_MS = 1000;
 
-/** What the system prompt of a turn says about skills; search is asked only when not all of them fit. */
+/** Writes the part of the system prompt of a turn about skills. Searches only when not all skills fit. */
 export function createTurnText(options: TurnTextOptions): TurnText {
-  const { config, body, told } = options;
+  const { config, body, sentBodies } = options;
   const threads = createThreadChoices();
   return async ({ skills, given }, prompt, turn) => {
     let found: Promise<Relevance> | undefined;
@@ -44,7 +44,7 @@ export function createTurnText(options: TurnTextOptions): TurnText {
     const others = given.size === 0 ? skills : skills.filter(({ qualifiedId }) => !given.has(qualifiedId));
     const { text, bodies } = await systemText(others, {
       tools: namedTools(turn.tools ?? config.tools),
-      inMessages: told.inMessages(turn),
+      inMessages: sentBodies.inMessages(turn),
       inject: config.inject,
       catalog: config.catalog,
       maxBodyTokens: config.limits.skill_tokens,
@@ -53,7 +53,7 @@ export function createTurnText(options: TurnTextOptions): TurnText {
       thread: threads.of(turn),
       body,
     });
-    told.inSystemText(new Set([...given, ...bodies]), turn);
+    sentBodies.inSystemText(new Set([...given, ...bodies]), turn);
     return text;
   };
 }
@@ -61,7 +61,7 @@ export function createTurnText(options: TurnTextOptions): TurnText {
 // --- internal ---
 
 interface Relevance {
-  /** The pinned ones first. */
+  /** Pinned skills first. */
   readonly ranked: readonly Skill[];
   readonly fitting: readonly Skill[];
 }
@@ -73,7 +73,7 @@ async function relevanceOf(
 ): Promise<Relevance> {
   const { pinned } = config.catalog;
   const kept = pinned.length > 0 ? skills.filter((skill) => pinned.includes(skill.id)) : [];
-  // Nothing is relevant to nothing, and no index is needed to know it.
+  // For an empty prompt no skill is relevant, and no index is needed.
   if (prompt.trim() === '') return { ranked: kept, fitting: [] };
   await Promise.all([atMost(searcher.prepare(skills), MAX_WAIT_MS), meaning?.ready(prompt)]);
   const relevant = searcher.relevant(skills, prompt, meaning?.likeness(skills, prompt));

@@ -1,8 +1,8 @@
-/** What the placeholders of a skill's instructions stand for. */
+/** What replaces the placeholders in the instructions of a skill. */
 export interface Placeholders {
-  /** The skill's own names for its arguments, in order. */
+  /** The names that the skill gives its arguments, in order. */
   readonly names: readonly string[];
-  /** Where the skill lies; null leaves `${SKILL_DIR}` as it is. */
+  /** Folder of the skill; null: `${SKILL_DIR}` is not replaced. */
   readonly dir: string | null;
 }
 
@@ -10,28 +10,29 @@ const PLACEHOLDER =
   /(\\?)\$(?:\{(?:CLAUDE_)?SKILL_DIR\}|ARGUMENTS(?:\[(\d{1,3})\])?(?!\w)|(\d{1,3})(?!\d)|([A-Za-z_][\w-]*))/g;
 
 /**
- * The message that applies a skill. One pass: what is filled in is not looked at again, and nothing is ever run.
+ * Builds the message that applies a skill. Placeholders in a value are not replaced, and nothing is ever run.
  *
- * `$ARGUMENTS` is all of the text; `$ARGUMENTS[N]` and `$N` are its words counted from 0, split as a shell does, and stay as
- * written where there is no such word; `$name` is an argument the skill names, empty when it was not given; `\\$1` is `$1`.
+ * `$ARGUMENTS` is the whole text. `$ARGUMENTS[N]` and `$N` are its words, split as a shell does and counted from 0; a
+ * placeholder without such a word stays as it is. `$name` is an argument that the skill names, empty when it was not given.
+ * `\\$1` becomes `$1`.
  *
  * @param args - Text, or values by name.
- * @param isThere - Whether the agent has the instructions already: then only what its placeholders stand for is said.
+ * @param isInPrompt - Whether the prompt contains the instructions already. Then the message has only the values of the placeholders.
  */
 export function applyMessage(
   skillId: string,
   body: string,
   args: string | Readonly<Record<string, string>>,
   { names, dir }: Placeholders,
-  isThere = false,
+  isInPrompt = false,
 ): string {
   const words = typeof args === 'string' ? splitWords(args) : names.map((name) => givenValue(args, name) ?? '');
-  const text = typeof args === 'string' ? args : textOf(args, names);
-  const named = (name: string): string | undefined => {
+  const text = typeof args === 'string' ? args : argumentText(args, names);
+  const argumentNamed = (name: string): string | undefined => {
     const index = names.indexOf(name);
     return index === -1 ? undefined : (words[index] ?? '');
   };
-  const meant = new Map<string, string>();
+  const values = new Map<string, string>();
   const filled = body.replace(PLACEHOLDER, (whole, backslash: string, index?: string, word?: string, name?: string) => {
     const number = index ?? word;
     const value = whole.endsWith('SKILL_DIR}')
@@ -39,21 +40,21 @@ export function applyMessage(
       : number !== undefined
         ? words[Number(number)]
         : name !== undefined
-          ? named(name)
+          ? argumentNamed(name)
           : text;
     if (value === undefined || value === null) return whole;
-    if (!backslash) meant.set(whole, value);
+    if (!backslash) values.set(whole, value);
     return backslash ? whole.slice(1) : value;
   });
-  const given = text ? ` with arguments: "${text}"` : '.';
-  const said = [...meant].map(([placeholder, value]) => `\n${placeholder} in them: ${JSON.stringify(value)}`);
-  const instructions = isThere ? `They stand in the system text.${said.join('')}` : filled;
-  return `Apply Skill "${skillId}"${given}\n\nInstructions:\n${instructions}`;
+  const withArguments = text ? ` with arguments: "${text}"` : '.';
+  const valueLines = [...values].map(([placeholder, value]) => `\n${placeholder} in them: ${JSON.stringify(value)}`);
+  const instructions = isInPrompt ? `They stand in the system text.${valueLines.join('')}` : filled;
+  return `Apply Skill "${skillId}"${withArguments}\n\nInstructions:\n${instructions}`;
 }
 
 // --- internal ---
 
-/** Words between white space; quotes of either kind keep them together, a backslash takes the next character as it is. */
+/** Splits at white space, but not inside single or double quotes. A backslash makes the next character an ordinary one. */
 function splitWords(text: string): readonly string[] {
   const words = text.match(/(?:[^\s"'\\]|\\[\s\S]?|"(?:[^"\\]|\\[\s\S])*"?|'[^']*'?)+/g) ?? [];
   return words.map((word) =>
@@ -67,8 +68,8 @@ function givenValue(args: Readonly<Record<string, string>>, name: string): strin
   return Object.hasOwn(args, name) ? args[name] : undefined;
 }
 
-/** In the order of the skill, then what it does not name. */
-function textOf(args: Readonly<Record<string, string>>, names: readonly string[]): string {
+/** All values: first those that the skill names, in its order, then the others. */
+function argumentText(args: Readonly<Record<string, string>>, names: readonly string[]): string {
   const others = Object.keys(args).filter((name) => !names.includes(name));
   return [...names, ...others].flatMap((name) => givenValue(args, name) || []).join(' ');
 }

@@ -1,6 +1,6 @@
 import { CodedError } from 'skill-registry/kernel';
 
-/** Codes the registry throws; the tools answer with the same. Those of files are the kernel's. */
+/** Codes that the registry throws and its tools return. The kernel defines the codes of files. */
 export type RegistryErrorCode = 'INVALID_ARGUMENT' | 'SKILL_NOT_FOUND' | 'REGISTRY_CLOSED' | 'STORE_UNAVAILABLE';
 
 export function skillNotFound(skillId: string, nearest: readonly string[]): CodedError<RegistryErrorCode> {
@@ -17,8 +17,8 @@ export function registryClosed(): CodedError<RegistryErrorCode> {
   return new CodedError('REGISTRY_CLOSED', 'The registry has been closed; create a new one.');
 }
 
-/** @param reason - Why no database can be opened, and the remedy. */
+/** @param reason - Why no database can be opened, and what to do. */
 export function storeUnavailable(reason: string): CodedError<RegistryErrorCode> {
-  const effect = 'The history can be neither read nor kept here, so skills are found and read, but not changed.';
+  const effect = 'The history cannot be read or written here, so skills can be read, but not changed.';
   return new CodedError('STORE_UNAVAILABLE', `${effect} ${reason}`);
 }

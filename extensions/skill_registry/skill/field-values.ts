@@ -1,7 +1,7 @@
 import type { Problem } from 'skill-registry/kernel';
 import { foldLine, shorten } from '../../../lib/text/index.ts';
 
-/** Codes of everything that can be wrong with one SKILL.md. */
+/** Codes of the problems of one SKILL.md. */
 export type SkillProblemCode =
   | 'DESCRIPTION_MISSING'
   | 'DESCRIPTION_TOO_LONG'
@@ -18,7 +18,7 @@ export type SkillProblemCode =
   | 'NAME_MISSING'
   | 'SKILL_EMPTY';
 
-/** Makes a problem of one file; `message` says what was expected, what arrived and what to do. */
+/** Adds a problem; `message` says what was expected, what arrived and what to do. */
 export type ProblemSink = (
   code: SkillProblemCode,
   severity: Problem['severity'],
@@ -41,28 +41,28 @@ export function problemSink(file: string): { readonly problems: readonly Problem
 type Fields = Readonly<Record<string, unknown>>;
 type LineOf = (key: string) => number;
 
-/** A value as JSON on one line, at most 80 characters: what arrived, for a message. */
+/** A value for a message: JSON on one line, at most 80 characters. */
 export function shown(value: unknown): string {
   return shorten(foldLine(JSON.stringify(value) ?? String(value)), 80);
 }
 
-/** What a value is, in the words of messages. */
+/** The type of a value, as messages name it. */
 export function kindOf(value: unknown): string {
   if (value === undefined || value === null) return 'nothing';
   if (Array.isArray(value)) return 'a list';
   return typeof value === 'object' ? 'a mapping' : 'text';
 }
 
-/** A scalar as text (numbers, booleans and dates as they read); undefined for nothing and for collections. */
+/** A text, number or boolean as text, a list as `[a, b]`; undefined for anything else. */
 export function readText(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   if (typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint') return String(value);
-  // `argument-hint: [file]` is YAML for a list; people mean the text.
+  // YAML reads `argument-hint: [file]` as a list, but its author means text.
   if (Array.isArray(value)) return `[${value.map((item) => readText(item) ?? '').join(', ')}]`;
   return undefined;
 }
 
-/** A list, or a text with commas; entries are folded and empty ones dropped. FIELD_INVALID for anything else. */
+/** Reads a list, or text with commas between its entries. Removes empty and repeated entries. FIELD_INVALID for anything else. */
 export function readList(key: string, fields: Fields, add: ProblemSink, lineOf: LineOf): readonly string[] {
   const value = fields[key];
   if (value === undefined || value === null) return [];
@@ -75,13 +75,13 @@ export function readList(key: string, fields: Fields, add: ProblemSink, lineOf: 
   return [];
 }
 
-/** Those of `tags` and of `metadata.tags`. */
+/** The tags of `tags` and `metadata.tags`, each once. */
 export function readTags(fields: Fields, { tags }: Fields, add: ProblemSink, lineOf: LineOf): readonly string[] {
   const inMetadata = readList('metadata.tags', { 'metadata.tags': tags }, add, () => lineOf('metadata'));
   return [...new Set([...readList('tags', fields, add, lineOf), ...inMetadata])];
 }
 
-/** As `readList`, but a text is split at white space as well. */
+/** As `readList`, but white space separates entries, too. */
 export function readWords(key: string, fields: Fields, add: ProblemSink, lineOf: LineOf): readonly string[] {
   const value = fields[key];
   return readList(key, typeof value === 'string' ? { [key]: value.split(/[\s,]+/) } : fields, add, lineOf);
@@ -90,12 +90,12 @@ export function readWords(key: string, fields: Fields, add: ProblemSink, lineOf:
 const TRUE: ReadonlySet<unknown> = new Set<unknown>([true, 1, 'true', 'yes', 'on', '1']);
 const FALSE: ReadonlySet<unknown> = new Set<unknown>([false, 0, 'false', 'no', 'off', '0']);
 
-/** Also yes, on and 1, as text as well. */
+/** Whether a value, or the text of it, is true, yes, on or 1. */
 export function isTrue(value: unknown): boolean {
   return TRUE.has(comparable(value));
 }
 
-/** Also yes/no, on/off and 1/0. FIELD_INVALID, and the default, for anything else. */
+/** Reads true or false, yes or no, on or off, 1 or 0. Anything else is FIELD_INVALID and gives the default. */
 export function readBoolean(
   key: string,
   fields: Fields,
@@ -103,18 +103,18 @@ export function readBoolean(
   add: ProblemSink,
   lineOf: LineOf,
 ): boolean {
-  const given = fields[key];
-  if (given === undefined || given === null) return byDefault;
-  if (isTrue(given)) return true;
-  if (FALSE.has(comparable(given))) return false;
-  const message = `"${key}" should be true or false, got ${shown(given)}; it was taken as ${byDefault}. Write true or false.`;
+  const value = fields[key];
+  if (value === undefined || value === null) return byDefault;
+  if (isTrue(value)) return true;
+  if (FALSE.has(comparable(value))) return false;
+  const message = `"${key}" should be true or false, got ${shown(value)}; it was taken as ${byDefault}. Write true or false.`;
   add('FIELD_INVALID', 'warning', message, lineOf(key), { field: key });
   return byDefault;
 }
 
 /**
- * The tools a skill asks to be allowed, one entry each, as written: `Bash(git add *)`. A text is split at white space and commas,
- * but never inside parentheses; a list is taken entry by entry. FIELD_INVALID for anything else.
+ * Reads the tools that a skill asks permission for, as written: `Bash(git add *)`. Text, and each entry of a list, is split at
+ * white space and commas outside parentheses. FIELD_INVALID for anything else.
  */
 export function readTools(key: string, fields: Fields, add: ProblemSink, lineOf: LineOf): readonly string[] {
   const value = fields[key];
@@ -134,7 +134,7 @@ export function isName(text: string): boolean {
   return NAME.test(text.normalize('NFKC'));
 }
 
-/** What to do about a missing name. A number, `null` and the like are text only in quotes. */
+/** The advice for a missing name. YAML reads a number, `null` and the like as text only in quotes. */
 export function nameRemedy(directory: string): string {
   if (!isName(directory)) return `Rename the directory: ${NAME_RULE}. Then write that as name.`;
   const plain = /^\p{L}/u.test(directory) && !/^(?:null|true|false|yes|no|on|off|y|n)$/.test(directory);

@@ -3,15 +3,15 @@ import { yamlPackage } from '../../../kernel/host.ts';
 import { splitFrontmatter } from './frontmatter.ts';
 import { isTooDeep, MAX_DEPTH } from './yaml-fields.ts';
 
-/** Nested text of a frontmatter, every scalar as it was written. */
+/** A value of a frontmatter, with every scalar as it was written. */
 export type SourceValue = string | readonly SourceValue[] | SourceFields;
 export type SourceFields = ReadonlyMap<string, SourceValue>;
 
-/** Why there are no fields. */
+/** Why no fields could be read. */
 export interface SourceFailure {
   /** `missing`: no opening fence at the start; `unclosed`: no closing one; `invalid`: no YAML; `not-mapping`: no fields. */
   readonly kind: 'missing' | 'unclosed' | 'invalid' | 'not-mapping';
-  /** `invalid`: the reason and its line in the file. `not-mapping`: what it is, by Python's name. Else empty. */
+  /** `invalid`: the reason and its line in the file. `not-mapping`: the Python name of its type. Else empty. */
   readonly detail: string;
   /** 1-based, in the file. */
   readonly line: number;
@@ -19,28 +19,28 @@ export interface SourceFailure {
 
 /** The frontmatter as its author wrote it. */
 export interface SourceView {
-  /** Every scalar is text: `1.0`, `true` and `~` stay what they are. Keys in order, none left out. */
+  /** All keys, in order. Every scalar is text: `1.0`, `true` and `~` stay as they are. */
   readonly fields: SourceFields;
   /** The lines between the fences, with line feeds only. */
   readonly yaml: string;
   /** 1-based line in the file of a top-level key; 1 when there is no such key. */
   readonly lineOf: (key: string) => number;
-  /** Of the first list or mapping in brackets; undefined when there is none. */
+  /** 1-based line in the file of the first list or mapping in brackets; undefined when there is none. */
   readonly bracketLine: () => number | undefined;
 }
 
-/** As much as the loader reads: what is valid can be loaded. */
+/** Characters. The loader has the same limit, so every valid frontmatter can be loaded. */
 const MAX_FRONTMATTER = 64 * 1024;
 
 /**
- * Reads the frontmatter the way the reference implementation does: `metadata`, when it is a mapping, becomes text to text; what
- * is nested in it is JSON, where the reference prints Python.
- * Anchors, aliases, tags, duplicate keys, tabs as indentation and control characters are refused; lists and mappings in
- * brackets, which the reference refuses and all clients accept, are read. Never throws.
+ * Reads the frontmatter as the reference implementation does. Every value in a `metadata` mapping becomes text: a nested value
+ * is written as JSON, where the reference implementation writes Python.
+ * Anchors, aliases, tags, duplicate keys, tabs as indentation and control characters are refused. Lists and mappings in
+ * brackets are read: the reference implementation refuses them, but all clients accept them. Never throws.
  */
 export function readSource(text: string): SourceView | { readonly failure: SourceFailure } {
   const { yaml, yamlLine, oddity } = splitFrontmatter(text);
-  // Blank lines come before a fence that is never closed, too.
+  // Blank lines before the opening fence count as a missing fence, also when the closing fence is missing.
   if (yaml === undefined || yamlLine > 2) return fail('missing');
   if (oddity === 'unclosed') return fail('unclosed');
   return parse(yaml.replace(/\r\n?/g, '\n'), yamlLine);
@@ -66,7 +66,7 @@ export function byCodePoint(a: string, b: string): number {
 // --- internal ---
 
 function fail(kind: SourceFailure['kind'], detail = ''): { readonly failure: SourceFailure } {
-  // `at` ends with it.
+  // `withLine` puts the line at the end.
   return { failure: { kind, detail, line: Number(/\(line (\d+)\)$/.exec(detail)?.[1] ?? 1) } };
 }
 
@@ -76,7 +76,7 @@ function parse(yaml: string, firstLine: number): SourceView | { readonly failure
   }
   const { LineCounter, parseDocument } = yamlPackage();
   const lines = new LineCounter();
-  const at = (reason: string, offset: number): string =>
+  const withLine = (reason: string, offset: number): string =>
     `${reason} (line ${firstLine + lines.linePos(offset).line - 1})`;
   try {
     if (isTooDeep(yaml)) return fail('invalid', `it nests deeper than ${MAX_DEPTH} levels`);
@@ -85,16 +85,17 @@ function parse(yaml: string, firstLine: number): SourceView | { readonly failure
       lineCounter: lines,
       prettyErrors: false,
       logLevel: 'error',
-      // Its check compares every key with every other; `convert` has its own.
+      // The check of the package takes quadratic time; `convert` checks it.
       uniqueKeys: false,
     });
     const control = CONTROL.exec(yaml);
-    if (control) return fail('invalid', at(`control character ${codeOf(control[0])} is not allowed`, control.index));
+    if (control)
+      return fail('invalid', withLine(`control character ${codeOf(control[0])} is not allowed`, control.index));
     const [error] = document.errors;
-    // `...` has ended the fields, and the fence found further on belongs to the body.
+    // A line of `...` has ended the frontmatter, and the fence after it belongs to the body.
     if (error?.code === 'MULTIPLE_DOCS') return fail('unclosed');
-    if (error) return fail('invalid', at(reasonOf(error, yaml), error.pos[0]));
-    const value = convert(document.contents, at);
+    if (error) return fail('invalid', withLine(reasonOf(error, yaml), error.pos[0]));
+    const value = convert(document.contents, withLine);
     if (value instanceof Map) {
       const lineOf = (key: string): number => firstLine + lines.linePos(offsetOf(document, key)).line - 1;
       const bracketLine = (): number | undefined => {
@@ -115,7 +116,7 @@ function parse(yaml: string, firstLine: number): SourceView | { readonly failure
   }
 }
 
-/** Everything YAML 1.1 does not count as printable. */
+/** Characters that are not printable in YAML 1.1. */
 const CONTROL = /[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
 
 function codeOf(char: string): string {
@@ -124,7 +125,7 @@ function codeOf(char: string): string {
 
 const IN_QUOTES = "put the value in single quotes, each ' in it twice";
 
-/** The commonest reasons in the words that people find when they search for them. */
+/** The most frequent reasons, in words that a web search finds. */
 const WORDS: Partial<Record<YAMLError['code'], (char: string) => string>> = {
   BLOCK_AS_IMPLICIT_KEY: () => `mapping values are not allowed here; ${IN_QUOTES}`,
   BAD_SCALAR_START: (char) => `found character '${char}' that cannot start any token; ${IN_QUOTES}`,
@@ -134,11 +135,11 @@ function reasonOf({ code, pos, message }: YAMLError, yaml: string): string {
   return WORDS[code]?.(yaml[pos[0]] ?? '') ?? message;
 }
 
-/** Where a top-level key stands. */
-function offsetOf({ contents }: Document.Parsed, wanted: string): number {
+/** The offset of a top-level key. */
+function offsetOf({ contents }: Document.Parsed, name: string): number {
   const { isMap, isNode, isScalar } = yamlPackage();
   const keys = isMap(contents) ? contents.items.map(({ key }) => key) : [];
-  const found = keys.find((key) => isScalar(key) && key.value === wanted);
+  const found = keys.find((key) => isScalar(key) && key.value === name);
   return (isNode(found) ? found.range?.[0] : undefined) ?? 0;
 }
 
@@ -155,26 +156,26 @@ function offsetOfBracket(document: Document.Parsed): number | undefined {
   return found;
 }
 
-type At = (reason: string, offset: number) => string;
+type WithLine = (reason: string, offset: number) => string;
 
-/** @throws what is refused, and where. */
-function convert(node: unknown, at: At): SourceValue {
+/** @throws an Error that says what is refused, and in which line. */
+function convert(node: unknown, withLine: WithLine): SourceValue {
   const { isAlias, isMap, isNode, isScalar, isSeq } = yamlPackage();
   if (!isNode(node)) return '';
   const offset = node.range?.[0] ?? 0;
-  if (isAlias(node)) throw new Error(at('aliases are not allowed', offset));
-  if (node.anchor !== undefined) throw new Error(at('anchors are not allowed', offset));
-  if (node.tag !== undefined) throw new Error(at('tags are not allowed', offset));
+  if (isAlias(node)) throw new Error(withLine('aliases are not allowed', offset));
+  if (node.anchor !== undefined) throw new Error(withLine('anchors are not allowed', offset));
+  if (node.tag !== undefined) throw new Error(withLine('tags are not allowed', offset));
   if (isScalar(node)) return typeof node.value === 'string' ? node.value : '';
-  if (isSeq(node)) return node.items.map((item) => convert(item, at));
+  if (isSeq(node)) return node.items.map((item) => convert(item, withLine));
   if (!isMap(node)) return '';
   const fields = new Map<string, SourceValue>();
   for (const { key, value } of node.items) {
-    const name = convert(key, at);
-    const place = isNode(key) ? (key.range?.[0] ?? offset) : offset;
-    if (typeof name !== 'string') throw new Error(at('a key must be text', place));
-    if (fields.has(name)) throw new Error(at(`Duplicate key '${name}' found`, place));
-    fields.set(name, convert(value, at));
+    const name = convert(key, withLine);
+    const keyOffset = isNode(key) ? (key.range?.[0] ?? offset) : offset;
+    if (typeof name !== 'string') throw new Error(withLine('a key must be text', keyOffset));
+    if (fields.has(name)) throw new Error(withLine(`Duplicate key '${name}' found`, keyOffset));
+    fields.set(name, convert(value, withLine));
   }
   return fields;
 }

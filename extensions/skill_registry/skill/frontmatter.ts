@@ -1,22 +1,22 @@
-/** Where the parts of a SKILL.md are. Offsets count UTF-16 units of the text as given. */
+/** The parts of a SKILL.md. Offsets count UTF-16 units of the text as given. */
 export interface SplitSkill {
   /** The lines between the fences, with their line ends; absent when there is no frontmatter. */
   readonly yaml?: string;
   /** 1-based line of the first line of `yaml`. */
   readonly yamlLine: number;
   readonly bodyOffset: number;
-  /** What is not as the format wants it, though it can be read. */
+  /** How it differs from the format, though it can be read. */
   readonly oddity?: 'leading-blank' | 'unclosed';
 }
 
 const FENCE = /^---[ \t]*$/;
 
 /**
- * Finds the frontmatter by its fence lines: `---` and blanks alone at column 0, the first at the start of the file after
- * an optional BOM. Lines end with LF, CRLF or CR.
+ * Finds the frontmatter by its fences: lines that begin with `---` and have only blanks after it. The first one is at the start
+ * of the file, after an optional byte order mark. Lines end with LF, CRLF or CR.
  *
- * A fence that is never closed ends where the lines stop looking like YAML, so that its fields are not lost; so does one
- * that follows blank lines. Both are named in `oddity`.
+ * Frontmatter without a closing fence ends before the first line that does not look like YAML, so that its fields are not lost.
+ * Blank lines before the opening fence are accepted. `oddity` names both.
  */
 export function splitFrontmatter(text: string): SplitSkill {
   const start = text.startsWith('\ufeff') ? 1 : 0;
@@ -32,13 +32,13 @@ export function splitFrontmatter(text: string): SplitSkill {
   const yamlLine = blanks + 2;
   const odd = blanks > 0 ? ({ oddity: 'leading-blank' } as const) : {};
   let looksLikeYaml = yamlStart;
-  let guessing = true;
+  let isGuess = true;
   for (line = lines.next(); line; line = lines.next()) {
     if (FENCE.test(line.text)) {
       return { yaml: text.slice(yamlStart, line.start), yamlLine, bodyOffset: line.end, ...odd };
     }
-    if (guessing && isYamlLike(line.text)) looksLikeYaml = line.end;
-    else guessing = false;
+    if (isGuess && isYamlLike(line.text)) looksLikeYaml = line.end;
+    else isGuess = false;
   }
   return { yaml: text.slice(yamlStart, looksLikeYaml), yamlLine, bodyOffset: looksLikeYaml, oddity: 'unclosed' };
 }

@@ -20,15 +20,15 @@ import { splitFrontmatter } from './frontmatter.ts';
 import { asMapping, type Gate, readGate } from './gates.ts';
 import { readYamlFields, scanLines, type YamlFields } from './yaml-fields.ts';
 
-/** What a SKILL.md says about itself. The body is not kept. */
+/** The fields of a SKILL.md. The body is not kept. */
 export interface SkillHeader {
-  /** A label for people; the id is the directory's name. */
+  /** Shown to people; the id is the name of the directory. */
   readonly name: string;
   /** One line, without invisible characters; `when_to_use` is part of it. Never empty. */
   readonly description: string;
-  /** Those of `metadata.tags` as well, where the standard has room for them. */
+  /** Includes `metadata.tags`, which is where the standard allows tags. */
   readonly tags: readonly string[];
-  /** Ids of skills to read first; a hint, nothing loads by itself. */
+  /** Ids of skills to read first. A hint only: they are not loaded. */
   readonly requires: readonly string[];
   /** False (`disable-model-invocation: true`): only people and bindings load it. */
   readonly modelInvocable: boolean;
@@ -38,26 +38,26 @@ export interface SkillHeader {
   readonly argumentHint?: string;
   /** Names for the arguments of the slash command, in order. */
   readonly arguments: readonly string[];
-  /** Words and phrases that should find it. */
+  /** Words and phrases for which a search should find it. */
   readonly triggerKeywords: readonly string[];
-  /** Tools it asks to be allowed, as written: `Bash(git add *)`. Shown, never granted. */
+  /** Tools that it asks permission for, as written: `Bash(git add *)`. Shown, never granted. */
   readonly allowedTools: readonly string[];
   readonly version?: string;
   readonly author?: string;
   readonly license?: string;
   readonly compatibility?: string;
-  /** Typed as YAML types it. */
+  /** With the types that YAML gives. */
   readonly metadata: Readonly<Record<string, unknown>>;
-  /** What has to be there for it to be of use. */
+  /** The conditions under which models see it. */
   readonly gate?: Gate;
-  /** Of a draft (`metadata.draft: "true"`) how many FILL are left: models do not see it while there are any. */
+  /** In a draft (`metadata.draft: "true"`), how often FILL occurs: models do not see the skill while it does. */
   readonly fillsLeft?: number;
-  /** Every other field, typed as YAML types it. */
+  /** All other fields, with the types that YAML gives. */
   readonly extra: Readonly<Record<string, unknown>>;
 }
 
 export interface ParsedSkill {
-  /** Absent only when there is nothing to load; a problem then says why. */
+  /** Absent when there is nothing to load; a problem then says why. */
   readonly header?: SkillHeader;
   readonly problems: readonly Problem[];
 }
@@ -84,12 +84,12 @@ const OWN_FIELDS = new Set([
 ]);
 
 /**
- * Reads one SKILL.md, loading whatever can be loaded: each deviation from the format (agentskills.io, section 1) is a
- * problem, and only a file with nothing to say is refused (SKILL_EMPTY). Never throws, whatever the text.
+ * Reads one SKILL.md and loads all that can be loaded. Each deviation from the format (agentskills.io, section 1) is a problem.
+ * Only a file without a description and without text is refused (SKILL_EMPTY). Never throws.
  *
- * @param file - For the problems.
- * @param directory - The directory's name: the name where none is given.
- * @param whole - Gives the whole text where `text` is only its beginning, with a closed frontmatter in it.
+ * @param file - The path in the problems.
+ * @param directory - Name of the directory, used when the file gives no name.
+ * @param whole - Returns the whole text when `text` is only its beginning, with a closed frontmatter in it.
  */
 export function parseSkill(
   text: string,
@@ -113,7 +113,7 @@ export function parseSkill(
     return { problems };
   }
   const hint = readText(fields.data['argument-hint']);
-  const { metadata, ...needs } = readMetadata(fields.data, add, lineOf);
+  const { metadata, ...withGate } = readMetadata(fields.data, add, lineOf);
   const fillsLeft = isTrue(metadata.draft) ? whole().match(/\bFILL\b/g)?.length : undefined;
   const header: SkillHeader = {
     name: readName(fields.data, directory, add, lineOf),
@@ -128,7 +128,7 @@ export function parseSkill(
     allowedTools: readTools('allowed-tools', fields.data, add, lineOf),
     ...readLabels(fields.data, add, lineOf),
     metadata,
-    ...needs,
+    ...withGate,
     ...(fillsLeft === undefined ? {} : { fillsLeft }),
     extra: Object.fromEntries(Object.entries(fields.data).filter(([key]) => !OWN_FIELDS.has(key))),
   };
@@ -154,9 +154,9 @@ function readFields(
     return NO_FIELDS;
   }
   if (yaml.length > MAX_FRONTMATTER) {
-    const message = `The frontmatter has ${yaml.length} characters, more than ${MAX_FRONTMATTER}; it was not read. Move text below it.`;
+    const message = `The frontmatter has ${yaml.length} characters, more than ${MAX_FRONTMATTER}; it was not read. Move text into the body.`;
     add('FRONTMATTER_TOO_LARGE', 'error', message, 1);
-    // What is too much to parse may still say who must not load it.
+    // Its lines may still forbid models to load the skill.
     return { ...NO_FIELDS, ...scanLines(yaml.slice(0, MAX_FRONTMATTER)) };
   }
   if (oddity === 'unclosed') {
@@ -214,16 +214,16 @@ function readMetadata(
 ): Pick<SkillHeader, 'metadata' | 'gate'> {
   const given = data.metadata;
   if (given === undefined || given === null) return { metadata: {} };
-  const wrong = (message: string): void =>
+  const report = (message: string): void =>
     add('FIELD_INVALID', 'warning', message, lineOf('metadata'), { field: 'metadata' });
   const metadata = asMapping(given);
   if (!metadata) {
-    wrong(
+    report(
       `"metadata" should be a mapping, got ${shown(given)}; it was ignored. Write lines such as "key: value" below it.`,
     );
     return { metadata: {} };
   }
-  const gate = readGate(metadata, wrong);
+  const gate = readGate(metadata, report);
   return { metadata, ...(gate ? { gate } : {}) };
 }
 
@@ -260,7 +260,7 @@ function readDescription(data: YamlFields['data'], body: () => string, add: Prob
       const own = codePoints(foldLine(readText(data.description) ?? ''));
       const key = own > MAX_DESCRIPTION ? 'description' : 'when_to_use';
       const what = own === length ? 'The description has' : 'The description and when_to_use together have';
-      const message = `${what} ${length} characters, more than ${MAX_DESCRIPTION}. Shorten ${key}: every turn pays for it.`;
+      const message = `${what} ${length} characters, more than ${MAX_DESCRIPTION}. Shorten ${key}: every prompt contains it.`;
       add('DESCRIPTION_TOO_LONG', 'warning', message, lineOf(key), { length });
     }
     return description;
@@ -273,7 +273,7 @@ function readDescription(data: YamlFields['data'], body: () => string, add: Prob
   return paragraph;
 }
 
-/** Why a field gives no text. */
+/** Says why a field has no text. */
 function lackOf(key: string, data: YamlFields['data']): string {
   if (!Object.hasOwn(data, key)) return `There is no ${key}`;
   const value = data[key];
@@ -286,7 +286,7 @@ function lineOrFirst(key: string, data: YamlFields['data'], lineOf: LineOf): num
   return Object.hasOwn(data, key) ? lineOf(key) : 1;
 }
 
-/** The first lines of prose; a heading when there is nothing else. */
+/** The first paragraph of prose, at most 300 characters; a heading when there is nothing else. */
 function firstParagraph(body: string): string {
   const blocks = body
     .replace(/\r\n?/g, '\n')

@@ -1,4 +1,4 @@
-/** What a scan of simple frontmatter gives: the same as the `yaml` package. */
+/** The fields of a simple frontmatter, equal to what the `yaml` package reads. */
 export interface ScannedFields {
   readonly data: Readonly<Record<string, unknown>>;
   /** 1-based line of each top-level key. */
@@ -6,10 +6,10 @@ export interface ScannedFields {
 }
 
 /**
- * Reads the frontmatter that most people write, line by line: `key: value` with plain or quoted text on one line, lists of
- * such values, and one level of `key: value` below a key. It may abstain (undefined), and otherwise gives exactly what the
- * `yaml` package would, a hundred times faster. Whatever is not certain is left to that package: anchors, tags, comments,
- * block and flow collections, text over several lines, escapes, repeated keys, tabs, anything odd at the start of a value.
+ * Reads simple frontmatter line by line: `key: value` with plain or quoted text on one line, and lists and mappings of such
+ * values. The result is exactly that of the `yaml` package, a hundred times faster. Returns undefined for anything that is not
+ * certain, which that package then has to read: anchors, tags, comments, most block and flow collections, most text over
+ * several lines, escapes, repeated keys, tabs, unusual characters at the start of a value.
  *
  * @param yaml - With line feeds only.
  */
@@ -35,17 +35,17 @@ export function scanFields(yaml: string): ScannedFields | undefined {
       data[key] = block.value;
       at = block.end;
     } else if (text !== undefined) {
-      // A line that goes on from a value is part of it.
+      // An indented line continues the value.
       if (isNested) return undefined;
       const value = scalarOf(text);
-      if (value === ABSTAIN) return undefined;
+      if (value === UNSUPPORTED) return undefined;
       data[key] = value;
     } else if (isNested) {
       const nested = nestedAt(rows, at);
       if (!nested) return undefined;
       data[key] = nested.value;
       at = nested.end;
-      // What is left of it is indented in a way that this does not know.
+      // Another indented line: an indentation that this scan does not support.
       while (rows[at] === '') at += 1;
       if (at < rows.length && startsNested(rows[at] as string)) return undefined;
     } else data[key] = null;
@@ -55,22 +55,22 @@ export function scanFields(yaml: string): ScannedFields | undefined {
 
 // --- internal ---
 
-/** Controls, white space that is neither a blank nor a line feed, halves of characters: seldom, and each with rules of its own. */
+/** Control characters, white space other than blank and line feed, and surrogates: YAML has special rules for each. */
 const ODD = /[^\P{Cc}\n]|[^\S \n]|\p{Surrogate}/u;
-/** Much less than YAML allows in a key. */
+/** YAML allows many more characters in a key. */
 const FIELD = /^([A-Za-z_][A-Za-z0-9_-]*):(?: +(\S(?:.*\S)?))?$/;
 const NESTED_FIELD = /^( {1,32})([A-Za-z_][A-Za-z0-9_-]*):(?: +(\S(?:.*\S)?))?$/;
 const NESTED_ITEM = /^( {0,32})- +(\S(?:.*\S)?)$/;
-/** As keys they are no text, or set the prototype. */
+/** YAML does not read these keys as text; `__proto__` would set the prototype. */
 const NO_KEYS: ReadonlySet<string> = new Set('null Null NULL true True TRUE false False FALSE __proto__'.split(' '));
-const ABSTAIN: unique symbol = Symbol('left to the yaml package');
+const UNSUPPORTED: unique symbol = Symbol('left to the yaml package');
 
 function startsNested(row: string): boolean {
   const first = row.charCodeAt(0);
   return first === 0x20 || first === 0x2d;
 }
 
-/** A list of values on one line each, or a mapping of such, of lists and of mappings, up to what is indented less. */
+/** Reads a list or a mapping, up to the first line that is indented less. */
 function nestedAt(rows: readonly string[], from: number): { value: unknown; end: number } | undefined {
   const indent = indentOf(rows[from] as string);
   return rows[from]?.[indent] === '-' ? listAt(rows, from, indent) : mappingAt(rows, from, indent);
@@ -83,14 +83,14 @@ function listAt(rows: readonly string[], from: number, indent: number): { value:
     const row = rows[at] as string;
     const [, spaces = '', text] = NESTED_ITEM.exec(row) ?? [];
     if (text === undefined) {
-      // A list may stand at the column of its key, and then the next key ends it.
+      // A list may have the indentation of its key, and then the next key ends it.
       if (indentOf(row) < indent || (indentOf(row) === indent && row[indent] !== '-')) break;
       return undefined;
     }
     if (spaces.length < indent) break;
     if (spaces.length > indent) return undefined;
     const value = scalarOf(text);
-    if (value === ABSTAIN) return undefined;
+    if (value === UNSUPPORTED) return undefined;
     list.push(value);
   }
   return { value: list, end: at };
@@ -109,8 +109,8 @@ function mappingAt(rows: readonly string[], from: number, indent: number): { val
     const next = rows[at] ?? '';
     const isDeeper = next !== '' && (indentOf(next) > indent || (indentOf(next) === indent && next[indent] === '-'));
     if (text !== undefined) {
-      const value = isDeeper ? ABSTAIN : scalarOf(text);
-      if (value === ABSTAIN) return undefined;
+      const value = isDeeper ? UNSUPPORTED : scalarOf(text);
+      if (value === UNSUPPORTED) return undefined;
       mapping[key] = value;
     } else if (isDeeper) {
       const nested = nestedAt(rows, at);
@@ -128,7 +128,7 @@ function indentOf(row: string): number {
   return indent;
 }
 
-/** The lines of a block (`>` or `|`, with or without `-`), all indented alike, none blank, up to the next field. */
+/** Reads a block (`>` or `|`, with or without `-`) of lines with equal indentation and no blank line, up to the next field. */
 function blockAt(sign: string, rows: readonly string[], from: number): { value: string; end: number } | undefined {
   if (!/^[>|]-?$/.test(sign)) return undefined;
   const indent = (/^ +/.exec(rows[from] as string)?.[0] ?? '').length;
@@ -145,9 +145,9 @@ function blockAt(sign: string, rows: readonly string[], from: number): { value: 
   return { value: texts.join(sign[0] === '>' ? ' ' : '\n') + (sign[1] === '-' ? '' : '\n'), end: at };
 }
 
-/** A mapping, or a comment, in the middle of a plain text. */
+/** In plain text these begin a mapping or a comment. */
 const NOT_PLAIN = /:(?: |$)| #/;
-/** Letters, and what YAML gives no meaning to at the start of a value. */
+/** Letters, and characters without a meaning for YAML at the start of a value. */
 const PLAIN_START = /^[\p{L}(/;$^_+.0-9~<=\\]/u;
 const WORDS: ReadonlyMap<string, unknown> = new Map<string, unknown>([
   ...(['null', 'Null', 'NULL', '~'].map((word) => [word, null]) as [string, unknown][]),
@@ -160,49 +160,49 @@ function scalarOf(text: string): unknown {
   if (first === '"' || first === "'") return quotedOf(text, first);
   if (first === '{') return jsonOf(text);
   if (first === '[') return flowListOf(text);
-  if (!PLAIN_START.test(text) || NOT_PLAIN.test(text)) return ABSTAIN;
+  if (!PLAIN_START.test(text) || NOT_PLAIN.test(text)) return UNSUPPORTED;
   if (WORDS.has(text)) return WORDS.get(text);
-  // Numbers have many forms, and dates, versions and the like only look like one.
+  // Numbers have many forms, and dates and versions look like numbers.
   if (/^[-+.0-9]/.test(text)) return numberOf(text);
   return text;
 }
 
-/** Plain whole numbers, and texts that certainly are no number; other forms are left to the package. */
+/** Reads simple numbers, and text that is certainly not a number. */
 function numberOf(text: string): unknown {
   if (/^(?:0|[1-9][0-9]{0,14})$|^(?:0|[1-9][0-9]{0,5})\.[0-9]{1,6}$/.test(text)) return Number(text);
   if (/^[0-9]+\.[0-9]+\.[0-9]+$/.test(text)) return text;
-  // Nothing that YAML takes for a number has one of these, but for `0x`, `0o`, exponents, `.inf` and `.nan`.
-  return /[^-+.0-9eExXoOinfINFaA]/.test(text) && !/^[-+]?0[xob]/i.test(text) ? text : ABSTAIN;
+  // A number in YAML has only these characters, and those of `0x`, `0o`, exponents, `.inf` and `.nan`.
+  return /[^-+.0-9eExXoOinfINFaA]/.test(text) && !/^[-+]?0[xob]/i.test(text) ? text : UNSUPPORTED;
 }
 
-/** Text in quotes that holds neither the quote nor an escape. */
+/** Reads text in quotes without such a quote and without an escape in it. */
 function quotedOf(text: string, quote: string): unknown {
   const inner = text.slice(1, -1);
-  if (text.length < 2 || text.at(-1) !== quote || inner.includes(quote)) return ABSTAIN;
-  if (quote === '"' && inner.includes('\\')) return ABSTAIN;
+  if (text.length < 2 || text.at(-1) !== quote || inner.includes(quote)) return UNSUPPORTED;
+  if (quote === '"' && inner.includes('\\')) return UNSUPPORTED;
   return inner;
 }
 
-/** What is JSON, and written as JSON is: no key twice, no odd numbers, no escapes. */
+/** Reads JSON as `JSON.stringify` writes it: no repeated keys, no unusual numbers, no escapes. */
 function jsonOf(text: string): unknown {
   if (text.includes('\\') || text.includes('__proto__') || text.length > MAX_JSON || /"[^"]{500,}"\s*:/.test(text)) {
-    return ABSTAIN;
+    return UNSUPPORTED;
   }
   try {
     const value: unknown = JSON.parse(text);
     const dense = text.replace(/"[^"]*"| +/g, (part) => (part[0] === '"' ? part : ''));
-    return JSON.stringify(value) === dense ? value : ABSTAIN;
+    return JSON.stringify(value) === dense ? value : UNSUPPORTED;
   } catch {
-    return ABSTAIN;
+    return UNSUPPORTED;
   }
 }
 
-/** Longer ones may nest deeper than is good for anybody. */
+/** Characters. A longer text may nest too deeply. */
 const MAX_JSON = 2_000;
 
-/** `[a, b c, "d"]`: words and quoted texts, with nothing in them that means something in a flow collection. */
+/** Reads `[a, b c, "d"]`: words and quoted texts without characters that have a meaning in a flow collection. */
 function flowListOf(text: string): unknown {
-  if (text.at(-1) !== ']') return ABSTAIN;
+  if (text.at(-1) !== ']') return UNSUPPORTED;
   const inner = text.slice(1, -1).trim();
   if (inner === '') return [];
   const items: unknown[] = [];
@@ -211,7 +211,7 @@ function flowListOf(text: string): unknown {
     if (/^"[^"\\]*"$/.test(item) || /^'[^']*'$/.test(item)) {
       items.push(item.slice(1, -1));
     } else if (/^[A-Za-z][A-Za-z0-9_./ -]*$/.test(item)) items.push(WORDS.has(item) ? WORDS.get(item) : item);
-    else return ABSTAIN;
+    else return UNSUPPORTED;
   }
   return items;
 }

@@ -5,29 +5,29 @@ import type { SkillHeader } from './parse-skill.ts';
 export interface Skill extends SkillHeader {
   /** The directory's name: the name agents and people use. */
   readonly id: string;
-  /** `<source>:<path below it>`: reaches this skill even where another one won the id. */
+  /** `<source>:<path below it>`: identifies this skill even when another skill has the id. */
   readonly qualifiedId: string;
   /** Id of the source it came from. */
   readonly source: string;
-  /** Absolute path of SKILL.md as it was found; of an inline skill the file it is written in. */
+  /** Absolute path of SKILL.md, with links not resolved. For an inline skill: the file that contains it. */
   readonly file: string;
   /** Real path of the directory; null for a skill without one (inline, a bare file). */
   readonly dir: string | null;
-  /** Real path of SKILL.md; differs from `<dir>/SKILL.md` when that is a link. Null for an inline skill. */
+  /** Real path of SKILL.md; not `<dir>/SKILL.md` when that is a link. Null for an inline skill. */
   readonly realFile: string | null;
   /** `sha256:<64 hex>` over the bytes of SKILL.md. */
   readonly digest: string;
-  /** Size of SKILL.md. */
+  /** Size of SKILL.md in bytes. */
   readonly bytes: number;
-  /** Why models do not see it here (a gate such as a missing program, or it is a draft); absent: they do. People can still read it. */
+  /** Why models do not see it here: its gate is closed, or it is a draft. Absent: they see it. People can always read it. */
   readonly hiddenBecause?: string;
-  /** Its body stands in every prompt. */
+  /** Every prompt contains its body. */
   readonly preload?: true;
-  /** The prompt pack that declares it, and where below that pack it lies (an inline skill: its id). */
+  /** The prompt pack that declares it, and its path below that pack (for an inline skill: its id). */
   readonly pack?: { readonly id: string; readonly path: string };
 }
 
-/** One file of a skill beside SKILL.md. */
+/** A file of a skill other than SKILL.md. */
 export interface ResourceInfo {
   /** Relative to the skill, `/` between segments. */
   readonly path: string;
@@ -35,7 +35,7 @@ export interface ResourceInfo {
   readonly size: number;
 }
 
-/** Its line in the catalog. */
+/** The line of a skill in the catalog. `maxDescription` counts characters. */
 export function bulletOf(
   skill: Pick<Skill, 'id' | 'description'>,
   maxDescription: number = Number.POSITIVE_INFINITY,

@@ -13,20 +13,20 @@ const MAX_DESCRIPTION = 1024;
 const MAX_COMPATIBILITY = 500;
 const ALLOWED = ['allowed-tools', 'compatibility', 'description', 'license', 'metadata', 'name'];
 
-/** Shared with the strict profile. */
+/** The strict profile has the same rules. */
 export const HYPHEN_AT_END = 'Skill name cannot start or end with a hyphen';
 export const HYPHENS_TOGETHER = 'Skill name cannot contain consecutive hyphens';
 
 /** One rule that a SKILL.md breaks. */
 export interface Violation {
   readonly message: string;
-  /** 1-based, of the field it is about; 1 when it is about none that is there. */
+  /** 1-based line of the field; 1 when there is no such field. */
   readonly line: number;
 }
 
 /**
- * What agentskills.io forbids in one SKILL.md, in the words and the order of its reference implementation, and last what the
- * standard forbids and that does not look at: `allowed-tools` that is no text. Empty: valid.
+ * The rules of agentskills.io that a SKILL.md breaks, in the words and the order of the reference implementation. The last rule
+ * is one of the standard that the reference implementation does not check: `allowed-tools` must be text. Empty: valid.
  *
  * @param directoryName - Must equal the name; absent: not compared.
  */
@@ -47,8 +47,8 @@ export function specViolations(text: string, directoryName?: string): readonly V
 }
 
 /**
- * What the reference implementation refuses, or reads otherwise, and `specViolations` takes, because every client does. Nothing
- * where `specViolations` finds no fields.
+ * What the reference implementation refuses or reads differently, but `specViolations` accepts, because every client does. Empty
+ * when `specViolations` finds no fields.
  */
 export function referenceRefusals(text: string): readonly Violation[] {
   const source = readSource(text);
@@ -57,20 +57,20 @@ export function referenceRefusals(text: string): readonly Violation[] {
   const hyphens = source.yaml.split('\n').findIndex((line) => line.includes('---'));
   const refused = (line: number, what: string): Violation => ({
     line,
-    message: `${what} Clients read it all the same.`,
+    message: `${what} Clients accept it.`,
   });
   return [
     ...(text.startsWith('\ufeff') ? [refused(1, `${BOM} Save the file without it.`)] : []),
-    ...(bracket === undefined ? [] : [refused(bracket, `${BRACKETS} Write one item a line.`)]),
+    ...(bracket === undefined ? [] : [refused(bracket, `${BRACKETS} Write each item on a line of its own.`)]),
     ...(hyphens === -1 ? [] : [refused(hyphens + 2, `${HYPHENS} Write it without them.`)]),
   ];
 }
 
 const BOM = 'The reference validator refuses a byte order mark.';
 const BRACKETS = 'The reference validator refuses lists and mappings in brackets.';
-const HYPHENS = 'The reference validator takes three hyphens in a value for the end of the frontmatter.';
+const HYPHENS = 'The reference validator reads three hyphens in a value as the end of the frontmatter.';
 
-/** What the reference implementation says when there are no fields to look at. */
+/** The message of the reference implementation when there are no fields. */
 export function failureText({ kind, detail }: SourceFailure): string {
   switch (kind) {
     case 'missing':
@@ -84,7 +84,7 @@ export function failureText({ kind, detail }: SourceFailure): string {
   }
 }
 
-/** Why a field that must be there cannot be used; undefined when it can. */
+/** The error of a required field that is missing, empty or not text; undefined when it is valid. */
 export function requiredFieldError(field: string, value: SourceValue | undefined): string | undefined {
   if (value === undefined) return `Missing required field in frontmatter: ${field}`;
   if (typeof value === 'string' && strip(value) !== '') return undefined;
@@ -126,7 +126,7 @@ function nameErrors(value: SourceValue | undefined, directoryName: string | unde
 function descriptionErrors(value: SourceValue | undefined): readonly string[] {
   const missing = requiredFieldError('description', value);
   if (missing) return [missing];
-  // White space at the ends counts, and so does the line feed that ends a literal block.
+  // White space at both ends counts, also the line feed that ends a literal block.
   const length = codePoints(value as string);
   return length > MAX_DESCRIPTION ? [`Description exceeds ${MAX_DESCRIPTION} character limit (${length} chars)`] : [];
 }
@@ -140,7 +140,7 @@ function compatibilityErrors(value: SourceValue | undefined): readonly string[] 
     : [];
 }
 
-/** The reference takes whatever there is; the standard wants one text, such as `Read Bash(git add *)`. */
+/** The reference implementation accepts any value; the standard requires text, such as `Read Bash(git add *)`. */
 function allowedToolsErrors(value: SourceValue | undefined): readonly string[] {
   return value === undefined || typeof value === 'string' ? [] : ["Field 'allowed-tools' must be a string"];
 }

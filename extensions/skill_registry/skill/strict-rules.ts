@@ -4,7 +4,7 @@ import { readSource, type SourceFailure } from './fields-as-written.ts';
 import { splitFrontmatter } from './frontmatter.ts';
 import { HYPHEN_AT_END, HYPHENS_TOGETHER, type Violation } from './spec-rules.ts';
 
-/** A file that the frontmatter promises: `path` as written, below the folder `bucket` of the skill. */
+/** A file that the frontmatter lists: `path` as written, below the folder `bucket` of the skill. */
 export interface DeclaredFile {
   readonly bucket: 'references' | 'scripts' | 'assets';
   readonly path: string;
@@ -15,18 +15,18 @@ export interface StrictVerdict {
   readonly violations: readonly Violation[];
   /** 1-based line of a field; 1 when it is not there. */
   readonly lineOf: (field: string) => number;
-  /** For whoever can look whether they exist. */
+  /** The caller checks whether they exist. */
   readonly declared: readonly DeclaredFile[];
 }
 
-/** Enough for any manifest, and for no text that belongs below it. */
+/** More than any manifest needs; longer text belongs into the body. */
 const MAX_FRONTMATTER_BYTES = 16_384;
 
 /**
- * What is wrong with one SKILL.md where typing errors are to fail loudly: Bernstein's manifest rules, in its words. Keys that
- * nobody gives a meaning to are refused, values are not coerced (`version: 1.0` is a number), the name is ASCII and equals
- * the directory's, the description has 20 to 500 characters. The optional fields of agentskills.io and of this registry are
- * known keys.
+ * The rules of the profile `strict` that a SKILL.md breaks: Bernstein's manifest rules, in its words, so that typing errors do
+ * not go unnoticed. Unknown keys are refused. Values are not converted (`version: 1.0` is a number). The name is ASCII and equal to
+ * the name of the directory. The description has 20 to 500 characters. The optional fields of agentskills.io and of this
+ * registry are known keys.
  */
 export function strictVerdict(text: string, directoryName: string): StrictVerdict {
   const source = readSource(text);
@@ -37,7 +37,7 @@ export function strictVerdict(text: string, directoryName: string): StrictVerdic
     return refused(`frontmatter exceeds ${MAX_FRONTMATTER_BYTES} bytes — refusing to parse`);
   }
   if (failed) return refused(failureText(source.failure), source.failure.line);
-  // Typed. Where the texts are no duplicates, the types may be: 1 and 1.0.
+  // With types. Keys that differ as text can be equal as values, as 1 and 1.0 are.
   const options = { mapAsMap: true, uniqueKeys: false, logLevel: 'silent' } as const;
   const fields = yamlPackage().parse(source.yaml, options) as ReadonlyMap<unknown, unknown>;
   const violations = [...fieldErrors(fields), ...directoryError(fields.get('name'), directoryName)].map(
@@ -73,7 +73,7 @@ function failureText({ kind, detail }: SourceFailure): string {
   }
 }
 
-/** Says what is wrong with a value. */
+/** Returns what is wrong with a value, or undefined. */
 type Rule = (value: unknown) => string | undefined;
 
 const SLUG = /^[a-z][a-z0-9-]*$/;
@@ -147,8 +147,8 @@ function textError(value: unknown): string | undefined {
 
 function textsError(value: unknown): string | undefined {
   if (!Array.isArray(value)) return `expected a list of texts, got ${kindOf(value)}`;
-  const other = value.find((item) => typeof item !== 'string');
-  return other === undefined ? undefined : `expected a list of texts, got ${kindOf(other)} in it`;
+  const wrong = value.find((item) => typeof item !== 'string');
+  return wrong === undefined ? undefined : `expected a list of texts, got ${kindOf(wrong)} in it`;
 }
 
 function booleanError(value: unknown): string | undefined {
@@ -160,7 +160,7 @@ function slugError(field: string, value: unknown): string | undefined {
   return SLUG.test(value) ? lengthError(value, 1, 64) : `${field} '${value}' ${SLUG_TEXT}`;
 }
 
-/** Bernstein takes these, the standard does not. */
+/** Bernstein allows these hyphens, the standard does not. */
 function hyphenError(name: string): string | undefined {
   if (name.endsWith('-')) return HYPHEN_AT_END;
   return name.includes('--') ? HYPHENS_TOGETHER : undefined;

@@ -3,48 +3,47 @@ import { yamlPackage } from '../../../kernel/host.ts';
 import { kindOf } from './field-values.ts';
 import { scanFields } from './scan-fields.ts';
 
-/** Why YAML gives no mapping. */
+/** Why text could not be read as a YAML mapping. */
 export interface YamlFailure {
   readonly message: string;
   /** 1-based. */
   readonly line: number;
-  /** It is YAML, only no mapping. */
+  /** It is valid YAML, but not a mapping. */
   readonly notMapping?: true;
 }
 
-/** What was read between the fences. */
+/** The fields between the fences. */
 export interface YamlFields {
   readonly data: Readonly<Record<string, unknown>>;
   /** 1-based line within the frontmatter of each top-level key. */
   readonly lineOf: (key: string) => number;
   /** Keys whose value had to be quoted before it could be read. */
   readonly repaired: readonly string[];
-  /** Why it could not be read as a whole; `data` then holds what single lines say. */
+  /** Why it could not be read as YAML; `data` then has the values of single lines. */
   readonly error?: YamlFailure;
 }
 
-/** More repairs, or more text, than this is no frontmatter that somebody wrote by hand; each repair reads it all again. */
+/** Frontmatter written by hand needs fewer repairs and has less text. Each repair parses the whole text again. */
 const MAX_REPAIRS = 20;
 const MAX_REPAIRED_CHARS = 16 * 1024;
-/** Fields that are taken line by line where nothing else helps: what it is, and who may not load it. */
+/** Fields that are read from single lines when the text is not YAML: what the skill is, and who must not load it. */
 const SCANNED = new Set(['name', 'description', 'disable-model-invocation', 'user-invocable']);
 
 /**
  * Reads YAML 1.2 and never throws.
  *
- * Where a value is what people write and YAML refuses (an unquoted `: `, a leading backtick, brackets in prose), that
- * value is taken as plain text and named in `repaired`. Where nothing helps, the lines of SCANNED fields are taken as they
- * stand and `error` says why.
+ * A value that YAML refuses (an unquoted `: `, a leading backtick, brackets in prose) is read as plain text, and `repaired` has
+ * its key. If that does not help, the SCANNED fields are read from their lines, and `error` says why.
  */
 export function readYamlFields(yaml: string): YamlFields {
-  // The yaml package takes a CR alone for a character of the line.
+  // The yaml package does not accept a single CR as a line end.
   const text = yaml.replace(/\r\n?/g, '\n');
   const scanned = scanFields(text);
   if (scanned) return { data: scanned.data, lineOf: (key) => scanned.lines.get(key) ?? 1, repaired: [] };
   return readWithPackage(yaml);
 }
 
-/** As `readYamlFields`, always by the `yaml` package: what a scan has to equal. */
+/** As `readYamlFields`, but always with the `yaml` package. `scanFields` must give the same result. */
 export function readWithPackage(yaml: string): YamlFields {
   const repaired: string[] = [];
   let text = yaml.replace(/\r\n?/g, '\n');
@@ -63,13 +62,13 @@ export function readWithPackage(yaml: string): YamlFields {
 
 export type Parsed = Pick<YamlFields, 'data' | 'lineOf'> | YamlFailure;
 
-/** Reads one YAML mapping as it stands, with nothing repaired. Never throws, however deep it nests. */
+/** Reads one YAML mapping without repairs. Never throws. */
 export function parseMapping(text: string): Parsed {
   if (isTooDeep(text)) return { message: 'nested too deeply', line: 1 };
   const { isMap, LineCounter, parseDocument } = yamlPackage();
   const lines = new LineCounter();
   try {
-    // Its own check for repeated keys compares every key with every other.
+    // The check of the package for repeated keys takes quadratic time.
     const options = { lineCounter: lines, prettyErrors: false, logLevel: 'silent', uniqueKeys: false } as const;
     const document = parseDocument(text, options);
     const [error] = document.errors;
@@ -87,15 +86,15 @@ export function parseMapping(text: string): Parsed {
       }),
     );
     const data = document.toJS({ maxAliasCount: 100 }) as Record<string, unknown>;
-    if (text.includes('*') && isCircular(data)) return { message: 'an alias stands inside its own anchor', line: 1 };
+    if (text.includes('*') && isCircular(data)) return { message: 'an alias is inside its own anchor', line: 1 };
     return { data, lineOf: (key) => keys.get(key) ?? 1 };
   } catch (error) {
-    // Alias bombs (ReferenceError).
+    // Too many aliases (ReferenceError).
     return { message: error instanceof Error ? error.message : String(error), line: 1 };
   }
 }
 
-/** What the lines of SCANNED fields say, without parsing anything. */
+/** Reads the SCANNED fields from their lines, without YAML. */
 export function scanLines(yaml: string): Pick<YamlFields, 'data' | 'lineOf'> {
   const data: Record<string, string> = {};
   const lineOf = new Map<string, number>();
@@ -110,21 +109,21 @@ export function scanLines(yaml: string): Pick<YamlFields, 'data' | 'lineOf'> {
   return { data, lineOf: (key) => lineOf.get(key) ?? 1 };
 }
 
-/** More levels than anybody writes by hand, and far fewer than a stack holds. */
+/** Levels of nesting: more than people write by hand, and far fewer than overflow the stack. */
 export const MAX_DEPTH = 200;
 
 /**
- * True when YAML nests deeper than `MAX_DEPTH`, in brackets or in blocks. To be asked before text of strangers is parsed: the
- * parser recurses until the stack is full, and when V8 has to compile a regular expression there, all of Node aborts.
+ * True when YAML nests deeper than `MAX_DEPTH`, in brackets or in blocks. Call it before parsing text from strangers: the parser
+ * is recursive, and when V8 compiles a regular expression on a full stack, the whole process aborts.
  */
 export function isTooDeep(yaml: string): boolean {
-  // Each level takes one of these: most texts need no second look.
+  // Each level needs one of these characters, so most texts are not checked further.
   if ((yaml.match(/[[{?:-]/g)?.length ?? 0) <= MAX_DEPTH) return false;
   const { Lexer, Parser } = yamlPackage();
   const parser = new Parser();
   for (const lexeme of new Lexer().lex(yaml)) {
     for (const _token of parser.next(lexeme)) {
-      // Only the stack is of interest.
+      // Only the stack of the parser is needed.
     }
     if (parser.stack.length > MAX_DEPTH) return true;
   }
@@ -133,7 +132,7 @@ export function isTooDeep(yaml: string): boolean {
 
 // --- internal ---
 
-/** Where the first key stands that its mapping has already. */
+/** The offset of the first repeated key. */
 function repeatedKeyAt(document: Document.Parsed): number | undefined {
   const { isScalar, visit } = yamlPackage();
   let repeated: number | undefined;
@@ -166,8 +165,8 @@ function isCircular(data: unknown): boolean {
 const KEY_LINE = /^([A-Za-z_][\w-]*):(?:[ \t]+(\S.*)|[ \t]*)$/;
 
 /**
- * Quotes the value of a top-level field, its indented lines included: of the nearest one at or above `line` that is no YAML
- * when it stands alone. A quote or a bracket that is never closed is only noticed at a later field, which is not to blame.
+ * Quotes the value of one top-level field, with its indented lines: of the nearest field at or above `line` that alone is not
+ * valid YAML. (YAML reports a quote or bracket that is never closed at a later, correct field.)
  */
 function quoteValueAt(text: string, line: number, done: readonly string[]): { text: string; key: string } | undefined {
   const lines = text.split('\n');
@@ -183,7 +182,7 @@ function quoteValueAt(text: string, line: number, done: readonly string[]): { te
   return { text: lines.join('\n'), key };
 }
 
-/** A top-level field and its indented lines as one line of text, without the sign of a block. */
+/** A top-level field and its indented lines as one line of text, without the block indicator. */
 interface Field {
   readonly key: string;
   readonly value: string;
@@ -202,7 +201,7 @@ function fieldAt(lines: readonly string[], at: number): Field | undefined {
   return { key, value: unquote(value), at, end };
 }
 
-/** A value that was quoted, only badly, keeps what is inside its quotes. */
+/** Removes the quotes of a value that is quoted incorrectly. */
 function unquote(value: string): string {
   const [, quote, inner] = /^(["'])(.*)\1$/.exec(value) ?? [];
   return quote && inner !== undefined ? inner : value;

@@ -3,10 +3,10 @@ import { invalidArgument } from '../skill/errors.ts';
 import type { OwnSource } from './types.ts';
 
 /**
- * A source of your own, for `addSource` and for what `skillSource()` of a package returns: an id, and a list of skills or a
- * function that gives it.
+ * Defines a source of your own, for `addSource` and as the result of `skillSource()` of a package: an id, and a list of skills or
+ * a function that returns one.
  *
- * @throws INVALID_ARGUMENT for an id that cannot be the first half of a qualified one, and for what is no source.
+ * @throws INVALID_ARGUMENT for an id with other characters than `OwnSource.id` allows, and for a value of another shape.
  */
 export function defineSource(source: OwnSource): OwnSource {
   if (!isOwnSource(source))
@@ -17,7 +17,7 @@ export function defineSource(source: OwnSource): OwnSource {
   );
 }
 
-/** Told by its members: it may come from somebody else's package. */
+/** Checks the shape, because the value may come from a package. */
 export function isOwnSource(value: unknown): value is OwnSource {
   if (typeof value !== 'object' || value === null) return false;
   const { id, skills, onChange } = value as Readonly<Record<keyof OwnSource, unknown>>;

@@ -3,7 +3,7 @@ import { delimiter, join } from 'node:path';
 import type { GateSurroundings } from '../skill/gates.ts';
 
 /**
- * This machine, as the gates of skills see it. Each program is looked for once.
+ * What the gates of skills can check on this machine. Each program is searched once.
  *
  * @param given - Default: the environment of the process.
  */
@@ -14,13 +14,14 @@ export function hostSurroundings(
   // biome-ignore lint/style/noProcessEnv: gates ask about this very environment
   const environment = given ?? process.env;
   const folders = (environment.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
-  const found = new Map<string, boolean>();
+  const programs = new Map<string, boolean>();
   return {
     platform: process.platform,
     hasProgram(name) {
-      const known = found.get(name) ?? (!/[\\/]/.test(name) && folders.some((folder) => isProgram(join(folder, name))));
-      found.set(name, known);
-      return known;
+      const isFound =
+        programs.get(name) ?? (!/[\\/]/.test(name) && folders.some((folder) => isProgram(join(folder, name))));
+      programs.set(name, isFound);
+      return isFound;
     },
     hasVariable: (name) => Object.hasOwn(environment, name) && Boolean(environment[name]),
     hasSetting: (path) => Boolean(valueAt(settings, path.split('.'))),
@@ -33,7 +34,7 @@ function isProgram(path: string): boolean {
   const endings = process.platform === 'win32' ? ['', '.exe', '.cmd', '.bat'] : [''];
   return endings.some((ending) => {
     try {
-      // Most folders do not have it, and to be told so by a throw takes three times as long.
+      // Most folders do not have the program, and an exception would take three times as long.
       if (!statSync(path + ending, { throwIfNoEntry: false })?.isFile()) return false;
       accessSync(path + ending, constants.X_OK);
       return true;

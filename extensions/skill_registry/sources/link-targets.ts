@@ -4,30 +4,30 @@ import { futureRealPath, isInside, realPathOf } from '../../../lib/files/index.t
 import type { OnlyWithin, SkillSource } from './source.ts';
 
 export interface LinkTargetOptions {
-  /** Those of the registry. */
+  /** All sources of the registry. */
   readonly sources: readonly SkillSource[];
-  /** Folders in which the user keeps skills of agents; absolute. */
+  /** The user's own folders for skills of agents; absolute. */
   readonly ownFolders: readonly string[];
-  /** As of a directory source: then other sources below that folder are all there is. */
+  /** As of a directory source. When set, links may lead only to other sources below that folder. */
   readonly onlyWithin: OnlyWithin | undefined;
 }
 
 /**
- * Where links of a source may lead beside its own folder: to another source, below the git work tree that the source lies in, and
- * to the user's own folders. Never to a folder that holds the source itself, which would make a source of everything in it.
+ * Which links may lead outside their source: those to another source, into the git work tree of the source, and to the user's own
+ * folders. Never a link to a folder that contains the source, which would include everything in that folder.
  *
- * @param realRoot - Of the source.
- * @returns takes a real path. The disk is asked once, for the first path.
+ * @param realRoot - Real path of the source.
+ * @returns a function that takes a real path. The file system is read once, at the first call.
  */
 export function linkTargets(realRoot: string, options: LinkTargetOptions): (target: string) => boolean {
-  let places: readonly string[] | undefined;
+  let allowed: readonly string[] | undefined;
   return (target) => {
-    places ??= placesOf(realRoot, options);
-    return !isInside(realRoot, target) && places.some((place) => isInside(target, place));
+    allowed ??= allowedFolders(realRoot, options);
+    return !isInside(realRoot, target) && allowed.some((folder) => isInside(target, folder));
   };
 }
 
-/** The nearest folder upwards that holds `.git`. */
+/** The nearest parent folder, or the folder itself, that contains `.git`. */
 export function workTreeOf(folder: string): string | undefined {
   for (let dir = folder; ; dir = dirname(dir)) {
     if (existsSync(`${dir}/.git`)) return dir;
@@ -37,16 +37,16 @@ export function workTreeOf(folder: string): string | undefined {
 
 // --- internal ---
 
-/** Those of a package are not the owner's, and a pack is a file. */
+/** Other kinds are excluded: the folders of a package do not belong to the owner, and a pack is a file. */
 const FOLLOWED_INTO: ReadonlySet<string> = new Set(['directory', 'file']);
 
-function placesOf(realRoot: string, { sources, ownFolders, onlyWithin }: LinkTargetOptions): readonly string[] {
+function allowedFolders(realRoot: string, { sources, ownFolders, onlyWithin }: LinkTargetOptions): readonly string[] {
   const named = sources
     .filter(({ kind, location }) => FOLLOWED_INTO.has(kind) && isAbsolute(location))
     .flatMap(({ location }) => realPathOf(location) ?? []);
   if (onlyWithin) {
-    const folder = futureRealPath(onlyWithin.folder);
-    return named.filter((place) => isInside(place, folder));
+    const limit = futureRealPath(onlyWithin.folder);
+    return named.filter((folder) => isInside(folder, limit));
   }
   return [
     ...named,

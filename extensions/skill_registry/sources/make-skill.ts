@@ -2,14 +2,14 @@ import { hasInvisible } from '../../../lib/text/index.ts';
 import type { SkillHeader } from '../skill/parse-skill.ts';
 import type { Skill } from '../skill/skill.ts';
 
-/** What a source adds to what SKILL.md says. */
-export type SkillPlace = Pick<Skill, 'id' | 'qualifiedId' | 'source' | 'file' | 'dir' | 'realFile'>;
+/** The fields of a skill that come from its source and not from SKILL.md. */
+export type SkillIdentity = Pick<Skill, 'id' | 'qualifiedId' | 'source' | 'file' | 'dir' | 'realFile'>;
 
 /**
- * The skill of a file. Field by field: a spread of objects with this many fields takes ten times longer, and there may be tens
- * of thousands.
+ * Makes a skill, field by field: spreading objects with so many fields takes ten times longer, and there may be tens of thousands
+ * of skills.
  */
-export function makeSkill(header: SkillHeader, place: SkillPlace, digest: string, bytes: number): Skill {
+export function makeSkill(header: SkillHeader, identity: SkillIdentity, digest: string, bytes: number): Skill {
   const skill: Skill = {
     name: header.name,
     description: header.description,
@@ -22,12 +22,12 @@ export function makeSkill(header: SkillHeader, place: SkillPlace, digest: string
     allowedTools: header.allowedTools,
     metadata: header.metadata,
     extra: header.extra,
-    id: place.id,
-    source: place.source,
-    qualifiedId: place.qualifiedId,
-    file: place.file,
-    dir: place.dir,
-    realFile: place.realFile,
+    id: identity.id,
+    source: identity.source,
+    qualifiedId: identity.qualifiedId,
+    file: identity.file,
+    dir: identity.dir,
+    realFile: identity.realFile,
     digest,
     bytes,
   };
@@ -37,7 +37,7 @@ export function makeSkill(header: SkillHeader, place: SkillPlace, digest: string
   return skill;
 }
 
-/** An id for a name people wrote freely: `Escalation Protocol!` becomes `escalation-protocol`. Empty when nothing is left. */
+/** Makes an id of any name: `Escalation Protocol!` becomes `escalation-protocol`. Empty for a name without letters and digits. */
 export function slugOf(name: string): string {
   return name
     .normalize('NFKC')
@@ -48,19 +48,19 @@ export function slugOf(name: string): string {
 }
 
 /**
- * Whether a directory's name can be an id. It stands in prompts, in commands and on terminals, so it must be what it looks
- * like; with a colon it could pass for the qualified id of another skill.
+ * Whether a name can be an id. Ids are shown in prompts, commands and terminals, so they must not contain invisible characters;
+ * with a colon an id could be equal to the qualified id of another skill.
  */
 export function isUsableId(id: string): boolean {
   return id.length > 0 && !hasInvisible(id) && !/[`:]/.test(id);
 }
 
-/** A name in quotes for a message: short, and what cannot be seen in it is written out. */
+/** A name in quotes for a message: at most 80 characters, with invisible characters escaped. */
 export function quotedName(name: string): string {
   const short = name.length > 80 ? `${name.slice(0, 80)}…` : name;
   return JSON.stringify(short).replace(
     /(?! )[\p{C}\p{Z}]/gu,
-    (sign) => `\\u${(sign.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`,
+    (char) => `\\u${(char.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`,
   );
 }
 
@@ -71,7 +71,7 @@ type Optional = Pick<
   'argumentHint' | 'version' | 'author' | 'license' | 'compatibility' | 'gate' | 'fillsLeft'
 >;
 
-/** The compiler sees to it that none is forgotten. */
+/** An object, so that the compiler reports a missing key. */
 const OPTIONAL: { readonly [key in keyof Required<Optional>]: true } = {
   argumentHint: true,
   version: true,

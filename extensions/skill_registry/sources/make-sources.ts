@@ -14,23 +14,23 @@ import { isSkillFileName } from './walk/find-skill-files.ts';
 import type { SkillFileCache } from './walk/skill-file-cache.ts';
 
 export interface SourceDefaults {
-  /** Absolute; relative paths start here. */
+  /** Absolute; relative paths are relative to it. */
   readonly root: string;
   readonly validation: ValidationProfile;
-  /** Whether somebody has approved the root; else no link leads out of it. Default: true. */
+  /** Whether a person has approved the root; if not, no link out of it is followed. Default: true. */
   readonly trusted?: boolean;
-  /** Names inline skills of the config in problems. */
+  /** The file in problems of inline skills. */
   readonly configFile: string;
-  /** Ids that are taken. A taken one gets a number. */
+  /** Ids in use. An id in use gets a number. Is changed. */
   readonly taken: Set<string>;
-  /** Where what was read of files is kept for the next process. Default: it is not. */
+  /** Keeps what was read for the next process. Default: nothing is kept. */
   readonly cache?: SkillFileCache | undefined;
 }
 
-/** The sources of a config, in its order, each with an id of its own; a preset makes one for each of its folders. */
+/** Makes the sources of a config, in its order, with unique ids. A preset becomes one source for each of its folders. */
 export function makeSources(configs: readonly SourceConfig[], defaults: SourceDefaults): readonly SkillSource[] {
   const shipped = join(packageRoot(), 'skills');
-  // In a checkout of the package, its skills are those of the root: one source, not two.
+  // In a checkout of this package, skills/ of the root is the folder of the shipped skills: one source, not two.
   const isListed = configs.some(({ path }) => path !== undefined && locate(path, defaults.root) === shipped);
   return configs
     .filter((config) => !(config.shipped && isListed))
@@ -40,7 +40,7 @@ export function makeSources(configs: readonly SourceConfig[], defaults: SourceDe
     });
 }
 
-/** The skills of this package for its own agents. Nobody waits for what changes there. */
+/** The skills of this package for its own agents. They are not watched. */
 export function makeBuiltInSource(taken: Set<string>): SkillSource {
   const root = join(packageRoot(), 'skills');
   const id = freeId(BUILT_IN, taken);
@@ -48,10 +48,10 @@ export function makeBuiltInSource(taken: Set<string>): SkillSource {
   return { ...createDirectorySource({ id, root, ...options }), watchFolders: () => [] };
 }
 
-/** `wanted`, or with a number when that is taken; then it is. */
-export function freeId(wanted: string, taken: Set<string>): string {
-  let id = wanted;
-  for (let number = 2; taken.has(id); number++) id = `${wanted}-${number}`;
+/** Takes an id that is not in use: `base`, or `base` with a number. */
+export function freeId(base: string, taken: Set<string>): string {
+  let id = base;
+  for (let number = 2; taken.has(id); number++) id = `${base}-${number}`;
   taken.add(id);
   return id;
 }
@@ -59,7 +59,7 @@ export function freeId(wanted: string, taken: Set<string>): string {
 /** The first half of the qualified ids of built-in skills; no other source has it. */
 const BUILT_IN = 'skill-registry';
 
-/** Where other agents keep skills, below a project and below the home directory. */
+/** The folders in which other agents keep skills, in a project and in the home directory. */
 const PRESETS: Readonly<Record<PresetName, { readonly project: string; readonly home: string }>> = {
   agents: { project: '.agents/skills', home: '.agents/skills' },
   claude: { project: '.claude/skills', home: '.claude/skills' },
@@ -71,13 +71,13 @@ const PRESETS: Readonly<Record<PresetName, { readonly project: string; readonly 
 export interface PresetFolder {
   readonly id: string;
   readonly path: string;
-  /** The folder of the project that it belongs to; none for the home directory's. */
+  /** The folder of the project; absent for a folder in the home directory. */
   readonly project?: string;
 }
 
 /**
- * The folders of a preset, nearest first: the root's, those of the folders above it up to the repository's root (the one that
- * holds `.git`; without one only the root's), then the home directory's. They need not exist.
+ * The folders of a preset: first the one in the root, then those in its parent folders up to the git work tree (without a work
+ * tree only the one in the root), then the one in the home directory. They need not exist.
  */
 export function presetFolders(name: PresetName, root: string, home: string): readonly PresetFolder[] {
   const { project, home: below } = PRESETS[name];
@@ -95,7 +95,7 @@ export function presetFolders(name: PresetName, root: string, home: string): rea
 function makeSource(config: SourceConfig, defaults: SourceDefaults, shipped: string): SkillSource {
   const { root, configFile, taken, cache, trusted = true } = defaults;
   const validation = config.validation ?? defaults.validation;
-  const idOr = (name: string): string => freeId(config.id ?? nameable(name), taken);
+  const idOr = (name: string): string => freeId(config.id ?? sourceIdOf(name), taken);
   if (config.inline !== undefined) {
     const skills = [config.inline].flat() as readonly InlineSkillConfig[];
     return createInlineSource({ id: idOr('inline'), skills, file: configFile });
@@ -132,7 +132,7 @@ function makeSource(config: SourceConfig, defaults: SourceDefaults, shipped: str
   });
 }
 
-/** Where links of a source may lead beside its folder. */
+/** Which links of a source may lead outside its folder. */
 function elsewhereOf(onlyWithin: OnlyWithin | undefined): NonNullable<DirectorySourceOptions['elsewhere']> {
   const ownFolders = Object.values(PRESETS).map(({ home }) => join(homedir(), home));
   return (realRoot, sources) => linkTargets(realRoot, { sources, ownFolders, onlyWithin });
@@ -142,13 +142,13 @@ function makePreset(config: SourceConfig, defaults: SourceDefaults): readonly Sk
   const { root, taken, cache, trusted = true } = defaults;
   const folders = presetFolders(config.preset as NonNullable<SourceConfig['preset']>, root, homedir());
   return folders.map(({ id, path, project }) => {
-    const named = config.id ? id.replace(config.preset as string, config.id) : id;
+    const prefixed = config.id ? id.replace(config.preset as string, config.id) : id;
     const validation = config.validation ?? defaults.validation;
     const { writable = false } = config;
     const onlyWithin = trusted || project === undefined ? undefined : { folder: project, root };
     const elsewhere = elsewhereOf(onlyWithin);
     const options = { ...directoryOptions(config), validation, writable, optional: true, onlyWithin, elsewhere, cache };
-    return createDirectorySource({ id: freeId(named, taken), root: path, ...options });
+    return createDirectorySource({ id: freeId(prefixed, taken), root: path, ...options });
   });
 }
 
@@ -172,8 +172,8 @@ function locate(path: string, root: string): string {
   return isAbsolute(path) ? resolve(path) : resolve(root, path);
 }
 
-/** The name of a folder as the first half of a qualified id: nothing in it that ends that half or cannot be typed. */
-function nameable(name: string): string {
+/** Makes a source id of the name of a folder: without colons, and without characters that are hard to type. */
+function sourceIdOf(name: string): string {
   return name.replace(/[\s:`\p{C}]+/gu, '-') || 'source';
 }
 

@@ -6,70 +6,71 @@ import type { SkillRegistryConfig, ValidationProfile } from '../config/config.ts
 import type { ResourceInfo, Skill } from '../skill/skill.ts';
 import type { PackScopes } from './types.ts';
 
-/** One ordered place skills come from, whatever kind it is; programs write an `OwnSource`. Implementations never throw from `scan`: what is wrong is a problem. */
+/** A source of skills, of any kind. Programs write an `OwnSource` instead. */
 export interface SkillSource {
   /** Unique among the sources; the first half of a qualified id. */
   readonly id: string;
   readonly kind: string;
-  /** For people: the folder, absolute. */
+  /** Shown to people: the folder, absolute. */
   readonly location: string;
-  /** It is left out while a source before it has a skill. Default: false. */
+  /** Not used while an earlier source has a skill. Default: false. */
   readonly ifNone?: boolean;
   /**
-   * Finds every skill. What has not changed since the last scan is taken over, not read again.
+   * Finds all skills; what is wrong with single skills is a problem. Files that have not changed since the last scan are not
+   * read again.
    *
-   * @param sources - All sources of the registry, this one too, for links that lead from one to another. Default: none.
-   * @throws only when the source as a whole cannot be looked at; the catalog then keeps what it had.
+   * @param sources - All sources of the registry, including this one, for links from one to another. Default: none.
+   * @throws only when the whole source cannot be scanned; the catalog then keeps the last result.
    */
   scan(
     limits: SkillRegistryConfig['limits'],
     takeBreak: () => Promise<void>,
     sources?: readonly SkillSource[],
   ): Promise<SourceScan>;
-  /** The bytes of SKILL.md. @throws RESOURCE_NOT_FOUND, RESOURCE_TOO_LARGE, PATH_TRAVERSAL. */
+  /** Reads the bytes of SKILL.md. @throws RESOURCE_NOT_FOUND, RESOURCE_TOO_LARGE, PATH_TRAVERSAL. */
   readSkill(skill: Skill, maxBytes: number): Buffer;
-  /** Files beside SKILL.md by path, at most 512. */
+  /** The other files of a skill, by path, at most 512. */
   resources(skill: Skill): readonly ResourceInfo[];
-  /** `resources`, and how many others are never handed out (`leftOut` of the registry). Absent: none are left out. */
+  /** `resources`, and the number of files that are never handed out (`leftOut` of the registry). Absent: the number is 0. */
   listing?(skill: Skill): SkillListing;
-  /** @throws as `readContained` of the kernel. */
+  /** @throws as `readContained`. */
   readResource(skill: Skill, path: string, maxBytes: number): Buffer;
-  /** Folders in which a change may concern this source; they need not exist. */
+  /** The folders to watch for changes; they need not exist. */
   watchFolders(): readonly string[];
-  /** Hands in what is to be called when the skills have changed. Absent: nobody says so. @returns unsubscribes. */
+  /** Registers a function to call when the skills have changed. Absent: the source does not report changes. @returns unsubscribes. */
   subscribe?(changed: () => void): () => void;
-  /** Of a prompt pack, as it was scanned last. */
+  /** The scopes of a prompt pack at its last scan. */
   scopes?(): PackScopes | undefined;
-  /** Whether a real, absolute path lies in it. */
+  /** Whether a real path is inside the source. */
   contains(path: string): boolean;
-  /** Whether a real, absolute path lies in what Node loads code from. Absent: none does. */
+  /** Whether a real path is in a folder from which Node loads code. Absent: no path is. */
   isCode?(path: string): boolean;
-  /** The folder in which skills may be made and changed, and whose rules they are held to. Absent: nothing is written here. */
+  /** The folder in which skills may be created and changed, and the profile they must pass. Absent: the source is read-only. */
   readonly writing?: { readonly folder: string; readonly validation: ValidationProfile } | undefined;
 }
 
-/** Files of a skill beside SKILL.md. */
+/** The files of a skill other than SKILL.md. */
 export interface SkillListing {
   readonly files: readonly ResourceInfo[];
-  /** How many files and folders are left out, because they are never handed out. */
+  /** The number of files and folders that are left out because they are never handed out. */
   readonly leftOut: number;
 }
 
 export interface SourceScan {
   /** In order of path. */
   readonly skills: readonly Skill[];
-  /** Skills of the source that lost their id within it; readable by qualified id. */
+  /** Skills whose id another skill of the same source has; readable by qualified id. */
   readonly losers?: readonly Skill[];
   readonly problems: readonly Problem[];
 }
 
 /**
- * What a source found last. A skill that is handed in is looked up here and the paths in it are never used, so that nobody
- * reads a file by making up a skill.
+ * The skills of the last scan of a source. The skill in a call is looked up here, and its paths are never used: a caller could
+ * otherwise read any file with a skill object of its own.
  */
 export interface OwnSkills<T> {
   replace(found: ReadonlyMap<string, T>): void;
-  /** As `replace`, with the work put off until somebody asks. */
+  /** As `replace`, but calls `find` only when a skill is looked up. */
   replaceLater(find: () => ReadonlyMap<string, T>): void;
   find(skill: Skill): T | undefined;
   /** @throws RESOURCE_NOT_FOUND. */
@@ -78,18 +79,18 @@ export interface OwnSkills<T> {
 
 /** Keyed by qualified id. */
 export function createOwnSkills<T>(): OwnSkills<T> {
-  let known: ReadonlyMap<string, T> | undefined = new Map();
+  let current: ReadonlyMap<string, T> | undefined = new Map();
   let later = (): ReadonlyMap<string, T> => new Map();
   const all = (): ReadonlyMap<string, T> => {
-    known ??= later();
-    return known;
+    current ??= later();
+    return current;
   };
   return {
     replace(found) {
-      known = found;
+      current = found;
     },
     replaceLater(find) {
-      known = undefined;
+      current = undefined;
       later = find;
     },
     find: (skill) => all().get(skill.qualifiedId),
@@ -101,21 +102,21 @@ export function createOwnSkills<T>(): OwnSkills<T> {
   };
 }
 
-/** What is wrong with a source in a folder that the registry keeps for itself; undefined anywhere else. @param real - Its real path. */
+/** The problem of a source in a folder that only the registry itself may use; else undefined. @param real - Real path of the source. */
 export function reservedSource(location: string, real: string): Problem | undefined {
   if (!isReserved(real)) return undefined;
   const message =
-    'This source lies in data/ of the root, or where a link of that leads, which the registry keeps for itself, so it was not read. Move the skills out of there.';
+    'This source is inside data/ of the root, or inside the target of a link in it. That folder is only for the registry, so the source was not read. Move the skills to another folder.';
   return { code: 'SOURCE_RESERVED', severity: 'error', file: location, message };
 }
 
-/** What is read of a root that nobody has approved really lies in `folder`: the root, or one above it that a preset looks in. */
+/** For a root that nobody has approved: only files inside `folder` are read, which is the root, or a parent folder that a preset searches. */
 export interface OnlyWithin {
   readonly folder: string;
   readonly root: string;
 }
 
-/** ROOT_NOT_APPROVED for a source to which a link leads from there. */
+/** ROOT_NOT_APPROVED for a source whose real path is outside `only.folder`; else undefined. */
 export function linkedOut(location: string, real: string, only: OnlyWithin | undefined): Problem | undefined {
   if (!only || isInside(real, futureRealPath(only.folder))) return undefined;
   return rootNotApproved(only.root, [`${relative(only.root, location)} (a link that leads out of it)`]);

@@ -1,25 +1,25 @@
-/** What callers see of sources. No code. */
+/** Public types of sources. No code. */
 
-/** What the states of a prompt pack's workflow may see. */
+/** Which skills the workflow states of a prompt pack may see. */
 export interface PackScopes {
-  /** The pack's own id. */
+  /** Id of the pack, as its file says. */
   readonly pack: string;
-  /** The state a workflow begins in; absent without a workflow. */
+  /** The first state of the workflow; absent without a workflow. */
   readonly entry?: string | undefined;
   /** The `skills` expression of each state; undefined: all skills of the pack. */
   readonly states: ReadonlyMap<string, string | undefined>;
 }
 
-/** A skill that a program makes itself. */
+/** A skill that a program makes. */
 export interface OwnSkill {
-  /** The name agents and people use, without `/`, backslash, colon and backtick. */
+  /** The name that agents and people use, without `/`, backslash, colon and backtick. */
   readonly id: string;
-  /** For people. Default: the id. */
+  /** Shown to people. Default: the id. */
   readonly name?: string | undefined;
   readonly description: string;
   /** The instructions. */
   readonly body: string;
-  /** Further fields, as they would stand in the frontmatter of its SKILL.md: `{ tags: ['tea'] }`. */
+  /** Other fields of the frontmatter of its SKILL.md: `{ tags: ['tea'] }`. */
   readonly frontmatter?: Readonly<Record<string, unknown>> | undefined;
   /** Its other files by relative path, `/` between segments. */
   readonly files?: Readonly<Record<string, string | Uint8Array>> | undefined;
@@ -27,10 +27,10 @@ export interface OwnSkill {
 
 /** Skills from anywhere: a database, a service, a program. `defineSource` makes one. */
 export interface OwnSource {
-  /** Letters, digits and `@ . _ / -`; the first half of qualified ids. Numbered when it is taken. */
+  /** Letters, digits and `@ . _ / -`; the first half of qualified ids. Gets a number when it is in use. */
   readonly id: string;
-  /** All of them; a function is asked at every refresh, and has ten seconds. */
+  /** All skills, or a function that returns them. It is called at every refresh and has 10 seconds. */
   readonly skills: readonly OwnSkill[] | (() => readonly OwnSkill[] | Promise<readonly OwnSkill[]>);
-  /** Is handed a function to call when the skills have changed; the registry then asks for them. @returns unsubscribes. */
+  /** Receives a function to call when the skills have changed; the registry then refreshes. @returns unsubscribes. */
   readonly onChange?: ((changed: () => void) => () => void) | undefined;
 }

@@ -12,22 +12,22 @@ import { openDatabase, type SqliteDatabase } from './open-database.ts';
 export interface CachePart {
   /** Name of its table, or the beginning of its tables' names: `search` for `search_document`. */
   readonly name: string;
-  /** A whole number, 1 or more. Raise it with anything that changes the tables, or what is kept in them for the same input. */
+  /** A whole number, at least 1. Raise it when the tables change, or the rows for the same input. */
   readonly version: number;
   /** `CREATE` statements. */
   readonly sql: string;
 }
 
 /**
- * Opens `cache.db`: what can be made anew from the skills at any time (headers, the full-text index, vectors, token counts).
+ * Opens `cache.db`, whose content can be rebuilt from the skills at any time: headers, full-text index, vectors, token counts.
  *
- * A part of another version is emptied and filled anew, which processes that still use it survive; a damaged file is
- * removed. Where none can be written, or somebody else holds it, the cache is in memory: everything works, and the next
- * process starts cold. Never touches any other file.
+ * A part with another version is rebuilt, also while other processes use it. A damaged file is removed. When the file cannot be
+ * written, or another process has locked it, the cache is in memory: everything works, but the next process starts without a
+ * cache. No other file is changed.
  *
  * @param file - Absolute, or `:memory:`.
- * @param parts - Of everybody who keeps something in it; tables of nobody are dropped.
- * @param onMemory - Told why a file could not be used.
+ * @param parts - All parts in use. Tables of no part are dropped.
+ * @param onMemory - Called with the reason when the file cannot be used.
  * @throws `sqliteFailure`: `unavailable`, where SQLite itself cannot be loaded.
  */
 export function openCacheDatabase(
@@ -53,39 +53,40 @@ export function openCacheDatabase(
 }
 
 /**
- * Removes a damaged database, so that whoever opens it next makes it anew. Processes that have it open keep what they see.
+ * Removes a damaged database, so that the next process creates it again. Processes that have it open keep their file.
  *
- * @param inode - Nothing is done when another file has taken its place. Default: whatever is there.
+ * @param inode - Only a file with this inode is removed. Default: any file.
  */
 export function removeFiles(file: string, inode?: number): void {
   try {
     if (inode !== undefined && statSync(file).ino !== inode) return;
     for (const end of ['-wal', '-shm', '']) rmSync(`${file}${end}`, { force: true });
   } catch {
-    // Then it cannot be opened either, and the cache is in memory.
+    // Then it cannot be opened either, and the cache will be in memory.
   }
 }
 
-/** What can be made anew at any time, kept between processes where there is a place for it. */
+/** Rebuildable data, kept for the next process where a file can be written. */
 export interface Cache {
   /**
-   * Lets `work` use the database, which is opened, or made, on the first call. A damaged file is replaced for the next use.
+   * Runs `work` with the database, which is opened or created at the first call. After an error in a damaged file, the next call
+   * creates a new file.
    *
-   * @returns undefined when the cache cannot serve: whoever asks must be able to do without. Never throws.
+   * @returns undefined when the cache cannot be used; callers must work without it. Never throws.
    */
   use<T>(work: (database: SqliteDatabase) => T): T | undefined;
-  /** As `use`, but only if something is kept already: no file is made for a question. */
+  /** As `use`, but does not create the file; undefined when there is none. */
   look<T>(work: (database: SqliteDatabase) => T): T | undefined;
-  /** Why it is in memory though a file was asked for. */
+  /** Why it is in memory although a file was given. */
   trouble(): string | undefined;
   close(): void;
 }
 
-/** After so many damaged files the disk is at fault, not the file. */
+/** After this many damaged files the cache is in memory: the disk may be damaged. */
 const MAX_FILES = 3;
 
 /**
- * @param file - Where it is kept, absolute; undefined: in memory.
+ * @param file - Absolute; undefined: in memory.
  * @param parts - See `openCacheDatabase`.
  */
 export function createCache(file: string | undefined, parts: readonly CachePart[]): Cache {
@@ -97,13 +98,13 @@ export function createCache(file: string | undefined, parts: readonly CachePart[
 
   const open = (): SqliteDatabase => {
     opened += 1;
-    if (file !== undefined && !existsSync(dirname(file))) forgetOld(dirname(dirname(file)));
-    const place = file === undefined || opened > MAX_FILES ? ':memory:' : file;
-    const one = openCacheDatabase(place, parts, (reason) => {
+    if (file !== undefined && !existsSync(dirname(file))) removeUnused(dirname(dirname(file)));
+    const path = file === undefined || opened > MAX_FILES ? ':memory:' : file;
+    const next = openCacheDatabase(path, parts, (reason) => {
       trouble = reason;
     });
-    if (file !== undefined && !one.memory) inode = statSync(file, { throwIfNoEntry: false })?.ino;
-    return one;
+    if (file !== undefined && !next.memory) inode = statSync(file, { throwIfNoEntry: false })?.ino;
+    return next;
   };
   const use = <T>(work: (database: SqliteDatabase) => T): T | undefined => {
     if (closed) return undefined;
@@ -132,8 +133,8 @@ export function createCache(file: string | undefined, parts: readonly CachePart[
 }
 
 /**
- * `<root>/data/skill_registry/cache.db` where the root has `data` and is trusted; else a file in the user's cache directory, for
- * to look at a folder must leave nothing behind in it, and what lies in a foreign one is not to be believed.
+ * `<root>/data/skill_registry/cache.db` when the root has `data/` and is trusted. Else a file in the user's cache directory: reading
+ * a folder must not create files in it, and a cache in a foreign folder must not be trusted.
  */
 export function cacheFileOf(root: string, trusted: boolean): string {
   const data = statSync(join(root, 'data'), { throwIfNoEntry: false });
@@ -141,13 +142,13 @@ export function cacheFileOf(root: string, trusted: boolean): string {
   return trusted && data?.isDirectory() ? inRoot : ofUser;
 }
 
-/** The two files in which something of a root may be kept: in the root, and in the user's cache directory. */
+/** The two possible cache files of a root: in the root, and in the user's cache directory. */
 export function cacheFilesOf(root: string): readonly [string, string] {
   const key = hash('sha256', futureRealPath(root), 'hex').slice(0, 32);
   return [join(root, 'data', 'skill_registry', 'cache.db'), join(userCacheDirectory(), 'roots', key, 'cache.db')];
 }
 
-/** STORE_UNAVAILABLE, where no database can be opened at all. */
+/** STORE_UNAVAILABLE when no SQLite can be loaded. */
 export function storeProblems(root: string): readonly Problem[] {
   const reason = whyNoSqlite();
   if (reason === undefined) return [];
@@ -155,30 +156,30 @@ export function storeProblems(root: string): readonly Problem[] {
   return [{ code, severity: 'warning', file: join(root, 'data', 'skill_registry'), message }];
 }
 
-/** CACHE_UNAVAILABLE, if it is in memory though a file was asked for. */
+/** CACHE_UNAVAILABLE when the cache is in memory although a file was given. */
 export function cacheProblems(file: string | undefined, cache: Cache): readonly Problem[] {
   const reason = cache.trouble();
   if (reason === undefined || file === undefined) return [];
-  const message = `This file cannot be used (${reason}), so each start reads every skill anew. Remove cache.db and what is called cache.db- (it makes itself anew), and let this user write in its folder.`;
+  const message = `This file cannot be used (${reason}), so each start reads all skills again. Remove cache.db and the files whose names begin with cache.db- (the registry creates them again), and let this user write in that folder.`;
   return [{ code: 'CACHE_UNAVAILABLE', severity: 'warning', file, message }];
 }
 
 // --- internal ---
 
-/** Whether an error of a statement says that the file is no sound database. */
+/** Whether an error says that the file is damaged or not a database. */
 function isDamage(error: unknown): boolean {
   return sqliteFailure(error) === 'damaged';
 }
 
-/** A cache is not worth waiting for. */
+/** Milliseconds to wait for a lock; short, because a process can work without a cache. */
 const BUSY_MS = 500;
 
 function openAt(file: string, parts: readonly CachePart[]): SqliteDatabase {
   const database = openDatabase(file, BUSY_MS);
   try {
-    // It can be lost: a crash of the machine costs a rebuild.
+    // A crash of the machine may damage the file; then it is rebuilt.
     database.exec('PRAGMA synchronous = OFF');
-    // The file may have come with somebody's repository.
+    // The file may come from a repository that somebody else wrote.
     database.exec('PRAGMA trusted_schema = OFF');
     if (!isCurrent(database, parts)) database.transaction(() => bringUpToDate(database, parts));
     return database;
@@ -188,7 +189,7 @@ function openAt(file: string, parts: readonly CachePart[]): SqliteDatabase {
   }
 }
 
-/** Of the file as a whole, as `user_version`; a new file has 0. */
+/** Version of the whole file, stored as `user_version`; a new file has 0. */
 const FORMAT = 2;
 const VERSIONS = 'CREATE TABLE part (name TEXT PRIMARY KEY, version INTEGER NOT NULL) WITHOUT ROWID;';
 
@@ -205,7 +206,7 @@ function versionsIn(database: SqliteDatabase): ReadonlyMap<string, number> | und
   return new Map(rows.map(({ name, version }) => [name, version]));
 }
 
-/** In a transaction: several processes may find it empty, or old, at once. */
+/** Call it in a transaction: several processes may open a new or old file at the same time. */
 function bringUpToDate(database: SqliteDatabase, parts: readonly CachePart[]): void {
   const versions = versionsIn(database);
   if (!versions) {
@@ -217,7 +218,7 @@ function bringUpToDate(database: SqliteDatabase, parts: readonly CachePart[]): v
   dropTables(database, (table) => table !== 'part' && !kept.some(({ name }) => isOf(table, name)));
   database.exec('DELETE FROM part');
   for (const { name, version, sql } of parts) {
-    if (!kept.some((one) => one.name === name)) database.exec(sql);
+    if (!kept.some((part) => part.name === name)) database.exec(sql);
     database.prepare('INSERT INTO part (name, version) VALUES (?, ?)').run(name, version);
   }
 }
@@ -226,7 +227,7 @@ function isOf(table: string, part: string): boolean {
   return table === part || table.startsWith(`${part}_`);
 }
 
-/** Virtual ones first: they take their own tables with them. */
+/** Virtual tables first: dropping one also drops its internal tables. */
 function dropTables(database: SqliteDatabase, isOld: (table: string) => boolean): void {
   const all = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'";
   for (const kind of ["AND sql LIKE 'CREATE VIRTUAL%'", '']) {
@@ -236,7 +237,7 @@ function dropTables(database: SqliteDatabase, isOld: (table: string) => boolean)
   }
 }
 
-/** Of the system (`EACCES`) the code, whose message would name the file again; of the database what it says. */
+/** The code of a system error (`EACCES`), because its message repeats the path; else the message. */
 function reasonOf(error: unknown): string {
   const { code, message = String(error) } = error as { readonly code?: unknown; readonly message?: string };
   return typeof code === 'string' && sqliteFailure(error) === undefined ? code : message;
@@ -244,8 +245,8 @@ function reasonOf(error: unknown): string {
 
 const FORGOTTEN_MS = 90 * 86_400_000;
 
-/** Beside the cache of a root that is new in the user's directory, what others have not used for 90 days is removed. */
-function forgetOld(roots: string): void {
+/** Removes caches of other roots in the user's cache directory that were not used for 90 days. */
+function removeUnused(roots: string): void {
   if (roots !== join(userCacheDirectory(), 'roots')) return;
   try {
     for (const name of readdirSync(roots)) {
@@ -253,6 +254,6 @@ function forgetOld(roots: string): void {
       if (Date.now() - used.mtimeMs > FORGOTTEN_MS) rmSync(join(roots, name), { recursive: true });
     }
   } catch {
-    // Somebody else removes them as well, or there are none.
+    // Another process removes them, or there are none.
   }
 }

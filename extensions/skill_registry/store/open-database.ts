@@ -7,12 +7,12 @@ import { openSqlite, type SqliteDatabase } from '../../../lib/sqlite/index.ts';
 export type { SqliteDatabase };
 
 /**
- * Opens a SQLite file in write-ahead mode, so that readers of several processes never wait for a writer; its folder is made. Both
- * are for this user alone, and the files SQLite puts beside it get the mode it has.
+ * Opens a SQLite file in write-ahead mode, so that readers never wait for a writer of another process. Creates its folder. Only this
+ * user has access to folder and file, and to the other files that SQLite creates.
  *
  * @param file - Absolute, or `:memory:`.
  * @param busyMs - How long a writer waits for another process, in milliseconds. Default: 5,000.
- * @throws what `sqliteFailure` tells apart; as `assertInPlace`.
+ * @throws errors that `sqliteFailure` classifies, and those of `assertInPlace`.
  */
 export function openDatabase(file: string, busyMs?: number): SqliteDatabase {
   if (file !== ':memory:') {
@@ -31,21 +31,21 @@ export function openDatabase(file: string, busyMs?: number): SqliteDatabase {
 }
 
 /**
- * A database that a link leads to may be another program's, and one that a link makes lies where nobody expects it.
+ * Checks that no link leads outside: the target could be the database of another program.
  *
  * @param file - In a folder of `data/` or of the user's cache directory, which may be links themselves.
  * @throws STORE_UNAVAILABLE.
  */
 export function assertInPlace(file: string): void {
   const data = futureRealPath(dirname(dirname(file)));
-  // SQLite puts its other files beside it.
+  // SQLite creates these files in the same folder.
   const linked = ['', '-wal', '-shm', '-journal'].find((end) => !isInside(futureRealPath(file + end), data));
   if (linked === undefined) return;
-  const message = `${file}${linked} is reached through a link that leads out of ${data}, so it is neither read nor written. Remove the link; what it leads to may belong to another program.`;
+  const message = `${file}${linked} is reached through a link that leads out of ${data}, so it is not read or written. Remove the link; its target may belong to another program.`;
   throw new CodedError('STORE_UNAVAILABLE', message);
 }
 
-/** A folder for databases, for this user alone. Whoever keeps the root in Git commits the config in it, not the databases. */
+/** Creates a folder for databases with access for this user only. Its `.gitignore` excludes the databases, but not the config. */
 export function storeFolder(folder: string): void {
   const isNew = !existsSync(folder);
   privateFolder(folder);
@@ -53,13 +53,13 @@ export function storeFolder(folder: string): void {
   try {
     writeFileSync(join(folder, '.gitignore'), '/.gitignore\n/*.db*\n/write.lock\n', { flag: 'wx', mode: 0o600 });
   } catch {
-    // Another process was faster, or nothing can be written here, which the database says.
+    // Another process has created it, or nothing can be written here, which opening the database reports.
   }
 }
 
 /**
- * Which file a path leads to now, '' for none. Somebody may remove or replace a database that is open: then what is written
- * into it is lost. As long as it is open, no other file can have its identity.
+ * Device and inode of a file, '' when there is none. Shows whether an open database was removed or replaced, so that writes to it
+ * would be lost. No other file can have the same identity while the database is open.
  */
 export function fileIdentity(file: string): string {
   const stats = statSync(file, { throwIfNoEntry: false });

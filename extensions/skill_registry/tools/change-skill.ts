@@ -4,15 +4,15 @@ import { writeDenied } from '../history/errors.ts';
 import type { ProposalReceipt } from '../propose/types.ts';
 import type { SkillsForTools } from './skills-for-tools.ts';
 
-/** A change an agent wants, whatever `writes` makes of it. */
-export interface WantedChange {
+/** A change that an agent asks for. */
+export interface RequestedChange {
   readonly kind: 'create' | 'update' | 'delete';
   readonly skillId: string;
   /** Relative to the skill. Default: SKILL.md. */
   readonly path?: string;
-  /** null: the file is to be removed; a function is given what it is now. Absent for `delete`. */
+  /** null removes the file; a function is called with the present text. Absent for `delete`. */
   readonly content?: string | null | ((present: string) => string);
-  /** Shown to whoever reviews it. */
+  /** Shown to the reviewer. */
   readonly justification: string;
 }
 
@@ -21,13 +21,13 @@ export type Changed =
   | ({ readonly done: false } & ReceiptForModels);
 
 /**
- * Makes a change (`writes: allow`) or proposes it (`propose`). When this resolves, the catalog knows of it.
+ * Makes a change (`writes: allow`) or proposes it (`propose`). When this resolves, the catalog shows a change that was made.
  *
  * @throws WRITE_DENIED (`deny`), and as `Management` and `Proposals.propose`.
  */
 export async function changeSkill(
   registry: Pick<SkillsForTools, 'config' | 'management' | 'proposals' | 'read' | 'readResource'>,
-  { kind, skillId, path = 'SKILL.md', content, justification }: WantedChange,
+  { kind, skillId, path = 'SKILL.md', content, justification }: RequestedChange,
   { turn }: Pick<ToolCall, 'turn'>,
 ): Promise<Changed> {
   const mode = registry.config.writes[kind];
@@ -56,7 +56,7 @@ export interface ReceiptForModels {
   readonly state: string;
 }
 
-/** Its report by the place it has below every root: where that lies on this machine is nothing for a model. */
+/** With the path of the report relative to the root, because a model must not be told where the root lies. */
 export function receiptForModels({ proposalId, file, state }: ProposalReceipt): ReceiptForModels {
   return { proposal_id: proposalId, file: `data/skill_registry/proposals/${basename(file)}`, state };
 }

@@ -7,10 +7,12 @@ export function createSkillTool(registry: SkillsForTools): Tool {
   return defineTool({
     name: 'create_skill',
     description:
-      'Makes a new skill from what was learnt, or proposes it for review. Look first whether one exists that could be changed instead.',
+      'Creates a new skill from what you learnt, or proposes it for review. First look for an existing skill to change instead.',
     input: z.strictObject({
       skill_id: z.string().describe('Its name: lower-case letters, digits and hyphens.'),
-      description: z.string().describe('What it does and when to use it; this is all other agents see of it.'),
+      description: z
+        .string()
+        .describe('What it does and when to use it. Other agents see only this before they load it.'),
       body: z.string().describe('The instructions, in markdown.'),
       justification: z.string().describe('Why it is worth having.'),
     }),

@@ -12,7 +12,7 @@ export function listSkillsTool(registry: Pick<SkillsForTools, 'list' | 'searchRe
       'Lists the skills you can load: procedural knowledge for particular kinds of task. ' +
       'Always check available skills before starting a complex task. Give a query to find skills among many.',
     input: z.strictObject({
-      query: z.string().max(500).optional().describe('What the skill is to be for, or its name.'),
+      query: z.string().max(500).optional().describe('What the skill is for, or its name.'),
       tag: z.string().max(100).optional().describe('Only skills with this tag.'),
       source: z.string().max(200).optional().describe('Only skills of this source.'),
       limit: z.int().min(1).max(200).optional().describe('At most this many. Default: 20.'),
@@ -58,7 +58,7 @@ export function readSkillResourceTool(registry: Pick<SkillsForTools, 'readResour
   });
 }
 
-/** As models get it: without hidden text, and with how many characters that were. */
+/** For models: without hidden text, and with the number of characters left out. */
 export async function handedOver(
   read: ReadSkill | ReadResource,
 ): Promise<(ReadSkill | ReadResource) & Pick<ReadSkill, 'hiddenLeftOut'>> {
@@ -69,7 +69,7 @@ export async function handedOver(
   return { ...read, content: text, hiddenLeftOut: leftOut, approxTokens, ...message };
 }
 
-/** What `list` gives, as a tool says it. */
+/** The result of `list` with the field names of tools. */
 export function listForModels(
   list: SkillList,
 ): Omit<SkillList, 'skills'> & { readonly skills: readonly Wire<ListedSkill>[] } {

@@ -6,8 +6,8 @@ import { handedOver } from './list-and-read-skills.ts';
 import type { SkillsForTools } from './skills-for-tools.ts';
 
 /**
- * The one tool of the Bernstein design, with its result keys: `name, body, available_references, available_scripts,
- * reference_content, script_content, error`; those that do not apply are null. Failures stand in `error`.
+ * The only tool of the Bernstein design, with its result keys: `name, body, available_references, available_scripts,
+ * reference_content, script_content, error`. Keys that do not apply are null; a failure is in `error`.
  */
 export function loadSkillTool(registry: Pick<SkillsForTools, 'read' | 'readResource'>): Tool {
   return defineTool({
@@ -31,10 +31,10 @@ export function loadSkillTool(registry: Pick<SkillsForTools, 'read' | 'readResou
       const files = async (bucket: string, file: string | undefined): Promise<string | null> =>
         file === undefined
           ? null
-          : told(await handedOver(await registry.readResource(name, `${bucket}/${file}`, turn)));
+          : textOf(await handedOver(await registry.readResource(name, `${bucket}/${file}`, turn)));
       const found = {
         name,
-        body: reference === undefined && script === undefined ? told(skill) : null,
+        body: reference === undefined && script === undefined ? textOf(skill) : null,
         available_references: filesIn('references', skill),
         available_scripts: filesIn('scripts', skill),
       };
@@ -53,8 +53,8 @@ export function loadSkillTool(registry: Pick<SkillsForTools, 'read' | 'readResou
 
 // --- internal ---
 
-/** The keys of the result are fixed, so the text itself says how many characters of it were left out. */
-function told({ content, hiddenLeftOut: leftOut = 0 }: Pick<ReadSkill, 'content' | 'hiddenLeftOut'>): string {
+/** The keys of the result are fixed, so the text itself ends with a line that says how many characters were left out. */
+function textOf({ content, hiddenLeftOut: leftOut = 0 }: Pick<ReadSkill, 'content' | 'hiddenLeftOut'>): string {
   return withNote({ text: content, leftOut });
 }
 

@@ -3,7 +3,7 @@ import { toWire } from '../../../lib/text/index.ts';
 import { skillNamed } from '../catalog/snapshot.ts';
 import { composeSkillMd, patchFrontmatter, replaceText } from '../propose/skill-text.ts';
 import { invalidArgument } from '../skill/errors.ts';
-import { changeSkill, type WantedChange } from './change-skill.ts';
+import { changeSkill, type RequestedChange } from './change-skill.ts';
 import { handedOver, listForModels } from './list-and-read-skills.ts';
 import type { SkillsForTools } from './skills-for-tools.ts';
 
@@ -27,14 +27,14 @@ const inputOf = () =>
     file_path: text('view, patch, write_file, remove_file: references/guide.md'),
     filename: text('The same as file_path.'),
     file_content: text('The same as content, for write_file.'),
-    justification: text('Why; shown to whoever reviews it.'),
+    justification: text('Why; shown to the reviewer.'),
   });
 
-/** Direct management, as the Operator design has it: one tool with an action. Both shapes of its arguments are taken. */
+/** The management tool of the Operator design: one tool with an action. It takes both forms of the arguments. */
 export function skillTool(registry: SkillsForTools): Tool {
   return defineTool({
     name: 'skill',
-    description: 'Looks at, makes, changes and removes skills. Changes may have to be reviewed before they are made.',
+    description: 'Shows, creates, changes and removes skills. A change may need a review before it is made.',
     input: inputOf(),
     async execute(args, { turn }) {
       assertTaken(args);
@@ -48,8 +48,8 @@ export function skillTool(registry: SkillsForTools): Tool {
             : registry.readResource(name, path, turn);
         return { success: true, ...toWire(await handedOver(await found)) };
       }
-      const change = wantedChange(registry, args, name);
-      const justification = args.justification ?? `${args.action} of "${name}", asked for without a reason.`;
+      const change = requestedChange(registry, args, name);
+      const justification = args.justification ?? `${args.action} of "${name}", requested without a reason.`;
       const result = await changeSkill(registry, { ...change, skillId: name, justification }, { turn });
       const { done, ...rest } = result;
       return { success: true, skill_id: name, message: messageOf(args, name, done), ...rest };
@@ -59,11 +59,11 @@ export function skillTool(registry: SkillsForTools): Tool {
 
 // --- internal ---
 
-function wantedChange(
+function requestedChange(
   registry: SkillsForTools,
   args: SkillArguments,
   name: string,
-): Pick<WantedChange, 'kind' | 'path' | 'content'> {
+): Pick<RequestedChange, 'kind' | 'path' | 'content'> {
   switch (args.action) {
     case 'create':
       return { kind: 'create', content: newText(args, name) };
@@ -81,7 +81,7 @@ function wantedChange(
   }
 }
 
-/** By whatever id it is named. */
+/** Whether the skill is pinned, by its plain or its qualified id. */
 function isPinned({ config, snapshot }: SkillsForTools, name: string): boolean {
   const current = snapshot();
   const skill = skillNamed(current, name);
@@ -98,8 +98,8 @@ function newText(args: SkillArguments, name: string): string {
     : composeSkillMd(name, required(args, 'description'), required(args, 'body'));
 }
 
-/** Made of the file as it is when nobody else can change it. */
-function patchOf(args: SkillArguments): Pick<WantedChange, 'path' | 'content'> {
+/** The new text is made from the file while nobody else can change it. */
+function patchOf(args: SkillArguments): Pick<RequestedChange, 'path' | 'content'> {
   const { fields, old_string: old, new_string: next, replace_all: all = false } = args;
   const path = filePathOf(args);
   if ((fields === undefined) === !old || (fields && path !== undefined)) {
@@ -128,13 +128,13 @@ const DONE: Readonly<Partial<Record<SkillArguments['action'], (name: string, fil
 };
 
 function messageOf(args: SkillArguments, name: string, done: boolean): string {
-  if (!done) return 'Proposed, not done: somebody reviews it first.';
+  if (!done) return 'Proposed, not done: a reviewer decides first.';
   return DONE[args.action]?.(name, filePathOf(args) ?? 'SKILL.md') ?? 'Done.';
 }
 
 type SkillAction = 'view' | 'list' | 'create' | 'edit' | 'patch' | 'delete' | 'write_file' | 'remove_file';
 
-/** What each action takes beside `action`, `name` and `justification`. */
+/** The arguments of each action, in addition to `action`, `name` and `justification`. */
 const TAKEN: Readonly<Record<SkillAction, readonly string[]>> = {
   view: ['file_path', 'filename'],
   list: [],
@@ -148,7 +148,7 @@ const TAKEN: Readonly<Record<SkillAction, readonly string[]>> = {
 
 const ACTIONS: readonly SkillAction[] = Object.keys(TAKEN) as SkillAction[];
 
-/** Both shapes: that of the Operator design, and plain names. */
+/** Both forms: the names of the Operator design, and plain names. */
 interface SkillArguments {
   readonly action: SkillAction;
   readonly name?: string | undefined;
@@ -168,8 +168,8 @@ interface SkillArguments {
 const COMMON = ['action', 'name', 'justification'];
 
 /**
- * What an action does not take may not be passed over: an edit with a `file_path` means that file, not SKILL.md. Empty texts
- * are no arguments, because some models fill in every field.
+ * Refuses an argument that the action does not take, because ignoring it could change the wrong file: an `edit` with a `file_path`
+ * means that file, not SKILL.md. An empty text counts as absent, because some models fill in every field.
  *
  * @throws INVALID_ARGUMENT.
  */

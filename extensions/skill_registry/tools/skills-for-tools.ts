@@ -7,7 +7,7 @@ import type { Reading } from '../read/types.ts';
 import type { ListQuery, SkillList } from '../search/types.ts';
 import type { Skill } from '../skill/skill.ts';
 
-/** What the tools do their work with: the registry, or a part of it. */
+/** The part of the registry that tools use. */
 export interface SkillsForTools extends Pick<Reading, 'read' | 'readResource'> {
   list(query?: ListQuery, turn?: TurnContext): SkillList;
   /** Resolves when `list` with this query has nothing left to prepare. */

@@ -11,24 +11,24 @@ import {
 import { failureText, requiredFieldError } from '../skill/spec-rules.ts';
 import { findSkillMd, readSkillMd } from './read-skill-md.ts';
 
-/** Text as its author wrote it (`1.0`, `true`), or what holds such texts. */
+/** Text as its author wrote it (`1.0`, `true`), or a list or an object of such texts. */
 export type PropertyValue = string | readonly PropertyValue[] | { readonly [key: string]: PropertyValue };
 
-/** The standard's fields of one skill, in this order; those that are absent are left out. */
+/** The fields of one skill that the standard defines, in this order. Absent fields are left out. */
 export interface SkillProperties {
-  /** Without white space at its ends, as the description. */
+  /** Trimmed, as the description is. */
   readonly name: string;
   readonly description: string;
-  /** May be the empty text, as the two that follow. */
+  /** May be empty, as the next two fields may. */
   readonly license?: PropertyValue;
   readonly compatibility?: PropertyValue;
   readonly 'allowed-tools'?: PropertyValue;
-  /** Text to text when it is a mapping, with nested lists and mappings as JSON; left out when empty. */
+  /** The values of a mapping are texts; nested lists and mappings are JSON. Left out when empty. */
   readonly metadata?: PropertyValue;
 }
 
 export interface ReadPropertiesOptions {
-  /** Where a relative path starts. Default: the working directory of the process. */
+  /** The folder that a relative path is relative to. Default: the working directory of the process. */
   readonly cwd?: string;
 }
 
@@ -42,8 +42,8 @@ export type PropertiesErrorCode =
   | 'FIELD_INVALID';
 
 /**
- * Reads the fields of the skill in a directory, as the reference implementation of agentskills.io does: nothing is validated
- * but that name and description are there, and the messages are its own. Nested `metadata` is JSON instead of Python.
+ * Reads the fields of the skill in a directory, as the reference implementation of agentskills.io does and with its messages. Only
+ * the presence of name and description is checked. Nested `metadata` is JSON instead of Python.
  *
  * @throws SKILL_NOT_FOUND (no SKILL.md), SKILL_FILE_UNREADABLE, ENCODING_INVALID (not UTF-8), FRONTMATTER_MISSING,
  *   FRONTMATTER_UNCLOSED, FRONTMATTER_INVALID (no YAML, or no mapping), FIELD_INVALID (name or description missing or empty).
@@ -63,7 +63,7 @@ export function readProperties(path: string, { cwd = process.cwd() }: ReadProper
  * The `<available_skills>` block of the reference implementation: every tag and every value on a line of its own, skills in
  * the order given, links in paths resolved. No line feed at the end.
  *
- * Different on purpose: `&`, `<` and `>` in a location are escaped, too.
+ * Unlike the reference implementation, this also escapes `&`, `<` and `>` in a location.
  *
  * @throws as `readProperties`, for the first skill that cannot be read.
  */
@@ -89,7 +89,7 @@ function failed(code: PropertiesErrorCode, message: string): CodedError<Properti
 }
 
 function propertiesOf(fields: SourceFields): SkillProperties {
-  // What is missing is said before what is empty.
+  // A missing field is reported before an empty one.
   const wrong =
     REQUIRED.find((field) => !fields.has(field)) ??
     REQUIRED.find((field) => requiredFieldError(field, fields.get(field)));
@@ -110,7 +110,7 @@ function isEmpty(value: SourceValue): boolean {
   return value instanceof Map ? value.size === 0 : (value as string | readonly SourceValue[]).length === 0;
 }
 
-/** `Object.fromEntries` also makes a key called `__proto__` a key. */
+/** `Object.fromEntries`, because an assignment to `__proto__` would set the prototype. */
 function plain(value: SourceValue): PropertyValue {
   if (typeof value === 'string') return value;
   if (value instanceof Map)
@@ -136,7 +136,7 @@ function skillLines(directory: string): readonly string[] {
   ];
 }
 
-/** The path itself where it leads nowhere: the message names it. */
+/** The path itself when there is no such file: the error message names it. */
 function realPath(path: string): string {
   try {
     return realpathSync(path);

@@ -16,45 +16,45 @@ import { type EncodingFault, findAnySkillMd, findSkillMd, isKind, readSkillMd } 
 export interface ValidateSkillOptions {
   /** Default: `spec`. */
   readonly profile?: ValidationProfile;
-  /** Where a relative path starts. Default: the working directory of the process. */
+  /** The folder that a relative path is relative to. Default: the working directory of the process. */
   readonly cwd?: string;
 }
 
 export interface SkillCheck {
   /** Empty: valid. */
   readonly errors: readonly string[];
-  /** What can be read and used all the same: HIDDEN_CHARACTERS, NOT_STANDARD, and under `lenient` what the loader puts up with. */
+  /** What does not keep the skill from being used: HIDDEN_CHARACTERS, NOT_STANDARD, and under `lenient` what the loader accepts. */
   readonly warnings: readonly string[];
-  /** The same one by one, with their lines. */
+  /** All errors and warnings, with their lines. */
   readonly findings: readonly SkillFinding[];
   /** The SKILL.md that was read, or the pack; absent when there is none. */
   readonly file?: string;
 }
 
-/** One thing that is wrong with a skill. */
+/** One error or warning. */
 export interface SkillFinding {
   readonly severity: Problem['severity'];
   readonly message: string;
-  /** 1-based; absent when it is about no line of SKILL.md. */
+  /** 1-based; absent when it is not about a line. */
   readonly line?: number;
-  /** Of what the loader puts up with, of warnings, and of packs. */
+  /** Present for warnings, for packs, and under `lenient`. */
   readonly code?: string;
-  /** The file of the skill that it is about; absent: SKILL.md. */
+  /** The file that it is about, relative to the skill; absent: SKILL.md. */
   readonly path?: string;
-  /** Absolute: the file of a pack that it is about. */
+  /** The file of a pack that it is about, absolute. */
   readonly file?: string;
 }
 
 /**
  * Why the skill in a directory is not valid, one line for each reason; empty when it is.
  *
- * @throws INVALID_ARGUMENT for a profile that does not exist. What is wrong with the skill or the path is returned.
+ * @throws INVALID_ARGUMENT for a profile that does not exist. Faults of the skill or the path are returned.
  */
 export function validateSkill(path: string, options: ValidateSkillOptions = {}): readonly string[] {
   return checkSkill(path, options).errors;
 }
 
-/** As `validateSkill`, with the warnings of the profile `lenient`. */
+/** As `validateSkill`, with warnings. */
 export function checkSkill(
   path: string,
   { profile = 'spec', cwd = process.cwd() }: ValidateSkillOptions = {},
@@ -71,12 +71,12 @@ export function checkSkill(
   if ('unreadable' in read) return verdict([invalid(rules.unreadable(read.unreadable)), ...hidden], file);
   const { refusal } = read.fault ?? {};
   if (refusal && profile !== 'lenient') return verdict([invalid(rules.unreadable(refusal)), ...hidden], file);
-  const skillId = nameOf(path, directory);
+  const skillId = skillIdOf(path, directory);
   const found = rules.check({ ...read, file, directory, name: skillId });
   return verdict([...found, ...draftFindings(read.text, skillId), ...hidden], file);
 }
 
-/** What is wrong with the text of a SKILL.md under the rules of its source. Files it declares are not looked for. */
+/** The problems of the text of a SKILL.md under a profile. Files that it declares are not checked. */
 export function textProblems(text: string, skillId: string, validation: ValidationProfile): readonly Problem[] {
   const { header, problems } = parseSkill(text, 'SKILL.md', skillId);
   const broken = violationsOf(text, skillId, validation).map(
@@ -91,33 +91,31 @@ export function textProblems(text: string, skillId: string, validation: Validati
   return header || problems.some(({ severity }) => severity === 'error') ? [...broken, ...problems] : broken;
 }
 
-/** Why a text must not take the place of another one: errors that were not there before, one line each. */
+/** The errors of a text that the text before it did not have, one line each. */
 export function newErrors(
   before: string | null,
   after: string,
   skillId: string,
   validation: ValidationProfile,
 ): readonly string[] {
-  const old = before === null ? [] : textProblems(before, skillId, validation).map(keyOf);
+  const oldKeys = before === null ? [] : textProblems(before, skillId, validation).map(problemKey);
   return textProblems(after, skillId, validation)
-    .filter((problem) => problem.severity === 'error' && !old.includes(keyOf(problem)))
+    .filter((problem) => problem.severity === 'error' && !oldKeys.includes(problemKey(problem)))
     .map(({ code, line, message }) => `${code}${line ? ` (line ${line})` : ''}: ${message}`);
 }
 
 /**
- * What a SKILL.md that nobody reviews must not lack: name and description that are its own. Each with what to mend; nothing of
- * what was so before.
+ * What a SKILL.md without a review must have and lacks: its own name, and a description. Faults of the text before are left out.
  */
-export function newLacks(before: string | null, after: string, skillId: string): readonly string[] {
-  const old = before === null ? [] : lacksOf(before, skillId);
-  return lacksOf(after, skillId).filter((lack) => !old.includes(lack));
+export function newMissingParts(before: string | null, after: string, skillId: string): readonly string[] {
+  const oldKeys = before === null ? [] : missingParts(before, skillId);
+  return missingParts(after, skillId).filter((part) => !oldKeys.includes(part));
 }
 
 /**
- * What `strict` holds against a SKILL.md and the files it declares: each must be a regular file of the skill, reached through
- * no link.
+ * The rules of `strict` that a SKILL.md and its declared files break. These must be regular files of the skill, and no links.
  *
- * @param directory - Real.
+ * @param directory - Real path.
  */
 export function strictViolations(
   text: string,
@@ -126,7 +124,7 @@ export function strictViolations(
 ): { readonly violations: readonly Violation[]; readonly declaresFiles: boolean } {
   const { violations, lineOf, declared } = strictVerdict(text, name);
   const absent = declared.flatMap(({ bucket, path }) => {
-    const code = whyNot(directory, `${bucket}/${path}`);
+    const code = fileErrorCode(directory, `${bucket}/${path}`);
     if (code === undefined) return [];
     const reason = code === 'PATH_TRAVERSAL' ? `leads out of ${bucket}/` : `is no file in ${bucket}/`;
     return [{ message: `invalid manifest: [${bucket}] '${path}' ${reason}`, line: lineOf(bucket) }];
@@ -141,13 +139,13 @@ interface Subject {
   readonly fault: EncodingFault | undefined;
   readonly file: string;
   readonly directory: string;
-  /** The directory's. */
+  /** Of the directory. */
   readonly name: string;
 }
 
 interface Rules {
   readonly find: (directory: string) => string | undefined;
-  /** What is said when there is no file. */
+  /** The message when there is no SKILL.md. */
   readonly missing: string;
   readonly unreadable: (reason: string) => string;
   readonly check: (subject: Subject) => readonly SkillFinding[];
@@ -161,7 +159,7 @@ const PROFILES: ReadonlyMap<string, Rules> = new Map([
       missing: 'Missing required file: SKILL.md',
       unreadable: (reason) => reason,
       check: ({ text, name }) => [
-        ...specViolations(text, name).map((one) => ({ severity: 'error' as const, ...one })),
+        ...specViolations(text, name).map((violation) => ({ severity: 'error' as const, ...violation })),
         ...referenceRefusals(text).map(notStandard),
       ],
     },
@@ -188,7 +186,7 @@ const PROFILES: ReadonlyMap<string, Rules> = new Map([
 
 function verdict(findings: readonly SkillFinding[], file?: string): SkillCheck {
   const of = (severity: Problem['severity']): readonly string[] =>
-    findings.filter((finding) => finding.severity === severity).map(told);
+    findings.filter((finding) => finding.severity === severity).map(findingText);
   return { errors: of('error'), warnings: of('warning'), findings, ...(file === undefined ? {} : { file }) };
 }
 
@@ -196,8 +194,8 @@ function invalid(message: string): SkillFinding {
   return { severity: 'error', message };
 }
 
-/** As it was named; `.` and `..` have no name of their own. */
-function nameOf(path: string, directory: string): string {
+/** The name of the directory as given; for `.` and `..` its real name. */
+function skillIdOf(path: string, directory: string): string {
   return ['', '.', '..'].includes(basename(path)) ? basename(realpathSync(directory)) : basename(directory);
 }
 
@@ -212,7 +210,7 @@ function hiddenFindings(directory: string): readonly SkillFinding[] {
 
 function checkStrictly({ text, directory, name }: Subject): readonly SkillFinding[] {
   const { violations } = strictViolations(text, realpathSync(directory), name);
-  return violations.map((one) => ({ severity: 'error', ...one }));
+  return violations.map((violation) => ({ severity: 'error', ...violation }));
 }
 
 function checkAsLoaded({ text, fault, file, name }: Subject): readonly SkillFinding[] {
@@ -228,9 +226,10 @@ function checkAsLoaded({ text, fault, file, name }: Subject): readonly SkillFind
       code,
       ...(line === undefined ? {} : { line }),
     })),
-    ...[...specViolations(text, name).filter((one) => !isTold(one, problems)), ...referenceRefusals(text)].map(
-      notStandard,
-    ),
+    ...[
+      ...specViolations(text, name).filter((violation) => !isReported(violation, problems)),
+      ...referenceRefusals(text),
+    ].map(notStandard),
     ...(fault ? [{ severity: 'warning', code, message: fault.message } as const] : []),
     ...(fileName === 'SKILL.md' ? [] : [{ severity: 'warning', code: 'SKILL_FILE_CASE', message: misnamed } as const]),
   ];
@@ -242,25 +241,27 @@ function draftFindings(text: string, skillId: string): readonly SkillFinding[] {
   return [{ severity: 'warning', code: 'SKILL_HIDDEN', message: `Models do not see this skill: ${reason}.` }];
 }
 
-/** What the standard or its reference validator refuses, and the loader reads. */
+/** A rule of the standard, or of its reference validator, that the loader does not enforce. */
 function notStandard({ message, line }: Violation): SkillFinding {
   return { severity: 'warning', code: 'NOT_STANDARD', message, line };
 }
 
-/** Whether the loader has said it in its own words. */
-function isTold({ message, line }: Violation, problems: readonly Problem[]): boolean {
+/** Whether the loader has reported it already, in its own words. */
+function isReported({ message, line }: Violation, problems: readonly Problem[]): boolean {
   if (message.startsWith('Unexpected fields')) return false;
   const isFraming = /^(?:Invalid YAML|SKILL\.md )/.test(message);
-  return problems.some((one) => one.line === line || (isFraming && one.code.startsWith('FRONTMATTER_')));
+  return problems.some(
+    (violation) => violation.line === line || (isFraming && violation.code.startsWith('FRONTMATTER_')),
+  );
 }
 
-function told({ code, line, message, path }: SkillFinding): string {
+function findingText({ code, line, message, path }: SkillFinding): string {
   if (code === undefined) return message;
-  const place = [...(path ? [path] : []), ...(line ? [`line ${line}`] : [])].join(', ');
-  return `${code}${place ? ` (${place})` : ''}: ${message}`;
+  const position = [...(path ? [path] : []), ...(line ? [`line ${line}`] : [])].join(', ');
+  return `${code}${position ? ` (${position})` : ''}: ${message}`;
 }
 
-function lacksOf(text: string, skillId: string): readonly string[] {
+function missingParts(text: string, skillId: string): readonly string[] {
   const fields = `name: ${skillId}, and description: what it does and when to use it`;
   if (!splitFrontmatter(text).yaml?.trim()) {
     return [`FRONTMATTER_MISSING: Begin with a line ---, then ${fields}, then a line ---.`];
@@ -273,7 +274,7 @@ function lacksOf(text: string, skillId: string): readonly string[] {
       ? ['DESCRIPTION_MISSING: Write description: what it does and when to use it.']
       : []),
     ...(has('NAME_MISMATCH')
-      ? [`NAME_MISMATCH: The name ${name} is not that of this skill. Write name: ${skillId}`]
+      ? [`NAME_MISMATCH: The name ${name} is not the id of this skill. Write name: ${skillId}`]
       : []),
   ];
 }
@@ -283,13 +284,13 @@ function violationsOf(text: string, skillId: string, validation: ValidationProfi
   return validation === 'strict' ? strictVerdict(text, skillId).violations : [];
 }
 
-function keyOf({ code, message }: Problem): string {
+function problemKey({ code, message }: Problem): string {
   return `${code}\0${message}`;
 }
 
-function whyNot(directory: string, path: string): string | undefined {
+function fileErrorCode(directory: string, path: string): string | undefined {
   try {
-    // It is opened and looked at; nothing is read beyond the limit.
+    // Opens and checks the file; with this limit nothing is read.
     readContained(directory, path, 0);
     return undefined;
   } catch (error) {

@@ -97,7 +97,7 @@ describe('the config of an extension', () => {
     await kernel.reload();
     expect(new Set(kernel.logged).size).toBe(1);
     expect(problemsOf(kernel)).toMatchObject([
-      { code: 'CONFIG_INVALID', message: expect.stringContaining('until then what it said before holds.') },
+      { code: 'CONFIG_INVALID', message: expect.stringContaining('until then its last valid values are used.') },
     ]);
     writeTree(kernel.root, { 'data/one/config.yaml': 'size: 3' });
     await kernel.reload();

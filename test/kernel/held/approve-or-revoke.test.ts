@@ -2,12 +2,14 @@ import { createHash } from 'node:crypto';
 import fs, { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { basename, dirname, join } from 'node:path';
-import { afterEach, expect, it } from 'vitest';
+import { boot } from 'skill-registry/kernel';
+import { afterEach, expect, it, onTestFinished } from 'vitest';
 import {
   approveExtension,
   heldExtension,
   heldExtensions,
   holdExtensionFile,
+  listedExtensions,
   revokeExtension,
 } from '../../../kernel/host.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
@@ -175,13 +177,22 @@ it('a mark that came with the root takes nothing that does not wait', () => {
 it.each([
   ['too large', 'big', Buffer.alloc(16_777_217)],
   ['too deep', `${'d/'.repeat(80)}f`, 'x'],
-])('what waits and is %s is left out, and can be thrown away', (_title, path, content) => {
+])('what waits and is %s is reported, cannot be approved, and can be thrown away', async (_title, path, content) => {
   const { root } = waiting();
   mkdirSync(dirname(join(root, 'data/.held/other/files', path)), { recursive: true });
   writeFileSync(join(root, 'data/.held/other/files', path), content);
   expect(heldExtensions(root).map(({ name }) => name)).toEqual(['box']);
+  const unreadable = {
+    code: 'EXTENSION_HELD_UNREADABLE',
+    message: expect.stringContaining('skill-registry extensions revoke other'),
+  };
+  expect((await listedExtensions(root, true)).problems).toEqual([expect.objectContaining(unreadable)]);
+  const kernel = await boot({ root });
+  onTestFinished(() => kernel.shutdown());
+  expect(kernel.problems().map(({ code }) => code)).toEqual(['EXTENSION_HELD', 'EXTENSION_HELD_UNREADABLE']);
   expect(revokeExtension(root, 'other')).toBeUndefined();
   expect(existsSync(join(root, 'data/.held/other'))).toBe(false);
+  expect((await listedExtensions(root, true)).problems).toEqual([]);
 });
 
 it.each(['agent:x\n\u001b[2J fake', 'person:me', '', null, 'agent:a b'])('a note by %j names nobody', (by) => {

@@ -141,11 +141,11 @@ describe('the difference a person sees', () => {
     hold(root, 'box/b.ts', 'one();\ntwo();\n');
     const [box] = heldExtensions(root) as [NonNullable<ReturnType<typeof heldExtension>>];
     expect(await describeHeld(box, [])).toContain(
-      '--- a/b.ts: 12 bytes that are no UTF-8 text, not shown\n+++ b/b.ts\n+one();\n+two();\n',
+      '--- a/b.ts: 12 bytes that are not UTF-8 text, not shown\n+++ b/b.ts\n+one();\n+two();\n',
     );
     const files = [{ path: 'c.ts', before: null, after: Buffer.alloc(33, 0xff), changedSince: false }];
     expect(await describeHeld({ ...box, files }, [])).toContain(
-      `+++ b/c.ts: 33 bytes that are no UTF-8 text, in hexadecimal\n+${'ff'.repeat(32)}\n+ff`,
+      `+++ b/c.ts: 33 bytes that are not UTF-8 text, in hexadecimal\n+${'ff'.repeat(32)}\n+ff`,
     );
   });
 

@@ -102,7 +102,7 @@ export const ODD_FRAMES: readonly ModelDiff[] = [
     odd: 'prose after it without a fence',
     diff: `@@ -12,9 +12,9 @@\n${BODY}\nThis makes the tea better.\nI hope it helps.\n`,
     change: WARM,
-    notes: ['the text after hunk 1 was taken for prose', 'hunk 1 has more or fewer lines than its "@@" line says'],
+    notes: ['the text after hunk 1 was ignored', 'hunk 1 has more or fewer lines than its "@@" line says'],
   },
   { odd: 'prose after right counts', diff: `@@ -12,3 +12,3 @@\n${BODY}This makes the tea better.\n`, change: WARM },
   {

@@ -16,7 +16,7 @@ export const ODD_LINES: readonly ModelDiff[] = [
     odd: 'indented context lines that lost their blank',
     diff: '@@ -22,2 +22,2 @@\n-brew --tea\n+brew --green\n  --hot\n',
     change: ['brew --tea', 'brew --green'],
-    notes: ['unchanged lines without their leading blank were taken as they are in hunk 1'],
+    notes: ['unchanged lines without their leading blank were accepted in hunk 1'],
   },
   {
     odd: 'a frontmatter fence that lost its blank',
@@ -132,7 +132,7 @@ export const ODD_LINES: readonly ModelDiff[] = [
     diff: '@@ ## Two\n - step\n+- stop\n',
     current: '## One\n- step\n\n## Two\n- step\n\n## Three\n- step\n',
     change: ['## Two\n- step\n', '## Two\n- step\n- stop\n'],
-    notes: ['of 3 places for hunk 1 the one under "## Two" was taken'],
+    notes: ['of 3 positions for hunk 1 the one under "## Two" was used'],
   },
   {
     odd: 'new lines for an empty file',

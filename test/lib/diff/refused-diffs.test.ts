@@ -17,54 +17,54 @@ const PLACES: readonly Refused[] = [
     odd: 'lines that stand in two places, whatever the numbers say',
     diff: '@@ -5,2 +5,2 @@\n-- step\n+- stop\n - step\n',
     current: LIST,
-    reason: /Hunk 1 fits 2 places \(from lines 2, 6\): add more unchanged lines .* Line numbers do not decide/,
+    reason: /Hunk 1 fits at 2 positions \(from lines 2, 6\): add more unchanged lines .* Line numbers are not used/,
   },
   {
     odd: 'numbers that other hunks confirm, and two places all the same',
     diff: `@@ -1 +1 @@\n-# One\n+# 1\n@@ -6,2 +6,2 @@\n-- step\n+- stop\n - step\n`,
     current: LIST,
-    reason: /Hunk 2 fits 2 places/,
+    reason: /Hunk 2 fits at 2 positions/,
   },
   {
     odd: 'a count that wants one line more, which might be a blank one',
     diff: '@@ -1,3 +1,2 @@\n-- step\n - step\n',
     current: '- step\n- step\n- step\n\n',
-    reason: /fits 2 places/,
+    reason: /fits at 2 positions/,
   },
   {
     odd: 'a heading that is there twice',
     diff: '@@ ## Two\n-step\n+stop\n',
     current: '## Two\nstep\n## Two\nstep\n',
-    reason: /fits 2 places/,
+    reason: /fits at 2 positions/,
   },
   {
     odd: 'many places',
     diff: '@@ -1 +1 @@\n-a\n+b\n',
     current: 'a\n'.repeat(3000),
-    reason: /fits 1000 or more places \(from lines 1, 2, 3, 4, 5, 6, 7, 8, \.\.\.\)/,
+    reason: /fits at 1000 or more positions \(from lines 1, 2, 3, 4, 5, 6, 7, 8, \.\.\.\)/,
   },
   {
     odd: 'the same hunk twice with the same number, which two places fit',
     diff: '@@ -1,2 +1,2 @@\n-- step\n+- stop\n - step\n'.repeat(2),
     current: LIST,
-    reason: /Hunk 1 fits 2 places/,
+    reason: /Hunk 1 fits at 2 positions/,
   },
   {
     odd: 'three times the same hunk for two places',
     diff: '@@ -1,2 +1,2 @@\n-- step\n+- stop\n - step\n'.repeat(3),
     current: LIST,
-    reason: /Hunk 1 fits 2 places/,
+    reason: /Hunk 1 fits at 2 positions/,
   },
   {
     odd: 'the same hunk with two numbers for one place',
     diff: `@@ -12,3 +12,3 @@\n${BODY}@@ -20,3 +20,3 @@\n${BODY}`,
-    reason: /Hunk 1 and hunk 2 are alike, but fit in one place only: write it once/,
+    reason: /Hunk 1 and hunk 2 are equal, but fit at one position only: write it once/,
   },
   {
     odd: 'a line the file has otherwise',
     diff: '@@ -12,3 +12,3 @@\n 1. Boil the water.\n-2. Heat the pot.\n+2. Cool the pot.\n 3. Add the leaves.\n',
     reason:
-      /Hunk 1 does not fit anywhere\. The nearest place is line 12, where 2 of its 3 .* lines fit: where the diff has "2\. Heat the pot\.", the file has "2\. Warm the pot\." \(line 13\)/,
+      /Hunk 1 does not fit anywhere\. The nearest position is line 12, where 2 of its 3 .* lines fit: where the diff has "2\. Heat the pot\.", the file has "2\. Warm the pot\." \(line 13\)/,
   },
   {
     odd: 'a difference far along a long line',
@@ -96,7 +96,7 @@ const PLACES: readonly Refused[] = [
   {
     odd: 'only new lines and nothing around them',
     diff: `${HEADS}@@ -12,0 +13,1 @@\n+2a. Wait.\n`,
-    reason: /Hunk 1 only adds lines, with no unchanged line around them.*add the lines before and after/,
+    reason: /Hunk 1 only adds lines, with no unchanged line around them.*add the unchanged lines before and after/,
   },
   {
     odd: 'one line that is indented less, too little to shift by',
@@ -127,12 +127,12 @@ const PLACES: readonly Refused[] = [
   {
     odd: 'new lines below an old one, which stand there already',
     diff: '@@ @@\n 1. Boil the water.\n+2. Warm the pot.\n',
-    reason: /The lines that hunk 1 adds stand in the file already, from line 13\. Leave it out/,
+    reason: /The lines that hunk 1 adds are already in the file, from line 13\. Leave the hunk out/,
   },
   {
     odd: 'new lines above an old one, which stand there already',
     diff: '@@ @@\n+1. Boil the water.\n 2. Warm the pot.\n',
-    reason: /stand in the file already, from line 12/,
+    reason: /are already in the file, from line 12/,
   },
   {
     odd: 'a change that has been made',
@@ -157,12 +157,16 @@ const FORMS: readonly Refused[] = [
   {
     odd: 'prose',
     diff: 'Please warm the pot well.\n',
-    reason: /not a diff; it begins with "Please warm.*content instead/,
+    reason: /not a diff; it begins with "Please warm.*whole new text, give it as content/,
   },
   { odd: 'the whole text', diff: SKILL, reason: /This is not a diff; it begins with "---"/ },
   { odd: 'headers alone', diff: HEADS, reason: /has headers, but no line that is removed or added/ },
   { odd: 'only context', diff: '@@ -1,2 +1,2 @@\n ---\n name: tea\n', reason: /changes nothing: none of its lines/ },
-  { odd: 'a change to the same', diff: '@@ @@\n-# Tea\n+# Tea\n', reason: /changes nothing: the text it leads to/ },
+  {
+    odd: 'a change to the same',
+    diff: '@@ @@\n-# Tea\n+# Tea\n',
+    reason: /changes nothing: the file already has this text/,
+  },
   {
     odd: 'another file',
     diff: `--- a/references/pots.md\n+++ b/references/pots.md\n@@ -12,3 +12,3 @@\n${BODY}`,
@@ -208,12 +212,12 @@ const FORMS: readonly Refused[] = [
   {
     odd: 'a creation of what is there',
     diff: unifiedDiff('SKILL.md', null, 'Tea.\n'),
-    reason: /creates the file, but the file is there and has text: make a diff against its present text/,
+    reason: /creates the file, but the file exists and has text: make a diff against its current text/,
   },
   {
     odd: '*** Add File for what is there',
     diff: '*** Begin Patch\n*** Add File: SKILL.md\n+Tea.\n*** End Patch\n',
-    reason: /creates the file, but the file is there/,
+    reason: /creates the file, but the file exists/,
   },
   { odd: 'a merge', diff: '@@@ -1,1 -1,1 +1,1 @@@\n- a\n -b\n++c\n', reason: /one of a merge/ },
   { odd: 'a binary file', diff: 'diff --git a/SKILL.md b/SKILL.md\nGIT binary patch\nliteral 3\n', reason: /binary/ },
@@ -231,12 +235,12 @@ const FORMS: readonly Refused[] = [
   {
     odd: 'a change before the first @@',
     diff: `+0. Sing.\n@@ -12,3 +12,3 @@\n${BODY}`,
-    reason: /"\+0\. Sing\." looks like a change, but stands outside of every hunk/,
+    reason: /"\+0\. Sing\." looks like a change, but is outside of every hunk/,
   },
   {
     odd: 'a change after the end of the patch',
     diff: `*** Begin Patch\n*** Update File: SKILL.md\n@@\n${BODY}*** End Patch\n+4. Wait.\n`,
-    reason: /"\+4\. Wait\." looks like a change, but stands outside/,
+    reason: /"\+4\. Wait\." looks like a change, but is outside/,
   },
 ];
 

@@ -58,7 +58,7 @@ describe('an equal SKILL.md with other files beside it', () => {
         code: 'SKILL_ID_TAKEN',
         severity: 'warning',
         file: join(root, 'two/tea/SKILL.md'),
-        message: expect.stringContaining('Their SKILL.md are equal, their other files are not.'),
+        message: expect.stringContaining('Their SKILL.md files are equal, their other files are not.'),
       },
     ]);
     // The advice: read it by its qualified id, or make the folders equal.

@@ -36,7 +36,7 @@ it('a pack saved half, anywhere in it, keeps its last skills and scopes, and a p
       {
         code: 'PACK_INVALID',
         severity: 'error',
-        message: expect.stringMatching(/Until then the pack stays as it was\.$/),
+        message: expect.stringMatching(/Until then the last valid version of the pack is used\.$/),
       },
     ]);
   }
@@ -89,7 +89,7 @@ it('a package saved half, or with a new version that fails, keeps its last skill
     await rewrite(opened, { [`${BREW}/package.json`]: text });
     expect(ids(registry)).toEqual(['a']);
     expect(registry.problems()).toMatchObject([
-      { code: 'PACKAGE_BROKEN', message: expect.stringMatching(/Until then its last skills stay\.$/) },
+      { code: 'PACKAGE_BROKEN', message: expect.stringMatching(/Until then its last skills are used\.$/) },
     ]);
   }
   await rewrite(opened, { [`${BREW}/package.json`]: manifest({ version: '2.0.0' }) });
@@ -110,7 +110,7 @@ it('a package whose code fails keeps its last skills; one that has none any more
   expect(ids(opened.registry)).toEqual(['a']);
   await rewrite(opened, factory('export const skillSource = () => { throw new Error("no luck"); };', '2.0.0'));
   expect(ids(opened.registry)).toEqual(['a']);
-  expect(opened.registry.problems()[0]?.message).toMatch(/no luck\. .* Until then its last skills stay\.$/);
+  expect(opened.registry.problems()[0]?.message).toMatch(/no luck\. .* Until then its last skills are used\.$/);
   await rewrite(opened, factory('export const other = 1;', '3.0.0'));
   expect([ids(opened.registry), codes(opened.registry)]).toEqual([[], ['PACKAGE_BROKEN']]);
 });
@@ -127,7 +127,7 @@ it('a part of a package that fails keeps its last skills', async () => {
   const opened = await openRegistry(tree, { sources: [{ package: 'brew' }] });
   await rewrite(opened, { [`${BREW}/down`]: '' });
   expect([ids(opened.registry), codes(opened.registry)]).toEqual([['a'], ['SOURCE_FAILED']]);
-  expect(opened.registry.problems()[0]?.message).toContain('its last 1 skill(s) stay');
+  expect(opened.registry.problems()[0]?.message).toContain('its last 1 skill(s) are used');
   expect(await opened.registry.read('a')).toMatchObject({ content: 'A.' });
   rmSync(join(opened.root, BREW, 'down'));
   await opened.registry.refresh();

@@ -125,7 +125,7 @@ it('puts nothing in the place of a folder that somebody has made since, and lose
   database.prepare('INSERT INTO operation VALUES (?, ?)').run('abcdef012345', entry);
   database.close();
   expect((await reopen(root)).problems()).toMatchObject([
-    { code: 'CHANGE_UNFINISHED', message: expect.stringContaining('Move one of them away') },
+    { code: 'CHANGE_UNFINISHED', message: expect.stringContaining('Move one of the two folders away') },
   ]);
   expect([join(here, 'SKILL.md'), join(archived, 'SKILL.md')].map((file) => readFileSync(file, 'utf8'))).toEqual([
     LONGER,

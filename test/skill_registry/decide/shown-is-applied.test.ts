@@ -64,7 +64,7 @@ it.each([
     const { status, stderr } = await run(...args);
     expect([status, stderr]).toEqual([1, expect.stringContaining('HISTORY_ROW_REFUSED')]);
     expect(stderr).toContain(`the ${what}`);
-    expect(stderr).toContain('move its history.db away');
+    expect(stderr).toContain('move history.db, history.db-wal and history.db-shm away together');
   }
   expect(text()).toBe(TEA);
 });

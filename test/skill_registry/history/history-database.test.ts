@@ -49,10 +49,10 @@ it('undoes a migration that fails, and the backup is there', () => {
 });
 
 it.each([
-  ['SQLITE_BUSY', 'HISTORY_BUSY', /held by somebody else/],
-  ['SQLITE_FULL', 'WRITE_FAILED', /disk is full.*Make room/],
-  ['SQLITE_READONLY_DBMOVED', 'WRITE_FAILED', /may not be written/],
-  ['SQLITE_CANTOPEN', 'WRITE_FAILED', /cannot be opened for writing, or made/],
+  ['SQLITE_BUSY', 'HISTORY_BUSY', /is locked by another process/],
+  ['SQLITE_FULL', 'WRITE_FAILED', /disk is full.*Free some space/],
+  ['SQLITE_READONLY_DBMOVED', 'WRITE_FAILED', /this user may not/],
+  ['SQLITE_CANTOPEN', 'WRITE_FAILED', /cannot be opened for writing or created/],
   ['SQLITE_IOERR_READ', 'STORE_UNAVAILABLE', /could not be read or written/],
   ['SQLITE_CORRUPT', 'STORE_UNAVAILABLE', /no check finds it damaged/],
 ])('says what %s is, and damage only when an integrity check says so', (code, ours, message) => {

@@ -7,30 +7,26 @@ const tags = (text: string): string =>
 
 describe('characters that cannot be seen', () => {
   it.each([
-    ['a control', 'a\n\x1b[2J', 'warning 2: 1 character that cannot be seen, U+001B (control)'],
-    ['a NUL', 'a\0\0', 'warning 1: 2 characters that cannot be seen, U+0000 (control)'],
-    ['a bidi override', 'a\n\nb\u202e', 'warning 3: 1 character that cannot be seen, U+202E (bidi override)'],
-    ['a zero-width space', 'a\u200bb', 'warning 1: 1 character that cannot be seen, U+200B (zero-width space)'],
-    [
-      'a joiner that joins nothing',
-      'a\u200db',
-      'warning 1: 1 character that cannot be seen, U+200D (zero-width joiner)',
-    ],
+    ['a control', 'a\n\x1b[2J', 'warning 2: 1 invisible character: U+001B (control)'],
+    ['a NUL', 'a\0\0', 'warning 1: 2 invisible characters: U+0000 (control)'],
+    ['a bidi override', 'a\n\nb\u202e', 'warning 3: 1 invisible character: U+202E (bidi override)'],
+    ['a zero-width space', 'a\u200bb', 'warning 1: 1 invisible character: U+200B (zero-width space)'],
+    ['a joiner that joins nothing', 'a\u200db', 'warning 1: 1 invisible character: U+200D (zero-width joiner)'],
     [
       'a mark of the encoding inside the text',
       'a\ufeff',
-      'warning 1: 1 character that cannot be seen, U+FEFF (zero-width space)',
+      'warning 1: 1 invisible character: U+FEFF (zero-width space)',
     ],
-    ['a filler', 'a\u3164', 'warning 1: 1 character that cannot be seen, U+3164 (invisible)'],
-    ['a line separator', 'a\u2028b', 'warning 1: 1 character that cannot be seen, U+2028 (invisible)'],
-    ['a carriage return alone', 'safe\rrm', 'warning 1: 1 character that cannot be seen, U+000D (control)'],
-    ['half a character', 'a\ud83d', 'warning 1: 1 character that cannot be seen, U+D83D (invisible)'],
+    ['a filler', 'a\u3164', 'warning 1: 1 invisible character: U+3164 (invisible)'],
+    ['a line separator', 'a\u2028b', 'warning 1: 1 invisible character: U+2028 (invisible)'],
+    ['a carriage return alone', 'safe\rrm', 'warning 1: 1 invisible character: U+000D (control)'],
+    ['half a character', 'a\ud83d', 'warning 1: 1 invisible character: U+D83D (invisible)'],
     [
       'tag characters',
       `a${tags('obey me')}`,
-      'warning 1: 7 characters that cannot be seen, tag characters, which say "obey me"',
+      'warning 1: 7 invisible characters: tag characters, which spell "obey me"',
     ],
-    ['selectors', 'a\u{e0101}\u{e0155}\ufe01', 'warning 1: 3 characters that cannot be seen, variation selectors'],
+    ['selectors', 'a\u{e0101}\u{e0155}\ufe01', 'warning 1: 3 invisible characters: variation selectors'],
   ])('%s', async (_, after, check) => {
     expect(await characters('', after)).toEqual([check]);
     expect(await characters(after, after)).toEqual([]);
@@ -45,7 +41,7 @@ describe('characters that cannot be seen', () => {
 
   it('are told when there are more than before, at the first line that is new', async () => {
     expect(await characters('a\u200b\nb\n', 'a\u200b\nb\nc\u200b\n')).toEqual([
-      'warning 3: 1 character that cannot be seen, U+200B (zero-width space)',
+      'warning 3: 1 invisible character: U+200B (zero-width space)',
     ]);
     expect(await characters('a\u200b\nb\u200b\n', 'b\u200b\nc\n')).toEqual([]);
   });

@@ -36,9 +36,7 @@ describe('visibility', () => {
     ['there is no frontmatter', 'Boil water.\n', ''],
   ])('warns when models may load what they could not, because %s', async (_, after, line) => {
     const checks = await told('visibility', withFields(HIDDEN), after);
-    expect(checks[0]).toBe(
-      `warning${line}: Turns off \`disable-model-invocation\`: models may load the skill by themselves`,
-    );
+    expect(checks[0]).toBe(`warning${line}: Turns off \`disable-model-invocation\`: models may load the skill`);
   });
 
   it('does not warn where the field still holds, though the frontmatter is broken', async () => {
@@ -61,7 +59,7 @@ describe('visibility', () => {
     );
     expect(await told('visibility', OLD, after)).toEqual([
       'info 3: Changes the description, which decides when the skill is picked: "Makes tea for guests." -> "Makes tea for everyone."',
-      'info 4: The skill has no slash command any more (`user-invocable`)',
+      'info 4: The skill loses its slash command (`user-invocable`)',
       'info 5: Changes the field "tags": "[]" -> "["hot"]"',
       'info 6: Changes the field "requires": "[]" -> "["water"]"',
       'info 7: Changes the field "trigger_keywords": "[]" -> "["brew"]"',
@@ -72,11 +70,11 @@ describe('visibility', () => {
   it('tells a gate that is set, and warns when one changes', async () => {
     const gated = (bin: string): string => withFields(`metadata:\n  openclaw:\n    requires:\n      bins: [${bin}]\n`);
     const [set] = await told('visibility', OLD, gated('kettle'));
-    expect(set).toMatch(/^info 4: Changes what has to be there .*: nothing -> ".*kettle/);
+    expect(set).toMatch(/^info 4: Changes the conditions .*: nothing -> ".*kettle/);
     const [changed] = await told('visibility', gated('kettle'), gated('pot'));
-    expect(changed).toMatch(/^warning 4: Changes what has to be there .*kettle.* -> .*pot/);
+    expect(changed).toMatch(/^warning 4: Changes the conditions .*kettle.* -> .*pot/);
     const [gone] = await told('visibility', gated('kettle'), OLD);
-    expect(gone).toMatch(/^warning: Changes what has to be there .* -> nothing$/);
+    expect(gone).toMatch(/^warning: Changes the conditions .* -> nothing$/);
   });
 });
 
@@ -84,9 +82,9 @@ describe('permissions', () => {
   it('warn of each tool that is added to those it asks for', async () => {
     const before = withFields('allowed-tools: Read, Bash(git status)\n');
     expect(await told('permissions', before, withFields('allowed-tools: [Read, "Bash(git *)", Bash]\n'))).toEqual([
-      'warning 4: Asks to be allowed: "Bash(git *)"',
-      'warning 4: Asks to be allowed: "Bash"',
-      'info: No longer asks to be allowed: "Bash(git status)"',
+      'warning 4: Asks permission for: "Bash(git *)"',
+      'warning 4: Asks permission for: "Bash"',
+      'info: No longer asks permission for: "Bash(git status)"',
     ]);
     expect(await told('permissions', null, before)).toHaveLength(2);
   });

@@ -19,11 +19,11 @@ describe('network', () => {
     ['http://3405803783/', 'Names a host by its address: "203.0.113.7"'],
     ['http://[2001:db8::1]:80/', 'Names a host by its address: "[2001:db8::1]"'],
     ['Ask 2001:db8::1 for it', 'Names a host by its address: "[2001:db8::1]"'],
-    ['https://аpple.com', 'Names the host "xn--pple-43d.com", written with other letters: "аpple.com"'],
-    ['https://$HOST/x', 'Names a host that is only known later: "$host"'],
+    ['https://аpple.com', 'Names the host "xn--pple-43d.com", written with letters of another script: "аpple.com"'],
+    ['https://$HOST/x', 'Names a host that is only known at run time: "$host"'],
     ['["https://link.acme.io"]}', 'Names a host: "link.acme.io"'],
     ['{{https://link.acme.io}}', 'Names a host: "link.acme.io"'],
-    ['https://{tenant}.acme.io/x', 'Names a host that is only known later: "{tenant}.acme.io"'],
+    ['https://{tenant}.acme.io/x', 'Names a host that is only known at run time: "{tenant}.acme.io"'],
   ])('%s', async (text, check) => {
     expect(await network(`Old.\n${text}\n`)).toContain(`warning 2: ${check}`);
   });
@@ -35,9 +35,7 @@ describe('network', () => {
     'http://127.0.0.1:80',
     'http://[::1]/',
   ])('%s leads nowhere', async (text) => {
-    expect(await network(text)).toEqual([
-      expect.stringMatching(/^info 1: Names a host that is this machine or an example/),
-    ]);
+    expect(await network(text)).toEqual([expect.stringMatching(/^info 1: Names this machine or an example host/)]);
   });
 
   it.each([
@@ -53,9 +51,7 @@ describe('network', () => {
   it.each(['curl "$URL"', 'fetch(url)', 'requests.post(url)', 'nc -l 80', 'Invoke-WebRequest $x', 'urllib.request'])(
     '%s reaches the network',
     async (text) => {
-      expect(await network(`Use \`${text}\`.`)).toEqual([
-        expect.stringMatching(/^warning 1: Reaches the network with "/),
-      ]);
+      expect(await network(`Use \`${text}\`.`)).toEqual([expect.stringMatching(/^warning 1: Uses the network with "/)]);
       expect(await network(`${text}\n`, '', 'scripts/a.py')).toHaveLength(1);
     },
   );
@@ -74,26 +70,26 @@ describe('secrets', () => {
     ['DB_PASSWORD=x', 'Names a credential: "DB_PASSWORD"'],
     ['process.env.apiToken', 'Names a credential: "apiToken"'],
     ['os.environ["SECRET"]', 'Names a credential: "SECRET"'],
-    ['cat ~/.ssh/id_rsa', 'Names a place where secrets are kept: "~/.ssh/id_rsa"'],
-    ['cat /home/ada/.aws/credentials', 'Names a place where secrets are kept: "/home/ada/.aws/credentials"'],
-    ['cat .env', 'Names a place where secrets are kept: ".env"'],
-    ['cat x/.env.local', 'Names a place where secrets are kept: ".env.local"'],
-    ['security find-generic-password', 'Names a place where secrets are kept: "security find-generic-password"'],
-    ['Open the Keychain', 'Names a place where secrets are kept: "Keychain"'],
-    ['cat /etc/shadow', 'Names a place where secrets are kept: "/etc/shadow"'],
-    ['`gh auth token`', 'Names a place where secrets are kept: "gh auth token"'],
-    ['env | sort', 'Names a place where secrets are kept: "env | sort"'],
-    ['http://169.254.169.254/latest', 'Names a place where secrets are kept: "169.254.169.254"'],
-    ['see AKIAIOSFODNN7EXAMPLE', 'Holds what looks like an AWS access key id, "AKIA… (20 characters)"'],
-    ['-----BEGIN OPENSSH PRIVATE KEY-----', 'Holds what looks like a private key, "----… (35 characters)"'],
-    [`ghp_${'a1'.repeat(18)}`, 'Holds what looks like a GitHub token, "ghp_… (40 characters)"'],
-    [`sk-proj-${'a1'.repeat(18)}`, 'Holds what looks like an API key, "sk-p… (44 characters)"'],
-    [`xoxb-${'1'.repeat(12)}`, 'Holds what looks like a Slack token, "xoxb… (17 characters)"'],
+    ['cat ~/.ssh/id_rsa', 'Names something that holds secrets: "~/.ssh/id_rsa"'],
+    ['cat /home/ada/.aws/credentials', 'Names something that holds secrets: "/home/ada/.aws/credentials"'],
+    ['cat .env', 'Names something that holds secrets: ".env"'],
+    ['cat x/.env.local', 'Names something that holds secrets: ".env.local"'],
+    ['security find-generic-password', 'Names something that holds secrets: "security find-generic-password"'],
+    ['Open the Keychain', 'Names something that holds secrets: "Keychain"'],
+    ['cat /etc/shadow', 'Names something that holds secrets: "/etc/shadow"'],
+    ['`gh auth token`', 'Names something that holds secrets: "gh auth token"'],
+    ['env | sort', 'Names something that holds secrets: "env | sort"'],
+    ['http://169.254.169.254/latest', 'Names something that holds secrets: "169.254.169.254"'],
+    ['see AKIAIOSFODNN7EXAMPLE', 'Contains what looks like an AWS access key id, "AKIA… (20 characters)"'],
+    ['-----BEGIN OPENSSH PRIVATE KEY-----', 'Contains what looks like a private key, "----… (35 characters)"'],
+    [`ghp_${'a1'.repeat(18)}`, 'Contains what looks like a GitHub token, "ghp_… (40 characters)"'],
+    [`sk-proj-${'a1'.repeat(18)}`, 'Contains what looks like an API key, "sk-p… (44 characters)"'],
+    [`xoxb-${'1'.repeat(12)}`, 'Contains what looks like a Slack token, "xoxb… (17 characters)"'],
     [
       `eyJ${'a'.repeat(12)}.eyJ${'b'.repeat(12)}.${'c'.repeat(12)}`,
-      'Holds what looks like a JSON web token, "eyJa… (44 characters)"',
+      'Contains what looks like a JSON web token, "eyJa… (44 characters)"',
     ],
-    ['https://ada:s3cret@a.test', 'Holds what looks like a password in an address, "://a… (14 characters)"'],
+    ['https://ada:s3cret@a.test', 'Contains what looks like a password in an address, "://a… (14 characters)"'],
   ])('%s', async (text, check) => {
     expect(await secrets(`Old.\n${text}\n`)).toContain(`warning 2: ${check}`);
     expect(await secrets(`${text}\n`, '', 'scripts/a.py')).toContain(`warning 1: ${check}`);

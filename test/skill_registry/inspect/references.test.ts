@@ -6,8 +6,8 @@ const refers = (text: string, path = 'notes.md') => told('references', 'Old.\n',
 
 const HAS = 'info 2: Refers to a file of the skill';
 const LACKS = 'warning 2: Refers to a file that the skill does not have';
-const OUTSIDE = 'warning 2: Leads out of the skill';
-const ELSEWHERE = 'info 2: Names a file that is none of the skill';
+const OUTSIDE = 'warning 2: Points outside the skill';
+const ELSEWHERE = 'info 2: Names a file that is not in the skill';
 
 describe('in prose', () => {
   it.each([
@@ -69,7 +69,7 @@ describe('in code', () => {
     ['sh scripts/none.sh', [`warning 3: Refers to a file that the skill does not have: "scripts/none.sh"`]],
     [
       'cat "$HOME/.profile" > /tmp/x',
-      ['warning 3: Leads out of the skill: "~/.profile"', 'warning 3: Leads out of the skill: "/tmp/x"'],
+      ['warning 3: Points outside the skill: "~/.profile"', 'warning 3: Points outside the skill: "/tmp/x"'],
     ],
     ['tsc src/index.ts; curl https://a.test/etc/x.md', []],
   ])('%s', async (line, checks) => {

@@ -83,7 +83,7 @@ it('asks once when the key is refused, and shows it nowhere', async () => {
   await registry.admin.embedSkills();
   expect(server.requests).toHaveLength(1);
   expect(server.requests[0]?.headers.authorization).toBe(`Bearer ${KEY}`);
-  expect(problemOf(registry).message).toContain('status 401: it does not take the key; set EMBEDDINGS_API_KEY.');
+  expect(problemOf(registry).message).toContain('status 401: it does not accept the key; set EMBEDDINGS_API_KEY.');
   server.behave(() => ({ status: 400, body: JSON.stringify({ error: { message: `No model for ${KEY}.` } }) }));
   await registry.admin.embedSkills();
   expect(problemOf(registry).message).toContain('status 400: No model for ***.');
@@ -120,7 +120,7 @@ it('follows no redirect: the texts go to the endpoint alone', async () => {
 });
 
 const changed = (change: (one: Embedding) => unknown): OddAnswer => ({ data: (good) => good.map(change) });
-const NO_VECTOR = 'no list of 1 to 16384 finite numbers, or has no direction';
+const NO_VECTOR = 'not a list of 1 to 16384 finite numbers, or is zero';
 const ODD_ANSWERS: readonly (readonly [what: string, answer: OddAnswer, message: string])[] = [
   ['too few vectors', { data: (good) => good.slice(1) }, '11 vector(s)'],
   ['an index twice', changed((one) => ({ ...one, index: 0 })), 'indexes that are not 0 to 11, each once'],
@@ -139,7 +139,7 @@ const ODD_ANSWERS: readonly (readonly [what: string, answer: OddAnswer, message:
     'different sizes (2, 1)',
   ],
   ['no list', changed((one) => ({ ...one, embedding: 'AACAPw==' })), NO_VECTOR],
-  ['no JSON', { raw: '<html>Welcome</html>' }, 'no JSON of the form'],
+  ['no JSON', { raw: '<html>Welcome</html>' }, 'something other than JSON of the form'],
   ['no end', { stream: 'x'.repeat(65_536), times: 1_000_000 }, 'more than'],
 ];
 
@@ -214,7 +214,7 @@ it('gives up a request that is never answered, whatever the garbage collector do
   onTestFinished(() => clearInterval(collecting));
   const endpoint = { baseUrl: server.baseUrl, model: 'm', key: undefined };
   const answer = fetchEmbeddings(endpoint, ['text'], new AbortController().signal, 300);
-  await expect(answer).rejects.toMatchObject({ code: 'EMBEDDINGS_FAILED', details: { passing: true } });
+  await expect(answer).rejects.toMatchObject({ code: 'EMBEDDINGS_FAILED', details: { temporary: true } });
   await expect(answer).rejects.toThrow('gave no answer within 0.3 s.');
 });
 

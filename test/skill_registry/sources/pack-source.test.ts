@@ -217,7 +217,7 @@ describe('the pack itself', () => {
 
   it.each<[string, Tree[string], RegExp]>([
     ['a device', { link: '/dev/zero' }, /expected a JSON file\. Correct the path, or/],
-    ['a circle', { link: 'p.json' }, /links on the way run in a circle\. Repair them/],
+    ['a circle', { link: 'p.json' }, /links in its path form a circle\. Repair them/],
     ['nothing', { link: 'none.json' }, /there is no such file.*Create it, correct the path, or remove the source\.$/],
     ['a folder', { link: '.' }, /it is a folder, expected a JSON file\. Name the file in it/],
   ])('is not waited for: a link to %s', async (_, link, reason) => {

@@ -63,7 +63,7 @@ describe('a broken package', () => {
   const main = (text: string): Tree => ({ [`${PLACE}/index.js`]: text });
 
   it.each<[string, Tree, object | string, RegExp]>([
-    ['package.json is no JSON', {}, '{', /JSON/],
+    ['package.json is not JSON', {}, '{', /JSON/],
     ['package.json is empty', {}, '', /JSON/],
     ['package.json is a list', {}, '[]', /package.json is \[\], expected an object/],
     ['package.json is null', {}, 'null', /package.json is null, expected an object/],
@@ -79,7 +79,7 @@ describe('a broken package', () => {
       'there is nothing',
       {},
       {},
-      /no "skills" in package.json, no skills\/ folder and exports no function skillSource\. Give/,
+      /no "skills" in package.json, no skills\/ folder and exports no function skillSource\. Add/,
     ],
     ['its main file is not there', {}, { main: 'none.js' }, /the file that main or exports/],
     ['it exports no factory', main('export const other = 1;'), {}, /exports no function skillSource/],
@@ -184,7 +184,7 @@ describe('a package that leaves its folder', () => {
     expect(registry.problems()).toMatchObject([
       {
         code: 'SYMLINK_OUTSIDE',
-        message: `This ${what} ${root}/node_modules/outside, expected a folder in ${join(root, PLACE)}, so it was not read. Move it in there, or set allow_outside: true for the source.`,
+        message: `This ${what} ${root}/node_modules/outside, expected a folder in ${join(root, PLACE)}, so it was not read. Move it into that folder, or set allow_outside: true for the source.`,
       },
     ]);
     const allowed = (await opened(true)).registry;

@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
-import { rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { isAbsolute, join, relative } from 'node:path';
+import { defineSource } from 'skill-registry';
 import type { TurnContext } from 'skill-registry/kernel';
 import { describe, expect, it } from 'vitest';
 import { countTokens } from '../../../lib/text/index.ts';
-import { openRegistry } from '../../helpers/open-registry.ts';
+import { openRegistry, openRoot } from '../../helpers/open-registry.ts';
 import { runRegistryTool } from '../../helpers/run-registry-tool.ts';
-import { skillMd, type Tree } from '../../helpers/temp-folder.ts';
+import { skillMd, type Tree, tempFolder } from '../../helpers/temp-folder.ts';
 
 const BODY = '# Review\n\nRead the change twice.\n\n---\n\nThen speak.';
 const FULL = skillMd(
@@ -22,8 +23,10 @@ const tree: Tree = {
 const sha256 = (content: string): string => `sha256:${createHash('sha256').update(content).digest('hex')}`;
 
 async function read(args: unknown, turn: TurnContext = {}, more: Tree = {}) {
-  const { registry } = await openRegistry({ ...tree, ...more });
-  return runRegistryTool(registry, 'read_skill', args, turn);
+  const { registry, root } = await openRegistry({ ...tree, ...more });
+  const { directory, ...result } = await runRegistryTool(registry, 'read_skill', args, turn);
+  // The root has another name in every test.
+  return directory === undefined ? result : { ...result, directory: relative(realpathSync(root), String(directory)) };
 }
 
 describe('read_skill', () => {
@@ -38,6 +41,8 @@ describe('read_skill', () => {
       message: `Skill loaded: code-review (approx. ${tokens} tokens)`,
       requires: ['git-basics', 'style'],
       hint: "This skill requires: git-basics, style. Load it first if you haven't already.",
+      allowed_tools: [],
+      directory: 'skills/code-review',
       resources: [
         { path: 'references/guide.md', size: 6 },
         { path: 'run.sh', size: 4 },
@@ -66,6 +71,49 @@ describe('read_skill', () => {
     const more = { 'skills/odd/SKILL.md': odd };
     expect(await read({ skill_id: 'odd', view: 'raw' }, {}, more)).toMatchObject({ content: odd, digest: sha256(odd) });
     expect(await read({ skill_id: 'odd' }, {}, more)).toMatchObject({ content: BODY.replaceAll('\n', '\r\n') });
+  });
+
+  it('tells the real folder, absolute, whatever names the root has and whatever the working folder is', async () => {
+    const linked = join(tempFolder(), 'linked');
+    symlinkSync(tempFolder(tree), linked);
+    const registry = await openRoot(relative(process.cwd(), linked));
+    const { directory } = await runRegistryTool(registry, 'read_skill', { skill_id: 'style' });
+    expect(directory).toBe(realpathSync(join(linked, 'skills/style')));
+    expect(isAbsolute(String(directory))).toBe(true);
+    expect(await registry.read('style')).toMatchObject({ directory, allowedTools: [] });
+  });
+
+  it('tells no folder where a skill has none: an inline one, one in a bare file, one of a program', async () => {
+    const root = tempFolder({
+      'notes.md': skillMd({ name: 'notes', description: 'Takes notes.' }),
+      'pack.json': JSON.stringify({
+        ...{ id: 'pack', name: 'Pack', version: '1.0.0', template_engine: { version: 'v1', syntax: '{{variable}}' } },
+        ...{ prompts: {}, skills: [{ name: 'inline', description: 'Is inline.', instructions: 'Be.' }] },
+      }),
+    });
+    const program = defineSource({
+      id: 'program',
+      skills: () => [{ id: 'made', description: 'Is made.', body: 'Make.' }],
+    });
+    const registry = await openRoot(root, { config: { sources: [{ path: 'notes.md' }, { pack: 'pack.json' }] } });
+    await registry.addSource(program);
+    for (const skillId of ['notes', 'inline', 'made']) {
+      const result = await runRegistryTool(registry, 'read_skill', { skill_id: skillId });
+      expect(result, skillId).toMatchObject({ success: true, allowed_tools: [] });
+      expect(result, skillId).not.toHaveProperty('directory');
+      expect(await registry.read(skillId), skillId).not.toHaveProperty('directory');
+    }
+  });
+
+  it('tells the tools the author names, one by one and without hidden text, and limits nothing by them', async () => {
+    const fields = { name: 'git', description: 'Commits.', 'allowed-tools': 'Bash(git add *), read_skill\u{E0041}' };
+    const { registry } = await openRegistry({ ...tree, 'skills/git/SKILL.md': skillMd(fields) });
+    for (const view of ['body', 'raw']) {
+      const result = await runRegistryTool(registry, 'read_skill', { skill_id: 'git', view });
+      expect(result.allowed_tools).toEqual(['Bash(git add *)', 'read_skill']);
+    }
+    const listed = await runRegistryTool(registry, 'list_skills', {});
+    expect(listed).toMatchObject({ success: true, total: 3 });
   });
 
   it('takes a qualified id', async () => {

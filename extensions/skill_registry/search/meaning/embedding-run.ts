@@ -11,32 +11,33 @@ export interface EmbeddingRunOptions {
   readonly ask: (texts: readonly string[], signal: AbortSignal, limitMs: number) => Promise<readonly Float32Array[]>;
   /** The bytes of SKILL.md; may throw. */
   readonly readSkill: (skill: Skill) => Buffer;
-  /** The most texts of one request. */
+  /** At most this many texts in one request. */
   readonly batch: number;
   readonly signal: AbortSignal;
-  /** How often one request is made before it is given up. */
+  /** Maximum number of attempts for one request. */
   readonly attempts: number;
   readonly wait: (ms: number) => Promise<void>;
   readonly onProgress: (line: string) => void;
-  /** Told of a failure that has not passed, and of undefined when the next request went well. */
+  /** Called with a failure that is final or was repeated, and with undefined after each successful request. */
   readonly onOutcome: (failure: EmbeddingsFailure | undefined) => void;
 }
 
-/** Of one request: an endpoint on a small machine takes its time. */
+/** Timeout of one request; an endpoint on a small machine is slow. */
 const REQUEST_MS = 60_000;
-/** Of the texts of one request, in UTF-16 code units. */
+/** Maximum size of the texts in one request, in UTF-16 code units. */
 const MAX_CHARACTERS = 65_536;
-/** Between attempts. */
+/** Delays between attempts. */
 const WAITS = { firstMs: 1000, longestMs: 60_000, jitter: true };
-/** Most failures are followed by a success; the second in a row is told. */
-const TOLD_FROM = 2;
+/** The number of the first failure in a row that is reported; a single failure is usually followed by a success. */
+const REPORTED_FROM = 2;
 const PROGRESS_AFTER_MS = 1000;
 const PROGRESS_EVERY_MS = 2000;
 
 /**
- * Embeds what has no vector yet, and the control texts, in batches one after the other. What may pass is tried again.
+ * Embeds skills and control texts that have no vector, in batches one after the other. Repeats requests after temporary failures.
  *
- * @returns how many vectors were added; undefined when some are missing: `signal` aborted, or `onOutcome` was told why.
+ * @returns the number of added vectors; undefined when some are missing, because `signal` aborted or a request failed (see
+ *   `onOutcome`).
  */
 export async function embedMissing(
   skills: readonly Skill[],
@@ -48,20 +49,20 @@ export async function embedMissing(
   const texts = CONTROL_TEXTS.map((text) => ({ key: controlKey(text), text }));
   const known = store.known([...all.keys(), ...texts.map(({ key }) => key)]);
   const missing = [...all].filter(([key]) => !known.has(key));
-  // In a request of their own, which is the same whatever the catalog has.
+  // In a request of their own, so that it is the same for every catalog.
   const controls = texts.filter(({ key }) => !known.has(key));
   if (controls.length > 0 && !(await embedBatch(controls, options))) return undefined;
-  const tell = (done: number, end = ''): void =>
+  const reportProgress = (done: number, end = ''): void =>
     onProgress(`Embedding skills: ${done.toLocaleString('en-US')} of ${all.size.toLocaleString('en-US')}${end}`);
   let [nextLine, added] = [firstLine, 0];
   for (const batch of batchesOf(missing, options)) {
     if (!(await embedBatch(batch, options))) return undefined;
     added += batch.length;
     if (Date.now() < nextLine || added === missing.length) continue;
-    tell(all.size - missing.length + added);
+    reportProgress(all.size - missing.length + added);
     nextLine = Date.now() + PROGRESS_EVERY_MS;
   }
-  if (nextLine > firstLine) tell(all.size, ', done');
+  if (nextLine > firstLine) reportProgress(all.size, ', done');
   return controls.length + added;
 }
 
@@ -72,7 +73,7 @@ interface KeyedText {
   readonly text: string;
 }
 
-/** Skills that have gone since the snapshot are left out; the next one will know. */
+/** Leaves out skills whose file was removed after the snapshot. */
 function* batchesOf(
   skills: readonly (readonly [string, Skill])[],
   { batch, readSkill }: EmbeddingRunOptions,
@@ -112,9 +113,9 @@ async function embedBatch(batch: readonly KeyedText[], options: EmbeddingRunOpti
     } catch (error) {
       if (signal.aborted) return false;
       if (!(error instanceof EmbeddingsFailure)) throw error;
-      const { passing, retryAfterMs } = error.details;
-      const isLast = !passing || attempt >= attempts;
-      if (isLast || attempt >= TOLD_FROM) onOutcome(error);
+      const { temporary, retryAfterMs } = error.details;
+      const isLast = !temporary || attempt >= attempts;
+      if (isLast || attempt >= REPORTED_FROM) onOutcome(error);
       if (isLast) return false;
       await wait(retryAfterMs ?? backOff(attempt, WAITS));
     }

@@ -3,15 +3,15 @@ import { sectionsOf } from '../../../../lib/text-index/index.ts';
 import type { Skill } from '../../skill/skill.ts';
 import { headerText } from '../document.ts';
 
-/** Of one text, in UTF-16 code units: about 500 tokens, which every model takes. */
+/** Maximum length of one text in UTF-16 code units: about 500 tokens, which every model accepts. */
 const MAX_TEXT = 2000;
-/** Of it, for headings of the body. */
+/** The part of it for headings of the body. */
 const MAX_HEADINGS = 600;
 const MAX_BODY = 65_536;
 
 /**
- * The text of a skill that is embedded: what it says about itself, then the headings of its instructions. Raise the version of
- * `VECTORS` with any change: vectors of other texts are not comparable.
+ * The text of a skill that is embedded: its header, then the headings of its body. Raise the version of `VECTORS` with any change,
+ * because vectors of other texts are not comparable.
  */
 export function embeddedText(skill: Skill, body: string): string {
   const headings = sectionsOf(body.slice(0, MAX_BODY))
@@ -22,14 +22,14 @@ export function embeddedText(skill: Skill, body: string): string {
   return cut(`${cut(header, MAX_TEXT - MAX_HEADINGS)} ${cut(headings.join('. '), MAX_HEADINGS)}`.trim(), MAX_TEXT);
 }
 
-/** A query or a prompt, bounded in the same way. */
+/** A query or a prompt, cut to the same length. */
 export function queryText(text: string): string {
   return cut(foldLine(text.slice(0, MAX_TEXT * 4)), MAX_TEXT);
 }
 
 /**
- * Texts that no skill is for, in the shapes that queries have. How near the nearest skill comes to them is measured for each
- * model: the cosine of unrelated texts is 0.1 with one and 0.8 with another, so no fixed threshold could be right.
+ * Texts in the form of queries that no skill is for. The nearest skill to each is measured for every model: the cosine of unrelated
+ * texts is 0.1 with one model and 0.8 with another, so a fixed threshold cannot work.
  */
 export const CONTROL_TEXTS: readonly string[] = [
   'blorf zindle quav',
@@ -46,7 +46,7 @@ export const CONTROL_TEXTS: readonly string[] = [
   'best mattress for back pain under a sloping roof',
 ];
 
-/** The key of a control text’s vector, as `documentKey` is that of a skill’s. */
+/** The key of the vector of a control text; `documentKey` is the key for a skill. */
 export function controlKey(text: string): string {
   return `control ${text}`;
 }

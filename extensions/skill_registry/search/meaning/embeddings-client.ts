@@ -1,7 +1,7 @@
 import { CodedError, describeError } from 'skill-registry/kernel';
 import { foldLine, shorten } from '../../../../lib/text/index.ts';
 
-/** Any endpoint that speaks OpenAI's `/embeddings`. */
+/** An endpoint with the protocol of OpenAI's `/embeddings`. */
 export interface EmbeddingsEndpoint {
   /** `http(s)://...`; `/embeddings` is appended to its path. */
   readonly baseUrl: string;
@@ -11,34 +11,34 @@ export interface EmbeddingsEndpoint {
 }
 
 type FailureDetails = {
-  /** Whether the same request may go well later. */
-  readonly passing?: boolean;
-  /** How long the endpoint asked to be left alone, at most ten minutes. */
+  /** Whether the same request may succeed later. */
+  readonly temporary?: boolean;
+  /** Delay that the endpoint requested (`Retry-After`) in milliseconds, at most ten minutes. */
   readonly retryAfterMs?: number | undefined;
 };
 
-/** Why there are no vectors. The message holds neither the key nor anything that was sent. */
+/** Why there are no vectors. The message does not contain the key or the texts of the request. */
 export class EmbeddingsFailure extends CodedError<'EMBEDDINGS_FAILED' | 'EMBEDDINGS_INVALID'> {
   declare readonly details: FailureDetails;
 }
 
-/** No vector has more numbers. */
+/** Maximum numbers of a vector. */
 const MAX_DIMENSIONS = 16_384;
-/** One number and its comma in JSON. */
+/** Maximum bytes of one number and its comma in JSON. */
 const NUMBER_BYTES = 32;
-/** What is around the numbers, and an answer that refuses. */
+/** Maximum bytes of the rest of an answer, and of an error answer. */
 const MESSAGE_BYTES = 65_536;
-/** Of what an endpoint says about a refusal, so many UTF-16 code units are shown. */
+/** Maximum length of the endpoint's error message that is shown, in UTF-16 code units. */
 const MAX_REASON = 200;
 const MAX_RETRY_AFTER_MS = 600_000;
 
 /**
- * Asks for the vectors of some texts: one request, vectors of length 1 in the order of the texts.
+ * Requests the vectors of some texts in one request. Returns vectors of length 1, in the order of the texts.
  *
- * `fetch` and not the AI SDK: the size of an answer is bounded while it is read, `Retry-After` is handed on, no redirect takes
- * the key or the texts elsewhere, and every number is looked at.
+ * Uses `fetch` and not the AI SDK, because this limits the size of an answer while it is read, returns `Retry-After`, follows no
+ * redirect with the key or the texts, and checks every number.
  *
- * @param limitMs - For the whole answer to arrive, in milliseconds.
+ * @param limitMs - Timeout for the whole answer, in milliseconds.
  * @throws EmbeddingsFailure; the reason of `signal` when that aborts.
  */
 export async function fetchEmbeddings(
@@ -71,14 +71,14 @@ export async function fetchEmbeddings(
     body = await readAtMost(response, response.ok ? answerBytes(texts.length) : MESSAGE_BYTES);
   } catch (cause) {
     signal.throwIfAborted();
-    const what = response ? 'broke off its answer' : 'cannot be reached';
+    const what = response ? 'stopped in the middle of its answer' : 'cannot be reached';
     const reason = late.signal.aborted ? `gave no answer within ${limitMs / 1000} s` : `${what}: ${reasonOf(cause)}`;
-    throw failed(reason, { passing: true }, cause);
+    throw failed(reason, { temporary: true }, cause);
   } finally {
     clearTimeout(timer);
   }
   if (!response.ok) {
-    // Before it is shortened, which may leave a part of the key.
+    // The key is removed before the text is cut, because a part of the key would not be recognised.
     throw failed(`answered with ${refusal(response, withoutKey(body ?? ''))}`, detailsOf(response));
   }
   const answer = readEmbeddings(body, texts.length);
@@ -86,7 +86,7 @@ export async function fetchEmbeddings(
   throw new EmbeddingsFailure('EMBEDDINGS_INVALID', shown(`answered ${texts.length} text(s) with ${answer}`));
 }
 
-/** The address without its query, which may hold a secret. */
+/** The address without its query, which may contain a secret. */
 export function shownEndpoint(baseUrl: string): string {
   const { origin, pathname } = embeddingsUrl(baseUrl);
   return `${origin}${pathname}`;
@@ -104,7 +104,7 @@ function answerBytes(texts: number): number {
   return texts * MAX_DIMENSIONS * NUMBER_BYTES + MESSAGE_BYTES;
 }
 
-/** Undefined when there is more; the rest is not read. */
+/** Undefined for a longer body, which is not read to its end. */
 async function readAtMost(response: Response, limit: number): Promise<string | undefined> {
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -117,7 +117,7 @@ async function readAtMost(response: Response, limit: number): Promise<string | u
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** `fetch failed` says nothing; its cause does. */
+/** The reason of a failed `fetch`, which is in its `cause`. */
 function reasonOf(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined;
   if (cause instanceof AggregateError && 'code' in cause) return String(cause.code);
@@ -125,33 +125,33 @@ function reasonOf(error: unknown): string {
 }
 
 function refusal({ status }: Response, body: string): string {
-  // An endpoint that does not like a key likes to say which one.
-  if (status === 401 || status === 403) return `status ${status}: it does not take the key; set EMBEDDINGS_API_KEY`;
-  const said = (parseJson(body) as { error?: { message?: unknown } } | undefined)?.error?.message;
-  const reason = shorten(foldLine(typeof said === 'string' ? said : body), MAX_REASON).replace(/\.$/, '');
+  // The body is not shown: many endpoints repeat the rejected key in it.
+  if (status === 401 || status === 403) return `status ${status}: it does not accept the key; set EMBEDDINGS_API_KEY`;
+  const errorText = (parseJson(body) as { error?: { message?: unknown } } | undefined)?.error?.message;
+  const reason = shorten(foldLine(typeof errorText === 'string' ? errorText : body), MAX_REASON).replace(/\.$/, '');
   return `status ${status}${reason && `: ${reason}`}`;
 }
 
-/** 408, 425, 429 and all 5xx may pass; what else is refused stays refused. */
+/** 408, 425, 429 and all 5xx are temporary; other refusals are final. */
 function detailsOf({ status, headers }: Response): FailureDetails {
-  const asked = headers.get('retry-after') ?? '';
+  const value = headers.get('retry-after') ?? '';
   // Seconds, or a date.
-  const ms = /^[\d.]+$/.test(asked) ? Number(asked) * 1000 : Date.parse(asked) - Date.now();
+  const ms = /^[\d.]+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();
   const retryAfterMs = ms >= 0 ? Math.min(ms, MAX_RETRY_AFTER_MS) : undefined;
-  return { passing: [408, 425, 429].includes(status) || status >= 500, retryAfterMs };
+  return { temporary: [408, 425, 429].includes(status) || status >= 500, retryAfterMs };
 }
 
-/** The vectors in an answer, or what is wrong with it, to be put behind "answered with". */
+/** The vectors in an answer, or what is wrong with it, as the end of a sentence with "answered with". */
 function readEmbeddings(body: string | undefined, count: number): readonly Float32Array[] | string {
   if (body === undefined) return `more than ${answerBytes(count)} bytes`;
   const data = (parseJson(body) as { data?: unknown } | undefined)?.data;
-  if (!Array.isArray(data)) return 'something that is no JSON of the form { data: [{ index, embedding }] }';
+  if (!Array.isArray(data)) return 'something other than JSON of the form { data: [{ index, embedding }] }';
   if (data.length !== count) return `${data.length} vector(s)`;
   const byIndex = new Map<unknown, Float32Array>();
   for (const [at, row] of data.entries()) {
     const { index = at, embedding } = Object(row) as { index?: unknown; embedding?: unknown };
     const vector = unitVector(embedding);
-    if (!vector) return `an embedding that is no list of 1 to ${MAX_DIMENSIONS} finite numbers, or has no direction`;
+    if (!vector) return `an embedding that is not a list of 1 to ${MAX_DIMENSIONS} finite numbers, or is zero`;
     byIndex.set(index, vector);
   }
   const vectors = data.flatMap((_, index) => byIndex.get(index) ?? []);
@@ -168,7 +168,7 @@ function parseJson(body: string): unknown {
   }
 }
 
-/** The same direction at length 1. Undefined for what has none: zeros, what overflows, and what is no vector. */
+/** Scales a vector to length 1. Undefined for zeros, for an overflow, and for anything that is not a list of numbers. */
 function unitVector(embedding: unknown): Float32Array | undefined {
   if (!Array.isArray(embedding) || embedding.length > MAX_DIMENSIONS || !embedding.every(Number.isFinite)) return;
   const length = Math.sqrt(embedding.reduce((sum: number, one: number) => sum + one * one, 0));

@@ -4,22 +4,22 @@ import { documentKey } from '../document.ts';
 import { CONTROL_TEXTS, controlKey } from './embedding-text.ts';
 import type { Calibration, VectorStore } from './vector-store.ts';
 
-/** How near skills come to a query by meaning, as far as that is more than chance. */
+/** How near skills are to a query by meaning, counted from the nearness of unrelated texts. */
 export interface Likeness {
-  /** Above 0 to 1, which the nearest has. */
+  /** Above 0, and 1 for the nearest skill. */
   readonly near: ReadonlyMap<Skill, number>;
-  /** Those of them that are near enough to be found without a word in common. */
+  /** The skills that are near enough to be found without a common word. */
   readonly fitting: ReadonlySet<Skill>;
-  /** 0 to 1: where the nearest stands between an unrelated text and the same text. */
+  /** 0 to 1: 0 for the nearness of an unrelated text, 1 for an equal text. */
   readonly confidence: number;
 }
 
 /** A skill whose `near` is below this is not found by meaning alone. */
 const MIN_FITTING = 0.5;
-/** The threshold is so much above what unrelated texts reach, as a part of what is left to 1. */
+/** The threshold is above the nearness of unrelated texts by this part of the distance to 1. */
 const MARGIN = 0.05;
 
-/** Undefined when no skill is nearer than the threshold: then meaning tells nothing. What has no vector yet is passed over. */
+/** Undefined when no skill is nearer than the threshold; then meaning is not used. Skills without a vector are left out. */
 export function likenessOf(
   skills: readonly Skill[],
   vector: Float32Array,
@@ -42,8 +42,8 @@ export function likenessOf(
 }
 
 /**
- * How near the nearest skill comes to texts that no skill is for; undefined when the vectors of these are not there. A skill may
- * be for one of them all the same, so the threshold stands above all but the highest.
+ * Measures how near the nearest skill is to each control text; undefined when their vectors are missing. A skill may fit one control
+ * text by chance, so the threshold is above all cosines but the highest.
  */
 export async function calibrationOf(skills: readonly Skill[], store: VectorStore): Promise<Calibration | undefined> {
   const takeBreak = createBreaks();

@@ -15,43 +15,43 @@ export interface MeaningOptions {
   readonly config: EmbeddingsConfig;
   /** Opens the cache's database, with the tables of `VECTORS`, once; `close` closes it. */
   readonly database: () => SqliteDatabase;
-  /** Named in problems. */
+  /** The file in problems. */
   readonly configFile: string;
   /** The bytes of SKILL.md; may throw. */
   readonly readSkill: (skill: Skill) => Buffer;
   /** `EMBEDDINGS_API_KEY`, `MODEL_API_KEY`, `MODEL_BASE_URL`. */
   readonly getSecret: (name: string) => string | undefined;
-  /** A line for people, when embedding takes more than a second. */
+  /** Called with a line for people when embedding takes more than a second. */
   readonly onProgress: (line: string) => void;
-  /** Told whenever `problems` may have changed since it was made. */
+  /** Called when `problems` has changed; not during construction. */
   readonly onProblems: () => void;
-  /** Between attempts. Default: a real one; tests do not wait. */
+  /** Waits between attempts. Default: a timer. */
   readonly wait?: (ms: number, options: WaitOptions) => Promise<void>;
 }
 
 export interface WaitOptions {
   readonly signal: AbortSignal;
-  /** Whether the process lives on for it. */
+  /** Whether the timer keeps the process alive. */
   readonly ref: boolean;
 }
 
-/** Compares queries with skills by what they mean, with the vectors of a model behind the endpoint that the config names. */
+/** Compares queries with skills by meaning, with vectors from the endpoint of the config. */
 export class Meaning {
   readonly #options: Required<MeaningOptions>;
   readonly #endpoint: EmbeddingsEndpoint;
   readonly #closing = new AbortController();
-  /** What is wrong with the cache, with embedding the catalog, and with queries: the first of them is told. */
-  readonly #wrong: Partial<Record<Part, Problem | undefined>> = {};
-  readonly #isMade: boolean = false;
+  /** Problems of the cache, of embedding the catalog, and of queries. `problems` returns the first. */
+  readonly #partProblems: Partial<Record<Part, Problem | undefined>> = {};
+  readonly #isConstructed: boolean = false;
   readonly #database: SqliteDatabase | undefined;
   readonly #store: VectorStore | undefined;
   readonly #queries: QueryVectors;
-  /** Ends with the run that began last. */
+  /** Settles when the last run has ended. */
   #lastRun: Promise<void> = Promise.resolve();
   /** Aborts the run in the background. */
   #background = new AbortController();
   #inBackground: Promise<void> | undefined;
-  /** What is to be embedded in the background next. */
+  /** The skills for the next run in the background. */
   #next: readonly Skill[] | undefined;
 
   constructor(options: MeaningOptions) {
@@ -68,21 +68,21 @@ export class Meaning {
       ask: async (text, limitMs) => (await this.#ask([text], this.#closing.signal, limitMs))[0] as Float32Array,
       timeoutMs,
       shownAs: shownEndpoint(baseUrl),
-      onOutcome: (failure) => this.#tell('query', failure),
+      onOutcome: (failure) => this.#report('query', failure),
     });
-    this.#isMade = true;
+    this.#isConstructed = true;
   }
 
   /**
-   * Asks the endpoint about a query, unless it is known, or the endpoint was silent lately, or the catalog was never embedded.
-   * Settles after `timeout_ms` at the latest, and never rejects.
+   * Requests the vector of a query. Does nothing when the vector is known, after a recent failure of the endpoint, or when the
+   * catalog was never embedded. Settles after `timeout_ms` at the latest, and never rejects.
    */
   async ready(query: string): Promise<void> {
     if (!this.#withStore((store) => store.calibration())) return;
     await this.#queries.ready(queryText(query)).catch((error) => this.#giveUp(error));
   }
 
-  /** How near skills come to a query that was made ready; undefined: the words alone decide. */
+  /** How near skills are to a query, after `ready`; undefined: search uses words only. */
   likeness(skills: readonly Skill[], query: string): Likeness | undefined {
     return this.#withStore((store) => {
       const vector = this.#queries.get(queryText(query));
@@ -92,8 +92,7 @@ export class Meaning {
   }
 
   /**
-   * Embeds what is missing, for somebody who waits for it: it interrupts what goes on in the background, and a request that has
-   * failed three times is given up.
+   * Embeds missing skills for a caller who waits. Interrupts the run in the background. A request is repeated at most twice.
    */
   async embed(skills: readonly Skill[], signal: AbortSignal): Promise<void> {
     this.#background.abort();
@@ -101,8 +100,8 @@ export class Meaning {
   }
 
   /**
-   * The same in the background: requests are made again and again, and the waits between them do not keep the process alive.
-   * While this is under way, a call only says what the catalog is now.
+   * Embeds missing skills in the background. Failed requests are repeated without limit, and the delays do not keep the process
+   * alive. A call during a run only sets the skills for the next run.
    */
   keepEmbedded(skills: readonly Skill[], signal: AbortSignal): Promise<void> {
     this.#next = skills;
@@ -112,7 +111,7 @@ export class Meaning {
     return this.#inBackground;
   }
 
-  /** How many of these have a vector. */
+  /** The number of these skills that have a vector. */
   embedded(skills: readonly Skill[]): number {
     const known = this.#withStore((store) => store.known(skills.map(documentKey)));
     return skills.filter((skill) => known?.has(documentKey(skill))).length;
@@ -120,7 +119,7 @@ export class Meaning {
 
   /** At most one. */
   problems(): readonly Problem[] {
-    const { cache, catalog, query } = this.#wrong;
+    const { cache, catalog, query } = this.#partProblems;
     const first = cache ?? catalog ?? query;
     return first ? [first] : [];
   }
@@ -159,7 +158,7 @@ export class Meaning {
 
   async #run(skills: readonly Skill[], signal: AbortSignal, attempts: number): Promise<void> {
     const store = this.#store;
-    if (!store || this.#wrong.cache || signal.aborted) return;
+    if (!store || this.#partProblems.cache || signal.aborted) return;
     const { config, readSkill, onProgress, wait } = this.#options;
     const added = await embedMissing(skills, {
       store,
@@ -170,7 +169,7 @@ export class Meaning {
       attempts,
       wait: (ms) => wait(ms, { signal, ref: Number.isFinite(attempts) }),
       onProgress,
-      onOutcome: (failure) => this.#tell('catalog', failure),
+      onOutcome: (failure) => this.#report('catalog', failure),
     });
     if (added === undefined || signal.aborted) return;
     if (added > 0 || !store.calibration()) {
@@ -181,9 +180,9 @@ export class Meaning {
     store.tidy(new Set([...skills.map(documentKey), ...CONTROL_TEXTS.map(controlKey)]), Date.now());
   }
 
-  /** Without SQLite or sqlite-vec, or with a cache that fails, everything goes on without meaning. */
+  /** Runs `work` with the store; undefined without SQLite or sqlite-vec, or after an error of the cache. */
   #withStore<T>(work: (store: VectorStore) => T): T | undefined {
-    if (!this.#store || this.#wrong.cache || this.#closing.signal.aborted) return undefined;
+    if (!this.#store || this.#partProblems.cache || this.#closing.signal.aborted) return undefined;
     try {
       return work(this.#store);
     } catch (error) {
@@ -193,19 +192,20 @@ export class Meaning {
   }
 
   #giveUp(error: unknown): void {
-    const message = `Vectors cannot be kept here: ${describeError(error).replace(/\.$/, '')}.`;
-    this.#tell('cache', { code: 'EMBEDDINGS_UNAVAILABLE', message });
+    const message = `Vectors cannot be stored here: ${describeError(error).replace(/\.$/, '')}.`;
+    this.#report('cache', { code: 'EMBEDDINGS_UNAVAILABLE', message });
   }
 
-  /** @param reason - Undefined: nothing is wrong any more. */
-  #tell(part: Part, reason: Pick<Problem, 'code' | 'message'> | undefined): void {
+  /** @param reason - Undefined: the problem is solved. */
+  #report(part: Part, reason: Pick<Problem, 'code' | 'message'> | undefined): void {
     if (this.#closing.signal.aborted) return;
     const { configFile: file, onProblems } = this.#options;
     const message = `${reason?.message} ${EFFECTS[part]}`;
     const problem: Problem | undefined = reason && { code: reason.code, severity: 'warning', file, message };
-    if (problem?.code === this.#wrong[part]?.code && problem?.message === this.#wrong[part]?.message) return;
-    this.#wrong[part] = problem;
-    if (this.#isMade) onProblems();
+    if (problem?.code === this.#partProblems[part]?.code && problem?.message === this.#partProblems[part]?.message)
+      return;
+    this.#partProblems[part] = problem;
+    if (this.#isConstructed) onProblems();
   }
 }
 
@@ -216,12 +216,12 @@ const ATTEMPTS = 3;
 type Part = 'cache' | 'catalog' | 'query';
 
 const EFFECTS: Readonly<Record<Part, string>> = {
-  cache: 'Search goes by words alone.',
-  catalog: 'What was not embedded is searched by words alone.',
-  query: 'Search goes by words alone meanwhile.',
+  cache: 'Search uses words only.',
+  catalog: 'Skills without a vector are found by words only.',
+  query: 'Until it answers, search uses words only.',
 };
 
-/** The key of the model goes nowhere but to the model's own endpoint. */
+/** The key of the model is only sent to the endpoint of the model. */
 function keyFor(baseUrl: string, getSecret: (name: string) => string | undefined): string | undefined {
   const modelUrl = getSecret('MODEL_BASE_URL')?.replace(/\/+$/, '');
   const shared = modelUrl === baseUrl.replace(/\/+$/, '') ? getSecret('MODEL_API_KEY') : undefined;
@@ -229,9 +229,9 @@ function keyFor(baseUrl: string, getSecret: (name: string) => string | undefined
 }
 
 function wrongSize(found: number, expected: number, { baseUrl, model }: EmbeddingsEndpoint): EmbeddingsFailure {
-  const told = `${shownEndpoint(baseUrl)} answered with vectors of ${found} numbers, expected ${expected} as before.`;
+  const what = `${shownEndpoint(baseUrl)} answered with vectors of ${found} numbers, expected ${expected} as before.`;
   const remedy = `If another model answers to ${JSON.stringify(model)} now, delete cache.db beside the config.`;
-  return new EmbeddingsFailure('EMBEDDINGS_INVALID', `${told} ${remedy}`);
+  return new EmbeddingsFailure('EMBEDDINGS_INVALID', `${what} ${remedy}`);
 }
 
 async function pause(ms: number, options: WaitOptions): Promise<void> {

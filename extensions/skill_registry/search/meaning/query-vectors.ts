@@ -2,26 +2,26 @@ import { backOff } from '../../../../lib/waiting/index.ts';
 import { EmbeddingsFailure } from './embeddings-client.ts';
 
 export interface QueryVectorsOptions {
-  /** Asks the endpoint; rejects with an EmbeddingsFailure. */
+  /** Requests a vector; rejects with an EmbeddingsFailure. */
   readonly ask: (text: string, limitMs: number) => Promise<Float32Array>;
-  /** How long `ready` waits. */
+  /** How long `ready` waits, in milliseconds. */
   readonly timeoutMs: number;
-  /** The endpoint's address, for people. */
+  /** Address of the endpoint for messages. */
   readonly shownAs: string;
-  /** Told of a failure, and of undefined when a query was answered in time. */
+  /** Called with a failure, and with undefined after an answer in time. */
   readonly onOutcome: (failure: EmbeddingsFailure | undefined) => void;
 }
 
 const MAX_KEPT = 256;
-/** A late answer is good for the same query asked again, and an endpoint that loads its model first goes on loading it. */
+/** Timeout of a request. It goes on after `timeoutMs`: the answer is kept for the next equal query, and a slow endpoint can load its model. */
 const MAX_LATE_MS = 10_000;
-/** How long nothing is asked for after a failure. */
+/** After a failure no request is sent for this long. */
 const PAUSES = { firstMs: 10_000, longestMs: 300_000 };
 
-/** The vectors of queries and prompts, as far as the endpoint gives them in time. */
+/** Requests and keeps the vectors of queries and prompts. */
 export class QueryVectors {
   readonly #options: QueryVectorsOptions;
-  /** The oldest first. */
+  /** In order of insertion. */
   readonly #kept = new Map<string, Float32Array>();
   #failures = 0;
   #pausedUntil = 0;
@@ -30,12 +30,12 @@ export class QueryVectors {
     this.#options = options;
   }
 
-  /** Undefined when it is not known. */
+  /** Undefined when the vector is not kept. */
   get(text: string): Float32Array | undefined {
     return this.#kept.get(text);
   }
 
-  /** Asks for it unless it is known. Settles after `timeoutMs` at the latest; rejects with what `ask` should not. */
+  /** Requests the vector of a text unless it is kept. Settles after `timeoutMs` at the latest; rejects only with unexpected errors of `ask`. */
   async ready(text: string): Promise<void> {
     if (text === '' || this.#kept.has(text) || Date.now() < this.#pausedUntil) return;
     const { ask, timeoutMs, shownAs, onOutcome } = this.#options;

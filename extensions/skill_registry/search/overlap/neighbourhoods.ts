@@ -3,17 +3,17 @@ import type { Skill } from '../../skill/skill.ts';
 import { headerText } from '../document.ts';
 import type { Neighbourhood } from '../types.ts';
 
-/** Cosine of two descriptions from which on they compete. */
+/** Two descriptions compete when their cosine is at least this. */
 const ALIKE = 0.5;
-/** A term of more skills than this part makes no two of them alike. */
+/** A term that more than this part of the skills have is not counted. */
 const MAX_SHARE = 0.2;
-/** In a small catalog this many skills may share a term all the same. */
+/** A term that at most this many skills have is always counted. */
 const MIN_SHARED = 20;
 const MAX_SHARED_WORDS = 5;
 
 /**
- * Groups of skills whose descriptions compete for the same tasks: alike by the words they share, rare ones counting more.
- * Densest first; each skill is in one group at most.
+ * Finds groups of skills whose descriptions compete for the same tasks. Likeness is measured by common words; rare words count more.
+ * Groups with many similar skills first; each skill is in at most one group.
  */
 export async function neighbourhoods(
   skills: readonly Skill[],
@@ -67,12 +67,12 @@ async function neighbours(
   vectors: readonly Vector[],
   takeBreak: () => Promise<void>,
 ): Promise<readonly ReadonlyMap<number, number>[]> {
-  const having = new Map<string, number[]>();
+  const skillsByTerm = new Map<string, number[]>();
   for (const [at, vector] of vectors.entries()) {
     for (const term of vector.keys()) {
-      const known = having.get(term);
-      if (known) known.push(at);
-      else having.set(term, [at]);
+      const positions = skillsByTerm.get(term);
+      if (positions) positions.push(at);
+      else skillsByTerm.set(term, [at]);
     }
   }
   const most = Math.max(MIN_SHARED, vectors.length * MAX_SHARE);
@@ -81,7 +81,7 @@ async function neighbours(
     await takeBreak();
     const likeness = new Map<number, number>();
     for (const [term, weight] of vector) {
-      const others = having.get(term) ?? [];
+      const others = skillsByTerm.get(term) ?? [];
       if (others.length > most) continue;
       for (const other of others) {
         const product = weight * (vectors[other]?.get(term) ?? 0);

@@ -10,25 +10,24 @@ import { type RetrievalChange, retrievalEffect, stolenQueries, triggerQueries } 
 
 /** Which skills compete for the same queries. */
 export interface Overlap {
-  /** Which skills compete, and which trigger queries (`evals/trigger-eval.json`, `trigger_keywords`) another skill steals. */
+  /** Which skills compete, and for which trigger queries (`evals/trigger-eval.json`, `trigger_keywords`) another skill is found first. */
   overlap(): Promise<OverlapReport>;
   /**
-   * Which trigger queries, of any skill, would find another skill first if one, or a new one, had this SKILL.md. Changes
-   * nothing.
+   * Which trigger queries of all skills would have another first hit if a skill, or a new skill, had this SKILL.md. Changes nothing.
    */
   retrievalEffect(skillId: string, text: string): Promise<readonly RetrievalChange[]>;
 }
 
 export interface OverlapOptions {
   readonly snapshot: () => Snapshot;
-  /** What a model sees, in order of the catalog. */
+  /** The skills that a model sees, in order of the catalog. */
   readonly visible: (turn: TurnContext) => readonly Skill[];
   readonly searcher: Searcher;
-  /** A file of a skill; throws as `readContained` of the kernel. */
+  /** Reads a file of a skill; throws as `readContained`. */
   readonly readFile: (skill: Skill, path: string, maxBytes: number) => Buffer;
 }
 
-/** Which skills compete, and what a change to one of them would do to the others. */
+/** Creates the functions that compare skills with each other. */
 export function createOverlap({ snapshot, visible, searcher, readFile }: OverlapOptions): Overlap {
   return {
     async overlap(): Promise<OverlapReport> {
@@ -55,7 +54,7 @@ export function createOverlap({ snapshot, visible, searcher, readFile }: Overlap
 
 // --- internal ---
 
-/** One that is only proposed; without a header it is found by nobody. */
+/** A skill that is only proposed; a text without a header gets an empty one. */
 function newSkill(id: string, text: string): Skill {
   const file = `${id}/SKILL.md`;
   const header = parseSkill(text, file, id).header ?? parseSkill(`# ${id}`, file, id).header;

@@ -3,17 +3,17 @@ import type { Skill } from '../../skill/skill.ts';
 import type { Searcher } from '../searcher.ts';
 import type { StolenQuery } from '../types.ts';
 
-/** A query its author says a skill should, or should not, be chosen for. */
+/** A query for which a skill should be found first, or should not, as its author says. */
 export interface TriggerQuery {
   readonly skill: Skill;
   readonly query: string;
   readonly shouldTrigger: boolean;
 }
 
-/** A trigger query that would find another skill first. */
+/** A trigger query whose first hit changes. */
 export interface RetrievalChange {
   readonly query: string;
-  /** Whose query it is. */
+  /** The skill that has the query. */
   readonly skillId: string;
   readonly shouldTrigger: boolean;
   readonly before: string | null;
@@ -25,17 +25,17 @@ const MAX_BYTES = 262_144;
 const MAX_ROWS = 500;
 
 /**
- * The trigger queries that skills carry: the rows of `evals/trigger-eval.json`, and their trigger keywords. A file that is not
- * as it must be is a TRIGGER_EVAL_INVALID problem.
+ * Reads the trigger queries of skills: the rows of `evals/trigger-eval.json`, and their trigger keywords. An invalid file is a
+ * TRIGGER_EVAL_INVALID problem.
  *
- * @param readFile - A file of a skill, contained, of at most so many bytes; throws as `readContained` of the kernel.
+ * @param readFile - Reads a file of a skill with at most `maxBytes`; throws as `readContained`.
  */
 export async function triggerQueries(
   skills: readonly Skill[],
   readFile: (skill: Skill, path: string, maxBytes: number) => Buffer,
   takeBreak: () => Promise<void>,
 ): Promise<{ readonly queries: readonly TriggerQuery[]; readonly problems: readonly Problem[] }> {
-  // Made here: to load zod takes longer than most commands have to work.
+  // Made here, because loading zod takes longer than most commands.
   const row = z.object({ query: z.string().trim().min(1).max(2000), should_trigger: z.boolean() });
   const rows = z.array(row).max(MAX_ROWS);
   const queries: TriggerQuery[] = [];
@@ -56,8 +56,7 @@ export async function triggerQueries(
 }
 
 /**
- * Trigger queries whose best hit is not as their author wants it: another skill's where it should be this one, or this one
- * where it should not.
+ * Trigger queries whose first hit is another skill although it should be this one, or this one although it should not.
  */
 export function stolenQueries(
   searcher: Searcher,
@@ -72,11 +71,10 @@ export function stolenQueries(
 }
 
 /**
- * What a new text of one skill would do to search: the trigger queries, of any skill, whose best hit would be another one.
- * Nothing is changed by asking.
+ * The trigger queries of all skills whose first hit would change with a new text of one skill. Changes nothing.
  *
- * @param skills - What models see. `skill` need not be among them: it is new, or they do not see it yet.
- * @param text - The whole new SKILL.md; one that says nothing takes the skill away.
+ * @param skills - The skills that models see. `skill` may be missing: it may be new or hidden.
+ * @param text - The whole new SKILL.md; a text without a header removes the skill.
  */
 export function retrievalEffect(
   searcher: Searcher,
@@ -86,7 +84,7 @@ export function retrievalEffect(
   text: string,
 ): readonly RetrievalChange[] {
   const proposed = searcher.propose(skill, text);
-  // What models would not see is found by none of them.
+  // Models cannot find a skill that they do not see.
   const shown = proposed?.modelInvocable ? [proposed] : [];
   const after = skills.includes(skill) ? skills.flatMap((one) => (one === skill ? shown : one)) : [...skills, ...shown];
   const best = (all: readonly Skill[], query: string): string | null =>
@@ -106,6 +104,6 @@ function invalid(skill: Skill, error: unknown): Problem {
       : error instanceof Error
         ? error.message
         : String(error);
-  const message = `The trigger queries in ${FILE} are not used (${reason}). It is a list of up to ${MAX_ROWS} { "query": text, "should_trigger": true or false }.`;
+  const message = `The trigger queries in ${FILE} are not used (${reason}). Write a list of up to ${MAX_ROWS} { "query": text, "should_trigger": true or false }.`;
   return { code: 'TRIGGER_EVAL_INVALID', severity: 'warning', file: skill.file, message };
 }

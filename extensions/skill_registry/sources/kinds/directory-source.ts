@@ -11,7 +11,7 @@ import {
 } from '../../../../lib/files/index.ts';
 import type { ValidationProfile } from '../../config/config.ts';
 import type { Skill } from '../../skill/skill.ts';
-import { isUsableId, makeSkill, quotedName, type SkillPlace } from '../make-skill.ts';
+import { isUsableId, makeSkill, quotedName, type SkillIdentity } from '../make-skill.ts';
 import {
   createOwnSkills,
   linkedOut,
@@ -33,35 +33,35 @@ export interface DirectorySourceOptions {
   readonly allowOutside: boolean;
   /** Folder that qualified ids are relative to. Default: `root`. */
   readonly base?: string;
-  /** Folder that `root` and links in it must not leave, unless `allowOutside`. Default: `root`. */
+  /** Folder in which `root` and the targets of links must be, unless `allowOutside`. Default: `root`. */
   readonly within?: string | undefined;
-  /** Where links may lead beside that, asked at every scan (`linkTargets`). Default: nowhere. */
+  /** Returns which links may lead outside that folder; called at every scan (`linkTargets`). Default: none. */
   readonly elsewhere?: ((realRoot: string, sources: readonly SkillSource[]) => (target: string) => boolean) | undefined;
-  /** A `.md` file directly in it is a skill, too. Default: false. */
+  /** `.md` files directly in `root` are skills, too. Default: false. */
   readonly bareFiles?: boolean;
-  /** Pass over what `.gitignore` and `.ignore` files name. Default: false. */
+  /** Ignore what `.gitignore` and `.ignore` files name. Default: false. */
   readonly ignoreFiles?: boolean;
   /** Default: `lenient`. */
   readonly validation?: ValidationProfile;
-  /** A root that does not exist is no problem. Default: false. */
+  /** No problem is reported when `root` does not exist. Default: false. */
   readonly optional?: boolean;
-  /** It is left out while a source before it has a skill. Default: false. */
+  /** Not used while an earlier source has a skill. Default: false. */
   readonly ifNone?: boolean;
-  /** Its skills may be changed, and new ones put into it. Default: false. */
+  /** Skills may be changed and created in it. Default: false. */
   readonly writable?: boolean;
-  /** Nothing is read or written where a link leads to it from there. Default: links are the owner's. */
+  /** Set for a root that nobody has approved: nothing outside that folder is read or written. Default: no limit. */
   readonly onlyWithin?: OnlyWithin | undefined;
-  /** Where what was read is kept for the next process. Default: it is not. */
+  /** Keeps what was read for the next process. Default: nothing is kept. */
   readonly cache?: SkillFileCache | undefined;
 }
 
 const MAX_RESOURCES = 512;
 
-/** Skills below a folder. Problems: SOURCE_MISSING, SOURCE_RESERVED, SKILL_ID_INVALID, and those of finding and of reading. */
+/** A source of the skills below a folder. Problems: SOURCE_MISSING, SOURCE_RESERVED, SKILL_ID_INVALID, and those of finding and reading skill files. */
 export function createDirectorySource(options: DirectorySourceOptions): SkillSource {
   const { id, root, allowOutside, within, optional = false, bareFiles, ignoreFiles, onlyWithin } = options;
   const readSkills = createSkillsReader(options);
-  const own = createOwnSkills<Place>();
+  const own = createOwnSkills<SkillPaths>();
   let outside: readonly string[] = [];
   let last: SourceScan | undefined;
   const nothing = (problems: readonly Problem[]): SourceScan => {
@@ -70,10 +70,10 @@ export function createDirectorySource(options: DirectorySourceOptions): SkillSou
     return { skills: [], problems };
   };
   const listing = (skill: Skill): SkillListing => {
-    const place = own.find(skill);
-    if (!place || place.dir === null) return { files: [], leftOut: 0 };
-    const skillFile = basename(place.file);
-    const { files, leftOut } = filesBelow(place.dir);
+    const paths = own.find(skill);
+    if (!paths || paths.dir === null) return { files: [], leftOut: 0 };
+    const skillFile = basename(paths.file);
+    const { files, leftOut } = filesBelow(paths.dir);
     return { files: files.filter(({ path }) => path !== skillFile).slice(0, MAX_RESOURCES), leftOut };
   };
   return {
@@ -82,8 +82,8 @@ export function createDirectorySource(options: DirectorySourceOptions): SkillSou
     location: root,
     ifNone: options.ifNone === true,
     get writing() {
-      const isHeld = linkedOut(root, futureRealPath(root), onlyWithin) !== undefined;
-      return options.writable && !isHeld ? { folder: root, validation: options.validation ?? 'lenient' } : undefined;
+      const isRefused = linkedOut(root, futureRealPath(root), onlyWithin) !== undefined;
+      return options.writable && !isRefused ? { folder: root, validation: options.validation ?? 'lenient' } : undefined;
     },
     async scan(limits, takeBreak, sources = []) {
       const realRoot = realPathOf(root);
@@ -111,7 +111,7 @@ export function createDirectorySource(options: DirectorySourceOptions): SkillSou
       outside = found.outside;
       last = before && isSame(before.skills, skills) && isSameText(before.problems, problems) ? before : undefined;
       if (last) return last;
-      own.replaceLater(() => new Map(skills.map((skill) => [skill.qualifiedId, skill as Place])));
+      own.replaceLater(() => new Map(skills.map((skill) => [skill.qualifiedId, skill as SkillPaths])));
       last = { skills, problems };
       return last;
     },
@@ -128,34 +128,34 @@ export function createDirectorySource(options: DirectorySourceOptions): SkillSou
       throw resourceNotFound(path, 'this skill is a single file');
     },
     watchFolders: () => (linkedOut(root, futureRealPath(root), onlyWithin) ? [] : [root, ...outside]),
-    contains: (path) => [futureRealPath(root), ...outside].some((place) => isInside(path, place)),
+    contains: (path) => [futureRealPath(root), ...outside].some((folder) => isInside(path, folder)),
   };
 }
 
 // --- internal ---
 
-/** A file takes a twentieth of a millisecond to read, so this is a third of what others may have to wait. */
+/** Reading a file takes about 0.05 ms, so a step takes about 0.8 ms. */
 const FILES_A_STEP = 16;
 const LARGE_FILE = 128 * 1024;
 
-/** Makes skills of the files that were found. A skill stays the same object as long as its file is the same one. */
+/** Makes a skill of each file. As long as a file does not change, its skill is the same object. */
 function createSkillsReader(
   options: DirectorySourceOptions,
 ): (files: readonly FoundSkillFile[], maxBytes: number, takeBreak: () => Promise<void>) => Promise<SourceScan> {
   const { id, root, base = root, allowOutside, within, ignoreFiles = false, validation: profile, cache } = options;
   const setting = JSON.stringify([allowOutside, within, ignoreFiles, ...(options.bareFiles ? ['bare'] : [])]);
-  const reader = createSkillFileReader({ profile, cache, place: root, setting });
-  const made = createLastMade<ReadSkillFile, Skill>();
+  const reader = createSkillFileReader({ profile, cache, cachePath: root, setting });
+  const results = createPreviousResults<ReadSkillFile, Skill>();
   const skillOf = (file: FoundSkillFile, read: ReadSkillFile): Skill | Problem | undefined => {
     const { header, digest, bytes } = read;
     if (!header) return undefined;
-    let skill = made.find(read);
+    let skill = results.find(read);
     if (!skill || skill.dir !== (file.bare ? null : file.realDir) || skill.realFile !== file.realFile) {
       const skillId = bareNameOf(file) ?? basename(file.dir === root ? file.realDir : file.dir);
       if (!isUsableId(skillId)) return unusableId(file, skillId);
-      skill = makeSkill(header, placeOf(file, id, skillId, base), digest, bytes);
+      skill = makeSkill(header, identityOf(file, id, skillId, base), digest, bytes);
     }
-    made.add(read, skill);
+    results.add(read, skill);
     return skill;
   };
   return async (files, maxBytes, takeBreak) => {
@@ -171,28 +171,28 @@ function createSkillsReader(
       else skills.push(skill);
     }
     reader.sweep();
-    made.turn();
+    results.startNext();
     return { skills, problems };
   };
 }
 
 function isSame(before: readonly unknown[], after: readonly unknown[]): boolean {
-  return before.length === after.length && before.every((one, index) => one === after[index]);
+  return before.length === after.length && before.every((result, index) => result === after[index]);
 }
 
 function isSameText(before: readonly Problem[], after: readonly Problem[]): boolean {
   return isSame(before, after) || JSON.stringify(before) === JSON.stringify(after);
 }
 
-/** Where one of its skills lies. */
-type Place = Pick<Skill, 'file' | 'dir'> & { readonly realFile: string };
+/** The paths of a skill. */
+type SkillPaths = Pick<Skill, 'file' | 'dir'> & { readonly realFile: string };
 
-/** Of a bare file, without `.md`. */
+/** The name of a bare file without `.md`; undefined for a folder. */
 function bareNameOf({ bare, fileName }: FoundSkillFile): string | undefined {
   return bare && fileName.slice(0, -'.md'.length);
 }
 
-function placeOf(file: FoundSkillFile, source: string, id: string, base: string): SkillPlace {
+function identityOf(file: FoundSkillFile, source: string, id: string, base: string): SkillIdentity {
   return {
     id,
     source,
@@ -204,11 +204,11 @@ function placeOf(file: FoundSkillFile, source: string, id: string, base: string)
 }
 
 function unusableId(file: FoundSkillFile, id: string): Problem {
-  const message = `The ${file.bare ? 'file' : 'directory'} name ${quotedName(id)} is the id and may hold no backtick, colon, control or invisible character, and no odd white space. Rename it.`;
+  const message = `The ${file.bare ? 'file' : 'directory'} name ${quotedName(id)} is the id and may not contain a backtick, colon, control character, invisible character, or white space other than a blank. Rename it.`;
   return { code: 'SKILL_ID_INVALID', severity: 'error', file: join(file.dir, file.fileName), message };
 }
 
-/** Why nothing is looked for in a folder. @param boundary - It must not leave this one. */
+/** Why a folder is not searched; undefined when it is. @param boundary - The folder in which it must be. */
 function refusalOf(root: string, realRoot: string, boundary: string | undefined): Problem | undefined {
   if (boundary !== undefined && !isInside(realRoot, boundary)) return outsideOf(root, realRoot, boundary);
   const reserved = reservedSource(root, realRoot);
@@ -218,7 +218,7 @@ function refusalOf(root: string, realRoot: string, boundary: string | undefined)
 
 function outsideOf(root: string, realRoot: string, boundary: string): Problem {
   const what = lstatSync(root, { throwIfNoEntry: false })?.isSymbolicLink() ? 'link leads to' : 'folder is';
-  const message = `This ${what} ${realRoot}, expected a folder in ${boundary}, so it was not read. Move it in there, or set allow_outside: true for the source.`;
+  const message = `This ${what} ${realRoot}, expected a folder in ${boundary}, so it was not read. Move it into that folder, or set allow_outside: true for the source.`;
   return { code: 'SYMLINK_OUTSIDE', severity: 'error', file: root, message };
 }
 
@@ -232,39 +232,39 @@ function noFolder(root: string): Problem {
   return { code: 'SOURCE_MISSING', severity: 'warning', file: root, message };
 }
 
-/** What was made of what, the last time; most often it is asked for in the same order again. */
-interface LastMade<From extends object, Made> {
-  find(from: From): Made | undefined;
-  /** For the next time. */
-  add(from: From, made: Made): void;
-  /** What was added is now what is found. */
-  turn(): void;
+/** The results of the previous run, by input. Lookups are usually in the order of that run. */
+interface PreviousResults<Input extends object, Result> {
+  find(input: Input): Result | undefined;
+  /** Stores a result for the next run. */
+  add(input: Input, result: Result): void;
+  /** Ends this run: `find` now returns what was added. */
+  startNext(): void;
 }
 
-/** A map of tens of thousands of objects takes longer to fill than anything it is asked for, so there is none until it is needed. */
-function createLastMade<From extends object, Made>(): LastMade<From, Made> {
-  let before: Pairs<From, Made> = { from: [], made: [] };
-  let now: Pairs<From, Made> = { from: [], made: [] };
-  let byFrom: Map<From, Made> | undefined;
+/** The map is filled only when the order differs: for tens of thousands of objects that takes longer than all lookups. */
+function createPreviousResults<Input extends object, Result>(): PreviousResults<Input, Result> {
+  let before: Pairs<Input, Result> = { inputs: [], results: [] };
+  let now: Pairs<Input, Result> = { inputs: [], results: [] };
+  let byInput: Map<Input, Result> | undefined;
   return {
-    find(from) {
-      const at = now.from.length;
-      if (before.from[at] === from) return before.made[at];
-      if (before.from.length === 0) return undefined;
-      byFrom ??= new Map(before.from.map((one, index) => [one, before.made[index] as Made]));
-      return byFrom.get(from);
+    find(input) {
+      const at = now.inputs.length;
+      if (before.inputs[at] === input) return before.results[at];
+      if (before.inputs.length === 0) return undefined;
+      byInput ??= new Map(before.inputs.map((key, index) => [key, before.results[index] as Result]));
+      return byInput.get(input);
     },
-    add(from, made) {
-      now.from.push(from);
-      now.made.push(made);
+    add(input, result) {
+      now.inputs.push(input);
+      now.results.push(result);
     },
-    turn() {
-      [before, now, byFrom] = [now, { from: [], made: [] }, undefined];
+    startNext() {
+      [before, now, byInput] = [now, { inputs: [], results: [] }, undefined];
     },
   };
 }
 
-interface Pairs<From, Made> {
-  readonly from: From[];
-  readonly made: Made[];
+interface Pairs<Input, Result> {
+  readonly inputs: Input[];
+  readonly results: Result[];
 }

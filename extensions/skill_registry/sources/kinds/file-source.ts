@@ -23,24 +23,24 @@ export interface FileSourceOptions {
   readonly file: string;
   /** Folder that qualified ids are relative to. Default: the file's own. */
   readonly base?: string;
-  /** Real paths outside this folder are refused. Default: anywhere. */
+  /** The folder in which the real path must be. Default: no limit. */
   readonly within?: string | undefined;
   readonly validation: ValidationProfile;
-  /** A file that does not exist is no problem. Default: false. */
+  /** No problem is reported when the file does not exist. Default: false. */
   readonly optional?: boolean;
   /** As of a directory source. */
   readonly onlyWithin?: OnlyWithin | undefined;
-  /** Where what was read is kept for the next process. Default: it is not. */
+  /** Keeps what was read for the next process. Default: nothing is kept. */
   readonly cache?: SkillFileCache | undefined;
 }
 
-/** One bare Markdown file as a skill: its name without `.md` is the id, and there are no other files. */
+/** A source of one Markdown file that is a skill. The name without `.md` is the id; the skill has no other files. */
 export function createFileSource(options: FileSourceOptions): SkillSource {
   const { id, file, base = dirname(file), within, validation, optional = false } = options;
   const own = createOwnSkills<string>();
-  const reader = createSkillFileReader({ profile: validation, cache: options.cache, place: file });
-  /** @throws when the system does not say what is there. */
-  const look = (
+  const reader = createSkillFileReader({ profile: validation, cache: options.cache, cachePath: file });
+  /** @throws when the file system cannot be read. */
+  const findSkill = (
     limits: SkillRegistryConfig['limits'],
   ): { readonly skill?: Skill; readonly problems: readonly Problem[] } => {
     const realFile = realPathOf(file);
@@ -59,15 +59,15 @@ export function createFileSource(options: FileSourceOptions): SkillSource {
     reader.sweep();
     if (!header) return { problems };
     const qualifiedId = `${id}:${pathBelow(base, file)}`;
-    const place = { id: skillId, source: id, qualifiedId, file, dir: null, realFile };
-    return { skill: makeSkill(header, place, digest, bytes), problems };
+    const identity = { id: skillId, source: id, qualifiedId, file, dir: null, realFile };
+    return { skill: makeSkill(header, identity, digest, bytes), problems };
   };
   return {
     id,
     kind: 'file',
     location: file,
     async scan(limits) {
-      const { skill, problems } = look(limits);
+      const { skill, problems } = findSkill(limits);
       own.replace(new Map(skill ? [[skill.qualifiedId, skill.realFile as string]] : []));
       return { skills: skill ? [skill] : [], problems };
     },
@@ -99,11 +99,11 @@ function noFile(file: string, isFolder: boolean): Problem {
 }
 
 function outside(file: string, realFile: string, boundary: string): Problem {
-  const message = `This path leads to ${realFile}, expected a file in ${boundary}, so it was not read. Move it in there, or set allow_outside: true for the source.`;
+  const message = `This path leads to ${realFile}, expected a file in ${boundary}, so it was not read. Move it into that folder, or set allow_outside: true for the source.`;
   return { code: 'SYMLINK_OUTSIDE', severity: 'error', file, message };
 }
 
 function unusable(file: string, id: string): Problem {
-  const message = `The file name ${quotedName(id)} is the id and may hold no backtick, colon, control or invisible character, and no odd white space. Rename it.`;
+  const message = `The file name ${quotedName(id)} is the id and may not contain a backtick, colon, control character, invisible character, or white space other than a blank. Rename it.`;
   return { code: 'SKILL_ID_INVALID', severity: 'error', file, message };
 }

@@ -1,4 +1,4 @@
-/** Longer ones, and braces that stand for more, match nothing: a pattern comes from a pack, which anybody may have written. */
+/** Characters. Longer patterns, and braces with more alternatives, match nothing: a pack with hostile patterns must cost little. */
 const MAX_LENGTH = 1024;
 const MAX_ALTERNATIVES = 64;
 
@@ -9,7 +9,7 @@ export function isGlob(pattern: string): boolean {
 /**
  * Whether a path matches: `*` and `?` within a segment, `**` for any number of segments, `[a-z]`, `[!a]`, `{one,two}`.
  *
- * Takes no more than pattern times path steps. (Patterns turned into regular expressions take exponentially many.)
+ * Takes at most (length of the pattern) times (length of the path) steps. A regular expression can take exponentially many.
  */
 export function matchesGlob(pattern: string, path: string): boolean {
   if (pattern.length > MAX_LENGTH) return false;
@@ -19,7 +19,7 @@ export function matchesGlob(pattern: string, path: string): boolean {
 
 // --- internal ---
 
-/** Without braces; nothing when there are too many. */
+/** The alternatives of a pattern with braces; empty when there are too many. */
 function alternativesOf(pattern: string): readonly string[] {
   let all = [pattern];
   for (;;) {
@@ -34,7 +34,7 @@ function alternativesOf(pattern: string): readonly string[] {
 }
 
 function matchesSegments(patterns: readonly string[], segments: readonly (readonly string[])[]): boolean {
-  // reached[n]: the patterns so far match the first n segments.
+  // reached[n]: the patterns up to here match the first n segments.
   let reached = [true, ...segments.map(() => false)];
   for (const pattern of patterns) {
     const from = reached;
@@ -49,7 +49,7 @@ function matchesSegments(patterns: readonly string[], segments: readonly (readon
   return reached.at(-1) === true;
 }
 
-/** One character, or any number of them. */
+/** `*` matches any number of characters, a function matches one. */
 type Token = '*' | ((char: string) => boolean);
 
 function tokensOf(pattern: string): readonly Token[] {
@@ -72,16 +72,16 @@ function classOf(inner: string): (char: string) => boolean {
     }) !== not;
 }
 
-/** Goes back to the last star only: what an earlier one could take, the last one can. */
+/** Goes back to the last star only: it can match everything that an earlier star can. */
 function matchesOne(tokens: readonly Token[], chars: readonly string[]): boolean {
   let [token, char] = [0, 0];
   let [star, resume] = [-1, 0];
   while (char < chars.length) {
-    const wanted = tokens[token];
-    if (wanted === '*') {
+    const expected = tokens[token];
+    if (expected === '*') {
       star = token++;
       resume = char;
-    } else if (wanted?.(chars[char] as string)) {
+    } else if (expected?.(chars[char] as string)) {
       token++;
       char++;
     } else if (star < 0) return false;

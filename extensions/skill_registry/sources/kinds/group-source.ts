@@ -5,7 +5,7 @@ import type { SkillSource } from '../source.ts';
 import { createOwnSkills } from '../source.ts';
 import { listingOf } from '../walk/list-files.ts';
 
-/** What a group is made of at one moment. */
+/** The members of a group at one moment. */
 export interface GroupMembers {
   /** In order of declaration. */
   readonly members: readonly SkillSource[];
@@ -16,20 +16,20 @@ export interface GroupSourceOptions {
   readonly id: string;
   readonly kind: string;
   readonly location: string;
-  /** Asked at every scan; a member that stays must stay the same object. */
+  /** Called at every scan. A member that was there before must be the same object. */
   members(): Promise<GroupMembers>;
-  /** Changes what a member found. Default: nothing but the source. */
+  /** Changes a skill that a member found. Default: sets its source. */
   adapt?(skill: Skill, member: SkillSource): Skill;
-  /** Of several members with one skill id. Default: `first`. */
+  /** Which member wins an id that several have. Default: `first`. */
   readonly winner?: 'first' | 'last';
-  /** Folders and files that decide which members there are. */
+  /** Folders and files to watch, because they decide which members there are. */
   watch(): readonly string[];
 }
 
 /**
- * One source made of others, read through the member that found the skill. Skills that lose their id inside the group stay
- * readable by qualified id. A member that preloads a skill does so whichever member has it in the end. One that cannot be
- * scanned keeps what it had.
+ * A source made of other sources. A skill is read through the member that found it. A skill whose id another member wins stays
+ * readable by qualified id. A skill that one member preloads is preloaded, whichever member wins it. A member that cannot be
+ * scanned keeps its last result.
  */
 export function createGroupSource(options: GroupSourceOptions): SkillSource {
   const { id, adapt = (skill: Skill, member: SkillSource) => underSource(skill, member.id, id) } = options;
@@ -79,7 +79,7 @@ export function createGroupSource(options: GroupSourceOptions): SkillSource {
   };
 }
 
-/** A skill as if the source `id` had found it, not the source `before`. */
+/** Moves a skill from the source `before` to the source `id`. */
 export function underSource(skill: Skill, before: string, id: string): Skill {
   const { qualifiedId } = skill;
   const below = qualifiedId.startsWith(`${before}:`) ? qualifiedId.slice(before.length + 1) : qualifiedId;
@@ -89,9 +89,9 @@ export function underSource(skill: Skill, before: string, id: string): Skill {
 // --- internal ---
 
 interface Found {
-  /** As the group shows it. */
+  /** As the group returns it. */
   readonly skill: Skill;
-  /** As the member knows it. */
+  /** As the member found it. */
   readonly original: Skill;
   readonly member: SkillSource;
 }
@@ -102,7 +102,7 @@ interface ScannedMember {
   readonly problems: readonly Problem[];
 }
 
-/** A member that fails takes nobody with it. */
+/** The failure of one member does not affect the others. */
 async function scanMember(
   member: SkillSource,
   limits: SkillRegistryConfig['limits'],
@@ -116,7 +116,7 @@ async function scanMember(
     return { found, problems };
   } catch (error) {
     const { found = [] } = before ?? {};
-    const message = `This part of the source could not be scanned (${describeError(error)}); its last ${found.length} skill(s) stay. Mend that, or remove it; the other parts are used.`;
+    const message = `This part of the source could not be scanned (${describeError(error)}); its last ${found.length} skill(s) are used. Repair it or remove it; the other parts are used.`;
     return { found, problems: [{ code: 'SOURCE_FAILED', severity: 'error', file: member.location, message }] };
   }
 }
@@ -126,24 +126,24 @@ function pickWinners(found: readonly Found[], winner: 'first' | 'last'): { winne
   const byId = new Map<string, Found>();
   const losers: Found[] = [];
   for (const one of ordered) {
-    const known = byId.get(one.skill.id);
-    if (!known) byId.set(one.skill.id, one);
+    const winning = byId.get(one.skill.id);
+    if (!winning) byId.set(one.skill.id, one);
     else {
-      const isSameFile = known.skill.realFile !== null && known.skill.realFile === one.skill.realFile;
+      const isSameFile = winning.skill.realFile !== null && winning.skill.realFile === one.skill.realFile;
       if (!isSameFile) losers.push(one);
-      if (one.skill.preload && (isSameFile || known.skill.digest === one.skill.digest))
-        byId.set(one.skill.id, { ...known, skill: { ...known.skill, preload: true } });
+      if (one.skill.preload && (isSameFile || winning.skill.digest === one.skill.digest))
+        byId.set(one.skill.id, { ...winning, skill: { ...winning.skill, preload: true } });
     }
   }
   const kept = new Map([...byId.values()].map((one) => [one.original, one]));
   return { winners: found.flatMap(({ original }) => kept.get(original) ?? []), losers };
 }
 
-/** Two skills may have come by one qualified id, inline ones of one name for example: later ones get a number. */
+/** Two skills can have one qualified id, for example inline skills with one name: later ones get a number. */
 function withFreeId(found: Found, taken: Map<string, Found>): Skill {
-  const wanted = found.skill.qualifiedId;
-  let qualifiedId = wanted;
-  for (let number = 2; taken.has(qualifiedId); number++) qualifiedId = `${wanted}~${number}`;
+  const base = found.skill.qualifiedId;
+  let qualifiedId = base;
+  for (let number = 2; taken.has(qualifiedId); number++) qualifiedId = `${base}~${number}`;
   taken.set(qualifiedId, found);
   return { ...found.skill, qualifiedId };
 }

@@ -6,13 +6,13 @@ import { createMemorySource, type MemorySkill } from './memory-source.ts';
 
 export interface InlineSourceOptions {
   readonly id: string;
-  /** Skills written into a config or a pack instead of a folder: the id of `Escalation Protocol` is `escalation-protocol`. */
+  /** Skills in a config or a pack. The id of `Escalation Protocol` is `escalation-protocol`. */
   readonly skills: readonly InlineSkillConfig[];
-  /** The file they are written in, for problems and for people. */
+  /** The file that contains them. */
   readonly file: string;
 }
 
-/** Problems: SKILL_ID_INVALID for a name nothing can be made of, SKILL_EMPTY, and those of a description. */
+/** Problems: SKILL_ID_INVALID for a name without letters and digits, SKILL_EMPTY, and those of a description. */
 export function createInlineSource({ id, skills, file }: InlineSourceOptions): SkillSource {
   const problems: Problem[] = [];
   const found = skills.flatMap(({ name, description, instructions, files = {} }): readonly MemorySkill[] => {
@@ -22,7 +22,7 @@ export function createInlineSource({ id, skills, file }: InlineSourceOptions): S
       const bytes = Object.entries(files).map(([path, text]) => [path, Buffer.from(text)] as const);
       return [{ id: skillId, name, description, body: instructions, files: new Map(bytes), file, label }];
     }
-    const message = `The inline skill ${quotedName(name)} has no letter or digit in its name to make an id of. Rename it.`;
+    const message = `The inline skill ${quotedName(name)} has no letter or digit in its name, so it has no id. Rename it.`;
     problems.push({ code: 'SKILL_ID_INVALID', severity: 'error', file, message });
     return [];
   });

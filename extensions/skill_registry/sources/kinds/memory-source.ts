@@ -11,20 +11,20 @@ import type { SkillListing, SkillSource, SourceScan } from '../source.ts';
 import { createOwnSkills } from '../source.ts';
 import { MAX_FILES, withoutPrivate } from '../walk/list-files.ts';
 
-/** A skill in memory, checked. */
+/** A skill in memory, with valid fields. */
 export interface MemorySkill {
   readonly id: string;
-  /** For people. */
+  /** Shown to people. */
   readonly name: string;
   readonly description: string;
   readonly body: string;
   /** Plain data. */
   readonly frontmatter?: Readonly<Record<string, unknown>>;
-  /** By path, each as `relativeSegments` writes it. */
+  /** Content by path; paths are normalized by `relativeSegments`. */
   readonly files: ReadonlyMap<string, Uint8Array>;
-  /** What problems and people are told as its file. */
+  /** The file in problems. */
   readonly file: string;
-  /** Stands before what problems say. */
+  /** The beginning of the messages of problems. */
   readonly label: string;
 }
 
@@ -34,16 +34,16 @@ export interface MemorySkills {
 }
 
 export interface MemorySourceOptions extends Pick<SkillSource, 'id' | 'kind' | 'location'> {
-  /** Asked at every scan; the same list is not read again. What it rejects with is the failure of the source. */
+  /** Called at every scan. When it returns the same list again, that is not read again. When it rejects, the scan fails. */
   load(): Promise<MemorySkills>;
 }
 
 /**
- * Skills held in memory, each as if the SKILL.md that they make lay in a folder. Of several with one id the first wins; the others
- * are losers with a number in their qualified id.
+ * A source of skills in memory. Each is read as the SKILL.md that its fields make. The first skill with an id wins; the others
+ * are losers and have a number in their qualified id.
  */
 export function createMemorySource({ id, kind, location, load }: MemorySourceOptions): SkillSource {
-  const own = createOwnSkills<Held>();
+  const own = createOwnSkills<StoredSkill>();
   let last: { readonly given: readonly MemorySkill[]; readonly scan: SourceScan } | undefined;
   const listing = (skill: Skill): SkillListing => {
     const files = [...(own.find(skill)?.files ?? [])].map(([path, bytes]) => ({ path, size: bytes.length }));
@@ -57,21 +57,21 @@ export function createMemorySource({ id, kind, location, load }: MemorySourceOpt
     async scan(limits, takeBreak) {
       const { skills: given, problems } = await load();
       if (last?.given === given) return last.scan;
-      const held = new Map<string, Held>();
+      const stored = new Map<string, StoredSkill>();
       const scan = { skills: [] as Skill[], losers: [] as Skill[], problems: [...problems] };
       const taken = new Set<string>();
-      for (const one of given) {
+      for (const entry of given) {
         await takeBreak();
-        let qualifiedId = `${id}:${one.id}`;
-        for (let number = 2; held.has(qualifiedId); number++) qualifiedId = `${id}:${one.id}~${number}`;
-        const { skill, bytes, problems: wrong } = toSkill(one, qualifiedId, id, limits);
-        scan.problems.push(...wrong);
+        let qualifiedId = `${id}:${entry.id}`;
+        for (let number = 2; stored.has(qualifiedId); number++) qualifiedId = `${id}:${entry.id}~${number}`;
+        const { skill, bytes, problems: skillProblems } = toSkill(entry, qualifiedId, id, limits);
+        scan.problems.push(...skillProblems);
         if (!skill) continue;
-        held.set(qualifiedId, { bytes, files: one.files });
-        (taken.has(one.id) ? scan.losers : scan.skills).push(skill);
-        taken.add(one.id);
+        stored.set(qualifiedId, { bytes, files: entry.files });
+        (taken.has(entry.id) ? scan.losers : scan.skills).push(skill);
+        taken.add(entry.id);
       }
-      own.replace(held);
+      own.replace(stored);
       last = { given, scan };
       return scan;
     },
@@ -79,9 +79,9 @@ export function createMemorySource({ id, kind, location, load }: MemorySourceOpt
     resources: (skill) => listing(skill).files,
     listing,
     readResource(skill, path, maxBytes) {
-      const wanted = relativeSegments(path);
-      assertReadable(wanted, path);
-      const bytes = own.get(skill).files.get(wanted.join('/'));
+      const segments = relativeSegments(path);
+      assertReadable(segments, path);
+      const bytes = own.get(skill).files.get(segments.join('/'));
       if (bytes === undefined) throw resourceNotFound(path);
       return atMost(maxBytes, bytes, path);
     },
@@ -92,7 +92,7 @@ export function createMemorySource({ id, kind, location, load }: MemorySourceOpt
 
 // --- internal ---
 
-interface Held {
+interface StoredSkill {
   /** Of the SKILL.md. */
   readonly bytes: Buffer;
   readonly files: ReadonlyMap<string, Uint8Array>;
@@ -112,24 +112,24 @@ function toSkill(
     return { bytes, problems: [{ code: 'SKILL_FILE_UNREADABLE', severity: 'error', file, message }] };
   }
   const { header, problems } = parseSkill(text, file, id);
-  // The name in that text is the id. Which line of it is meant says nothing: there is no such file.
-  const wrong = problems
+  // In the generated text the name is the id, so its problems mean nothing. Lines mean nothing, because there is no such file.
+  const skillProblems = problems
     .filter(({ code }) => !code.startsWith('NAME_'))
     .map(({ line: _line, ...problem }) => ({ ...problem, message: `${label}${problem.message}` }));
-  if (!header) return { bytes, problems: wrong };
+  if (!header) return { bytes, problems: skillProblems };
   const named = { ...header, name: foldLine(given.name) || id };
   const digest = `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
   const place = { id, qualifiedId, source, file, dir: null, realFile: null };
-  return { skill: makeSkill(named, place, digest, bytes.length), bytes, problems: wrong };
+  return { skill: makeSkill(named, place, digest, bytes.length), bytes, problems: skillProblems };
 }
 
-/** The SKILL.md it would be. */
+/** The text of its SKILL.md. */
 function textOf({ id, description, body, frontmatter = {} }: MemorySkill): string {
   const fields = yamlPackage().stringify({ ...frontmatter, name: id, description }, { lineWidth: 0 });
   return `---\n${fields}---\n\n${body.trim()}\n`;
 }
 
-/** A copy: it may be the program's own. */
+/** Returns a copy, because the program may change its own bytes later. */
 function atMost(maxBytes: number, bytes: Uint8Array, shown: string): Buffer {
   if (bytes.length > maxBytes) throw resourceTooLarge(shown, bytes.length, maxBytes);
   return Buffer.from(bytes);

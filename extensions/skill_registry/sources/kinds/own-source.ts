@@ -7,45 +7,45 @@ import type { OwnSkill, OwnSource } from '../types.ts';
 import { createMemorySource, type MemorySkill, type MemorySkills } from './memory-source.ts';
 
 export interface OwnSourceOptions {
-  /** In place of the source's own, which may be taken. */
+  /** Used instead of the id of the source, which may be in use. */
   readonly id: string;
-  /** For people. */
+  /** Shown to people. */
   readonly location: string;
-  /** Milliseconds that the function has. Default: 10,000. */
+  /** Timeout of the function in milliseconds. Default: 10,000. */
   readonly skillsMs?: number;
 }
 
 /**
- * Skills that a program or a package makes itself. Nothing it gives is trusted: what has the wrong type is a problem (FIELD_INVALID)
- * and left out, as a skill without a usable id is (SKILL_ID_INVALID). When the function throws or takes too long, the catalog
- * keeps what it had.
+ * A source of skills that a program or a package makes. All values are checked: a value of a wrong type is left out and reported
+ * (FIELD_INVALID), and so is a skill without a usable id (SKILL_ID_INVALID). When the function throws or takes too long, the
+ * catalog keeps the last skills.
  */
 export function createOwnSource(source: OwnSource, { id, location, skillsMs = 10_000 }: OwnSourceOptions): SkillSource {
   const load = async (): Promise<MemorySkills> => {
     const { skills } = source;
     const given: unknown = await withDeadline(typeof skills === 'function' ? skills.call(source) : skills, skillsMs);
-    if (!Array.isArray(given)) throw new TypeError('its skills are no list');
-    const problems: Problem[] = failure === undefined ? [] : [deaf(id, failure, location)];
+    if (!Array.isArray(given)) throw new TypeError('its skills are not a list');
+    const problems: Problem[] = failure === undefined ? [] : [subscribeFailed(id, failure, location)];
     return { skills: given.flatMap((one: unknown) => readSkill(one, id, problems)), problems };
   };
   let failure: string | undefined;
   const subscribe = (changed: () => void): (() => void) => {
     let unsubscribe: unknown;
-    const note = (error: unknown): void => {
+    const noteFailure = (error: unknown): void => {
       failure = describeError(error).replace(/\.$/, '');
     };
     try {
       unsubscribe = source.onChange?.(changed);
-      // A promise unsubscribes nobody, and when it rejects that must not end the process.
-      Promise.resolve(unsubscribe).catch(note);
+      // A promise is a mistake of the program; its rejection must not end the process.
+      Promise.resolve(unsubscribe).catch(noteFailure);
     } catch (error) {
-      note(error);
+      noteFailure(error);
     }
     return () => {
       try {
         if (typeof unsubscribe === 'function') unsubscribe();
       } catch {
-        // It has gone: there is nothing left to mend.
+        // The source is removed, so nothing is left to report.
       }
     };
   };
@@ -62,13 +62,13 @@ function readSkill(given: unknown, source: string, problems: Problem[]): readonl
     if (isOwnId(id)) return [readFields(id, rest, `${source}:${id}`, problems)];
     problems.push(unusableId(id, source));
   } catch (error) {
-    // No object, or one that throws when it is looked at.
+    // The value is not an object, or throws when it is read.
     problems.push(unusableId(describeError(error), source));
   }
   return [];
 }
 
-/** It stands in prompts and addresses, and for the name of a folder. */
+/** An id is shown in prompts and addresses, and can become the name of a folder. */
 function isOwnId(id: unknown): id is string {
   return typeof id === 'string' && id.length <= MAX_ID && isUsableId(id) && !/^\.{1,2}$|[/\\]/.test(id);
 }
@@ -80,13 +80,13 @@ function readFields(
   problems: Problem[],
 ): MemorySkill {
   const label = `The skill ${quotedName(id)}: `;
-  const wrong = (message: string): void => {
+  const report = (message: string): void => {
     problems.push({ code: 'FIELD_INVALID', severity: 'warning', file, message: `${label}${message}` });
   };
   const { name, description, body, frontmatter, files } = given;
   const text = (field: string, value: unknown): string => {
     if (typeof value === 'string') return value;
-    if (value !== undefined) wrong(`its ${field} is ${kindOf(value)}, expected text; it is left out.`);
+    if (value !== undefined) report(`its ${field} is ${kindOf(value)}, expected text; it is left out.`);
     return '';
   };
   return {
@@ -94,40 +94,40 @@ function readFields(
     name: text('name', name),
     description: text('description', description),
     body: text('body', body),
-    ...(frontmatter === undefined ? {} : { frontmatter: readFrontmatter(frontmatter, wrong) }),
-    files: readFiles(files, wrong),
+    ...(frontmatter === undefined ? {} : { frontmatter: readFrontmatter(frontmatter, report) }),
+    files: readFiles(files, report),
     file,
     label,
   };
 }
 
-/** A copy, as JSON has it. */
-function readFrontmatter(given: unknown, wrong: (message: string) => void): Readonly<Record<string, unknown>> {
+/** Returns a copy of plain JSON data. */
+function readFrontmatter(given: unknown, report: (message: string) => void): Readonly<Record<string, unknown>> {
   try {
     if (isRecord(given)) return JSON.parse(JSON.stringify(given)) as Record<string, unknown>;
-    wrong(`its frontmatter is ${kindOf(given)}, expected an object; it is left out.`);
+    report(`its frontmatter is ${kindOf(given)}, expected an object; it is left out.`);
   } catch (error) {
-    wrong(`its frontmatter is no JSON (${describeError(error)}); it is left out.`);
+    report(`its frontmatter is not JSON (${describeError(error)}); it is left out.`);
   }
   return {};
 }
 
-function readFiles(given: unknown, wrong: (message: string) => void): ReadonlyMap<string, Uint8Array> {
+function readFiles(given: unknown, report: (message: string) => void): ReadonlyMap<string, Uint8Array> {
   const files = new Map<string, Uint8Array>();
   if (given === undefined) return files;
-  if (!isRecord(given)) wrong(`its files are ${kindOf(given)}, expected an object; they are left out.`);
+  if (!isRecord(given)) report(`its files are ${kindOf(given)}, expected an object; they are left out.`);
   for (const [path, content] of isRecord(given) ? Object.entries(given) : []) {
     const shown = quotedName(path);
     try {
-      const wanted = relativeSegments(path).join('/');
+      const normalPath = relativeSegments(path).join('/');
       const isBytes = content instanceof Uint8Array;
       if (!isBytes && typeof content !== 'string')
-        wrong(`its file ${shown} is ${kindOf(content)}, expected text or bytes; it is left out.`);
-      else if (wanted.toLowerCase() === 'skill.md' || files.has(wanted))
-        wrong(`its file ${shown} is there already; this one is left out.`);
-      else files.set(wanted, isBytes ? content : Buffer.from(content));
+        report(`its file ${shown} is ${kindOf(content)}, expected text or bytes; it is left out.`);
+      else if (normalPath.toLowerCase() === 'skill.md' || files.has(normalPath))
+        report(`its file ${shown} is given twice; this one is left out.`);
+      else files.set(normalPath, isBytes ? content : Buffer.from(content));
     } catch (error) {
-      wrong(`its file ${shown} is left out: ${describeError(error)}`);
+      report(`its file ${shown} is left out: ${describeError(error)}`);
     }
   }
   return files;
@@ -142,8 +142,8 @@ function kindOf(value: unknown): string {
   return Array.isArray(value) ? 'a list' : `of type ${typeof value}`;
 }
 
-function deaf(id: string, reason: string, file: string): Problem {
-  const message = `onChange of the source "${id}" failed: ${reason}. Its changes are seen at a refresh only. Mend it.`;
+function subscribeFailed(id: string, reason: string, file: string): Problem {
+  const message = `onChange of the source "${id}" failed: ${reason}. Its changes are only seen at a refresh. Correct onChange.`;
   return { code: 'SOURCE_FAILED', severity: 'warning', file, message };
 }
 

@@ -13,7 +13,7 @@ import { createDirectorySource } from './directory-source.ts';
 import { createFileSource } from './file-source.ts';
 import { createGroupSource, type GroupMembers } from './group-source.ts';
 import { createInlineSource } from './inline-source.ts';
-import { isNone, matchesExpression, placeNamed } from './pack-expression.ts';
+import { isNone, matchesExpression, normalizePackPath } from './pack-expression.ts';
 import { createPackageSource, findPackage, isPackageName } from './package-source.ts';
 import { escapePointer, type PackEntry, type PromptPack, parsePromptPack } from './prompt-pack.ts';
 
@@ -21,24 +21,24 @@ export interface PackSourceOptions {
   readonly id: string;
   /** Absolute path of the PromptPack JSON. */
   readonly file: string;
-  /** Entries may leave the folder of the pack. */
+  /** Entries may lead outside the folder of the pack. */
   readonly allowOutside: boolean;
   readonly validation: ValidationProfile;
-  /** All its skills stand in the prompt, not only those it says. */
+  /** Preload all skills, and not only those that the pack says. */
   readonly preload: boolean;
-  /** A pack that does not exist is no problem. Default: false. */
+  /** No problem is reported when the pack does not exist. Default: false. */
   readonly optional?: boolean;
   /** As of a directory source. */
   readonly cache?: SkillFileCache | undefined;
 }
 
 export const MAX_PACK_BYTES = 4_194_304;
-const KEPT = 'Until then the pack stays as it was.';
+const KEPT = 'Until then the last valid version of the pack is used.';
 
 /**
- * The skills a prompt pack declares (RFC 0008): paths below the pack, packages, inline skills. Of two with one id the last
- * declared wins. `scopes` says what each state of its workflow may see. A pack that cannot be used any more (saved half, not
- * permitted) stays what it was; one that is removed is gone.
+ * A source of the skills that a prompt pack declares (RFC 0008): paths below the pack, packages, inline skills. The last one
+ * declared wins an id. `scopes` says what each state of its workflow may see. While a pack is invalid or cannot be read, its last
+ * valid version is used; the skills of a pack that is removed are removed.
  *
  * Problems: PACK_UNREADABLE, ENCODING_INVALID, PACK_INVALID, PACK_NAME_REPEATED, PACK_PATH_OUTSIDE, PACK_PATH_MISSING,
  * PACK_PATH_EMPTY, PACK_STATE_UNKNOWN, and those of the parts.
@@ -46,7 +46,7 @@ const KEPT = 'Until then the pack stays as it was.';
 export function createPackSource(options: PackSourceOptions): SkillSource {
   const { id, file } = options;
   const folder = dirname(file);
-  let known: { readonly text: string; readonly pack: PromptPack; readonly parts: readonly Part[] } | undefined;
+  let loaded: { readonly text: string; readonly pack: PromptPack; readonly parts: readonly Part[] } | undefined;
   let preloaded = new Set<SkillSource>();
   const withSkills = new Set<SkillSource>();
   const group = createGroupSource({
@@ -57,10 +57,10 @@ export function createPackSource(options: PackSourceOptions): SkillSource {
     watch: () => [folder],
     adapt(skill, member) {
       withSkills.add(member);
-      // Below the pack; of a package by its name, so that `@scope/package` is a place like any other.
+      // The path below the pack. For a package it begins with its name, so that expressions can name `@scope/package`.
       const below = skill.qualifiedId.slice(skill.source.length + 1);
-      const path = member.kind === 'package' ? `${packageName(known?.parts, member)}/${below}` : below;
-      const pack = { id: known?.pack.id ?? id, path };
+      const path = member.kind === 'package' ? `${packageName(loaded?.parts, member)}/${below}` : below;
+      const pack = { id: loaded?.pack.id ?? id, path };
       const preload = options.preload || preloaded.has(member) ? { preload: true as const } : {};
       return { ...skill, qualifiedId: `${id}:${path}`, pack, ...preload };
     },
@@ -70,7 +70,7 @@ export function createPackSource(options: PackSourceOptions): SkillSource {
         bytes = readNamedFile(file, MAX_PACK_BYTES);
       } catch (error) {
         const isGone = (error as NodeJS.ErrnoException).code === 'ENOENT';
-        if (isGone) known = undefined;
+        if (isGone) loaded = undefined;
         return membersOf(isGone && options.optional ? [] : [unreadable(file, error)].map(kept));
       }
       const fault = encodingFault(bytes);
@@ -80,14 +80,15 @@ export function createPackSource(options: PackSourceOptions): SkillSource {
       const text = bytes.toString('utf8');
       const { pack, problems } = parsePromptPack(text, file);
       if (!pack) return membersOf(problems.map(kept));
-      if (known?.text !== text)
-        known = { text, pack, parts: pack.skills.map((entry) => partOf(entry, options, folder)) };
+      if (loaded?.text !== text)
+        loaded = { text, pack, parts: pack.skills.map((entry) => partOf(entry, options, folder)) };
       return membersOf([...problems, ...odd('warning')]);
     },
   });
-  const kept = (problem: Problem): Problem => (known ? { ...problem, message: `${problem.message} ${KEPT}` } : problem);
+  const kept = (problem: Problem): Problem =>
+    loaded ? { ...problem, message: `${problem.message} ${KEPT}` } : problem;
   const membersOf = (problems: readonly Problem[]): GroupMembers => {
-    const { parts = [] } = known ?? {};
+    const { parts = [] } = loaded ?? {};
     preloaded = new Set(parts.flatMap(({ source, preload }) => (source && preload ? [source] : [])));
     return {
       members: parts.flatMap(({ source }) => (source ? [source] : [])),
@@ -100,14 +101,14 @@ export function createPackSource(options: PackSourceOptions): SkillSource {
       withSkills.clear();
       const scan = await group.scan(limits, takeBreak, sources);
       const { skills, problems } = scan;
-      const nothingThere = [
-        ...emptyParts(known?.parts ?? [], withSkills, problems, file),
-        ...unknownPlaces(known?.pack, skills, file),
+      const missingSkills = [
+        ...emptyParts(loaded?.parts ?? [], withSkills, problems, file),
+        ...unknownStates(loaded?.pack, skills, file),
       ];
-      return { ...scan, problems: [...problems, ...nothingThere] };
+      return { ...scan, problems: [...problems, ...missingSkills] };
     },
-    scopes: () => scopesOf(known?.pack),
-    // Who writes the pack writes its inline skills.
+    scopes: () => scopesOf(loaded?.pack),
+    // The inline skills are in the file of the pack.
     contains: (path) => path === futureRealPath(file) || group.contains(path),
   };
 }
@@ -115,13 +116,13 @@ export function createPackSource(options: PackSourceOptions): SkillSource {
 // --- internal ---
 
 interface Part {
-  /** As the pack says; of an inline skill its name. */
+  /** The reference in the pack; for an inline skill its name. */
   readonly reference: string;
-  /** Where it says so. */
+  /** JSON pointer of the entry. */
   readonly pointer: string;
   readonly source?: SkillSource;
-  /** The folder or file that it means. */
-  readonly place?: () => string | undefined;
+  /** Returns the folder or file that the reference names. */
+  readonly target?: () => string | undefined;
   readonly preload: boolean;
   problems(file: string): readonly Problem[];
 }
@@ -140,7 +141,7 @@ function partOf(entry: PackEntry, options: PackSourceOptions, folder: string): P
       ...{ id, name: reference, from: folder, allowOutside, validation, cache },
       ...{ factory: false, namedIn: { file, pointer } },
     });
-    return { reference, pointer, source, preload, problems: none, place: () => findPackage(reference, folder) };
+    return { reference, pointer, source, preload, problems: none, target: () => findPackage(reference, folder) };
   }
   const path = join(folder, reference);
   if (!allowOutside && !isInside(path, folder)) {
@@ -157,37 +158,37 @@ function partOf(entry: PackEntry, options: PackSourceOptions, folder: string): P
           within: allowOutside ? undefined : folder,
           validation,
           cache,
-          // The pack's own problem names the entry.
+          // `problems` reports a missing entry.
           optional: true,
         });
   const problems = (): readonly Problem[] =>
     realPathOf(path) === undefined ? [missing(file, pointer, reference)] : [];
-  return { reference, pointer, source, preload, problems, place: () => path };
+  return { reference, pointer, source, preload, problems, target: () => path };
 }
 
-/** A part in which there is no skill, and nothing else is wrong. */
+/** PACK_PATH_EMPTY for each part without a skill and without another problem. */
 function emptyParts(
   parts: readonly Part[],
   withSkills: ReadonlySet<SkillSource>,
   problems: readonly Problem[],
   file: string,
 ): readonly Problem[] {
-  return parts.flatMap(({ source, reference, pointer, place }) => {
-    const folder = place?.();
+  return parts.flatMap(({ source, reference, pointer, target }) => {
+    const folder = target?.();
     if (!source || withSkills.has(source) || folder === undefined || realPathOf(folder) === undefined) return [];
-    const isTold = problems.some((one) => one.details?.pointer === pointer || isInside(one.file, folder));
-    return isTold ? [] : [empty(file, pointer, reference)];
+    const isReported = problems.some((one) => one.details?.pointer === pointer || isInside(one.file, folder));
+    return isReported ? [] : [empty(file, pointer, reference)];
   });
 }
 
-/** A state that names an entry of the pack is right, whatever is wrong with that entry. */
-function unknownPlaces(pack: PromptPack | undefined, skills: readonly Skill[], file: string): readonly Problem[] {
+/** PACK_STATE_UNKNOWN for each state whose expression names no skill. One that names an entry of the pack is correct, even if that entry is broken. */
+function unknownStates(pack: PromptPack | undefined, skills: readonly Skill[], file: string): readonly Problem[] {
   const declared = new Set(
-    pack?.skills.flatMap((entry) => (entry.kind === 'reference' ? placeNamed(entry.reference) : [])),
+    pack?.skills.flatMap((entry) => (entry.kind === 'reference' ? normalizePackPath(entry.reference) : [])),
   );
   return [...(pack?.workflow?.states ?? [])].flatMap(([state, expression]) => {
-    if (expression === undefined || isNone(expression) || declared.has(placeNamed(expression))) return [];
-    return skills.some((skill) => matchesExpression(expression, skill)) ? [] : [unknownPlace(file, state, expression)];
+    if (expression === undefined || isNone(expression) || declared.has(normalizePackPath(expression))) return [];
+    return skills.some((skill) => matchesExpression(expression, skill)) ? [] : [unknownState(file, state, expression)];
   });
 }
 
@@ -207,10 +208,9 @@ function unreadable(file: string, error: unknown): Problem {
 
 function whyUnreadable(file: string, error: unknown): string {
   const { code } = error as NodeJS.ErrnoException;
-  if (code === 'ENOENT')
-    return 'there is no such file, or a link on the way leads nowhere. Create it, correct the path';
-  if (code === 'ELOOP') return 'links on the way run in a circle. Repair them, correct the path';
-  if (code === 'EACCES' || code === 'EPERM') return 'the system does not permit it. Check its permissions';
+  if (code === 'ENOENT') return 'there is no such file, or a link in its path is broken. Create it, correct the path';
+  if (code === 'ELOOP') return 'links in its path form a circle. Repair them, correct the path';
+  if (code === 'EACCES' || code === 'EPERM') return 'permission denied. Check its permissions';
   if (isFolder(file)) return 'it is a folder, expected a JSON file. Name the file in it';
   return `${describeError(error).replace(/\.$/, '')}; expected a JSON file. Correct the path`;
 }
@@ -224,16 +224,16 @@ function isFolder(path: string): boolean {
 }
 
 function outside(file: string, pointer: string, reference: string): Problem {
-  const message = `${pointer}: "${reference}" leads out of the folder of the pack. Move it below, or set allow_outside: true for the source.`;
+  const message = `${pointer}: "${reference}" leads out of the folder of the pack. Move it into that folder, or set allow_outside: true for the source.`;
   return { code: 'PACK_PATH_OUTSIDE', severity: 'error', file, message, details: { pointer } };
 }
 
 function empty(file: string, pointer: string, reference: string): Problem {
-  const message = `${pointer}: there is no skill in "${reference}". Put one there, or take the entry out.`;
+  const message = `${pointer}: there is no skill in "${reference}". Put one there, or remove the entry.`;
   return { code: 'PACK_PATH_EMPTY', severity: 'warning', file, message, details: { pointer } };
 }
 
-function unknownPlace(file: string, state: string, expression: string): Problem {
+function unknownState(file: string, state: string, expression: string): Problem {
   const pointer = `/workflow/states/${escapePointer(state)}/skills`;
   const shown = expression.length > 80 ? `${expression.slice(0, 80)}…` : expression;
   const message = `${pointer}: "${shown}" names no skill of this pack, so this state shows none. Name the path or id of one, a folder of them, or "none".`;

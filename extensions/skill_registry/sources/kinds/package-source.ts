@@ -19,42 +19,42 @@ export interface PackageSourceOptions {
   readonly id: string;
   /** `name` or `@scope/name`. */
   readonly name: string;
-  /** Absolute folder from which upwards `node_modules` is searched. */
+  /** Absolute folder; `node_modules` is searched in it and in its parent folders. */
   readonly from: string;
-  /** Its folders, and links in them, may leave the package. Default: false. */
+  /** Its folders, and links in them, may lead outside the package. Default: false. */
   readonly allowOutside?: boolean;
   readonly validation: ValidationProfile;
-  /** A package that is not installed is no problem. Default: false. */
+  /** No problem is reported when the package is not installed. Default: false. */
   readonly optional?: boolean;
   /** Whether `skillSource()` may be called, which runs code of the package. Default: true. */
   readonly factory?: boolean;
-  /** Milliseconds that `skillSource()` has. Default: 5,000. */
+  /** Timeout of `skillSource()` in milliseconds. Default: 5,000. */
   readonly factoryMs?: number;
-  /** Milliseconds before a `skillSource()` that failed is tried again; twice as many each time it fails again. Default: 5,000. */
+  /** Milliseconds before a `skillSource()` that failed is called again; doubled after each further failure. Default: 5,000. */
   readonly retryMs?: number;
   /** As of a directory source. */
   readonly cache?: SkillFileCache | undefined;
-  /** The entry of a prompt pack that asks for it, for problems. */
+  /** The entry of a prompt pack that names the package, for problems. */
   readonly namedIn?: { readonly file: string; readonly pointer: string };
 }
 
 const MAX_PACKAGE_JSON_BYTES = 1_048_576;
 
 const RETRY_MS = 5_000;
-/** A factory that goes on failing is asked ever more rarely: every import of a module stays in memory. */
+/** The longest delay in milliseconds. Every import of a module stays in memory, so a failing one must be repeated rarely. */
 const MAX_RETRY_MS = 300_000;
 
 /**
- * The skills of an installed npm package: the folder or folders its package.json names under `"skills"`, else its `skills/`
- * folder, else what its exported zero-argument `skillSource()` returns: `{ id, skills }` as for `defineSource`, or the path of a
- * folder, a relative one below the package.
+ * A source of the skills of an installed npm package: of the folder or folders that its package.json names under `"skills"`, else
+ * of its `skills/` folder, else of what its exported function `skillSource()` returns without arguments: `{ id, skills }` as for
+ * `defineSource`, or the path of a folder, absolute or relative to the package.
  *
- * Only the last runs code of the package; when it fails it is tried again. Problems: PACKAGE_NOT_FOUND, PACKAGE_BROKEN;
- * nothing else suffers. A package that is there and broken keeps what it gave before; one that names no skills any more does not.
+ * Only the last form runs code of the package, and is repeated when it fails. Problems: PACKAGE_NOT_FOUND, PACKAGE_BROKEN.
+ * A broken package keeps its last skills; a package that no longer names any has none.
  */
 export function createPackageSource(options: PackageSourceOptions): SkillSource {
   const { id, name, from } = options;
-  let known: Known | undefined;
+  let loaded: LoadedPackage | undefined;
   let changed: (() => void) | undefined;
   let unsubscribe = (): void => {};
   const group = createGroupSource({
@@ -65,32 +65,32 @@ export function createPackageSource(options: PackageSourceOptions): SkillSource 
     async members() {
       const folder = findPackage(name, from);
       if (!folder) {
-        known = undefined;
+        loaded = undefined;
         return { members: [], problems: options.optional ? [] : [notFound(options)] };
       }
       let text: string;
       try {
         text = readNamedFile(join(folder, 'package.json'), MAX_PACKAGE_JSON_BYTES).toString('utf8');
       } catch (error) {
-        return keeping(known?.found.members, packageBroken(name, folder, oneLine(error)));
+        return withMembersKept(loaded?.found.members, packageBroken(name, folder, oneLine(error)));
       }
-      // Another version, or the folder came: look again. Members hold what they have read, so they are kept.
+      // Members cache what they have read, so new ones are made only for another version, or when skills/ is added or removed.
       const key = `${folder}\0${text}\0${existsSync(join(folder, 'skills'))}`;
-      const isNew = known?.key !== key;
-      if (isNew || (known?.failed && Date.now() >= known.failed.retryAt)) {
-        const failures = isNew ? 0 : (known?.failed?.times ?? 0);
-        const before = known?.found.members;
-        known = await lookInto(folder, text, key, failures, options, before);
-        if (known.found.members !== before) {
+      const isNew = loaded?.key !== key;
+      if (isNew || (loaded?.failed && Date.now() >= loaded.failed.retryAt)) {
+        const failures = isNew ? 0 : (loaded?.failed?.times ?? 0);
+        const before = loaded?.found.members;
+        loaded = await loadPackage(folder, text, key, failures, options, before);
+        if (loaded.found.members !== before) {
           unsubscribe();
-          const ends = known.found.members.map((member) => member.subscribe?.(() => changed?.()));
-          unsubscribe = () => ends.forEach((end) => void end?.());
+          const unsubscribes = loaded.found.members.map((member) => member.subscribe?.(() => changed?.()));
+          unsubscribe = () => unsubscribes.forEach((end) => void end?.());
         }
       }
-      return known?.found ?? { members: [], problems: [] };
+      return loaded?.found ?? { members: [], problems: [] };
     },
   });
-  /** A package put nearer than the one there is takes its place. With workspaces of npm its folder is a link. */
+  /** All folders in which Node could find the package, also nearer ones. With npm workspaces its folder is a link. */
   const isCode = (path: string): boolean =>
     packageFolders(name, futureRealPath(from)).some((folder) => isInside(path, futureRealPath(folder)));
   const subscribe = (listener: () => void): (() => void) => {
@@ -108,14 +108,14 @@ export function isPackageName(name: string): boolean {
 }
 
 /**
- * The folder of an installed package, looked for in `node_modules` of `from` and of every folder above it, the way Node does.
- * Its `exports` do not matter: the folder is wanted, not a module.
+ * The folder of an installed package, searched in `node_modules` of `from` and of its parent folders, as Node does. `exports` of
+ * the package are ignored, because a folder is searched and not a module.
  */
 export function findPackage(name: string, from: string): string | undefined {
   return packageFolders(name, from).find((folder) => existsSync(join(folder, 'package.json')));
 }
 
-/** Every folder the package could be in, nearest first. */
+/** All folders in which the package could be, nearest first. */
 export function packageFolders(name: string, from: string): readonly string[] {
   const folder = join(from, 'node_modules', ...name.split('/'));
   return from === dirname(from) ? [folder] : [folder, ...packageFolders(name, dirname(from))];
@@ -123,42 +123,42 @@ export function packageFolders(name: string, from: string): readonly string[] {
 
 // --- internal ---
 
-interface Known {
+interface LoadedPackage {
   readonly key: string;
   readonly found: GroupMembers;
-  /** The factory failed so many times in a row. */
+  /** How often in a row `skillSource()` failed, and when to call it again (milliseconds since the epoch). */
   readonly failed?: { readonly times: number; readonly retryAt: number };
 }
 
-/** What it gave before stays in use. */
-function keeping(members: readonly SkillSource[] = [], problem: Problem): GroupMembers {
+/** A problem, with the members from before. */
+function withMembersKept(members: readonly SkillSource[] = [], problem: Problem): GroupMembers {
   if (members.length === 0) return { members, problems: [problem] };
-  return { members, problems: [{ ...problem, message: `${problem.message} Until then its last skills stay.` }] };
+  return { members, problems: [{ ...problem, message: `${problem.message} Until then its last skills are used.` }] };
 }
 
 /**
- * @param failures - How often the factory has failed before.
- * @param before - What the package gave until now.
+ * @param failures - How often in a row `skillSource()` has failed.
+ * @param before - The members until now.
  */
-async function lookInto(
+async function loadPackage(
   folder: string,
   text: string,
   key: string,
   failures: number,
   options: PackageSourceOptions,
   before: readonly SkillSource[] | undefined,
-): Promise<Known> {
+): Promise<LoadedPackage> {
   const { id, name, validation, cache, allowOutside = false } = options;
-  const broken = (reason: string, remedy?: string): Known => ({
+  const broken = (reason: string, remedy?: string): LoadedPackage => ({
     key,
-    found: keeping(before, packageBroken(name, folder, reason, remedy)),
+    found: withMembersKept(before, packageBroken(name, folder, reason, remedy)),
   });
-  /** A whole package that has none. */
-  const without = (reason: string, remedy: string): Known => ({
+  /** The package is not broken, but has no skills. */
+  const without = (reason: string, remedy: string): LoadedPackage => ({
     key,
     found: { members: [], problems: [packageBroken(name, folder, reason, remedy)] },
   });
-  const of = (...members: readonly SkillSource[]): Known => ({ key, found: { members, problems: [] } });
+  const of = (...members: readonly SkillSource[]): LoadedPackage => ({ key, found: { members, problems: [] } });
   const directory = (root: string): SkillSource => {
     const within = allowOutside ? undefined : folder;
     return createDirectorySource({ id, root, base: folder, allowOutside, validation, within, cache });
@@ -174,7 +174,7 @@ async function lookInto(
   if (isFolder(join(folder, 'skills'))) return of(directory(join(folder, 'skills')));
   if (options.factory === false) {
     const reason = 'it has no "skills" in package.json and no skills/ folder, and a prompt pack runs no code of it';
-    return without(reason, 'Give it one of the two, or remove it from the pack.');
+    return without(reason, 'Add one of the two to the package, or remove the package from the pack.');
   }
   try {
     const made = await withDeadline(callFactory(options, text, fields, failures), options.factoryMs ?? 5_000);
@@ -185,14 +185,15 @@ async function lookInto(
     const message = oneLine(error);
     const wait = backOff(failures + 1, { firstMs: options.retryMs ?? RETRY_MS, longestMs: MAX_RETRY_MS });
     const failed = { times: failures + 1, retryAt: Date.now() + wait };
-    if (message === NO_FORM) return { ...without(message, 'Give it one of the three, or remove the source.'), failed };
-    return { ...broken(OURS.has(message) ? message : `its skillSource() failed: ${message}`), failed };
+    if (message === NO_FORM)
+      return { ...without(message, 'Add one of the three to the package, or remove the source.'), failed };
+    return { ...broken(OWN_MESSAGES.has(message) ? message : `its skillSource() failed: ${message}`), failed };
   }
 }
 
 interface PackageFields {
   readonly skills?: readonly string[];
-  /** Whether it says which file is its module. */
+  /** Whether `main` or `exports` names its module. */
   readonly hasEntry: boolean;
 }
 
@@ -202,7 +203,7 @@ function readFields(text: string): PackageFields {
   try {
     json = JSON.parse(text.replace(/^\ufeff/, ''));
   } catch (error) {
-    throw new Error(`package.json is no JSON (${oneLine(error)})`, { cause: error });
+    throw new Error(`package.json is not JSON (${oneLine(error)})`, { cause: error });
   }
   if (typeof json !== 'object' || json === null || Array.isArray(json)) {
     throw new Error(`package.json is ${brief(json)}, expected an object`);
@@ -216,15 +217,15 @@ function readFields(text: string): PackageFields {
   throw new Error(`"skills" in package.json is ${brief(skills)}, expected a folder or a list of folders`);
 }
 
-/** None of the three forms. */
+/** The package has none of the three forms. */
 const NO_FORM = 'it has no "skills" in package.json, no skills/ folder and exports no function skillSource';
 const NO_FILE = 'the file that main or exports of its package.json names cannot be found';
 const WRONG_RESULT = 'its skillSource() returned neither { id, skills } nor the path of a folder';
-const OURS: ReadonlySet<string> = new Set([NO_FORM, NO_FILE, WRONG_RESULT]);
+const OWN_MESSAGES: ReadonlySet<string> = new Set([NO_FORM, NO_FILE, WRONG_RESULT]);
 
 /**
- * @param version - Another one is imported anew.
- * @param failures - A module that failed stays failed under its address, so every further try has one of its own.
+ * @param version - Part of the address of the module, so that a new version is imported again.
+ * @param failures - Part of the address, too: Node never imports an address again after a failure.
  */
 async function callFactory(
   { name, from }: PackageSourceOptions,
@@ -249,14 +250,14 @@ async function resolveEntry(name: string, from: string): Promise<string> {
   }
 }
 
-/** What Node would find as well, with a warning on the owner's terminal. */
+/** `index.js`: Node would also find it, but would print a warning to the terminal. */
 function indexOf(name: string, from: string): string {
   const index = join(findPackage(name, from) ?? from, 'index.js');
   if (existsSync(index)) return pathToFileURL(index).href;
   throw new Error(NO_FORM);
 }
 
-/** The first line, without what was put behind the address of a module. */
+/** The first line of an error message, without the query of the module's address. */
 function oneLine(error: unknown): string {
   const [line = ''] = describeError(error)
     .trim()
@@ -290,7 +291,7 @@ function packageBroken(
   name: string,
   folder: string,
   reason: string,
-  remedy = 'Mend the package, or remove the source.',
+  remedy = 'Repair the package, or remove the source.',
 ): Problem {
   const message = `The package ${name} gives no skills: ${reason}. ${remedy}`;
   return { code: 'PACKAGE_BROKEN', severity: 'error', file: join(folder, 'package.json'), message, details: { name } };

@@ -1,11 +1,11 @@
 import type { Problem } from 'skill-registry/kernel';
 
-/** What a PromptPack JSON says about skills (RFC 0008). Everything else in it is somebody else's. */
+/** The fields of a PromptPack JSON that concern skills (RFC 0008). */
 export interface PromptPack {
   readonly id: string;
   /** In order of declaration. */
   readonly skills: readonly PackEntry[];
-  /** Names of the tools that it declares. */
+  /** Names of the tools that the pack declares. */
   readonly tools: ReadonlySet<string>;
   readonly workflow?: PackWorkflow;
 }
@@ -28,17 +28,17 @@ export interface PackWorkflow {
 }
 
 /**
- * Reads a pack. An entry that is wrong is left out and named with its JSON pointer (PACK_INVALID), the others are used;
- * a duplicate inline name is a warning (PACK_NAME_REPEATED).
+ * Reads a pack. An invalid entry is left out and reported with its JSON pointer (PACK_INVALID). A repeated inline name is a
+ * warning (PACK_NAME_REPEATED).
  *
- * @returns no pack only when the text is no JSON object, or its `skills` no list.
+ * @returns no pack when the text is not a JSON object, or when `skills` is not a list.
  */
 export function parsePromptPack(
   text: string,
   file: string,
 ): { readonly pack?: PromptPack; readonly problems: readonly Problem[] } {
   const problems: Problem[] = [];
-  const wrong = (pointer: string, expected: string, got: unknown): void => {
+  const report = (pointer: string, expected: string, got: unknown): void => {
     const message = `${pointer || '/'}: expected ${expected}, got ${typeName(got)}. Correct the pack.`;
     problems.push({ code: 'PACK_INVALID', severity: 'error', file, message, details: { pointer } });
   };
@@ -46,61 +46,62 @@ export function parsePromptPack(
   try {
     json = JSON.parse(text.replace(/^\ufeff/, ''));
   } catch (error) {
-    const message = `This is no JSON: ${error instanceof Error ? error.message : error}. Correct the pack.`;
+    const message = `This is not JSON: ${error instanceof Error ? error.message : error}. Correct the pack.`;
     return { problems: [{ code: 'PACK_INVALID', severity: 'error', file, message, details: { pointer: '' } }] };
   }
   if (!isRecord(json)) {
-    wrong('', 'an object', json);
+    report('', 'an object', json);
     return { problems };
   }
-  if (typeof json.id !== 'string' || json.id === '') wrong('/id', 'a text', json.id);
+  if (typeof json.id !== 'string' || json.id === '') report('/id', 'a text', json.id);
   if (json.skills !== undefined && !Array.isArray(json.skills)) {
-    wrong('/skills', 'an array', json.skills);
+    report('/skills', 'an array', json.skills);
     return { problems };
   }
-  const skills = readEntries(json.skills, wrong);
+  const skills = readEntries(json.skills, report);
   for (const pointer of repeatedNames(skills)) {
     const message = `${pointer}/name: this inline skill has the name of an earlier one, and the last one wins. Rename one.`;
     problems.push({ code: 'PACK_NAME_REPEATED', severity: 'warning', file, message, details: { pointer } });
   }
-  const workflow = json.workflow === undefined ? undefined : readWorkflow(json.workflow, wrong);
+  const workflow = json.workflow === undefined ? undefined : readWorkflow(json.workflow, report);
   const id = typeof json.id === 'string' && json.id !== '' ? json.id : 'pack';
   const tools = new Set(isRecord(json.tools) ? Object.keys(json.tools) : []);
   return { pack: { id, skills, tools, ...(workflow ? { workflow } : {}) }, problems };
 }
 
-/** The name of a member in a JSON pointer. */
+/** Escapes the name of a member for a JSON pointer. */
 export function escapePointer(key: string): string {
   return key.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
 // --- internal ---
 
-type Wrong = (pointer: string, expected: string, got: unknown) => void;
+type Report = (pointer: string, expected: string, got: unknown) => void;
 
-function readEntries(entries: readonly unknown[] = [], wrong: Wrong): readonly PackEntry[] {
-  return entries.flatMap((entry, index) => readEntry(entry, `/skills/${index}`, wrong));
+function readEntries(entries: readonly unknown[] = [], report: Report): readonly PackEntry[] {
+  return entries.flatMap((entry, index) => readEntry(entry, `/skills/${index}`, report));
 }
 
-function readEntry(value: unknown, pointer: string, wrong: Wrong): PackEntry[] {
+function readEntry(value: unknown, pointer: string, report: Report): PackEntry[] {
   if (typeof value === 'string' && value !== '')
     return [{ kind: 'reference', reference: value, preload: false, pointer }];
   if (!isRecord(value)) {
-    wrong(pointer, 'a path, a package, { path, preload } or { name, description, instructions }', value);
+    report(pointer, 'a path, a package, { path, preload } or { name, description, instructions }', value);
     return [];
   }
   const isPath = 'path' in value;
-  const known = isPath ? ['path', 'preload'] : ['name', 'description', 'instructions'];
-  let sound = true;
+  const allowedKeys = isPath ? ['path', 'preload'] : ['name', 'description', 'instructions'];
+  let isValid = true;
   const fail = (key: string, expected: string): void => {
-    sound = false;
-    wrong(`${pointer}/${escapePointer(key)}`, expected, value[key]);
+    isValid = false;
+    report(`${pointer}/${escapePointer(key)}`, expected, value[key]);
   };
-  for (const key of Object.keys(value)) if (!known.includes(key)) fail(key, `no such field (${known.join(', ')})`);
-  for (const key of isPath ? ['path'] : known)
+  for (const key of Object.keys(value))
+    if (!allowedKeys.includes(key)) fail(key, `no such field (${allowedKeys.join(', ')})`);
+  for (const key of isPath ? ['path'] : allowedKeys)
     if (typeof value[key] !== 'string' || value[key] === '') fail(key, 'a text');
   if (isPath && value.preload !== undefined && typeof value.preload !== 'boolean') fail('preload', 'true or false');
-  if (!sound) return [];
+  if (!isValid) return [];
   if (isPath) return [{ kind: 'reference', reference: String(value.path), preload: value.preload === true, pointer }];
   const [name, description, instructions] = [value.name, value.description, value.instructions].map(String) as [
     string,
@@ -110,22 +111,22 @@ function readEntry(value: unknown, pointer: string, wrong: Wrong): PackEntry[] {
   return [{ kind: 'inline', name, description, instructions, pointer }];
 }
 
-function readWorkflow(value: unknown, wrong: Wrong): PackWorkflow | undefined {
+function readWorkflow(value: unknown, report: Report): PackWorkflow | undefined {
   if (!isRecord(value) || !isRecord(value.states)) {
-    wrong('/workflow', 'an object with entry and states', value);
+    report('/workflow', 'an object with entry and states', value);
     return undefined;
   }
   const states = new Map<string, string | undefined>();
   for (const [name, state] of Object.entries(value.states)) {
     const pointer = `/workflow/states/${escapePointer(name)}`;
     const skills = isRecord(state) ? state.skills : undefined;
-    if (!isRecord(state)) wrong(pointer, 'an object', state);
-    if (skills !== undefined && typeof skills !== 'string') wrong(`${pointer}/skills`, 'a text', skills);
-    // A scope that cannot be read must not open everything.
+    if (!isRecord(state)) report(pointer, 'an object', state);
+    if (skills !== undefined && typeof skills !== 'string') report(`${pointer}/skills`, 'a text', skills);
+    // An invalid scope must not show all skills.
     states.set(name, skills === undefined || typeof skills === 'string' ? skills : 'none');
   }
   if (typeof value.entry !== 'string' || !states.has(value.entry))
-    wrong('/workflow/entry', 'the name of a state', value.entry);
+    report('/workflow/entry', 'the name of a state', value.entry);
   return { entry: String(value.entry), states };
 }
 

@@ -14,16 +14,16 @@ import type { IgnoreRules } from './ignore-files.ts';
 
 /** A directory with a SKILL.md, or a Markdown file that is a skill by itself. */
 export interface FoundSkillFile {
-  /** As found, links not resolved. */
+  /** Absolute, links not resolved. */
   readonly dir: string;
-  /** `SKILL.md`, or how it is written; `notes.md` of a bare file. */
+  /** `SKILL.md`, also in other letter case; for a bare file its name, such as `notes.md`. */
   readonly fileName: string;
-  /** The file alone is the skill, not its directory. */
+  /** The skill is this file, and not its directory. */
   readonly bare?: true;
   readonly realDir: string;
   readonly realFile: string;
-  /** Of the file, where finding it has told already. */
-  readonly seen?: SeenFile;
+  /** Present when the search has read the stats of the file already. */
+  readonly stamp?: FileStamp;
 }
 
 export interface FindOptions {
@@ -31,42 +31,43 @@ export interface FindOptions {
   readonly root: string;
   readonly maxDepth: number;
   readonly allowOutside: boolean;
-  /** Whether links may lead to a real path outside of that folder all the same. Default: nowhere. */
+  /** Whether links may lead to a real path outside the boundary. Default: to none. */
   readonly mayLeadTo?: ((target: string) => boolean) | undefined;
-  /** The root, where nobody has approved it. */
+  /** The root, when nobody has approved it. */
   readonly unapproved?: string | undefined;
-  /** Real folder that links must not leave, unless `allowOutside`. Default: the root. */
+  /** Real folder in which the targets of links must be, unless `allowOutside`. Default: the root. */
   readonly boundary?: string;
-  /** Every `.md` file directly in the root is a skill, but README.md, unless the root is one. Default: false. */
+  /** All `.md` files directly in the root, except README.md, are skills, unless the root is a skill. Default: false. */
   readonly bareFiles?: boolean;
-  /** Pass over what `.gitignore` and `.ignore` files name. Default: false. */
+  /** Ignore what `.gitignore` and `.ignore` files name. Default: false. */
   readonly ignoreFiles?: boolean;
-  /** Called now and then between directories; lets other work run. */
+  /** Called regularly; lets other work run. */
   readonly takeBreak: () => Promise<void>;
 }
 
 export interface FoundSkillFiles {
-  /** In order of path; those that links lead to come after all others, so that a link never takes its target's place. */
+  /** In order of path. Files behind links come after all others, so that a link never wins against its target. */
   readonly files: readonly FoundSkillFile[];
-  /** Where links lead that may leave the root and do: real folders and SKILL.md files, there or still to be made. */
+  /** Targets of links outside the root that may be followed: real folders and SKILL.md files. They need not exist. */
   readonly outside: readonly string[];
   readonly problems: readonly Problem[];
 }
 
-/** Never descended into: what is in there belongs to tools, and there is a lot of it. */
+/** Never searched: large folders that belong to tools. */
 const SKIPPED = new Set(['node_modules', 'bower_components', '__pycache__', '__MACOSX']);
 
-/** How the names of files and folders begin that are there only while a skill is changed. No skill is found in them. */
+/** Prefix of the names of files and folders that exist only while a skill is changed. They are not searched. */
 export const TEMPORARY = '.skill-registry-';
 
-/** SKILL.md, however its letters are written. */
+/** Whether a name is SKILL.md in any letter case. */
 export function isSkillFileName(name: string): boolean {
   return name.toLowerCase() === 'skill.md';
 }
 
 /**
- * Walks a folder for skills, in order of path. A directory with a SKILL.md is one skill, and nothing below it; the root may be one. Folders of tools and hidden ones are passed over, but for `skills` directly in a hidden one, and where a link of another
- * name leads there. The same real directory is found once, so circles of links end.
+ * Searches a folder for skills, in order of path. A directory with a SKILL.md is one skill, and is not searched further; the root
+ * may be a skill. Folders of tools and hidden folders are not searched, except `skills` directly in a hidden folder. A link to one
+ * of them is followed when its own name is another one. Each real directory is found once, so circles of links end.
  *
  * Problems: SCAN_DEPTH_EXCEEDED, SOURCE_RESERVED, SYMLINK_OUTSIDE, SYMLINK_BROKEN, DIRECTORY_UNREADABLE, SKILL_FILE_CASE.
  *
@@ -88,7 +89,7 @@ export async function findSkillFiles(options: FindOptions): Promise<FoundSkillFi
   };
   const rules = await rulesOf(options);
   await walkFrom({ dir: options.root, realDir: realRoot, depth: 0, rules, isLink: false }, walk);
-  // Grows while it is walked: what a link leads to may hold links.
+  // The list grows during the loop, because a target may contain more links.
   for (const link of walk.links) {
     const realDir = linkedFolder(link.dir, walk);
     if (realDir) await walkFrom({ ...link, realDir, isLink: false }, walk);
@@ -96,25 +97,25 @@ export async function findSkillFiles(options: FindOptions): Promise<FoundSkillFi
   return { files: [...walk.files, ...walk.linkedFiles], outside: [...walk.outside], problems: walk.problems };
 }
 
-/** What the system says of a file, short enough to keep for each of very many. */
-export interface SeenFile {
-  /** Equal as long as size, times and inode are. */
+/** The stats of a file in a short form, which is kept for many files. */
+export interface FileStamp {
+  /** Size, times and inode as text. */
   readonly stamp: string;
   /**
-   * It had not been changed for two seconds when it was looked at. A file that was may change once more without a trace (same
-   * size, same tick of the clock).
+   * The file had not been changed for two seconds when its stats were read. A file changed more recently could change again with
+   * the same size and time.
    */
   readonly settled: boolean;
 }
 
-/** @param at - Not later than the stats were taken; milliseconds since the epoch. */
-export function seenFile({ size, mtimeMs, ctimeMs, ino }: Stats, at: number): SeenFile {
-  return { stamp: `${size} ${mtimeMs} ${ctimeMs} ${ino}`, settled: Math.max(mtimeMs, ctimeMs) < at - QUIET_MS };
+/** @param at - When the stats were read, or before; milliseconds since the epoch. */
+export function fileStamp({ size, mtimeMs, ctimeMs, ino }: Stats, at: number): FileStamp {
+  return { stamp: `${size} ${mtimeMs} ${ctimeMs} ${ino}`, settled: Math.max(mtimeMs, ctimeMs) < at - SETTLED_AFTER_MS };
 }
 
 // --- internal ---
 
-/** Hidden folders are not, but for `skills` in one: agents keep them there. */
+/** Not for hidden folders, unless they contain `skills`: agents keep skills there. */
 function isSearched(entry: Dirent, dir: string): boolean {
   const { name } = entry;
   if (!name.startsWith('.')) return !SKIPPED.has(name) && (entry.isDirectory() || entry.isSymbolicLink());
@@ -123,15 +124,15 @@ function isSearched(entry: Dirent, dir: string): boolean {
 }
 
 const EXACT = 'SKILL.md';
-const FOLDERS_A_STEP = 32; // To ask the clock at each would take as long as looking at it.
+const FOLDERS_A_STEP = 32; // Reading the clock takes as long as reading a folder.
 
 interface Folder {
-  /** As found, links not resolved. */
+  /** Absolute, links not resolved. */
   readonly dir: string;
   readonly realDir: string;
   readonly depth: number;
   readonly rules: IgnoreRules | undefined;
-  /** A link, to a folder or not, which is followed when all else has been found. */
+  /** A link to a folder or file, which is followed after everything else. */
   readonly isLink: boolean;
 }
 
@@ -153,27 +154,27 @@ interface Walk {
 
 /** Depth first, in order of path. */
 async function walkFrom(folder: Folder, walk: Walk): Promise<void> {
-  const waiting = [folder];
-  for (let count = 1; waiting.length > 0; count++) {
+  const toVisit = [folder];
+  for (let count = 1; toVisit.length > 0; count++) {
     if (count % FOLDERS_A_STEP === 0) await walk.options.takeBreak();
-    const next = waiting.pop() as Folder;
+    const next = toVisit.pop() as Folder;
     if (next.isLink) walk.links.push(next);
     const children = next.isLink ? [] : visit(next, walk);
-    for (let index = children.length - 1; index >= 0; index--) waiting.push(children[index] as Folder);
+    for (let index = children.length - 1; index >= 0; index--) toVisit.push(children[index] as Folder);
   }
 }
 
-/** Looks at one folder. @returns those below it that are to be looked at as well. */
+/** Searches one folder. @returns the folders in it that must be searched, too. */
 function visit({ dir, realDir, depth, rules }: Folder, walk: Walk): readonly Folder[] {
   const { visited, problems, options } = walk;
-  // What the registry keeps for itself lies in many a root, and nobody means it.
+  // No problem is reported: data/ of the registry is in many roots.
   if (visited.has(realDir) || isReserved(realDir, walk.realRoot)) return [];
   visited.add(realDir);
-  // Ignore files may name the very SKILL.md, so then the folder has to be listed.
+  // Ignore files may name SKILL.md itself, so the folder must be listed.
   const realFile = below(realDir, EXACT);
-  const seen = rules ? undefined : plainFile(realFile, walk.startedAt);
-  if (seen) {
-    walk.files.push({ dir, fileName: EXACT, realDir, realFile, seen });
+  const stamp = rules ? undefined : plainFile(realFile, walk.startedAt);
+  if (stamp) {
+    walk.files.push({ dir, fileName: EXACT, realDir, realFile, stamp });
     return [];
   }
   const entries = read(dir, depth, problems).filter(
@@ -196,7 +197,7 @@ function visit({ dir, realDir, depth, rules }: Folder, walk: Walk): readonly Fol
     const name = isHidden ? join(entry.name, 'skills') : entry.name;
     const path = below(dir, name);
     const isLink = isHidden ? isSymbolicLink(path) : !entry.isDirectory();
-    // One text for both where no link was followed: there may be tens of thousands.
+    // Without links both paths are the same string, which saves memory for tens of thousands of folders.
     const real = dir === realDir ? path : below(realDir, name);
     return { dir: path, realDir: real, depth: depth + 1, rules: rules?.into(path), isLink };
   });
@@ -221,17 +222,16 @@ async function rulesOf({ root, ignoreFiles }: FindOptions): Promise<IgnoreRules 
 }
 
 /**
- * What `SKILL.md` in a folder looks like, if that is a regular file. One question to the system instead of the five that
- * listing the folder takes; most folders are asked nothing else. Where letter case does not count the name may be written
- * otherwise, and only the list tells.
+ * The stats of `SKILL.md` in a folder, if it is a regular file. This is one system call instead of the five for listing the
+ * folder, and most folders need no other. Where the file system ignores letter case, only listing the folder shows the name.
  */
-function plainFile(file: string, at: number): SeenFile | undefined {
+function plainFile(file: string, at: number): FileStamp | undefined {
   if (process.platform !== 'linux') return undefined;
   try {
     const stats = lstatSync(file, { throwIfNoEntry: false });
-    return stats?.isFile() ? seenFile(stats, at) : undefined;
+    return stats?.isFile() ? fileStamp(stats, at) : undefined;
   } catch {
-    // Listing the folder says what is wrong with it.
+    // Listing the folder reports the error.
     return undefined;
   }
 }
@@ -256,18 +256,18 @@ function skillFileOf(entries: readonly Dirent[], dir: string, problems: Problem[
   const candidates = entries.filter((entry) => isSkillFileName(entry.name) && !entry.isDirectory());
   const exact = candidates.find((entry) => entry.name === 'SKILL.md');
   if (exact) return exact;
-  const [other] = candidates;
-  if (!other) return undefined;
-  const message = `The file is called ${other.name}; most tools only find SKILL.md. Rename it.`;
-  problems.push({ code: 'SKILL_FILE_CASE', severity: 'warning', file: join(dir, other.name), message });
-  return other;
+  const [candidate] = candidates;
+  if (!candidate) return undefined;
+  const message = `The file is called ${candidate.name}, but most tools only find SKILL.md. Rename it.`;
+  problems.push({ code: 'SKILL_FILE_CASE', severity: 'warning', file: join(dir, candidate.name), message });
+  return candidate;
 }
 
 function linkedFolder(path: string, walk: Walk): string | undefined {
   return isLinkToFile(path) ? undefined : follow(path, walk);
 }
 
-/** Where a link leads, if it may be followed there; else undefined, and a problem. */
+/** The real path of a link that may be followed; for any other link undefined, and a problem. */
 function follow(link: string, { realRoot, boundary, options, outside, problems }: Walk): string | undefined {
   const real = realPathOf(link);
   const target = real ?? futureRealPath(link);
@@ -297,4 +297,4 @@ function isLinkToFile(path: string): boolean {
   }
 }
 
-const QUIET_MS = 2_000;
+const SETTLED_AFTER_MS = 2_000;

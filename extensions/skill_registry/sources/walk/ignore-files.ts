@@ -2,22 +2,22 @@ import { join, relative } from 'node:path';
 import ignore from 'ignore';
 import { readNamedFile } from '../../../../lib/files/index.ts';
 
-/** What the ignore files from a root down to one folder say together. */
+/** The rules of all ignore files from a root down to one folder. */
 export interface IgnoreRules {
-  /** The rules as they are in a folder below. */
+  /** The rules for a folder in this one. */
   into(dir: string): IgnoreRules;
-  /** @param path - Absolute, below the folder the rules were made for. */
+  /** @param path - Absolute, below the folder of the rules. */
   ignores(path: string, isDirectory: boolean): boolean;
 }
 
-/** A larger one is no list of names. */
+/** A larger file is ignored. */
 const MAX_BYTES = 262_144;
 
-/** Reads `.gitignore` and `.ignore` on the way down, each for what lies below it. */
+/** Reads `.gitignore` and `.ignore` of a folder and adds their rules to those of its parent folders. */
 export function ignoreRules(dir: string, above: readonly Layer[] = []): IgnoreRules {
   const text = ['.gitignore', '.ignore'].map((name) => readIfExists(join(dir, name))).join('\n');
   const layers =
-    text.trim() === '' ? above : [...above, { dir, rules: ignore().add(text.split(/\r?\n/).filter(isTame)) }];
+    text.trim() === '' ? above : [...above, { dir, rules: ignore().add(text.split(/\r?\n/).filter(isCheap)) }];
   return {
     into: (child) => ignoreRules(child, layers),
     ignores: (path, isDirectory) =>
@@ -33,10 +33,10 @@ interface Layer {
 }
 
 /**
- * Lines are turned into regular expressions, and with many stars one takes longer than anybody waits. What people write has
- * fewer; a line that is passed over ignores nothing.
+ * Whether a line can be used: lines become regular expressions, and with many stars matching takes exponential time. A line that
+ * is not used ignores nothing.
  */
-function isTame(line: string): boolean {
+function isCheap(line: string): boolean {
   const segments = line.split('/');
   const deep = segments.filter((segment) => segment.includes('**')).length;
   return line.length <= 1024 && deep <= 3 && segments.every((segment) => (segment.match(/\*+/g) ?? []).length <= 3);

@@ -4,16 +4,16 @@ import type { ResourceInfo, Skill } from '../../skill/skill.ts';
 import type { SkillListing, SkillSource } from '../source.ts';
 import { TEMPORARY } from './find-skill-files.ts';
 
-/** More files than this in one skill are counted by nobody; the list is cut. */
+/** At most 512 files are listed. */
 export const MAX_FILES = 512;
-/** Folders without files are not worth more looking either. */
+/** At most 512 folders of a skill are searched. */
 const MAX_FOLDERS = 512;
 /** Files deeper than 64 segments cannot be read (`relativeSegments`), so they are not listed. */
 const MAX_DEPTH = 63;
 
 /**
- * Regular files below a folder, by path, at most 512, and how many files and folders are left out because they are never read
- * (`listContained`). Links are left out: they are never handed over, nor followed.
+ * Lists regular files below a folder, by path, up to the limits of files and folders, and counts files and folders that are left
+ * out because they are never read (`listContained`). Links are not listed and not followed.
  */
 export function filesBelow(dir: string): SkillListing {
   const files: ResourceInfo[] = [];
@@ -35,20 +35,20 @@ export function filesBelow(dir: string): SkillListing {
   return { files, leftOut };
 }
 
-/** What a source lists of a skill. */
+/** The files of a skill that a source lists. */
 export function listingOf(skill: Skill, source: SkillSource): SkillListing {
   return source.listing?.(skill) ?? { files: source.resources(skill), leftOut: 0 };
 }
 
-/** As `filesBelow`, of files that were not found in a folder. */
+/** As `filesBelow`, for files that are not in a folder. */
 export function withoutPrivate(files: readonly ResourceInfo[]): SkillListing {
   const shown = files.filter(({ path }) => !isPrivatePath(path));
   return { files: shown, leftOut: files.length - shown.length };
 }
 
-/** Where a path lies below a folder, with `/` between segments; `.` for the folder itself. */
+/** A path relative to a folder, with `/` between segments; `.` for the folder itself. */
 export function pathBelow(folder: string, path: string): string {
-  // As most are given, and ten times faster.
+  // The usual case, ten times faster.
   if (sep === '/' && path.startsWith(`${folder}/`) && !path.includes('//') && !path.includes('/.')) {
     return path.slice(folder.length + 1);
   }
@@ -57,7 +57,7 @@ export function pathBelow(folder: string, path: string): string {
 
 // --- internal ---
 
-/** Nothing for a folder that has gone, may not be read or lies too deep: the rest is still worth listing. */
+/** Empty for a folder that does not exist any more, cannot be read or is too deep: the other folders are still listed. */
 function entriesOf(dir: string, below: string): ReturnType<typeof listContained> {
   try {
     return listContained(dir, below);

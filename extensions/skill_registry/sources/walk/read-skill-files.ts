@@ -9,59 +9,60 @@ import { type ParsedSkill, parseSkill, type SkillHeader } from '../../skill/pars
 import { specViolations, type Violation } from '../../skill/spec-rules.ts';
 import { type EncodingFault, encodingFault, findSkillMd } from '../../validate/read-skill-md.ts';
 import { strictViolations } from '../../validate/validate-skill.ts';
-import { type FoundSkillFile, type SeenFile, seenFile } from './find-skill-files.ts';
-import type { CachePlace, ReadSkillFile, SkillFileCache, SkillFileEntry } from './skill-file-cache.ts';
+import { type FileStamp, type FoundSkillFile, fileStamp } from './find-skill-files.ts';
+import type { CacheKey, ReadSkillFile, SkillFileCache, SkillFileEntry } from './skill-file-cache.ts';
 
 /**
- * Reads SKILL.md files and remembers what it read: a file whose stat is unchanged is not opened again, also by the next
- * process where there is a cache.
+ * Reads SKILL.md files and keeps the results. A file with unchanged stats is not opened again; with a cache this is also true for
+ * the next process.
  *
- * A file that was modified within two seconds before it was read may change once more without a trace in its stat (same
- * size, same tick of the clock), so it is read again until it has been quiet for that long.
+ * A file that was changed less than two seconds before it was read could change again with the same size and time. It is read
+ * again each time, until it has not been changed for two seconds.
  */
 export interface SkillFileReader {
   /**
-   * @param name - What the id is taken from. Default: the directory's name.
-   * @returns the same object as long as the file is the same.
+   * @param name - Used as the name when the file gives none. Default: the name of the directory.
+   * @returns the same object as long as the file does not change.
    */
   read(found: FoundSkillFile, maxBytes: number, name?: string): ReadSkillFile;
-  /** Forgets files that were not read since the last call, and hands what is new to the cache. */
+  /** Forgets files that were not read since the last call, and writes new results to the cache. */
   sweep(): void;
 }
 
 export interface SkillFileReaderOptions {
-  /** How strictly; under `spec` and `strict` a file with any error has no header. Default: `lenient`. */
+  /** Under `spec` and `strict` a file with an error has no header. Default: `lenient`. */
   readonly profile?: ValidationProfile | undefined;
-  /** Where what was read is kept, and as of which folder or file. Default: it is not. */
+  /** Keeps the results for the next process, under `cachePath`. Default: nothing is kept. */
   readonly cache?: SkillFileCache | undefined;
-  readonly place?: string;
-  /** What else decides which files are found there, so that several sources of one place do not take turns. */
+  /** The folder or file of the source, absolute. */
+  readonly cachePath?: string;
+  /** Other settings that decide which files are found there. Sources of one folder with different settings have separate rows. */
   readonly setting?: string;
 }
 
 export function createSkillFileReader(options: SkillFileReaderOptions = {}): SkillFileReader {
-  const { profile = 'lenient', cache, place = '', setting = '' } = options;
-  const at: CachePlace = { path: place, readAs: `${profile} ${setting}` };
-  let known: Map<string, SkillFileEntry> | undefined;
+  const { profile = 'lenient', cache, cachePath = '', setting = '' } = options;
+  const cacheKey: CacheKey = { path: cachePath, readAs: `${profile} ${setting}` };
+  let previous: Map<string, SkillFileEntry> | undefined;
   let current = new Map<string, SkillFileEntry>();
   let changed = new Map<string, SkillFileEntry | undefined>();
   return {
     read(found, maxBytes, given) {
       const name = given ?? basename(found.dir);
       const path = `${found.dir}/${found.fileName}`;
-      known ??= cache?.load(at, maxBytes) ?? new Map();
-      const before = current.get(path) ?? known.get(path);
+      previous ??= cache?.load(cacheKey, maxBytes) ?? new Map();
+      const before = current.get(path) ?? previous.get(path);
       const entry = readEntry(found, path, before, maxBytes, { profile, name, bare: given !== undefined });
       current.set(path, entry);
       if (entry !== before) changed.set(path, entry);
       return entry.file;
     },
     sweep() {
-      if (known && current.size < known.size + changed.size) {
-        for (const path of known.keys()) if (!current.has(path)) changed.set(path, undefined);
+      if (previous && current.size < previous.size + changed.size) {
+        for (const path of previous.keys()) if (!current.has(path)) changed.set(path, undefined);
       }
-      known = current;
-      if (changed.size > 0) cache?.keep(at, changed);
+      previous = current;
+      if (changed.size > 0) cache?.keep(cacheKey, changed);
       changed = new Map();
       current = new Map();
     },
@@ -79,20 +80,22 @@ function readEntry(
 ): SkillFileEntry {
   const whole = before?.whole ?? before?.file.header;
   try {
-    const { stamp: looks, settled } = found.seen ?? look(found.realFile);
-    // Where it leads to is part of it.
-    const stamp = found.realFile === path ? looks : `${looks} ${found.realFile}`;
+    const { stamp: fileOnly, settled } = found.stamp ?? readStamp(found.realFile);
+    // The target of a link is part of the stamp.
+    const stamp = found.realFile === path ? fileOnly : `${fileOnly} ${found.realFile}`;
     if (before?.settled && before.stamp === stamp) return before;
     const bytes = readContained(dirname(found.realFile), basename(found.realFile), maxBytes);
     const digest = `sha256:${hash('sha256', bytes, 'hex')}`;
-    if (before?.file.digest === digest && before.stamp === stamp && !before.fleeting) {
+    if (before?.file.digest === digest && before.stamp === stamp && !before.dependsOnOtherFiles) {
       return before.settled === settled ? before : { ...before, settled };
     }
-    const { lasts, ...parsed } = parse(bytes, path, found, as);
+    const { dependsOnFileOnly, ...parsed } = parse(bytes, path, found, as);
     const kept = whole && keptHeader(whole, parsed, bytes.length);
     const file = { ...(kept ?? parsed), digest, bytes: bytes.length };
     const read = parsed.header && !kept ? { file } : { file, whole };
-    return lasts ? { stamp, settled, ...read } : { stamp, settled: false, fleeting: true, ...read };
+    return dependsOnFileOnly
+      ? { stamp, settled, ...read }
+      : { stamp, settled: false, dependsOnOtherFiles: true, ...read };
   } catch (error) {
     const message = `SKILL.md was not loaded. ${describeError(error)} ${remedyOf(error)}`;
     const problem: Problem = { code: 'SKILL_FILE_UNREADABLE', severity: 'error', file: path, message };
@@ -101,8 +104,8 @@ function readEntry(
 }
 
 /**
- * A file without the end of its frontmatter may have been saved half. Then what it said when it was whole holds on, that models
- * must not see it for example. Undefined for any other file.
+ * A file without the end of its frontmatter may be only partly saved. Then the header of its last complete version is used, so that
+ * for example a hidden skill stays hidden. Undefined for any other file.
  */
 function keptHeader(whole: SkillHeader, { header, problems }: ParsedSkill, bytes: number): ParsedSkill | undefined {
   const isHalf = ({ code }: Problem): boolean =>
@@ -110,19 +113,19 @@ function keptHeader(whole: SkillHeader, { header, problems }: ParsedSkill, bytes
   const half = problems.find(isHalf);
   if (!half) return undefined;
   const modelInvocable = whole.modelInvocable && header?.modelInvocable !== false;
-  const message = `${half.message} Until then its name, description and settings stay as they were.`;
+  const message = `${half.message} Until then its last name, description and settings are used.`;
   return { header: { ...whole, modelInvocable }, problems: [{ ...half, message }] };
 }
 
 const OPENING_FENCE = '---\n';
 
-/** Most frontmatters have a few hundred. */
+/** Most frontmatters have a few hundred bytes. */
 const BEGINNING_BYTES = 3_072;
 
 interface ParseAs {
   readonly profile: ValidationProfile;
   readonly name: string;
-  /** A file of any name that is a skill by itself. */
+  /** A Markdown file with any name that is a skill. */
   readonly bare: boolean;
 }
 
@@ -135,64 +138,69 @@ function remedyOf(error: unknown): string {
 
 interface Verdict {
   readonly violations: readonly Violation[];
-  /** It depends on nothing but the file. */
-  readonly lasts: boolean;
+  /** False: the verdict also depends on other files. */
+  readonly dependsOnFileOnly: boolean;
 }
 
-/** What the validator of the profile holds against it; nothing under `lenient`. */
+/** The rules of the profile that a file breaks; none under `lenient`. */
 function violationsOf({ text, fault }: SkillText, found: FoundSkillFile, { profile, name, bare }: ParseAs): Verdict {
-  const lasting = (...violations: readonly Violation[]): Verdict => ({ violations, lasts: true });
+  const lasting = (...violations: readonly Violation[]): Verdict => ({ violations, dependsOnFileOnly: true });
   if (profile === 'lenient') return lasting();
   if (!bare && findSkillMd(found.dir) === undefined) {
     return lasting({ message: 'Missing required file: SKILL.md', line: 1 });
   }
-  if (fault?.refusal) return lasting({ message: fault.refusal, line: lineOfFirstOdd(text) });
+  if (fault?.refusal) return lasting({ message: fault.refusal, line: lineOfFirstInvalid(text) });
   if (profile === 'spec') return lasting(...specViolations(text, name));
   const { violations, declaresFiles } = strictViolations(text, found.realDir, name);
-  // Files that the frontmatter promises are looked for, so the verdict can change though SKILL.md does not.
-  return { violations, lasts: !declaresFiles };
+  // The files that the frontmatter declares are checked, so the verdict can change without SKILL.md.
+  return { violations, dependsOnFileOnly: !declaresFiles };
 }
 
-/** Of the first U+FFFD: where text that is no UTF-8 begins, unless the author wrote one before. Without any it is 1. */
-function lineOfFirstOdd(text: string): number {
+/** 1-based line of the first U+FFFD, which is the first invalid character unless the author wrote one before; else 1. */
+function lineOfFirstInvalid(text: string): number {
   return text.slice(0, Math.max(0, text.indexOf('\ufffd'))).split(/\r\n|\n|\r/).length;
 }
 
-function look(file: string): SeenFile {
+function readStamp(file: string): FileStamp {
   const at = Date.now();
-  return seenFile(statSync(file), at);
+  return fileStamp(statSync(file), at);
 }
 
 interface SkillText {
   readonly text: string;
-  /** The bytes are not all UTF-8 text; `text` shows the odd ones as U+FFFD. */
+  /** Present when not all bytes are UTF-8 text; `text` has U+FFFD for invalid bytes. */
   readonly fault: EncodingFault | undefined;
 }
 
-function parse(bytes: Buffer, path: string, found: FoundSkillFile, as: ParseAs): ParsedSkill & Pick<Verdict, 'lasts'> {
+function parse(
+  bytes: Buffer,
+  path: string,
+  found: FoundSkillFile,
+  as: ParseAs,
+): ParsedSkill & Pick<Verdict, 'dependsOnFileOnly'> {
   const fault = encodingFault(bytes);
   const beginning = fault || as.profile !== 'lenient' ? undefined : beginningOf(bytes);
   if (beginning !== undefined) {
-    return { ...parseSkill(beginning, path, as.name, () => bytes.toString('utf8')), lasts: true };
+    return { ...parseSkill(beginning, path, as.name, () => bytes.toString('utf8')), dependsOnFileOnly: true };
   }
   const text = bytes.toString('utf8');
-  const { violations, lasts } = violationsOf({ text, fault }, found, as);
+  const { violations, dependsOnFileOnly } = violationsOf({ text, fault }, found, as);
   if (violations.length > 0) {
-    return { problems: violations.map((violation) => refusal(violation, path, as.profile)), lasts };
+    return { problems: violations.map((violation) => refusal(violation, path, as.profile)), dependsOnFileOnly };
   }
   const invalid = (severity: Problem['severity'], message: string): Problem => {
-    return { code: 'ENCODING_INVALID', severity, file: path, line: lineOfFirstOdd(text), message };
+    return { code: 'ENCODING_INVALID', severity, file: path, line: lineOfFirstInvalid(text), message };
   };
-  if (fault && !fault.isText) return { problems: [invalid('error', fault.message)], lasts };
-  const parsed = { ...parseSkill(text, path, as.name), lasts };
+  if (fault && !fault.isText) return { problems: [invalid('error', fault.message)], dependsOnFileOnly };
+  const parsed = { ...parseSkill(text, path, as.name), dependsOnFileOnly };
   return fault ? { ...parsed, problems: [...parsed.problems, invalid('warning', fault.message)] } : parsed;
 }
 
-/** The first part of a longer file, if the frontmatter ends in it: the rest need not become text. */
+/** The first part of a long file, if the frontmatter ends in it; then the rest is not decoded. */
 function beginningOf(bytes: Buffer): string | undefined {
   if (bytes.length <= BEGINNING_BYTES) return undefined;
   let end = BEGINNING_BYTES;
-  // Not in the middle of a character.
+  // Do not cut a character.
   while (((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
   const text = bytes.toString('utf8', 0, end);
   const { yaml, oddity, bodyOffset } = splitFrontmatter(text);

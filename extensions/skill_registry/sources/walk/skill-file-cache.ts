@@ -3,46 +3,47 @@ import type { ParsedSkill, SkillHeader } from '../../skill/parse-skill.ts';
 import type { Cache, CachePart } from '../../store/cache.ts';
 import type { SqliteDatabase } from '../../store/open-database.ts';
 
-/** One SKILL.md as it was read last. */
+/** The last result of reading a SKILL.md. */
 export interface ReadSkillFile extends ParsedSkill {
   readonly digest: string;
   readonly bytes: number;
 }
 
-/** What is remembered of a file. */
+/** The result of reading a file, and the stats of the file. */
 export interface SkillFileEntry {
-  /** Equal as long as nothing was changed. */
+  /** Equal as long as the file has not changed. */
   readonly stamp: string;
-  /** It had been quiet when it was read, so an equal stamp means an equal file. */
+  /** An equal stamp means an equal file, see `FileStamp`. */
   readonly settled: boolean;
-  /** The verdict depends on other files as well: it is read again each time. */
-  readonly fleeting?: true;
+  /** The verdict also depends on other files, so the file is read again each time. */
+  readonly dependsOnOtherFiles?: true;
   readonly file: ReadSkillFile;
-  /** What the file said when it was whole, unless `file` says it. */
+  /** The header of the last complete version of the file, unless `file` has it. */
   readonly whole?: SkillHeader | undefined;
 }
 
-/** What was read of SKILL.md files, kept for the next process. It may lose anything at any time. */
+/** Keeps the results of reading SKILL.md files for the next process. Any row may be lost at any time. */
 export interface SkillFileCache {
-  /** What is kept of the files below a folder, or of one file, by path; without those larger than `maxBytes`. */
-  load(place: CachePlace, maxBytes: number): Map<string, SkillFileEntry>;
+  /** The results of one source by path, without files larger than `maxBytes`. */
+  load(key: CacheKey, maxBytes: number): Map<string, SkillFileEntry>;
   /**
-   * Keeps what was read there. The work is done later, in slices.
+   * Stores results. The work is done later, in slices of 8 ms.
    *
-   * @param changed - By path; undefined for a file that is no more.
+   * @param changed - By path; undefined for a file that was removed.
    */
-  keep(place: CachePlace, changed: ReadonlyMap<string, SkillFileEntry | undefined>): void;
+  keep(key: CacheKey, changed: ReadonlyMap<string, SkillFileEntry | undefined>): void;
 }
 
-export interface CachePlace {
+export interface CacheKey {
   /** Absolute: the root of a source, or its file. */
   readonly path: string;
-  /** What else decides how a file is read there: the profile. */
+  /** The profile and the settings under which files are read. */
   readonly readAs: string;
 }
 
 /**
- * Raise the version with anything that changes what is read of the same SKILL.md, another version of the yaml package included.
+ * The column `place` is the `path` of a `CacheKey`. Raise the version when the same SKILL.md can give another result, also with
+ * another version of the yaml package.
  */
 export const SKILL_FILES: CachePart = {
   name: 'skill_files',
@@ -62,14 +63,14 @@ export function createSkillFileCache(cache: Pick<Cache, 'look' | 'use'>): SkillF
 
   const writeUntil = (end: number): void => {
     const isWritten = cache.use((database) => {
-      // In memory nobody would ever look for it: this process has it already.
+      // In memory no other process would read it, and this process has it already.
       if (database.memory) return false;
       database.transaction(() => writeRows(database, waiting, end));
-      if (!isTidied) forgetPlaces(database);
+      if (!isTidied) forgetRemoved(database);
       isTidied = true;
       return true;
     });
-    // Else it is tried for ever.
+    // Without this, a failing write would be repeated forever.
     if (!isWritten) waiting.clear();
   };
   const schedule = (): void => {
@@ -82,9 +83,9 @@ export function createSkillFileCache(cache: Pick<Cache, 'look' | 'use'>): SkillF
     });
   };
   return {
-    load: (place, maxBytes) => cache.look((database) => readPlace(database, place, maxBytes)) ?? new Map(),
-    keep(place, changed) {
-      for (const [path, entry] of changed) waiting.set(JSON.stringify([place, path]), { place, path, entry });
+    load: (key, maxBytes) => cache.look((database) => readSource(database, key, maxBytes)) ?? new Map(),
+    keep(key, changed) {
+      for (const [path, entry] of changed) waiting.set(JSON.stringify([key, path]), { key, path, entry });
       schedule();
     },
     flush: () => {
@@ -96,14 +97,14 @@ export function createSkillFileCache(cache: Pick<Cache, 'look' | 'use'>): SkillF
 // --- internal ---
 
 interface Waiting {
-  readonly place: CachePlace;
+  readonly key: CacheKey;
   readonly path: string;
   readonly entry: SkillFileEntry | undefined;
 }
 
-function readPlace(
+function readSource(
   database: SqliteDatabase,
-  { path, readAs }: CachePlace,
+  { path, readAs }: CacheKey,
   maxBytes: number,
 ): Map<string, SkillFileEntry> {
   const rows = database
@@ -120,17 +121,17 @@ function readPlace(
 function writeRows(database: SqliteDatabase, waiting: Map<string, Waiting>, end: number): void {
   const put = database.prepare('INSERT OR REPLACE INTO skill_files (place, read_as, path, entry) VALUES (?, ?, ?, ?)');
   const forget = database.prepare('DELETE FROM skill_files WHERE place = ? AND read_as = ? AND path = ?');
-  for (const [key, { place, path, entry }] of waiting) {
+  for (const [waitingKey, { key, path, entry }] of waiting) {
     const text = entry && textOf(entry);
-    if (text === undefined) forget.run(place.path, place.readAs, path);
-    else put.run(place.path, place.readAs, path, text);
-    waiting.delete(key);
+    if (text === undefined) forget.run(key.path, key.readAs, path);
+    else put.run(key.path, key.readAs, path, text);
+    waiting.delete(waitingKey);
     if (performance.now() > end) return;
   }
 }
 
-/** Forgets folders that are no more. */
-function forgetPlaces(database: SqliteDatabase): void {
+/** Forgets sources whose folder or file does not exist any more. */
+function forgetRemoved(database: SqliteDatabase): void {
   const after = database.prepare<{ place: string | null }>(
     'SELECT min(place) AS place FROM skill_files WHERE place > ?',
   );
@@ -140,12 +141,12 @@ function forgetPlaces(database: SqliteDatabase): void {
   }
 }
 
-/** A header larger than this is rare, and read from its file each time. */
+/** A longer header is rare, and is read from its file each time. */
 const MAX_CHARS = 64 * 1024;
 
 /**
- * @returns undefined for what must not be kept: what is not settled, what is too large to be worth it, and what JSON would
- *   give back as something else (`.inf`, `-0`).
+ * @returns undefined for an entry that must not be stored: not settled, too large, or with values that JSON changes (`.inf`,
+ *   `-0`).
  */
 function textOf({ stamp, settled, file }: SkillFileEntry): string | undefined {
   if (!settled || !survives(file)) return undefined;
@@ -153,7 +154,7 @@ function textOf({ stamp, settled, file }: SkillFileEntry): string | undefined {
   return text.length > MAX_CHARS ? undefined : text;
 }
 
-/** Whether JSON gives it back as it is. YAML has no other values than these. */
+/** Whether JSON preserves a value. YAML has no other values than these. */
 function survives(value: unknown): boolean {
   if (typeof value === 'number') return Number.isFinite(value) && !Object.is(value, -0);
   if (typeof value !== 'object' || value === null) return typeof value !== 'bigint';

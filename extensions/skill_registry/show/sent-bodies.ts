@@ -1,0 +1,56 @@
+import type { TurnContext } from 'skill-registry/kernel';
+import type { Skill } from '../skill/skill.ts';
+
+/** Which bodies a conversation contains already, so that none is sent twice. Skills are identified by qualified id. */
+export interface SentBodies {
+  /** Skills whose bodies are in messages of a person; the system text leaves these bodies out. */
+  inMessages(turn: TurnContext): ReadonlySet<string>;
+  /** Records the bodies in the system text of a turn. */
+  inSystemText(ids: ReadonlySet<string>, turn: TurnContext): void;
+  /**
+   * Records that a person applies a skill.
+   *
+   * @returns whether the system text contains its body; then the message does not need it.
+   */
+  apply(skill: Skill, turn: TurnContext): boolean;
+}
+
+interface BodiesSent {
+  readonly messages: ReadonlySet<string>;
+  readonly system: ReadonlySet<string>;
+}
+
+/** The end of a conversation is not reported, so the oldest are removed. */
+const MAX_CONVERSATIONS = 1000;
+const NOTHING: BodiesSent = { messages: new Set(), system: new Set() };
+
+export function createSentBodies(): SentBodies {
+  const conversations = new Map<string, BodiesSent>();
+  const of = (turn: TurnContext): BodiesSent => conversations.get(conversationKey(turn)) ?? NOTHING;
+  const change = (turn: TurnContext, changed: Partial<BodiesSent>): void => {
+    if (turn.threadId === undefined) return;
+    const bodies = { ...of(turn), ...changed };
+    conversations.delete(conversationKey(turn));
+    conversations.set(conversationKey(turn), bodies);
+    const [oldest] = conversations.keys();
+    if (conversations.size > MAX_CONVERSATIONS && oldest !== undefined) conversations.delete(oldest);
+  };
+  return {
+    inMessages: (turn) => of(turn).messages,
+    inSystemText: (ids, turn) => change(turn, { system: ids }),
+    apply({ id, qualifiedId }, turn) {
+      const { messages, system } = of(turn);
+      const isInPrompt =
+        system.has(qualifiedId) || (turn.givenSkills ?? []).some((one) => [id, qualifiedId].includes(one));
+      if (!isInPrompt) change(turn, { messages: new Set(messages).add(qualifiedId) });
+      return isInPrompt;
+    },
+  };
+}
+
+// --- internal ---
+
+/** The agent is part of the key, because the agents of a conversation do not see each other's text. */
+function conversationKey({ threadId, agentId }: TurnContext): string {
+  return JSON.stringify([threadId, agentId]);
+}
