@@ -3,9 +3,8 @@ import { join } from 'node:path';
 import type { Problem } from 'skill-registry/kernel';
 import { whyNoSqlite } from '../../lib/sqlite/index.ts';
 import { isAtRest } from './history/history-database.ts';
-import { HISTORY_METHODS, MANAGEMENT_METHODS } from './history/types.ts';
 import type { ChangeOptions, ChangeSource, OpenChanges } from './open-changes.ts';
-import { PROPOSAL_METHODS, type Proposal } from './propose/types.ts';
+import type { Proposal } from './propose/types.ts';
 import { registryClosed } from './skill/errors.ts';
 
 /** As `OpenChanges`, but opened on first use, because most processes only read skills. */
@@ -15,10 +14,16 @@ export interface Changes extends Pick<OpenChanges, Doors | 'recover' | 'problems
 
 type Doors = 'proposals' | 'history' | 'management';
 
-const METHODS: Readonly<Record<Doors, Readonly<Record<string, true>>>> = {
-  proposals: PROPOSAL_METHODS,
-  history: HISTORY_METHODS,
-  management: MANAGEMENT_METHODS,
+/** The methods of each door that wait until the history is open; the compiler keeps the lists complete. */
+const METHODS: {
+  readonly [D in Doors]: Readonly<Record<Exclude<keyof OpenChanges[D], 'onArrival' | 'announce'>, true>>;
+} = {
+  proposals: {
+    ...{ propose: true, list: true, get: true, text: true, edit: true, approve: true },
+    ...{ reject: true, recommend: true, purge: true, stats: true },
+  },
+  history: { revisions: true, read: true, diff: true, rollback: true, restore: true },
+  management: { create: true, write: true, remove: true },
 };
 
 export function createChanges(source: ChangeSource, options: ChangeOptions): Changes {

@@ -72,12 +72,6 @@ export interface Management {
   remove(skillId: string, actor: Actor, turn?: TurnContext): Promise<Revision>;
 }
 
-/** The methods that open the history first. */
-export const HISTORY_METHODS: Readonly<Record<keyof History, true>> = {
-  ...{ revisions: true, read: true, diff: true, rollback: true, restore: true },
-};
-export const MANAGEMENT_METHODS: Readonly<Record<keyof Management, true>> = { create: true, write: true, remove: true };
-
 /** What the owner allows for a path in a source. */
 export interface WritePolicy {
   readonly action: 'create' | 'update' | 'delete';

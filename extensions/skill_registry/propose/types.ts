@@ -212,9 +212,3 @@ export interface Proposals {
   /** Calls the listener for every new proposal; for those of other processes while the registry watches. @returns a function that ends this. */
   onArrival(listener: (proposal: Proposal) => void): () => void;
 }
-
-/** The methods that open the history first. */
-export const PROPOSAL_METHODS: Readonly<Record<Exclude<keyof Proposals, 'onArrival'>, true>> = {
-  ...{ propose: true, list: true, get: true, text: true, edit: true },
-  ...{ approve: true, reject: true, recommend: true, purge: true, stats: true },
-};
