@@ -8,8 +8,8 @@ import { openTrust } from '../lib/trust/index.ts';
 import type { GlobalOptions, Terminal } from './terminal.ts';
 
 /**
- * The root of a command: `--root`, else the nearest folder, from the working folder upwards, with `data/skill_registry/config.yaml`,
- * a `skills/<id>/SKILL.md` or an `extensions/<id>/manifest.yaml`, else the working folder.
+ * The root of a command: `--root`. Without it: the nearest folder upwards that contains `data/skill_registry/config.yaml`,
+ * `skills/<id>/SKILL.md` or `extensions/<id>/manifest.yaml`. Without that: the working folder, where the search begins.
  *
  * @throws ROOT_NOT_FOUND when `--root` is not a folder.
  */

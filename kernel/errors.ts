@@ -68,11 +68,11 @@ export function extensionProtected(path: string, why: string): CodedError<Kernel
   return new CodedError('EXTENSION_PROTECTED', message, { path });
 }
 
-/** @param instead - The path under which it may be written, and then waits for a person. */
+/** @param instead - The path to write to instead. What is written there waits until a person approves it. */
 export function codeProtected(path: string, instead: string | undefined): CodedError<KernelErrorCode> {
   const remedy =
-    instead === undefined ? 'Tell the user what you wanted to change.' : `Write "${instead}", which then waits.`;
-  const message = `"${path}" is not written: this path leads to code of an extension, or to data of another root, which takes effect only after a person has approved it. ${remedy}`;
+    instead === undefined ? 'Tell the user what you wanted to change.' : `Write "${instead}": a person then decides.`;
+  const message = `"${path}" is not written: this path leads to code of an extension, or to data of another root, and such changes take effect only after a person has approved them. ${remedy}`;
   return new CodedError('EXTENSION_PROTECTED', message, { path });
 }
 
@@ -80,7 +80,7 @@ export function codeProtected(path: string, instead: string | undefined): CodedE
 export function extensionNotHeld(name: string, waiting: readonly { name: string }[]): CodedError<KernelErrorCode> {
   const known = waiting.map((one) => one.name);
   const others = known.length > 0 ? `; waiting: ${known.join(', ')}` : '';
-  const message = `Nothing waits for "${name}"${others}. To see all: skill-registry extensions list.`;
+  const message = `"${name}" has no waiting files${others}. To see all: skill-registry extensions list.`;
   return new CodedError('EXTENSION_NOT_HELD', message, { name, known });
 }
 
@@ -109,5 +109,5 @@ export function commandFailed(name: string, extensionId: string, cause: unknown)
 }
 
 export function commandNotFound(name: string): CodedError<KernelErrorCode> {
-  return new CodedError('COMMAND_NOT_FOUND', `No command /${name}. /help lists them.`, { name });
+  return new CodedError('COMMAND_NOT_FOUND', `No command /${name}. /help lists all commands.`, { name });
 }

@@ -53,7 +53,7 @@ export async function overlap(options: GlobalOptions, terminal: Terminal): Promi
     const problems = report.problems.map(({ file, message }) => `  ${printable(file)}: ${printable(message)}`);
     const parts = [
       section(`Skills that compete for the same tasks: ${groups.length} group(s)`, groups),
-      section(`Trigger queries: ${report.queries}, of which ${stolen.length} go astray`, stolen),
+      section(`Trigger queries: ${report.queries}, of which ${stolen.length} have a wrong result`, stolen),
       ...(problems.length > 0 ? [section('Trigger queries that cannot be read', problems)] : []),
     ];
     terminal.out(`${parts.join('\n\n')}\n`);

@@ -90,7 +90,7 @@ export async function approve(
 export async function revoke(name: string, options: GlobalOptions, terminal: Terminal): Promise<ExitStatus> {
   const folder = revokeExtension(rootOf(options, terminal), name);
   if (options.json) printJson(terminal, { name, folder: folder ?? null });
-  const what = folder === undefined ? 'What waited was deleted' : `The extension was moved to ${printable(folder)}`;
+  const what = folder === undefined ? 'Waiting files were deleted' : `The extension was moved to ${printable(folder)}`;
   terminal.err(`${what}\n`);
   return EXIT.done;
 }
@@ -113,7 +113,7 @@ function waiting(root: string, name: string): HeldExtension {
 /** Shows the difference and asks. @returns Its digest when the answer is yes. */
 async function digestOfYes(held: HeldExtension, terminal: Terminal): Promise<string | undefined> {
   if (!terminal.ask) {
-    const message = `Nobody can be asked here. Read skill-registry extensions show ${held.name}, then give the digest it prints with --digest.`;
+    const message = `Nobody can be asked here. Run skill-registry extensions show ${held.name}, then approve with --digest and the digest that it prints.`;
     throw new CodedError('INVALID_ARGUMENT', message);
   }
   terminal.err(`${await describeHeld(held, ownExtensionIds())}\n`);

@@ -33,7 +33,7 @@ export interface Publication {
    * @param maxAgeMs - How old a cached entry may be. Default: that of the publication.
    */
   after(id: string | undefined, maxAgeMs?: number): AsyncGenerator<PublishedSkill>;
-  /** The published skill of a URI: its own, or of a file or folder of it. Its files are read again, the cache is not used. */
+  /** The published skill whose URI this is, or the URI of its file or folder. Its files are read, not the cache. */
   find(uri: string): Promise<PublishedSkill | undefined>;
   /** The bytes of one file, which match the digest of the entry. Undefined when no such file is published. */
   read(uri: string): Promise<{ readonly file: PublishedFile; readonly bytes: Uint8Array } | undefined>;
@@ -135,7 +135,7 @@ async function publishSkill(
   admin: Pick<SkillRegistry['admin'], 'resources'>,
   read: (path?: string) => Promise<Uint8Array>,
 ): Promise<PublishedSkill | Unpublished> {
-  if (/[:/]/.test(skill.id)) return { reason: 'another skill has its id, so it has no address of its own' };
+  if (/[:/]/.test(skill.id)) return { reason: 'another skill has the same id, so this one has no address of its own' };
   if (skill.dir !== null && basename(skill.file) !== SKILL_MD) {
     return { reason: `its file is called ${basename(skill.file)}, expected ${SKILL_MD}` };
   }
@@ -163,7 +163,7 @@ function filesOf({ uri, resources }: Entry): ReadonlyMap<string, PublishedFile> 
   const listed = resources === 'dynamic' ? [] : resources;
   return new Map(
     listed.map((file) => {
-      if (new URL(file.uri).href !== file.uri) throw new Error(`the name of ${file.uri} has no place in a URI`);
+      if (new URL(file.uri).href !== file.uri) throw new Error(`the name of ${file.uri} cannot be part of a URI`);
       const path = file.uri.slice(root.length).split('/').map(decodeURIComponent).join('/');
       return [file.uri, { path, digest: file.digest, size: file.size }];
     }),
@@ -211,6 +211,6 @@ function digestOf(bytes: Uint8Array): string {
 }
 
 function notPublished({ id, file }: Skill, reason: string): Problem {
-  const message = `Skill "${id}" is not published over MCP: ${reason.replace(/\.$/, '')}. Correct it; the tools and its prompt work all the same.`;
+  const message = `Skill "${id}" is not published over MCP: ${reason.replace(/\.$/, '')}. Correct it; the tools and its prompt still work.`;
   return { code: 'SKILL_NOT_PUBLISHED', severity: 'warning', file, message, details: { skill_id: id } };
 }

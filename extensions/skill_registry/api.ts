@@ -1,4 +1,4 @@
-/** The interface of the registry for other extensions, programs and doors. No folder below this one imports it. No code. */
+/** The interface of the registry for other extensions, programs and doors. No folder below imports it. It has no code. */
 import type { Problem, Tool, TurnContext } from 'skill-registry/kernel';
 import type { Snapshot } from './catalog/snapshot.ts';
 import type { SkillRegistryConfig, SourceConfigInput } from './config/config.ts';
@@ -23,7 +23,7 @@ export type * from './sources/types.ts';
 export interface SkillRegistry extends Pick<Reading, 'read' | 'readResource'> {
   /**
    * Visible skills: with a query best first, else in catalog order. A query first indexes new and changed skills, which blocks for
-   * about a millisecond a skill; after `admin.searchReady` there are none.
+   * about a millisecond for each skill; after `admin.searchReady` no skill is left to index.
    *
    * @throws INVALID_ARGUMENT, REGISTRY_CLOSED (with a query).
    */
@@ -55,8 +55,8 @@ export interface SkillRegistry extends Pick<Reading, 'read' | 'readResource'> {
     options?: { readonly dir?: string },
   ): Promise<string>;
   /**
-   * The skills visible in this turn, in catalog order. A person sees all skills in scope; a model does not see those that their author
-   * or a gate hides from models.
+   * The skills visible in this turn, in catalog order. A person sees all skills in scope; a model does not see skills that are hidden
+   * from models, by their author or by a gate.
    */
   visible(turn?: TurnContext, audience?: 'model' | 'person'): readonly Skill[];
   /** Scans every source now. Calls during a scan share the next one. */
@@ -68,7 +68,7 @@ export interface SkillRegistry extends Pick<Reading, 'read' | 'readResource'> {
    * The listener is called after each new snapshot, with the ids that were added, removed or changed. What it throws becomes a
    * problem (HOOK_FAILED).
    *
-   * @returns unsubscribes.
+   * @returns a function that unsubscribes.
    */
   onChange(listener: (ids: readonly string[], snapshot: Snapshot) => void): () => void;
   /** Keeps the catalog up to date until `signal` aborts, as `config.watch` says. */
@@ -78,7 +78,7 @@ export interface SkillRegistry extends Pick<Reading, 'read' | 'readResource'> {
    *
    * @param source - As an entry of `sources` in the config, or a source of your own (`defineSource`).
    * @param options.signal - Removes the source when it aborts; an extension gives `context.signal`.
-   * @returns removes the source and its skills.
+   * @returns a function that removes the source and its skills.
    * @throws INVALID_ARGUMENT.
    */
   addSource(
@@ -95,7 +95,7 @@ export interface SkillRegistry extends Pick<Reading, 'read' | 'readResource'> {
   readonly proposals: Proposals;
   /** Past contents of skills. */
   readonly history: History;
-  /** What few programs need: doors, file tools and reports. */
+  /** Functions that only a few programs need: doors, file tools and reports. */
   readonly admin: SkillRegistryAdmin;
 }
 
@@ -109,7 +109,7 @@ export interface SkillRegistryAdmin extends Pick<Reading, 'readBytes' | 'resourc
   searchReady(query?: string): Promise<void>;
   /**
    * Embeds the skills that have no vector yet. `watch` also does this, but lets this call go first. Does nothing without
-   * `embeddings.base_url`. A request that fails for a passing reason is made up to three times, at most 1 and then 2 seconds apart,
+   * `embeddings.base_url`. A request with a temporary failure is made up to three times, at most 1 and then 2 seconds apart,
    * longer when the endpoint asks for it. `problems()` says why vectors are missing afterwards.
    *
    * @throws REGISTRY_CLOSED.
@@ -136,8 +136,8 @@ export interface SkillRegistryAdmin extends Pick<Reading, 'readBytes' | 'resourc
    */
   hiddenText(): Promise<readonly Problem[]>;
   /**
-   * The prompt of a role: the index and body of the skill of that id; without such a skill the template
-   * `<templates>/<role>/system_prompt.md`; without that one sentence.
+   * The prompt of a role: the index and body of the skill of that id; without such a skill, the template
+   * `<templates>/<role>/system_prompt.md`; without a template, one sentence.
    *
    * @param options.templates - Folder, relative to the root. Default: `templates/roles`.
    * @param options.variables - Values for the template.

@@ -29,7 +29,7 @@ export interface OpenChanges {
   /**
    * Until `signal` aborts, records changes that the registry did not make itself, and announces new proposals.
    *
-   * @param onProblem - Called when the history has a new problem. Skills can be read all the same.
+   * @param onProblem - Called when the history has a new problem. Skills can still be read.
    */
   keep(signal: AbortSignal, onChange: (listener: () => void) => () => void, onProblem: () => void): Promise<void>;
   close(): void;
@@ -74,7 +74,7 @@ export function openChanges(source: ChangeSource, options: ChangeOptions): OpenC
     close: () => writer.close(),
     async recover() {
       try {
-        // A process that writes now has done this already, and a start must not wait for it.
+        // A process that is writing now has already recovered them, and a start must not wait for that process.
         if (writer.hasUnfinished()) writer.ifFree(() => undefined);
       } catch (error) {
         noteDamage(error);

@@ -5,7 +5,7 @@ import type { Proposal } from './propose/types.ts';
 
 const USAGE = '/proposals [show <id> | approve <id> [note] | reject <id> <reason> | stats]';
 
-/** `/proposals`: people review the proposals of agents with it. */
+/** `/proposals`: the command with which people review the proposals of agents. */
 export function proposalsCommand({ proposals }: Pick<SkillRegistry, 'proposals'>): Command {
   const seen = shownBy.get(proposals) ?? new Map<string, string>();
   shownBy.set(proposals, seen);
@@ -20,7 +20,7 @@ export function proposalsCommand({ proposals }: Pick<SkillRegistry, 'proposals'>
       const by = `person:${turn.userId ?? 'user'}`;
       if (action === 'list') return print(listText(await proposals.list()));
       if (action === 'stats') return print(describeStats(await proposals.stats()));
-      if (id === '') return print(`${USAGE}\n/proposals alone lists those that wait.`);
+      if (id === '') return print(`${USAGE}\n/proposals without arguments lists the proposals that wait.`);
       if (action === 'show') {
         const proposal = await proposals.get(id);
         seen.set(`${by} ${proposal.id}`, proposal.version);
@@ -59,7 +59,7 @@ export function arrivalText({ id, kind, skillId, path, author, checks }: Proposa
 // --- internal ---
 
 /**
- * The version that each person was shown of each proposal, so that an approval applies to that version. Commands are made again for
+ * By person and proposal: the version last shown, so that an approval applies to that version. Commands are made again for
  * every line, so it is kept here.
  */
 const shownBy = new WeakMap<SkillRegistry['proposals'], Map<string, string>>();

@@ -24,7 +24,7 @@ export interface LifecycleHooks {
   /** Called when a step takes longer than two seconds. */
   onSlow(found: FoundExtension, what: string): void;
   context(found: FoundExtension): ExtensionContext;
-  /** The agent a manifest describes. */
+  /** The agent that the manifest of an extension describes. */
   declarativeAgent(found: FoundExtension): AgentProvider;
   /** Whether an extension is started. */
   isEnabled(found: FoundExtension): boolean;
@@ -76,13 +76,13 @@ export async function stopExtensions(
 ): Promise<void> {
   const until = performance.now() + budgetMs;
   const running = [...records.values()].filter((record) => record.state === 'RUNNING').reverse();
-  // All services at once and before anything is awaited, so that a channel reads no further line.
+  // All services are told to stop before anything is awaited, so that no channel reads another line.
   for (const record of running) record.service?.abort.abort();
   for (const [index, record] of running.entries()) {
     const share = Math.max(10, (until - performance.now()) / (running.length - index));
     const end = async (): Promise<void> => {
       try {
-        // A service that ignores its signal does not keep its extension from being stopped.
+        // An extension is stopped even if its service ignores the signal.
         if (record.service) await withDeadline(record.service.ended, share / 2);
       } finally {
         await tearDown(record.instance);
@@ -135,7 +135,7 @@ export async function superviseService(
 
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 60_000;
-/** After a failure, a service that has run this long is retried after the first delay again. */
+/** When a service fails after it has run this long, the next delay is the first one again. */
 const HEALTHY_AFTER_MS = 60_000;
 
 /** Calls `destroy` also when `stop` fails. */

@@ -52,7 +52,7 @@ export function approveExtension(rootDir: string, name: string, digest: string):
   try {
     writeContained(waiting, markerPath(name), JSON.stringify(held.files.map(replacementOf)), { own: true });
     for (const { path, after } of held.files) {
-      // Left by an earlier approval that could not remove it.
+      // An earlier approval may have left this file because it could not remove it.
       deleteKept(live, name, path);
       writeContained(live, `${name}/${path}`, after, { keep: posix.basename(keptPath(path)) });
     }
@@ -74,7 +74,7 @@ export function approveExtension(rootDir: string, name: string, digest: string):
  * Deletes what waits. When nothing waits, moves the extension out of `extensions/`.
  *
  * @returns The folder that the extension was moved to; undefined when waiting files were deleted.
- * @throws EXTENSION_NOT_HELD when there is neither; EXTENSION_PROTECTED, WRITE_FAILED.
+ * @throws EXTENSION_NOT_HELD when nothing waits and no such extension exists; EXTENSION_PROTECTED, WRITE_FAILED.
  */
 export function revokeExtension(rootDir: string, name: string): string | undefined {
   undoApproval(rootDir, name);
@@ -139,7 +139,7 @@ function keptPath(path: string): string {
 /**
  * Undoes an approval that failed or was interrupted. Does nothing when there is none.
  *
- * @param files - With the replaced bytes, because some file systems have no hard links. @param cause - Why the approval failed.
+ * @param files - Hold the replaced bytes, because some file systems have no hard links. @param cause - Why the approval failed.
  * @throws WRITE_FAILED: part of it is in effect; a later call continues.
  */
 function undoApproval(rootDir: string, name: string, files: readonly HeldFile[] = [], cause?: unknown): void {
@@ -148,7 +148,7 @@ function undoApproval(rootDir: string, name: string, files: readonly HeldFile[] 
   if (live === undefined || waiting === undefined || marker === null) return;
   try {
     for (const one of JSON.parse(marker.toString('utf8')) as readonly Replacement[]) {
-      // The marker may have come with the root and name any file: only files that wait are restored.
+      // The marker may have come with the root, and any file may stand in it: only files that wait are restored.
       if (readIfThere(waiting, `${name}/files/${one.path}`, true) === null) continue;
       const before = files.find(({ path }) => path === one.path)?.before;
       restoreFile(live, name, one, before ?? undefined);
@@ -157,7 +157,7 @@ function undoApproval(rootDir: string, name: string, files: readonly HeldFile[] 
     removeContained(waiting, markerPath(name), { own: true });
   } catch (error) {
     const first = cause === undefined ? '' : `${describeError(cause)} `;
-    const reason = `${first}It cannot be undone (${describeError(error)}), so part of it is in effect. Correct that, then revoke it`;
+    const reason = `${first}The approval cannot be undone (${describeError(error)}), so part of it is in effect. Correct that, then revoke the extension`;
     throw writeFailed(`extensions/${name}`, reason, error);
   }
 }

@@ -60,7 +60,7 @@ export interface ProviderFailure {
  *
  * Providers run at the same time, so all together take at most `budgetMs`.
  *
- * @param onFailure - Called when a provider throws, rejects, gives anything but a text or null, or does not settle in time.
+ * @param onFailure - Called when a provider throws, rejects, gives neither a text nor null, or does not settle in time.
  */
 export async function collectContext(
   providers: readonly NamedContextProvider[],
@@ -91,7 +91,7 @@ export async function collectContext(
 /**
  * Renders a Jinja template. Nothing is escaped: the text goes to a model, not into HTML.
  *
- * @param strict - True: an undefined name is an error. False: it is rendered as an empty text, as undefined members always are.
+ * @param strict - True: an undefined name is an error. False: it is rendered as an empty text. Undefined members always are.
  * @throws When the template is not valid Jinja; with `strict`, when a name is undefined.
  */
 export async function renderTemplate(

@@ -18,7 +18,7 @@ export type MergeOutcome =
  * Three-way merge by line. A region that one side changed is taken from that side; equal changes of both sides are clean. Changes
  * of both sides without an unchanged line between them are a conflict.
  *
- * Line ends and the byte order mark are merged separately: when only the proposal changed one, it is taken from the proposal,
+ * Line ends and the byte order mark are merged separately. Each is taken from the proposal when only the proposal changed it,
  * else from `current`. Lines that the proposal adds with the usual line end of `base` get the usual line end of `current`.
  */
 export function mergeTexts(base: string, current: string, proposed: string): MergeOutcome {

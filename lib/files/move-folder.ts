@@ -49,7 +49,7 @@ export type MoveStep = 'copying' | 'copied' | 'aside';
 /**
  * Moves a folder. Within one file system this is one rename. Between two file systems the folder is copied to a temporary name, the
  * original is renamed to a temporary name, and the copy gets its final name. The original is kept until `settleMove`. So nobody
- * sees half a folder under either name, and `undoMove` can always move it back, without free space on the disk and also from
+ * sees half a folder under either name, and `undoMove` can always move it back, even on a full disk and also from
  * another process. Call `undoMove` after a throw.
  *
  * @throws PATH_TRAVERSAL, RESOURCE_NOT_FOUND; INVALID_ARGUMENT, also when the folder holds something reserved; WRITE_FAILED, also
@@ -79,7 +79,7 @@ export function moveFolder(move: FolderMove): void {
 }
 
 /**
- * Moves a folder back, at whatever step an unsettled move has stopped, and removes its copy. A second call does nothing.
+ * Moves a folder back after any step of a move that is not settled, and removes its copy. A second call does nothing.
  *
  * @throws WRITE_FAILED: the folder is complete under `from`, `to` or `temporary`, and a later call continues from there.
  */
@@ -210,7 +210,7 @@ function syncPath(path: string): void {
   }
 }
 
-/** Removes the entries of a folder that its copy has, and keeps what somebody has changed or added since. Files come first. */
+/** Removes those entries of a folder that its copy also has. Keeps what somebody has changed or added. Files come first. */
 function removeCopied(folder: string, copy: string): void {
   const stats = statsOf(folder);
   const copied = statsOf(copy);

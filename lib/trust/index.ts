@@ -115,7 +115,7 @@ export function userCacheDirectory(environment?: Environment): string {
 
 // --- internal ---
 
-/** Largest file of decisions: far more than a person makes. */
+/** The maximum size of the file: the decisions of one person need far less. */
 const MAX_BYTES = 16_777_216;
 
 function realPathOf(path: string): string | undefined {

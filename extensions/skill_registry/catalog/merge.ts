@@ -14,7 +14,7 @@ export interface Merged {
 /** The skills of one source. */
 export interface FoundSkills {
   readonly skills: readonly Skill[];
-  /** Skills whose id another skill of the source has. */
+  /** Skills that do not get their id, because another skill of the source has the same one. */
   readonly losers?: readonly Skill[];
 }
 
@@ -25,7 +25,7 @@ export interface FoundSkills {
  * A skill is preloaded when any source preloads it or a copy of it.
  *
  * @param sources - In order of precedence.
- * @param files - Digest of the other files of skills with equal SKILL.md, by qualified id. Default: they are equal.
+ * @param files - Digests of the other files of skills with equal SKILL.md, by qualified id. Default: all are equal.
  */
 export function mergeSources(
   sources: readonly FoundSkills[],
@@ -98,7 +98,7 @@ function preloadedFiles(sources: readonly FoundSkills[]): ReadonlySet<string> {
   return files;
 }
 
-/** The first skill of each id, and all skills of each id that several have. */
+/** The first skill of each id; and, for each id that several skills have, all of these skills. */
 function groupById(candidates: Iterable<Candidate>): {
   readonly firsts: ReadonlyMap<string, Candidate>;
   readonly rivals: ReadonlyMap<string, readonly Candidate[]>;

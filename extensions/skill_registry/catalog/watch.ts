@@ -35,7 +35,7 @@ export async function watchCatalog(options: WatchOptions, signal: AbortSignal): 
   };
   const burst = createBurst(refresh);
   const endEvents = async (): Promise<void> => {
-    // Set to undefined first, so that a running refresh does not start it again.
+    // Set to undefined first, so that a refresh that is running does not start the events again.
     const ending = events;
     events = undefined;
     await ending?.close();
@@ -206,7 +206,7 @@ export class FolderEvents {
 
 // --- internal ---
 
-/** The path whose creation must be waited for: the outermost parent that does not exist, else the path itself. */
+/** The path that must be created first: the outermost parent that does not exist, else the path itself. */
 function firstMissingOrItself(path: string): string {
   let missing = path;
   while (!isFolder(dirname(missing)) && dirname(missing) !== missing) missing = dirname(missing);

@@ -50,7 +50,7 @@ export interface OperationContext {
 
 /**
  * Makes a change in four steps: write it into the journal, change the files, commit it together with its revision, remove its
- * temporary files. A failure before the commit undoes it, which needs no free space on the disk. The caller holds the write lock
+ * temporary files. If a step before the commit fails, the change is undone, even on a full disk. The caller holds the write lock
  * and has stored the contents in the history.
  *
  * @throws the failure; then nothing is changed. CHANGE_UNFINISHED when the change could not be undone either.
@@ -79,8 +79,8 @@ export function runOperation(operation: Operation, context: OperationContext): R
 }
 
 /**
- * Finishes or undoes the changes that ended processes have left in the journal. The caller holds the write lock. A change for which
- * that fails stays in the journal, and `onUnfinished` is called.
+ * Finishes or undoes the changes that ended processes have left in the journal. The caller holds the write lock. A change that
+ * can be neither finished nor undone stays in the journal, and `onUnfinished` is called.
  */
 export function recoverOperations(context: OperationContext, locationOf: LocationFinder): void {
   const { database, onUnfinished } = context;
@@ -161,7 +161,7 @@ function undoAfter(error: unknown, operation: Operation, context: OperationConte
   return error;
 }
 
-/** Restores each changed file that nobody has changed since. @throws WRITE_FAILED. */
+/** Restores each file of the change, unless somebody else has changed that file since. @throws WRITE_FAILED. */
 function undo(begun: Begun, { database, dataDir }: OperationContext): void {
   const { location, changes, move } = begun;
   if (move) {
@@ -246,7 +246,7 @@ function folderMove(
   return direction === 'out' ? { from: skill, to: archive, temporary } : { from: archive, to: skill, temporary };
 }
 
-/** Names beside each changed file: of the new content before it is renamed, and of the old content until the commit. */
+/** Temporary names beside each changed file: of the new content before it is renamed, of the old until the commit. */
 function leftoversOf({ id }: Begun, index: number): { readonly temporary: string; readonly kept: string } {
   return { temporary: `${TEMPORARY}${id}-${index}`, kept: `${TEMPORARY}${id}-${index}-kept` };
 }

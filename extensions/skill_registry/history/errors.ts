@@ -234,13 +234,13 @@ export function writeDenied(action: string): HistoryError {
   return new CodedError('WRITE_DENIED', message, { action });
 }
 
-/** @param last - The number of its last revision; 0 when nothing is recorded. @param why - A sentence: why nothing is. */
+/** @param last - The number of its last revision; 0 when nothing is recorded. @param why - The reason, a sentence. */
 export function revisionNotFound(skillId: string, revision: string, last: number, why?: string): HistoryError {
   const start = `"${skillId}" has no revision ${quoted(revision, 80)}`;
   const message =
     last > 0
       ? `${start}. It has ${last === 1 ? 'revision 1' : `the revisions 1 to ${last}`}: give one of these numbers, or at least 4 characters from the start of a digest. \`skill-registry history ${skillId}\` lists both.`
-      : `${start}, and no other: nothing is recorded of it. ${why ?? 'Its files cannot be read.'}`;
+      : `${start}: nothing is recorded of it. ${why ?? 'Its files cannot be read.'}`;
   return new CodedError('REVISION_NOT_FOUND', message, { skill_id: skillId, last });
 }
 
@@ -252,13 +252,13 @@ export function revisionIncomplete(skillId: string, paths: readonly string[]): H
 /** @param paths - Present files that the roll-back would change or remove. */
 export function presentNotKept(skillId: string, paths: readonly string[]): HistoryError {
   const files = paths.map((path) => quoted(path)).join(', ');
-  const message = `Rolling "${skillId}" back would lose the present content of ${files}: larger than limits.file_bytes, it is not kept. Raise limits.file_bytes above their size, or move these files out of the skill, and roll back again.`;
+  const message = `Rolling "${skillId}" back would lose the present content of ${files}, which is not kept because it is larger than limits.file_bytes. Raise limits.file_bytes above their size, or move these files out of the skill, and roll back again.`;
   return new CodedError('REVISION_INCOMPLETE', message, { skill_id: skillId, paths });
 }
 
 // --- internal ---
 
-/** SQLite would apply a `-wal` that belongs to another file to a backup. */
+/** If the old `-wal` stayed, SQLite would apply it to the backup, to which it does not belong. */
 const MOVE_AWAY = 'move history.db, history.db-wal and history.db-shm away together';
 
 interface RefusalText {

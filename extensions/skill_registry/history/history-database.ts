@@ -11,7 +11,7 @@ import { type HistoryRefusal, historyDamaged, historyNewer, historyRefused, quot
  * removed or rebuilt. A backup is made before a migration, and a damaged file is left as it is.
  *
  * @param file - Absolute.
- * @param migrations - SQL, one entry a version; the first makes version 1 from an empty file. Default: those of this release.
+ * @param migrations - SQL, one per version; the first makes version 1 from an empty file. Default: those of this release.
  * @param named - The path that messages name. Default: `file`.
  * @throws as `historyError`; HISTORY_NEWER when a later release has migrated it; HISTORY_ROW_REFUSED when its schema has
  *   something that no release makes.
@@ -38,7 +38,7 @@ export function openHistoryDatabase(
 }
 
 /**
- * Whether no change is unfinished and every report of a proposal is written, so that a start has nothing to do. False also for a
+ * Whether all changes are finished and all reports of proposals are written, so that a start has nothing to do. False also for a
  * history that cannot be used.
  */
 export function isAtRest(file: string): boolean {
@@ -73,7 +73,7 @@ export function sqliteRefusal(error: unknown): Exclude<HistoryRefusal, 'other'> 
 /**
  * Turns an error of the database into a `CodedError`. HISTORY_DAMAGED only after an integrity check. Other errors stay as they are.
  *
- * @param file - Path of the history. @param opening - The file being opened: the history or a copy of it. With it, errors of the
+ * @param file - Path of the history. @param opening - The file being opened: the history or its copy. If given, errors of the
  *   system and any others are about the history, too.
  * @returns HISTORY_BUSY, WRITE_FAILED, STORE_UNAVAILABLE, HISTORY_DAMAGED; or the error.
  */
@@ -145,7 +145,7 @@ function textOf({ type, name, tbl_name, sql }: SchemaRow): string {
   return JSON.stringify([type, name, tbl_name, sql?.replace(/--.*/g, '').replace(/\s+/g, ' ')]);
 }
 
-/** Replaces an earlier backup: it is of a migration that did not finish, and the database has not changed since. A link is removed. */
+/** Replaces an earlier backup: its migration did not finish, so the database has not changed since. A link is removed. */
 function backUp(database: SqliteDatabase, backup: string): void {
   rmSync(backup, { force: true });
   privateFile(backup);
@@ -162,7 +162,7 @@ CREATE TABLE blob (
   bytes BLOB NOT NULL
 ) WITHOUT ROWID;
 
--- What a skill was, from a moment on. tree: [{ path, digest, size, mode, kept }]
+-- The content of a skill since one moment. tree: [{ path, digest, size, mode, kept }]
 CREATE TABLE revision (
   seq INTEGER PRIMARY KEY,
   place TEXT NOT NULL,
@@ -223,7 +223,7 @@ CREATE TABLE proposal (
   revision INTEGER,
   -- Counts up with every change of the row.
   version INTEGER NOT NULL DEFAULT 1,
-  -- Digest of the report as it was written last, or of two it may be; file_due: the row has changed since.
+  -- Digest of the report as last written, or of two while it is written again; file_due: the row has changed since.
   file_digest TEXT,
   file_due INTEGER NOT NULL DEFAULT 1
 );

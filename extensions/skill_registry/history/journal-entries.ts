@@ -92,7 +92,7 @@ export function readEntry({ id, content }: Entry, locationOf: LocationFinder): B
   const location = locationIn(locationOf, skillId, key, source);
   // Earlier releases wrote the folder of the source as well.
   if (below !== location.below || (base !== undefined && base !== location.base))
-    throw refused(`the skill ${shown(skillId)} in another folder than its source ${shown(source)} has it`);
+    throw refused(`the wrong folder for the skill ${shown(skillId)} of the source ${shown(source)}`);
   if (!Array.isArray(entry.changes)) throw refused('no list of files');
   return {
     id,

@@ -70,7 +70,7 @@ export function locationForNew(skillId: string, sources: readonly SkillSource[],
 }
 
 /**
- * The location of a skill of the history in the present sources, because no recorded path is trusted. The folder need not exist.
+ * Finds the location of a recorded skill in the present sources: no recorded path is trusted. The folder need not exist.
  *
  * @param key - As `skillKey` gives it. @param sourceId - Default: the first writable source that the folder lies in.
  * @throws SOURCE_NOT_WRITABLE when there is no such source.
@@ -92,11 +92,11 @@ export function locationOfKey(
   throw sourceNotWritable(
     skillId,
     sourceId ?? key,
-    `no source that may be written has its folder ${quoted(key)}. Add a source with that folder to \`sources\` again.`,
+    `no source that may be written has the folder ${quoted(key)}. Add a source with that folder to \`sources\` again.`,
   );
 }
 
-/** Whether tools run what is in such a folder (`.git`, `node_modules`), or it belongs to an unfinished change. */
+/** Whether a folder of this name has files that tools run (`.git`, `node_modules`), or is of an unfinished change. */
 export function isToolFolder(name: string): boolean {
   return name.toLowerCase() === '.git' || name.toLowerCase() === 'node_modules' || name.startsWith(TEMPORARY);
 }
@@ -130,7 +130,7 @@ export function folderExists(location: SkillLocation): boolean {
 }
 
 /**
- * A path of a skill's file as the history records it: without `.` segments, SKILL.md with the letter case it has there.
+ * A path of a skill's file as the history records it: without `.` segments, SKILL.md in its own letter case.
  *
  * @throws PATH_TRAVERSAL; INVALID_ARGUMENT, also for a path that is never written (`assertWritable`).
  */
@@ -180,7 +180,7 @@ export function checkSize(location: SkillLocation, path: string, bytes: Buffer, 
 }
 
 /**
- * @param unreviewed - Nobody looks at it before it is read.
+ * @param unreviewed - No person reviews the change before models read it.
  * @throws SKILL_INVALID when a change of SKILL.md would make it invalid.
  */
 export function checkValid(

@@ -8,8 +8,8 @@ import { historyBusy } from './errors.ts';
 import { historyError, sqliteRefusal } from './history-database.ts';
 
 /**
- * Lets one process at a time write, among all that share a data folder. SQLite takes a lock of the operating system on a separate
- * file. The lock ends with its process, however that ends; the next holder finds unfinished changes in the journal.
+ * Processes that share a data folder write one at a time. SQLite takes a lock of the operating system on a separate
+ * file. The lock ends with its process, even after a crash; the next holder finds unfinished changes in the journal.
  */
 export interface WriteLock {
   /**

@@ -72,12 +72,12 @@ function isTouched({ id, dir, file, realFile }: Skill, path: string): boolean {
   if (path === realFile || path === file) return true;
   if (dir !== null && isInside(path, dir)) return true;
   if (basename(path).toLowerCase() !== 'skill.md') return false;
-  // A SKILL.md hides every skill below its folder, and a skill in a folder of the same name may get the id instead.
+  // A SKILL.md hides every skill below its folder. It may also take the id of a skill that is named as this folder.
   const folder = dirname(path);
   return (dir !== null && isInside(dir, folder)) || basename(folder) === id;
 }
 
-/** Also true for a path that this user may not look at. */
+/** Also true when this user has no permission to look at the path. */
 function exists(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined;

@@ -73,7 +73,7 @@ function ownerOf(path: string, { snapshot, granted }: ReadSurroundings, turn: Tu
   };
 }
 
-/** The decision for a skill that cannot be loaded: it has no gates, and only its id decides about the scope. */
+/** The decision for a skill that cannot be loaded: it has no gates, and only its id says whether it is in scope. */
 function unloadable(folder: string, path: string, { boundSkills, workflowState }: TurnContext): ReadPolicy | undefined {
   const skillId = basename(folder);
   if (!workflowState && (boundSkills?.includes(skillId) ?? true)) return undefined;
@@ -146,12 +146,12 @@ function add(to: Map<string, Skill[]>, path: string, skill: Skill): void {
   else to.set(path, [skill]);
 }
 
-/** The path of a folder with the links in its parents resolved, but not its own. */
+/** The path of a folder with the links in its parents resolved. If the folder itself is a link, that stays. */
 function linkOf(found: string): string {
   return join(realPathOf(dirname(found)) ?? dirname(found), basename(found));
 }
 
-/** All skills whose folder is the path or contains it, the innermost first, with the path relative to the folder; empty for the folder itself. */
+/** All skills whose folder is `path` or contains it, innermost first. `below`: `path` relative to that folder, or ''. */
 function within(path: string, folders: Index): readonly { readonly skill: Skill; readonly below: string }[] {
   const found: { skill: Skill; below: string }[] = [];
   for (let folder = path; dirname(folder) !== folder; folder = dirname(folder)) {

@@ -14,8 +14,8 @@ export interface SearchHit {
 }
 
 /**
- * Weight of meaning; words have the weight 1. A skill without a word of the query never comes before the best skill by words, nor
- * before a skill with at least this part of the best rank.
+ * Weight of meaning; words have the weight 1. A skill without a word of the query never comes before the best skill by words,
+ * and never before a skill whose rank by words is at least this fraction of the best one.
  */
 const MEANING = 0.3;
 /** With less confidence and less coverage than these, no skill fits the query. */
@@ -23,14 +23,14 @@ const MIN_CONFIDENCE = 0.12;
 const SUFFICIENT_COVERAGE = 0.6;
 /** A hit with less than this part of the best rank is left out. */
 const TAIL = 0.4;
-/** Confidence is rarely above 0.5; doubled, it uses the whole range of scores below those of names. */
+/** Factor of confidence, which is rarely above 0.5: with it, scores use the whole range below the scores of names. */
 const SCALE = 2;
 /** A floating-point sum is rarely exactly 1. */
 const ALL_WORDS = 0.999;
 const MAX_SCORE = 0.84;
 const PART_OF_NAME = 0.3;
 const PART_OF_TEXT = 0.15;
-/** The least number of characters of a query that is searched inside words. */
+/** Characters; a shorter query is not searched inside words. */
 const MIN_SUBSTRING = 3;
 const MAX_NEAREST = 3;
 const MAX_RELEVANT = 1000;
@@ -119,7 +119,7 @@ export function insideWords(
     .map((skill) => ({ skill, score: PART_OF_TEXT }));
 }
 
-/** Up to three ids for a query without hits: ids that look like it, then skills that share most of its terms. */
+/** Up to three ids for a query without hits: ids that look like the query, then ids of the skills that rank best. */
 export function nearestTo(
   pool: Pool,
   { combined }: Ranking,
@@ -159,7 +159,7 @@ function contains({ tags, triggerKeywords, description }: Skill, part: string): 
   return [description, ...tags, ...triggerKeywords].some((text) => text.toLowerCase().includes(part));
 }
 
-/** The smallest of the `most` highest values above 0. */
+/** The smallest value among the highest ones above 0. @param most - How many of the highest values are looked at. */
 function leastOf(values: Float64Array, most: number): number {
   const above = values.filter((value) => value > 0);
   return above.length === 0 ? Number.POSITIVE_INFINITY : nthSmallest(above, Math.max(0, above.length - most));

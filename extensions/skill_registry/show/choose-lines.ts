@@ -7,7 +7,7 @@ export interface LineCounter {
   /** Tokens of a line and its line end. */
   line(line: string): number;
   text(text: string): number;
-  /** Whether lines have at most `room` tokens together; stops at the first one too many. */
+  /** Whether lines have at most `room` tokens together; stops counting when they have more. */
   fits(lines: readonly string[], room: number): boolean;
 }
 
@@ -35,7 +35,7 @@ export interface ChosenLines {
 const SHORT = 80;
 /** Characters of a description when some skills are left out. */
 const MEDIUM = 120;
-/** The least characters of a description of a pinned skill. */
+/** Characters of a description when pinned skills would not fit with longer ones. */
 const SHORTEST = 40;
 /** The part of the room for the first turn of a thread; the rest is for lines that later turns add. */
 const FIRST_SHARE = 0.75;
@@ -94,7 +94,7 @@ export function describeSome({ skills, ranked, format, counter, room, before }: 
 /**
  * Lines of the most relevant skills, as many as fit, in order of the catalog. In a thread they follow the lines of the turns before.
  *
- * @param choosing.pinned - How many of the first of `ranked` are never left out.
+ * @param choosing.pinned - The number of skills at the start of `ranked` that are never left out.
  * @param choosing.inThread - Later turns will add lines.
  */
 export function chooseLines(choosing: Choosing & { readonly pinned: number; readonly inThread: boolean }): ChosenLines {

@@ -6,11 +6,11 @@ import { parseMapping } from './yaml-fields.ts';
  * optional.
  */
 export interface Gate {
-  /** Operating systems, such as `darwin`, `linux` and `win32`; one of them must be this one. */
+  /** Operating systems, such as `darwin`, `linux` and `win32`; the present system must be one of them. */
   readonly os: readonly string[];
-  /** Programs; all of them must be there. */
+  /** Programs; all of them must be installed. */
   readonly bins: readonly string[];
-  /** Programs; one of them must be there. */
+  /** Programs; one of them must be installed. */
   readonly anyBins: readonly string[];
   /** Environment variables; all of them must be set. */
   readonly env: readonly string[];
@@ -29,10 +29,10 @@ export interface GateSurroundings {
 type Mapping = Readonly<Record<string, unknown>>;
 
 /**
- * Reads the gate in a skill's `metadata`; undefined when there is none. `always: true` removes all conditions but `os`. A block
+ * Reads the gate in a skill's `metadata`; undefined when there is none. `always: true` keeps only the condition `os`. A block
  * may be text, because some tools write it on one line.
  *
- * @param report - Called with a message for each value of a wrong type. What can be read of it is used.
+ * @param report - Called with a message for each value of a wrong type. The readable part of the value is used.
  */
 export function readGate(metadata: Mapping, report: (message: string) => void): Gate | undefined {
   for (const name of ['openclaw', 'clawdbot']) {

@@ -12,7 +12,7 @@ import { openDatabase, type SqliteDatabase } from './open-database.ts';
 export interface CachePart {
   /** Name of its table, or the beginning of its tables' names: `search` for `search_document`. */
   readonly name: string;
-  /** A whole number, at least 1. Raise it when the tables change, or the rows for the same input. */
+  /** A whole number, at least 1. Raise it when the tables change, or when the same input gives other rows. */
   readonly version: number;
   /** `CREATE` statements. */
   readonly sql: string;
@@ -26,7 +26,7 @@ export interface CachePart {
  * cache. No other file is changed.
  *
  * @param file - Absolute, or `:memory:`.
- * @param parts - All parts in use. Tables of no part are dropped.
+ * @param parts - All parts in use. Tables that belong to no part are dropped.
  * @param onMemory - Called with the reason when the file cannot be used.
  * @throws `sqliteFailure`: `unavailable`, where SQLite itself cannot be loaded.
  */
@@ -66,7 +66,7 @@ export function removeFiles(file: string, inode?: number): void {
   }
 }
 
-/** Rebuildable data, kept for the next process where a file can be written. */
+/** Data that can be rebuilt. If a file can be written, the data is kept for the next process. */
 export interface Cache {
   /**
    * Runs `work` with the database, which is opened or created at the first call. After an error in a damaged file, the next call

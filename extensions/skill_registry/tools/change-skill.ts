@@ -21,7 +21,7 @@ export type Changed =
   | ({ readonly done: false } & ReceiptForModels);
 
 /**
- * Makes a change (`writes: allow`) or proposes it (`propose`). When this resolves, the catalog shows a change that was made.
+ * Makes a change (`writes: allow`) or proposes it (`propose`). When this resolves, a change that was made is in the catalog.
  *
  * @throws WRITE_DENIED (`deny`), and as `Management` and `Proposals.propose`.
  */

@@ -30,7 +30,7 @@ const inputOf = () =>
     justification: text('Why; shown to the reviewer.'),
   });
 
-/** The management tool of the Operator design: one tool with an action. It takes both forms of the arguments. */
+/** The management tool of the Operator design: one tool with an action. Arguments have two forms. */
 export function skillTool(registry: SkillsForTools): Tool {
   return defineTool({
     name: 'skill',
@@ -179,7 +179,7 @@ function assertTaken(args: SkillArguments): void {
     ([name, value]) => !taken.includes(name) && value !== undefined && value !== '' && value !== false,
   );
   if (!other) return;
-  const takes = TAKEN[args.action].join(', ') || 'nothing but name';
+  const takes = TAKEN[args.action].join(', ') || 'only name';
   throw invalidArgument(`skill: ${args.action} takes no ${other[0]}; it takes ${takes}.`);
 }
 
@@ -196,7 +196,7 @@ function filePathOf({ file_path: path, filename }: SkillArguments): string | und
   return path || filename || undefined;
 }
 
-/** The text of a file, which may be empty. @throws INVALID_ARGUMENT when there is none, or two. */
+/** The text of a file, which may be empty. @throws INVALID_ARGUMENT when no text is given, or two are. */
 function fileTextOf({ action, content, file_content: fileContent }: SkillArguments): string {
   if (content && fileContent) throw invalidArgument('Give content or file_content, not both.');
   const given = content || fileContent || (content ?? fileContent);

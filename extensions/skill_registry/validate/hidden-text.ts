@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { listContained, readContained } from '../../../lib/files/index.ts';
 import { findHiddenText, oneLine } from '../../../lib/text/index.ts';
 
-/** Text in a file of a skill, or in its name, that people do not see, or see in another order than models read it. */
+/** Text in a file of a skill, or in a file name, that people do not see, or see in another order than models do. */
 export interface HiddenFinding {
   /** Path of the file, relative to the skill. */
   readonly path: string;
@@ -63,8 +63,8 @@ function messageOf(count: number, what: string, spelled = ''): string {
 function filesBelow(directory: string): readonly string[] {
   const files: string[] = [];
   const folders = [''];
-  for (let lineAt = 0; lineAt < folders.length && lineAt < MAX_FOLDERS && files.length < MAX_FILES; lineAt++) {
-    const below = folders[lineAt] as string;
+  for (let index = 0; index < folders.length && index < MAX_FOLDERS && files.length < MAX_FILES; index++) {
+    const below = folders[index] as string;
     for (const { name, kind } of entriesOf(directory, below)) {
       const path = below ? `${below}/${name}` : name;
       if (kind === 'file') files.push(path);

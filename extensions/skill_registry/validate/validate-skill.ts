@@ -23,7 +23,7 @@ export interface ValidateSkillOptions {
 export interface SkillCheck {
   /** Empty: valid. */
   readonly errors: readonly string[];
-  /** What does not keep the skill from being used: HIDDEN_CHARACTERS, NOT_STANDARD, and under `lenient` what the loader accepts. */
+  /** The skill can be used in spite of these: HIDDEN_CHARACTERS, NOT_STANDARD, and under `lenient` what the loader accepts. */
   readonly warnings: readonly string[];
   /** All errors and warnings, with their lines. */
   readonly findings: readonly SkillFinding[];
@@ -41,12 +41,12 @@ export interface SkillFinding {
   readonly code?: string;
   /** The file that it is about, relative to the skill; absent: SKILL.md. */
   readonly path?: string;
-  /** The file of a pack that it is about, absolute. */
+  /** Only for packs: the absolute path of the file that the finding is about. */
   readonly file?: string;
 }
 
 /**
- * Why the skill in a directory is not valid, one line for each reason; empty when it is.
+ * Why the skill in a directory is not valid, one line for each reason; empty when the skill is valid.
  *
  * @throws INVALID_ARGUMENT for a profile that does not exist. Faults of the skill or the path are returned.
  */
@@ -105,7 +105,7 @@ export function newErrors(
 }
 
 /**
- * What a SKILL.md without a review must have and lacks: its own name, and a description. Faults of the text before are left out.
+ * The parts that a SKILL.md without a review needs but lacks: its own name, a description. Older faults are left out.
  */
 export function newMissingParts(before: string | null, after: string, skillId: string): readonly string[] {
   const oldKeys = before === null ? [] : missingParts(before, skillId);
@@ -113,7 +113,7 @@ export function newMissingParts(before: string | null, after: string, skillId: s
 }
 
 /**
- * The rules of `strict` that a SKILL.md and its declared files break. These must be regular files of the skill, and no links.
+ * The rules of `strict` that are broken by a SKILL.md or its declared files, which must be regular files and no links.
  *
  * @param directory - Real path.
  */

@@ -32,7 +32,7 @@ export interface PackageSourceOptions {
   readonly factoryMs?: number;
   /** Milliseconds before a `skillSource()` that failed is called again; doubled after each further failure. Default: 5,000. */
   readonly retryMs?: number;
-  /** As of a directory source. */
+  /** The same as for a directory source. */
   readonly cache?: SkillFileCache | undefined;
   /** The entry of a prompt pack that names the package, for problems. */
   readonly namedIn?: { readonly file: string; readonly pointer: string };
@@ -45,12 +45,12 @@ const RETRY_MS = 5_000;
 const MAX_RETRY_MS = 300_000;
 
 /**
- * A source of the skills of an installed npm package: of the folder or folders that its package.json names under `"skills"`, else
- * of its `skills/` folder, else of what its exported function `skillSource()` returns without arguments: `{ id, skills }` as for
+ * A source of the skills of an installed npm package. It uses the first of: the folders that package.json names in `"skills"`;
+ * the folder `skills/`; the result of its exported function `skillSource()`, called without arguments: `{ id, skills }` as for
  * `defineSource`, or the path of a folder, absolute or relative to the package.
  *
  * Only the last form runs code of the package, and is repeated when it fails. Problems: PACKAGE_NOT_FOUND, PACKAGE_BROKEN.
- * A broken package keeps its last skills; a package that no longer names any has none.
+ * A broken package keeps its last skills. A package that no longer names any skills has none.
  */
 export function createPackageSource(options: PackageSourceOptions): SkillSource {
   const { id, name, from } = options;
@@ -90,7 +90,7 @@ export function createPackageSource(options: PackageSourceOptions): SkillSource 
       return loaded?.found ?? { members: [], problems: [] };
     },
   });
-  /** All folders in which Node could find the package, also nearer ones. With npm workspaces its folder is a link. */
+  /** All folders in which Node could find the package, even unused ones. With npm workspaces its folder is a link. */
   const isCode = (path: string): boolean =>
     packageFolders(name, futureRealPath(from)).some((folder) => isInside(path, futureRealPath(folder)));
   const subscribe = (listener: () => void): (() => void) => {

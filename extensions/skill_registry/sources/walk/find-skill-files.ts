@@ -31,7 +31,7 @@ export interface FindOptions {
   readonly root: string;
   readonly maxDepth: number;
   readonly allowOutside: boolean;
-  /** Whether links may lead to a real path outside the boundary. Default: to none. */
+  /** Whether links may lead to a real path outside the boundary. Default: they may not. */
   readonly mayLeadTo?: ((target: string) => boolean) | undefined;
   /** The root, when nobody has approved it. */
   readonly unapproved?: string | undefined;
@@ -48,7 +48,7 @@ export interface FindOptions {
 export interface FoundSkillFiles {
   /** In order of path. Files behind links come after all others, so that a link never wins against its target. */
   readonly files: readonly FoundSkillFile[];
-  /** Targets of links outside the root that may be followed: real folders and SKILL.md files. They need not exist. */
+  /** Targets outside the root, of links that may be followed: real folders and SKILL.md files. They need not exist. */
   readonly outside: readonly string[];
   readonly problems: readonly Problem[];
 }
@@ -66,8 +66,8 @@ export function isSkillFileName(name: string): boolean {
 
 /**
  * Searches a folder for skills, in order of path. A directory with a SKILL.md is one skill, and is not searched further; the root
- * may be a skill. Folders of tools and hidden folders are not searched, except `skills` directly in a hidden folder. A link to one
- * of them is followed when its own name is another one. Each real directory is found once, so circles of links end.
+ * may be a skill. Folders of tools and hidden folders are not searched, except `skills` directly in a hidden folder. A link to
+ * such a folder is followed if the link's name is ordinary. Each real directory is found once, so circles of links end.
  *
  * Problems: SCAN_DEPTH_EXCEEDED, SOURCE_RESERVED, SYMLINK_OUTSIDE, SYMLINK_BROKEN, DIRECTORY_UNREADABLE, SKILL_FILE_CASE.
  *
@@ -115,7 +115,7 @@ export function fileStamp({ size, mtimeMs, ctimeMs, ino }: Stats, at: number): F
 
 // --- internal ---
 
-/** Not for hidden folders, unless they contain `skills`: agents keep skills there. */
+/** False for hidden folders, unless they contain `skills`: agents keep skills there. */
 function isSearched(entry: Dirent, dir: string): boolean {
   const { name } = entry;
   if (!name.startsWith('.')) return !SKIPPED.has(name) && (entry.isDirectory() || entry.isSymbolicLink());
@@ -170,7 +170,7 @@ function visit({ dir, realDir, depth, rules }: Folder, walk: Walk): readonly Fol
   // No problem is reported: data/ of the registry is in many roots.
   if (visited.has(realDir) || isReserved(realDir, walk.realRoot)) return [];
   visited.add(realDir);
-  // Ignore files may name SKILL.md itself, so the folder must be listed.
+  // `.gitignore` and `.ignore` may name SKILL.md itself, so the folder must be listed.
   const realFile = below(realDir, EXACT);
   const stamp = rules ? undefined : plainFile(realFile, walk.startedAt);
   if (stamp) {
