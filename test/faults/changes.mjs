@@ -204,7 +204,7 @@ export const changes = [
     title: 'The journal says where a skill lies',
     file: `${HISTORY}/journal-entries.ts`,
     find: 'if (below !== location.below || (base !== undefined && base !== location.base))',
-    replace: 'if (below !== place.below)',
+    replace: 'if (below !== location.below)',
     test: `${HISTORY_TESTS}/made-up-history.test.ts`,
     name: 'is refused when no registry has written it',
   },
