@@ -5,6 +5,7 @@ import { extname, join, resolve } from 'node:path';
 import type { EditedProposal, ProposedText } from 'skill-registry';
 import { CodedError, describeError, isCodedError } from 'skill-registry/kernel';
 import { readNamedFile } from '../../lib/files/index.ts';
+import { printable } from '../../lib/text/index.ts';
 import { openRegistry } from '../open-registry.ts';
 import {
   actorOf,
@@ -39,16 +40,15 @@ export async function editProposal(
     edited = await registry.proposals.edit(id, { content, by, version: proposed?.version });
   } catch (error) {
     const file = text.file ?? keptText(path, text.bytes);
-    throw withAdvice(
-      error,
-      `Your text is in ${file}. Correct it there, then: skill-registry proposals edit ${id} --from ${file}`,
-    );
+    throw withAdvice(error, `Your text is in ${printable(file)}.${nextStep(error, id, file, options)}`);
   }
   text.done();
   const { proposalId, skillId, ...rest } = edited;
   if (options.json) printJson(terminal, { proposal_id: proposalId, skill_id: skillId, ...rest });
   const said = `Edited ${id}; read it with \`skill-registry proposals show ${id}\`, then approve or reject it`;
   terminal.err(`${edited.changed ? said : `Nothing changed in ${id}`}\n`);
+  const { problem } = await registry.proposals.get(id);
+  if (problem) terminal.err(`${printable(`${problem.code}: ${problem.message}`)}\n`);
   return EXIT.done;
 }
 
@@ -135,6 +135,31 @@ function textOf(bytes: Buffer): string {
 
 function cannotRead(from: string, error: unknown): CodedError {
   return new CodedError('INVALID_ARGUMENT', `--from ${from} cannot be read: ${describeError(error)}`, {}, error);
+}
+
+/** What to do with a text that was not taken; nothing where no other text would be. */
+function nextStep(error: unknown, id: string, file: string, { root }: GlobalOptions): string {
+  const code = isCodedError(error) ? error.code : '';
+  const where = root === undefined ? '' : ` --root ${shellWord(root)}`;
+  const again = `skill-registry proposals edit ${id} --from ${shellWord(file)}${where}`;
+  if (code === 'PROPOSAL_CHANGED')
+    return ` Somebody else has edited the proposal: read their text with skill-registry proposals show ${id} --proposed${where}, bring both together in that file, then: ${again}`;
+  if (CORRECTABLE.has(code)) return ` Correct it there, then: ${again}`;
+  return TEMPORARY.has(code) ? ` Try again later: ${again}` : '';
+}
+
+const CORRECTABLE: ReadonlySet<string> = new Set([
+  'INVALID_ARGUMENT',
+  'NOT_TEXT',
+  'PROPOSAL_CONFLICT',
+  'RESOURCE_TOO_LARGE',
+  'SKILL_INVALID',
+]);
+const TEMPORARY: ReadonlySet<string> = new Set(['HISTORY_BUSY', 'STORE_UNAVAILABLE', 'WRITE_FAILED']);
+
+/** In single quotes where a shell would read it otherwise. */
+function shellWord(text: string): string {
+  return /^[\w./:@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
 function withAdvice(error: unknown, advice: string): CodedError {

@@ -27,6 +27,8 @@ export async function listProposals(
   else if (proposals.length > 0) terminal.out(`${describeProposals(proposals, widthOf(terminal))}\n`);
   const which = options.state === undefined ? 'waiting ' : options.state === 'all' ? '' : `${options.state} `;
   terminal.err(`${proposals.length} ${which}proposal(s)\n`);
+  for (const { problem } of proposals)
+    if (problem) terminal.err(`${printable(`${problem.code}: ${problem.message}`)}\n`);
   return EXIT.done;
 }
 

@@ -31,8 +31,8 @@ export function proposalsCommand({ proposals }: Pick<SkillRegistry, 'proposals'>
         const proposal = await proposals.get(id);
         const key = `${by} ${proposal.id}`;
         const version = seen.get(key);
-        // A part of an id decides only on a proposal that was shown.
-        if (version === undefined && id !== proposal.id) {
+        // Only a proposal that was shown to this person is decided.
+        if (version === undefined) {
           seen.set(key, proposal.version);
           return print(`${describeProposal(proposal)}\n\nNothing is decided yet. Type the same again to ${action} it.`);
         }

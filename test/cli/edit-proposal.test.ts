@@ -5,6 +5,7 @@ import { expect, it } from 'vitest';
 import { type RunOptions, type RunResult, runCommand, startOnTerminal } from '../helpers/run-command.ts';
 import { LONGER, TEA } from '../helpers/tea.ts';
 import { tempFolder } from '../helpers/temp-folder.ts';
+import { waitFor } from '../helpers/wait-for.ts';
 
 /** A root with a proposal, the command in it, and an editor: a script that is handed a file. */
 async function proposed(script = 'exit 0') {
@@ -182,4 +183,28 @@ it('gives the editor the terminal', async () => {
   const running = startOnTerminal(['proposals', 'edit', id, '--root', root], { cwd: root, environment });
   expect(await running.exited).toBe(0);
   expect(running.stdout()).toContain(`Edited ${id}`);
+});
+
+it('says how to bring two edits together when somebody else was faster, in words that can be followed', async () => {
+  const { root, id, run, textOf } = await proposed(
+    'cd "$(dirname "$0")"; if [ ! -e first ]; then touch first; cp "$1" other.md; sed -i s/three/seven/ other.md; touch wait; while [ ! -e go ]; do sleep 0.02; done; fi; sed -i s/Rinse/Scrub/ "$1"',
+  );
+  const slow = run(['edit', id]);
+  await waitFor('the editor', () => existsSync(join(root, 'wait')));
+  expect(await run(['edit', id, '--from', join(root, 'other.md')])).toMatchObject({ status: 0 });
+  writeFileSync(join(root, 'go'), '');
+  const { status, stderr } = await slow;
+  expect([status, stderr]).toEqual([
+    1,
+    expect.stringMatching(/PROPOSAL_CHANGED[^]*Somebody else has edited the proposal/),
+  ]);
+  expect(stderr).toContain(`skill-registry proposals show ${id} --proposed --root ${root}, bring both together`);
+  expect(await textOf()).toContain('seven');
+});
+
+it('advises no correction where no other text would help', async () => {
+  const { root, id, run } = await proposed();
+  writeFileSync(join(root, 'my text.md'), TEA.replace('two', 'nine'));
+  const { stderr } = await run(['edit', id, '--from', 'my text.md', '--by', 'agent:bot']);
+  expect(stderr).toMatch(/WRITE_DENIED[^]*Your text is in [^\n]*my text\.md\.\n?$/);
 });

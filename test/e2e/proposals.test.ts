@@ -124,7 +124,10 @@ it('turns a file tool’s write below a skill into a proposal', async () => {
   expect(existsSync(join(root, 'skills/coffee'))).toBe(false);
   const ids = [...(await print('/proposals')).matchAll(/^((?:tea|coffee)-\S+)/gm)].map(([id]) => id);
   expect(ids).toHaveLength(3);
-  for (const id of ids) await print(`/proposals approve ${id}`);
+  for (const id of ids) {
+    expect(await print(`/proposals approve ${id}`)).toContain('Nothing is decided yet.');
+    await print(`/proposals approve ${id}`);
+  }
   expect(tea()).toBe(LONGER);
   expect(readFileSync(join(root, 'skills/tea/references/new.md'), 'utf8')).toBe('New.\n');
   expect(readFileSync(join(root, 'skills/coffee/SKILL.md'), 'utf8')).toBe(coffee);
@@ -149,6 +152,7 @@ it('tells its author what was decided, and why, and takes the same content no se
   const { kernel, requests, print } = await scene(script);
   await kernel.invokeAgent('orchestrator_agent', 'The tea was weak.');
   const id = /^(tea-\S+)/m.exec(await print('/proposals'))?.[1] ?? '';
+  await print(`/proposals show ${id}`);
   await print(`/proposals reject ${id} Three is too long.`);
   await kernel.invokeAgent('orchestrator_agent', 'What became of it?');
   const [told, again] = toolResults(requests[4]);

@@ -48,6 +48,7 @@ it('Y37 a person or the reviewing agent reviews it, and SKILL.md changes only af
   const body = (): string => readFileSync(join(root, 'skills/tea/SKILL.md'), 'utf8');
   expect(kernel.agents().map(({ id }) => id)).toContain('skill_reviewer');
   expect(body()).toContain('Body of tea.');
+  await kernel.runCommand(`/proposals show ${proposal_id}`, {});
   await kernel.runCommand(`/proposals approve ${proposal_id}`, {});
   expect(body()).toContain('Better body.');
 });

@@ -255,8 +255,10 @@ function startAt(file: string, path: readonly string[], effect: string, problems
   return { path, effect, report };
 }
 
+/** Without a user name and a password that may stand in an address. */
 function shown(value: unknown): string {
-  const text = value === undefined ? 'missing' : (safeJson(value) ?? String(value));
+  const json = value === undefined ? 'missing' : (safeJson(value) ?? `a value of the type ${typeof value}`);
+  const text = json.replace(/\/\/[^/@\s"]*@/g, '//…@');
   return text.length > 80 ? `${text.slice(0, 79)}…` : text;
 }
 

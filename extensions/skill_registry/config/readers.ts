@@ -43,7 +43,9 @@ export function wholeFrom(least: number, most: number = Number.MAX_SAFE_INTEGER)
 }
 
 /** A value that can be written as JSON. */
-export const json: Reader<unknown> = valueThat('expected a JSON value', isJson);
+export const json: Reader<unknown> = valueThat('expected a JSON value that is at most 100 levels deep', (value) =>
+  isJson(value),
+);
 
 /** Leaves out wrong entries. */
 export function listOf<T>(entry: Reader<T>): Reader<readonly T[]> {
@@ -132,8 +134,12 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function isJson(value: unknown): boolean {
+/** Deeper values are refused: a value that contains itself never ends. */
+const MAX_JSON_DEPTH = 100;
+
+function isJson(value: unknown, depth: number = 0): boolean {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return true;
   if (typeof value === 'number') return Number.isFinite(value);
-  return typeof value === 'object' && Object.values(value).every(isJson);
+  if (typeof value !== 'object' || depth >= MAX_JSON_DEPTH) return false;
+  return Object.values(value).every((one) => isJson(one, depth + 1));
 }

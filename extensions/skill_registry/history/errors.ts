@@ -174,13 +174,13 @@ export function proposalDuplicate(id: string): HistoryError {
 }
 
 export function proposalRejected(id: string, by: string, at: string, reason: string): HistoryError {
-  const message = `The proposal ${id} had the same content, and ${by} rejected it at ${at}: ${reason} Do not propose this content again: propose a change that meets the reason, or tell the user why it is needed all the same.`;
+  const message = `The proposal ${id} had the same content, and ${by} rejected it at ${at}: ${reason.trim().replace(/[.!?]?$/, '.')} Do not propose this content again: propose a change that meets the reason, or tell the user why it is needed all the same.`;
   return new CodedError('PROPOSAL_REJECTED', message, { id, by, at, reason });
 }
 
 /** @param ids - Of the open ones. */
 export function proposalLimit(skillId: string, author: string, ids: readonly string[]): HistoryError {
-  const message = `${ids.length} proposals of ${author} for "${skillId}" are open, which is the most: ${ids.join(', ')}. Wait until one of them is decided (list_proposals says when), or tell the user that they wait for a review.`;
+  const message = `${ids.length} proposals of ${author} for "${skillId}" are open, which is the most: ${ids.join(', ')}. Wait until one of them is decided, or tell the user that they wait for a review.`;
   return new CodedError('PROPOSAL_LIMIT', message, { skill_id: skillId, ids });
 }
 

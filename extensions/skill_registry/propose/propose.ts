@@ -236,6 +236,8 @@ function resultOf(
   if (diff === undefined) {
     if (oldString === undefined || newString === undefined)
       throw invalidArgument('old_string and new_string go together; an empty new_string removes old_string.');
+    if (before === null)
+      throw invalidArgument(`There is no file "${path}", so it has no old_string. Give its whole text as content.`);
     return { after: Buffer.from(replaceText(current, oldString, newString, path)), notes: [] };
   }
   const outcome = applyDiff(current, diff, path, location.skillId);

@@ -6,7 +6,7 @@ export function proposeSkillUpdateTool(registry: Pick<SkillsForTools, 'proposals
   return defineTool({
     name: 'propose_skill_update',
     description:
-      'Proposes a change to a skill that was wrong or incomplete. A person reviews it; nothing changes before, and list_proposals says what was decided. ' +
+      'Proposes a change to a skill that was wrong or incomplete. A person reviews it; nothing changes before. ' +
       'Read the skill first (view: raw), and say what happened that shows the need.',
     input: z.strictObject({
       skill_id: z.string(),

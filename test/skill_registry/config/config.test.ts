@@ -134,3 +134,21 @@ describe('a wrong key', () => {
     );
   });
 });
+
+it('a value that contains itself, or is too deep, is a wrong value and ends nothing', () => {
+  const settings: Record<string, unknown> = {};
+  settings.again = settings;
+  let deep: unknown = 1;
+  for (let level = 0; level < 20_000; level++) deep = { deep };
+  for (const value of [settings, { deep }]) {
+    const { config, problems } = read({ gates: { settings: value } });
+    expect(config.gates.settings).toEqual({});
+    expect(problems).toMatchObject([{ code: 'CONFIG_KEY_INVALID', message: expect.stringContaining('100 levels') }]);
+  }
+});
+
+it('shows no user name and no password of an address', () => {
+  const { problems } = read({ embeddings: { base_url: 'https://ada:s3cret@host/v1', model: 'm' } });
+  expect(problems.length).toBeGreaterThan(0);
+  expect(JSON.stringify(problems)).not.toMatch(/ada|s3cret/);
+});

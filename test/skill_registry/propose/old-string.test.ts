@@ -55,6 +55,11 @@ describe('propose_skill_update with old_string and new_string', () => {
     ['looks like nothing there', { old_string: '1234567890', new_string: 'x' }, /No line is similar to "1234567890"/],
     ['is there more than once', { old_string: 'the pot.', new_string: 'x' }, /occurs 2 times in SKILL.md. Add lines/],
     ['is what is to take its place', { old_string: 'Serve.', new_string: 'Serve.' }, /are the same/],
+    [
+      'is of a file that does not exist',
+      { path: 'new.md', old_string: 'a', new_string: 'b' },
+      /no file "new.md".*content/,
+    ],
     ['is empty', { old_string: '', new_string: 'x' }, /old_string is empty/],
     ['has nothing to take its place', { old_string: 'Serve.' }, /go together/],
     ['is not given', { new_string: 'x' }, /go together/],
