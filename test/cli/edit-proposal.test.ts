@@ -196,7 +196,7 @@ it('says how to bring two edits together when somebody else was faster, in words
   const { status, stderr } = await slow;
   expect([status, stderr]).toEqual([
     1,
-    expect.stringMatching(/PROPOSAL_CHANGED[^]*Somebody else has edited the proposal/),
+    expect.stringMatching(/PROPOSAL_CHANGED[\s\S]*Somebody else has edited the proposal/),
   ]);
   expect(stderr).toContain(`skill-registry proposals show ${id} --proposed --root ${root}, bring both together`);
   expect(await textOf()).toContain('seven');
@@ -206,5 +206,5 @@ it('advises no correction where no other text would help', async () => {
   const { root, id, run } = await proposed();
   writeFileSync(join(root, 'my text.md'), TEA.replace('two', 'nine'));
   const { stderr } = await run(['edit', id, '--from', 'my text.md', '--by', 'agent:bot']);
-  expect(stderr).toMatch(/WRITE_DENIED[^]*Your text is in [^\n]*my text\.md\.\n?$/);
+  expect(stderr).toMatch(/WRITE_DENIED[\s\S]*Your text is in [^\n]*my text\.md\.\n?$/);
 });

@@ -68,7 +68,9 @@ it('ends with an answer and the reason, as a process, when the endpoint is away'
   const { status, stdout, stderr } = await spawnCommand(['search', 'invoice', '--embed'], { cwd });
   expect({ status, stderr }).toEqual({
     status: 0,
-    stderr: expect.stringMatching(/^1 skill\(s\)\nwarning: .* answered with status 503: busy\. Skills without a vector/),
+    stderr: expect.stringMatching(
+      /^1 skill\(s\)\nwarning: .* answered with status 503: busy\. Skills without a vector/,
+    ),
   });
   expect(stdout).toContain('accounts');
   expect(server.requests).toHaveLength(3);
