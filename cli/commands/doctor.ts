@@ -24,13 +24,15 @@ export async function doctor(options: GlobalOptions, terminal: Terminal): Promis
       ({ id, location, skills: count }) => `  ${id}: ${count} skill(s) in ${printable(location)}`,
     );
     const { format, budget_tokens, enforcement } = registry.config.catalog;
-    const strong = enforcement ? `, enforcement ${cost.enforcement} of them` : '';
-    const prompt = `Skills take ${cost.tokens} tokens of every system prompt (${format}, budget ${budget_tokens}${strong})`;
-    const kept =
+    const enforcementPart = enforcement ? `, enforcement ${cost.enforcement} of them` : '';
+    const prompt = `Skills take ${cost.tokens} tokens of every system prompt (${format}, budget ${budget_tokens}${enforcementPart})`;
+    const withheld =
       leftOut.files > 0
         ? `\n${leftOut.files} file(s) or folder(s) in ${leftOut.skills} skill(s) are never handed out: .env, .git, keys, data/`
         : '';
-    terminal.out(`${skills.length} skill(s)\n${prompt}${kept}\n\nSources:\n${lines.join('\n')}\n\n${report(found)}\n`);
+    terminal.out(
+      `${skills.length} skill(s)\n${prompt}${withheld}\n\nSources:\n${lines.join('\n')}\n\n${report(found)}\n`,
+    );
   }
   return errors.length > 0 ? EXIT.problem : EXIT.done;
 }

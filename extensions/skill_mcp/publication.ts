@@ -107,12 +107,12 @@ export function createPublication(registry: SkillRegistry, turn: TurnContext, ma
       return undefined;
     },
     async problems() {
-      const kept: Problem[] = [];
+      const found: Problem[] = [];
       for (const skill of skills().values()) {
         const result = await publish(skill, Number.POSITIVE_INFINITY);
-        if (!isPublished(result)) kept.push(notPublished(skill, result.reason));
+        if (!isPublished(result)) found.push(notPublished(skill, result.reason));
       }
-      return kept;
+      return found;
     },
   };
 }

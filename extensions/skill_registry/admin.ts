@@ -4,11 +4,9 @@ import { countTokens } from '../../lib/text/index.ts';
 import type { SkillRegistry, SkillRegistryAdmin } from './api.ts';
 import { writePolicyOf } from './history/write-policy.ts';
 import { assertOpen, type Parts } from './parts.ts';
-import { hiddenTextOf } from './read/hidden-text.ts';
 import { readPoliciesOf } from './read/read-policy.ts';
-import { createRoleResolver } from './read/roles.ts';
+import type { RoleResolver } from './read/roles.ts';
 import { namedTools } from './show/formats.ts';
-import { enforcementOf } from './show/system-text.ts';
 import type { Watching } from './watching.ts';
 
 /** Makes `registry.admin`. */
@@ -19,13 +17,14 @@ export function createAdmin(
 ): SkillRegistryAdmin {
   const { catalog, changes, config, grants, meaning, overlap, reading, root, searcher, tokens, visible } = parts;
   const snapshot = () => catalog.snapshot();
-  const roles = createRoleResolver({ read, config, snapshot });
+  let roles: RoleResolver | undefined;
   return {
     readBytes: reading.readBytes,
     resources: reading.resources,
     leftOut: reading.leftOut,
     async hiddenText() {
       assertOpen(parts);
+      const { hiddenTextOf } = await import('./read/hidden-text.ts');
       return hiddenTextOf(snapshot(), reading);
     },
     overlap: overlap.overlap,
@@ -43,6 +42,7 @@ export function createAdmin(
     },
     async contextCost() {
       const text = await context('');
+      const { enforcementOf } = await import('./show/system-text.ts');
       const strong = enforcementOf(namedTools(config.tools));
       const enforcement = strong !== undefined && text?.includes(strong) ? await countTokens(strong) : 0;
       return { tokens: text === null ? 0 : await countTokens(text), enforcement };
@@ -53,6 +53,8 @@ export function createAdmin(
     },
     async resolveRolePrompt(role, { templates = 'templates/roles', variables = {} } = {}) {
       assertOpen(parts);
+      const { createRoleResolver } = await import('./read/roles.ts');
+      roles ??= createRoleResolver({ read, config, snapshot });
       return roles.resolve(role, futureRealPath(resolve(root, templates)), variables);
     },
     readPolicies: (paths, turn) =>

@@ -60,10 +60,10 @@ export function openChanges(source: ChangeSource, options: ChangeOptions): OpenC
   const recorder = createRecorder(context);
   const proposals = createProposals(context);
   /** Why the history could not be used at the last attempt. */
-  let damage: Problem | undefined;
-  const problems = (): readonly Problem[] => [...(damage ? [damage] : []), ...writer.problems()];
-  const noteDamage = (error: unknown): void => {
-    damage = problemOf(error, writer.dataDir);
+  let historyProblem: Problem | undefined;
+  const problems = (): readonly Problem[] => [...(historyProblem ? [historyProblem] : []), ...writer.problems()];
+  const noteHistoryProblem = (error: unknown): void => {
+    historyProblem = problemOf(error, writer.dataDir);
   };
   return {
     proposals,
@@ -77,7 +77,7 @@ export function openChanges(source: ChangeSource, options: ChangeOptions): OpenC
         // A process that is writing now has already recovered them, and a start must not wait for that process.
         if (writer.hasUnfinished()) writer.ifFree(() => undefined);
       } catch (error) {
-        noteDamage(error);
+        noteHistoryProblem(error);
       }
     },
     async keep(signal, onChange, onProblem) {
@@ -86,9 +86,9 @@ export function openChanges(source: ChangeSource, options: ChangeOptions): OpenC
         try {
           proposals.announce();
           if (isDue) await recordNow(options.mayRecover ?? true, writer, recorder, problems, signal);
-          if (isDue) damage = undefined;
+          if (isDue) historyProblem = undefined;
         } catch (error) {
-          if (!signal.aborted) noteDamage(error);
+          if (!signal.aborted) noteHistoryProblem(error);
         }
         if (!signal.aborted && problems().some(({ message }) => !before.has(message))) onProblem();
       };

@@ -50,7 +50,7 @@ export interface Parts {
   /** The bytes of SKILL.md. @throws as `SkillSource.readSkill`; SKILL_NOT_FOUND when its source has been removed. */
   readonly readSkill: (skill: Skill) => Buffer;
   readonly grants: Grants;
-  readonly told: SentBodies;
+  readonly sentBodies: SentBodies;
   /** What a model sees in a turn. */
   readonly visible: (turn: TurnContext) => readonly Skill[];
   readonly reading: Reading;
@@ -126,7 +126,7 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
   );
   return {
     ...{ root, config, hooks, catalog, sourceIds, makeSources: makeAll, grants, visible, tokens, changes, closing },
-    told: createSentBodies(),
+    sentBodies: createSentBodies(),
     ...{ readSkill: bytes.readSkill, reading: createReading(catalog, grants, config.limits, hooks.onSkillLoaded) },
     ...search,
     problems: () => [

@@ -10,7 +10,7 @@ import { assertOpen, openParts, type Parts } from './parts.ts';
 import { bodyIfThere } from './search/document.ts';
 import { listSkills } from './search/list-skills.ts';
 import { givenSkills, skillsInScope } from './show/scope.ts';
-import { createTurnText } from './show/turn-text.ts';
+import type { TurnText } from './show/turn-text.ts';
 import { applyMessage } from './skill/apply-message.ts';
 import type { Skill } from './skill/skill.ts';
 import { makeTools } from './tools/index.ts';
@@ -68,7 +68,7 @@ function catalogOf(parts: Parts): Part<'addSource' | 'config' | 'onChange' | 're
   };
 }
 
-function readingOf({ catalog, reading, told }: Parts): Part<'apply' | 'read' | 'readResource'> {
+function readingOf({ catalog, reading, sentBodies }: Parts): Part<'apply' | 'read' | 'readResource'> {
   return {
     read: (skillId, options, turn) => reading.read(skillId, { audience: turn ? 'model' : 'person', ...options }, turn),
     readResource: reading.readResource,
@@ -76,7 +76,7 @@ function readingOf({ catalog, reading, told }: Parts): Part<'apply' | 'read' | '
       const read = await reading.read(skillId, { audience: 'person' }, turn);
       const skill = skillNamed(catalog.snapshot(), read.skillId);
       const known = { names: skill?.arguments ?? [], dir: dir ?? skill?.dir ?? null };
-      const isThere = turn !== undefined && skill !== undefined && told.apply(skill, turn);
+      const isThere = turn !== undefined && skill !== undefined && sentBodies.apply(skill, turn);
       const text = applyMessage(read.skillId, read.content, args, known, isThere);
       return withNote({ text, leftOut: isThere ? 0 : (read.hiddenLeftOut ?? 0) });
     },
@@ -84,12 +84,19 @@ function readingOf({ catalog, reading, told }: Parts): Part<'apply' | 'read' | '
 }
 
 function searchOf(parts: Parts): Part<'context' | 'list'> {
-  const { catalog, config, meaning, readSkill, searcher, told, visible } = parts;
+  const { catalog, config, meaning, readSkill, searcher, sentBodies, visible } = parts;
   const body = (skill: Skill): string | undefined => {
     const text = bodyIfThere(skill, readSkill);
     return text === undefined ? undefined : withNote(withoutHidden(text));
   };
-  const turnText = createTurnText({ config, searcher, meaning, body, sentBodies: told });
+  let turnText: Promise<TurnText> | undefined;
+  // Most commands write no text for a turn, and the modules for it take as long to load as a hundred skills.
+  const loadTurnText = (): Promise<TurnText> => {
+    turnText ??= import('./show/turn-text.ts').then(({ createTurnText }) =>
+      createTurnText({ config, searcher, meaning, body, sentBodies }),
+    );
+    return turnText;
+  };
   return {
     list(query = {}, turn = {}) {
       if (query.query?.trim()) assertOpen(parts);
@@ -99,7 +106,9 @@ function searchOf(parts: Parts): Part<'context' | 'list'> {
     },
     async context(prompt, turn = {}) {
       assertOpen(parts);
-      return turnText({ skills: visible(turn), given: givenSkills(catalog.snapshot(), turn) }, prompt, turn);
+      // Read before the modules are loaded: the text shows the skills of the moment of the call.
+      const seen = { skills: visible(turn), given: givenSkills(catalog.snapshot(), turn) };
+      return (await loadTurnText())(seen, prompt, turn);
     },
   };
 }

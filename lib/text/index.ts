@@ -13,7 +13,7 @@ export {
   withNote,
   withoutHidden,
 } from './hidden-text.ts';
-export { codePoints, foldLine, hasInvisible, matchesOf, shorten } from './line.ts';
+export { codePoints, foldLine, matchesOf, needsFolding, shorten } from './line.ts';
 export { formatTable, printable } from './terminal-text.ts';
 export { countTokens, loadTokenCounter } from './tokens.ts';
 export { toWire, type Wire } from './wire.ts';

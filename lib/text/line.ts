@@ -27,7 +27,7 @@ export function foldLine(text: string): string {
 }
 
 /** True when `foldLine` would change it: such a text cannot be an id. */
-export function hasInvisible(text: string): boolean {
+export function needsFolding(text: string): boolean {
   return foldLine(text) !== text;
 }
 

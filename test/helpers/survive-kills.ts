@@ -131,7 +131,8 @@ async function prepare(root: string, action: string, kill: number, random: () =>
     if (!isThere) await registry.history.restore('tea', ACTOR);
     const content = TEA.replace('two minutes', `${kill} minutes`);
     if (action === 'approve' || action === 'reject') {
-      const { proposalId } = await registry.proposals.propose({ skillId: 'tea', content, justification: 'Needed.' });
+      const input = { skillId: 'tea', content, justification: 'Needed.', author: 'person:ada' };
+      const { proposalId } = await registry.proposals.propose(input);
       return { id: proposalId };
     }
     if (action === 'rollback') {

@@ -37,14 +37,14 @@ it('a list from a warm cache loads neither the tokenizer nor what checks configs
   );
 });
 
-it('a list loads no other command, nor what opens the history', async () => {
+it('a list loads no other command, nor what writes the text of a turn or opens the history', async () => {
   const root = tempFolder({ 'skills/a/SKILL.md': skillMd({ name: 'a', description: 'Does a.' }) });
   const loads = join(tempFolder(), 'loads');
   await spawnCommand(['list', '--root', root], { cwd: root, environment: { NODE_OPTIONS: noteLoads(loads) } });
   const loaded = readFileSync(loads, 'utf8');
   expect(loaded).toContain('dist/cli/commands/list.js');
   expect(loaded).not.toMatch(/dist\/cli\/commands\/(?!list\.js)/);
-  expect(loaded).not.toMatch(/skill_registry\/open-changes\.js/);
+  expect(loaded).not.toMatch(/skill_registry\/(show\/(turn|system|catalog)-text|read\/roles|open-changes)\.js/);
 });
 
 it('processes that start at once share the cache, and all see everything', async () => {

@@ -3,8 +3,7 @@ import type { ChangeContext } from '../history/change-context.ts';
 import { conflictLeft, editDenied, noChange, proposalChanged, proposalDuplicate } from '../history/errors.ts';
 import { checkedPath } from '../history/journal-entries.ts';
 import { getBlob, putBlob } from '../history/revisions.ts';
-import type { SkillLocation } from '../history/skill-location.ts';
-import { bytesAt, checkSize, checkValid } from '../history/skill-location.ts';
+import { bytesAt, checkSize, checkValid, type SkillLocation } from '../history/skill-location.ts';
 import { digestOf } from '../history/skill-tree.ts';
 import { isPerson } from '../history/writer.ts';
 import {

@@ -1,4 +1,4 @@
-import { hasInvisible } from '../../../lib/text/index.ts';
+import { needsFolding } from '../../../lib/text/index.ts';
 import type { SkillHeader } from '../skill/parse-skill.ts';
 import type { Skill } from '../skill/skill.ts';
 
@@ -52,7 +52,7 @@ export function slugOf(name: string): string {
  * with a colon an id could be equal to the qualified id of another skill.
  */
 export function isUsableId(id: string): boolean {
-  return id.length > 0 && !hasInvisible(id) && !/[`:]/.test(id);
+  return id.length > 0 && !needsFolding(id) && !/[`:]/.test(id);
 }
 
 /** A name in quotes for a message: at most 80 characters, with invisible characters escaped. */

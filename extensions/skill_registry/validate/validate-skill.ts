@@ -250,9 +250,7 @@ function notStandard({ message, line }: Violation): SkillFinding {
 function isReported({ message, line }: Violation, problems: readonly Problem[]): boolean {
   if (message.startsWith('Unexpected fields')) return false;
   const isFraming = /^(?:Invalid YAML|SKILL\.md )/.test(message);
-  return problems.some(
-    (violation) => violation.line === line || (isFraming && violation.code.startsWith('FRONTMATTER_')),
-  );
+  return problems.some((problem) => problem.line === line || (isFraming && problem.code.startsWith('FRONTMATTER_')));
 }
 
 function findingText({ code, line, message, path }: SkillFinding): string {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { codePoints, foldLine, hasInvisible, shorten } from '../../../lib/text/line.ts';
+import { codePoints, foldLine, needsFolding, shorten } from '../../../lib/text/line.ts';
 
 describe('foldLine', () => {
   it.each([
@@ -39,7 +39,7 @@ it.each([
   ['a ', true],
   ['a\u0000', true],
 ])('%j has something invisible: %s', (text, answer) => {
-  expect(hasInvisible(text)).toBe(answer);
+  expect(needsFolding(text)).toBe(answer);
 });
 
 it('counts code points, not code units', () => {

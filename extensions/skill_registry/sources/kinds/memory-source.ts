@@ -7,8 +7,7 @@ import type { SkillRegistryConfig } from '../../config/config.ts';
 import { parseSkill } from '../../skill/parse-skill.ts';
 import type { Skill } from '../../skill/skill.ts';
 import { makeSkill } from '../make-skill.ts';
-import type { SkillListing, SkillSource, SourceScan } from '../source.ts';
-import { createOwnSkills } from '../source.ts';
+import { createOwnSkills, type SkillListing, type SkillSource, type SourceScan } from '../source.ts';
 import { MAX_FILES, withoutPrivate } from '../walk/list-files.ts';
 
 /** A skill in memory, with valid fields. */
@@ -119,8 +118,8 @@ function toSkill(
   if (!header) return { bytes, problems: skillProblems };
   const named = { ...header, name: foldLine(given.name) || id };
   const digest = `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
-  const place = { id, qualifiedId, source, file, dir: null, realFile: null };
-  return { skill: makeSkill(named, place, digest, bytes.length), bytes, problems: skillProblems };
+  const identity = { id, qualifiedId, source, file, dir: null, realFile: null };
+  return { skill: makeSkill(named, identity, digest, bytes.length), bytes, problems: skillProblems };
 }
 
 /** The text of its SKILL.md. */
