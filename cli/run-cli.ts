@@ -5,7 +5,7 @@ import { describeError, isCodedError } from 'skill-registry/kernel';
 import { packageRoot } from '../kernel/host.ts';
 import { printable } from '../lib/text/index.ts';
 import type { StartOptions } from './commands/start.ts';
-import { addCommands } from './define-commands.ts';
+import { addCommands } from './define/index.ts';
 import { collect, EXIT, type ExitStatus, exitOf, printJson, type Terminal } from './terminal.ts';
 
 /**

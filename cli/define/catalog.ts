@@ -1,0 +1,87 @@
+import { InvalidArgumentError, Option } from 'commander';
+import type { ValidationProfile } from 'skill-registry';
+import type { SearchFlags } from '../commands/search.ts';
+import type { ShowFlags } from '../commands/show.ts';
+import { FINDING_FORMATS, type FindingFormat } from '../finding-formats.ts';
+import type { ExitStatus, GlobalOptions, MakeCommand, Terminal } from '../terminal.ts';
+
+/** Commands that read the catalog of a root. */
+export function addCatalogCommands(make: MakeCommand, done: (status: ExitStatus) => void, terminal: Terminal): void {
+  make('list', 'the catalog: id, tokens, source, description', 'skill-registry list --json | jq .total').action(
+    async (options: GlobalOptions) => done(await (await import('../commands/list.ts')).list(options, terminal)),
+  );
+  make('show', 'one skill: its instructions, its file as it is, or one of its files', 'skill-registry show code-review')
+    .argument('<id>', 'id or qualified id (<source>:<path>)')
+    .option('--resource <path>', 'print this file of the skill')
+    .option('--reference <name>', 'the same, below references/')
+    .option('--script <name>', 'the same, below scripts/; it is never run')
+    .option('--revision <revision>', 'as it was: a number or digest of its history')
+    .addOption(
+      new Option('--raw', 'print SKILL.md as it is, frontmatter included').conflicts([
+        'resource',
+        'reference',
+        'script',
+      ]),
+    )
+    .action(async (id: string, options: GlobalOptions & ShowFlags) =>
+      done(await (await import('../commands/show.ts')).show(id, options, terminal)),
+    );
+  make('search', 'the skills that fit, best first, and why', 'skill-registry search "flaky tests" --limit 5')
+    .argument('<query>', 'what the skill is to be for, its name, or a "phrase"')
+    .option('--limit <count>', 'at most this many, 1-200 (default: 20)', countOption)
+    .option('--tag <tag>', 'only skills with this tag')
+    .option('--source <id>', 'only skills of this source')
+    .option('--embed', 'first embed the skills that are not embedded yet, for search by meaning')
+    .action(async (query: string, options: GlobalOptions & SearchFlags) =>
+      done(await (await import('../commands/search.ts')).search(query, options, terminal)),
+    );
+  make('doctor', 'everything that is wrong, what to fix first', 'skill-registry doctor --skills ~/.claude/skills')
+    .option('--overlap', 'skills that compete for the same tasks, and queries that another skill steals')
+    .action(async (options: GlobalOptions & { overlap?: boolean }) =>
+      done(
+        await (options.overlap
+          ? (await import('../commands/doctor.ts')).overlap(options, terminal)
+          : (await import('../commands/doctor.ts')).doctor(options, terminal)),
+      ),
+    );
+}
+
+/** Commands that read the skills of the paths they are given. */
+export function addPathCommands(make: MakeCommand, done: (status: ExitStatus) => void, terminal: Terminal): void {
+  make(
+    'validate',
+    'whether skills are as agentskills.io wants them, and what is not',
+    'skill-registry validate skills/code-review skills/tea/SKILL.md',
+  )
+    .argument('<path...>', 'skill folders, or their SKILL.md')
+    .addOption(new Option('--profile <name>', 'whose rules').choices(['spec', 'strict', 'lenient']).default('spec'))
+    .addOption(new Option('--format <name>', 'findings with file and line, for machines').choices(FINDING_FORMATS))
+    .action(
+      async (
+        paths: readonly string[],
+        options: GlobalOptions & { profile: ValidationProfile; format?: FindingFormat },
+      ) => done(await (await import('../commands/validate-properties-prompt.ts')).validate(paths, options, terminal)),
+    );
+  make('properties', 'the fields of one skill as JSON', 'skill-registry properties skills/code-review | jq .name')
+    .argument('<path>', 'skill folder, or its SKILL.md')
+    .action(async (path: string, options: GlobalOptions) =>
+      done(await (await import('../commands/validate-properties-prompt.ts')).properties(path, options, terminal)),
+    );
+  make(
+    'prompt',
+    'the <available_skills> block for the system prompt of any agent',
+    'skill-registry prompt skills/* > prompt.xml',
+  )
+    .argument('<path...>', 'skill folders, or their SKILL.md')
+    .action(async (paths: readonly string[], options: GlobalOptions) =>
+      done(await (await import('../commands/validate-properties-prompt.ts')).prompt(paths, options, terminal)),
+    );
+}
+
+// --- internal ---
+
+function countOption(value: string): number {
+  const count = Number(value);
+  if (Number.isInteger(count) && count >= 1 && count <= 200) return count;
+  throw new InvalidArgumentError('It is a whole number from 1 to 200.');
+}

@@ -1,0 +1,46 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import type { McpOptions } from '../commands/mcp.ts';
+import type { NewOptions } from '../commands/new.ts';
+import { collect, type ExitStatus, type GlobalOptions, type MakeCommand, SHELLS, type Terminal } from '../terminal.ts';
+import { addCatalogCommands, addPathCommands } from './catalog.ts';
+import { addProposalCommands, addRevisionCommands } from './changes.ts';
+import { addTrustCommands } from './trust.ts';
+
+/** Names, arguments and options of all commands except `start`. The code of a command is loaded when it is called. */
+export function addCommands(
+  make: MakeCommand,
+  program: Command,
+  done: (status: ExitStatus) => void,
+  terminal: Terminal,
+): void {
+  addCatalogCommands(make, done, terminal);
+  addPathCommands(make, done, terminal);
+  addProposalCommands(make, done, terminal);
+  addRevisionCommands(make, done, terminal);
+  addTrustCommands(make, done, terminal);
+  make('mcp', 'serve the skills over MCP: on standard input and output, or HTTP', 'skill-registry mcp --http 7337')
+    .option('--http <port>', 'listen on this HTTP port (0: any free one); the address is printed', readPort)
+    .option('--host <host>', 'listen on this address; off loopback SKILL_MCP_TOKEN must be set', '127.0.0.1')
+    .option('--allow-host <name>', 'with --http: another host name for clients; repeatable', collect)
+    .option('--agent <id>', 'serve only the skills this agent is bound to')
+    .action(async (options: McpOptions) => done(await (await import('../commands/mcp.ts')).mcp(options, terminal)));
+  make('new', 'start a skill: a valid SKILL.md to fill in', 'skill-registry new brew-tea --description "How to ..."')
+    .argument('<id>', 'lowercase letters, digits and single hyphens; also the name of its folder')
+    .option('--description <text>', 'what it does, and when to use it')
+    .action(async (id: string, options: NewOptions) =>
+      done((await import('../commands/new.ts')).createSkill(id, options, terminal)),
+    );
+  make('completion', 'a completion script for bash, zsh or fish', 'source <(skill-registry completion bash)')
+    .argument('<shell>', SHELLS.join(', '))
+    .action(async (shell: string, options: GlobalOptions) =>
+      done(await (await import('../commands/completion.ts')).completion(shell, program, options, terminal)),
+    );
+}
+
+// --- internal ---
+
+function readPort(text: string): number {
+  const port = Number(text);
+  if (/^\d+$/.test(text) && port <= 65_535) return port;
+  throw new InvalidArgumentError('A port is 0 to 65535.');
+}
