@@ -8,7 +8,17 @@ export interface Revision {
   /** `sha256:<64 hex>` over the paths and contents of its files. */
   readonly digest: string;
   readonly skill_id: string;
-  readonly kind: 'seen' | 'edited' | 'proposal' | 'tool' | 'created' | 'rollback' | 'removed' | 'restored';
+  readonly kind:
+    | 'seen'
+    | 'edited'
+    | 'proposal'
+    | 'tool'
+    | 'created'
+    | 'installed'
+    | 'updated'
+    | 'rollback'
+    | 'removed'
+    | 'restored';
   readonly at: string;
   readonly by: string;
   readonly reason: string | null;

@@ -1,0 +1,108 @@
+import { futureRealPath } from '../../../lib/files/index.ts';
+import type { ChangeContext } from '../history/change-context.ts';
+import { skillExists } from '../history/errors.ts';
+import { checkValid, filePath, isThere } from '../history/place-files.ts';
+import { folderOf, type Place, placeForNew, placeOfSkill } from '../history/places.ts';
+import { readFolderTree } from '../history/skill-tree.ts';
+import type { Actor, Revision } from '../history/types.ts';
+import { originRefused } from './errors.ts';
+import type { LockEntry } from './lock.ts';
+import { changeLock } from './lock.ts';
+import { type IncomingFile, MAX_UNPACKED } from './offer.ts';
+
+/** One skill as it is to be on disk, with what the lock is to say of it. */
+export interface SkillToWrite {
+  readonly place: Place;
+  readonly kind: Extract<Revision['kind'], 'installed' | 'updated'>;
+  readonly files: readonly IncomingFile[];
+  /** Files that are there and are to go. */
+  readonly gone: readonly string[];
+  /** Name and entry in the lock. */
+  readonly name: string;
+  readonly entry: LockEntry;
+}
+
+/** Where a skill that is not there yet is to lie. @param folder - Of a source. Default: the first that may be written. */
+export function placeFor(context: ChangeContext, id: string, folder?: string): Place {
+  const wanted = folder === undefined ? undefined : futureRealPath(folder);
+  const sources = context
+    .sources()
+    .filter((one) => !wanted || (one.writing && futureRealPath(one.writing.folder) === wanted));
+  if (wanted !== undefined && sources.length === 0)
+    throw originRefused(
+      folder ?? '',
+      `no source reads it, so no agent would see the skill. Add { path: ${JSON.stringify(folder)} } to sources.`,
+    );
+  const place = placeForNew(id, sources, context.root);
+  if (isThere(place)) throw skillExists(id, `${folderOf(place)} is there already`);
+  return place;
+}
+
+/** Where an installed skill lies; undefined when it is not there. */
+export function installedPlace(context: ChangeContext, id: string): Place | undefined {
+  const all = [...context.snapshot().byQualifiedId.values()].filter((one) => one.id === id && one.dir !== null);
+  for (const skill of all) {
+    try {
+      return placeOfSkill(skill, context.sources(), context.root);
+    } catch {
+      // Another source that may not be written has one of that id as well.
+    }
+  }
+  return undefined;
+}
+
+/** What lies on disk, in the form that the lock speaks of. */
+export function filesAt(place: Place): readonly IncomingFile[] {
+  const { files, bytes } = readFolderTree(folderOf(place), MAX_UNPACKED);
+  return files.map(({ path, mode }) => ({
+    path: path === place.skillFile ? 'SKILL.md' : path,
+    bytes: bytes.get(path) ?? Buffer.alloc(0),
+    executable: (mode & 0o100) !== 0,
+  }));
+}
+
+/**
+ * Checks everything, then writes one skill after the other, each whole or not at all, with its revision. The lock is written
+ * first: what a crash leaves is an entry whose skill is absent, which `verify` says.
+ *
+ * @throws SKILL_INVALID, SKILL_EXISTS, SOURCE_NOT_WRITABLE, INVALID_ARGUMENT for a path that is never written, WRITE_FAILED.
+ */
+export async function writeSkills(
+  context: ChangeContext,
+  skills: readonly SkillToWrite[],
+  { by, reason }: Actor,
+): Promise<readonly Revision[]> {
+  const revisions = await context.writer.exclusively(() => {
+    const drafts = skills.map((skill) => ({ skill, changes: changesOf(skill) }));
+    return drafts.map(({ skill, changes }) => {
+      const { name, entry, place, kind } = skill;
+      context.writer.assertSettled(place.key);
+      const undo = changeLock(context.root, new Map([[name, entry]]));
+      try {
+        return context.writer.apply({ place, changes, kind, by, reason });
+      } catch (error) {
+        undo();
+        throw error;
+      }
+    });
+  });
+  await context.refresh();
+  return revisions;
+}
+
+// --- internal ---
+
+function changesOf({ place, kind, files, gone }: SkillToWrite) {
+  if (kind === 'installed' && isThere(place)) throw skillExists(place.skillId, `${folderOf(place)} is there already`);
+  const isSkillFile = ({ path }: IncomingFile): boolean => path === 'SKILL.md';
+  // A skill appears when its SKILL.md does.
+  const sorted = [...files.filter((file) => !isSkillFile(file)), ...files.filter(isSkillFile)];
+  return [
+    ...gone.map((path) => ({ path: filePath(path, place), after: null })),
+    ...sorted.map(({ path, bytes, executable }) => {
+      const target = filePath(path, place);
+      checkValid(place, target, null, bytes);
+      return { path: target, after: bytes, mode: executable ? 0o755 : 0o644 };
+    }),
+  ];
+}
