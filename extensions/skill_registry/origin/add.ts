@@ -1,4 +1,5 @@
 import type { Problem } from 'skill-registry/kernel';
+import { originRefused } from '../../../lib/fetch/index.ts';
 import { countTokens } from '../../../lib/text/index.ts';
 import type { ChangeContext } from '../history/change-context.ts';
 import type { Actor, Revision } from '../history/types.ts';
@@ -7,7 +8,6 @@ import { textProblems } from '../validate/text-problems.ts';
 import { type Origin, parseOrigin, shownOrigin } from './address.ts';
 import { type Choice, chooseSkills, type ReadableSkill } from './choose.ts';
 import { computedHash, lockedFiles } from './digest.ts';
-import { originRefused } from './errors.ts';
 import { type LockEntry, readLock, sourceFields } from './lock.ts';
 import { type IncomingFile, type Offer, takeSkill } from './offer.ts';
 import { openOrigin } from './open-origin.ts';
@@ -135,7 +135,7 @@ async function takeOne(
       problems: textProblems(text, id, place.validation),
     },
     write: {
-      ...{ place, files, gone: [] },
+      ...{ place, files, gone: [], conflicts: [] },
       kind: 'installed',
       name: header.name,
       entry: entryOf(offer, skill, files, context.root),

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
+import { isLoopback } from '../../../lib/fetch/index.ts';
 import { PACKAGE_NAME } from '../config/package-name.ts';
 import { originInvalid } from './errors.ts';
 
@@ -97,11 +98,6 @@ export function pageOrigin(url: string): WellKnownOrigin {
   if (page.username !== '' || page.password !== '') throw originInvalid(url, 'a page takes no user name.');
   const path = page.pathname.replace(/\/\.well-known\/.*$/, '').replace(/\/+$/, '');
   return { kind: 'well-known', url: `${page.origin}${path}` };
-}
-
-/** Whether an address is of this machine. */
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || /^127(\.\d{1,3}){3}$/.test(host) || host === '[::1]';
 }
 
 /** For people; a user name or a password in an address is left out. */

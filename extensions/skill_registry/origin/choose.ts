@@ -1,7 +1,8 @@
 import { basename } from 'node:path/posix';
+import { originRefused } from '../../../lib/fetch/index.ts';
 import { parseSkill, type SkillHeader } from '../skill/parse-skill.ts';
 import { isUsableId, slugOf } from '../sources/make-skill.ts';
-import { originInvalid, originRefused } from './errors.ts';
+import { originInvalid } from './errors.ts';
 import { MAX_UNPACKED, type Offer, type OfferedSkill, skillsOf } from './offer.ts';
 
 /** A skill of an offer whose SKILL.md was read. */

@@ -1,8 +1,8 @@
 import { lstatSync, readdirSync, realpathSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { originUnavailable } from '../../../lib/fetch/index.ts';
 import { listContained, readContained } from '../../../lib/files/index.ts';
 import type { FolderOrigin } from './address.ts';
-import { originUnavailable } from './errors.ts';
 import { MAX_UNPACKED, type Offer, type OfferedEntry } from './offer.ts';
 
 /** Skills in a folder of this machine, to be copied. What is withheld (`data/`, keys, `.env`, `.git`) is not in it. @throws ORIGIN_UNAVAILABLE. */

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { originRefused, originUnavailable } from '../../../lib/fetch/index.ts';
 import { type GitOrigin, shownOrigin } from './address.ts';
-import { originRefused, originUnavailable } from './errors.ts';
 import type { Offer, OfferedEntry } from './offer.ts';
 
 /**

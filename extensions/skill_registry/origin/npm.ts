@@ -3,9 +3,9 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
+import { originRefused, originUnavailable, unpack } from '../../../lib/fetch/index.ts';
 import { type NpmOrigin, shownOrigin } from './address.ts';
-import { MAX_ARCHIVE, unpack } from './archive.ts';
-import { originRefused, originUnavailable } from './errors.ts';
+import { MAX_ARCHIVE } from './archive.ts';
 import type { Offer } from './offer.ts';
 
 /**

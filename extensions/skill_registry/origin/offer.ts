@@ -1,7 +1,7 @@
+import { originRefused } from '../../../lib/fetch/index.ts';
 import { isPrivatePath, relativeSegments } from '../../../lib/files/index.ts';
 import { isPassing } from '../history/skill-tree.ts';
 import type { Origin } from './address.ts';
-import { originRefused } from './errors.ts';
 
 /** Of one skill, and of one archive as a whole. */
 export const MAX_FILES = 1_000;

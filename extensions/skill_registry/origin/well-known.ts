@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
 import { z } from 'skill-registry/kernel';
+import { download, originRefused, unpack } from '../../../lib/fetch/index.ts';
 import { oneLine } from '../../../lib/text/index.ts';
 import type { WellKnownOrigin } from './address.ts';
-import { MAX_ARCHIVE, unpack } from './archive.ts';
-import { download } from './download.ts';
-import { originRefused } from './errors.ts';
+import { MAX_ARCHIVE } from './archive.ts';
 import type { Offer, OfferedEntry } from './offer.ts';
 
 /** Of the one version of the format that has digests. */

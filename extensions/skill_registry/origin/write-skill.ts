@@ -1,3 +1,4 @@
+import { originRefused } from '../../../lib/fetch/index.ts';
 import { futureRealPath } from '../../../lib/files/index.ts';
 import type { ChangeContext } from '../history/change-context.ts';
 import { skillExists } from '../history/errors.ts';
@@ -5,9 +6,9 @@ import { checkValid, filePath, isThere } from '../history/place-files.ts';
 import { folderOf, type Place, placeForNew, placeOfSkill } from '../history/places.ts';
 import { readFolderTree } from '../history/skill-tree.ts';
 import type { Actor, Revision } from '../history/types.ts';
-import { originRefused } from './errors.ts';
 import type { LockEntry } from './lock.ts';
 import { changeLock } from './lock.ts';
+import type { FileConflict } from './merge-files.ts';
 import { type IncomingFile, MAX_UNPACKED } from './offer.ts';
 
 /** One skill as it is to be on disk, with what the lock is to say of it. */
@@ -17,6 +18,8 @@ export interface SkillToWrite {
   readonly files: readonly IncomingFile[];
   /** Files that are there and are to go. */
   readonly gone: readonly string[];
+  /** Files that somebody must decide about. */
+  readonly conflicts: readonly FileConflict[];
   /** Name and entry in the lock. */
   readonly name: string;
   readonly entry: LockEntry;

@@ -1,5 +1,4 @@
-import { isCodedError } from 'skill-registry/kernel';
-import { isLoopback } from './address.ts';
+import { isCodedError } from '../errors/index.ts';
 import { originRefused, originUnavailable } from './errors.ts';
 
 export interface Downloaded {
@@ -43,6 +42,11 @@ export async function downloadIfChanged(url: string, maxBytes: number, etag?: st
     return { bytes: await bytesOf(response, url, maxBytes), etag: response.headers.get('etag') ?? undefined };
   }
   throw originUnavailable(url, `it leads elsewhere more than ${MAX_REDIRECTS} times`);
+}
+
+/** Whether an address is of this machine. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || /^127(\.\d{1,3}){3}$/.test(host) || host === '[::1]';
 }
 
 // --- internal ---
