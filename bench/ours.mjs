@@ -78,7 +78,7 @@ async function pairs(count, floor, work, closes = true) {
 
 /** Of a process that has been running: the index is there, and what is called has been called before. */
 async function settled(registry, work) {
-  await registry.searchReady();
+  await registry.admin.searchReady();
   await times(20, work);
   return times(200, work);
 }

@@ -15,7 +15,7 @@ const rows = readFileSync(queriesFile, 'utf8')
 const sources = readdirSync(wild).map((collection) => ({ id: collection, path: join(wild, collection) }));
 const registry = await createSkillRegistry({ root, config: { sources } });
 const { byId } = registry.snapshot();
-const placeOf = ({ skill_id }) => byId.get(skill_id)?.qualifiedId.replace(':', '/') ?? '';
+const placeOf = ({ skillId }) => byId.get(skillId)?.qualifiedId.replace(':', '/') ?? '';
 
 const results = {};
 for (const set of new Set(rows.map((row) => row.set))) {

@@ -3,7 +3,7 @@
  * `overhead` is what a line costs beyond id and description. Prints JSON.
  */
 import { createSkillRegistry } from '../dist/extensions/skill_registry/index.js';
-import { countTokens } from '../dist/kernel/index.js';
+import { countTokens } from '../dist/lib/text/index.js';
 
 const [, , folder, root] = process.argv;
 const results = {};

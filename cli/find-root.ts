@@ -1,14 +1,15 @@
-import { existsSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { configOfUntrustedRoot } from 'skill-registry';
-import { CodedError, isOwnCheckout, type Problem, readOwnerConfig, rootNotApproved } from 'skill-registry/kernel';
+import { CodedError, type Problem } from 'skill-registry/kernel';
+import { configOfUntrustedRoot } from '../extensions/skill_registry/host.ts';
+import { isOwnCheckout, readOwnerConfig, rootNotApproved } from '../kernel/host.ts';
 import { printable } from '../lib/text/index.ts';
 import { openTrust } from '../lib/trust/index.ts';
 import type { GlobalOptions, Terminal } from './terminal.ts';
 
 /**
- * The folder a command works in: `--root`, else the nearest folder from here upwards that has `extensions/` or `skills/`,
- * else here.
+ * The folder a command works in: `--root`, else the nearest folder from here upwards with `data/skill_registry/config.yaml`, a
+ * `skills/<id>/SKILL.md` or an `extensions/<id>/manifest.yaml`, else here.
  *
  * @throws ROOT_NOT_FOUND when `--root` names no folder.
  */
@@ -19,7 +20,7 @@ export function findRoot({ root }: GlobalOptions, { cwd }: Terminal): string {
     throw new CodedError('ROOT_NOT_FOUND', `--root ${root} is no folder. Give an existing one.`, { root });
   }
   for (let dir = cwd; ; dir = dirname(dir)) {
-    if (isFolder(join(dir, 'extensions')) || isFolder(join(dir, 'skills'))) return dir;
+    if (isRoot(dir)) return dir;
     if (dir === dirname(dir)) return cwd;
   }
 }
@@ -63,6 +64,21 @@ export function ownerConfig(
 }
 
 // --- internal ---
+
+function isRoot(dir: string): boolean {
+  const holds = (folder: string, file: string): boolean =>
+    namesIn(join(dir, folder)).some((name) => existsSync(join(dir, folder, name, file)));
+  if (existsSync(join(dir, 'data', 'skill_registry', 'config.yaml'))) return true;
+  return holds('skills', 'SKILL.md') || holds('extensions', 'manifest.yaml');
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
 
 function isFolder(path: string): boolean {
   return existsSync(path) && statSync(path).isDirectory();

@@ -1,4 +1,4 @@
-import { relative } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import type { SkillCheck, SkillFinding } from 'skill-registry';
 import { printable } from '../lib/text/index.ts';
 
@@ -30,9 +30,11 @@ interface Placed extends SkillFinding {
   readonly line: number;
 }
 
-function place({ path, file }: CheckedPath, finding: SkillFinding, cwd: string): Placed {
-  const near = file === undefined ? path : relative(cwd, file);
-  return { ...finding, file: near.startsWith('..') ? (file ?? path) : near, line: finding.line ?? 1 };
+function place(check: CheckedPath, finding: SkillFinding, cwd: string): Placed {
+  const checked = check.file && finding.path ? join(dirname(check.file), finding.path) : check.file;
+  const file = finding.file ?? checked;
+  const near = file === undefined ? check.path : relative(cwd, file);
+  return { ...finding, file: near.startsWith('..') ? (file ?? check.path) : near, line: finding.line ?? 1 };
 }
 
 function toLine({ file, line, severity, message, code }: Placed): string {

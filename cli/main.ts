@@ -19,6 +19,7 @@ const status = await runCli(process.argv.slice(2), {
   columns: process.stdout.columns || undefined,
   progress: process.stderr.isTTY ?? false,
   ...(process.stdin.isTTY && process.stderr.isTTY ? { ask } : {}),
+  input: async () => Buffer.concat(await process.stdin.toArray()),
   out: (data) => void process.stdout.write(data),
   err: (text) => void process.stderr.write(text),
 });

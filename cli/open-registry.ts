@@ -1,5 +1,6 @@
 import { createSkillRegistry, type SkillRegistry } from 'skill-registry';
-import { createSecrets, mergeConfig, type Problem } from 'skill-registry/kernel';
+import type { Problem } from 'skill-registry/kernel';
+import { createSecrets, mergeConfig } from '../kernel/host.ts';
 import { printable } from '../lib/text/index.ts';
 import { findRoot, flagConfig, isTrusted, ownerConfig } from './find-root.ts';
 import type { GlobalOptions, Terminal } from './terminal.ts';

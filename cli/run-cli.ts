@@ -1,13 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
-import { describeError, isCodedError, packageRoot } from 'skill-registry/kernel';
+import { describeError, isCodedError } from 'skill-registry/kernel';
+import { packageRoot } from '../kernel/host.ts';
 import { printable } from '../lib/text/index.ts';
 import type { StartOptions } from './commands/start.ts';
-import { addHistoryCommands } from './history-commands.ts';
-import { addSetupCommands } from './setup-commands.ts';
-import { addSkillCommands } from './skill-commands.ts';
-import { collect, EXIT, type ExitStatus, printJson, type Terminal } from './terminal.ts';
+import { addCommands } from './define-commands.ts';
+import { collect, EXIT, type ExitStatus, exitOf, printJson, type Terminal } from './terminal.ts';
 
 /**
  * Runs one `skill-registry` command.
@@ -59,9 +58,7 @@ function createProgram(terminal: Terminal, done: (status: ExitStatus) => void): 
     .action(async (options: StartOptions) =>
       done(await (await import('./commands/start.ts')).start(options, terminal)),
     );
-  addSkillCommands(command, done, terminal);
-  addHistoryCommands(command, done, terminal);
-  addSetupCommands(command, program, done, terminal);
+  addCommands(command, program, done, terminal);
   return program;
 }
 
@@ -78,7 +75,7 @@ function fail(error: unknown, json: boolean, terminal: Terminal): ExitStatus {
   const message = error instanceof Error ? error.message : String(error);
   if (json) printJson(terminal, { error: { code, message } });
   terminal.err(`skill-registry: ${printable(describeError(error))}\n`);
-  return code === 'ROOT_NOT_FOUND' || code === 'INVALID_ARGUMENT' ? EXIT.wrongUse : EXIT.problem;
+  return exitOf(code);
 }
 
 function versionOf(): string {

@@ -13,6 +13,8 @@ export interface Terminal {
   readonly progress: boolean;
   /** Asks the person at the terminal; undefined where there is none. */
   ask?(question: string): Promise<string | undefined>;
+  /** All of standard input. */
+  input(): Promise<Uint8Array>;
   /** Data. */
   out(data: string | Uint8Array): void;
   /** Words for people. */
@@ -44,6 +46,16 @@ export type Shell = (typeof SHELLS)[number];
 /** Exit statuses of the command. */
 export const EXIT = { done: 0, problem: 1, wrongUse: 2 } as const;
 export type ExitStatus = (typeof EXIT)[keyof typeof EXIT];
+
+/** Of a failure by its code, where it is not `problem`. docs/command.md prints it. */
+export const EXIT_OF_CODE: ReadonlyMap<string, ExitStatus> = new Map([
+  ['INVALID_ARGUMENT', EXIT.wrongUse],
+  ['ROOT_NOT_FOUND', EXIT.wrongUse],
+]);
+
+export function exitOf(code: string): ExitStatus {
+  return EXIT_OF_CODE.get(code) ?? EXIT.problem;
+}
 
 export function printJson(terminal: Terminal, value: unknown): void {
   terminal.out(`${JSON.stringify(value, null, 2)}\n`);

@@ -1,32 +1,14 @@
 // A source of your own: skills from anywhere, a database or a service for example.
 //   node examples/own-source.mjs
-import { createHash } from 'node:crypto';
-import { createSkillRegistry } from 'skill-registry';
+import { createSkillRegistry, defineSource } from 'skill-registry';
 
-const texts = new Map([
-  ['tea', '---\nname: tea\ndescription: How to brew tea.\n---\n\nBoil water. Wait three minutes.\n'],
-]);
+const rows = [{ id: 'tea', description: 'How to brew tea.', body: 'Boil water. Wait three minutes.' }];
 
-const source = {
+const source = defineSource({
   id: 'database',
-  kind: 'database',
-  location: 'memory',
-  scan: async () => ({
-    skills: [...texts].map(([id, text]) => ({
-      id,
-      qualifiedId: `database:${id}`,
-      name: id,
-      description: 'How to brew tea.',
-      digest: `sha256:${createHash('sha256').update(text).digest('hex')}`,
-    })),
-    problems: [],
-  }),
-  readSkill: ({ id }) => Buffer.from(texts.get(id)),
-  resources: () => [],
-  readResource: () => Buffer.alloc(0),
-  watchFolders: () => [],
-  contains: () => false,
-};
+  // Asked at every refresh.
+  skills: async () => rows,
+});
 
 const registry = await createSkillRegistry({ config: { sources: [] } });
 await registry.addSource(source);

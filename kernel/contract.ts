@@ -74,8 +74,11 @@ export interface AgentProvider {
 
 /** Where the bodies of `uses_skills` come from. */
 export interface SkillProvider {
-  /** Body of SKILL.md without frontmatter. Rejects with SKILL_NOT_FOUND, whose message names the nearest ids. */
-  getSkillContent(skillId: string): Promise<string>;
+  /**
+   * Body of SKILL.md without frontmatter; empty where the state of the turn's workflow shows no skills. Rejects with
+   * SKILL_NOT_FOUND, whose message names the nearest ids.
+   */
+  getSkillContent(skillId: string, turn?: TurnContext): Promise<string>;
   /** @returns the function that ends the subscription. */
   onSkillsChanged(listener: (ids: readonly string[]) => void): () => void;
 }
@@ -106,8 +109,12 @@ export interface TurnContext {
   readonly userId?: string;
   /** One conversation. */
   readonly threadId?: string;
-  /** The agent's `uses_skills`: it sees these and no others. Absent: sees all. */
+  /** The agent's `uses_skills`: it sees these, what they require, and no others. Absent: sees all. */
   readonly boundSkills?: readonly string[];
+  /** Those whose bodies stand in its instructions. Absent: none. */
+  readonly givenSkills?: readonly string[];
+  /** Names of the tools the agent has, as far as a context provider is concerned. Absent: not known. */
+  readonly tools?: readonly string[];
   /** Name of the model that runs the turn, where it is known. */
   readonly model?: string;
   /** State of a prompt pack's workflow, which may narrow what is visible. */

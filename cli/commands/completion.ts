@@ -1,6 +1,6 @@
 import type { Command, Option } from 'commander';
 import { openRegistry } from '../open-registry.ts';
-import { EXIT, type ExitStatus, type GlobalOptions, SHELLS, type Shell, type Terminal } from '../terminal.ts';
+import { EXIT, type ExitStatus, exitOf, type GlobalOptions, SHELLS, type Shell, type Terminal } from '../terminal.ts';
 
 /**
  * `skill-registry completion`. The scripts are written from the commands themselves, so they never know less; skill ids are
@@ -24,7 +24,7 @@ export async function completion(
   const write = SCRIPTS.get(shell);
   if (!write) {
     terminal.err(`skill-registry: no completion for ${JSON.stringify(shell)}; there is ${SHELLS.join(', ')}.\n`);
-    return EXIT.wrongUse;
+    return exitOf('INVALID_ARGUMENT');
   }
   terminal.out(write(program.commands.map((one) => wordsOf(one))));
   return EXIT.done;

@@ -1,5 +1,5 @@
 import type { Problem } from 'skill-registry/kernel';
-import { printable } from '../../lib/text/index.ts';
+import { printable, toWire } from '../../lib/text/index.ts';
 import { openRegistry } from '../open-registry.ts';
 import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal, withProgress } from '../terminal.ts';
 
@@ -7,14 +7,15 @@ import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal, wi
 export async function doctor(options: GlobalOptions, terminal: Terminal): Promise<ExitStatus> {
   const { root, registry, problems } = await openRegistry(options, terminal);
   // Only then is it known which bodies are too long.
-  await withProgress('Counting tokens', terminal, registry.tokenCounts());
+  await withProgress('Counting tokens', terminal, registry.admin.tokenCounts());
+  const hidden = await withProgress('Looking for hidden text', terminal, registry.admin.hiddenText());
   const { skills, sources } = registry.snapshot();
-  const cost = await registry.contextCost();
+  const cost = await registry.admin.contextCost();
   // Several sources may have one folder.
   const folders = new Map([...registry.snapshot().byQualifiedId.values()].map((one) => [one.dir, one.qualifiedId]));
-  const counts = [...folders.values()].map((id) => registry.leftOut(id)).filter((count) => count > 0);
+  const counts = [...folders.values()].map((id) => registry.admin.leftOut(id)).filter((count) => count > 0);
   const leftOut = { files: counts.reduce((sum, n) => sum + n, 0), skills: counts.length };
-  const found = problems();
+  const found = [...problems(), ...hidden];
   const errors = found.filter((problem) => problem.severity === 'error');
   if (options.json)
     printJson(terminal, { root, skills: skills.length, sources, context: cost, left_out: leftOut, problems: found });
@@ -37,17 +38,17 @@ export async function doctor(options: GlobalOptions, terminal: Terminal): Promis
 /** `skill-registry doctor --overlap` */
 export async function overlap(options: GlobalOptions, terminal: Terminal): Promise<ExitStatus> {
   const { registry } = await openRegistry(options, terminal);
-  const report = await withProgress('Comparing skills', terminal, registry.overlap());
-  if (options.json) printJson(terminal, report);
+  const report = await withProgress('Comparing skills', terminal, registry.admin.overlap());
+  if (options.json) printJson(terminal, { ...report, stolen: report.stolen.map(toWire) });
   else {
     const groups = report.neighbourhoods.map(
       ({ skills, likeness, words }) =>
         `  ${likeness.toFixed(2)}  ${printable(skills.join(', '))}${words.length > 0 ? `  (${words.join(', ')})` : ''}`,
     );
-    const stolen = report.stolen.map(({ query, skill_id, should_trigger, found }) =>
-      should_trigger
-        ? `  ${skill_id}: ${shown(query)} finds ${found ?? 'nothing'}`
-        : `  ${skill_id}: ${shown(query)} finds it, and should not`,
+    const stolen = report.stolen.map(({ query, skillId, shouldTrigger, found }) =>
+      shouldTrigger
+        ? `  ${skillId}: ${shown(query)} finds ${found ?? 'nothing'}`
+        : `  ${skillId}: ${shown(query)} finds it, and should not`,
     );
     const problems = report.problems.map(({ file, message }) => `  ${printable(file)}: ${printable(message)}`);
     const parts = [

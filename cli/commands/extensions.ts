@@ -1,7 +1,7 @@
+import { CodedError } from 'skill-registry/kernel';
 import {
   approveExtension,
   assertHeldInRoot,
-  CodedError,
   describeHeld,
   extensionNotHeld,
   type HeldExtension,
@@ -10,7 +10,7 @@ import {
   listedExtensions,
   ownExtensionIds,
   revokeExtension,
-} from 'skill-registry/kernel';
+} from '../../kernel/host.ts';
 import { formatTable, printable } from '../../lib/text/index.ts';
 import { findRoot, isTrusted } from '../find-root.ts';
 import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal, widthOf } from '../terminal.ts';

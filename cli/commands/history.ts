@@ -1,5 +1,5 @@
-import { describeRevisions } from 'skill-registry';
-import { printable } from '../../lib/text/index.ts';
+import { describeRevisions } from '../../extensions/skill_registry/host.ts';
+import { printable, toWire } from '../../lib/text/index.ts';
 import { openRegistry } from '../open-registry.ts';
 import {
   actorOf,
@@ -16,7 +16,7 @@ import {
 export async function history(id: string, options: GlobalOptions, terminal: Terminal): Promise<ExitStatus> {
   const { registry } = await openRegistry(options, terminal);
   const revisions = await registry.history.revisions(id);
-  if (options.json) printJson(terminal, { skill_id: id, revisions });
+  if (options.json) printJson(terminal, { skill_id: id, revisions: revisions.map(toWire) });
   else terminal.out(`${describeRevisions(revisions, widthOf(terminal))}\n`);
   return EXIT.done;
 }
@@ -45,7 +45,7 @@ export async function rollback(
 ): Promise<ExitStatus> {
   const { registry } = await openRegistry(options, terminal);
   const revision = await registry.history.rollback(id, wanted, actorOf(options, terminal));
-  if (options.json) printJson(terminal, revision);
+  if (options.json) printJson(terminal, toWire(revision));
   terminal.err(
     `${printable(id)} is what it was in revision ${printable(wanted)}; that is revision ${revision.number}\n`,
   );
@@ -60,7 +60,7 @@ export async function restore(
 ): Promise<ExitStatus> {
   const { registry } = await openRegistry(options, terminal);
   const revision = await registry.history.restore(id, actorOf(options, terminal));
-  if (options.json) printJson(terminal, revision);
+  if (options.json) printJson(terminal, toWire(revision));
   terminal.err(`${printable(id)} is back, as revision ${revision.number}\n`);
   return EXIT.done;
 }

@@ -1,6 +1,7 @@
 import { Writable } from 'node:stream';
-import { createSecrets, declaredTurn, type Problem, type TurnContext } from 'skill-registry/kernel';
+import type { Problem, TurnContext } from 'skill-registry/kernel';
 import type { SkillMcpDoor } from 'skill-registry/mcp';
+import { createSecrets, declaredTurn } from '../../kernel/host.ts';
 import { printable } from '../../lib/text/index.ts';
 import { openRegistry } from '../open-registry.ts';
 import { stopOnSignals } from '../stop-on-signals.ts';
@@ -17,7 +18,7 @@ export interface McpOptions extends GlobalOptions {
 export async function mcp(options: McpOptions, terminal: Terminal): Promise<ExitStatus> {
   const say = (text: string): void => terminal.err(`${printable(text)}\n`);
   const standardOutput = options.http === undefined ? takeStandardOutput() : undefined;
-  const { createSkillMcpDoor, serveStdio, TOKEN_NAME } = await import('skill-registry/mcp');
+  const { createSkillMcpDoor, TOKEN_NAME } = await import('skill-registry/mcp');
   const stop = stopOnSignals();
   const { root, trusted, registry, problems } = await openRegistry(options, terminal);
   const told = problems().filter(({ severity, code }) => severity === 'error' || code === 'ROOT_NOT_APPROVED');
@@ -38,8 +39,10 @@ export async function mcp(options: McpOptions, terminal: Terminal): Promise<Exit
     if (standardOutput && process.stdin.isTTY)
       say('Speaking MCP on standard input and output; a host starts this. Ctrl+C ends it.');
     const onError = ({ message }: Error): void => say(`error: ${message}`);
-    if (standardOutput) await serveStdio(door, stop, { output: standardOutput, onError });
-    else await listen(door, createSecrets(root, terminal.environment, trusted)(TOKEN_NAME), options, terminal, stop);
+    if (standardOutput) {
+      const { serveStreams } = await import('../../extensions/skill_mcp/stdio.ts');
+      await serveStreams(door, stop, { input: process.stdin, output: standardOutput, onError });
+    } else await listen(door, createSecrets(root, terminal.environment, trusted)(TOKEN_NAME), options, terminal, stop);
   } finally {
     door.close();
     await registry.close();

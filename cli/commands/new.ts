@@ -1,7 +1,8 @@
 import { readFileSync, realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { checkSkill } from 'skill-registry';
-import { CodedError, isCodedError, packageRoot } from 'skill-registry/kernel';
+import { CodedError, isCodedError } from 'skill-registry/kernel';
+import { packageRoot } from '../../kernel/host.ts';
 import { readContained, writeContained } from '../../lib/files/index.ts';
 import { printable } from '../../lib/text/index.ts';
 import { findRoot } from '../find-root.ts';
@@ -25,11 +26,15 @@ export function createSkill(id: string, options: NewOptions, terminal: Terminal)
   }
   const template = readFileSync(join(packageRoot(), 'skills', 'skill-authoring', 'templates', 'SKILL.md'), 'utf8');
   writeContained(realOf(folder), path, fillIn(template, id, options.description));
-  const { errors } = checkSkill(join(folder, id));
-  if (options.json) printJson(terminal, { skill_id: id, file: join(folder, path), valid: errors.length === 0, errors });
+  const { errors, warnings } = checkSkill(join(folder, id));
+  if (options.json)
+    printJson(terminal, { skill_id: id, file: join(folder, path), valid: errors.length === 0, errors, warnings });
   else terminal.out(`${join(folder, path)}\n`);
   for (const error of errors) terminal.err(`${printable(error)}\n`);
-  terminal.err(`Fill in what says FILL, then: skill-registry validate ${join(folder, id)}\n`);
+  for (const warning of warnings) terminal.err(`${printable(warning)}\n`);
+  terminal.err(
+    `Write what each FILL stands for; agents see the skill when none is left. Then: skill-registry validate ${join(folder, id)}\n`,
+  );
   return errors.length > 0 ? EXIT.problem : EXIT.done;
 }
 

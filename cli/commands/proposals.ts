@@ -1,5 +1,7 @@
-import { describeProposal, describeProposals, describeStats, type ProposalState } from 'skill-registry';
+import type { Decision, Proposal, ProposalFigures, ProposalState, ProposalStats } from 'skill-registry';
 import { CodedError } from 'skill-registry/kernel';
+import { describeProposal, describeProposals, describeStats } from '../../extensions/skill_registry/host.ts';
+import { printable } from '../../lib/text/index.ts';
 import { openRegistry } from '../open-registry.ts';
 import {
   actorOf,
@@ -19,20 +21,30 @@ export async function listProposals(
 ): Promise<ExitStatus> {
   const { registry } = await openRegistry(options, terminal);
   const proposals = await registry.proposals.list(options.state);
-  if (options.json) printJson(terminal, { proposals });
+  if (options.json) printJson(terminal, { proposals: proposals.map(onWire) });
   else if (proposals.length > 0) terminal.out(`${describeProposals(proposals, widthOf(terminal))}\n`);
   const which = options.state === undefined ? 'waiting ' : options.state === 'all' ? '' : `${options.state} `;
   terminal.err(`${proposals.length} ${which}proposal(s)\n`);
   return EXIT.done;
 }
 
-/** `skill-registry proposals show <id>` */
-export async function showProposal(id: string, options: GlobalOptions, terminal: Terminal): Promise<ExitStatus> {
+/** `skill-registry proposals show <id>`. With `--proposed` only the text it proposes. */
+export async function showProposal(
+  id: string,
+  options: GlobalOptions & { readonly proposed?: boolean },
+  terminal: Terminal,
+): Promise<ExitStatus> {
   const { registry } = await openRegistry(options, terminal);
+  if (options.proposed) {
+    const { proposalId, path, content, version } = await registry.proposals.text(id);
+    if (options.json) printJson(terminal, { proposal_id: proposalId, path, content, version });
+    else terminal.out(terminal.terminal ? printable(content) : content);
+    return EXIT.done;
+  }
   const proposal = await registry.proposals.get(id);
-  if (options.json) printJson(terminal, proposal);
+  if (options.json) printJson(terminal, onWire(proposal));
   else terminal.out(`${describeProposal(proposal)}\n`);
-  return proposal.problem === undefined ? EXIT.done : EXIT.problem;
+  return EXIT.done;
 }
 
 /** `skill-registry proposals approve <id>`. With `--json`: the decision. */
@@ -43,10 +55,10 @@ export async function approveProposal(
 ): Promise<ExitStatus> {
   const { registry } = await openRegistry(options, terminal);
   const decision = await registry.proposals.approve(id, actorOf(options, terminal));
-  if (options.json) printJson(terminal, decision);
-  const { proposal_id, skill_id, revision, merged } = decision;
+  if (options.json) printJson(terminal, decisionOnWire(decision));
+  const { proposalId, skillId, revision, merged } = decision;
   const how = merged ? ', merged with what had changed since' : '';
-  terminal.err(`Approved ${proposal_id}: ${skill_id} has revision ${revision}${how}\n`);
+  terminal.err(`Approved ${proposalId}: ${skillId} has revision ${revision}${how}\n`);
   return EXIT.done;
 }
 
@@ -58,8 +70,10 @@ export async function rejectProposal(
 ): Promise<ExitStatus> {
   const { registry } = await openRegistry(options, terminal);
   const decision = await registry.proposals.reject(id, { ...actorOf(options, terminal), reason: options.reason });
-  if (options.json) printJson(terminal, decision);
-  terminal.err(`Rejected ${decision.proposal_id}; its file is kept\n`);
+  if (options.json) printJson(terminal, decisionOnWire(decision));
+  terminal.err(`Rejected ${decision.proposalId}; its report is kept\n`);
+  const { problem } = await registry.proposals.get(decision.proposalId);
+  if (problem) terminal.err(`${printable(`${problem.code}: ${problem.message}`)}\n`);
   return EXIT.done;
 }
 
@@ -81,8 +95,13 @@ export async function purgeProposals(
   const { registry } = await openRegistry(options, terminal);
   const wanted = options.rejected ? (await registry.proposals.list('rejected')).map(({ id }) => id) : ids;
   const purged = wanted.length > 0 ? await registry.proposals.purge(wanted, actorOf(options, terminal)) : [];
-  if (options.json) printJson(terminal, { purged });
-  for (const { proposal_id, shared } of purged) {
+  const rows = purged.map(({ proposalId, skillId, ...rest }) => ({
+    proposal_id: proposalId,
+    skill_id: skillId,
+    ...rest,
+  }));
+  if (options.json) printJson(terminal, { purged: rows });
+  for (const { proposal_id, shared } of rows) {
     const kept = shared > 0 ? `; ${shared} of its contents stay, as a revision or another proposal has the same` : '';
     terminal.err(`Purged ${proposal_id}${kept}\n`);
   }
@@ -94,7 +113,29 @@ export async function purgeProposals(
 export async function showStats(options: GlobalOptions, terminal: Terminal): Promise<ExitStatus> {
   const { registry } = await openRegistry(options, terminal);
   const stats = await registry.proposals.stats();
-  if (options.json) printJson(terminal, stats);
+  if (options.json) printJson(terminal, statsOnWire(stats));
   else terminal.out(`${describeStats(stats, widthOf(terminal))}\n`);
   return EXIT.done;
+}
+
+// --- internal ---
+
+function onWire({ id, state, kind, skillId, ...rest }: Proposal): object {
+  return { id, state, kind, skill_id: skillId, ...rest };
+}
+
+function decisionOnWire({ proposalId, state, skillId, ...rest }: Decision): object {
+  return { proposal_id: proposalId, state, skill_id: skillId, ...rest };
+}
+
+function statsOnWire({ all, byAgent, bySkill }: ProposalStats): object {
+  const one = ({ acceptanceRate, hoursToDecision, rolledBackWithin30Days, ...counts }: ProposalFigures): object => ({
+    ...counts,
+    acceptance_rate: acceptanceRate,
+    hours_to_decision: hoursToDecision,
+    rolled_back_within_30_days: rolledBackWithin30Days,
+  });
+  const each = (figures: ProposalStats['byAgent']): object =>
+    Object.fromEntries(Object.entries(figures).map(([name, figure]) => [name, one(figure)]));
+  return { all: one(all), by_agent: each(byAgent), by_skill: each(bySkill) };
 }

@@ -28,9 +28,9 @@ export async function search(
   const { registry, problems } = await openRegistry(options, terminal);
   if (options.embed) {
     if (registry.config.embeddings.base_url === '') throw notConfigured();
-    await withProgress('Embedding skills', terminal, registry.embedSkills());
+    await withProgress('Embedding skills', terminal, registry.admin.embedSkills());
   }
-  await withProgress('Indexing skills, once', terminal, registry.searchReady(query));
+  await withProgress('Indexing skills, once', terminal, registry.admin.searchReady(query));
   const { limit = 20, tag, source } = options;
   const { skills, total, nearest } = registry.list({
     query,
@@ -41,16 +41,16 @@ export async function search(
     ...(source === undefined ? {} : { source }),
   });
   if (options.json) {
-    const counts = await registry.tokenCounts({ bodies: false });
+    const counts = await registry.admin.tokenCounts({ bodies: false });
     const { byId } = registry.snapshot();
-    const rows = skills.flatMap(({ skill_id, score, why }) => {
-      const skill = byId.get(skill_id);
-      return skill ? [{ ...rowOf(skill, counts.get(skill_id)), score, why }] : [];
+    const rows = skills.flatMap(({ skillId, score, why }) => {
+      const skill = byId.get(skillId);
+      return skill ? [{ ...rowOf(skill, counts.get(skillId)), score, why }] : [];
     });
     printJson(terminal, { skills: rows, total, ...(nearest ? { nearest } : {}), problems: problems() });
   } else if (skills.length > 0) {
-    const cells = skills.map(({ skill_id, score = 0, why, source: from }) => [
-      skill_id,
+    const cells = skills.map(({ skillId, score = 0, why, source: from }) => [
+      skillId,
       score.toFixed(2),
       from,
       why ? `${why.field}: ${why.snippet}` : '',

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import type { Skill, Snapshot } from 'skill-registry';
 import { CodedError } from 'skill-registry/kernel';
-import { printable } from '../../lib/text/index.ts';
+import { printable, toWire } from '../../lib/text/index.ts';
 import { openRegistry } from '../open-registry.ts';
 import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal } from '../terminal.ts';
 
@@ -21,7 +21,7 @@ export async function show(id: string, flags: GlobalOptions & ShowFlags, termina
   const { registry } = await openRegistry(options, terminal);
   if (options.revision !== undefined) {
     const bytes = await registry.history.read(id, options.revision, options.resource);
-    const text = bytes.toString('utf8');
+    const text = Buffer.from(bytes).toString('utf8');
     if (options.json)
       printJson(terminal, { skill_id: id, revision: options.revision, content: text, size: bytes.length });
     else if (terminal.terminal) printText(text, terminal);
@@ -30,7 +30,7 @@ export async function show(id: string, flags: GlobalOptions & ShowFlags, termina
   }
   if (options.resource !== undefined) {
     const resource = await registry.readResource(id, options.resource);
-    if (options.json) printJson(terminal, resource);
+    if (options.json) printJson(terminal, toWire(resource));
     else if (resource.encoding === 'utf-8') printText(resource.content, terminal);
     else if (!terminal.terminal) terminal.out(Buffer.from(resource.content, 'base64'));
     else terminal.err(`${resource.path} is binary (${resource.size} bytes); send it to a file: > name\n`);
@@ -39,13 +39,13 @@ export async function show(id: string, flags: GlobalOptions & ShowFlags, termina
   const skill = await registry.read(id, { view: options.raw ? 'raw' : 'body' });
   const entry = entryOf(registry.snapshot(), id);
   if (options.json) {
-    printJson(terminal, { ...skill, ...(entry ? fieldsOf(entry) : {}) });
+    printJson(terminal, { ...toWire(skill), ...(entry ? fieldsOf(entry) : {}) });
     return EXIT.done;
   }
   if (terminal.terminal && !options.raw) await printMarkdown(skill.content, terminal);
   else printText(skill.content, terminal);
   const files = skill.resources.map(({ path, size }) => `\n  ${printable(path)} (${size} bytes)`).join('');
-  const leftOut = skill.resources_left_out ?? 0;
+  const leftOut = skill.resourcesLeftOut ?? 0;
   const kept =
     leftOut > 0 ? `\n${leftOut} more file(s) or folder(s) are never handed out: .env, .git, keys, data/` : '';
   terminal.err(`\n${skill.message}${skill.hint ? `\n${skill.hint}` : ''}${files ? `\nFiles:${files}` : ''}${kept}\n`);

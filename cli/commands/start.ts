@@ -1,4 +1,5 @@
-import { heldOfRoot, type Kernel } from 'skill-registry/kernel';
+import type { Kernel } from 'skill-registry/kernel';
+import { heldOfRoot } from '../../kernel/host.ts';
 import { printable } from '../../lib/text/index.ts';
 import { openTrust } from '../../lib/trust/index.ts';
 import { findRoot, flagConfig, isTrusted } from '../find-root.ts';

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
-import { CodedError, heldOfRoot } from 'skill-registry/kernel';
+import { CodedError } from 'skill-registry/kernel';
+import { heldOfRoot } from '../../kernel/host.ts';
 import { formatTable, printable } from '../../lib/text/index.ts';
 import { type Decision, openTrust } from '../../lib/trust/index.ts';
 import { findRoot } from '../find-root.ts';

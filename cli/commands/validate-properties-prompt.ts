@@ -1,14 +1,14 @@
 /** `validate`, `properties` and `prompt`: commands on paths of skills, as the reference library has them. */
 import { type Stats, statSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
-import { checkSkill, readProperties, toPrompt, type ValidationProfile } from 'skill-registry';
+import { checkPack, checkSkill, readProperties, toPrompt, type ValidationProfile } from 'skill-registry';
 import { isCodedError } from 'skill-registry/kernel';
 import { printable } from '../../lib/text/index.ts';
 import { type CheckedPath, type FindingFormat, formatFindings } from '../finding-formats.ts';
-import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal } from '../terminal.ts';
+import { EXIT, type ExitStatus, exitOf, type GlobalOptions, printJson, type Terminal } from '../terminal.ts';
 
 /**
- * `skill-registry validate <path...>`: good news on standard output, reasons on standard error. With `--json`:
+ * `skill-registry validate <path...>`, of skills and of prompt packs: good news on standard output, reasons on standard error. With `--json`:
  * `{ results: [{ path, valid, errors: [string], warnings: [string] }] }`; with `--format`, everything on standard output.
  */
 export async function validate(
@@ -16,11 +16,11 @@ export async function validate(
   options: GlobalOptions & { readonly profile: ValidationProfile; readonly format?: FindingFormat },
   terminal: Terminal,
 ): Promise<ExitStatus> {
-  return withSkillPaths(typed, options, terminal, (paths) => {
-    const checks = paths.map((path) => ({
-      path,
-      ...checkSkill(path, { profile: options.profile, cwd: terminal.cwd }),
-    }));
+  return withSkillPaths(typed, options, terminal, async (paths) => {
+    const rules = { profile: options.profile, cwd: terminal.cwd };
+    const checks: CheckedPath[] = [];
+    for (const path of paths)
+      checks.push({ path, ...(isPack(path, terminal) ? await checkPack(path, rules) : checkSkill(path, rules)) });
     if (options.format) terminal.out(formatFindings(checks, options.format, terminal.cwd));
     else if (options.json) {
       const results = checks.map(({ path, errors, warnings }) => ({
@@ -43,8 +43,7 @@ export async function properties(typed: string, options: GlobalOptions, terminal
       return EXIT.done;
     } catch (error) {
       if (!isCodedError(error)) throw error;
-      printFailure(error.code, error.message, options, terminal);
-      return EXIT.problem;
+      return failure(error.code, error.message, options, terminal);
     }
   });
 }
@@ -63,8 +62,7 @@ export async function prompt(
       return EXIT.done;
     } catch (error) {
       if (!isCodedError(error)) throw error;
-      printFailure(error.code, error.message, options, terminal);
-      return EXIT.problem;
+      return failure(error.code, error.message, options, terminal);
     }
   });
 }
@@ -75,26 +73,30 @@ export async function prompt(
  * Runs `use` on skill folders as they were typed; for a SKILL.md, its folder. A path that does not exist is wrong use, and
  * nothing is done.
  */
-function withSkillPaths(
+async function withSkillPaths(
   typed: readonly string[],
   options: GlobalOptions,
   terminal: Terminal,
-  use: (paths: readonly string[]) => ExitStatus,
-): ExitStatus {
+  use: (paths: readonly string[]) => ExitStatus | Promise<ExitStatus>,
+): Promise<ExitStatus> {
   const found = typed.map((path) => ({ path, stats: statsOf(resolve(terminal.cwd, path)) }));
   const missing = found.find(({ stats }) => stats === undefined);
   if (missing) {
     const message = `Invalid value for 'SKILL_PATH': Path '${missing.path}' does not exist.`;
-    printFailure('INVALID_ARGUMENT', message, options, terminal);
-    return EXIT.wrongUse;
+    return failure('INVALID_ARGUMENT', message, options, terminal);
   }
   return use(found.map(({ path, stats }) => (stats?.isFile() && isSkillMd(path) ? dirname(path) : path)));
 }
 
 /** `Error: <message>` for people; with `--json` as data, too. */
-function printFailure(code: string, message: string, { json }: GlobalOptions, terminal: Terminal): void {
+function failure(code: string, message: string, { json }: GlobalOptions, terminal: Terminal): ExitStatus {
   if (json) printJson(terminal, { error: { code, message } });
   terminal.err(`Error: ${printable(message)}\n`);
+  return exitOf(code);
+}
+
+function isPack(path: string, { cwd }: Terminal): boolean {
+  return /\.json$/i.test(path) && statsOf(resolve(cwd, path))?.isFile() === true;
 }
 
 function isSkillMd(path: string): boolean {
@@ -114,7 +116,7 @@ function report({ path, errors, warnings }: CheckedPath, terminal: Terminal): vo
   const list = (lines: readonly string[]): string => lines.map((line) => `  - ${printable(line)}\n`).join('');
   const shown = printable(path);
   if (errors.length > 0) terminal.err(`Validation failed for ${shown}:\n${list(errors)}`);
-  else terminal.out(`Valid skill: ${shown}\n`);
+  else terminal.out(`Valid ${/\.json$/i.test(path) ? 'pack' : 'skill'}: ${shown}\n`);
   if (warnings.length > 0) terminal.err(`Warnings for ${shown}:\n${list(warnings)}`);
 }
 

@@ -2,9 +2,8 @@ import type { ChannelProvider, Extension, ExtensionContext, KernelApi, ServicePr
 import { describeError } from 'skill-registry/kernel';
 import { printable } from '../../lib/text/index.ts';
 import type { SkillRegistryExtension } from '../skill_registry/api.ts';
-import { greeting } from './greeting.ts';
 import { type LineReader, lineReaderOf } from './line-reader.ts';
-import { createSession } from './session.ts';
+import { createSession, greeting } from './session.ts';
 
 /** Kernels that have greeted: a reload starts this extension anew, and nobody wants the catalog twice. */
 const greeted = new WeakSet<KernelApi>();

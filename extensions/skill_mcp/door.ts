@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { McpServer } from '@modelcontextprotocol/server';
 import { SkillsExtension } from '@modelcontextprotocol/server/ext/skills';
-import { type CallHook, createHookCaller, type Problem, packageRoot, type TurnContext } from 'skill-registry/kernel';
+import type { Problem, TurnContext } from 'skill-registry/kernel';
+import { createHookCaller, packageRoot } from '../../kernel/host.ts';
 import type { Skill, SkillRegistry } from '../skill_registry/api.ts';
 import { invalidArgument } from './errors.ts';
 import { createPublication } from './publication.ts';
@@ -37,7 +38,7 @@ export interface SkillMcpDoor {
   /** @returns unsubscribes. */
   onListChanged(listener: (change: ListChange) => void): () => void;
   /** For what carries it: calls a function of the host, whose failure is among `problems`. */
-  readonly callHook: CallHook;
+  callHook<T>(name: string, hook: () => T): T | undefined;
   /** Stops following the registry, which stays open. */
   close(): void;
 }
@@ -51,6 +52,7 @@ export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOpt
     throw invalidArgument(`The page size is 1-1000, got ${pageSize}.`);
   }
   const tools = registry.tools(options.tools ?? DEFAULT_TOOLS);
+  const names = tools.map(({ name }) => name);
   const publication = createPublication(registry, turn, registry.config.watch.interval_seconds * 1000);
   const extension = new SkillsExtension({
     source: createSkillSource(publication, pageSize),
@@ -87,7 +89,8 @@ export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOpt
   return {
     async createServer() {
       const { version } = registry.snapshot();
-      if (instructions?.version !== version) instructions = { version, text: registry.context('', turn) };
+      if (instructions?.version !== version)
+        instructions = { version, text: registry.context('', { ...turn, tools: names }) };
       const text = await instructions.text;
       const server = new McpServer(info, {
         capabilities: { tools: {}, prompts: { listChanged: true }, resources: { listChanged: true } },

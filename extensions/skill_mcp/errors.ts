@@ -1,5 +1,6 @@
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
-import { CodedError, describeError, isCodedError, withoutPaths } from 'skill-registry/kernel';
+import { CodedError, describeError, isCodedError } from 'skill-registry/kernel';
+import { withoutPaths } from '../../kernel/host.ts';
 
 /** Codes of what keeps the server from being opened. */
 export type McpErrorCode = 'INVALID_ARGUMENT' | 'MCP_LISTEN_FAILED' | 'MCP_TOKEN_MISSING';

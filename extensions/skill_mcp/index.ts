@@ -1,12 +1,12 @@
 /** `skill-registry/mcp`: a registry as an MCP server, for hosts that bring their own transport or want ours. */
 import type { McpServer } from '@modelcontextprotocol/server';
 import type { SkillRegistry } from '../skill_registry/api.ts';
-import { createSkillMcpDoor, type SkillMcpOptions } from './door.ts';
+import { createSkillMcpDoor, type SkillMcpDoor, type SkillMcpOptions } from './door.ts';
+import { serveStreams } from './stdio.ts';
 
 export { createSkillMcpDoor, type ListChange, type SkillMcpDoor, type SkillMcpOptions } from './door.ts';
 export { TOKEN_NAME } from './errors.ts';
 export { type HttpServing, type ServeHttpOptions, serveHttp } from './http.ts';
-export { type ServeStdioOptions, serveStdio } from './stdio.ts';
 
 /**
  * One server over a registry, to be connected to a transport of your own: `await server.connect(transport)`. It tells its
@@ -24,4 +24,18 @@ export async function createMcpServer(registry: SkillRegistry, options: SkillMcp
   });
   server.server.onclose = () => door.close();
   return server;
+}
+
+export interface ServeStdioOptions {
+  /** Told of what goes wrong beside the protocol. */
+  readonly onError?: (error: Error) => void;
+}
+
+/**
+ * Serves one client on standard input and output, to which nothing else may be written, until it closes its end or `signal` aborts.
+ *
+ * @returns when the connection is closed.
+ */
+export function serveStdio(door: SkillMcpDoor, signal: AbortSignal, options: ServeStdioOptions = {}): Promise<void> {
+  return serveStreams(door, signal, { input: process.stdin, output: process.stdout, ...options });
 }

@@ -65,12 +65,12 @@ export function createPublication(registry: SkillRegistry, turn: TurnContext, ma
     // Whoever comes while it is made shares it.
     if (before && (isFresh || before.running)) return before.result;
     const read = (path?: string): Promise<Uint8Array> =>
-      registry.readBytes(skill.id, { ...(path === undefined ? {} : { path }), told: false }, turn);
+      registry.admin.readBytes(skill.id, { ...(path === undefined ? {} : { path }), told: false }, turn);
     const next: Known = {
       digest: skill.digest,
       at: performance.now(),
       running: true,
-      result: publishSkill(skill, registry, read).finally(() => {
+      result: publishSkill(skill, registry.admin, read).finally(() => {
         next.running = false;
       }),
     };
@@ -132,7 +132,7 @@ interface Unpublished {
  */
 async function publishSkill(
   skill: Skill,
-  registry: Pick<SkillRegistry, 'resources'>,
+  admin: Pick<SkillRegistry['admin'], 'resources'>,
   read: (path?: string) => Promise<Uint8Array>,
 ): Promise<PublishedSkill | Unpublished> {
   if (/[:/]/.test(skill.id)) return { reason: 'another skill has its id, so it has no address of its own' };
@@ -140,7 +140,7 @@ async function publishSkill(
     return { reason: `its file is called ${basename(skill.file)}, expected ${SKILL_MD}` };
   }
   try {
-    const resources = registry.resources(skill.id);
+    const resources = admin.resources(skill.id);
     const size = resources.reduce((sum, one) => sum + one.size, skill.bytes);
     if (resources.length >= SKILL_LIMITS.files) return { reason: `it has more than ${SKILL_LIMITS.files} files` };
     if (size > SKILL_LIMITS.bytes) return { reason: `it has ${size} bytes, more than ${SKILL_LIMITS.bytes}` };
@@ -199,7 +199,7 @@ async function readOne(
   path: string,
 ): Promise<Uint8Array | undefined> {
   try {
-    return await registry.readBytes(id, path === SKILL_MD ? {} : { path }, turn);
+    return await registry.admin.readBytes(id, path === SKILL_MD ? {} : { path }, turn);
   } catch (error) {
     if (isCodedError(error)) return undefined;
     throw error;

@@ -11,13 +11,12 @@ import {
 import { serveStdio as serveSdkStdio } from '@modelcontextprotocol/server/stdio';
 import type { SkillMcpDoor } from './door.ts';
 
-export interface ServeStdioOptions {
-  /** Default: those of the process. */
-  readonly input?: Readable;
+export interface StdioStreams {
+  readonly input: Readable;
   /** Nothing else may be written to it. */
-  readonly output?: Writable;
+  readonly output: Writable;
   /** Told of what goes wrong beside the protocol. */
-  readonly onError?: (error: Error) => void;
+  readonly onError?: ((error: Error) => void) | undefined;
 }
 
 /**
@@ -25,10 +24,10 @@ export interface ServeStdioOptions {
  *
  * @returns when the connection is closed.
  */
-export async function serveStdio(
+export async function serveStreams(
   door: SkillMcpDoor,
   signal: AbortSignal,
-  { input = process.stdin, output = process.stdout, ...options }: ServeStdioOptions = {},
+  { input, output, ...options }: StdioStreams,
 ): Promise<void> {
   const onError = (error: Error): void => void door.callHook('onError', () => options.onError?.(error));
   const servers = new Set<McpServer>();

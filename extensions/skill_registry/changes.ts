@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import type { Problem } from 'skill-registry/kernel';
 import { whyNoSqlite } from '../../lib/sqlite/index.ts';
 import { isAtRest } from './history/history-database.ts';
+import { HISTORY_METHODS, MANAGEMENT_METHODS } from './history/types.ts';
 import type { ChangeOptions, ChangeSource, OpenChanges } from './open-changes.ts';
-import type { Proposal } from './propose/types.ts';
+import { PROPOSAL_METHODS, type Proposal } from './propose/types.ts';
 import { registryClosed } from './skill/errors.ts';
 
 /** As `OpenChanges`; opened when somebody needs them, because most processes only read skills. */
@@ -14,16 +15,10 @@ export interface Changes extends Pick<OpenChanges, Doors | 'recover' | 'problems
 
 type Doors = 'proposals' | 'history' | 'management';
 
-/** Of each door, what answers later. */
-const METHODS: {
-  readonly [D in Doors]: Readonly<Record<Exclude<keyof OpenChanges[D], 'onArrival' | 'announce'>, true>>;
-} = {
-  proposals: {
-    ...{ propose: true, list: true, get: true, approve: true, reject: true, recommend: true },
-    ...{ purge: true, stats: true },
-  },
-  history: { revisions: true, read: true, diff: true, rollback: true, restore: true },
-  management: { create: true, write: true, remove: true },
+const METHODS: Readonly<Record<Doors, Readonly<Record<string, true>>>> = {
+  proposals: PROPOSAL_METHODS,
+  history: HISTORY_METHODS,
+  management: MANAGEMENT_METHODS,
 };
 
 export function createChanges(source: ChangeSource, options: ChangeOptions): Changes {

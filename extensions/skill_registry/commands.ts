@@ -47,12 +47,12 @@ const MAX_SHOWN = 100;
 const LINE = 80;
 
 async function foundText(registry: SkillRegistry, query: string): Promise<string> {
-  await registry.searchReady();
+  await registry.admin.searchReady();
   const { skills, nearest = [] } = registry.list({ query, audience: 'person' });
   if (skills.length > 0) {
     return formatTable(
       ['SKILL', 'DESCRIPTION'],
-      skills.map(({ skill_id, description }) => [skill_id, description]),
+      skills.map(({ skillId, description }) => [skillId, description]),
       LINE,
     );
   }
@@ -62,7 +62,7 @@ async function foundText(registry: SkillRegistry, query: string): Promise<string
 async function listText(registry: SkillRegistry): Promise<string> {
   const { skills } = registry.snapshot();
   if (skills.length === 0) return 'No skills. Add a folder with a SKILL.md to one of the sources.';
-  const counts = await registry.tokenCounts({ atMost: COUNT_UP_TO });
+  const counts = await registry.admin.tokenCounts({ atMost: COUNT_UP_TO });
   const rows = skills.slice(0, MAX_SHOWN).map(({ id, description }) => [id, counts.get(id)?.l2 ?? '-', description]);
   const more = skills.length > MAX_SHOWN ? [`... ${skills.length - MAX_SHOWN} more: /skills <words> finds them`] : [];
   const table = formatTable(['SKILL', 'TOKENS', 'DESCRIPTION'], rows, LINE);

@@ -1,19 +1,13 @@
-import { type CallHook, createHookCaller, type Problem } from 'skill-registry/kernel';
+import type { Problem } from 'skill-registry/kernel';
+import { type CallHook, createHookCaller } from '../../kernel/host.ts';
 import type { WriteStep } from './history/writer.ts';
-import type { SkillLoadedEvent } from './read/reading.ts';
+import type { SkillRegistryOptions } from './options.ts';
 
 /** Functions of a host. What one throws is a problem (HOOK_FAILED), and what it was called for goes on without it. */
-export interface HookOptions {
+export interface HookOptions
+  extends Pick<SkillRegistryOptions, 'getSecret' | 'onProgress' | 'onSkillLoaded' | 'onProblem'> {
   /** Told of each step of a change to a skill: a process may die at any of them, and the next one goes on from there. */
   readonly onWriteStep?: (step: WriteStep) => void;
-  /** Gives EMBEDDINGS_API_KEY, or MODEL_API_KEY with MODEL_BASE_URL when that is the endpoint. Default: there is no key. */
-  readonly getSecret?: (name: string) => string | undefined;
-  /** Told how far embedding has come, when it takes more than a second. */
-  readonly onProgress?: (line: string) => void;
-  /** Told of every load of a skill or a file of one. */
-  readonly onSkillLoaded?: (event: SkillLoadedEvent) => void;
-  /** Told once of each problem that was not there when the registry was opened. */
-  readonly onProblem?: (problem: Problem) => void;
 }
 
 /** The same functions, to be called without care. */

@@ -1,18 +1,23 @@
 /** `skill-registry`: the registry as a library. */
 export type * from './api.ts';
-export type { SkillRegistryConfig, SkillRegistryConfigInput, ValidationProfile } from './config/config.ts';
-export { configOfUntrustedRoot } from './config/untrusted-config.ts';
-export { describeProposal, describeProposals, describeRevisions, describeStats } from './propose/describe.ts';
-export { createSkillRegistry, type SkillRegistryOptions } from './registry.ts';
-export type { SkillSource, SourceScan } from './sources/source.ts';
+export { checkPack } from './catalog/check-pack.ts';
+export type {
+  SkillRegistryConfig,
+  SkillRegistryConfigInput,
+  SourceConfigInput,
+  ValidationProfile,
+} from './config/config.ts';
+export type { SkillRegistryOptions } from './options.ts';
+export { createSkillRegistry } from './registry.ts';
+export { defineSource } from './sources/define-source.ts';
 export {
   type PropertiesErrorCode,
   type PropertyValue,
   type ReadPropertiesOptions,
   readProperties,
   type SkillProperties,
-} from './validate/read-properties.ts';
-export { toPrompt } from './validate/to-prompt.ts';
+  toPrompt,
+} from './validate/properties-and-prompt.ts';
 export {
   checkSkill,
   type SkillCheck,

@@ -11,11 +11,13 @@ import type {
   TurnContext,
   UntrustedConfig,
 } from 'skill-registry/kernel';
+import { toWire, withNote } from '../../lib/text/index.ts';
 import type { SkillRegistry, SkillRegistryExtension } from './api.ts';
 import { skillCommands } from './commands.ts';
 import { configOfUntrustedRoot } from './config/untrusted-config.ts';
 import { arrivalText } from './proposals-command.ts';
 import { createSkillRegistry } from './registry.ts';
+import { boundSkill, isWithoutSkills } from './show/scope.ts';
 
 /** The registry as an extension. Wiring only: what it does is in registry.ts. */
 export class SkillRegistryMain
@@ -31,6 +33,7 @@ export class SkillRegistryMain
 {
   readonly contextPriority = 60;
   #registry: SkillRegistry | undefined;
+  #tools: readonly Tool[] | undefined;
   /** The look that a new conversation begins with; its first turn waits for it. */
   #looking: Promise<unknown> | undefined;
 
@@ -53,12 +56,13 @@ export class SkillRegistryMain
       trust: context.trusted,
       getSecret: context.getSecret,
       onProgress: (line) => context.log.info(line),
-      onSkillLoaded: (event) => context.events.emit('skill_loaded', event),
+      onSkillLoaded: ({ durationSeconds, ...event }) =>
+        context.events.emit('skill_loaded', { ...toWire(event), duration_s: durationSeconds }),
       onProblem: ({ severity, file, message }) => context.notifyUser(`${severity}: ${file}: ${message}`),
     });
     this.#registry.onChange((ids, { version }) => context.events.emit('skills_changed', { ids, version }));
     this.#registry.proposals.onArrival((proposal) => {
-      const { id, kind, skill_id, path, author, file } = proposal;
+      const { id, kind, skillId: skill_id, path, author, file } = proposal;
       context.events.emit('proposal_created', { id, kind, skill_id, path, author, file });
       context.notifyUser(arrivalText(proposal));
     });
@@ -81,7 +85,8 @@ export class SkillRegistryMain
   }
 
   getTools(): readonly Tool[] {
-    return this.registry.tools();
+    this.#tools ??= this.registry.tools();
+    return this.#tools;
   }
 
   async getContext(prompt: string, turn: TurnContext): Promise<string | null> {
@@ -93,8 +98,11 @@ export class SkillRegistryMain
     return this.registry.watch(signal);
   }
 
-  async getSkillContent(skillId: string): Promise<string> {
-    return (await this.registry.read(skillId, { audience: 'binding' })).content;
+  async getSkillContent(skillId: string, turn: TurnContext = {}): Promise<string> {
+    if (isWithoutSkills(this.registry.snapshot(), turn)) return '';
+    const id = boundSkill(this.registry.snapshot(), skillId)?.qualifiedId ?? skillId;
+    const { content, hiddenLeftOut: leftOut = 0 } = await this.registry.read(id, { audience: 'binding' });
+    return withNote({ text: content, leftOut });
   }
 
   onSkillsChanged(listener: (ids: readonly string[]) => void): () => void {

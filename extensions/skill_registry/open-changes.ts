@@ -1,17 +1,18 @@
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { isCode, isCodedError, type Problem } from 'skill-registry/kernel';
+import { isCodedError, type Problem } from 'skill-registry/kernel';
+import { isCode } from '../../kernel/host.ts';
 import { noteApproved } from './decide/decide.ts';
 import { createProposals } from './decide/proposals.ts';
 import type { ChangeContext } from './history/change-context.ts';
 import { createHistory } from './history/history.ts';
 import { historyError } from './history/history-database.ts';
 import { createManagement } from './history/manage.ts';
-import { placeOfKey } from './history/places.ts';
 import { createRecorder, type Recorder } from './history/recorder.ts';
+import { locationOfKey } from './history/skill-location.ts';
 import type { History, Management } from './history/types.ts';
 import { Writer, type WriterOptions } from './history/writer.ts';
-import { flushDueFiles } from './propose/proposal-files.ts';
+import { writeDueReports } from './propose/reports.ts';
 import type { Proposals } from './propose/types.ts';
 
 /** Everything that is kept of skills beside what they are now, and the one way to change them. */
@@ -34,7 +35,7 @@ export interface OpenChanges {
   close(): void;
 }
 
-export type ChangeOptions = Omit<WriterOptions, 'maxBytes' | 'placeOf' | 'isCode' | 'follower'>;
+export type ChangeOptions = Omit<WriterOptions, 'maxBytes' | 'locationOf' | 'isCode' | 'follower'>;
 
 /** Files beside SKILL.md give no sign when they change, so they are looked at now and then. */
 const LOOK_MS = 30_000;
@@ -49,11 +50,11 @@ export function openChanges(source: ChangeSource, options: ChangeOptions): OpenC
     ...options,
     follower: {
       onCommit: noteApproved,
-      catchUp: (database, dataDir, at) => flushDueFiles(database, dataDir, options.onStep ?? (() => undefined), at),
+      catchUp: (database, dataDir, at) => writeDueReports(database, dataDir, options.onStep ?? (() => undefined), at),
     },
     maxBytes: limits.file_bytes,
     isCode: (path) => isCode(root, path) || source.sources().some((one) => one.isCode?.(path)),
-    placeOf: (skillId, key, id) => placeOfKey(skillId, key, { sources: source.sources(), root }, id),
+    locationOf: (skillId, key, id) => locationOfKey(skillId, key, { sources: source.sources(), root }, id),
   });
   const context: ChangeContext = { ...source, writer };
   const recorder = createRecorder(context);

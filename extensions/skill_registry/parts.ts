@@ -3,20 +3,22 @@ import type { Problem, TurnContext } from 'skill-registry/kernel';
 import { SEARCH_INDEX } from '../../lib/text-index/index.ts';
 import { type Catalog, createCatalog } from './catalog/catalog.ts';
 import { type Changes, createChanges } from './changes.ts';
-import type { SkillRegistryConfig, SkillRegistryConfigInput, SourceConfig } from './config/config.ts';
-import { CONFIGS, readConfigOnce } from './config/known-config.ts';
+import { readConfig, type SkillRegistryConfig, type SourceConfig } from './config/config.ts';
 import { createHooks, type HookOptions, type Hooks } from './hooks.ts';
-import { createReading, type Reading } from './read/reading.ts';
+import type { SkillRegistryOptions } from './options.ts';
+import { createReading } from './read/reading.ts';
+import type { Reading } from './read/types.ts';
 import type { Meaning } from './search/meaning/meaning.ts';
 import { VECTORS } from './search/meaning/vector-schema.ts';
 import { createOverlap, type Overlap } from './search/overlap/overlap.ts';
 import { Searcher } from './search/searcher.ts';
 import { createGrants, createVisibility, type Grants } from './show/scope.ts';
 import { createTokenCounts, type SkillTokenCounts, TOKEN_COUNTS } from './show/token-counts.ts';
+import { createToldBodies, type ToldBodies } from './show/told-bodies.ts';
 import { registryClosed, skillNotFound } from './skill/errors.ts';
 import type { Skill } from './skill/skill.ts';
 import { hostSurroundings } from './sources/host-surroundings.ts';
-import { makeSources } from './sources/make-sources.ts';
+import { makeBuiltInSource, makeSources } from './sources/make-sources.ts';
 import type { SkillSource } from './sources/source.ts';
 import { createSkillFileCache, SKILL_FILES } from './sources/walk/skill-file-cache.ts';
 import {
@@ -30,21 +32,8 @@ import {
 } from './store/cache.ts';
 import { keepOwnData } from './store/own-data.ts';
 
-export interface SkillRegistryOptions extends HookOptions {
-  /** Relative source paths start here. Default: the current directory. */
-  readonly root?: string;
-  /** Every key has a default (docs/configuration.md). The kernel and the command read config.yaml; the library does not. */
-  readonly config?: SkillRegistryConfigInput;
-  /**
-   * Where what can be made anew is kept. `disk`: in `<root>/data/skill_registry/cache.db`, or in the user's cache directory
-   * where `root` has no `data` or is not trusted, so that the next process starts warm. Default: `disk`.
-   */
-  readonly cache?: 'disk' | 'memory';
-  /**
-   * Whether what lies in `root` may act: its `cache.db` is read, and a change that a crash has left there is finished. Who opens a
-   * registry on a root has decided that; `false` leaves it data. Default: true.
-   */
-  readonly trust?: boolean;
+/** What tests also set. */
+export interface InternalOptions extends SkillRegistryOptions, HookOptions {
   /** What the gates of skills look for programs and variables in. Default: the environment of the process. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
 }
@@ -61,6 +50,7 @@ export interface Parts {
   /** The bytes of SKILL.md. @throws as `SkillSource.readSkill`, SKILL_NOT_FOUND when its source has been taken away. */
   readonly readSkill: (skill: Skill) => Buffer;
   readonly grants: Grants;
+  readonly told: ToldBodies;
   /** What a model sees in a turn. */
   readonly visible: (turn: TurnContext) => readonly Skill[];
   readonly reading: Reading;
@@ -78,10 +68,10 @@ export interface Parts {
 }
 
 /** Everything that is kept in cache.db. */
-const CACHE_PARTS: readonly CachePart[] = [CONFIGS, SKILL_FILES, TOKEN_COUNTS, SEARCH_INDEX, VECTORS];
+const CACHE_PARTS: readonly CachePart[] = [SKILL_FILES, TOKEN_COUNTS, SEARCH_INDEX, VECTORS];
 
 /** @param onProblem - Told when there may be a new problem. */
-export async function openParts(options: SkillRegistryOptions, onProblem: () => void): Promise<Parts> {
+export async function openParts(options: InternalOptions, onProblem: () => void): Promise<Parts> {
   const root = resolve(options.root ?? '.');
   const trusted = options.trust ?? true;
   const dataDir = join(root, 'data', 'skill_registry');
@@ -89,7 +79,7 @@ export async function openParts(options: SkillRegistryOptions, onProblem: () => 
   const ownData = keepOwnData(root);
   const cacheFile = options.cache === 'memory' ? undefined : cacheFileOf(root, trusted);
   const cache = createCache(cacheFile, CACHE_PARTS);
-  const { config, problems: configProblems } = await readConfigOnce(options.config ?? {}, configFile, cache);
+  const { config, problems: configProblems } = readConfig(options.config ?? {}, configFile);
   const hooks = createHooks(options, root, onProblem);
   const skillFiles = createSkillFileCache(cache);
   const sourceIds = new Set<string>();
@@ -97,8 +87,10 @@ export async function openParts(options: SkillRegistryOptions, onProblem: () => 
     ...{ root, trusted, configFile, validation: config.validation, taken: sourceIds },
     cache: cacheFile === undefined ? undefined : skillFiles,
   };
+  const builtIn = makeBuiltInSource(sourceIds);
   const makeAll = (sources: readonly SourceConfig[]): readonly SkillSource[] => makeSources(sources, sourceOptions);
   const catalog = createCatalog(makeAll(config.sources), {
+    builtIn,
     limits: config.limits,
     collision: config.collision,
     callHook: hooks.call,
@@ -134,6 +126,7 @@ export async function openParts(options: SkillRegistryOptions, onProblem: () => 
   );
   return {
     ...{ root, config, hooks, catalog, sourceIds, makeSources: makeAll, grants, visible, tokens, changes, closing },
+    told: createToldBodies(),
     ...{ readSkill: bytes.readSkill, reading: createReading(catalog, grants, config.limits, hooks.onSkillLoaded) },
     ...search,
     problems: () => [
@@ -160,6 +153,11 @@ export async function openParts(options: SkillRegistryOptions, onProblem: () => 
       ownData.release();
     },
   };
+}
+
+/** @throws REGISTRY_CLOSED. */
+export function assertOpen({ closing }: Pick<Parts, 'closing'>): void {
+  if (closing.signal.aborted) throw registryClosed();
 }
 
 // --- internal ---
@@ -199,7 +197,7 @@ async function openSearch(given: SearchSurroundings): Promise<Pick<Parts, 'searc
           ...{ getSecret: hooks.getSecret, onProgress: hooks.onProgress },
         });
   const visibleNow = (turn: TurnContext): readonly Skill[] => {
-    if (closing.signal.aborted) throw registryClosed();
+    assertOpen({ closing });
     return visible(turn);
   };
   const overlap = createOverlap({ snapshot: () => catalog.snapshot(), visible: visibleNow, searcher, readFile });

@@ -1,22 +1,20 @@
-import { resolve } from 'node:path';
 import type { Problem } from 'skill-registry/kernel';
-import { futureRealPath } from '../../lib/files/index.ts';
-import { countTokens } from '../../lib/text/index.ts';
+import { withNote, withoutHidden } from '../../lib/text/index.ts';
+import { createAdmin } from './admin.ts';
 import type { SkillRegistry } from './api.ts';
 import { createAddSource } from './catalog/add-source.ts';
 import { frozen } from './catalog/read-only.ts';
 import { skillNamed } from './catalog/snapshot.ts';
-import { writePolicyOf } from './history/write-policy.ts';
-import { openParts, type Parts, type SkillRegistryOptions } from './parts.ts';
-import { readPoliciesOf } from './read/read-policy.ts';
+import type { SkillRegistryOptions } from './options.ts';
+import { assertOpen, openParts, type Parts } from './parts.ts';
 import { bodyIfThere } from './search/document.ts';
 import { listSkills } from './search/list-skills.ts';
-import { skillsInScope } from './show/scope.ts';
-import { registryClosed } from './skill/errors.ts';
+import { givenSkills, skillsInScope } from './show/scope.ts';
+import { createTurnText } from './show/turn-text.ts';
+import { applyMessage } from './skill/apply-message.ts';
+import type { Skill } from './skill/skill.ts';
 import { makeTools } from './tools/index.ts';
-import { createWatching, type Watching } from './watching.ts';
-
-export type { SkillRegistryOptions };
+import { createWatching } from './watching.ts';
 
 /**
  * Opens a registry and loads its catalog. It needs no kernel; `watch` keeps it fresh, else `refresh` does.
@@ -30,20 +28,21 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
   const watching = createWatching(parts, onProblem);
   const gather = () => frozen([...parts.problems(), ...watching.problems()]);
   problems = createProblemTeller(gather, parts.hooks.onProblem);
+  const reading = readingOf(parts);
+  const search = searchOf(parts);
+  const admin = createAdmin(parts, { ...reading, ...search }, watching);
   const registry: SkillRegistry = {
     ...catalogOf(parts),
-    ...parts.reading,
-    ...readingOf(parts),
-    ...searchOf(parts),
-    ...parts.overlap,
-    ...textsOf(parts),
+    ...reading,
+    ...search,
     ...changesOf(parts),
-    ...watchingOf(watching),
+    watch: watching.watch,
     problems: gather,
-    tools: (names = parts.config.tools) => makeTools(names, registry),
+    tools: (names = parts.config.tools) => makeTools(names, { ...admin, ...registry }),
     async close() {
       if (!parts.closing.signal.aborted) await parts.close();
     },
+    admin,
   };
   await parts.changes.recover();
   await registry.refresh();
@@ -69,34 +68,28 @@ function catalogOf(parts: Parts): Part<'addSource' | 'config' | 'onChange' | 're
   };
 }
 
-/** @throws REGISTRY_CLOSED. */
-function assertOpen({ closing }: Pick<Parts, 'closing'>): void {
-  if (closing.signal.aborted) throw registryClosed();
-}
-
-function readingOf({ catalog, closing, reading, root }: Parts): Part<'apply' | 'read' | 'resolveRolePrompt'> {
-  const roles = onFirstUse(async () =>
-    (await import('./read/roles.ts')).createRoleResolver({ read, snapshot: () => catalog.snapshot() }),
-  );
-  const read: SkillRegistry['read'] = (skillId, options, turn) =>
-    reading.read(skillId, { audience: turn ? 'model' : 'person', ...options }, turn);
+function readingOf({ catalog, reading, told }: Parts): Part<'apply' | 'read' | 'readResource'> {
   return {
-    read,
+    read: (skillId, options, turn) => reading.read(skillId, { audience: turn ? 'model' : 'person', ...options }, turn),
+    readResource: reading.readResource,
     async apply(skillId, args, turn, { dir } = {}) {
-      const { skill_id, content } = await reading.read(skillId, { audience: 'person' }, turn);
-      const skill = skillNamed(catalog.snapshot(), skill_id);
-      const { applyMessage } = await import('./skill/apply-message.ts');
-      return applyMessage(skill_id, content, args, { names: skill?.arguments ?? [], dir: dir ?? skill?.dir ?? null });
-    },
-    async resolveRolePrompt(role, { templates = 'templates/roles', variables = {} } = {}) {
-      assertOpen({ closing });
-      return (await roles()).resolve(role, futureRealPath(resolve(root, templates)), variables);
+      const read = await reading.read(skillId, { audience: 'person' }, turn);
+      const skill = skillNamed(catalog.snapshot(), read.skillId);
+      const known = { names: skill?.arguments ?? [], dir: dir ?? skill?.dir ?? null };
+      const isThere = turn !== undefined && skill !== undefined && told.apply(skill, turn);
+      const text = applyMessage(read.skillId, read.content, args, known, isThere);
+      return withNote({ text, leftOut: isThere ? 0 : (read.hiddenLeftOut ?? 0) });
     },
   };
 }
 
-function searchOf(parts: Parts): Part<'embedSkills' | 'list' | 'searchReady'> {
-  const { catalog, closing, meaning, readSkill, searcher, visible } = parts;
+function searchOf(parts: Parts): Part<'context' | 'list'> {
+  const { catalog, config, meaning, readSkill, searcher, told, visible } = parts;
+  const body = (skill: Skill): string | undefined => {
+    const text = bodyIfThere(skill, readSkill);
+    return text === undefined ? undefined : withNote(withoutHidden(text));
+  };
+  const turnText = createTurnText({ config, searcher, meaning, body, told });
   return {
     list(query = {}, turn = {}) {
       if (query.query?.trim()) assertOpen(parts);
@@ -104,50 +97,14 @@ function searchOf(parts: Parts): Part<'embedSkills' | 'list' | 'searchReady'> {
         audience === 'person' ? catalog.snapshot().skills : visible(of);
       return listSkills({ searcher, meaning, skillsFor, readSkill }, query, turn);
     },
-    async searchReady(query = '') {
+    async context(prompt, turn = {}) {
       assertOpen(parts);
-      await Promise.all([searcher.prepare(visible({})), meaning?.ready(query)]);
-    },
-    async embedSkills({ signal = closing.signal, attempts = 3 } = {}) {
-      assertOpen(parts);
-      const { skills } = catalog.snapshot();
-      await meaning?.embed(skills, signal, attempts);
-      return { embedded: meaning?.embedded(skills) ?? 0, total: skills.length };
+      return turnText({ skills: visible(turn), given: givenSkills(catalog.snapshot(), turn) }, prompt, turn);
     },
   };
 }
 
-function textsOf(parts: Parts): Part<'context' | 'contextCost' | 'tokenCounts'> {
-  const { catalog, config, meaning, readSkill, searcher, tokens, visible } = parts;
-  const turnText = onFirstUse(async () =>
-    (await import('./show/turn-text.ts')).createTurnText({
-      ...{ config, searcher, meaning },
-      body: (skill) => bodyIfThere(skill, readSkill),
-    }),
-  );
-  const context: SkillRegistry['context'] = async (prompt, turn = {}) => {
-    assertOpen(parts);
-    // As it is when asked, whatever changes until the parts for it are loaded.
-    const skills = visible(turn);
-    return (await turnText())(skills, prompt, turn);
-  };
-  return {
-    context,
-    async contextCost() {
-      const text = await context('');
-      const { ENFORCEMENT } = await import('./show/system-text.ts');
-      const enforcement = text?.includes(ENFORCEMENT) ? await countTokens(ENFORCEMENT) : 0;
-      return { tokens: text === null ? 0 : await countTokens(text), enforcement };
-    },
-    async tokenCounts({ bodies = true, atMost = Number.POSITIVE_INFINITY } = {}) {
-      assertOpen(parts);
-      return tokens.count(catalog.snapshot(), { bodies, atMost });
-    },
-  };
-}
-
-function changesOf(parts: Parts): Part<'history' | 'management' | 'proposals' | 'readPolicies' | 'writePolicy'> {
-  const { catalog, changes, config, grants, hooks } = parts;
+function changesOf({ changes, hooks }: Parts): Part<'history' | 'proposals'> {
   return {
     proposals: {
       ...changes.proposals,
@@ -155,31 +112,6 @@ function changesOf(parts: Parts): Part<'history' | 'management' | 'proposals' | 
         changes.proposals.onArrival((proposal) => void hooks.call('onArrival', () => listener(frozen(proposal)))),
     },
     history: changes.history,
-    management: changes.management,
-    readPolicies: (paths, turn) =>
-      readPoliciesOf(paths, turn, {
-        snapshot: () => catalog.snapshot(),
-        granted: (of) => grants.of(of),
-        sources: () => catalog.sources(),
-        refresh: () => catalog.refresh(),
-      }),
-    writePolicy: (path) => writePolicyOf(path, catalog.snapshot(), catalog.sources(), config.writes),
-  };
-}
-
-function watchingOf({ watch, watching }: Watching): Part<'watch' | 'watching'> {
-  return { watch, watching };
-}
-
-/**
- * Makes something once, when somebody first asks: most commands never need some parts, and to load them takes as long as to
- * read thousands of skills from the cache.
- */
-function onFirstUse<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined;
-  return () => {
-    made ??= make();
-    return made;
   };
 }
 

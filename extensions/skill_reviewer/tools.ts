@@ -33,7 +33,7 @@ export function reviewTools({ proposals, agentId, decide }: ReviewOptions): read
       async execute(_args, { turn }) {
         reviewer(turn);
         const waiting = (await proposals.list()).map(
-          ({ id: proposal_id, state, kind, skill_id, path, author, created }) => ({
+          ({ id: proposal_id, state, kind, skillId: skill_id, path, author, created }) => ({
             ...{ proposal_id, state, kind, skill_id, path, author, created },
           }),
         );
@@ -46,9 +46,9 @@ export function reviewTools({ proposals, agentId, decide }: ReviewOptions): read
       input: z.strictObject({ proposal_id: id }),
       async execute({ proposal_id }, { turn }) {
         reviewer(turn);
-        // People open the file; where it lies on this machine is nothing for a model.
-        const { file: _, ...shown } = await proposals.get(proposal_id);
-        return { success: true, ...shown };
+        // People open the report; where it lies on this machine is nothing for a model.
+        const { file: _, problem: __, skillId: skill_id, ...shown } = await proposals.get(proposal_id);
+        return { success: true, skill_id, ...shown };
       },
     }),
     defineTool({
@@ -70,14 +70,19 @@ function decideTool(proposals: Proposals, reviewerOf: (proposal: string, turn: T
   return defineTool({
     name: 'decide_proposal',
     description: 'Approves a proposal, which changes the skill at once, or rejects it.',
-    input: z.strictObject({ proposal_id: id, verdict, reason }),
-    async execute({ proposal_id, verdict: decided, reason: why }, { turn }) {
-      const actor = { by: await reviewerOf(proposal_id, turn), reason: why };
-      const decision =
+    input: z.strictObject({
+      proposal_id: id,
+      version: z.string().describe('As read_proposal gave it: what you approve is what you have read.'),
+      verdict,
+      reason,
+    }),
+    async execute({ proposal_id: wanted, version, verdict: decided, reason: why }, { turn }) {
+      const actor = { by: await reviewerOf(wanted, turn), reason: why };
+      const { proposalId, skillId, ...decision } =
         decided === 'approve'
-          ? await proposals.approve(proposal_id, actor)
-          : await proposals.reject(proposal_id, actor);
-      return { success: true, ...decision };
+          ? await proposals.approve(wanted, { ...actor, version })
+          : await proposals.reject(wanted, actor);
+      return { success: true, proposal_id: proposalId, skill_id: skillId, ...decision };
     },
   });
 }

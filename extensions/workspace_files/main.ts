@@ -1,11 +1,7 @@
-import {
-  type Extension,
-  type ExtensionContext,
-  heldExtensions,
-  type Tool,
-  type ToolProvider,
-} from 'skill-registry/kernel';
+import type { Extension, ExtensionContext, Tool, ToolProvider } from 'skill-registry/kernel';
+import { heldExtensions } from '../../kernel/host.ts';
 import type { SkillRegistryExtension } from '../skill_registry/api.ts';
+import { extensionStatusTool } from './extension-status.ts';
 import { workspaceTools } from './tools.ts';
 
 /** File tools for agents that write extensions and skills. */
@@ -17,14 +13,13 @@ export class WorkspaceFiles implements Extension, ToolProvider {
     const maxBytes = Number(context.config.max_bytes);
     if (!Number.isInteger(maxBytes) || maxBytes < 1)
       throw new Error('config max_bytes must be a whole number of bytes');
-    this.#tools = workspaceTools({
-      root: context.rootDir,
-      trusted: context.trusted,
-      maxBytes,
-      registry,
-      restart: () => context.requestRestart(),
-      held: () => heldExtensions(context.rootDir),
-    });
+    const held = () => heldExtensions(context.rootDir);
+    const restart = () => context.requestRestart();
+    const { rootDir: root, trusted, kernel } = context;
+    this.#tools = [
+      ...workspaceTools({ root, trusted, maxBytes, registry, restart, held }),
+      extensionStatusTool({ root, kernel, held }),
+    ];
   }
 
   async start(): Promise<void> {}

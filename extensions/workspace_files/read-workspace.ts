@@ -20,11 +20,6 @@ export interface WorkspacePath {
   readonly below: string;
 }
 
-type Registry = Pick<
-  SkillRegistry,
-  'readPolicies' | 'readBytes' | 'resources' | 'leftOut' | 'snapshot' | 'writePolicy'
->;
-
 /**
  * One file; in a skill as `read_skill_resource` hands it over: in scope, through its gates, and told of.
  *
@@ -34,7 +29,7 @@ type Registry = Pick<
 export async function readWorkspaceFile(
   place: WorkspacePath,
   maxBytes: number,
-  registry: Registry,
+  registry: SkillRegistry,
   turn: TurnContext,
 ): Promise<Uint8Array> {
   const { base, below, shown } = place;
@@ -42,12 +37,12 @@ export async function readWorkspaceFile(
   assertReadable(segments, shown);
   const target = join(base, ...segments);
   assertNotReserved(target, place);
-  const [policy] = await registry.readPolicies([target], turn);
+  const [policy] = await registry.admin.readPolicies([target], turn);
   if (!policy) return orNotThere(place, target, registry, () => readContained(base, below, maxBytes));
   const slash = /\/\.?$/.test(below) ? '/' : '';
   const path = policy.path === 'SKILL.md' && slash === '' ? {} : { path: policy.path + slash };
   // Also of what is not visible, so that the attempt is told of.
-  const bytes = await registry.readBytes(policy.skillId, path, turn).catch((error) => {
+  const bytes = await registry.admin.readBytes(policy.skillId, path, turn).catch((error) => {
     throw policy.visible ? error : notThere(shown);
   });
   if (!policy.visible) throw notThere(shown);
@@ -64,7 +59,7 @@ export interface WorkspaceEntry {
 /** The direct children of a folder; in a skill those that its files are in. Skills this turn may not see are not there. */
 export async function listWorkspaceFolder(
   place: WorkspacePath,
-  registry: Registry,
+  registry: SkillRegistry,
   turn: TurnContext,
 ): Promise<{ readonly entries: readonly WorkspaceEntry[]; readonly left_out?: number }> {
   const { base, below, shown } = place;
@@ -72,12 +67,12 @@ export async function listWorkspaceFolder(
   assertReadable([...segments, ''], shown);
   const folder = join(base, ...segments);
   assertNotReserved(folder, place);
-  const [policy] = await registry.readPolicies([folder], turn);
+  const [policy] = await registry.admin.readPolicies([folder], turn);
   if (policy && !policy.visible) throw notThere(shown);
   if (policy) return listSkillFolder(policy, registry, shown);
   const entries = orNotThere(place, folder, registry, () => listContained(base, below));
   const shownEntries = entries.filter(({ kind }) => kind !== 'private');
-  const policies = await registry.readPolicies(
+  const policies = await registry.admin.readPolicies(
     shownEntries.map(({ name }) => join(folder, name)),
     turn,
   );
@@ -102,7 +97,7 @@ export function isThere(path: string): boolean {
 /** As `read_skill` lists them, level by level. */
 function listSkillFolder(
   { skillId, path }: ReadPolicy,
-  registry: Registry,
+  registry: SkillRegistry,
   shown: string,
 ): { readonly entries: readonly WorkspaceEntry[]; readonly left_out?: number } {
   const prefix = path === '' ? '' : `${path}/`;
@@ -113,29 +108,24 @@ function listSkillFolder(
     const name = basename(skill.file);
     entries.set(name, { name, kind: 'file', size: skill.bytes });
   }
-  for (const { path: file, size } of registry.resources(skillId)) {
+  for (const { path: file, size } of registry.admin.resources(skillId)) {
     if (!file.startsWith(prefix)) continue;
     const [name = '', ...rest] = file.slice(prefix.length).split('/');
     entries.set(name, rest.length > 0 ? { name, kind: 'directory', size: 0 } : { name, kind: 'file', size });
   }
   if (entries.size === 0 && path !== '') throw resourceNotFound(shown, 'the skill has no files in such a folder');
-  const leftOut = path === '' ? registry.leftOut(skillId) : 0;
+  const leftOut = path === '' ? registry.admin.leftOut(skillId) : 0;
   const sorted = [...entries.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
   return { entries: sorted, ...(leftOut > 0 ? { left_out: leftOut } : {}) };
 }
 
 /** Beside the skills of a source, what is not there is answered as a skill is that may not be seen. */
-function orNotThere<T>(
-  { shown }: WorkspacePath,
-  target: string,
-  registry: Pick<SkillRegistry, 'writePolicy'>,
-  use: () => T,
-): T {
+function orNotThere<T>({ shown }: WorkspacePath, target: string, registry: SkillRegistry, use: () => T): T {
   try {
     return use();
   } catch (error) {
     const isMissing = isCodedError(error, 'RESOURCE_NOT_FOUND') && !isThere(target);
-    throw isMissing && registry.writePolicy(target) ? notThere(shown) : error;
+    throw isMissing && registry.admin.writePolicy(target) ? notThere(shown) : error;
   }
 }
 
@@ -146,6 +136,6 @@ function assertNotReserved(target: string, { base, shown }: WorkspacePath): void
 
 function notThere(shown: string): CodedError {
   const path = shown.length > 200 ? `${shown.slice(0, 200)}…` : shown;
-  const message = `Nothing at "${path}" that you may see: there is no such file, or it is of a skill that is not yours to use. list_skills finds those that are.`;
+  const message = `Nothing at "${path}" that you may see: there is no such file, or it is of a skill that is not yours to use. Lists show those that are.`;
   return new CodedError('SKILL_NOT_FOUND', message, { path });
 }

@@ -1,22 +1,25 @@
 import { existsSync, mkdirSync, realpathSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import {
-  assertDataInRoot,
   CodedError,
-  codeProtected,
   defineTool,
-  type HeldExtension,
-  holdExtensionFile,
-  isCode,
-  listHeldFiles,
-  readHeldFile,
   type Tool,
   type ToolResult,
   type TurnContext,
   toolError,
   z,
 } from 'skill-registry/kernel';
+import {
+  assertDataInRoot,
+  codeProtected,
+  type HeldExtension,
+  holdExtensionFile,
+  isCode,
+  listHeldFiles,
+  readHeldFile,
+} from '../../kernel/host.ts';
 import { assertWritable, isInside, relativeSegments, writeContained } from '../../lib/files/index.ts';
+import { withoutHidden } from '../../lib/text/index.ts';
 import type { SkillRegistry, WritePolicy } from '../skill_registry/api.ts';
 import { isThere, listWorkspaceFolder, readWorkspaceFile, type WorkspacePath } from './read-workspace.ts';
 
@@ -26,18 +29,7 @@ export interface WorkspaceOptions {
   /** Whether somebody has approved the root; else no link leads out of it. */
   readonly trusted: boolean;
   readonly maxBytes: number;
-  readonly registry: Pick<
-    SkillRegistry,
-    | 'readPolicies'
-    | 'readBytes'
-    | 'resources'
-    | 'leftOut'
-    | 'snapshot'
-    | 'writePolicy'
-    | 'refresh'
-    | 'proposals'
-    | 'management'
-  >;
+  readonly registry: SkillRegistry;
   restart(): void;
   /** What waits for a person's yes. */
   held(): readonly HeldExtension[];
@@ -89,7 +81,14 @@ function readFileTool(options: WorkspaceOptions): Tool {
       const bytes = waiting ?? Buffer.from(await readWorkspaceFile(place, maxBytes, registry, turn));
       const content = bytes.toString('utf8');
       if (!Buffer.from(content).equals(bytes)) return toolError('NOT_TEXT', `"${path}" is no UTF-8 text file.`);
-      return { success: true, path, content, size: bytes.length };
+      const { text, leftOut } = withoutHidden(content);
+      return {
+        success: true,
+        path,
+        content: text,
+        ...(leftOut > 0 ? { hidden_left_out: leftOut } : {}),
+        size: bytes.length,
+      };
     },
   });
 }
@@ -143,7 +142,7 @@ async function writeFile(wanted: WantedFile, turn: TurnContext, options: Workspa
   const target = join(base, ...segments);
   // What a person has put there since the last look is theirs: an update, not a new file.
   await registry.refresh();
-  const policy = registry.writePolicy(target);
+  const policy = registry.admin.writePolicy(target);
   const extension = belowExtensions(path);
   if (extension !== undefined) {
     // Nothing but a person's yes lets code in, whatever else the owner allows agents to write.
@@ -156,6 +155,9 @@ async function writeFile(wanted: WantedFile, turn: TurnContext, options: Workspa
   if (policy.policy === 'propose' && policy.target) return proposeFile(wanted, policy.target, turn, options);
   if (policy.policy !== 'allow') return refusal(path, policy);
   if (policy.target) return changeSkill(wanted, policy.target, target, turn, options);
+  const lacks = policy.lacks?.(content) ?? [];
+  if (lacks.length > 0)
+    return toolError('SKILL_INVALID', `"${path}" would be a skill without what it needs. ${lacks.join(' ')}`);
   const { created } = writeContained(base, below, content);
   await registry.refresh();
   return { success: true, path, created, size };
@@ -169,10 +171,10 @@ async function proposeFile(
   turn: TurnContext,
   { registry, root }: WorkspaceOptions,
 ): Promise<ToolResult> {
-  const change = { skill_id: skillId, kind, path: file, content, justification };
-  const { file: proposalFile, ...receipt } = await registry.proposals.propose(change, turn);
-  const shown = relative(root, proposalFile).split(sep).join('/');
-  return { success: true, path, written: false, ...receipt, file: shown, message: PROPOSED };
+  const change = { skillId, kind, path: file, content, justification };
+  const { proposalId, file: report, state } = await registry.proposals.propose(change, turn);
+  const shown = relative(root, report).split(sep).join('/');
+  return { success: true, path, written: false, proposal_id: proposalId, state, file: shown, message: PROPOSED };
 }
 
 /** What is overwritten, by whom and why, is in the history of the skill. */
@@ -181,11 +183,12 @@ async function changeSkill(
   { kind, skillId, path: file }: Target,
   target: string,
   turn: TurnContext,
-  { registry: { management } }: WorkspaceOptions,
+  { registry }: WorkspaceOptions,
 ): Promise<ToolResult> {
   const created = kind === 'create' || !isThere(target);
   const by = turn.agentId ? `agent:${turn.agentId}` : 'unknown';
   const actor = { by, ...(justification ? { reason: justification } : {}) };
+  const { management } = registry.admin;
   const { number } =
     kind === 'create'
       ? await management.create(skillId, content, actor)

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { ExtensionContext, KernelApi, Log } from '../contract.ts';
 import { describeError, eventUndeclared, extensionNotDeclared, extensionNotRunning } from '../errors.ts';
-import { createEventBus } from '../offers/event-bus.ts';
+import { createEventBus } from '../offers/offers.ts';
 import type { FoundExtension } from './discover.ts';
 import { type ExtensionRecord, problemOf, readsUntrustedConfig } from './extension-record.ts';
 import type { Messages } from './messages.ts';

@@ -36,6 +36,10 @@ export interface BootOptions {
   readonly onLog?: (entry: LogEntry) => void;
   /** Shuts the kernel down, also while it starts. */
   readonly signal?: AbortSignal;
+}
+
+/** What tests also set. */
+export interface InternalBootOptions extends BootOptions {
   /** Milliseconds. */
   readonly budgets?: Partial<Budgets>;
 }
@@ -87,7 +91,7 @@ const comingUp = new AsyncLocalStorage<readonly unknown[]>();
 
 class RunningKernel {
   readonly #root: Root;
-  readonly #options: BootOptions;
+  readonly #options: InternalBootOptions;
   readonly #budgets: Budgets;
   readonly #records = new Map<string, ExtensionRecord>();
   readonly #messages: Messages;
@@ -110,7 +114,7 @@ class RunningKernel {
   #reloading: Promise<void> | undefined;
   #ending: Promise<void> | undefined;
 
-  constructor(rootDir: string, options: BootOptions) {
+  constructor(rootDir: string, options: InternalBootOptions) {
     this.#root = { dir: rootDir, trusted: options.trust ?? true };
     this.#options = options;
     this.#budgets = { ...BUDGETS, ...options.budgets };
@@ -164,7 +168,7 @@ class RunningKernel {
       tools: () => this.#offers.tools(),
       agents: () => this.#running().flatMap(({ descriptor }) => descriptor ?? []),
       commands: () => this.#commands().commands.map(({ command }) => command),
-      runCommand: (line, turn) => runCommandLine(line, this.#commands(), turn),
+      runCommand: (line, turn) => runCommandLine(line, this.#commands(), this.#turns.commandTurn(turn)),
       invokeAgent: (agentId, task, context) => this.#invokeAgent(agentId, task, context),
       describeTurn: (agentId, prompt, turn) => this.#describeTurn(agentId, prompt, turn),
       requestShutdown: () => void this.#shutdown(),

@@ -1,3 +1,4 @@
+import { backOff } from '../../lib/waiting/index.ts';
 import type {
   AgentDescriptor,
   AgentProvider,
@@ -114,7 +115,7 @@ export async function superviseService(
   onDeath: (error: unknown, waitMs: number) => void,
   firstWaitMs: number = FIRST_WAIT_MS,
 ): Promise<void> {
-  let waitMs = firstWaitMs;
+  let failures = 0;
   while (!signal.aborted) {
     const startedAt = performance.now();
     try {
@@ -122,10 +123,10 @@ export async function superviseService(
       return;
     } catch (error) {
       if (signal.aborted) return;
-      if (performance.now() - startedAt > HEALTHY_AFTER_MS) waitMs = firstWaitMs;
+      failures = performance.now() - startedAt > HEALTHY_AFTER_MS ? 1 : failures + 1;
+      const waitMs = backOff(failures, { firstMs: firstWaitMs, longestMs: LONGEST_WAIT_MS });
       onDeath(error, waitMs);
       await pause(waitMs, signal);
-      waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS);
     }
   }
 }

@@ -21,8 +21,15 @@ import {
   readNote,
   writeNote,
 } from './held-extensions.ts';
-import { folderFor, HELD, heldFolder, heldFolderFor } from './held-folder.ts';
-import { assertAgentMayWrite, extensionsFolder, isExtensionName } from './writable-extension.ts';
+import {
+  assertAgentMayWrite,
+  extensionsFolder,
+  folderFor,
+  HELD,
+  heldFolder,
+  heldFolderFor,
+  isExtensionName,
+} from './writable-extension.ts';
 
 /**
  * Puts what waits into `extensions/`: all of it, or nothing when it throws. What a process that died in the middle has left is

@@ -13,8 +13,15 @@ import {
   writeContained,
 } from '../../lib/files/index.ts';
 import { extensionProtected } from '../errors.ts';
-import { folderFor, heldFolder, heldFolderFor } from './held-folder.ts';
-import { assertAgentMayWrite, extensionsFolder, isExtensionName, isKeptName } from './writable-extension.ts';
+import {
+  assertAgentMayWrite,
+  extensionsFolder,
+  folderFor,
+  heldFolder,
+  heldFolderFor,
+  isExtensionName,
+  isKeptName,
+} from './writable-extension.ts';
 
 /** One file of an extension that an agent wrote and that waits. */
 export interface HeldFile {

@@ -1,6 +1,7 @@
 /** The system text of a turn: an agent's instructions, then what the context providers say. */
 import { join } from 'node:path';
 import { readNamedFile } from '../../lib/files/index.ts';
+import { delimited } from '../../lib/text/index.ts';
 import type { AgentManifest } from '../boot/manifest.ts';
 import type { ContextProvider, SkillProvider, TurnContext } from '../contract.ts';
 import { DeadlineError, withDeadline } from './deadline.ts';
@@ -16,10 +17,12 @@ export interface InstructionSources {
   readonly skills: SkillProvider | undefined;
   /** What a prompt.jinja2 may use. An undefined name in it is an error. */
   readonly variables: Readonly<Record<string, unknown>>;
+  readonly turn: TurnContext;
 }
 
 /**
- * The instructions of an agent: prompt file, then the body of each bound skill in order, then inline `instructions`.
+ * The instructions of an agent: prompt file, then the body of each bound skill in order, then inline `instructions`. Where a
+ * body begins and ends, nothing in it can imitate.
  *
  * Asked anew for every invocation, so an edited skill or prompt is in the next one. Rejects with what
  * `getSkillContent` rejects with (SKILL_NOT_FOUND), or when the template does not render.
@@ -29,12 +32,14 @@ export async function composeInstructions({
   agent,
   skills,
   variables,
+  turn,
 }: InstructionSources): Promise<string> {
   const prompt = await readPrompt(extensionDir, variables);
   const bodies: string[] = [];
   for (const skillId of agent.uses_skills ?? []) {
     if (!skills) throw new Error(`uses_skills names "${skillId}", but no running extension provides skills`);
-    bodies.push(`[Skill: ${skillId}]\n\n${await skills.getSkillContent(skillId)}`);
+    const body = await skills.getSkillContent(skillId, turn);
+    if (body !== '') bodies.push(delimited(`Skill: ${skillId}`, body));
   }
   return [prompt, ...bodies, agent.instructions?.trim()].filter(Boolean).join('\n\n');
 }

@@ -33,6 +33,8 @@ export interface Turns {
   invoke(agentId: string, task: string, context?: AgentInvocationContext): Promise<AgentResponse>;
   /** The parts of the system text of a turn: instructions first, then the context providers by priority. */
   systemParts(agentId: string, prompt: string, turn: TurnContext): Promise<readonly { source: string; text: string }[]>;
+  /** The turn a command is run in, with what is known of the agent that is spoken to. */
+  commandTurn(turn: TurnContext): TurnContext;
   declarativeAgent(found: FoundExtension): AgentProvider;
   /** Rejects when instructions cannot be composed; reports AGENT_TOOLS_MISSING. */
   check(record: ExtensionRecord): Promise<void>;
@@ -66,10 +68,10 @@ export function createTurns(surroundings: TurnSurroundings): Turns {
     throw agentNotFound(id, agentIds(records));
   };
 
-  const instructionsOf = ({ manifest, dir }: FoundExtension): Promise<string> => {
+  const instructionsOf = ({ manifest, dir }: FoundExtension, turn: TurnContext): Promise<string> => {
     const { id, name, description, agent } = manifest as AgentManifestOf;
     const variables = { agent: { id, name, description }, root_dir: surroundings.rootDir };
-    return composeInstructions({ extensionDir: dir, agent, skills: offers.skills(), variables });
+    return composeInstructions({ extensionDir: dir, agent, skills: offers.skills(), variables, turn });
   };
 
   const turns: Turns = {
@@ -89,16 +91,29 @@ export function createTurns(surroundings: TurnSurroundings): Turns {
 
     async systemParts(agentId, prompt, turn) {
       const record = runningAgent(agentId);
-      const instructions = record.found.manifest.agent ? await instructionsOf(record.found) : '';
+      const own = turnOf(record, turn);
+      const instructions = record.found.manifest.agent ? await instructionsOf(record.found, own) : '';
       const providers = [...records.values()].flatMap(({ state, instance, found }) =>
         state === 'RUNNING' && isContextProvider(instance)
           ? [{ extensionId: found.manifest.id, provider: instance }]
           : [],
       );
       const onFailure = (failure: ProviderFailure): void => report(contextProblem(failure, records));
-      const own = turnOf(record, turn);
-      const provided = await collectContext(providers, prompt, own, surroundings.contextBudgetMs, onFailure);
+      const usesTools = record.descriptor?.usesTools ?? [];
+      const tools = toolsOf(agentId, usesTools, records, offers, turns, waiting()).map(({ name }) => name);
+      const provided = await collectContext(
+        providers,
+        prompt,
+        { ...own, tools },
+        surroundings.contextBudgetMs,
+        onFailure,
+      );
       return instructions ? [{ source: agentId, text: instructions }, ...provided] : provided;
+    },
+
+    commandTurn(turn) {
+      const record = turn.agentId === undefined ? undefined : records.get(turn.agentId);
+      return { ...turn, ...(record ? givenTo(record) : {}) };
     },
 
     declarativeAgent(found) {
@@ -106,13 +121,13 @@ export function createTurns(surroundings: TurnSurroundings): Turns {
       return createDeclarativeAgent({
         manifest,
         getSecret: surroundings.getSecret,
-        tools: () => toolsOf(manifest, records, offers, turns, waiting()),
+        tools: () => toolsOf(manifest.id, manifest.agent.uses_tools, records, offers, turns, waiting()),
         systemParts: (prompt, turn) => turns.systemParts(manifest.id, prompt, turn),
       });
     },
 
     async check({ found }) {
-      await instructionsOf(found);
+      await instructionsOf(found, {});
       const known = new Set([...records.keys(), '*']);
       const missing = (found.manifest.agent?.uses_tools ?? []).filter((id) => !known.has(id));
       if (missing.length === 0) return;
@@ -126,20 +141,26 @@ export function createTurns(surroundings: TurnSurroundings): Turns {
 // --- internal ---
 
 /** An agent sees its own skills; one that declares none sees what its caller sees, so that delegation never widens. */
-function turnOf({ found, descriptor }: ExtensionRecord, turn: TurnContext = {}): TurnContext {
-  const own = descriptor?.usesSkills ?? turn.boundSkills;
-  return { ...turn, agentId: found.manifest.id, ...(own ? { boundSkills: own } : {}) };
+function turnOf(record: ExtensionRecord, { givenSkills: _, tools: __, ...turn }: TurnContext = {}): TurnContext {
+  const own = record.descriptor?.usesSkills ?? turn.boundSkills;
+  return { ...turn, agentId: record.found.manifest.id, ...(own ? { boundSkills: own } : {}), ...givenTo(record) };
+}
+
+/** The kernel puts bodies into instructions that it composes: an agent that is code composes its own. */
+function givenTo({ found }: ExtensionRecord): Pick<TurnContext, 'givenSkills'> {
+  const given = found.manifest.agent?.uses_skills;
+  return given ? { givenSkills: given } : {};
 }
 
 function toolsOf(
-  { id, agent }: AgentManifestOf,
+  id: string,
+  usesTools: readonly string[],
   records: ReadonlyMap<string, ExtensionRecord>,
   offers: Offers,
   turns: Turns,
   callers: readonly string[],
 ): readonly Tool[] {
-  const wanted = (extensionId: string): boolean =>
-    agent.uses_tools.includes('*') || agent.uses_tools.includes(extensionId);
+  const wanted = (extensionId: string): boolean => usesTools.includes('*') || usesTools.includes(extensionId);
   const agents = [...records.values()].flatMap((record) => {
     const descriptor = record.state === 'RUNNING' ? record.descriptor : undefined;
     if (descriptor?.integrationMode !== 'tool' || descriptor.id === id) return [];
@@ -148,7 +169,7 @@ function toolsOf(
   });
   // The tools of an extension that is an agent are that agent's own, unless they are asked for by name.
   const isShared = (extensionId: string): boolean =>
-    agent.uses_tools.includes(extensionId) || records.get(extensionId)?.descriptor === undefined;
+    usesTools.includes(extensionId) || records.get(extensionId)?.descriptor === undefined;
   const tools = offers.tools().filter(({ extensionId }) => wanted(extensionId) && isShared(extensionId));
   const taken = new Set(tools.map(({ tool }) => tool.name));
   return [...tools.map(({ tool }) => tool), ...agents.filter((one) => !taken.has(one.name))];

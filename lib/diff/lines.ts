@@ -9,26 +9,18 @@ export interface LinedText {
   readonly lines: readonly string[];
 }
 
+/** Names of line ends in a diff. */
+export const LINE_ENDS: Readonly<Record<string, LineEnd>> = { LF: '\n', CRLF: '\r\n', CR: '\r' };
+
 /** Lines end with LF, CRLF or CR. */
 export function splitLines(text: string): LinedText {
   const bom = text.startsWith('\ufeff') ? '\ufeff' : '';
-  const lines: string[] = [];
-  let start = bom.length;
-  for (let at = start; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    if (code !== 10 && code !== 13) continue;
-    if (code === 13 && text.charCodeAt(at + 1) === 10) at++;
-    lines.push(text.slice(start, at + 1));
-    start = at + 1;
-  }
-  if (start < text.length) lines.push(text.slice(start));
-  return { bom, lines };
+  return { bom, lines: text.slice(bom.length).match(/[^\r\n]*(?:\r\n?|\n)|[^\r\n]+/g) ?? [] };
 }
 
 /** A text of lines. A blank line after one that ends with CR ends so, too: its LF would become part of the line before. */
 export function joinLines(bom: string, lines: readonly string[]): string {
-  const joins = (line: string, at: number): boolean => line === '\n' && lines[at - 1]?.endsWith('\r') === true;
-  return bom + lines.map((line, at) => (joins(line, at) ? '\r' : line)).join('');
+  return bom + lines.map((line, at) => (line === '\n' && lines[at - 1]?.endsWith('\r') ? '\r' : line)).join('');
 }
 
 /** A line without its end. */
@@ -64,12 +56,16 @@ export function adoptLineEndings(current: string, proposed: string): string {
   const now = splitLines(current);
   const next = splitLines(proposed);
   const usual = usualEnd(now.lines);
-  const keptFrom = matchLines(now.lines.map(textOf), next.lines.map(textOf));
+  const mayLackEnd = endOf(now.lines.at(-1) ?? '') === '';
+  const edits = lineEdits(now.lines.map(textOf), next.lines.map(textOf));
+  let edit = 0;
   const adopted = next.lines.map((line, at) => {
+    while ((edits[edit]?.newEnd ?? Number.POSITIVE_INFINITY) <= at) edit++;
     const own = endOf(line);
-    const isLast = at === next.lines.length - 1;
-    if (isLast && own === '' && endOf(now.lines.at(-1) ?? '') === '') return line;
-    const kept = endOf(now.lines[keptFrom.get(at) ?? -1] ?? '');
+    if (at === next.lines.length - 1 && own === '' && mayLackEnd) return line;
+    const isNew = at >= (edits[edit]?.newStart ?? Number.POSITIVE_INFINITY);
+    const before = edits[edit - 1];
+    const kept = isNew ? '' : endOf(now.lines[at + (before ? before.oldEnd - before.newEnd : 0)] ?? '');
     return textOf(line) + (kept || usual || own);
   });
   return joinLines(now.bom, adopted);
@@ -83,106 +79,62 @@ export interface LineEdit {
   readonly newEnd: number;
 }
 
-/**
- * The fewest edits that make one list of lines the other, ascending, with unchanged lines between any two. Where that would
- * take too long, one edit from the first difference to the last.
- */
-export function lineEdits(before: readonly string[], after: readonly string[]): readonly LineEdit[] {
-  const shorter = Math.min(before.length, after.length);
-  let head = 0;
-  while (head < shorter && before[head] === after[head]) head++;
-  let tail = 0;
-  while (tail < shorter - head && before[before.length - 1 - tail] === after[after.length - 1 - tail]) tail++;
-  const oldEnd = before.length - tail;
-  const newEnd = after.length - tail;
-  const common = commonLines(before.slice(head, oldEnd), after.slice(head, newEnd));
-  const edits: LineEdit[] = [];
-  let [oldAt, newAt] = [head, head];
-  for (const [oldNext, newNext] of [...common, [oldEnd - head, newEnd - head] as const]) {
-    const [oldStop, newStop] = [oldNext + head, newNext + head];
-    if (oldStop > oldAt || newStop > newAt) {
-      edits.push({ oldStart: oldAt, oldEnd: oldStop, newStart: newAt, newEnd: newStop });
-    }
-    [oldAt, newAt] = [oldStop + 1, newStop + 1];
-  }
-  return edits;
-}
-
-/** A line in quotes, at most 80 characters of it; whatever is invisible, the blank excepted, as an escape. */
-export function quoteLine(text: string): string {
-  return quotePart(text, 0);
-}
-
-/** Two lines in quotes, cut so that the first difference shows. */
-export function quoteDifferent(one: string, other: string): readonly [string, string] {
-  let same = 0;
-  while (same < one.length && one[same] === other[same]) same++;
-  const longest = Math.max(one.length, other.length);
-  const from = longest <= SHOWN ? 0 : Math.max(0, same - BEFORE_DIFFERENCE);
-  return [quotePart(one, from), quotePart(other, from)];
-}
-
-// --- internal ---
-
-/** For every line of `after` that was in `before`: where it was. */
-function matchLines(before: readonly string[], after: readonly string[]): ReadonlyMap<number, number> {
-  const matches = new Map<number, number>();
-  let [oldAt, newAt] = [0, 0];
-  const end = { oldStart: before.length, oldEnd: before.length, newStart: after.length, newEnd: after.length };
-  for (const edit of [...lineEdits(before, after), end]) {
-    while (newAt < edit.newStart) matches.set(newAt++, oldAt++);
-    [oldAt, newAt] = [edit.oldEnd, edit.newEnd];
-  }
-  return matches;
-}
-
 /** An edit distance over this is not searched for: the work grows with its square. */
 const MAX_DISTANCE = 2000;
 /** Distance times lines, which bounds the work where lines repeat. */
 const MAX_WORK = 100_000_000;
 
-/** Where the longest common part of two lists has its lines, in both; none when that would take too long. */
-function commonLines(before: readonly string[], after: readonly string[]): readonly (readonly [number, number])[] {
-  // Numbers for lines: to compare long texts that are equal costs their length every time.
+/**
+ * The fewest edits that make one list of lines the other, ascending, with unchanged lines between any two. Where that would
+ * take too long, one edit from the first difference to the last.
+ */
+export function lineEdits(before: readonly string[], after: readonly string[]): readonly LineEdit[] {
+  let head = 0;
+  while (head < before.length && head < after.length && before[head] === after[head]) head++;
+  let [oldEnd, newEnd] = [before.length, after.length];
+  while (oldEnd > head && newEnd > head && before[oldEnd - 1] === after[newEnd - 1])
+    [oldEnd, newEnd] = [oldEnd - 1, newEnd - 1];
+  // Numbers for lines: to compare long texts that are equal costs their length every time. Lines that only one list has can
+  // have no counterpart; without them most rewritten texts are near each other.
   const ids = new Map<string, number>();
-  for (const line of before) if (!ids.has(line)) ids.set(line, ids.size);
-  const shared = new Set<number>();
-  for (const line of after) {
-    const id = ids.get(line);
-    if (id !== undefined) shared.add(id);
-  }
-  // Lines that only one list has can have no counterpart; without them most rewritten texts are near each other.
-  const candidates = (lines: readonly string[]): { readonly id: number; readonly at: number }[] =>
+  for (let at = head; at < oldEnd; at++) if (!ids.has(before[at] as string)) ids.set(before[at] as string, ids.size);
+  const shared = new Set(after.slice(head, newEnd).flatMap((line) => ids.get(line) ?? []));
+  const [old, next] = [before.slice(head, oldEnd), after.slice(head, newEnd)].map((lines) =>
     lines.flatMap((line, at) => {
       const id = ids.get(line);
-      return id !== undefined && shared.has(id) ? [{ id, at }] : [];
-    });
-  const [old, next] = [candidates(before), candidates(after)];
+      return id !== undefined && shared.has(id) ? [{ id, at: head + at }] : [];
+    }),
+  ) as [{ id: number; at: number }[], { id: number; at: number }[]];
   const maxEditLength = Math.min(MAX_DISTANCE, Math.ceil(MAX_WORK / (old.length + next.length + 1)));
-  const changes = diffArrays(
-    old.map(({ id }) => id),
-    next.map(({ id }) => id),
-    { maxEditLength },
-  );
-  const pairs: (readonly [number, number])[] = [];
+  const [oldIds, nextIds] = [old, next].map((lines) => lines.map(({ id }) => id)) as [number[], number[]];
+  const kept: (readonly [oldAt: number, newAt: number])[] = [];
   let [oldAt, newAt] = [0, 0];
-  for (const { added, removed, count } of changes ?? []) {
+  for (const { added, removed, count } of diffArrays(oldIds, nextIds, { maxEditLength }) ?? []) {
     for (let step = 0; step < count; step++) {
-      const [one, other] = [old[oldAt]?.at, next[newAt]?.at];
-      if (!added && !removed) pairs.push([one as number, other as number]);
+      if (!added && !removed) kept.push([(old[oldAt] as { at: number }).at, (next[newAt] as { at: number }).at]);
       if (!added) oldAt++;
       if (!removed) newAt++;
     }
   }
-  return pairs;
+  const edits: LineEdit[] = [];
+  let [oldStart, newStart] = [head, head];
+  for (const [oldStop, newStop] of [...kept, [oldEnd, newEnd] as const]) {
+    if (oldStop > oldStart || newStop > newStart) edits.push({ oldStart, oldEnd: oldStop, newStart, newEnd: newStop });
+    [oldStart, newStart] = [oldStop + 1, newStop + 1];
+  }
+  return edits;
 }
 
-const SHOWN = 80;
-const BEFORE_DIFFERENCE = 40;
+/** Characters of a line in a message. */
+export const SHOWN = 80;
 
-function quotePart(text: string, from: number): string {
-  const part = text.slice(from, from + SHOWN);
-  const escaped = JSON.stringify(part).replace(/[\p{C}\p{Z}]/gu, (char) =>
+/**
+ * A line in quotes, at most 80 characters of it; whatever is invisible, the blank excepted, as an escape.
+ *
+ * @param from - The first character that is shown.
+ */
+export function quoteLine(text: string, from = 0): string {
+  const escaped = JSON.stringify(text.slice(from, from + SHOWN)).replace(/[\p{C}\p{Z}]/gu, (char) =>
     char === ' ' ? char : `\\u{${(char.codePointAt(0) as number).toString(16)}}`,
   );
   return `${from > 0 ? '…' : ''}${escaped}${from + SHOWN < text.length ? '…' : ''}`;

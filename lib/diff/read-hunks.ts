@@ -1,4 +1,31 @@
-import { type Hunk, type HunkHeader, type HunkLine, newSide, oldSide, readHunkBody, readHunkHeader } from './hunk.ts';
+import { LINE_ENDS, type LineEnd } from './lines.ts';
+
+export interface HunkLine {
+  /** Unchanged, removed or added. */
+  readonly kind: ' ' | '-' | '+';
+  /** Without sign and line end. */
+  readonly text: string;
+  /** Of an unchanged line: the line with the leading blank, should that be part of it and no sign. */
+  readonly unsigned?: string;
+  /** `\ No newline at end of file` follows. */
+  readonly noNewline?: boolean;
+  /** `\ Line ends with CRLF` follows. */
+  readonly end?: LineEnd;
+}
+
+export interface Hunk {
+  readonly lines: readonly HunkLine[];
+  /** 1-based, as its `@@` line claims. Told in notes, never relied upon. */
+  readonly oldStart?: number;
+  /** Its `@@` line gives other numbers of lines than it has. */
+  readonly miscounted?: boolean;
+  /** What its `@@` line says beside the numbers. */
+  readonly heading?: string;
+  /** `*** End of File` follows: it belongs at the end of the file. */
+  readonly atEnd?: boolean;
+  /** So many lines at its end bear no sign, from a blank one on: they may be words that follow the diff. */
+  readonly looseTail: number;
+}
 
 /** What the rows of a diff say, before it is asked whether that makes sense. */
 export interface Draft {
@@ -9,68 +36,62 @@ export interface Draft {
   readonly refusals: string[];
   /** By a header other than `--- /dev/null`. */
   creates: boolean;
-  addedEnd?: string;
+  addedEnd?: LineEnd;
   bom?: 'added' | 'removed';
   /** A row outside of all hunks that looks like a change. */
   stray?: string;
 }
 
-/** Reads rows by the counts in `@@` lines; undefined where one is missing or wrong. */
-export function readByCounts(rows: readonly string[]): Draft | undefined {
-  const draft = emptyDraft();
+/**
+ * Reads the rows of a diff by the counts in its `@@` lines or, whatever these say, by the signs of the rows.
+ *
+ * @returns Undefined where a count that is to be relied upon is missing or wrong.
+ */
+export function readHunks(rows: readonly string[], by: 'counts' | 'signs'): Draft | undefined {
+  const exact = by === 'counts';
+  const draft: Draft = { hunks: [], oldNames: [], newNames: [], refusals: [], creates: false };
   const fence: Fence = {};
-  for (let at = 0; at < rows.length; ) {
-    const row = rows[at] as string;
-    if (row.startsWith('*** ') && PATCH_ROW.test(row)) return undefined;
-    if (!row.startsWith('@@')) {
-      if (draft.hunks.length > 0 && looksLikeChange(row, fence) && !startsHeader(rows, at)) return undefined;
-      at += readHeaderRows(rows, at, draft, fence);
-      if (isBareHeader(rows, at)) return undefined;
-      continue;
-    }
-    const header = readHunkHeader(row);
-    const end = header.counts && endByCounts(rows, at + 1, header.counts);
-    if (end === undefined) return undefined;
-    draft.hunks.push({ ...statedBy(header), lines: readHunkBody(rows.slice(at + 1, end), true).lines });
-    at = end;
-  }
-  return draft.hunks.length > 0 || draft.bom ? draft : undefined;
-}
-
-/** Reads rows by their signs and headers, whatever the counts say. */
-export function readBySigns(rows: readonly string[]): Draft {
-  const draft = emptyDraft();
-  const fence: Fence = {};
-  const isContent = contentAfter(rows);
+  const isContent = exact ? [] : contentAfter(rows);
   let heading: string | undefined;
   for (let at = 0; at < rows.length; ) {
     const row = rows[at] as string;
     const isHeader = row.startsWith('@@');
     if (row.startsWith('@@@')) draft.refusals.push(MERGE);
-    const begins = isHeader || (at > 0 && isBareHeader(rows, at)) || (fence.isDiff === true && isBareBody(rows, at));
-    if (!begins) {
+    if (exact && !isHeader) {
+      const isStray = draft.hunks.length > 0 && looksLikeChange(row, fence) && !startsHeader(rows, at);
+      if (isStray || PATCH_ROW.test(row)) return undefined;
+    }
+    if (!isHeader && (exact || !isBare(rows, at, fence))) {
       at += readHeaderRows(rows, at, draft, fence);
+      if (exact && isBare(rows, at)) return undefined;
       continue;
     }
-    const end = endBySigns(rows, at + 1, fence, isContent);
-    const body = readHunkBody(rows.slice(isHeader ? at + 1 : at, end), false);
     const header = isHeader ? readHunkHeader(row) : {};
+    const end = exact ? endByCounts(rows, at + 1, header.counts) : endBySigns(rows, at + 1, fence, isContent);
+    if (end === undefined) return undefined;
+    const body = readHunkBody(rows.slice(isHeader ? at + 1 : at, end), exact);
     heading = header.heading ?? heading;
-    if (body.lines.length > 0) {
-      const miscounted = isMiscounted(header, body.lines) ? { miscounted: true } : {};
-      const atEnd = rows[end] === '*** End of File' ? { atEnd: true } : {};
+    if (exact || body.lines.length > 0) {
+      const { oldStart, counts } = header;
+      const [old, added] = ['+', '-'].map((other) => body.lines.filter(({ kind }) => kind !== other).length);
       draft.hunks.push({
-        ...statedBy({ ...header, ...(heading === undefined ? {} : { heading }) }),
         ...body,
-        ...miscounted,
-        ...atEnd,
+        ...(oldStart === undefined ? {} : { oldStart }),
+        ...(heading === undefined ? {} : { heading }),
+        ...(!exact && counts && (old !== counts.old || added !== counts.new) ? { miscounted: true } : {}),
+        ...(rows[end] === '*** End of File' ? { atEnd: true } : {}),
       });
       heading = undefined;
     }
     at = end;
   }
-  if (draft.hunks.length > 0 || draft.newNames.length > 0 || !isBareDiff(rows)) return draft;
-  return { ...emptyDraft(), hunks: [readHunkBody(rows, false)] };
+  if (draft.hunks.length > 0) return draft;
+  if (exact) return draft.bom && draft;
+  // Nothing but signed rows, some of them changes.
+  const isBody = rows.some((row) => /^[+-]/.test(row)) && rows.every((row) => row === '' || /^[ +\\-]/.test(row));
+  return draft.newNames.length > 0 || !isBody
+    ? draft
+    : { hunks: [readHunkBody(rows, false)], oldNames: [], newNames: [], refusals: [], creates: false };
 }
 
 // --- internal ---
@@ -84,6 +105,15 @@ interface Fence {
   closed?: boolean;
 }
 
+/** What a `@@` line says. */
+interface HunkHeader {
+  readonly oldStart?: number;
+  readonly heading?: string;
+  /** Only where the line is as the format wants it. */
+  readonly counts?: { readonly old: number; readonly new: number };
+}
+
+const STANDARD = /^@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@/;
 const PATCH_ROW = /^\*\*\* (?:(?:Begin Patch|End Patch|End of File)\s*$|(?:(?:Update|Add|Delete) File|Move to): )/;
 const DIFF_LANGUAGE = /^(?:diff|patch|udiff)$/i;
 /** A change, and neither an item of a list, a line of dashes nor a header. */
@@ -93,36 +123,38 @@ const RENAME = 'The diff renames or copies the file: a proposal changes the text
 const BINARY = 'The diff is binary: only text can be proposed.';
 const DELETE = 'The diff deletes the file: a diff can change its text, not delete it.';
 
-function emptyDraft(): Draft {
-  return { hunks: [], oldNames: [], newNames: [], refusals: [], creates: false };
-}
-
-function statedBy({ oldStart, heading }: HunkHeader): Pick<Hunk, 'oldStart' | 'heading'> {
-  return { ...(oldStart === undefined ? {} : { oldStart }), ...(heading === undefined ? {} : { heading }) };
-}
-
-function isMiscounted({ counts }: HunkHeader, lines: readonly HunkLine[]): boolean {
-  return counts !== undefined && (oldSide(lines).length !== counts.old || newSide(lines).length !== counts.new);
-}
-
 /** Takes in what is no hunk. @returns how many rows that are, at least 1. */
 function readHeaderRows(rows: readonly string[], at: number, draft: Draft, fence: Fence): number {
   const row = rows[at] as string;
+  const next = rows[at + 1] ?? '';
   if (startsHeader(rows, at)) {
     draft.oldNames.push(row.slice(4));
-    draft.newNames.push((rows[at + 1] as string).slice(4));
+    draft.newNames.push(next.slice(4));
     return 2;
   }
-  const next = rows[at + 1] ?? '';
+  const [, action, name = ''] = (PATCH_ROW.test(row) && /^\*\*\* (\w+) (?:File|to): ?(.*)$/.exec(row)) || [];
   if (row.startsWith('--- ') && next.startsWith('@@')) draft.oldNames.push(row.slice(4));
   else if (row.startsWith('+++ ') && next.startsWith('@@')) draft.newNames.push(row.slice(4));
   else if (row.startsWith('diff --git ')) readGitRow(rows, at, draft);
-  else if (PATCH_ROW.test(row)) readPatchRow(row, draft);
-  else if (/^(?:rename|copy) (?:from|to) /.test(row)) draft.refusals.push(RENAME);
+  else if (action === 'Delete') draft.refusals.push(DELETE);
+  else if (action === 'Move' || /^(?:rename|copy) (?:from|to) /.test(row)) draft.refusals.push(RENAME);
   else if (/^(?:GIT binary patch$|Binary files .* differ$)/.test(row)) draft.refusals.push(BINARY);
-  else if (CHANGE_ROW.test(row) && !fence.closed) draft.stray ??= row;
-  else if (draft.hunks.length === 0) readOwnRow(row, draft);
-  readFence(row, fence);
+  else if (action !== undefined) {
+    draft.creates ||= action === 'Add';
+    draft.newNames.push(name.trim());
+  } else if (CHANGE_ROW.test(row) && !fence.closed) draft.stray ??= row;
+  else if (draft.hunks.length === 0) {
+    const [, bom] = /^byte order mark (added|removed)$/.exec(row) ?? [];
+    if (bom === 'added' || bom === 'removed') draft.bom = bom;
+    const end = LINE_ENDS[/^added lines end with (LF|CRLF|CR)$/.exec(row)?.[1] ?? ''];
+    if (end) draft.addedEnd = end;
+  }
+  const { mark, language = '' } = fenceOf(row);
+  if (mark !== undefined && fence.mark === undefined) {
+    Object.assign(fence, { mark, isDiff: DIFF_LANGUAGE.test(language) });
+  } else if (mark !== undefined && language === '' && mark.startsWith(fence.mark as string)) {
+    Object.assign(fence, { mark: undefined, isDiff: false, closed: true });
+  }
   return 1;
 }
 
@@ -136,72 +168,82 @@ function readGitRow(rows: readonly string[], at: number, draft: Draft): void {
   if (name !== undefined) draft.newNames.push(name);
 }
 
-function readPatchRow(row: string, draft: Draft): void {
-  const [, action, name = ''] = /^\*\*\* (\w+) (?:File|to): ?(.*)$/.exec(row) ?? [];
-  if (action === 'Delete') draft.refusals.push(DELETE);
-  else if (action === 'Move') draft.refusals.push(RENAME);
-  else if (action === 'Add') draft.creates = true;
-  if (action === 'Update' || action === 'Add') draft.newNames.push(name.trim());
+/** Also `@@`, `@@ ... @@ heading`, `@@ heading` and numbers with gaps. */
+function readHunkHeader(row: string): HunkHeader {
+  const close = row.indexOf('@@', 2);
+  const inner = close === -1 ? row.slice(2) : row.slice(2, close);
+  const after = close === -1 ? '' : row.slice(close + 2).trim();
+  const numbers = /(?:^|\s)-\s?(\d{1,9})/.exec(inner.slice(0, 100));
+  const heading = after || (numbers ? '' : inner.trim().replace(/^\.+$|^…$/, ''));
+  const [standard, , old = '1', , added = '1'] = STANDARD.exec(row) ?? [];
+  return {
+    ...(numbers ? { oldStart: Number(numbers[1]) } : {}),
+    ...(heading === '' ? {} : { heading }),
+    ...(standard === undefined ? {} : { counts: { old: Number(old), new: Number(added) } }),
+  };
 }
 
-function readOwnRow(row: string, draft: Draft): void {
-  const [, bom] = /^byte order mark (added|removed)$/.exec(row) ?? [];
-  if (bom === 'added' || bom === 'removed') draft.bom = bom;
-  const [, end] = /^added lines end with (LF|CRLF|CR)$/.exec(row) ?? [];
-  if (end !== undefined) draft.addedEnd = end;
-}
-
-function readFence(row: string, fence: Fence): void {
-  const [mark, language = ''] = fenceOf(row) ?? [];
-  if (mark === undefined) return;
-  if (fence.mark === undefined) {
-    fence.mark = mark;
-    fence.isDiff = DIFF_LANGUAGE.test(language);
-  } else if (language === '' && mark.startsWith(fence.mark)) {
-    Object.assign(fence, { mark: undefined, isDiff: false, closed: true });
+/**
+ * The lines of a hunk from its rows. A row without a sign is an unchanged line that lost its blank; so is `---` or `+++`
+ * alone, which is a fence of frontmatter far more often than a change of `--`.
+ *
+ * @param exact - Take the signs as they are: the counts of the hunk say so.
+ */
+function readHunkBody(rows: readonly string[], exact: boolean): Pick<Hunk, 'lines' | 'looseTail'> {
+  const lines: HunkLine[] = [];
+  let looseFrom = 0;
+  let signedUntil = 0;
+  for (const row of rows) {
+    const sign = row[0];
+    const last = lines.at(-1);
+    if (sign === '\\') {
+      const end = LINE_ENDS[/^\\ Line ends with (LF|CRLF|CR)$/.exec(row)?.[1] ?? ''];
+      const isRemark = end !== undefined || /^\\ ?(?:no newline|no new line)/i.test(row);
+      if (last && isRemark) lines[lines.length - 1] = { ...last, ...(end ? { end } : { noNewline: true }) };
+      if (isRemark || (last && row.startsWith('\\ '))) continue;
+    }
+    if (row === '') {
+      if (looseFrom <= signedUntil) looseFrom = lines.length + 1;
+      lines.push({ kind: ' ', text: '' });
+      continue;
+    }
+    const isSigned = sign === ' ' || ((sign === '+' || sign === '-') && (exact || !/^(?:---|\+\+\+)$/.test(row)));
+    if (!isSigned) lines.push({ kind: ' ', text: row });
+    else if (sign === ' ') lines.push({ kind: sign, text: row.slice(1), unsigned: row });
+    else lines.push({ kind: sign, text: row.slice(1) });
+    if (isSigned) signedUntil = lines.length;
   }
+  if (exact) return { lines, looseTail: 0 };
+  while (lines.length > signedUntil && lines.at(-1)?.text === '') lines.pop();
+  const isLoose = looseFrom > signedUntil && looseFrom <= lines.length;
+  return { lines, looseTail: isLoose ? lines.length - looseFrom + 1 : 0 };
 }
 
 /** Mark and language of a row that opens or closes a fence. */
-function fenceOf(row: string): readonly [mark: string, language: string] | undefined {
-  const [, mark, language] = /^ {0,3}(`{3,}|~{3,})(.*)$/.exec(row.slice(0, 100)) ?? [];
-  if (mark === undefined || language === undefined || !/^[\w-]*$/.test(language.trim())) return undefined;
-  return [mark, language.trim()];
+function fenceOf(row: string): { readonly mark?: string; readonly language?: string } {
+  const [, mark, language = ''] = /^ {0,3}(`{3,}|~{3,})(.*)$/.exec(row.slice(0, 100)) ?? [];
+  return mark !== undefined && /^[\w-]*$/.test(language.trim()) ? { mark, language: language.trim() } : {};
 }
 
 function startsHeader(rows: readonly string[], at: number): boolean {
-  return (rows[at] as string).startsWith('--- ') && (rows[at + 1] ?? '').startsWith('+++ ');
+  return (rows[at] ?? '').startsWith('--- ') && (rows[at + 1] ?? '').startsWith('+++ ');
 }
 
-/** Signed rows right after the names of the file, without a `@@` line between. */
-function isBareHeader(rows: readonly string[], at: number): boolean {
+/** Signed rows, without a `@@` line, right after the names of the file or the line that opens a fence for a diff. */
+function isBare(rows: readonly string[], at: number, fence: Fence = {}): boolean {
   const before = rows[at - 1] ?? '';
-  const afterNames = at >= 2 && startsHeader(rows, at - 2);
-  const isNamed = afterNames || /^\*\*\* (?:Update|Add) File: /.test(before);
-  return isNamed && /^[ +-]/.test(rows[at] ?? '') && !startsHeader(rows, at);
-}
-
-/** Signed rows right after the line that opens a fence for a diff. */
-function isBareBody(rows: readonly string[], at: number): boolean {
-  return fenceOf(rows[at - 1] ?? '') !== undefined && /^[ +-]/.test(rows[at] ?? '') && !startsHeader(rows, at);
-}
-
-/** Nothing but signed rows, some of them changes. */
-function isBareDiff(rows: readonly string[]): boolean {
-  return rows.some((row) => /^[+-]/.test(row)) && rows.every((row) => row === '' || /^[ +\\-]/.test(row));
+  const isBelowNames = startsHeader(rows, at - 2) || /^\*\*\* (?:Update|Add) File: /.test(before);
+  const isBegun = isBelowNames || (fence.isDiff === true && fenceOf(before).mark !== undefined);
+  return isBegun && /^[ +-]/.test(rows[at] ?? '') && !startsHeader(rows, at);
 }
 
 /** A row where prose should be. After a fence `- ` begins an item of a list; `--` begins the signature of a mail. */
 function looksLikeChange(row: string, fence: Fence): boolean {
-  if (fence.closed) return CHANGE_ROW.test(row);
-  return /^[ +-]/.test(row) && !/^-- ?$/.test(row);
+  return fence.closed ? CHANGE_ROW.test(row) : /^[ +-]/.test(row) && !/^-- ?$/.test(row);
 }
 
-function endByCounts(
-  rows: readonly string[],
-  from: number,
-  counts: { readonly old: number; readonly new: number },
-): number | undefined {
+function endByCounts(rows: readonly string[], from: number, counts: HunkHeader['counts']): number | undefined {
+  if (!counts) return undefined;
   let { old, new: added } = counts;
   let at = from;
   while (old > 0 || added > 0) {
@@ -216,36 +258,33 @@ function endByCounts(
   return old < 0 || added < 0 ? undefined : at;
 }
 
-function endBySigns(rows: readonly string[], from: number, fence: Fence, isContent: (at: number) => boolean): number {
+function endBySigns(rows: readonly string[], from: number, fence: Fence, isContent: readonly boolean[]): number {
   for (let at = from; at < rows.length; at++) {
     const row = rows[at] as string;
     if (row.startsWith('@@') || row.startsWith('diff --git ') || PATCH_ROW.test(row)) return at;
     if (startsHeader(rows, at) && (rows[at + 2] ?? '@@').startsWith('@@')) return at;
-    if (fence.mark !== undefined && closes(row, fence.mark) && !isContent(at)) return at;
+    if (fence.mark === undefined || isContent[at]) continue;
+    const { mark, language } = fenceOf(row);
+    if (language === '' && mark?.startsWith(fence.mark) && row.startsWith(mark)) return at;
   }
   return rows.length;
 }
 
-function closes(row: string, open: string): boolean {
-  const [mark, language] = fenceOf(row) ?? [];
-  return language === '' && mark?.startsWith(open) === true && row.startsWith(mark);
-}
-
 /**
- * Tells of a row that looks like the end of a fence whether it is a line of the file: before another fence opens for a diff,
- * changes follow, or a fence that has no partner.
+ * Whether a row that looks like the end of a fence is a line of the file: before another fence opens for a diff, changes
+ * follow, or a fence that has no partner.
  */
-function contentAfter(rows: readonly string[]): (at: number) => boolean {
+function contentAfter(rows: readonly string[]): readonly boolean[] {
   const isContent: boolean[] = [];
   let changes = false;
   let fences = 0;
   for (let at = rows.length - 1; at >= 0; at--) {
     const row = rows[at] as string;
     isContent[at] = changes || fences % 2 === 1;
-    const language = fenceOf(row)?.[1];
+    const { language } = fenceOf(row);
     if (language !== undefined && DIFF_LANGUAGE.test(language)) [changes, fences] = [false, 0];
     else if (language !== undefined) fences++;
     else if (CHANGE_ROW.test(row) || row.startsWith('@@')) changes = true;
   }
-  return (at) => isContent[at] === true;
+  return isContent;
 }

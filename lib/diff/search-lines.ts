@@ -11,18 +11,15 @@ export interface LineSearch {
    * @param run - For every line the texts that will do.
    */
   find(run: readonly (readonly string[])[], likeness: Likeness): readonly number[];
-  /** Which lines are like this one: 0-based, ascending. */
-  linesLike(text: string, likeness: Likeness): ArrayLike<number>;
-  /** The section under a Markdown heading: from its line to the next heading as high. Undefined unless it is there once. */
-  section(heading: string): Section | undefined;
+  /** The first so many lines that are like this one but for blanks at both ends: 0-based, ascending. */
+  linesLike(text: string, most: number): readonly number[];
+  /**
+   * The section under a Markdown heading: from its line to the next heading as high, 0-based, the end exclusive. Undefined unless
+   * it is there once.
+   */
+  section(heading: string): { readonly from: number; readonly to: number } | undefined;
   /** True when the work it may do is done; `find` then finds nothing more. */
   exhausted(): boolean;
-}
-
-/** 0-based lines, the end exclusive. */
-export interface Section {
-  readonly from: number;
-  readonly to: number;
 }
 
 /** Positions of one run. */
@@ -34,29 +31,49 @@ export function createLineSearch(texts: readonly string[]): LineSearch {
   const indexes: Partial<Record<Likeness, LineIndex>> = {};
   let steps = MAX_STEPS;
   const indexFor = (likeness: Likeness): LineIndex => {
-    indexes[likeness] ??= indexLines(texts, likeness);
+    indexes[likeness] ??= indexLines(texts, KEY[likeness]);
     return indexes[likeness];
   };
   // Kept, because many hunks may name the same heading of a long text.
-  const sections = new Map<string, Section | undefined>();
+  const sections = new Map<string, ReturnType<LineSearch['section']>>();
   return {
     texts,
-    section(heading) {
-      if (!sections.has(heading)) sections.set(heading, findSection(texts, heading, this.linesLike(heading, 'both')));
-      return sections.get(heading);
-    },
     exhausted: () => steps <= 0,
-    linesLike: (text, likeness) => indexFor(likeness).positions(KEY[likeness](text)),
+    linesLike(text, most) {
+      const { idOf, first, next } = indexFor('both');
+      const found: number[] = [];
+      let at = first[idOf.get(KEY.both(text)) ?? -1] ?? -1;
+      for (; at !== -1 && found.length < most; at = next[at] as number) found.push(at);
+      return found;
+    },
+    section(heading) {
+      if (sections.has(heading)) return sections.get(heading);
+      const level = /^#{1,6}(?=\s)/.exec(heading)?.[0].length ?? 0;
+      const [from, another] = this.linesLike(heading, 2);
+      const isOne = level > 0 && from !== undefined && another === undefined;
+      const isNext = new RegExp(`^#{1,${level || 1}}\\s`);
+      const to = isOne ? texts.findIndex((text, at) => at > from && isNext.test(text)) : -1;
+      const found = isOne ? { from, to: to === -1 ? texts.length : to } : undefined;
+      sections.set(heading, found);
+      return found;
+    },
     find(run, likeness) {
-      const { ids, idOf, positions } = indexFor(likeness);
-      const wanted = run.map((choices) => choices.map((text) => idOf(KEY[likeness](text))));
-      const rarest = findRarest(run, (text) => positions(KEY[likeness](text)).length);
+      const { ids, idOf, first, next, counts } = indexFor(likeness);
+      const wanted = run.map((choices) => choices.map((text) => idOf.get(KEY[likeness](text)) ?? -1));
       steps -= run.length;
+      // Only where the rarest line of the run stands can the run stand.
+      let rarest: number | undefined;
+      let fewest = Number.POSITIVE_INFINITY;
+      for (const [at, choices] of wanted.entries()) {
+        const count = choices.reduce((sum, id) => sum + (counts[id] ?? 0), 0);
+        if (count < fewest) [fewest, rarest] = [count, at];
+        if (count === 0) return [];
+      }
       if (rarest === undefined) return [];
       const found = new Set<number>();
-      for (const choice of new Set(run[rarest])) {
-        for (const position of positions(KEY[likeness](choice))) {
-          const start = position - rarest;
+      for (const choice of new Set(wanted[rarest])) {
+        for (let at = first[choice] ?? -1; at !== -1; at = next[at] as number) {
+          const start = at - rarest;
           if (start + run.length > texts.length) break;
           if (--steps <= 0) return [];
           if (start < 0) continue;
@@ -80,63 +97,30 @@ const KEY: Readonly<Record<Likeness, (text: string) => string>> = {
   both: (text) => text.trim(),
 };
 
+/** Lines that are alike have one number. By line, in arrays of numbers: a list for each would not fit for millions of lines. */
 interface LineIndex {
-  /** For every line a number, the same for lines that are alike. */
   readonly ids: Int32Array;
-  /** -1 for a line that is not in the text. */
-  idOf(key: string): number;
-  positions(key: string): Int32Array;
+  /** The next line with the same number; -1 after the last one. */
+  readonly next: Int32Array;
+  readonly idOf: ReadonlyMap<string, number>;
+  /** By number: the first line that has it, and how many do. */
+  readonly first: readonly number[];
+  readonly counts: readonly number[];
 }
 
-const NOWHERE: Int32Array = new Int32Array(0);
-
-function indexLines(texts: readonly string[], likeness: Likeness): LineIndex {
-  const idByKey = new Map<string, number>();
-  const ids = Int32Array.from(texts, (text) => {
-    const key = KEY[likeness](text);
-    const id = idByKey.get(key) ?? idByKey.size;
-    idByKey.set(key, id);
-    return id;
-  });
-  // All positions in one array, those of one line side by side: a list for each would not fit for millions of lines.
-  const starts = new Int32Array(idByKey.size + 1);
-  for (const id of ids) starts[id + 1] = (starts[id + 1] as number) + 1;
-  for (let id = 0; id < idByKey.size; id++) starts[id + 1] = (starts[id + 1] as number) + (starts[id] as number);
-  const sorted = new Int32Array(ids.length);
-  const next = starts.slice();
-  ids.forEach((id, position) => {
-    sorted[next[id] as number] = position;
-    next[id] = (next[id] as number) + 1;
-  });
-  const idOf = (key: string): number => idByKey.get(key) ?? -1;
-  return {
-    ids,
-    idOf,
-    positions(key) {
-      const id = idOf(key);
-      return id === -1 ? NOWHERE : sorted.subarray(starts[id], starts[id + 1]);
-    },
-  };
-}
-
-/** The line of the run with the fewest positions; undefined for an empty run. */
-function findRarest(run: readonly (readonly string[])[], countOf: (text: string) => number): number | undefined {
-  let fewest = Number.POSITIVE_INFINITY;
-  let rarest: number | undefined;
-  for (const [at, choices] of run.entries()) {
-    const count = choices.reduce((sum, text) => sum + countOf(text), 0);
-    if (count < fewest) [fewest, rarest] = [count, at];
-    if (count === 0) break;
+function indexLines(texts: readonly string[], keyOf: (text: string) => string): LineIndex {
+  const idOf = new Map<string, number>();
+  const [ids, next] = [new Int32Array(texts.length), new Int32Array(texts.length)];
+  const first: number[] = [];
+  const counts: number[] = [];
+  for (let at = texts.length - 1; at >= 0; at--) {
+    const key = keyOf(texts[at] as string);
+    const id = idOf.get(key) ?? idOf.size;
+    idOf.set(key, id);
+    ids[at] = id;
+    next[at] = first[id] ?? -1;
+    first[id] = at;
+    counts[id] = (counts[id] ?? 0) + 1;
   }
-  return rarest;
-}
-
-function findSection(texts: readonly string[], heading: string, positions: ArrayLike<number>): Section | undefined {
-  const level = /^#{1,6}(?=\s)/.exec(heading)?.[0].length;
-  const from = positions[0];
-  if (level === undefined || from === undefined || positions.length > 1) return undefined;
-  const next = new RegExp(`^#{1,${level}}\\s`);
-  let to = from + 1;
-  while (to < texts.length && !next.test(texts[to] as string)) to++;
-  return { from, to };
+  return { ids, next, idOf, first, counts };
 }

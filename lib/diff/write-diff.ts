@@ -1,15 +1,5 @@
-import { LINE_ENDS } from './hunk.ts';
-import {
-  endOf,
-  type LinedText,
-  type LineEdit,
-  type LineEnd,
-  lineEdits,
-  splitLines,
-  textOf,
-  usualEnd,
-} from './lines.ts';
-import { createLineSearch, type LineSearch } from './search-lines.ts';
+import { endOf, LINE_ENDS, type LineEdit, type LineEnd, lineEdits, splitLines, textOf, usualEnd } from './lines.ts';
+import { createLineSearch } from './search-lines.ts';
 
 /**
  * The unified diff that `applyDiff` makes into `after` again, byte for byte: `--- a/<path>`, `+++ b/<path>`, lines ended by LF,
@@ -28,14 +18,16 @@ export function unifiedDiff(path: string, before: string | null, after: string |
   const old = splitLines(before ?? '');
   const next = splitLines(after ?? '');
   const edits = lineEdits(old.lines, next.lines);
-  const ends = endsOfAdded(old, next, edits);
+  const byDefault = usualEnd(old.lines) ?? '\n';
+  // The end that lines without a remark get; it is said where it is not the usual one.
+  const assumed = usualEnd(edits.flatMap(({ newStart, newEnd }) => next.lines.slice(newStart, newEnd))) ?? byDefault;
   const rows = [
     ...(old.bom === next.bom ? [] : [`byte order mark ${next.bom === '' ? 'removed' : 'added'}`]),
-    ...(ends.stated === undefined ? [] : [`added lines end with ${nameOf(ends.stated)}`]),
-    `--- ${before === null ? '/dev/null' : writeName(`a/${path}`)}`,
-    `+++ ${after === null ? '/dev/null' : writeName(`b/${path}`)}`,
+    ...(assumed === byDefault ? [] : [`added lines end with ${nameOf(assumed)}`]),
+    `--- ${before === null ? '/dev/null' : quoteName(`a/${path}`)}`,
+    `+++ ${after === null ? '/dev/null' : quoteName(`b/${path}`)}`,
   ];
-  for (const group of groupEdits(old.lines, edits)) pushHunk(rows, group, old.lines, next.lines, ends.assumed);
+  for (const group of groupEdits(old.lines, edits)) pushHunk(rows, group, old.lines, next.lines, assumed);
   return `${rows.join('\n')}\n`;
 }
 
@@ -51,60 +43,44 @@ interface Group {
   readonly to: number;
 }
 
-/** The end that lines without a remark get, and the one to state because it is not the usual one. */
-function endsOfAdded(
-  old: LinedText,
-  next: LinedText,
-  edits: readonly LineEdit[],
-): { readonly assumed: LineEnd; readonly stated?: LineEnd } {
-  const byDefault = usualEnd(old.lines) ?? '\n';
-  const added = edits.flatMap(({ newStart, newEnd }) => next.lines.slice(newStart, newEnd));
-  const assumed = usualEnd(added) ?? byDefault;
-  return assumed === byDefault ? { assumed } : { assumed, stated: assumed };
-}
-
 function nameOf(end: LineEnd): string {
   return Object.keys(LINE_ENDS).find((name) => LINE_ENDS[name] === end) as string;
+}
+
+/** The name as a header of ours has it: in quotes when it would not be one line. */
+function quoteName(name: string): string {
+  return /[\p{Cc}"\\]|^\s|\s$| {2}/u.test(name) ? JSON.stringify(name) : name;
 }
 
 /** Hunks whose lines of `before` are there only once. */
 function groupEdits(before: readonly string[], edits: readonly LineEdit[]): readonly Group[] {
   const texts = before.map(textOf);
   const search = createLineSearch(texts);
-  const contexts = edits.map(() => CONTEXT);
+  const contexts = new Map(edits.map((edit) => [edit, CONTEXT]));
   for (;;) {
-    const groups = mergeNear(edits, contexts, before.length);
-    const ambiguous = groups.filter((group) => !isOnlyOne(group, texts, search));
+    const groups: { edits: LineEdit[]; from: number; to: number }[] = [];
+    for (const [edit, context] of contexts) {
+      let group = {
+        edits: [edit],
+        from: Math.max(0, edit.oldStart - context),
+        to: Math.min(before.length, edit.oldEnd + context),
+      };
+      for (let last = groups.at(-1); last && group.from <= last.to; last = groups.at(-1)) {
+        last.edits.push(...group.edits);
+        group = { edits: last.edits, from: Math.min(last.from, group.from), to: Math.max(last.to, group.to) };
+        groups.pop();
+      }
+      groups.push(group);
+    }
+    const ambiguous = groups.filter(({ from, to }) => {
+      const run = texts.slice(from, to).map((text) => [text]);
+      return run.length < texts.length && search.find(run, 'exact').length !== 1;
+    });
     if (ambiguous.length === 0) return groups;
     if (search.exhausted()) return [{ edits, from: 0, to: before.length }];
-    const grow = new Set(ambiguous.flatMap((group) => group.edits));
-    for (const [at, edit] of edits.entries()) if (grow.has(edit)) contexts[at] = 2 * (contexts[at] as number);
+    for (const edit of ambiguous.flatMap((group) => group.edits))
+      contexts.set(edit, 2 * (contexts.get(edit) as number));
   }
-}
-
-function isOnlyOne({ from, to }: Group, texts: readonly string[], search: LineSearch): boolean {
-  if (to - from === texts.length) return true;
-  const run = texts.slice(from, to).map((text) => [text]);
-  return search.find(run, 'exact').length === 1;
-}
-
-function mergeNear(edits: readonly LineEdit[], contexts: readonly number[], length: number): readonly Group[] {
-  const groups: { edits: LineEdit[]; from: number; to: number }[] = [];
-  for (const [at, edit] of edits.entries()) {
-    const context = contexts[at] as number;
-    let group = {
-      edits: [edit],
-      from: Math.max(0, edit.oldStart - context),
-      to: Math.min(length, edit.oldEnd + context),
-    };
-    for (let last = groups.at(-1); last && group.from <= last.to; last = groups.at(-1)) {
-      last.edits.push(...group.edits);
-      group = { edits: last.edits, from: Math.min(last.from, group.from), to: Math.max(last.to, group.to) };
-      groups.pop();
-    }
-    groups.push(group);
-  }
-  return groups;
 }
 
 function pushHunk(
@@ -116,9 +92,16 @@ function pushHunk(
 ): void {
   const first = edits[0] as LineEdit;
   const last = edits.at(-1) as LineEdit;
-  const newFrom = first.newStart - (first.oldStart - from);
-  const newTo = last.newEnd + (to - last.oldEnd);
-  rows.push(`@@ -${range(from, to)} +${range(newFrom, newTo)} @@`);
+  const shown = [
+    [from, to],
+    [first.newStart - (first.oldStart - from), last.newEnd + (to - last.oldEnd)],
+  ] as const;
+  // 1-based, with the number of lines; of none, the line before.
+  const [old, next] = shown.map(([start, end]) => {
+    if (end === start) return `${start},0`;
+    return end - start === 1 ? `${end}` : `${start + 1},${end - start}`;
+  });
+  rows.push(`@@ -${old} +${next} @@`);
   const push = (sign: ' ' | '-' | '+', line: string): void => {
     const end = endOf(line);
     rows.push(sign + textOf(line));
@@ -132,15 +115,4 @@ function pushHunk(
     for (let added = newStart; added < newEnd; added++) push('+', after[added] as string);
   }
   for (; at < to; at++) push(' ', before[at] as string);
-}
-
-/** Lines of a text as a `@@` line has them: 1-based, with their number; of none, the line before. */
-function range(from: number, to: number): string {
-  if (to === from) return `${from},0`;
-  return to - from === 1 ? `${to}` : `${from + 1},${to - from}`;
-}
-
-/** The name as a header of ours has it: in quotes when it would not be one line. */
-function writeName(name: string): string {
-  return /[\p{Cc}"\\]|^\s|\s$| {2}/u.test(name) ? JSON.stringify(name) : name;
 }

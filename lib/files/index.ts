@@ -1,9 +1,8 @@
 export { pathTraversal, resourceNotFound, resourceTooLarge, writeFailed } from './errors.ts';
-export { type FolderEntry, listContained } from './list-contained.ts';
 export { type FolderMove, type MoveStep, moveFolder, settleMove, undoMove } from './move-folder.ts';
 export { privateFile, privateFolder } from './owner-only.ts';
 export { fileSegments, futureRealPath, isInside, realPathOf, relativeSegments } from './paths.ts';
-export { readContained, readNamedFile } from './read-contained.ts';
+export { type FolderEntry, listContained, readContained, readNamedFile } from './read-contained.ts';
 export { removeContained, removeEmptyFolders, renameContained } from './remove-and-rename.ts';
 export {
   assertReadable,

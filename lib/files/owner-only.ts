@@ -7,7 +7,7 @@ import { dirname } from 'node:path';
  */
 export function privateFolder(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  if (!isLink(dirname(folder))) narrow(folder, 0o700);
+  if (!lstatSync(dirname(folder), { throwIfNoEntry: false })?.isSymbolicLink()) narrow(folder, 0o700);
 }
 
 /**
@@ -34,8 +34,4 @@ function narrow(path: string, most: number): void {
   } catch {
     // It is another user's, or has gone: nobody is worse off than before.
   }
-}
-
-function isLink(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
 }

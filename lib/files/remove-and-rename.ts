@@ -37,7 +37,15 @@ export function removeContained(base: string, path: string, { own = false }: Pic
 /** Removes the folders above a path that are empty, up to `base`, which stays. */
 export function removeEmptyFolders(base: string, path: string, { own = false }: Pick<OpenOptions, 'own'> = {}): void {
   const folders = fileSegments(path).slice(0, -1);
-  while (folders.length > 0) if (!removeEmpty(base, folders.splice(-1)[0] as string, folders, path, own)) return;
+  for (let name = folders.pop(); name !== undefined; name = folders.pop()) {
+    const target = name;
+    try {
+      withContained(base, folders, path, (_, folder) => rmdirSync(join(folder, target)), { folder: true, own });
+    } catch {
+      // Something is in it, or somebody else was faster.
+      return;
+    }
+  }
 }
 
 /**
@@ -45,9 +53,15 @@ export function removeEmptyFolders(base: string, path: string, { own = false }: 
  *
  * @param base - Absolute, real. No link is followed below it.
  * @param name - Without a slash.
+ * @param options.own - It is the caller's own, see `OpenOptions`. Default: false.
  * @throws PATH_TRAVERSAL, also for a link in the place of either; RESOURCE_NOT_FOUND, INVALID_ARGUMENT, WRITE_FAILED.
  */
-export function renameContained(base: string, path: string, name: string): void {
+export function renameContained(
+  base: string,
+  path: string,
+  name: string,
+  { own = false }: Pick<OpenOptions, 'own'> = {},
+): void {
   const segments = fileSegments(path);
   const [to] = fileSegments(name);
   withContained(
@@ -66,26 +80,6 @@ export function renameContained(base: string, path: string, name: string): void 
       }
       syncFolder(descriptor);
     },
-    { folder: true },
+    { folder: true, own },
   );
-}
-
-// --- internal ---
-
-function removeEmpty(base: string, name: string, above: readonly string[], shown: string, own: boolean): boolean {
-  try {
-    return withContained(
-      base,
-      above,
-      shown,
-      (_descriptor, folder) => {
-        rmdirSync(join(folder, name));
-        return true;
-      },
-      { folder: true, own },
-    );
-  } catch {
-    // Something is in it, or somebody else was faster.
-    return false;
-  }
 }

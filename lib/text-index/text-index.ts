@@ -68,7 +68,6 @@ export function createTextIndex(database: SqliteDatabase): TextIndex {
   let generation = -1;
   let lastSeq = 0;
   const state = database.prepare<State>('SELECT generation, since FROM search_state');
-  const cached = createPostingCache();
   const newer = database.prepare<{ seq: number; number: number; key: string; lengths: Uint8Array }>(
     'SELECT seq, number, key, lengths FROM search_document WHERE seq > ? ORDER BY seq',
   );
@@ -84,10 +83,8 @@ export function createTextIndex(database: SqliteDatabase): TextIndex {
       lengths.length = 0;
       lastSeq = 0;
       words = undefined;
-      cached.clear();
     }
     for (const row of newer.iterate(lastSeq)) {
-      cached.clear();
       lastSeq = row.seq;
       numbers.set(row.key, row.number);
       lengths[row.number] = new Uint16Array(Uint8Array.from(row.lengths).buffer);
@@ -100,12 +97,7 @@ export function createTextIndex(database: SqliteDatabase): TextIndex {
     numberOf: (key) => numbers.get(key),
     lengthsOf: (document) => lengths[document] ?? EMPTY,
     size: () => lengths.length,
-    postings: (term) =>
-      cached.get(term) ??
-      cached.keep(
-        term,
-        chunksOfTerm.all(term).map(({ chunk, data }) => ({ chunk, postings: readPostings(data) })),
-      ),
+    postings: (term) => chunksOfTerm.all(term).map(({ chunk, data }) => ({ chunk, postings: readPostings(data) })),
     words() {
       words ??= allWords.all().map(({ word }) => word);
       return words;
@@ -142,49 +134,6 @@ interface State {
 function empty(database: SqliteDatabase, now: number): void {
   database.exec('DELETE FROM search_document; DELETE FROM search_posting; DELETE FROM search_word;');
   database.prepare('UPDATE search_state SET generation = generation + 1, since = ?, next = 0').run(now);
-}
-
-/** Bytes of postings that are kept; one occurrence takes four. */
-const MAX_BYTES = 6 * 1024 * 1024;
-/** What a term takes beside its postings. */
-const TERM_BYTES = 100;
-
-/** The postings of terms that were asked for lately: the words of one conversation come again. */
-interface PostingCache {
-  get(term: string): readonly PostingChunk[] | undefined;
-  keep(term: string, chunks: readonly PostingChunk[]): readonly PostingChunk[];
-  clear(): void;
-}
-
-function createPostingCache(): PostingCache {
-  const kept = new Map<string, readonly PostingChunk[]>();
-  let bytes = 0;
-  return {
-    get(term) {
-      const chunks = kept.get(term);
-      // Used now, so the last to go.
-      if (chunks && kept.delete(term)) kept.set(term, chunks);
-      return chunks;
-    },
-    keep(term, chunks) {
-      kept.set(term, chunks);
-      bytes += sizeOf(chunks);
-      for (const [oldest, old] of kept) {
-        if (bytes <= MAX_BYTES) break;
-        kept.delete(oldest);
-        bytes -= sizeOf(old);
-      }
-      return chunks;
-    },
-    clear() {
-      kept.clear();
-      bytes = 0;
-    },
-  };
-}
-
-function sizeOf(chunks: readonly PostingChunk[]): number {
-  return chunks.reduce((sum, { postings }) => sum + postings.byteLength, TERM_BYTES);
 }
 
 /** A copy only where the bytes do not lie on a boundary of four. */

@@ -1,4 +1,4 @@
-import { foldLine, INVISIBLE, matchesOf, shorten } from './line.ts';
+import { foldLine, HIDDEN, isJoining, matchesOf, shorten } from './line.ts';
 
 /** One that is shown although it does not show itself. */
 export interface HiddenCharacter {
@@ -26,23 +26,10 @@ export function showHidden(text: string): string {
   );
 }
 
-/** As `showHidden`, and `readEscaped` gives back exactly the text. */
-export function escapeHidden(text: string): string {
-  return showHidden(text.replace(/⟦(?=U\+)/g, notation('⟦')));
-}
-
-/** Of a line: with the blank at its end written as `⟦U+0020⟧`, where nobody sees it and editors strip it. */
+/** Of a line: with the blank at its end written as `⟦U+0020⟧`, where nobody sees it. */
 export function showEnd(line: string): string {
   const last = line.at(-1) ?? '';
   return /\s/.test(last) ? line.slice(0, -1) + notation(last) : line;
-}
-
-/** Reads the notation of `escapeHidden`, also where a person has typed it. */
-export function readEscaped(text: string): string {
-  return text.replace(/⟦U\+([0-9A-Fa-f]{1,6})⟧/g, (whole, hex: string) => {
-    const code = Number.parseInt(hex, 16);
-    return code > 0x10ffff ? whole : String.fromCodePoint(code);
-  });
 }
 
 /** `⟦U+202E⟧` */
@@ -60,39 +47,4 @@ export function oneLine(text: string, limit: number): string {
   // Cut first: the text may be megabytes, and only its beginning is wanted.
   const start = text.length > limit * 4 ? `${text.slice(0, limit * 4)}…` : text;
   return foldLine(shorten(showHidden(start.replace(/\s+/g, ' ').trim()), limit));
-}
-
-// --- internal ---
-
-const HIDDEN = new RegExp(`${INVISIBLE.source}|\\p{Surrogate}`, 'gu');
-const HIDDEN_ALONE = new RegExp(`^(?:${HIDDEN.source})$`, 'u');
-
-/** True where a joiner or a selector does what it is for: in Persian and Indic words, and in emoji. */
-function isJoining(text: string, at: number, char: string): boolean {
-  const before = charBefore(text, at);
-  switch (char) {
-    case '\ufe0e':
-    case '\ufe0f':
-      return /^[0-9#*]$/.test(before) || isWritten(before);
-    case '\u200c':
-    case '\u200d':
-      return (before === '\ufe0f' || isWritten(before)) && isWritten(charAt(text, at + 1));
-    default:
-      return false;
-  }
-}
-
-/** A visible character beyond ASCII. */
-function isWritten(char: string): boolean {
-  return char > '\u007f' && !HIDDEN_ALONE.test(char);
-}
-
-function charAt(text: string, at: number): string {
-  const code = text.codePointAt(at);
-  return code === undefined ? '' : String.fromCodePoint(code);
-}
-
-function charBefore(text: string, at: number): string {
-  const pair = at >= 2 ? charAt(text, at - 2) : '';
-  return pair.length === 2 ? pair : charAt(text, at - 1);
 }

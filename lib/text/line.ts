@@ -2,8 +2,10 @@
  * Characters that show nothing, or change how what follows is shown: controls, zero-width and bidi marks, tag characters,
  * fillers.
  */
-export const INVISIBLE: RegExp = /[\p{Cc}\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff9-\ufffb]/gu;
-/** The joiners and the emoji selector stay: Persian, Indic scripts and emoji are written with them. */
+const INVISIBLE = /[\p{Cc}\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff9-\ufffb]/gu;
+/** As `INVISIBLE`, and lone surrogates. */
+export const HIDDEN: RegExp = new RegExp(`${INVISIBLE.source}|\\p{Surrogate}`, 'gu');
+/** The joiners and the emoji selector stay where they join: Persian, Indic scripts and emoji are written with them. */
 const KEPT = new Set(['\u200c', '\u200d', '\ufe0f']);
 
 /** Whether there is anything to do: most texts are fine as they are. */
@@ -17,7 +19,9 @@ export function foldLine(text: string): string {
       // First, so that nothing removed between two halves makes them a character.
       .replace(/\p{Surrogate}/gu, '\ufffd')
       .replace(/\s+/g, ' ')
-      .replace(INVISIBLE, (char) => (KEPT.has(char) ? char : ''))
+      .replace(INVISIBLE, (char, at: number, whole: string) =>
+        KEPT.has(char) && isJoining(whole, at, char) ? char : '',
+      )
       .replace(/ {2,}/g, ' ')
       .trim()
   );
@@ -53,4 +57,41 @@ export function matchesOf(text: string, pattern: RegExp): readonly RegExpExecArr
   pattern.lastIndex = 0;
   for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) matches.push(match);
   return matches;
+}
+
+/** True where a joiner or a selector at an offset does what it is for: in Persian and Indic words, and in emoji. */
+export function isJoining(text: string, at: number, char: string): boolean {
+  const before = charBefore(text, at);
+  switch (char) {
+    case '\ufe0e':
+    case '\ufe0f':
+      return /^[0-9#*]$/.test(before) || isWritten(before);
+    case '\u200c':
+    case '\u200d':
+      return (
+        (isWritten(before) || (before === '\ufe0f' && isJoining(text, at - 1, before))) &&
+        isWritten(charAt(text, at + 1))
+      );
+    default:
+      return false;
+  }
+}
+
+// --- internal ---
+
+const HIDDEN_ALONE = new RegExp(`^(?:${HIDDEN.source})$`, 'u');
+
+/** A visible character beyond ASCII. */
+function isWritten(char: string): boolean {
+  return char > '\u007f' && !HIDDEN_ALONE.test(char);
+}
+
+function charAt(text: string, at: number): string {
+  const code = text.codePointAt(at);
+  return code === undefined ? '' : String.fromCodePoint(code);
+}
+
+function charBefore(text: string, at: number): string {
+  const pair = at >= 2 ? charAt(text, at - 2) : '';
+  return pair.length === 2 ? pair : charAt(text, at - 1);
 }

@@ -36,7 +36,7 @@ it('gives an agent of the AI SDK the catalog and the tools, in its scope', async
   expect(tea).toMatchObject({ success: true, content: 'Boil water.' });
   expect(cup).toMatchObject({ success: false, error: { code: 'SKILL_NOT_FOUND' } });
   expect(wrong).toMatchObject({ success: false, error: { code: 'INVALID_ARGUMENT' } });
-  expect(loaded.map(({ agent_id, outcome }) => [agent_id, outcome])).toEqual([
+  expect(loaded.map(({ agentId: agent_id, outcome }) => [agent_id, outcome])).toEqual([
     ['waiter', 'success'],
     ['waiter', 'refused'],
   ]);

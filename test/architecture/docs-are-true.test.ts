@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { createSkillRegistry } from 'skill-registry';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { EXIT, EXIT_OF_CODE } from '../../cli/terminal.ts';
 import { ROOT, sourceFiles } from './imports.ts';
 
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
@@ -17,6 +18,20 @@ it('documents every code, and no code that does not exist', () => {
   const codes = [...used].filter((code) => !NO_CODES.test(code)).sort();
   const documented = [...read('docs/errors.md').matchAll(/^\| `([A-Z_]+)` \|/gm)].map(([, code = '']) => code);
   expect([...documented].sort()).toEqual(codes);
+});
+
+it('lists every member of a registry, eighteen with admin, and every one that stands behind it', async () => {
+  const registry = await createSkillRegistry({ root: ROOT, config: { sources: [] } });
+  const members = Object.keys(registry);
+  expect(members).toHaveLength(18);
+  const page = read('docs/library.md');
+  expect([...members, ...Object.keys(registry.admin)].filter((name) => !page.includes(`\`${name}`))).toEqual([]);
+});
+
+it('prints the exit status of every code that has one of its own', () => {
+  const rows = [...read('docs/command.md').matchAll(/^\| `([A-Z_]+)` \| (\d) \|$/gm)];
+  expect(rows.map(([, code, status]) => [code, Number(status)])).toEqual([...EXIT_OF_CODE]);
+  expect(read('docs/command.md')).toContain(`| every other | ${EXIT.problem} |`);
 });
 
 it.each(['skill_registry', 'skill_mcp'])('documents every key of the config block of %s, with its default', (id) => {
@@ -37,15 +52,19 @@ it.each(['skill_registry', 'skill_mcp'])('documents every key of the config bloc
   expect(missing).toEqual([]);
 });
 
-it.each(['README.md', 'AGENTS.md', 'docs/architecture.md', 'docs/extension-contract.md', 'docs/decisions.md'])(
-  'names only files that exist in %s',
-  (page) => {
-    const text = read(page);
-    const links = [...text.matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, path = '']) => path);
-    const missing = links.filter((path) => !existsSync(join(ROOT, page, '..', path)));
-    expect(missing).toEqual([]);
-  },
-);
+it.each([
+  'README.md',
+  'AGENTS.md',
+  'docs/architecture.md',
+  'docs/extension-contract.md',
+  'docs/decisions.md',
+  'docs/library.md',
+])('names only files that exist in %s', (page) => {
+  const text = read(page);
+  const links = [...text.matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, path = '']) => path);
+  const missing = links.filter((path) => !existsSync(join(ROOT, page, '..', path)));
+  expect(missing).toEqual([]);
+});
 
 it('shows the two commands in the README as they are', () => {
   const readme = read('README.md');
@@ -60,10 +79,10 @@ it('keeps the README at one page and AGENTS.md under a hundred lines', () => {
 
 it('shows in the README the table a reader will see', async () => {
   const registry = await createSkillRegistry({ root: ROOT, config: { sources: [{ path: 'skills' }] } });
-  const counts = await registry.tokenCounts();
+  const counts = await registry.admin.tokenCounts();
   const rows = registry.snapshot().skills.map(({ id }) => {
     const { l1, l2 } = counts.get(id) ?? {};
-    return [id, l1, l2, registry.resources(id).length + 1].join(' ');
+    return [id, l1, l2, registry.admin.resources(id).length + 1].join(' ');
   });
   const shown = read('README.md').matchAll(/^([a-z-]+) +(\d+) +(\d+) +(\d+) {2}\S/gm);
   expect([...shown].map(([, ...cells]) => cells.join(' '))).toEqual(rows);

@@ -36,6 +36,11 @@ function extensionOf(path: string): string | undefined {
   return /^extensions\/([^/]+)\//.exec(path)?.[1];
 }
 
+/** What every extension is written with, and what our own need beside it. */
+function isKernelDoor(target: string): boolean {
+  return target === 'skill-registry/kernel' || target === 'kernel/host.ts';
+}
+
 /** Through its one door. */
 function isLibrary(target: string): boolean {
   return /^lib\/[^/]+\/index\.ts$/.test(target);
@@ -77,9 +82,9 @@ it('lets the kernel import itself, lib and packages, and no extension by name', 
   expect(names).toEqual([]);
 });
 
-it('lets an extension import the contract, its own folder, lib, packages, and types of another one’s api.ts', () => {
+it('lets an extension import the two doors of the kernel, its own folder, lib, packages, and types of another one’s api.ts', () => {
   const allowed = ({ file, target, typeOnly }: Import): boolean => {
-    if (target === 'skill-registry/kernel' || isLibrary(target) || isPackage(target)) return true;
+    if (isKernelDoor(target) || isLibrary(target) || isPackage(target)) return true;
     if (extensionOf(target) === extensionOf(file)) return true;
     return typeOnly && /^extensions\/[^/]+\/api\.ts$/.test(target);
   };
@@ -116,6 +121,17 @@ it('has rooms one can look around in: at most 20 files, and in the registry no r
   expect(rooms.filter((room) => (folders.get(room) ?? 0) < 3)).toEqual([]);
 });
 
+it('exports to an extension’s author about ten functions and classes, and the types of the contract', async () => {
+  expect(Object.keys(await import('skill-registry/kernel')).sort()).toEqual(
+    [
+      ...['boot', 'CodedError', 'defineTool', 'describeError', 'inputSchemaOf', 'isCodedError'],
+      ...['runTool', 'toolError', 'z'],
+    ].sort(),
+  );
+  const own = ['examples', 'skills'].flatMap((folder) => sourceFiles(folder)).flatMap(importsOf);
+  expect(own.filter(({ target }) => target.startsWith('kernel/')).map(show)).toEqual([]);
+});
+
 it('keeps the skill layer pure: no file system, no clock, no process', () => {
   const wrong = sourceFiles('extensions/skill_registry/skill')
     .flatMap(importsOf)
@@ -127,12 +143,14 @@ it('keeps the skill layer pure: no file system, no clock, no process', () => {
   expect(impure).toEqual([]);
 });
 
-it('lets the command import the two public doors and packages, nothing behind them, and other doors only when asked for', () => {
+it('lets the command import the doors of registry and kernel and packages, nothing behind them, and other doors only when asked for', () => {
   const wrong = sourceFiles('cli')
     .flatMap(importsOf)
     .filter(({ file, target, typeOnly, dynamic }) => {
-      if (target === 'skill-registry' || target === 'skill-registry/kernel') return false;
-      if (target === 'skill-registry/mcp') return file !== 'cli/commands/mcp.ts' || !(typeOnly || dynamic);
+      if (target === 'skill-registry' || target === 'extensions/skill_registry/host.ts' || isKernelDoor(target))
+        return false;
+      if (target === 'skill-registry/mcp' || target === 'extensions/skill_mcp/stdio.ts')
+        return file !== 'cli/commands/mcp.ts' || !(typeOnly || dynamic);
       return !target.startsWith('cli/') && !isLibrary(target) && !isPackage(target);
     });
   expect(wrong.map(show)).toEqual([]);

@@ -11,8 +11,8 @@ it('start outlives garbage collections after thousands of statements of searches
     const { registry } = this.context.getExtension('skill_registry');
     for (let round = 0; round < 4; round++) {
       const content = ${JSON.stringify(LONGER)} + 'Round ' + round + '.\\n';
-      const { proposal_id } = await registry.proposals.propose({ skill_id: 'tea', content, justification: 'x' });
-      await registry.proposals.approve(proposal_id, { by: 'person:ada' });
+      const { proposalId } = await registry.proposals.propose({ skillId: 'tea', content, justification: 'x' });
+      await registry.proposals.approve(proposalId, { by: 'person:ada' });
       for (let at = 0; at < 10; at++) await registry.history.revisions('tea');
       for (let at = 0; at < 300; at++) registry.list({ query: 'steep ' + round + ' leaves ' + at });
       // Not by a call of gc(): better-sqlite3 fails where the collection comes of itself, outside of any program.

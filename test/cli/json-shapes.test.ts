@@ -29,7 +29,7 @@ it('prints what the page says, command by command', async () => {
   const root = tempFolder({ 'skills/tea/SKILL.md': TEA, 'skills/tea/references/a.md': 'A.\n' });
   const registry = await createSkillRegistry({ root, config: { sources: [{ path: 'skills' }] } });
   const propose = async (content: string): Promise<string> =>
-    (await registry.proposals.propose({ skill_id: 'tea', content, justification: 'Weak.' })).proposal_id;
+    (await registry.proposals.propose({ skillId: 'tea', content, justification: 'Weak.' })).proposalId;
   const [first, second] = [await propose(LONGER), await propose(TEA.replace('Serve.', 'Pour.'))];
   await registry.close();
   const runs: readonly (readonly [documented: string, args: readonly string[]])[] = [

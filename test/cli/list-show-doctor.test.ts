@@ -36,7 +36,7 @@ it('lists the documented JSON shape', async () => {
       },
     ],
     total: 1,
-    problems: [],
+    problems: [expect.objectContaining({ code: 'REQUIRES_UNKNOWN', severity: 'warning' })],
   });
 });
 
@@ -68,7 +68,7 @@ it('prints a table on standard output and words for people on standard error', a
   const root = teaRoot();
   const { stdout, stderr } = await runCommand(['list', '--skills', 'skills'], { cwd: root });
   expect(stdout).toMatch(/^SKILL +L1 +L2 +SOURCE +DESCRIPTION\ntea +\d+ +\d+ +skills +How to brew tea\.\n$/);
-  expect(stderr).toBe('1 skill(s)\n');
+  expect(stderr).toBe('1 skill(s); 1 problem(s), see skill-registry doctor\n');
 });
 
 it('shows the body, the raw file and a resource byte for byte', async () => {

@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { openRoot } from '../helpers/open-registry.ts';
 import { runCommand } from '../helpers/run-command.ts';
 import { skillMd, tempFolder } from '../helpers/temp-folder.ts';
 
@@ -11,7 +12,9 @@ it('starts a valid skill from the template, and never touches one that is there'
   const file = join(root, 'skills/brew-tea/SKILL.md');
   expect(await runCommand(args)).toMatchObject({ status: 0, stdout: `${file}\n` });
   const text = readFileSync(file, 'utf8');
-  expect(text).toMatch(/^---\nname: brew-tea\ndescription: "How to \\"brew\\": tea\."\n---\n\n# Brew tea\n/);
+  expect(text).toMatch(
+    /^---\nname: brew-tea\ndescription: "How to \\"brew\\": tea\."\nmetadata:\n {2}draft: "true"\n---\n\n# Brew tea\n/,
+  );
   expect(await runCommand(['validate', file])).toMatchObject({ status: 0 });
   expect(await runCommand(args)).toMatchObject({ status: 2, stderr: expect.stringContaining('is there already') });
   expect(readFileSync(file, 'utf8')).toBe(text);
@@ -28,7 +31,51 @@ it('takes no id that agentskills.io forbids or that leads elsewhere, and a folde
     file: join(cwd, 'mine/tea/SKILL.md'),
     valid: true,
     errors: [],
+    warnings: [expect.stringMatching(/^SKILL_HIDDEN: .* 13 FILL are left/)],
   });
+});
+
+it('keeps a skill that new has made from agents until no FILL is left, and says so everywhere', async () => {
+  const root = tempFolder();
+  const at = ['--root', root, '--skills', join(root, 'skills')];
+  const made = await runCommand(['new', 'brew-tea', ...at]);
+  expect(made.stderr).toMatch(
+    /^SKILL_HIDDEN: Models do not see this skill: it is a draft, and 13 FILL are left in it\.\nWrite what each FILL/,
+  );
+  const file = join(root, 'skills/brew-tea/SKILL.md');
+  const seen = async (): Promise<readonly string[]> => {
+    const registry = await openRoot(root, { config: { sources: [{ path: 'skills' }], gates: { check: false } } });
+    return [
+      (await registry.context('tea')) ?? '',
+      JSON.stringify(registry.list()),
+      (await registry.apply('brew-tea', '')).slice(0, 22),
+    ];
+  };
+  expect(await seen()).toEqual(['', expect.stringContaining('"total":0'), 'Apply Skill "brew-tea"']);
+  expect((await runCommand(['list', ...at])).stderr).toBe(
+    'Agents do not see brew-tea: it is a draft, and 13 FILL are left in it\n1 skill(s); 1 problem(s), see skill-registry doctor\n',
+  );
+  expect((await runCommand(['doctor', ...at])).stdout).toContain('warning SKILL_HIDDEN (1)');
+  for (const profile of ['spec', 'strict', 'lenient']) {
+    const checked = await runCommand(['validate', file, '--profile', profile]);
+    expect([checked.status, checked.stderr]).toEqual([0, expect.stringContaining('13 FILL are left')]);
+  }
+  // One is one too many; with none left the word draft hides nothing.
+  const filled = readFileSync(file, 'utf8').replaceAll('FILL', 'Pour');
+  writeFileSync(file, `${filled}\nFILL\n`);
+  expect((await seen())[0]).toBe('');
+  expect((await runCommand(['validate', file])).stderr).toContain('1 FILL is left');
+  writeFileSync(file, filled);
+  expect((await seen())[0]).toContain('brew-tea');
+  expect(await runCommand(['validate', file])).toMatchObject({ status: 0, stderr: '' });
+  expect(await runCommand(['list', ...at])).toMatchObject({ status: 0, stderr: '1 skill(s)\n' });
+});
+
+it('hides no skill for the word FILL alone', async () => {
+  const root = tempFolder({
+    'skills/forms/SKILL.md': skillMd({ name: 'forms', description: 'FILL forms.' }, 'FILL them.'),
+  });
+  expect(await (await openRoot(root)).context('')).toContain('FILL forms.');
 });
 
 it('gives findings with file and line, as lines, annotations and SARIF', async () => {

@@ -13,13 +13,13 @@ async function teaRoot(...proposals: readonly Partial<ProposalInput>[]) {
   const ids: string[] = [];
   for (const proposal of proposals) {
     const input = {
-      skill_id: 'tea',
+      skillId: 'tea',
       content: LONGER,
       justification: 'It was weak.',
       author: 'agent:brewer',
       ...proposal,
     };
-    ids.push((await registry.proposals.propose(input)).proposal_id);
+    ids.push((await registry.proposals.propose(input)).proposalId);
   }
   await registry.close();
   const run = (...args: readonly string[]): Promise<RunResult> =>
@@ -85,7 +85,7 @@ it('shows history, differences and old contents, and goes back', async () => {
 it('brings back what was removed', async () => {
   const { root, run, tea } = await teaRoot();
   const registry = await createSkillRegistry({ root, config: { sources: [{ path: 'skills' }] } });
-  await registry.management.remove('tea', { by: 'person:ada' });
+  await registry.admin.management.remove('tea', { by: 'person:ada' });
   await registry.close();
   expect((await run('show', 'tea')).status).toBe(1);
   expect((await run('restore', 'tea')).status).toBe(0);

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { heldExtension, heldOfRoot, holdExtensionFile } from 'skill-registry/kernel';
 import { describe, expect, it } from 'vitest';
 import { approveHeldExtensions } from '../../kernel/held/ask-person.ts';
+import { heldExtension, heldOfRoot, holdExtensionFile } from '../../kernel/host.ts';
 import { openTrust } from '../../lib/trust/index.ts';
 import { runCommand, startOnTerminal } from '../helpers/run-command.ts';
 import { skillMd, type Tree, tempFolder } from '../helpers/temp-folder.ts';

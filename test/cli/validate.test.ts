@@ -1,5 +1,7 @@
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { packageRoot } from '../../kernel/host.ts';
 import { runCommand } from '../helpers/run-command.ts';
 import { skillMd, tempFolder } from '../helpers/temp-folder.ts';
 
@@ -174,4 +176,77 @@ it('does not let a skill drive the terminal', async () => {
   const cwd = tempFolder({ 'a/SKILL.md': skillMd({ name: '"\\e[31mred"', description: 'd' }) });
   const { stderr } = await runCommand(['validate', 'a'], { cwd });
   expect(stderr).toContain("Skill name '\\x1b[31mred' contains invalid characters.");
+});
+
+const ODD: Readonly<Record<string, string>> = {
+  bom: `\ufeff${skillMd({ name: 'bom', description: 'How to brew tea.' })}`,
+  list: skillMd({ name: 'list', description: 'How to brew tea.', metadata: '{ a: b }' }),
+  lines: skillMd({ name: 'lines', description: 'Brew --- and drink.' }),
+};
+
+it.each([
+  ['bom', 'NOT_STANDARD (line 1): The reference validator refuses a byte order mark. Save the file without it.'],
+  [
+    'list',
+    'NOT_STANDARD (line 4): The reference validator refuses lists and mappings in brackets. Write one item a line.',
+  ],
+  [
+    'lines',
+    'NOT_STANDARD (line 3): The reference validator takes three hyphens in a value for the end of the frontmatter. Write it without them.',
+  ],
+])('warns of what the reference refuses and the registry reads: %s', async (id, warning) => {
+  const cwd = tempFolder({ [`${id}/SKILL.md`]: ODD[id] ?? '' });
+  for (const profile of ['spec', 'lenient']) {
+    const { status, stdout, stderr } = await runCommand(['validate', id, '--profile', profile], { cwd });
+    expect([status, stdout]).toEqual([0, `Valid skill: ${id}\n`]);
+    expect(stderr).toBe(`Warnings for ${id}:\n  - ${warning} Clients read it all the same.\n`);
+  }
+  const sources = ['list', '--skills', '.', '--json'];
+  expect(JSON.parse((await runCommand(sources, { cwd })).stdout)).toMatchObject({ total: 1, problems: [] });
+});
+
+it('warns under lenient of what the standard forbids and the loader reads, once', async () => {
+  const skill = '---\nname: tea\ndescription: &x Tea.\ntags: [a]\nmodel: *x\nallowed-tools:\n  - Read\n---\nText.\n';
+  const cwd = tempFolder({
+    'tea/SKILL.md': skill,
+    'cup/SKILL.md': skillMd({ name: 'Cup', tags: 'a', 'allowed-tools': '[Read]' }),
+  });
+  const { stdout } = await runCommand(['validate', 'tea', 'cup', '--profile', 'lenient', '--json'], { cwd });
+  const [tea, cup] = JSON.parse(stdout).results;
+  expect(tea).toMatchObject({ valid: true, errors: [] });
+  expect(tea.warnings).toEqual([
+    'NOT_STANDARD (line 3): Invalid YAML in frontmatter: anchors are not allowed (line 3)',
+  ]);
+  expect(cup.warnings.map((line: string) => line.replace(/: .*/, ''))).toEqual([
+    'DESCRIPTION_MISSING (line 1)',
+    'NAME_INVALID (line 2)',
+    'NAME_MISMATCH (line 2)',
+    'NOT_STANDARD (line 3)',
+    'NOT_STANDARD (line 4)',
+    'NOT_STANDARD (line 4)',
+  ]);
+});
+
+it.each([['[Read, Grep]'], ['{ a: b }'], ['\n  - Read']])(
+  'refuses allowed-tools that is no text: %j',
+  async (tools) => {
+    const fields = { name: 'tea', description: 'How to brew tea, and when.', 'allowed-tools': tools };
+    const cwd = tempFolder({ 'tea/SKILL.md': skillMd(fields) });
+    const { status, stderr } = await runCommand(['validate', 'tea'], { cwd });
+    expect([status, stderr.split('\n')[1]]).toEqual([1, "  - Field 'allowed-tools' must be a string"]);
+    const strict = await runCommand(['validate', 'tea', '--profile', 'strict'], { cwd });
+    expect(strict.stderr).toMatch(/\[allowed-tools\] expected text, got a (?:list|mapping)/);
+    // The standard wants text, and most clients read a list: so does the loader.
+    expect((await runCommand(['list', '--skills', '.', '--json'], { cwd })).status).toBe(0);
+  },
+);
+
+it('finds nothing wrong with the skills that come with the package, the way the README calls it', async () => {
+  const folder = join(packageRoot(), 'skills');
+  const paths = readdirSync(folder).map((id) => join(folder, id));
+  const { status, stdout, stderr } = await runCommand(['validate', ...paths]);
+  expect([status, stderr]).toEqual([0, '']);
+  expect(stdout.match(/^Valid skill: /gm)).toHaveLength(4);
+  const listed = JSON.parse((await runCommand(['list', '--skills', folder, '--json'])).stdout);
+  for (const { tags } of listed.skills) expect(tags.length).toBeGreaterThan(2);
 });

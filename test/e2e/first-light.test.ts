@@ -1,6 +1,8 @@
 import { join } from 'node:path';
-import { boot, packageRoot } from 'skill-registry/kernel';
+import { boot } from 'skill-registry/kernel';
 import { expect, it, onTestFinished } from 'vitest';
+import { packageRoot } from '../../kernel/host.ts';
+import { delimited } from '../../lib/text/index.ts';
 import { scriptedModel, systemText, toolResults } from '../helpers/scripted-model.ts';
 import { skillMd, type Tree, tempFolder, writeTree } from '../helpers/temp-folder.ts';
 import { extension } from '../kernel/boot/boot-extensions.ts';
@@ -37,9 +39,8 @@ it('teaches an agent what exists, then the instructions, then a file, over the w
   const [first, second, third] = model.requests;
   expect(model.requests).toHaveLength(3);
   expect(systemText(first)).toContain(
-    '[Available Skills]\n• `tea` — How to brew tea. Use when somebody is thirsty.\n• `code-review` — ',
+    '[Available Skills]\n• `tea` — How to brew tea. Use when somebody is thirsty.\n\nUse read_skill(skill_id) to load full instructions.',
   );
-  expect(systemText(first)).toContain('\n\nUse read_skill(skill_id) to load full instructions.');
   expect(first?.messages.filter((message) => message.role === 'system')).toHaveLength(1);
   expect(first?.tools?.map((tool) => tool.function.name)).toEqual(
     expect.arrayContaining(['list_skills', 'read_skill', 'read_skill_resource', 'builder_agent']),
@@ -116,12 +117,13 @@ it('builds an extension through the builder agent and offers its tool after the 
   const builderFirst = model.requests[1];
   const system = systemText(builderFirst);
   const bound = '# Extension development';
-  expect(system.split('[Skill: extension-development]')).toHaveLength(2);
+  expect(system.split('[Skill: skill-registry:extension-development | ')).toHaveLength(2);
   expect(system.toLowerCase()).toContain(bound.toLowerCase());
-  expect(system.indexOf('You are the Extension Builder')).toBeLessThan(
-    system.indexOf('[Skill: extension-development]'),
+  expect(system.indexOf('You are the Builder')).toBeLessThan(
+    system.indexOf('[Skill: skill-registry:extension-development | '),
   );
-  expect(system.indexOf('[Skill: extension-development]')).toBeLessThan(system.indexOf('[Available Skills]'));
+  // What stands there in full is not listed again, and there is nothing else to list.
+  expect(system).not.toContain('[Available Skills]');
   expect(system).not.toContain('`code-review`');
   expect(builderFirst?.tools?.map((tool) => tool.function.name)).not.toContain('rss_latest');
   expect(toolResults(model.requests[2])[0]).toMatchObject({ success: true, path: template });
@@ -158,7 +160,7 @@ it('gives the builder agent no body when its manifest binds no skill', async () 
   const model = await scriptedModel([{ text: 'ok' }]);
   const kernel = await bootWith(root, model.environment);
   await kernel.invokeAgent('builder_agent', 'Build something.');
-  expect(systemText(model.requests[0])).not.toContain('[Skill: extension-development]');
+  expect(systemText(model.requests[0])).not.toContain('[Skill: ');
   expect(systemText(model.requests[0])).toContain('You build.');
   expect(kernel.problems().map((problem) => problem.code)).toEqual(['EXTENSION_OVERRIDES_BUILT_IN']);
 });
@@ -174,8 +176,8 @@ it('carries the new body of a bound skill in the next invocation after an edit',
   await kernel.invokeAgent('judge', 'Judge.');
   writeTree(root, { 'skills/law/SKILL.md': skillMd({ description: 'The law.' }, 'Second version.') });
   await kernel.invokeAgent('judge', 'Judge.');
-  expect(systemText(model.requests[0])).toContain('[Skill: law]\n\nFirst version.');
-  expect(systemText(model.requests[1])).toContain('[Skill: law]\n\nSecond version.');
+  expect(systemText(model.requests[0])).toContain(delimited('Skill: law', 'First version.'));
+  expect(systemText(model.requests[1])).toContain(delimited('Skill: law', 'Second version.'));
   expect(systemText(model.requests[1])).not.toContain('First version.');
 });
 

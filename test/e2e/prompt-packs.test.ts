@@ -1,5 +1,6 @@
 import { boot, type TurnContext } from 'skill-registry/kernel';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { delimited } from '../../lib/text/index.ts';
 import { type ScriptedAnswer, scriptedModel, systemText, toolResults } from '../helpers/scripted-model.ts';
 import { skillMd, type Tree, tempFolder } from '../helpers/temp-folder.ts';
 
@@ -113,10 +114,10 @@ describe('the second example: mixed sources', () => {
     const { model, ask } = await bootPack(MIXED, tree, [read('escalation-protocol'), DONE]);
     await ask();
     const text = systemText(model.requests[0]);
-    expect(text).toContain(blockOf('support/skills/common', 'support/skills/compliance'));
+    expect(text).toContain(blockOf('support/skills/common'));
     expect(text).toContain('• `escalation-protocol` — Steps for escalating unresolved customer issues');
     expect(text).toContain(
-      '# Active Skills\n\nFollow their instructions.\n\n## compliance\n\nDo support/skills/compliance.',
+      `# Active Skills\n\nFollow their instructions.\n\n${delimited('Skill: compliance', 'Do support/skills/compliance.')}`,
     );
     expect(text.split('Do support/skills/compliance.')).toHaveLength(2);
     expect(text).not.toContain('Do support/skills/common.');

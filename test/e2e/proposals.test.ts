@@ -1,8 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createSkillRegistry } from 'skill-registry';
 import { boot, type Kernel } from 'skill-registry/kernel';
 import { expect, it, onTestFinished } from 'vitest';
-import { type ScriptedAnswer, scriptedModel, type WireRequest } from '../helpers/scripted-model.ts';
+import { type ScriptedAnswer, scriptedModel, toolResults, type WireRequest } from '../helpers/scripted-model.ts';
 import { LONGER, TEA } from '../helpers/tea.ts';
 import { tempFolder } from '../helpers/temp-folder.ts';
 import { waitFor } from '../helpers/wait-for.ts';
@@ -72,6 +73,42 @@ it('lets an agent propose, tells the person in the channel, and changes the skil
   expect(await print('/proposals')).toBe('No proposals wait.');
 });
 
+it('takes a change as one text and what takes its place, and tells the model what to do where it does not fit', async () => {
+  const change = (old_string: string): ScriptedAnswer => ({
+    call: 'propose_skill_update',
+    args: { skill_id: 'tea', old_string, new_string: 'Steep for three minutes.', justification: 'It was weak.' },
+  });
+  const script = [change('Steep for 2 minutes.'), change('Steep for two minutes.'), { text: 'Proposed.' }];
+  const { kernel, requests, tea, print } = await scene(script);
+  await kernel.invokeAgent('orchestrator_agent', 'The tea was weak.');
+  const tool = requests[0]?.tools?.find(({ function: { name } }) => name === 'propose_skill_update');
+  expect(JSON.stringify(tool?.function.parameters)).toMatch(/"old_string".*"new_string"/);
+  expect(toolResults(requests[2])).toMatchObject([
+    { success: false, error: { message: expect.stringContaining('is line 10: "Steep for two minutes."') } },
+    { success: true, state: 'open' },
+  ]);
+  expect(tea()).toBe(TEA);
+  const id = /^(tea-\S+)/m.exec(await print('/proposals'))?.[1] ?? '';
+  expect(await print(`/proposals show ${id}`)).toContain('+Steep for three minutes.');
+  await print(`/proposals approve ${id}`);
+  expect(tea()).toBe(LONGER);
+});
+
+it('approves in the channel what was shown there, and nothing that it has become since', async () => {
+  const { root, kernel, tea, print } = await scene([PROPOSE, { text: 'Proposed.' }]);
+  await kernel.invokeAgent('orchestrator_agent', 'The tea was weak.');
+  const id = /^(tea-\S+)/m.exec(await print('/proposals'))?.[1] ?? '';
+  await print(`/proposals show ${id}`);
+  const other = await createSkillRegistry({ root, config: { sources: [{ path: 'skills' }] } });
+  onTestFinished(() => other.close());
+  await other.proposals.edit(id, { content: TEA.replace('two', 'nine'), by: 'person:bob' });
+  await expect(print(`/proposals approve ${id}`)).rejects.toMatchObject({ code: 'PROPOSAL_CHANGED' });
+  expect(tea()).toBe(TEA);
+  await print(`/proposals show ${id}`);
+  await print(`/proposals approve ${id}`);
+  expect(tea()).toBe(TEA.replace('two', 'nine'));
+});
+
 it('turns a file tool’s write below a skill into a proposal', async () => {
   const write = (path: string, content: string): ScriptedAnswer => ({ call: 'write_file', args: { path, content } });
   const coffee = '---\nname: coffee\ndescription: Brews coffee.\n---\n\nGrind.\n';
@@ -125,8 +162,11 @@ it('lets the reviewer decide where its owner has said so', async () => {
     const at = tempFolder(TREE);
     const model = await scriptedModel((_request, index) => {
       if (index === 0) return PROPOSE;
-      if (index === 2)
-        return { call: 'decide_proposal', args: { proposal_id: id, verdict: 'approve', reason: 'True.' } };
+      if (index === 2) return { call: 'read_proposal', args: { proposal_id: id } };
+      const [, version] =
+        /"version":\s*"(sha256:[0-9a-f]{64})"/.exec(JSON.stringify(_request.messages).replaceAll('\\"', '"')) ?? [];
+      if (index === 3)
+        return { call: 'decide_proposal', args: { proposal_id: id, version, verdict: 'approve', reason: 'True.' } };
       return { text: 'Done.' };
     });
     const config = { skill_registry: { sources: [{ path: 'skills' }] }, skill_reviewer: { decide: true } };
@@ -147,7 +187,7 @@ it('lets the reviewer decide where its owner has said so', async () => {
   const { proposal_id } = ((await toolOf('propose_skill_update')?.execute(own, call)) ?? {}) as {
     proposal_id?: string;
   };
-  const args = { proposal_id, verdict: 'approve', reason: 'Mine.' } as never;
+  const args = { proposal_id, version: 'x', verdict: 'approve', reason: 'Mine.' } as never;
   await expect(toolOf('decide_proposal')?.execute(args, call)).rejects.toMatchObject({ code: 'REVIEW_FORBIDDEN' });
   expect(tea()).toBe(LONGER);
 });

@@ -188,4 +188,28 @@ export const paths = [
     test: 'test/kernel/without-paths.test.ts',
     name: 'tells what lies in a root relative to it, also in our own messages',
   },
+  {
+    title: 'In a root that nobody has approved a link leads anywhere in its repository',
+    file: 'extensions/skill_registry/sources/link-targets.ts',
+    find: 'if (onlyWithin) {',
+    replace: 'if (onlyWithin && !workTreeOf(realRoot)) {',
+    test: 'test/skill_registry/sources/links-between-sources.test.ts',
+    name: 'a link leads to another source that really lies below the root',
+  },
+  {
+    title: 'A source that is a link out of a root that nobody has approved opens its target for others',
+    file: 'extensions/skill_registry/sources/link-targets.ts',
+    find: 'return named.filter((place) => isInside(place, folder));',
+    replace: 'return named.filter(() => folder);',
+    test: 'test/skill_registry/sources/links-between-sources.test.ts',
+    name: 'a source that is itself a link out of it opens nothing',
+  },
+  {
+    title: 'A link makes a source of what holds the source',
+    file: 'extensions/skill_registry/sources/link-targets.ts',
+    find: '!isInside(realRoot, target) && ',
+    replace: '',
+    test: 'test/skill_registry/sources/links-between-sources.test.ts',
+    name: 'is not followed: a folder that holds the source itself',
+  },
 ];

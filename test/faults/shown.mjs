@@ -7,7 +7,7 @@ export const shown = [
   {
     title: 'An agent sees skills that it is not bound to',
     file: `${SHOW}/scope.ts`,
-    find: "if (!inScope) return 'SKILL_OUT_OF_SCOPE';",
+    find: "if (bound && !binding) return 'SKILL_OUT_OF_SCOPE';",
     replace: '',
     test: 'test/e2e/out-of-reach.test.ts',
     name: 'lets nothing of skills that an agent is not bound to reach its model',
@@ -71,8 +71,8 @@ export const shown = [
   {
     title: 'The catalog text exceeds its budget by 50 tokens',
     file: `${SHOW}/catalog-text.ts`,
-    find: 'const { format = BULLETS, budgetTokens } = options;',
-    replace: 'const { format = BULLETS } = options;\n  const budgetTokens = options.budgetTokens + 50;',
+    find: 'const { format: whole = BULLETS, tools, budgetTokens } = options;',
+    replace: 'const { format: whole = BULLETS, tools } = options;\n  const budgetTokens = options.budgetTokens + 50;',
     test: `${TESTS}/catalog-text.test.ts`,
     name: '2000 skills never cost more than 500 tokens',
   },
@@ -150,10 +150,26 @@ export const shown = [
   },
   {
     title: 'A statement does not wait for another process',
-    file: 'lib/sqlite/open.ts',
+    file: 'lib/sqlite/index.ts',
     find: 'const engine = loadEngine()(file);',
     replace: 'const engine = loadEngine()(file);\n  if (busyMs > 0) return openSqlite(file, 0);',
     test: 'test/lib/sqlite/open.test.ts',
     name: 'is waited for as long as was asked for',
+  },
+  {
+    title: 'What a person has loaded is read in a state that shows no skills',
+    file: 'extensions/skill_registry/show/scope.ts',
+    find: ' && !isWithoutSkills(snapshot, turn)',
+    replace: '',
+    test: 'test/skill_registry/show/state-none.test.ts',
+    name: 'has no body of a bound skill, and nothing that a person has loaded',
+  },
+  {
+    title: 'Bodies of bound skills stay in a state that shows no skills',
+    file: 'extensions/skill_registry/main.ts',
+    find: "if (isWithoutSkills(this.registry.snapshot(), turn)) return '';",
+    replace: '',
+    test: 'test/skill_registry/show/state-none.test.ts',
+    name: 'has no body of a bound skill, and nothing that a person has loaded',
   },
 ];

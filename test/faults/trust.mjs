@@ -10,7 +10,7 @@ const ROOT_TESTS = 'test/kernel/boot/untrusted-root.test.ts';
 export const trust = [
   {
     title: 'A decision to revoke approves',
-    file: 'lib/trust/trust.ts',
+    file: 'lib/trust/index.ts',
     find: "one.kind === kind && one.path === real && one.action === 'allow'",
     replace: 'one.kind === kind && one.path === real',
     test: 'test/lib/trust/trust.test.ts',
@@ -18,7 +18,7 @@ export const trust = [
   },
   {
     title: 'What lies below an approved folder is approved',
-    file: 'lib/trust/trust.ts',
+    file: 'lib/trust/index.ts',
     find: "one.path === real && one.action === 'allow'",
     replace: "real?.startsWith(one.path) && one.action === 'allow'",
     test: 'test/lib/trust/trust.test.ts',
@@ -26,7 +26,7 @@ export const trust = [
   },
   {
     title: 'A trust file that others can write approves',
-    file: 'lib/trust/trust.ts',
+    file: 'lib/trust/index.ts',
     find: "if (file.mode & 0o022) return 'others can write it (chmod 600 it)';",
     replace: '',
     test: 'test/lib/trust/trust.test.ts',
@@ -34,7 +34,7 @@ export const trust = [
   },
   {
     title: 'A trust file that is a link approves',
-    file: 'lib/trust/trust.ts',
+    file: 'lib/trust/index.ts',
     find: 'openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)',
     replace: 'openSync(file, constants.O_RDONLY | constants.O_NONBLOCK)',
     test: 'test/lib/trust/trust.test.ts',
@@ -214,7 +214,7 @@ export const trust = [
   {
     title: 'An agent changes code below extensions/ as a file of a skill',
     file: 'extensions/skill_registry/history/writer.ts',
-    find: 'if (paths.some(isCode)) throw codeDenied(place.skillId);',
+    find: 'if (paths.some(isCode)) throw codeDenied(location.skillId);',
     replace: '',
     test: 'test/skill_registry/code-is-for-people.test.ts',
     name: 'lets no agent change code below extensions/ as a file of a skill, though the owner allows writes',

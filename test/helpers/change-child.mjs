@@ -31,10 +31,14 @@ armed = true;
 if (dieAfterMs !== undefined) {
   spawn('sh', ['-c', `sleep ${dieAfterMs / 1000}; kill -9 ${process.pid}`], { stdio: 'ignore' }).unref();
 }
-const { proposals, history, management } = registry;
+const {
+  proposals,
+  history,
+  admin: { management },
+} = registry;
 const actor = { by: `person:${process.pid}`, reason: 'Because.' };
 const actions = {
-  propose: ({ content }) => proposals.propose({ skill_id: 'tea', content, justification: 'Needed.' }),
+  propose: ({ content }) => proposals.propose({ skillId: 'tea', content, justification: 'Needed.' }),
   approve: ({ id }) => proposals.approve(id, actor),
   reject: ({ id }) => proposals.reject(id, actor),
   recommend: ({ id, reason }) => proposals.recommend(id, 'approve', { ...actor, reason }),

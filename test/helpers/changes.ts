@@ -17,8 +17,8 @@ const nothing = async (): Promise<string> => '';
 const propose =
   (input: object): Change['prepare'] =>
   async ({ proposals }) => {
-    const { proposal_id } = await proposals.propose({ skill_id: 'tea', justification: 'Needed.', ...input });
-    return proposal_id;
+    const { proposalId } = await proposals.propose({ skillId: 'tea', justification: 'Needed.', ...input });
+    return proposalId;
   };
 
 /** Of a skill, so what it was before can be compared with what it is after. */
@@ -30,7 +30,7 @@ export const SKILL_CHANGES: readonly Change[] = [
   },
   {
     name: 'approving a new skill',
-    prepare: propose({ skill_id: 'new', kind: 'create', content: NEW }),
+    prepare: propose({ skillId: 'new', kind: 'create', content: NEW }),
     make: ({ proposals }, id) => proposals.approve(id, ADA),
   },
   {
@@ -45,7 +45,7 @@ export const SKILL_CHANGES: readonly Change[] = [
   },
   {
     name: 'rolling back',
-    async prepare({ history, management }) {
+    async prepare({ history, admin: { management } }) {
       await history.revisions('tea');
       await management.write('tea', 'SKILL.md', LONGER, ADA);
       await management.write('tea', 'references/b.md', 'b\n', ADA);
@@ -54,12 +54,16 @@ export const SKILL_CHANGES: readonly Change[] = [
     },
     make: ({ history }, revision) => history.rollback('tea', revision, ADA),
   },
-  { name: 'creating', prepare: nothing, make: ({ management }) => management.create('new', NEW, ADA) },
-  { name: 'writing', prepare: nothing, make: ({ management }) => management.write('tea', 'SKILL.md', LONGER, ADA) },
-  { name: 'removing', prepare: nothing, make: ({ management }) => management.remove('tea', ADA) },
+  { name: 'creating', prepare: nothing, make: ({ admin: { management } }) => management.create('new', NEW, ADA) },
+  {
+    name: 'writing',
+    prepare: nothing,
+    make: ({ admin: { management } }) => management.write('tea', 'SKILL.md', LONGER, ADA),
+  },
+  { name: 'removing', prepare: nothing, make: ({ admin: { management } }) => management.remove('tea', ADA) },
   {
     name: 'restoring',
-    async prepare({ management }) {
+    async prepare({ admin: { management } }) {
       await management.remove('tea', ADA);
       return '';
     },

@@ -55,6 +55,7 @@ export function hostileCalls({ root, state, canary, skills, random }: HostileKno
     () => ['propose_skill_update', { skill_id: skill(), ...pathAndContent(file()), ...why }],
     () => ['propose_skill_update', { skill_id: skill(), content: skillText(skill(), shell), ...why }],
     () => ['propose_skill_update', { skill_id: skill(), path: path(), diff: diffOf(path(), shell), ...why }],
+    () => ['propose_skill_update', { skill_id: skill(), path: path(), old_string: 'a', new_string: shell, ...why }],
     () => ['create_skill', { skill_id: one(NAMES), description: 'Mine.\n---\nx: y', body: `!\`${shell}\``, ...why }],
     () => [
       'skill',

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { packageRoot } from 'skill-registry/kernel';
+import { packageRoot } from '../../kernel/host.ts';
 
 /** Writes the address of every module to standard error as it is loaded. */
 const HOOKS = `

@@ -1,5 +1,4 @@
 // One of many reviewers at once, from the built package. argv[2]: { root, ids, n } as JSON. It prints what came of each step.
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createSkillRegistry } from 'skill-registry';
 
 const { root, ids, n } = JSON.parse(process.argv[2]);
@@ -8,11 +7,10 @@ const actor = { by: `person:${n}` };
 const outcomes = [];
 
 const edit = async (id) => {
-  const { file, state } = await proposals.get(id);
-  if (state !== 'open') return;
-  const text = readFileSync(file, 'utf8').replace(/^\+(Value \d+): .*$/m, `+$1: edited by ${n}.`);
-  writeFileSync(`${file}.${n}`, text);
-  renameSync(`${file}.${n}`, file);
+  const { content } = await proposals.text(id);
+  const part = ids.indexOf(id);
+  const text = content.replace(new RegExp(`^Value ${part}: .*$`, 'm'), `Value ${part}: edited by ${n}.`);
+  await proposals.edit(id, { content: text, ...actor });
 };
 const actions = {
   approve: (id) => proposals.approve(id, actor),

@@ -33,7 +33,7 @@ async function round(registry, number) {
   const name = `${n}-${number}-${Math.random().toString(36).slice(2, 8)}`;
   const propose = (path) =>
     attempt(() =>
-      registry.proposals.propose({ skill_id: skill.id, path, content: `${name}\n`, justification: name }, TURN),
+      registry.proposals.propose({ skillId: skill.id, path, content: `${name}\n`, justification: name }, TURN),
     );
   const [one, other] = [await propose(`references/${name}.md`), await propose(`references/not-${name}.md`)];
   // Whatever is listed is read, as a model would.
@@ -44,17 +44,17 @@ async function round(registry, number) {
     await attempt(() => registry.readResource(skill.id, path, TURN));
     done.read += 1;
   }
-  if (one && (await attempt(() => registry.proposals.approve(one.proposal_id, { by: `person:${n}` })))) {
-    done.approved.push(one.proposal_id);
+  if (one && (await attempt(() => registry.proposals.approve(one.proposalId, { by: `person:${n}` })))) {
+    done.approved.push(one.proposalId);
   }
   if (
     other &&
-    (await attempt(() => registry.proposals.reject(other.proposal_id, { by: `person:${n}`, reason: name })))
+    (await attempt(() => registry.proposals.reject(other.proposalId, { by: `person:${n}`, reason: name })))
   ) {
-    done.rejected.push(other.proposal_id);
+    done.rejected.push(other.proposalId);
   }
   const path = `notes/${name}.md`;
-  if (await attempt(() => registry.management.write(skill.id, path, `${name}\n`, { by: `person:${n}` }))) {
+  if (await attempt(() => registry.admin.management.write(skill.id, path, `${name}\n`, { by: `person:${n}` }))) {
     done.written.push(path);
   }
   await attempt(() => registry.history.revisions(skill.id));

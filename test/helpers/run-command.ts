@@ -37,6 +37,7 @@ export async function runCommand(args: readonly string[], options: RunOptions = 
     terminal: false,
     columns: undefined,
     progress: false,
+    input: async () => Buffer.from(options.input ?? ''),
     out: (data) => void out.push(Buffer.from(data)),
     err: (text) => {
       stderr += text;

@@ -61,12 +61,12 @@ export async function semanticRegistry(
 
 /** What a model finds that waits for the endpoint as the tool does. */
 export async function find(registry: SkillRegistry, query: string): Promise<readonly ListedSkill[]> {
-  await registry.searchReady(query);
+  await registry.admin.searchReady(query);
   return registry.list({ query, why: true }).skills;
 }
 
 export function idsOf(skills: readonly ListedSkill[]): readonly string[] {
-  return skills.map(({ skill_id }) => skill_id);
+  return skills.map(({ skillId }) => skillId);
 }
 
 export function cacheFile(root: string): string {

@@ -125,17 +125,17 @@ async function prepare(root: string, action: string, kill: number, random: () =>
   return withRegistry(root, async (registry) => {
     const isThere = registry.snapshot().byId.has('tea');
     if (action === 'restore') {
-      if (isThere) await registry.management.remove('tea', ACTOR);
+      if (isThere) await registry.admin.management.remove('tea', ACTOR);
       return {};
     }
     if (!isThere) await registry.history.restore('tea', ACTOR);
     const content = TEA.replace('two minutes', `${kill} minutes`);
     if (action === 'approve' || action === 'reject') {
-      const { proposal_id } = await registry.proposals.propose({ skill_id: 'tea', content, justification: 'Needed.' });
-      return { id: proposal_id };
+      const { proposalId } = await registry.proposals.propose({ skillId: 'tea', content, justification: 'Needed.' });
+      return { id: proposalId };
     }
     if (action === 'rollback') {
-      await registry.management.write('tea', 'SKILL.md', content, ACTOR);
+      await registry.admin.management.write('tea', 'SKILL.md', content, ACTOR);
       const revisions = await registry.history.revisions('tea');
       const present = revisions.at(-1)?.digest;
       const others = revisions.filter(({ digest }) => digest !== present);

@@ -28,8 +28,8 @@ export async function teaRegistry(
     ...opened,
     tea: () => readFileSync(join(opened.root, 'skills/tea/SKILL.md'), 'utf8'),
     async propose(content) {
-      const input = { skill_id: 'tea', content, justification: 'It was weak.', author: 'agent:brewer' };
-      return (await opened.registry.proposals.propose(input)).proposal_id;
+      const input = { skillId: 'tea', content, justification: 'It was weak.', author: 'agent:brewer' };
+      return (await opened.registry.proposals.propose(input)).proposalId;
     },
   };
 }

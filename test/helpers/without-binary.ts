@@ -3,7 +3,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, 
 import { isBuiltin } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { packageRoot } from 'skill-registry/kernel';
+import { packageRoot } from '../../kernel/host.ts';
 import type { RunResult } from './run-command.ts';
 import { writeTree } from './temp-folder.ts';
 
@@ -66,6 +66,7 @@ const RUN_ALL = (all: readonly (readonly string[])[]): string => `
       environment: {},
       terminal: false,
       progress: false,
+      input: async () => Buffer.alloc(0),
       out: (data) => void (result.stdout += Buffer.from(data)),
       err: (text) => void (result.stderr += text),
     });

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import type { SkillLoadedEvent, SkillRegistry } from 'skill-registry';
-import { heldExtensions, runTool, type ToolResult, type TurnContext } from 'skill-registry/kernel';
+import { runTool, type ToolResult, type TurnContext } from 'skill-registry/kernel';
 import { workspaceTools } from '../../extensions/workspace_files/tools.ts';
+import { heldExtensions } from '../../kernel/host.ts';
 import { openRoot } from './open-registry.ts';
 import { skillMd, type Tree, tempFolder } from './temp-folder.ts';
 

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { CodedError, defineTool, runTool, type ToolResult, withoutPaths, z } from 'skill-registry/kernel';
+import { CodedError, defineTool, runTool, type ToolResult, z } from 'skill-registry/kernel';
 import { expect, it, onTestFinished } from 'vitest';
+import { withoutPaths } from '../../kernel/host.ts';
 import { reserve } from '../../lib/files/index.ts';
 import { tempFolder } from '../helpers/temp-folder.ts';
 

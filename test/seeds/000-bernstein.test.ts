@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { createInlineSource } from '../../extensions/skill_registry/sources/kinds/inline-source.ts';
 import { skill } from '../helpers/boot-root.ts';
 import { briefProblems, openRegistry } from '../helpers/open-registry.ts';
 import { runRegistryTool } from '../helpers/run-registry-tool.ts';
@@ -118,9 +117,9 @@ it('B7 a refusal names the file and the detail', async () => {
 
 it('B12 sources share one interface and are merged by one registry', async () => {
   const { registry } = await openRegistry(skill('backend'));
-  const qa = { name: 'qa', description: 'Tests things.', instructions: 'Test.' };
-  const remove = await registry.addSource(createInlineSource({ id: 'own', skills: [qa], file: 'nowhere' }));
-  expect(registry.list().skills.map(({ skill_id, source }) => `${source}:${skill_id}`)).toEqual([
+  const qa = { id: 'qa', description: 'Tests things.', body: 'Test.' };
+  const remove = await registry.addSource({ id: 'own', skills: [qa] });
+  expect(registry.list().skills.map(({ skillId, source }) => `${source}:${skillId}`)).toEqual([
     'skills:backend',
     'own:qa',
   ]);
@@ -134,7 +133,7 @@ it('B14 a local folder gives its skills sorted, and one that is missing gives no
     { ...skill('qa'), ...skill('backend'), ...skill('docs') },
     { sources: [{ path: 'skills' }, { path: 'gone' }, { path: 'later', optional: true }] },
   );
-  expect(registry.list().skills.map(({ skill_id }) => skill_id)).toEqual(['backend', 'docs', 'qa']);
+  expect(registry.list().skills.map(({ skillId }) => skillId)).toEqual(['backend', 'docs', 'qa']);
   expect(briefProblems(registry.problems(), root)).toEqual(['SOURCE_MISSING gone']);
   expect(registry.problems()[0]?.severity).toBe('warning');
 });
@@ -147,7 +146,7 @@ it('B15 a name that two sources have is never silently shadowed, and stops nobod
   };
   const sources = [{ path: 'skills' }, { path: 'team' }];
   const { registry, root } = await openRegistry(tree, { sources, collision: 'error' });
-  expect(registry.list().skills.map(({ skill_id }) => skill_id)).toEqual(['docs']);
+  expect(registry.list().skills.map(({ skillId }) => skillId)).toEqual(['docs']);
   const [first, second] = ['skills', 'team'].map((folder) => join(root, folder, 'qa/SKILL.md'));
   expect(registry.problems()).toMatchObject([
     { code: 'SKILL_ID_TAKEN', severity: 'error', file: second, details: { winner: first, loser: second } },
@@ -168,7 +167,7 @@ it('B18 a package contributes skills through a factory without arguments, under 
     { sources: [{ path: 'skills' }, { package: '@acme/pack' }] },
   );
   expect(registry.problems()).toEqual([]);
-  expect(registry.list({ source: '@acme/pack' }).skills).toMatchObject([{ skill_id: 'deploy' }]);
+  expect(registry.list({ source: '@acme/pack' }).skills).toMatchObject([{ skillId: 'deploy' }]);
 });
 
 it('B19 a factory that is broken is a problem, and everything else starts', async () => {
@@ -181,7 +180,7 @@ it('B19 a factory that is broken is a problem, and everything else starts', asyn
   const packages = Object.entries(broken).map(([name, text]) => installed(name, { 'main.js': text }));
   const sources = [...Object.keys(broken).map((name) => ({ package: name })), { path: 'skills' }];
   const { registry, root } = await openRegistry(Object.assign(skill('qa'), ...packages), { sources });
-  expect(registry.list().skills.map(({ skill_id }) => skill_id)).toEqual(['qa']);
+  expect(registry.list().skills.map(({ skillId }) => skillId)).toEqual(['qa']);
   expect(briefProblems(registry.problems(), root)).toEqual(
     ['imports', 'is', 'returns', 'throws'].map((name) => `PACKAGE_BROKEN node_modules/${name}/package.json`),
   );
@@ -201,27 +200,30 @@ it('B26 a role is its skill, else its legacy template, else one sentence', async
     'templates/roles/backend/system_prompt.md': 'Never read.',
     'templates/roles/qa/system_prompt.md': 'You test {{ what }}.',
   });
-  expect(await registry.resolveRolePrompt('backend')).toMatchObject({ source: 'skill' });
-  expect(await registry.resolveRolePrompt('qa', { variables: { what: 'it' } })).toEqual({
+  expect(await registry.admin.resolveRolePrompt('backend')).toMatchObject({ source: 'skill' });
+  expect(await registry.admin.resolveRolePrompt('qa', { variables: { what: 'it' } })).toEqual({
     source: 'legacy',
     text: 'You test it.',
   });
-  expect(await registry.resolveRolePrompt('docs')).toEqual({ source: 'fallback', text: 'You are a docs specialist.' });
+  expect(await registry.admin.resolveRolePrompt('docs')).toEqual({
+    source: 'fallback',
+    text: 'You are a docs specialist.',
+  });
 });
 
 it('B27 the prompt of a role holds the index and the matched body (decision 22)', async () => {
   const { registry } = await openRegistry({ ...skill('backend', {}, 'THE BODY'), ...skill('api') });
-  const { text } = await registry.resolveRolePrompt('backend');
+  const { text } = await registry.admin.resolveRolePrompt('backend');
   expect(text).toBe('Skills:\n* backend: Does backend.\n- api: Does api.\n\nTHE BODY');
 });
 
 it('B28 an edit of a role is in its next prompt, and a new one after the next look', async () => {
   const { registry, root } = await openRegistry({ ...skill('backend', {}, 'Old.') });
-  expect((await registry.resolveRolePrompt('backend')).text).toMatch(/Old\.$/);
+  expect((await registry.admin.resolveRolePrompt('backend')).text).toMatch(/Old\.$/);
   writeTree(root, { ...skill('backend', {}, 'New.'), ...skill('qa') });
-  expect((await registry.resolveRolePrompt('backend')).text).toMatch(/New\.$/);
+  expect((await registry.admin.resolveRolePrompt('backend')).text).toMatch(/New\.$/);
   await registry.refresh();
-  expect(await registry.resolveRolePrompt('qa')).toMatchObject({ source: 'skill' });
+  expect(await registry.admin.resolveRolePrompt('qa')).toMatchObject({ source: 'skill' });
 });
 
 it('B29 load_skill takes a name, a reference and a script', async () => {
@@ -267,9 +269,9 @@ it('B34 every load is an event with name, file, source, duration and error', asy
   await registry.readResource('qa', 'references/a.md');
   await registry.read('gone').catch(() => undefined);
   expect(loaded).toMatchObject([
-    { event: 'skill_loaded', skill_id: 'qa', source: 'skills', error: null, outcome: 'success' },
-    { skill_id: 'qa', path: 'references/a.md', source: 'skills', error: null },
-    { skill_id: 'gone', source: null, error: 'SKILL_NOT_FOUND', outcome: 'failure' },
+    { event: 'skill_loaded', skillId: 'qa', source: 'skills', error: null, outcome: 'success' },
+    { skillId: 'qa', path: 'references/a.md', source: 'skills', error: null },
+    { skillId: 'gone', source: null, error: 'SKILL_NOT_FOUND', outcome: 'failure' },
   ]);
-  for (const { duration_s } of loaded) expect(duration_s).toBeGreaterThanOrEqual(0);
+  for (const { durationSeconds: duration_s } of loaded) expect(duration_s).toBeGreaterThanOrEqual(0);
 });

@@ -17,7 +17,7 @@ const at = (folder: string, id: string, description = `Does ${id}.`): Tree => ({
 async function verdict(fields: Readonly<Record<string, string>>, body?: string) {
   const { registry } = await openRegistry(skill('tea', fields, body));
   return {
-    there: registry.list().skills.map(({ skill_id, name }) => `${skill_id} ${name}`),
+    there: registry.list().skills.map(({ skillId, name }) => `${skillId} ${name}`),
     problems: registry.problems().map(({ code, severity }) => `${severity} ${code}`),
     message: registry.problems()[0]?.message,
   };
@@ -93,7 +93,7 @@ it('O9 whatever is wrong is a problem with severity, message and path, and nothi
     'skills/c/SKILL.md': '',
   };
   const { registry, root } = await openRegistry({ ...tree, ...skill('tea') });
-  expect(registry.list().skills.map(({ skill_id }) => skill_id)).toContain('tea');
+  expect(registry.list().skills.map(({ skillId }) => skillId)).toContain('tea');
   for (const id of ['a', 'b', 'c']) {
     const own = registry.problems().filter(({ file }) => file === join(root, 'skills', id, 'SKILL.md'));
     expect(own.length, id).toBeGreaterThan(0);
@@ -135,7 +135,7 @@ it('O15 folders are searched down to a SKILL.md and no further', async () => {
     ...at('skills/kitchen', 'tea'),
     ...at('skills/kitchen/tea/examples', 'inner'),
   });
-  expect(registry.list().skills.map(({ skill_id }) => skill_id)).toEqual(['tea']);
+  expect(registry.list().skills.map(({ skillId }) => skillId)).toEqual(['tea']);
   expect((await registry.read('tea')).resources.map(({ path }) => path)).toEqual(['examples/inner/SKILL.md']);
 });
 
@@ -167,7 +167,7 @@ it('O19 every skill says where it came from, and every source where it is', asyn
     { id: 'project', kind: 'directory', location: join(root, 'skills'), skills: 1 },
     { id: 'user', kind: 'directory', location: outside, skills: 1 },
   ]);
-  expect(registry.list().skills.map(({ skill_id, source }) => `${source} ${skill_id}`)).toEqual([
+  expect(registry.list().skills.map(({ skillId, source }) => `${source} ${skillId}`)).toEqual([
     'project near',
     'user far',
   ]);
@@ -232,7 +232,7 @@ it('O25 one skill tool has the actions of the seed, with its arguments', async (
   expect(await act({ action: 'view', name: 'coffee' })).toMatchObject({
     content: expect.stringContaining('Brews well.'),
   });
-  expect(registry.resources('coffee')).toMatchObject([{ path: 'references/beans.md' }]);
+  expect(registry.admin.resources('coffee')).toMatchObject([{ path: 'references/beans.md' }]);
   expect(await act({ action: 'remove_file', name: 'coffee', filename: 'references/beans.md' })).toMatchObject({
     success: true,
   });
@@ -253,7 +253,7 @@ it('O26 the arguments of the code are taken as well, and delete archives', async
   expect((await registry.read('coffee')).content).toBe('Mill. Mill.');
   await act({ action: 'delete', name: 'coffee' });
   await registry.history.restore('coffee', { by: 'person:ada' });
-  expect(registry.resources('coffee')).toMatchObject([{ path: 'scripts/run.sh' }]);
+  expect(registry.admin.resources('coffee')).toMatchObject([{ path: 'scripts/run.sh' }]);
 });
 
 it('O27 writes go to the first source that may be written, and view works for every skill', async () => {

@@ -18,7 +18,7 @@ it('Y30 relevance to the prompt is scored with embeddings inside the context pro
     config: { catalog: { budget_tokens: 120 } },
   });
   expect(await registry.context('mend my car')).not.toContain('`garage`');
-  await registry.embedSkills();
+  await registry.admin.embedSkills();
   expect(await registry.context('mend my car', { threadId: 'new' })).toContain('`garage`');
 });
 

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { countTokens } from '../../lib/text/index.ts';
+import { countTokens, delimited } from '../../lib/text/index.ts';
 import { agent, bootRoot, skill } from '../helpers/boot-root.ts';
 import { openRegistry } from '../helpers/open-registry.ts';
 import { runRegistryTool } from '../helpers/run-registry-tool.ts';
@@ -21,20 +21,20 @@ it('tests every row of the list', ({ task }) => {
 
 it('Y1 a skill is a directory with a SKILL.md of frontmatter and body', async () => {
   const { registry } = await openRegistry({ ...skill('tea'), 'skills/notes/README.md': 'No skill.' });
-  expect(registry.list().skills.map(({ skill_id }) => skill_id)).toEqual(['tea']);
+  expect(registry.list().skills.map(({ skillId }) => skillId)).toEqual(['tea']);
   expect(await registry.read('tea')).toMatchObject({ content: 'Body of tea.' });
 });
 
 it('Y2 without name or description a skill is loaded all the same, and told what is missing (decision 4)', async () => {
   const { registry } = await openRegistry({ 'skills/tea/SKILL.md': skillMd({ tags: '[a]' }, 'Brew it.') });
   expect(registry.problems().map(({ code }) => code)).toEqual(['DESCRIPTION_MISSING', 'NAME_MISSING']);
-  expect(registry.list().skills[0]).toMatchObject({ skill_id: 'tea', name: 'tea', description: 'Brew it.' });
+  expect(registry.list().skills[0]).toMatchObject({ skillId: 'tea', name: 'tea', description: 'Brew it.' });
 });
 
 it('Y3 tags are a list, empty where there are none, and filter and find', async () => {
   const { registry } = await openRegistry({ ...skill('tea', { tags: '[drinks, hot]' }), ...skill('plain') });
-  expect(registry.list({ tag: 'hot' }).skills).toMatchObject([{ skill_id: 'tea', tags: ['drinks', 'hot'] }]);
-  expect(registry.list({ query: 'drinks' }).skills.map(({ skill_id }) => skill_id)).toEqual(['tea']);
+  expect(registry.list({ tag: 'hot' }).skills).toMatchObject([{ skillId: 'tea', tags: ['drinks', 'hot'] }]);
+  expect(registry.list({ query: 'drinks' }).skills.map(({ skillId }) => skillId)).toEqual(['tea']);
   expect(registry.snapshot().byId.get('plain')?.tags).toEqual([]);
 });
 
@@ -47,7 +47,7 @@ it('Y4 requires is a list of ids, empty where there is none', async () => {
 it('Y5 requires loads nothing by itself', async () => {
   const { registry, loaded } = await openRegistry({ ...skill('tea', { requires: '[water]' }), ...skill('water') });
   expect(await registry.read('tea', {}, {})).toMatchObject({ content: 'Body of tea.' });
-  expect(loaded.map(({ skill_id }) => skill_id)).toEqual(['tea']);
+  expect(loaded.map(({ skillId }) => skillId)).toEqual(['tea']);
 });
 
 it('Y6 a folded description is one line of the catalog', async () => {
@@ -67,7 +67,7 @@ it('Y7 files may lie in any folder of a skill', async () => {
 it('Y8 the directory name is the id, and the name fails lookup (decision 1)', async () => {
   const { registry } = await openRegistry(skill('a-b', { name: 'Something Else' }));
   expect(await registry.context('')).toContain('`a-b`');
-  expect(await registry.read('a-b')).toMatchObject({ skill_id: 'a-b', name: 'Something Else' });
+  expect(await registry.read('a-b')).toMatchObject({ skillId: 'a-b', name: 'Something Else' });
   await expect(registry.read('Something Else')).rejects.toMatchObject({ code: 'SKILL_NOT_FOUND' });
 });
 
@@ -80,10 +80,10 @@ it('Y9 fields of other clients are tolerated and kept', async () => {
 
 it('Y10 a body over 8000 tokens is a warning, and the skill stays usable', async () => {
   const { registry } = await openRegistry(skill('long', {}, 'word '.repeat(9000)));
-  await registry.tokenCounts();
+  await registry.admin.tokenCounts();
   const limit = 8000;
   expect(registry.problems()).toMatchObject([{ code: 'SKILL_TOO_LONG', severity: 'warning', details: { limit } }]);
-  expect((await registry.read('long')).approx_tokens).toBeGreaterThan(limit);
+  expect((await registry.read('long')).approxTokens).toBeGreaterThan(limit);
   expect(await registry.context('')).toContain('`long`');
 });
 
@@ -103,7 +103,7 @@ it('Y12 the index holds frontmatter, and bodies stay on disk', async () => {
 it('Y13 every agent carries the catalog, at about 20 tokens a skill', async () => {
   const { kernel, model } = await bootRoot({ ...skill('tea'), ...agent('helper', 'instructions: Help.') });
   for (const id of ['orchestrator_agent', 'helper']) await kernel.invokeAgent(id, 'hello');
-  const block = '[Available Skills]\n• `tea` — Does tea.\n';
+  const block = '[Available Skills]\n• `tea` — Does tea.';
   for (const request of model.requests) expect(systemText(request)).toContain(block);
   expect(await countTokens('• `tea` — Does tea.\n')).toBeLessThan(20);
 });
@@ -215,7 +215,8 @@ it('Y27 instructions are the prompt file, then bound bodies, then the inline tex
   const judge = agent('judge', 'uses_skills: [law, grace], instructions: Be brief.', { 'prompt.jinja2': 'You judge.' });
   const { kernel, model } = await bootRoot({ ...skill('law'), ...skill('grace'), ...judge });
   await kernel.invokeAgent('judge', 'Judge.');
-  const expected = 'You judge.\n\n[Skill: law]\n\nBody of law.\n\n[Skill: grace]\n\nBody of grace.\n\nBe brief.';
+  const bodyOf = (id: string): string => delimited(`Skill: ${id}`, `Body of ${id}.`);
+  const expected = `You judge.\n\n${bodyOf('law')}\n\n${bodyOf('grace')}\n\nBe brief.`;
   expect(systemText(model.requests[0]).startsWith(expected)).toBe(true);
 });
 
@@ -249,7 +250,7 @@ it('Y29 a skill that is added, changed or removed is seen by the next look, and 
   await ended;
   const off = await openRegistry(skill('a'), { watch: { mode: 'off' } });
   await off.registry.watch(new AbortController().signal);
-  expect(off.registry.watching()).toBe('off');
+  expect(off.registry.admin.watching()).toBe('off');
 });
 
 it('Y32 a specialist sees its own skills, the orchestrator all', async () => {
@@ -257,7 +258,7 @@ it('Y32 a specialist sees its own skills, the orchestrator all', async () => {
   const { kernel, model } = await bootRoot({ ...skills, ...agent('judge', 'uses_skills: [law]') });
   for (const id of ['judge', 'orchestrator_agent']) await kernel.invokeAgent(id, 'Go.');
   const [judge, orchestrator] = model.requests.map(systemText);
-  expect(judge).toContain('• `law`');
+  expect(judge).toContain('[Skill: law | ');
   expect(judge).not.toContain('• `tea`');
   expect(orchestrator).toContain('• `law`');
   expect(orchestrator).toContain('• `tea`');

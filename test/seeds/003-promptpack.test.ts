@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { delimited } from '../../lib/text/index.ts';
 import { agent, bootRoot, skill } from '../helpers/boot-root.ts';
 import { briefProblems, openRegistry } from '../helpers/open-registry.ts';
 import { runRegistryTool } from '../helpers/run-registry-tool.ts';
@@ -21,7 +22,7 @@ const openPack = (pack: object, tree: Tree = {}, config: object = {}) =>
     { sources: [{ pack: 'support.json' }], ...config },
   );
 const idsOf = ({ registry }: Awaited<ReturnType<typeof openPack>>, turn = {}): readonly string[] =>
-  registry.list({ limit: 200 }, turn).skills.map(({ skill_id }) => skill_id);
+  registry.list({ limit: 200 }, turn).skills.map(({ skillId }) => skillId);
 
 it('tests every row of the list but those that belong to later work', ({ task }) => {
   const tested = new Set(task.file.tasks.map(({ name }) => name.split(' ')[0]));
@@ -77,7 +78,9 @@ it('P4 preload puts the body into the prompt from the first turn, and is off by 
     { ...below('skills/tea'), ...below('skills/cup') },
   );
   const text = await registry.context('');
-  expect(text).toContain('# Active Skills\n\nFollow their instructions.\n\n## tea\n\nBody of skills/tea.');
+  expect(text).toContain(
+    `# Active Skills\n\nFollow their instructions.\n\n${delimited('Skill: tea', 'Body of skills/tea.')}`,
+  );
   expect(text).not.toContain('Body of skills/cup.');
 });
 
@@ -115,7 +118,7 @@ it('P7 of two skills with one id the last declared wins (decision 17)', async ()
   const tree = { ...below('a/tea', 'Of a.'), ...below('b/tea', 'Of b.') };
   for (const collision of ['first', 'last', 'error']) {
     const { registry } = await openPack({ skills: ['./a', './b'] }, tree, { collision });
-    expect(registry.list().skills, collision).toMatchObject([{ skill_id: 'tea', description: 'Of b.' }]);
+    expect(registry.list().skills, collision).toMatchObject([{ skillId: 'tea', description: 'Of b.' }]);
     expect(await registry.read('support:a/tea')).toMatchObject({ content: 'Body of a/tea.' });
     expect(registry.problems().map(({ code }) => code)).toEqual(['SKILL_ID_TAKEN']);
   }
@@ -130,22 +133,25 @@ it('P8 skills stand beside the instructions of an agent and never replace them',
   const { kernel, model } = await bootRoot({ ...tree, ...helper }, { sources: [{ pack: 'support.json' }] });
   await kernel.invokeAgent('helper', 'Hello.');
   const system = systemText(model.requests[0]);
-  expect(system.startsWith('You help with support.\n\n---\n\n[Available Skills]')).toBe(true);
-  expect(system).toContain('## tea\n\nBody of tea.');
+  expect(system.startsWith('You help with support.\n\n---\n\n# Active Skills')).toBe(true);
+  expect(system).toContain(delimited('Skill: tea', 'Body of tea.'));
 });
 
 it('P9 nothing is fetched, resolved or run: a package that is not installed is a problem', async () => {
   const depends = { 'skills/tea/SKILL.md': skillMd({ name: 'tea', description: 'Tea.', requires: '[gone]' }) };
   const { registry, root } = await openPack({ skills: ['@acme/billing-skills', './skills'] }, depends);
-  expect(briefProblems(registry.problems(), root)).toEqual(['PACKAGE_NOT_FOUND support.json']);
+  expect(briefProblems(registry.problems(), root)).toEqual([
+    'PACKAGE_NOT_FOUND support.json',
+    'REQUIRES_UNKNOWN skills/tea/SKILL.md',
+  ]);
   expect(existsSync(join(root, 'node_modules'))).toBe(false);
-  expect(registry.list().skills).toMatchObject([{ skill_id: 'tea' }]);
+  expect(registry.list().skills).toMatchObject([{ skillId: 'tea' }]);
 });
 
 it('P11 an inline name is for people, and the id is made of it', async () => {
   const { registry } = await openPack({ skills: [{ ...INLINE, name: 'Escalation Protocol (EU)' }] });
   expect(registry.list().skills).toMatchObject([
-    { skill_id: 'escalation-protocol-eu', name: 'Escalation Protocol (EU)' },
+    { skillId: 'escalation-protocol-eu', name: 'Escalation Protocol (EU)' },
   ]);
   expect(await registry.read('escalation-protocol-eu')).toMatchObject({ content: 'Ask for help.' });
 });

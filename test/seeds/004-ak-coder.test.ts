@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { createSession } from '../../extensions/cli_channel/session.ts';
+import { delimited } from '../../lib/text/index.ts';
 import { bootRoot, skill } from '../helpers/boot-root.ts';
 import { openRegistry } from '../helpers/open-registry.ts';
 import { startCommand } from '../helpers/run-command.ts';
@@ -29,7 +30,7 @@ it('A1 a whole workspace is searched but for .git and node_modules, and a skill 
     ...at('a/b/c', 'deep'),
   };
   const { registry } = await openRegistry({ ...tree, ...hidden }, { sources: [{ path: '.' }] });
-  expect(registry.list().skills.map(({ skill_id }) => skill_id)).toEqual(['cup', 'deep', 'pot', 'tea']);
+  expect(registry.list().skills.map(({ skillId }) => skillId)).toEqual(['cup', 'deep', 'pot', 'tea']);
 });
 
 it('A2 what follows the frontmatter is the body (decision 2)', async () => {
@@ -40,7 +41,8 @@ it('A2 what follows the frontmatter is the body (decision 2)', async () => {
 
 it('A4 all bodies stand in every prompt when they are asked for, within the budget (decision 21)', async () => {
   const { registry } = await openRegistry({ ...skill('cup'), ...skill('tea') }, { inject: 'bodies' });
-  const block = (id: string) => `\n- Skill Name: ${id}\n  Description: Does ${id}.\n  Instructions:\nBody of ${id}.`;
+  const block = (id: string) =>
+    `\n- Skill Name: ${id}\n  Description: Does ${id}.\n  Instructions:\n${delimited(`Skill: ${id}`, `Body of ${id}.`)}`;
   for (const prompt of ['one', 'two']) {
     expect(await registry.context(prompt)).toBe(`Available Skills:${block('cup')}\n${block('tea')}`);
   }
@@ -145,6 +147,6 @@ it('A16 a skill adds instructions and no tools, and one that is too long is name
     'propose_skill_update',
   ]);
   expect(await registry.readResource('tea', 'scripts/run.sh')).toMatchObject({ content: '#!/bin/sh\ntouch ran\n' });
-  await registry.tokenCounts();
+  await registry.admin.tokenCounts();
   expect(registry.problems().map(({ code }) => code)).toEqual(['SKILL_TOO_LONG']);
 });

@@ -43,7 +43,7 @@ it.each(ERAS)(
       'skill://tea/references/deep/more.md text/markdown',
       'skill://tea/references/green%20&%20black.md text/markdown',
     ]);
-    expect(loaded.map(({ skill_id, path, outcome }) => [skill_id, path, outcome])).toContainEqual([
+    expect(loaded.map(({ skillId, path, outcome }) => [skillId, path, outcome])).toContainEqual([
       'tea',
       'references/deep/more.md',
       'success',

@@ -1,11 +1,11 @@
 import { PassThrough } from 'node:stream';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { createSkillMcpDoor, serveStdio } from 'skill-registry/mcp';
+import { createSkillMcpDoor } from 'skill-registry/mcp';
 import { expect, it, onTestFinished } from 'vitest';
-import { callTool, stdioClient } from '../helpers/mcp.ts';
+import { serveStreams } from '../../extensions/skill_mcp/stdio.ts';
 import { openRegistry } from '../helpers/open-registry.ts';
-import { skillMd, tempFolder, writeTree } from '../helpers/temp-folder.ts';
+import { skillMd, writeTree } from '../helpers/temp-folder.ts';
 import { waitFor } from '../helpers/wait-for.ts';
 import { warningsOfProcess } from '../helpers/warnings.ts';
 
@@ -42,7 +42,7 @@ async function wire(signal: AbortSignal = new AbortController().signal): Promise
     answers.push(...lines.map((line) => JSON.parse(line) as Answer));
   });
   const door = createSkillMcpDoor(registry);
-  const served = serveStdio(door, signal, { input, output, onError: ({ message }) => void errors.push(message) });
+  const served = serveStreams(door, signal, { input, output, onError: ({ message }) => void errors.push(message) });
   onTestFinished(() => void input.end());
   const send = (...lines: (string | Uint8Array)[]): void => {
     for (const line of lines) {
@@ -140,17 +140,6 @@ it('serves a dozen clients under one signal without a warning of Node, and ends 
   expect(warnings).toEqual([]);
 });
 
-it('refuses a message over the limit to the official client, which goes on with the next', async () => {
-  const { client, stderr } = await stdioClient(['--root', tempFolder(TEA)]);
-  await expect(callTool(client, 'read_skill', { skill_id: FILLER })).rejects.toMatchObject({
-    code: -32600,
-    message: expect.stringContaining('A message may have 10485760 bytes'),
-  });
-  expect((await callTool(client, 'read_skill', { skill_id: 'tea' })).result).toMatchObject({ success: true });
-  expect(stderr()).toContain('A line of standard input was not used.');
-  expect(stderr()).not.toContain('Warning');
-});
-
 it('goes on when what a host has handed in throws, and says so among its problems', async () => {
   const { registry, root } = await openRegistry({
     ...TEA,
@@ -164,7 +153,7 @@ it('goes on when what a host has handed in throws, and says so among its problem
   door.onListChanged(() => fail('onListChanged'));
   door.onListChanged((change) => heard.push(change));
   const [input, output] = [new PassThrough(), new PassThrough()];
-  const served = serveStdio(door, new AbortController().signal, { input, output, onError: () => fail('onError') });
+  const served = serveStreams(door, new AbortController().signal, { input, output, onError: () => fail('onError') });
   input.write(`hello\n${ping(1)}\n`);
   await waitFor('both answers', () => String(output.read() ?? '').includes('"id":1'));
   writeTree(root, { 'skills/kettle/SKILL.md': skillMd({ name: 'kettle', description: 'Boils.' }) });

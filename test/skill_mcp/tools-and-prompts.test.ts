@@ -32,6 +32,18 @@ it('answers with the result keys of the registry’s tools, in text and structur
   expect(Object.keys(file)).toEqual('success skill_id path content encoding size approx_tokens'.split(' '));
 });
 
+it('takes a change of a skill as one text and what takes its place, where it offers that', async () => {
+  const tools = ['propose_skill_update'];
+  const { serving, registry } = await serveRegistry(QA, { mcp: { tools } });
+  const client = await httpClient(serving.url);
+  const change = { skill_id: 'qa', old_string: 'THE BODY', new_string: 'Another body', justification: 'Wrong.' };
+  const { result } = await callTool(client, 'propose_skill_update', change);
+  expect(result).toMatchObject({ success: true, proposal_id: expect.stringMatching(/^qa-/), state: 'open' });
+  expect(await registry.proposals.list()).toMatchObject([{ diff: expect.stringContaining('+Another body') }]);
+  const missing = await callTool(client, 'propose_skill_update', { ...change, old_string: 'BODY!' });
+  expect(missing).toMatchObject({ isError: true, result: { error: { code: 'INVALID_ARGUMENT' } } });
+});
+
 it('gives load_skill exactly the result keys it was designed with, failures in error', async () => {
   const { serving } = await serveRegistry(QA);
   const client = await httpClient(serving.url);

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { createDirectorySource } from '../../extensions/skill_registry/sources/kinds/directory-source.ts';
 import { isReserved } from '../../lib/files/index.ts';
 import { openRegistry } from '../helpers/open-registry.ts';
 import { skillMd } from '../helpers/temp-folder.ts';
@@ -16,13 +15,12 @@ it('reads nothing any more once it is closed, and lets go of data/ when the scan
   const held = new Promise<void>((resolve) => {
     goOn = resolve;
   });
-  const folder = createDirectorySource({ id: 'slow', root: join(root, 'more'), allowOutside: false });
-  const scan: typeof folder.scan = async (...args) => {
+  const skills = async () => {
     isScanning = true;
     await held;
-    return folder.scan(...args);
+    return [];
   };
-  const adding = registry.addSource({ ...folder, scan });
+  const adding = registry.addSource({ id: 'slow', skills });
   await waitFor('the scan', () => isScanning);
   const closing = registry.close();
   await expect(registry.read(id)).rejects.toMatchObject({ code: 'REGISTRY_CLOSED' });
@@ -33,23 +31,22 @@ it('reads nothing any more once it is closed, and lets go of data/ when the scan
   const asked: Record<string, () => unknown> = {
     read: () => registry.read(id),
     readResource: () => registry.readResource(id, 'data/other/state.json'),
-    readBytes: () => registry.readBytes(id),
-    resources: () => registry.resources(id),
-    leftOut: () => registry.leftOut(id),
+    readBytes: () => registry.admin.readBytes(id),
+    resources: () => registry.admin.resources(id),
+    leftOut: () => registry.admin.leftOut(id),
     apply: () => registry.apply(id, ''),
     context: () => registry.context(''),
-    contextCost: () => registry.contextCost(),
-    tokenCounts: () => registry.tokenCounts(),
-    overlap: () => registry.overlap(),
-    retrievalEffect: () => registry.retrievalEffect(id, ''),
-    searchReady: () => registry.searchReady('x'),
-    embedSkills: () => registry.embedSkills(),
-    resolveRolePrompt: () => registry.resolveRolePrompt('cook'),
-    readPolicies: () => registry.readPolicies([join(root, 'data/other/state.json')], {}),
-    writePolicy: () => registry.writePolicy(join(root, 'data/other/state.json')),
+    contextCost: () => registry.admin.contextCost(),
+    tokenCounts: () => registry.admin.tokenCounts(),
+    overlap: () => registry.admin.overlap(),
+    searchReady: () => registry.admin.searchReady('x'),
+    embedSkills: () => registry.admin.embedSkills(),
+    resolveRolePrompt: () => registry.admin.resolveRolePrompt('cook'),
+    readPolicies: () => registry.admin.readPolicies([join(root, 'data/other/state.json')], {}),
+    writePolicy: () => registry.admin.writePolicy(join(root, 'data/other/state.json')),
     addSource: () => registry.addSource({ path: 'data' }),
     refresh: () => registry.refresh(),
-    propose: () => registry.proposals.propose({ skill_id: id, path: 'a', content: 'x', justification: 'x' }),
+    propose: () => registry.proposals.propose({ skillId: id, path: 'a', content: 'x', justification: 'x' }),
     revisions: () => registry.history.revisions(id),
   };
   const answers = Object.entries(asked).map(async ([name, ask]) => {

@@ -7,7 +7,7 @@ import { openRoot } from '../helpers/open-registry.ts';
 import { runRegistryTool } from '../helpers/run-registry-tool.ts';
 import { skillMd, tempFolder } from '../helpers/temp-folder.ts';
 
-const ALLOW = { create: 'allow', update: 'allow', delete: 'allow' };
+const ALLOW = { create: 'allow', update: 'allow', delete: 'allow' } as const;
 const WHOLE = skillMd({ name: 'whole', description: 'The whole project.' }, 'Do it.');
 const CODE = 'export class Main {}\n';
 
@@ -15,16 +15,16 @@ const CODE = 'export class Main {}\n';
 async function project() {
   const root = tempFolder({ 'SKILL.md': WHOLE, 'extensions/tool/main.ts': CODE });
   const registry = await openRoot(root, { config: { sources: [{ path: '.' }], writes: ALLOW } });
-  const [{ skill_id = '' } = {}] = registry.list().skills;
+  const [{ skillId = '' } = {}] = registry.list().skills;
   const code = () => readFileSync(join(root, 'extensions/tool/main.ts'), 'utf8');
-  return { root, registry, id: skill_id, code };
+  return { root, registry, id: skillId, code };
 }
 
 it('lets no agent change code below extensions/ as a file of a skill, though the owner allows writes', async () => {
   const { root, registry, id, code } = await project();
   const actor = { by: 'agent:builder' };
   const denied = { code: 'WRITE_DENIED' };
-  const { management } = registry;
+  const { management } = registry.admin;
   await expect(management.write(id, 'extensions/tool/main.ts', 'evil', actor)).rejects.toMatchObject(denied);
   await expect(management.write(id, 'extensions/new/main.ts', 'evil', actor)).rejects.toMatchObject(denied);
   await expect(management.write(id, 'extensions/tool/main.ts', null, actor)).rejects.toMatchObject(denied);
@@ -47,7 +47,8 @@ it('lets no reviewing agent approve such a change, and a person do it', async ()
   const tools = reviewTools({ proposals: registry.proposals, agentId: 'reviewer', decide: true });
   const decide = tools.find(({ name }) => name === 'decide_proposal');
   const call = { turn: { agentId: 'reviewer' }, signal: new AbortController().signal };
-  const args = { proposal_id, verdict: 'approve', reason: 'Fine.' };
+  const { version } = await registry.proposals.get(proposal_id);
+  const args = { proposal_id, version, verdict: 'approve', reason: 'Fine.' };
   expect(decide && (await runTool(decide, args, call))).toMatchObject({
     success: false,
     error: { code: 'WRITE_DENIED' },

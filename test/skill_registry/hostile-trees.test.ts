@@ -15,7 +15,7 @@ async function open(root: string, source: Readonly<Record<string, unknown>> = {}
 }
 
 const idsOf = (registry: SkillRegistry): readonly string[] =>
-  registry.list({ limit: 200 }).skills.map((s) => s.skill_id);
+  registry.list({ limit: 200 }).skills.map((s) => s.skillId);
 
 describe('a SKILL.md that is no plain file', () => {
   const make: Readonly<Record<string, (file: string, outside: string) => void>> = {

@@ -13,5 +13,5 @@ it.each([
   ],
 ])('%s does not take the place of the skill it leads to', async (_what, tree) => {
   const { registry } = await openRegistry(tree);
-  expect(registry.list().skills.map(({ skill_id }) => skill_id)).toEqual(['good']);
+  expect(registry.list().skills.map(({ skillId }) => skillId)).toEqual(['good']);
 });

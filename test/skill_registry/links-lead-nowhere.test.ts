@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { heldExtensions, holdExtensionFile, revokeExtension } from 'skill-registry/kernel';
 import { describe, expect, it } from 'vitest';
+import { heldExtensions, holdExtensionFile, revokeExtension } from '../../kernel/host.ts';
 import { openSqlite } from '../../lib/sqlite/index.ts';
 import { openRoot } from '../helpers/open-registry.ts';
 import { runCommand } from '../helpers/run-command.ts';
@@ -41,7 +41,7 @@ describe('a root that nobody has approved', () => {
     expect(problem?.message).toContain(`${link} (a link that leads out of it)`);
     expect(problem?.message).toContain(`trust allow ${root}`);
     const content = skillMd({ name: 'new', description: 'New.' });
-    await expect(registry.management.create('new', content, ADA)).rejects.toMatchObject({
+    await expect(registry.admin.management.create('new', content, ADA)).rejects.toMatchObject({
       code: 'SOURCE_NOT_WRITABLE',
     });
     expect(treeOf(outside)).toEqual(before);
@@ -78,7 +78,7 @@ describe('a root that nobody has approved', () => {
     rmSync(join(place.root, 'data'), { recursive: true, force: true });
     symlinkSync(outside, join(place.root, 'data'));
     const before = treeOf(outside);
-    const proposal = { skill_id: 'good', path: 'a.md', content: 'A.', justification: 'x' };
+    const proposal = { skillId: 'good', path: 'a.md', content: 'A.', justification: 'x' };
     await expect(place.registry.proposals.propose(proposal)).rejects.toMatchObject({ code: 'PATH_TRAVERSAL' });
     await expect(place.registry.history.revisions('good')).rejects.toMatchObject({ code: 'PATH_TRAVERSAL' });
     const file = { path: 'extensions/box/files/thesis.txt', content: 'gone' };
@@ -107,7 +107,7 @@ describe('in every root', () => {
       for (const trust of [true, false]) {
         const registry = await openRoot(root, { trust });
         const refused = { code: 'STORE_UNAVAILABLE', message: expect.stringContaining('Remove the link') };
-        await expect(registry.management.write('tea', 'a.md', 'A.', ADA)).rejects.toMatchObject(refused);
+        await expect(registry.admin.management.write('tea', 'a.md', 'A.', ADA)).rejects.toMatchObject(refused);
         if (name === 'history.db' && target === mail)
           await expect(registry.history.revisions('tea')).rejects.toMatchObject(refused);
         expect(registry.snapshot().byId.has('tea')).toBe(true);
@@ -137,7 +137,7 @@ describe('in every root', () => {
     const elsewhere = tempFolder();
     symlinkSync(elsewhere, join(root, 'data'));
     const registry = await openRoot(root);
-    await registry.management.write('tea', 'a.md', 'A.', ADA);
+    await registry.admin.management.write('tea', 'a.md', 'A.', ADA);
     expect(existsSync(join(elsewhere, 'skill_registry/history.db'))).toBe(true);
     holdExtensionFile(root, 'box/manifest.yaml', 'id: box\n', 'agent:a');
     expect(heldExtensions(root)).toHaveLength(1);
@@ -145,7 +145,7 @@ describe('in every root', () => {
     writeTree(root, { 'inner/skills/tea/SKILL.md': TEA, 'inner/store/.keep': '' });
     symlinkSync('store', join(root, 'inner/data'));
     const within = await openRoot(join(root, 'inner'), { trust: false });
-    await within.management.write('tea', 'a.md', 'A.', ADA);
+    await within.admin.management.write('tea', 'a.md', 'A.', ADA);
     expect(existsSync(join(root, 'inner/store/skill_registry/history.db'))).toBe(true);
   });
 });

@@ -16,7 +16,7 @@ it('a body over 8,000 tokens is a warning, and the skill is still listed and rea
     'skills/short/SKILL.md': skill('short', 'Short.'),
     'skills/wide/SKILL.md': skill('wide', 'x'.repeat(20_000)),
   });
-  const counts = await registry.tokenCounts();
+  const counts = await registry.admin.tokenCounts();
   const tokens = await countTokens(LONG);
   expect(counts.get('long')).toEqual({ l1: await countTokens('• `long` — Does long.\n'), l2: tokens });
   expect(tokens).toBeGreaterThan(8000);
@@ -25,7 +25,7 @@ it('a body over 8,000 tokens is a warning, and the skill is still listed and rea
   ]);
   expect(registry.list({ query: 'long' }).total).toBe(1);
   expect(await registry.context('')).toContain('• `long` — Does long.');
-  expect(await registry.read('long')).toMatchObject({ content: LONG, approx_tokens: tokens });
+  expect(await registry.read('long')).toMatchObject({ content: LONG, approxTokens: tokens });
 });
 
 it('a limit of one token less is passed, and the limit itself is not', async () => {
@@ -36,14 +36,14 @@ it('a limit of one token less is passed, and the limit itself is not', async () 
     [tokens - 1, 1],
   ]) {
     const { registry } = await openRegistry(tree, { limits: { skill_tokens: limit } });
-    await registry.tokenCounts();
+    await registry.admin.tokenCounts();
     expect(tooLong(registry.problems())).toHaveLength(count ?? -1);
   }
 });
 
 it('counts of lines alone leave the bodies uncounted', async () => {
   const { registry } = await openRegistry({ 'skills/a/SKILL.md': skill('a', 'Words.') });
-  expect((await registry.tokenCounts({ bodies: false })).get('a')).toEqual({ l1: expect.any(Number), l2: null });
+  expect((await registry.admin.tokenCounts({ bodies: false })).get('a')).toEqual({ l1: expect.any(Number), l2: null });
 });
 
 it('while the registry is watched, a body that has grown too long is said by itself', async () => {

@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { delimited } from '../../lib/text/index.ts';
 import { openRegistry } from '../helpers/open-registry.ts';
 import { skillMd, type Tree } from '../helpers/temp-folder.ts';
 
@@ -56,7 +57,7 @@ describe('a collision', () => {
       const [source, ...below] = path.split('/');
       const qualified = `${source}:${below.join('/')}`;
       const loser = await registry.read(qualified, { audience: 'model' }, {});
-      expect(loser).toMatchObject({ skill_id: qualified, content: `Twin ${source}.`, source });
+      expect(loser).toMatchObject({ skillId: qualified, content: `Twin ${source}.`, source });
       expect(told.some(({ message }) => message.includes(qualified))).toBe(true);
     }
     expect(registry.list({ query: 'twin' }).total).toBe(1);
@@ -73,9 +74,9 @@ describe('a collision', () => {
     ]);
     await expect(registry.read('twin')).rejects.toMatchObject({ code: 'SKILL_NOT_FOUND' });
     for (const id of ['one:twin', 'two:twin', 'three:deep/twin', 'two:pair', 'three:pair']) {
-      expect(await registry.read(id)).toMatchObject({ skill_id: id });
+      expect(await registry.read(id)).toMatchObject({ skillId: id });
     }
-    expect(registry.list().skills.map(({ skill_id }) => skill_id)).toEqual(['same', 'alone']);
+    expect(registry.list().skills.map(({ skillId }) => skillId)).toEqual(['same', 'alone']);
   });
 
   it('is none where the content is the same, or the same file is found twice', async () => {
@@ -105,7 +106,7 @@ describe('a collision', () => {
 
   it('keeps a skill preloaded that a later source preloads', async () => {
     const { registry } = await openRegistry(TREE, { sources: [{ path: 'two' }, { path: 'two/alone', preload: true }] });
-    expect(await registry.context('')).toContain('## alone\n\nAlone.');
+    expect(await registry.context('')).toContain(delimited('Skill: alone', 'Alone.'));
   });
 });
 
@@ -119,11 +120,11 @@ it('a loser is answered under the id that reaches it again, with its own files',
     },
     { sources: [{ path: 'a' }, { path: 'b' }] },
   );
-  expect(await registry.read('a:tea')).toMatchObject({ skill_id: 'tea', content: 'A.' });
+  expect(await registry.read('a:tea')).toMatchObject({ skillId: 'tea', content: 'A.' });
   const loser = await registry.read('b:tea');
-  expect(loser).toMatchObject({ skill_id: 'b:tea', content: 'B.', message: expect.stringContaining('loaded: b:tea ') });
-  expect(await registry.readResource(loser.skill_id, 'ref.md')).toMatchObject({
-    skill_id: 'b:tea',
+  expect(loser).toMatchObject({ skillId: 'b:tea', content: 'B.', message: expect.stringContaining('loaded: b:tea ') });
+  expect(await registry.readResource(loser.skillId, 'ref.md')).toMatchObject({
+    skillId: 'b:tea',
     content: 'file of b',
   });
 });

@@ -1,6 +1,7 @@
-import { createSkillRegistry, type SkillRegistry, type SkillRegistryOptions } from 'skill-registry';
+import { createSkillRegistry, type SkillRegistry } from 'skill-registry';
 import type { Problem } from 'skill-registry/kernel';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { InternalOptions } from '../../extensions/skill_registry/parts.ts';
 import { embeddingsServer } from '../helpers/embeddings-server.ts';
 import { skillMd, tempFolder, writeTree } from '../helpers/temp-folder.ts';
 import { waitFor } from '../helpers/wait-for.ts';
@@ -19,7 +20,7 @@ const WAYS: readonly (readonly [how: string, fail: (name: string) => never])[] =
   ['rejects', (name) => Promise.reject(new Error(`${name} is broken`)) as never],
 ];
 
-async function open(options: SkillRegistryOptions): Promise<{ root: string; registry: SkillRegistry }> {
+async function open(options: InternalOptions): Promise<{ root: string; registry: SkillRegistry }> {
   const root = tempFolder(TEA);
   const registry = await createSkillRegistry({
     root,
@@ -47,7 +48,7 @@ describe.each(WAYS)('a hook that %s is a problem, and what it was called for suc
     const { registry } = await open({ onSkillLoaded: () => fail('onSkillLoaded'), onProblem: (one) => told.push(one) });
     expect(await registry.read('tea')).toMatchObject({ content: 'Boil water.' });
     await expect(registry.read('nope')).rejects.toMatchObject({ code: 'SKILL_NOT_FOUND' });
-    expect(await registry.readBytes('tea', {}, {})).toHaveLength(TEA['skills/tea/SKILL.md'].length);
+    expect(await registry.admin.readBytes('tea', {}, {})).toHaveLength(TEA['skills/tea/SKILL.md'].length);
     expect(failed(registry.problems())).toEqual(['onSkillLoaded']);
     expect(told).toEqual(registry.problems());
   });
@@ -73,7 +74,7 @@ describe.each(WAYS)('a hook that %s is a problem, and what it was called for suc
     await registry.addSource({
       inline: ['one', 'two'].map((name) => ({ name, description: name, instructions: name })),
     });
-    expect(await registry.embedSkills()).toEqual({ embedded: 3, total: 3 });
+    expect(await registry.admin.embedSkills()).toEqual({ embedded: 3, total: 3 });
     expect(server.requests[0]?.headers.authorization).toBeUndefined();
     expect(failed(registry.problems())).toEqual(['getSecret', 'onProgress']);
   });
@@ -82,10 +83,10 @@ describe.each(WAYS)('a hook that %s is a problem, and what it was called for suc
     const { registry } = await open({ onWriteStep: () => fail('onWriteStep') });
     const heard: string[] = [];
     registry.proposals.onArrival(() => fail('onArrival'));
-    registry.proposals.onArrival(({ skill_id }) => heard.push(skill_id));
+    registry.proposals.onArrival(({ skillId }) => heard.push(skillId));
     const content = TEA['skills/tea/SKILL.md'].replace('Boil', 'Heat');
-    const { proposal_id } = await registry.proposals.propose({ skill_id: 'tea', content, justification: 'Softer.' });
-    await registry.proposals.approve(proposal_id, ADA);
+    const { proposalId } = await registry.proposals.propose({ skillId: 'tea', content, justification: 'Softer.' });
+    await registry.proposals.approve(proposalId, ADA);
     expect(await registry.read('tea')).toMatchObject({ content: 'Heat water.' });
     expect(heard).toEqual(['tea']);
     expect(failed(registry.problems())).toEqual(['onWriteStep', 'onArrival']);
@@ -106,7 +107,7 @@ describe.each(WAYS)('a hook that %s is a problem, and what it was called for suc
 
 it('a hook that fails in ever new words is reported a few times', async () => {
   const { registry } = await open({
-    onSkillLoaded: ({ duration_s }) => Promise.reject(new Error(`${duration_s} ${Math.random()}`)),
+    onSkillLoaded: ({ durationSeconds: duration_s }) => Promise.reject(new Error(`${duration_s} ${Math.random()}`)),
   });
   for (let count = 0; count < 50; count++) await registry.read('tea');
   expect(registry.problems()).toHaveLength(20);

@@ -29,8 +29,8 @@ const REMEDY =
 async function rootWithHistory(): Promise<{ root: string; id: string; tea(): string; history(): string }> {
   const root = tempFolder(TREE);
   const registry = await createSkillRegistry({ root, config: { sources: [{ path: 'skills' }] } });
-  const input = { skill_id: 'tea', content: LONGER, justification: 'It was weak.' };
-  const { proposal_id: id } = await registry.proposals.propose(input);
+  const input = { skillId: 'tea', content: LONGER, justification: 'It was weak.' };
+  const { proposalId: id } = await registry.proposals.propose(input);
   await registry.close();
   const read = (path: string): string => readFileSync(join(root, path), 'latin1');
   return { root, id, tea: () => read('skills/tea/SKILL.md'), history: () => read('data/skill_registry/history.db') };
@@ -125,16 +125,16 @@ describe('where neither engine can be loaded', { timeout: 60_000 }, () => {
        registry.proposals.stats(),
        registry.proposals.approve('${id}', { by: 'me' }),
        registry.proposals.reject('${id}', { by: 'me', reason: 'No.' }),
-       registry.proposals.propose({ skill_id: 'tea', content: 'x', justification: 'y' }),
-       registry.management.create('cup', '---\\nname: cup\\ndescription: A cup.\\n---\\n', { by: 'me' }),
-       registry.management.write('tea', 'SKILL.md', 'x', { by: 'me' }),
-       registry.management.remove('tea', { by: 'me' }),
+       registry.proposals.propose({ skillId: 'tea', content: 'x', justification: 'y' }),
+       registry.admin.management.create('cup', '---\\nname: cup\\ndescription: A cup.\\n---\\n', { by: 'me' }),
+       registry.admin.management.write('tea', 'SKILL.md', 'x', { by: 'me' }),
+       registry.admin.management.remove('tea', { by: 'me' }),
      ].map(codeOf));
      // Longer than it waits before it first looks after the history.
      await new Promise((resolve) => setTimeout(resolve, 1_200));
      const found = {
-       ids: registry.list().skills.map(({ skill_id }) => skill_id),
-       sought: registry.list({ query: 'kneading' }).skills.map(({ skill_id }) => skill_id),
+       ids: registry.list().skills.map(({ skillId }) => skillId),
+       sought: registry.list({ query: 'kneading' }).skills.map(({ skillId }) => skillId),
        body: (await registry.read('bread')).content,
        context: await registry.context('dough'),
        problems: registry.problems().map(({ code }) => code),
@@ -224,10 +224,10 @@ describe.skipIf(!HAS_SQLITE)('where Node has SQLite', { timeout: 60_000 }, () =>
     const program = `import { createRequire } from 'node:module';
       import { createSkillRegistry } from 'skill-registry';
       const registry = await createSkillRegistry({ root: process.cwd(), config: { sources: [{ path: 'skills' }] } });
-      const { proposal_id } = await registry.proposals.propose({ skill_id: 'tea', content: ${JSON.stringify(LONGER)}, justification: 'x' });
+      const { proposalId } = await registry.proposals.propose({ skillId: 'tea', content: ${JSON.stringify(LONGER)}, justification: 'x' });
       await registry.close();
       const tried = Object.keys(createRequire(import.meta.url).cache).some((file) => file.includes('better-sqlite3'));
-      console.log(JSON.stringify([proposal_id, registry.problems(), tried]));`;
+      console.log(JSON.stringify([proposalId, registry.problems(), tried]));`;
     const [id, problems, tried] = (await bare.program(program, root)) as [string, unknown, boolean];
     expect(problems).toEqual([]);
     // From Node 24 on it would abort the process, so it is not so much as looked at.

@@ -1,15 +1,17 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as kernelExports from 'skill-registry/kernel';
-import { boot, packageRoot, runTool } from 'skill-registry/kernel';
+import { boot, runTool } from 'skill-registry/kernel';
 import { expect, it, onTestFinished } from 'vitest';
 import { parseManifest } from '../../kernel/boot/manifest.ts';
-import { countTokens } from '../../lib/text/index.ts';
+import { packageRoot } from '../../kernel/host.ts';
+import { countTokens, delimited } from '../../lib/text/index.ts';
 import { tempFolder } from '../helpers/temp-folder.ts';
 import { NO_TERMINAL, SKILL, TEMPLATES } from './templates.ts';
 
 const read = (...path: string[]): string => readFileSync(join(...path), 'utf8');
 const skill = read(SKILL, 'SKILL.md');
+const BOUND = 'skill-registry:extension-development';
 const body = skill.slice(skill.indexOf('\n---\n') + 5).trim();
 const contract = read(SKILL, 'references/contract.md');
 const kernelSource = (file: string): string => read(packageRoot(), 'kernel', file);
@@ -120,7 +122,7 @@ it('the reference tells only of what the kernel exports', () => {
   const names = [...section.matchAll(/`(\w+)[(`]/g)]
     .map(([, name]) => name as string)
     .filter((name) => name !== 'base');
-  expect(names).toContain('readContained');
+  expect(names).toContain('toolError');
   for (const name of names) expect(Object.keys(kernelExports), name).toContain(name);
 });
 
@@ -129,10 +131,10 @@ it('the builder agent carries the instructions and reads every file they name', 
   onTestFinished(() => kernel.shutdown());
   expect(kernel.extensions().find(({ id }) => id === 'builder_agent')?.state).toBe('RUNNING');
   const [instructions] = await kernel.describeTurn('builder_agent', 'Make a tool that reads feeds.', {});
-  expect(instructions?.text).toContain(`[Skill: extension-development]\n\n${body}`);
+  expect(instructions?.text).toContain(delimited(`Skill: ${BOUND}`, body));
 
   const tool = kernel.tools().find((one) => one.tool.name === 'read_skill_resource')?.tool;
-  const turn = { agentId: 'builder_agent', boundSkills: ['extension-development'] };
+  const turn = { agentId: 'builder_agent', boundSkills: [BOUND] };
   const files = TEMPLATES.flatMap((kind) =>
     readdirSync(join(SKILL, 'templates', kind)).map((file) => `templates/${kind}/${file}`),
   );

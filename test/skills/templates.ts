@@ -1,7 +1,7 @@
 import { cpSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { packageRoot } from 'skill-registry/kernel';
 import { type Manifest, parseManifest } from '../../kernel/boot/manifest.ts';
+import { packageRoot } from '../../kernel/host.ts';
 import type { Tree } from '../helpers/temp-folder.ts';
 
 /** The skill's folder. */

@@ -199,7 +199,7 @@ describe('gives a skill or a problem:', () => {
 async function checkOnDisk(files: Readonly<Record<string, string | Buffer>>): Promise<void> {
   const tree = Object.fromEntries(Object.entries(files).map(([id, content]) => [`skills/${id}/SKILL.md`, content]));
   const { registry, root } = await openRegistry(tree);
-  const listed = new Set(registry.list({ limit: 200 }).skills.map(({ skill_id }) => skill_id));
+  const listed = new Set(registry.list({ limit: 200 }).skills.map(({ skillId }) => skillId));
   const errors = registry.problems().filter(({ severity }) => severity === 'error');
   const named = new Set(errors.map(({ file: path }) => path));
   const lost = Object.keys(files).filter((id) => !listed.has(id) && !named.has(`${root}/skills/${id}/SKILL.md`));

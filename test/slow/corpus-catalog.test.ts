@@ -53,7 +53,7 @@ it.skipIf(!corpusFolder)(
       }
     `);
 
-    await registry.searchReady();
+    await registry.admin.searchReady();
     for (const prompt of ['', 'Review this pull request', 'x '.repeat(5000)]) {
       const text = (await registry.context(prompt)) ?? '';
       expect(await countTokens(text)).toBeLessThanOrEqual(2000);

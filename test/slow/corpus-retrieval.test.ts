@@ -27,7 +27,7 @@ it.skipIf(!corpusFolder)(TITLE, async () => {
   const rest = readdirSync(join(root, 'wild-skills')).filter((id) => id !== 'uipath' && id !== 'dotnet');
   const registry = await openCollections(root, [...SETS, ...rest]);
   const alone = await openCollections(root, ['uipath']);
-  await registry.searchReady();
+  await registry.admin.searchReady();
   for (const set of SETS) {
     const queries = labelled.filter((one) => one.set === set);
     const figures = retrievalOf(registry, queries);
@@ -68,7 +68,7 @@ function retrievalOf(registry: SkillRegistry, queries: readonly Labelled[]): rea
   let [hit, recall, gain] = [0, 0, 0];
   for (const { query, relevant } of queries) {
     const { skills } = registry.list({ query, limit: 10, audience: 'person' });
-    const rank = skills.findIndex(({ skill_id, source }) => relevant.includes(`${source}/${skill_id}`)) + 1;
+    const rank = skills.findIndex(({ skillId, source }) => relevant.includes(`${source}/${skillId}`)) + 1;
     if (rank === 1) hit++;
     if (rank > 0 && rank <= 5) recall++;
     if (rank > 0) gain += 1 / Math.log2(rank + 1);

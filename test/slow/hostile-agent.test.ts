@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { approveExtension, boot, heldExtension, isCodedError, type Kernel } from 'skill-registry/kernel';
+import { boot, isCodedError, type Kernel } from 'skill-registry/kernel';
 import { afterEach, expect, it, onTestFinished, vi } from 'vitest';
+import { approveExtension, heldExtension } from '../../kernel/host.ts';
 import { agent, skill } from '../helpers/boot-root.ts';
 import { hostileCalls } from '../helpers/hostile-calls.ts';
 import { type ScriptedModel, scriptedModel, type WireRequest } from '../helpers/scripted-model.ts';

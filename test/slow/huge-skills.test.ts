@@ -56,6 +56,6 @@ it('looks for skills no deeper than the limit', async () => {
   removeDeepTree(join(root, 'skills/d'));
   makeChain(join(root, 'skills'), 5000);
   const registry = await openRoot(root);
-  expect(registry.list().skills.map(({ skill_id }) => skill_id)).toEqual(['good']);
+  expect(registry.list().skills.map(({ skillId }) => skillId)).toEqual(['good']);
   expect(registry.problems().map(({ code }) => code)).toEqual(['SCAN_DEPTH_EXCEEDED']);
 });

@@ -28,9 +28,9 @@ async function withHistory(tree: Tree = {}): Promise<Kept> {
   const root = tempFolder({ 'skills/tea/SKILL.md': TEA, ...tree });
   const registry = await open(root);
   await registry.history.revisions('tea');
-  await registry.management.write('tea', 'SKILL.md', LONGER, ADA);
+  await registry.admin.management.write('tea', 'SKILL.md', LONGER, ADA);
   const content = LONGER.replace('Serve.', 'Serve with milk.');
-  const { proposal_id: id } = await registry.proposals.propose({ skill_id: 'tea', content, justification: 'Needed.' });
+  const { proposalId: id } = await registry.proposals.propose({ skillId: 'tea', content, justification: 'Needed.' });
   await registry.close();
   return { root, id };
 }
@@ -71,8 +71,8 @@ describe.skipIf(CANNOT_MOUNT !== '')(`a data folder that may not be written ${CA
       approve: registry.proposals.approve(id, ADA),
       reject: registry.proposals.reject(id, { ...ADA, reason: 'No.' }),
       rollback: registry.history.rollback('tea', 1, ADA),
-      write: registry.management.write('tea', 'SKILL.md', TEA, ADA),
-      propose: registry.proposals.propose({ skill_id: 'tea', content: TEA, justification: 'Back.' }),
+      write: registry.admin.management.write('tea', 'SKILL.md', TEA, ADA),
+      propose: registry.proposals.propose({ skillId: 'tea', content: TEA, justification: 'Back.' }),
     };
     for (const [name, change] of Object.entries(changes))
       await expect(change, name).rejects.toMatchObject({
@@ -110,21 +110,25 @@ describe.skipIf(CANNOT_MOUNT !== '')(`a data folder that may not be written ${CA
     ]);
   });
 
-  it('shows what another process has written last, and the edit of a proposal that is not taken over yet', async () => {
+  it('shows what another process has written last, and says which report somebody has edited', async () => {
     const { root, id } = await withHistory();
     const writer = await open(root);
-    await writer.management.write('tea', 'references/a.md', 'a\n', ADA);
+    await writer.admin.management.write('tea', 'references/a.md', 'a\n', ADA);
     const { file } = await writer.proposals.get(id);
     const reader = await open(readOnlyView(root));
     expect((await reader.history.revisions('tea')).map(({ kind }) => kind)).toEqual(['seen', 'tool', 'tool']);
-    await writer.management.write('tea', 'references/a.md', 'b\n', ADA);
+    await writer.admin.management.write('tea', 'references/a.md', 'b\n', ADA);
     expect(await reader.history.revisions('tea')).toHaveLength(4);
-    writeFileSync(file, readFileSync(file, 'utf8').replace('+Serve with milk.', '+Serve with lemon.'));
-    expect(await reader.proposals.get(id)).toMatchObject({ diff: expect.stringContaining('+Serve with lemon.') });
-    // Taken over by whoever may write.
-    await writer.proposals.get(id);
-    writeFileSync(file, 'Cannot be read.');
-    expect(await reader.proposals.get(id)).toMatchObject({ diff: expect.stringContaining('+Serve with lemon.') });
+    const content = LONGER.replace('Serve.', 'Serve with lemon.');
+    await writer.proposals.edit(id, { content, ...ADA });
+    writeFileSync(file, 'What I think.');
+    expect(await reader.proposals.get(id)).toMatchObject({
+      diff: expect.stringContaining('+Serve with lemon.'),
+      problem: { code: 'PROPOSAL_FILE_EDITED', file: expect.stringMatching(/\.md$/) },
+    });
+    // Kept by whoever may write.
+    const kept = file.replace(/\.md$/, '.edited.md');
+    expect(await writer.proposals.get(id)).toMatchObject({ problem: { file: kept } });
     await writer.close();
     expect(await reader.history.revisions('tea')).toHaveLength(4);
   });
@@ -185,10 +189,10 @@ describe('a root in which nothing is to be ended', () => {
     const root = tempFolder({ 'skills/tea/SKILL.md': TEA });
     const first = await open(root);
     await first.history.revisions('tea');
-    await first.management.write('tea', 'SKILL.md', LONGER, ADA);
+    await first.admin.management.write('tea', 'SKILL.md', LONGER, ADA);
     const content = LONGER.replace('Serve.', 'Serve with milk.');
-    const { proposal_id: id, file } = await first.proposals.propose({
-      skill_id: 'tea',
+    const { proposalId: id, file } = await first.proposals.propose({
+      skillId: 'tea',
       content,
       justification: 'Needed.',
     });
@@ -207,7 +211,9 @@ describe('a root in which nothing is to be ended', () => {
     expect(treeOf(join(root, 'data'))).toEqual(before);
     changeElsewhere(root, { path: 'references/a.md', content: 'a\n' });
     expect(await registry.history.revisions('tea')).toHaveLength(3);
+    await expect(registry.proposals.approve(id, ADA)).rejects.toMatchObject({ code: 'PROPOSAL_FILE_EDITED' });
     expect(await registry.proposals.approve(id, ADA)).toMatchObject({ state: 'approved' });
     expect(readFileSync(join(root, 'skills/tea/SKILL.md'), 'utf8')).toBe(content);
+    expect(readFileSync(file.replace(/\.md$/, '.edited.md'), 'utf8')).toContain('says somebody else');
   });
 });

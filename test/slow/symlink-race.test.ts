@@ -49,5 +49,5 @@ it('never takes a skill from where a flipping directory leads while it is found'
   expect([...seen].filter((state) => state.includes(SECRET))).toEqual([]);
   expect(seen.size).toBeGreaterThan(1);
   await registry.refresh();
-  expect(registry.list().skills).toMatchObject([{ skill_id: 'good', description: 'A good skill.' }]);
+  expect(registry.list().skills).toMatchObject([{ skillId: 'good', description: 'A good skill.' }]);
 });

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { openTrust } from '../../lib/trust/index.ts';
@@ -79,10 +79,10 @@ it.each([
   expect(await codeOf('write_file', { path, content: 'evil' })).toBe('EXTENSION_PROTECTED');
   const [, id = '', ...below] = path.split('/');
   if (registry.snapshot().byId.has(id)) {
-    await expect(registry.management.write(id, below.join('/'), 'evil', AGENT)).rejects.toMatchObject({
+    await expect(registry.admin.management.write(id, below.join('/'), 'evil', AGENT)).rejects.toMatchObject({
       code: 'WRITE_DENIED',
     });
-    await registry.management.write(id, 'notes.md', 'Fine.', AGENT);
+    await registry.admin.management.write(id, 'notes.md', 'Fine.', AGENT);
   }
   expect(readFileSync(join(root, path), 'utf8')).toBe(CODE);
 });
@@ -119,7 +119,7 @@ it.each<[string, Tree]>([
   expect(await codeOf('write_file', { path: 'skills/tea/main.js', content: 'evil' })).toBe('EXTENSION_PROTECTED');
   const { skills } = registry.snapshot();
   const tea = skills.find(({ id }) => id === 'tea')?.qualifiedId ?? '';
-  await expect(registry.management.write(tea, 'main.js', 'evil', AGENT)).rejects.toMatchObject({
+  await expect(registry.admin.management.write(tea, 'main.js', 'evil', AGENT)).rejects.toMatchObject({
     code: 'WRITE_DENIED',
   });
   expect(readFileSync(join(root, 'skills/tea/main.js'), 'utf8')).toBe(CODE);
@@ -139,14 +139,6 @@ it('what is installed in node_modules is not searched, and what lies beside it s
   );
   await codeOf('write_file', { path: 'skills/tea/main.js', content: 'better' });
   expect(readFileSync(join(root, 'skills/tea/main.js'), 'utf8')).toBe('better\n');
-});
-
-it('everything is code for agents where links lead to more folders than are searched', async () => {
-  const many = tempFolder({});
-  for (let at = 0; at <= 10_000; at += 1) mkdirSync(join(many, String(at)));
-  const tree: Tree = { 'skills/tea/SKILL.md': SKILL, 'extensions/box/lib': { link: many } };
-  const { codeOf } = await workspace(tree, ALLOW);
-  expect(await codeOf('write_file', { path: 'skills/tea/x.js', content: 'evil' })).toBe('EXTENSION_PROTECTED');
 });
 
 /** A workspace package of npm: `node_modules` has a link to where it is written. */
@@ -172,7 +164,7 @@ it.each([
     expect([path, await codeOf('write_file', { path, content: SKILL })]).toEqual([path, 'EXTENSION_PROTECTED']);
   const { skills } = registry.snapshot();
   const tea = skills.find(({ id }) => id === 'tea')?.qualifiedId ?? '';
-  await expect(registry.management.write(tea, 'x.js', 'evil', AGENT)).rejects.toMatchObject({
+  await expect(registry.admin.management.write(tea, 'x.js', 'evil', AGENT)).rejects.toMatchObject({
     code: expect.stringMatching(/^(WRITE_DENIED|SOURCE_NOT_WRITABLE)$/),
   });
   expect(existsSync(join(root, 'skills/tools/evil.js'))).toBe(false);
@@ -193,7 +185,7 @@ it('a source in another root shares neither its data/ nor its code', async () =>
   });
   const { registry } = await workspace({}, { ...ALLOW, sources: [{ path: other }] });
   const [{ id = '' } = {}] = registry.snapshot().skills;
-  const listed = registry.resources(id).map(({ path }) => path);
+  const listed = registry.admin.resources(id).map(({ path }) => path);
   expect(listed.filter((path) => /(^|\/)data\//.test(path))).toEqual([]);
   expect(listed).toEqual(expect.arrayContaining(['guide.md', 'data-sheets/a.md']));
   for (const path of [
@@ -204,13 +196,15 @@ it('a source in another root shares neither its data/ nor its code', async () =>
     'data/skill_registry/none',
   ]) {
     await expect(registry.readResource(id, path, {})).rejects.toMatchObject({ code: 'RESOURCE_NOT_FOUND' });
-    const proposal = { skill_id: id, path, content: 'x', justification: 'x' };
+    const proposal = { skillId: id, path, content: 'x', justification: 'x' };
     await expect(registry.proposals.propose(proposal)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
-    await expect(registry.management.write(id, path, 'x', AGENT)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
+    await expect(registry.admin.management.write(id, path, 'x', AGENT)).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENT',
+    });
   }
   for (const path of ['extensions/tool/main.js', 'skills/linked/main.js'])
-    await expect(registry.management.write(id, path, 'x', AGENT)).rejects.toMatchObject({ code: 'WRITE_DENIED' });
-  await registry.management.write(id, 'guide.md', 'Better.', AGENT);
+    await expect(registry.admin.management.write(id, path, 'x', AGENT)).rejects.toMatchObject({ code: 'WRITE_DENIED' });
+  await registry.admin.management.write(id, 'guide.md', 'Better.', AGENT);
   await registry.close();
   await expect(registry.readResource(id, 'data/skill_registry/config.yaml')).rejects.toMatchObject({
     code: 'REGISTRY_CLOSED',
@@ -224,7 +218,7 @@ it('a root below a folder called data, of whatever root, is read as ever', async
     'data/mine/skills/tea/a.md': 'A.',
   });
   const { registry } = await workspace({}, { sources: [{ path: join(above, 'data/mine/skills') }] });
-  expect(registry.resources('tea').map(({ path }) => path)).toEqual(['a.md']);
+  expect(registry.admin.resources('tea').map(({ path }) => path)).toEqual(['a.md']);
   expect(await registry.readResource('tea', 'a.md', {})).toMatchObject({ content: 'A.' });
 });
 

@@ -27,7 +27,7 @@ it.each([
     CONFIG,
   );
   const policy = action === 'create' ? 'allow' : 'deny';
-  expect(registry.writePolicy(join(root, path))).toMatchObject({ action, policy, source: 'skills' });
+  expect(registry.admin.writePolicy(join(root, path))).toMatchObject({ action, policy, source: 'skills' });
 });
 
 it('a bare file and a pack are changed, not created', async () => {
@@ -35,8 +35,8 @@ it('a bare file and a pack are changed, not created', async () => {
     { 'notes/tea.md': skillMd({ description: 'Tea.' }), 'support.json': '{ "id": "s", "skills": [] }' },
     { ...CONFIG, sources: [{ path: 'notes/tea.md' }, { pack: 'support.json' }] },
   );
-  expect(registry.writePolicy(join(root, 'notes/tea.md'))?.policy).toBe('deny');
-  expect(registry.writePolicy(join(root, 'support.json'))?.policy).toBe('deny');
+  expect(registry.admin.writePolicy(join(root, 'notes/tea.md'))?.policy).toBe('deny');
+  expect(registry.admin.writePolicy(join(root, 'support.json'))?.policy).toBe('deny');
   writeFileSync(join(root, 'elsewhere.txt'), '');
-  expect(registry.writePolicy(join(root, 'elsewhere.txt'))).toBeUndefined();
+  expect(registry.admin.writePolicy(join(root, 'elsewhere.txt'))).toBeUndefined();
 });

@@ -54,7 +54,7 @@ it.each<[string, Tree, TurnContext, string, Readonly<Record<string, unknown>>?]>
   }
   const refused = place.loaded.filter(({ outcome }) => outcome === 'refused');
   expect(refused.length).toBeGreaterThan(2);
-  expect(new Set(refused.map(({ error, agent_id }) => `${agent_id} ${error}`))).toEqual(
+  expect(new Set(refused.map(({ error, agentId: agent_id }) => `${agent_id} ${error}`))).toEqual(
     new Set([`${turn.agentId} ${reason}`]),
   );
   const above = folder.replace(/\/[^/]*$/, '');
@@ -80,8 +80,8 @@ it('a skill in scope is handed over with its event, and lists what its resources
   const file = await place.call('read_file', { path: 'skills/./good/references/deep/b.md' }, BOUND);
   expect(file).toMatchObject({ success: true, content: 'Bee.', size: 4 });
   expect(place.loaded).toMatchObject([
-    { skill_id: 'good', outcome: 'success', agent_id: 'narrow', audience: 'model' },
-    { skill_id: 'good', path: 'references/deep/b.md', outcome: 'success', agent_id: 'narrow' },
+    { skillId: 'good', outcome: 'success', agentId: 'narrow', audience: 'model' },
+    { skillId: 'good', path: 'references/deep/b.md', outcome: 'success', agentId: 'narrow' },
   ]);
   expect(place.loaded[0]).not.toHaveProperty('path');
   expect(await place.call('list_files', { path: 'skills/good/' }, BOUND)).toEqual({
@@ -162,7 +162,7 @@ it('the text of a skill is hidden where it lies, too, when its SKILL.md is a lin
   const place = await workspace(tree, { sources: [{ path: 'skills', allow_outside: true }] });
   expect(await place.codeOf('read_file', { path: 'extensions/text.md' }, BOUND)).toBe('SKILL_NOT_FOUND');
   expect(await place.call('read_file', { path: 'extensions/text.md' }, ALL)).toMatchObject({ success: true });
-  expect(place.loaded.map(({ skill_id, outcome }) => `${skill_id} ${outcome}`)).toEqual([
+  expect(place.loaded.map(({ skillId, outcome }) => `${skillId} ${outcome}`)).toEqual([
     'linked refused',
     'linked success',
   ]);

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, lstatSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { approveExtension, heldExtension, heldExtensions } from 'skill-registry/kernel';
 import { describe, expect, it } from 'vitest';
+import { approveExtension, heldExtension, heldExtensions } from '../../kernel/host.ts';
 import { tempFolder, writeTree } from '../helpers/temp-folder.ts';
 import { FORGED, outsideFolder, SECRET, setTraps, TRAPPED, UNDECODED } from '../helpers/traps.ts';
 import { boxOf, MAX_BYTES, type Workspace, workspace } from '../helpers/workspace.ts';

@@ -4,11 +4,13 @@ import { describe, expect, it } from 'vitest';
 import { skillMd, tempFolder, writeTree } from '../helpers/temp-folder.ts';
 import { workspace } from '../helpers/workspace.ts';
 
-const NEW = skillMd({ name: 'new', description: 'A new skill.' });
+/** A SKILL.md for the folder of a path. */
+const newFor = (path: string): string => skillMd({ name: path.split('/').at(-2) ?? '', description: 'A new skill.' });
+const NEW = newFor('new/SKILL.md');
 const ALLOW = { writes: { create: 'allow', update: 'allow' } };
 
-const idsOf = (list: { skills: readonly { skill_id: string }[] }): readonly string[] =>
-  list.skills.map(({ skill_id }) => skill_id);
+const idsOf = (list: { skills: readonly { skillId: string }[] }): readonly string[] =>
+  list.skills.map(({ skillId }) => skillId);
 
 describe('the writes policy', () => {
   it.each(['propose', 'deny'])('keeps a write below a source from being done: %s', async (mode) => {
@@ -18,9 +20,18 @@ describe('the writes policy', () => {
       mode === 'deny'
         ? { success: false, error: { code: 'WRITE_DENIED' } }
         : { success: true, written: false, state: 'open' };
-    expect(await call('write_file', { path: 'skills/new/SKILL.md', content: NEW })).toMatchObject(answer);
-    expect(await call('write_file', { path: 'skills/good/SKILL.md', content: NEW })).toMatchObject(answer);
-    expect(await call('write_file', { path: 'skills/good/references/new.md', content: NEW })).toMatchObject(answer);
+    expect(
+      await call('write_file', { path: 'skills/new/SKILL.md', content: newFor('skills/new/SKILL.md') }),
+    ).toMatchObject(answer);
+    expect(
+      await call('write_file', { path: 'skills/good/SKILL.md', content: newFor('skills/good/SKILL.md') }),
+    ).toMatchObject(answer);
+    expect(
+      await call('write_file', {
+        path: 'skills/good/references/new.md',
+        content: newFor('skills/good/references/new.md'),
+      }),
+    ).toMatchObject(answer);
     expect(existsSync(join(root, 'skills/new'))).toBe(false);
     expect(readFileSync(join(root, 'skills/good/SKILL.md'), 'utf8')).toBe(before);
     await registry.refresh();
@@ -29,9 +40,15 @@ describe('the writes policy', () => {
 
   it('is to propose unless the owner says otherwise, and leaves other files alone', async () => {
     const { call, codeOf } = await workspace();
-    expect(await call('write_file', { path: 'skills/new/SKILL.md', content: NEW })).toMatchObject({ written: false });
-    expect(await codeOf('write_file', { path: 'skills/group/new/SKILL.md', content: NEW })).toBe('PROPOSAL_REQUIRED');
-    expect(await codeOf('write_file', { path: 'skills/loose.md', content: NEW })).toBe('PROPOSAL_REQUIRED');
+    expect(
+      await call('write_file', { path: 'skills/new/SKILL.md', content: newFor('skills/new/SKILL.md') }),
+    ).toMatchObject({ written: false });
+    expect(
+      await codeOf('write_file', { path: 'skills/group/new/SKILL.md', content: newFor('skills/group/new/SKILL.md') }),
+    ).toBe('PROPOSAL_REQUIRED');
+    expect(await codeOf('write_file', { path: 'skills/loose.md', content: newFor('skills/loose.md') })).toBe(
+      'PROPOSAL_REQUIRED',
+    );
     expect(await call('write_file', { path: 'extensions/new/SKILL.md', content: NEW })).toMatchObject({
       success: true,
     });
@@ -39,7 +56,9 @@ describe('the writes policy', () => {
 
   it('lets the registry see an allowed write before the tool answers', async () => {
     const { registry, call } = await workspace({}, ALLOW);
-    expect(await call('write_file', { path: 'skills/new/SKILL.md', content: NEW })).toMatchObject({ created: true });
+    expect(
+      await call('write_file', { path: 'skills/new/SKILL.md', content: newFor('skills/new/SKILL.md') }),
+    ).toMatchObject({ created: true });
     expect(idsOf(registry.list())).toEqual(['good', 'new']);
     const changed = skillMd({ name: 'new', description: 'Quite another skill.' });
     expect(await call('write_file', { path: 'skills/new/SKILL.md', content: changed })).toMatchObject({
@@ -58,15 +77,17 @@ describe('the writes policy', () => {
   ])('tells a new skill from a change of one: only %s is allowed', async (allowed, writable, refused) => {
     const writes = { create: 'deny', update: 'deny', [allowed]: 'allow' };
     const { call, codeOf } = await workspace({}, { writes });
-    expect(await call('write_file', { path: writable, content: NEW })).toMatchObject({ success: true });
+    expect(await call('write_file', { path: writable, content: newFor(writable) })).toMatchObject({ success: true });
     expect(await codeOf('write_file', { path: refused, content: NEW })).toBe('WRITE_DENIED');
   });
 
   it('takes a skill that a person has just put there for what it is', async () => {
     const { root, call, codeOf } = await workspace({}, { writes: { create: 'allow', update: 'deny' } });
-    writeTree(root, { 'skills/theirs/SKILL.md': NEW });
+    writeTree(root, { 'skills/theirs/SKILL.md': newFor('skills/theirs/SKILL.md') });
     expect(await codeOf('write_file', { path: 'skills/theirs/SKILL.md', content: 'mine' })).toBe('WRITE_DENIED');
-    expect(await call('write_file', { path: 'skills/mine/SKILL.md', content: NEW })).toMatchObject({ success: true });
+    expect(
+      await call('write_file', { path: 'skills/mine/SKILL.md', content: newFor('skills/mine/SKILL.md') }),
+    ).toMatchObject({ success: true });
   });
 });
 
@@ -103,7 +124,9 @@ describe('a way round the writes policy', () => {
     await registry.refresh();
     expect(idsOf(registry.list())).toEqual(['theirs']);
     expect(await codeOf('write_file', { path: 'skills/theirs/SKILL.md', content: 'mine' })).toBe('WRITE_DENIED');
-    expect(await codeOf('write_file', { path: 'skills/new/SKILL.md', content: NEW })).toBe('WRITE_DENIED');
+    expect(await codeOf('write_file', { path: 'skills/new/SKILL.md', content: newFor('skills/new/SKILL.md') })).toBe(
+      'WRITE_DENIED',
+    );
   });
 
   it('does not open where extensions/ is a link to the skills', async () => {
@@ -166,7 +189,9 @@ describe('a way round the writes policy', () => {
       expect(existsSync(join(root, path))).toBe(false);
       expect(await codeOf('read_file', { path: 'skills/group/hidden/a.md' })).toBe('SKILL_NOT_FOUND');
       // A new one beside them takes in nothing.
-      expect(await call('write_file', { path: 'skills/group/new/SKILL.md', content: NEW })).toMatchObject({
+      expect(
+        await call('write_file', { path: 'skills/group/new/SKILL.md', content: newFor('skills/group/new/SKILL.md') }),
+      ).toMatchObject({
         success: true,
       });
     },
@@ -216,7 +241,9 @@ describe('a way round the writes policy', () => {
     expect(await call('write_file', { path: 'extensions/team/SKILL.md', content: NEW })).toMatchObject({
       success: true,
     });
-    expect(await codeOf('write_file', { path: 'skills/team/SKILL.md', content: NEW })).toBe('WRITE_DENIED');
+    expect(await codeOf('write_file', { path: 'skills/team/SKILL.md', content: newFor('skills/team/SKILL.md') })).toBe(
+      'WRITE_DENIED',
+    );
     symlinkSync('../skills', join(root, 'extensions/way-in'));
     expect(await codeOf('write_file', { path: 'extensions/way-in/new/SKILL.md', content: NEW })).toBe('PATH_TRAVERSAL');
     expect(idsOf(registry.list())).toEqual(['good']);

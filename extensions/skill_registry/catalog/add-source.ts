@@ -1,23 +1,15 @@
-import type { SourceConfig } from '../config/config.ts';
+import { readSourceConfig, type SourceConfig, type SourceConfigInput } from '../config/config.ts';
 import { invalidArgument, registryClosed } from '../skill/errors.ts';
+import { defineSource, isOwnSource } from '../sources/define-source.ts';
+import { createOwnSource } from '../sources/kinds/own-source.ts';
 import { freeId } from '../sources/make-sources.ts';
 import type { SkillSource } from '../sources/source.ts';
-import { isSkillSource } from '../sources/source.ts';
+import type { OwnSource } from '../sources/types.ts';
 import type { Catalog } from './catalog.ts';
 
-/** An entry of `sources` as it is written: every flag has a default. */
-export type SourceConfigInput = Partial<SourceConfig>;
-
-/**
- * Adds a source at run time, after those of the config; its skills are there when this resolves.
- *
- * @param source - As an entry of `sources` in the config, or a SkillSource of your own.
- * @param options.signal - Takes it away when it aborts; an extension hands on `context.signal`.
- * @returns takes it away again, with its skills.
- * @throws INVALID_ARGUMENT.
- */
+/** As `addSource` of the registry. */
 export type AddSource = (
-  source: SourceConfigInput | SkillSource,
+  source: SourceConfigInput | OwnSource,
   options?: { readonly signal?: AbortSignal },
 ) => Promise<() => Promise<void>>;
 
@@ -35,7 +27,7 @@ export function createAddSource({ catalog, taken, makeAll, closed }: AddSourceOp
   return async (source, { signal } = {}) => {
     signal?.throwIfAborted();
     if (closed.aborted) throw registryClosed();
-    const added = isSkillSource(source) ? [await adopt(source, taken)] : makeAll([await readSource(source)]);
+    const added = isOwnSource(source) ? [adopt(source, taken)] : makeAll([readSource(source)]);
     const ends = added.map((one) => catalog.addSource(one));
     let isThere = true;
     const takeAway = (): void => {
@@ -66,23 +58,17 @@ export function createAddSource({ catalog, taken, makeAll, closed }: AddSourceOp
 
 // --- internal ---
 
-/** Its id stands before the colon of qualified ids. @throws INVALID_ARGUMENT. */
-async function adopt(source: SkillSource, taken: Set<string>): Promise<SkillSource> {
-  const { id } = source;
-  const [{ isSourceId }, { adoptSource }] = await Promise.all([
-    import('../config/config.ts'),
-    import('../sources/kinds/adopted-source.ts'),
-  ]);
-  if (isSourceId(id)) return adoptSource(source, freeId(id, taken));
-  throw invalidArgument(`The id of a source has letters, digits and @ . _ / - only, got ${JSON.stringify(id)}.`);
+/** @throws INVALID_ARGUMENT. */
+function adopt(source: OwnSource, taken: Set<string>): SkillSource {
+  const { id } = defineSource(source);
+  return createOwnSource(source, { id: freeId(id, taken), location: 'this program' });
 }
 
 /** One source as a caller of the library or an extension gives it. @throws INVALID_ARGUMENT. */
-async function readSource(given: unknown): Promise<SourceConfig> {
-  const { readSourceConfig } = await import('../config/config.ts');
+function readSource(given: unknown): SourceConfig {
   const { source, problems } = readSourceConfig(given, ['source'], 'addSource');
   const [problem] = problems;
   if (problem || !source)
-    throw invalidArgument(problem?.message ?? 'addSource takes an entry of sources, or a SkillSource.');
+    throw invalidArgument(problem?.message ?? 'addSource takes an entry of sources, or { id, skills }.');
   return source;
 }

@@ -1,13 +1,19 @@
-import { type CallHook, describeError, type Problem } from 'skill-registry/kernel';
+import { describeError, type Problem } from 'skill-registry/kernel';
+import type { CallHook } from '../../../kernel/host.ts';
 import { createBreaks } from '../../../lib/breaks/index.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
 import { registryClosed } from '../skill/errors.ts';
-import { closedBecause, type GateSurroundings } from '../skill/gates.ts';
+import { closedBecause, draftReason, type GateSurroundings } from '../skill/gates.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { SkillSource, SourceScan } from '../sources/source.ts';
+import { type EqualCopies, equalCopies } from './equal-copies.ts';
+import { lookAlikes } from './look-alikes.ts';
 import { mergeSources } from './merge.ts';
+import { packsOf } from './packs.ts';
+import { problemsOnce } from './problems-once.ts';
 import { frozen, readOnlyMap } from './read-only.ts';
-import type { Pack, Snapshot } from './snapshot.ts';
+import { requiresProblems } from './requires.ts';
+import { changedIds, fingerprintOf, type Snapshot } from './snapshot.ts';
 
 /** The live catalog: sources in, snapshots out. */
 export interface Catalog {
@@ -32,6 +38,8 @@ export interface CatalogOptions {
   readonly limits: SkillRegistryConfig['limits'];
   /** Default: `first`. */
   readonly collision?: SkillRegistryConfig['collision'];
+  /** Skills that are found by qualified id alone. Default: there are none. */
+  readonly builtIn?: SkillSource;
   /** What gates are held against, asked at every refresh. Default: gates are not looked at. */
   readonly gates?: () => GateSurroundings;
   /** Calls listeners: one that throws must not keep the others, or the refresh, from their work. */
@@ -44,9 +52,11 @@ export type ChangeListener = (ids: readonly string[], snapshot: Snapshot) => voi
 
 export function createCatalog(initial: readonly SkillSource[], options: CatalogOptions): Catalog {
   let sources = initial;
+  const builtIn = options.builtIn ? [options.builtIn] : [];
   const listeners = new Set<ChangeListener>();
   const lastGood = new WeakMap<SkillSource, SourceScan>();
-  let current = readOnly({ version: 0, ...mergeSources([]), sources: [], packs: new Map(), problems: [] });
+  const nothing = { builtIn: new Map(), sources: [], packs: new Map(), problems: [] };
+  let current = readOnly({ version: 0, ...mergeSources([]), ...nothing });
   let assembled: Assembled | undefined;
   let running: Promise<Snapshot> | undefined;
   let following: Promise<Snapshot> | undefined;
@@ -61,12 +71,28 @@ export function createCatalog(initial: readonly SkillSource[], options: CatalogO
     // Those of now: one that is added meanwhile is seen by the next scan.
     const scanned = sources;
     const scans: SourceScan[] = [];
-    for (const source of scanned) scans.push(await scanOne(source, options.limits, lastGood, takeBreak));
+    const scan = (source: SkillSource): Promise<SourceScan> => source.scan(options.limits, takeBreak, scanned);
+    for (const source of [...scanned, ...builtIn]) {
+      const isLeftOut = source.ifNone && scans.some(({ skills }) => skills.length > 0);
+      scans.push(isLeftOut ? LEFT_OUT : await scanOne(source, scan, lastGood));
+    }
     const closed = closedGates(scans, options.gates?.());
-    if (assembled?.from === scanned && isSame(assembled.scans, scans) && isSameGates(assembled.closed, closed))
-      return current;
-    assembled = { from: scanned, scans, closed };
-    const next = assemble(scanned, scans, current.version + 1, options.collision, new Map(closed));
+    const before =
+      assembled?.from === scanned && isSame(assembled.scans, scans) && isSameGates(assembled.closed, closed)
+        ? assembled
+        : undefined;
+    // That files beside SKILL.md differ is said until they do not.
+    if (before && !before.copies.differ) return current;
+    const copies = await equalCopies(
+      scanned,
+      scans.slice(0, scanned.length),
+      options.limits,
+      takeBreak,
+      assembled?.copies,
+    );
+    if (before && isSame([...before.copies.files].flat(), [...copies.files].flat())) return current;
+    assembled = { from: scanned, scans, closed, copies };
+    const next = assemble(assembled, current.version + 1, options.collision);
     if (current.version > 0 && fingerprintOf(next) === fingerprintOf(current)) return current;
     const ids = frozen(listeners.size > 0 ? changedIds(current, next) : []);
     const changed = readOnly(next);
@@ -82,15 +108,45 @@ export function createCatalog(initial: readonly SkillSource[], options: CatalogO
     return running;
   };
 
+  const refresh = async (): Promise<Snapshot> => {
+    assertOpen();
+    // Asked first: between two scans none is running, and one is about to.
+    if (following !== undefined) return following;
+    if (!running) return start();
+    following = running
+      .catch(() => undefined)
+      .then(() => {
+        following = undefined;
+        return start();
+      });
+    return following;
+  };
+
+  const subscriptions = new Map<SkillSource, () => void>();
+  const subscribe = (source: SkillSource): void => {
+    const changed = (): void => {
+      if (!isClosed && sources.includes(source)) refresh().catch(() => undefined);
+    };
+    const end = source.subscribe?.(changed);
+    if (end) subscriptions.set(source, end);
+  };
+  const unsubscribe = (source: SkillSource): void => {
+    subscriptions.get(source)?.();
+    subscriptions.delete(source);
+  };
+  initial.forEach(subscribe);
+
   return {
     sources() {
       assertOpen();
-      return sources;
+      return [...sources, ...builtIn];
     },
     addSource(source) {
       sources = [...sources, source];
+      subscribe(source);
       return () => {
         sources = sources.filter((one) => one !== source);
+        unsubscribe(source);
       };
     },
     snapshot: () => current,
@@ -98,21 +154,10 @@ export function createCatalog(initial: readonly SkillSource[], options: CatalogO
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    async refresh() {
-      assertOpen();
-      // Asked first: between two scans none is running, and one is about to.
-      if (following !== undefined) return following;
-      if (!running) return start();
-      following = running
-        .catch(() => undefined)
-        .then(() => {
-          following = undefined;
-          return start();
-        });
-      return following;
-    },
+    refresh,
     async close() {
       isClosed = true;
+      for (const source of [...subscriptions.keys()]) unsubscribe(source);
       await (following ?? running)?.catch(() => undefined);
     },
   };
@@ -120,14 +165,15 @@ export function createCatalog(initial: readonly SkillSource[], options: CatalogO
 
 // --- internal ---
 
+const LEFT_OUT: SourceScan = { skills: [], problems: [] };
+
 async function scanOne(
   source: SkillSource,
-  limits: SkillRegistryConfig['limits'],
+  scanSource: (source: SkillSource) => Promise<SourceScan>,
   lastGood: WeakMap<SkillSource, SourceScan>,
-  takeBreak: () => Promise<void>,
 ): Promise<SourceScan> {
   try {
-    const scan = await source.scan(limits, takeBreak);
+    const scan = await scanSource(source);
     lastGood.set(source, scan);
     return scan;
   } catch (error) {
@@ -143,20 +189,25 @@ interface Assembled {
   readonly from: readonly SkillSource[];
   readonly scans: readonly SourceScan[];
   readonly closed: ClosedGates;
+  readonly copies: EqualCopies;
 }
 
 /** Skills that models do not see here, each with its reason. */
 type ClosedGates = readonly (readonly [Skill, string])[];
 
 function assemble(
-  sources: readonly SkillSource[],
-  scans: readonly SourceScan[],
+  { from: sources, scans, closed, copies }: Assembled,
   version: number,
   collision: CatalogOptions['collision'],
-  closed: ReadonlyMap<Skill, string>,
 ): Snapshot {
-  const gated = closed.size > 0 ? scans.map((scan) => holdGates(scan, closed)) : scans;
-  const { problems, ...merged } = mergeSources(gated, collision);
+  const hidden = new Map(closed);
+  const gated = hidden.size > 0 ? scans.map((scan) => holdGates(scan, hidden)) : scans;
+  // What is scanned behind the last source is built in.
+  const listed = gated.slice(0, sources.length);
+  const own = gated.slice(sources.length).flatMap(({ skills }) => skills);
+  const { problems, ...found } = mergeSources(listed, collision, copies.files);
+  const merged = { ...found, builtIn: new Map(own.map((skill) => [skill.qualifiedId, skill])) };
+  const { packs, problems: clashes } = packsOf(sources, listed);
   return {
     version,
     ...merged,
@@ -166,19 +217,26 @@ function assemble(
       location,
       skills: scans[index]?.skills.length ?? 0,
     })),
-    packs: packsOf(sources, gated),
-    problems: [...gated.flatMap((scan) => scan.problems), ...problems],
+    packs,
+    problems: [
+      ...problemsOnce(gated),
+      ...problems,
+      ...clashes,
+      ...lookAlikes(merged.skills),
+      ...requiresProblems(merged),
+    ],
   };
 }
 
 /** Nobody who is handed it can change it. Skills that are as they were cost one look each. */
-function readOnly({ version, skills, byId, byQualifiedId, sources, packs, problems }: Snapshot): Snapshot {
-  for (const skill of byQualifiedId.values()) frozen(skill);
+function readOnly({ version, skills, byId, byQualifiedId, builtIn, sources, packs, problems }: Snapshot): Snapshot {
+  for (const skill of [...byQualifiedId.values(), ...builtIn.values()]) frozen(skill);
   return frozen({
     version,
     skills,
     byId: readOnlyMap(byId),
     byQualifiedId: readOnlyMap(byQualifiedId),
+    builtIn: readOnlyMap(builtIn),
     sources,
     packs: readOnlyMap(packs),
     problems,
@@ -196,9 +254,9 @@ function isSameGates(before: ClosedGates, after: ClosedGates): boolean {
 /** Asked anew each time: a program may have been installed since. */
 function closedGates(scans: readonly SourceScan[], surroundings: GateSurroundings | undefined): ClosedGates {
   const closed: (readonly [Skill, string])[] = [];
-  if (!surroundings) return closed;
   const ask = (skill: Skill): void => {
-    const reason = skill.gate && closedBecause(skill.gate, surroundings);
+    const gate = surroundings && skill.gate && closedBecause(skill.gate, surroundings);
+    const reason = draftReason(skill.fillsLeft) ?? gate;
     if (reason !== undefined) closed.push([skill, reason]);
   };
   for (const { skills, losers = [] } of scans) {
@@ -208,57 +266,20 @@ function closedGates(scans: readonly SourceScan[], surroundings: GateSurrounding
   return closed;
 }
 
-/** Hides the skills whose gate is closed. */
+const DRAFT_REMEDY = 'Write what each stands for, or take draft out of its metadata.';
+
+/** Hides drafts, and the skills whose gate is closed. */
 function holdGates(scan: SourceScan, closed: ReadonlyMap<Skill, string>): SourceScan {
   const problems: Problem[] = [];
   const hold = (skill: Skill): Skill => {
     const reason = closed.get(skill);
     if (reason === undefined) return skill;
-    const message = `Models do not see this skill here: ${reason}. Provide it, or set gates.check: false.`;
+    const remedy = skill.fillsLeft ? DRAFT_REMEDY : 'Provide it, or set gates.check: false.';
+    const message = `Models do not see this skill here: ${reason}. ${remedy}`;
     problems.push({ code: 'SKILL_HIDDEN', severity: 'warning', file: skill.file, message });
     return { ...skill, hiddenBecause: reason };
   };
   const skills = scan.skills.map(hold);
   const losers = (scan.losers ?? []).map(hold);
   return { skills, losers, problems: [...scan.problems, ...problems] };
-}
-
-function packsOf(sources: readonly SkillSource[], scans: readonly SourceScan[]): ReadonlyMap<string, Pack> {
-  const packs = new Map<string, Pack>();
-  for (const [index, source] of sources.entries()) {
-    const scopes = source.scopes?.();
-    if (!scopes) continue;
-    const byId = new Map(scans[index]?.skills.map((skill) => [skill.id, skill]));
-    const pack = frozen({ scopes: { ...scopes, states: readOnlyMap(scopes.states) }, byId: readOnlyMap(byId) });
-    packs.set(source.id, pack);
-    if (!packs.has(scopes.pack)) packs.set(scopes.pack, pack);
-  }
-  return packs;
-}
-
-/** Equal for equal catalogs: what a reader could tell apart is in it. */
-function fingerprintOf({ byQualifiedId, packs, problems, sources }: Snapshot): string {
-  const skills = [...byQualifiedId].map(([id, skill]) => [
-    id,
-    skill.realFile,
-    skill.digest,
-    skill.hiddenBecause,
-    skill.preload,
-  ]);
-  const states = [...packs].map(([id, { scopes }]) => [id, scopes.entry, ...scopes.states]);
-  return JSON.stringify([
-    sources,
-    skills,
-    states,
-    problems.map(({ code, file, line, message }) => [code, file, line, message]),
-  ]);
-}
-
-function changedIds(before: Snapshot, after: Snapshot): readonly string[] {
-  const differs = (id: string): boolean => stampOf(before.byId.get(id)) !== stampOf(after.byId.get(id));
-  return [...new Set([...before.byId.keys(), ...after.byId.keys()])].filter(differs);
-}
-
-function stampOf(skill: Skill | undefined): string | undefined {
-  return skill && `${skill.qualifiedId}\0${skill.digest}\0${skill.hiddenBecause ?? ''}`;
 }

@@ -22,14 +22,18 @@ export interface FoundSkills {
  * Joins what the sources found. Of several skills with one id the policy names the winner, by order of source and then of
  * path; under `error` nobody has the id. Losers stay readable by qualified id and each is named in a problem. The same real
  * file, and identical content under one id, is no collision; of two sources that lead to a file the policy says which counts.
- * A source that preloads it does so whichever source has it.
+ * A source that preloads it, or a copy of it, does so whichever source has it.
  *
  * @param sources - In order of precedence.
+ * @param files - What tells the other files of equal skills apart, by qualified id. Default: they are equal.
  */
 export function mergeSources(
   sources: readonly FoundSkills[],
   collision: SkillRegistryConfig['collision'] = 'first',
+  files: ReadonlyMap<string, string> = new Map(),
 ): Merged {
+  const isCopy = (one: Skill, other: Skill): boolean =>
+    one.digest === other.digest && files.get(one.qualifiedId) === files.get(other.qualifiedId);
   const byQualifiedId = new Map<string, Skill>();
   const sightings = new Map<string, Sighting>();
   const problems: Problem[] = [];
@@ -50,7 +54,7 @@ export function mergeSources(
     for (const loser of losers) {
       byQualifiedId.set(loser.qualifiedId, loser);
       const winner = skills.find(({ id }) => id === loser.id);
-      if (winner && winner.digest !== loser.digest) problems.push(taken(winner, loser, 'wins in its source'));
+      if (winner && !isCopy(winner, loser)) problems.push(taken(winner, loser, 'wins in its source'));
     }
   }
   const { firsts, rivals } = byRivalry(sightings.values());
@@ -59,14 +63,17 @@ export function mergeSources(
   for (const [id, first] of firsts) {
     const all = rivals.get(id) ?? [first];
     const winner = (collision === 'last' ? all.at(-1) : first) as Sighting;
-    const losers = all.filter(({ skill }) => skill.digest !== winner.skill.digest);
+    const losers = all.filter(({ skill }) => !isCopy(skill, winner.skill));
     for (const { skill } of losers) {
       const { skill: other } = winner;
       problems.push(collision === 'error' ? clash(other, skill) : taken(other, skill, `comes ${collision}`));
     }
     if (collision === 'error' && losers.length > 0) continue;
-    byId.set(id, winner.skill);
-    winners.push(winner);
+    const isRaised = !winner.skill.preload && all.some(({ skill }) => skill.preload && isCopy(skill, winner.skill));
+    const skill: Skill = isRaised ? { ...winner.skill, preload: true } : winner.skill;
+    if (isRaised) byQualifiedId.set(skill.qualifiedId, skill);
+    byId.set(id, skill);
+    winners.push({ ...winner, skill });
   }
   winners.sort((a, b) => a.index - b.index || (a.skill.id < b.skill.id ? -1 : a.skill.id > b.skill.id ? 1 : 0));
   const skills = winners.map(({ skill }) => skill);
@@ -108,8 +115,9 @@ function byRivalry(sightings: Iterable<Sighting>): {
 
 function taken(winner: Skill, loser: Skill, how: string): Problem {
   const them = winner.dir !== null && loser.dir !== null ? 'the directories' : 'them';
+  const twins = winner.digest === loser.digest ? ' Their SKILL.md are equal, their other files are not.' : '';
   const message =
-    `Another skill "${loser.id}" ${how} (${winner.file}), so this one${named(loser)} is not offered. Rename one of ${them}, ` +
+    `Another skill "${loser.id}" ${how} (${winner.file}), so this one${named(loser)} is not offered.${twins} Rename one of ${them}, ` +
     `or read this one as "${loser.qualifiedId}".`;
   return { code: 'SKILL_ID_TAKEN', severity: 'warning', file: loser.file, message, details: detailsOf(winner, loser) };
 }

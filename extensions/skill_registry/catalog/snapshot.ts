@@ -1,6 +1,6 @@
 import type { Problem } from 'skill-registry/kernel';
 import type { Skill } from '../skill/skill.ts';
-import type { PackScopes } from '../sources/source.ts';
+import type { PackScopes } from '../sources/types.ts';
 
 /**
  * The catalog at one moment. Nothing in it can be changed, a refresh makes a new one. Its maps are views that read like a Map and
@@ -14,6 +14,8 @@ export interface Snapshot {
   readonly byId: ReadonlyMap<string, Skill>;
   /** Also those that lost a collision. */
   readonly byQualifiedId: ReadonlyMap<string, Skill>;
+  /** Skills of this package for its own agents, by `skill-registry:<id>`: found by that name alone, whatever the sources are. */
+  readonly builtIn: ReadonlyMap<string, Skill>;
   readonly sources: readonly SourceStatus[];
   /** By the pack's id, and by the id of its source. */
   readonly packs: ReadonlyMap<string, Pack>;
@@ -38,8 +40,38 @@ export interface SourceStatus {
 
 /** The skill that has an id, or a qualified one. */
 export function skillNamed(
-  { byId, byQualifiedId }: Pick<Snapshot, 'byId' | 'byQualifiedId'>,
+  { byId, byQualifiedId, builtIn }: Pick<Snapshot, 'byId' | 'byQualifiedId' | 'builtIn'>,
   id: string,
 ): Skill | undefined {
-  return byId.get(id) ?? byQualifiedId.get(id);
+  return byId.get(id) ?? byQualifiedId.get(id) ?? builtIn.get(id);
+}
+
+/** Equal for equal catalogs: what a reader could tell apart is in it. */
+export function fingerprintOf({ byQualifiedId, builtIn, packs, problems, sources }: Snapshot): string {
+  const skills = [...byQualifiedId, ...builtIn].map(([id, skill]) => [
+    id,
+    skill.realFile,
+    skill.digest,
+    skill.hiddenBecause,
+    skill.preload,
+  ]);
+  const states = [...packs].map(([id, { scopes }]) => [id, scopes.entry, ...scopes.states]);
+  return JSON.stringify([
+    sources,
+    skills,
+    states,
+    problems.map(({ code, file, line, message }) => [code, file, line, message]),
+  ]);
+}
+
+/** Ids that came, went or changed. */
+export function changedIds(before: Snapshot, after: Snapshot): readonly string[] {
+  const differs = (id: string): boolean => stampOf(before.byId.get(id)) !== stampOf(after.byId.get(id));
+  return [...new Set([...before.byId.keys(), ...after.byId.keys()])].filter(differs);
+}
+
+// --- internal ---
+
+function stampOf(skill: Skill | undefined): string | undefined {
+  return skill && `${skill.qualifiedId}\0${skill.digest}\0${skill.hiddenBecause ?? ''}`;
 }

@@ -1,6 +1,22 @@
-import { type Problem, z } from 'skill-registry/kernel';
-import { type EmbeddingsConfig, embeddings } from './embeddings.ts';
+import type { Problem } from 'skill-registry/kernel';
+import { type EmbeddingsConfig, embeddings, NO_EMBEDDINGS } from './embeddings.ts';
 import { PACKAGE_NAME } from './package-name.ts';
+import {
+  type At,
+  bool,
+  entryOf,
+  json,
+  listOf,
+  numberFrom,
+  oneOf,
+  onlyIf,
+  type Reader,
+  recordOf,
+  sectionOf,
+  text,
+  textLike,
+  wholeFrom,
+} from './readers.ts';
 
 /** One place skills come from: exactly one of `path`, `package`, `pack`, `inline`, `preset` and `shipped`. */
 export interface SourceConfig {
@@ -14,8 +30,8 @@ export interface SourceConfig {
   readonly inline?: InlineSkillConfig | readonly InlineSkillConfig[] | undefined;
   /** Where another agent keeps its skills: the folders of the project, nearest first, then of the home directory. */
   readonly preset?: PresetName | undefined;
-  /** The skills that come with this package. */
-  readonly shipped?: true | undefined;
+  /** The skills that come with this package; `if_none`: only while no source before it has a skill. */
+  readonly shipped?: true | 'if_none' | undefined;
   /** Default: the name of the folder, file, package, pack or preset; `inline`, `shipped`. Numbered when it is taken. */
   readonly id?: string | undefined;
   /** Follow links, and entries of a pack, that lead out of the folder. Default: false, they are problems. */
@@ -28,6 +44,8 @@ export interface SourceConfig {
   readonly optional: boolean;
   /** Pass over what `.gitignore` and `.ignore` files in it name. Default: false. */
   readonly ignore_files: boolean;
+  /** Every `.md` file directly in the folder, but README.md, is a skill, too. Default: false. */
+  readonly bare_files: boolean;
   /** Its skills may be changed under `writes`. Default: true for a `path`, else false. */
   readonly writable?: boolean | undefined;
 }
@@ -78,6 +96,20 @@ export interface SkillRegistryConfig {
   readonly gates: { readonly check: boolean; readonly settings: Readonly<Record<string, unknown>> };
 }
 
+type Given<T> = { readonly [Key in keyof T]?: T[Key] | undefined };
+
+/** An entry of `sources` as it may be written: every flag has a default. */
+export type SourceConfigInput = Given<SourceConfig>;
+
+type ConfigSections = Pick<SkillRegistryConfig, 'catalog' | 'watch' | 'writes' | 'limits' | 'embeddings' | 'gates'>;
+
+/** The config as it may be written: every key has a default. Where the compiler does not see it, `readConfig` checks it. */
+export interface SkillRegistryConfigInput
+  extends Given<Omit<SkillRegistryConfig, keyof ConfigSections | 'sources'>>,
+    Readonly<{ [Name in keyof ConfigSections]?: Given<ConfigSections[Name]> | undefined }> {
+  readonly sources?: readonly SourceConfigInput[] | undefined;
+}
+
 const DEFAULT_TOOLS = ['list_skills', 'read_skill', 'read_skill_resource', 'propose_skill_update'] as const;
 const OTHER_TOOLS = ['load_skill', 'create_skill', 'skill'] as const;
 const TOOL_NAMES: readonly ToolName[] = [...DEFAULT_TOOLS, ...OTHER_TOOLS];
@@ -85,80 +117,91 @@ export type ToolName = (typeof DEFAULT_TOOLS)[number] | (typeof OTHER_TOOLS)[num
 
 const SOURCE_ID = /^[A-Za-z0-9@][A-Za-z0-9@._/-]*$/;
 
-const mode = z.enum(['allow', 'propose', 'deny']);
-const profile = z.enum(['lenient', 'spec', 'strict']);
-const inlineSkill = z.strictObject({
-  name: z.string().min(1),
-  description: z.string().min(1),
-  instructions: z.string().min(1),
-  files: z.record(z.string(), z.string()).optional(),
-});
+const someText = textLike(/./s, 'expected a text that is not empty');
+const mode = oneOf('allow', 'propose', 'deny');
+const profile = oneOf('lenient', 'spec', 'strict');
+const inlineSkill = entryOf<InlineSkillConfig>(
+  { name: someText, description: someText, instructions: someText, files: recordOf(text) },
+  ['name', 'description', 'instructions'],
+  {},
+);
 const KINDS = ['path', 'package', 'pack', 'inline', 'preset', 'shipped'] as const;
-const source = z
-  .strictObject({
-    path: z.string().min(1).optional(),
-    package: z.string().regex(PACKAGE_NAME, 'expected the name of an npm package').optional(),
-    pack: z.string().min(1).optional(),
-    inline: z.preprocess((value) => (Array.isArray(value) ? value : [value]), z.array(inlineSkill)).optional(),
-    preset: z.enum(['agents', 'claude', 'cursor', 'github']).optional(),
-    shipped: z.literal(true).optional(),
-    id: z.string().regex(SOURCE_ID, 'expected letters, digits and @ . _ / -').optional(),
-    allow_outside: z.boolean().default(false),
-    validation: profile.optional(),
-    preload: z.boolean().default(false),
-    optional: z.boolean().default(false),
-    ignore_files: z.boolean().default(false),
-    writable: z.boolean().optional(),
-  })
-  .refine(
-    (value) => KINDS.filter((kind) => value[kind] !== undefined).length === 1,
-    `expected exactly one of ${KINDS.join(', ')}`,
-  );
+const SOURCE_DEFAULTS = {
+  ...{ allow_outside: false, preload: false, optional: false },
+  ...{ ignore_files: false, bare_files: false },
+};
+const source: Reader<SourceConfig> = onlyIf(
+  entryOf<SourceConfig>(
+    {
+      path: someText,
+      package: textLike(PACKAGE_NAME, 'expected the name of an npm package'),
+      pack: someText,
+      inline: (value, at) => listOf(inlineSkill)(Array.isArray(value) ? value : [value], at),
+      preset: oneOf('agents', 'claude', 'cursor', 'github'),
+      shipped: oneOf<true | 'if_none'>(true, 'if_none'),
+      id: textLike(SOURCE_ID, 'expected letters, digits and @ . _ / -'),
+      allow_outside: bool,
+      validation: profile,
+      preload: bool,
+      optional: bool,
+      ignore_files: bool,
+      bare_files: bool,
+      writable: bool,
+    },
+    [],
+    SOURCE_DEFAULTS,
+  ),
+  `expected exactly one of ${KINDS.join(', ')}`,
+  (entry) => KINDS.filter((kind) => entry[kind] !== undefined).length === 1,
+);
 
-const SOURCE_DEFAULTS = { allow_outside: false, preload: false, optional: false, ignore_files: false };
-
-const schema = z.strictObject({
-  sources: z.array(source).default([
+const DEFAULTS: SkillRegistryConfig = {
+  sources: [
     { path: 'skills', ...SOURCE_DEFAULTS, optional: true },
-    { shipped: true, ...SOURCE_DEFAULTS },
-  ]),
-  collision: z.enum(['first', 'last', 'error']).default('first'),
-  validation: profile.default('lenient'),
-  inject: z.enum(['catalog', 'bodies', 'off']).default('catalog'),
-  catalog: z
-    .strictObject({
-      format: z.enum(['bullets', 'xml']).default('bullets'),
-      budget_tokens: z.int().min(50).default(2000),
-      enforcement: z.boolean().default(false),
-      pinned: z.array(z.string()).default([]),
-    })
-    .prefault({}),
-  watch: z
-    .strictObject({
-      mode: z.enum(['events', 'poll', 'off']).default('events'),
-      interval_seconds: z.number().min(0.05).max(86_400).default(5),
-    })
-    .prefault({}),
-  writes: z
-    .strictObject({ create: mode.default('propose'), update: mode.default('propose'), delete: mode.default('deny') })
-    .prefault({}),
-  limits: z
-    .strictObject({
-      skill_tokens: z.int().min(1).default(8000),
-      resource_bytes: z.int().min(1).default(1_048_576),
-      file_bytes: z.int().min(1).default(4_194_304),
-      scan_depth: z.int().min(0).max(64).default(8),
-    })
-    .prefault({}),
-  tools: z.array(z.enum(TOOL_NAMES)).default([...DEFAULT_TOOLS]),
-  embeddings,
-  gates: z
-    .strictObject({ check: z.boolean().default(true), settings: z.record(z.string(), z.json()).default({}) })
-    .prefault({}),
-});
+    { shipped: 'if_none', ...SOURCE_DEFAULTS },
+  ],
+  collision: 'first',
+  validation: 'lenient',
+  inject: 'catalog',
+  catalog: { format: 'bullets', budget_tokens: 2000, enforcement: false, pinned: [] },
+  watch: { mode: 'events', interval_seconds: 5 },
+  writes: { create: 'propose', update: 'propose', delete: 'deny' },
+  limits: { skill_tokens: 8000, resource_bytes: 1_048_576, file_bytes: 4_194_304, scan_depth: 8 },
+  tools: DEFAULT_TOOLS,
+  embeddings: NO_EMBEDDINGS,
+  gates: { check: true, settings: {} },
+};
 
-/** What a caller may give; everything has a default. */
-export type SkillRegistryConfigInput = Readonly<Record<string, unknown>>;
+const config: Reader<SkillRegistryConfig> = sectionOf(
+  {
+    sources: listOf(source),
+    collision: oneOf('first', 'last', 'error'),
+    validation: profile,
+    inject: oneOf('catalog', 'bodies', 'off'),
+    catalog: sectionOf(
+      { format: oneOf('bullets', 'xml'), budget_tokens: wholeFrom(50), enforcement: bool, pinned: listOf(text) },
+      DEFAULTS.catalog,
+    ),
+    watch: sectionOf(
+      { mode: oneOf('events', 'poll', 'off'), interval_seconds: numberFrom(0.05, 86_400) },
+      DEFAULTS.watch,
+    ),
+    writes: sectionOf({ create: mode, update: mode, delete: mode }, DEFAULTS.writes),
+    limits: sectionOf(
+      {
+        skill_tokens: wholeFrom(1),
+        resource_bytes: wholeFrom(1),
+        file_bytes: wholeFrom(1),
+        scan_depth: wholeFrom(0, 64),
+      },
+      DEFAULTS.limits,
+    ),
+    tools: listOf(oneOf(...TOOL_NAMES)),
+    embeddings,
+    gates: sectionOf({ check: bool, settings: recordOf(json) }, DEFAULTS.gates),
+  },
+  DEFAULTS,
+);
 
 /**
  * Fills in the defaults. What is unknown or wrong is a CONFIG_KEY_INVALID problem and costs nothing beside it: the default of
@@ -171,32 +214,22 @@ export function readConfig(
   file: string,
 ): { readonly config: SkillRegistryConfig; readonly problems: readonly Problem[] } {
   const problems: Problem[] = [];
-  let values: Record<string, unknown> = readLists(input, file, problems);
-  for (;;) {
-    const parsed = schema.safeParse(values);
-    if (parsed.success) return { config: parsed.data, problems };
-    for (const issue of parsed.error.issues) {
-      for (const path of pathsOf(issue)) {
-        const effect = issue.code === 'unrecognized_keys' ? 'it is ignored' : 'the default is used';
-        problems.push(wrongKey(path, issue, valueAt(values, path), effect, file));
-        values = without(values, path);
-      }
-    }
-  }
+  const read = config(input, startAt(file, [], 'the default is used', problems));
+  return { config: structuredClone(read ?? DEFAULTS), problems };
 }
 
 /**
- * One entry of `sources`, its defaults filled in; undefined when anything but an unknown key is wrong with it.
+ * One entry of `sources`, its defaults filled in; undefined when it would be left out.
  *
  * @param path - Where it stands, for the problems.
  */
 export function readSourceConfig(
   entry: unknown,
-  path: readonly PropertyKey[],
+  path: readonly string[],
   file: string,
 ): { readonly source?: SourceConfig | undefined; readonly problems: readonly Problem[] } {
   const problems: Problem[] = [];
-  return { source: readEntry(source, entry, path, file, problems), problems };
+  return { source: source(entry, startAt(file, path, 'this entry is left out', problems)), problems };
 }
 
 /** Whether it can stand before the colon of a qualified id. */
@@ -206,61 +239,14 @@ export function isSourceId(id: string): boolean {
 
 // --- internal ---
 
-/** Lists are read entry by entry: a wrong one must not bring back a default that its owner has replaced. */
-function readLists(input: SkillRegistryConfigInput, file: string, problems: Problem[]): Record<string, unknown> {
-  const values: Record<string, unknown> = { ...input };
-  const readEach = <T>(list: unknown, schemaOfEntry: z.ZodType<T>, path: readonly PropertyKey[]): unknown =>
-    Array.isArray(list)
-      ? list.flatMap((entry, index) => readEntry(schemaOfEntry, entry, [...path, index], file, problems) ?? [])
-      : list;
-  if ('sources' in values) values.sources = readEach(values.sources, source, ['sources']);
-  if ('tools' in values) values.tools = readEach(values.tools, z.enum(TOOL_NAMES), ['tools']);
-  const { catalog } = values;
-  if (typeof catalog === 'object' && catalog !== null && 'pinned' in catalog) {
-    values.catalog = { ...catalog, pinned: readEach(catalog.pinned, z.string(), ['catalog', 'pinned']) };
-  }
-  return values;
-}
-
-function readEntry<T>(
-  schemaOfEntry: z.ZodType<T>,
-  entry: unknown,
-  path: readonly PropertyKey[],
-  file: string,
-  problems: Problem[],
-): T | undefined {
-  let value = entry;
-  for (;;) {
-    const parsed = schemaOfEntry.safeParse(value);
-    if (parsed.success) return parsed.data;
-    const unknown = parsed.error.issues.filter(({ code }) => code === 'unrecognized_keys');
-    for (const issue of unknown.length > 0 ? unknown : parsed.error.issues) {
-      for (const below of pathsOf(issue)) {
-        const effect = unknown.length > 0 ? 'it is ignored' : 'this entry is left out';
-        problems.push(wrongKey([...path, ...below], issue, valueAt(value, below), effect, file));
-        if (unknown.length > 0) value = without(value as Record<string, unknown>, below);
-      }
-    }
-    if (unknown.length === 0) return undefined;
-  }
-}
-
-/** Of an unknown key, where the key stands. */
-function pathsOf(issue: z.core.$ZodIssue): readonly (readonly PropertyKey[])[] {
-  return issue.code === 'unrecognized_keys' ? issue.keys.map((key) => [...issue.path, key]) : [issue.path];
-}
-
-function wrongKey(
-  path: readonly PropertyKey[],
-  issue: z.core.$ZodIssue,
-  value: unknown,
-  effect: string,
-  file: string,
-): Problem {
-  const name = path.join('.');
-  const expected = issue.code === 'unrecognized_keys' ? 'there is no such key' : issue.message;
-  const message = `Config "${name}" is ${shown(value)}: ${expected}; ${effect}. Correct it; the configuration page lists the keys.`;
-  return { code: 'CONFIG_KEY_INVALID', severity: 'error', file, message, details: { key: name } };
+/** Each wrong value becomes one of `problems`. */
+function startAt(file: string, path: readonly string[], effect: string, problems: Problem[]): At {
+  const tell: At['tell'] = (at, value, expected) => {
+    const key = at.path.join('.');
+    const message = `Config "${key}" is ${shown(value)}: ${expected}; ${at.effect}. Correct it; the configuration page lists the keys.`;
+    problems.push({ code: 'CONFIG_KEY_INVALID', severity: 'error', file, message, details: { key } });
+  };
+  return { path, effect, tell };
 }
 
 function shown(value: unknown): string {
@@ -274,22 +260,4 @@ function safeJson(value: unknown): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-function valueAt(value: unknown, [head, ...rest]: readonly PropertyKey[]): unknown {
-  if (head === undefined) return value;
-  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, head)) return undefined;
-  return valueAt((value as Readonly<Record<PropertyKey, unknown>>)[head], rest);
-}
-
-/** A copy without what `path` leads to. */
-function without(values: Record<string, unknown>, path: readonly PropertyKey[]): Record<string, unknown> {
-  const [head, ...rest] = path;
-  if (head === undefined) return {};
-  const copy = (Array.isArray(values) ? [...values] : { ...values }) as Record<string, unknown>;
-  const child = copy[head as string];
-  const deeper = rest.length > 0 && typeof child === 'object' && child !== null;
-  if (deeper) copy[head as string] = without(child as Record<string, unknown>, rest);
-  else delete copy[head as string];
-  return copy;
 }

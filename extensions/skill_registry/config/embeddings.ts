@@ -1,4 +1,4 @@
-import { z } from 'skill-registry/kernel';
+import { onlyIf, type Reader, sectionOf, text, valueThat, wholeFrom } from './readers.ts';
 
 /** The endpoint that search by meaning asks for vectors. */
 export interface EmbeddingsConfig {
@@ -11,21 +11,28 @@ export interface EmbeddingsConfig {
   readonly batch: number;
 }
 
-export const embeddings: z.ZodType<EmbeddingsConfig, unknown> = z
-  .strictObject({
-    base_url: z.string().refine(isEndpoint, 'expected an http(s) address without a password').default(''),
-    model: z.string().default(''),
-    // A turn has 2 seconds for all of its context.
-    timeout_ms: z.int().min(10).max(1500).default(400),
-    batch: z.int().min(1).max(2048).default(64),
-  })
-  .refine(({ base_url, model }) => (base_url === '') === (model === ''), 'expected both base_url and model, or neither')
-  .prefault({});
+/** Search goes by words alone. */
+export const NO_EMBEDDINGS: EmbeddingsConfig = { base_url: '', model: '', timeout_ms: 400, batch: 64 };
+
+export const embeddings: Reader<EmbeddingsConfig> = onlyIf(
+  sectionOf(
+    {
+      base_url: valueThat('expected an http(s) address without a password', isEndpoint),
+      model: text,
+      // A turn has 2 seconds for all of its context.
+      timeout_ms: wholeFrom(10, 1500),
+      batch: wholeFrom(1, 2048),
+    },
+    NO_EMBEDDINGS,
+  ),
+  'expected both base_url and model, or neither',
+  ({ base_url, model }) => (base_url === '') === (model === ''),
+);
 
 // --- internal ---
 
-function isEndpoint(text: string): boolean {
-  if (text === '') return true;
+function isEndpoint(text: unknown): boolean {
+  if (typeof text !== 'string' || text === '') return text === '';
   const url = URL.canParse(text) ? new URL(text) : undefined;
   return url !== undefined && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
 }

@@ -66,6 +66,7 @@ const FLAGS: Readonly<Record<string, IsSafe>> = {
   id: () => true,
   optional: () => true,
   ignore_files: oneOf(true),
+  bare_files: oneOf(false),
   validation: oneOf('spec', 'strict'),
   writable: oneOf(false),
   allow_outside: oneOf(false),

@@ -1,19 +1,25 @@
+import { realpathSync } from 'node:fs';
 import type { TurnContext } from 'skill-registry/kernel';
 import type { ChangeContext } from '../history/change-context.ts';
+import { proposalNotFound } from '../history/errors.ts';
 import {
+  fileEdited,
   findRow,
   newestSeq,
+  noteReport,
   type ProposalRow,
   proposalOf,
   proposalRows,
+  purgeOf,
   rowsAfter,
 } from '../propose/proposal-store.ts';
 import { submit } from '../propose/propose.ts';
+import { isReportEdited, isReportThere } from '../propose/reports.ts';
 import type { Proposal, ProposalFigures, ProposalInput, ProposalStats, Proposals } from '../propose/types.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
 import { approve, recommend, reject } from './decide.ts';
+import { edit, proposedText } from './edit.ts';
 import { purge } from './purge.ts';
-import { fileOf, takeEdits } from './take-edits.ts';
 
 export interface OpenProposals extends Proposals {
   /** Tells of proposals that other processes have made since the last look; the first look only takes note. */
@@ -24,28 +30,40 @@ export function createProposals(context: ChangeContext): OpenProposals {
   const { writer } = context;
   const listeners = new Set<(proposal: Proposal) => void>();
   let seen: number | undefined;
-  const shown = (row: ProposalRow, problem?: string): Proposal =>
-    proposalOf(writer.database(), row, fileOf(writer, row), problem);
-  const taken = async (id: string): Promise<Proposal> => {
-    const { row, problem } = await takeEdits(context, id, true);
-    return shown(row, problem);
+  const shown = (row: ProposalRow): Proposal => proposalOf(writer.database(), row, writer.dataDir);
+  const announce = (): void => {
+    const database = writer.hasHistory() ? writer.database() : undefined;
+    if (database === undefined || seen === undefined) {
+      seen = database ? newestSeq(database) : 0;
+      return;
+    }
+    for (const row of rowsAfter(database, seen)) {
+      seen = row.seq;
+      for (const listener of listeners) listener(shown(row));
+    }
   };
-
-  const proposals: OpenProposals = {
+  return {
     async propose(input: ProposalInput, turn?: TurnContext) {
-      seen ??= writer.hasHistory() ? newestSeq(writer.database()) : 0;
+      if (seen === undefined) announce();
       const id = await submit(context, input, turn);
-      proposals.announce();
+      announce();
+      const { file, state } = shown(findRow(writer.database(), id));
+      return { proposalId: id, file, state };
+    },
+    list: async (state) => (writer.hasHistory() ? proposalRows(writer.database(), state).map(shown) : []),
+    async get(id) {
+      if (!writer.hasHistory()) throw proposalNotFound(id, []);
       const row = findRow(writer.database(), id);
-      return { proposal_id: id, file: fileOf(writer, row), state: row.state };
+      // Somebody has edited or removed its report: it is kept, and written again.
+      const dataDir = realpathSync(writer.dataDir);
+      if (row.file_due === 1 || purgeOf(writer.database(), row.id) || isReportThere(dataDir, row)) return shown(row);
+      const noted = await writer.ifPossible((database) => noteReport(database, row.id, { due: true }));
+      const proposal = shown(findRow(writer.database(), row.id));
+      const isLeft = 'reason' in noted && isReportEdited(dataDir, row);
+      return isLeft ? { ...proposal, problem: fileEdited(row, proposal.file) } : proposal;
     },
-    async list(state) {
-      if (!writer.hasHistory()) return [];
-      const found: Proposal[] = [];
-      for (const { id } of proposalRows(writer.database(), state)) found.push(await taken(id));
-      return found;
-    },
-    get: taken,
+    text: (id) => proposedText(context, id),
+    edit: (id, change) => edit(context, id, change),
     approve: (id, actor) => approve(context, id, actor),
     reject: (id, actor) => reject(context, id, actor),
     recommend: (id, verdict, actor) => recommend(context, id, verdict, actor),
@@ -55,23 +73,8 @@ export function createProposals(context: ChangeContext): OpenProposals {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    announce() {
-      if (!writer.hasHistory()) {
-        seen = 0;
-        return;
-      }
-      const database = writer.database();
-      if (seen === undefined) {
-        seen = newestSeq(database);
-        return;
-      }
-      for (const row of rowsAfter(database, seen)) {
-        seen = row.seq;
-        for (const listener of listeners) listener(shown(row));
-      }
-    },
+    announce,
   };
-  return proposals;
 }
 
 const ROLLBACK_DAYS = 30;
@@ -87,7 +90,7 @@ export function proposalStats(database: SqliteDatabase | undefined): ProposalSta
     const sorted = [...groups].sort(([a], [b]) => (a < b ? -1 : 1));
     return Object.fromEntries(sorted.map(([key, members]) => [key, figuresOf(members, undone)]));
   };
-  return { all: figuresOf(rows, undone), by_agent: by(({ author }) => author), by_skill: by((row) => row.skill_id) };
+  return { all: figuresOf(rows, undone), byAgent: by(({ author }) => author), bySkill: by((row) => row.skill_id) };
 }
 
 // --- internal ---
@@ -104,9 +107,9 @@ function figuresOf(rows: readonly ProposalRow[], undone: ReadonlySet<string>): P
     stale: count('stale'),
     approved,
     rejected: count('rejected'),
-    acceptance_rate: decided === 0 ? null : round(approved / decided),
-    hours_to_decision: hours.length === 0 ? null : { median: round(medianOf(hours)), mean: round(meanOf(hours)) },
-    rolled_back_within_30_days: rows.filter(({ id }) => undone.has(id)).length,
+    acceptanceRate: decided === 0 ? null : round(approved / decided),
+    hoursToDecision: hours.length === 0 ? null : { median: round(medianOf(hours)), mean: round(meanOf(hours)) },
+    rolledBackWithin30Days: rows.filter(({ id }) => undone.has(id)).length,
   };
 }
 

@@ -41,9 +41,9 @@ export async function purge(
       if (existsSync(cache)) throw stillThere(cache);
     }
     shrink(database, join(dataDir, 'history.db'));
-    return rows.map(({ id, skill_id }) => ({
-      proposal_id: id,
-      skill_id,
+    return rows.map(({ id, skill_id: skillId }) => ({
+      proposalId: id,
+      skillId,
       purged: purgeOf(database, id) as NonNullable<ReturnType<typeof purgeOf>>,
       shared: (contents.get(id) ?? []).filter((digest) => isKept(database, digest)).length,
     }));
@@ -97,7 +97,7 @@ function isKept(database: SqliteDatabase, digest: string): boolean {
   return database.prepare('SELECT 1 FROM blob WHERE digest = ?').get(digest) !== undefined;
 }
 
-/** Its file, and what editors have left of it. Nothing else has this id in its name. */
+/** Its report, and what editors have left of it. Nothing else has this id in its name. */
 function removeProposalFiles(dataDir: string, id: string): void {
   for (const { name, kind } of entriesOf(dataDir)) {
     if (kind === 'file' && name.includes(id)) removeContained(dataDir, `proposals/${name}`, { own: true });

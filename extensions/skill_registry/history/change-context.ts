@@ -2,7 +2,7 @@ import type { TurnContext } from 'skill-registry/kernel';
 import { assertWritable, isInside } from '../../../lib/files/index.ts';
 import { type Snapshot, skillNamed } from '../catalog/snapshot.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
-import { nearestIds } from '../search/nearest-ids.ts';
+import { nearestIds } from '../search/names.ts';
 import type { RetrievalChange } from '../search/overlap/trigger-queries.ts';
 import { findVisible, visibleSkills } from '../show/scope.ts';
 import { invalidArgument, skillNotFound } from '../skill/errors.ts';
@@ -10,8 +10,7 @@ import type { Skill } from '../skill/skill.ts';
 import { isUsableId } from '../sources/make-skill.ts';
 import type { SkillSource } from '../sources/source.ts';
 import { skillExists, sourceNotWritable } from './errors.ts';
-import { isThere } from './place-files.ts';
-import { type Place, placeForNew, placeOfSkill } from './places.ts';
+import { folderExists, locationForNew, locationOfSkill, type SkillLocation } from './skill-location.ts';
 import type { Writer } from './writer.ts';
 
 /** What changing skills needs of the registry. */
@@ -52,23 +51,27 @@ export function findSkill(context: ChangeContext, skillId: string, turn?: TurnCo
 }
 
 /** @throws SKILL_NOT_FOUND, SOURCE_NOT_WRITABLE. */
-export function findPlace(context: ChangeContext, skillId: string, turn?: TurnContext): Place {
-  return placeOfSkill(findSkill(context, skillId, turn), context.sources(), context.root);
+export function findLocation(context: ChangeContext, skillId: string, turn?: TurnContext): SkillLocation {
+  return locationOfSkill(findSkill(context, skillId, turn), context.sources(), context.root);
 }
 
 /** Where a new skill goes. @throws INVALID_ARGUMENT for an id that is no name, SKILL_EXISTS, SOURCE_NOT_WRITABLE. */
-export function newPlace(context: ChangeContext, skillId: string): Place {
+export function newLocation(context: ChangeContext, skillId: string): SkillLocation {
   if (skillId.length > 64 || !NEW_ID.test(skillId) || !isUsableId(skillId)) {
     const got = JSON.stringify(skillId.slice(0, 80));
     throw invalidArgument(`name must be 1-64 lower-case letters, digits and single hyphens between them, got ${got}.`);
   }
   const known = context.snapshot().byId.get(skillId);
   if (known) throw skillExists(skillId, `source ${known.source}`);
-  const place = placeForNew(skillId, context.sources(), context.root);
-  if (isThere(place)) throw skillExists(skillId, 'its folder is there, though no skill was read from it');
-  assertWritable(place.base, [place.below, place.skillFile]);
-  const above = [...context.snapshot().byQualifiedId.values()].find(({ dir }) => dir && isInside(place.base, dir));
+  const location = locationForNew(skillId, context.sources(), context.root);
+  if (folderExists(location)) throw skillExists(skillId, 'its folder is there, though no skill was read from it');
+  assertWritable(location.base, [location.below, location.skillFile]);
+  const above = [...context.snapshot().byQualifiedId.values()].find(({ dir }) => dir && isInside(location.base, dir));
   if (above)
-    throw sourceNotWritable(skillId, place.source, `it is the skill "${above.id}", and below a skill none is found.`);
-  return place;
+    throw sourceNotWritable(
+      skillId,
+      location.source,
+      `it is the skill "${above.id}", and below a skill none is found.`,
+    );
+  return location;
 }

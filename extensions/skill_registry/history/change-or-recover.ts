@@ -20,16 +20,16 @@ import {
   type Begun,
   entriesOf,
   type FileChange,
+  type LocationFinder,
   markDone,
   type Operation,
-  type PlaceFinder,
   readEntry,
   removeEntry,
   subjectOf,
   writeEntry,
 } from './journal-entries.ts';
-import { folderOf, type Place, pathIn } from './places.ts';
 import { addRevision, getBlob } from './revisions.ts';
+import { folderOf, pathIn, type SkillLocation } from './skill-location.ts';
 import { digestOf, readFolderTree } from './skill-tree.ts';
 import type { Revision } from './types.ts';
 
@@ -72,19 +72,19 @@ export function runOperation(operation: Operation, surroundings: OperationSurrou
     settle(operation, surroundings);
     removeEntry(database, operation.id);
   } catch (error) {
-    const { key, skillId } = operation.place;
+    const { key, skillId } = operation.location;
     onUnfinished({ id: operation.id, key, skillId, state: 'settle', error });
   }
   return revision;
 }
 
 /** Ends what a process that died has begun. The caller has the write lock. What cannot be ended is told, and stays as it is. */
-export function recoverOperations(surroundings: OperationSurroundings, placeOf: PlaceFinder): void {
+export function recoverOperations(surroundings: OperationSurroundings, locationOf: LocationFinder): void {
   const { database, onUnfinished } = surroundings;
   for (const entry of entriesOf(database)) {
     let state: Unfinished['state'] = 'undo';
     try {
-      const begun = readEntry(entry, placeOf);
+      const begun = readEntry(entry, locationOf);
       if (begun.isDone) {
         state = 'settle';
         settle(begun, surroundings);
@@ -99,25 +99,25 @@ export function recoverOperations(surroundings: OperationSurroundings, placeOf: 
 // --- internal ---
 
 function make(operation: Operation, { database, dataDir, onStep }: OperationSurroundings): void {
-  const { place, changes, move } = operation;
+  const { location, changes, move } = operation;
   if (move) {
     moveFolder({ ...folderMove(operation, move, dataDir), onStep });
     onStep('changed');
   }
   for (const [index, change] of changes.entries()) {
     const { path, after, mode } = change;
-    if (digestAt(place, path) === after) continue;
-    assertUntouched(place, change);
+    if (digestAt(location, path) === after) continue;
+    assertUntouched(location, change);
     const names = leftoversOf(operation, index);
-    if (after === null) renameContained(place.base, pathIn(place, path), names.kept);
+    if (after === null) renameContained(location.base, pathIn(location, path), names.kept);
     else {
       const onTemporary = (): void => {
         onStep('temporary');
-        assertUntouched(place, change);
+        assertUntouched(location, change);
       };
       const options = { temporary: names.temporary, keep: names.kept, onTemporary };
       const bytes = getBlob(database, after);
-      writeContained(place.base, pathIn(place, path), bytes, mode === undefined ? options : { ...options, mode });
+      writeContained(location.base, pathIn(location, path), bytes, mode === undefined ? options : { ...options, mode });
     }
     onStep('changed');
   }
@@ -125,12 +125,12 @@ function make(operation: Operation, { database, dataDir, onStep }: OperationSurr
 
 /** What is there now is the revision, and counts. */
 function commit(operation: Operation, { database, maxBytes, onCommit, dataDir }: OperationSurroundings): Revision {
-  const { place, kind, by, at, reason, proposal, target, move } = operation;
+  const { location, kind, by, at, reason, proposal, target, move } = operation;
   const isArchived = move?.direction === 'out';
-  const tree = readFolderTree(isArchived ? join(dataDir, move.folder) : folderOf(place), maxBytes, isArchived);
+  const tree = readFolderTree(isArchived ? join(dataDir, move.folder) : folderOf(location), maxBytes, isArchived);
   return database.transaction(() => {
     const note = { kind, by, at, reason, proposal, target };
-    const revision = addRevision(database, place.key, place.skillId, tree, note);
+    const revision = addRevision(database, location.key, location.skillId, tree, note);
     onCommit(operation, revision);
     markDone(database, operation.id);
     return revision;
@@ -139,11 +139,11 @@ function commit(operation: Operation, { database, maxBytes, onCommit, dataDir }:
 
 /** @returns what to throw. */
 function undoAfter(error: unknown, operation: Operation, surroundings: OperationSurroundings): unknown {
-  const { id, place } = operation;
+  const { id, location } = operation;
   try {
     undo(operation, surroundings);
   } catch (failure) {
-    const unfinished: Unfinished = { id, key: place.key, skillId: place.skillId, state: 'undo', error: failure };
+    const unfinished: Unfinished = { id, key: location.key, skillId: location.skillId, state: 'undo', error: failure };
     surroundings.onUnfinished(unfinished);
     return changeUnfinished({
       ...unfinished,
@@ -160,46 +160,46 @@ function undoAfter(error: unknown, operation: Operation, surroundings: Operation
 
 /** Puts back what was changed already, as far as nobody has changed it again. @throws WRITE_FAILED when it cannot. */
 function undo(begun: Begun, { database, dataDir }: OperationSurroundings): void {
-  const { place, changes, move } = begun;
+  const { location, changes, move } = begun;
   if (move) {
     const folders = folderMove(begun, move, dataDir);
-    if (move.direction === 'out') assertNoStranger(place, folders);
+    if (move.direction === 'out') assertNoStranger(location, folders);
     undoMove(folders);
   }
   for (const [index, change] of [...changes.entries()].reverse()) {
     const { temporary, kept } = leftoversOf(begun, index);
-    removeLeftover(place, change, temporary);
-    putBack(place, change, kept, database);
-    removeLeftover(place, change, kept);
+    removeLeftover(location, change, temporary);
+    putBack(location, change, kept, database);
+    removeLeftover(location, change, kept);
     // It may have failed when only the folders were made.
-    if (change.before === null) removeEmptyFolders(place.base, pathIn(place, change.path));
+    if (change.before === null) removeEmptyFolders(location.base, pathIn(location, change.path));
   }
 }
 
 function putBack(
-  place: Place,
+  location: SkillLocation,
   { path, before, after, modeBefore: mode }: FileChange,
   kept: string,
   database: SqliteDatabase,
 ): void {
-  if (before === after || digestAt(place, path) !== after) return;
-  const name = pathIn(place, path);
-  if (before === null) removeContained(place.base, name);
-  else if (digestAt(place, posix.join(posix.dirname(path), kept)) === before)
-    renameContained(place.base, posix.join(posix.dirname(name), kept), posix.basename(name));
-  else writeContained(place.base, name, getBlob(database, before), mode === undefined ? {} : { mode });
+  if (before === after || digestAt(location, path) !== after) return;
+  const name = pathIn(location, path);
+  if (before === null) removeContained(location.base, name);
+  else if (digestAt(location, posix.join(posix.dirname(path), kept)) === before)
+    renameContained(location.base, posix.join(posix.dirname(name), kept), posix.basename(name));
+  else writeContained(location.base, name, getBlob(database, before), mode === undefined ? {} : { mode });
 }
 
 /** Removes what a change that counts has put aside. */
 function settle(begun: Begun, { dataDir }: OperationSurroundings): void {
-  const { place, changes, move } = begun;
+  const { location, changes, move } = begun;
   if (move) settleMove(folderMove(begun, move, dataDir));
-  for (const [index, change] of changes.entries()) removeLeftover(place, change, leftoversOf(begun, index).kept);
+  for (const [index, change] of changes.entries()) removeLeftover(location, change, leftoversOf(begun, index).kept);
 }
 
 /** An editor may save at any moment, and what it saved is not to be written over. */
-function assertUntouched(place: Place, { path, before }: FileChange): void {
-  const present = digestAt(place, path);
+function assertUntouched(location: SkillLocation, { path, before }: FileChange): void {
+  const present = digestAt(location, path);
   // What is no file is refused by whoever writes, with its reason.
   if (present === before || present === undefined) return;
   const message = `Somebody has changed "${path}" at this very moment; nothing was written. Look at it, and try again.`;
@@ -207,8 +207,8 @@ function assertUntouched(place: Place, { path, before }: FileChange): void {
 }
 
 /** Somebody may have made a folder where the skill was, while the skill was in the archive already. */
-function assertNoStranger(place: Place, { to, temporary }: FolderMove): void {
-  const folder = folderOf(place);
+function assertNoStranger(location: SkillLocation, { to, temporary }: FolderMove): void {
+  const folder = folderOf(location);
   const archived = join(to.base, to.path);
   if (!exists(folder) || !exists(archived) || exists(join(folder, '..', temporary))) return;
   const message = `Something else is in ${folder} by now; the skill lies whole in ${archived}. Move one of them away.`;
@@ -216,11 +216,11 @@ function assertNoStranger(place: Place, { to, temporary }: FolderMove): void {
 }
 
 /** null: nothing is there; undefined: something that is no file of ours, or cannot be read. */
-function digestAt(place: Place, path: string): string | null | undefined {
+function digestAt(location: SkillLocation, path: string): string | null | undefined {
   try {
-    return digestOf(readContained(place.base, pathIn(place, path), Number.MAX_SAFE_INTEGER));
+    return digestOf(readContained(location.base, pathIn(location, path), Number.MAX_SAFE_INTEGER));
   } catch {
-    return exists(join(folderOf(place), path)) ? undefined : null;
+    return exists(join(folderOf(location), path)) ? undefined : null;
   }
 }
 
@@ -233,12 +233,12 @@ function exists(path: string): boolean {
 }
 
 function folderMove(
-  { id, place }: Begun,
+  { id, location }: Begun,
   { direction, folder }: NonNullable<Operation['move']>,
   dataDir: string,
 ): FolderMove {
   const archive = { base: dataDir, path: folder, own: true };
-  const skill = { base: place.base, path: place.below };
+  const skill = { base: location.base, path: location.below };
   const temporary = `${TEMPORARY}${id}`;
   return direction === 'out' ? { from: skill, to: archive, temporary } : { from: archive, to: skill, temporary };
 }
@@ -249,9 +249,9 @@ function leftoversOf({ id }: Begun, index: number): { readonly temporary: string
 }
 
 /** With the folders that are empty then. */
-function removeLeftover(place: Place, { path }: FileChange, name: string): void {
+function removeLeftover(location: SkillLocation, { path }: FileChange, name: string): void {
   try {
-    removeContained(place.base, posix.join(place.below, posix.dirname(path), name));
+    removeContained(location.base, posix.join(location.below, posix.dirname(path), name));
   } catch (error) {
     // There is none, mostly.
     if (!isCodedError(error, 'RESOURCE_NOT_FOUND') && !isCodedError(error, 'PATH_TRAVERSAL')) throw error;

@@ -7,10 +7,12 @@ export type HistoryErrorCode =
   | 'HISTORY_DAMAGED'
   | 'HISTORY_NEWER'
   | 'HISTORY_ROW_REFUSED'
+  | 'PROPOSAL_CHANGED'
+  | 'PROPOSAL_CONFLICT'
   | 'PROPOSAL_DECIDED'
   | 'PROPOSAL_DIFF_FAILED'
   | 'PROPOSAL_DUPLICATE'
-  | 'PROPOSAL_FILE_INVALID'
+  | 'PROPOSAL_FILE_EDITED'
   | 'PROPOSAL_NOT_FOUND'
   | 'PROPOSAL_NOT_REJECTED'
   | 'PROPOSAL_NO_CHANGE'
@@ -112,19 +114,45 @@ export function proposalNotRejected(id: string, state: string): HistoryError {
   );
 }
 
-export function proposalStale(id: string, reason: string, conflict: string): HistoryError {
-  const message = `The proposal ${id} is stale: ${reason} Edit its file or make a new proposal against the present text.\n${conflict}`;
+/** @param canEdit - Whether there is a text to put another in the place of. */
+export function proposalStale(id: string, reason: string, conflict: string, canEdit: boolean): HistoryError {
+  const remedy = canEdit
+    ? `\`skill-registry proposals edit ${id}\` opens its text against the present one; or make a new proposal.`
+    : 'Reject it, and make a new proposal if it is still wanted.';
+  const message = `The proposal ${id} is stale: ${reason} ${remedy}\n${conflict}`;
   return new CodedError('PROPOSAL_STALE', message.trimEnd(), { id, conflict });
+}
+
+export function proposalChanged(id: string): HistoryError {
+  const message = `The proposal ${id} has been edited since it was looked at. Nothing was done: look at it again (\`skill-registry proposals show ${id}\`).`;
+  return new CodedError('PROPOSAL_CHANGED', message, { id });
+}
+
+export function conflictLeft(line: number, text: string): HistoryError {
+  const message = `Line ${line} is still a mark of a conflict (${JSON.stringify(text.slice(0, 40))}). Nothing was done: keep what is wanted of both sides, and remove the lines of marks.`;
+  return new CodedError('PROPOSAL_CONFLICT', message, { line });
+}
+
+/** What somebody has written into a report is kept in `file`. */
+export function fileEditedMessage(id: string, state: string, file: string): string {
+  const what = `Somebody has edited the report of the proposal ${id}, which is written and never read. What they wrote is kept in ${file}.`;
+  if (state !== 'open' && state !== 'stale') return `${what} The proposal is ${state}: nothing comes of it.`;
+  return `${what} To change the proposal, take its text (\`skill-registry proposals show ${id} --proposed > FILE\`), edit that, and give it back: \`skill-registry proposals edit ${id} --from FILE\`.`;
+}
+
+export function proposalFileEdited(id: string, message: string): HistoryError {
+  return new CodedError(
+    'PROPOSAL_FILE_EDITED',
+    `${message} Nothing was decided; approve once more to apply it as it is.`,
+    {
+      id,
+    },
+  );
 }
 
 export function proposalDuplicate(id: string): HistoryError {
   const message = `The open proposal ${id} asks for the same change. Wait for its review, or propose something else.`;
   return new CodedError('PROPOSAL_DUPLICATE', message, { id });
-}
-
-export function proposalFileInvalid(file: string, problem: string): HistoryError {
-  const message = `The proposal's file ${file} was edited and cannot be used: ${problem} Correct it, or undo the edit.`;
-  return new CodedError('PROPOSAL_FILE_INVALID', message, { file });
 }
 
 export function diffFailed(reason: string): HistoryError {
@@ -158,6 +186,11 @@ export function sourceNotWritable(skillId: string, source: string, why: string):
 export function codeDenied(skillId: string): HistoryError {
   const message = `"${skillId}", or the file in it, is code (below extensions/, where a link in there leads, or in a package that is a source), and only a person puts that into effect. Propose the change with propose_skill_update and tell the user.`;
   return new CodedError('WRITE_DENIED', message, { skill_id: skillId });
+}
+
+export function editDenied(id: string): HistoryError {
+  const message = `Only a person edits a proposal; an agent proposes another change, or recommends what to do with ${id}.`;
+  return new CodedError('WRITE_DENIED', message, { id });
 }
 
 export function writeDenied(action: string): HistoryError {

@@ -38,7 +38,7 @@ export function openHistoryDatabase(
 }
 
 /**
- * Whether no process has died in the middle of a change, and every proposal's file is written: then a start has nothing to do
+ * Whether no process has died in the middle of a change, and every proposal's report is written: then a start has nothing to do
  * with it. False also for one that cannot be used.
  */
 export function isAtRest(file: string): boolean {
@@ -53,7 +53,7 @@ export function isAtRest(file: string): boolean {
   }
 }
 
-/** Whether a process has died in the middle of a change, or a proposal's file is still to be written. */
+/** Whether a process has died in the middle of a change, or a proposal's report is still to be written. */
 export function hasUnfinished(database: SqliteDatabase): boolean {
   const sql = 'SELECT 1 FROM operation UNION ALL SELECT 1 FROM proposal WHERE file_due = 1 LIMIT 1';
   return database.prepare(sql).get() !== undefined;
@@ -225,7 +225,7 @@ CREATE TABLE proposal (
   revision INTEGER,
   -- Counts up with every change of the row.
   version INTEGER NOT NULL DEFAULT 1,
-  -- Digest of the file as it was written last; file_due: the row has changed since.
+  -- Digest of the report as it was written last, or of two it may be; file_due: the row has changed since.
   file_digest TEXT,
   file_due INTEGER NOT NULL DEFAULT 1
 );

@@ -1,7 +1,8 @@
 import { copyFileSync, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { assertDataInRoot, isCodedError } from 'skill-registry/kernel';
+import { isCodedError } from 'skill-registry/kernel';
+import { assertDataInRoot } from '../../../kernel/host.ts';
 import { registryClosed } from '../skill/errors.ts';
 import { assertInPlace, fileIdentity, type SqliteDatabase } from '../store/open-database.ts';
 import { historyRefused } from './errors.ts';

@@ -3,18 +3,17 @@ import { join } from 'node:path';
 import { unifiedDiff } from '../../../lib/diff/index.ts';
 import { resourceNotFound } from '../../../lib/files/index.ts';
 import { skillNamed } from '../catalog/snapshot.ts';
-import { nearestIds } from '../search/nearest-ids.ts';
+import { nearestIds } from '../search/names.ts';
 import { skillNotFound } from '../skill/errors.ts';
 import type { ChangeContext } from './change-context.ts';
 import { revisionIncomplete, rowRefused, skillExists } from './errors.ts';
 import { checkedFolder, checkedPath } from './journal-entries.ts';
-import { isThere } from './place-files.ts';
-import { keyOf, type Place, placeOfKey, placeOfSkill } from './places.ts';
 import type { Recorder } from './recorder.ts';
-import { bytesOf, findRevision, lastPlaceOf, revisionsOf } from './revisions.ts';
+import { bytesOf, findRevision, lastKeyOf, revisionsOf } from './revisions.ts';
+import { folderExists, locationOfKey, locationOfSkill, type SkillLocation, skillKey } from './skill-location.ts';
 import { MOST_FILES } from './skill-tree.ts';
 import type { History, Revision, RevisionFile } from './types.ts';
-import type { Draft, Writer } from './writer.ts';
+import type { PlannedChange, Writer } from './writer.ts';
 
 /** What skills were, and the way back. */
 export function createHistory(context: ChangeContext, recorder: Recorder): History {
@@ -24,10 +23,10 @@ export function createHistory(context: ChangeContext, recorder: Recorder): Histo
     const snapshot = context.snapshot();
     const skill = skillNamed(snapshot, skillId);
     // Where nothing can be written, what is known already is shown.
-    if (skill) await writer.inPassing(() => recorder.record(skill));
+    if (skill) await writer.ifPossible(() => recorder.record(skill));
     const database = writer.hasHistory() ? writer.database() : undefined;
-    const place = skill ? keyOf(skill, context.root) : database && lastPlaceOf(database, skillId);
-    if (database && place !== undefined) return revisionsOf(database, place);
+    const key = skill ? skillKey(skill, context.root) : database && lastKeyOf(database, skillId);
+    if (database && key !== undefined) return revisionsOf(database, key);
     if (skill) return [];
     throw skillNotFound(
       skillId,
@@ -69,14 +68,14 @@ export function createHistory(context: ChangeContext, recorder: Recorder): Histo
       const target = findRevision(await load(skillId), skillId, wanted);
       const skill = skillNamed(context.snapshot(), skillId);
       if (!skill) throw skillNotFound(skillId, []);
-      const place = placeOfSkill(skill, context.sources(), context.root);
+      const location = locationOfSkill(skill, context.sources(), context.root);
       const revision = await writer.exclusively((database) => {
         // Once more, alone: the way back starts from what is there now.
         recorder.record(skill);
-        const present = revisionsOf(database, place.key).at(-1) as Revision;
-        const changes = changesTo(target, present, place, (file) => bytesOf(database, file));
+        const present = revisionsOf(database, location.key).at(-1) as Revision;
+        const changes = changesTo(target, present, location, (file) => bytesOf(database, file));
         if (changes.length === 0) return present;
-        return writer.apply({ place, changes, kind: 'rollback', by, reason, target: target.number });
+        return writer.apply({ location, changes, kind: 'rollback', by, reason, target: target.number });
       });
       await context.refresh();
       return revision;
@@ -85,16 +84,16 @@ export function createHistory(context: ChangeContext, recorder: Recorder): Histo
       const present = context.snapshot().byId.get(skillId);
       const database = writer.hasHistory() ? writer.database() : undefined;
       // Another source may have a skill of this id, which took over when this one went.
-      const lookUp = present ? archivedPlaceOf : lastPlaceOf;
+      const lookUp = present ? archivedKeyOf : lastKeyOf;
       const key = database && lookUp(database, skillId);
       if (!database || key === undefined) {
         throw present ? skillExists(skillId, `source ${present.source}`) : skillNotFound(skillId, []);
       }
-      const place = placeOfKey(skillId, key, { sources: context.sources(), root: context.root });
+      const location = locationOfKey(skillId, key, { sources: context.sources(), root: context.root });
       const revision = await writer.exclusively((database, dataDir) => {
-        writer.assertSettled(place.key);
-        if (isThere(place)) throw skillExists(skillId, 'its folder is there, though no skill was read from it');
-        return writer.apply({ place, kind: 'restored', by, reason, ...wayBack(database, place, dataDir) });
+        writer.assertFinished(location.key);
+        if (folderExists(location)) throw skillExists(skillId, 'its folder is there, though no skill was read from it');
+        return writer.apply({ location, kind: 'restored', by, reason, ...wayBack(database, location, dataDir) });
       });
       await context.refresh();
       return revision;
@@ -113,10 +112,10 @@ function textIfText(bytes: Buffer | undefined): string | undefined {
 function changesTo(
   target: Revision,
   present: Revision,
-  place: Place,
+  location: SkillLocation,
   bytesOfFile: (file: RevisionFile) => Buffer | undefined,
-): Draft['changes'] {
-  const { skillId, skillFile } = place;
+): PlannedChange['changes'] {
+  const { skillId, skillFile } = location;
   const now = new Map(present.files.map((file) => [file.path, file]));
   const wanted = new Map(target.files.map((file) => [file.path, file]));
   // Of a revision that was cut nobody knows what else there was.
@@ -127,13 +126,13 @@ function changesTo(
   return differing
     .sort((a, b) => Number(a === skillFile) - Number(b === skillFile))
     .map((path) => {
-      const file = wanted.get(checkedPath(path, place));
+      const file = wanted.get(checkedPath(path, location));
       return { path, after: file ? (bytesOfFile(file) ?? null) : null, ...(file ? { mode: file.mode } : {}) };
     });
 }
 
 /** Of the skill that was removed last and is still in the archive. */
-function archivedPlaceOf(database: ReturnType<Writer['database']>, skillId: string): string | undefined {
+function archivedKeyOf(database: ReturnType<Writer['database']>, skillId: string): string | undefined {
   const row = database
     .prepare('SELECT place FROM archived WHERE skill_id = ? AND restored_at IS NULL ORDER BY seq DESC LIMIT 1')
     .get(skillId);
@@ -143,10 +142,10 @@ function archivedPlaceOf(database: ReturnType<Writer['database']>, skillId: stri
 /** Out of the archive; where that has nothing (somebody else has removed it), from the last revision. */
 function wayBack(
   database: ReturnType<Writer['database']>,
-  place: Place,
+  location: SkillLocation,
   dataDir: string,
-): Pick<Draft, 'changes' | 'move'> {
-  const { key, skillId, skillFile } = place;
+): Pick<PlannedChange, 'changes' | 'move'> {
+  const { key, skillId, skillFile } = location;
   const archived = database
     .prepare('SELECT folder FROM archived WHERE place = ? AND restored_at IS NULL ORDER BY seq DESC LIMIT 1')
     .get(key) as { folder: string } | undefined;
@@ -159,6 +158,10 @@ function wayBack(
   if (lost.length > 0) throw revisionIncomplete(skillId, lost);
   const changes = [...last.files]
     .sort((a, b) => Number(a.path === skillFile) - Number(b.path === skillFile))
-    .map((file) => ({ path: checkedPath(file.path, place), after: bytesOf(database, file) ?? null, mode: file.mode }));
+    .map((file) => ({
+      path: checkedPath(file.path, location),
+      after: bytesOf(database, file) ?? null,
+      mode: file.mode,
+    }));
   return { changes };
 }

@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { isCodedError } from 'skill-registry/kernel';
 import type { SqliteDatabase } from '../store/open-database.ts';
 import { rowRefused } from './errors.ts';
-import { filePath } from './place-files.ts';
-import type { Place } from './places.ts';
+import { filePath, type SkillLocation } from './skill-location.ts';
 import type { Revision } from './types.ts';
 
 /** One file of a change. Digests are of contents in the history; null: not there. */
@@ -21,7 +20,7 @@ export interface FileChange {
 export interface Operation {
   /** 12 hex digits. */
   readonly id: string;
-  readonly place: Place;
+  readonly location: SkillLocation;
   /** In this order; SKILL.md comes last when the skill is made, so that it never appears half. */
   readonly changes: readonly FileChange[];
   /** The whole folder goes into the archive, or comes out of it. */
@@ -37,14 +36,14 @@ export interface Operation {
 }
 
 /** As much of it as its end needs. */
-export type Begun = Pick<Operation, 'id' | 'place' | 'changes' | 'move'>;
+export type Begun = Pick<Operation, 'id' | 'location' | 'changes' | 'move'>;
 
 /** Finds where a skill lies by what the sources are now. @throws SOURCE_NOT_WRITABLE. */
-export type PlaceFinder = (skillId: string, key: string, source: string) => Place;
+export type LocationFinder = (skillId: string, key: string, source: string) => SkillLocation;
 
 /** Writes down that a change begins. No absolute path: where its skill lies is looked up again. */
-export function writeEntry(database: SqliteDatabase, { id, place, changes, move }: Begun): void {
-  const { skillId, source, key, below } = place;
+export function writeEntry(database: SqliteDatabase, { id, location, changes, move }: Begun): void {
+  const { skillId, source, key, below } = location;
   const content = JSON.stringify({ id, place: { skillId, source, key, below }, changes, move });
   database.prepare('INSERT INTO operation (id, content) VALUES (?, ?)').run(id, content);
 }
@@ -71,8 +70,7 @@ export function entriesOf(database: SqliteDatabase): readonly Entry[] {
 
 /** Which skill an entry says it is about; empty where it says nothing. */
 export function subjectOf({ content }: Entry): { readonly key: string; readonly skillId: string } {
-  const { place } = parse(content);
-  const { key, skillId } = fieldsOf(place);
+  const { key, skillId } = fieldsOf(parse(content).place);
   return { key: typeof key === 'string' ? key : '', skillId: typeof skillId === 'string' ? skillId : '' };
 }
 
@@ -82,27 +80,27 @@ export function subjectOf({ content }: Entry): { readonly key: string; readonly 
  * @returns `isDone`: it counts already.
  * @throws HISTORY_ROW_REFUSED for any other.
  */
-export function readEntry({ id, content }: Entry, placeOf: PlaceFinder): Begun & { readonly isDone: boolean } {
+export function readEntry({ id, content }: Entry, locationOf: LocationFinder): Begun & { readonly isDone: boolean } {
   const entry = parse(content);
   const { skillId, source, key, below, base } = fieldsOf(entry.place);
   if (entry.id !== id || !/^[0-9a-f]{12}$/.test(id)) throw refused('an odd name');
   if (typeof skillId !== 'string' || typeof source !== 'string' || typeof key !== 'string') throw refused('no skill');
-  const place = placeIn(placeOf, skillId, key, source);
+  const location = locationIn(locationOf, skillId, key, source);
   // Earlier releases wrote the folder of the source as well.
-  if (below !== place.below || (base !== undefined && base !== place.base))
+  if (below !== location.below || (base !== undefined && base !== location.base))
     throw refused(`the folder of ${JSON.stringify(skillId)} elsewhere than in its source ${JSON.stringify(source)}`);
   if (!Array.isArray(entry.changes)) throw refused('no list of files');
   return {
     id,
-    place,
-    changes: entry.changes.map((change) => changeOf(change, place)),
+    location,
+    changes: entry.changes.map((change) => changeOf(change, location)),
     move: moveOf(entry.move),
     isDone: entry.done === 1,
   };
 }
 
 /** Where a skill that is removed goes, relative to the data folder. */
-export function archiveFolder({ skillId }: Pick<Place, 'skillId'>): string {
+export function archiveFolder({ skillId }: Pick<SkillLocation, 'skillId'>): string {
   const name = skillId.replace(/[^A-Za-z0-9._-]+/g, '-').slice(0, 80);
   return `.archive/${name}-${randomBytes(6).toString('hex')}`;
 }
@@ -114,9 +112,9 @@ export function checkedFolder(folder: unknown): string {
 }
 
 /** @throws HISTORY_ROW_REFUSED for a file that no change of a skill may have. */
-export function checkedPath(path: unknown, place: Place): string {
+export function checkedPath(path: unknown, location: SkillLocation): string {
   try {
-    if (typeof path === 'string' && filePath(path, { ...place, skillFile: path }) === path) return path;
+    if (typeof path === 'string' && filePath(path, { ...location, skillFile: path }) === path) return path;
   } catch (error) {
     if (!isCodedError(error)) throw error;
   }
@@ -129,9 +127,9 @@ function refused(what: string) {
   return rowRefused(`an unfinished change with ${what}`);
 }
 
-function placeIn(placeOf: PlaceFinder, skillId: string, key: string, source: string): Place {
+function locationIn(locationOf: LocationFinder, skillId: string, key: string, source: string): SkillLocation {
   try {
-    return placeOf(skillId, key, source);
+    return locationOf(skillId, key, source);
   } catch (error) {
     if (!isCodedError(error, 'SOURCE_NOT_WRITABLE')) throw error;
     throw refused(`the folder ${shown(key)}, which no source ${shown(source)} has that may be written`);
@@ -150,12 +148,12 @@ function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
 }
 
-function changeOf(value: unknown, place: Place): FileChange {
+function changeOf(value: unknown, location: SkillLocation): FileChange {
   const { path, before, after, mode, modeBefore } = fieldsOf(value);
   const isDigest = (one: unknown): one is string | null => one === null || typeof one === 'string';
   const isMode = (one: unknown): one is number | undefined => one === undefined || Number.isInteger(one);
   if (!isDigest(before) || !isDigest(after) || !isMode(mode) || !isMode(modeBefore)) throw refused('an odd file');
-  return { path: checkedPath(path, place), before, after, mode, modeBefore };
+  return { path: checkedPath(path, location), before, after, mode, modeBefore };
 }
 
 function moveOf(value: unknown): Operation['move'] {

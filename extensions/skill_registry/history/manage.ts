@@ -1,10 +1,10 @@
 import { adoptLineEndings } from '../../../lib/diff/index.ts';
 import { resourceNotFound } from '../../../lib/files/index.ts';
 import { invalidArgument } from '../skill/errors.ts';
-import { type ChangeContext, findPlace, newPlace } from './change-context.ts';
+import { type ChangeContext, findLocation, newLocation } from './change-context.ts';
 import { noChange } from './errors.ts';
 import { archiveFolder } from './journal-entries.ts';
-import { assertRemovable, bytesAt, checkSize, checkValid, filePath, textOf } from './place-files.ts';
+import { assertRemovable, bytesAt, checkSize, checkValid, filePath, textOf } from './skill-location.ts';
 import type { FileContent, Management } from './types.ts';
 
 /** Changes that need no review. */
@@ -13,41 +13,41 @@ export function createManagement(context: ChangeContext): Management {
   return {
     async create(skillId, content, { by, reason }) {
       const revision = await writer.exclusively(() => {
-        const place = newPlace(context, skillId);
+        const location = newLocation(context, skillId);
         const after = Buffer.from(content);
-        checkSize(place, place.skillFile, after, context.limits);
-        checkValid(place, place.skillFile, null, after);
-        return writer.apply({ place, changes: [{ path: place.skillFile, after }], kind: 'created', by, reason });
+        checkSize(location, location.skillFile, after, context.limits);
+        checkValid(location, location.skillFile, null, after, true);
+        return writer.apply({ location, changes: [{ path: location.skillFile, after }], kind: 'created', by, reason });
       });
       await context.refresh();
       return revision;
     },
     async write(skillId, path, content, { by, reason }, turn) {
       const revision = await writer.exclusively(() => {
-        const place = findPlace(context, skillId, turn);
-        writer.assertSettled(place.key);
-        const target = filePath(path, place);
-        const before = bytesAt(place, target, context.limits);
-        if (content === null && target === place.skillFile) {
+        const location = findLocation(context, skillId, turn);
+        writer.assertFinished(location.key);
+        const target = filePath(path, location);
+        const before = bytesAt(location, target, context.limits);
+        if (content === null && target === location.skillFile) {
           throw invalidArgument('SKILL.md cannot be removed alone; delete the skill.');
         }
         const after = bytesAfter(before, content, target);
         if (after === null ? before === null : before?.equals(after)) throw noChange(target);
         if (after) {
-          checkSize(place, target, after, context.limits);
-          checkValid(place, target, before, after);
+          checkSize(location, target, after, context.limits);
+          checkValid(location, target, before, after, true);
         }
-        return writer.apply({ place, changes: [{ path: target, after }], kind: 'tool', by, reason });
+        return writer.apply({ location, changes: [{ path: target, after }], kind: 'tool', by, reason });
       });
       await context.refresh();
       return revision;
     },
     async remove(skillId, { by, reason }, turn) {
       const revision = await writer.exclusively(() => {
-        const place = findPlace(context, skillId, turn);
-        assertRemovable(place);
-        const move = { direction: 'out', folder: archiveFolder(place) } as const;
-        return writer.apply({ place, changes: [], move, kind: 'removed', by, reason });
+        const location = findLocation(context, skillId, turn);
+        assertRemovable(location);
+        const move = { direction: 'out', folder: archiveFolder(location) } as const;
+        return writer.apply({ location, changes: [], move, kind: 'removed', by, reason });
       });
       await context.refresh();
       return revision;

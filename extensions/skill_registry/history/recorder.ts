@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { createBreaks } from '../../../lib/breaks/index.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { ChangeContext } from './change-context.ts';
-import { keyOf } from './places.ts';
 import { recordPresent } from './revisions.ts';
+import { skillKey } from './skill-location.ts';
 import { readSkillTree, recordedFiles } from './skill-tree.ts';
 
 /** Puts into the history what skills have become by other hands than ours. */
@@ -30,7 +30,7 @@ export function createRecorder(context: ChangeContext): Recorder {
   const recordIn = (skill: Skill): void => {
     const source = context.sources().find(({ id }) => id === skill.source);
     if (!source) return;
-    const key = keyOf(skill, context.root);
+    const key = skillKey(skill, context.root);
     const stamp = stampOf(skill);
     const tree = readSkillTree(skill, source, context.limits.file_bytes);
     // Gone since the snapshot: what it was is known already.
@@ -56,7 +56,7 @@ export function createRecorder(context: ChangeContext): Recorder {
       for (const skill of context.snapshot().byQualifiedId.values()) {
         await takeBreak();
         if (signal.aborted) return;
-        if (recorded.get(keyOf(skill, context.root)) !== stampOf(skill)) due.push(skill);
+        if (recorded.get(skillKey(skill, context.root)) !== stampOf(skill)) due.push(skill);
         if (due.length >= SLICE && !writeDue()) return;
       }
       writeDue();

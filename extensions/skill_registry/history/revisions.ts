@@ -2,7 +2,7 @@ import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { isPrivatePath } from '../../../lib/files/index.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
 import { revisionNotFound, rowRefused } from './errors.ts';
-import type { Place } from './places.ts';
+import type { SkillLocation } from './skill-location.ts';
 import { digestOf, type SkillTree, treeDigest } from './skill-tree.ts';
 import type { Revision, RevisionFile } from './types.ts';
 
@@ -21,7 +21,7 @@ export interface RevisionNote {
 /** Puts what a skill is now into the history, whoever made it what it is. Nothing when that is its last revision. */
 export function recordPresent(
   database: SqliteDatabase,
-  { key, skillId }: Pick<Place, 'key' | 'skillId'>,
+  { key, skillId }: Pick<SkillLocation, 'key' | 'skillId'>,
   tree: SkillTree,
   at: string,
 ): void {
@@ -36,13 +36,13 @@ export function recordPresent(
  */
 export function addRevision(
   database: SqliteDatabase,
-  place: string,
+  key: string,
   skillId: string,
   tree: SkillTree,
   note: RevisionNote,
 ): Revision {
   const digest = treeDigest(tree.files);
-  const before = lastRevision(database, place);
+  const before = lastRevision(database, key);
   // Removing and restoring change nothing in the files, and are to be seen all the same.
   const isMove = note.kind === 'removed' || note.kind === 'restored';
   if (before?.digest === digest && !isMove) return before;
@@ -54,25 +54,25 @@ export function addRevision(
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     )
     .run(
-      ...[place, number, skillId, digest, JSON.stringify(tree.files), note.kind, note.at, note.by],
+      ...[key, number, skillId, digest, JSON.stringify(tree.files), note.kind, note.at, note.by],
       ...[note.reason ?? null, note.proposal ?? null, note.target ?? null],
     );
-  return lastRevision(database, place) as Revision;
+  return lastRevision(database, key) as Revision;
 }
 
-export function lastRevision(database: SqliteDatabase, place: string): Revision | undefined {
-  const row = database.prepare('SELECT * FROM revision WHERE place = ? ORDER BY number DESC LIMIT 1').get(place);
+export function lastRevision(database: SqliteDatabase, key: string): Revision | undefined {
+  const row = database.prepare('SELECT * FROM revision WHERE place = ? ORDER BY number DESC LIMIT 1').get(key);
   return row ? revisionOf(row as RevisionRow) : undefined;
 }
 
 /** Oldest first. */
-export function revisionsOf(database: SqliteDatabase, place: string): readonly Revision[] {
-  const rows = database.prepare('SELECT * FROM revision WHERE place = ? ORDER BY number').all(place);
+export function revisionsOf(database: SqliteDatabase, key: string): readonly Revision[] {
+  const rows = database.prepare('SELECT * FROM revision WHERE place = ? ORDER BY number').all(key);
   return (rows as RevisionRow[]).map(revisionOf);
 }
 
 /** Where a skill that is not in the catalog was last: removed, or its folder has gone. */
-export function lastPlaceOf(database: SqliteDatabase, skillId: string): string | undefined {
+export function lastKeyOf(database: SqliteDatabase, skillId: string): string | undefined {
   const row = database.prepare('SELECT place FROM revision WHERE skill_id = ? ORDER BY seq DESC LIMIT 1').get(skillId);
   return (row as { place: string } | undefined)?.place;
 }
@@ -109,7 +109,13 @@ export function putBlob(database: SqliteDatabase, bytes: Buffer): string {
 /** @throws HISTORY_ROW_REFUSED when there is none, or another one: a digest in the database always has its content. */
 export function getBlob(database: SqliteDatabase, digest: string): Buffer {
   const row = database.prepare<BlobRow>('SELECT deflated, size, bytes FROM blob WHERE digest = ?').get(digest);
-  const bytes = row && contentOf(row);
+  let bytes: Buffer | undefined;
+  try {
+    if (row?.deflated) bytes = inflateRawSync(row.bytes, { maxOutputLength: Math.max(1, row.size) });
+    else if (row) bytes = Buffer.from(row.bytes.buffer, row.bytes.byteOffset, row.bytes.byteLength);
+  } catch {
+    // They cannot be inflated to as many as are said.
+  }
   if (bytes && digestOf(bytes) === digest) return bytes;
   throw rowRefused(`${bytes ? 'another' : 'no'} content for ${JSON.stringify(String(digest).slice(0, 80))}`);
 }
@@ -128,20 +134,20 @@ interface RevisionRow {
   readonly tree: string;
 }
 
-function revisionOf({ number, digest, skill_id, kind, at, by, reason, proposal, tree }: RevisionRow): Revision {
+function revisionOf({
+  number,
+  digest,
+  skill_id: skillId,
+  kind,
+  at,
+  by,
+  reason,
+  proposal,
+  tree,
+}: RevisionRow): Revision {
   // An older version kept everything: it is neither shown nor brought back.
   const files = (JSON.parse(tree) as RevisionFile[]).filter(({ path }) => !isPrivatePath(path));
-  return { number, digest, skill_id, kind, at, by, reason, proposal, files };
-}
-
-/** Undefined for bytes that cannot be inflated to as many as are said. */
-function contentOf({ deflated, size, bytes }: BlobRow): Buffer | undefined {
-  try {
-    if (deflated) return inflateRawSync(bytes, { maxOutputLength: Math.max(1, size) });
-    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  } catch {
-    return undefined;
-  }
+  return { number, digest, skillId, kind, at, by, reason, proposal, files };
 }
 
 interface BlobRow {

@@ -6,7 +6,6 @@ import { listContained, readContained } from '../../../lib/files/index.ts';
 import type { ResourceInfo, Skill } from '../skill/skill.ts';
 import type { SkillSource } from '../sources/source.ts';
 import { TEMPORARY } from '../sources/walk/find-skill-files.ts';
-
 import type { RevisionFile } from './types.ts';
 
 /** The files of a skill at one moment, by path, with the bytes of those that are kept. */
@@ -16,7 +15,7 @@ export interface SkillTree {
 }
 
 /** What editors and systems leave lying about is nobody's work. */
-const PASSING = /(^|\/)(\.[^/]*\.sw[a-z]|[^/]*~|\.#[^/]*|#[^/]*#|4913|\.DS_Store)$/;
+const LEFTOVER = /(^|\/)(\.[^/]*\.sw[a-z]|[^/]*~|\.#[^/]*|#[^/]*#|4913|\.DS_Store)$/;
 
 /** More files of one skill are not kept: it is a project then, and reading it would hold up everybody who writes. */
 export const MOST_FILES = 2_000;
@@ -24,8 +23,8 @@ export const MOST_FILES = 2_000;
 const MAX_DEPTH = 63;
 
 /** Whether the history passes over a file of this name. */
-export function isPassing(path: string): boolean {
-  return basename(path).startsWith(TEMPORARY) || PASSING.test(path);
+export function isLeftover(path: string): boolean {
+  return basename(path).startsWith(TEMPORARY) || LEFTOVER.test(path);
 }
 
 /**
@@ -43,7 +42,7 @@ export function recordedFiles(folder: string, own = false): readonly ResourceInf
     folders += 1;
     for (const { name, kind, size } of entries) {
       const path = below + name;
-      if (kind === 'file' && !isPassing(path) && files.length < MOST_FILES) files.push({ path, size });
+      if (kind === 'file' && !isLeftover(path) && files.length < MOST_FILES) files.push({ path, size });
     }
     for (const { name, kind } of entries) {
       if (kind !== 'directory' || name === 'node_modules') continue;
@@ -52,8 +51,8 @@ export function recordedFiles(folder: string, own = false): readonly ResourceInf
     }
   };
   const root = listContained(folder, '', { own });
-  const isFirst = ({ name }: { readonly name: string }): boolean => name.toLowerCase() === 'skill.md';
-  visit([...root.filter(isFirst), ...root.filter((entry) => !isFirst(entry))], '', 0);
+  const skillFiles = root.filter(({ name }) => name.toLowerCase() === 'skill.md');
+  visit([...skillFiles, ...root.filter((entry) => !skillFiles.includes(entry))], '', 0);
   return files;
 }
 
@@ -66,7 +65,8 @@ export function readFolderTree(folder: string, maxBytes: number, own = false): S
   return treeOf(
     recordedFiles(folder, own).flatMap(({ path, size }) => {
       const bytes = size <= maxBytes ? read(() => readContained(folder, path, maxBytes, { own })) : null;
-      return bytes === undefined ? [] : [{ path, size, mode: modeOf(join(folder, path)), bytes }];
+      const mode = (lstatSync(join(folder, path), { throwIfNoEntry: false })?.mode ?? 0o644) & 0o777;
+      return bytes === undefined ? [] : [{ path, size, mode, bytes }];
     }),
   );
 }
@@ -150,8 +150,4 @@ function read(use: () => Buffer): Buffer | undefined {
   } catch {
     return undefined;
   }
-}
-
-function modeOf(path: string): number {
-  return (lstatSync(path, { throwIfNoEntry: false })?.mode ?? 0o644) & 0o777;
 }

@@ -1,4 +1,4 @@
-/** What callers see of the history. No code. */
+/** What callers see of the history. */
 import type { TurnContext } from 'skill-registry/kernel';
 
 /** One past content of a skill. */
@@ -7,7 +7,7 @@ export interface Revision {
   readonly number: number;
   /** `sha256:<64 hex>` over the paths and contents of its files. */
   readonly digest: string;
-  readonly skill_id: string;
+  readonly skillId: string;
   readonly kind:
     | 'seen'
     | 'edited'
@@ -47,7 +47,7 @@ export interface History {
   /** Oldest first; of a removed skill, too. @throws SKILL_NOT_FOUND. */
   revisions(skillId: string): Promise<readonly Revision[]>;
   /** @param revision - A number, or the beginning of a digest. @throws REVISION_NOT_FOUND, RESOURCE_NOT_FOUND. */
-  read(skillId: string, revision: string | number, path?: string): Promise<Buffer>;
+  read(skillId: string, revision: string | number, path?: string): Promise<Uint8Array>;
   /** A unified diff of all files. */
   diff(skillId: string, a: string | number, b: string | number): Promise<string>;
   /** Makes a skill what it was; that is a revision, too. @throws as `approve`, REVISION_NOT_FOUND, REVISION_INCOMPLETE. */
@@ -73,4 +73,23 @@ export interface Management {
   write(skillId: string, path: string, content: FileContent, actor: Actor, turn?: TurnContext): Promise<Revision>;
   /** Archives it. */
   remove(skillId: string, actor: Actor, turn?: TurnContext): Promise<Revision>;
+}
+
+/** The methods that wait until the history is open. */
+export const HISTORY_METHODS: Readonly<Record<keyof History, true>> = {
+  ...{ revisions: true, read: true, diff: true, rollback: true, restore: true },
+};
+export const MANAGEMENT_METHODS: Readonly<Record<keyof Management, true>> = { create: true, write: true, remove: true };
+
+/** What the owner allows to do with a path that lies in a source. */
+export interface WritePolicy {
+  readonly action: 'create' | 'update' | 'delete';
+  readonly policy: 'allow' | 'propose' | 'deny';
+  readonly source: string;
+  /** Why it is `deny` whatever `writes` says. */
+  readonly reason?: string;
+  /** What a proposal would be about; absent when none can be made for this path. */
+  readonly target?: { readonly kind: 'create' | 'update'; readonly skillId: string; readonly path: string } | undefined;
+  /** Of a file that would be read as a skill and is no `target`: what a text must not lack to be written without review. */
+  readonly lacks?: (text: string) => readonly string[];
 }

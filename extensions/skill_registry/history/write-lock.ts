@@ -2,6 +2,7 @@ import { dirname } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { privateFile } from '../../../lib/files/index.ts';
 import { openSqlite } from '../../../lib/sqlite/index.ts';
+import { backOff } from '../../../lib/waiting/index.ts';
 import { assertInPlace, fileIdentity, type SqliteDatabase, storeFolder } from '../store/open-database.ts';
 import { historyBusy } from './errors.ts';
 import { historyError, sqliteRefusal } from './history-database.ts';
@@ -24,10 +25,10 @@ export interface WriteLock {
 
 const WAIT_SECONDS = 60;
 /** Short at first: most holders need a few milliseconds. */
-const MAX_PAUSE_MS = 50;
+const PAUSES = { firstMs: 1, longestMs: 50, jitter: true };
 
 /** @param file - Absolute. */
-export function createWriteLock(file: string, waitSeconds: number = WAIT_SECONDS): WriteLock {
+export function createWriteLock(file: string): WriteLock {
   let database: SqliteDatabase | undefined;
   let identity = '';
   /** A lock on a file that somebody has removed keeps nobody out. */
@@ -62,26 +63,23 @@ export function createWriteLock(file: string, waitSeconds: number = WAIT_SECONDS
       if (isGone()) return undefined;
       return { result: use() };
     } finally {
-      release(opened);
-    }
-  };
-  /** Whatever `use` has done is done: that the lock is let go of must not fail. */
-  const release = (opened: SqliteDatabase): void => {
-    try {
-      opened.exec('ROLLBACK');
-    } catch {
-      opened.close();
-      database = undefined;
+      // Whatever `use` has done is done: that the lock is let go of must not fail.
+      try {
+        opened.exec('ROLLBACK');
+      } catch {
+        opened.close();
+        database = undefined;
+      }
     }
   };
   return {
     async run(use) {
-      const until = performance.now() + waitSeconds * 1000;
-      for (let pause = 1; ; pause = Math.min(pause * 2, MAX_PAUSE_MS)) {
+      const until = performance.now() + WAIT_SECONDS * 1000;
+      for (let failures = 1; ; failures++) {
         const done = attempt(use);
         if (done) return done.result;
-        if (performance.now() > until) throw historyBusy(waitSeconds);
-        await wait(pause * (0.5 + Math.random()));
+        if (performance.now() > until) throw historyBusy(WAIT_SECONDS);
+        await wait(backOff(failures, PAUSES));
       }
     },
     tryRun: (use) => attempt(use)?.result,

@@ -5,17 +5,9 @@ import type { Snapshot } from '../catalog/snapshot.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { SkillSource } from '../sources/source.ts';
-
-/** What the owner allows to do with a path that lies in a source. */
-export interface WritePolicy {
-  readonly action: 'create' | 'update' | 'delete';
-  readonly policy: 'allow' | 'propose' | 'deny';
-  readonly source: string;
-  /** Why it is `deny` whatever `writes` says. */
-  readonly reason?: string;
-  /** What a proposal would be about; absent when none can be made for this path. */
-  readonly target?: { readonly kind: 'create' | 'update'; readonly skillId: string; readonly path: string } | undefined;
-}
+import { isSkillFileName } from '../sources/walk/find-skill-files.ts';
+import { newLacks } from '../validate/validate-skill.ts';
+import type { WritePolicy } from './types.ts';
 
 /**
  * What the owner allows to do with a path in a source; undefined outside of all sources.
@@ -38,12 +30,14 @@ export function writePolicyOf(
   const action = touches ? 'update' : 'create';
   const target = targetOf(path, action, source, byQualifiedId);
   const policy = writes[action];
+  const skillId = basename(dirname(path));
   const reason =
     policy === 'deny' ? undefined : whyNever(path, source, policy === 'allow' && action === 'update' && !target);
   return {
     ...{ action, policy: reason === undefined ? policy : 'deny', source: source.id },
     ...(reason === undefined ? {} : { reason }),
     ...(target ? { target } : {}),
+    ...(!target && isSkillFileName(basename(path)) ? { lacks: (text) => newLacks(null, text, skillId) } : {}),
   };
 }
 

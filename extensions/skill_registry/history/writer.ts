@@ -13,9 +13,9 @@ import {
 import { changeUnfinished, codeDenied, type Unfinished } from './errors.ts';
 import { hasUnfinished, historyError } from './history-database.ts';
 import { createHistoryFile, type HistoryFile } from './history-file.ts';
-import { entriesOf, type FileChange, type Operation, type PlaceFinder, subjectOf } from './journal-entries.ts';
-import { folderOf, type Place, pathIn } from './places.ts';
+import { entriesOf, type FileChange, type LocationFinder, type Operation, subjectOf } from './journal-entries.ts';
 import { putBlob, recordPresent } from './revisions.ts';
+import { folderOf, pathIn, type SkillLocation } from './skill-location.ts';
 import { readFolderTree, type SkillTree } from './skill-tree.ts';
 import type { Revision, RevisionFile } from './types.ts';
 import { createWriteLock, type WriteLock } from './write-lock.ts';
@@ -44,7 +44,7 @@ export interface WriterOptions {
   /** Whether code lies at a real, absolute path: what an agent decides has no effect there. */
   isCode(path: string): boolean;
   /** Where a skill of the journal lies now. */
-  readonly placeOf: PlaceFinder;
+  readonly locationOf: LocationFinder;
   /**
    * False: nothing that is in the data folder is acted upon, and reading writes nothing into it: what a process that died has left
    * stays as it is. A change that is asked for is made all the same. Default: true.
@@ -57,12 +57,12 @@ export interface WriterOptions {
 }
 
 /** A change of one skill before it is one: contents instead of digests. */
-export interface Draft extends Omit<Operation, 'id' | 'at' | 'changes'> {
+export interface PlannedChange extends Omit<Operation, 'id' | 'at' | 'changes'> {
   readonly changes: readonly { readonly path: string; readonly after: Buffer | null; readonly mode?: number }[];
 }
 
 /** What came of something that is only done where it can be. */
-export type Passing<T> = { readonly result: T } | { readonly reason: string };
+export type IfPossible<T> = { readonly result: T } | { readonly reason: string };
 
 /** The one place where skills and their history are written. */
 export class Writer {
@@ -111,7 +111,7 @@ export class Writer {
   }
 
   /** As `exclusively`, for what reading puts down: where nothing may or can be written, that is no reason to fail. */
-  async inPassing<T>(use: (database: SqliteDatabase) => T): Promise<Passing<T>> {
+  async ifPossible<T>(use: (database: SqliteDatabase) => T): Promise<IfPossible<T>> {
     if (!this.#mayRecover) return { reason: 'in this root nothing is written before somebody approves it' };
     try {
       return { result: await this.exclusively(use) };
@@ -128,36 +128,47 @@ export class Writer {
     return this.#history.exists();
   }
 
-  /** Whether a process has died in the middle of a change, or its proposal's file is still to be written. */
+  /** Whether a process has died in the middle of a change, or a proposal's report is still to be written. */
   hasUnfinished(): boolean {
     return this.#history.exists() && hasUnfinished(this.#history.reading());
   }
 
-  /** What was left undone when somebody wrote last: CHANGE_UNFINISHED, HISTORY_ROW_REFUSED, WRITE_FAILED for a proposal's file. */
+  /** What was left undone when somebody wrote last: CHANGE_UNFINISHED, HISTORY_ROW_REFUSED, and of reports of proposals WRITE_FAILED, PROPOSAL_FILE_EDITED. */
   problems(): readonly Problem[] {
     const unfinished = this.#unfinished.filter(({ state }) => state !== 'waiting');
     return [...unfinished.map((one) => problemOf(one, this.#history.path)), ...this.#behind];
   }
 
   /** @throws CHANGE_UNFINISHED when an earlier change of the skill is still to be undone. Inside `exclusively`. */
-  assertSettled(key: string): void {
+  assertFinished(key: string): void {
     const found = this.#unfinished.find((one) => one.key === key && one.state !== 'settle' && !isRefused(one));
     if (found) throw changeUnfinished(found);
   }
 
   /** Puts what a skill is now into the history, inside `exclusively`. */
-  record(place: Place): void {
-    recordPlace(this.#history.reading(), place, this.#options.maxBytes, this.now());
+  record(location: SkillLocation): void {
+    recordLocation(this.#history.reading(), location, this.#options.maxBytes, this.now());
   }
 
-  /** Changes a skill, inside `exclusively`. @throws as `runOperation` and `assertSettled`; WRITE_DENIED for code. */
-  apply(draft: Draft): Revision {
-    this.assertSettled(draft.place.key);
-    assertNoCodeOfAgents(draft, this.#options.isCode);
+  /** Changes a skill, inside `exclusively`. @throws as `runOperation` and `assertFinished`; WRITE_DENIED for code. */
+  apply(planned: PlannedChange): Revision {
+    this.assertFinished(planned.location.key);
+    assertNoCodeOfAgents(planned, this.#options.isCode);
     const database = this.#history.reading();
     const at = this.now();
-    const before = recordPlace(database, draft.place, this.#options.maxBytes, at);
-    return runOperation(operationOf(draft, before, database, at), this.#surroundings(database));
+    const before = recordLocation(database, planned.location, this.#options.maxBytes, at);
+    const changes = planned.changes.map(({ path, after, mode }): FileChange => {
+      const file = before.find((one) => one.path === path);
+      return {
+        path,
+        before: file ? keptDigest(database, planned.location, file) : null,
+        after: after === null ? null : putBlob(database, after),
+        mode,
+        modeBefore: file?.mode,
+      };
+    });
+    const id = randomBytes(6).toString('hex');
+    return runOperation({ ...planned, id, at, changes }, this.#surroundings(database));
   }
 
   /** What an error of the database means to whoever asked. */
@@ -180,7 +191,7 @@ export class Writer {
       const surroundings = this.#surroundings(database);
       this.#unfinished = this.#mayRecover ? [] : waitingIn(database);
       if (this.#mayRecover) {
-        recoverOperations(surroundings, this.#options.placeOf);
+        recoverOperations(surroundings, this.#options.locationOf);
         this.#catchUp(surroundings);
       }
       const result = use(database, surroundings.dataDir);
@@ -210,59 +221,49 @@ export class Writer {
   }
 }
 
-// --- internal ---
-
-/** @param before - The files of the skill as they are. */
-function operationOf(
-  { changes, ...rest }: Draft,
-  before: Revision['files'],
-  database: SqliteDatabase,
-  at: string,
-): Operation {
-  const changeOf = ({ path, after, mode }: Draft['changes'][number]): FileChange => {
-    const file = before.find((one) => one.path === path);
-    return {
-      path,
-      before: file ? keptDigest(database, rest.place, file) : null,
-      after: after === null ? null : putBlob(database, after),
-      mode,
-      modeBefore: file?.mode,
-    };
-  };
-  return { ...rest, id: randomBytes(6).toString('hex'), at, changes: changes.map(changeOf) };
+/** Whether a name is that of a person, and not an agent's or nobody's. */
+export function isPerson(by: string): boolean {
+  return !by.startsWith('agent:') && by !== 'unknown';
 }
 
+// --- internal ---
+
 /** Whatever the owner allows agents to write, or a reviewing agent to decide, code is for a person. @throws WRITE_DENIED. */
-function assertNoCodeOfAgents({ place, changes, by }: Draft, isCode: WriterOptions['isCode']): void {
-  if (!by.startsWith('agent:') && by !== 'unknown') return;
-  const paths = [folderOf(place), ...changes.map(({ path }) => join(folderOf(place), path))];
-  if (paths.some(isCode)) throw codeDenied(place.skillId);
+function assertNoCodeOfAgents({ location, changes, by }: PlannedChange, isCode: WriterOptions['isCode']): void {
+  if (isPerson(by)) return;
+  const paths = [folderOf(location), ...changes.map(({ path }) => join(folderOf(location), path))];
+  if (paths.some(isCode)) throw codeDenied(location.skillId);
 }
 
 /** What is about to change is in the history first, whoever made it what it is. */
-function recordPlace(database: SqliteDatabase, place: Place, maxBytes: number, at: string): Revision['files'] {
+function recordLocation(
+  database: SqliteDatabase,
+  location: SkillLocation,
+  maxBytes: number,
+  at: string,
+): Revision['files'] {
   let tree: SkillTree;
   try {
-    tree = readFolderTree(folderOf(place), maxBytes);
+    tree = readFolderTree(folderOf(location), maxBytes);
   } catch (error) {
     if (isCodedError(error, 'RESOURCE_NOT_FOUND')) return [];
     throw error;
   }
-  recordPresent(database, place, tree, at);
+  recordPresent(database, location, tree, at);
   return tree.files;
 }
 
 /** What is too large for a revision is kept all the same when it is changed: else the change could not be undone. */
-function keptDigest(database: SqliteDatabase, place: Place, { path, digest, kept }: RevisionFile): string {
+function keptDigest(database: SqliteDatabase, location: SkillLocation, { path, digest, kept }: RevisionFile): string {
   if (kept) return digest;
-  return putBlob(database, readContained(place.base, pathIn(place, path), Number.MAX_SAFE_INTEGER));
+  return putBlob(database, readContained(location.base, pathIn(location, path), Number.MAX_SAFE_INTEGER));
 }
 
-function noteArchive(database: SqliteDatabase, { by, at, move, place }: Operation): void {
+function noteArchive(database: SqliteDatabase, { by, at, move, location }: Operation): void {
   if (move?.direction === 'out') {
     database
       .prepare('INSERT INTO archived (skill_id, place, folder, at, by) VALUES (?, ?, ?, ?, ?)')
-      .run(place.skillId, place.key, move.folder, at, by);
+      .run(location.skillId, location.key, move.folder, at, by);
   }
   if (move?.direction === 'back') {
     database.prepare('UPDATE archived SET restored_at = ? WHERE folder = ?').run(at, move.folder);

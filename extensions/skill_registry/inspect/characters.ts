@@ -1,4 +1,4 @@
-import { codeOf, hiddenCharacters } from '../../../lib/text/index.ts';
+import { codeOf, hiddenCharacters, tagText } from '../../../lib/text/index.ts';
 import type { Check } from './findings.ts';
 import { type Finding, listChecks, quote } from './findings.ts';
 import { rawLines } from './scanned-line.ts';
@@ -84,11 +84,6 @@ function characters(text: string): Map<string, Seen> {
     seen.set(key, entry);
   }
   return seen;
-}
-
-function tagText(char: string): string {
-  const code = (char.codePointAt(0) ?? 0) - 0xe0000;
-  return code >= 0x20 && code < 0x7f ? String.fromCharCode(code) : '';
 }
 
 function markNewLines(text: string, oldLines: ReadonlySet<string>, seen: ReadonlyMap<string, Seen>): void {

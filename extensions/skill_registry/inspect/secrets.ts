@@ -1,7 +1,6 @@
 import { matchesOf } from '../../../lib/text/index.ts';
-import { type Finding, quote } from './findings.ts';
+import { type Finding, maskSecret, quote, secretValues } from './findings.ts';
 import type { ScannedLine } from './scanned-line.ts';
-import { maskSecret, secretValues } from './secret-values.ts';
 
 /** Names of credentials, places where they are kept, and what looks like one. */
 export function* secretFindings({ line, text, place }: ScannedLine): Generator<Finding> {

@@ -1,7 +1,6 @@
 import { matchesOf } from '../../../lib/text/index.ts';
-import type { Finding } from './findings.ts';
+import { type Finding, withoutSecrets } from './findings.ts';
 import type { ScannedLine } from './scanned-line.ts';
-import { withoutSecrets } from './secret-values.ts';
 
 /** Blocks of commands, the programs they call, and what is dangerous wherever it stands. */
 export function* shellFindings({ line, text, place, code }: ScannedLine): Generator<Finding> {

@@ -4,14 +4,14 @@ import { countTokens } from '../../../lib/text/index.ts';
 import type { ChangeContext } from '../history/change-context.ts';
 import type { Actor, Revision } from '../history/types.ts';
 import { bodyOf } from '../skill/frontmatter.ts';
-import { textProblems } from '../validate/text-problems.ts';
+import { textProblems } from '../validate/validate-skill.ts';
 import { type Origin, parseOrigin, shownOrigin } from './address.ts';
 import { type Choice, chooseSkills, type ReadableSkill } from './choose.ts';
 import { computedHash, lockedFiles } from './digest.ts';
 import { type LockEntry, readLock, sourceFields } from './lock.ts';
 import { type IncomingFile, type Offer, takeSkill } from './offer.ts';
 import { openOrigin } from './open-origin.ts';
-import { placeFor, type SkillToWrite, writeSkills } from './write-skill.ts';
+import { locationFor, type SkillToWrite, writeSkills } from './write-skill.ts';
 
 export interface AddOptions extends Choice {
   /** What relative paths are relative to. Default: the root. */
@@ -111,7 +111,7 @@ async function takeOne(
 ): Promise<{ readonly view: SkillToAdd; readonly write: SkillToWrite }> {
   const { id, header } = skill;
   assertNotLocked(context, header.name, offer.origin);
-  const place = placeFor(context, id, to);
+  const location = locationFor(context, id, to);
   const { files, leftOut } = await takeSkill(offer, skill);
   const text = files.find(({ path }) => path === 'SKILL.md')?.bytes.toString('utf8') ?? '';
   const { byId } = context.snapshot();
@@ -119,7 +119,7 @@ async function takeOne(
   const order = context.sources().map((source) => source.id);
   const collides =
     there &&
-    (order.indexOf(place.source) < order.indexOf(there.source)
+    (order.indexOf(location.source) < order.indexOf(there.source)
       ? `${there.qualifiedId} is called so as well, and is read by its qualified id from then on`
       : `${there.qualifiedId} is called so as well and comes first, so agents go on seeing that one`);
   return {
@@ -131,11 +131,11 @@ async function takeOne(
       allowedTools: header.allowedTools,
       alongWith: alongWith.has(id),
       missing: header.requires.filter((one) => !byId.has(one) && !chosen.some((other) => other.id === one)),
-      folder: `${place.base}/${place.below}`,
-      problems: textProblems(text, id, place.validation),
+      folder: `${location.base}/${location.below}`,
+      problems: textProblems(text, id, location.validation),
     },
     write: {
-      ...{ place, files, gone: [], conflicts: [] },
+      ...{ location, files, gone: [], conflicts: [] },
       kind: 'installed',
       name: header.name,
       entry: entryOf(offer, skill, files, context.root),

@@ -8,7 +8,7 @@ import type { Offer } from './offer.ts';
 import { openOrigin } from './open-origin.ts';
 import { incomingOf } from './update.ts';
 import { isAsLocked } from './verify.ts';
-import { filesAt, installedPlace, placeFor, type SkillToWrite, writeSkills } from './write-skill.ts';
+import { filesAt, installedLocation, locationFor, type SkillToWrite, writeSkills } from './write-skill.ts';
 
 /**
  * Makes the disk what the lock says: what is absent is fetched at the commit, version or digest that the lock names, and compared
@@ -23,9 +23,9 @@ export async function installFrozen(context: ChangeContext, actor: Actor, to?: s
   if (unusable) throw originRefused(`"${unusable[0]}" in the lock`, unusable[1]);
   const writes: SkillToWrite[] = [];
   for (const [name, entry] of skills) {
-    const place = installedPlace(context, slugOf(name));
-    if (!place) writes.push(await fetchLocked(context, name, entry, to));
-    else if (!isAsLocked(filesAt(place), entry))
+    const location = installedLocation(context, slugOf(name));
+    if (!location) writes.push(await fetchLocked(context, name, entry, to));
+    else if (!isAsLocked(filesAt(location), entry))
       throw originRefused(
         `"${name}"`,
         'it was changed here since; see skill-registry verify, then update or remove it.',
@@ -46,8 +46,8 @@ async function fetchLocked(
   try {
     const { files } = await incomingOf(offer, name, entry);
     if (!isAsLocked(files, entry)) throw originRefused(`"${name}"`, whyOther(offer, entry));
-    const place = placeFor(context, slugOf(name), to);
-    return { place, files, gone: [], conflicts: [], kind: 'installed', name, entry };
+    const location = locationFor(context, slugOf(name), to);
+    return { location, files, gone: [], conflicts: [], kind: 'installed', name, entry };
   } finally {
     offer.close();
   }

@@ -1,6 +1,6 @@
 import { originRefused } from '../../../lib/fetch/index.ts';
 import { isPrivatePath, relativeSegments } from '../../../lib/files/index.ts';
-import { isPassing } from '../history/skill-tree.ts';
+import { isLeftover } from '../history/skill-tree.ts';
 import type { Origin } from './address.ts';
 
 /** Of one skill, and of one archive as a whole. */
@@ -104,7 +104,7 @@ export async function takeSkill(offer: Offer, { folder, skillFile }: OfferedSkil
         .split('/')
         .some((name) => NO_SKILLS.has(name)),
   );
-  const wanted = candidates.filter(({ path }) => !isPassing(path) && !isPrivatePath(path.slice(below)));
+  const wanted = candidates.filter(({ path }) => !isLeftover(path) && !isPrivatePath(path.slice(below)));
   const named = `The skill in ${JSON.stringify(folder === '' ? '.' : folder)}`;
   if (wanted.length > MAX_FILES) throw originRefused(named, `it has ${wanted.length} files, more than ${MAX_FILES}.`);
   const size = wanted.reduce((sum, entry) => sum + entry.size, 0);

@@ -10,7 +10,7 @@ import { type FileUpdate, mergeFiles } from './merge-files.ts';
 import { type IncomingFile, type Offer, takeSkill } from './offer.ts';
 import { openOrigin } from './open-origin.ts';
 import { isAsLocked } from './verify.ts';
-import { filesAt, installedPlace, type SkillToWrite } from './write-skill.ts';
+import { filesAt, installedLocation, type SkillToWrite } from './write-skill.ts';
 
 /** What an update would do to one installed skill. */
 export interface SkillUpdate {
@@ -84,9 +84,9 @@ async function prepareOne(
 ): Promise<PreparedUpdate> {
   const id = slugOf(name);
   const known = { id, name, origin: entry.source, drifted: false, files: [] };
-  const place = installedPlace(context, id);
-  if (!place) return { view: { ...known, state: 'absent' } };
-  const here = filesAt(place);
+  const location = installedLocation(context, id);
+  if (!location) return { view: { ...known, state: 'absent' } };
+  const here = filesAt(location);
   const drifted = !isAsLocked(here, entry);
   try {
     const origin = originOf(entry, context.root);
@@ -102,7 +102,7 @@ async function prepareOne(
     return {
       view: { ...view, state: 'outdated', files: updates },
       write: {
-        ...{ place, files: kept, gone, conflicts, kind: 'updated', name },
+        ...{ location, files: kept, gone, conflicts, kind: 'updated', name },
         entry: entryOf(offer, skill, files, context.root),
       },
     };

@@ -3,7 +3,7 @@ import { slugOf } from '../sources/make-skill.ts';
 import { computedHash, lockedFiles } from './digest.ts';
 import { type LockEntry, readLock } from './lock.ts';
 import type { IncomingFile } from './offer.ts';
-import { filesAt, installedPlace } from './write-skill.ts';
+import { filesAt, installedLocation } from './write-skill.ts';
 
 /** What the disk is, against what the lock says. */
 export interface LockedSkill {
@@ -46,9 +46,9 @@ export function isAsLocked(files: readonly IncomingFile[], entry: LockEntry): bo
 
 function verifyOne(context: ChangeContext, name: string, entry: LockEntry): LockedSkill {
   const known = { id: slugOf(name), name, source: entry.source, weak: entry.registry === undefined };
-  const place = installedPlace(context, known.id);
-  if (!place) return { ...known, state: 'absent', changed: [] };
-  const files = filesAt(place);
+  const location = installedLocation(context, known.id);
+  if (!location) return { ...known, state: 'absent', changed: [] };
+  const files = filesAt(location);
   if (isAsLocked(files, entry)) return { ...known, state: 'same', changed: [] };
   return { ...known, state: 'drifted', changed: changedPaths(files, entry) };
 }

@@ -2,8 +2,15 @@ import { originRefused } from '../../../lib/fetch/index.ts';
 import { futureRealPath } from '../../../lib/files/index.ts';
 import type { ChangeContext } from '../history/change-context.ts';
 import { skillExists } from '../history/errors.ts';
-import { checkValid, filePath, isThere } from '../history/place-files.ts';
-import { folderOf, type Place, placeForNew, placeOfSkill } from '../history/places.ts';
+import {
+  checkValid,
+  filePath,
+  folderExists,
+  folderOf,
+  locationForNew,
+  locationOfSkill,
+  type SkillLocation,
+} from '../history/skill-location.ts';
 import { readFolderTree } from '../history/skill-tree.ts';
 import type { Actor, Revision } from '../history/types.ts';
 import type { LockEntry } from './lock.ts';
@@ -13,7 +20,7 @@ import { type IncomingFile, MAX_UNPACKED } from './offer.ts';
 
 /** One skill as it is to be on disk, with what the lock is to say of it. */
 export interface SkillToWrite {
-  readonly place: Place;
+  readonly location: SkillLocation;
   readonly kind: Extract<Revision['kind'], 'installed' | 'updated'>;
   readonly files: readonly IncomingFile[];
   /** Files that are there and are to go. */
@@ -26,7 +33,7 @@ export interface SkillToWrite {
 }
 
 /** Where a skill that is not there yet is to lie. @param folder - Of a source. Default: the first that may be written. */
-export function placeFor(context: ChangeContext, id: string, folder?: string): Place {
+export function locationFor(context: ChangeContext, id: string, folder?: string): SkillLocation {
   const wanted = folder === undefined ? undefined : futureRealPath(folder);
   const sources = context
     .sources()
@@ -36,17 +43,17 @@ export function placeFor(context: ChangeContext, id: string, folder?: string): P
       folder ?? '',
       `no source reads it, so no agent would see the skill. Add { path: ${JSON.stringify(folder)} } to sources.`,
     );
-  const place = placeForNew(id, sources, context.root);
-  if (isThere(place)) throw skillExists(id, `${folderOf(place)} is there already`);
-  return place;
+  const location = locationForNew(id, sources, context.root);
+  if (folderExists(location)) throw skillExists(id, `${folderOf(location)} is there already`);
+  return location;
 }
 
 /** Where an installed skill lies; undefined when it is not there. */
-export function installedPlace(context: ChangeContext, id: string): Place | undefined {
+export function installedLocation(context: ChangeContext, id: string): SkillLocation | undefined {
   const all = [...context.snapshot().byQualifiedId.values()].filter((one) => one.id === id && one.dir !== null);
   for (const skill of all) {
     try {
-      return placeOfSkill(skill, context.sources(), context.root);
+      return locationOfSkill(skill, context.sources(), context.root);
     } catch {
       // Another source that may not be written has one of that id as well.
     }
@@ -55,10 +62,10 @@ export function installedPlace(context: ChangeContext, id: string): Place | unde
 }
 
 /** What lies on disk, in the form that the lock speaks of. */
-export function filesAt(place: Place): readonly IncomingFile[] {
-  const { files, bytes } = readFolderTree(folderOf(place), MAX_UNPACKED);
+export function filesAt(location: SkillLocation): readonly IncomingFile[] {
+  const { files, bytes } = readFolderTree(folderOf(location), MAX_UNPACKED);
   return files.map(({ path, mode }) => ({
-    path: path === place.skillFile ? 'SKILL.md' : path,
+    path: path === location.skillFile ? 'SKILL.md' : path,
     bytes: bytes.get(path) ?? Buffer.alloc(0),
     executable: (mode & 0o100) !== 0,
   }));
@@ -78,11 +85,11 @@ export async function writeSkills(
   const revisions = await context.writer.exclusively(() => {
     const drafts = skills.map((skill) => ({ skill, changes: changesOf(skill) }));
     return drafts.map(({ skill, changes }) => {
-      const { name, entry, place, kind } = skill;
-      context.writer.assertSettled(place.key);
+      const { name, entry, location, kind } = skill;
+      context.writer.assertFinished(location.key);
       const undo = changeLock(context.root, new Map([[name, entry]]));
       try {
-        return context.writer.apply({ place, changes, kind, by, reason });
+        return context.writer.apply({ location, changes, kind, by, reason });
       } catch (error) {
         undo();
         throw error;
@@ -95,16 +102,17 @@ export async function writeSkills(
 
 // --- internal ---
 
-function changesOf({ place, kind, files, gone }: SkillToWrite) {
-  if (kind === 'installed' && isThere(place)) throw skillExists(place.skillId, `${folderOf(place)} is there already`);
+function changesOf({ location, kind, files, gone }: SkillToWrite) {
+  if (kind === 'installed' && folderExists(location))
+    throw skillExists(location.skillId, `${folderOf(location)} is there already`);
   const isSkillFile = ({ path }: IncomingFile): boolean => path === 'SKILL.md';
   // A skill appears when its SKILL.md does.
   const sorted = [...files.filter((file) => !isSkillFile(file)), ...files.filter(isSkillFile)];
   return [
-    ...gone.map((path) => ({ path: filePath(path, place), after: null })),
+    ...gone.map((path) => ({ path: filePath(path, location), after: null })),
     ...sorted.map(({ path, bytes, executable }) => {
-      const target = filePath(path, place);
-      checkValid(place, target, null, bytes);
+      const target = filePath(path, location);
+      checkValid(location, target, null, bytes);
       return { path: target, after: bytes, mode: executable ? 0o755 : 0o644 };
     }),
   ];

@@ -4,10 +4,10 @@ import type { Proposal, ProposalFigures, ProposalStats } from './types.ts';
 
 /** Proposals as a table for people; control characters are shown. @param width - Columns of the terminal. */
 export function describeProposals(proposals: readonly Proposal[], width?: number): string {
-  const rows = proposals.map(({ id, state, kind, skill_id, path, author, created, checks, problem, purged }) => [
+  const rows = proposals.map(({ id, state, kind, skillId, path, author, created, checks, problem, purged }) => [
     id,
-    purged ? `${state}, purged` : problem === undefined ? state : `${state} (file unusable)`,
-    kind === 'update' ? `${skill_id}/${path}` : `${kind} ${skill_id}`,
+    purged ? `${state}, purged` : problem ? `${state}, report edited` : state,
+    kind === 'update' ? `${skillId}/${path}` : `${kind} ${skillId}`,
     author,
     created.slice(0, 16).replace('T', ' '),
     checks.filter(({ level }) => level === 'warning').length,
@@ -17,19 +17,19 @@ export function describeProposals(proposals: readonly Proposal[], width?: number
 
 /** One proposal, whole, for people. */
 export function describeProposal(proposal: Proposal): string {
-  const { id, state, kind, skill_id, source, path, author, model, created, diff, justification, evidence } = proposal;
+  const { id, state, kind, skillId, source, path, author, model, created, diff, justification, evidence } = proposal;
   const { checks, recommendations, decision, conflict, problem, file, purged } = proposal;
   const decided = decision
     ? ` by ${decision.by} at ${decision.at}${decision.reason ? `: ${decision.reason}` : ''}`
     : '';
   const head = [
     `${id}  ${state}${decided}`,
-    `${kind} ${skill_id}/${path} (source ${source}), by ${author}${model ? ` with ${model}` : ''}, ${created}`,
+    `${kind} ${skillId}/${path} (source ${source}), by ${author}${model ? ` with ${model}` : ''}, ${created}`,
   ];
   if (purged) return printable([...head, `Its texts were purged by ${purged.by} at ${purged.at}.`].join('\n'));
   const parts = [
     [...head, file].join('\n'),
-    ...(problem === undefined ? [] : [`Its file was edited and cannot be used: ${problem}`]),
+    ...(problem ? [problem.message] : []),
     ...(diff ? [diff.trimEnd()] : []),
     `Justification\n${indent(justification)}`,
     ...(evidence === null ? [] : [`Evidence\n${indent(evidence)}`]),
@@ -41,18 +41,18 @@ export function describeProposal(proposal: Proposal): string {
 }
 
 /** Figures of proposals: all, by agent, by skill. */
-export function describeStats({ all, by_agent, by_skill }: ProposalStats, width?: number): string {
+export function describeStats({ all, byAgent, bySkill }: ProposalStats, width?: number): string {
   const rowOf = (name: string, figures: ProposalFigures) => [
     name,
     figures.open + figures.stale,
     figures.approved,
     figures.rejected,
-    figures.acceptance_rate === null ? '-' : `${Math.round(figures.acceptance_rate * 100)} %`,
-    figures.hours_to_decision === null ? '-' : hours(figures.hours_to_decision.median),
-    figures.rolled_back_within_30_days,
+    figures.acceptanceRate === null ? '-' : `${Math.round(figures.acceptanceRate * 100)} %`,
+    figures.hoursToDecision === null ? '-' : hours(figures.hoursToDecision.median),
+    figures.rolledBackWithin30Days,
   ];
   const header = ['', 'WAITING', 'APPROVED', 'REJECTED', 'ACCEPTED', 'MEDIAN TIME', 'ROLLED BACK'];
-  const table = (title: string, figures: ProposalStats['by_agent']): string =>
+  const table = (title: string, figures: ProposalStats['byAgent']): string =>
     formatTable(
       [title, ...header.slice(1)],
       Object.entries(figures).map(([name, one]) => rowOf(name, one)),
@@ -60,8 +60,8 @@ export function describeStats({ all, by_agent, by_skill }: ProposalStats, width?
     );
   return [
     formatTable(header, [rowOf('all', all)], width),
-    table('AGENT', by_agent),
-    table('SKILL', by_skill),
+    table('AGENT', byAgent),
+    table('SKILL', bySkill),
     'ROLLED BACK: within 30 days of being approved.',
   ].join('\n\n');
 }

@@ -1,5 +1,8 @@
-import { CodedError } from 'skill-registry/kernel';
-import { proposalAmbiguous, proposalNotFound } from '../history/errors.ts';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { CodedError, type Problem } from 'skill-registry/kernel';
+import { fileEditedMessage, proposalAmbiguous, proposalNotFound } from '../history/errors.ts';
+import { digestOf } from '../history/skill-tree.ts';
 import type { Check } from '../inspect/findings.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
 import type { Proposal, ProposalState, Recommendation } from './types.ts';
@@ -11,7 +14,7 @@ export interface ProposalRow {
   readonly state: ProposalState;
   readonly kind: Proposal['kind'];
   readonly skill_id: string;
-  /** Key of the place. */
+  /** The key of its location in the history; a column, so the name stays. */
   readonly place: string;
   readonly source: string;
   readonly path: string;
@@ -32,6 +35,7 @@ export interface ProposalRow {
   readonly decision_reason: string | null;
   readonly revision: number | null;
   readonly version: number;
+  /** Of the report as it was written last; two, with a blank between, where it may be either. */
   readonly file_digest: string | null;
   readonly file_due: number;
 }
@@ -52,26 +56,34 @@ export type NewProposal = Omit<
 export type EventKind =
   | 'created'
   | 'edited'
-  | 'late-edit'
+  // Somebody has written into the report; whoever was about to approve was told.
+  | 'file-edited'
+  | 'told'
   | 'recommended'
+  // The file that a stale proposal was held against last.
+  | 'shown'
   | 'stale'
   | 'merged'
   | 'approved'
   | 'rejected'
   | 'purged';
 
-/** @throws NOT_TEXT for a NUL character: some versions of Node would show a reviewer only what stands before it. */
 export function insertProposal(database: SqliteDatabase, row: NewProposal): void {
-  for (const [name, value] of Object.entries(row)) {
-    if (typeof value !== 'string' || !value.includes('\0')) continue;
-    throw new CodedError('NOT_TEXT', `The ${name} of the proposal holds a NUL character. Leave it out.`);
-  }
+  assertNoNul(row);
   const names = Object.keys(row);
   const marks = names.map(() => '?').join(', ');
   database.prepare(`INSERT INTO proposal (${names.join(', ')}) VALUES (${marks})`).run(...Object.values(row));
 }
 
-/** Changes fields of a row; its file is due to be written anew. */
+/** Some versions of Node would show a reviewer only what stands before it. @throws NOT_TEXT for a NUL character. */
+export function assertNoNul(fields: Partial<ProposalRow>): void {
+  for (const [name, value] of Object.entries(fields)) {
+    if (typeof value !== 'string' || !value.includes('\0')) continue;
+    throw new CodedError('NOT_TEXT', `The ${name} of the proposal holds a NUL character. Leave it out.`);
+  }
+}
+
+/** Changes fields of a row; its report is due to be written anew. */
 export function updateProposal(database: SqliteDatabase, id: string, fields: Partial<ProposalRow>): void {
   const sets = Object.keys(fields).map((name) => `${name} = ?`);
   database
@@ -79,13 +91,15 @@ export function updateProposal(database: SqliteDatabase, id: string, fields: Par
     .run(...Object.values(fields), id);
 }
 
-export function noteFileWritten(database: SqliteDatabase, id: string, digest: string): void {
-  database.prepare('UPDATE proposal SET file_digest = ?, file_due = 0 WHERE id = ?').run(digest, id);
-}
-
-/** Somebody else has written into its file. */
-export function markFileDue(database: SqliteDatabase, id: string): void {
-  database.prepare('UPDATE proposal SET file_due = 1 WHERE id = ?').run(id);
+/** What the report is, or may be, and whether it is still to be written. */
+export function noteReport(
+  database: SqliteDatabase,
+  id: string,
+  { digests, due }: { readonly digests?: string; readonly due: boolean },
+): void {
+  database
+    .prepare('UPDATE proposal SET file_digest = ifnull(?, file_digest), file_due = ? WHERE id = ?')
+    .run(digests ?? null, Number(due), id);
 }
 
 export function addEvent(
@@ -111,13 +125,20 @@ export function dueRows(database: SqliteDatabase): readonly ProposalRow[] {
   return database.prepare('SELECT * FROM proposal WHERE file_due = 1 ORDER BY seq').all() as ProposalRow[];
 }
 
+/** Those whose report somebody has edited. */
+export function rowsWithEdits(database: SqliteDatabase): readonly ProposalRow[] {
+  const sql = "SELECT * FROM proposal WHERE id IN (SELECT proposal FROM proposal_event WHERE kind = 'file-edited')";
+  return database.prepare(sql).all() as ProposalRow[];
+}
+
+/** The id of another open one that asks for the same. */
 export function openDuplicate(database: SqliteDatabase, row: NewProposal): string | undefined {
-  const { place, path, kind, proposed } = row;
+  const { id, place, path, kind, proposed } = row;
   const found = database
     .prepare(
-      "SELECT id FROM proposal WHERE state = 'open' AND place = ? AND path = ? AND kind = ? AND ifnull(proposed, '') = ifnull(?, '')",
+      "SELECT id FROM proposal WHERE state = 'open' AND id <> ? AND place = ? AND path = ? AND kind = ? AND ifnull(proposed, '') = ifnull(?, '')",
     )
-    .get(place, path, kind, proposed);
+    .get(id, place, path, kind, proposed);
   return (found as { id: string } | undefined)?.id;
 }
 
@@ -150,21 +171,77 @@ export function purgeOf(database: SqliteDatabase, id: string): Proposal['purged'
   return (row as Proposal['purged'] | undefined) ?? null;
 }
 
-export function proposalOf(database: SqliteDatabase, row: ProposalRow, file: string, problem?: string): Proposal {
-  const { id, state, kind, skill_id, source, path, base, diff, justification, evidence, conflict } = row;
+/** The last of some kinds of event. */
+export function lastEvent(
+  database: SqliteDatabase,
+  id: string,
+  ...kinds: readonly EventKind[]
+): { readonly kind: EventKind; readonly content: Readonly<Record<string, unknown>> } | undefined {
+  const marks = kinds.map(() => '?').join(', ');
+  const sql = `SELECT kind, content FROM proposal_event WHERE proposal = ? AND kind IN (${marks}) ORDER BY seq DESC LIMIT 1`;
+  const row = database.prepare(sql).get(id, ...kinds) as { kind: EventKind; content: string } | undefined;
+  return row && { kind: row.kind, content: JSON.parse(row.content) };
+}
+
+/** Where its report is, below the data folder. */
+export function reportPath({ id }: Pick<ProposalRow, 'id'>): string {
+  return `proposals/${id}.md`;
+}
+
+/** Changes with what the proposal would do: what it is made against, and what it makes of it. */
+export function versionOf({ base, proposed }: Pick<ProposalRow, 'base' | 'proposed'>): string {
+  return digestOf(JSON.stringify([base, proposed]));
+}
+
+/** PROPOSAL_FILE_EDITED, as long as one of the files is there that were kept of a report that somebody has edited. */
+export function editProblem(
+  database: SqliteDatabase,
+  { id, state }: Pick<ProposalRow, 'id' | 'state'>,
+  dataDir: string,
+): Problem | undefined {
+  const rows = database
+    .prepare("SELECT content FROM proposal_event WHERE proposal = ? AND kind = 'file-edited' ORDER BY seq DESC")
+    .all(id) as { content: string }[];
+  const names = rows.map(({ content }) => String((JSON.parse(content) as { file?: unknown }).file));
+  const name = names.find((one) => isKeptName(one, id) && existsSync(join(dataDir, 'proposals', one)));
+  if (name === undefined) return undefined;
+  return fileEdited({ id, state }, join(dataDir, 'proposals', name));
+}
+
+/** @param file - What has what somebody has written. */
+export function fileEdited({ id, state }: Pick<ProposalRow, 'id' | 'state'>, file: string): Problem {
+  return { code: 'PROPOSAL_FILE_EDITED', severity: 'warning', file, message: fileEditedMessage(id, state, file) };
+}
+
+/** @param dataDir - Of the registry. */
+export function proposalOf(database: SqliteDatabase, row: ProposalRow, dataDir: string): Proposal {
+  const { id, state, kind, skill_id: skillId, source, path, base, diff, justification, evidence, conflict } = row;
   const { author, model, created, revision, decided_by: by, decided_at: at, decision_reason: reason } = row;
+  const problem = editProblem(database, row, dataDir);
   return {
-    ...{ id, state, kind, skill_id, source, path, base, diff, justification, evidence, conflict },
-    ...{ author, model, created, revision, file },
+    ...{ id, state, kind, skillId, source, path, base, version: versionOf(row), diff, justification, evidence },
     checks: JSON.parse(row.checks) as Check[],
     recommendations: recommendationsOf(database, id),
+    ...{ conflict, author, model, created },
     decision: by === null || at === null ? null : { by, at, reason },
+    revision,
     purged: state === 'rejected' ? purgeOf(database, id) : null,
-    ...(problem === undefined ? {} : { problem }),
+    file: join(dataDir, reportPath(row)),
+    ...(problem ? { problem } : {}),
   };
 }
 
+/** What a report is called that somebody has edited, beside the one that is written again. @param n - From 1. */
+export function keptName({ id }: Pick<ProposalRow, 'id'>, n: number): string {
+  return `${id}.edited${n === 1 ? '' : `-${n}`}.md`;
+}
+
 // --- internal ---
+
+/** Of a history that came from somebody else, no name is believed. */
+function isKeptName(name: string, id: string): boolean {
+  return name.startsWith(`${id}.edited`) && /^[A-Za-z0-9._-]+$/.test(name);
+}
 
 function recommendationsOf(database: SqliteDatabase, id: string): readonly Recommendation[] {
   const rows = database

@@ -1,18 +1,27 @@
 import { randomBytes } from 'node:crypto';
 import { describeError, isCodedError, type TurnContext } from 'skill-registry/kernel';
 import { adoptLineEndings, applyDiff, unifiedDiff } from '../../../lib/diff/index.ts';
-import { type ChangeContext, findPlace, newPlace } from '../history/change-context.ts';
+import { type ChangeContext, findLocation, newLocation } from '../history/change-context.ts';
 import { diffFailed, noChange, proposalDuplicate, writeDenied } from '../history/errors.ts';
-import { assertRemovable, bytesAt, checkSize, checkValid, filePath, textOf } from '../history/place-files.ts';
-import { folderOf, type Place } from '../history/places.ts';
 import { putBlob } from '../history/revisions.ts';
+import {
+  assertRemovable,
+  bytesAt,
+  checkSize,
+  checkValid,
+  filePath,
+  folderOf,
+  type SkillLocation,
+  textOf,
+} from '../history/skill-location.ts';
 import { digestOf, readFolderTree, recordedFiles, treeDigest } from '../history/skill-tree.ts';
 import { runChecks } from '../inspect/checks.ts';
 import type { Check } from '../inspect/findings.ts';
 import type { RetrievalChange } from '../search/overlap/trigger-queries.ts';
 import { invalidArgument } from '../skill/errors.ts';
-import { textProblems } from '../validate/text-problems.ts';
+import { textProblems } from '../validate/validate-skill.ts';
 import { addEvent, insertProposal, type NewProposal, openDuplicate } from './proposal-store.ts';
+import { replaceText } from './skill-text.ts';
 import type { ProposalInput } from './types.ts';
 
 const MAX_JUSTIFICATION = 10_000;
@@ -22,7 +31,7 @@ const MAX_OPEN = 1000;
 
 /** What a proposal wants, against what is there now. */
 export interface Request {
-  readonly place: Place;
+  readonly location: SkillLocation;
   readonly kind: NewProposal['kind'];
   readonly path: string;
   readonly before: Buffer | null;
@@ -33,7 +42,7 @@ export interface Request {
   readonly notes: readonly string[];
 }
 
-/** Checks a proposal and keeps it. Its file is written. @returns its id. @throws as `Proposals.propose`. */
+/** Checks a proposal and keeps it. Its report is written. @returns its id. @throws as `Proposals.propose`. */
 export async function submit(
   context: ChangeContext,
   input: ProposalInput,
@@ -45,12 +54,12 @@ export async function submit(
     const request = requestOf(context, input, turn);
     const checks = [...request.notes.map(asCheck), ...(await checksOf(context, request))];
     const row: Omit<NewProposal, 'proposed'> = {
-      id: proposalId(request.place.skillId, writer.now()),
+      id: proposalId(request.location.skillId, writer.now()),
       state: 'open',
       kind: request.kind,
-      skill_id: request.place.skillId,
-      place: request.place.key,
-      source: request.place.source,
+      skill_id: request.location.skillId,
+      place: request.location.key,
+      source: request.location.source,
       path: request.path,
       base: request.base,
       diff: diffOf(request),
@@ -65,7 +74,7 @@ export async function submit(
       // Somebody may have changed it while the checks ran.
       if (baseOf(context, request) !== request.base) return false;
       const { before, after } = request;
-      writer.record(request.place);
+      writer.record(request.location);
       if (before) putBlob(database, before);
       const whole: NewProposal = { ...row, proposed: after === null ? null : digestOf(after) };
       const twin = openDuplicate(database, whole);
@@ -86,38 +95,42 @@ export async function submit(
 
 /** What is asked for, held against what is there. Refuses what can never be applied. */
 export function requestOf(context: ChangeContext, input: ProposalInput, turn: TurnContext | undefined): Request {
-  const { kind = 'update', skill_id: skillId, path = 'SKILL.md' } = input;
-  const given = [input.diff, input.content, input.remove].filter((one) => one !== undefined).length;
+  const { kind = 'update', skillId, path = 'SKILL.md' } = input;
+  const replaced = input.oldString ?? input.newString;
+  const given = [input.diff, input.content, input.remove, replaced].filter((one) => one !== undefined).length;
   // People who are no agent's user decide for themselves.
   if (turn && context.writes[kind] === 'deny') throw writeDenied(kind);
   if (given !== (kind === 'delete' ? 0 : 1)) {
     throw invalidArgument(
-      kind === 'delete' ? 'A deletion takes no diff and no content.' : 'Give exactly one of diff and content.',
+      kind === 'delete'
+        ? 'A deletion takes no diff and no content.'
+        : 'Give exactly one of diff, content, and old_string with new_string.',
     );
   }
   if (kind === 'delete') {
-    const place = findPlace(context, skillId, turn);
-    assertRemovable(place);
+    const location = findLocation(context, skillId, turn);
+    assertRemovable(location);
     return {
-      place,
+      location,
       kind,
-      path: place.skillFile,
+      path: location.skillFile,
       before: null,
       after: null,
-      base: baseAt(context, place, kind, ''),
+      base: baseAt(context, location, kind, ''),
       notes: [],
     };
   }
-  const place = kind === 'create' ? newPlace(context, skillId) : findPlace(context, skillId, turn);
-  const target = filePath(path, place);
-  if (kind === 'create' && target !== place.skillFile) throw invalidArgument('A new skill begins with its SKILL.md.');
-  const before = kind === 'create' ? null : bytesAt(place, target, context.limits);
-  const { after, notes } = resultOf(input, before, target, place);
-  const request: Request = { place, kind, path: target, before, after, base: before && digestOf(before), notes };
+  const location = kind === 'create' ? newLocation(context, skillId) : findLocation(context, skillId, turn);
+  const target = filePath(path, location);
+  if (kind === 'create' && target !== location.skillFile)
+    throw invalidArgument('A new skill begins with its SKILL.md.');
+  const before = kind === 'create' ? null : bytesAt(location, target, context.limits);
+  const { after, notes } = resultOf(input, before, target, location);
+  const request: Request = { location, kind, path: target, before, after, base: before && digestOf(before), notes };
   if (after === null ? before === null : before?.equals(after)) throw noChange(target);
   if (after) {
-    checkSize(place, target, after, context.limits);
-    checkValid(place, target, before, after);
+    checkSize(location, target, after, context.limits);
+    checkValid(location, target, before, after);
   }
   return request;
 }
@@ -125,24 +138,24 @@ export function requestOf(context: ChangeContext, input: ProposalInput, turn: Tu
 /** Computed from the texts, whatever the author says of them. */
 export async function checksOf(
   context: ChangeContext,
-  { place, kind, path, before, after }: Pick<Request, 'place' | 'kind' | 'path' | 'before' | 'after'>,
+  { location, kind, path, before, after }: Pick<Request, 'location' | 'kind' | 'path' | 'before' | 'after'>,
 ): Promise<readonly Check[]> {
-  const files = kind === 'create' ? [] : recordedFiles(folderOf(place)).map((file) => file.path);
+  const files = kind === 'create' ? [] : recordedFiles(folderOf(location)).map((file) => file.path);
   if (kind === 'delete') {
     return [{ kind: 'size', level: 'warning', text: `The skill and its ${files.length} file(s) go into the archive.` }];
   }
-  const isSkillFile = path === place.skillFile;
+  const isSkillFile = path === location.skillFile;
   const shown = (bytes: Buffer | null): string | null => bytes?.toString('utf8') ?? null;
   return runChecks({
-    skillId: place.skillId,
+    skillId: location.skillId,
     path,
     isSkillFile,
     before: shown(before),
     after: shown(after),
     files,
-    problemsOf: (text) => textProblems(text, place.skillId, place.validation),
+    problemsOf: (text) => textProblems(text, location.skillId, location.validation),
     ...(isSkillFile
-      ? { retrieval: async (text) => (await context.retrievalEffect(place.skillId, text)).map(describeChange) }
+      ? { retrieval: async (text) => (await context.retrievalEffect(location.skillId, text)).map(describeChange) }
       : {}),
   });
 }
@@ -159,8 +172,8 @@ function asCheck(note: string): Check {
   return { kind: 'diff', level: 'warning', text: `The diff was applied, but: ${note}` };
 }
 
-function describeChange({ query, skill_id, before, after }: RetrievalChange): string {
-  return `"${query}", a query of ${skill_id}, would find ${after ?? 'nothing'} instead of ${before ?? 'nothing'}`;
+function describeChange({ query, skillId, before, after }: RetrievalChange): string {
+  return `"${query}", a query of ${skillId}, would find ${after ?? 'nothing'} instead of ${before ?? 'nothing'}`;
 }
 
 function checkWords({ justification, evidence = '' }: ProposalInput): void {
@@ -174,36 +187,41 @@ function tooLong(field: string, text: string, limit: number) {
 }
 
 function resultOf(
-  { diff, content, remove }: ProposalInput,
+  { diff, content, oldString, newString, remove }: ProposalInput,
   before: Buffer | null,
   path: string,
-  place: Place,
+  location: SkillLocation,
 ): { readonly after: Buffer | null; readonly notes: readonly string[] } {
   if (remove) {
-    if (path === place.skillFile) throw invalidArgument('SKILL.md cannot be removed alone; delete the skill.');
+    if (path === location.skillFile) throw invalidArgument('SKILL.md cannot be removed alone; delete the skill.');
     return { after: null, notes: [] };
   }
   const current = before === null ? '' : textOf(before, path);
   if (content !== undefined) {
     return { after: Buffer.from(before === null ? content : adoptLineEndings(current, content)), notes: [] };
   }
-  const outcome = applyDiff(current, diff ?? '', path, place.skillId);
+  if (diff === undefined) {
+    if (oldString === undefined || newString === undefined)
+      throw invalidArgument('old_string and new_string go together; an empty new_string removes old_string.');
+    return { after: Buffer.from(replaceText(current, oldString, newString, path)), notes: [] };
+  }
+  const outcome = applyDiff(current, diff, path, location.skillId);
   if (!outcome.applied) throw diffFailed(outcome.reason);
   return { after: Buffer.from(outcome.text), notes: outcome.notes };
 }
 
-function baseOf(context: ChangeContext, { place, kind, path }: Request): string | null {
+function baseOf(context: ChangeContext, { location, kind, path }: Request): string | null {
   try {
-    return baseAt(context, place, kind, path);
+    return baseAt(context, location, kind, path);
   } catch (error) {
     throw isCodedError(error) ? error : invalidArgument(`The skill cannot be read any more: ${describeError(error)}`);
   }
 }
 
-function baseAt(context: ChangeContext, place: Place, kind: Request['kind'], path: string): string | null {
+function baseAt(context: ChangeContext, location: SkillLocation, kind: Request['kind'], path: string): string | null {
   if (kind === 'create') return null;
-  if (kind === 'delete') return treeDigest(readFolderTree(folderOf(place), context.limits.file_bytes).files);
-  const bytes = bytesAt(place, path, context.limits);
+  if (kind === 'delete') return treeDigest(readFolderTree(folderOf(location), context.limits.file_bytes).files);
+  const bytes = bytesAt(location, path, context.limits);
   return bytes && digestOf(bytes);
 }
 

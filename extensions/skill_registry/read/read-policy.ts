@@ -7,16 +7,7 @@ import { findVisible, type Granted } from '../show/scope.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { SkillSource } from '../sources/source.ts';
 import { isSkillFileName } from '../sources/walk/find-skill-files.ts';
-
-/** The skill a path belongs to, as an agent sees it in a turn. */
-export interface ReadPolicy {
-  /** To ask for it with. */
-  readonly skillId: string;
-  /** Below the skill: `SKILL.md`, `references/guide.md`; empty for its folder. */
-  readonly path: string;
-  /** False: out of scope, hidden or gated. It is to be answered like what is not there. */
-  readonly visible: boolean;
-}
+import type { ReadPolicy } from './types.ts';
 
 /** What deciding about a path needs to know of the registry. */
 export interface ReadSurroundings {
@@ -27,7 +18,7 @@ export interface ReadSurroundings {
   refresh(): Promise<unknown>;
 }
 
-/** See `SkillRegistry.readPolicies`. */
+/** See `readPolicies` of the registry. */
 export async function readPoliciesOf(
   paths: readonly string[],
   turn: TurnContext,

@@ -1,94 +1,17 @@
 import { createHash } from 'node:crypto';
 import { describeError, isCodedError, type TurnContext } from 'skill-registry/kernel';
-import { countTokens } from '../../../lib/text/index.ts';
+import { countTokens, withoutHidden } from '../../../lib/text/index.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import { skillNamed } from '../catalog/snapshot.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
-import { nearestIds } from '../search/nearest-ids.ts';
+import { nearestIds } from '../search/names.ts';
 import { findVisible, type Grants, visibleSkills } from '../show/scope.ts';
 import { skillNotFound } from '../skill/errors.ts';
 import { bodyOf } from '../skill/frontmatter.ts';
-import type { ResourceInfo, Skill } from '../skill/skill.ts';
+import type { Skill } from '../skill/skill.ts';
 import type { SkillSource } from '../sources/source.ts';
 import { listingOf } from '../sources/walk/list-files.ts';
-
-export interface ReadOptions {
-  /** `body`: without frontmatter, trimmed. `raw`: the file as it is. Default: `body`. */
-  readonly view?: 'body' | 'raw';
-  /** Who asks; decides whether `disable-model-invocation` hides the skill. Default: `model` with a turn, else `person`. */
-  readonly audience?: 'model' | 'person' | 'binding';
-}
-
-export interface ReadSkill {
-  readonly skill_id: string;
-  readonly name: string;
-  readonly content: string;
-  readonly approx_tokens: number;
-  /** `Skill loaded: <id> (approx. <n> tokens)` */
-  readonly message: string;
-  readonly requires: readonly string[];
-  /** Present when `requires` is not empty. */
-  readonly hint?: string;
-  /** Files beside SKILL.md, at most 512, by path. */
-  readonly resources: readonly ResourceInfo[];
-  /** How many files and folders of it are never handed out, see `leftOut`; absent when there are none. */
-  readonly resources_left_out?: number;
-  readonly digest: string;
-  readonly source: string;
-}
-
-export interface ReadResource {
-  readonly skill_id: string;
-  readonly path: string;
-  readonly content: string;
-  /** `base64` when the bytes are no UTF-8 text. */
-  readonly encoding: 'utf-8' | 'base64';
-  readonly size: number;
-  readonly approx_tokens: number;
-}
-
-/** Told of every load: success, failure and refusal. Emitted by the extension as the event `skill_loaded`. */
-export interface SkillLoadedEvent {
-  readonly event: 'skill_loaded';
-  /** As it was asked for; it may not exist. */
-  readonly skill_id: string;
-  /** Absent for the body. */
-  readonly path?: string;
-  readonly source: string | null;
-  readonly outcome: 'success' | 'failure' | 'refused';
-  readonly audience: 'model' | 'person' | 'binding';
-  readonly agent_id: string | null;
-  readonly duration_s: number;
-  /** A code; SKILL_OUT_OF_SCOPE, SKILL_NOT_MODEL_INVOCABLE and SKILL_HIDDEN stand here alone, the caller sees SKILL_NOT_FOUND. */
-  readonly error: string | null;
-}
-
-/** L2 and L3. */
-export interface Reading {
-  /** @throws SKILL_NOT_FOUND, RESOURCE_NOT_FOUND (the file has gone), RESOURCE_TOO_LARGE, PATH_TRAVERSAL. */
-  read(skillId: string, options?: ReadOptions, turn?: TurnContext): Promise<ReadSkill>;
-  /** @throws SKILL_NOT_FOUND, RESOURCE_NOT_FOUND, RESOURCE_TOO_LARGE, PATH_TRAVERSAL, INVALID_ARGUMENT. */
-  readResource(skillId: string, path: string, turn?: TurnContext): Promise<ReadResource>;
-  /**
-   * The bytes of SKILL.md, or of another file of a skill, as they are.
-   *
-   * @param options.path - Default: SKILL.md.
-   * @param options.told - Whether it counts as a load. Default: true.
-   * @throws as `read` and `readResource`.
-   */
-  readBytes(
-    skillId: string,
-    options?: { readonly path?: string; readonly told?: boolean },
-    turn?: TurnContext,
-  ): Promise<Uint8Array>;
-  /** The files a skill has beside SKILL.md, at most 512. @throws SKILL_NOT_FOUND. */
-  resources(skillId: string): readonly ResourceInfo[];
-  /**
-   * How many files and folders of a skill are never read, listed, kept or changed: `.env` and `.env.*` (not `.env.example`,
-   * `.env.sample`, `.env.template`), `.git`, `.ssh`, private keys, and `data/` of the root. @throws SKILL_NOT_FOUND.
-   */
-  leftOut(skillId: string): number;
-}
+import type { Reading, ReadOptions, ReadResource, ReadSkill, SkillLoadedEvent } from './types.ts';
 
 type Audience = NonNullable<ReadOptions['audience']>;
 
@@ -116,13 +39,13 @@ export function createReading(
       if (request.told === false) return;
       onLoaded({
         event: 'skill_loaded',
-        skill_id: request.skillId,
+        skillId: request.skillId,
         ...(request.path === undefined ? {} : { path: request.path }),
         source: skill?.source ?? null,
         outcome,
         audience: request.audience,
-        agent_id: request.turn?.agentId ?? null,
-        duration_s: (performance.now() - startedAt) / 1000,
+        agentId: request.turn?.agentId ?? null,
+        durationSeconds: (performance.now() - startedAt) / 1000,
         error,
       });
     };
@@ -174,12 +97,16 @@ export function createReading(
           const text = bytes.toString('utf8');
           const isText = Buffer.from(text).equals(bytes);
           const content = isText ? text : bytes.toString('base64');
-          const approx_tokens = await countTokens(content);
+          const approxTokens = await countTokens(content);
           const encoding = isText ? 'utf-8' : 'base64';
-          return { skill_id: id, path, content, encoding, size: bytes.length, approx_tokens };
+          return { skillId: id, path, content, encoding, size: bytes.length, approxTokens };
         },
       ),
   };
+}
+
+export function loadedMessage(skillId: string, tokens: number): string {
+  return `Skill loaded: ${skillId} (approx. ${tokens} tokens)`;
 }
 
 // --- internal ---
@@ -226,20 +153,22 @@ async function readSkill(
 ): Promise<ReadSkill> {
   const bytes = source.readSkill(skill, limits.file_bytes);
   const text = bytes.toString('utf8');
-  const content = view === 'raw' ? text : bodyOf(text);
-  const approx_tokens = await countTokens(content);
+  const handed = view === 'raw' ? { text, leftOut: 0 } : withoutHidden(bodyOf(text));
+  const { text: content } = handed;
+  const approxTokens = await countTokens(content);
   const needed = skill.requires.join(', ');
   const { files, leftOut } = listingOf(skill, source);
   return {
-    skill_id: id,
+    skillId: id,
     name: skill.name,
     content,
-    approx_tokens,
-    message: `Skill loaded: ${id} (approx. ${approx_tokens} tokens)`,
+    ...(handed.leftOut > 0 ? { hiddenLeftOut: handed.leftOut } : {}),
+    approxTokens,
+    message: loadedMessage(id, approxTokens),
     requires: skill.requires,
     ...(needed ? { hint: `This skill requires: ${needed}. Load it first if you haven't already.` } : {}),
     resources: files,
-    ...(leftOut > 0 ? { resources_left_out: leftOut } : {}),
+    ...(leftOut > 0 ? { resourcesLeftOut: leftOut } : {}),
     // Of what was read: the file may have changed since the snapshot.
     digest: `sha256:${createHash('sha256').update(bytes).digest('hex')}`,
     source: skill.source,

@@ -1,23 +1,20 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { describeError, isCodedError, renderTemplate } from 'skill-registry/kernel';
+import { describeError, isCodedError } from 'skill-registry/kernel';
+import { renderTemplate } from '../../../kernel/host.ts';
 import { readContained } from '../../../lib/files/index.ts';
-import { foldLine, shorten } from '../../../lib/text/index.ts';
+import { foldLine, shorten, withNote } from '../../../lib/text/index.ts';
 import type { Snapshot } from '../catalog/snapshot.ts';
+import type { SkillRegistryConfig } from '../config/config.ts';
+import { catalogText } from '../show/catalog-text.ts';
+import { namedTools } from '../show/formats.ts';
 import { invalidArgument } from '../skill/errors.ts';
-import type { Reading } from './reading.ts';
-
-/** What `resolveRolePrompt` found, and where. */
-export interface RolePrompt {
-  readonly source: 'skill' | 'legacy' | 'fallback';
-  readonly text: string;
-}
+import type { Skill } from '../skill/skill.ts';
+import type { Reading, RolePrompt } from './types.ts';
 
 /** A role is a folder's name, so it is held to what can be one. */
 const ROLE = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 const MAX_KNOWN = 1000;
-/** Characters of a description in the index: every prompt of a role pays for all of them. */
-const MAX_DESCRIPTION = 500;
 const MAX_TEMPLATE_BYTES = 262_144;
 
 /** Resolves prompts of roles, and remembers them until what they are made of changes. */
@@ -34,6 +31,7 @@ export interface RoleResolver {
 
 /** What a role is looked up in. */
 interface Skills extends Pick<Reading, 'read'> {
+  readonly config: Pick<SkillRegistryConfig, 'catalog' | 'tools'>;
   snapshot(): Snapshot;
 }
 
@@ -62,18 +60,32 @@ export function createRoleResolver(registry: Skills): RoleResolver {
 }
 
 /**
- * One line per skill a model may load, by name, long descriptions shortened; `highlight` first, marked with `* `. Ends with a line end; empty for no
- * skills.
+ * One line per skill a model may load, by name, within the budget of the catalog and as that shortened; `highlight` first, marked
+ * with `* `. Ends with a line end; empty for no skills.
  */
-export function skillIndex({ skills }: Snapshot, highlight?: string): string {
+export async function skillIndex(
+  { skills }: Snapshot,
+  { catalog, tools }: Pick<SkillRegistryConfig, 'catalog' | 'tools'>,
+  highlight?: string,
+): Promise<string> {
   const shown = skills.filter((skill) => skill.id === highlight || (skill.modelInvocable && !skill.hiddenBecause));
-  if (shown.length === 0) return '';
   const sorted = [...shown].sort((a, b) => rank(a.id, highlight) - rank(b.id, highlight) || (a.id < b.id ? -1 : 1));
-  const lines = sorted.map(
-    (skill) =>
-      `${skill.id === highlight ? '*' : '-'} ${skill.id}: ${shorten(foldLine(skill.description), MAX_DESCRIPTION)}`,
-  );
-  return `Skills:\n${lines.join('\n')}\n`;
+  const first = sorted.slice(0, sorted[0]?.id === highlight ? 1 : 0);
+  const mark = ({ id }: Skill): string => (id === highlight ? '*' : '-');
+  const text = await catalogText(sorted, {
+    budgetTokens: catalog.budget_tokens,
+    rank: () => first,
+    pinned: first.length,
+    tools: namedTools(tools),
+    format: {
+      header: 'Skills:',
+      entry: (skill, max = Number.POSITIVE_INFINITY) =>
+        `${mark(skill)} ${skill.id}: ${shorten(foldLine(skill.description), max)}`,
+      name: (skill) => `${mark(skill)} ${skill.id}`,
+      footer: () => undefined,
+    },
+  });
+  return text === null ? '' : `${text}\n`;
 }
 
 // --- internal ---
@@ -86,8 +98,9 @@ async function promptOf(
 ): Promise<RolePrompt> {
   const snapshot = registry.snapshot();
   if (snapshot.byId.has(role)) {
-    const { content } = await registry.read(role, { audience: 'binding' });
-    return { source: 'skill', text: `${skillIndex(snapshot, role)}\n${content}` };
+    const { content, hiddenLeftOut: leftOut = 0 } = await registry.read(role, { audience: 'binding' });
+    const index = await skillIndex(snapshot, registry.config, role);
+    return { source: 'skill', text: `${index}\n${withNote({ text: content, leftOut })}` };
   }
   const template = readTemplate(templates, role);
   if (template !== undefined) return { source: 'legacy', text: await render(template, variables) };

@@ -1,8 +1,7 @@
 import { foldLine } from '../../../lib/text/index.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { Likeness } from './meaning/likeness.ts';
-import { asName, namedBy, namesWith } from './names.ts';
-import { nearestIds } from './nearest-ids.ts';
+import { asName, namedBy, namesWith, nearestIds } from './names.ts';
 import type { Pool } from './pool.ts';
 import type { Ranking } from './rank.ts';
 
@@ -45,7 +44,7 @@ const MAX_NAME_WORDS = 3;
  * What fits a query, best first: names that it is or begins, then trigger keywords that it is, then by rank.
  *
  * @param wanted - The query, by `asName`.
- * @param likeness - Fused with the ranking by words; see `MEANING`.
+ * @param likeness - Added to the ranking by words; see `MEANING`.
  */
 export function hitsOf(
   pool: Pool,
@@ -88,7 +87,7 @@ export function relevantOf(
   const best = bestOf(fused, undefined);
   const fitting = best >= 0 && isAnswer(ranking, best);
   const tail = best >= 0 ? (fused[best] as number) * TAIL : 0;
-  const ranks = likeness ? fuseRanks(pool, fused, best, likeness) : fused;
+  const ranks = likeness ? addMeaning(pool, fused, best, likeness) : fused;
   const least = leastOf(ranks, MAX_RELEVANT);
   const positions: number[] = [];
   for (let at = 0; at < ranks.length; at++) if ((ranks[at] as number) >= least) positions.push(at);
@@ -150,7 +149,7 @@ export function nearestTo(
  * @param fused - By position.
  * @param best - The best position by words, which is 1; -1: words tell nothing.
  */
-function fuseRanks(pool: Pool, fused: Float64Array, best: number, { near }: Likeness): Float64Array {
+function addMeaning(pool: Pool, fused: Float64Array, best: number, { near }: Likeness): Float64Array {
   const scale = best >= 0 ? 1 / (fused[best] as number) : 0;
   return fused.map((rank, at) => rank * scale + MEANING * (near.get(pool.skills[at] as Skill) ?? 0));
 }
@@ -202,7 +201,7 @@ function scoresOf(
   { fused, coverage }: Ranking,
   { best, accepted, confidence, likeness }: Scoring,
 ): Float64Array {
-  const ranks = likeness ? fuseRanks(pool, fused, best, likeness) : fused;
+  const ranks = likeness ? addMeaning(pool, fused, best, likeness) : fused;
   const highest = ranks[bestOf(ranks, accepted)] ?? 0;
   // What has every word of the query keeps its place.
   if (likeness && best >= 0 && (coverage[best] as number) >= ALL_WORDS) ranks[best] = highest;

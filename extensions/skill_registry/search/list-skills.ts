@@ -5,42 +5,8 @@ import type { Skill } from '../skill/skill.ts';
 import { bodyIfThere } from './document.ts';
 import type { Meaning } from './meaning/meaning.ts';
 import type { Searcher } from './searcher.ts';
-import { meaningReason, reasonFor, type SearchReason } from './why.ts';
-
-export interface ListQuery {
-  /** What the skill is to be for, in any words; its name or the beginning of one; a phrase in double quotes. */
-  readonly query?: string;
-  readonly tag?: string;
-  /** Id of a source. */
-  readonly source?: string;
-  /** 1-200. Default: 20. */
-  readonly limit?: number;
-  /** Whether each hit of a query says why. Default: false. */
-  readonly why?: boolean;
-  /** `person`: also what models do not see. Default: `model`. */
-  readonly audience?: 'model' | 'person';
-}
-
-export interface ListedSkill {
-  readonly skill_id: string;
-  readonly name: string;
-  readonly description: string;
-  readonly tags: readonly string[];
-  readonly source: string;
-  /** 0-1, comparable within one answer; only with a query. */
-  readonly score?: number;
-  /** Only when it was asked for. */
-  readonly why?: SearchReason;
-}
-
-export interface SkillList {
-  readonly skills: readonly ListedSkill[];
-  /** Before `limit`. */
-  readonly total: number;
-  readonly truncated: boolean;
-  /** Up to three ids that come near; only when no skill fits the query. */
-  readonly nearest?: readonly string[];
-}
+import type { ListedSkill, ListQuery, SkillList } from './types.ts';
+import { meaningReason, reasonFor } from './why.ts';
 
 export interface ListOptions {
   readonly searcher: Searcher;
@@ -96,5 +62,5 @@ export function listSkills(
 // --- internal ---
 
 function rowOf({ id, name, description, tags, source }: Skill): ListedSkill {
-  return { skill_id: id, name, description: shorten(description, MAX_DESCRIPTION), tags, source };
+  return { skillId: id, name, description: shorten(description, MAX_DESCRIPTION), tags, source };
 }

@@ -52,7 +52,7 @@ export class Searcher {
    *
    * @param skills - What is told of words (how rare they are) is counted over these. The same array costs less.
    * @param accepts - Which of them may be found. Default: all.
-   * @param likeness - By meaning, to be fused with what the words say. A phrase in quotes goes by words alone.
+   * @param likeness - By meaning, to be added to what the words say. A phrase in quotes goes by words alone.
    */
   search(
     skills: readonly Skill[],

@@ -2,14 +2,7 @@ import { foldLine } from '../../../lib/text/index.ts';
 import { termsOf } from '../../../lib/text-index/index.ts';
 import type { Skill } from '../skill/skill.ts';
 import { asName, makeNameTable, NAME_SCORES, namedBy } from './names.ts';
-
-/** Where a query was found in a skill. */
-export interface SearchReason {
-  /** `semantic`: no word was found, but it means much the same. */
-  readonly field: 'id' | 'name' | 'tags' | 'trigger_keywords' | 'description' | 'body' | 'semantic';
-  /** One line of it, at most 160 characters, without invisible ones. */
-  readonly snippet: string;
-}
+import type { SearchReason } from './types.ts';
 
 /** Words of a snippet, and its characters at most. */
 const WINDOW = 22;

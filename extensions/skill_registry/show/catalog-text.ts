@@ -8,7 +8,7 @@ import {
   describeSome,
   type LineCounter,
 } from './choose-lines.ts';
-import { BULLETS, type CatalogFormat } from './formats.ts';
+import { BULLETS, type CatalogFormat, isShort, lossOf, type NamedTools, withShortLines } from './formats.ts';
 import type { ThreadChoice } from './thread-choices.ts';
 
 export interface CatalogTextOptions {
@@ -23,6 +23,8 @@ export interface CatalogTextOptions {
   readonly thread?: ThreadChoice | undefined;
   /** Default: bullets. */
   readonly format?: CatalogFormat;
+  /** What the agent has. */
+  readonly tools: NamedTools;
 }
 
 /** Lengths descriptions are evenly cut to, tried in turn. */
@@ -31,11 +33,11 @@ const LENGTHS = [400, 300, 240, 200, 160, 130, 100, 80, 60, 40];
 const LEAST_TOKENS = 3;
 
 /**
- * The catalog as an agent reads it (L1), within a budget; null for no skills. The same skills, budget and ranking give the
- * same text.
+ * The catalog as an agent reads it (L1), within a budget; null for no skills. The same skills, budget, tools and ranking give
+ * the same text. No line has more than 120 tokens.
  *
  * Over budget, in this order: descriptions are evenly cut at a word; the least relevant skills keep only their name; the
- * least relevant are left out. From the first step that loses anything, a line says how many are shown.
+ * least relevant are left out. From the first step that loses anything, a line says so.
  *
  * In a thread the first turn chooses, for three quarters of the budget, and later ones add below it what fits their prompt
  * until the budget is full: the text of a turn begins with that of the one before, up to the closing lines. When a skill that
@@ -43,27 +45,28 @@ const LEAST_TOKENS = 3;
  */
 export async function catalogText(skills: readonly Skill[], options: CatalogTextOptions): Promise<string | null> {
   if (skills.length === 0) return null;
-  const { format = BULLETS, budgetTokens } = options;
+  const { format: whole = BULLETS, tools, budgetTokens } = options;
   const few = skills.length * LEAST_TOKENS <= budgetTokens;
   if (few) {
-    const whole = layOut(
-      format,
-      skills.map((skill) => format.entry(skill)),
-    );
+    const lines = skills.map((skill) => whole.entry(skill));
+    const text = layOut(whole, tools, lines);
     // A token is at least one byte, so a text that is short enough needs no tokenizer.
-    if (Buffer.byteLength(whole) <= budgetTokens) return whole;
+    if (lines.every(isShort) && Buffer.byteLength(text) <= budgetTokens) return text;
   }
-  const counter = createLineCounter(await loadTokenCounter());
-  const even = few ? evenly(skills, format, budgetTokens, counter) : undefined;
+  const count = await loadTokenCounter();
+  const counter = createLineCounter(count);
+  const format = withShortLines(whole, count);
+  const layout: Layout = { format, tools, counter };
+  const even = few ? evenly(skills, budgetTokens, layout) : undefined;
   if (even !== undefined) return even;
   const ranked = await options.rank();
   const before = options.thread?.get();
   const fitting = before ? await (options.fitting?.() ?? []) : [];
   let budget = budgetTokens;
   for (;;) {
-    const room = budget - frameOf(skills, format, counter);
+    const room = budget - frameOf(skills, layout);
     const { lines, choice } = chosen(options, { skills, ranked, fitting, format, counter, room, before });
-    const text = layOut(format, lines, lines.length, skills.length);
+    const text = layOut(format, tools, lines, lossOf(lines.length, skills.length, tools));
     // Lines are counted one by one; the tokenizer may cut the whole in other places, and count a few tokens more.
     const over = counter.text(text) - budgetTokens;
     if (over <= 0 || budget <= 0) {
@@ -76,21 +79,24 @@ export async function catalogText(skills: readonly Skill[], options: CatalogText
 
 // --- internal ---
 
+interface Layout {
+  readonly format: CatalogFormat;
+  readonly tools: NamedTools;
+  readonly counter: LineCounter;
+}
+
 /** All skills with their descriptions, whole or evenly cut; undefined when they do not fit. */
-function evenly(
-  skills: readonly Skill[],
-  format: CatalogFormat,
-  budget: number,
-  counter: LineCounter,
-): string | undefined {
+function evenly(skills: readonly Skill[], budget: number, layout: Layout): string | undefined {
+  const { format, tools, counter } = layout;
   const whole = skills.map((skill) => format.entry(skill));
-  const plain = layOut(format, whole);
-  if (counter.fits(whole, budget - counter.text(layOut(format, []))) && counter.text(plain) <= budget) return plain;
-  const room = budget - frameOf(skills, format, counter);
+  const plain = layOut(format, tools, whole);
+  if (counter.fits(whole, budget - counter.text(layOut(format, tools, []))) && counter.text(plain) <= budget)
+    return plain;
+  const room = budget - frameOf(skills, layout);
   for (const length of LENGTHS) {
     const lines = skills.map((skill) => format.entry(skill, length));
     if (!counter.fits(lines, room)) continue;
-    const text = layOut(format, lines, lines.length, skills.length);
+    const text = layOut(format, tools, lines, lossOf(lines.length, skills.length, tools));
     if (counter.text(text) <= budget) return text;
   }
   return undefined;
@@ -110,11 +116,13 @@ function chosen({ pinned = 0, thread }: CatalogTextOptions, choosing: Choosing):
 }
 
 /** Tokens of everything but the lines. */
-function frameOf(skills: readonly Skill[], format: CatalogFormat, counter: LineCounter): number {
-  return counter.text(layOut(format, [], skills.length, skills.length));
+function frameOf({ length }: readonly Skill[], { format, tools, counter }: Layout): number {
+  const losses = [lossOf(length - 1, length, tools), lossOf(length, length, tools)];
+  return Math.max(...losses.map((loss) => counter.text(layOut(format, tools, [], loss))));
 }
 
-function layOut(format: CatalogFormat, lines: readonly string[], shown?: number, of?: number): string {
-  const note = of === undefined ? [] : [`${shown} of ${of} skills shown; list_skills(query) finds the rest.`];
-  return [format.header, ...lines, format.footer, ...note].join('\n');
+function layOut(format: CatalogFormat, tools: NamedTools, lines: readonly string[], loss?: string): string {
+  const list = [format.header, ...lines, ...(format.end === undefined ? [] : [format.end])].join('\n');
+  const below = [format.footer(tools), loss].filter((text) => text !== undefined);
+  return below.length === 0 ? list : `${list}\n\n${below.join('\n')}`;
 }

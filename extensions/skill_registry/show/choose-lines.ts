@@ -155,20 +155,8 @@ function firstChoice(
     if (!isPinned && used > share) break;
     chosen.set(skill, line);
   }
-  const positions = positionsOf(skills);
-  const inCatalog = [...chosen].sort(([a], [b]) => (positions.get(a) ?? 0) - (positions.get(b) ?? 0));
-  return new Map(inCatalog.filter(([skill]) => positions.has(skill)).map(([{ id }, line]) => [id, line]));
-}
-
-/** The same array comes with every turn of a scope, and few of its skills are chosen. */
-const knownPositions = new WeakMap<readonly Skill[], ReadonlyMap<Skill, number>>();
-
-function positionsOf(skills: readonly Skill[]): ReadonlyMap<Skill, number> {
-  const known = knownPositions.get(skills);
-  if (known) return known;
-  const positions = new Map(skills.map((skill, position) => [skill, position]));
-  knownPositions.set(skills, positions);
-  return positions;
+  const inCatalog = skills.filter((skill) => chosen.has(skill));
+  return new Map(inCatalog.map((skill) => [skill.id, chosen.get(skill) as string]));
 }
 
 /** The ranked ones, then the others in order of the catalog. */

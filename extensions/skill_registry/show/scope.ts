@@ -1,9 +1,8 @@
-import { posix } from 'node:path';
 import type { TurnContext } from 'skill-registry/kernel';
 import { frozen } from '../catalog/read-only.ts';
-import { type Snapshot, skillNamed } from '../catalog/snapshot.ts';
+import { type Pack, type Snapshot, skillNamed } from '../catalog/snapshot.ts';
 import type { Skill } from '../skill/skill.ts';
-import { isGlob, matchesGlob } from './glob.ts';
+import { isNone, matchesExpression } from '../sources/kinds/pack-expression.ts';
 
 /** Why a skill that exists is not shown to somebody. Callers answer SKILL_NOT_FOUND; only the event says more. */
 export type Refusal = 'SKILL_HIDDEN' | 'SKILL_NOT_MODEL_INVOCABLE' | 'SKILL_OUT_OF_SCOPE';
@@ -23,8 +22,6 @@ const MAX_CONVERSATIONS = 1000;
 const NOTHING: Granted = new Set();
 /** So many scopes of one snapshot are remembered: agents are few, and each has one. */
 const MAX_SCOPES = 16;
-/** As long as a path may be on Linux. */
-const MAX_EXPRESSION = 4096;
 
 export function createGrants(): Grants {
   const granted = new Map<string, Set<string>>();
@@ -68,15 +65,26 @@ export function createVisibility(snapshotNow: () => Snapshot, grants: Grants): (
 /** What an agent sees in this turn, in catalog order. */
 export function visibleSkills(snapshot: Snapshot, turn: TurnContext, granted: Granted): readonly Skill[] {
   const pack = packSkills(snapshot, turn);
-  const offered = pack ? [...pack.values()] : [...snapshot.skills, ...boundLosers(snapshot, turn)];
-  return offered.filter((skill) => refusalOf(snapshot, skill, turn, granted, 'offer') === undefined);
+  const bound = bindingsOf(snapshot, turn, pack);
+  const offered = pack ? [...pack.values()] : [...snapshot.skills, ...losersOf(bound, snapshot)];
+  return offered.filter((skill) => refusalOf(skill, { bound, granted }, 'offer') === undefined);
+}
+
+/** What `uses_skills` means by an id: a skill of the catalog, else the one of the package. */
+export function boundSkill(snapshot: Snapshot, id: string): Skill | undefined {
+  return skillNamed(snapshot, id) ?? [...snapshot.builtIn.values()].find((skill) => skill.id === id);
+}
+
+/** Qualified ids of the skills whose bodies stand in the instructions of the agent. */
+export function givenSkills(snapshot: Snapshot, { givenSkills: ids = [] }: TurnContext): ReadonlySet<string> {
+  return new Set(ids.flatMap((id) => boundSkill(snapshot, id)?.qualifiedId ?? []));
 }
 
 /** What lies in the scope of this turn, whatever authors and gates say about models: a person may use all of it. */
 export function skillsInScope(snapshot: Snapshot, turn: TurnContext): readonly Skill[] {
-  const offered = packSkills(snapshot, turn)?.values() ?? snapshot.skills;
-  const outside = (skill: Skill): boolean => refusalOf(snapshot, skill, turn, NOTHING, 'load') === 'SKILL_OUT_OF_SCOPE';
-  return [...offered].filter((skill) => !outside(skill));
+  const pack = packSkills(snapshot, turn);
+  const bound = bindingsOf(snapshot, turn, pack);
+  return [...(pack?.values() ?? snapshot.skills)].filter((skill) => bound?.has(skill.qualifiedId) ?? true);
 }
 
 /** The skill an agent means by an id in this turn, and whether it may have it. */
@@ -86,32 +94,26 @@ export function findVisible(
   turn: TurnContext,
   granted: Granted,
 ): { readonly skill?: Skill; readonly refusal?: Refusal } {
-  const anywhere = skillNamed(snapshot, skillId);
   const pack = packSkills(snapshot, turn);
+  const bound = bindingsOf(snapshot, turn, pack);
+  // By a bare id that it is bound to elsewhere, an agent means that one.
+  const own = [...(bound?.keys() ?? [])].flatMap((one) => skillNamed(snapshot, one) ?? []);
+  const winner = skillNamed(snapshot, skillId);
+  const isOwn = winner !== undefined && (bound?.has(winner.qualifiedId) ?? true);
+  const anywhere = isOwn ? winner : (own.find(({ id }) => id === skillId) ?? winner);
   const inPack = pack?.get(skillId) ?? [...(pack?.values() ?? [])].find((skill) => skill.qualifiedId === skillId);
-  const given = anywhere !== undefined && granted.has(anywhere.qualifiedId);
+  const given = anywhere !== undefined && granted.has(anywhere.qualifiedId) && !isWithoutSkills(snapshot, turn);
   const skill = pack && !given ? inPack : anywhere;
   if (!skill) return anywhere ? { skill: anywhere, refusal: 'SKILL_OUT_OF_SCOPE' } : {};
-  const refusal = refusalOf(snapshot, skill, turn, granted, 'load');
+  const refusal = refusalOf(skill, { bound, granted }, 'load');
   return { skill, ...(refusal ? { refusal } : {}) };
 }
 
-/**
- * Whether a `skills` expression of a workflow state lets a skill through. It is `none`, a skill's id, a path below the pack (of
- * a skill, of a file of one, or of a folder with everything below it), a package, or a glob over such paths.
- */
-export function matchesExpression(expression: string | undefined, { id, pack }: Skill): boolean {
-  if (expression === undefined) return true;
-  if (expression.length > MAX_EXPRESSION) return false;
-  const wanted = posix
-    .normalize(expression.trim())
-    .replace(/\/$/, '')
-    .replace(/(^|\/)SKILL\.md$/i, '');
-  if (wanted.toLowerCase() === 'none') return false;
-  if (wanted === '' || wanted === '.') return true;
-  const path = pack?.path ?? id;
-  if (wanted === id || wanted === path || path.startsWith(`${wanted}/`)) return true;
-  return isGlob(wanted) && matchesGlob(wanted, path);
+/** Whether the state of this turn's workflow is `none`: then nothing of any skill is shown, bodies of bound ones included. */
+export function isWithoutSkills({ packs }: Snapshot, { workflowState }: TurnContext): boolean {
+  const scopes = workflowState && packs.get(workflowState.pack)?.scopes;
+  const state = workflowState?.state ?? scopes?.entry;
+  return state !== undefined && isNone(scopes?.states.get(state));
 }
 
 // --- internal ---
@@ -121,30 +123,52 @@ function conversationOf({ threadId, agentId }: TurnContext): string {
   return JSON.stringify([threadId, agentId]);
 }
 
-function refusalOf(
-  { byId }: Snapshot,
-  skill: Skill,
-  turn: TurnContext,
-  granted: Granted,
-  purpose: 'offer' | 'load',
-): Refusal | undefined {
+/** Qualified ids of what an agent is bound to, with what that requires and so on. */
+type Bound = ReadonlyMap<string, 'named' | 'required'>;
+
+interface Scope {
+  /** Absent: no skill is out of scope. */
+  readonly bound: Bound | undefined;
+  readonly granted: Granted;
+}
+
+function refusalOf(skill: Skill, { bound, granted }: Scope, purpose: 'offer' | 'load'): Refusal | undefined {
   const given = granted.has(skill.qualifiedId);
   // What a person has loaded is used, and still not advertised against its author's word.
   if (given && (purpose === 'load' || skill.modelInvocable)) return undefined;
-  const { boundSkills } = turn;
-  // By its bare id only the winner is meant, or the one of the workflow's pack.
-  const hasId = turn.workflowState !== undefined || byId.get(skill.id) === skill;
-  const inScope = !boundSkills || boundSkills.includes(skill.qualifiedId) || (hasId && boundSkills.includes(skill.id));
-  if (!inScope) return 'SKILL_OUT_OF_SCOPE';
+  const binding = bound?.get(skill.qualifiedId);
+  if (bound && !binding) return 'SKILL_OUT_OF_SCOPE';
+  // Its body stands in the instructions, which name its files.
+  if (binding === 'named' && purpose === 'load') return undefined;
   if (!skill.modelInvocable) return 'SKILL_NOT_MODEL_INVOCABLE';
   return skill.hiddenBecause === undefined ? undefined : 'SKILL_HIDDEN';
 }
 
+/** By a bare id only the winner is meant, in a workflow also the one of its pack. */
+function bindingsOf(
+  snapshot: Snapshot,
+  { boundSkills }: TurnContext,
+  pack: Pack['byId'] | undefined,
+): Bound | undefined {
+  if (!boundSkills) return undefined;
+  const bound = new Map<string, 'named' | 'required'>();
+  const wanted = [...boundSkills];
+  for (const [index, id] of wanted.entries()) {
+    for (const skill of [pack?.get(id), boundSkill(snapshot, id)]) {
+      if (!skill || bound.has(skill.qualifiedId)) continue;
+      bound.set(skill.qualifiedId, index < boundSkills.length ? 'named' : 'required');
+      // Looked at later in this very loop.
+      wanted.push(...skill.requires);
+    }
+  }
+  return bound;
+}
+
 /** An agent may be bound to a skill that lost its id elsewhere: it is offered under its qualified id. */
-function boundLosers({ byId, byQualifiedId }: Snapshot, { boundSkills = [] }: TurnContext): readonly Skill[] {
-  return boundSkills.flatMap((id) => {
-    const skill = byQualifiedId.get(id);
-    return skill && byId.get(skill.id) !== skill ? [{ ...skill, id: skill.qualifiedId }] : [];
+function losersOf(bound: Bound | undefined, snapshot: Snapshot): readonly Skill[] {
+  return [...(bound?.keys() ?? [])].flatMap((id) => {
+    const skill = skillNamed(snapshot, id);
+    return skill && snapshot.byId.get(skill.id) !== skill ? [{ ...skill, id: skill.qualifiedId }] : [];
   });
 }
 

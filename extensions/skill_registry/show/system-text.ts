@@ -1,13 +1,17 @@
-import { loadTokenCounter } from '../../../lib/text/index.ts';
+import { delimited, loadTokenCounter } from '../../../lib/text/index.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
 import type { Skill } from '../skill/skill.ts';
 import { catalogText } from './catalog-text.ts';
-import { BULLETS, XML } from './formats.ts';
+import { BULLETS, type NamedTools, XML } from './formats.ts';
 import type { ThreadChoice } from './thread-choices.ts';
 
 export interface SystemTextOptions {
   readonly inject: SkillRegistryConfig['inject'];
   readonly catalog: SkillRegistryConfig['catalog'];
+  /** What the agent has. */
+  readonly tools: NamedTools;
+  /** Qualified ids of skills whose bodies messages of the conversation carry: they are listed, and not given. */
+  readonly inMessages: ReadonlySet<string>;
   /**
    * A longer body is never put into a prompt; its catalog entry stands for it. Preloaded bodies together have at most four
    * times as many.
@@ -25,16 +29,47 @@ export interface SystemTextOptions {
 
 /**
  * The strong wording of the Operator design: an agent told so looks at its skills first. It costs about 200 tokens in every
- * turn, even for one skill, so it is only there when `catalog.enforcement` asks for it.
+ * turn, even for one skill, so it is only there when `catalog.enforcement` asks for it. Undefined where the agent has no tool
+ * to do what it says.
  */
-export const ENFORCEMENT = `# Skills — FIRST PRIORITY (MANDATORY)
+export function enforcementOf({ load }: NamedTools): string | undefined {
+  return load && ENFORCEMENT.replace('{load}', load.call);
+}
+
+/** What the system text of a turn says about skills. */
+export interface SystemText {
+  /** Null for nothing. */
+  readonly text: string | null;
+  /** Qualified ids of the skills whose bodies stand in it. */
+  readonly bodies: ReadonlySet<string>;
+}
+
+/**
+ * What a system prompt carries about skills: the bodies of preloaded skills, then the catalog, or bodies where `inject` says so.
+ * The catalog stands last: in a thread it may grow, and what is sent stays as it was up to there.
+ *
+ * @param skills - What is visible in this turn and not given yet.
+ */
+export async function systemText(skills: readonly Skill[], options: SystemTextOptions): Promise<SystemText> {
+  const { active, wanted } = await activeBodies(skills, options);
+  // What stands there in full is not listed again.
+  const others = active.size === 0 ? skills : skills.filter((skill) => !active.has(skill));
+  const { text, given } = await listedText(others, options);
+  const parts = [activeText(active, wanted, options.tools), text].filter((part) => part !== null);
+  const bodies = new Set([...active.keys(), ...given].map(({ qualifiedId }) => qualifiedId));
+  return { text: parts.length > 0 ? parts.join('\n\n') : null, bodies };
+}
+
+// --- internal ---
+
+const ENFORCEMENT = `# Skills — FIRST PRIORITY (MANDATORY)
 
 CRITICAL: You have installed skills that provide specialized capabilities.
 Before attempting ANY task — simple or complex — you MUST check if an installed skill handles it.
 
 ## Rules (MUST follow in order)
 1. ALWAYS scan the skill list below BEFORE taking ANY action on a user request
-2. If a skill's description matches or partially matches the task, you MUST load its full instructions with read_skill(skill_id) BEFORE anything else
+2. If a skill's description matches or partially matches the task, you MUST load its full instructions with {load} BEFORE anything else
 3. Follow the loaded skill instructions EXACTLY — do NOT improvise or use alternative approaches
 4. NEVER use general-purpose workarounds when a skill provides the right tool
 5. If multiple skills could apply, load the most specific one first
@@ -42,21 +77,6 @@ Before attempting ANY task — simple or complex — you MUST check if an instal
 
 ## Enforcement
 - If you skip checking skills and use a raw approach for a task that a skill handles, this is considered a FAILURE. Always check skills first.`;
-
-/**
- * What a system prompt carries about skills: the catalog, or bodies where `inject` says so, and the bodies of preloaded
- * skills. Null for nothing.
- *
- * @param skills - What is visible in this turn.
- */
-export async function systemText(skills: readonly Skill[], options: SystemTextOptions): Promise<string | null> {
-  const { active, wanted } = await activeBodies(skills, options);
-  const listed = await listedText(skills, active, options);
-  const parts = [listed, activeText(active, wanted)].filter((part) => part !== null);
-  return parts.length > 0 ? parts.join('\n\n') : null;
-}
-
-// --- internal ---
 
 /** The most bytes one token stands for (a run of blanks): what has more is not even read to count it. */
 const TOKEN_BYTES = 128;
@@ -69,58 +89,61 @@ const MAX_RANKED = 200;
 /** No block is smaller. */
 const MIN_BLOCK_TOKENS = 12;
 
-async function listedText(
-  skills: readonly Skill[],
-  active: ReadonlyMap<Skill, string>,
-  options: SystemTextOptions,
-): Promise<string | null> {
-  if (options.inject === 'off') return null;
-  // An instruction that stands there already is not said twice.
-  if (options.inject === 'bodies') {
-    return bodiesText(
-      skills.filter((skill) => !active.has(skill)),
-      options,
-    );
-  }
-  return enforced(await catalogOf(skills, options, options.catalog.budget_tokens), options);
+interface Listed {
+  readonly text: string | null;
+  /** Those whose bodies stand in it. */
+  readonly given: Iterable<Skill>;
 }
 
-function catalogOf(
-  skills: readonly Skill[],
-  { catalog, rank, fitting, thread }: Pick<SystemTextOptions, 'catalog' | 'rank' | 'fitting' | 'thread'>,
-  budgetTokens: number,
-): Promise<string | null> {
+async function listedText(skills: readonly Skill[], options: SystemTextOptions): Promise<Listed> {
+  if (options.inject === 'off') return { text: null, given: [] };
+  if (options.inject === 'bodies') return bodiesText(skills, options);
+  const text = enforced(await catalogOf(skills, options, options.catalog.budget_tokens), options);
+  return { text, given: [] };
+}
+
+function catalogOf(skills: readonly Skill[], options: CatalogOptions, budgetTokens: number): Promise<string | null> {
+  const { catalog, rank, fitting, thread, tools } = options;
+  const isListed = new Set(skills);
   const { length: wanted } = catalog.pinned;
   const pinned = wanted === 0 ? 0 : skills.filter((skill) => catalog.pinned.includes(skill.id)).length;
-  const format = catalog.format === 'xml' ? XML : BULLETS;
-  return catalogText(skills, { budgetTokens, rank, fitting, thread, pinned, format });
+  const only = async (ranked: Promise<readonly Skill[]>): Promise<readonly Skill[]> =>
+    (await ranked).filter((skill) => isListed.has(skill));
+  return catalogText(skills, {
+    ...{ budgetTokens, thread, pinned, tools },
+    rank: () => only(rank()),
+    fitting: () => only(fitting()),
+    format: catalog.format === 'xml' ? XML : BULLETS,
+  });
 }
 
-function enforced(text: string | null, { catalog }: SystemTextOptions): string | null {
-  return text !== null && catalog.enforcement ? `${ENFORCEMENT}\n\n${text}` : text;
+function enforced(text: string | null, { catalog, tools }: SystemTextOptions): string | null {
+  const enforcement = catalog.enforcement ? enforcementOf(tools) : undefined;
+  return text !== null && enforcement !== undefined ? `${enforcement}\n\n${text}` : text;
 }
 
 /**
  * The mode of the ak-coder design: instructions stand in every prompt, for as many skills as the budget holds, the most
  * relevant first. The others follow as catalog entries, for which a quarter of the budget is kept.
  */
-async function bodiesText(skills: readonly Skill[], options: SystemTextOptions): Promise<string | null> {
-  if (skills.length === 0) return null;
+async function bodiesText(skills: readonly Skill[], options: SystemTextOptions): Promise<Listed> {
+  if (skills.length === 0) return { text: null, given: [] };
   const { budget_tokens: budget } = options.catalog;
   const count = await loadTokenCounter();
   const ranked = await firstRanking(skills, options);
   const all = chooseBodies(ranked, options, budget - HEADER_TOKENS, count);
-  if (all.size === skills.length) return layOut(skills, all);
+  if (all.size === skills.length) return { text: layOut(skills, all), given: skills };
   for (let share = 0.75; share > 0; share -= 0.25) {
     const chosen = chooseBodies(ranked, options, budget * share - HEADER_TOKENS, count);
     if (chosen.size === 0) break;
     const note = `Instructions of ${chosen.size} of ${skills.length} skills are given; the others are listed.`;
     const bodies = `${layOut(skills, chosen)}\n\n${note}\n\n`;
     const rest = skills.filter((skill) => !chosen.has(skill));
-    const catalog = await catalogOf(rest, listedAs(options, ranked, chosen), Math.max(budget - count(bodies), 0));
-    if (count(bodies + catalog) <= budget) return `${bodies}${enforced(catalog, options)}`;
+    const catalog = await catalogOf(rest, listedAs(options, ranked), Math.max(budget - count(bodies), 0));
+    if (count(bodies + catalog) <= budget)
+      return { text: `${bodies}${enforced(catalog, options)}`, given: chosen.keys() };
   }
-  return enforced(await catalogOf(skills, listedAs(options, ranked), budget), options);
+  return { text: enforced(await catalogOf(skills, listedAs(options, ranked), budget), options), given: [] };
 }
 
 /** All skills, the most relevant to the first prompt of the thread first: bodies cannot be added, so they stay. */
@@ -135,14 +158,11 @@ async function firstRanking(skills: readonly Skill[], { rank, thread }: SystemTe
   return [...new Set([...(remembered ?? ranked.slice(0, MAX_RANKED)), ...skills])];
 }
 
-/** For the catalog below the bodies: the same ranking without what stands there already. */
-function listedAs(
-  { catalog }: SystemTextOptions,
-  ranked: readonly Skill[],
-  without?: ReadonlyMap<Skill, string>,
-): Pick<SystemTextOptions, 'catalog' | 'rank' | 'fitting' | 'thread'> {
-  const rank = async (): Promise<readonly Skill[]> => ranked.filter((skill) => !without?.has(skill));
-  return { catalog, rank, fitting: async () => [], thread: undefined };
+type CatalogOptions = Pick<SystemTextOptions, 'catalog' | 'rank' | 'fitting' | 'thread' | 'tools'>;
+
+/** For the catalog below the bodies: the same ranking. */
+function listedAs({ catalog, tools }: SystemTextOptions, ranked: readonly Skill[]): CatalogOptions {
+  return { catalog, tools, rank: async () => ranked, fitting: async () => [], thread: undefined };
 }
 
 const HEADER = 'Available Skills:';
@@ -160,7 +180,7 @@ function chooseBodies(
   let misses = 0;
   for (const skill of ranked) {
     if (left < MIN_BLOCK_TOKENS || misses >= MAX_MISSES) break;
-    if (skill.bytes > left * TOKEN_BYTES) continue;
+    if (options.inMessages.has(skill.qualifiedId) || skill.bytes > left * TOKEN_BYTES) continue;
     const body = options.body(skill);
     const block = body === undefined ? undefined : blockOf(skill, body);
     const tokens = block === undefined ? Number.POSITIVE_INFINITY : count(block);
@@ -179,7 +199,8 @@ function layOut(skills: readonly Skill[], chosen: ReadonlyMap<Skill, string>): s
 }
 
 function blockOf({ id, description }: Skill, body: string): string {
-  return `\n- Skill Name: ${id}\n  Description: ${description}\n  Instructions:\n${body}\n`;
+  const instructions = delimited(`Skill: ${id}`, body);
+  return `\n- Skill Name: ${id}\n  Description: ${description}\n  Instructions:\n${instructions}\n`;
 }
 
 interface Active {
@@ -192,7 +213,7 @@ interface Active {
 /** The bodies of preloaded skills, as far as each is no longer than a body may be and they fit together. */
 async function activeBodies(skills: readonly Skill[], options: SystemTextOptions): Promise<Active> {
   const active = new Map<Skill, string>();
-  const preloaded = preloadedOf(skills);
+  const preloaded = skills.filter(({ preload, qualifiedId }) => preload && !options.inMessages.has(qualifiedId));
   let wanted = preloaded.length;
   let left = options.maxBodyTokens * PRELOADED_BODIES;
   let misses = 0;
@@ -206,7 +227,7 @@ async function activeBodies(skills: readonly Skill[], options: SystemTextOptions
     }
     const count = await loadTokenCounter();
     if (count(body) > options.maxBodyTokens) continue;
-    const section = `## ${skill.id}\n\n${body}`;
+    const section = delimited(`Skill: ${skill.id}`, body);
     const tokens = count(`${section}\n\n`);
     if (tokens > left) {
       misses++;
@@ -218,20 +239,10 @@ async function activeBodies(skills: readonly Skill[], options: SystemTextOptions
   return { active, wanted };
 }
 
-/** Asked every turn of the same skills. */
-const preloadedBy = new WeakMap<readonly Skill[], readonly Skill[]>();
-
-function preloadedOf(skills: readonly Skill[]): readonly Skill[] {
-  const known = preloadedBy.get(skills);
-  if (known) return known;
-  const preloaded = skills.filter(({ preload }) => preload);
-  preloadedBy.set(skills, preloaded);
-  return preloaded;
-}
-
-function activeText(active: ReadonlyMap<Skill, string>, wanted: number): string | null {
+function activeText(active: ReadonlyMap<Skill, string>, wanted: number, { load }: NamedTools): string | null {
   if (active.size === 0) return null;
-  const note = `${active.size} of ${wanted} preloaded skills are given in full; load the others with read_skill(skill_id).`;
-  const notes = active.size < wanted ? [note] : [];
+  const others = load ? `; load the others with ${load.call}` : '';
+  const notes =
+    active.size < wanted ? [`${active.size} of ${wanted} preloaded skills are given in full${others}.`] : [];
   return ['# Active Skills\n\nFollow their instructions.', ...notes, ...active.values()].join('\n\n');
 }

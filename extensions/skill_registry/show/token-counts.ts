@@ -5,17 +5,12 @@ import { createBackgroundBreaks, createBreaks } from '../../../lib/breaks/index.
 import type { SqliteDatabase } from '../../../lib/sqlite/index.ts';
 import { loadTokenCounter } from '../../../lib/text/index.ts';
 import type { Snapshot } from '../catalog/snapshot.ts';
+import { documentKey } from '../search/document.ts';
 import { bodyOf } from '../skill/frontmatter.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { Cache, CachePart } from '../store/cache.ts';
-import { BULLETS } from './formats.ts';
-
-export interface TokenCounts {
-  /** Its line in the catalog; null when it was not counted. */
-  readonly l1: number | null;
-  /** Its body; null when it was not counted. */
-  readonly l2: number | null;
-}
+import { BULLETS, withShortLines } from './formats.ts';
+import type { TokenCounts } from './types.ts';
 
 /** Token counts by digest: a content is counted once, however often the catalog is refreshed or a process starts. */
 export interface SkillTokenCounts {
@@ -44,10 +39,8 @@ export interface CountOptions {
  */
 export const TOKEN_COUNTS: CachePart = {
   name: 'token_counts',
-  version: 1,
-  sql: `CREATE TABLE token_counts (
-    digest TEXT NOT NULL, id TEXT NOT NULL, l1 INTEGER, l2 INTEGER, PRIMARY KEY (digest, id)
-  ) WITHOUT ROWID;`,
+  version: 3,
+  sql: 'CREATE TABLE token_counts (key TEXT PRIMARY KEY, l1 INTEGER, l2 INTEGER) WITHOUT ROWID;',
 };
 
 /** Counts of contents that are no more; then they are cleared away. */
@@ -56,7 +49,7 @@ const MAX_OLD = 20_000;
 const KEEP_EVERY = 500;
 
 export function createTokenCounts(limit: number, readSkill: (skill: Skill) => Buffer, cache: Cache): SkillTokenCounts {
-  const store = new CountStore(cache);
+  const store = createCountStore(cache);
   let restsUntil: number | undefined;
   let current = new AbortController();
   return {
@@ -69,11 +62,7 @@ export function createTokenCounts(limit: number, readSkill: (skill: Skill) => Bu
         if (bodies) await countBody(skill, store, readSkill);
       }
       store.keep(skills);
-      const known = (skill: Skill): TokenCounts => {
-        const { l1 = null, l2 = null } = store.get(skill) ?? {};
-        return { l1, l2 };
-      };
-      return new Map(skills.map((skill) => [skill.id, known(skill)]));
+      return new Map(skills.map((skill) => [skill.id, store.get(skill)]));
     },
     async countInBackground({ skills }, ended, onLarge) {
       restsUntil ??= performance.now() + REST_MS;
@@ -104,7 +93,7 @@ export function createTokenCounts(limit: number, readSkill: (skill: Skill) => Bu
     problems: ({ skills }) =>
       skills.flatMap((skill) => {
         // Few can be, and to look up the others takes time.
-        const tokens = skill.bytes > limit ? (store.get(skill)?.l2 ?? 0) : 0;
+        const tokens = skill.bytes > limit ? (store.get(skill).l2 ?? 0) : 0;
         return tokens > limit ? [tooLong(skill, tokens, limit)] : [];
       }),
     flush: () => store.flush(),
@@ -113,110 +102,80 @@ export function createTokenCounts(limit: number, readSkill: (skill: Skill) => Bu
 
 // --- internal ---
 
-interface KnownCounts {
-  readonly l1?: number;
-  readonly l2?: number;
-}
-
-/** Token counts by content, kept in the cache. */
-class CountStore {
-  readonly #cache: Cache;
-  #known: Map<string, KnownCounts> | undefined;
-  readonly #fresh = new Map<string, Skill>();
-
-  constructor(cache: Cache) {
-    this.#cache = cache;
-  }
-
-  get(skill: Skill): KnownCounts | undefined {
-    return this.#all().get(keyOf(skill));
-  }
-
-  /** Beside what is known already. @param lasts - For the next process as well. */
-  set(skill: Skill, counts: KnownCounts, lasts: boolean): void {
-    const key = keyOf(skill);
-    this.#all().set(key, { ...this.#all().get(key), ...counts });
-    if (lasts) this.#fresh.set(key, skill);
-    else this.#fresh.delete(key);
-  }
-
+/** Counts by content, as they are in memory; the table is for the next process. */
+interface CountStore {
+  get(skill: Skill): TokenCounts;
+  /** @param lasts - For the next process as well. */
+  set(skill: Skill, counts: Partial<TokenCounts>, lasts: boolean): void;
   /** Writes what is new. @param skills - Of the catalog: the counts of others are forgotten when there are many. */
-  keep(skills: readonly Skill[]): void {
-    this.flush();
-    const all = this.#all();
-    if (all.size <= skills.length + MAX_OLD) return;
-    const wanted = new Set(skills.map(keyOf));
-    const old = [...all.keys()].filter((key) => !wanted.has(key));
-    for (const key of old) all.delete(key);
-    this.#cache.use((database) => forget(database, old));
-  }
-
+  keep(skills: readonly Skill[]): void;
   /** Writes what is new and forgets nothing. */
-  flush(): void {
-    if (this.#fresh.size > 0) this.#cache.use((database) => this.#write(database));
-    this.#fresh.clear();
-  }
+  flush(): void;
+}
 
-  #all(): Map<string, KnownCounts> {
-    this.#known ??= this.#cache.look(readCounts) ?? new Map();
-    return this.#known;
-  }
-
-  #write(database: SqliteDatabase): void {
-    const put = database.prepare('INSERT OR REPLACE INTO token_counts (digest, id, l1, l2) VALUES (?, ?, ?, ?)');
-    database.transaction(() => {
-      for (const [key, { digest, id }] of this.#fresh) {
-        const { l1 = null, l2 = null } = this.#all().get(key) ?? {};
-        put.run(digest, id, l1, l2);
-      }
+function createCountStore(cache: Cache): CountStore {
+  const fresh = new Set<string>();
+  let read: Map<string, TokenCounts> | undefined;
+  const all = (): Map<string, TokenCounts> => {
+    read ??= cache.look(readCounts) ?? new Map();
+    return read;
+  };
+  const get = (skill: Skill): TokenCounts => all().get(documentKey(skill)) ?? NOT_COUNTED;
+  const write = (sql: string, rows: readonly (readonly (string | number | null)[])[]): void => {
+    if (rows.length === 0) return;
+    cache.use((database) => {
+      const statement = database.prepare(sql);
+      database.transaction(() => {
+        for (const row of rows) statement.run(...row);
+      });
     });
-  }
+  };
+  const flush = (): void => {
+    const rows = [...fresh].map((key) => [key, all().get(key)?.l1 ?? null, all().get(key)?.l2 ?? null]);
+    fresh.clear();
+    write('INSERT OR REPLACE INTO token_counts (key, l1, l2) VALUES (?, ?, ?)', rows);
+  };
+  return {
+    get,
+    set(skill, counts, lasts) {
+      all().set(documentKey(skill), { ...get(skill), ...counts });
+      fresh[lasts ? 'add' : 'delete'](documentKey(skill));
+    },
+    keep(skills) {
+      flush();
+      if (all().size <= skills.length + MAX_OLD) return;
+      const wanted = new Set(skills.map(documentKey));
+      const old = [...all().keys()].filter((key) => !wanted.has(key));
+      for (const key of old) all().delete(key);
+      write(
+        'DELETE FROM token_counts WHERE key = ?',
+        old.map((key) => [key]),
+      );
+    },
+    flush,
+  };
 }
 
-interface CountRow {
-  readonly digest: string;
-  readonly id: string;
-  readonly l1: number | null;
-  readonly l2: number | null;
-}
+const NOT_COUNTED: TokenCounts = { l1: null, l2: null };
 
-/** A digest holds no blank. */
-function keyOf({ digest, id }: Skill): string {
-  return `${digest} ${id}`;
-}
-
-function readCounts(database: SqliteDatabase): Map<string, KnownCounts> {
-  const rows = database.prepare<CountRow>('SELECT digest, id, l1, l2 FROM token_counts').all();
-  return new Map(
-    rows.map(({ digest, id, l1, l2 }) => [
-      `${digest} ${id}`,
-      { ...(l1 === null ? {} : { l1 }), ...(l2 === null ? {} : { l2 }) },
-    ]),
-  );
-}
-
-function forget(database: SqliteDatabase, keys: readonly string[]): void {
-  const remove = database.prepare('DELETE FROM token_counts WHERE digest = ? AND id = ?');
-  database.transaction(() => {
-    for (const key of keys) {
-      const blank = key.indexOf(' ');
-      remove.run(key.slice(0, blank), key.slice(blank + 1));
-    }
-  });
+function readCounts(database: SqliteDatabase): Map<string, TokenCounts> {
+  const rows = database.prepare<TokenCounts & { readonly key: string }>('SELECT key, l1, l2 FROM token_counts').all();
+  return new Map(rows.map(({ key, l1, l2 }) => [key, { l1, l2 }]));
 }
 
 function isCounted(skill: Skill, withBody: boolean, store: CountStore): boolean {
-  const known = store.get(skill);
-  return known?.l1 !== undefined && (!withBody || known.l2 !== undefined);
+  const { l1, l2 } = store.get(skill);
+  return l1 !== null && (!withBody || l2 !== null);
 }
 
 async function countLine(skill: Skill, store: CountStore): Promise<void> {
-  if (store.get(skill)?.l1 !== undefined) return;
-  store.set(skill, { l1: (await loadTokenCounter())(`${BULLETS.entry(skill)}\n`) }, true);
+  if (store.get(skill).l1 !== null) return;
+  const count = await loadTokenCounter();
+  store.set(skill, { l1: count(`${withShortLines(BULLETS, count).entry(skill)}\n`) }, true);
 }
 
 async function countBody(skill: Skill, store: CountStore, readSkill: (skill: Skill) => Buffer): Promise<void> {
-  if (store.get(skill)?.l2 !== undefined) return;
+  if (store.get(skill).l2 !== null) return;
   const count = await loadTokenCounter();
   try {
     const bytes = readSkill(skill);

@@ -3,38 +3,48 @@ import type { SkillRegistryConfig } from '../config/config.ts';
 import type { Meaning } from '../search/meaning/meaning.ts';
 import type { Searcher } from '../search/searcher.ts';
 import type { Skill } from '../skill/skill.ts';
+import { namedTools } from './formats.ts';
 import { systemText } from './system-text.ts';
 import { createThreadChoices } from './thread-choices.ts';
+import type { ToldBodies } from './told-bodies.ts';
 
 export interface TurnTextOptions {
-  readonly config: Pick<SkillRegistryConfig, 'inject' | 'catalog' | 'limits'>;
+  readonly config: Pick<SkillRegistryConfig, 'inject' | 'catalog' | 'limits' | 'tools'>;
   readonly searcher: Searcher;
   /** Absent: words alone decide. */
   readonly meaning: Pick<Meaning, 'ready' | 'likeness'> | undefined;
   /** The body of a skill; undefined when it has just gone. */
   readonly body: (skill: Skill) => string | undefined;
+  readonly told: ToldBodies;
 }
+
+/** What an agent sees in a turn. */
+export interface Seen {
+  /** The same array for the same scope. */
+  readonly skills: readonly Skill[];
+  /** Qualified ids of those whose bodies stand in its instructions. */
+  readonly given: ReadonlySet<string>;
+}
+
+export type TurnText = (seen: Seen, prompt: string, turn: TurnContext) => Promise<string | null>;
 
 /** A turn waits so long for the index, in milliseconds; then it chooses among what is indexed. Only a cold start is that slow. */
 const MAX_WAIT_MS = 1000;
 
-/**
- * What the system prompt of a turn says about skills; search is asked only when not all of them fit.
- *
- * @returns takes what the agent sees in the turn: the same array for the same scope.
- */
-export function createTurnText(
-  options: TurnTextOptions,
-): (skills: readonly Skill[], prompt: string, turn: TurnContext) => Promise<string | null> {
-  const { config, body } = options;
+/** What the system prompt of a turn says about skills; search is asked only when not all of them fit. */
+export function createTurnText(options: TurnTextOptions): TurnText {
+  const { config, body, told } = options;
   const threads = createThreadChoices();
-  return (skills, prompt, turn) => {
+  return async ({ skills, given }, prompt, turn) => {
     let found: Promise<Relevance> | undefined;
     const relevance = (): Promise<Relevance> => {
       found ??= relevanceOf(skills, prompt, options);
       return found;
     };
-    return systemText(skills, {
+    const others = given.size === 0 ? skills : skills.filter(({ qualifiedId }) => !given.has(qualifiedId));
+    const { text, bodies } = await systemText(others, {
+      tools: namedTools(turn.tools ?? config.tools),
+      inMessages: told.inMessages(turn),
       inject: config.inject,
       catalog: config.catalog,
       maxBodyTokens: config.limits.skill_tokens,
@@ -43,6 +53,8 @@ export function createTurnText(
       thread: threads.of(turn),
       body,
     });
+    told.inSystemText(new Set([...given, ...bodies]), turn);
+    return text;
   };
 }
 

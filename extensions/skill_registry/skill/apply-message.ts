@@ -16,12 +16,14 @@ const PLACEHOLDER =
  * written where there is no such word; `$name` is an argument the skill names, empty when it was not given; `\\$1` is `$1`.
  *
  * @param args - Text, or values by name.
+ * @param isThere - Whether the agent has the instructions already: then only what its placeholders stand for is said.
  */
 export function applyMessage(
   skillId: string,
   body: string,
   args: string | Readonly<Record<string, string>>,
   { names, dir }: Placeholders,
+  isThere = false,
 ): string {
   const words = typeof args === 'string' ? splitWords(args) : names.map((name) => givenValue(args, name) ?? '');
   const text = typeof args === 'string' ? args : textOf(args, names);
@@ -29,6 +31,7 @@ export function applyMessage(
     const index = names.indexOf(name);
     return index === -1 ? undefined : (words[index] ?? '');
   };
+  const meant = new Map<string, string>();
   const filled = body.replace(PLACEHOLDER, (whole, backslash: string, index?: string, word?: string, name?: string) => {
     const number = index ?? word;
     const value = whole.endsWith('SKILL_DIR}')
@@ -39,10 +42,13 @@ export function applyMessage(
           ? named(name)
           : text;
     if (value === undefined || value === null) return whole;
+    if (!backslash) meant.set(whole, value);
     return backslash ? whole.slice(1) : value;
   });
   const given = text ? ` with arguments: "${text}"` : '.';
-  return `Apply Skill "${skillId}"${given}\n\nInstructions:\n${filled}`;
+  const said = [...meant].map(([placeholder, value]) => `\n${placeholder} in them: ${JSON.stringify(value)}`);
+  const instructions = isThere ? `They stand in the system text.${said.join('')}` : filled;
+  return `Apply Skill "${skillId}"${given}\n\nInstructions:\n${instructions}`;
 }
 
 // --- internal ---

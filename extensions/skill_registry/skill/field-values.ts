@@ -75,14 +75,25 @@ export function readList(key: string, fields: Fields, add: ProblemSink, lineOf: 
   return [];
 }
 
+/** Those of `tags` and of `metadata.tags`. */
+export function readTags(fields: Fields, { tags }: Fields, add: ProblemSink, lineOf: LineOf): readonly string[] {
+  const inMetadata = readList('metadata.tags', { 'metadata.tags': tags }, add, () => lineOf('metadata'));
+  return [...new Set([...readList('tags', fields, add, lineOf), ...inMetadata])];
+}
+
 /** As `readList`, but a text is split at white space as well. */
 export function readWords(key: string, fields: Fields, add: ProblemSink, lineOf: LineOf): readonly string[] {
   const value = fields[key];
   return readList(key, typeof value === 'string' ? { [key]: value.split(/[\s,]+/) } : fields, add, lineOf);
 }
 
-const TRUE = new Set([true, 1, 'true', 'yes', 'on', '1']);
-const FALSE = new Set([false, 0, 'false', 'no', 'off', '0']);
+const TRUE: ReadonlySet<unknown> = new Set<unknown>([true, 1, 'true', 'yes', 'on', '1']);
+const FALSE: ReadonlySet<unknown> = new Set<unknown>([false, 0, 'false', 'no', 'off', '0']);
+
+/** Also yes, on and 1, as text as well. */
+export function isTrue(value: unknown): boolean {
+  return TRUE.has(comparable(value));
+}
 
 /** Also yes/no, on/off and 1/0. FIELD_INVALID, and the default, for anything else. */
 export function readBoolean(
@@ -94,9 +105,8 @@ export function readBoolean(
 ): boolean {
   const given = fields[key];
   if (given === undefined || given === null) return byDefault;
-  const value = typeof given === 'string' ? given.trim().toLowerCase() : given;
-  if (TRUE.has(value as never)) return true;
-  if (FALSE.has(value as never)) return false;
+  if (isTrue(given)) return true;
+  if (FALSE.has(comparable(given))) return false;
   const message = `"${key}" should be true or false, got ${shown(given)}; it was taken as ${byDefault}. Write true or false.`;
   add('FIELD_INVALID', 'warning', message, lineOf(key), { field: key });
   return byDefault;
@@ -113,12 +123,31 @@ export function readTools(key: string, fields: Fields, add: ProblemSink, lineOf:
   if (Array.isArray(value) && value.every((item) => typeof item === 'string')) {
     return value.flatMap((item) => splitOutsideParentheses(item));
   }
-  const message = `"${key}" should be text or a list of texts, got ${shown(value)}; it was ignored. Write a list such as [Read, "Bash(git add *)"].`;
+  const message = `"${key}" should be text or a list of texts, got ${shown(value)}; it was ignored. Write text such as Read Bash(git add *).`;
   add('FIELD_INVALID', 'warning', message, lineOf(key), { field: key });
   return [];
 }
 
+export const NAME_RULE = '1-64 lowercase letters, digits and single hyphens, none at the ends';
+
+export function isName(text: string): boolean {
+  return NAME.test(text.normalize('NFKC'));
+}
+
+/** What to do about a missing name. A number, `null` and the like are text only in quotes. */
+export function nameRemedy(directory: string): string {
+  if (!isName(directory)) return `Rename the directory: ${NAME_RULE}. Then write that as name.`;
+  const plain = /^\p{L}/u.test(directory) && !/^(?:null|true|false|yes|no|on|off|y|n)$/.test(directory);
+  return `Write name: ${plain ? directory : JSON.stringify(directory)}`;
+}
+
 // --- internal ---
+
+const NAME = /^(?!.*--)[\p{Ll}\p{Lo}\p{N}]([\p{Ll}\p{Lo}\p{N}-]{0,62}[\p{Ll}\p{Lo}\p{N}])?$/u;
+
+function comparable(value: unknown): unknown {
+  return typeof value === 'string' ? value.trim().toLowerCase() : value;
+}
 
 function clean(values: readonly string[]): readonly string[] {
   return [...new Set(values.map(foldLine).filter((value) => value !== ''))];
@@ -136,5 +165,5 @@ function splitOutsideParentheses(text: string): readonly string[] {
       current = '';
     } else current += char;
   }
-  return [...tools, current].filter((tool) => tool !== '');
+  return clean([...tools, current]);
 }

@@ -1,5 +1,5 @@
-import { yamlPackage } from 'skill-registry/kernel';
 import type { Document, YAMLError } from 'yaml';
+import { yamlPackage } from '../../../kernel/host.ts';
 import { splitFrontmatter } from './frontmatter.ts';
 import { isTooDeep, MAX_DEPTH } from './yaml-fields.ts';
 
@@ -25,13 +25,16 @@ export interface SourceView {
   readonly yaml: string;
   /** 1-based line in the file of a top-level key; 1 when there is no such key. */
   readonly lineOf: (key: string) => number;
+  /** Of the first list or mapping in brackets; undefined when there is none. */
+  readonly bracketLine: () => number | undefined;
 }
 
 /** As much as the loader reads: what is valid can be loaded. */
 const MAX_FRONTMATTER = 64 * 1024;
 
 /**
- * Reads the frontmatter the way the reference implementation does: `metadata`, when it is a mapping, becomes text to text.
+ * Reads the frontmatter the way the reference implementation does: `metadata`, when it is a mapping, becomes text to text; what
+ * is nested in it is JSON, where the reference prints Python.
  * Anchors, aliases, tags, duplicate keys, tabs as indentation and control characters are refused; lists and mappings in
  * brackets, which the reference refuses and all clients accept, are read. Never throws.
  */
@@ -94,7 +97,16 @@ function parse(yaml: string, firstLine: number): SourceView | { readonly failure
     const value = convert(document.contents, at);
     if (value instanceof Map) {
       const lineOf = (key: string): number => firstLine + lines.linePos(offsetOf(document, key)).line - 1;
-      return { fields: withMetadataText(value), yaml, lineOf: (key) => (value.has(key) ? lineOf(key) : 1) };
+      const bracketLine = (): number | undefined => {
+        const offset = offsetOfBracket(document);
+        return offset === undefined ? undefined : firstLine + lines.linePos(offset).line - 1;
+      };
+      return {
+        fields: withMetadataText(value),
+        yaml,
+        lineOf: (key) => (value.has(key) ? lineOf(key) : 1),
+        bracketLine,
+      };
     }
     return fail('not-mapping', document.contents === null ? 'NoneType' : typeof value === 'string' ? 'str' : 'list');
   } catch (error) {
@@ -110,10 +122,12 @@ function codeOf(char: string): string {
   return `U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
 }
 
+const IN_QUOTES = "put the value in single quotes, each ' in it twice";
+
 /** The commonest reasons in the words that people find when they search for them. */
 const WORDS: Partial<Record<YAMLError['code'], (char: string) => string>> = {
-  BLOCK_AS_IMPLICIT_KEY: () => 'mapping values are not allowed here; put the value in quotes',
-  BAD_SCALAR_START: (char) => `found character '${char}' that cannot start any token; put the value in quotes`,
+  BLOCK_AS_IMPLICIT_KEY: () => `mapping values are not allowed here; ${IN_QUOTES}`,
+  BAD_SCALAR_START: (char) => `found character '${char}' that cannot start any token; ${IN_QUOTES}`,
 };
 
 function reasonOf({ code, pos, message }: YAMLError, yaml: string): string {
@@ -126,6 +140,19 @@ function offsetOf({ contents }: Document.Parsed, wanted: string): number {
   const keys = isMap(contents) ? contents.items.map(({ key }) => key) : [];
   const found = keys.find((key) => isScalar(key) && key.value === wanted);
   return (isNode(found) ? found.range?.[0] : undefined) ?? 0;
+}
+
+function offsetOfBracket(document: Document.Parsed): number | undefined {
+  const { visit } = yamlPackage();
+  let found: number | undefined;
+  visit(document, {
+    Collection: (_key, { flow, range }) => {
+      if (!flow) return undefined;
+      found = range?.[0];
+      return visit.BREAK;
+    },
+  });
+  return found;
 }
 
 type At = (reason: string, offset: number) => string;
@@ -155,8 +182,14 @@ function convert(node: unknown, at: At): SourceValue {
 function withMetadataText(fields: SourceFields): SourceFields {
   const metadata = fields.get('metadata');
   if (!(metadata instanceof Map)) return fields;
-  const texts = new Map([...(metadata as SourceFields)].map(([key, value]) => [key, pythonText(value)] as const));
+  const texts = new Map([...(metadata as SourceFields)].map(([key, value]) => [key, textOf(value)] as const));
   return new Map(fields).set('metadata', texts);
+}
+
+/** A list or a mapping as JSON, such as `{"bins":["git"]}`. */
+function textOf(value: SourceValue): string {
+  if (typeof value === 'string') return value;
+  return JSON.stringify(value, (_, inner) => (inner instanceof Map ? Object.fromEntries(inner) : inner));
 }
 
 const BLANK = new Set(
@@ -165,34 +198,3 @@ const BLANK = new Set(
     Array.from({ length: 11 }, (_, index) => String.fromCharCode(0x2000 + index)),
   ),
 );
-
-/** Python's `str(value)`: a text is itself, a list or a mapping what Python would print of it, such as `{'e': 'x'}`. */
-function pythonText(value: SourceValue): string {
-  return typeof value === 'string' ? value : repr(value);
-}
-
-function repr(value: SourceValue): string {
-  if (typeof value === 'string') return reprText(value);
-  if (value instanceof Map) {
-    return `{${[...value].map(([key, inner]) => `${reprText(key)}: ${repr(inner)}`).join(', ')}}`;
-  }
-  return `[${[...(value as readonly SourceValue[])].map(repr).join(', ')}]`;
-}
-
-const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' };
-
-function reprText(text: string): string {
-  const quote = text.includes("'") && !text.includes('"') ? '"' : "'";
-  const inner = text.replace(/[\\'"\p{C}\p{Z}]/gu, (char) => {
-    if (char === quote) return `\\${char}`;
-    if (char === ' ' || char === '"' || char === "'") return char;
-    return ESCAPES[char] ?? escapeCode(char.codePointAt(0) ?? 0);
-  });
-  return quote + inner + quote;
-}
-
-function escapeCode(code: number): string {
-  if (code < 0x100) return `\\x${code.toString(16).padStart(2, '0')}`;
-  if (code < 0x10000) return `\\u${code.toString(16).padStart(4, '0')}`;
-  return `\\U${code.toString(16).padStart(8, '0')}`;
-}

@@ -62,6 +62,12 @@ export function asMapping(value: unknown): Mapping | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Mapping) : undefined;
 }
 
+/** Why models do not see a draft yet, and what to do; undefined of anything else. */
+export function draftReason(fillsLeft: number | undefined): string | undefined {
+  if (!fillsLeft) return undefined;
+  return `it is a draft, and ${fillsLeft === 1 ? '1 FILL is' : `${fillsLeft} FILL are`} left in it`;
+}
+
 /** Why the gate is closed, for a person; undefined when it is open. */
 export function closedBecause(gate: Gate, here: GateSurroundings): string | undefined {
   const lacking = (what: string, names: readonly string[], has: (name: string) => boolean): string[] => {

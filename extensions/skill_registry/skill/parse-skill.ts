@@ -1,11 +1,16 @@
 import type { Problem } from 'skill-registry/kernel';
 import { codePoints, foldLine, shorten } from '../../../lib/text/index.ts';
 import {
+  isName,
+  isTrue,
   kindOf,
+  NAME_RULE,
+  nameRemedy,
   type ProblemSink,
   problemSink,
   readBoolean,
   readList,
+  readTags,
   readText,
   readTools,
   readWords,
@@ -21,6 +26,7 @@ export interface SkillHeader {
   readonly name: string;
   /** One line, without invisible characters; `when_to_use` is part of it. Never empty. */
   readonly description: string;
+  /** Those of `metadata.tags` as well, where the standard has room for them. */
   readonly tags: readonly string[];
   /** Ids of skills to read first; a hint, nothing loads by itself. */
   readonly requires: readonly string[];
@@ -44,6 +50,8 @@ export interface SkillHeader {
   readonly metadata: Readonly<Record<string, unknown>>;
   /** What has to be there for it to be of use. */
   readonly gate?: Gate;
+  /** Of a draft (`metadata.draft: "true"`) how many FILL are left: models do not see it while there are any. */
+  readonly fillsLeft?: number;
   /** Every other field, typed as YAML types it. */
   readonly extra: Readonly<Record<string, unknown>>;
 }
@@ -56,7 +64,6 @@ export interface ParsedSkill {
 
 const MAX_FRONTMATTER = 64 * 1024;
 const MAX_DESCRIPTION = 1024;
-const NAME = /^(?!.*--)[\p{Ll}\p{Lo}\p{N}]([\p{Ll}\p{Lo}\p{N}-]{0,62}[\p{Ll}\p{Lo}\p{N}])?$/u;
 const OWN_FIELDS = new Set([
   'name',
   'description',
@@ -101,18 +108,17 @@ export function parseSkill(
     lineOf,
   );
   if (!description) {
-    add(
-      'SKILL_EMPTY',
-      'error',
-      'There is no description and no text to take one from. Write both, or remove the file.',
-    );
+    const message = 'There is no description and no text to take one from. Write both, or remove the file.';
+    add('SKILL_EMPTY', 'error', message);
     return { problems };
   }
   const hint = readText(fields.data['argument-hint']);
+  const { metadata, ...needs } = readMetadata(fields.data, add, lineOf);
+  const fillsLeft = isTrue(metadata.draft) ? whole().match(/\bFILL\b/g)?.length : undefined;
   const header: SkillHeader = {
     name: readName(fields.data, directory, add, lineOf),
     description,
-    tags: readList('tags', fields.data, add, lineOf),
+    tags: readTags(fields.data, metadata, add, lineOf),
     requires: readList('requires', fields.data, add, lineOf),
     modelInvocable: !readBoolean('disable-model-invocation', fields.data, false, add, lineOf),
     userInvocable: readBoolean('user-invocable', fields.data, true, add, lineOf),
@@ -121,7 +127,9 @@ export function parseSkill(
     triggerKeywords: readList('trigger_keywords', fields.data, add, lineOf),
     allowedTools: readTools('allowed-tools', fields.data, add, lineOf),
     ...readLabels(fields.data, add, lineOf),
-    ...readMetadata(fields.data, add, lineOf),
+    metadata,
+    ...needs,
+    ...(fillsLeft === undefined ? {} : { fillsLeft }),
     extra: Object.fromEntries(Object.entries(fields.data).filter(([key]) => !OWN_FIELDS.has(key))),
   };
   return { header, problems };
@@ -131,6 +139,7 @@ export function parseSkill(
 
 type LineOf = (key: string) => number;
 
+const IN_QUOTES = "Put it in single quotes, and write each ' in it twice.";
 const NO_FIELDS: YamlFields = { data: {}, lineOf: () => 1, repaired: [] };
 
 function readFields(
@@ -164,7 +173,7 @@ function readFields(
   if (yaml.trim() === '') return NO_FIELDS;
   const fields = readYamlFields(yaml);
   for (const key of fields.repaired) {
-    const message = `The value of "${key}" is not valid YAML as it stands and was taken as plain text. Put it in quotes.`;
+    const message = `The value of "${key}" is not valid YAML as it stands and was taken as plain text. ${IN_QUOTES}`;
     add('FRONTMATTER_REPAIRED', 'warning', message, yamlLine + fields.lineOf(key) - 1, { field: key });
   }
   if (fields.error) {
@@ -226,15 +235,14 @@ function readName(data: YamlFields['data'], directory: string, add: ProblemSink,
       add(
         'NAME_MISSING',
         'warning',
-        `${lackOf('name', data)}; the directory's name "${directory}" is used. Write name: ${directory}`,
+        `${lackOf('name', data)}; the directory's name "${directory}" is used. ${nameRemedy(directory)}`,
         lineOrFirst('name', data, lineOf),
       );
     }
     return directory;
   }
-  if (!NAME.test(name.normalize('NFKC'))) {
-    const message = `The name "${shorten(name, 80)}" should be 1-64 lowercase letters, digits and single hyphens, none at the ends.`;
-    add('NAME_INVALID', 'warning', message, lineOf('name'), { name });
+  if (!isName(name)) {
+    add('NAME_INVALID', 'warning', `The name "${shorten(name, 80)}" should be ${NAME_RULE}.`, lineOf('name'), { name });
   }
   if (name.normalize('NFKC') !== directory.normalize('NFKC')) {
     const message = `The name "${shorten(name, 80)}" differs from the directory "${directory}", which is the id. Make them equal.`;

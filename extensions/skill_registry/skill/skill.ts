@@ -19,7 +19,7 @@ export interface Skill extends SkillHeader {
   readonly digest: string;
   /** Size of SKILL.md. */
   readonly bytes: number;
-  /** Why models do not see it here (a gate such as a missing program); absent: they do. People can still read it. */
+  /** Why models do not see it here (a gate such as a missing program, or it is a draft); absent: they do. People can still read it. */
   readonly hiddenBecause?: string;
   /** Its body stands in every prompt. */
   readonly preload?: true;

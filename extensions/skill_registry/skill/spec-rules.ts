@@ -25,7 +25,8 @@ export interface Violation {
 }
 
 /**
- * What agentskills.io forbids in one SKILL.md, in the words and the order of its reference implementation. Empty: valid.
+ * What agentskills.io forbids in one SKILL.md, in the words and the order of its reference implementation, and last what the
+ * standard forbids and that does not look at: `allowed-tools` that is no text. Empty: valid.
  *
  * @param directoryName - Must equal the name; absent: not compared.
  */
@@ -41,8 +42,33 @@ export function specViolations(text: string, directoryName?: string): readonly V
     ...at('name', nameErrors(fields.get('name'), directoryName)),
     ...at('description', descriptionErrors(fields.get('description'))),
     ...at('compatibility', compatibilityErrors(fields.get('compatibility'))),
+    ...at('allowed-tools', allowedToolsErrors(fields.get('allowed-tools'))),
   ];
 }
+
+/**
+ * What the reference implementation refuses, or reads otherwise, and `specViolations` takes, because every client does. Nothing
+ * where `specViolations` finds no fields.
+ */
+export function referenceRefusals(text: string): readonly Violation[] {
+  const source = readSource(text);
+  if ('failure' in source) return [];
+  const bracket = source.bracketLine();
+  const hyphens = source.yaml.split('\n').findIndex((line) => line.includes('---'));
+  const refused = (line: number, what: string): Violation => ({
+    line,
+    message: `${what} Clients read it all the same.`,
+  });
+  return [
+    ...(text.startsWith('\ufeff') ? [refused(1, `${BOM} Save the file without it.`)] : []),
+    ...(bracket === undefined ? [] : [refused(bracket, `${BRACKETS} Write one item a line.`)]),
+    ...(hyphens === -1 ? [] : [refused(hyphens + 2, `${HYPHENS} Write it without them.`)]),
+  ];
+}
+
+const BOM = 'The reference validator refuses a byte order mark.';
+const BRACKETS = 'The reference validator refuses lists and mappings in brackets.';
+const HYPHENS = 'The reference validator takes three hyphens in a value for the end of the frontmatter.';
 
 /** What the reference implementation says when there are no fields to look at. */
 export function failureText({ kind, detail }: SourceFailure): string {
@@ -112,4 +138,9 @@ function compatibilityErrors(value: SourceValue | undefined): readonly string[] 
   return length > MAX_COMPATIBILITY
     ? [`Compatibility exceeds ${MAX_COMPATIBILITY} character limit (${length} chars)`]
     : [];
+}
+
+/** The reference takes whatever there is; the standard wants one text, such as `Read Bash(git add *)`. */
+function allowedToolsErrors(value: SourceValue | undefined): readonly string[] {
+  return value === undefined || typeof value === 'string' ? [] : ["Field 'allowed-tools' must be a string"];
 }

@@ -1,4 +1,4 @@
-import { yamlPackage } from 'skill-registry/kernel';
+import { yamlPackage } from '../../../kernel/host.ts';
 import { codePoints } from '../../../lib/text/index.ts';
 import { readSource, type SourceFailure } from './fields-as-written.ts';
 import { splitFrontmatter } from './frontmatter.ts';
@@ -94,7 +94,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   license: textError,
   compatibility: (value) => textError(value) ?? lengthError(value as string, 1, 500),
   metadata: (value) => (value instanceof Map ? undefined : `expected a mapping, got ${kindOf(value)}`),
-  'allowed-tools': (value) => (Array.isArray(value) ? textsError(value) : textError(value)),
+  'allowed-tools': textError,
   // this registry
   tags: textsError,
   requires: textsError,

@@ -1,5 +1,5 @@
-import { yamlPackage } from 'skill-registry/kernel';
 import type { Document } from 'yaml';
+import { yamlPackage } from '../../../kernel/host.ts';
 import { kindOf } from './field-values.ts';
 import { scanFields } from './scan-fields.ts';
 

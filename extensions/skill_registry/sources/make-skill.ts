@@ -31,28 +31,10 @@ export function makeSkill(header: SkillHeader, place: SkillPlace, digest: string
     digest,
     bytes,
   };
-  return withOptional(skill, header);
-}
-
-const NONE: readonly string[] = Object.freeze([]);
-const NOTHING: Readonly<Record<string, unknown>> = Object.freeze({});
-
-/** A header of which only what is not as usual is given. */
-export function makeHeader(given: Pick<SkillHeader, 'name' | 'description'> & Partial<SkillHeader>): SkillHeader {
-  const header: SkillHeader = {
-    name: given.name,
-    description: given.description,
-    tags: given.tags ?? NONE,
-    requires: given.requires ?? NONE,
-    modelInvocable: given.modelInvocable ?? true,
-    userInvocable: given.userInvocable ?? true,
-    arguments: given.arguments ?? NONE,
-    triggerKeywords: given.triggerKeywords ?? NONE,
-    allowedTools: given.allowedTools ?? NONE,
-    metadata: given.metadata ?? NOTHING,
-    extra: given.extra ?? NOTHING,
-  };
-  return withOptional(header, given);
+  for (const key of OPTIONAL_KEYS) {
+    if (header[key] !== undefined) (skill as Record<keyof Optional, unknown>)[key] = header[key];
+  }
+  return skill;
 }
 
 /** An id for a name people wrote freely: `Escalation Protocol!` becomes `escalation-protocol`. Empty when nothing is left. */
@@ -84,7 +66,10 @@ export function quotedName(name: string): string {
 
 // --- internal ---
 
-type Optional = Pick<SkillHeader, 'argumentHint' | 'version' | 'author' | 'license' | 'compatibility' | 'gate'>;
+type Optional = Pick<
+  SkillHeader,
+  'argumentHint' | 'version' | 'author' | 'license' | 'compatibility' | 'gate' | 'fillsLeft'
+>;
 
 /** The compiler sees to it that none is forgotten. */
 const OPTIONAL: { readonly [key in keyof Required<Optional>]: true } = {
@@ -94,12 +79,6 @@ const OPTIONAL: { readonly [key in keyof Required<Optional>]: true } = {
   license: true,
   compatibility: true,
   gate: true,
+  fillsLeft: true,
 };
 const OPTIONAL_KEYS = Object.keys(OPTIONAL) as readonly (keyof Optional)[];
-
-function withOptional<T extends Optional>(made: T, from: Optional): T {
-  for (const key of OPTIONAL_KEYS) {
-    if (from[key] !== undefined) (made as Record<keyof Optional, unknown>)[key] = from[key];
-  }
-  return made;
-}

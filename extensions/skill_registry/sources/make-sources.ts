@@ -1,15 +1,15 @@
-import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
-import { packageRoot } from 'skill-registry/kernel';
+import { packageRoot } from '../../../kernel/host.ts';
 import { isInside } from '../../../lib/files/index.ts';
 import type { InlineSkillConfig, PresetName, SourceConfig, ValidationProfile } from '../config/config.ts';
-import { createDirectorySource } from './kinds/directory-source.ts';
+import { createDirectorySource, type DirectorySourceOptions } from './kinds/directory-source.ts';
 import { createFileSource } from './kinds/file-source.ts';
 import { createInlineSource } from './kinds/inline-source.ts';
 import { createPackSource } from './kinds/pack-source.ts';
 import { createPackageSource } from './kinds/package-source.ts';
-import type { SkillSource } from './source.ts';
+import { linkTargets, workTreeOf } from './link-targets.ts';
+import type { OnlyWithin, SkillSource } from './source.ts';
 import { isSkillFileName } from './walk/find-skill-files.ts';
 import type { SkillFileCache } from './walk/skill-file-cache.ts';
 
@@ -40,6 +40,14 @@ export function makeSources(configs: readonly SourceConfig[], defaults: SourceDe
     });
 }
 
+/** The skills of this package for its own agents. Nobody waits for what changes there. */
+export function makeBuiltInSource(taken: Set<string>): SkillSource {
+  const root = join(packageRoot(), 'skills');
+  const id = freeId(BUILT_IN, taken);
+  const options = { allowOutside: false, optional: true, validation: 'lenient', writable: false } as const;
+  return { ...createDirectorySource({ id, root, ...options }), watchFolders: () => [] };
+}
+
 /** `wanted`, or with a number when that is taken; then it is. */
 export function freeId(wanted: string, taken: Set<string>): string {
   let id = wanted;
@@ -47,6 +55,9 @@ export function freeId(wanted: string, taken: Set<string>): string {
   taken.add(id);
   return id;
 }
+
+/** The first half of the qualified ids of built-in skills; no other source has it. */
+const BUILT_IN = 'skill-registry';
 
 /** Where other agents keep skills, below a project and below the home directory. */
 const PRESETS: Readonly<Record<PresetName, { readonly project: string; readonly home: string }>> = {
@@ -116,8 +127,15 @@ function makeSource(config: SourceConfig, defaults: SourceDefaults, shipped: str
     validation,
     writable,
     onlyWithin,
+    elsewhere: elsewhereOf(onlyWithin),
     cache,
   });
+}
+
+/** Where links of a source may lead beside its folder. */
+function elsewhereOf(onlyWithin: OnlyWithin | undefined): NonNullable<DirectorySourceOptions['elsewhere']> {
+  const ownFolders = Object.values(PRESETS).map(({ home }) => join(homedir(), home));
+  return (realRoot, sources) => linkTargets(realRoot, { sources, ownFolders, onlyWithin });
 }
 
 function makePreset(config: SourceConfig, defaults: SourceDefaults): readonly SkillSource[] {
@@ -128,20 +146,22 @@ function makePreset(config: SourceConfig, defaults: SourceDefaults): readonly Sk
     const validation = config.validation ?? defaults.validation;
     const { writable = false } = config;
     const onlyWithin = trusted || project === undefined ? undefined : { folder: project, root };
-    const options = { ...directoryOptions(config), validation, writable, optional: true, onlyWithin, cache };
+    const elsewhere = elsewhereOf(onlyWithin);
+    const options = { ...directoryOptions(config), validation, writable, optional: true, onlyWithin, elsewhere, cache };
     return createDirectorySource({ id: freeId(named, taken), root: path, ...options });
   });
 }
 
-function directoryOptions({ allow_outside, optional, ignore_files }: SourceConfig) {
-  return { allowOutside: allow_outside, optional, ignoreFiles: ignore_files };
+function directoryOptions({ allow_outside, optional, ignore_files, bare_files, shipped }: SourceConfig) {
+  const ifNone = shipped === 'if_none';
+  return { allowOutside: allow_outside, optional, ignoreFiles: ignore_files, bareFiles: bare_files, ifNone };
 }
 
 function preloaded(source: SkillSource): SkillSource {
   return {
     ...source,
-    async scan(limits, takeBreak) {
-      const scan = await source.scan(limits, takeBreak);
+    async scan(limits, takeBreak, sources) {
+      const scan = await source.scan(limits, takeBreak, sources);
       return { ...scan, skills: scan.skills.map((skill) => ({ ...skill, preload: true as const })) };
     },
   };
@@ -158,12 +178,8 @@ function nameable(name: string): string {
 }
 
 function projectFolders(root: string): readonly string[] {
+  const top = workTreeOf(root) ?? root;
   const folders = [root];
-  for (let dir = root; !existsSync(join(dir, '.git')); ) {
-    const parent = dirname(dir);
-    if (parent === dir) return [root];
-    folders.push(parent);
-    dir = parent;
-  }
+  for (let dir = root; dir !== top; folders.push(dir)) dir = dirname(dir);
   return folders;
 }

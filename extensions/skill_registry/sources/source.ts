@@ -1,43 +1,43 @@
 import { relative } from 'node:path';
 import type { Problem } from 'skill-registry/kernel';
-import { rootNotApproved } from 'skill-registry/kernel';
+import { rootNotApproved } from '../../../kernel/host.ts';
 import { futureRealPath, isInside, isReserved, resourceNotFound } from '../../../lib/files/index.ts';
 import type { SkillRegistryConfig, ValidationProfile } from '../config/config.ts';
 import type { ResourceInfo, Skill } from '../skill/skill.ts';
+import type { PackScopes } from './types.ts';
 
-/** What the states of a prompt pack's workflow may see. */
-export interface PackScopes {
-  /** The pack's own id. */
-  readonly pack: string;
-  /** The state a workflow begins in; absent without a workflow. */
-  readonly entry?: string | undefined;
-  /** The `skills` expression of each state; undefined: all skills of the pack. */
-  readonly states: ReadonlyMap<string, string | undefined>;
-}
-
-/** One ordered place skills come from. Implementations never throw from `scan`: what is wrong is a problem. */
+/** One ordered place skills come from, whatever kind it is; programs write an `OwnSource`. Implementations never throw from `scan`: what is wrong is a problem. */
 export interface SkillSource {
   /** Unique among the sources; the first half of a qualified id. */
   readonly id: string;
   readonly kind: string;
   /** For people: the folder, absolute. */
   readonly location: string;
+  /** It is left out while a source before it has a skill. Default: false. */
+  readonly ifNone?: boolean;
   /**
    * Finds every skill. What has not changed since the last scan is taken over, not read again.
    *
+   * @param sources - All sources of the registry, this one too, for links that lead from one to another. Default: none.
    * @throws only when the source as a whole cannot be looked at; the catalog then keeps what it had.
    */
-  scan(limits: SkillRegistryConfig['limits'], takeBreak: () => Promise<void>): Promise<SourceScan>;
+  scan(
+    limits: SkillRegistryConfig['limits'],
+    takeBreak: () => Promise<void>,
+    sources?: readonly SkillSource[],
+  ): Promise<SourceScan>;
   /** The bytes of SKILL.md. @throws RESOURCE_NOT_FOUND, RESOURCE_TOO_LARGE, PATH_TRAVERSAL. */
   readSkill(skill: Skill, maxBytes: number): Buffer;
   /** Files beside SKILL.md by path, at most 512. */
   resources(skill: Skill): readonly ResourceInfo[];
-  /** `resources`, and how many others are never handed out (`SkillRegistry.leftOut`). Absent: none are left out. */
+  /** `resources`, and how many others are never handed out (`leftOut` of the registry). Absent: none are left out. */
   listing?(skill: Skill): SkillListing;
   /** @throws as `readContained` of the kernel. */
   readResource(skill: Skill, path: string, maxBytes: number): Buffer;
   /** Folders in which a change may concern this source; they need not exist. */
   watchFolders(): readonly string[];
+  /** Hands in what is to be called when the skills have changed. Absent: nobody says so. @returns unsubscribes. */
+  subscribe?(changed: () => void): () => void;
   /** Of a prompt pack, as it was scanned last. */
   scopes?(): PackScopes | undefined;
   /** Whether a real, absolute path lies in it. */
@@ -99,16 +99,6 @@ export function createOwnSkills<T>(): OwnSkills<T> {
       return own;
     },
   };
-}
-
-/** Told by its members: it may come from somebody else's package. */
-export function isSkillSource(value: unknown): value is SkillSource {
-  if (typeof value !== 'object' || value === null) return false;
-  const methods = ['scan', 'readSkill', 'resources', 'readResource', 'watchFolders', 'contains'];
-  const members = value as Record<string, unknown>;
-  if (![members.id, members.kind, members.location].every((text) => typeof text === 'string' && text !== ''))
-    return false;
-  return methods.every((method) => typeof members[method] === 'function');
 }
 
 /** What is wrong with a source in a folder that the registry keeps for itself; undefined anywhere else. @param real - Its real path. */

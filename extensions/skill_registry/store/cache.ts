@@ -159,7 +159,7 @@ export function storeProblems(root: string): readonly Problem[] {
 export function cacheProblems(file: string | undefined, cache: Cache): readonly Problem[] {
   const reason = cache.trouble();
   if (reason === undefined || file === undefined) return [];
-  const message = `This file cannot be used (${reason}), so each start reads every skill anew. Make its folder writable, or set cache: 'memory'.`;
+  const message = `This file cannot be used (${reason}), so each start reads every skill anew. Remove cache.db and what is called cache.db- (it makes itself anew), and let this user write in its folder.`;
   return [{ code: 'CACHE_UNAVAILABLE', severity: 'warning', file, message }];
 }
 

@@ -18,7 +18,7 @@ export interface WantedChange {
 
 export type Changed =
   | { readonly done: true; readonly revision: number }
-  | { readonly done: false; readonly proposal_id: string; readonly file: string; readonly state: string };
+  | ({ readonly done: false } & ReceiptForModels);
 
 /**
  * Makes a change (`writes: allow`) or proposes it (`propose`). When this resolves, the catalog knows of it.
@@ -36,7 +36,7 @@ export async function changeSkill(
     const text = typeof content === 'function' ? content(await presentText(registry, skillId, path, turn)) : content;
     const what =
       kind === 'delete' ? {} : text === null ? { remove: true as const, path } : { content: text ?? '', path };
-    const receipt = await registry.proposals.propose({ skill_id: skillId, kind, justification, ...what }, turn);
+    const receipt = await registry.proposals.propose({ skillId, kind, justification, ...what }, turn);
     return { done: false, ...receiptForModels(receipt) };
   }
   const actor = { by: turn.agentId ? `agent:${turn.agentId}` : 'unknown', reason: justification };
@@ -50,9 +50,15 @@ export async function changeSkill(
   return { done: true, revision: number };
 }
 
-/** Its file by the place it has below every root: where that lies on this machine is nothing for a model. */
-export function receiptForModels(receipt: ProposalReceipt): ProposalReceipt {
-  return { ...receipt, file: `data/skill_registry/proposals/${basename(receipt.file)}` };
+export interface ReceiptForModels {
+  readonly proposal_id: string;
+  readonly file: string;
+  readonly state: string;
+}
+
+/** Its report by the place it has below every root: where that lies on this machine is nothing for a model. */
+export function receiptForModels({ proposalId, file, state }: ProposalReceipt): ReceiptForModels {
+  return { proposal_id: proposalId, file: `data/skill_registry/proposals/${basename(file)}`, state };
 }
 
 // --- internal ---

@@ -18,11 +18,31 @@ const MAKERS: Readonly<Record<ToolName, (registry: SkillsForTools) => Tool>> = {
   skill: skillTool,
 };
 
-/** The tools of these names, in that order. @throws INVALID_ARGUMENT. */
+/**
+ * The tools of these names, in that order. What an agent lists, or names and does not see, may have been written a moment ago by
+ * a tool that knows nothing of the registry: before they answer, they look at the sources.
+ *
+ * @throws INVALID_ARGUMENT.
+ */
 export function makeTools(names: readonly string[], registry: SkillsForTools): readonly Tool[] {
   return names.map((name) => {
     const make = Object.hasOwn(MAKERS, name) ? MAKERS[name as ToolName] : undefined;
-    if (make) return make(registry);
+    if (make) return lookingFirst(make(registry), registry);
     throw invalidArgument(`There is no tool ${JSON.stringify(name)}. Tools: ${Object.keys(MAKERS).join(', ')}.`);
   });
+}
+
+// --- internal ---
+
+function lookingFirst(tool: Tool, { visible, refresh }: Pick<SkillsForTools, 'visible' | 'refresh'>): Tool {
+  return {
+    ...tool,
+    async execute(args: Readonly<Record<string, unknown>>, call) {
+      const asked = args.skill_id ?? args.name;
+      const isSeen = visible(call.turn).some(({ id, qualifiedId }) => id === asked || qualifiedId === asked);
+      // What a look meets is a problem of the sources; what was known before is answered.
+      if (!isSeen) await refresh().catch(() => undefined);
+      return tool.execute(args as never, call);
+    },
+  };
 }

@@ -1,4 +1,8 @@
 import { defineTool, type Tool, z } from 'skill-registry/kernel';
+import { countTokens, toWire, type Wire, withoutHidden } from '../../../lib/text/index.ts';
+import { loadedMessage } from '../read/reading.ts';
+import type { ReadResource, ReadSkill } from '../read/types.ts';
+import type { ListedSkill, SkillList } from '../search/types.ts';
 import type { SkillsForTools } from './skills-for-tools.ts';
 
 export function listSkillsTool(registry: Pick<SkillsForTools, 'list' | 'searchReady'>): Tool {
@@ -16,7 +20,7 @@ export function listSkillsTool(registry: Pick<SkillsForTools, 'list' | 'searchRe
     execute: async ({ query, tag, source, limit }, { turn }) => {
       const given = Object.entries({ query, tag, source, limit }).filter(([, value]) => value !== undefined);
       if (query?.trim()) await registry.searchReady(query);
-      return { success: true, ...registry.list(Object.fromEntries(given), turn) };
+      return { success: true, ...listForModels(registry.list(Object.fromEntries(given), turn)) };
     },
   });
 }
@@ -25,7 +29,7 @@ export function readSkillTool(registry: Pick<SkillsForTools, 'read'>): Tool {
   return defineTool({
     name: 'read_skill',
     description:
-      'Loads the full instructions of one skill and lists its files, which read_skill_resource reads. ' +
+      'Loads the full instructions of one skill and lists its files. ' +
       'Do this before you act whenever a skill fits the task.',
     input: z.strictObject({
       skill_id: z.string().describe('The id as it stands in the list of available skills.'),
@@ -33,7 +37,7 @@ export function readSkillTool(registry: Pick<SkillsForTools, 'read'>): Tool {
     }),
     execute: async ({ skill_id, view }, { turn }) => {
       const skill = await registry.read(skill_id, { audience: 'model', ...(view ? { view } : {}) }, turn);
-      return { success: true, ...skill };
+      return { success: true, ...toWire(skill) };
     },
   });
 }
@@ -45,11 +49,29 @@ export function readSkillResourceTool(registry: Pick<SkillsForTools, 'readResour
       'Reads one file of a skill: a template, a reference, a checklist. Scripts are given as text, never run.',
     input: z.strictObject({
       skill_id: z.string().describe('The id of the skill the file belongs to.'),
-      path: z.string().describe('Relative to the skill, as read_skill lists it: references/guide.md'),
+      path: z.string().describe('Relative to the skill, as it is listed there: references/guide.md'),
     }),
     execute: async ({ skill_id, path }, { turn }) => ({
       success: true,
-      ...(await registry.readResource(skill_id, path, turn)),
+      ...toWire(await handedOver(await registry.readResource(skill_id, path, turn))),
     }),
   });
+}
+
+/** As models get it: without hidden text, and with how many characters that were. */
+export async function handedOver(
+  read: ReadSkill | ReadResource,
+): Promise<(ReadSkill | ReadResource) & Pick<ReadSkill, 'hiddenLeftOut'>> {
+  const { text, leftOut } = withoutHidden(read.content);
+  if (leftOut === 0) return read;
+  const approxTokens = await countTokens(text);
+  const message = 'message' in read ? { message: loadedMessage(read.skillId, approxTokens) } : {};
+  return { ...read, content: text, hiddenLeftOut: leftOut, approxTokens, ...message };
+}
+
+/** What `list` gives, as a tool says it. */
+export function listForModels(
+  list: SkillList,
+): Omit<SkillList, 'skills'> & { readonly skills: readonly Wire<ListedSkill>[] } {
+  return { ...list, skills: list.skills.map(toWire) };
 }

@@ -1,5 +1,8 @@
-import { defineTool, isCodedError, type Tool, withoutPaths, z } from 'skill-registry/kernel';
-import type { ReadSkill } from '../read/reading.ts';
+import { defineTool, isCodedError, type Tool, z } from 'skill-registry/kernel';
+import { withoutPaths } from '../../../kernel/host.ts';
+import { withNote } from '../../../lib/text/index.ts';
+import type { ReadSkill } from '../read/types.ts';
+import { handedOver } from './list-and-read-skills.ts';
 import type { SkillsForTools } from './skills-for-tools.ts';
 
 /**
@@ -26,10 +29,12 @@ export function loadSkillTool(registry: Pick<SkillsForTools, 'read' | 'readResou
         return { success: true, name, body: '', available_references: [], available_scripts: [], ...failed };
       }
       const files = async (bucket: string, file: string | undefined): Promise<string | null> =>
-        file === undefined ? null : (await registry.readResource(name, `${bucket}/${file}`, turn)).content;
+        file === undefined
+          ? null
+          : told(await handedOver(await registry.readResource(name, `${bucket}/${file}`, turn)));
       const found = {
         name,
-        body: reference === undefined && script === undefined ? skill.content : null,
+        body: reference === undefined && script === undefined ? told(skill) : null,
         available_references: filesIn('references', skill),
         available_scripts: filesIn('scripts', skill),
       };
@@ -47,6 +52,11 @@ export function loadSkillTool(registry: Pick<SkillsForTools, 'read' | 'readResou
 }
 
 // --- internal ---
+
+/** The keys of the result are fixed, so the text itself says how many characters of it were left out. */
+function told({ content, hiddenLeftOut: leftOut = 0 }: Pick<ReadSkill, 'content' | 'hiddenLeftOut'>): string {
+  return withNote({ text: content, leftOut });
+}
 
 function describe(error: unknown): string {
   return isCodedError(error) ? `${error.code}: ${withoutPaths(error)}` : withoutPaths(error);

@@ -10,15 +10,17 @@ export function proposeSkillUpdateTool(registry: Pick<SkillsForTools, 'proposals
       'Read the skill first (view: raw), and say what happened that shows the need.',
     input: z.strictObject({
       skill_id: z.string(),
-      diff: z.string().optional().describe('A unified diff against the file as it is. Either this or content.'),
-      content: z.string().optional().describe('The whole new text of the file.'),
+      old_string: z.string().optional().describe('A text that occurs once in the file, exactly.'),
+      new_string: z.string().optional().describe('What takes its place.'),
+      diff: z.string().optional().describe('Or a unified diff against the file as it is.'),
+      content: z.string().optional().describe('Or the whole new text of the file.'),
       path: z.string().optional().describe('Relative to the skill. Default: SKILL.md.'),
       justification: z.string().describe('Why the change is needed.'),
       evidence: z.string().optional().describe('What shows it: errors, failed tests, what the user said.'),
     }),
-    execute: async (input, { turn }) => ({
-      success: true,
-      ...receiptForModels(await registry.proposals.propose(input, turn)),
-    }),
+    async execute({ skill_id: skillId, old_string: oldString, new_string: newString, ...rest }, { turn }) {
+      const receipt = await registry.proposals.propose({ skillId, oldString, newString, ...rest }, turn);
+      return { success: true, ...receiptForModels(receipt) };
+    },
   });
 }

@@ -1,8 +1,10 @@
 import { defineTool, type Tool, z } from 'skill-registry/kernel';
+import { toWire } from '../../../lib/text/index.ts';
 import { skillNamed } from '../catalog/snapshot.ts';
-import { patchFrontmatter, skillText } from '../propose/skill-text.ts';
+import { patchFrontmatter, replaceText, skillText } from '../propose/skill-text.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import { changeSkill, type WantedChange } from './change-skill.ts';
+import { handedOver, listForModels } from './list-and-read-skills.ts';
 import type { SkillsForTools } from './skills-for-tools.ts';
 
 const BUCKETS = ['references/', 'templates/', 'scripts/', 'assets/', 'evals/'];
@@ -36,7 +38,7 @@ export function skillTool(registry: SkillsForTools): Tool {
     input: inputOf(),
     async execute(args, { turn }) {
       assertTaken(args);
-      if (args.action === 'list') return { success: true, ...(await registry.list({ limit: 200 }, turn)) };
+      if (args.action === 'list') return { success: true, ...listForModels(registry.list({ limit: 200 }, turn)) };
       const name = required(args, 'name');
       if (args.action === 'view') {
         const path = filePathOf(args);
@@ -44,7 +46,7 @@ export function skillTool(registry: SkillsForTools): Tool {
           path === undefined
             ? registry.read(name, { audience: 'model', view: 'raw' }, turn)
             : registry.readResource(name, path, turn);
-        return { success: true, ...(await found) };
+        return { success: true, ...toWire(await handedOver(await found)) };
       }
       const change = wantedChange(registry, args, name);
       const justification = args.justification ?? `${args.action} of "${name}", asked for without a reason.`;
@@ -104,19 +106,7 @@ function patchOf(args: SkillArguments): Pick<WantedChange, 'path' | 'content'> {
   if (fields !== undefined) return { content: (present) => patchFrontmatter(present, fields) };
   if (!old || next === undefined) throw invalidArgument('patch needs new_string; an empty one removes old_string.');
   const shown = path ?? 'SKILL.md';
-  return { path: shown, content: (present) => replaceText(present, old, next, all, shown) };
-}
-
-function replaceText(present: string, old: string, next: string, all: boolean, shown: string): string {
-  // Models write LF, whatever ends the lines of the file.
-  const wanted = present.includes(old) ? old : old.replace(/\r?\n/g, '\r\n');
-  const parts = present.split(wanted);
-  const count = parts.length - 1;
-  if (count === 0) throw invalidArgument(`String not found in ${shown}.`);
-  if (count > 1 && !all) {
-    throw invalidArgument(`old_string occurs ${count} times in ${shown}; give more of the text, or replace_all.`);
-  }
-  return parts.join(next);
+  return { path: shown, content: (present) => replaceText(present, old, next, shown, all) };
 }
 
 function bucketPath(args: SkillArguments): string {

@@ -3,8 +3,9 @@ import type { Snapshot } from '../catalog/snapshot.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
 import type { Management } from '../history/types.ts';
 import type { Proposals } from '../propose/types.ts';
-import type { Reading } from '../read/reading.ts';
-import type { ListQuery, SkillList } from '../search/list-skills.ts';
+import type { Reading } from '../read/types.ts';
+import type { ListQuery, SkillList } from '../search/types.ts';
+import type { Skill } from '../skill/skill.ts';
 
 /** What the tools do their work with: the registry, or a part of it. */
 export interface SkillsForTools extends Pick<Reading, 'read' | 'readResource'> {
@@ -12,6 +13,10 @@ export interface SkillsForTools extends Pick<Reading, 'read' | 'readResource'> {
   /** Resolves when `list` with this query has nothing left to prepare. */
   searchReady(query?: string): Promise<void>;
   snapshot(): Snapshot;
+  /** Looks at every source now. */
+  refresh(): Promise<unknown>;
+  /** What an agent sees in a turn. */
+  visible(turn: TurnContext): readonly Skill[];
   readonly proposals: Pick<Proposals, 'propose'>;
   readonly management: Management;
   readonly config: Pick<SkillRegistryConfig, 'writes' | 'catalog'>;

@@ -1,13 +1,17 @@
 import { realpathSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
-import type { Problem } from 'skill-registry/kernel';
+import { isCodedError, type Problem } from 'skill-registry/kernel';
+import { readContained } from '../../../lib/files/index.ts';
+import { shorten } from '../../../lib/text/index.ts';
 import type { ValidationProfile } from '../config/config.ts';
 import { invalidArgument } from '../skill/errors.ts';
+import { splitFrontmatter } from '../skill/frontmatter.ts';
+import { draftReason } from '../skill/gates.ts';
 import { parseSkill } from '../skill/parse-skill.ts';
-import { specViolations } from '../skill/spec-rules.ts';
-import type { EncodingFault } from './read-skill-md.ts';
-import { findAnySkillMd, findSkillMd, isKind, readSkillMd } from './read-skill-md.ts';
-import { strictViolations } from './text-problems.ts';
+import { referenceRefusals, specViolations, type Violation } from '../skill/spec-rules.ts';
+import { strictVerdict } from '../skill/strict-rules.ts';
+import { hiddenBelow } from './hidden-text.ts';
+import { type EncodingFault, findAnySkillMd, findSkillMd, isKind, readSkillMd } from './read-skill-md.ts';
 
 export interface ValidateSkillOptions {
   /** Default: `spec`. */
@@ -19,11 +23,11 @@ export interface ValidateSkillOptions {
 export interface SkillCheck {
   /** Empty: valid. */
   readonly errors: readonly string[];
-  /** What the loader puts up with; only of the profile `lenient`. */
+  /** What can be read and used all the same: HIDDEN_CHARACTERS, NOT_STANDARD, and under `lenient` what the loader puts up with. */
   readonly warnings: readonly string[];
   /** The same one by one, with their lines. */
   readonly findings: readonly SkillFinding[];
-  /** The SKILL.md that was read; absent when there is none. */
+  /** The SKILL.md that was read, or the pack; absent when there is none. */
   readonly file?: string;
 }
 
@@ -33,8 +37,12 @@ export interface SkillFinding {
   readonly message: string;
   /** 1-based; absent when it is about no line of SKILL.md. */
   readonly line?: number;
-  /** Only of the profile `lenient`. */
+  /** Of what the loader puts up with, of warnings, and of packs. */
   readonly code?: string;
+  /** The file of the skill that it is about; absent: SKILL.md. */
+  readonly path?: string;
+  /** Absolute: the file of a pack that it is about. */
+  readonly file?: string;
 }
 
 /**
@@ -58,11 +66,72 @@ export function checkSkill(
   if (!isKind(directory, 'directory')) return verdict([invalid(`Not a directory: ${path}`)]);
   const file = rules.find(directory);
   if (file === undefined) return verdict([invalid(rules.missing)]);
+  const hidden = hiddenFindings(directory);
   const read = readSkillMd(file);
-  if ('unreadable' in read) return verdict([invalid(rules.unreadable(read.unreadable))], file);
+  if ('unreadable' in read) return verdict([invalid(rules.unreadable(read.unreadable)), ...hidden], file);
   const { refusal } = read.fault ?? {};
-  if (refusal && profile !== 'lenient') return verdict([invalid(rules.unreadable(refusal))], file);
-  return verdict(rules.check({ ...read, file, directory, name: nameOf(path, directory) }), file);
+  if (refusal && profile !== 'lenient') return verdict([invalid(rules.unreadable(refusal)), ...hidden], file);
+  const skillId = nameOf(path, directory);
+  const found = rules.check({ ...read, file, directory, name: skillId });
+  return verdict([...found, ...draftFindings(read.text, skillId), ...hidden], file);
+}
+
+/** What is wrong with the text of a SKILL.md under the rules of its source. Files it declares are not looked for. */
+export function textProblems(text: string, skillId: string, validation: ValidationProfile): readonly Problem[] {
+  const { header, problems } = parseSkill(text, 'SKILL.md', skillId);
+  const broken = violationsOf(text, skillId, validation).map(
+    ({ message, line }): Problem => ({
+      code: validation === 'spec' ? 'SPEC_VIOLATION' : 'STRICT_VIOLATION',
+      severity: 'error',
+      file: 'SKILL.md',
+      line,
+      message,
+    }),
+  );
+  return header || problems.some(({ severity }) => severity === 'error') ? [...broken, ...problems] : broken;
+}
+
+/** Why a text must not take the place of another one: errors that were not there before, one line each. */
+export function newErrors(
+  before: string | null,
+  after: string,
+  skillId: string,
+  validation: ValidationProfile,
+): readonly string[] {
+  const old = before === null ? [] : textProblems(before, skillId, validation).map(keyOf);
+  return textProblems(after, skillId, validation)
+    .filter((problem) => problem.severity === 'error' && !old.includes(keyOf(problem)))
+    .map(({ code, line, message }) => `${code}${line ? ` (line ${line})` : ''}: ${message}`);
+}
+
+/**
+ * What a SKILL.md that nobody reviews must not lack: name and description that are its own. Each with what to mend; nothing of
+ * what was so before.
+ */
+export function newLacks(before: string | null, after: string, skillId: string): readonly string[] {
+  const old = before === null ? [] : lacksOf(before, skillId);
+  return lacksOf(after, skillId).filter((lack) => !old.includes(lack));
+}
+
+/**
+ * What `strict` holds against a SKILL.md and the files it declares: each must be a regular file of the skill, reached through
+ * no link.
+ *
+ * @param directory - Real.
+ */
+export function strictViolations(
+  text: string,
+  directory: string,
+  name: string,
+): { readonly violations: readonly Violation[]; readonly declaresFiles: boolean } {
+  const { violations, lineOf, declared } = strictVerdict(text, name);
+  const absent = declared.flatMap(({ bucket, path }) => {
+    const code = whyNot(directory, `${bucket}/${path}`);
+    if (code === undefined) return [];
+    const reason = code === 'PATH_TRAVERSAL' ? `leads out of ${bucket}/` : `is no file in ${bucket}/`;
+    return [{ message: `invalid manifest: [${bucket}] '${path}' ${reason}`, line: lineOf(bucket) }];
+  });
+  return { violations: [...violations, ...absent], declaresFiles: declared.length > 0 };
 }
 
 // --- internal ---
@@ -91,7 +160,10 @@ const PROFILES: ReadonlyMap<string, Rules> = new Map([
       find: findSkillMd,
       missing: 'Missing required file: SKILL.md',
       unreadable: (reason) => reason,
-      check: ({ text, name }) => specViolations(text, name).map((one) => ({ severity: 'error', ...one })),
+      check: ({ text, name }) => [
+        ...specViolations(text, name).map((one) => ({ severity: 'error' as const, ...one })),
+        ...referenceRefusals(text).map(notStandard),
+      ],
     },
   ],
   [
@@ -129,6 +201,15 @@ function nameOf(path: string, directory: string): string {
   return ['', '.', '..'].includes(basename(path)) ? basename(realpathSync(directory)) : basename(directory);
 }
 
+function hiddenFindings(directory: string): readonly SkillFinding[] {
+  return hiddenBelow(realpathSync(directory)).map(({ path, ...found }) => ({
+    severity: 'warning',
+    code: 'HIDDEN_CHARACTERS',
+    ...found,
+    ...(path.toLowerCase() === 'skill.md' ? {} : { path }),
+  }));
+}
+
 function checkStrictly({ text, directory, name }: Subject): readonly SkillFinding[] {
   const { violations } = strictViolations(text, realpathSync(directory), name);
   return violations.map((one) => ({ severity: 'error', ...one }));
@@ -147,12 +228,72 @@ function checkAsLoaded({ text, fault, file, name }: Subject): readonly SkillFind
       code,
       ...(line === undefined ? {} : { line }),
     })),
+    ...[...specViolations(text, name).filter((one) => !isTold(one, problems)), ...referenceRefusals(text)].map(
+      notStandard,
+    ),
     ...(fault ? [{ severity: 'warning', code, message: fault.message } as const] : []),
     ...(fileName === 'SKILL.md' ? [] : [{ severity: 'warning', code: 'SKILL_FILE_CASE', message: misnamed } as const]),
   ];
 }
 
-function told({ code, line, message }: SkillFinding): string {
+function draftFindings(text: string, skillId: string): readonly SkillFinding[] {
+  const reason = draftReason(parseSkill(text, 'SKILL.md', skillId).header?.fillsLeft);
+  if (reason === undefined) return [];
+  return [{ severity: 'warning', code: 'SKILL_HIDDEN', message: `Models do not see this skill: ${reason}.` }];
+}
+
+/** What the standard or its reference validator refuses, and the loader reads. */
+function notStandard({ message, line }: Violation): SkillFinding {
+  return { severity: 'warning', code: 'NOT_STANDARD', message, line };
+}
+
+/** Whether the loader has said it in its own words. */
+function isTold({ message, line }: Violation, problems: readonly Problem[]): boolean {
+  if (message.startsWith('Unexpected fields')) return false;
+  const isFraming = /^(?:Invalid YAML|SKILL\.md )/.test(message);
+  return problems.some((one) => one.line === line || (isFraming && one.code.startsWith('FRONTMATTER_')));
+}
+
+function told({ code, line, message, path }: SkillFinding): string {
   if (code === undefined) return message;
-  return `${code}${line ? ` (line ${line})` : ''}: ${message}`;
+  const place = [...(path ? [path] : []), ...(line ? [`line ${line}`] : [])].join(', ');
+  return `${code}${place ? ` (${place})` : ''}: ${message}`;
+}
+
+function lacksOf(text: string, skillId: string): readonly string[] {
+  const fields = `name: ${skillId}, and description: what it does and when to use it`;
+  if (!splitFrontmatter(text).yaml?.trim()) {
+    return [`FRONTMATTER_MISSING: Begin with a line ---, then ${fields}, then a line ---.`];
+  }
+  const { header, problems } = parseSkill(text, 'SKILL.md', skillId);
+  const has = (code: string): boolean => problems.some((problem) => problem.code === code);
+  const name = JSON.stringify(shorten(header?.name ?? '', 80));
+  return [
+    ...(has('DESCRIPTION_MISSING') || has('SKILL_EMPTY')
+      ? ['DESCRIPTION_MISSING: Write description: what it does and when to use it.']
+      : []),
+    ...(has('NAME_MISMATCH')
+      ? [`NAME_MISMATCH: The name ${name} is not that of this skill. Write name: ${skillId}`]
+      : []),
+  ];
+}
+
+function violationsOf(text: string, skillId: string, validation: ValidationProfile) {
+  if (validation === 'spec') return specViolations(text, skillId);
+  return validation === 'strict' ? strictVerdict(text, skillId).violations : [];
+}
+
+function keyOf({ code, message }: Problem): string {
+  return `${code}\0${message}`;
+}
+
+function whyNot(directory: string, path: string): string | undefined {
+  try {
+    // It is opened and looked at; nothing is read beyond the limit.
+    readContained(directory, path, 0);
+    return undefined;
+  } catch (error) {
+    if (isCodedError(error, 'RESOURCE_TOO_LARGE')) return undefined;
+    return isCodedError(error) ? error.code : 'RESOURCE_NOT_FOUND';
+  }
 }

@@ -1,7 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type BootOptions, boot, type Kernel, type Problem, packageRoot } from 'skill-registry/kernel';
+import { boot, type Kernel, type Problem } from 'skill-registry/kernel';
 import { onTestFinished } from 'vitest';
+import type { InternalBootOptions } from '../../../kernel/boot/kernel.ts';
+import { packageRoot } from '../../../kernel/host.ts';
 import { type Tree, tempFolder } from '../../helpers/temp-folder.ts';
 
 /** A kernel that runs the extensions of a temporary root and none of the package's own. */
@@ -11,7 +13,7 @@ export interface BootedKernel extends Kernel {
   readonly logged: readonly string[];
 }
 
-export interface BootTreeOptions extends Partial<BootOptions> {
+export interface BootTreeOptions extends Partial<InternalBootOptions> {
   /** Ids of the package's own extensions that run all the same. Default: none. */
   readonly keep?: readonly string[];
 }
@@ -26,12 +28,13 @@ export async function bootTree(tree: Tree, { keep = [], ...options }: BootTreeOp
   const files = off.map((id) => [manifestFile(id), manifest(id, 'entrypoint: main:Main\nenabled: false')]);
   const root = tempFolder({ ...Object.fromEntries(files), ...tree });
   const logged: string[] = [];
-  const kernel = await boot({
+  const given: InternalBootOptions = {
     root,
     onLog: ({ extensionId, message }) => logged.push(`${extensionId} ${message}`),
     ...options,
     budgets: { stop: 200, serviceRestart: 20, ...options.budgets },
-  });
+  };
+  const kernel = await boot(given);
   onTestFinished(() => kernel.shutdown());
   return { ...kernel, root, logged };
 }

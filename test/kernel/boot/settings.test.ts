@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { mergeConfig, readOwnerConfig } from 'skill-registry/kernel';
 import { describe, expect, test } from 'vitest';
 import { createSecrets } from '../../../kernel/boot/settings.ts';
+import { mergeConfig, readOwnerConfig } from '../../../kernel/host.ts';
 import { type Tree, tempFolder, writeTree } from '../../helpers/temp-folder.ts';
 import { bootTree, extension, problemsOf, states } from './boot-extensions.ts';
 

@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto';
 import fs, { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { basename, dirname, join } from 'node:path';
+import { afterEach, expect, it } from 'vitest';
 import {
   approveExtension,
   heldExtension,
   heldExtensions,
   holdExtensionFile,
   revokeExtension,
-} from 'skill-registry/kernel';
-import { afterEach, expect, it } from 'vitest';
+} from '../../../kernel/host.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 import { treeOf } from '../../helpers/tree-of.ts';
 import { manifest } from '../boot/boot-extensions.ts';

@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
 import {
   approveExtension,
   describeHeld,
@@ -9,8 +10,7 @@ import {
   packageRoot,
   readHeldFile,
   revokeExtension,
-} from 'skill-registry/kernel';
-import { describe, expect, it } from 'vitest';
+} from '../../../kernel/host.ts';
 import { type Tree, tempFolder, writeTree } from '../../helpers/temp-folder.ts';
 import { manifest } from '../boot/boot-extensions.ts';
 

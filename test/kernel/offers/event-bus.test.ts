@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createEventBus } from '../../../kernel/offers/event-bus.ts';
+import { createEventBus } from '../../../kernel/offers/offers.ts';
 import { waitFor } from '../../helpers/wait-for.ts';
 import { bootTree, codesOf, extension, problemsOf } from '../boot/boot-extensions.ts';
 

@@ -1,6 +1,5 @@
-import { PART_SEPARATOR } from 'skill-registry/kernel';
 import { describe, expect, test } from 'vitest';
-import { collectContext } from '../../../kernel/turns/system-text.ts';
+import { collectContext, PART_SEPARATOR } from '../../../kernel/turns/system-text.ts';
 import { scriptedModel, systemText } from '../../helpers/scripted-model.ts';
 import { agentExtension, bootTree, codesOf, extension, problemsOf } from '../boot/boot-extensions.ts';
 
@@ -80,9 +79,11 @@ describe('the system text of a turn', () => {
       { ...agentExtension('talker', 'uses_skills: []'), ...extension('echo', '', members) },
       { environment: model.environment },
     );
-    await kernel.invokeAgent('talker', 'hi', { turn: { threadId: 't1', channelId: 'test', agentId: 'somebody' } });
+    const pretended = { agentId: 'somebody', givenSkills: ['x'], tools: ['read_skill'] };
+    await kernel.invokeAgent('talker', 'hi', { turn: { threadId: 't1', channelId: 'test', ...pretended } });
+    const own = { boundSkills: [], model: 'scripted', givenSkills: [], tools: [] };
     expect(systemText(model.requests[0])).toBe(
-      `hi ${JSON.stringify({ threadId: 't1', channelId: 'test', agentId: 'talker', boundSkills: [], model: 'scripted' })}`,
+      `hi ${JSON.stringify({ threadId: 't1', channelId: 'test', agentId: 'talker', ...own })}`,
     );
   });
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { delimited } from '../../../lib/text/index.ts';
 import { scriptedModel, systemText } from '../../helpers/scripted-model.ts';
 import { type Tree, writeTree } from '../../helpers/temp-folder.ts';
 import { agentExtension, bootTree, codesOf, extension, problemsOf, reasonOf, states } from '../boot/boot-extensions.ts';
@@ -32,7 +33,8 @@ async function systemsOf(tree: Tree): Promise<readonly string[]> {
 }
 
 const ALL = 'uses_skills: [two, one]\ninstructions: |\n  Be kind.\n';
-const BODIES = '[Skill: two]\n\nBody of two.\n\n[Skill: one]\n\nBody of one.';
+const bodyOf = (id: string, text = `Body of ${id}.`): string => delimited(`Skill: ${id}`, text);
+const BODIES = `${bodyOf('two')}\n\n${bodyOf('one')}`;
 
 describe('the instructions of an agent are in the one system message:', () => {
   test.each<[what: string, tree: Tree, expected: readonly string[]]>([
@@ -84,8 +86,8 @@ test('an edited skill or prompt is in the next invocation', async () => {
   writeTree(kernel.root, { 'extensions/talker/prompt.md': 'After.' });
   await kernel.invokeAgent('talker', 'hi');
   expect(model.requests.map(systemText)).toEqual([
-    'Before.\n\n[Skill: one]\n\nBody of one.',
-    'After.\n\n[Skill: one]\n\nNew body.',
+    `Before.\n\n${bodyOf('one')}`,
+    `After.\n\n${bodyOf('one', 'New body.')}`,
   ]);
 });
 

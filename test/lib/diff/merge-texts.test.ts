@@ -23,8 +23,10 @@ describe('a merge of texts', () => {
   });
 
   it('shows where the sides differ, with three lines of context', () => {
+    const marked = '<<<<<<< current\nours\n||||||| base\nline 6\n=======\ntheirs\n>>>>>>> proposed\n';
     expect(mergeTexts(BASE, change(BASE, 6, 'ours'), change(BASE, 6, 'theirs'))).toEqual({
       clean: false,
+      text: BASE.replace('line 6\n', marked),
       conflict: `@@ line 6 @@
 line 3
 line 4
@@ -82,11 +84,20 @@ line 9
     fc.assert(property, runs(300));
   });
 
-  it('gives a text or shows a conflict for any three texts', () => {
+  it('gives a text for any three, and shows every conflict in it', () => {
     const property = fc.property(oddChange, oddText, ([base, changed], other) => {
       const merged = mergeTexts(base, changed, other);
-      if (!merged.clean) expect(merged.conflict).toMatch(/^<<<<<<< current\n/m);
+      expect(typeof merged.text).toBe('string');
+      if (merged.clean) return;
+      const marks = (text: string) => text.match(/^\ufeff?(<{7} current|\|{7} base|>{7} proposed)\r?$/gm)?.length;
+      expect(merged.conflict).toMatch(/^<<<<<<< current\n/m);
+      expect(marks(merged.text)).toBe(marks(merged.conflict));
     });
     fc.assert(property, runs(300));
+  });
+
+  it('shows a conflict in a text with the line ends it has, and where the last line has none', () => {
+    const { text } = mergeTexts('a\r\nb', 'a\r\nours', 'a\r\ntheirs');
+    expect(text).toBe('a\r\n<<<<<<< current\r\nours\r\n||||||| base\r\nb\r\n=======\r\ntheirs\r\n>>>>>>> proposed\r\n');
   });
 });

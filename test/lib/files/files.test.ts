@@ -12,8 +12,8 @@ import {
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { packageRoot } from 'skill-registry/kernel';
 import { describe, expect, it } from 'vitest';
+import { packageRoot } from '../../../kernel/host.ts';
 import { listContained, readContained, relativeSegments, writeContained } from '../../../lib/files/index.ts';
 import { isInside } from '../../../lib/files/paths.ts';
 import { keepBusy } from '../../helpers/busy-process.ts';

@@ -1,11 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  escapeHidden,
-  hiddenCharacters,
-  oneLine,
-  readEscaped,
-  showHidden,
-} from '../../../lib/text/hidden-characters.ts';
+import { hiddenCharacters, oneLine, showHidden } from '../../../lib/text/hidden-characters.ts';
 import { fc } from '../../helpers/properties.ts';
 import { nastyText } from '../diff/nasty-text.ts';
 
@@ -26,31 +20,7 @@ describe('showHidden', () => {
   ])('%s', (_, text, shown) => {
     expect(showHidden(text)).toBe(shown);
     expect([...hiddenCharacters(shown)], 'nothing is left to show').toEqual([]);
-    expect(readEscaped(escapeHidden(text))).toBe(text);
   });
-});
-
-describe('escapeHidden', () => {
-  it('tells a character from text that looks like its notation', () => {
-    expect(escapeHidden('⟦U+202E⟧')).toBe('⟦U+27E6⟧U+202E⟧');
-    expect(readEscaped('⟦U+27E6⟧U+202E⟧')).toBe('⟦U+202E⟧');
-  });
-
-  it('is read back exactly, whatever the text', () => {
-    fc.assert(
-      fc.property(nastyText, (text) => {
-        expect(readEscaped(escapeHidden(text))).toBe(text);
-      }),
-    );
-  });
-});
-
-it.each([
-  ['small letters are read', '⟦U+202e⟧', '\u202e'],
-  ['no code point is left as it is', '⟦U+110000⟧', '⟦U+110000⟧'],
-  ['no number is left as it is', '⟦U+ZZ⟧ ⟦U+⟧ ⟦U+1234567⟧', '⟦U+ZZ⟧ ⟦U+⟧ ⟦U+1234567⟧'],
-])('of a typed notation, %s', (_, typed, read) => {
-  expect(readEscaped(typed)).toBe(read);
 });
 
 describe('oneLine', () => {

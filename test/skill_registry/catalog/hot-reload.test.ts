@@ -25,7 +25,7 @@ async function watched(tree: Tree, watch: { mode: string; interval_seconds: numb
 /** `id description` of every skill, as an agent would see it at this moment. */
 async function seen(registry: SkillRegistry): Promise<string> {
   const { skills } = registry.list({ limit: 200 });
-  const listed = skills.map(({ skill_id, description }) => `${skill_id} ${description}`).join(', ');
+  const listed = skills.map(({ skillId, description }) => `${skillId} ${description}`).join(', ');
   const text = ((await registry.context('')) ?? '').split('\n').filter((line) => line.startsWith('•'));
   const inContext = text.map((line) => line.replace(/^• `(.*)` — (.*)$/, '$1 $2')).join(', ');
   expect(inContext, 'list and context agree').toBe(listed);
@@ -197,7 +197,7 @@ describe('the end', () => {
     for (const id of ['c', 'd', 'e']) {
       const end = new AbortController();
       const ended = registry.watch(end.signal);
-      expect(registry.watching()).toBe(watch.mode);
+      expect(registry.admin.watching()).toBe(watch.mode);
       writeTree(root, at(id, '1'));
       await waitFor('the new skill', () => registry.snapshot().byId.has(id));
       expect(added(before)).not.toEqual([]);
@@ -205,7 +205,7 @@ describe('the end', () => {
       const refreshing = registry.refresh();
       end.abort();
       await Promise.all([ended, refreshing]);
-      expect(registry.watching()).toBe('off');
+      expect(registry.admin.watching()).toBe('off');
       await waitFor('the handles to be gone', () => added(before).length === 0);
     }
   });
@@ -215,7 +215,7 @@ describe('the end', () => {
     const before = await quietHandles();
     await registry.watch(AbortSignal.abort());
     const ended = registry.watch(new AbortController().signal);
-    expect(registry.watching()).toBe('events');
+    expect(registry.admin.watching()).toBe('events');
     await registry.close();
     await ended;
     await waitFor('the handles to be gone', () => added(before).length === 0);

@@ -166,7 +166,7 @@ describe('collisions', () => {
     const { root, registry } = await openRegistry(tree, twoSources);
     expect(briefProblems(registry.problems(), root)).toEqual(['SKILL_ID_TAKEN two/x/a/SKILL.md']);
     expect(await registry.read('a')).toMatchObject({ content: 'Do it well.', source: 'one' });
-    expect(await registry.read('two:x/a')).toMatchObject({ skill_id: 'two:x/a', content: 'Second.', source: 'two' });
+    expect(await registry.read('two:x/a')).toMatchObject({ skillId: 'two:x/a', content: 'Second.', source: 'two' });
   });
 
   it('are none for one directory that two sources lead to', async () => {
@@ -186,17 +186,17 @@ describe('a source that fails', () => {
       { 'one/a/SKILL.md': skill('a'), 'two/b/SKILL.md': skill('b') },
       { sources: [{ path: 'two' }] },
     );
-    const inner = createDirectorySource({ id: 'one', root: join(root, 'one'), allowOutside: false });
     let luck = true;
+    const a = { id: 'a', description: 'Does a.', body: 'A.' };
     await registry.addSource({
-      ...inner,
-      scan: (...args) => (luck ? inner.scan(...args) : Promise.reject(new Error('no luck'))),
+      id: 'one',
+      skills: () => (luck ? [a] : Promise.reject(new Error('no luck'))),
     });
     luck = false;
     writeTree(root, { 'two/c/SKILL.md': skill('c') });
     const failed = await registry.refresh();
     expect(failed.skills.map(({ id }) => id)).toEqual(['b', 'c', 'a']);
-    expect(failed.problems).toMatchObject([{ code: 'SOURCE_FAILED', severity: 'error', file: join(root, 'one') }]);
+    expect(failed.problems).toMatchObject([{ code: 'SOURCE_FAILED', severity: 'error', file: 'this program' }]);
     expect(failed.problems[0]?.message).toContain('its last 1 skill(s) stay');
     luck = true;
     expect((await registry.refresh()).problems).toEqual([]);

@@ -118,11 +118,10 @@ it('a package whose code fails keeps its last skills; one that has none any more
 it('a part of a package that fails keeps its last skills', async () => {
   const code = `
     import { existsSync } from 'node:fs';
-    const skill = { id: 'a', qualifiedId: 'x:a', digest: 'd', name: 'a', description: 'A.' };
+    const skill = { id: 'a', description: 'A.', body: 'A.' };
     export const skillSource = () => ({
-      id: 'x', kind: 'x', location: 'x', readSkill: () => Buffer.from('A.'), resources: () => [], readResource: () => Buffer.from(''),
-      watchFolders: () => [], contains: () => false,
-      scan: async () => { if (existsSync(new URL('./down', import.meta.url))) throw new Error('down'); return { skills: [skill], problems: [] }; },
+      id: 'x',
+      skills() { if (existsSync(new URL('./down', import.meta.url))) throw new Error('down'); return [skill]; },
     });`;
   const tree = { [`${BREW}/package.json`]: manifest({ main: 'main.js' }), [`${BREW}/main.js`]: code };
   const opened = await openRegistry(tree, { sources: [{ package: 'brew' }] });

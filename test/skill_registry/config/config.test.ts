@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { packageRoot } from 'skill-registry/kernel';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { readConfig } from '../../../extensions/skill_registry/config/config.ts';
+import { packageRoot } from '../../../kernel/host.ts';
 import { openRegistry } from '../../helpers/open-registry.ts';
 
 const FILE = '/root/data/skill_registry/config.yaml';
@@ -73,7 +73,6 @@ describe('a wrong key', () => {
     [{ path: 'a', id: '../x' }, 'sources.1.id', '"../x"'],
     [{ preset: 'windsurf' }, 'sources.1.preset', '"windsurf"'],
     [{ path: 'a', validation: 'stric' }, 'sources.1.validation', '"stric"'],
-    [{ inline: { name: 'Tea', description: 'Tea.' } }, 'sources.1.inline.0.instructions', 'missing'],
   ])('costs a list that entry alone, and never brings a default back: %j', (entry, key, arrived) => {
     const { config, problems } = read({ sources: [{ path: 'team' }, entry, { path: 'own' }] });
     expect(config.sources.map(({ path }) => path)).toEqual(['team', 'own']);
@@ -81,6 +80,26 @@ describe('a wrong key', () => {
     expect(problems[0]?.message).toContain(arrived);
     expect(problems[0]?.message).toContain('this entry is left out');
     expect(read({ sources: [entry] }).config.sources).toEqual([]);
+  });
+
+  it.each<[unknown, string, string]>([
+    [{ name: 'Tea', description: 'Tea.' }, 'instructions', 'missing'],
+    [{ name: '', description: 'Tea.', instructions: 'Boil.' }, 'name', '""'],
+  ])('costs the skills that are written in a source that skill alone: %j', (skill, key, arrived) => {
+    const good = { name: 'Milk', description: 'Milk.', instructions: 'Pour.', files: { 'a.md': 'A.', 'b.md': 1 } };
+    const { config, problems } = read({ sources: [{ inline: [skill, good] }] });
+    expect(config.sources).toMatchObject([{ inline: [{ ...good, files: { 'a.md': 'A.' } }] }]);
+    expect(problems.map(({ details }) => details?.key)).toEqual([
+      `sources.0.inline.0.${key}`,
+      'sources.0.inline.1.files.b.md',
+    ]);
+    expect(problems[0]?.message).toContain(arrived);
+  });
+
+  it('costs the settings of gates that one alone', () => {
+    const { config, problems } = read({ gates: { settings: { a: 1, b: () => 1, c: { d: [null] } } } });
+    expect(config.gates.settings).toEqual({ a: 1, c: { d: [null] } });
+    expect(problems.map(({ details }) => details?.key)).toEqual(['gates.settings.b']);
   });
 
   it('that is unknown in a source costs the source nothing', () => {
@@ -94,7 +113,7 @@ describe('a wrong key', () => {
     const { config, problems } = read({ tools: ['read_skil', 'read_skill'], catalog: { pinned: [1, 'a'] } });
     expect(config.tools).toEqual(['read_skill']);
     expect(config.catalog.pinned).toEqual(['a']);
-    expect(problems.map(({ details }) => details?.key)).toEqual(['tools.0', 'catalog.pinned.0']);
+    expect(problems.map(({ details }) => details?.key)).toEqual(['catalog.pinned.0', 'tools.0']);
   });
 
   it('does not cost the good keys beside it', () => {

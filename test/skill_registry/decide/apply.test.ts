@@ -14,13 +14,15 @@ import { dirname, join } from 'node:path';
 import { createSkillRegistry, type SkillRegistry } from 'skill-registry';
 import { expect, it, onTestFinished } from 'vitest';
 import { digestOf } from '../../../extensions/skill_registry/history/skill-tree.ts';
+import type { InternalOptions } from '../../../extensions/skill_registry/parts.ts';
 import { openSqlite } from '../../../lib/sqlite/index.ts';
 import { ADA, LONGER, TEA, teaRegistry } from '../../helpers/tea.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
 /** Opened again over the same root; `onStep` is called between the steps of a change. */
 async function reopen(root: string, onStep: (step: string) => void = () => {}): Promise<SkillRegistry> {
-  const registry = await createSkillRegistry({ root, config: { sources: [{ path: 'skills' }] }, onWriteStep: onStep });
+  const options: InternalOptions = { root, config: { sources: [{ path: 'skills' }] }, onWriteStep: onStep };
+  const registry = await createSkillRegistry(options);
   onTestFinished(() => registry.close());
   return registry;
 }
@@ -151,7 +153,7 @@ it('begins anew when somebody removes the folder of the history under a registry
   await propose(LONGER);
   rmSync(join(root, 'data/skill_registry'), { recursive: true });
   const other = await reopen(root);
-  await other.management.write('tea', 'references/a.md', 'x', ADA);
+  await other.admin.management.write('tea', 'references/a.md', 'x', ADA);
   await propose(LONGER);
   expect(await other.proposals.list()).toHaveLength(1);
   expect((await registry.history.revisions('tea')).map(({ kind }) => kind)).toEqual(['seen', 'tool']);
@@ -167,22 +169,24 @@ it('goes back with hundreds of files and loses none that the revision does not s
   for (const name of ['000.md', '001.md']) rmSync(join(folder, name));
   await registry.history.rollback('tea', 1, ADA);
   expect(readdirSync(folder)).toEqual(names);
-  expect(await registry.management.write('tea', 'references/599.md', 'changed\n', ADA)).toMatchObject({ kind: 'tool' });
+  expect(await registry.admin.management.write('tea', 'references/599.md', 'changed\n', ADA)).toMatchObject({
+    kind: 'tool',
+  });
 });
 
 it('refuses names of leftovers, which the history passes over, and reads nothing through a folder that became a link', async () => {
   const { root, registry } = await teaRegistry();
   for (const path of ['references/a.md~', '.SKILL.md.swp', 'references/.skill-registry-x']) {
-    await expect(registry.management.write('tea', path, 'x', ADA), path).rejects.toMatchObject({
+    await expect(registry.admin.management.write('tea', path, 'x', ADA), path).rejects.toMatchObject({
       code: 'INVALID_ARGUMENT',
     });
   }
   const elsewhere = tempFolder({ 'SKILL.md': TEA, 'secret.txt': 'x' });
   rmSync(join(root, 'skills/tea'), { recursive: true });
   symlinkSync(elsewhere, join(root, 'skills/tea'));
-  await expect(registry.management.write('tea', 'references/a.md', 'x', ADA)).rejects.toMatchObject({
+  await expect(registry.admin.management.write('tea', 'references/a.md', 'x', ADA)).rejects.toMatchObject({
     code: 'PATH_TRAVERSAL',
   });
-  await expect(registry.management.remove('tea', ADA)).rejects.toMatchObject({ code: 'PATH_TRAVERSAL' });
+  await expect(registry.admin.management.remove('tea', ADA)).rejects.toMatchObject({ code: 'PATH_TRAVERSAL' });
   expect(readFileSync(join(root, 'data/skill_registry/history.db')).includes('secret.txt')).toBe(false);
 });

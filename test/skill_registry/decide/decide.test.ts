@@ -1,19 +1,8 @@
-import {
-  chmodSync,
-  mkdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { dirname, join } from 'node:path';
+import { chmodSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { digestOf } from '../../../extensions/skill_registry/history/skill-tree.ts';
-import { openSqlite } from '../../../lib/sqlite/index.ts';
 import { ADA, LONGER, TEA, teaRegistry } from '../../helpers/tea.ts';
-import { tempFolder, writeTree } from '../../helpers/temp-folder.ts';
+import { writeTree } from '../../helpers/temp-folder.ts';
 
 const write = (root: string, text: string): void => writeFileSync(join(root, 'skills/tea/SKILL.md'), text);
 
@@ -47,8 +36,7 @@ describe('a proposal whose text has changed since', () => {
     write(root, TEA.replace('two minutes', 'ten minutes'));
     await expect(registry.proposals.approve(first, ADA)).rejects.toMatchObject({ code: 'PROPOSAL_STALE' });
     await expect(registry.proposals.approve(second, ADA)).rejects.toMatchObject({ code: 'PROPOSAL_STALE' });
-    const { file } = await registry.proposals.get(second);
-    writeFileSync(file, readFileSync(file, 'utf8').replace('-Steep for two minutes.', '-Steep for ten minutes.'));
+    await registry.proposals.edit(second, { content: TEA.replace('two minutes', 'four minutes'), ...ADA });
     await registry.proposals.approve(second, ADA);
     expect(tea()).toBe(TEA.replace('two minutes', 'four minutes'));
     write(root, TEA);
@@ -72,8 +60,8 @@ describe('a proposal whose text has changed since', () => {
   it('is stale when it would remove a skill of which any file has changed', async () => {
     const tree = { 'skills/tea/references/a.md': 'a\n' };
     const { root, registry, tea } = await teaRegistry(tree, { writes: { delete: 'propose' } });
-    const input = { skill_id: 'tea', kind: 'delete', justification: 'Nobody drinks it.' } as const;
-    const { proposal_id: id } = await registry.proposals.propose(input);
+    const input = { skillId: 'tea', kind: 'delete', justification: 'Nobody drinks it.' } as const;
+    const { proposalId: id } = await registry.proposals.propose(input);
     writeFileSync(join(root, 'skills/tea/references/a.md'), 'What a person wants to keep.\n');
     await expect(registry.proposals.approve(id, ADA)).rejects.toMatchObject({ code: 'PROPOSAL_STALE' });
     expect(tea()).toBe(TEA);
@@ -86,8 +74,8 @@ describe('a proposal whose text has changed since', () => {
   it('is stale when it would make a skill that a person has made meanwhile', async () => {
     const { root, registry } = await teaRegistry();
     const [content, byHand] = [TEA.replace('name: tea', 'name: mate'), TEA.replace('name: tea', 'name: Mate')];
-    const input = { skill_id: 'mate', kind: 'create', content, justification: 'Needed.' } as const;
-    const { proposal_id: id } = await registry.proposals.propose(input);
+    const input = { skillId: 'mate', kind: 'create', content, justification: 'Needed.' } as const;
+    const { proposalId: id } = await registry.proposals.propose(input);
     writeTree(root, { 'skills/mate/SKILL.md': byHand });
     await expect(registry.proposals.approve(id, ADA)).rejects.toMatchObject({ code: 'PROPOSAL_STALE' });
     expect(readFileSync(join(root, 'skills/mate/SKILL.md'), 'utf8')).toBe(byHand);
@@ -116,7 +104,7 @@ describe('applying', () => {
   it('makes, changes and removes files beside SKILL.md', async () => {
     const { root, registry } = await teaRegistry({ 'skills/tea/references/old.md': 'old\n' });
     const propose = async (input: object) =>
-      (await registry.proposals.propose({ skill_id: 'tea', justification: 'Needed.', ...input })).proposal_id;
+      (await registry.proposals.propose({ skillId: 'tea', justification: 'Needed.', ...input })).proposalId;
     const make = await propose({ path: 'references/deep/new.md', content: 'new\n' });
     const change = await propose({ path: 'references/old.md', diff: '@@\n-old\n+older\n' });
     await registry.proposals.approve(make, ADA);
@@ -124,112 +112,28 @@ describe('applying', () => {
     expect(readFileSync(join(root, 'skills/tea/references/deep/new.md'), 'utf8')).toBe('new\n');
     expect(readFileSync(join(root, 'skills/tea/references/old.md'), 'utf8')).toBe('older\n');
     await registry.proposals.approve(await propose({ path: 'references/deep/new.md', remove: true }), ADA);
-    expect(registry.resources('tea').map(({ path }) => path)).toEqual(['references/old.md']);
+    expect(registry.admin.resources('tea').map(({ path }) => path)).toEqual(['references/old.md']);
   });
 
   it('makes the skill a creation asks for, and archives the one a deletion names', async () => {
     const { root, registry } = await teaRegistry({}, { writes: { create: 'propose', delete: 'propose' } });
     const content = '---\nname: coffee\ndescription: Brews coffee.\n---\n\nGrind.\n';
     const made = await registry.proposals.propose({
-      skill_id: 'coffee',
+      skillId: 'coffee',
       kind: 'create',
       content,
       justification: 'Asked for.',
     });
-    await registry.proposals.approve(made.proposal_id, ADA);
+    await registry.proposals.approve(made.proposalId, ADA);
     expect(readFileSync(join(root, 'skills/coffee/SKILL.md'), 'utf8')).toBe(content);
     const gone = await registry.proposals.propose({
-      skill_id: 'tea',
+      skillId: 'tea',
       kind: 'delete',
       justification: 'Nobody drinks it.',
     });
-    await registry.proposals.approve(gone.proposal_id, ADA);
+    await registry.proposals.approve(gone.proposalId, ADA);
     expect(registry.snapshot().skills.map(({ id }) => id)).toEqual(['coffee']);
     await registry.history.restore('tea', ADA);
     expect(registry.snapshot().skills.map(({ id }) => id)).toEqual(['coffee', 'tea']);
   });
 });
-
-describe('what a person writes into the file of a proposal', () => {
-  it('is what is applied, and both texts are kept', async () => {
-    const { registry, tea, propose } = await teaRegistry();
-    const id = await propose(LONGER);
-    const { file } = await registry.proposals.get(id);
-    writeFileSync(
-      file,
-      readFileSync(file, 'utf8').replace('+Steep for three minutes.', '+Steep for three and a half minutes.'),
-    );
-    const edited = await registry.proposals.get(id);
-    expect(edited.diff).toContain('+Steep for three and a half minutes.');
-    await registry.proposals.approve(id, ADA);
-    expect(tea()).toContain('three and a half minutes');
-  });
-
-  it('is refused with its reason when it cannot be used, and nothing is decided', async () => {
-    const { registry, tea, propose } = await teaRegistry();
-    const id = await propose(LONGER);
-    const { file } = await registry.proposals.get(id);
-    const written = readFileSync(file, 'utf8');
-    writeFileSync(file, written.replace('state: open', 'state: approved'));
-    await expect(registry.proposals.approve(id, ADA)).rejects.toMatchObject({ code: 'PROPOSAL_FILE_INVALID' });
-    writeFileSync(file, written.replace('-Steep for two minutes.', '-Steep for nine minutes.'));
-    expect((await registry.proposals.get(id)).problem).toContain('does not apply');
-    expect((await registry.proposals.list()).map(({ state }) => state)).toEqual(['open']);
-    expect(tea()).toBe(TEA);
-    writeFileSync(file, written);
-    await registry.proposals.approve(id, ADA);
-    expect(tea()).toBe(LONGER);
-  });
-
-  it('is not lost when it comes after the decision', async () => {
-    const { root, registry, propose } = await teaRegistry();
-    const id = await propose(LONGER);
-    await registry.proposals.reject(id, { ...ADA, reason: 'No.' });
-    const { file } = await registry.proposals.get(id);
-    const late = `${readFileSync(file, 'utf8')}\nBut why?\n`;
-    writeFileSync(file, late);
-    await registry.proposals.get(id);
-    expect(readFileSync(file, 'utf8')).not.toContain('But why?');
-    const history = openSqlite(join(root, 'data/skill_registry/history.db'));
-    const events = history.prepare("SELECT content FROM proposal_event WHERE kind = 'late-edit'").all();
-    history.close();
-    expect(events).toEqual([{ content: JSON.stringify({ content: digestOf(late) }) }]);
-  });
-
-  it('is there again when somebody has removed it, and is decided without it', async () => {
-    const { registry, propose } = await teaRegistry();
-    const id = await propose(LONGER);
-    const { file } = await registry.proposals.get(id);
-    rmSync(dirname(file), { recursive: true });
-    await registry.proposals.get(id);
-    expect(readFileSync(file, 'utf8')).toContain('state: open');
-    rmSync(file);
-    await registry.proposals.reject(id, { ...ADA, reason: 'No.' });
-    expect(readFileSync(file, 'utf8')).toContain('state: rejected');
-  });
-
-  it.each<[string, (file: string) => void]>([
-    ['a link stands in its place', (file) => symlinkSync('/etc/hostname', file)],
-    ['a folder stands in its place', (file) => mkdirSync(file)],
-    ['a link stands in the place of the folder', (file) => replaceFolder(dirname(file))],
-  ])('hinders no other change when %s', async (_how, replace) => {
-    const { registry, tea, propose } = await teaRegistry();
-    const [id, other] = [await propose(LONGER), await propose(TEA.replace('Rinse', 'Scrub'))];
-    const { file } = await registry.proposals.get(id);
-    rmSync(file);
-    replace(file);
-    expect((await registry.proposals.list()).find((one) => one.id === id)?.problem).toContain('Remove what is there');
-    await expect(registry.proposals.approve(id, ADA)).rejects.toMatchObject({ code: 'PROPOSAL_FILE_INVALID' });
-    await registry.management.write('tea', 'references/new.md', 'new\n', ADA);
-    expect(tea()).toBe(TEA);
-    rmSync(file.startsWith(realpathSync(dirname(file))) ? file : dirname(file), { recursive: true });
-    await registry.proposals.approve(id, ADA);
-    expect(tea()).toBe(LONGER);
-    expect(readFileSync((await registry.proposals.get(other)).file, 'utf8')).toContain('state: open');
-  });
-});
-
-function replaceFolder(folder: string): void {
-  rmSync(folder, { recursive: true });
-  symlinkSync(tempFolder({}), folder);
-}

@@ -1,9 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createSkillRegistry, type SkillRegistry } from 'skill-registry';
-import { packageRoot } from 'skill-registry/kernel';
-import { expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { putBlob } from '../../../extensions/skill_registry/history/revisions.ts';
+import type { InternalOptions } from '../../../extensions/skill_registry/parts.ts';
+import { packageRoot } from '../../../kernel/host.ts';
 import { openSqlite } from '../../../lib/sqlite/index.ts';
 import { ADA, LONGER, TEA, teaRegistry } from '../../helpers/tea.ts';
 
@@ -12,11 +14,12 @@ import { ADA, LONGER, TEA, teaRegistry } from '../../helpers/tea.ts';
 /** Another registry over the root; `act` is called once, at the `nth` time that it comes to a step. */
 async function actingAt(step: string, root: string, act: () => void, nth = 1): Promise<SkillRegistry> {
   let times = 0;
-  const registry = await createSkillRegistry({
+  const options: InternalOptions = {
     root,
     config: { sources: [{ path: 'skills' }] },
     onWriteStep: (now) => void (now === step && ++times === nth && act()),
-  });
+  };
+  const registry = await createSkillRegistry(options);
   onTestFinished(() => registry.close());
   return registry;
 }
@@ -43,22 +46,52 @@ it('leaves a change alone that another process is in the middle of', async () =>
   expect((await registry.history.revisions('tea')).map(({ kind }) => kind)).toEqual(['seen', 'proposal']);
 });
 
-it('approves what a person has written into the file of a proposal a moment before, or nothing', async () => {
-  const { root, registry, tea, propose } = await teaRegistry();
-  const [id, other] = [await propose(LONGER), await propose(TEA.replace('Rinse', 'Scrub'))];
-  const edit = (file: string, from: string, to: string): void =>
-    writeFileSync(file, readFileSync(file, 'utf8').replace(from, to));
-  const { file } = await registry.proposals.get(id);
-  const quick = await actingAt('locked', root, () =>
-    edit(file, '+Steep for three minutes.', '+Steep for six minutes.'),
-  );
-  await quick.proposals.approve(id, ADA);
-  expect(tea()).toBe(TEA.replace('two minutes', 'six minutes'));
+describe('a proposal that somebody changes between the look and the lock', () => {
+  /** Starts something that waits for the lock, changes the row meanwhile, and gives what comes of it. */
+  async function whileItWaits(root: string, start: () => Promise<unknown>, sql: string, text = TEA): Promise<unknown> {
+    const lock = openSqlite(join(root, 'data/skill_registry/write.lock'), 0);
+    lock.exec('BEGIN EXCLUSIVE');
+    const late = start().catch((error) => error);
+    // It has looked.
+    await new Promise((resolve) => setImmediate(resolve));
+    const history = openSqlite(join(root, 'data/skill_registry/history.db'));
+    history.prepare(`UPDATE proposal SET ${sql}, version = version + 1`).run(putBlob(history, Buffer.from(text)));
+    history.close();
+    lock.close();
+    return late;
+  }
+  const other = TEA.replace('two', 'six');
 
-  const { file: otherFile } = await registry.proposals.get(other);
-  const broken = await actingAt('locked', root, () => edit(otherFile, 'state: open', 'state: rejected'));
-  await expect(broken.proposals.approve(other, ADA)).rejects.toMatchObject({ code: 'PROPOSAL_FILE_INVALID' });
-  expect(tea()).toBe(TEA.replace('two minutes', 'six minutes'));
+  it('is not approved as another one than was looked at', async () => {
+    const { root, registry, tea, propose } = await teaRegistry();
+    const id = await propose(LONGER);
+    const { version } = await registry.proposals.get(id);
+    const approve = () => registry.proposals.approve(id, { ...ADA, version });
+    const failed = await whileItWaits(root, approve, 'proposed = ?', other);
+    expect(failed).toMatchObject({ code: 'PROPOSAL_CHANGED' });
+    expect(tea()).toBe(TEA);
+    const edited = await registry.proposals.edit(id, { content: LONGER, ...ADA });
+    await registry.proposals.approve(id, { ...ADA, version: edited.version });
+    expect(tea()).toBe(LONGER);
+  });
+
+  it('is not edited over what somebody else has made of it', async () => {
+    const { root, registry, propose } = await teaRegistry();
+    const id = await propose(LONGER);
+    const { version } = await registry.proposals.text(id);
+    const edit = () => registry.proposals.edit(id, { content: TEA.replace('two', 'nine'), ...ADA, version });
+    expect(await whileItWaits(root, edit, 'proposed = ?', other)).toMatchObject({ code: 'PROPOSAL_CHANGED' });
+    expect((await registry.proposals.text(id)).content).toBe(other);
+  });
+
+  it('is not edited once it is decided', async () => {
+    const { root, registry, propose } = await teaRegistry();
+    const id = await propose(LONGER);
+    const edit = () => registry.proposals.edit(id, { content: TEA.replace('two', 'nine'), ...ADA });
+    const late = await whileItWaits(root, edit, "state = 'rejected', base = ?");
+    expect(late).toMatchObject({ code: 'PROPOSAL_DECIDED' });
+    expect(await registry.proposals.get(id)).toMatchObject({ diff: expect.stringContaining('+Steep for three') });
+  });
 });
 
 it.each(['approved', 'rejected'] as const)('decides once where somebody has looked before it was %s', async (state) => {
@@ -99,7 +132,7 @@ it('changes what a person has saved a moment before, which stays in the history'
   await registry.history.revisions('tea');
   const byHand = TEA.replace('Serve.', 'Serve with milk.');
   const quick = await actingAt('locked', root, () => writeFileSync(join(root, 'skills/tea/SKILL.md'), byHand));
-  expect(await quick.management.write('tea', 'SKILL.md', LONGER, ADA)).toMatchObject({ number: 3 });
+  expect(await quick.admin.management.write('tea', 'SKILL.md', LONGER, ADA)).toMatchObject({ number: 3 });
   expect(tea()).toBe(LONGER);
   expect((await registry.history.read('tea', 2)).toString()).toBe(byHand);
 });

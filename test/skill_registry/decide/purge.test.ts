@@ -28,8 +28,8 @@ const kept = (text: string): Buffer => deflateRawSync(Buffer.from(text), { level
 /** A proposal with the secret in everything it can be in, rejected, with what editors left of its file. */
 async function rejected(place: TeaRegistry, content = TEXT): Promise<string> {
   const { proposals } = place.registry;
-  const { proposal_id: id, file } = await proposals.propose({
-    skill_id: 'tea',
+  const { proposalId: id, file } = await proposals.propose({
+    skillId: 'tea',
     content,
     justification: `Needs ${SECRET}.`,
     evidence: `It said ${SECRET}.`,
@@ -61,8 +61,8 @@ it('leaves the bytes of a rejected proposal in no file below data/, and says who
 
   const [purged] = await proposals.purge([id], { by: 'person:eve' });
   expect(purged).toEqual({
-    proposal_id: id,
-    skill_id: 'tea',
+    proposalId: id,
+    skillId: 'tea',
     purged: { by: 'person:eve', at: expect.stringMatching(/^20/) },
     shared: 0,
   });

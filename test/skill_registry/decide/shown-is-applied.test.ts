@@ -11,30 +11,34 @@ import { tempFolder } from '../../helpers/temp-folder.ts';
 async function foreign() {
   const root = tempFolder({ 'skills/tea/SKILL.md': TEA });
   const registry = await createSkillRegistry({ root, config: { sources: [{ path: 'skills' }] } });
-  const made = await registry.proposals.propose({ skill_id: 'tea', content: LONGER, justification: 'Typo.' });
+  const made = await registry.proposals.propose({ skillId: 'tea', content: LONGER, justification: 'Typo.' });
   await registry.close();
   const run = (...args: string[]) => runCommand(['proposals', ...args, '--root', root], { trust: false });
   return {
     root,
-    id: made.proposal_id,
+    id: made.proposalId,
     file: made.file,
     run,
     text: () => readFileSync(join(root, 'skills/tea/SKILL.md'), 'utf8'),
   };
 }
 
-it('shows the edit of a proposal where nothing may be written, and applies that', async () => {
+it('shows what it would apply where nothing may be written, whatever stands in its report, and applies that', async () => {
   const { id, file, run, text } = await foreign();
   writeFileSync(file, readFileSync(file, 'utf8').replace('three minutes', 'evil minutes'));
   const before = readFileSync(file, 'utf8');
   const shown = await run('show', id);
-  expect(shown).toMatchObject({ status: 0, stdout: expect.stringContaining('+Steep for evil minutes.') });
-  expect(shown.stdout).not.toContain('three minutes');
+  expect(shown).toMatchObject({ status: 0, stdout: expect.stringContaining('+Steep for three minutes.') });
+  expect(shown.stdout).toContain(`What they wrote is kept in ${file}.`);
   const [listed] = JSON.parse((await run('list', '--json')).stdout).proposals;
-  expect(listed.diff).toContain('+Steep for evil minutes.');
+  expect(listed.diff).toContain('+Steep for three minutes.');
   expect([readFileSync(file, 'utf8'), text()]).toEqual([before, TEA]);
+  // What was written is kept and said before anything is decided.
+  const first = await run('approve', id);
+  expect(first).toMatchObject({ status: 1, stderr: expect.stringContaining('PROPOSAL_FILE_EDITED') });
+  expect([readFileSync(file.replace(/\.md$/, '.edited.md'), 'utf8'), text()]).toEqual([before, TEA]);
   expect(await run('approve', id)).toMatchObject({ status: 0 });
-  expect(text()).toBe(LONGER.replace('three minutes', 'evil minutes'));
+  expect(text()).toBe(LONGER);
 });
 
 it.each([

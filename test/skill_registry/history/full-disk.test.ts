@@ -2,6 +2,7 @@ import { existsSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { createSkillRegistry, type SkillRegistry } from 'skill-registry';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { InternalOptions } from '../../../extensions/skill_registry/parts.ts';
 import { openSqlite } from '../../../lib/sqlite/index.ts';
 import { CHANGED_SKILL, type Change, PROPOSAL_CHANGES, SKILL_CHANGES } from '../../helpers/changes.ts';
 import { CANNOT_MOUNT, type Disk, smallDisk } from '../../helpers/file-systems.ts';
@@ -10,7 +11,8 @@ import { tempFolder, writeTree } from '../../helpers/temp-folder.ts';
 import { treeOf } from '../../helpers/tree-of.ts';
 
 async function open(root: string, onWriteStep: (step: string) => void = () => {}): Promise<SkillRegistry> {
-  const registry = await createSkillRegistry({ root, config: { sources: [{ path: 'skills' }] }, onWriteStep });
+  const options: InternalOptions = { root, config: { sources: [{ path: 'skills' }] }, onWriteStep };
+  const registry = await createSkillRegistry(options);
   onTestFinished(() => registry.close());
   return registry;
 }
@@ -120,8 +122,8 @@ describe.skipIf(CANNOT_MOUNT !== '')(`a change that cannot be undone ${CANNOT_MO
       skills.setReadOnly(true);
     });
     const before = treeOf(skills.dir);
-    const input = { skill_id: 'tea', content: LONGER, justification: 'Needed.' };
-    const { proposal_id: id } = await registry.proposals.propose(input);
+    const input = { skillId: 'tea', content: LONGER, justification: 'Needed.' };
+    const { proposalId: id } = await registry.proposals.propose(input);
     await expect(registry.proposals.approve(id, ADA)).rejects.toMatchObject({
       code: 'CHANGE_UNFINISHED',
       message: expect.stringMatching(/"tea".*full.*EROFS/),
@@ -132,7 +134,7 @@ describe.skipIf(CANNOT_MOUNT !== '')(`a change that cannot be undone ${CANNOT_MO
     const other = await open(root);
     expect(other.problems()).toMatchObject([{ code: 'CHANGE_UNFINISHED' }]);
     await expect(other.proposals.approve(id, ADA)).rejects.toMatchObject({ code: 'CHANGE_UNFINISHED' });
-    await expect(other.management.write('tea', 'SKILL.md', LONGER, ADA)).rejects.toMatchObject({
+    await expect(other.admin.management.write('tea', 'SKILL.md', LONGER, ADA)).rejects.toMatchObject({
       code: 'CHANGE_UNFINISHED',
     });
     expect(await other.proposals.get(id)).toMatchObject({ state: 'open', decision: null });

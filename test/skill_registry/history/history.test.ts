@@ -55,7 +55,7 @@ describe('history', () => {
 
   it('brings back what was archived with all it had, and what somebody removed by hand from its last revision', async () => {
     const { root, registry, tea } = await teaRegistry({ 'skills/tea/assets/big.bin': 'x'.repeat(5_000_000) });
-    await registry.management.remove('tea', ADA);
+    await registry.admin.management.remove('tea', ADA);
     expect(existsSync(join(root, 'skills/tea'))).toBe(false);
     expect(registry.snapshot().skills).toEqual([]);
     expect(await registry.history.restore('tea', ADA)).toMatchObject({ kind: 'restored' });
@@ -67,7 +67,7 @@ describe('history', () => {
     await registry.history.restore('tea', ADA);
     expect(tea()).toBe(TEA);
     await expect(registry.history.restore('tea', ADA)).rejects.toMatchObject({ code: 'SKILL_EXISTS' });
-    await registry.management.remove('tea', ADA);
+    await registry.admin.management.remove('tea', ADA);
     rmSync(join(root, 'data/skill_registry/.archive'), { recursive: true });
     await registry.history.restore('tea', ADA);
     expect(tea()).toBe(TEA);
@@ -100,7 +100,7 @@ describe('history', () => {
   it('that is damaged stops writing with a clear error, and reading goes on', async () => {
     const { root, registry } = await teaRegistry({ 'data/skill_registry/history.db': 'this is no database at all\n' });
     await expect(registry.history.revisions('tea')).rejects.toMatchObject({ code: 'HISTORY_DAMAGED' });
-    await expect(registry.management.write('tea', 'SKILL.md', LONGER, ADA)).rejects.toMatchObject({
+    await expect(registry.admin.management.write('tea', 'SKILL.md', LONGER, ADA)).rejects.toMatchObject({
       code: 'HISTORY_DAMAGED',
     });
     expect((await registry.read('tea')).content).toContain('two minutes');

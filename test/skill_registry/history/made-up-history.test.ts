@@ -146,7 +146,7 @@ describe('an unfinished change in a history from somewhere else', () => {
     expect([status, codes]).toEqual([1, names.map((name) => [name, 'HISTORY_ROW_REFUSED'])]);
     expect(everything(there.house)).toEqual(before);
     const registry = await open(there.root);
-    await registry.management.write('tea', 'references/new.md', 'new\n', ADA);
+    await registry.admin.management.write('tea', 'references/new.md', 'new\n', ADA);
     expect(readFileSync(join(there.root, 'skills/tea/SKILL.md'), 'utf8')).toBe(TEA);
     expect(treeOf(join(there.house, 'outside'))).toEqual(treeOf(join((await foreign()).house, 'outside')));
   });
@@ -172,12 +172,12 @@ describe('an unfinished change in a history from somewhere else', () => {
     expect(registry.snapshot().skills.map(({ id }) => id)).toEqual(['tea']);
     expect(await registry.history.revisions('tea')).toHaveLength(1);
     expect([everything(there.house), registry.problems()]).toEqual([before, []]);
-    await expect(registry.management.write('tea', 'SKILL.md', LONGER, ADA)).rejects.toMatchObject({
+    await expect(registry.admin.management.write('tea', 'SKILL.md', LONGER, ADA)).rejects.toMatchObject({
       code: 'CHANGE_UNFINISHED',
     });
-    await expect(registry.management.remove('tea', ADA)).rejects.toMatchObject({ code: 'CHANGE_UNFINISHED' });
+    await expect(registry.admin.management.remove('tea', ADA)).rejects.toMatchObject({ code: 'CHANGE_UNFINISHED' });
     expect(everything(there.house)).toEqual(before);
-    await registry.management.create('coffee', TEA.replace('name: tea', 'name: coffee'), ADA);
+    await registry.admin.management.create('coffee', TEA.replace('name: tea', 'name: coffee'), ADA);
   });
 });
 
@@ -189,8 +189,8 @@ describe('a history from somewhere else', () => {
   ])('whose archive %s restores nothing from there', async (_name, folder, code) => {
     const there = await foreign();
     const registry = await open(there.root);
-    await registry.proposals.propose({ skill_id: 'tea', content: LONGER, justification: 'Needed.' });
-    await registry.management.remove('tea', ADA);
+    await registry.proposals.propose({ skillId: 'tea', content: LONGER, justification: 'Needed.' });
+    await registry.admin.management.remove('tea', ADA);
     there.edit((database) => database.prepare('UPDATE archived SET folder = ?').run(folder));
     const before = everything(there.house);
     await expect(registry.history.restore('tea', ADA)).rejects.toMatchObject({ code });
@@ -204,7 +204,7 @@ describe('a history from somewhere else', () => {
   ])('whose removed skill was in a place %s restores nothing there', async (_name, key) => {
     const there = await foreign();
     const registry = await open(there.root);
-    await registry.management.remove('tea', ADA);
+    await registry.admin.management.remove('tea', ADA);
     there.edit((database) => {
       database.prepare('UPDATE revision SET place = ?').run(key(there.house));
       database.prepare('UPDATE archived SET place = ?').run(key(there.house));
@@ -252,8 +252,8 @@ describe('a history from somewhere else', () => {
   ])('whose proposal has %s is not approved', async (_name, code, fields) => {
     const there = await foreign();
     const registry = await open(there.root);
-    const { proposal_id: id } = await registry.proposals.propose({
-      skill_id: 'tea',
+    const { proposalId: id } = await registry.proposals.propose({
+      skillId: 'tea',
       content: LONGER,
       justification: 'x',
     });
@@ -287,12 +287,12 @@ describe('a history from somewhere else', () => {
   it('whose proposal has a name that climbs writes its file nowhere else', async () => {
     const there = await foreign();
     const registry = await open(there.root);
-    await registry.proposals.propose({ skill_id: 'tea', content: LONGER, justification: 'x' });
+    await registry.proposals.propose({ skillId: 'tea', content: LONGER, justification: 'x' });
     there.edit((database) => {
       database.exec('PRAGMA foreign_keys = OFF');
       database.prepare('UPDATE proposal SET id = ?, file_due = 1').run('../../../../outside/x');
     });
-    await (await open(there.root)).management.write('tea', 'a.md', 'a\n', ADA);
+    await (await open(there.root)).admin.management.write('tea', 'a.md', 'a\n', ADA);
     expect(existsSync(join(there.house, 'outside/x.md'))).toBe(false);
   });
 });

@@ -38,9 +38,9 @@ describe.skipIf(NOWHERE_ELSE !== '')(`an archive on another file system than the
     const root = tempFolder({ ...SKILL, data: { link: folderElsewhere() } });
     const first = await open(root);
     await first.history.revisions('tea');
-    await first.management.write('tea', 'SKILL.md', LONGER, ADA);
+    await first.admin.management.write('tea', 'SKILL.md', LONGER, ADA);
     const whole = treeOf(join(root, 'skills/tea'));
-    if (action === 'restore') await first.management.remove('tea', ADA);
+    if (action === 'restore') await first.admin.management.remove('tea', ADA);
     await first.close();
     killAt(root, action, step);
 
@@ -63,7 +63,7 @@ describe.skipIf(NOWHERE_ELSE !== '')(`an archive on another file system than the
     if (!isThere) await again.history.restore('tea', ADA);
     expect(treeOf(join(root, 'skills/tea'))).toEqual(whole);
     await again.history.rollback('tea', 1, ADA);
-    await again.management.remove('tea', ADA);
+    await again.admin.management.remove('tea', ADA);
     await again.history.restore('tea', ADA);
     expect(again.snapshot().skills.map(({ id }) => id)).toEqual(['tea']);
   });
@@ -75,13 +75,13 @@ describe.skipIf(NOWHERE_ELSE !== '')(`an archive on another file system than the
       writeFileSync(join(root, 'skills/tea/large.bin'), Buffer.alloc(5_000_000));
       const before = treeOf(join(root, 'skills'));
       const registry = await open(root);
-      await expect(registry.management.remove('tea', ADA)).rejects.toMatchObject({
+      await expect(registry.admin.management.remove('tea', ADA)).rejects.toMatchObject({
         code: 'WRITE_FAILED',
         message: expect.stringContaining('ENOSPC'),
       });
       expect([treeOf(join(root, 'skills')), registry.problems()]).toEqual([before, []]);
       rmSync(join(root, 'skills/tea/large.bin'));
-      await registry.management.remove('tea', ADA);
+      await registry.admin.management.remove('tea', ADA);
     },
   );
 
@@ -90,7 +90,7 @@ describe.skipIf(NOWHERE_ELSE !== '')(`an archive on another file system than the
     spawnSync('mkfifo', [join(root, 'skills/tea/pipe')]);
     const before = treeOf(join(root, 'skills'));
     const registry = await open(root);
-    await expect(registry.management.remove('tea', ADA)).rejects.toMatchObject({
+    await expect(registry.admin.management.remove('tea', ADA)).rejects.toMatchObject({
       code: 'WRITE_FAILED',
       message: expect.stringMatching(/"pipe".*cannot be copied/),
     });

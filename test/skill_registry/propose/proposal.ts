@@ -1,12 +1,12 @@
-import type { ProposalDocument, ProposalEdit } from '../../../extensions/skill_registry/propose/proposal-file.ts';
+import type { Proposal } from 'skill-registry';
 
 /** An open proposal; `change` says what is different. */
-export function proposal(change: Partial<ProposalDocument> = {}): ProposalDocument {
+export function proposal(change: Partial<Proposal> = {}): Proposal {
   return {
     id: 'tea-20260102T030405Z-1a2b3c',
     state: 'open',
     kind: 'update',
-    skill: 'tea',
+    skillId: 'tea',
     source: 'skills',
     path: 'SKILL.md',
     base: 'sha256:00',
@@ -20,11 +20,10 @@ export function proposal(change: Partial<ProposalDocument> = {}): ProposalDocume
     recommendations: [],
     decision: null,
     conflict: null,
+    version: 'sha256:01',
+    revision: null,
+    purged: null,
+    file: '/data/proposals/tea.md',
     ...change,
   };
-}
-
-/** The part of it that a person may change. */
-export function editOf({ diff, justification, evidence }: ProposalDocument): ProposalEdit {
-  return { diff, justification, evidence };
 }

@@ -44,16 +44,16 @@ describe('propose_skill_update', () => {
 
   it('takes the whole new text as well, and is applied when a person approves', async () => {
     const { root, registry } = await open();
-    const { proposal_id } = await registry.proposals.propose({
-      skill_id: 'tea',
+    const { proposalId } = await registry.proposals.propose({
+      skillId: 'tea',
       content: BETTER,
       justification: 'Weak.',
     });
-    const decision = await registry.proposals.approve(proposal_id, { by: 'person:ada', reason: 'True.' });
-    expect(decision).toMatchObject({ state: 'approved', skill_id: 'tea', merged: false });
+    const decision = await registry.proposals.approve(proposalId, { by: 'person:ada', reason: 'True.' });
+    expect(decision).toMatchObject({ state: 'approved', skillId: 'tea', merged: false });
     expect(teaOf(root)).toBe(BETTER);
     expect((await registry.read('tea')).content).toContain('three minutes');
-    const kept = await registry.proposals.get(proposal_id);
+    const kept = await registry.proposals.get(proposalId);
     expect(kept.decision).toMatchObject({ by: 'person:ada', reason: 'True.' });
     expect(readFileSync(kept.file, 'utf8')).toContain('state: approved');
     const revisions = await registry.history.revisions('tea');
@@ -65,24 +65,24 @@ describe('propose_skill_update', () => {
 
   it('is kept with its reason when it is rejected, and the skill stays as it is', async () => {
     const { root, registry } = await open();
-    const { proposal_id } = await registry.proposals.propose({
-      skill_id: 'tea',
+    const { proposalId } = await registry.proposals.propose({
+      skillId: 'tea',
       content: BETTER,
       justification: 'Weak.',
     });
-    await registry.proposals.reject(proposal_id, { ...PERSON, reason: 'Two minutes are right for green tea.' });
+    await registry.proposals.reject(proposalId, { ...PERSON, reason: 'Two minutes are right for green tea.' });
     expect(teaOf(root)).toBe(TEA);
-    const { file, state } = await registry.proposals.get(proposal_id);
+    const { file, state } = await registry.proposals.get(proposalId);
     expect(state).toBe('rejected');
     expect(readFileSync(file, 'utf8')).toContain('Two minutes are right for green tea.');
-    await expect(registry.proposals.approve(proposal_id, PERSON)).rejects.toMatchObject({ code: 'PROPOSAL_DECIDED' });
+    await expect(registry.proposals.approve(proposalId, PERSON)).rejects.toMatchObject({ code: 'PROPOSAL_DECIDED' });
   });
 
   it('takes a diff that names the file from the root, and tells the reviewer what it put up with', async () => {
     const { registry } = await open();
     const diff = `--- a/skills/tea/SKILL.md\n+++ b/skills/tea/SKILL.md\n${DIFF.replace('@@ -6,4 +6,4 @@', '@@ -90,9 +90,9 @@')}`;
-    const { proposal_id } = await registry.proposals.propose({ skill_id: 'tea', diff, justification: 'Weak.' });
-    const { checks } = await registry.proposals.get(proposal_id);
+    const { proposalId } = await registry.proposals.propose({ skillId: 'tea', diff, justification: 'Weak.' });
+    const { checks } = await registry.proposals.get(proposalId);
     expect(
       checks
         .filter(({ kind }) => kind === 'diff')
@@ -91,7 +91,7 @@ describe('propose_skill_update', () => {
     ).toContain('hunk 1');
     const other = diff.replaceAll('skills/tea/', 'skills/coffee/');
     await expect(
-      registry.proposals.propose({ skill_id: 'tea', diff: other, justification: 'Weak.' }),
+      registry.proposals.propose({ skillId: 'tea', diff: other, justification: 'Weak.' }),
     ).rejects.toMatchObject({
       code: 'PROPOSAL_DIFF_FAILED',
     });
@@ -103,12 +103,12 @@ describe('propose_skill_update', () => {
       'skills/pour/evals/trigger-eval.json': '[{ "query": "pour this cup of oolong", "should_trigger": true }]',
     });
     const content = TEA.replace('Brews tea.', 'Pour this cup of oolong. '.repeat(8).trim());
-    const { proposal_id } = await registry.proposals.propose({
-      skill_id: 'tea',
+    const { proposalId } = await registry.proposals.propose({
+      skillId: 'tea',
       content,
       justification: 'Found more.',
     });
-    const { checks } = await registry.proposals.get(proposal_id);
+    const { checks } = await registry.proposals.get(proposalId);
     expect(checks.filter(({ kind }) => kind === 'retrieval')).toMatchObject([
       {
         level: 'warning',

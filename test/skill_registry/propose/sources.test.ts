@@ -22,9 +22,9 @@ it('a proposal for a folder that two sources have is applied through the one it 
     { path: 'skills', id: 'theirs', writable: false },
     { path: 'skills', id: 'ours' },
   ]);
-  const input = { skill_id: 'ours:tea', content: LONGER, justification: 'It was weak.' };
-  const { proposal_id } = await registry.proposals.propose(input);
-  expect(await registry.proposals.approve(proposal_id, ADA)).toMatchObject({ state: 'approved' });
+  const input = { skillId: 'ours:tea', content: LONGER, justification: 'It was weak.' };
+  const { proposalId } = await registry.proposals.propose(input);
+  expect(await registry.proposals.approve(proposalId, ADA)).toMatchObject({ state: 'approved' });
 });
 
 it('a creation is stale when another source has a skill of that name by now', async () => {
@@ -32,12 +32,12 @@ it('a creation is stale when another source has a skill of that name by now', as
     { path: 'one' },
     { path: 'two' },
   ]);
-  const input = { skill_id: 'cup', kind: 'create', content: CUP, justification: 'Needed.' } as const;
-  const { proposal_id } = await registry.proposals.propose(input);
+  const input = { skillId: 'cup', kind: 'create', content: CUP, justification: 'Needed.' } as const;
+  const { proposalId } = await registry.proposals.propose(input);
   mkdirSync(join(root, 'two/cup'));
   writeFileSync(join(root, 'two/cup/SKILL.md'), CUP);
   await registry.refresh();
-  await expect(registry.proposals.approve(proposal_id, ADA)).rejects.toMatchObject({ code: 'PROPOSAL_STALE' });
+  await expect(registry.proposals.approve(proposalId, ADA)).rejects.toMatchObject({ code: 'PROPOSAL_STALE' });
 });
 
 it('a removed skill comes back although another source’s skill of that name took its place', async () => {
@@ -45,7 +45,7 @@ it('a removed skill comes back although another source’s skill of that name to
     { path: 'one' },
     { path: 'two' },
   ]);
-  await registry.management.remove('tea', ADA);
+  await registry.admin.management.remove('tea', ADA);
   expect(registry.snapshot().byId.get('tea')?.source).toBe('two');
   await registry.history.restore('tea', ADA);
   expect(registry.snapshot().byId.get('tea')?.source).toBe('one');
@@ -54,8 +54,10 @@ it('a removed skill comes back although another source’s skill of that name to
 
 it('a source that is a skill is changed, but neither removed nor given skills that nobody would find', async () => {
   const { registry } = await open({ 'tea/SKILL.md': TEA }, [{ path: 'tea' }]);
-  await registry.management.write('tea', 'references/a.md', 'x', ADA);
-  const removal = { skill_id: 'tea', kind: 'delete', justification: 'Old.' } as const;
+  await registry.admin.management.write('tea', 'references/a.md', 'x', ADA);
+  const removal = { skillId: 'tea', kind: 'delete', justification: 'Old.' } as const;
   await expect(registry.proposals.propose(removal)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
-  await expect(registry.management.create('cup', CUP, ADA)).rejects.toMatchObject({ code: 'SOURCE_NOT_WRITABLE' });
+  await expect(registry.admin.management.create('cup', CUP, ADA)).rejects.toMatchObject({
+    code: 'SOURCE_NOT_WRITABLE',
+  });
 });

@@ -191,12 +191,12 @@ it.skipIf(process.platform !== 'linux')('leaves no descriptor open, whatever was
   const registry = await openRegistry(place);
   await expectGoodIsServed(registry);
   const before = readdirSync('/proc/self/fd').length;
-  for (let n = 0; n < 50; n++) {
+  for (let n = 0; n < 20; n++) {
     for (const [, path] of [...TRAPPED, ['', 'references/guide.md'] as const])
       await callTool(registry, 'read_skill_resource', { skill_id: 'good', path });
   }
   // Other work of this process may hold a few for a moment.
-  expect(readdirSync('/proc/self/fd').length).toBeLessThan(before + 20);
+  expect(readdirSync('/proc/self/fd').length).toBeLessThan(before + 15);
 });
 
 it('refuses a skill that became a link since it was found', async () => {

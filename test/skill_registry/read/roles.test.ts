@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { createSkillRegistry } from 'skill-registry';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { countTokens } from '../../../lib/text/index.ts';
 import { skill } from '../../helpers/boot-root.ts';
 import { openRegistry } from '../../helpers/open-registry.ts';
 import { tempFolder, writeTree } from '../../helpers/temp-folder.ts';
@@ -11,31 +12,31 @@ describe('the prompt of a role', () => {
   it('is the index of skills with its own first, and its body', async () => {
     const tree = { ...skill('backend'), ...skill('qa'), ...skill('quiet', { 'disable-model-invocation': 'true' }) };
     const { registry } = await openRegistry({ ...tree, [LEGACY]: 'Legacy.' });
-    expect(await registry.resolveRolePrompt('qa')).toEqual({
+    expect(await registry.admin.resolveRolePrompt('qa')).toEqual({
       source: 'skill',
       text: 'Skills:\n* qa: Does qa.\n- backend: Does backend.\n\nBody of qa.',
     });
     // Hidden from models it may be; the owner names the role.
-    const quiet = await registry.resolveRolePrompt('quiet');
+    const quiet = await registry.admin.resolveRolePrompt('quiet');
     expect(quiet.text.startsWith('Skills:\n* quiet: Does quiet.\n- backend: ')).toBe(true);
   });
 
   it('lists long descriptions shortened', async () => {
     const long = 'word '.repeat(400).trim();
     const { registry } = await openRegistry({ ...skill('qa'), ...skill('wordy', { description: long }) });
-    const [, , line = ''] = (await registry.resolveRolePrompt('qa')).text.split('\n');
+    const [, , line = ''] = (await registry.admin.resolveRolePrompt('qa')).text.split('\n');
     expect(line).toMatch(/^- wordy: (word )+word…$/);
-    expect(line.length).toBeLessThanOrEqual('- wordy: '.length + 501);
+    expect(await countTokens(line)).toBeLessThanOrEqual(120);
   });
 
   it('is the rendered template where there is no skill, and one sentence where there is neither', async () => {
     const { registry } = await openRegistry({ [LEGACY]: 'You test {{ product }}{{ nobody }}.\n' });
     const variables = { product: 'tea <pots>' };
-    expect(await registry.resolveRolePrompt('qa', { variables })).toEqual({
+    expect(await registry.admin.resolveRolePrompt('qa', { variables })).toEqual({
       source: 'legacy',
       text: 'You test tea <pots>.',
     });
-    expect(await registry.resolveRolePrompt('backend')).toEqual({
+    expect(await registry.admin.resolveRolePrompt('backend')).toEqual({
       source: 'fallback',
       text: 'You are a backend specialist.',
     });
@@ -43,7 +44,7 @@ describe('the prompt of a role', () => {
 
   it('follows edits: of the template, of the skill that comes, and of its body', async () => {
     const { registry, root } = await openRegistry({ [LEGACY]: 'One.' });
-    const text = async () => (await registry.resolveRolePrompt('qa')).text;
+    const text = async () => (await registry.admin.resolveRolePrompt('qa')).text;
     expect(await text()).toBe('One.');
     writeTree(root, { [LEGACY]: 'Two.' });
     expect(await text()).toBe('Two.');
@@ -59,9 +60,9 @@ describe('the prompt of a role', () => {
     const root = join(tempFolder({ link: { link: real } }), 'link');
     const registry = await createSkillRegistry({ root, config: { sources: [] } });
     onTestFinished(() => registry.close());
-    expect((await registry.resolveRolePrompt('qa')).text).toBe('From templates.');
-    expect((await registry.resolveRolePrompt('qa', { templates: 'roles' })).text).toBe('From roles.');
-    expect((await registry.resolveRolePrompt('qa', { templates: 'none' })).source).toBe('fallback');
+    expect((await registry.admin.resolveRolePrompt('qa')).text).toBe('From templates.');
+    expect((await registry.admin.resolveRolePrompt('qa', { templates: 'roles' })).text).toBe('From roles.');
+    expect((await registry.admin.resolveRolePrompt('qa', { templates: 'none' })).source).toBe('fallback');
   });
 
   it.each([
@@ -83,7 +84,7 @@ describe('the prompt of a role', () => {
     '{{ 7 * 7 }}',
   ])('is refused for what is no name: %j', async (role) => {
     const { registry } = await openRegistry({ [LEGACY]: 'Legacy.', 'templates/system_prompt.md': 'Above.' });
-    await expect(registry.resolveRolePrompt(role)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
+    await expect(registry.admin.resolveRolePrompt(role)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
   });
 
   it('of a template that does not render is refused, and a link in its place is not followed', async () => {
@@ -93,7 +94,7 @@ describe('the prompt of a role', () => {
       'templates/roles/away': { link: '/etc' },
       'templates/roles/folder/system_prompt.md/x': '',
     });
-    const asked = (role: string) => registry.resolveRolePrompt(role);
+    const asked = (role: string) => registry.admin.resolveRolePrompt(role);
     await expect(asked('broken')).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
     for (const role of ['out', 'away']) await expect(asked(role)).rejects.toMatchObject({ code: 'PATH_TRAVERSAL' });
     expect(await asked('folder')).toMatchObject({ source: 'fallback' });

@@ -1,9 +1,11 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { bootRoot, skill } from '../../helpers/boot-root.ts';
 import { openRegistry } from '../../helpers/open-registry.ts';
 import { runRegistryTool } from '../../helpers/run-registry-tool.ts';
 import { skillMd, type Tree } from '../../helpers/temp-folder.ts';
+import { NO_TERMINAL } from '../../skills/templates.ts';
 
 const tree: Tree = {
   'skills/a/SKILL.md': skillMd({ name: 'a', description: 'd' }),
@@ -18,13 +20,18 @@ const failure = { source: 'skills', outcome: 'failure' };
 const agent = { agentId: 'builder', boundSkills: ['a', 'hidden'] };
 
 it.each([
-  ['a body', { skill_id: 'a' }, {}, { ...success, agent_id: null }],
-  ['a body for an agent', { skill_id: 'a' }, agent, { ...success, agent_id: 'builder' }],
-  ['a file', { skill_id: 'a', path: 'notes.md' }, agent, { ...success, agent_id: 'builder', path: 'notes.md' }],
+  ['a body', { skill_id: 'a' }, {}, { ...success, agentId: null }],
+  ['a body for an agent', { skill_id: 'a' }, agent, { ...success, agentId: 'builder' }],
+  ['a file', { skill_id: 'a', path: 'notes.md' }, agent, { ...success, agentId: 'builder', path: 'notes.md' }],
   ['an id that is not there', { skill_id: 'x' }, {}, { source: null, outcome: 'failure', error: 'SKILL_NOT_FOUND' }],
   ['an id out of scope', { skill_id: 'b' }, agent, { ...refused, error: 'SKILL_OUT_OF_SCOPE' }],
   ['a file out of scope', { skill_id: 'b', path: 'x' }, agent, { ...refused, error: 'SKILL_OUT_OF_SCOPE', path: 'x' }],
-  ['a skill for people only', { skill_id: 'hidden' }, agent, { ...refused, error: 'SKILL_NOT_MODEL_INVOCABLE' }],
+  [
+    'a skill for people only',
+    { skill_id: 'hidden' },
+    { agentId: 'builder' },
+    { ...refused, error: 'SKILL_NOT_MODEL_INVOCABLE' },
+  ],
   [
     'a file that is not there',
     { skill_id: 'a', path: 'x' },
@@ -37,16 +44,21 @@ it.each([
   const began = performance.now();
   await runRegistryTool(registry, 'path' in args ? 'read_skill_resource' : 'read_skill', args, turn);
   const seconds = (performance.now() - began) / 1000;
-  const common = { event: 'skill_loaded', skill_id: args.skill_id, audience: 'model', duration_s: expect.any(Number) };
-  expect(loaded).toEqual([{ agent_id: 'agentId' in turn ? 'builder' : null, ...common, ...event }]);
-  expect(loaded[0]?.duration_s).toBeGreaterThanOrEqual(0);
-  expect(loaded[0]?.duration_s).toBeLessThanOrEqual(seconds);
+  const common = {
+    event: 'skill_loaded',
+    skillId: args.skill_id,
+    audience: 'model',
+    durationSeconds: expect.any(Number),
+  };
+  expect(loaded).toEqual([{ agentId: 'agentId' in turn ? 'builder' : null, ...common, ...event }]);
+  expect(loaded[0]?.durationSeconds).toBeGreaterThanOrEqual(0);
+  expect(loaded[0]?.durationSeconds).toBeLessThanOrEqual(seconds);
 });
 
 it.each(['person', 'binding'] as const)('one event tells of a load for a %s, whom no scope holds', async (audience) => {
   const { registry, loaded } = await openRegistry(tree);
   await registry.read('hidden', { audience }, { ...agent, boundSkills: [] });
-  expect(loaded).toMatchObject([{ skill_id: 'hidden', outcome: 'success', audience, agent_id: 'builder' }]);
+  expect(loaded).toMatchObject([{ skillId: 'hidden', outcome: 'success', audience, agentId: 'builder' }]);
 });
 
 it('a load without a turn is a person, with one a model', async () => {
@@ -71,4 +83,26 @@ it('neither arguments that are refused nor lists and texts of the catalog make e
   await runRegistryTool(registry, 'list_skills', { query: 'a' });
   await registry.context('a');
   expect(loaded).toEqual([]);
+});
+
+it('the event of the bus says the same in snake_case', async () => {
+  const main = `
+    export class Ear {
+      async initialize(context) {
+        context.events.subscribe('skill_loaded', (event) => context.notifyUser(JSON.stringify(event)));
+      }
+      async start() {} async stop() {} async destroy() {} healthCheck() { return true; }
+    }`;
+  const { kernel } = await bootRoot({
+    ...NO_TERMINAL,
+    ...skill('a'),
+    'extensions/ear/manifest.yaml': 'id: ear\nname: ear\nversion: 1.0.0\nentrypoint: main:Ear\n',
+    'extensions/ear/main.ts': main,
+  });
+  await kernel.runCommand('/skills:a now', {});
+  const heard = kernel.undelivered().find((line) => line.includes('"skill_id":"a"')) ?? '';
+  expect(JSON.parse(heard.slice(heard.indexOf('{')))).toEqual({
+    ...{ event: 'skill_loaded', skill_id: 'a', source: 'skills', outcome: 'success', audience: 'person' },
+    ...{ agent_id: null, error: null, duration_s: expect.any(Number) },
+  });
 });

@@ -1,15 +1,16 @@
 import type { Skill } from 'skill-registry';
 import type { Problem } from 'skill-registry/kernel';
-import { expect, it, onTestFinished } from 'vitest';
-import { nearestRows } from '../../../extensions/skill_registry/search/meaning/likeness.ts';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { Meaning } from '../../../extensions/skill_registry/search/meaning/meaning.ts';
+import { QueryVectors } from '../../../extensions/skill_registry/search/meaning/query-vectors.ts';
 import { VECTORS } from '../../../extensions/skill_registry/search/meaning/vector-schema.ts';
-import { signsOf } from '../../../extensions/skill_registry/search/meaning/vector-store.ts';
+import { VectorStore } from '../../../extensions/skill_registry/search/meaning/vector-store.ts';
 import { openCacheDatabase } from '../../../extensions/skill_registry/store/cache.ts';
-import type { SqliteDatabase } from '../../../lib/sqlite/database.ts';
+import type { SqliteDatabase } from '../../../lib/sqlite/engines.ts';
 import { type EmbeddingsServer, embeddingsServer as fullServer } from '../../helpers/embeddings-server.ts';
 import { fakeSkill } from '../../helpers/fake-skill.ts';
 import { seededRandom } from '../../helpers/seeded-random.ts';
+import { waitFor } from '../../helpers/wait-for.ts';
 
 /** Most of these embed a whole catalog: with short vectors in less than a tenth of the time. */
 async function embeddingsServer(): Promise<EmbeddingsServer> {
@@ -37,6 +38,8 @@ interface OpenMeaning {
 function openMeaning(server: EmbeddingsServer, database: SqliteDatabase = memory()): OpenMeaning {
   const clock: Clock = { now: 1_000_000, waits: [] };
   const progress: string[] = [];
+  const time = vi.spyOn(Date, 'now').mockImplementation(() => clock.now);
+  onTestFinished(() => time.mockRestore());
   const meaning = new Meaning({
     config: { base_url: server.baseUrl, model: 'words-1', timeout_ms: 1500, batch: 64 },
     database: () => database,
@@ -45,7 +48,6 @@ function openMeaning(server: EmbeddingsServer, database: SqliteDatabase = memory
     getSecret: () => undefined,
     onProgress: (line) => progress.push(line),
     onProblems: () => undefined,
-    now: () => clock.now,
     wait: async (ms) => {
       clock.waits.push(ms);
       clock.now += ms;
@@ -119,6 +121,23 @@ it('leaves an endpoint in peace after a failed query, longer each time, and asks
   expect(await asked()).toBe(1);
 });
 
+it('keeps an answer that comes too late, for the same query asked again', async () => {
+  const outcomes: unknown[] = [];
+  let answer = (_: Float32Array): void => undefined;
+  const queries = new QueryVectors({
+    ask: () => new Promise((resolve) => (answer = resolve)),
+    timeoutMs: 5,
+    shownAs: 'http://localhost/embeddings',
+    onOutcome: (failure) => outcomes.push(failure?.message),
+  });
+  await queries.ready('tea');
+  expect(queries.get('tea')).toBeUndefined();
+  expect(outcomes).toEqual(['http://localhost/embeddings gave no answer within 5 ms.']);
+  const vector = Float32Array.of(1);
+  answer(vector);
+  await waitFor('the vector', () => queries.get('tea') === vector);
+});
+
 it('goes by words alone, with one problem, where vectors cannot be kept', async () => {
   const server = await embeddingsServer();
   const closed = memory();
@@ -135,7 +154,7 @@ it('gives up, with one problem, when the cache fails later', async () => {
   const server = await embeddingsServer();
   const { meaning, database } = openMeaning(server);
   await meaning.keepEmbedded(SKILLS.slice(0, 10), forever);
-  database.exec('DROP TABLE vector_exact');
+  database.exec('DROP TABLE vector_text');
   await meaning.ready('skill one');
   expect(meaning.likeness(SKILLS, 'skill one')).toBeUndefined();
   expect(codes(meaning.problems())).toEqual(['EMBEDDINGS_UNAVAILABLE']);
@@ -149,23 +168,37 @@ it('forgets vectors of contents that are gone when they are most of what there i
   await meaning.keepEmbedded([...SKILLS, ...others], forever);
   await meaning.keepEmbedded(SKILLS.slice(0, 10), forever);
   expect(meaning.embedded(SKILLS)).toBe(10);
-  expect(database.prepare('SELECT count(*) AS n FROM vector_exact').get()).toEqual({ n: 22 });
+  expect(database.prepare('SELECT count(*) AS n FROM vector_text').get()).toEqual({ n: 22 });
 });
 
-it('finds among ten thousand vectors those that are nearest by their signs', () => {
+it('compares with the vectors of one model and of the keys it is given, and gives the nearest 100 in their order', () => {
   const random = seededRandom(5);
-  const vectors = Array.from({ length: 2000 }, () => Float32Array.from({ length: 128 }, () => random() - 0.5));
-  const table = new Uint32Array(vectors.length * 4);
-  for (const [row, vector] of vectors.entries()) table.set(signsOf(vector), row * 4);
-  const near = (vectors[77] as Float32Array).map((one) => one + (random() - 0.5) / 4);
-  const rows = nearestRows(table, signsOf(near), 50);
-  expect(rows).toContain(77);
-  expect(rows.length).toBeLessThanOrEqual(100);
-  expect(nearestRows(table.subarray(0, 40), signsOf(near), 50)).toHaveLength(10);
+  const database = memory();
+  const [store, other] = ['words-1', 'words-2'].map((model) => new VectorStore(database, { baseUrl: 'b', model }));
+  const vectors = Array.from({ length: 300 }, () => Float32Array.from({ length: 128 }, () => random() - 0.5));
+  const keys = vectors.map((_, at) => `key ${at}`);
+  const rows = vectors.map((vector, at) => ({ key: keys[at] as string, vector }));
+  store?.add(rows, 1);
+  const query = (vectors[77] as Float32Array).map((one) => one + (random() - 0.5) / 4);
+  other?.add([{ key: 'key 5', vector: query }], 1);
+  const expected = vectors.map((vector, position) => ({ position, cosine: cosineOf(vector, query) }));
+  expected.sort((one, another) => another.cosine - one.cosine);
+  const nearest = store?.nearest(keys, query) ?? [];
+  expect(nearest.map(({ position }) => position)).toEqual(expected.slice(0, 100).map(({ position }) => position));
+  for (const [at, { cosine }] of nearest.entries()) expect(cosine).toBeCloseTo(expected[at]?.cosine ?? 0, 4);
+  const some = ['no key', 'key 7', 'key 77', 'key \' "9'];
+  expect(store?.nearest(some, query).map(({ position }) => position)).toEqual([2, 1]);
+  expect(other?.nearest(keys, query)).toEqual([{ position: 5, cosine: expect.closeTo(1) }]);
+  expect(store?.nearest([], query)).toEqual([]);
 });
 
 // --- internal ---
 
 function codes(problems: readonly Problem[]): readonly string[] {
   return problems.map(({ code }) => code);
+}
+
+function cosineOf(one: Float32Array, other: Float32Array): number {
+  const product = one.reduce((sum, value, at) => sum + value * (other[at] as number), 0);
+  return product / (Math.hypot(...one) * Math.hypot(...other));
 }

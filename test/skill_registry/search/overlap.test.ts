@@ -20,32 +20,31 @@ const CATALOG: Tree = {
 
 it('the overlap report names skills that compete, queries that go astray, and files that cannot be read', async () => {
   const { registry } = await openRegistry(CATALOG);
-  const { neighbourhoods, queries, stolen, problems } = await registry.overlap();
+  const { neighbourhoods, queries, stolen, problems } = await registry.admin.overlap();
   expect(neighbourhoods).toHaveLength(1);
   expect([...(neighbourhoods[0]?.skills ?? [])].sort()).toEqual(['check-pull-requests', 'review-pull-requests']);
   expect(neighbourhoods[0]?.words).toContain('secur');
   expect(queries).toBe(3);
-  expect(stolen).toMatchObject([{ query: 'security of pull requests', skill_id: 'bake-bread', should_trigger: true }]);
+  expect(stolen).toMatchObject([{ query: 'security of pull requests', skillId: 'bake-bread', shouldTrigger: true }]);
   expect(stolen[0]?.found).toMatch(/pull-requests$/);
   expect(problems).toMatchObject([{ code: 'TRIGGER_EVAL_INVALID', severity: 'warning' }]);
 });
 
-it('the effect of a change names the queries of other skills that it would steal, and changes nothing', async () => {
+it('a proposal names the queries of other skills that it would steal, and changes nothing', async () => {
   const { registry } = await openRegistry(CATALOG);
+  const effectOf = async (skillId: string, kind: 'update' | 'create', content: string) => {
+    const { proposalId } = await registry.proposals.propose({ skillId, kind, content, justification: 'Why not.' });
+    const { checks } = await registry.proposals.get(proposalId);
+    return checks.filter((check) => check.kind === 'retrieval' && check.level === 'warning').map(({ text }) => text);
+  };
   const greedy = skillMd({ name: 'brew-tea', description: 'Review this pull request. '.repeat(8) });
-  expect(await registry.retrievalEffect('brew-tea', greedy)).toMatchObject([
-    {
-      query: 'review this pull request',
-      skill_id: 'review-pull-requests',
-      before: 'review-pull-requests',
-      after: 'brew-tea',
-    },
+  expect(await effectOf('brew-tea', 'update', greedy)).toEqual([
+    expect.stringContaining(
+      '"review this pull request", a query of review-pull-requests, would find brew-tea instead of review-pull-requests',
+    ),
   ]);
-  expect(
-    await registry.retrievalEffect('brew-tea', skillMd({ name: 'brew-tea', description: 'Brews green tea.' })),
-  ).toEqual([]);
-  expect(registry.list({ query: 'review this pull request' }).skills[0]?.skill_id).toBe('review-pull-requests');
-  expect(await registry.retrievalEffect('quite-new', greedy.replace('name: brew-tea', 'name: quite-new'))).not.toEqual(
-    [],
-  );
+  const harmless = skillMd({ name: 'brew-tea', description: 'Brews green tea.' });
+  expect(await effectOf('brew-tea', 'update', harmless)).toEqual([]);
+  expect(registry.list({ query: 'review this pull request' }).skills[0]?.skillId).toBe('review-pull-requests');
+  expect(await effectOf('quite-new', 'create', greedy.replace('name: brew-tea', 'name: quite-new'))).not.toEqual([]);
 });

@@ -22,7 +22,7 @@ const KITCHEN: Tree = {
 };
 
 const ids = (registry: SkillRegistry, query: string): readonly string[] =>
-  registry.list({ query }).skills.map(({ skill_id }) => skill_id);
+  registry.list({ query }).skills.map(({ skillId }) => skillId);
 
 describe('a query finds', () => {
   it.each([
@@ -95,7 +95,7 @@ describe('a query finds', () => {
       ...skill('secret-tea', 'Tea for guests.', 'x', { 'disable-model-invocation': 'true' }),
     });
     expect(ids(registry, 'tea guests')).not.toContain('secret-tea');
-    expect(registry.list({ query: 'tea guests', audience: 'person' }).skills[0]?.skill_id).toBe('secret-tea');
+    expect(registry.list({ query: 'tea guests', audience: 'person' }).skills[0]?.skillId).toBe('secret-tea');
     expect(registry.list({ query: 'tea' }, { boundSkills: ['bake-bread'] }).total).toBe(0);
   });
 });
@@ -132,7 +132,7 @@ describe('the index', () => {
   it('is shared by registries of one root, and read by the next', async () => {
     const { registry, root } = await openRegistry(KITCHEN);
     const second = await createSkillRegistry({ root, config: { sources: [{ path: 'skills' }] } });
-    await Promise.all([registry.searchReady(), second.searchReady()]);
+    await Promise.all([registry.admin.searchReady(), second.admin.searchReady()]);
     expect(ids(registry, 'knead')).toEqual(['bake-bread']);
     expect(ids(second, 'knead')).toEqual(['bake-bread']);
     await second.close();

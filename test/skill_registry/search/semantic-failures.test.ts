@@ -23,7 +23,7 @@ function problemOf(registry: SkillRegistry): { readonly code: string; readonly m
 it('answers by words, with one problem, when the endpoint is down, and by meaning when it is back', async () => {
   const server = await embeddingsServer();
   const { registry, told } = await semanticRegistry(server, { secrets: { EMBEDDINGS_API_KEY: KEY } });
-  await registry.embedSkills();
+  await registry.admin.embedSkills();
   server.behave(() => 'hang up');
   for (const query of ['invoice', 'barometer and storms', 'mend my car']) await find(registry, query);
   expect(idsOf(await find(registry, 'invoice'))).toEqual(['accounts']);
@@ -36,7 +36,7 @@ it('answers by words, with one problem, when the endpoint is down, and by meanin
 it('answers by words when the endpoint is slow, and no second query waits for it', async () => {
   const server = await embeddingsServer();
   const { registry } = await semanticRegistry(server, { embeddings: { timeout_ms: 20 } });
-  await registry.embedSkills();
+  await registry.admin.embedSkills();
   server.behave(() => 'hang');
   expect(idsOf(await find(registry, 'invoice'))).toEqual(['accounts']);
   expect(idsOf(await find(registry, 'prune roses'))).toEqual(['gardening']);
@@ -53,23 +53,24 @@ it('waits as long as Retry-After says and tries again, without a problem', async
   const { registry } = await semanticRegistry(server);
   let refused = 0;
   server.behave(() => (refused++ < 1 ? { status: 429, headers: { 'retry-after': '0' } } : undefined));
-  expect(await registry.embedSkills()).toEqual({ embedded: 5, total: 5 });
+  expect(await registry.admin.embedSkills()).toEqual({ embedded: 5, total: 5 });
   expect(server.requests[1]?.input).toEqual(server.requests[0]?.input);
   expect(registry.problems()).toEqual([]);
 });
 
-it('gives up after the attempts it was given, and goes on where it stopped', async () => {
+it('gives up after three attempts, and goes on where it stopped', async () => {
   const server = await embeddingsServer();
   const { registry } = await semanticRegistry(server, { embeddings: { batch: 2 } });
   server.behave(() =>
     server.requests.length > 2 ? { status: 503, headers: { 'retry-after': '0' }, body: 'busy' } : undefined,
   );
-  expect(await registry.embedSkills({ attempts: 2 })).toEqual({ embedded: 2, total: 5 });
+  expect(await registry.admin.embedSkills()).toEqual({ embedded: 2, total: 5 });
+  expect(server.requests).toHaveLength(5);
   expect(problemOf(registry)).toMatchObject({ code: 'EMBEDDINGS_FAILED' });
   expect(problemOf(registry).message).toContain('answered with status 503: busy.');
   server.behave(undefined);
   const before = server.requests.length;
-  expect(await registry.embedSkills()).toEqual({ embedded: 5, total: 5 });
+  expect(await registry.admin.embedSkills()).toEqual({ embedded: 5, total: 5 });
   expect(server.requests.slice(before).map(({ input }) => input.length)).toEqual([2, 1]);
   expect(registry.problems()).toEqual([]);
 });
@@ -79,13 +80,18 @@ it('asks once when the key is refused, and shows it nowhere', async () => {
   const secrets = { EMBEDDINGS_API_KEY: KEY };
   const { registry, root } = await semanticRegistry(server, { secrets });
   server.behave(() => ({ status: 401, body: JSON.stringify({ error: { message: `Incorrect API key: ${KEY}` } }) }));
-  await registry.embedSkills();
+  await registry.admin.embedSkills();
   expect(server.requests).toHaveLength(1);
   expect(server.requests[0]?.headers.authorization).toBe(`Bearer ${KEY}`);
   expect(problemOf(registry).message).toContain('status 401: it does not take the key; set EMBEDDINGS_API_KEY.');
   server.behave(() => ({ status: 400, body: JSON.stringify({ error: { message: `No model for ${KEY}.` } }) }));
-  await registry.embedSkills();
+  await registry.admin.embedSkills();
   expect(problemOf(registry).message).toContain('status 400: No model for ***.');
+  // A part of the key is left where the text is cut.
+  server.behave(() => ({ status: 400, body: `${'x'.repeat(190)}${KEY}` }));
+  await registry.admin.embedSkills();
+  expect(problemOf(registry).message).toContain('status 400: xxx');
+  expect(problemOf(registry).message).not.toContain(KEY.slice(0, 4));
   await registry.close();
   expect(readFileSync(cacheFile(root)).includes(KEY)).toBe(false);
 });
@@ -93,10 +99,10 @@ it('asks once when the key is refused, and shows it nowhere', async () => {
 it('sends the key of the model to the endpoint of the model alone', async () => {
   const server = await embeddingsServer();
   const own = { MODEL_API_KEY: KEY, MODEL_BASE_URL: `${server.baseUrl}/` };
-  await (await semanticRegistry(server, { secrets: own })).registry.embedSkills();
+  await (await semanticRegistry(server, { secrets: own })).registry.admin.embedSkills();
   expect(server.requests[0]?.headers.authorization).toBe(`Bearer ${KEY}`);
   const other = { MODEL_API_KEY: KEY, MODEL_BASE_URL: 'https://models.example/v1' };
-  await (await semanticRegistry(server, { secrets: other })).registry.embedSkills();
+  await (await semanticRegistry(server, { secrets: other })).registry.admin.embedSkills();
   expect(server.requests.at(-1)?.headers.authorization).toBeUndefined();
 });
 
@@ -104,30 +110,35 @@ it('follows no redirect: the texts go to the endpoint alone', async () => {
   const [server, elsewhere] = [await embeddingsServer(), await embeddingsServer()];
   const { registry } = await semanticRegistry(server);
   server.behave(() => ({ status: 307, headers: { location: `${elsewhere.baseUrl}/embeddings` } }));
-  await registry.embedSkills({ attempts: 1 });
+  await registry.admin.embedSkills();
   expect(elsewhere.requests).toEqual([]);
-  expect(problemOf(registry).code).toBe('EMBEDDINGS_FAILED');
+  expect(server.requests).toHaveLength(1);
+  expect(problemOf(registry)).toMatchObject({
+    code: 'EMBEDDINGS_FAILED',
+    message: expect.stringContaining('answered with status 307.'),
+  });
 });
 
 const changed = (change: (one: Embedding) => unknown): OddAnswer => ({ data: (good) => good.map(change) });
+const NO_VECTOR = 'no list of 1 to 16384 finite numbers, or has no direction';
 const ODD_ANSWERS: readonly (readonly [what: string, answer: OddAnswer, message: string])[] = [
   ['too few vectors', { data: (good) => good.slice(1) }, '11 vector(s)'],
   ['an index twice', changed((one) => ({ ...one, index: 0 })), 'indexes that are not 0 to 11, each once'],
-  ['a text as a number', changed((one) => ({ ...one, embedding: ['NaN', 1] })), 'no finite number'],
+  ['a text as a number', changed((one) => ({ ...one, embedding: ['2', 1] })), NO_VECTOR],
   [
     'too large a number',
     { raw: JSON.stringify({ data: [] }).replace('[]', `[${'{"embedding":[1e999]},'.repeat(11)}{"embedding":[1]}]`) },
-    'no finite number',
+    NO_VECTOR,
   ],
-  ['null', changed((one) => ({ ...one, embedding: [null] })), 'no finite number'],
-  ['a vector of nothing', changed((one) => ({ ...one, embedding: [0, 0] })), 'without a direction'],
-  ['an empty vector', changed((one) => ({ ...one, embedding: [] })), 'a vector of 0 numbers'],
+  ['null', changed((one) => ({ ...one, embedding: [null, 1] })), NO_VECTOR],
+  ['a vector of nothing', changed((one) => ({ ...one, embedding: [0, 0] })), NO_VECTOR],
+  ['an empty vector', changed((one) => ({ ...one, embedding: [] })), NO_VECTOR],
   [
     'different sizes',
     changed((one) => ({ ...one, embedding: one.index === 3 ? [1] : [1, 2] })),
     'different sizes (2, 1)',
   ],
-  ['no list', changed((one) => ({ ...one, embedding: 'AACAPw==' })), 'no list of numbers'],
+  ['no list', changed((one) => ({ ...one, embedding: 'AACAPw==' })), NO_VECTOR],
   ['no JSON', { raw: '<html>Welcome</html>' }, 'no JSON of the form'],
   ['no end', { stream: 'x'.repeat(65_536), times: 1_000_000 }, 'more than'],
 ];
@@ -136,7 +147,7 @@ it.each(ODD_ANSWERS)('stores nothing of an answer with %s, and says what came', 
   const server = await embeddingsServer();
   const { registry } = await semanticRegistry(server, { secrets: { EMBEDDINGS_API_KEY: KEY } });
   server.behave(() => answer);
-  expect(await registry.embedSkills()).toEqual({ embedded: 0, total: 5 });
+  expect(await registry.admin.embedSkills()).toEqual({ embedded: 0, total: 5 });
   expect(server.requests).toHaveLength(1);
   expect(problemOf(registry)).toMatchObject({ code: 'EMBEDDINGS_INVALID', message: expect.stringContaining(message) });
   expect(idsOf(await find(registry, 'invoice'))).toEqual(['accounts']);
@@ -146,14 +157,14 @@ it('puts vectors in the order of their index', async () => {
   const server = await embeddingsServer();
   const { registry } = await semanticRegistry(server);
   server.behave(() => ({ data: (good) => [...good].reverse() }));
-  await registry.embedSkills();
+  await registry.admin.embedSkills();
   expect(idsOf(await find(registry, 'mend my car'))).toEqual(['garage']);
 });
 
 it('keeps vectors of one size: another size is a problem, for queries and for the catalog', async () => {
   const server = await embeddingsServer();
   const { registry, root } = await semanticRegistry(server);
-  await registry.embedSkills();
+  await registry.admin.embedSkills();
   server.resize(100);
   expect(idsOf(await find(registry, 'invoice'))).toEqual(['accounts']);
   const { code, message } = problemOf(registry);
@@ -179,14 +190,14 @@ it('tells a failure in the background once, and takes it back when the endpoint 
   await watching;
 });
 
-it('answers who waits after the attempts of that call, though the same is tried again and again in the background', async () => {
+it('answers who waits after three attempts, though the same is tried again and again in the background', async () => {
   const server = await embeddingsServer();
   server.behave(() => ({ status: 503, headers: { 'retry-after': server.requests.length > 1 ? '0.01' : '600' } }));
   const { registry } = await semanticRegistry(server, { config: { watch: { mode: 'off' } } });
   const stop = new AbortController();
   await registry.watch(stop.signal);
   await waitFor('a request of the background', () => server.requests.length === 1);
-  expect(await registry.embedSkills({ attempts: 2 })).toEqual({ embedded: 0, total: 5 });
+  expect(await registry.admin.embedSkills()).toEqual({ embedded: 0, total: 5 });
   expect(problemOf(registry).code).toBe('EMBEDDINGS_FAILED');
   // The background goes on where it was.
   server.behave(undefined);
@@ -203,7 +214,7 @@ it('gives up a request that is never answered, whatever the garbage collector do
   onTestFinished(() => clearInterval(collecting));
   const endpoint = { baseUrl: server.baseUrl, model: 'm', key: undefined };
   const answer = fetchEmbeddings(endpoint, ['text'], new AbortController().signal, 300);
-  await expect(answer).rejects.toMatchObject({ code: 'EMBEDDINGS_FAILED', passing: true });
+  await expect(answer).rejects.toMatchObject({ code: 'EMBEDDINGS_FAILED', details: { passing: true } });
   await expect(answer).rejects.toThrow('gave no answer within 0.3 s.');
 });
 
@@ -211,7 +222,7 @@ it('closes at once while the endpoint hangs', async () => {
   const server = await embeddingsServer();
   const { registry } = await semanticRegistry(server);
   server.behave(() => 'hang');
-  const embedding = registry.embedSkills();
+  const embedding = registry.admin.embedSkills();
   await waitFor('the request', () => server.requests.length === 1);
   await registry.close();
   await embedding;

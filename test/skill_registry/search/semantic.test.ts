@@ -9,11 +9,11 @@ import { waitFor } from '../../helpers/wait-for.ts';
 
 it('finds the skill that shares no word with the query, and says that it was found by meaning', async () => {
   const { registry } = await semanticRegistry(await embeddingsServer());
-  expect(await registry.embedSkills()).toEqual({ embedded: 5, total: 5 });
+  expect(await registry.admin.embedSkills()).toEqual({ embedded: 5, total: 5 });
   expect(registry.list({ query: 'mend my car' }).skills).toEqual([]);
   const [first, ...rest] = await find(registry, 'mend my car');
   expect(first).toMatchObject({
-    skill_id: 'garage',
+    skillId: 'garage',
     why: { field: 'semantic', snippet: 'Overhaul an automobile of any make.' },
   });
   expect(rest).toEqual([]);
@@ -25,7 +25,7 @@ it('finds the skill that shares no word with the query, and says that it was fou
 
 it('finds nothing for a query that is near no skill, and names the nearest ids', async () => {
   const { registry } = await semanticRegistry(await embeddingsServer());
-  await registry.embedSkills();
+  await registry.admin.embedSkills();
   for (const query of ['quantum chromodynamics lecture', 'zzyx', 'blorf zindle quav']) {
     expect(await find(registry, query)).toEqual([]);
   }
@@ -40,7 +40,7 @@ it('keeps what the query names, begins or says in full before everything that is
       ...skill('toys', 'Sort the toys of a child into boxes.'),
     },
   });
-  await registry.embedSkills();
+  await registry.admin.embedSkills();
   const hits = await find(registry, 'car');
   expect(idsOf(hits)).toEqual(['car', 'car-wash', 'garage']);
   expect(hits[2]?.why?.field).toBe('semantic');
@@ -58,7 +58,7 @@ it('never puts a skill without a word of the query before the best that has one'
       ...skill('garage', 'Overhaul an automobile.'),
     },
   });
-  await registry.embedSkills();
+  await registry.admin.embedSkills();
   const hits = await find(registry, 'fix car timetables calendar');
   expect(idsOf(hits)).toEqual(['rally', 'garage']);
   expect(hits.map(({ why }) => why?.field)).toEqual(['description', 'semantic']);
@@ -66,15 +66,15 @@ it('never puts a skill without a word of the query before the best that has one'
 
 it('takes a phrase in quotes as it stands', async () => {
   const { registry } = await semanticRegistry(await embeddingsServer());
-  await registry.embedSkills();
+  await registry.admin.embedSkills();
   expect(await find(registry, '"mend my car"')).toEqual([]);
 });
 
 it('stays within tag, source and what the agent may see', async () => {
   const { registry } = await semanticRegistry(await embeddingsServer());
-  await registry.embedSkills();
+  await registry.admin.embedSkills();
   const bound = { boundSkills: ['accounts', 'weather'] };
-  await registry.searchReady('mend my car');
+  await registry.admin.searchReady('mend my car');
   expect(registry.list({ query: 'mend my car' }, bound).skills).toEqual([]);
   expect(registry.list({ query: 'mend my car', source: 'elsewhere' }).skills).toEqual([]);
   expect(idsOf(registry.list({ query: 'mend my car', source: 'skills' }).skills)).toEqual(['garage']);
@@ -83,7 +83,7 @@ it('stays within tag, source and what the agent may see', async () => {
 it('asks for the vectors of a query in the tool that a model calls, once for the same query', async () => {
   const server = await embeddingsServer();
   const { registry } = await semanticRegistry(server);
-  await registry.embedSkills();
+  await registry.admin.embedSkills();
   const tool = registry.tools().find(({ name }) => name === 'list_skills');
   if (!tool) throw new Error('there is no list_skills');
   const call = { turn: {}, signal: new AbortController().signal };
@@ -100,7 +100,7 @@ it('shows the skill that is near the prompt when not all fit, and the same text 
     tree: { ...town, ...TOWN },
     config: { catalog: { budget_tokens: 120 } },
   });
-  await registry.embedSkills();
+  await registry.admin.embedSkills();
   const prompt = 'Please mend my car today';
   const text = await registry.context(prompt);
   expect(text).toContain('`garage`');
@@ -114,17 +114,17 @@ it('sends one request a batch, then only what has changed, and nothing at the ne
   const many = Object.assign({}, ...Array.from({ length: 7 }, (_, n) => skill(`trade-${n}`, `Trade number ${n}.`)));
   const root = tempFolder(many);
   const { registry } = await semanticRegistry(server, { root, embeddings: { batch: 3 } });
-  await registry.embedSkills();
+  await registry.admin.embedSkills();
   // Control texts, then 3 + 3 + 1.
   expect(server.requests.slice(1).map(({ input }) => input.length)).toEqual([3, 3, 1]);
   expect(server.requests[0]).toMatchObject({ model: 'words-1', headers: { 'content-type': 'application/json' } });
   writeTree(root, skill('trade-3', 'Another trade.', '# How to begin'));
   await registry.refresh();
-  await registry.embedSkills();
+  await registry.admin.embedSkills();
   expect(server.requests.slice(4).map(({ input }) => input)).toEqual([['trade-3. Another trade. How to begin']]);
   await registry.close();
   const again = await semanticRegistry(server, { root, embeddings: { batch: 3 } });
-  expect(await again.registry.embedSkills()).toEqual({ embedded: 7, total: 7 });
+  expect(await again.registry.admin.embedSkills()).toEqual({ embedded: 7, total: 7 });
   expect(server.requests).toHaveLength(5);
   expect(idsOf(await find(again.registry, 'trade'))).toHaveLength(7);
 });
@@ -150,19 +150,19 @@ it('begins anew for another model, and for a cache that was deleted', async () =
   const server = await embeddingsServer();
   const root = tempFolder(TOWN);
   const first = await semanticRegistry(server, { root });
-  await first.registry.embedSkills();
+  await first.registry.admin.embedSkills();
   await first.registry.close();
   server.resize(900);
   const second = await semanticRegistry(server, { root, embeddings: { model: 'words-2' } });
   expect(await find(second.registry, 'mend my car')).toEqual([]);
-  await second.registry.embedSkills();
+  await second.registry.admin.embedSkills();
   expect(server.requests.at(-1)?.model).toBe('words-2');
   expect(idsOf(await find(second.registry, 'mend my car'))).toEqual(['garage']);
   await second.registry.close();
   rmSync(join(root, 'data'), { recursive: true });
   server.resize(1100);
   const third = await semanticRegistry(server, { root });
-  await third.registry.embedSkills();
+  await third.registry.admin.embedSkills();
   expect(idsOf(await find(third.registry, 'mend my car'))).toEqual(['garage']);
   expect(third.registry.problems()).toEqual([]);
 });
@@ -170,7 +170,7 @@ it('begins anew for another model, and for a cache that was deleted', async () =
 it('makes no request and no problem without an endpoint', async () => {
   const server = await embeddingsServer();
   const { registry } = await semanticRegistry(server, { embeddings: { base_url: '', model: '' } });
-  expect(await registry.embedSkills()).toEqual({ embedded: 0, total: 5 });
+  expect(await registry.admin.embedSkills()).toEqual({ embedded: 0, total: 5 });
   expect(await find(registry, 'mend my car')).toEqual([]);
   expect(server.requests).toEqual([]);
   expect(registry.problems()).toEqual([]);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { catalogText } from '../../../extensions/skill_registry/show/catalog-text.ts';
+import { namedTools } from '../../../extensions/skill_registry/show/formats.ts';
 import { countTokens } from '../../../lib/text/index.ts';
 import { foldLine } from '../../../lib/text/line.ts';
 import { fakeSkill } from '../../helpers/fake-skill.ts';
@@ -33,8 +34,10 @@ function skillsOf(count: number, seed = 1) {
   });
 }
 
+const tools = namedTools(['list_skills', 'read_skill']);
 const text = (skills: ReturnType<typeof skillsOf>, budgetTokens = 2000, first: ReturnType<typeof skillsOf> = []) =>
-  catalogText(skills, { budgetTokens, rank: () => first });
+  catalogText(skills, { budgetTokens, tools, rank: () => first });
+const SHORTENED = 'Descriptions are shortened or left out; list_skills(query) shows them.';
 const lines = (block: string | null): readonly string[] =>
   (block ?? '').split('\n').filter((line) => line.startsWith('•'));
 
@@ -62,7 +65,7 @@ Use read_skill(skill_id) to load full instructions.`);
     const roomy = await text(skills, tokens + 20);
     expect(roomy).toBe(whole);
     expect(whole).not.toContain('skills shown');
-    expect(await text(skills, tokens - 1)).toContain('\n20 of 20 skills shown; list_skills(query) finds the rest.');
+    expect(await text(skills, tokens - 1)).toContain(`\n${SHORTENED}`);
   });
 });
 
@@ -75,9 +78,8 @@ describe.each([60, 2000])('%i skills', (count) => {
     const shown = lines(block).length;
     const rest = block.slice(block.lastIndexOf('\n\n'));
     expect(block.startsWith('[Available Skills]\n')).toBe(true);
-    expect(rest).toBe(
-      `\n\nUse read_skill(skill_id) to load full instructions.\n${shown} of ${count} skills shown; list_skills(query) finds the rest.`,
-    );
+    const loss = shown === count ? SHORTENED : `${shown} of ${count} skills shown; list_skills(query) finds the rest.`;
+    expect(rest).toBe(`\n\nUse read_skill(skill_id) to load full instructions.\n${loss}`);
   });
 
   it.each([100, 700, 2000])('give the same bytes for the same input at %i tokens', async (budget) => {
@@ -106,7 +108,7 @@ describe('the ladder', () => {
     expect(lines(block)).toHaveLength(40);
     expect(new Set(lines(block).map((line) => line.length)).size).toBe(1);
     for (const line of lines(block)) expect(line).toMatch(/ (plain|words|of|a|description)…$/);
-    expect(block).toContain('\n40 of 40 skills shown;');
+    expect(block).toContain(`\n${SHORTENED}`);
   });
 
   it('then leaves the least relevant with their name only', async () => {
@@ -116,7 +118,7 @@ describe('the ladder', () => {
     expect(described.length).toBeLessThan(40);
     for (const { id } of last) expect(described.join('\n')).toContain(`\`${id}\``);
     expect(block).toContain('\n• `skill-20`\n');
-    expect(block).toContain('\n40 of 40 skills shown;');
+    expect(block).toContain(`\n${SHORTENED}`);
   });
 
   it('then leaves the least relevant out', async () => {
@@ -132,8 +134,8 @@ describe('the ladder', () => {
     const rank = () => {
       throw new Error('asked');
     };
-    await expect(catalogText(even, { budgetTokens: 100_000, rank })).resolves.toContain('skill-39');
-    await expect(catalogText(even, { budgetTokens: 200, rank })).rejects.toThrow('asked');
+    await expect(catalogText(even, { budgetTokens: 100_000, tools, rank })).resolves.toContain('skill-39');
+    await expect(catalogText(even, { budgetTokens: 200, tools, rank })).rejects.toThrow('asked');
   });
 });
 
@@ -143,7 +145,7 @@ it('pinned skills give up words before they give up their place', async () => {
   );
   const pinned = skills.filter((_, index) => index % 25 === 0);
   for (const budgetTokens of [150, 250, 400, 1000]) {
-    const text = (await catalogText(skills, { budgetTokens, rank: () => pinned, pinned: pinned.length })) ?? '';
+    const text = (await catalogText(skills, { budgetTokens, tools, rank: () => pinned, pinned: pinned.length })) ?? '';
     expect(pinned.filter(({ id }) => !text.includes(`\`${id}\``))).toEqual([]);
     expect(await countTokens(text)).toBeLessThanOrEqual(budgetTokens);
   }

@@ -45,7 +45,7 @@ describe('the scope of a turn', () => {
   ])('shows %s', async (_, turn, ids) => {
     const { registry } = await openRegistry(tree);
     expect(idsIn(await registry.context('', turn))).toEqual(ids);
-    expect(registry.list({}, turn).skills.map(({ skill_id }) => skill_id)).toEqual(ids);
+    expect(registry.list({}, turn).skills.map(({ skillId }) => skillId)).toEqual(ids);
     expect(registry.list({ query: 'does' }, turn).total).toBe(ids.length);
   });
 
@@ -63,7 +63,7 @@ describe('a skill that hides itself from models', () => {
     const { registry } = await openRegistry(tree);
     for (const turn of [{}, { agentId: 'x' }, { boundSkills: ['hidden', 'open'] }]) {
       expect(idsIn(await registry.context('hidden', turn))).toEqual(['open']);
-      expect(registry.list({}, turn).skills.map(({ skill_id }) => skill_id)).toEqual(['open']);
+      expect(registry.list({}, turn).skills.map(({ skillId }) => skillId)).toEqual(['open']);
       expect(registry.list({ query: 'hidden' }, turn)).toEqual({ skills: [], total: 0, truncated: false });
     }
   });
@@ -81,7 +81,7 @@ describe('a skill that hides itself from models', () => {
     for (const audience of ['person', 'binding'] as const) {
       expect(await registry.read('hidden', { audience }, {})).toMatchObject({ content: 'Body of hidden.' });
     }
-    expect(await registry.read('hidden')).toMatchObject({ skill_id: 'hidden' });
+    expect(await registry.read('hidden')).toMatchObject({ skillId: 'hidden' });
     expect(registry.snapshot().byId.has('hidden')).toBe(true);
   });
 });

@@ -1,5 +1,6 @@
-import { createSkillRegistry } from 'skill-registry';
+import { createSkillRegistry, type SkillRegistry } from 'skill-registry';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { InternalOptions } from '../../../extensions/skill_registry/parts.ts';
 import { runRegistryTool } from '../../helpers/run-registry-tool.ts';
 import { type Tree, tempFolder } from '../../helpers/temp-folder.ts';
 
@@ -12,9 +13,11 @@ const gated = (metadata: string): Tree => ({
   'bin/folder/x': '',
 });
 
+const opened = (options: InternalOptions): Promise<SkillRegistry> => createSkillRegistry(options);
+
 async function open(metadata: string, config: Readonly<Record<string, unknown>> = {}) {
   const root = tempFolder(gated(metadata));
-  const registry = await createSkillRegistry({
+  const registry = await opened({
     root,
     config: { sources: [{ path: 'skills' }], ...config },
     environment: { PATH: `${root}/none:${root}/bin`, TOKEN: 'x', EMPTY: '' },
@@ -128,7 +131,7 @@ describe('a gate', () => {
   it('opens when what it asks for has come', async () => {
     const root = tempFolder(gated('{ openclaw: { requires: { env: [LATE] } } }'));
     const environment: Record<string, string> = {};
-    const registry = await createSkillRegistry({ root, config: { sources: [{ path: 'skills' }] }, environment });
+    const registry = await opened({ root, config: { sources: [{ path: 'skills' }] }, environment });
     onTestFinished(() => registry.close());
     const told: (readonly string[])[] = [];
     registry.onChange((ids) => told.push(ids));
@@ -146,7 +149,7 @@ describe('a gate', () => {
       'a/twin/SKILL.md': text('First.', '{ openclaw: { requires: { bins: [none] } } }'),
       'b/twin/SKILL.md': text('Second.'),
     });
-    const registry = await createSkillRegistry({ root, config: { sources: [{ pack: 'pack.json' }] }, environment: {} });
+    const registry = await opened({ root, config: { sources: [{ pack: 'pack.json' }] }, environment: {} });
     onTestFinished(() => registry.close());
     expect(await registry.read('twin', {}, {})).toMatchObject({ content: 'Second.' });
     await expect(registry.read('pack:a/twin', {}, {})).rejects.toMatchObject({ code: 'SKILL_NOT_FOUND' });

@@ -20,7 +20,7 @@ async function open() {
     (await runRegistryTool(registry, 'read_skill', { skill_id }, turn)).success;
   const resource = async (skill_id: string, path: string, turn: TurnContext = TURN) =>
     (await runRegistryTool(registry, 'read_skill_resource', { skill_id, path }, turn)).success;
-  const listed = (turn: TurnContext = TURN) => registry.list({}, turn).skills.map(({ skill_id }) => skill_id);
+  const listed = (turn: TurnContext = TURN) => registry.list({}, turn).skills.map(({ skillId }) => skillId);
   const invoke = (id: string, turn: TurnContext = TURN) => registry.read(id, { audience: 'person' }, turn);
   return { registry, loaded, read, resource, listed, invoke };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { matchesExpression } from '../../../extensions/skill_registry/show/scope.ts';
+import { matchesExpression } from '../../../extensions/skill_registry/sources/kinds/pack-expression.ts';
 import { fakeSkill } from '../../helpers/fake-skill.ts';
 
 const inPack = (path: string) =>

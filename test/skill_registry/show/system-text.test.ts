@@ -1,8 +1,9 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ENFORCEMENT } from '../../../extensions/skill_registry/show/system-text.ts';
-import { countTokens } from '../../../lib/text/index.ts';
+import { namedTools } from '../../../extensions/skill_registry/show/formats.ts';
+import { enforcementOf } from '../../../extensions/skill_registry/show/system-text.ts';
+import { countTokens, delimited } from '../../../lib/text/index.ts';
 import { skill } from '../../helpers/boot-root.ts';
 import { openRegistry } from '../../helpers/open-registry.ts';
 import { skillMd, type Tree, writeTree } from '../../helpers/temp-folder.ts';
@@ -11,7 +12,10 @@ const TREE = { ...skill('a'), ...skill('b') };
 const BULLETS =
   '[Available Skills]\n• `a` — Does a.\n• `b` — Does b.\n\nUse read_skill(skill_id) to load full instructions.';
 const blockOf = (id: string): string =>
-  `\n- Skill Name: ${id}\n  Description: Does ${id}.\n  Instructions:\nBody of ${id}.`;
+  `\n- Skill Name: ${id}\n  Description: Does ${id}.\n  Instructions:\n${delimited(`Skill: ${id}`, `Body of ${id}.`)}`;
+const sectionOf = (id: string): string => delimited(`Skill: ${id}`, `Body of ${id}.`);
+const listOf = (id: string): string =>
+  `[Available Skills]\n• \`${id}\` — Does ${id}.\n\nUse read_skill(skill_id) to load full instructions.`;
 const ACTIVE = '# Active Skills\n\nFollow their instructions.';
 const SOURCES = { sources: [{ path: 'skills' }] };
 const preloadA = { sources: [{ path: 'skills/a', preload: true }, { path: 'skills' }] };
@@ -36,17 +40,17 @@ describe('inject', () => {
     ['catalog lists', { inject: 'catalog' }, BULLETS],
     ['bodies gives instructions', { inject: 'bodies' }, `Available Skills:${blockOf('a')}\n${blockOf('b')}`],
     ['off says nothing', { inject: 'off' }, null],
-    ['catalog adds what is preloaded, once', { ...preloadA }, `${BULLETS}\n\n${ACTIVE}\n\n## a\n\nBody of a.`],
+    ['catalog adds what is preloaded, once', { ...preloadA }, `${ACTIVE}\n\n${sectionOf('a')}\n\n${listOf('b')}`],
     [
       'bodies adds what is preloaded, once',
       { ...preloadA, inject: 'bodies' },
-      `Available Skills:${blockOf('b')}\n\n${ACTIVE}\n\n## a\n\nBody of a.`,
+      `${ACTIVE}\n\n${sectionOf('a')}\n\nAvailable Skills:${blockOf('b')}`,
     ],
-    ['off leaves what is preloaded', { ...preloadA, inject: 'off' }, `${ACTIVE}\n\n## a\n\nBody of a.`],
+    ['off leaves what is preloaded', { ...preloadA, inject: 'off' }, `${ACTIVE}\n\n${sectionOf('a')}`],
     [
       'bodies needs no list when everything is preloaded',
       { sources: [{ path: 'skills', preload: true }], inject: 'bodies' },
-      `${ACTIVE}\n\n## a\n\nBody of a.\n\n## b\n\nBody of b.`,
+      `${ACTIVE}\n\n${sectionOf('a')}\n\n${sectionOf('b')}`,
     ],
   ])('%s', async (_, config, text) => {
     expect(await textOf(TREE, { ...SOURCES, ...config })).toBe(text);
@@ -105,36 +109,39 @@ describe('preload', () => {
     const config = { ...preloadA, limits: { skill_tokens: 50 } };
     const { registry } = await openRegistry(tree, config);
     expect(await registry.context('')).toBe(BULLETS);
-    await registry.tokenCounts();
+    await registry.admin.tokenCounts();
     expect(registry.problems()).toMatchObject([{ code: 'SKILL_TOO_LONG', severity: 'warning' }]);
   });
 
   it.each([
-    ['that all fit', 4, 'word '.repeat(60), 4, undefined],
-    ['that are too many', 12, 'word '.repeat(60), 6, '6 of 12'],
-    ['so many that looking further is in vain', 40, 'word '.repeat(60), 6, '6 of 40'],
+    ['that all fit', 3, 'word '.repeat(60), 3, undefined],
+    ['that are too many', 12, 'word '.repeat(60), 4, '4 of 12'],
+    ['so many that looking further is in vain', 40, 'word '.repeat(60), 4, '4 of 40'],
   ])('takes at most four times what one body may have, of bodies %s', async (_, many, body, given, note) => {
     const ids = Array.from({ length: many }, (__, n) => `s-${String(n).padStart(2, '0')}`);
     const tree: Tree = Object.assign({}, ...ids.map((id) => skill(id, {}, body)));
     const sources = [{ path: 'skills', preload: true }];
     const text = (await textOf(tree, { sources, limits: { skill_tokens: 100 } })) ?? '';
     const active = text.slice(text.indexOf(ACTIVE));
-    expect([...active.matchAll(/^## (.*)$/gm)].map(([, id]) => id)).toEqual(ids.slice(0, given));
+    expect([...active.matchAll(/^\[Skill: (.*) \| /gm)].map(([, id]) => id)).toEqual(ids.slice(0, given));
     const line = `${note} preloaded skills are given in full; load the others with read_skill(skill_id).`;
     if (note) expect(active.startsWith(`${ACTIVE}\n\n${line}\n\n`)).toBe(true);
     else expect(active).not.toContain('preloaded skills');
-    expect(await countTokens(active.slice(active.indexOf('## ')))).toBeLessThanOrEqual(400);
-    for (const id of ids) expect(text).toContain(`• \`${id}\``);
+    expect(
+      await countTokens(active.slice(active.indexOf('[Skill: '), active.lastIndexOf('[End | ') + 26)),
+    ).toBeLessThanOrEqual(400);
+    // Below, what is not given, and nothing else.
+    expect([...text.matchAll(/^• `(.*?)`/gm)].map(([, id]) => id)).toEqual(ids.slice(given));
   });
 
   it('passes over a body that no longer fits, for a later one that does', async () => {
     const long = 'word '.repeat(95);
-    const bodies = { a: long, b: long, c: long, d: 'word '.repeat(60), e: long, f: 'Short.' };
+    const bodies = { a: long, b: long, c: long, d: long, e: 'Short.', f: long };
     const tree: Tree = Object.assign({}, ...Object.entries(bodies).map(([id, body]) => skill(id, {}, body)));
     const sources = [{ path: 'skills', preload: true }];
     const text = (await textOf(tree, { sources, limits: { skill_tokens: 100 } })) ?? '';
-    expect([...text.matchAll(/^## (.*)$/gm)].map(([, id]) => id)).toEqual(['a', 'b', 'c', 'd', 'f']);
-    expect(text).toContain('5 of 6 preloaded skills are given in full;');
+    expect([...text.matchAll(/^\[Skill: (.*) \| /gm)].map(([, id]) => id)).toEqual(['a', 'b', 'c', 'e']);
+    expect(text).toContain('4 of 6 preloaded skills are given in full;');
   });
 
   it('does not show a skill to those who may not see it', async () => {
@@ -146,7 +153,7 @@ describe('preload', () => {
     const { registry, root } = await openRegistry(TREE, preloadA);
     writeTree(root, skill('a', {}, 'New body.'));
     await registry.refresh();
-    expect(await registry.context('')).toContain('## a\n\nNew body.');
+    expect(await registry.context('')).toContain(delimited('Skill: a', 'New body.'));
   });
 });
 
@@ -207,6 +214,7 @@ Scripts within a skill are relative to the skill's directory (parent of SKILL.md
 describe('enforcement', () => {
   it('stands first, costs what it says and is there only with a list', async () => {
     const catalog = { enforcement: true };
+    const ENFORCEMENT = enforcementOf(namedTools(['read_skill'])) ?? '';
     expect(await textOf(TREE, { catalog })).toBe(`${ENFORCEMENT}\n\n${BULLETS}`);
     expect(ENFORCEMENT.startsWith('# Skills — FIRST PRIORITY (MANDATORY)')).toBe(true);
     const cost = await countTokens(ENFORCEMENT);

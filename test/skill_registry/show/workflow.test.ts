@@ -61,7 +61,7 @@ async function doors(registry: SkillRegistry, turn: TurnContext) {
   const call = (tool: string, args: unknown) => runRegistryTool(registry, tool, args, turn);
   return {
     prompt: ids.filter((id) => text.includes(`\`${id}\``)),
-    list: ids.filter((id) => registry.list({}, turn).skills.some(({ skill_id }) => skill_id === id)),
+    list: ids.filter((id) => registry.list({}, turn).skills.some(({ skillId }) => skillId === id)),
     search: await passing(async (id) => registry.list({ query: id }, turn).total > 0),
     read: await passing(async (id) => (await call('read_skill', { skill_id: id })).success === true),
     load: await passing(async (id) => (await call('load_skill', { name: id })).error === null),
@@ -114,7 +114,7 @@ describe('a state of a workflow', () => {
     const { registry, loaded } = await openRegistry(TREE, CONFIG);
     const asked = registry.read('general', { audience: 'model' }, inState('billing'));
     await expect(asked).rejects.toMatchObject({ code: 'SKILL_NOT_FOUND', details: { nearest: [] } });
-    expect(loaded).toMatchObject([{ skill_id: 'general', outcome: 'refused', error: 'SKILL_OUT_OF_SCOPE' }]);
+    expect(loaded).toMatchObject([{ skillId: 'general', outcome: 'refused', error: 'SKILL_OUT_OF_SCOPE' }]);
     const near = registry.read('bilin', { audience: 'model' }, inState('all'));
     await expect(near).rejects.toMatchObject({ details: { nearest: ['billing'] } });
   });

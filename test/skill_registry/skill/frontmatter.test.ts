@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { bodyOf, splitFrontmatter } from '../../../extensions/skill_registry/skill/frontmatter.ts';
+import { parseSkill } from '../../../extensions/skill_registry/skill/parse-skill.ts';
 
 /** What stands between the fences, on which line it starts, and what follows. */
 function split(text: string): { yaml: string | undefined; line: number; body: string; oddity: string | undefined } {
@@ -71,4 +72,18 @@ describe('the body', () => {
   ])('is trimmed %s', (_, text, body) => {
     expect(bodyOf(text)).toBe(body);
   });
+});
+
+it.each([
+  ['one text with commas, as the standard has room for', 'metadata: { tags: "a, b c" }', ['a', 'b c']],
+  ['a list', 'metadata: { tags: [a, b] }', ['a', 'b']],
+  ['both places, each once', 'tags: [a, b]\nmetadata: { tags: "b, c" }', ['a', 'b', 'c']],
+])('reads tags in metadata: %s', (_title, fields, tags) => {
+  const { header, problems } = parseSkill(
+    `---\nname: tidy\ndescription: Reviews code.\n${fields}\n---\nText.\n`,
+    'SKILL.md',
+    'tidy',
+  );
+  expect(header?.tags).toEqual(tags);
+  expect(problems).toEqual([]);
 });

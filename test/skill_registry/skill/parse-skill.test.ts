@@ -262,6 +262,7 @@ describe('messages say what was expected, what arrived and what to do', () => {
       'got {"a":"b"}; it was ignored. Write a list such as [a, b].',
     ],
     ['FIELD_INVALID', `---\n${both}version: {a: ${long}}\n---\n`, 4, /got \{"a":"x{70,75}…; it was ignored\. Write/],
+    ['FIELD_INVALID', `---\n${both}metadata: { tags: { a: b } }\n---\n`, 4, /"metadata\.tags" should be a list/],
     ['FIELD_INVALID', `---\n${both}allowed-tools: [1]\n---\n`, 4, /got \[1\]; it was ignored\. Write/],
     ['FIELD_INVALID', `---\n${both}user-invocable: maybe\n---\n`, 4, /got "maybe"; it was taken as true\. Write/],
     ['FIELD_INVALID', `---\n${both}metadata: [1]\n---\n`, 4, /should be a mapping, got \[1\]; it was ignored\. Write/],

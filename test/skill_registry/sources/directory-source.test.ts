@@ -93,7 +93,7 @@ describe('a scan', () => {
     },
   );
 
-  it.each(['a b', 'Ünï', '整理', 'می\u200cخواهم', 'a.b', 'UPPER_case', "it's", '$(x)', '..a'])(
+  it.each(['a b', 'Ünï', '整理', 'می\u200cخواهم', 'a.b', 'UPPER_case', "it's", '$(x)', 'a..'])(
     'takes the id %j',
     async (id) => {
       const { scan } = sourceOf({ [`${id}/SKILL.md`]: skill('x') });

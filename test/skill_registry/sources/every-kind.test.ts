@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, vi } from 'vitest';
-import { adoptSource } from '../../../extensions/skill_registry/sources/kinds/adopted-source.ts';
 import { createDirectorySource } from '../../../extensions/skill_registry/sources/kinds/directory-source.ts';
 import { createFileSource } from '../../../extensions/skill_registry/sources/kinds/file-source.ts';
 import { createInlineSource } from '../../../extensions/skill_registry/sources/kinds/inline-source.ts';
+import { createOwnSource } from '../../../extensions/skill_registry/sources/kinds/own-source.ts';
 import { createPackSource } from '../../../extensions/skill_registry/sources/kinds/pack-source.ts';
 import { createPackageSource } from '../../../extensions/skill_registry/sources/kinds/package-source.ts';
 import { makeSources } from '../../../extensions/skill_registry/sources/make-sources.ts';
@@ -38,29 +38,12 @@ const asEntry = (text: string): string => {
 };
 
 /** What a package may return that knows nothing of this one: plain objects, texts as they came. */
+const OWN = { id: 'tea', description: DESCRIPTION, body: BODY, files: FILES as Readonly<Record<string, string>> };
 const FACTORY = `
-  import { createHash } from 'node:crypto';
-  const text = ${json(TEA)};
   class Brew {
-    id = 'their-own-id'; kind = 'brew'; location = '/brew';
-    async scan() {
-      const digest = 'sha256:' + createHash('sha256').update(text).digest('hex');
-      const description = ${json(DESCRIPTION)};
-      return { problems: [], skills: [{ id: 'tea', qualifiedId: 'their-own-id:tea', source: 'their-own-id', name: 'tea',
-        description, digest, file: '/brew/tea', bytes: text.length }] };
-    }
-    readSkill(skill, max) {
-      if (skill.source !== 'their-own-id') throw new Error('not mine');
-      if (text.length > max) throw Object.assign(new Error('too large'), { code: 'RESOURCE_TOO_LARGE' });
-      return Buffer.from(text);
-    }
-    resources() { return []; }
-    readResource(_, path) {
-      const code = /^\\/|\\.\\.|^C:|\\\\|\\0/.test(path) ? 'PATH_TRAVERSAL' : 'RESOURCE_NOT_FOUND';
-      throw Object.assign(new Error(code), { code });
-    }
-    watchFolders() { return []; }
-    contains() { return false; }
+    id = 'their-own-id';
+    made = [${json(OWN)}];
+    async skills() { return this.made; }
   }
   export const skillSource = () => new Brew();`;
 
@@ -140,6 +123,7 @@ const KINDS: readonly SourceKind[] = [
     title: 'a package whose factory returns a source',
     tree: packageTree({ main: 'main.js' }, { [`${PACKAGE}/main.js`]: FACTORY }),
     make: packageAt,
+    inMemory: true,
     place: PACKAGE,
     missing: ['PACKAGE_NOT_FOUND'],
   },
@@ -189,7 +173,7 @@ const KINDS: readonly SourceKind[] = [
     title: 'a preset',
     tree: teaIn('.claude/skills'),
     make: (root) => {
-      const flags = { allow_outside: false, preload: true, optional: false, ignore_files: false };
+      const flags = { allow_outside: false, preload: true, optional: false, ignore_files: false, bare_files: false };
       const defaults = { root, validation, configFile: join(root, 'config.yaml'), taken: new Set<string>() } as const;
       return makeSources([{ preset: 'claude', ...flags }], defaults)[0] as SkillSource;
     },
@@ -199,12 +183,10 @@ const KINDS: readonly SourceKind[] = [
     place: '.claude',
   },
   {
-    title: "somebody else's source under an id of ours",
-    tree: teaIn('skills'),
-    make: (root) => adoptSource({ ...directory(root), id: 'theirs' }, 'src'),
-    ...inFolder,
-    missing: ['SOURCE_MISSING'],
-    place: 'skills',
+    title: 'a source of a program’s own under an id of ours',
+    tree: {},
+    make: () => createOwnSource({ id: 'theirs', skills: [OWN] }, { id: 'src', location: 'this program' }),
+    inMemory: true,
   },
 ];
 

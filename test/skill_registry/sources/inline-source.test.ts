@@ -6,7 +6,7 @@ const inline = (name: string, instructions: string) => ({ name, description: 'Ma
 it('of inline skills with one id the first wins, and the others are read by qualified id', async () => {
   const list = [inline('Tea Time', 'One.'), inline('tea time!', 'Two.'), inline('TEA-TIME', 'Three.')];
   const { registry } = await openRegistry({}, { sources: [{ inline: list }] });
-  expect(registry.list().skills.map(({ skill_id }) => skill_id)).toEqual(['tea-time']);
+  expect(registry.list().skills.map(({ skillId }) => skillId)).toEqual(['tea-time']);
   const ids = ['tea-time', 'inline:tea-time', 'inline:tea-time~2', 'inline:tea-time~3'];
   const read = await Promise.all(ids.map((id) => registry.read(id)));
   expect(read.map(({ content }) => content)).toEqual(['One.', 'One.', 'Two.', 'Three.']);

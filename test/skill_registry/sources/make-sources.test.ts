@@ -1,8 +1,8 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { packageRoot } from 'skill-registry/kernel';
 import { expect, it } from 'vitest';
 import { makeSources } from '../../../extensions/skill_registry/sources/make-sources.ts';
+import { packageRoot } from '../../../kernel/host.ts';
 
 const make = (...configs: readonly { path?: string; shipped?: true; id?: string }[]) =>
   makeSources(
@@ -11,6 +11,7 @@ const make = (...configs: readonly { path?: string; shipped?: true; id?: string 
       preload: false,
       optional: false,
       ignore_files: false,
+      bare_files: false,
       ...config,
     })),
     { root: '/root', validation: 'lenient', configFile: '/root/config.yaml', taken: new Set() },

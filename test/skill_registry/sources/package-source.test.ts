@@ -1,8 +1,11 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { findPackage, isPackageName } from '../../../extensions/skill_registry/sources/kinds/find-package.ts';
-import { createPackageSource } from '../../../extensions/skill_registry/sources/kinds/package-source.ts';
+import {
+  createPackageSource,
+  findPackage,
+  isPackageName,
+} from '../../../extensions/skill_registry/sources/kinds/package-source.ts';
 import { openRegistry } from '../../helpers/open-registry.ts';
 import { skillMd, type Tree, tempFolder, writeTree } from '../../helpers/temp-folder.ts';
 import { codesOf, scan } from './conformance.ts';
@@ -101,14 +104,12 @@ describe('a broken package', () => {
   });
 
   it.each<[string, string, string]>([
-    ['a source whose scan throws', 'scan() { throw new Error("no luck"); }', 'SOURCE_FAILED'],
-    ['a source whose scan gives nothing', 'async scan() {}', 'SOURCE_FAILED'],
-    ['a source of no skills', 'async scan() { return { skills: [null, {}, 7], problems: [] }; }', 'SKILL_ID_INVALID'],
+    ['a source whose function throws', 'skills() { throw new Error("no luck"); }', 'SOURCE_FAILED'],
+    ['a source whose function gives nothing', 'async skills() {}', 'SOURCE_FAILED'],
+    ['a source of no skills', 'skills: [null, {}, 7]', 'SKILL_ID_INVALID'],
     ['a folder that does not exist', '', 'SOURCE_MISSING'],
-  ])('is one whose factory returns %s', async (_, scanText, code) => {
-    const rest =
-      'readSkill() {}, resources() {}, readResource() {}, watchFolders() { return []; }, contains() { return false; }';
-    const made = scanText ? `({ id: 'i', kind: 'k', location: 'l', ${scanText}, ${rest} })` : '"/no/such/folder"';
+  ])('is one whose factory returns %s', async (_, skills, code) => {
+    const made = skills ? `({ id: 'i', ${skills} })` : '"/no/such/folder"';
     const { ids, problems } = await scanPackage(main(`export const skillSource = () => ${made};`));
     expect(ids).toEqual([]);
     expect(new Set(codesOf(problems))).toEqual(new Set([code]));
@@ -187,7 +188,7 @@ describe('a package that leaves its folder', () => {
       },
     ]);
     const allowed = (await opened(true)).registry;
-    expect(allowed.list().skills.map(({ skill_id }) => skill_id)).toEqual(['a']);
+    expect(allowed.list().skills.map(({ skillId }) => skillId)).toEqual(['a']);
     expect(allowed.problems()).toEqual([]);
   });
 });

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { PresetName } from '../../../extensions/skill_registry/config/config.ts';
 import { presetFolders } from '../../../extensions/skill_registry/sources/make-sources.ts';
+import { delimited } from '../../../lib/text/index.ts';
 import { openRegistry } from '../../helpers/open-registry.ts';
 import { skillMd, tempFolder } from '../../helpers/temp-folder.ts';
 
@@ -73,7 +74,7 @@ describe('a preset as a source', () => {
     expect(sources[0]).toEqual({ id: 'cursor', kind: 'directory', location: join(root, '.cursor/skills'), skills: 1 });
     expect((await registry.read('near')).content).toBe('Near.');
     expect((await registry.read('mine:near')).content).toBe('Other.');
-    expect(await registry.context('')).toContain('## near\n\nNear.');
+    expect(await registry.context('')).toContain(delimited('Skill: near', 'Near.'));
     expect(registry.problems().map(({ code }) => code)).toEqual(['SKILL_ID_TAKEN']);
   });
 

@@ -17,7 +17,7 @@ const PACKAGE = 'node_modules/brew';
 
 async function idsOf(tree: Tree, ...sources: readonly Readonly<Record<string, unknown>>[]) {
   const { registry, root } = await openRegistry(tree, { sources });
-  const ids = registry.list({ limit: 200 }).skills.map(({ skill_id }) => skill_id);
+  const ids = registry.list({ limit: 200 }).skills.map(({ skillId }) => skillId);
   return { registry, root, ids, problems: briefProblems(registry.problems(), root) };
 }
 
@@ -60,7 +60,7 @@ describe('validation', () => {
       validation: 'strict',
       sources: [{ path: 'skills' }, { path: 'more', validation: 'lenient' }],
     });
-    expect(registry.list().skills.map(({ skill_id }) => skill_id)).toEqual(['sound', 'also-loose']);
+    expect(registry.list().skills.map(({ skillId }) => skillId)).toEqual(['sound', 'also-loose']);
   });
 
   it('applies to a bare file', async () => {
@@ -106,7 +106,7 @@ describe('preload', () => {
   ])('puts the bodies of a source into the prompt: %s', async (_, source, files, ids) => {
     const headings = async (preload: boolean) => {
       const { registry } = await idsOf(files, { ...source, preload });
-      return [...((await registry.context('')) ?? '').matchAll(/^## (.*)$/gm)].map(([, id]) => id);
+      return [...((await registry.context('')) ?? '').matchAll(/^\[Skill: (.*) \| /gm)].map(([, id]) => id);
     };
     expect([await headings(true), await headings(false)]).toEqual([ids, []]);
   });

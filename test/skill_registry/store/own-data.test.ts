@@ -44,11 +44,11 @@ it('a root that is a skill hands out none of data/, .env, .git and keys, at no d
   const registry = await open(root, [{ path: '.' }]);
   const id = await onlySkill(registry);
   // Makes the databases.
-  await registry.proposals.propose({ skill_id: id, path: 'new.md', content: 'New.', justification: 'x' });
+  await registry.proposals.propose({ skillId: id, path: 'new.md', content: 'New.', justification: 'x' });
   await registry.history.revisions(id);
   const read = await registry.read(id, { audience: 'model' }, {});
   expect(read.resources.map(({ path }) => path)).toEqual(OFFERED);
-  expect(read).toMatchObject({ resources_left_out: 5 });
+  expect(read).toMatchObject({ resourcesLeftOut: 5 });
   const hidden = [
     ...[
       '.env',
@@ -75,7 +75,7 @@ it('a root that is a skill hands out none of data/, .env, .git and keys, at no d
     ]);
     sent.push(answers);
     for (const content of ['mine', null])
-      await expect(registry.management.write(id, path, content, ADA)).rejects.toMatchObject({
+      await expect(registry.admin.management.write(id, path, content, ADA)).rejects.toMatchObject({
         code: 'INVALID_ARGUMENT',
       });
   }
@@ -98,21 +98,21 @@ it('keeps none of it in revisions, neither recording, proposing, changing nor go
   const root = tempFolder(WHOLE);
   const registry = await open(root, [{ path: '.' }]);
   const id = await onlySkill(registry);
-  const { proposal_id } = await registry.proposals.propose({
-    skill_id: id,
+  const { proposalId } = await registry.proposals.propose({
+    skillId: id,
     path: 'a.md',
     content: 'A.',
     justification: 'x',
   });
-  await registry.proposals.approve(proposal_id, ADA);
-  await registry.management.write(id, 'b.md', 'B.', ADA);
+  await registry.proposals.approve(proposalId, ADA);
+  await registry.admin.management.write(id, 'b.md', 'B.', ADA);
   writeFileSync(join(root, '.env'), 'token=changed');
   await registry.history.rollback(id, 1, ADA);
   const revisions = await registry.history.revisions(id);
   const kept = new Set(revisions.flatMap(({ files }) => files.map(({ path }) => path)));
   expect([...kept].sort()).toEqual(['.env.example', 'SKILL.md', 'a.md', 'b.md', 'references/guide.md']);
   expect(readFileSync(join(root, '.env'), 'utf8')).toBe('token=changed');
-  await expect(registry.management.remove(id, ADA)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
+  await expect(registry.admin.management.remove(id, ADA)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
 });
 
 it('does not wake at what the registry writes itself', async () => {
@@ -125,7 +125,7 @@ it('does not wake at what the registry writes itself', async () => {
   await waitFor('it to be recorded', async () => (await registry.history.revisions(id)).length === 1, 10_000);
   const { version } = registry.snapshot();
   for (let n = 0; n < 3; n++)
-    await registry.proposals.propose({ skill_id: id, path: `${n}.md`, content: 'x', justification: 'x' });
+    await registry.proposals.propose({ skillId: id, path: `${n}.md`, content: 'x', justification: 'x' });
   await registry.refresh();
   expect(registry.snapshot().version).toBe(version);
   expect(await registry.history.revisions(id)).toHaveLength(1);
@@ -192,7 +192,7 @@ describe('a source', () => {
     expect(problem).toMatchObject({ severity: 'error', file: join(root, file) });
     expect(JSON.stringify(registry.problems())).not.toContain(SECRET);
     // Nor is anything put there.
-    await registry.management.create('inner', SKILL.replace(SECRET, 'x'), ADA).catch(() => undefined);
+    await registry.admin.management.create('inner', SKILL.replace(SECRET, 'x'), ADA).catch(() => undefined);
     for (const place of ['data/inner', 'data/skill_registry/inner/inner', 'store/inner/inner'])
       expect(existsSync(join(root, place)), place).toBe(false);
   });
@@ -201,11 +201,11 @@ describe('a source', () => {
     const root = tempFolder({ 'data/.keep': '' });
     const registry = await open(root, [{ path: 'data' }]);
     const content = skillMd({ name: 'tea', description: 'Tea.' });
-    await expect(registry.management.create('tea', content, ADA)).rejects.toMatchObject({
+    await expect(registry.admin.management.create('tea', content, ADA)).rejects.toMatchObject({
       code: 'SOURCE_NOT_WRITABLE',
     });
     const both = await open(root, [{ path: 'data' }, { path: 'skills' }]);
-    await both.management.create('tea', content, ADA);
+    await both.admin.management.create('tea', content, ADA);
     expect(existsSync(join(root, 'skills/tea/SKILL.md'))).toBe(true);
   });
 
@@ -241,7 +241,7 @@ describe('a source', () => {
         .map(({ code }) => code)
         .sort(),
     ).toEqual(['PACK_UNREADABLE', 'SOURCE_RESERVED']);
-    const prompt = await registry.resolveRolePrompt('cook', { templates: 'data/roles' });
+    const prompt = await registry.admin.resolveRolePrompt('cook', { templates: 'data/roles' });
     expect(prompt).toEqual({ source: 'fallback', text: 'You are a cook specialist.' });
   });
 });
@@ -253,10 +253,10 @@ it('a skill in which data/ lies by a link cannot be moved away with it', async (
   });
   symlinkSync('skills/tea/store', join(root, 'data'));
   const registry = await open(root, [{ path: 'skills' }]);
-  expect(registry.resources('tea')).toEqual([]);
-  await expect(registry.management.remove('tea', ADA)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
+  expect(registry.admin.resources('tea')).toEqual([]);
+  await expect(registry.admin.management.remove('tea', ADA)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
   await expect(
-    registry.proposals.propose({ skill_id: 'tea', kind: 'delete', justification: 'x' }),
+    registry.proposals.propose({ skillId: 'tea', kind: 'delete', justification: 'x' }),
   ).rejects.toMatchObject({
     code: 'INVALID_ARGUMENT',
   });
@@ -282,7 +282,7 @@ it('what an older version has kept of it is neither shown nor brought back', asy
   const root = tempFolder(WHOLE);
   const registry = await open(root, [{ path: '.' }]);
   const id = await onlySkill(registry);
-  await registry.management.write(id, 'a.md', 'A.', ADA);
+  await registry.admin.management.write(id, 'a.md', 'A.', ADA);
   await registry.close();
   const database = openSqlite(join(root, 'data/skill_registry/history.db'));
   const [{ tree = '[]' } = {}] = database.prepare('SELECT tree FROM revision WHERE number = 1').all() as {

@@ -26,7 +26,7 @@ it('makes everything below data/ for its owner alone, whatever the umask is', as
   const { root, registry, propose } = await teaRegistry({ 'data/.keep': '' });
   rmSync(join(root, 'data'), { recursive: true });
   await registry.proposals.approve(await propose(LONGER), ADA);
-  await registry.management.remove('tea', ADA);
+  await registry.admin.management.remove('tea', ADA);
   registry.list({ query: 'tea' });
   const all = Object.entries(bits(root));
   const files = all.filter(([path]) => /\.(db|md|lock|gitignore)/.test(path));
@@ -69,7 +69,7 @@ it('narrows what an older version has made for all to read, and leaves data/ its
   }
   const again = await createSkillRegistry({ root, config: { sources: [{ path: 'skills' }] } });
   onTestFinished(() => again.close());
-  const { proposal_id } = await again.proposals.propose({ skill_id: 'tea', content: LONGER, justification: 'x' });
+  const { proposalId } = await again.proposals.propose({ skillId: 'tea', content: LONGER, justification: 'x' });
   again.list({ query: 'tea' });
   const now = bits(root);
   expect(now).toMatchObject({
@@ -79,7 +79,7 @@ it('narrows what an older version has made for all to read, and leaves data/ its
     'skill_registry/cache.db': '600',
     'skill_registry/write.lock': '600',
     'skill_registry/proposals': '700',
-    [`skill_registry/proposals/${proposal_id}.md`]: '600',
+    [`skill_registry/proposals/${proposalId}.md`]: '600',
   });
 });
 
@@ -108,11 +108,11 @@ it('keeps the bits of a skill through archive and history', async () => {
     ['scripts/run.sh', 'scripts/own.sh', 'SKILL.md'].map((path) => bitsOf(join(folder, path)));
   const before = modes();
   expect(before).toEqual(['755', '700', '644']);
-  await registry.management.remove('tea', ADA);
+  await registry.admin.management.remove('tea', ADA);
   await registry.history.restore('tea', ADA);
   expect([modes(), bitsOf(folder), bitsOf(join(folder, '.env'))]).toEqual([before, '750', '600']);
   // From the last revision, when somebody has emptied the archive.
-  await registry.management.write('tea', 'scripts/run.sh', '#!/bin/sh\necho\n', ADA);
+  await registry.admin.management.write('tea', 'scripts/run.sh', '#!/bin/sh\necho\n', ADA);
   await registry.history.rollback('tea', 1, ADA);
   expect(modes()).toEqual(before);
   rmSync(folder, { recursive: true });

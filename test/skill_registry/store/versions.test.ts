@@ -1,12 +1,10 @@
 import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { readConfig } from '../../../extensions/skill_registry/config/config.ts';
-import { CONFIGS } from '../../../extensions/skill_registry/config/known-config.ts';
 import { headerText } from '../../../extensions/skill_registry/search/document.ts';
 import {
   CONTROL_TEXTS,
+  embeddedText,
   queryText,
-  skillText,
 } from '../../../extensions/skill_registry/search/meaning/embedding-text.ts';
 import { VECTORS } from '../../../extensions/skill_registry/search/meaning/vector-schema.ts';
 import { BULLETS } from '../../../extensions/skill_registry/show/formats.ts';
@@ -41,14 +39,6 @@ const SKILLS = [
 const KEPT: readonly (readonly [string, number, () => unknown])[] = [
   [SKILL_FILES.name, SKILL_FILES.version, () => TEXTS.map((text) => parseSkill(text, 'SKILL.md', 'tea'))],
   [
-    CONFIGS.name,
-    CONFIGS.version,
-    () =>
-      [{}, { sources: [{ path: 'x', id: 'y' }, { preset: 'claude' }], inject: 'off', odd: 1 }].map((one) =>
-        readConfig(one, 'f'),
-      ),
-  ],
-  [
     TOKEN_COUNTS.name,
     TOKEN_COUNTS.version,
     () => Promise.all([...SKILLS.map((skill) => `${BULLETS.entry(skill)}\n`), ...TEXTS.map(bodyOf)].map(countTokens)),
@@ -61,7 +51,11 @@ const KEPT: readonly (readonly [string, number, () => unknown])[] = [
   [
     VECTORS.name,
     VECTORS.version,
-    () => [...SKILLS.map((skill) => skillText(skill, TEXTS[0] ?? '')), queryText('  tea\n now'), CONTROL_TEXTS],
+    () => [
+      ...SKILLS.map((skill) => embeddedText(skill, bodyOf(TEXTS[0] ?? ''))),
+      queryText('  tea\n now'),
+      CONTROL_TEXTS,
+    ],
   ],
 ];
 
@@ -75,11 +69,10 @@ it('keeps under one version what is made of the same input: with another result,
   // Who changes a digest raises the version beside it: else what an older release has kept is served for ever.
   expect(made).toMatchInlineSnapshot(`
     [
-      "skill_files 1: 8aab3750fc0bf2e2",
-      "read_configs 1: b374b5c8484b6d33",
-      "token_counts 1: 255713170fc5439f",
+      "skill_files 3: 32220b9492690123",
+      "token_counts 3: 255713170fc5439f",
       "search 3: 43b176396bf1cdbc",
-      "vector 2: fc28eb3bd579566c",
+      "vector 3: fc28eb3bd579566c",
     ]
   `);
 });

@@ -45,13 +45,7 @@ async function openWhenQuiet(root: string, options: SkillRegistryOptions = {}): 
 /** What is kept of a file says it was read as `description`: only a process that does not read it can say so. */
 function forge(root: string, description: string): void {
   const database = openSqlite(cacheFile(root));
-  const rows = database
-    .prepare('SELECT rowid_, entries FROM (SELECT bucket AS rowid_, entries FROM skill_files)')
-    .all();
-  for (const { rowid_, entries } of rows as { rowid_: number; entries: string }[]) {
-    const forged = entries.replaceAll('One.', description);
-    database.prepare('UPDATE skill_files SET entries = ? WHERE bucket = ?').run(forged, rowid_);
-  }
+  database.prepare("UPDATE skill_files SET entry = replace(entry, 'One.', ?)").run(description);
   database.close();
 }
 
@@ -128,10 +122,10 @@ describe('a warm start', () => {
 
   it('knows the tokens that an earlier process has counted', async () => {
     const first = await open(root);
-    expect((await first.tokenCounts({ atMost: 0 })).get('a')).toEqual({ l1: null, l2: null });
-    const counted = await first.tokenCounts();
+    expect((await first.admin.tokenCounts({ atMost: 0 })).get('a')).toEqual({ l1: null, l2: null });
+    const counted = await first.admin.tokenCounts();
     await first.close();
-    expect(await (await open(root)).tokenCounts({ atMost: 0 })).toEqual(counted);
+    expect(await (await open(root)).admin.tokenCounts({ atMost: 0 })).toEqual(counted);
   });
 });
 
@@ -139,7 +133,7 @@ describe('where the cache is', () => {
   it('nothing is left behind in a folder that is no root', async () => {
     const root = tempFolder({ 'x/a/SKILL.md': skillMd({ name: 'a', description: 'One.' }) });
     const registry = await open(root, { config: { sources: [{ path: 'x' }] } });
-    await registry.tokenCounts();
+    await registry.admin.tokenCounts();
     await registry.close();
     expect(existsSync(join(root, 'data'))).toBe(false);
   });
@@ -178,7 +172,7 @@ describe('where the cache is', () => {
     await openWhenQuiet(root);
     const registry = await open(root);
     expect(describeA(registry)).toBe('One.');
-    expect((await registry.tokenCounts()).get('a')?.l1).toBeGreaterThan(0);
+    expect((await registry.admin.tokenCounts()).get('a')?.l1).toBeGreaterThan(0);
     expect(registry.problems().filter(({ code }) => code === 'CACHE_UNAVAILABLE')).toHaveLength(1);
   });
 });

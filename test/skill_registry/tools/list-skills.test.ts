@@ -156,7 +156,7 @@ describe('trigger keywords', () => {
   };
   const found = async (query: string) => {
     const { registry } = await openRegistry(kitchen);
-    return registry.list({ query }).skills.map(({ skill_id, score }) => [skill_id, score]);
+    return registry.list({ query }).skills.map(({ skillId, score }) => [skillId, score]);
   };
 
   it.each(['oolong', ' OOLONG ', 'hot water', 'Hot  Water', 'c++'])(

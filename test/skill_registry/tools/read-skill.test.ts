@@ -106,7 +106,9 @@ describe('an id that is not there', () => {
     ['../code-review', {}, 'No skill "../code-review". Nearest: code-review.'],
     ['__proto__', {}, 'No skill "__proto__". List the skills to see what there is.'],
     ['code-review', { boundSkills: ['style'] }, 'No skill "code-review". List the skills to see what there is.'],
-    ['styl', { boundSkills: ['code-review'] }, 'No skill "styl". List the skills to see what there is.'],
+    // What it is bound to requires it.
+    ['styl', { boundSkills: ['code-review'] }, 'No skill "styl". Nearest: style.'],
+    ['styl', { boundSkills: [] }, 'No skill "styl". List the skills to see what there is.'],
     ['stile', { boundSkills: ['style'] }, 'No skill "stile". Nearest: style.'],
   ])('%j in the turn %j', async (skill_id, turn, message) => {
     expect(await read({ skill_id }, turn)).toEqual({ success: false, error: { code: 'SKILL_NOT_FOUND', message } });

@@ -64,7 +64,7 @@ describe('the skill tool', () => {
     await skill('patch', { name: 'tea', old_string: 'the pot', new_string: 'the kettle', replace_all: true });
     expect(tea().match(/the kettle/g)).toHaveLength(2);
     expect(codeOf(await skill('patch', { name: 'tea', fields: { a: 1 }, old_string: 'x' }))).toBe('INVALID_ARGUMENT');
-    expect(codeOf(await skill('edit', { name: 'tea', content: 'no frontmatter and nothing' }))).toBeUndefined();
+    expect(codeOf(await skill('edit', { name: 'tea', content: 'no frontmatter and nothing' }))).toBe('SKILL_INVALID');
   });
 
   it('writes and removes files below the known folders, and takes empty folders away', async () => {

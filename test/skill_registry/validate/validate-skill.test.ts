@@ -57,11 +57,16 @@ it('says what is missing before what is empty', () => {
 
 it('keeps the order of fields, ignores unknown ones and does not compare the directory', () => {
   const text = fenced(
-    ...['metadata: {b: 2, __proto__: x, a: [1, {c: d}]}', 'allowed-tools: {x: [y]}', 'zz: 1', 'compatibility: ""'],
+    ...[
+      'metadata: {b: 2, __proto__: x, a: [1, {c: d, __proto__: y}]}',
+      'allowed-tools: {x: [y]}',
+      'zz: 1',
+      'compatibility: ""',
+    ],
     ...['license: MIT', 'description: "  ｄ  "', 'name: Ａ'],
   );
   expect(JSON.stringify(readProperties(skillFolder(text, 'other')))).toBe(
-    `{"name":"Ａ","description":"ｄ","license":"MIT","compatibility":"","allowed-tools":{"x":["y"]},"metadata":{"b":"2","__proto__":"x","a":"['1', {'c': 'd'}]"}}`,
+    `{"name":"Ａ","description":"ｄ","license":"MIT","compatibility":"","allowed-tools":{"x":["y"]},"metadata":{"b":"2","__proto__":"x","a":"[\\"1\\",{\\"c\\":\\"d\\",\\"__proto__\\":\\"y\\"}]"}}`,
   );
 });
 

@@ -1,7 +1,8 @@
+import { backOff } from '../../../../lib/waiting/index.ts';
 import type { Skill } from '../../skill/skill.ts';
-import { documentKey } from '../document.ts';
-import { CONTROL_TEXTS, controlKey, skillText } from './embedding-text.ts';
-import { asFailure, type EmbeddingsFailure } from './embeddings-client.ts';
+import { bodyIfThere, documentKey } from '../document.ts';
+import { CONTROL_TEXTS, controlKey, embeddedText } from './embedding-text.ts';
+import { EmbeddingsFailure } from './embeddings-client.ts';
 import type { VectorStore } from './vector-store.ts';
 
 export interface EmbeddingRunOptions {
@@ -16,97 +17,85 @@ export interface EmbeddingRunOptions {
   /** How often one request is made before it is given up. */
   readonly attempts: number;
   readonly wait: (ms: number) => Promise<void>;
-  readonly now: () => number;
   readonly onProgress: (line: string) => void;
   /** Told of a failure that has not passed, and of undefined when the next request went well. */
   readonly onOutcome: (failure: EmbeddingsFailure | undefined) => void;
 }
 
-export interface EmbeddingRun {
-  readonly came: number;
-  readonly complete: boolean;
-}
-
-/** Of one request; a request of an endpoint on a small machine takes its time. */
+/** Of one request: an endpoint on a small machine takes its time. */
 const REQUEST_MS = 60_000;
-/** Characters of one request, whatever the number of texts. */
-const MAX_CHARS = 65_536;
-const FIRST_WAIT_MS = 1000;
-const MAX_WAIT_MS = 60_000;
-/** An endpoint may ask for this much. */
-const MAX_ASKED_MS = 600_000;
-/** One failure passes more often than not; the second in a row is told. */
+/** Of the texts of one request, in UTF-16 code units. */
+const MAX_CHARACTERS = 65_536;
+/** Between attempts. */
+const WAITS = { firstMs: 1000, longestMs: 60_000, jitter: true };
+/** Most failures are followed by a success; the second in a row is told. */
 const TOLD_FROM = 2;
 const PROGRESS_AFTER_MS = 1000;
 const PROGRESS_EVERY_MS = 2000;
 
 /**
- * Embeds what has no vector yet, and the control texts, in batches one after the other. What may pass is tried again, ever more
- * slowly.
+ * Embeds what has no vector yet, and the control texts, in batches one after the other. What may pass is tried again.
  *
- * @returns how many vectors came, and whether that is all: else `signal` aborted, or `onOutcome` was told why not.
+ * @returns how many vectors were added; undefined when some are missing: `signal` aborted, or `onOutcome` was told why.
  */
-export async function embedMissing(skills: readonly Skill[], options: EmbeddingRunOptions): Promise<EmbeddingRun> {
-  const { store, readSkill, signal, now, onProgress } = options;
-  store.reload();
-  const missing = [...new Map(skills.map((skill) => [documentKey(skill), skill]))].filter(
-    ([key]) => store.numberOf(key) === undefined,
-  );
-  const started = now();
-  let [shown, came, seen] = [0, 0, 0];
-  const send = async (texts: readonly Keyed[]): Promise<boolean> => {
-    const open = texts.filter(({ key }) => store.numberOf(key) === undefined);
-    if (open.length > 0 && !(await embedBatch(open, options))) return false;
-    came += open.length;
-    return true;
-  };
-  // Apart from the skills: it is the same request whatever the catalog has.
-  const controls = CONTROL_TEXTS.map((text) => ({ key: controlKey(text), text }));
-  if (!(await send(controls))) return { came, complete: false };
-  let [batch, chars]: [Keyed[], number] = [[], 0];
-  for (const [key, skill] of missing) {
-    seen++;
-    const file = textIfThere(skill, readSkill);
-    if (file === undefined) continue;
-    const text = skillText(skill, file);
-    if (batch.length > 0 && (batch.length >= options.batch || chars + text.length > MAX_CHARS)) {
-      if (!(await send(batch))) return { came, complete: false };
-      [batch, chars] = [[], 0];
-      if (now() - started > PROGRESS_AFTER_MS && (shown === 0 || now() - shown > PROGRESS_EVERY_MS)) {
-        shown = now();
-        onProgress(`Embedding skills: ${count(skills.length - missing.length + seen - 1)} of ${count(skills.length)}`);
-      }
-    }
-    if (signal.aborted) return { came, complete: false };
-    batch.push({ key, text });
-    chars += text.length;
+export async function embedMissing(
+  skills: readonly Skill[],
+  options: EmbeddingRunOptions,
+): Promise<number | undefined> {
+  const { store, onProgress } = options;
+  const firstLine = Date.now() + PROGRESS_AFTER_MS;
+  const all = new Map(skills.map((skill) => [documentKey(skill), skill]));
+  const texts = CONTROL_TEXTS.map((text) => ({ key: controlKey(text), text }));
+  const known = store.known([...all.keys(), ...texts.map(({ key }) => key)]);
+  const missing = [...all].filter(([key]) => !known.has(key));
+  // In a request of their own, which is the same whatever the catalog has.
+  const controls = texts.filter(({ key }) => !known.has(key));
+  if (controls.length > 0 && !(await embedBatch(controls, options))) return undefined;
+  const tell = (done: number, end = ''): void =>
+    onProgress(`Embedding skills: ${done.toLocaleString('en-US')} of ${all.size.toLocaleString('en-US')}${end}`);
+  let [nextLine, added] = [firstLine, 0];
+  for (const batch of batchesOf(missing, options)) {
+    if (!(await embedBatch(batch, options))) return undefined;
+    added += batch.length;
+    if (Date.now() < nextLine || added === missing.length) continue;
+    tell(all.size - missing.length + added);
+    nextLine = Date.now() + PROGRESS_EVERY_MS;
   }
-  if (!(await send(batch))) return { came, complete: false };
-  if (shown > 0) onProgress(`Embedding skills: ${count(skills.length)} of ${count(skills.length)}, done`);
-  return { came, complete: true };
+  if (nextLine > firstLine) tell(all.size, ', done');
+  return controls.length + added;
 }
 
 // --- internal ---
 
-interface Keyed {
+interface KeyedText {
   readonly key: string;
   readonly text: string;
 }
 
-/** The text of SKILL.md; undefined when it has gone since the snapshot, which the next one will know. */
-function textIfThere(skill: Skill, readSkill: (skill: Skill) => Buffer): string | undefined {
-  try {
-    return readSkill(skill).toString('utf8');
-  } catch {
-    return undefined;
+/** Skills that have gone since the snapshot are left out; the next one will know. */
+function* batchesOf(
+  skills: readonly (readonly [string, Skill])[],
+  { batch, readSkill }: EmbeddingRunOptions,
+): Generator<readonly KeyedText[]> {
+  let [texts, characters]: [KeyedText[], number] = [[], 0];
+  for (const [key, skill] of skills) {
+    const body = bodyIfThere(skill, readSkill);
+    if (body === undefined) continue;
+    const text = embeddedText(skill, body);
+    if (texts.length === batch || (texts.length > 0 && characters + text.length > MAX_CHARACTERS)) {
+      yield texts;
+      [texts, characters] = [[], 0];
+    }
+    texts.push({ key, text });
+    characters += text.length;
   }
+  if (texts.length > 0) yield texts;
 }
 
-/** @returns whether the vectors are there now. */
-async function embedBatch(batch: readonly Keyed[], options: EmbeddingRunOptions): Promise<boolean> {
-  const { store, ask, signal, attempts, wait, now, onOutcome } = options;
-  for (let attempt = 1; ; attempt++) {
-    if (signal.aborted) return false;
+/** @returns whether the vectors were added. */
+async function embedBatch(batch: readonly KeyedText[], options: EmbeddingRunOptions): Promise<boolean> {
+  const { store, ask, signal, attempts, wait, onOutcome } = options;
+  for (let attempt = 1; !signal.aborted; attempt++) {
     try {
       const vectors = await ask(
         batch.map(({ text }) => text),
@@ -116,27 +105,19 @@ async function embedBatch(batch: readonly Keyed[], options: EmbeddingRunOptions)
       if (signal.aborted) return false;
       store.add(
         batch.map(({ key }, at) => ({ key, vector: vectors[at] as Float32Array })),
-        now(),
+        Date.now(),
       );
       onOutcome(undefined);
       return true;
     } catch (error) {
       if (signal.aborted) return false;
-      const failure = asFailure(error);
-      const last = !failure.passing || attempt >= attempts;
-      if (last || attempt >= TOLD_FROM) onOutcome(failure);
-      if (last) return false;
-      await wait(waitMs(attempt, failure));
+      if (!(error instanceof EmbeddingsFailure)) throw error;
+      const { passing, retryAfterMs } = error.details;
+      const isLast = !passing || attempt >= attempts;
+      if (isLast || attempt >= TOLD_FROM) onOutcome(error);
+      if (isLast) return false;
+      await wait(retryAfterMs ?? backOff(attempt, WAITS));
     }
   }
-}
-
-/** Twice as long each time, less up to a half by chance so that several processes do not come together. */
-function waitMs(attempt: number, { retryAfterMs }: EmbeddingsFailure): number {
-  if (retryAfterMs !== undefined) return Math.min(retryAfterMs, MAX_ASKED_MS);
-  return Math.min(FIRST_WAIT_MS * 2 ** (attempt - 1), MAX_WAIT_MS) * (0.5 + Math.random() / 2);
-}
-
-function count(value: number): string {
-  return value.toLocaleString('en-US');
+  return false;
 }

@@ -1,23 +1,20 @@
 import { foldLine } from '../../../../lib/text/index.ts';
 import { sectionsOf } from '../../../../lib/text-index/index.ts';
-import { bodyOf } from '../../skill/frontmatter.ts';
 import type { Skill } from '../../skill/skill.ts';
 import { headerText } from '../document.ts';
 
-/** Characters of one text: about 500 tokens, which every model takes. */
+/** Of one text, in UTF-16 code units: about 500 tokens, which every model takes. */
 const MAX_TEXT = 2000;
 /** Of it, for headings of the body. */
 const MAX_HEADINGS = 600;
 const MAX_BODY = 65_536;
 
 /**
- * What of a skill is compared by meaning: what it says about itself, then the headings of its instructions. Change the number in
- * `VECTORS` with it: vectors of other texts are not comparable.
- *
- * @param file - The text of SKILL.md.
+ * The text of a skill that is embedded: what it says about itself, then the headings of its instructions. Raise the version of
+ * `VECTORS` with any change: vectors of other texts are not comparable.
  */
-export function skillText(skill: Skill, file: string): string {
-  const headings = sectionsOf(bodyOf(file).slice(0, MAX_BODY))
+export function embeddedText(skill: Skill, body: string): string {
+  const headings = sectionsOf(body.slice(0, MAX_BODY))
     .map((section) => section.split('\n', 1)[0] ?? '')
     .filter((line) => /^\s*#/.test(line))
     .map((line) => foldLine(line.replace(/^[\s#]+/, '')));
@@ -31,8 +28,8 @@ export function queryText(text: string): string {
 }
 
 /**
- * Texts that no skill is for, in the shapes that queries have. How near the nearest skill comes to them tells how near a skill is
- * by chance with this model; models differ so much in that (0.1 or 0.8) that no fixed number could be right.
+ * Texts that no skill is for, in the shapes that queries have. How near the nearest skill comes to them is measured for each
+ * model: the cosine of unrelated texts is 0.1 with one and 0.8 with another, so no fixed threshold could be right.
  */
 export const CONTROL_TEXTS: readonly string[] = [
   'blorf zindle quav',

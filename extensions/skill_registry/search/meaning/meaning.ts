@@ -1,6 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
 import { describeError, type Problem } from 'skill-registry/kernel';
-import { createBreaks } from '../../../../lib/breaks/index.ts';
 import type { EmbeddingsConfig } from '../../config/embeddings.ts';
 import type { Skill } from '../../skill/skill.ts';
 import type { SqliteDatabase } from '../../store/open-database.ts';
@@ -8,15 +7,9 @@ import { documentKey } from '../document.ts';
 import { embedMissing } from './embedding-run.ts';
 import { CONTROL_TEXTS, controlKey, queryText } from './embedding-text.ts';
 import { type EmbeddingsEndpoint, EmbeddingsFailure, fetchEmbeddings, shownEndpoint } from './embeddings-client.ts';
-import { calibrationOf, createNeighbours, type Likeness, likenessOf, type Neighbour } from './likeness.ts';
+import { calibrationOf, type Likeness, likenessOf } from './likeness.ts';
 import { QueryVectors } from './query-vectors.ts';
 import { VectorStore } from './vector-store.ts';
-
-/** How many skills of the catalog have a vector. */
-export interface EmbeddedSkills {
-  readonly embedded: number;
-  readonly total: number;
-}
 
 export interface MeaningOptions {
   readonly config: EmbeddingsConfig;
@@ -32,8 +25,7 @@ export interface MeaningOptions {
   readonly onProgress: (line: string) => void;
   /** Told whenever `problems` may have changed since it was made. */
   readonly onProblems: () => void;
-  /** Default: the real ones. */
-  readonly now?: () => number;
+  /** Between attempts. Default: a real one; tests do not wait. */
   readonly wait?: (ms: number, options: WaitOptions) => Promise<void>;
 }
 
@@ -49,36 +41,34 @@ export class Meaning {
   readonly #endpoint: EmbeddingsEndpoint;
   readonly #closing = new AbortController();
   /** What is wrong with the cache, with embedding the catalog, and with queries: the first of them is told. */
-  readonly #wrong: Record<Part, Problem | undefined> = { cache: undefined, catalog: undefined, query: undefined };
+  readonly #wrong: Partial<Record<Part, Problem | undefined>> = {};
   readonly #isMade: boolean = false;
-  #database: SqliteDatabase | undefined;
+  readonly #database: SqliteDatabase | undefined;
   readonly #store: VectorStore | undefined;
-  readonly #neighbours: (skills: readonly Skill[], vector: Float32Array) => readonly Neighbour[];
   readonly #queries: QueryVectors;
-  /** The run that began last. */
-  #running: Promise<void> = Promise.resolve();
-  /** Ends the run in the background. */
-  #makeWay = new AbortController();
-  /** What the run in the background is to embed next. */
-  #wanted: readonly Skill[] | undefined;
-  #keeping: Promise<void> | undefined;
+  /** Ends with the run that began last. */
+  #lastRun: Promise<void> = Promise.resolve();
+  /** Aborts the run in the background. */
+  #background = new AbortController();
+  #inBackground: Promise<void> | undefined;
+  /** What is to be embedded in the background next. */
+  #next: readonly Skill[] | undefined;
 
   constructor(options: MeaningOptions) {
-    this.#options = { now: Date.now, wait: pause, ...options };
-    const { base_url: baseUrl, model, timeout_ms: budgetMs } = options.config;
+    this.#options = { wait: pause, ...options };
+    const { base_url: baseUrl, model, timeout_ms: timeoutMs } = options.config;
     this.#endpoint = { baseUrl, model, key: keyFor(baseUrl, options.getSecret) };
-    this.#store = this.#guarded<VectorStore | undefined>(() => {
+    try {
       this.#database = options.database();
-      return new VectorStore(this.#database, this.#endpoint);
-    }, undefined);
-    this.#neighbours = this.#store ? createNeighbours(this.#store) : () => [];
+      this.#store = new VectorStore(this.#database, this.#endpoint);
+    } catch (error) {
+      this.#giveUp(error);
+    }
     this.#queries = new QueryVectors({
-      ask: async (text, signal, limitMs) => (await this.#ask([text], signal, limitMs))[0] as Float32Array,
-      budgetMs,
+      ask: async (text, limitMs) => (await this.#ask([text], this.#closing.signal, limitMs))[0] as Float32Array,
+      timeoutMs,
       shownAs: shownEndpoint(baseUrl),
-      closing: this.#closing.signal,
-      onOutcome: (failure) => this.#noteOutcome('query', failure),
-      now: this.#options.now,
+      onOutcome: (failure) => this.#tell('query', failure),
     });
     this.#isMade = true;
   }
@@ -88,27 +78,26 @@ export class Meaning {
    * Settles after `timeout_ms` at the latest, and never rejects.
    */
   async ready(query: string): Promise<void> {
-    if (!this.#guarded(() => this.#store?.calibration(), undefined)) return;
+    if (!this.#withStore((store) => store.calibration())) return;
     await this.#queries.ready(queryText(query)).catch((error) => this.#giveUp(error));
   }
 
   /** How near skills come to a query that was made ready; undefined: the words alone decide. */
   likeness(skills: readonly Skill[], query: string): Likeness | undefined {
-    return this.#guarded(() => {
+    return this.#withStore((store) => {
       const vector = this.#queries.get(queryText(query));
-      const calibration = vector && this.#store?.calibration();
-      return vector && calibration ? likenessOf(this.#neighbours(skills, vector), calibration) : undefined;
-    }, undefined);
+      const calibration = vector && store.calibration();
+      return calibration && likenessOf(skills, vector, store, calibration);
+    });
   }
 
   /**
-   * Embeds what is missing, for somebody who waits for it: what goes on in the background makes way.
-   *
-   * @param attempts - How often one request is made before it is given up.
+   * Embeds what is missing, for somebody who waits for it: it interrupts what goes on in the background, and a request that has
+   * failed three times is given up.
    */
-  async embed(skills: readonly Skill[], signal: AbortSignal, attempts: number): Promise<void> {
-    this.#makeWay.abort();
-    await this.#runInTurn(skills, signal, attempts);
+  async embed(skills: readonly Skill[], signal: AbortSignal): Promise<void> {
+    this.#background.abort();
+    await this.#runInTurn(skills, signal, ATTEMPTS);
   }
 
   /**
@@ -116,25 +105,24 @@ export class Meaning {
    * While this is under way, a call only says what the catalog is now.
    */
   keepEmbedded(skills: readonly Skill[], signal: AbortSignal): Promise<void> {
-    this.#wanted = skills;
-    this.#keeping ??= this.#embedWanted(signal).finally(() => {
-      this.#keeping = undefined;
+    this.#next = skills;
+    this.#inBackground ??= this.#embedNext(signal).finally(() => {
+      this.#inBackground = undefined;
     });
-    return this.#keeping;
+    return this.#inBackground;
   }
 
   /** How many of these have a vector. */
   embedded(skills: readonly Skill[]): number {
-    return this.#guarded(() => {
-      this.#store?.catchUp();
-      return skills.filter((skill) => this.#store?.numberOf(documentKey(skill)) !== undefined).length;
-    }, 0);
+    const known = this.#withStore((store) => store.known(skills.map(documentKey)));
+    return skills.filter((skill) => known?.has(documentKey(skill))).length;
   }
 
   /** At most one. */
   problems(): readonly Problem[] {
     const { cache, catalog, query } = this.#wrong;
-    return [cache ?? catalog ?? query ?? []].flat();
+    const first = cache ?? catalog ?? query;
+    return first ? [first] : [];
   }
 
   close(): void {
@@ -144,37 +132,36 @@ export class Meaning {
 
   async #ask(texts: readonly string[], signal: AbortSignal, limitMs: number): Promise<readonly Float32Array[]> {
     const vectors = await fetchEmbeddings(this.#endpoint, texts, signal, limitMs);
-    const expected = this.#guarded(() => this.#store?.dimensions(), undefined);
-    const found = vectors[0]?.length;
-    if (found !== undefined && expected !== undefined && found !== expected)
-      throw wrongSize(found, expected, this.#endpoint);
+    const expected = this.#withStore((store) => store.dimensions());
+    const found = vectors[0]?.length ?? 0;
+    if (expected !== undefined && found !== expected) throw wrongSize(found, expected, this.#endpoint);
     return vectors;
   }
 
-  async #embedWanted(signal: AbortSignal): Promise<void> {
-    while (this.#wanted && !signal.aborted) {
-      const skills = this.#wanted;
-      this.#wanted = undefined;
-      const makeWay = new AbortController();
-      this.#makeWay = makeWay;
-      await this.#runInTurn(skills, AbortSignal.any([signal, makeWay.signal]), Number.POSITIVE_INFINITY);
-      if (makeWay.signal.aborted) this.#wanted ??= skills;
+  async #embedNext(signal: AbortSignal): Promise<void> {
+    while (this.#next && !signal.aborted) {
+      const skills = this.#next;
+      this.#next = undefined;
+      const interrupted = new AbortController();
+      this.#background = interrupted;
+      await this.#runInTurn(skills, AbortSignal.any([signal, interrupted.signal]), Number.POSITIVE_INFINITY);
+      if (interrupted.signal.aborted) this.#next ??= skills;
     }
   }
 
   /** One run at a time. */
   #runInTurn(skills: readonly Skill[], signal: AbortSignal, attempts: number): Promise<void> {
-    this.#running = this.#running
+    this.#lastRun = this.#lastRun
       .then(() => this.#run(skills, AbortSignal.any([signal, this.#closing.signal]), attempts))
       .catch((error) => this.#giveUp(error));
-    return this.#running;
+    return this.#lastRun;
   }
 
   async #run(skills: readonly Skill[], signal: AbortSignal, attempts: number): Promise<void> {
     const store = this.#store;
     if (!store || this.#wrong.cache || signal.aborted) return;
-    const { config, readSkill, onProgress, now, wait } = this.#options;
-    const { came, complete } = await embedMissing(skills, {
+    const { config, readSkill, onProgress, wait } = this.#options;
+    const added = await embedMissing(skills, {
       store,
       ask: (texts, asking, limitMs) => this.#ask(texts, asking, limitMs),
       readSkill,
@@ -182,52 +169,49 @@ export class Meaning {
       signal,
       attempts,
       wait: (ms) => wait(ms, { signal, ref: Number.isFinite(attempts) }),
-      now,
       onProgress,
-      onOutcome: (failure) => this.#noteOutcome('catalog', failure),
+      onOutcome: (failure) => this.#tell('catalog', failure),
     });
-    if (!complete) return;
-    if (came > 0 || !store.calibration()) {
-      const calibration = await calibrationOf(skills, store, this.#neighbours, createBreaks());
+    if (added === undefined || signal.aborted) return;
+    if (added > 0 || !store.calibration()) {
+      const calibration = await calibrationOf(skills, store);
       if (signal.aborted) return;
       if (calibration) store.calibrate(calibration);
     }
-    store.tidy(new Set([...skills.map(documentKey), ...CONTROL_TEXTS.map(controlKey)]), now());
+    store.tidy(new Set([...skills.map(documentKey), ...CONTROL_TEXTS.map(controlKey)]), Date.now());
   }
 
   /** Without SQLite or sqlite-vec, or with a cache that fails, everything goes on without meaning. */
-  #guarded<T>(work: () => T, otherwise: T): T {
-    if (this.#wrong.cache || this.#closing.signal.aborted) return otherwise;
+  #withStore<T>(work: (store: VectorStore) => T): T | undefined {
+    if (!this.#store || this.#wrong.cache || this.#closing.signal.aborted) return undefined;
     try {
-      return work();
+      return work(this.#store);
     } catch (error) {
       this.#giveUp(error);
-      return otherwise;
+      return undefined;
     }
   }
 
   #giveUp(error: unknown): void {
-    if (this.#closing.signal.aborted) return;
-    const reason = describeError(error).replace(/\.$/, '');
-    this.#note('cache', 'EMBEDDINGS_UNAVAILABLE', `Vectors cannot be kept here: ${reason}. ${EFFECTS.cache}`);
+    const message = `Vectors cannot be kept here: ${describeError(error).replace(/\.$/, '')}.`;
+    this.#tell('cache', { code: 'EMBEDDINGS_UNAVAILABLE', message });
   }
 
-  #noteOutcome(part: Part, failure: EmbeddingsFailure | undefined): void {
+  /** @param reason - Undefined: nothing is wrong any more. */
+  #tell(part: Part, reason: Pick<Problem, 'code' | 'message'> | undefined): void {
     if (this.#closing.signal.aborted) return;
-    if (failure) this.#note(part, failure.code, `${failure.message} ${EFFECTS[part]}`);
-    else this.#note(part);
-  }
-
-  #note(part: Part, code?: Problem['code'], message = ''): void {
-    const before = this.#wrong[part];
-    if (code === before?.code && message === (before?.message ?? '')) return;
     const { configFile: file, onProblems } = this.#options;
-    this.#wrong[part] = code === undefined ? undefined : { code, severity: 'warning', file, message };
+    const message = `${reason?.message} ${EFFECTS[part]}`;
+    const problem: Problem | undefined = reason && { code: reason.code, severity: 'warning', file, message };
+    if (problem?.code === this.#wrong[part]?.code && problem?.message === this.#wrong[part]?.message) return;
+    this.#wrong[part] = problem;
     if (this.#isMade) onProblems();
   }
 }
 
 // --- internal ---
+
+const ATTEMPTS = 3;
 
 type Part = 'cache' | 'catalog' | 'query';
 
@@ -247,7 +231,7 @@ function keyFor(baseUrl: string, getSecret: (name: string) => string | undefined
 function wrongSize(found: number, expected: number, { baseUrl, model }: EmbeddingsEndpoint): EmbeddingsFailure {
   const told = `${shownEndpoint(baseUrl)} answered with vectors of ${found} numbers, expected ${expected} as before.`;
   const remedy = `If another model answers to ${JSON.stringify(model)} now, delete cache.db beside the config.`;
-  return new EmbeddingsFailure(`${told} ${remedy}`, { code: 'EMBEDDINGS_INVALID' });
+  return new EmbeddingsFailure('EMBEDDINGS_INVALID', `${told} ${remedy}`);
 }
 
 async function pause(ms: number, options: WaitOptions): Promise<void> {

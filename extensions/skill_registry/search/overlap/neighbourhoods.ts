@@ -1,16 +1,7 @@
 import { termsOf } from '../../../../lib/text-index/index.ts';
 import type { Skill } from '../../skill/skill.ts';
 import { headerText } from '../document.ts';
-
-/** Skills whose descriptions compete for the same tasks. */
-export interface Neighbourhood {
-  /** Ids, the one in the middle first. */
-  readonly skills: readonly string[];
-  /** 0-1: how alike they are to the first one. */
-  readonly likeness: number;
-  /** Stems of words that all of them use, the rarest first. */
-  readonly words: readonly string[];
-}
+import type { Neighbourhood } from '../types.ts';
 
 /** Cosine of two descriptions from which on they compete. */
 const ALIKE = 0.5;

@@ -1,21 +1,12 @@
-import type { Problem, TurnContext } from 'skill-registry/kernel';
+import type { TurnContext } from 'skill-registry/kernel';
 import { createBreaks } from '../../../../lib/breaks/index.ts';
 import type { Snapshot } from '../../catalog/snapshot.ts';
 import { parseSkill } from '../../skill/parse-skill.ts';
 import type { Skill } from '../../skill/skill.ts';
 import type { Searcher } from '../searcher.ts';
-import type { Neighbourhood } from './neighbourhoods.ts';
-import type { RetrievalChange, StolenQuery } from './trigger-queries.ts';
-
-export interface OverlapReport {
-  /** Densest first. */
-  readonly neighbourhoods: readonly Neighbourhood[];
-  /** How many trigger queries skills carry. */
-  readonly queries: number;
-  readonly stolen: readonly StolenQuery[];
-  /** TRIGGER_EVAL_INVALID. */
-  readonly problems: readonly Problem[];
-}
+import type { OverlapReport } from '../types.ts';
+import { neighbourhoods } from './neighbourhoods.ts';
+import { type RetrievalChange, retrievalEffect, stolenQueries, triggerQueries } from './trigger-queries.ts';
 
 /** Which skills compete for the same queries. */
 export interface Overlap {
@@ -37,18 +28,11 @@ export interface OverlapOptions {
   readonly readFile: (skill: Skill, path: string, maxBytes: number) => Buffer;
 }
 
-/**
- * Which skills compete, and what a change to one of them would do to the others. The parts are loaded when somebody asks: most
- * processes never do.
- */
+/** Which skills compete, and what a change to one of them would do to the others. */
 export function createOverlap({ snapshot, visible, searcher, readFile }: OverlapOptions): Overlap {
   return {
     async overlap(): Promise<OverlapReport> {
       const skills = visible({});
-      const [{ neighbourhoods }, { stolenQueries, triggerQueries }] = await Promise.all([
-        import('./neighbourhoods.ts'),
-        import('./trigger-queries.ts'),
-      ]);
       await searcher.prepare(skills);
       const { queries, problems } = await triggerQueries(skills, readFile, createBreaks());
       const groups = await neighbourhoods(skills, createBreaks());
@@ -62,7 +46,6 @@ export function createOverlap({ snapshot, visible, searcher, readFile }: Overlap
     async retrievalEffect(skillId, text): Promise<readonly RetrievalChange[]> {
       const skill = snapshot().byId.get(skillId) ?? newSkill(skillId, text);
       const skills = visible({});
-      const { retrievalEffect, triggerQueries } = await import('./trigger-queries.ts');
       await searcher.prepare(skills);
       const { queries } = await triggerQueries(skills, readFile, createBreaks());
       return retrievalEffect(searcher, skills, queries, skill, text);

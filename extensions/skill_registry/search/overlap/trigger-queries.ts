@@ -1,6 +1,7 @@
 import { isCodedError, type Problem, z } from 'skill-registry/kernel';
 import type { Skill } from '../../skill/skill.ts';
 import type { Searcher } from '../searcher.ts';
+import type { StolenQuery } from '../types.ts';
 
 /** A query its author says a skill should, or should not, be chosen for. */
 export interface TriggerQuery {
@@ -9,21 +10,12 @@ export interface TriggerQuery {
   readonly shouldTrigger: boolean;
 }
 
-/** A trigger query that does not find what its author wants. */
-export interface StolenQuery {
-  readonly query: string;
-  readonly skill_id: string;
-  readonly should_trigger: boolean;
-  /** What it finds first. */
-  readonly found: string | null;
-}
-
 /** A trigger query that would find another skill first. */
 export interface RetrievalChange {
   readonly query: string;
   /** Whose query it is. */
-  readonly skill_id: string;
-  readonly should_trigger: boolean;
+  readonly skillId: string;
+  readonly shouldTrigger: boolean;
   readonly before: string | null;
   readonly after: string | null;
 }
@@ -31,9 +23,6 @@ export interface RetrievalChange {
 const FILE = 'evals/trigger-eval.json';
 const MAX_BYTES = 262_144;
 const MAX_ROWS = 500;
-const rows = z
-  .array(z.object({ query: z.string().trim().min(1).max(2000), should_trigger: z.boolean() }))
-  .max(MAX_ROWS);
 
 /**
  * The trigger queries that skills carry: the rows of `evals/trigger-eval.json`, and their trigger keywords. A file that is not
@@ -46,6 +35,9 @@ export async function triggerQueries(
   readFile: (skill: Skill, path: string, maxBytes: number) => Buffer,
   takeBreak: () => Promise<void>,
 ): Promise<{ readonly queries: readonly TriggerQuery[]; readonly problems: readonly Problem[] }> {
+  // Made here: to load zod takes longer than most commands have to work.
+  const row = z.object({ query: z.string().trim().min(1).max(2000), should_trigger: z.boolean() });
+  const rows = z.array(row).max(MAX_ROWS);
   const queries: TriggerQuery[] = [];
   const problems: Problem[] = [];
   for (const skill of skills) {
@@ -75,7 +67,7 @@ export function stolenQueries(
   return queries.flatMap(({ skill, query, shouldTrigger }) => {
     const found = searcher.search(skills, query).hits[0]?.skill.id ?? null;
     if ((found === skill.id) === shouldTrigger) return [];
-    return [{ query, skill_id: skill.id, should_trigger: shouldTrigger, found }];
+    return [{ query, skillId: skill.id, shouldTrigger, found }];
   });
 }
 
@@ -101,7 +93,7 @@ export function retrievalEffect(
     searcher.search(all, query).hits[0]?.skill.id ?? null;
   return queries.flatMap(({ skill: owner, query, shouldTrigger }) => {
     const [now, then] = [best(skills, query), best(after, query)];
-    return now === then ? [] : [{ query, skill_id: owner.id, should_trigger: shouldTrigger, before: now, after: then }];
+    return now === then ? [] : [{ query, skillId: owner.id, shouldTrigger, before: now, after: then }];
   });
 }
 

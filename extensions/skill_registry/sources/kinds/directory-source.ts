@@ -1,7 +1,14 @@
 import { lstatSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Problem } from 'skill-registry/kernel';
-import { futureRealPath, isInside, readContained, realPathOf } from '../../../../lib/files/index.ts';
+import {
+  futureRealPath,
+  isInside,
+  readContained,
+  realPathOf,
+  relativeSegments,
+  resourceNotFound,
+} from '../../../../lib/files/index.ts';
 import type { ValidationProfile } from '../../config/config.ts';
 import type { Skill } from '../../skill/skill.ts';
 import { isUsableId, makeSkill, quotedName, type SkillPlace } from '../make-skill.ts';
@@ -28,12 +35,18 @@ export interface DirectorySourceOptions {
   readonly base?: string;
   /** Folder that `root` and links in it must not leave, unless `allowOutside`. Default: `root`. */
   readonly within?: string | undefined;
+  /** Where links may lead beside that, asked at every scan (`linkTargets`). Default: nowhere. */
+  readonly elsewhere?: ((realRoot: string, sources: readonly SkillSource[]) => (target: string) => boolean) | undefined;
+  /** A `.md` file directly in it is a skill, too. Default: false. */
+  readonly bareFiles?: boolean;
   /** Pass over what `.gitignore` and `.ignore` files name. Default: false. */
   readonly ignoreFiles?: boolean;
   /** Default: `lenient`. */
   readonly validation?: ValidationProfile;
   /** A root that does not exist is no problem. Default: false. */
   readonly optional?: boolean;
+  /** It is left out while a source before it has a skill. Default: false. */
+  readonly ifNone?: boolean;
   /** Its skills may be changed, and new ones put into it. Default: false. */
   readonly writable?: boolean;
   /** Nothing is read or written where a link leads to it from there. Default: links are the owner's. */
@@ -46,7 +59,7 @@ const MAX_RESOURCES = 512;
 
 /** Skills below a folder. Problems: SOURCE_MISSING, SOURCE_RESERVED, SKILL_ID_INVALID, and those of finding and of reading. */
 export function createDirectorySource(options: DirectorySourceOptions): SkillSource {
-  const { id, root, allowOutside, within, optional = false, ignoreFiles = false, onlyWithin } = options;
+  const { id, root, allowOutside, within, optional = false, bareFiles, ignoreFiles, onlyWithin } = options;
   const readSkills = createSkillsReader(options);
   const own = createOwnSkills<Place>();
   let outside: readonly string[] = [];
@@ -58,7 +71,7 @@ export function createDirectorySource(options: DirectorySourceOptions): SkillSou
   };
   const listing = (skill: Skill): SkillListing => {
     const place = own.find(skill);
-    if (!place) return { files: [], leftOut: 0 };
+    if (!place || place.dir === null) return { files: [], leftOut: 0 };
     const skillFile = basename(place.file);
     const { files, leftOut } = filesBelow(place.dir);
     return { files: files.filter(({ path }) => path !== skillFile).slice(0, MAX_RESOURCES), leftOut };
@@ -67,11 +80,12 @@ export function createDirectorySource(options: DirectorySourceOptions): SkillSou
     id,
     kind: 'directory',
     location: root,
+    ifNone: options.ifNone === true,
     get writing() {
       const isHeld = linkedOut(root, futureRealPath(root), onlyWithin) !== undefined;
       return options.writable && !isHeld ? { folder: root, validation: options.validation ?? 'lenient' } : undefined;
     },
-    async scan(limits, takeBreak) {
+    async scan(limits, takeBreak, sources = []) {
       const realRoot = realPathOf(root);
       const before = last;
       last = undefined;
@@ -81,7 +95,16 @@ export function createDirectorySource(options: DirectorySourceOptions): SkillSou
         linkedOut(root, realRoot, onlyWithin) ?? refusalOf(root, realRoot, allowOutside ? undefined : boundary);
       if (refusal) return nothing([refusal]);
       const maxDepth = limits.scan_depth;
-      const found = await findSkillFiles({ root, maxDepth, allowOutside, boundary, ignoreFiles, takeBreak });
+      const mayLeadTo = options.elsewhere?.(realRoot, sources);
+      const found = await findSkillFiles({
+        ...{ root, maxDepth, allowOutside, boundary, takeBreak },
+        ...{
+          mayLeadTo,
+          unapproved: onlyWithin?.root,
+          bareFiles: bareFiles === true,
+          ignoreFiles: ignoreFiles === true,
+        },
+      });
       const read = await readSkills(found.files, limits.file_bytes, takeBreak);
       const { skills } = read;
       const problems = [...found.problems, ...read.problems];
@@ -98,7 +121,12 @@ export function createDirectorySource(options: DirectorySourceOptions): SkillSou
     },
     resources: (skill) => listing(skill).files,
     listing,
-    readResource: (skill, path, maxBytes) => readContained(own.get(skill).dir, path, maxBytes),
+    readResource: (skill, path, maxBytes) => {
+      const { dir } = own.get(skill);
+      if (dir !== null) return readContained(dir, path, maxBytes);
+      relativeSegments(path);
+      throw resourceNotFound(path, 'this skill is a single file');
+    },
     watchFolders: () => (linkedOut(root, futureRealPath(root), onlyWithin) ? [] : [root, ...outside]),
     contains: (path) => [futureRealPath(root), ...outside].some((place) => isInside(path, place)),
   };
@@ -115,15 +143,15 @@ function createSkillsReader(
   options: DirectorySourceOptions,
 ): (files: readonly FoundSkillFile[], maxBytes: number, takeBreak: () => Promise<void>) => Promise<SourceScan> {
   const { id, root, base = root, allowOutside, within, ignoreFiles = false, validation: profile, cache } = options;
-  const setting = JSON.stringify([allowOutside, within, ignoreFiles]);
+  const setting = JSON.stringify([allowOutside, within, ignoreFiles, ...(options.bareFiles ? ['bare'] : [])]);
   const reader = createSkillFileReader({ profile, cache, place: root, setting });
   const made = createLastMade<ReadSkillFile, Skill>();
   const skillOf = (file: FoundSkillFile, read: ReadSkillFile): Skill | Problem | undefined => {
     const { header, digest, bytes } = read;
     if (!header) return undefined;
     let skill = made.find(read);
-    if (!skill || skill.dir !== file.realDir || skill.realFile !== file.realFile) {
-      const skillId = basename(file.dir === root ? file.realDir : file.dir);
+    if (!skill || skill.dir !== (file.bare ? null : file.realDir) || skill.realFile !== file.realFile) {
+      const skillId = bareNameOf(file) ?? basename(file.dir === root ? file.realDir : file.dir);
       if (!isUsableId(skillId)) return unusableId(file, skillId);
       skill = makeSkill(header, placeOf(file, id, skillId, base), digest, bytes);
     }
@@ -134,7 +162,7 @@ function createSkillsReader(
     const problems: Problem[] = [];
     const skills: Skill[] = [];
     for (const [index, file] of files.entries()) {
-      const read = reader.read(file, maxBytes);
+      const read = reader.read(file, maxBytes, bareNameOf(file));
       if (index % FILES_A_STEP === 0 || read.bytes > LARGE_FILE) await takeBreak();
       for (const problem of read.problems) problems.push(problem);
       const skill = skillOf(file, read);
@@ -157,21 +185,26 @@ function isSameText(before: readonly Problem[], after: readonly Problem[]): bool
 }
 
 /** Where one of its skills lies. */
-type Place = Pick<Skill, 'file'> & { readonly dir: string; readonly realFile: string };
+type Place = Pick<Skill, 'file' | 'dir'> & { readonly realFile: string };
+
+/** Of a bare file, without `.md`. */
+function bareNameOf({ bare, fileName }: FoundSkillFile): string | undefined {
+  return bare && fileName.slice(0, -'.md'.length);
+}
 
 function placeOf(file: FoundSkillFile, source: string, id: string, base: string): SkillPlace {
   return {
     id,
     source,
-    qualifiedId: `${source}:${pathBelow(base, file.dir)}`,
+    qualifiedId: `${source}:${pathBelow(base, file.bare ? `${file.dir}/${file.fileName}` : file.dir)}`,
     file: `${file.dir}/${file.fileName}`,
-    dir: file.realDir,
+    dir: file.bare ? null : file.realDir,
     realFile: file.realFile,
   };
 }
 
 function unusableId(file: FoundSkillFile, id: string): Problem {
-  const message = `The directory name ${quotedName(id)} is the id and may hold no backtick, colon, control or invisible character, and no odd white space. Rename it.`;
+  const message = `The ${file.bare ? 'file' : 'directory'} name ${quotedName(id)} is the id and may hold no backtick, colon, control or invisible character, and no odd white space. Rename it.`;
   return { code: 'SKILL_ID_INVALID', severity: 'error', file: join(file.dir, file.fileName), message };
 }
 

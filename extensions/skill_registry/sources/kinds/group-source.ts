@@ -128,8 +128,12 @@ function pickWinners(found: readonly Found[], winner: 'first' | 'last'): { winne
   for (const one of ordered) {
     const known = byId.get(one.skill.id);
     if (!known) byId.set(one.skill.id, one);
-    else if (known.skill.realFile === null || known.skill.realFile !== one.skill.realFile) losers.push(one);
-    else if (one.skill.preload) byId.set(one.skill.id, { ...known, skill: { ...known.skill, preload: true } });
+    else {
+      const isSameFile = known.skill.realFile !== null && known.skill.realFile === one.skill.realFile;
+      if (!isSameFile) losers.push(one);
+      if (one.skill.preload && (isSameFile || known.skill.digest === one.skill.digest))
+        byId.set(one.skill.id, { ...known, skill: { ...known.skill, preload: true } });
+    }
   }
   const kept = new Map([...byId.values()].map((one) => [one.original, one]));
   return { winners: found.flatMap(({ original }) => kept.get(original) ?? []), losers };

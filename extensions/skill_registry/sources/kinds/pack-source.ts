@@ -3,17 +3,19 @@ import { basename, dirname, join } from 'node:path';
 import { describeError, type Problem } from 'skill-registry/kernel';
 import { futureRealPath, isInside, readNamedFile, realPathOf } from '../../../../lib/files/index.ts';
 import type { ValidationProfile } from '../../config/config.ts';
+import type { Skill } from '../../skill/skill.ts';
 import { encodingFault } from '../../validate/read-skill-md.ts';
-import type { PackScopes, SkillSource } from '../source.ts';
+import type { SkillSource } from '../source.ts';
+import type { PackScopes } from '../types.ts';
 import { isSkillFileName } from '../walk/find-skill-files.ts';
 import type { SkillFileCache } from '../walk/skill-file-cache.ts';
 import { createDirectorySource } from './directory-source.ts';
 import { createFileSource } from './file-source.ts';
-import { isPackageName } from './find-package.ts';
 import { createGroupSource, type GroupMembers } from './group-source.ts';
 import { createInlineSource } from './inline-source.ts';
-import { createPackageSource } from './package-source.ts';
-import { type PackEntry, type PromptPack, parsePromptPack } from './prompt-pack.ts';
+import { isNone, matchesExpression, placeNamed } from './pack-expression.ts';
+import { createPackageSource, findPackage, isPackageName } from './package-source.ts';
+import { escapePointer, type PackEntry, type PromptPack, parsePromptPack } from './prompt-pack.ts';
 
 export interface PackSourceOptions {
   readonly id: string;
@@ -30,7 +32,7 @@ export interface PackSourceOptions {
   readonly cache?: SkillFileCache | undefined;
 }
 
-const MAX_PACK_BYTES = 4_194_304;
+export const MAX_PACK_BYTES = 4_194_304;
 const KEPT = 'Until then the pack stays as it was.';
 
 /**
@@ -38,13 +40,15 @@ const KEPT = 'Until then the pack stays as it was.';
  * declared wins. `scopes` says what each state of its workflow may see. A pack that cannot be used any more (saved half, not
  * permitted) stays what it was; one that is removed is gone.
  *
- * Problems: PACK_UNREADABLE, ENCODING_INVALID, PACK_INVALID, PACK_NAME_REPEATED, PACK_PATH_OUTSIDE, PACK_PATH_MISSING, and those of the parts.
+ * Problems: PACK_UNREADABLE, ENCODING_INVALID, PACK_INVALID, PACK_NAME_REPEATED, PACK_PATH_OUTSIDE, PACK_PATH_MISSING,
+ * PACK_PATH_EMPTY, PACK_STATE_UNKNOWN, and those of the parts.
  */
 export function createPackSource(options: PackSourceOptions): SkillSource {
   const { id, file } = options;
   const folder = dirname(file);
   let known: { readonly text: string; readonly pack: PromptPack; readonly parts: readonly Part[] } | undefined;
   let preloaded = new Set<SkillSource>();
+  const withSkills = new Set<SkillSource>();
   const group = createGroupSource({
     id,
     kind: 'pack',
@@ -52,6 +56,7 @@ export function createPackSource(options: PackSourceOptions): SkillSource {
     winner: 'last',
     watch: () => [folder],
     adapt(skill, member) {
+      withSkills.add(member);
       // Below the pack; of a package by its name, so that `@scope/package` is a place like any other.
       const below = skill.qualifiedId.slice(skill.source.length + 1);
       const path = member.kind === 'package' ? `${packageName(known?.parts, member)}/${below}` : below;
@@ -91,6 +96,16 @@ export function createPackSource(options: PackSourceOptions): SkillSource {
   };
   return {
     ...group,
+    async scan(limits, takeBreak, sources) {
+      withSkills.clear();
+      const scan = await group.scan(limits, takeBreak, sources);
+      const { skills, problems } = scan;
+      const nothingThere = [
+        ...emptyParts(known?.parts ?? [], withSkills, problems, file),
+        ...unknownPlaces(known?.pack, skills, file),
+      ];
+      return { ...scan, problems: [...problems, ...nothingThere] };
+    },
     scopes: () => scopesOf(known?.pack),
     // Who writes the pack writes its inline skills.
     contains: (path) => path === futureRealPath(file) || group.contains(path),
@@ -100,8 +115,13 @@ export function createPackSource(options: PackSourceOptions): SkillSource {
 // --- internal ---
 
 interface Part {
-  readonly reference?: string;
+  /** As the pack says; of an inline skill its name. */
+  readonly reference: string;
+  /** Where it says so. */
+  readonly pointer: string;
   readonly source?: SkillSource;
+  /** The folder or file that it means. */
+  readonly place?: () => string | undefined;
   readonly preload: boolean;
   problems(file: string): readonly Problem[];
 }
@@ -112,25 +132,19 @@ function partOf(entry: PackEntry, options: PackSourceOptions, folder: string): P
   if (entry.kind === 'inline') {
     const { name, description, instructions } = entry;
     const source = createInlineSource({ id, skills: [{ name, description, instructions }], file });
-    return { source, preload: false, problems: none };
+    return { reference: name, pointer: entry.pointer, source, preload: false, problems: none };
   }
   const { reference, preload, pointer } = entry;
   if (reference.startsWith('@') && isPackageName(reference)) {
     const source = createPackageSource({
-      id,
-      name: reference,
-      from: folder,
-      allowOutside,
-      validation,
-      cache,
-      factory: false,
-      namedIn: { file, pointer },
+      ...{ id, name: reference, from: folder, allowOutside, validation, cache },
+      ...{ factory: false, namedIn: { file, pointer } },
     });
-    return { reference, source, preload, problems: none };
+    return { reference, pointer, source, preload, problems: none, place: () => findPackage(reference, folder) };
   }
   const path = join(folder, reference);
   if (!allowOutside && !isInside(path, folder)) {
-    return { preload, problems: () => [outside(file, pointer, reference)] };
+    return { reference, pointer, preload, problems: () => [outside(file, pointer, reference)] };
   }
   const source =
     /\.md$/i.test(path) && !isSkillFileName(basename(path))
@@ -148,7 +162,33 @@ function partOf(entry: PackEntry, options: PackSourceOptions, folder: string): P
         });
   const problems = (): readonly Problem[] =>
     realPathOf(path) === undefined ? [missing(file, pointer, reference)] : [];
-  return { source, preload, problems };
+  return { reference, pointer, source, preload, problems, place: () => path };
+}
+
+/** A part in which there is no skill, and nothing else is wrong. */
+function emptyParts(
+  parts: readonly Part[],
+  withSkills: ReadonlySet<SkillSource>,
+  problems: readonly Problem[],
+  file: string,
+): readonly Problem[] {
+  return parts.flatMap(({ source, reference, pointer, place }) => {
+    const folder = place?.();
+    if (!source || withSkills.has(source) || folder === undefined || realPathOf(folder) === undefined) return [];
+    const isTold = problems.some((one) => one.details?.pointer === pointer || isInside(one.file, folder));
+    return isTold ? [] : [empty(file, pointer, reference)];
+  });
+}
+
+/** A state that names an entry of the pack is right, whatever is wrong with that entry. */
+function unknownPlaces(pack: PromptPack | undefined, skills: readonly Skill[], file: string): readonly Problem[] {
+  const declared = new Set(
+    pack?.skills.flatMap((entry) => (entry.kind === 'reference' ? placeNamed(entry.reference) : [])),
+  );
+  return [...(pack?.workflow?.states ?? [])].flatMap(([state, expression]) => {
+    if (expression === undefined || isNone(expression) || declared.has(placeNamed(expression))) return [];
+    return skills.some((skill) => matchesExpression(expression, skill)) ? [] : [unknownPlace(file, state, expression)];
+  });
 }
 
 function packageName(parts: readonly Part[] | undefined, member: SkillSource): string {
@@ -186,6 +226,18 @@ function isFolder(path: string): boolean {
 function outside(file: string, pointer: string, reference: string): Problem {
   const message = `${pointer}: "${reference}" leads out of the folder of the pack. Move it below, or set allow_outside: true for the source.`;
   return { code: 'PACK_PATH_OUTSIDE', severity: 'error', file, message, details: { pointer } };
+}
+
+function empty(file: string, pointer: string, reference: string): Problem {
+  const message = `${pointer}: there is no skill in "${reference}". Put one there, or take the entry out.`;
+  return { code: 'PACK_PATH_EMPTY', severity: 'warning', file, message, details: { pointer } };
+}
+
+function unknownPlace(file: string, state: string, expression: string): Problem {
+  const pointer = `/workflow/states/${escapePointer(state)}/skills`;
+  const shown = expression.length > 80 ? `${expression.slice(0, 80)}…` : expression;
+  const message = `${pointer}: "${shown}" names no skill of this pack, so this state shows none. Name the path or id of one, a folder of them, or "none".`;
+  return { code: 'PACK_STATE_UNKNOWN', severity: 'error', file, message, details: { pointer } };
 }
 
 function missing(file: string, pointer: string, reference: string): Problem {

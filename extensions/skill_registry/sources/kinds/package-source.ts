@@ -1,16 +1,19 @@
 import { createHash } from 'node:crypto';
 import { existsSync, statSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { describeError, type Problem, withDeadline } from 'skill-registry/kernel';
+import { describeError, type Problem } from 'skill-registry/kernel';
+import { withDeadline } from '../../../../kernel/host.ts';
 import { futureRealPath, isInside, readNamedFile } from '../../../../lib/files/index.ts';
+import { backOff } from '../../../../lib/waiting/index.ts';
 import type { ValidationProfile } from '../../config/config.ts';
+import { PACKAGE_NAME } from '../../config/package-name.ts';
+import { isOwnSource } from '../define-source.ts';
 import type { SkillSource } from '../source.ts';
-import { isSkillSource } from '../source.ts';
 import type { SkillFileCache } from '../walk/skill-file-cache.ts';
 import { createDirectorySource } from './directory-source.ts';
-import { findPackage, packageFolders } from './find-package.ts';
 import { createGroupSource, type GroupMembers } from './group-source.ts';
+import { createOwnSource } from './own-source.ts';
 
 export interface PackageSourceOptions {
   readonly id: string;
@@ -43,8 +46,8 @@ const MAX_RETRY_MS = 300_000;
 
 /**
  * The skills of an installed npm package: the folder or folders its package.json names under `"skills"`, else its `skills/`
- * folder, else what its exported zero-argument `skillSource()` returns: a SkillSource, or the path of a folder, a relative one
- * below the package.
+ * folder, else what its exported zero-argument `skillSource()` returns: `{ id, skills }` as for `defineSource`, or the path of a
+ * folder, a relative one below the package.
  *
  * Only the last runs code of the package; when it fails it is tried again. Problems: PACKAGE_NOT_FOUND, PACKAGE_BROKEN;
  * nothing else suffers. A package that is there and broken keeps what it gave before; one that names no skills any more does not.
@@ -52,6 +55,8 @@ const MAX_RETRY_MS = 300_000;
 export function createPackageSource(options: PackageSourceOptions): SkillSource {
   const { id, name, from } = options;
   let known: Known | undefined;
+  let changed: (() => void) | undefined;
+  let unsubscribe = (): void => {};
   const group = createGroupSource({
     id,
     kind: 'package',
@@ -74,7 +79,13 @@ export function createPackageSource(options: PackageSourceOptions): SkillSource 
       const isNew = known?.key !== key;
       if (isNew || (known?.failed && Date.now() >= known.failed.retryAt)) {
         const failures = isNew ? 0 : (known?.failed?.times ?? 0);
-        known = await lookInto(folder, text, key, failures, options, known?.found.members);
+        const before = known?.found.members;
+        known = await lookInto(folder, text, key, failures, options, before);
+        if (known.found.members !== before) {
+          unsubscribe();
+          const ends = known.found.members.map((member) => member.subscribe?.(() => changed?.()));
+          unsubscribe = () => ends.forEach((end) => void end?.());
+        }
       }
       return known?.found ?? { members: [], problems: [] };
     },
@@ -82,7 +93,32 @@ export function createPackageSource(options: PackageSourceOptions): SkillSource 
   /** A package put nearer than the one there is takes its place. With workspaces of npm its folder is a link. */
   const isCode = (path: string): boolean =>
     packageFolders(name, futureRealPath(from)).some((folder) => isInside(path, futureRealPath(folder)));
-  return { ...group, isCode, contains: (path) => isCode(path) || group.contains(path) };
+  const subscribe = (listener: () => void): (() => void) => {
+    changed = listener;
+    return () => {
+      changed = undefined;
+      unsubscribe();
+    };
+  };
+  return { ...group, isCode, contains: (path) => isCode(path) || group.contains(path), subscribe };
+}
+
+export function isPackageName(name: string): boolean {
+  return name.length <= 214 && PACKAGE_NAME.test(name);
+}
+
+/**
+ * The folder of an installed package, looked for in `node_modules` of `from` and of every folder above it, the way Node does.
+ * Its `exports` do not matter: the folder is wanted, not a module.
+ */
+export function findPackage(name: string, from: string): string | undefined {
+  return packageFolders(name, from).find((folder) => existsSync(join(folder, 'package.json')));
+}
+
+/** Every folder the package could be in, nearest first. */
+export function packageFolders(name: string, from: string): readonly string[] {
+  const folder = join(from, 'node_modules', ...name.split('/'));
+  return from === dirname(from) ? [folder] : [folder, ...packageFolders(name, dirname(from))];
 }
 
 // --- internal ---
@@ -143,11 +179,11 @@ async function lookInto(
   try {
     const made = await withDeadline(callFactory(options, text, fields, failures), options.factoryMs ?? 5_000);
     if (typeof made === 'string') return of(directory(resolve(folder, made)));
-    if (isSkillSource(made)) return of((await import('./adopted-source.ts')).adoptSource(made, id));
+    if (isOwnSource(made)) return of(createOwnSource(made, { id, location: folder }));
     throw new Error(WRONG_RESULT);
   } catch (error) {
     const message = oneLine(error);
-    const wait = Math.min((options.retryMs ?? RETRY_MS) * 2 ** failures, MAX_RETRY_MS);
+    const wait = backOff(failures + 1, { firstMs: options.retryMs ?? RETRY_MS, longestMs: MAX_RETRY_MS });
     const failed = { times: failures + 1, retryAt: Date.now() + wait };
     if (message === NO_FORM) return { ...without(message, 'Give it one of the three, or remove the source.'), failed };
     return { ...broken(OURS.has(message) ? message : `its skillSource() failed: ${message}`), failed };
@@ -183,7 +219,7 @@ function readFields(text: string): PackageFields {
 /** None of the three forms. */
 const NO_FORM = 'it has no "skills" in package.json, no skills/ folder and exports no function skillSource';
 const NO_FILE = 'the file that main or exports of its package.json names cannot be found';
-const WRONG_RESULT = 'its skillSource() returned neither a SkillSource nor the path of a folder';
+const WRONG_RESULT = 'its skillSource() returned neither { id, skills } nor the path of a folder';
 const OURS: ReadonlySet<string> = new Set([NO_FORM, NO_FILE, WRONG_RESULT]);
 
 /**

@@ -5,6 +5,8 @@ export interface PromptPack {
   readonly id: string;
   /** In order of declaration. */
   readonly skills: readonly PackEntry[];
+  /** Names of the tools that it declares. */
+  readonly tools: ReadonlySet<string>;
   readonly workflow?: PackWorkflow;
 }
 
@@ -63,7 +65,13 @@ export function parsePromptPack(
   }
   const workflow = json.workflow === undefined ? undefined : readWorkflow(json.workflow, wrong);
   const id = typeof json.id === 'string' && json.id !== '' ? json.id : 'pack';
-  return { pack: { id, skills, ...(workflow ? { workflow } : {}) }, problems };
+  const tools = new Set(isRecord(json.tools) ? Object.keys(json.tools) : []);
+  return { pack: { id, skills, tools, ...(workflow ? { workflow } : {}) }, problems };
+}
+
+/** The name of a member in a JSON pointer. */
+export function escapePointer(key: string): string {
+  return key.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
 // --- internal ---
@@ -133,10 +141,6 @@ function repeatedNames(entries: readonly PackEntry[]): readonly string[] {
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function escapePointer(key: string): string {
-  return key.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
 function typeName(value: unknown): string {

@@ -1,4 +1,4 @@
-import { type Dirent, lstatSync, readdirSync, realpathSync, type Stats, statSync } from 'node:fs';
+import { type Dirent, existsSync, lstatSync, readdirSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import type { Problem } from 'skill-registry/kernel';
 import {
@@ -9,14 +9,17 @@ import {
   isReserved,
   realPathOf,
 } from '../../../../lib/files/index.ts';
+import { brokenLink, leadsOut, leadsToPrivate, tooDeep } from './find-problems.ts';
 import type { IgnoreRules } from './ignore-files.ts';
 
-/** A directory with a SKILL.md. */
+/** A directory with a SKILL.md, or a Markdown file that is a skill by itself. */
 export interface FoundSkillFile {
   /** As found, links not resolved. */
   readonly dir: string;
-  /** `SKILL.md`, or how it is written. */
+  /** `SKILL.md`, or how it is written; `notes.md` of a bare file. */
   readonly fileName: string;
+  /** The file alone is the skill, not its directory. */
+  readonly bare?: true;
   readonly realDir: string;
   readonly realFile: string;
   /** Of the file, where finding it has told already. */
@@ -28,8 +31,14 @@ export interface FindOptions {
   readonly root: string;
   readonly maxDepth: number;
   readonly allowOutside: boolean;
+  /** Whether links may lead to a real path outside of that folder all the same. Default: nowhere. */
+  readonly mayLeadTo?: ((target: string) => boolean) | undefined;
+  /** The root, where nobody has approved it. */
+  readonly unapproved?: string | undefined;
   /** Real folder that links must not leave, unless `allowOutside`. Default: the root. */
   readonly boundary?: string;
+  /** Every `.md` file directly in the root is a skill, but README.md, unless the root is one. Default: false. */
+  readonly bareFiles?: boolean;
   /** Pass over what `.gitignore` and `.ignore` files name. Default: false. */
   readonly ignoreFiles?: boolean;
   /** Called now and then between directories; lets other work run. */
@@ -44,8 +53,8 @@ export interface FoundSkillFiles {
   readonly problems: readonly Problem[];
 }
 
-/** Never descended into, as what has a private name: what is in there belongs to tools, and there is a lot of it. */
-const SKIPPED = new Set(['.archive', 'node_modules']);
+/** Never descended into: what is in there belongs to tools, and there is a lot of it. */
+const SKIPPED = new Set(['node_modules', 'bower_components', '__pycache__', '__MACOSX']);
 
 /** How the names of files and folders begin that are there only while a skill is changed. No skill is found in them. */
 export const TEMPORARY = '.skill-registry-';
@@ -56,8 +65,8 @@ export function isSkillFileName(name: string): boolean {
 }
 
 /**
- * Walks a folder for skills, in order of path. A directory with a SKILL.md is one skill and is not descended further; the
- * root itself may be one. The same real directory is found once, so circles of links end.
+ * Walks a folder for skills, in order of path. A directory with a SKILL.md is one skill, and nothing below it; the root may be one. Folders of tools and hidden ones are passed over, but for `skills` directly in a hidden one, and where a link of another
+ * name leads there. The same real directory is found once, so circles of links end.
  *
  * Problems: SCAN_DEPTH_EXCEEDED, SOURCE_RESERVED, SYMLINK_OUTSIDE, SYMLINK_BROKEN, DIRECTORY_UNREADABLE, SKILL_FILE_CASE.
  *
@@ -105,13 +114,16 @@ export function seenFile({ size, mtimeMs, ctimeMs, ino }: Stats, at: number): Se
 
 // --- internal ---
 
-function isSkipped(name: string): boolean {
-  return SKIPPED.has(name) || name.startsWith(TEMPORARY) || isPrivateName(name, 'folder');
+/** Hidden folders are not, but for `skills` in one: agents keep them there. */
+function isSearched(entry: Dirent, dir: string): boolean {
+  const { name } = entry;
+  if (!name.startsWith('.')) return !SKIPPED.has(name) && (entry.isDirectory() || entry.isSymbolicLink());
+  const isAgents = entry.isDirectory() && name !== '.archive' && !name.startsWith(TEMPORARY);
+  return isAgents && !isPrivateName(name, 'folder') && existsSync(join(dir, name, 'skills'));
 }
 
 const EXACT = 'SKILL.md';
-/** To ask the clock at each of them would take as long as looking at it. */
-const FOLDERS_A_STEP = 32;
+const FOLDERS_A_STEP = 32; // To ask the clock at each would take as long as looking at it.
 
 interface Folder {
   /** As found, links not resolved. */
@@ -119,7 +131,7 @@ interface Folder {
   readonly realDir: string;
   readonly depth: number;
   readonly rules: IgnoreRules | undefined;
-  /** A link, to a folder or not, that is only followed when everything else has been found. */
+  /** A link, to a folder or not, which is followed when all else has been found. */
   readonly isLink: boolean;
 }
 
@@ -172,25 +184,36 @@ function visit({ dir, realDir, depth, rules }: Folder, walk: Walk): readonly Fol
     addFound(dir, realDir, skillFile, walk);
     return [];
   }
-  const folders = entries.filter((entry) => !isSkipped(entry.name) && (entry.isDirectory() || entry.isSymbolicLink()));
+  if (options.bareFiles && depth === 0 && dir === options.root)
+    for (const entry of entries.filter((one) => isBareFile(one, dir))) addFound(dir, realDir, entry, walk, true);
+  const folders = entries.filter((entry) => isSearched(entry, dir));
   if (depth >= options.maxDepth) {
     if (folders.length > 0) problems.push(tooDeep(dir, options.maxDepth, folders.length));
     return [];
   }
   return folders.map((entry) => {
-    const path = below(dir, entry.name);
-    const isLink = !entry.isDirectory();
+    const isHidden = entry.name.startsWith('.');
+    const name = isHidden ? join(entry.name, 'skills') : entry.name;
+    const path = below(dir, name);
+    const isLink = isHidden ? isSymbolicLink(path) : !entry.isDirectory();
     // One text for both where no link was followed: there may be tens of thousands.
-    const real = dir === realDir ? path : below(realDir, entry.name);
+    const real = dir === realDir ? path : below(realDir, name);
     return { dir: path, realDir: real, depth: depth + 1, rules: rules?.into(path), isLink };
   });
 }
 
-function addFound(dir: string, realDir: string, entry: Pick<Dirent, 'name' | 'isSymbolicLink'>, walk: Walk): void {
+function isBareFile(entry: Dirent, dir: string): boolean {
+  const isNamedSo = /^[^.].*\.md$/i.test(entry.name) && !/^readme\.md$/i.test(entry.name);
+  return isNamedSo && (entry.isFile() || (entry.isSymbolicLink() && isLinkToFile(join(dir, entry.name))));
+}
+
+function addFound(dir: string, realDir: string, entry: Dirent, walk: Walk, isBare = false): void {
   const fileName = entry.name;
   const linked = entry.isSymbolicLink();
   const realFile = linked ? follow(join(dir, fileName), walk) : join(realDir, fileName);
-  if (realFile !== undefined) (linked ? walk.linkedFiles : walk.files).push({ dir, fileName, realDir, realFile });
+  if (realFile === undefined) return;
+  const found = { dir, fileName, realDir, realFile };
+  (linked ? walk.linkedFiles : walk.files).push(isBare ? { ...found, bare: true } : found);
 }
 
 async function rulesOf({ root, ignoreFiles }: FindOptions): Promise<IgnoreRules | undefined> {
@@ -213,7 +236,6 @@ function plainFile(file: string, at: number): SeenFile | undefined {
   }
 }
 
-/** `join` for a name that is no path. */
 function below(dir: string, name: string): string {
   return dir.endsWith(sep) ? dir + name : dir + sep + name;
 }
@@ -256,11 +278,15 @@ function follow(link: string, { realRoot, boundary, options, outside, problems }
     problems.push(leadsToPrivate(link));
     return undefined;
   }
-  const isAllowed = options.allowOutside || isInside(target, boundary);
+  const isAllowed = options.allowOutside || isInside(target, boundary) || options.mayLeadTo?.(target) === true;
   if (isAllowed && !isInside(target, realRoot)) outside.add(target);
   if (real !== undefined && isAllowed) return real;
-  problems.push(real === undefined ? brokenLink(link) : leadsOut(link));
+  problems.push(real === undefined ? brokenLink(link) : leadsOut(link, options.unapproved));
   return undefined;
+}
+
+function isSymbolicLink(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
 }
 
 function isLinkToFile(path: string): boolean {
@@ -269,28 +295,6 @@ function isLinkToFile(path: string): boolean {
   } catch {
     return false;
   }
-}
-
-function tooDeep(dir: string, maxDepth: number, count: number): Problem {
-  const message = `${count} folder(s) in here lie deeper than limits.scan_depth (${maxDepth}) and were not looked at. Raise it or add a source.`;
-  return { code: 'SCAN_DEPTH_EXCEEDED', severity: 'warning', file: dir, message, details: { maxDepth, count } };
-}
-
-function leadsOut(path: string): Problem {
-  const message =
-    'This link leads out of its source and was not followed. Set allow_outside: true for the source to allow it.';
-  return { code: 'SYMLINK_OUTSIDE', severity: 'error', file: path, message };
-}
-
-function leadsToPrivate(path: string): Problem {
-  const message =
-    'This link leads to what is never read: data/ of the root, .env, .git, .ssh or a private key. Remove the link.';
-  return { code: 'SOURCE_RESERVED', severity: 'error', file: path, message };
-}
-
-function brokenLink(path: string): Problem {
-  const message = 'This link leads nowhere, or in a circle. Repair or remove it.';
-  return { code: 'SYMLINK_BROKEN', severity: 'warning', file: path, message };
 }
 
 const QUIET_MS = 2_000;

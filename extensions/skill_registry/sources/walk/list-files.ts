@@ -5,7 +5,7 @@ import type { SkillListing, SkillSource } from '../source.ts';
 import { TEMPORARY } from './find-skill-files.ts';
 
 /** More files than this in one skill are counted by nobody; the list is cut. */
-const MAX_FILES = 512;
+export const MAX_FILES = 512;
 /** Folders without files are not worth more looking either. */
 const MAX_FOLDERS = 512;
 /** Files deeper than 64 segments cannot be read (`relativeSegments`), so they are not listed. */

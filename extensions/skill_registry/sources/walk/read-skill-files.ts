@@ -8,7 +8,7 @@ import { splitFrontmatter } from '../../skill/frontmatter.ts';
 import { type ParsedSkill, parseSkill, type SkillHeader } from '../../skill/parse-skill.ts';
 import { specViolations, type Violation } from '../../skill/spec-rules.ts';
 import { type EncodingFault, encodingFault, findSkillMd } from '../../validate/read-skill-md.ts';
-import { strictViolations } from '../../validate/text-problems.ts';
+import { strictViolations } from '../../validate/validate-skill.ts';
 import { type FoundSkillFile, type SeenFile, seenFile } from './find-skill-files.ts';
 import type { CachePlace, ReadSkillFile, SkillFileCache, SkillFileEntry } from './skill-file-cache.ts';
 
@@ -44,7 +44,7 @@ export function createSkillFileReader(options: SkillFileReaderOptions = {}): Ski
   const at: CachePlace = { path: place, readAs: `${profile} ${setting}` };
   let known: Map<string, SkillFileEntry> | undefined;
   let current = new Map<string, SkillFileEntry>();
-  let changed = new Set<string>();
+  let changed = new Map<string, SkillFileEntry | undefined>();
   return {
     read(found, maxBytes, given) {
       const name = given ?? basename(found.dir);
@@ -53,17 +53,16 @@ export function createSkillFileReader(options: SkillFileReaderOptions = {}): Ski
       const before = current.get(path) ?? known.get(path);
       const entry = readEntry(found, path, before, maxBytes, { profile, name, bare: given !== undefined });
       current.set(path, entry);
-      if (entry !== before) changed.add(path);
+      if (entry !== before) changed.set(path, entry);
       return entry.file;
     },
     sweep() {
-      const before: ReadonlyMap<string, SkillFileEntry> = known ?? new Map();
-      if (current.size < before.size + changed.size) {
-        for (const path of before.keys()) if (!current.has(path)) changed.add(path);
+      if (known && current.size < known.size + changed.size) {
+        for (const path of known.keys()) if (!current.has(path)) changed.set(path, undefined);
       }
       known = current;
-      if (changed.size > 0) cache?.keep(at, known, changed);
-      changed = new Set();
+      if (changed.size > 0) cache?.keep(at, changed);
+      changed = new Map();
       current = new Map();
     },
   };

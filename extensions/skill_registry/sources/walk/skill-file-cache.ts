@@ -1,9 +1,7 @@
 import { existsSync } from 'node:fs';
-import type { Problem } from 'skill-registry/kernel';
 import type { ParsedSkill, SkillHeader } from '../../skill/parse-skill.ts';
-import type { CachePart } from '../../store/cache.ts';
+import type { Cache, CachePart } from '../../store/cache.ts';
 import type { SqliteDatabase } from '../../store/open-database.ts';
-import { makeHeader } from '../make-skill.ts';
 
 /** One SKILL.md as it was read last. */
 export interface ReadSkillFile extends ParsedSkill {
@@ -31,10 +29,9 @@ export interface SkillFileCache {
   /**
    * Keeps what was read there. The work is done later, in slices.
    *
-   * @param entries - All of them, by path: what is not among them is forgotten.
-   * @param changed - The paths that differ from what was loaded or kept last; the caller's copy.
+   * @param changed - By path; undefined for a file that is no more.
    */
-  keep(place: CachePlace, entries: ReadonlyMap<string, SkillFileEntry>, changed: Iterable<string>): void;
+  keep(place: CachePlace, changed: ReadonlyMap<string, SkillFileEntry | undefined>): void;
 }
 
 export interface CachePlace {
@@ -44,66 +41,50 @@ export interface CachePlace {
   readonly readAs: string;
 }
 
-/** The part of the cache this needs: see `Cache`. */
-export interface CacheUse {
-  use<T>(work: (database: SqliteDatabase) => T): T | undefined;
-  look<T>(work: (database: SqliteDatabase) => T): T | undefined;
-}
-
 /**
- * Many files in a row, because one large text is read several times faster than many small ones. Raise the version with anything
- * that changes what is read of the same SKILL.md, another version of the yaml package included.
+ * Raise the version with anything that changes what is read of the same SKILL.md, another version of the yaml package included.
  */
 export const SKILL_FILES: CachePart = {
   name: 'skill_files',
-  version: 1,
+  version: 3,
   sql: `CREATE TABLE skill_files (
-    place TEXT NOT NULL, read_as TEXT NOT NULL, bucket INTEGER NOT NULL, entries TEXT NOT NULL,
-    PRIMARY KEY (place, read_as, bucket)
+    place TEXT NOT NULL, read_as TEXT NOT NULL, path TEXT NOT NULL, entry TEXT NOT NULL,
+    PRIMARY KEY (place, read_as, path)
   ) WITHOUT ROWID;`,
 };
 
-/** A change writes one of these. */
-const BUCKETS = 64;
 const SLICE_MS = 8;
 
-export function createSkillFileCache(cache: CacheUse): SkillFileCache & { flush(): void } {
+export function createSkillFileCache(cache: Pick<Cache, 'look' | 'use'>): SkillFileCache & { flush(): void } {
   const waiting = new Map<string, Waiting>();
   let isScheduled = false;
   let isTidied = false;
 
   const writeUntil = (end: number): void => {
-    for (const [key, one] of waiting) {
-      for (const bucket of one.buckets) {
-        if (performance.now() > end) return;
-        one.buckets.delete(bucket);
-        // In memory nobody would ever look for it: this process has it already.
-        cache.use((database) => database.memory || writeBucket(database, one, bucket));
-      }
-      waiting.delete(key);
-    }
-    if (isTidied) return;
-    isTidied = true;
-    cache.use(tidy);
-  };
-  const writeSome = (): void => {
-    isScheduled = false;
-    writeUntil(performance.now() + SLICE_MS);
-    if (waiting.size > 0) schedule();
+    const isWritten = cache.use((database) => {
+      // In memory nobody would ever look for it: this process has it already.
+      if (database.memory) return false;
+      database.transaction(() => writeRows(database, waiting, end));
+      if (!isTidied) forgetPlaces(database);
+      isTidied = true;
+      return true;
+    });
+    // Else it is tried for ever.
+    if (!isWritten) waiting.clear();
   };
   const schedule = (): void => {
-    if (isScheduled) return;
+    if (isScheduled || waiting.size === 0) return;
     isScheduled = true;
-    setImmediate(writeSome);
+    setImmediate(() => {
+      isScheduled = false;
+      writeUntil(performance.now() + SLICE_MS);
+      schedule();
+    });
   };
   return {
     load: (place, maxBytes) => cache.look((database) => readPlace(database, place, maxBytes)) ?? new Map(),
-    keep(place, entries, changed) {
-      const key = JSON.stringify([place.path, place.readAs]);
-      const buckets = waiting.get(key)?.buckets ?? new Set<number>();
-      for (const path of changed) buckets.add(bucketOf(path));
-      if (buckets.size === 0) return;
-      waiting.set(key, { place, entries, buckets });
+    keep(place, changed) {
+      for (const [path, entry] of changed) waiting.set(JSON.stringify([place, path]), { place, path, entry });
       schedule();
     },
     flush: () => {
@@ -116,10 +97,8 @@ export function createSkillFileCache(cache: CacheUse): SkillFileCache & { flush(
 
 interface Waiting {
   readonly place: CachePlace;
-  readonly entries: ReadonlyMap<string, SkillFileEntry>;
-  readonly buckets: Set<number>;
-  /** Paths by bucket, sorted out on first use. */
-  paths?: ReadonlyMap<number, readonly string[]>;
+  readonly path: string;
+  readonly entry: SkillFileEntry | undefined;
 }
 
 function readPlace(
@@ -128,114 +107,50 @@ function readPlace(
   maxBytes: number,
 ): Map<string, SkillFileEntry> {
   const rows = database
-    .prepare<{ entries: string }>('SELECT entries FROM skill_files WHERE place = ? AND read_as = ?')
+    .prepare<{ path: string; entry: string }>('SELECT path, entry FROM skill_files WHERE place = ? AND read_as = ?')
     .all(path, readAs);
   const entries = new Map<string, SkillFileEntry>();
   for (const row of rows) {
-    for (const packed of JSON.parse(row.entries) as unknown[]) {
-      const [file, entry] = unpackEntry(packed);
-      if (entry.file.bytes <= maxBytes) entries.set(file, entry);
-    }
+    const entry = JSON.parse(row.entry) as SkillFileEntry;
+    if (entry.file.bytes <= maxBytes) entries.set(row.path, entry);
   }
   return entries;
 }
 
-function writeBucket(database: SqliteDatabase, waiting: Waiting, bucket: number): void {
-  const { place, entries } = waiting;
-  waiting.paths ??= pathsByBucket(entries);
-  const packed = (waiting.paths.get(bucket) ?? []).flatMap((path) => {
-    const text = packEntry(path, entries.get(path) as SkillFileEntry);
-    return text === undefined ? [] : [text];
-  });
-  if (packed.length === 0) {
-    const gone = 'DELETE FROM skill_files WHERE place = ? AND read_as = ? AND bucket = ?';
-    database.prepare(gone).run(place.path, place.readAs, bucket);
-  } else {
-    const put = 'INSERT OR REPLACE INTO skill_files (place, read_as, bucket, entries) VALUES (?, ?, ?, ?)';
-    database.prepare(put).run(place.path, place.readAs, bucket, `[${packed.join(',')}]`);
+function writeRows(database: SqliteDatabase, waiting: Map<string, Waiting>, end: number): void {
+  const put = database.prepare('INSERT OR REPLACE INTO skill_files (place, read_as, path, entry) VALUES (?, ?, ?, ?)');
+  const forget = database.prepare('DELETE FROM skill_files WHERE place = ? AND read_as = ? AND path = ?');
+  for (const [key, { place, path, entry }] of waiting) {
+    const text = entry && textOf(entry);
+    if (text === undefined) forget.run(place.path, place.readAs, path);
+    else put.run(place.path, place.readAs, path, text);
+    waiting.delete(key);
+    if (performance.now() > end) return;
   }
 }
 
 /** Forgets folders that are no more. */
-function tidy(database: SqliteDatabase): void {
-  const places = database.prepare<{ place: string }>('SELECT DISTINCT place FROM skill_files').all();
+function forgetPlaces(database: SqliteDatabase): void {
+  const after = database.prepare<{ place: string | null }>(
+    'SELECT min(place) AS place FROM skill_files WHERE place > ?',
+  );
   const forget = database.prepare('DELETE FROM skill_files WHERE place = ?');
-  for (const { place } of places) if (!existsSync(place)) forget.run(place);
-}
-
-function pathsByBucket(entries: ReadonlyMap<string, SkillFileEntry>): ReadonlyMap<number, readonly string[]> {
-  const paths = new Map<number, string[]>();
-  for (const path of entries.keys()) {
-    const bucket = bucketOf(path);
-    const known = paths.get(bucket);
-    if (known) known.push(path);
-    else paths.set(bucket, [path]);
+  for (let place = after.get('')?.place; place; place = after.get(place)?.place) {
+    if (!existsSync(place)) forget.run(place);
   }
-  return paths;
-}
-
-/** FNV-1a. */
-function bucketOf(path: string): number {
-  let hash = 0x811c9dc5;
-  for (let at = 0; at < path.length; at++) hash = Math.imul(hash ^ path.charCodeAt(at), 0x01000193);
-  return (hash >>> 0) % BUCKETS;
-}
-
-/**
- * One file as JSON: path, stamp, digest, bytes, header without its empty fields, problems without their file.
- *
- * @returns undefined for what must not be kept: what is not settled, what is too large to be worth it, and what JSON would
- *   give back as something else (`.inf`, `-0`).
- */
-function packEntry(path: string, { stamp, settled, file }: SkillFileEntry): string | undefined {
-  const { header, problems, digest, bytes } = file;
-  if (!settled || (header && !(survives(header.metadata) && survives(header.extra)))) return undefined;
-  if (!problems.every((problem) => problem.file === path && survives(problem.details))) return undefined;
-  const packed: Packed = [path, stamp, digest, bytes, header ? packHeader(header) : null];
-  if (problems.length > 0) packed.push(problems.map(({ file: _, ...rest }) => rest));
-  const text = JSON.stringify(packed);
-  return text.length > MAX_CHARS ? undefined : text;
-}
-
-/** @throws TypeError for anything that `packEntry` does not make. */
-function unpackEntry(packed: unknown): readonly [string, SkillFileEntry] {
-  const [path, stamp, digest, bytes, header, problems = []] = packed as Packed;
-  const file = {
-    problems: problems.length === 0 ? NO_PROBLEMS : problems.map((problem) => toProblem(problem, path)),
-    digest,
-    bytes,
-  };
-  return [path, { stamp, settled: true, file: header ? { header: makeHeader(header), ...file } : file }];
 }
 
 /** A header larger than this is rare, and read from its file each time. */
 const MAX_CHARS = 64 * 1024;
 
-type Packed = [
-  path: string,
-  stamp: string,
-  digest: string,
-  bytes: number,
-  header: PackedHeader | null,
-  problems?: readonly Omit<Problem, 'file'>[],
-];
-type PackedHeader = Pick<SkillHeader, 'name' | 'description'> & Partial<SkillHeader>;
-
-const NO_PROBLEMS: readonly Problem[] = Object.freeze([]);
-
-function packHeader(header: SkillHeader): PackedHeader {
-  const { modelInvocable, userInvocable, ...rest } = header;
-  const kept = Object.entries(rest).filter(([, value]) => typeof value !== 'object' || Object.keys(value).length > 0);
-  return {
-    ...(Object.fromEntries(kept) as unknown as PackedHeader),
-    ...(modelInvocable ? {} : { modelInvocable }),
-    ...(userInvocable ? {} : { userInvocable }),
-  };
-}
-
-/** `file` stands where it stood. */
-function toProblem({ code, severity, ...rest }: Omit<Problem, 'file'>, file: string): Problem {
-  return { code, severity, file, ...rest };
+/**
+ * @returns undefined for what must not be kept: what is not settled, what is too large to be worth it, and what JSON would
+ *   give back as something else (`.inf`, `-0`).
+ */
+function textOf({ stamp, settled, file }: SkillFileEntry): string | undefined {
+  if (!settled || !survives(file)) return undefined;
+  const text = JSON.stringify({ stamp, settled, file });
+  return text.length > MAX_CHARS ? undefined : text;
 }
 
 /** Whether JSON gives it back as it is. YAML has no other values than these. */

@@ -3,6 +3,8 @@ import { fenced, INVALID_YAML, type Row, reads, validates } from './row.ts';
 const ALLOWED = "['allowed-tools', 'compatibility', 'description', 'license', 'metadata', 'name']";
 const CLIENTS = { reference: 'Invalid YAML', reason: 'what people write most, and all clients take it' };
 
+const TOOLS_AS_TEXT = "Field 'allowed-tools' must be a string";
+
 function unexpected(keys: string): string {
   return `Unexpected fields in frontmatter: ${keys}. Only ${ALLOWED} are allowed.`;
 }
@@ -18,18 +20,20 @@ function described(value: string): string {
 }
 
 export const YAML_ROWS: readonly Row[] = [
+  validates('Y01', 'refuses tools in brackets', more('allowed-tools: [Read, Write]'), [TOOLS_AS_TEXT], {
+    deliberate: { reference: 'Invalid YAML', reason: 'it can be read, and the standard wants text' },
+  }),
   reads(
     'Y01',
     'takes a list in brackets',
-    more('allowed-tools: [Read, Write]'),
-    { 'allowed-tools': ['Read', 'Write'] },
-    {
-      deliberate: CLIENTS,
-    },
+    more('license: [MIT, BSD]'),
+    { license: ['MIT', 'BSD'] },
+    { deliberate: CLIENTS },
   ),
-  reads('Y02', 'takes a block list', more('allowed-tools:', '  - Read', '  - Write'), {
-    'allowed-tools': ['Read', 'Write'],
+  validates('Y02', 'refuses a block list of tools', more('allowed-tools:', '  - Read', '  - Write'), [TOOLS_AS_TEXT], {
+    deliberate: { reference: 'valid', reason: 'the standard wants text, and clients split what they take for text' },
   }),
+  reads('Y02', 'takes a block list', more('license:', '  - MIT', '  - BSD'), { license: ['MIT', 'BSD'] }),
   reads(
     'Y03',
     'takes a mapping in braces',
@@ -37,16 +41,19 @@ export const YAML_ROWS: readonly Row[] = [
     { metadata: { k: 'v' } },
     { deliberate: CLIENTS },
   ),
-  reads('Y04', 'writes a nested mapping the way Python prints it', more('metadata:', '  outer:', '    e: x'), {
-    metadata: { outer: "{'e': 'x'}" },
-  }),
   reads(
     'Y04',
-    'writes nested lists and quotes the way Python prints them',
+    'writes a nested mapping as JSON',
+    more('metadata:', '  outer:', '    e: x'),
+    { metadata: { outer: '{"e":"x"}' } },
+    { deliberate: { reference: "{'e': 'x'}", reason: 'every language reads JSON back' } },
+  ),
+  reads(
+    'Y04',
+    'writes nested lists and quotes as JSON',
     more('metadata:', '  k:', "    - it's", '    - 1.0'),
-    {
-      metadata: { k: `["it's", '1.0']` },
-    },
+    { metadata: { k: `["it's","1.0"]` } },
+    { deliberate: { reference: `["it's", '1.0']`, reason: 'every language reads JSON back' } },
   ),
   reads('Y05', 'passes a metadata list through', more('metadata:', '  - x', '  - y'), { metadata: ['x', 'y'] }),
   reads('Y05', 'passes a metadata scalar through', more('metadata: 1.0'), { metadata: '1.0' }),
@@ -70,11 +77,11 @@ export const YAML_ROWS: readonly Row[] = [
   validates('Y10', 'refuses a tag', described('!!str d'), [INVALID_YAML]),
   validates('Y11', 'refuses a tab as indentation', more('metadata:', '\tk: v'), [INVALID_YAML]),
   validates('Y12', 'refuses a colon and a blank in a plain value', described('Use when: the'), [
-    'Invalid YAML in frontmatter: mapping values are not allowed here; put the value in quotes (line 3)',
+    "Invalid YAML in frontmatter: mapping values are not allowed here; put the value in single quotes, each ' in it twice (line 3)",
   ]),
   ...['`', '@', '%'].map((char) =>
     validates('Y13', `refuses a value that starts with ${char}`, described(`${char}x`), [
-      `Invalid YAML in frontmatter: found character '${char}' that cannot start any token; put the value in quotes (line 3)`,
+      `Invalid YAML in frontmatter: found character '${char}' that cannot start any token; put the value in single quotes, each ' in it twice (line 3)`,
     ]),
   ),
   reads('Y14', 'takes what follows # for a comment', described('use #1 thing'), { description: 'use' }),

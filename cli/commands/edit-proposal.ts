@@ -1,0 +1,144 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { extname, join, resolve } from 'node:path';
+import type { EditedProposal, ProposedText } from 'skill-registry';
+import { CodedError, describeError, isCodedError } from 'skill-registry/kernel';
+import { readNamedFile } from '../../lib/files/index.ts';
+import { openRegistry } from '../open-registry.ts';
+import {
+  actorOf,
+  type DecisionOptions,
+  EXIT,
+  type ExitStatus,
+  type GlobalOptions,
+  printJson,
+  type Terminal,
+} from '../terminal.ts';
+
+export interface EditOptions extends Pick<DecisionOptions, 'by'> {
+  /** A file with the whole new text; `-` for standard input. */
+  readonly from?: string;
+}
+
+/** `skill-registry proposals edit <id>`. With `--json`: `{ proposal_id, skill_id, state, changed, version }`. */
+export async function editProposal(
+  wanted: string,
+  options: GlobalOptions & EditOptions,
+  terminal: Terminal,
+): Promise<ExitStatus> {
+  const { registry } = await openRegistry(options, terminal);
+  const { by } = actorOf(options, terminal);
+  const { id, path } = await registry.proposals.get(wanted);
+  // Whoever gives a text has looked before, and it is made against what was seen then.
+  const proposed = options.from === undefined ? await registry.proposals.text(id) : undefined;
+  const text = proposed ? await editedText(proposed, terminal) : await givenText(options.from ?? '-', terminal);
+  let edited: EditedProposal;
+  try {
+    const content = textOf(text.bytes);
+    edited = await registry.proposals.edit(id, { content, by, version: proposed?.version });
+  } catch (error) {
+    const file = text.file ?? keptText(path, text.bytes);
+    throw withAdvice(
+      error,
+      `Your text is in ${file}; mend it there and give it: skill-registry proposals edit ${id} --from ${file}`,
+    );
+  }
+  text.done();
+  const { proposalId, skillId, ...rest } = edited;
+  if (options.json) printJson(terminal, { proposal_id: proposalId, skill_id: skillId, ...rest });
+  const said = `Edited ${id}; look at it with \`skill-registry proposals show ${id}\`, and approve or reject it`;
+  terminal.err(`${edited.changed ? said : `Nothing changed in ${id}`}\n`);
+  return EXIT.done;
+}
+
+// --- internal ---
+
+/** More than any file of a skill. */
+const MAX_BYTES = 64 * 1024 * 1024;
+
+interface NewText {
+  readonly bytes: Buffer;
+  /** Where it is; undefined where it came through a pipe. */
+  readonly file?: string;
+  /** It is in the proposal: what was made for the editor goes. */
+  done(): void;
+}
+
+async function givenText(from: string, terminal: Terminal): Promise<NewText> {
+  const done = (): void => undefined;
+  if (from === '-') return { bytes: Buffer.from(await terminal.input()), done };
+  const file = resolve(terminal.cwd, from);
+  try {
+    return { bytes: readNamedFile(file, MAX_BYTES), file, done };
+  } catch (error) {
+    throw cannotRead(from, error);
+  }
+}
+
+async function editedText(proposed: ProposedText, terminal: Terminal): Promise<NewText> {
+  const { VISUAL, EDITOR } = terminal.environment;
+  const editor = VISUAL || EDITOR || (terminal.ask ? 'vi' : undefined);
+  const instead = `Or give the new text: skill-registry proposals show ${proposed.proposalId} --proposed > FILE, edit FILE, skill-registry proposals edit ${proposed.proposalId} --from FILE`;
+  if (editor === undefined)
+    throw new CodedError('INVALID_ARGUMENT', `There is no terminal to edit in. Set $EDITOR. ${instead}`);
+  const before = Buffer.from(proposed.content);
+  const file = keptText(proposed.path, before);
+  const remove = (): void => rmSync(join(file, '..'), { recursive: true, force: true });
+  const failure = await runEditor(editor, file, terminal);
+  // Some editors write another file and give it the name.
+  const bytes = readIfThere(file) ?? before;
+  if (failure === undefined) return { bytes, file, done: remove };
+  const isSame = bytes.equals(before);
+  if (isSame) remove();
+  const kept = isSame ? '' : ` What was written is in ${file}.`;
+  throw new CodedError('INVALID_ARGUMENT', `${failure} Nothing changed.${kept} ${instead}`);
+}
+
+/** @returns why it did not end well. The text is named as an argument of its own: nothing in it is read by the shell. */
+function runEditor(editor: string, file: string, { terminal }: Terminal): Promise<string | undefined> {
+  // Ctrl-C is for the editor.
+  const ignore = (): void => undefined;
+  process.on('SIGINT', ignore);
+  const output = terminal ? 'inherit' : process.stderr.fd;
+  const child = spawn('/bin/sh', ['-c', `${editor} "$@"`, editor, file], { stdio: ['inherit', output, 'inherit'] });
+  return new Promise<string | undefined>((done) => {
+    child.on('error', (error) => done(`The editor (${editor}) cannot be started: ${error.message}.`));
+    child.on('close', (status, signal) =>
+      done(status === 0 ? undefined : `The editor (${editor}) ended with ${signal ?? `status ${status}`}.`),
+    );
+  }).finally(() => process.off('SIGINT', ignore));
+}
+
+/** The text in a file of this user's alone, in a folder of its own. */
+function keptText(path: string, bytes: Buffer): string {
+  const extension = /^\.[A-Za-z0-9]{1,20}$/.exec(extname(path))?.[0] ?? '';
+  const file = join(realpathSync(mkdtempSync(join(tmpdir(), 'skill-registry-'))), `proposed${extension}`);
+  writeFileSync(file, bytes, { mode: 0o600, flag: 'wx' });
+  return file;
+}
+
+function readIfThere(file: string): Buffer | undefined {
+  try {
+    return readNamedFile(file, MAX_BYTES);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+function textOf(bytes: Buffer): string {
+  const text = bytes.toString('utf8');
+  if (Buffer.from(text).equals(bytes)) return text;
+  throw new CodedError('NOT_TEXT', 'The new text is no UTF-8.');
+}
+
+function cannotRead(from: string, error: unknown): CodedError {
+  return new CodedError('INVALID_ARGUMENT', `--from ${from} cannot be read: ${describeError(error)}`, {}, error);
+}
+
+function withAdvice(error: unknown, advice: string): CodedError {
+  const code = isCodedError(error) ? error.code : 'UNEXPECTED_FAILURE';
+  const message = error instanceof Error ? error.message : String(error);
+  return new CodedError(code, `${message}\n${advice}`, {}, error);
+}

@@ -1,0 +1,67 @@
+import { resolve } from 'node:path';
+import { futureRealPath } from '../../lib/files/index.ts';
+import { countTokens } from '../../lib/text/index.ts';
+import type { SkillRegistry, SkillRegistryAdmin } from './api.ts';
+import { writePolicyOf } from './history/write-policy.ts';
+import { assertOpen, type Parts } from './parts.ts';
+import { hiddenTextOf } from './read/hidden-text.ts';
+import { readPoliciesOf } from './read/read-policy.ts';
+import { createRoleResolver } from './read/roles.ts';
+import { namedTools } from './show/formats.ts';
+import { enforcementOf } from './show/system-text.ts';
+import type { Watching } from './watching.ts';
+
+/** What stands behind `admin`. */
+export function createAdmin(
+  parts: Parts,
+  { context, read }: Pick<SkillRegistry, 'context' | 'read'>,
+  { watching }: Pick<Watching, 'watching'>,
+): SkillRegistryAdmin {
+  const { catalog, changes, config, grants, meaning, overlap, reading, root, searcher, tokens, visible } = parts;
+  const snapshot = () => catalog.snapshot();
+  const roles = createRoleResolver({ read, config, snapshot });
+  return {
+    readBytes: reading.readBytes,
+    resources: reading.resources,
+    leftOut: reading.leftOut,
+    async hiddenText() {
+      assertOpen(parts);
+      return hiddenTextOf(snapshot(), reading);
+    },
+    overlap: overlap.overlap,
+    management: changes.management,
+    watching,
+    async searchReady(query = '') {
+      assertOpen(parts);
+      await Promise.all([searcher.prepare(visible({})), meaning?.ready(query)]);
+    },
+    async embedSkills() {
+      assertOpen(parts);
+      const { skills } = snapshot();
+      await meaning?.embed(skills, parts.closing.signal);
+      return { embedded: meaning?.embedded(skills) ?? 0, total: skills.length };
+    },
+    async contextCost() {
+      const text = await context('');
+      const strong = enforcementOf(namedTools(config.tools));
+      const enforcement = strong !== undefined && text?.includes(strong) ? await countTokens(strong) : 0;
+      return { tokens: text === null ? 0 : await countTokens(text), enforcement };
+    },
+    async tokenCounts({ bodies = true, atMost = Number.POSITIVE_INFINITY } = {}) {
+      assertOpen(parts);
+      return tokens.count(snapshot(), { bodies, atMost });
+    },
+    async resolveRolePrompt(role, { templates = 'templates/roles', variables = {} } = {}) {
+      assertOpen(parts);
+      return roles.resolve(role, futureRealPath(resolve(root, templates)), variables);
+    },
+    readPolicies: (paths, turn) =>
+      readPoliciesOf(paths, turn, {
+        snapshot,
+        granted: (of) => grants.of(of),
+        sources: () => catalog.sources(),
+        refresh: () => catalog.refresh(),
+      }),
+    writePolicy: (path) => writePolicyOf(path, snapshot(), catalog.sources(), config.writes),
+  };
+}

@@ -1,0 +1,63 @@
+import { relative, resolve } from 'node:path';
+import type { Problem } from 'skill-registry/kernel';
+import { readNamedFile } from '../../../lib/files/index.ts';
+import { readConfig } from '../config/config.ts';
+import type { Skill } from '../skill/skill.ts';
+import { createPackSource, MAX_PACK_BYTES } from '../sources/kinds/pack-source.ts';
+import { parsePromptPack } from '../sources/kinds/prompt-pack.ts';
+import type { SkillCheck, SkillFinding, ValidateSkillOptions } from '../validate/validate-skill.ts';
+import { createCatalog } from './catalog.ts';
+
+/**
+ * What is wrong with a PromptPack JSON and the skills that it declares: all that loading it says, and tools in `allowed-tools` of
+ * a skill that the pack does not declare. Nothing in it is run.
+ *
+ * @returns findings name the file they are about. What is wrong with the path is returned, too.
+ */
+export async function checkPack(
+  path: string,
+  { profile = 'spec', cwd = process.cwd() }: ValidateSkillOptions = {},
+): Promise<SkillCheck> {
+  const file = resolve(cwd, path);
+  const pack = createPackSource({ id: 'pack', file, allowOutside: false, validation: profile, preload: false });
+  const { limits } = readConfig({}, file).config;
+  const catalog = createCatalog([pack], { limits, callHook: (_name, hook) => hook() });
+  const { byQualifiedId, problems } = await catalog.refresh();
+  await catalog.close();
+  const all = [...problems, ...unknownTools([...byQualifiedId.values()], file)];
+  const told = (severity: Problem['severity']): readonly string[] =>
+    all.filter((one) => one.severity === severity).map((one) => lineOf(one, file, cwd));
+  return { errors: told('error'), warnings: told('warning'), findings: all.map(findingOf), file };
+}
+
+// --- internal ---
+
+function unknownTools(skills: readonly Skill[], file: string): readonly Problem[] {
+  const tools = toolsOf(file);
+  return skills.flatMap((skill) => {
+    // `Bash(git:*)` is the tool Bash.
+    const names = [...new Set(skill.allowedTools.map((tool) => tool.replace(/\(.*$/s, '')))];
+    const unknown = names.filter((name) => !tools.has(name));
+    if (unknown.length === 0) return [];
+    const message = `allowed-tools of "${skill.id}" names ${unknown.join(', ')}, which the pack does not declare in tools. Declare them there, or take them out.`;
+    return [{ code: 'PACK_TOOL_UNKNOWN', severity: 'warning', file: skill.file, message, details: { tools: unknown } }];
+  });
+}
+
+/** A pack that cannot be read has none; what is wrong with it is said already. */
+function toolsOf(file: string): ReadonlySet<string> {
+  try {
+    return parsePromptPack(readNamedFile(file, MAX_PACK_BYTES).toString('utf8'), file).pack?.tools ?? new Set();
+  } catch {
+    return new Set();
+  }
+}
+
+function findingOf({ severity, code, message, line, file }: Problem): SkillFinding {
+  return { severity, code, message, file, ...(line === undefined ? {} : { line }) };
+}
+
+function lineOf({ code, file, line, message }: Problem, pack: string, cwd: string): string {
+  const where = file === pack ? '' : `${relative(cwd, file)}: `;
+  return `${where}${code}${line ? ` (line ${line})` : ''}: ${message}`;
+}

@@ -1,0 +1,47 @@
+import { createRequire } from 'node:module';
+import type { Problem } from 'skill-registry/kernel';
+import type unhomoglyphOf from 'unhomoglyph';
+import type { Skill } from '../skill/skill.ts';
+
+/**
+ * SKILL_ID_CONFUSABLE for every skill whose id a person can take for that of one before it: the same but for letter case, or for
+ * letters that look alike (`соde` with Cyrillic letters, `c0de`, `rn` for `m`). By Unicode's table of confusable characters.
+ *
+ * @param skills - One per id, in order of precedence.
+ */
+export function lookAlikes(skills: readonly Skill[]): readonly Problem[] {
+  const seen = new Map<string, Skill>();
+  return skills.flatMap((skill) => {
+    const looks = looksOf(skill.id);
+    const other = looks.map((look) => seen.get(look)).find((one) => one !== undefined);
+    for (const look of looks) if (!seen.has(look)) seen.set(look, skill);
+    return other ? [problemOf(skill, other)] : [];
+  });
+}
+
+// --- internal ---
+
+/** What an id looks like; equal for ids that look alike. A capital can look like another letter than the small one does. */
+function looksOf(id: string): readonly string[] {
+  if (/^[\x20-\x7e]*$/.test(id)) return [asciiLook(id)];
+  const text = id.normalize('NFKC');
+  return [...new Set([text, text.toLowerCase()].map((one) => asciiLook(baseLetters(one))))];
+}
+
+function asciiLook(text: string): string {
+  const small = text.toLowerCase();
+  return /[01]|rn/.test(small) ? small.replaceAll('0', 'o').replaceAll('1', 'l').replaceAll('rn', 'm') : small;
+}
+
+let replaceAll: typeof unhomoglyphOf | undefined;
+
+/** Characters beyond ASCII as the ones they look like. The table is read when one is met. */
+function baseLetters(text: string): string {
+  replaceAll ??= createRequire(import.meta.url)('unhomoglyph') as typeof unhomoglyphOf;
+  return text.replace(/[^\x20-\x7e]+/g, (letters) => (replaceAll as typeof unhomoglyphOf)(letters));
+}
+
+function problemOf({ id, file }: Skill, other: Skill): Problem {
+  const message = `The id "${id}" looks like "${other.id}" (${other.file}), so people may take one for the other. Rename one of the directories.`;
+  return { code: 'SKILL_ID_CONFUSABLE', severity: 'warning', file, message, details: { looks_like: other.id } };
+}

@@ -1,0 +1,38 @@
+import type { Problem } from 'skill-registry/kernel';
+import type { SkillSource, SourceScan } from '../sources/source.ts';
+import { frozen, readOnlyMap } from './read-only.ts';
+import type { Pack } from './snapshot.ts';
+
+/** The packs by the ids of their sources, which are unique, then by their own. PACK_ID_TAKEN for an own id that means another one. */
+export function packsOf(
+  sources: readonly SkillSource[],
+  scans: readonly SourceScan[],
+): { readonly packs: ReadonlyMap<string, Pack>; readonly problems: readonly Problem[] } {
+  const packs = new Map<string, Pack>();
+  const locations = new Map<Pack, string>();
+  for (const [index, source] of sources.entries()) {
+    const scopes = source.scopes?.();
+    if (!scopes) continue;
+    const byId = new Map(scans[index]?.skills.map((skill) => [skill.id, skill]));
+    const pack = frozen({ scopes: { ...scopes, states: readOnlyMap(scopes.states) }, byId: readOnlyMap(byId) });
+    packs.set(source.id, pack);
+    locations.set(pack, source.location);
+  }
+  const problems = [...packs].flatMap(([sourceId, pack]) => {
+    const { pack: id } = pack.scopes;
+    const other = packs.get(id) ?? pack;
+    packs.set(id, other);
+    const [file, otherFile] = [locations.get(pack) as string, locations.get(other) as string];
+    return file === otherFile ? [] : [taken(id, sourceId, file, otherFile)];
+  });
+  return { packs, problems };
+}
+
+// --- internal ---
+
+function taken(id: string, sourceId: string, file: string, other: string): Problem {
+  const message =
+    `The id ${JSON.stringify(id)} of this pack is that of another one (${other}), which a workflow that names it means. ` +
+    `Change the id of one of them, or name this one "${sourceId}".`;
+  return { code: 'PACK_ID_TAKEN', severity: 'warning', file, message, details: { id, winner: other, loser: file } };
+}

@@ -1,0 +1,146 @@
+import { adoptLineEndings, mergeTexts } from '../../../lib/diff/index.ts';
+import type { ChangeContext } from '../history/change-context.ts';
+import { conflictLeft, editDenied, noChange, proposalChanged, proposalDuplicate } from '../history/errors.ts';
+import { checkedPath } from '../history/journal-entries.ts';
+import { getBlob, putBlob } from '../history/revisions.ts';
+import type { SkillLocation } from '../history/skill-location.ts';
+import { bytesAt, checkSize, checkValid } from '../history/skill-location.ts';
+import { digestOf } from '../history/skill-tree.ts';
+import { isPerson } from '../history/writer.ts';
+import {
+  addEvent,
+  assertNoNul,
+  lastEvent,
+  openDuplicate,
+  type ProposalRow,
+  updateProposal,
+  versionOf,
+} from '../propose/proposal-store.ts';
+import { checksOf, diffOf } from '../propose/propose.ts';
+import type { EditedProposal, ProposalEdit, ProposedText } from '../propose/types.ts';
+import { invalidArgument } from '../skill/errors.ts';
+import { locationOfRow, undecided } from './decide.ts';
+
+/** What a person is given to edit. Of a stale proposal the file is looked at now, and what it is is kept. */
+export async function proposedText(context: ChangeContext, wanted: string): Promise<ProposedText> {
+  const { writer } = context;
+  const row = undecided(writer, wanted);
+  const { id, path, state } = row;
+  const location = locationToEdit(context, row);
+  if (state === 'stale') {
+    const current = bytesAt(location, checkedPath(path, location), context.limits);
+    const digest = current && digestOf(current);
+    if (lookedAt(context, id) !== digest) {
+      await writer.exclusively((database) => {
+        if (current) putBlob(database, current);
+        addEvent(database, id, 'shown', { by: 'unknown', at: writer.now() }, { current: digest });
+      });
+    }
+  }
+  const subject = subjectOf(context, row, location);
+  return { proposalId: id, path, content: subject.text, version: subject.version };
+}
+
+/** @throws as `Proposals.edit`. */
+export async function edit(
+  context: ChangeContext,
+  wanted: string,
+  { content, by, version }: ProposalEdit,
+): Promise<EditedProposal> {
+  const { writer } = context;
+  const { id } = undecided(writer, wanted);
+  if (!isPerson(by)) throw editDenied(id);
+  for (;;) {
+    const row = undecided(writer, id);
+    const { kind, path, skill_id: skillId } = row;
+    const location = locationToEdit(context, row);
+    const subject = subjectOf(context, row, location);
+    if (version !== undefined && version !== subject.version) throw proposalChanged(id);
+    const { before, text, sides } = subject;
+    const after = Buffer.from(adoptLineEndings(sides[0] ?? '', content));
+    const next = { base: before && digestOf(before), proposed: digestOf(after) };
+    if (content === text || versionOf(next) === versionOf(row))
+      return { proposalId: id, skillId, state: row.state, changed: false, version: versionOf(row) };
+    assertResolved(content, sides);
+    if (before?.equals(after)) throw noChange(path);
+    checkSize(location, path, after, context.limits);
+    checkValid(location, path, before, after);
+    const change = { location, kind, path, before, after };
+    const checks = JSON.stringify(await checksOf(context, change));
+    const fields = { ...next, diff: diffOf(change), checks, state: 'open', conflict: null } as const;
+    assertNoNul(fields);
+    const isDone = await writer.exclusively((database) => {
+      // Somebody may have decided, or edited it as well, while the checks ran.
+      if (undecided(writer, id).version !== row.version) return false;
+      const twin = openDuplicate(database, { ...row, ...fields });
+      if (twin !== undefined) throw proposalDuplicate(twin);
+      database.transaction(() => {
+        for (const bytes of before ? [before, after] : [after]) putBlob(database, bytes);
+        updateProposal(database, id, fields);
+        const contents = { base: row.base, before: row.proposed, after: next.proposed };
+        addEvent(database, id, 'edited', { by, at: writer.now() }, contents);
+      });
+      return true;
+    });
+    if (isDone) return { proposalId: id, skillId, state: 'open', changed: true, version: versionOf(next) };
+  }
+}
+
+// --- internal ---
+
+interface Subject {
+  /** What the edited text is made against. */
+  readonly before: Buffer | null;
+  /** What a person is given to edit. */
+  readonly text: string;
+  /** The texts it is made of; of a stale proposal the file comes first. */
+  readonly sides: readonly string[];
+  readonly version: string;
+}
+
+function subjectOf(context: ChangeContext, row: ProposalRow, location: SkillLocation): Subject {
+  const database = context.writer.database();
+  const [base, proposed] = [row.base, row.proposed].map((digest) =>
+    digest === null ? null : getBlob(database, digest),
+  );
+  const wanted = proposed?.toString('utf8') ?? '';
+  if (row.state === 'open') return { before: base ?? null, text: wanted, sides: [wanted], version: versionOf(row) };
+  const digest = lookedAt(context, row.id);
+  const before =
+    digest === undefined
+      ? bytesAt(location, checkedPath(row.path, location), context.limits)
+      : digest === null
+        ? null
+        : getBlob(database, digest);
+  const version = versionOf({ base: before && digestOf(before), proposed: row.proposed });
+  if (before === null) return { before, text: wanted, sides: [wanted], version };
+  const current = before.toString('utf8');
+  const { text } = mergeTexts(base?.toString('utf8') ?? '', current, wanted);
+  return { before, text, sides: [current, wanted], version };
+}
+
+/** Digest of the file that a stale proposal was held against last; null: it was not there. */
+function lookedAt({ writer }: ChangeContext, id: string): string | null | undefined {
+  const current = lastEvent(writer.database(), id, 'stale', 'shown')?.content.current;
+  return typeof current === 'string' || current === null ? current : undefined;
+}
+
+function locationToEdit(context: ChangeContext, row: ProposalRow): SkillLocation {
+  if (row.kind === 'delete' || row.proposed === null)
+    throw invalidArgument(
+      `The proposal ${row.id} removes what there is: it has no text to edit. Approve or reject it.`,
+    );
+  if (row.kind === 'create' && row.state === 'stale')
+    throw invalidArgument(
+      `The proposal ${row.id} makes a skill that is there by now, so there is nothing to edit. Reject it, and propose a change of "${row.skill_id}".`,
+    );
+  return locationOfRow(context, row);
+}
+
+/** A line that looks like a mark may be one of theirs. @throws PROPOSAL_CONFLICT. */
+function assertResolved(content: string, sides: readonly string[]): void {
+  const linesOf = (text: string): readonly string[] => text.replace(/^\ufeff/, '').split(/\r?\n/);
+  const own = new Set(sides.flatMap(linesOf));
+  for (const [at, line] of linesOf(content).entries())
+    if (/^(<{7}|\|{7}|={7}|>{7})( |$)/.test(line) && !own.has(line)) throw conflictLeft(at + 1, line);
+}

@@ -1,0 +1,42 @@
+import { join } from 'node:path';
+import type { Problem } from 'skill-registry/kernel';
+import { createBreaks } from '../../../lib/breaks/index.ts';
+import type { Snapshot } from '../catalog/snapshot.ts';
+import type { Skill } from '../skill/skill.ts';
+import { type HiddenFinding, hiddenInNames, hiddenInText } from '../validate/hidden-text.ts';
+import type { Reading } from './types.ts';
+
+/** HIDDEN_CHARACTERS for every file of every skill, and every name of one, in which something is hidden. Reads all of them. */
+export async function hiddenTextOf(
+  { byQualifiedId }: Snapshot,
+  reading: Pick<Reading, 'readBytes' | 'resources'>,
+): Promise<readonly Problem[]> {
+  const takeBreak = createBreaks();
+  const problems: Problem[] = [];
+  // Several sources may lead to one file.
+  const skills = new Map([...byQualifiedId.values()].map((skill) => [skill.realFile ?? skill.qualifiedId, skill]));
+  for (const skill of skills.values()) {
+    const paths = reading.resources(skill.qualifiedId).map(({ path }) => path);
+    problems.push(...hiddenInNames(paths).map((finding) => problemOf(skill, finding)));
+    for (const path of [undefined, ...paths]) {
+      await takeBreak();
+      const options = { told: false, ...(path === undefined ? {} : { path }) };
+      // What has gone since, or is too large to be handed out, is read by nobody else either.
+      const bytes = await reading.readBytes(skill.qualifiedId, options).catch(() => new Uint8Array());
+      problems.push(...hiddenInText(path ?? '', bytes).map((finding) => problemOf(skill, finding)));
+    }
+  }
+  return problems;
+}
+
+// --- internal ---
+
+function problemOf({ file, dir }: Skill, { path, line, message }: HiddenFinding): Problem {
+  return {
+    code: 'HIDDEN_CHARACTERS',
+    severity: 'warning',
+    file: path === '' || dir === null ? file : join(dir, path),
+    ...(line === undefined ? {} : { line }),
+    message,
+  };
+}

@@ -1,0 +1,154 @@
+import { describeError, type Problem } from 'skill-registry/kernel';
+import { withDeadline } from '../../../../kernel/host.ts';
+import { relativeSegments } from '../../../../lib/files/index.ts';
+import { isUsableId, quotedName } from '../make-skill.ts';
+import type { SkillSource } from '../source.ts';
+import type { OwnSkill, OwnSource } from '../types.ts';
+import { createMemorySource, type MemorySkill, type MemorySkills } from './memory-source.ts';
+
+export interface OwnSourceOptions {
+  /** In place of the source's own, which may be taken. */
+  readonly id: string;
+  /** For people. */
+  readonly location: string;
+  /** Milliseconds that the function has. Default: 10,000. */
+  readonly skillsMs?: number;
+}
+
+/**
+ * Skills that a program or a package makes itself. Nothing it gives is trusted: what has the wrong type is a problem (FIELD_INVALID)
+ * and left out, as a skill without a usable id is (SKILL_ID_INVALID). When the function throws or takes too long, the catalog
+ * keeps what it had.
+ */
+export function createOwnSource(source: OwnSource, { id, location, skillsMs = 10_000 }: OwnSourceOptions): SkillSource {
+  const load = async (): Promise<MemorySkills> => {
+    const { skills } = source;
+    const given: unknown = await withDeadline(typeof skills === 'function' ? skills.call(source) : skills, skillsMs);
+    if (!Array.isArray(given)) throw new TypeError('its skills are no list');
+    const problems: Problem[] = failure === undefined ? [] : [deaf(id, failure, location)];
+    return { skills: given.flatMap((one: unknown) => readSkill(one, id, problems)), problems };
+  };
+  let failure: string | undefined;
+  const subscribe = (changed: () => void): (() => void) => {
+    let unsubscribe: unknown;
+    const note = (error: unknown): void => {
+      failure = describeError(error).replace(/\.$/, '');
+    };
+    try {
+      unsubscribe = source.onChange?.(changed);
+      // A promise unsubscribes nobody, and when it rejects that must not end the process.
+      Promise.resolve(unsubscribe).catch(note);
+    } catch (error) {
+      note(error);
+    }
+    return () => {
+      try {
+        if (typeof unsubscribe === 'function') unsubscribe();
+      } catch {
+        // It has gone: there is nothing left to mend.
+      }
+    };
+  };
+  return { ...createMemorySource({ id, kind: 'own', location, load }), subscribe };
+}
+
+// --- internal ---
+
+const MAX_ID = 255;
+
+function readSkill(given: unknown, source: string, problems: Problem[]): readonly MemorySkill[] {
+  try {
+    const { id, ...rest } = given as Readonly<Record<keyof OwnSkill, unknown>>;
+    if (isOwnId(id)) return [readFields(id, rest, `${source}:${id}`, problems)];
+    problems.push(unusableId(id, source));
+  } catch (error) {
+    // No object, or one that throws when it is looked at.
+    problems.push(unusableId(describeError(error), source));
+  }
+  return [];
+}
+
+/** It stands in prompts and addresses, and for the name of a folder. */
+function isOwnId(id: unknown): id is string {
+  return typeof id === 'string' && id.length <= MAX_ID && isUsableId(id) && !/^\.{1,2}$|[/\\]/.test(id);
+}
+
+function readFields(
+  id: string,
+  given: Readonly<Record<Exclude<keyof OwnSkill, 'id'>, unknown>>,
+  file: string,
+  problems: Problem[],
+): MemorySkill {
+  const label = `The skill ${quotedName(id)}: `;
+  const wrong = (message: string): void => {
+    problems.push({ code: 'FIELD_INVALID', severity: 'warning', file, message: `${label}${message}` });
+  };
+  const { name, description, body, frontmatter, files } = given;
+  const text = (field: string, value: unknown): string => {
+    if (typeof value === 'string') return value;
+    if (value !== undefined) wrong(`its ${field} is ${kindOf(value)}, expected text; it is left out.`);
+    return '';
+  };
+  return {
+    id,
+    name: text('name', name),
+    description: text('description', description),
+    body: text('body', body),
+    ...(frontmatter === undefined ? {} : { frontmatter: readFrontmatter(frontmatter, wrong) }),
+    files: readFiles(files, wrong),
+    file,
+    label,
+  };
+}
+
+/** A copy, as JSON has it. */
+function readFrontmatter(given: unknown, wrong: (message: string) => void): Readonly<Record<string, unknown>> {
+  try {
+    if (isRecord(given)) return JSON.parse(JSON.stringify(given)) as Record<string, unknown>;
+    wrong(`its frontmatter is ${kindOf(given)}, expected an object; it is left out.`);
+  } catch (error) {
+    wrong(`its frontmatter is no JSON (${describeError(error)}); it is left out.`);
+  }
+  return {};
+}
+
+function readFiles(given: unknown, wrong: (message: string) => void): ReadonlyMap<string, Uint8Array> {
+  const files = new Map<string, Uint8Array>();
+  if (given === undefined) return files;
+  if (!isRecord(given)) wrong(`its files are ${kindOf(given)}, expected an object; they are left out.`);
+  for (const [path, content] of isRecord(given) ? Object.entries(given) : []) {
+    const shown = quotedName(path);
+    try {
+      const wanted = relativeSegments(path).join('/');
+      const isBytes = content instanceof Uint8Array;
+      if (!isBytes && typeof content !== 'string')
+        wrong(`its file ${shown} is ${kindOf(content)}, expected text or bytes; it is left out.`);
+      else if (wanted.toLowerCase() === 'skill.md' || files.has(wanted))
+        wrong(`its file ${shown} is there already; this one is left out.`);
+      else files.set(wanted, isBytes ? content : Buffer.from(content));
+    } catch (error) {
+      wrong(`its file ${shown} is left out: ${describeError(error)}`);
+    }
+  }
+  return files;
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'a list' : `of type ${typeof value}`;
+}
+
+function deaf(id: string, reason: string, file: string): Problem {
+  const message = `onChange of the source "${id}" failed: ${reason}. Its changes are seen at a refresh only. Mend it.`;
+  return { code: 'SOURCE_FAILED', severity: 'warning', file, message };
+}
+
+function unusableId(given: unknown, source: string): Problem {
+  const which = typeof given === 'string' ? quotedName(given) : kindOf(given);
+  const message = `The source "${source}" gave a skill without a usable id (${which}): a text without / \\ : and \`, other than "." and "..". It is left out.`;
+  return { code: 'SKILL_ID_INVALID', severity: 'error', file: source, message };
+}

@@ -1,0 +1,154 @@
+import { realpathSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { CodedError } from 'skill-registry/kernel';
+import {
+  readSource,
+  type SourceFailure,
+  type SourceFields,
+  type SourceValue,
+  strip,
+} from '../skill/fields-as-written.ts';
+import { failureText, requiredFieldError } from '../skill/spec-rules.ts';
+import { findSkillMd, readSkillMd } from './read-skill-md.ts';
+
+/** Text as its author wrote it (`1.0`, `true`), or what holds such texts. */
+export type PropertyValue = string | readonly PropertyValue[] | { readonly [key: string]: PropertyValue };
+
+/** The standard's fields of one skill, in this order; those that are absent are left out. */
+export interface SkillProperties {
+  /** Without white space at its ends, as the description. */
+  readonly name: string;
+  readonly description: string;
+  /** May be the empty text, as the two that follow. */
+  readonly license?: PropertyValue;
+  readonly compatibility?: PropertyValue;
+  readonly 'allowed-tools'?: PropertyValue;
+  /** Text to text when it is a mapping, with nested lists and mappings as JSON; left out when empty. */
+  readonly metadata?: PropertyValue;
+}
+
+export interface ReadPropertiesOptions {
+  /** Where a relative path starts. Default: the working directory of the process. */
+  readonly cwd?: string;
+}
+
+export type PropertiesErrorCode =
+  | 'SKILL_NOT_FOUND'
+  | 'SKILL_FILE_UNREADABLE'
+  | 'ENCODING_INVALID'
+  | 'FRONTMATTER_MISSING'
+  | 'FRONTMATTER_UNCLOSED'
+  | 'FRONTMATTER_INVALID'
+  | 'FIELD_INVALID';
+
+/**
+ * Reads the fields of the skill in a directory, as the reference implementation of agentskills.io does: nothing is validated
+ * but that name and description are there, and the messages are its own. Nested `metadata` is JSON instead of Python.
+ *
+ * @throws SKILL_NOT_FOUND (no SKILL.md), SKILL_FILE_UNREADABLE, ENCODING_INVALID (not UTF-8), FRONTMATTER_MISSING,
+ *   FRONTMATTER_UNCLOSED, FRONTMATTER_INVALID (no YAML, or no mapping), FIELD_INVALID (name or description missing or empty).
+ */
+export function readProperties(path: string, { cwd = process.cwd() }: ReadPropertiesOptions = {}): SkillProperties {
+  const file = findSkillMd(resolve(cwd, path));
+  if (file === undefined) throw failed('SKILL_NOT_FOUND', `SKILL.md not found in ${path}`);
+  const read = readSkillMd(file);
+  if ('unreadable' in read) throw failed('SKILL_FILE_UNREADABLE', read.unreadable);
+  if (read.fault?.refusal) throw failed('ENCODING_INVALID', read.fault.refusal);
+  const source = readSource(read.text);
+  if ('failure' in source) throw failed(CODES[source.failure.kind], failureText(source.failure));
+  return propertiesOf(source.fields);
+}
+
+/**
+ * The `<available_skills>` block of the reference implementation: every tag and every value on a line of its own, skills in
+ * the order given, links in paths resolved. No line feed at the end.
+ *
+ * Different on purpose: `&`, `<` and `>` in a location are escaped, too.
+ *
+ * @throws as `readProperties`, for the first skill that cannot be read.
+ */
+export function toPrompt(paths: readonly string[], { cwd = process.cwd() }: ReadPropertiesOptions = {}): string {
+  const skills = paths.flatMap((path) => skillLines(realPath(resolve(cwd, path))));
+  return ['<available_skills>', ...skills, '</available_skills>'].join('\n');
+}
+
+// --- internal ---
+
+const CODES: Readonly<Record<SourceFailure['kind'], PropertiesErrorCode>> = {
+  missing: 'FRONTMATTER_MISSING',
+  unclosed: 'FRONTMATTER_UNCLOSED',
+  invalid: 'FRONTMATTER_INVALID',
+  'not-mapping': 'FRONTMATTER_INVALID',
+};
+
+const REQUIRED = ['name', 'description'];
+const OPTIONAL = ['license', 'compatibility', 'allowed-tools', 'metadata'];
+
+function failed(code: PropertiesErrorCode, message: string): CodedError<PropertiesErrorCode> {
+  return new CodedError(code, message);
+}
+
+function propertiesOf(fields: SourceFields): SkillProperties {
+  // What is missing is said before what is empty.
+  const wrong =
+    REQUIRED.find((field) => !fields.has(field)) ??
+    REQUIRED.find((field) => requiredFieldError(field, fields.get(field)));
+  if (wrong) throw failed('FIELD_INVALID', requiredFieldError(wrong, fields.get(wrong)) ?? wrong);
+  const given = OPTIONAL.flatMap((field) => {
+    const value = fields.get(field);
+    const absent = value === undefined || (field === 'metadata' && isEmpty(value));
+    return absent ? [] : [[field, plain(value)] as const];
+  });
+  return {
+    name: strip(fields.get('name') as string),
+    description: strip(fields.get('description') as string),
+    ...Object.fromEntries(given),
+  };
+}
+
+function isEmpty(value: SourceValue): boolean {
+  return value instanceof Map ? value.size === 0 : (value as string | readonly SourceValue[]).length === 0;
+}
+
+/** `Object.fromEntries` also makes a key called `__proto__` a key. */
+function plain(value: SourceValue): PropertyValue {
+  if (typeof value === 'string') return value;
+  if (value instanceof Map)
+    return Object.fromEntries([...(value as SourceFields)].map(([key, inner]) => [key, plain(inner)]));
+  return [...(value as readonly SourceValue[])].map(plain);
+}
+
+function skillLines(directory: string): readonly string[] {
+  const { name, description } = readProperties(directory);
+  const location = findSkillMd(directory) ?? join(directory, 'SKILL.md');
+  return [
+    '<skill>',
+    '<name>',
+    escapeQuotes(escapeTags(name)),
+    '</name>',
+    '<description>',
+    escapeQuotes(escapeTags(description)),
+    '</description>',
+    '<location>',
+    escapeTags(location),
+    '</location>',
+    '</skill>',
+  ];
+}
+
+/** The path itself where it leads nowhere: the message names it. */
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}
+
+function escapeTags(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
+
+function escapeQuotes(text: string): string {
+  return text.replaceAll('"', '&quot;').replaceAll("'", '&#x27;');
+}

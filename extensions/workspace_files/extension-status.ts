@@ -1,0 +1,69 @@
+import { relative, sep } from 'node:path';
+import { defineTool, type ExtensionStatus, type KernelApi, type Tool, toolError, z } from 'skill-registry/kernel';
+import { type HeldExtension, withoutPaths } from '../../kernel/host.ts';
+
+export interface ExtensionStatusOptions {
+  /** Real path of the root. */
+  readonly root: string;
+  readonly kernel: Pick<KernelApi, 'extensions' | 'problems'>;
+  /** What waits for a person's yes. */
+  held(): readonly HeldExtension[];
+}
+
+/** `extension_status`: after a restart, the one who wrote an extension learns what became of it. */
+export function extensionStatusTool({ root, kernel, held }: ExtensionStatusOptions): Tool {
+  return defineTool({
+    name: 'extension_status',
+    description:
+      'Whether extensions run and what is wrong with them, as of the last restart; and whether a change waits for approval.',
+    input: z.strictObject({
+      extension: z.string().optional().describe('The id of one. Default: all in extensions/ of the root.'),
+    }),
+    async execute({ extension }) {
+      const all = kernel.extensions();
+      const waiting = new Map(held().map(({ name, files }) => [name, files.length]));
+      const folderOf = ({ dir }: ExtensionStatus): string => relative(root, dir).split(sep).join('/');
+      const isWritten = (one: ExtensionStatus): boolean => folderOf(one).startsWith('extensions/');
+      const known = new Set([...all.map(({ id }) => id), ...waiting.keys()]);
+      const asked =
+        extension === undefined ? [...all.filter(isWritten).map(({ id }) => id), ...waiting.keys()] : [extension];
+      if (extension !== undefined && !known.has(extension)) {
+        const ids = [...known].join(', ');
+        return toolError(
+          'INVALID_ARGUMENT',
+          `There is no extension ${JSON.stringify(extension.slice(0, 80))}. Extensions: ${ids}.`,
+        );
+      }
+      const extensions = [...new Set(asked)].map((id) => {
+        const status = all.find((one) => one.id === id);
+        // A folder may be called otherwise than its extension.
+        const folder = status && isWritten(status) ? folderOf(status).slice('extensions/'.length) : id;
+        const files = waiting.get(folder);
+        return {
+          extension: id,
+          ...(status ? stateOf(status) : { state: null }),
+          problems: status ? problemsOf(status, kernel) : [],
+          ...(files === undefined ? {} : { waits_for_approval: { files } }),
+        };
+      });
+      return { success: true, extensions };
+    },
+  });
+}
+
+// --- internal ---
+
+function stateOf({ version, state, healthy, reason }: ExtensionStatus) {
+  return { version, state, healthy, ...(reason ? { reason: shown(reason) } : {}) };
+}
+
+function problemsOf({ id, dir }: ExtensionStatus, { problems }: Pick<KernelApi, 'problems'>) {
+  return problems()
+    .filter(({ file, details }) => details?.id === id || file.startsWith(`${dir}${sep}`) || file === dir)
+    .map(({ code, severity, message }) => ({ code, severity, message: shown(message) }));
+}
+
+/** It goes to a model, which need not know where things lie on this machine. */
+function shown(message: string): string {
+  return withoutPaths(new Error(message));
+}

@@ -1,0 +1,44 @@
+/** What the command and the extensions of this package need of the kernel beside index.ts. No export of the package. */
+import type { TurnContext } from './contract.ts';
+
+export { ownExtensionIds, packageRoot } from './boot/extension-folders.ts';
+export { createSecrets, mergeConfig, readOwnerConfig } from './boot/settings.ts';
+export {
+  assertDataInRoot,
+  assertHeldInRoot,
+  heldOfRoot,
+  isOwnCheckout,
+  rootNotApproved,
+} from './boot/untrusted-root.ts';
+export { codeProtected, extensionNotHeld } from './errors.ts';
+export { approveExtension, revokeExtension } from './held/approve-or-revoke.ts';
+export { isCode } from './held/code-folders.ts';
+export { describeHeld } from './held/difference.ts';
+export {
+  type HeldExtension,
+  heldExtension,
+  heldExtensions,
+  holdExtensionFile,
+  listHeldFiles,
+  readHeldFile,
+} from './held/held-extensions.ts';
+export { type CallHook, createHookCaller } from './hooks.ts';
+export { yamlPackage } from './lazy-packages.ts';
+export { withDeadline } from './turns/deadline.ts';
+export { renderTemplate } from './turns/system-text.ts';
+export { withoutPaths } from './without-paths.ts';
+
+// Most doors serve no agent in particular: what these need is loaded when they are called.
+
+/** As `declaredTurn` of boot/discover.ts. */
+export async function declaredTurn(rootDir: string, agentId: string, trusted = true): Promise<TurnContext> {
+  return (await import('./boot/discover.ts')).declaredTurn(rootDir, agentId, trusted);
+}
+
+/** As `listedExtensions` of boot/discover.ts. */
+export async function listedExtensions(
+  rootDir: string,
+  trusted: boolean,
+): Promise<ReturnType<typeof import('./boot/discover.ts').listedExtensions>> {
+  return (await import('./boot/discover.ts')).listedExtensions(rootDir, trusted);
+}

@@ -1,0 +1,81 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { packageRoot } from '../../kernel/host.ts';
+import { writeTree } from '../helpers/temp-folder.ts';
+
+/** A TypeScript project of somebody else with the packed package, what it depends on, and no @types. */
+let project = '';
+const MODULES = join(packageRoot(), 'node_modules');
+
+beforeAll(async () => {
+  project = realpathSync(mkdtempSync(join(tmpdir(), 'skill-registry-types-')));
+  const run = promisify(execFile);
+  await run('npm', ['pack', '--ignore-scripts', '--pack-destination', project], { cwd: packageRoot() });
+  const tarball = readdirSync(project).find((name) => name.endsWith('.tgz')) as string;
+  await run('tar', ['-xzf', tarball], { cwd: project });
+  mkdirSync(join(project, 'node_modules'));
+  symlinkSync(join(project, 'package'), join(project, 'node_modules/skill-registry'));
+  for (const name of readdirSync(MODULES)) {
+    if (name !== '@types' && !name.startsWith('.'))
+      symlinkSync(join(MODULES, name), join(project, 'node_modules', name));
+  }
+  writeTree(project, {
+    'package.json': '{ "private": true, "type": "module" }',
+    'library.ts': `
+      import { createSkillRegistry, defineSource, type SkillRegistry } from 'skill-registry';
+      export const source = defineSource({ id: 'a', skills: async () => [{ id: 'b', description: 'c', body: 'd' }] });
+      export async function use(registry: SkillRegistry): Promise<number> {
+        await registry.addSource(source);
+        return (await registry.history.read('b', 1)).length + (await registry.read('b')).approxTokens;
+      }
+      // @ts-expect-error sources
+      export const misspelt = createSkillRegistry({ config: { sorces: 'x' } });`,
+    'kernel.ts': `
+      import { boot, defineTool, type Extension, z } from 'skill-registry/kernel';
+      export const tool = defineTool({
+        name: 'a', description: 'b', input: z.object({ c: z.string() }), execute: async ({ c }) => ({ success: true, c }),
+      });
+      // @ts-expect-error a member is missing
+      export const extension: Extension = { async start() {} };
+      export const kernel = boot({ root: '.' });`,
+    'doors.ts': `
+      import { createSkillRegistry } from 'skill-registry';
+      import { skillTools } from 'skill-registry/ai-sdk';
+      import { createMcpServer } from 'skill-registry/mcp';
+      const registry = await createSkillRegistry();
+      export const doors = [skillTools(registry), await createMcpServer(registry)];`,
+    // What the declarations of `ai` import and do not bring.
+    'json-schema.d.ts':
+      "declare module 'json-schema' { export type JSONSchema7 = object; export type JSONSchema7Definition = object | boolean }",
+  });
+});
+
+afterAll(() => rmSync(project, { recursive: true, force: true }));
+
+/** What the compiler says, one finding a line. */
+async function compile(files: readonly string[], options: object = {}): Promise<readonly string[]> {
+  const strict = { strict: true, target: 'es2023', module: 'nodenext', noEmit: true, skipLibCheck: false, types: [] };
+  writeTree(project, { 'tsconfig.json': JSON.stringify({ compilerOptions: { ...strict, ...options }, files }) });
+  const tsc = join(MODULES, '.bin/tsc');
+  const { stdout } = await promisify(execFile)(tsc, [], { cwd: project }).catch((error) => error as { stdout: string });
+  return stdout.split('\n').filter((line) => /error TS\d/.test(line));
+}
+
+it.each(['library.ts', 'kernel.ts'])(
+  'the declarations compile without skipLibCheck and without any @types: %s',
+  async (file) => {
+    expect(await compile([file])).toEqual([]);
+  },
+);
+
+it('the declarations of both other doors need nothing but what the packages they hand on need', async () => {
+  const found = await compile(['doors.ts']);
+  expect(found.filter((line) => !/node_modules\/(ai|@ai-sdk|@modelcontextprotocol)\//.test(line))).toEqual([]);
+  // With that, all of it compiles.
+  const given = { types: ['node'], typeRoots: [join(MODULES, '@types')] };
+  expect(await compile(['library.ts', 'kernel.ts', 'doors.ts', 'json-schema.d.ts'], given)).toEqual([]);
+});
