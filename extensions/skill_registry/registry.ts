@@ -113,7 +113,7 @@ function searchOf(parts: Parts): Part<'context' | 'list'> {
   };
 }
 
-function changesOf({ changes, hooks }: Parts): Part<'history' | 'proposals'> {
+function changesOf({ changes, hooks }: Parts): Part<'history' | 'origin' | 'proposals'> {
   return {
     proposals: {
       ...changes.proposals,
@@ -121,6 +121,7 @@ function changesOf({ changes, hooks }: Parts): Part<'history' | 'proposals'> {
         changes.proposals.onArrival((proposal) => void hooks.call('onArrival', () => listener(frozen(proposal)))),
     },
     history: changes.history,
+    origin: changes.origin,
   };
 }
 

@@ -7,7 +7,7 @@ export interface Downloaded {
   readonly etag: string | undefined;
 }
 
-const LIMIT_MS = 60_000;
+const LIMIT_MS = 300_000;
 const MAX_REDIRECTS = 5;
 
 /** As `downloadIfChanged`, without a condition. @returns its bytes. */
@@ -17,7 +17,8 @@ export async function download(url: string, maxBytes: number): Promise<Buffer> {
 }
 
 /**
- * Fetches what lies at an address, over `https:`, or over `http:` on this machine; each redirection is held to the same rule.
+ * Fetches what lies at an address, over `https:`, or over `http:` on this machine; each redirection is held to the same rule, and
+ * none leads from `https:` to `http:`.
  *
  * @param etag - Of what is there already.
  * @returns undefined when it has not changed since.
@@ -26,9 +27,11 @@ export async function download(url: string, maxBytes: number): Promise<Buffer> {
 export async function downloadIfChanged(url: string, maxBytes: number, etag?: string): Promise<Downloaded | undefined> {
   const signal = AbortSignal.timeout(LIMIT_MS);
   let address = url;
+  const isPlain = url.startsWith('http:');
   for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
     const { protocol, hostname } = new URL(address);
-    if (protocol !== 'https:' && !(protocol === 'http:' && isLoopback(hostname)))
+    // What began encrypted stays so, and is not led to this machine.
+    if (protocol !== 'https:' && !(isPlain && protocol === 'http:' && isLoopback(hostname)))
       throw originRefused(url, `it leads to ${protocol}//${hostname}, expected https: (http: only on this machine).`);
     const response = await answerOf(address, signal, etag);
     const target = response.headers.get('location');

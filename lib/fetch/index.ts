@@ -1,3 +1,3 @@
-export { type Archive, type ArchiveEntry, unpack } from './archive.ts';
-export { type Downloaded, download, downloadIfChanged, isLoopback } from './download.ts';
+export { unpack } from './archive.ts';
+export { download, downloadIfChanged, isLoopback } from './download.ts';
 export { originRefused, originUnavailable } from './errors.ts';
