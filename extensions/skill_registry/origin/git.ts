@@ -127,7 +127,7 @@ async function fetchCommit(
     await run([...fetch, '--', url, '+refs/heads/*:refs/heads/*', '+refs/tags/*:refs/tags/*']);
     return { commit: await commitOf(ref), isTag: false };
   }
-  const [fetched = ''] = readFileSync(`${folder}/FETCH_HEAD`, 'utf8').split('\n');
+  const [fetched = ''] = readFileSync(join(folder, 'FETCH_HEAD'), 'utf8').split('\n');
   return { commit: await commitOf('FETCH_HEAD'), isTag: fetched.includes("\ttag '") };
 }
 
