@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import type { AddPlan, SkillToAdd } from 'skill-registry';
 import { CodedError } from 'skill-registry/kernel';
 import { printable, toWire } from '../../lib/text/index.ts';
+import { describeFindings } from '../describe-findings.ts';
 import { type OpenRegistry, openRegistry } from '../open-registry.ts';
 import {
   actorOf,
@@ -84,12 +85,18 @@ async function planOf(
 }
 
 function questionOf({ skills }: AddPlan): string {
-  return skills.length === 1 ? `Install ${printable(skills[0]?.id ?? '')}?` : `Install these ${skills.length} skills?`;
+  const what = skills.length === 1 ? printable(skills[0]?.id ?? '') : `these ${skills.length} skills`;
+  const blocks = skills.flatMap(({ findings }) => findings).filter(({ level }) => level === 'block').length;
+  return `Install ${what}${blocks > 0 ? `, although ${blocks} finding(s) look like an attack` : ''}?`;
 }
 
+/** What looks like an attack comes before everything else. */
 function describePlan({ origin, skills, unreadable }: AddPlan): string {
+  const attacks = skills.flatMap(({ id, findings }) =>
+    describeFindings(findings, ['block']).map((line) => `${printable(id)}: ${line.trim()}`),
+  );
   const lost = unreadable.map((path) => `  ${printable(path)} cannot be read as a skill`);
-  return [`From ${printable(origin)}:`, ...skills.flatMap(describeSkill), ...lost].join('\n');
+  return [...attacks, `From ${printable(origin)}:`, ...skills.flatMap(describeSkill), ...lost].join('\n');
 }
 
 /** Files in the text; `--json` has all. */
@@ -110,6 +117,7 @@ function describeSkill(skill: SkillToAdd): readonly string[] {
     ...(allowedTools.length > 0 ? [`  allowed-tools: ${listed(allowedTools)}`] : []),
     ...(needs.length > 0 ? [`  requires: ${listed(needs)}`] : []),
     ...(collides === undefined ? [] : [`  ${collides}`]),
+    ...describeFindings(skill.findings, ['warn', 'info']),
     ...skill.problems.map(({ code, severity, message }) => `  ${severity} ${code}: ${message}`),
   ];
   return ['', ...lines.map((line) => printable(line.replaceAll(/[\r\n]+/g, ' ')))];

@@ -1,5 +1,6 @@
 import type { SkillUpdate } from 'skill-registry';
 import { formatTable, printable, toWire } from '../../lib/text/index.ts';
+import { describeFindings } from '../describe-findings.ts';
 import { openRegistry } from '../open-registry.ts';
 import {
   actorOf,
@@ -31,6 +32,9 @@ export async function update(
   const plan = await withProgress('Looking for what is newer', terminal, looked);
   const outdated = plan.skills.filter(({ state }) => state === 'outdated');
   if (!options.json && plan.skills.length > 0) terminal.out(`${describe(plan.skills, terminal)}\n`);
+  for (const { id, findings } of outdated)
+    for (const line of describeFindings(findings, ['block', 'warn', 'info']))
+      terminal.err(`${printable(id)}: ${line.trim()}\n`);
   if (!options.check) for (const { diff } of outdated) terminal.err(`${printable(diff)}\n`);
   terminal.err(`${plan.skills.length} skill(s) in skills-lock.json, ${outdated.length} outdated\n`);
   const isAsked = !options.check && outdated.length > 0;

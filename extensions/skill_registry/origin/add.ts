@@ -5,6 +5,7 @@ import { countTokens } from '../../../lib/text/index.ts';
 import { lookAlikes } from '../catalog/look-alikes.ts';
 import type { ChangeContext } from '../history/change-context.ts';
 import { folderOf, type SkillLocation } from '../history/skill-location.ts';
+import { inspectSkill } from '../inspect/inspect-skill.ts';
 import { bodyOf } from '../skill/frontmatter.ts';
 import { textProblems } from '../validate/validate-skill.ts';
 import { parseOrigin, shownOrigin, sourceFields } from './address.ts';
@@ -96,6 +97,7 @@ export async function viewOf(
     alongWith: along.isAlong,
     folder: folderOf(location),
     collides: collisionWith(context, location),
+    findings: (await inspectSkill(files)).findings,
     problems: [
       ...textProblems(text, id, validation),
       ...lookAlikes([...skills.filter((one) => one.id !== id), isNamed]).filter(({ file }) => file === isNamed.file),

@@ -1,6 +1,7 @@
 /** What callers see of origins: where skills come from, how they are brought in and kept the same. No code. */
 import type { Problem } from 'skill-registry/kernel';
 import type { Actor } from '../history/types.ts';
+import type { Finding } from '../inspect/types.ts';
 
 /** Installs skills, and keeps `skills-lock.json` of the root. Nothing that an origin has is ever run. */
 export interface Origins {
@@ -83,6 +84,8 @@ export interface SkillToAdd {
   readonly folder: string;
   /** What its id does to skills that exist, as a sentence; undefined: nothing. */
   readonly collides: string | undefined;
+  /** What an inspection of its files says, most important first. */
+  readonly findings: readonly Finding[];
   /** What is wrong with its SKILL.md. */
   readonly problems: readonly Problem[];
 }
@@ -143,6 +146,8 @@ export interface SkillUpdate {
   /** Somebody has changed it here since it was installed. */
   readonly drifted: boolean;
   readonly files: readonly FileUpdate[];
+  /** What an inspection says of the files afterwards and did not say before, most important first. */
+  readonly findings: readonly Finding[];
   /** What would change here, as a unified diff of the text files; empty when nothing would. */
   readonly diff: string;
   readonly reason?: string | undefined;

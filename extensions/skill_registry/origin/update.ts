@@ -2,6 +2,7 @@ import { unifiedDiff } from '../../../lib/diff/index.ts';
 import { originRefused } from '../../../lib/fetch/index.ts';
 import type { ChangeContext } from '../history/change-context.ts';
 import { getBlob } from '../history/revisions.ts';
+import { inspectSkill, newFindings } from '../inspect/inspect-skill.ts';
 import { waitingConflicts } from '../propose/conflict.ts';
 import { slugOf } from '../sources/make-skill.ts';
 import { entryOf } from './add.ts';
@@ -70,6 +71,7 @@ async function prepareOne(
     source: entry.source,
     drifted: false,
     files: [],
+    findings: [],
     diff: '',
   };
   if (!location) return { view: { ...known, state: 'absent' } };
@@ -91,8 +93,9 @@ async function prepareOne(
     const installed = await installedFiles(context, name, entry, { here, theirs: files, drifted: view.drifted });
     const { updates, result, conflicts } = mergeFiles(here, installed, files);
     const changes = changesBetween(here, result);
+    const findings = newFindings(await inspectSkill(here), await inspectSkill(result));
     return {
-      view: { ...view, state: 'outdated', files: updates, diff: diffOf(here, changes) },
+      view: { ...view, state: 'outdated', files: updates, findings, diff: diffOf(here, changes) },
       write: {
         ...{ location, ...changes, conflicts, kind: 'updated', name, origin: shownOrigin(origin) },
         entry: entryOf(offer, skill, files, context.root),

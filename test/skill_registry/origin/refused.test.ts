@@ -103,10 +103,12 @@ it('runs nothing of a repository: no hook, no filter, no submodule, no attribute
   await (await registry.origin.add(repository.url)).apply(ADA);
   expect(treeOf(join(root, 'skills/tea'))).toMatchObject({ 'a.txt': '644 a\n', 'b.bin': '644 b\r\n' });
   expect(existsSync(mark)).toBe(false);
+});
 
-  symlinkSync('/etc/passwd', join(repository.folder, 'tea/users'));
-  repository.commit({});
-  await expect(registry.origin.add(repository.url)).rejects.toMatchObject({ code: 'ORIGIN_REFUSED' });
+it('refuses a link and a submodule in a repository', async () => {
+  const { registry } = await openRegistry();
+  const linked = gitRepository({ 'tea/SKILL.md': TEA.content as string, 'tea/users': { link: '/etc/passwd' } });
+  await expect(registry.origin.add(linked.url)).rejects.toMatchObject({ message: /"users" is a link/ });
   const inner = gitRepository({ 'x.md': 'x' });
   const outer = gitRepository({ 'tea/SKILL.md': TEA.content as string });
   outer.git('-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', inner.url, 'tea/inner');
