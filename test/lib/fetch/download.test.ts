@@ -30,7 +30,10 @@ it('stops reading what is larger than the limit, whatever its length says', asyn
     response.on('drain', more);
     more();
   });
-  await expect(download(url, 100_000)).rejects.toMatchObject({ code: 'ORIGIN_REFUSED', message: /more than 100000/ });
+  await expect(download(url, 100_000)).rejects.toMatchObject({
+    code: 'ORIGIN_REFUSED',
+    message: expect.stringMatching(/more than 100000/),
+  });
   expect(sent).toBeLessThan(50_000_000);
 });
 
@@ -52,7 +55,10 @@ it('says what is wrong with an address that gives nothing', async () => {
     if (request.url === '/half') response.writeHead(200, { 'content-length': '10' }).end('half');
     else response.writeHead(404).end();
   });
-  await expect(download(url, 100)).rejects.toMatchObject({ code: 'ORIGIN_UNAVAILABLE', message: /status 404/ });
+  await expect(download(url, 100)).rejects.toMatchObject({
+    code: 'ORIGIN_UNAVAILABLE',
+    message: expect.stringMatching(/status 404/),
+  });
   await expect(download('http://127.0.0.1:1/', 100)).rejects.toMatchObject({ code: 'ORIGIN_UNAVAILABLE' });
   await expect(download('http://example.com/', 100)).rejects.toMatchObject({ code: 'ORIGIN_REFUSED' });
 });

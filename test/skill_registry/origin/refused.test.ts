@@ -44,7 +44,10 @@ describe.each([
     const { root, registry } = await openRegistry();
     const file = join(tempFolder(), `evil${ending}`);
     writeFileSync(file, pack(entries));
-    await expect(registry.origin.add(file)).rejects.toMatchObject({ code: 'ORIGIN_REFUSED', message: why });
+    await expect(registry.origin.add(file)).rejects.toMatchObject({
+      code: 'ORIGIN_REFUSED',
+      message: expect.stringMatching(why),
+    });
     expect(Object.keys(treeOf(root))).toEqual([]);
   });
 });
@@ -108,10 +111,14 @@ it('runs nothing of a repository: no hook, no filter, no submodule, no attribute
 it('refuses a link and a submodule in a repository', async () => {
   const { registry } = await openRegistry();
   const linked = gitRepository({ 'tea/SKILL.md': TEA.content as string, 'tea/users': { link: '/etc/passwd' } });
-  await expect(registry.origin.add(linked.url)).rejects.toMatchObject({ message: /"users" is a link/ });
+  await expect(registry.origin.add(linked.url)).rejects.toMatchObject({
+    message: expect.stringMatching(/"users" is a link/),
+  });
   const inner = gitRepository({ 'x.md': 'x' });
   const outer = gitRepository({ 'tea/SKILL.md': TEA.content as string });
   outer.git('-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', inner.url, 'tea/inner');
   outer.commit({});
-  await expect(registry.origin.add(outer.url)).rejects.toMatchObject({ message: /"inner" is no file/ });
+  await expect(registry.origin.add(outer.url)).rejects.toMatchObject({
+    message: expect.stringMatching(/"inner" is no file/),
+  });
 });
