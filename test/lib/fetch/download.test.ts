@@ -1,15 +1,6 @@
-import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { download, downloadIfChanged, isLoopback } from '../../../lib/fetch/index.ts';
-
-/** @returns its address. */
-async function serve(listener: RequestListener): Promise<string> {
-  const server = createServer(listener);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
+import { serve } from '../../helpers/serve.ts';
 
 it('gives the bytes, and nothing while the ETag is the same', async () => {
   const url = await serve((request, response) => {
