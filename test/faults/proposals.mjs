@@ -55,8 +55,8 @@ export const proposals = [
   {
     title: 'A content that was rejected is proposed again',
     file: `${PROPOSE}/propose.ts`,
-    find: 'if (duplicate) {',
-    replace: "if (duplicate?.id === '') {",
+    find: 'if (rejected) {',
+    replace: "if (rejected?.id === '') {",
     test: 'test/skill_registry/propose/authors.test.ts',
     name: 'is refused with the reason when any agent proposes it again, whatever way it is given',
   },

@@ -156,20 +156,6 @@ export function openDuplicate(database: SqliteDatabase, row: NewProposal): strin
 /** The shortest part of an id that is accepted. */
 const FEWEST_CHARACTERS = 6;
 
-/**
- * A rejected proposal with the same content: the text that its author gave, or the text after a person edited it. A removal is the
- * same only while the removed content is the same. Purged proposals are not found.
- */
-export function rejectedDuplicate(database: SqliteDatabase, row: NewProposal): ProposalRow | undefined {
-  const { place, path, kind, proposed, base } = row;
-  const sql = `SELECT * FROM proposal WHERE state = 'rejected' AND place = ? AND path = ? AND kind = ?
-    AND CASE WHEN ? IS NULL THEN proposed IS NULL AND base = ? ELSE proposed = ? OR EXISTS (
-      SELECT 1 FROM proposal_event AS event
-      WHERE event.proposal = proposal.id AND event.kind = 'edited' AND event.content ->> 'before' = ?) END
-    ORDER BY seq DESC LIMIT 1`;
-  return database.prepare<ProposalRow>(sql).get(place, path, kind, proposed, base, proposed, proposed);
-}
-
 /** Ids of the open proposals of one author for one skill, oldest first. */
 export function openOf(database: SqliteDatabase, { place, author }: NewProposal): readonly string[] {
   const sql = "SELECT id FROM proposal WHERE state = 'open' AND place = ? AND author = ? ORDER BY seq";

@@ -29,14 +29,8 @@ import type { RetrievalChange } from '../search/overlap/trigger-queries.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
 import { textProblems } from '../validate/validate-skill.ts';
-import {
-  addEvent,
-  insertProposal,
-  type NewProposal,
-  openDuplicate,
-  openOf,
-  rejectedDuplicate,
-} from './proposal-store.ts';
+import { addEvent, insertProposal, type NewProposal, openDuplicate, openOf } from './proposal-store.ts';
+import { rejectedBefore } from './rejected-before.ts';
 import { replaceText } from './skill-text.ts';
 import type { ProposalInput } from './types.ts';
 
@@ -97,7 +91,7 @@ export async function submit(
       const whole: NewProposal = { ...row, proposed: after === null ? null : digestOf(after) };
       const duplicate = openDuplicate(database, whole);
       if (duplicate !== undefined) throw proposalDuplicate(duplicate);
-      if (!isPerson(whole.author)) assertMayPropose(database, whole);
+      if (!isPerson(whole.author)) assertMayPropose(database, whole, after);
       const open = database.prepare("SELECT count(*) AS n FROM proposal WHERE state = 'open'").get() as { n: number };
       if (open.n >= MAX_OPEN)
         throw invalidArgument(
@@ -190,10 +184,10 @@ export function diffOf({ kind, path, before, after }: Pick<Request, 'kind' | 'pa
 // --- internal ---
 
 /** These limits are for agents; a person has none. @throws PROPOSAL_REJECTED, PROPOSAL_LIMIT. */
-function assertMayPropose(database: SqliteDatabase, row: NewProposal): void {
-  const duplicate = rejectedDuplicate(database, row);
-  if (duplicate) {
-    const { id, decided_by: by, decided_at: at, decision_reason: reason } = duplicate;
+function assertMayPropose(database: SqliteDatabase, row: NewProposal, after: Buffer | null): void {
+  const rejected = rejectedBefore(database, row, after);
+  if (rejected) {
+    const { id, decided_by: by, decided_at: at, decision_reason: reason } = rejected;
     throw proposalRejected(id, by ?? 'unknown', at ?? 'an unknown time', reason ?? '');
   }
   const open = openOf(database, row);
