@@ -21,6 +21,7 @@ import {
   updateProposal,
   versionOf,
 } from '../propose/proposal-store.ts';
+import { MAX_REASON, tooLong } from '../propose/propose.ts';
 import { isReportEdited } from '../propose/reports.ts';
 import type { Decision, Proposals, Recommendation } from '../propose/types.ts';
 import { invalidArgument } from '../skill/errors.ts';
@@ -35,6 +36,7 @@ export async function approve(
 ): Promise<Decision> {
   const { writer } = context;
   const { id } = undecided(writer, idOrPart);
+  checkReason(actor.reason);
   for (;;) {
     const outcome = await writer.exclusively((database, dataDir): Outcome | undefined => {
       const row = undecided(writer, id);
@@ -66,6 +68,7 @@ export async function reject(
   { by, reason }: Actor & { readonly reason: string },
 ): Promise<Decision> {
   if (reason.trim() === '') throw invalidArgument('A rejection needs a reason, which its author is shown.');
+  checkReason(reason);
   const { id } = undecided(writer, idOrPart);
   return writer.exclusively((database) => {
     const { skill_id: skillId } = undecided(writer, id);
@@ -86,6 +89,7 @@ export async function recommend(
   { by, reason }: Actor & { readonly reason: string },
 ): Promise<void> {
   if (reason.trim() === '') throw invalidArgument('A recommendation needs a reason.');
+  checkReason(reason);
   const { id } = undecided(writer, idOrPart);
   await writer.exclusively((database) => {
     undecided(writer, id);
@@ -136,6 +140,10 @@ export function noteStale(
 // --- internal ---
 
 type Outcome = Decision | StalePlan | { readonly edited: string };
+
+function checkReason(reason = ''): void {
+  if (reason.length > MAX_REASON) throw tooLong('reason', reason, MAX_REASON);
+}
 
 /** Call it inside `exclusively`. */
 function decideOn(context: ChangeContext, database: SqliteDatabase, row: ProposalRow, actor: Actor): Outcome {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { describeError, isCodedError, type TurnContext } from 'skill-registry/kernel';
+import { type CodedError, describeError, isCodedError, type TurnContext } from 'skill-registry/kernel';
 import { adoptLineEndings, applyDiff, unifiedDiff } from '../../../lib/diff/index.ts';
 import { type ChangeContext, findLocation, newLocation } from '../history/change-context.ts';
 import {
@@ -34,7 +34,8 @@ import { rejectedBefore } from './rejected-before.ts';
 import { replaceText } from './skill-text.ts';
 import type { ProposalInput } from './types.ts';
 
-const MAX_JUSTIFICATION = 10_000;
+/** Characters of a justification, and of the reason of a decision. */
+export const MAX_REASON = 10_000;
 const MAX_EVIDENCE = 20_000;
 /** Open proposals in total. */
 const MAX_OPEN = 1000;
@@ -181,6 +182,10 @@ export function diffOf({ kind, path, before, after }: Pick<Request, 'kind' | 'pa
   return unifiedDiff(path, before?.toString('utf8') ?? null, after?.toString('utf8') ?? null);
 }
 
+export function tooLong(field: string, text: string, limit: number): CodedError {
+  return invalidArgument(`${field} has ${text.length} characters, more than ${limit}. Shorten it.`);
+}
+
 // --- internal ---
 
 /** These limits are for agents; a person has none. @throws PROPOSAL_REJECTED, PROPOSAL_LIMIT. */
@@ -205,12 +210,8 @@ function describeChange({ query, skillId, before, after }: RetrievalChange): str
 
 function checkWords({ justification, evidence = '' }: ProposalInput): void {
   if (justification.trim() === '') throw invalidArgument('justification is empty: say why the change is needed.');
-  if (justification.length > MAX_JUSTIFICATION) throw tooLong('justification', justification, MAX_JUSTIFICATION);
+  if (justification.length > MAX_REASON) throw tooLong('justification', justification, MAX_REASON);
   if (evidence.length > MAX_EVIDENCE) throw tooLong('evidence', evidence, MAX_EVIDENCE);
-}
-
-function tooLong(field: string, text: string, limit: number) {
-  return invalidArgument(`${field} has ${text.length} characters, more than ${limit}. Shorten it.`);
 }
 
 function resultOf(

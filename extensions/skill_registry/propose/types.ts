@@ -200,7 +200,8 @@ export interface Proposals {
   recommend(id: string, verdict: Recommendation['verdict'], actor: Actor & { readonly reason: string }): Promise<void>;
   /**
    * Removes all texts of rejected proposals and their reports, so that no file below `data/` has the bytes: diff, justification,
-   * evidence, checks, recommendations, reasons. The row stays. Skills, open and approved proposals do not change. The cache is
+   * evidence, checks, recommendations. The row stays, so the same content is still PROPOSAL_REJECTED; so does the reason of the
+   * decision, with `[purged]` for words that have eight characters or more in a row of those texts. Skills, open and approved proposals do not change. The cache is
    * removed and `history.db` is rewritten, which takes longer the larger it is.
    *
    * @param ids - At least one. A purged proposal may be purged again.

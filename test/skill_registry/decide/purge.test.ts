@@ -70,7 +70,7 @@ it('leaves the bytes of a rejected proposal in no file below data/, and says who
   expect(await proposals.get(id)).toMatchObject({
     state: 'rejected',
     author: 'agent:brewer',
-    decision: { by: 'person:ada', reason: null },
+    decision: { by: 'person:ada', reason: '[purged] is a key.' },
     purged: { by: 'person:eve' },
     diff: '',
     justification: '',

@@ -48,7 +48,7 @@ describe('a content that was rejected', () => {
       expect(await ask(opened, content)).toMatchObject({ error: { code: 'PROPOSAL_REJECTED' } });
   });
 
-  it('is not a removal of what is another text by now, nor one whose texts were purged', async () => {
+  it('is not a removal of what is another text by now', async () => {
     const opened = await teaRegistry({ 'skills/tea/references/a.md': 'a\n' });
     const { proposals, admin } = opened.registry;
     const removal = { skillId: 'tea', path: 'references/a.md', remove: true, justification: 'Old.' } as const;
@@ -56,8 +56,6 @@ describe('a content that was rejected', () => {
     await expect(proposals.propose(removal)).rejects.toMatchObject({ code: 'PROPOSAL_REJECTED' });
     await admin.management.write('tea', 'references/a.md', 'b\n', ADA);
     expect(await proposals.propose(removal)).toMatchObject({ state: 'open' });
-    await proposals.purge([await rejected(opened, { content: LONGER })], ADA);
-    expect(await ask(opened, LONGER)).toMatchObject({ success: true });
   });
 });
 

@@ -71,4 +71,22 @@ describe('a rejected text is the same', () => {
     const byPerson = { skillId: 'tea', path: 'references/a.md', content: NOTE, justification: 'Yes.', author: ADA.by };
     expect(await opened.registry.proposals.propose(byPerson)).toMatchObject({ state: 'open' });
   });
+
+  it('after its texts were purged, twice, with the reason without what it quotes, and so is a removal', async () => {
+    const opened = await teaRegistry({ 'skills/tea/references/a.md': NOTE });
+    const { proposals } = opened.registry;
+    const edited = await opened.propose(LONGER);
+    await proposals.edit(edited, { content: TEA.replace('two', 'thirty-one'), ...ADA });
+    await proposals.reject(edited, { ...ADA, reason: `${REASON} Nobody wants "thirty-one" minutes.` });
+    const removal = await rejected(opened, { path: 'references/a.md', remove: true });
+    for (const by of ['person:ada', 'person:eve']) await proposals.purge([edited, removal], { by });
+    for (const content of [LONGER, `${TEA.replace('two', 'thirty-one')}\n`]) {
+      const answer = await ask(opened, content);
+      expect(answer).toMatchObject(REFUSED);
+      expect(JSON.stringify(answer)).toContain('Nobody wants [purged] minutes.');
+    }
+    const again = { skillId: 'tea', path: 'references/a.md', remove: true, justification: 'Old.' } as const;
+    await expect(proposals.propose(again)).rejects.toMatchObject({ code: 'PROPOSAL_REJECTED' });
+    expect(await ask(opened, TEA.replace('two', 'four'))).toMatchObject({ success: true });
+  });
 });
