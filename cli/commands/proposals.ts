@@ -40,7 +40,8 @@ export async function showProposal(
 ): Promise<ExitStatus> {
   const { registry } = await openRegistry(options, terminal);
   if (options.proposed) {
-    const { proposalId, path, content, version } = await registry.proposals.text(id);
+    const { id: whole } = await registry.proposals.get(id);
+    const { proposalId, path, content, version } = await registry.proposals.text(whole);
     if (options.json) printJson(terminal, { proposal_id: proposalId, path, content, version });
     else terminal.out(terminal.terminal ? printable(content) : content);
     return EXIT.done;
@@ -81,8 +82,9 @@ export async function rejectProposal(
   const proposal = await proposalToDecide(registry, idOrPart, terminal);
   const isAsked = isWaiting(proposal) && !options.yes;
   if (isAsked && !(await isAgreed('Reject', proposal, terminal))) return EXIT.problem;
-  const { id } = proposal;
-  const decision = await registry.proposals.reject(id, { ...actorOf(options, terminal), reason: options.reason });
+  const { id, version } = proposal;
+  const actor = { ...actorOf(options, terminal), reason: options.reason, version };
+  const decision = await registry.proposals.reject(id, actor);
   if (options.json) printJson(terminal, decisionOnWire(decision));
   terminal.err(`Rejected ${decision.proposalId}; its report is kept\n`);
   const { problem } = await registry.proposals.get(decision.proposalId);

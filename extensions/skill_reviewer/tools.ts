@@ -9,7 +9,7 @@ export interface ReviewOptions {
   readonly decide: boolean;
 }
 
-const id = z.string().describe('The id of the proposal.');
+const id = z.string().describe('The whole id of the proposal.');
 const verdict = z.enum(['approve', 'reject']);
 const reason = z.string().describe('Two or three sentences for its author and for whoever decides.');
 
@@ -76,7 +76,7 @@ function decideTool(proposals: Proposals, reviewerOf: (proposal: string, turn: T
     description: 'Approves a proposal, which changes the skill at once, or rejects it.',
     input: z.strictObject({
       proposal_id: id,
-      version: z.string().describe('As read_proposal gave it: what you approve is what you have read.'),
+      version: z.string().describe('As read_proposal gave it: what you decide on is what you have read.'),
       verdict,
       reason,
     }),
@@ -85,7 +85,7 @@ function decideTool(proposals: Proposals, reviewerOf: (proposal: string, turn: T
       const { proposalId, skillId, ...decision } =
         decided === 'approve'
           ? await proposals.approve(wanted, { ...actor, version })
-          : await proposals.reject(wanted, actor);
+          : await proposals.reject(wanted, { ...actor, version });
       return { success: true, proposal_id: proposalId, skill_id: skillId, ...decision };
     },
   });

@@ -2,11 +2,11 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { CodedError, isCodedError } from 'skill-registry/kernel';
 import { listContained, removeContained } from '../../../lib/files/index.ts';
-import { proposalNotFound, proposalNotRejected } from '../history/errors.ts';
 import { getBlob } from '../history/revisions.ts';
 import type { Actor } from '../history/types.ts';
 import type { Writer } from '../history/writer.ts';
-import { addEvent, findRow, type ProposalRow, proposalOf, purgeOf } from '../propose/proposal-store.ts';
+import { proposalNotFound, proposalNotRejected } from '../propose/errors.ts';
+import { addEvent, type ProposalRow, proposalOf, purgeOf, rowOf } from '../propose/proposal-store.ts';
 import { marksOf } from '../propose/rejected-before.ts';
 import type { PurgedProposal } from '../propose/types.ts';
 import { invalidArgument } from '../skill/errors.ts';
@@ -30,7 +30,7 @@ export async function purge(
   const [first = ''] = ids;
   if (!writer.hasHistory()) throw proposalNotFound(first, []);
   return writer.exclusively((database, dataDir) => {
-    const rows = ids.map((id) => findRow(database, id));
+    const rows = ids.map((id) => rowOf(database, id));
     const notRejected = rows.find(({ state }) => state !== 'rejected');
     if (notRejected) throw proposalNotRejected(notRejected.id, notRejected.state);
     const contents = new Map(rows.map((row) => [row.id, contentsOf(database, row)]));
@@ -61,7 +61,7 @@ function purgeRows(database: SqliteDatabase, ids: readonly string[], mark: Mark)
   database.exec('PRAGMA secure_delete = ON');
   database.transaction(() => {
     for (const id of ids) {
-      const row = findRow(database, id);
+      const row = rowOf(database, id);
       const [reason, marks] = [reasonToKeep(database, row), marksOf(database, row)];
       database
         .prepare(

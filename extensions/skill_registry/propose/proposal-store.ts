@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { CodedError, type Problem } from 'skill-registry/kernel';
-import { fileEditedMessage, proposalAmbiguous, proposalIdTooShort, proposalNotFound } from '../history/errors.ts';
 import { digestOf } from '../history/skill-tree.ts';
 import type { Check } from '../inspect/findings.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
+import { fileEditedMessage, proposalNotFound, proposalNotNamed } from './errors.ts';
 import type { Proposal, ProposalFilter, ProposalState, Recommendation } from './types.ts';
 
 /** A proposal as the history has it. Contents are digests of blobs. */
@@ -165,23 +165,24 @@ export function openOf(database: SqliteDatabase, { place, author }: NewProposal)
     .map(({ id }) => id);
 }
 
-/** @param idOrPart - An id, or at least six characters of its beginning or its end. @throws PROPOSAL_NOT_FOUND. */
+/** @throws PROPOSAL_NOT_FOUND, which names the ids that `id` is a part of. */
+export function rowOf(database: SqliteDatabase, id: string): ProposalRow {
+  const row = rowIfThere(database, id);
+  if (row) return row;
+  const { ids, matching } = matchingIds(database, id);
+  throw matching.length > 0 ? proposalNotNamed(id, 'part', matching) : proposalNotFound(id, ids);
+}
+
+/** @param idOrPart - An id, or at least six characters of its beginning or its end in any case. @throws PROPOSAL_NOT_FOUND. */
 export function findRow(database: SqliteDatabase, idOrPart: string): ProposalRow {
-  const rowOf = (id: string): ProposalRow | undefined =>
-    database.prepare<ProposalRow>('SELECT * FROM proposal WHERE id = ?').get(id);
-  const exact = rowOf(idOrPart);
-  if (exact) return exact;
-  const ids = database
-    .prepare<{ id: string }>('SELECT id FROM proposal ORDER BY seq DESC')
-    .all()
-    .map(({ id }) => id);
   const part = idOrPart.trim().replace(/\.md$/, '');
-  const matching = ids.filter((id) => id.startsWith(part) || id.endsWith(part));
-  if (part.length < FEWEST_CHARACTERS && matching.length > 0) throw proposalIdTooShort(idOrPart, matching);
-  const row = matching[0] === undefined ? undefined : rowOf(matching[0]);
-  if (row === undefined) throw proposalNotFound(idOrPart, ids);
-  if (matching.length > 1) throw proposalAmbiguous(idOrPart, matching);
-  return row;
+  const exact = rowIfThere(database, part);
+  if (exact) return exact;
+  const { ids, matching } = matchingIds(database, part);
+  if (matching[0] === undefined) throw proposalNotFound(idOrPart, ids);
+  if (part.length < FEWEST_CHARACTERS) throw proposalNotNamed(idOrPart, 'short', matching);
+  if (matching.length > 1) throw proposalNotNamed(idOrPart, 'several', matching);
+  return rowOf(database, matching[0]);
 }
 
 export function newestSeq(database: SqliteDatabase): number {
@@ -270,13 +271,21 @@ function isKeptName(name: string, id: string): boolean {
   return name.startsWith(`${id}.edited`) && /^[A-Za-z0-9._-]+$/.test(name);
 }
 
+function rowIfThere(database: SqliteDatabase, id: string): ProposalRow | undefined {
+  return database.prepare<ProposalRow>('SELECT * FROM proposal WHERE id = ?').get(id);
+}
+
+/** All ids, newest first, and those that begin or end with a part. */
+function matchingIds(database: SqliteDatabase, part: string): Readonly<Record<'ids' | 'matching', readonly string[]>> {
+  const rows = database.prepare<{ id: string }>('SELECT id FROM proposal ORDER BY seq DESC').all();
+  const [ids, wanted] = [rows.map(({ id }) => id), part.toLowerCase()];
+  const matching = ids.filter((id) => id.toLowerCase().startsWith(wanted) || id.toLowerCase().endsWith(wanted));
+  return { ids, matching };
+}
+
 function recommendationsOf(database: SqliteDatabase, id: string): readonly Recommendation[] {
   const rows = database
     .prepare("SELECT at, by, content FROM proposal_event WHERE proposal = ? AND kind = 'recommended' ORDER BY seq")
     .all(id) as { at: string; by: string; content: string }[];
-  return rows.map(({ at, by, content }) => ({
-    by,
-    at,
-    ...(JSON.parse(content) as Pick<Recommendation, 'verdict' | 'reason'>),
-  }));
+  return rows.map(({ by, at, content }) => ({ by, at, ...JSON.parse(content) }));
 }

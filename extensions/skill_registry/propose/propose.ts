@@ -2,14 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type CodedError, describeError, isCodedError, type TurnContext } from 'skill-registry/kernel';
 import { adoptLineEndings, applyDiff, unifiedDiff } from '../../../lib/diff/index.ts';
 import { type ChangeContext, findLocation, newLocation } from '../history/change-context.ts';
-import {
-  diffFailed,
-  noChange,
-  proposalDuplicate,
-  proposalLimit,
-  proposalRejected,
-  writeDenied,
-} from '../history/errors.ts';
+import { noChange, writeDenied } from '../history/errors.ts';
 import { putBlob } from '../history/revisions.ts';
 import {
   assertRemovable,
@@ -29,6 +22,7 @@ import type { RetrievalChange } from '../search/overlap/trigger-queries.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
 import { textProblems } from '../validate/validate-skill.ts';
+import { diffFailed, proposalDuplicate, proposalLimit, proposalRejected } from './errors.ts';
 import { addEvent, insertProposal, type NewProposal, openDuplicate, openOf } from './proposal-store.ts';
 import { rejectedBefore } from './rejected-before.ts';
 import { replaceText } from './skill-text.ts';

@@ -168,7 +168,7 @@ export interface Proposals {
   /**
    * One proposal, with the present state as in `list`.
    *
-   * @param id - Or at least six characters of its beginning or end.
+   * @param id - Or at least six characters of its beginning or end. All others take a whole id.
    * @throws PROPOSAL_NOT_FOUND.
    */
   get(id: string): Promise<Proposal>;
@@ -194,8 +194,11 @@ export interface Proposals {
    *   SKILL_INVALID, SKILL_NOT_FOUND, SOURCE_NOT_WRITABLE, WRITE_FAILED, HISTORY_DAMAGED, HISTORY_BUSY.
    */
   approve(id: string, actor: Actor & { readonly version?: string | undefined }): Promise<Decision>;
-  /** @throws PROPOSAL_NOT_FOUND, PROPOSAL_DECIDED, INVALID_ARGUMENT without a reason, HISTORY_DAMAGED, HISTORY_BUSY. */
-  reject(id: string, actor: Actor & { readonly reason: string }): Promise<Decision>;
+  /** @param actor.version - As of `approve`. @throws PROPOSAL_NOT_FOUND, PROPOSAL_DECIDED, PROPOSAL_CHANGED, INVALID_ARGUMENT without a reason, HISTORY_DAMAGED, HISTORY_BUSY. */
+  reject(
+    id: string,
+    actor: Actor & { readonly reason: string; readonly version?: string | undefined },
+  ): Promise<Decision>;
   /** Decides nothing. @throws PROPOSAL_NOT_FOUND, PROPOSAL_DECIDED, INVALID_ARGUMENT. */
   recommend(id: string, verdict: Recommendation['verdict'], actor: Actor & { readonly reason: string }): Promise<void>;
   /**
