@@ -15,8 +15,8 @@ export const proposals = [
   {
     title: 'A part of an id decides where nobody sees what it is',
     file: 'cli/commands/proposals.ts',
-    find: '} else if (idOrPart !== id) {',
-    replace: "} else if (idOrPart !== id && id === '') {",
+    find: 'if (!terminal.ask && idOrPart !== id) {',
+    replace: "if (!terminal.ask && idOrPart !== id && id === '') {",
     test: 'test/cli/decide-after-seeing.test.ts',
     name: 'decides by a part of an id only where somebody sees what it is',
   },
