@@ -63,8 +63,8 @@ export const proposals = [
   {
     title: 'An agent has as many open proposals for a skill as it likes',
     file: `${PROPOSE}/propose.ts`,
-    find: 'if (open.length >= MAX_OPEN_OF_AUTHOR)',
-    replace: 'if (open.length >= MAX_OPEN)',
+    find: 'if (waiting.length >= MAX_WAITING_OF_AUTHOR)',
+    replace: 'if (waiting.length >= MAX_OPEN)',
     test: 'test/skill_registry/propose/authors.test.ts',
     name: 'are at most five of one agent for one skill; the sixth is told which wait, and may come when one is decided',
   },

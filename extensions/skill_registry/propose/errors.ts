@@ -109,9 +109,9 @@ export function proposalRejected(id: string, by: string, at: string, reason: str
   return new CodedError('PROPOSAL_REJECTED', message, { id, by, at, reason });
 }
 
-/** @param ids - Of the open ones. */
+/** @param ids - Of those that wait. */
 export function proposalLimit(skillId: string, author: string, ids: readonly string[]): ProposalError {
-  const message = `${ids.length} proposals of ${author} for "${skillId}" are open, which is the most: ${ids.join(', ')}. Wait until one of them is decided, or tell the user that they wait for a review.`;
+  const message = `${ids.length} proposals of ${author} for "${skillId}" wait for a decision, which is the most: ${ids.join(', ')}. Go on without the change until one of them is decided, or tell the user that they wait.`;
   return new CodedError('PROPOSAL_LIMIT', message, { skill_id: skillId, ids });
 }
 

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { CodedError, type Problem } from 'skill-registry/kernel';
 import { digestOf } from '../history/skill-tree.ts';
+import { nameKey } from '../history/writer.ts';
 import type { Check } from '../inspect/findings.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
 import { fileEditedMessage, proposalNotFound, proposalNotNamed } from './errors.ts';
@@ -156,13 +157,11 @@ export function openDuplicate(database: SqliteDatabase, row: NewProposal): strin
 /** The shortest part of an id that is accepted. */
 const FEWEST_CHARACTERS = 6;
 
-/** Ids of the open proposals of one author for one skill, oldest first. */
-export function openOf(database: SqliteDatabase, { place, author }: NewProposal): readonly string[] {
-  const sql = "SELECT id FROM proposal WHERE state = 'open' AND place = ? AND author = ? ORDER BY seq";
-  return database
-    .prepare<{ id: string }>(sql)
-    .all(place, author)
-    .map(({ id }) => id);
+/** Ids of the proposals of one author for one skill that wait for a decision, oldest first. */
+export function waitingOf(database: SqliteDatabase, { place, author }: NewProposal): readonly string[] {
+  const sql = "SELECT id, author FROM proposal WHERE state IN ('open', 'stale') AND place = ? ORDER BY seq";
+  const rows = database.prepare<Pick<ProposalRow, 'id' | 'author'>>(sql).all(place);
+  return rows.filter((row) => nameKey(row.author) === nameKey(author)).map(({ id }) => id);
 }
 
 /** @throws PROPOSAL_NOT_FOUND, which names the ids that `id` is a part of. */

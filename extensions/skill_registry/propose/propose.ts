@@ -23,7 +23,7 @@ import { invalidArgument } from '../skill/errors.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
 import { textProblems } from '../validate/validate-skill.ts';
 import { diffFailed, proposalDuplicate, proposalLimit, proposalRejected } from './errors.ts';
-import { addEvent, insertProposal, type NewProposal, openDuplicate, openOf } from './proposal-store.ts';
+import { addEvent, insertProposal, type NewProposal, openDuplicate, waitingOf } from './proposal-store.ts';
 import { rejectedBefore } from './rejected-before.ts';
 import { replaceText } from './skill-text.ts';
 import type { ProposalInput } from './types.ts';
@@ -33,8 +33,8 @@ export const MAX_REASON = 10_000;
 const MAX_EVIDENCE = 20_000;
 /** Open proposals in total. */
 const MAX_OPEN = 1000;
-/** Open proposals of one agent for one skill. */
-const MAX_OPEN_OF_AUTHOR = 5;
+/** Open and stale proposals of one agent for one skill. */
+const MAX_WAITING_OF_AUTHOR = 5;
 
 /** A proposed change, compared with the present content. */
 export interface Request {
@@ -189,8 +189,8 @@ function assertMayPropose(database: SqliteDatabase, row: NewProposal, after: Buf
     const { id, decided_by: by, decided_at: at, decision_reason: reason } = rejected;
     throw proposalRejected(id, by ?? 'unknown', at ?? 'an unknown time', reason ?? '');
   }
-  const open = openOf(database, row);
-  if (open.length >= MAX_OPEN_OF_AUTHOR) throw proposalLimit(row.skill_id, row.author, open);
+  const waiting = waitingOf(database, row);
+  if (waiting.length >= MAX_WAITING_OF_AUTHOR) throw proposalLimit(row.skill_id, row.author, waiting);
 }
 
 /** A diff with wrong line numbers or context may have been applied where its author did not mean it. */

@@ -154,8 +154,8 @@ export interface Proposals {
   /**
    * @throws SKILL_NOT_FOUND, INVALID_ARGUMENT, PATH_TRAVERSAL, RESOURCE_TOO_LARGE, PROPOSAL_DIFF_FAILED, PROPOSAL_NO_CHANGE,
    *   PROPOSAL_DUPLICATE, SKILL_INVALID, SKILL_EXISTS, SOURCE_NOT_WRITABLE, WRITE_DENIED, HISTORY_DAMAGED, HISTORY_BUSY; unless a
-   *   person asks, PROPOSAL_REJECTED for a content that was rejected before, and PROPOSAL_LIMIT for a sixth open proposal of one
-   *   author for one skill.
+   *   person asks, PROPOSAL_REJECTED for a content that was rejected before, and PROPOSAL_LIMIT while five proposals of one
+   *   author for one skill are open or stale.
    */
   propose(input: ProposalInput, turn?: TurnContext): Promise<ProposalReceipt>;
   /**
