@@ -1,4 +1,5 @@
 import type { Command, CommandResult } from 'skill-registry/kernel';
+import { showHidden } from '../../lib/text/index.ts';
 import type { SkillRegistry } from './api.ts';
 import { describeProposal, describeProposals, describeStats } from './propose/describe.ts';
 import type { Proposal } from './propose/types.ts';
@@ -53,7 +54,7 @@ export function proposalsCommand({ proposals }: Pick<SkillRegistry, 'proposals'>
 export function arrivalText({ id, kind, skillId, path, author, checks }: Proposal): string {
   const warnings = checks.filter(({ level }) => level === 'warning').length;
   const what = kind === 'update' ? `a change of ${skillId}/${path}` : `to ${kind} the skill ${skillId}`;
-  return `${author} proposes ${what} (${warnings} warning(s)). Review it: /proposals show ${id}`;
+  return showHidden(`${author} proposes ${what} (${warnings} warning(s)). Review it: /proposals show ${id}`);
 }
 
 // --- internal ---

@@ -1,4 +1,5 @@
 import { CodedError, defineTool, type Tool, type TurnContext, z } from 'skill-registry/kernel';
+import { showHidden } from '../../lib/text/index.ts';
 import type { Proposals } from '../skill_registry/api.ts';
 
 export interface ReviewOptions {
@@ -41,7 +42,7 @@ export function reviewTools({ proposals, agentId, decide }: ReviewOptions): read
             ...{ proposal_id, state, kind, skill_id, path, author, created },
           }),
         );
-        return { success: true, proposals: waiting };
+        return { success: true, proposals: visible(waiting) };
       },
     }),
     defineTool({
@@ -52,7 +53,7 @@ export function reviewTools({ proposals, agentId, decide }: ReviewOptions): read
         reviewer(turn);
         // The path of the report on this machine is for people only.
         const { file: _, problem: __, skillId: skill_id, ...shown } = await proposals.get(proposal_id);
-        return { success: true, skill_id, ...shown };
+        return { success: true, skill_id, ...visible(shown) };
       },
     }),
     defineTool({
@@ -69,6 +70,11 @@ export function reviewTools({ proposals, agentId, decide }: ReviewOptions): read
 }
 
 // --- internal ---
+
+/** With hidden characters shown in every text: they could be instructions. */
+function visible<T>(value: T): T {
+  return JSON.parse(JSON.stringify(value, (_, part) => (typeof part === 'string' ? showHidden(part) : part)));
+}
 
 function decideTool(proposals: Proposals, reviewerOf: (proposal: string, turn: TurnContext) => Promise<string>): Tool {
   return defineTool({

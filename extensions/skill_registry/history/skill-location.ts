@@ -10,6 +10,7 @@ import {
   readContained,
   relativeSegments,
 } from '../../../lib/files/index.ts';
+import { hiddenCharacters } from '../../../lib/text/index.ts';
 import type { SkillRegistryConfig, ValidationProfile } from '../config/config.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import type { Skill } from '../skill/skill.ts';
@@ -150,6 +151,12 @@ export function filePath(path: string, location: SkillLocation): string {
       `${quoted(joined)} is a name of temporary files, which the history does not keep. Take another name.`,
     );
   return joined.toLowerCase() === 'skill.md' ? skillFile : joined;
+}
+
+/** @throws INVALID_ARGUMENT for the name of a new file with characters that nobody sees: it would look like another. */
+export function checkNewName(path: string): void {
+  if (hiddenCharacters(path).next().done) return;
+  throw invalidArgument(`${quoted(path)} has a character that nobody sees. Give a name without it.`);
 }
 
 /** The bytes of a skill's file; null when it does not exist. @throws PATH_TRAVERSAL, RESOURCE_TOO_LARGE. */

@@ -1,4 +1,5 @@
 import { CodedError } from 'skill-registry/kernel';
+import { showHidden } from '../../../lib/text/index.ts';
 import { quoted } from '../history/errors.ts';
 
 /** Codes that proposals throw, in addition to those of changes. */
@@ -44,7 +45,7 @@ export function proposalDecided(id: string, state: string, by: string, at: strin
     state === 'approved'
       ? 'To undo it, roll the skill back: `skill-registry history` lists its revisions, `skill-registry rollback` restores one.'
       : 'If the change is wanted after all, a person edits the file of the skill.';
-  const message = `The proposal ${id} was ${state} by ${by} at ${at}, and a decision is final. ${advice}`;
+  const message = `The proposal ${id} was ${state} by ${showHidden(by)} at ${at}, and a decision is final. ${advice}`;
   return new CodedError('PROPOSAL_DECIDED', message, { id, state, by, at });
 }
 
@@ -68,7 +69,7 @@ export function proposalStale(id: string, reason: string, conflict: string, canE
   const remedy = canEdit
     ? `\`skill-registry proposals edit ${id}\` opens its text with both sides of the conflict. Or reject it, and make a new proposal.`
     : 'Reject it, and make a new proposal if it is still wanted.';
-  const message = `The proposal ${id} is stale: ${reason} ${remedy}\n${conflict}`;
+  const message = `The proposal ${id} is stale: ${reason} ${remedy}\n${showHidden(conflict)}`;
   return new CodedError('PROPOSAL_STALE', message.trimEnd(), { id, conflict });
 }
 
@@ -78,7 +79,7 @@ export function proposalChanged(id: string): ProposalError {
 }
 
 export function conflictLeft(line: number, text: string): ProposalError {
-  const message = `Line ${line} is still a conflict mark (${JSON.stringify(text.slice(0, 40))}). Nothing was done. Keep what you want of both sides and remove the lines with marks.`;
+  const message = `Line ${line} is still a conflict mark (${quoted(text, 40)}). Nothing was done. Keep what you want of both sides and remove the lines with marks.`;
   return new CodedError('PROPOSAL_CONFLICT', message, { line });
 }
 
@@ -105,13 +106,13 @@ export function proposalDuplicate(id: string): ProposalError {
 }
 
 export function proposalRejected(id: string, by: string, at: string, reason: string): ProposalError {
-  const message = `The proposal ${id} had the same content, and ${by} rejected it at ${at}: ${reason.trim().replace(/[.!?]?$/, '.')} Do not propose this content again: propose a change that meets the reason, or tell the user why it is needed all the same.`;
+  const message = `The proposal ${id} had the same content, and ${showHidden(by)} rejected it at ${at}: ${showHidden(reason.trim().replace(/[.!?]?$/, '.'))} Do not propose this content again: propose a change that meets the reason, or tell the user why it is needed all the same.`;
   return new CodedError('PROPOSAL_REJECTED', message, { id, by, at, reason });
 }
 
 /** @param ids - Of those that wait. */
 export function proposalLimit(skillId: string, author: string, ids: readonly string[]): ProposalError {
-  const message = `${ids.length} proposals of ${author} for "${skillId}" wait for a decision, which is the most: ${ids.join(', ')}. Go on without the change until one of them is decided, or tell the user that they wait.`;
+  const message = `${ids.length} proposals of ${showHidden(author)} for "${skillId}" wait for a decision, which is the most: ${ids.join(', ')}. Go on without the change until one of them is decided, or tell the user that they wait.`;
   return new CodedError('PROPOSAL_LIMIT', message, { skill_id: skillId, ids });
 }
 

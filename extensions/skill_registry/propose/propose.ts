@@ -7,6 +7,7 @@ import { putBlob } from '../history/revisions.ts';
 import {
   assertRemovable,
   bytesAt,
+  checkNewName,
   checkSize,
   checkValid,
   filePath,
@@ -136,6 +137,7 @@ export function requestOf(context: ChangeContext, input: ProposalInput, turn: Tu
   if (kind === 'create' && target !== location.skillFile)
     throw invalidArgument('A new skill begins with its SKILL.md.');
   const before = kind === 'create' ? null : bytesAt(location, target, context.limits);
+  if (before === null) checkNewName(target);
   const { after, notes } = resultOf(input, before, target, location);
   const request: Request = { location, kind, path: target, before, after, base: before && digestOf(before), notes };
   if (after === null ? before === null : before?.equals(after)) throw noChange(target);
