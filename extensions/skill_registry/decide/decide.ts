@@ -104,7 +104,11 @@ export function undecided(writer: Writer, id: string, version?: string): Proposa
   if (!writer.hasHistory()) throw proposalNotFound(id, []);
   const row = rowOf(writer.database(), id);
   if (row.state !== 'open' && row.state !== 'stale')
-    throw proposalDecided(row.id, row.state, row.decided_by ?? 'unknown', row.decided_at ?? 'an unknown time');
+    throw proposalDecided(
+      { ...row, skillId: row.skill_id },
+      row.decided_by ?? 'unknown',
+      row.decided_at ?? 'an unknown time',
+    );
   if (version !== undefined && version !== versionOf(row)) throw proposalChanged(id);
   return row;
 }

@@ -95,9 +95,15 @@ export function skillInvalid(skillId: string, reasons: readonly string[]): Histo
   return new CodedError('SKILL_INVALID', message, { reasons });
 }
 
-export function skillExists(skillId: string, where: string): HistoryError {
-  const message = `Skill '${skillId}' already exists (${where}). Change it instead, or take another name.`;
-  return new CodedError('SKILL_EXISTS', message, { skill_id: skillId });
+/** @param advice - Default: for who makes a new skill. */
+export function skillExists(
+  skillId: string,
+  where: string,
+  advice: string = 'Change it instead, or take another name.',
+): HistoryError {
+  return new CodedError('SKILL_EXISTS', `Skill '${skillId}' already exists (${where}). ${advice}`, {
+    skill_id: skillId,
+  });
 }
 
 export function sourceNotWritable(skillId: string, source: string, why: string): HistoryError {
@@ -120,6 +126,11 @@ export function codeDenied(skillId: string): HistoryError {
 export function writeDenied(action: string): HistoryError {
   const message = `The owner of these skills does not allow this (writes.${action} is deny). Tell the user what you wanted to change.`;
   return new CodedError('WRITE_DENIED', message, { action });
+}
+
+export function revisionAmbiguous(digest: string, numbers: readonly number[]): HistoryError {
+  const message = `${quoted(digest, 80)} begins the digests of the revisions ${numbers.join(', ')}. Give a number, or more of the digest.`;
+  return new CodedError('REVISION_NOT_FOUND', message, { numbers });
 }
 
 /** @param last - The number of its last revision; 0 when nothing is recorded. @param why - The reason, a sentence. */

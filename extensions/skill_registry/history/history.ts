@@ -10,7 +10,14 @@ import { presentNotKept, revisionIncomplete, rowRefused, skillExists } from './e
 import { checkedFolder, checkedPath } from './journal-entries.ts';
 import type { Recorder } from './recorder.ts';
 import { bytesOf, findRevision, type LoadedRevisions, lastKeyOf, revisionsOf } from './revisions.ts';
-import { folderExists, locationOfKey, locationOfSkill, type SkillLocation, skillKey } from './skill-location.ts';
+import {
+  folderExists,
+  folderOf,
+  locationOfKey,
+  locationOfSkill,
+  type SkillLocation,
+  skillKey,
+} from './skill-location.ts';
 import { MOST_FILES } from './skill-tree.ts';
 import type { History, Revision, RevisionFile } from './types.ts';
 import type { PlannedChange, Writer } from './writer.ts';
@@ -88,12 +95,14 @@ export function createHistory(context: ChangeContext, recorder: Recorder): Histo
       const lookUp = present ? archivedKeyOf : lastKeyOf;
       const key = database && lookUp(database, skillId);
       if (!database || key === undefined) {
-        throw present ? skillExists(skillId, `source ${present.source}`) : skillNotFound(skillId, []);
+        const advice = `It was not removed. To undo a change of it: \`skill-registry history ${skillId}\`, \`skill-registry rollback ${skillId} REVISION\`.`;
+        throw present ? skillExists(skillId, `source ${present.source}`, advice) : skillNotFound(skillId, []);
       }
       const location = locationOfKey(skillId, key, { sources: context.sources(), root: context.root });
       const revision = await writer.exclusively((database, dataDir) => {
         writer.assertFinished(location.key);
-        if (folderExists(location)) throw skillExists(skillId, 'its folder is there, though no skill was read from it');
+        if (folderExists(location))
+          throw skillExists(skillId, `there is ${folderOf(location)}`, 'Move it away, then restore again.');
         return writer.apply({
           location,
           kind: 'restored',

@@ -1,6 +1,7 @@
 import { CodedError } from 'skill-registry/kernel';
 import { showHidden } from '../../../lib/text/index.ts';
 import { quoted } from '../history/errors.ts';
+import type { Proposal } from './types.ts';
 
 /** Codes that proposals throw, in addition to those of changes. */
 type ProposalErrorCode =
@@ -40,11 +41,11 @@ export function proposalNotNamed(
   return new CodedError('PROPOSAL_NOT_FOUND', message, { known: matching });
 }
 
-export function proposalDecided(id: string, state: string, by: string, at: string): ProposalError {
+export function proposalDecided({ id, kind, state, skillId }: Decided, by: string, at: string): ProposalError {
   const advice =
     state === 'approved'
-      ? 'To undo it, roll the skill back: `skill-registry history` lists its revisions, `skill-registry rollback` restores one.'
-      : 'If the change is wanted after all, a person edits the file of the skill.';
+      ? UNDO[kind](skillId)
+      : 'If the change is wanted after all, a person makes it in the folder of the skill.';
   const message = `The proposal ${id} was ${state} by ${showHidden(by)} at ${at}, and a decision is final. ${advice}`;
   return new CodedError('PROPOSAL_DECIDED', message, { id, state, by, at });
 }
@@ -83,10 +84,11 @@ export function conflictLeft(line: number, text: string): ProposalError {
   return new CodedError('PROPOSAL_CONFLICT', message, { line });
 }
 
-/** @param file - The copy of the edited report. */
-export function fileEditedMessage(id: string, state: string, file: string): string {
+/** @param file - The copy of the edited report. @param hasText - Whether it proposes a text. */
+export function fileEditedMessage(id: string, state: string, file: string, hasText: boolean): string {
   const what = `Somebody has edited the report of the proposal ${id}, but the registry never reads a report. The edited text is kept in ${file}.`;
   if (state !== 'open' && state !== 'stale') return `${what} The proposal is ${state}, so the edit has no effect.`;
+  if (!hasText) return `${what} The proposal is a removal, which has no text to change: approve or reject it.`;
   return `${what} To change the proposal, take its text (\`skill-registry proposals show ${id} --proposed > FILE\`), edit that, and give it back: \`skill-registry proposals edit ${id} --from FILE\`.`;
 }
 
@@ -126,6 +128,16 @@ export function editDenied(id: string): ProposalError {
 }
 
 // --- internal ---
+
+type Decided = Pick<Proposal, 'id' | 'kind' | 'state' | 'skillId'>;
+
+/** How a change that was made is undone. */
+const UNDO: Readonly<Record<Proposal['kind'], (skillId: string) => string>> = {
+  update: (id) =>
+    `To undo it, roll the skill back: \`skill-registry history ${id}\` lists its revisions, \`skill-registry rollback ${id} REVISION\` restores one.`,
+  delete: (id) => `To undo it: \`skill-registry restore ${id}\` restores it.`,
+  create: () => 'To undo it, remove the folder of the skill; its history keeps the content.',
+};
 
 function fewOf(ids: readonly string[]): string {
   return ids.slice(0, 5).join(', ') + (ids.length > 5 ? ' ...' : '');

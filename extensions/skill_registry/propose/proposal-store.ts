@@ -220,24 +220,23 @@ export function versionOf({ base, proposed }: Pick<ProposalRow, 'base' | 'propos
   return digestOf(JSON.stringify([base, proposed]));
 }
 
+type Edited = Pick<ProposalRow, 'id' | 'state' | 'proposed'>;
+
 /** PROPOSAL_FILE_EDITED while a copy of an edited report exists. */
-export function editProblem(
-  database: SqliteDatabase,
-  { id, state }: Pick<ProposalRow, 'id' | 'state'>,
-  dataDir: string,
-): Problem | undefined {
+export function editProblem(database: SqliteDatabase, row: Edited, dataDir: string): Problem | undefined {
   const rows = database
     .prepare("SELECT content FROM proposal_event WHERE proposal = ? AND kind = 'file-edited' ORDER BY seq DESC")
-    .all(id) as { content: string }[];
+    .all(row.id) as { content: string }[];
   const names = rows.map(({ content }) => String((JSON.parse(content) as { file?: unknown }).file));
-  const name = names.find((file) => isKeptName(file, id) && existsSync(join(dataDir, 'proposals', file)));
+  const name = names.find((file) => isKeptName(file, row.id) && existsSync(join(dataDir, 'proposals', file)));
   if (name === undefined) return undefined;
-  return fileEdited({ id, state }, join(dataDir, 'proposals', name));
+  return fileEdited(row, join(dataDir, 'proposals', name));
 }
 
 /** @param file - The copy of the edited report. */
-export function fileEdited({ id, state }: Pick<ProposalRow, 'id' | 'state'>, file: string): Problem {
-  return { code: 'PROPOSAL_FILE_EDITED', severity: 'warning', file, message: fileEditedMessage(id, state, file) };
+export function fileEdited({ id, state, proposed }: Edited, file: string): Problem {
+  const message = fileEditedMessage(id, state, file, proposed !== null);
+  return { code: 'PROPOSAL_FILE_EDITED', severity: 'warning', file, message };
 }
 
 /** @param dataDir - Of the registry. */
