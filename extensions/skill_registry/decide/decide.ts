@@ -36,7 +36,7 @@ export async function approve(
 ): Promise<Decision> {
   const { writer } = context;
   undecided(writer, id);
-  checkReason(actor.reason);
+  if (actor.reason?.trim()) checkReason(actor.reason, 'An approval');
   for (;;) {
     const outcome = await writer.exclusively((database, dataDir): Outcome | undefined => {
       const row = undecided(writer, id, actor.version);
@@ -66,8 +66,7 @@ export async function reject(
   id: string,
   { by, reason, version }: Parameters<Proposals['reject']>[1],
 ): Promise<Decision> {
-  if (reason.trim() === '') throw invalidArgument('A rejection needs a reason, which its author is shown.');
-  checkReason(reason);
+  checkReason(reason, 'A rejection');
   undecided(writer, id);
   return writer.exclusively((database) => {
     const { skill_id: skillId } = undecided(writer, id, version);
@@ -87,8 +86,7 @@ export async function recommend(
   verdict: Recommendation['verdict'],
   { by, reason }: Actor & { readonly reason: string },
 ): Promise<void> {
-  if (reason.trim() === '') throw invalidArgument('A recommendation needs a reason.');
-  checkReason(reason);
+  checkReason(reason, 'A recommendation');
   undecided(writer, id);
   await writer.exclusively((database) => {
     undecided(writer, id);
@@ -146,7 +144,8 @@ export function noteStale(
 
 type Outcome = Decision | StalePlan | { readonly edited: string };
 
-function checkReason(reason = ''): void {
+function checkReason(reason: string, what: string): void {
+  if (reason.trim() === '') throw invalidArgument(`${what} needs a reason.`);
   if (reason.length > MAX_REASON) throw tooLong('reason', reason, MAX_REASON);
 }
 

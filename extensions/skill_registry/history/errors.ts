@@ -106,6 +106,12 @@ export function skillExists(
   });
 }
 
+/** For a roll-back: there are revisions, and no skill. */
+export function skillRemoved(skillId: string): CodedError {
+  const message = `The skill "${skillId}" was removed. \`skill-registry restore ${skillId}\` restores its last content; then roll it back.`;
+  return new CodedError('SKILL_NOT_FOUND', message, { skill_id: skillId });
+}
+
 export function sourceNotWritable(skillId: string, source: string, why: string): HistoryError {
   const message = `"${skillId}" belongs to the source "${source}", in which it cannot be written: ${why}`;
   return new CodedError('SOURCE_NOT_WRITABLE', message, { skill_id: skillId, source });

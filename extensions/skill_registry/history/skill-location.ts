@@ -207,7 +207,7 @@ export function checkValid(
 // --- internal ---
 
 /** The key of a folder. It is relative to the root, so that a root that moves keeps its history. */
-export function folderKey(dir: string, root: string): string {
+function folderKey(dir: string, root: string): string {
   const real = futureRealPath(root);
   return isInside(dir, real) ? relative(real, dir).split(sep).join('/') : dir;
 }

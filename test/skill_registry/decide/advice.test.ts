@@ -73,12 +73,16 @@ it('a skill is restored once the folder in its place is moved away, and one that
   const { history, admin } = registry;
   const present = await refusal('SKILL_EXISTS', history.restore('tea', ADA));
   expect(present).toContain('`skill-registry rollback tea REVISION`');
+  await admin.management.write('tea', 'SKILL.md', LONGER, ADA);
   await admin.management.remove('tea', ADA);
-  await registry.refresh();
+  const removed = await refusal('SKILL_NOT_FOUND', history.rollback('tea', 1, ADA));
+  expect(removed).toContain('`skill-registry restore tea` restores its last content; then roll it back');
   writeFileSync(join(root, 'skills/tea'), 'In the way.\n');
   expect(await refusal('SKILL_EXISTS', history.restore('tea', ADA))).toContain('Move it away, then restore again');
   renameSync(join(root, 'skills/tea'), join(root, 'tea.txt'));
   await history.restore('tea', ADA);
+  expect(tea()).toBe(LONGER);
+  await history.rollback('tea', 1, ADA);
   expect(tea()).toBe(TEA);
 });
 
