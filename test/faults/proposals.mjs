@@ -61,6 +61,31 @@ export const proposals = [
     name: 'is refused with the reason when any agent proposes it again, whatever way it is given',
   },
   {
+    title: 'A rejection is forgotten with the texts that were purged',
+    file: `${DECIDE}/purge.ts`,
+    find: "addEvent(database, id, 'purged', mark, { marks });",
+    replace: "addEvent(database, id, 'purged', mark, { marks: marks.slice(0, 0) });",
+    test: 'test/skill_registry/propose/rejected-again.test.ts',
+    name: 'after its texts were purged, twice, with the reason without what it quotes, and so is a removal',
+  },
+  {
+    title: 'A program decides by a part of an id',
+    file: `${DECIDE}/decide.ts`,
+    find: 'const row = rowOf(writer.database(), id);',
+    replace:
+      "const row = writer.database().prepare<ProposalRow>('SELECT * FROM proposal').get() ?? rowOf(writer.database(), id);",
+    test: `${DECIDE_TESTS}/whole-ids.test.ts`,
+    name: 'programs decide, recommend, edit and purge by whole ids only, and are told them',
+  },
+  {
+    title: 'Hidden characters of a reason reach a model',
+    file: 'extensions/skill_registry/tools/list-proposals.ts',
+    find: 'return text && showHidden(text);',
+    replace: 'return text && (showHidden(text) ? text : null);',
+    test: `${DECIDE_TESTS}/hidden-words.test.ts`,
+    name: 'hidden characters in what is said of a proposal reach no model and no terminal, and are shown instead',
+  },
+  {
     title: 'An agent has as many open proposals for a skill as it likes',
     file: `${PROPOSE}/propose.ts`,
     find: 'if (waiting.length >= MAX_WAITING_OF_AUTHOR)',
