@@ -9,14 +9,7 @@ import { type OperationContext, type OperationStep, recoverOperations, runOperat
 import { changeUnfinished, codeDenied, type Unfinished } from './errors.ts';
 import { hasUnfinished, historyError } from './history-database.ts';
 import { createHistoryFile, type HistoryFile } from './history-file.ts';
-import {
-  entriesOf,
-  type FileChange,
-  type LocationFinder,
-  type LockChange,
-  type Operation,
-  subjectOf,
-} from './journal-entries.ts';
+import { entriesOf, type FileChange, type LocationFinder, type Operation, subjectOf } from './journal-entries.ts';
 import { putBlob, recordPresent } from './revisions.ts';
 import { folderOf, pathIn, type SkillLocation } from './skill-location.ts';
 import { readFolderTree, type SkillTree } from './skill-tree.ts';
@@ -47,7 +40,7 @@ export interface WriterOptions {
   /** Whether a real, absolute path is code, which no agent may change. */
   isCode(path: string): boolean;
   /** Changes `skills-lock.json`. @throws for an entry that breaks the format. */
-  changeLock(change: LockChange): void;
+  readonly changeLock: OperationContext['changeLock'];
   /** Finds the present location of a skill in the journal. */
   readonly locationOf: LocationFinder;
   /**
