@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { tarGz } from '../helpers/archives.ts';
@@ -96,4 +96,50 @@ it('unpacks a bomb no further than its limit', async () => {
     stderr: expect.stringMatching(/more than 536870912 bytes, unpacked/),
   });
   expect(Object.keys(treeOf(root))).toEqual([]);
+});
+
+it('runs nothing of a repository: no hook, no filter, no submodule, no attribute, and follows no link', async () => {
+  const mark = join(tempFolder(), 'it-ran');
+  const run = `touch ${mark}`;
+  const repository = gitRepository({
+    'tea/SKILL.md': TEA,
+    'tea/a.txt': 'a\n',
+    'tea/b.bin': 'b\r\n',
+    '.gitattributes': '* filter=evil diff=evil text eol=crlf\n*.bin -text\n',
+    'tea/.gitattributes': '* filter=evil export-subst ident\n',
+    '.gitmodules': `[submodule "x"]\n\tpath = x\n\turl = ext::sh -c ${JSON.stringify(run)}\n\tupdate = !${run}\n`,
+    '.lfsconfig': `[lfs]\n\turl = ext::${run}\n`,
+  });
+  for (const [name, value] of Object.entries({
+    'filter.evil.smudge': run,
+    'filter.evil.clean': run,
+    'filter.evil.process': run,
+    'core.fsmonitor': run,
+    'core.sshCommand': run,
+    'uploadpack.packObjectsHook': run,
+    'core.hooksPath': 'hooks',
+  }))
+    repository.git('config', name, value);
+  for (const hook of ['post-checkout', 'pre-receive', 'post-merge', 'reference-transaction', 'post-index-change'])
+    writeFileSync(join(repository.folder, '.git/hooks', hook), `#!/bin/sh\n${run}\n`, { mode: 0o755 });
+
+  const { root, registry } = await openRegistry();
+  await (await registry.origin.add(repository.url)).apply(ADA);
+  expect(treeOf(join(root, 'skills/tea'))).toMatchObject({ 'a.txt': '644 a\n', 'b.bin': '644 b\r\n' });
+  expect(existsSync(mark)).toBe(false);
+});
+
+it('refuses a link and a submodule in a repository', async () => {
+  const { registry } = await openRegistry();
+  const linked = gitRepository({ 'tea/SKILL.md': TEA, 'tea/users': { link: '/etc/passwd' } });
+  await expect(registry.origin.add(linked.url)).rejects.toMatchObject({
+    message: expect.stringMatching(/"users" is a link/),
+  });
+  const inner = gitRepository({ 'x.md': 'x' });
+  const outer = gitRepository({ 'tea/SKILL.md': TEA });
+  outer.git('-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', inner.url, 'tea/inner');
+  outer.commit({});
+  await expect(registry.origin.add(outer.url)).rejects.toMatchObject({
+    message: expect.stringMatching(/"inner" is no file/),
+  });
 });
