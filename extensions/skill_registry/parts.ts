@@ -198,7 +198,7 @@ async function openSearch(given: SearchSurroundings): Promise<Pick<Parts, 'searc
     config.embeddings.base_url === ''
       ? undefined
       : new (await import('./search/meaning/meaning.ts')).Meaning({
-          ...{ config: config.embeddings, configFile, database, readSkill, onProblems: onProblem },
+          ...{ config: config.embeddings, configFile, cacheFile, database, readSkill, onProblems: onProblem },
           ...{ getSecret: hooks.getSecret, onProgress: hooks.onProgress },
         });
   const visibleNow = (turn: TurnContext): readonly Skill[] => {

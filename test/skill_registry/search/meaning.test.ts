@@ -44,6 +44,7 @@ function openMeaning(server: EmbeddingsServer, database: SqliteDatabase = memory
     config: { base_url: server.baseUrl, model: 'words-1', timeout_ms: 1500, batch: 64 },
     database: () => database,
     configFile: '/root/data/skill_registry/config.yaml',
+    cacheFile: undefined,
     readSkill: ({ description }) => Buffer.from(`---\ndescription: ${description}\n---\n`),
     getSecret: () => undefined,
     onProgress: (line) => progress.push(line),
