@@ -224,7 +224,7 @@ export class Writer {
 
 /** Whether `by` names a person, and not an agent or `unknown`. */
 export function isPerson(by: string): boolean {
-  return !by.startsWith('agent:') && by !== 'unknown';
+  return by.startsWith('person:');
 }
 
 // --- internal ---
