@@ -187,6 +187,20 @@ it.each([
   expect(await failureOf(() => registry.addSource(source as never))).toMatchObject({ code: 'INVALID_ARGUMENT' });
 });
 
+it('a tool that a program calls itself answers whatever it is given, and never throws', async () => {
+  const { registry } = await openRegistry({ 'skills/tea/SKILL.md': TEA });
+  const names = ['list_skills', 'read_skill', 'read_skill_resource', 'propose_skill_update', 'list_proposals'];
+  for (const tool of registry.tools([...names, 'load_skill', 'create_skill', 'skill'])) {
+    const execute = tool.execute as (...args: unknown[]) => Promise<unknown>;
+    for (const value of VALUES)
+      for (const call of [undefined, null, 7, {}, { turn: null }, throwsOnRead()])
+        expect(await execute(value, call)).toMatchObject({ success: expect.any(Boolean) });
+    expect(await execute(null)).toMatchObject({ success: false, error: { code: 'INVALID_ARGUMENT' } });
+  }
+  const [list] = registry.tools(['list_skills']);
+  expect(await list?.execute({} as never, {} as never)).toMatchObject({ success: true, total: 1 });
+});
+
 describe('who did something', () => {
   const NAMES = [
     'AGENT:x',

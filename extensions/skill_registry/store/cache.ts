@@ -160,7 +160,7 @@ export function storeProblems(root: string): readonly Problem[] {
 export function cacheProblems(file: string | undefined, cache: Cache): readonly Problem[] {
   const reason = cache.trouble();
   if (reason === undefined || file === undefined) return [];
-  const message = `This file cannot be used (${reason}), so each start reads all skills again. Remove cache.db and the files whose names begin with cache.db- (the registry creates them again), and let this user write in that folder.`;
+  const message = `This file cannot be used, so each start reads all skills again: ${reason}. Remove cache.db and the files whose names begin with cache.db- (the registry creates them again), and let this user write in that folder.`;
   return [{ code: 'CACHE_UNAVAILABLE', severity: 'warning', file, message }];
 }
 
@@ -248,10 +248,12 @@ function dropTables(database: SqliteDatabase, isOld: (table: string) => boolean)
   }
 }
 
-/** The code of a system error (`EACCES`), because its message repeats the path; else the message. */
+/** In words. Of a system error the part without the path, which the problem names: `EACCES: permission denied`. */
 function reasonOf(error: unknown): string {
-  const { code, message = String(error) } = error as { readonly code?: unknown; readonly message?: string };
-  return typeof code === 'string' && sqliteFailure(error) === undefined ? code : message;
+  const message = error instanceof Error ? error.message : String(error);
+  const { syscall } = error as { readonly syscall?: unknown };
+  const [words = message] = typeof syscall === 'string' ? message.split(`, ${syscall}`) : [message];
+  return words.replace(/\.$/, '');
 }
 
 const FORGOTTEN_MS = 90 * 86_400_000;
