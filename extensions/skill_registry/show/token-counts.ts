@@ -119,7 +119,7 @@ function createCountStore(cache: Cache): CountStore {
   const fresh = new Set<string>();
   let read: Map<string, TokenCounts> | undefined;
   const all = (): Map<string, TokenCounts> => {
-    read ??= cache.look(readCounts) ?? new Map();
+    read ??= cache.useIfThere(readCounts) ?? new Map();
     return read;
   };
   const get = (skill: Skill): TokenCounts => all().get(documentKey(skill)) ?? NOT_COUNTED;

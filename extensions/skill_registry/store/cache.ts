@@ -76,7 +76,7 @@ export interface Cache {
    */
   use<T>(work: (database: SqliteDatabase) => T): T | undefined;
   /** As `use`, but does not create the file; undefined when there is none. */
-  look<T>(work: (database: SqliteDatabase) => T): T | undefined;
+  useIfThere<T>(work: (database: SqliteDatabase) => T): T | undefined;
   /** Why it is in memory although a file was given. */
   trouble(): string | undefined;
   close(): void;
@@ -122,7 +122,7 @@ export function createCache(file: string | undefined, parts: readonly CachePart[
   };
   return {
     use,
-    look: (work) => (database || (file !== undefined && existsSync(file)) ? use(work) : undefined),
+    useIfThere: (work) => (database || (file !== undefined && existsSync(file)) ? use(work) : undefined),
     trouble: () => trouble,
     close() {
       closed = true;

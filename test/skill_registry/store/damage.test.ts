@@ -158,7 +158,7 @@ describe('a cache that is damaged while it is open', () => {
     const cache = createCache(place(), [WORDS]);
     cache.close();
     expect(cache.use(() => 1)).toBeUndefined();
-    expect(cache.look(() => 1)).toBeUndefined();
+    expect(cache.useIfThere(() => 1)).toBeUndefined();
   });
 });
 

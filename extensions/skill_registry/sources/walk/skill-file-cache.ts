@@ -58,7 +58,7 @@ export const SKILL_FILES: CachePart = {
 
 const SLICE_MS = 8;
 
-export function createSkillFileCache(cache: Pick<Cache, 'look' | 'use'>): SkillFileCache & { flush(): void } {
+export function createSkillFileCache(cache: Pick<Cache, 'useIfThere' | 'use'>): SkillFileCache & { flush(): void } {
   const waiting = new Map<string, Waiting>();
   let isScheduled = false;
   let isTidied = false;
@@ -85,7 +85,7 @@ export function createSkillFileCache(cache: Pick<Cache, 'look' | 'use'>): SkillF
     });
   };
   return {
-    load: (key, maxBytes) => cache.look((database) => readSource(database, key, maxBytes)) ?? new Map(),
+    load: (key, maxBytes) => cache.useIfThere((database) => readSource(database, key, maxBytes)) ?? new Map(),
     keep(key, changed) {
       for (const [path, entry] of changed) waiting.set(JSON.stringify([key, path]), { key, path, entry });
       schedule();
