@@ -1,10 +1,11 @@
 import { lstatSync, mkdirSync, symlinkSync, unlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { isCodedError } from 'skill-registry/kernel';
 import { originRefused } from '../../../lib/fetch/index.ts';
 import { countTokens } from '../../../lib/text/index.ts';
 import { lookAlikes } from '../catalog/look-alikes.ts';
 import type { ChangeContext } from '../history/change-context.ts';
-import { folderOf, type SkillLocation } from '../history/skill-location.ts';
+import { checkValid, folderOf, type SkillLocation } from '../history/skill-location.ts';
 import { inspectSkill } from '../inspect/inspect-skill.ts';
 import { bodyOf } from '../skill/frontmatter.ts';
 import { slugOf } from '../sources/make-skill.ts';
@@ -37,8 +38,13 @@ export async function planAdd(context: ChangeContext, what: string, options: Add
     const taken = await takeSkills(offer, chosen);
     const skills: SkillToAdd[] = [];
     const writes: SkillToWrite[] = [];
+    const broken: string[] = [];
     for (const [at, { skill, location }] of located.entries()) {
       const { files, leftOut } = taken[at] as TakenSkill;
+      if (!isValid(files, location, options.all)) {
+        broken.push(skill.skillFile);
+        continue;
+      }
       const along = { ids: chosen.map(({ id }) => id), isAlong: alongWith.has(skill.id), leftOut };
       skills.push(await viewOf(context, location, skill.header, files, along));
       const entry = entryOf(offer, skill, files, context.root);
@@ -46,7 +52,7 @@ export async function planAdd(context: ChangeContext, what: string, options: Add
       writes.push({ location, files, gone: [], conflicts: [], kind: 'installed', origin: shown, name, entry });
     }
     return {
-      ...{ origin: shown, skills, unreadable },
+      ...{ origin: shown, skills, unreadable: [...unreadable, ...broken] },
       apply: async (actor) =>
         options.link && origin.kind === 'folder'
           ? linkSkills(context, origin.path, chosen, writes)
@@ -110,6 +116,18 @@ export async function viewOf(
 
 // --- internal ---
 
+/** @param mayLack - False is given for a skill that would not be one here. Default: it throws. @throws SKILL_INVALID. */
+function isValid(files: readonly IncomingFile[], location: SkillLocation, mayLack = false): boolean {
+  const bytes = files.find(({ path }) => path === 'SKILL.md')?.bytes ?? Buffer.alloc(0);
+  try {
+    checkValid(location, location.skillFile, null, bytes);
+    return true;
+  } catch (error) {
+    if (mayLack && (isCodedError(error, 'SKILL_INVALID') || isCodedError(error, 'NOT_TEXT'))) return false;
+    throw error;
+  }
+}
+
 /** What it calls itself, as other tools have it; where that can be no id, what it is called here. */
 function lockName({ id, header: { name } }: ReadableSkill): string {
   return slugOf(name) === id && name.length <= MAX_NAME ? name : id;
@@ -147,10 +165,10 @@ async function linkSkills(
 ): Promise<readonly ChangedSkill[]> {
   const made: string[] = [];
   try {
-    for (const [at, { location }] of writes.entries()) {
+    for (const { location } of writes) {
       const link = folderOf(location);
       mkdirSync(dirname(link), { recursive: true });
-      symlinkSync(join(folder, chosen[at]?.folder ?? ''), link, 'dir');
+      symlinkSync(join(folder, chosen.find(({ id }) => id === location.skillId)?.folder ?? ''), link, 'dir');
       made.push(link);
     }
     await context.refresh();

@@ -83,9 +83,23 @@ async function readHeaders(
     if (!readable.has(same)) readable.set(same, { ...skill, header, id });
   }
   return {
-    readable: [...readable.values()],
+    readable: withOwnIds([...readable.values()], offer.name),
     unreadable: offered.map(({ skillFile }) => skillFile).filter((path) => !known.has(path)),
   };
+}
+
+/** Of several skills with one name the first has it; the others are called as their folders are, where nobody else is. */
+function withOwnIds(skills: readonly ReadableSkill[], offerName: string): readonly ReadableSkill[] {
+  const ids = new Set(skills.map(({ id }) => id));
+  const seen = new Set<string>();
+  return skills.map((skill) => {
+    const folderName = slugOf(basename(skill.folder) || offerName);
+    const isFree = isUsableId(folderName) && !ids.has(folderName);
+    const id = seen.has(skill.id) && isFree ? folderName : skill.id;
+    ids.add(id);
+    seen.add(id);
+    return id === skill.id ? skill : { ...skill, id };
+  });
 }
 
 function filesBelow({ entries }: Offer, folder: string): readonly unknown[] {

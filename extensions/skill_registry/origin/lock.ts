@@ -18,26 +18,19 @@ export interface Lock {
   readonly skills: ReadonlyMap<string, LockEntry>;
   /** Names of entries that break the format, with the reason; they are kept as they are. */
   readonly broken: ReadonlyMap<string, string>;
-  /** Everything in the file. */
-  readonly document: Readonly<Record<string, unknown>>;
 }
 
 /** @throws LOCK_INVALID when the file is no lock of version 1; nothing of it is lost. */
 export function readLock(root: string): Lock {
-  const file = join(root, LOCK_FILE);
-  const text = textIfThere(root);
-  if (text === undefined) return { skills: new Map(), broken: new Map(), document: { version: 1, skills: {} } };
-  const parsed = lockDocument.safeParse(jsonOf(text, file));
-  if (!parsed.success)
-    throw lockInvalid(file, 'expected { "version": 1, "skills": { ... } }. Mend it, or move it away.');
+  const document = documentOf(root, textIfThere(root));
   const skills = new Map<string, LockEntry>();
   const broken = new Map<string, string>();
-  for (const [name, value] of Object.entries(parsed.data.skills)) {
+  for (const [name, value] of Object.entries(document.skills)) {
     const why = whyBroken(name, value);
     if (why === undefined) skills.set(name, value as LockEntry);
     else broken.set(name, why);
   }
-  return { skills, broken, document: parsed.data };
+  return { skills, broken };
 }
 
 /**
@@ -48,15 +41,16 @@ export function readLock(root: string): Lock {
 export function changeLock(root: string, name: string, entry: unknown): void {
   const why = entry === null ? undefined : whyBroken(name, entry);
   if (why !== undefined) throw lockInvalid(join(root, LOCK_FILE), `its entry "${name}" would be broken: ${why}`);
-  const { document } = readLock(root);
-  const skills = new Map(Object.entries(document.skills as Readonly<Record<string, unknown>>));
+  const before = textIfThere(root);
+  const document = documentOf(root, before);
+  const skills = new Map(Object.entries(document.skills));
   if (entry === null && !skills.has(name)) return;
   if (entry === null) skills.delete(name);
   // What other tools keep in an entry is theirs.
-  else skills.set(name, { ...(skills.get(name) as object | undefined), ...(entry as LockEntry) });
+  else skills.set(name, { ...lockEntry.safeParse(skills.get(name)).data, ...(entry as LockEntry) });
   const sorted = [...skills].sort(([a], [b]) => (a < b ? -1 : 1));
   const after = `${JSON.stringify({ ...document, skills: Object.fromEntries(sorted) }, null, 2)}\n`;
-  if (after !== textIfThere(root)) writeContained(realpathSync(root), LOCK_FILE, after);
+  if (after !== before) writeContained(realpathSync(root), LOCK_FILE, after);
 }
 
 export function lockedFiles(files: readonly IncomingFile[]): LockedFiles {
@@ -133,6 +127,15 @@ function whyBroken(name: string, value: unknown): string | undefined {
   if (registry && digestOfLines(registry.files) !== registry.digest)
     return 'registry.digest: it is not that of registry.files';
   return undefined;
+}
+
+/** Everything in the file. @throws LOCK_INVALID. */
+function documentOf(root: string, content: string | undefined): z.infer<typeof lockDocument> {
+  if (content === undefined) return { version: 1, skills: {} };
+  const file = join(root, LOCK_FILE);
+  const { data } = lockDocument.safeParse(jsonOf(content, file));
+  if (data) return data;
+  throw lockInvalid(file, 'expected { "version": 1, "skills": { ... } }. Mend it, or move it away.');
 }
 
 function textIfThere(root: string): string | undefined {

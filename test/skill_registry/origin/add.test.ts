@@ -214,3 +214,23 @@ it('takes the first skill out again when the second cannot be written', async ()
   expect(await registry.origin.verify()).toEqual([]);
   await registry.close();
 });
+
+it('takes what is a skill of all, and says what is none; one that is named is refused before anybody is asked', async () => {
+  const { registry } = await openRegistry();
+  const broken = '---\nname: broken\ndescription: It never ends.\n\n# Broken\n';
+  const from = tempFolder({ ...SKILLS, 'broken/SKILL.md': broken, 'empty/SKILL.md': '' });
+  const plan = await registry.origin.add(from, { all: true });
+  expect(plan.skills.map(({ id }) => id)).toEqual(['kettle', 'tea']);
+  expect([...plan.unreadable].sort()).toEqual(['broken/SKILL.md', 'empty/SKILL.md']);
+  expect(await plan.apply(ADA)).toHaveLength(2);
+  await expect(registry.origin.add(from, { skills: ['broken'] })).rejects.toMatchObject({ code: 'SKILL_INVALID' });
+});
+
+it('gives two skills of one name the names of their folders where that tells them apart', async () => {
+  const { registry } = await openRegistry();
+  const [one, two] = ['Brews tea.', 'Brews green tea.'].map((description) => skillMd({ name: 'tea', description }));
+  const from = tempFolder({ 'a/tea/SKILL.md': one ?? '', 'b/green-tea/SKILL.md': two ?? '' });
+  await (await registry.origin.add(from, { all: true })).apply(ADA);
+  expect(registry.snapshot().skills.map(({ id }) => id)).toEqual(['green-tea', 'tea']);
+  expect((await registry.origin.update()).skills).toMatchObject([{ state: 'current' }, { state: 'current' }]);
+});
