@@ -72,7 +72,7 @@ async function* matchesOfFile(
   const parts = new Map<Pattern, FileParts>();
   for (const passage of passagesOf(file.text, file.prose)) {
     for (const { rule, pattern } of searches) {
-      if (pattern.needs?.every((word) => !passage.words.has(word))) continue;
+      if (pattern.needs?.some((words) => !words.some((word) => passage.words.has(word)))) continue;
       await takeBreak();
       if (pattern.scope === 'file') {
         const match = completed(parts, pattern, passage);

@@ -47,8 +47,8 @@ export type Rule = PassageRule | FileRule;
 /** Expressions that match near each other. They are for folded text in lower case, are global, and take linear time. */
 export interface Pattern {
   readonly all: readonly RegExp[];
-  /** Only where one of these words is in the passage: a fast test. Each is a run of letters and digits. */
-  readonly needs?: readonly string[];
+  /** Only where of each list one word is in the passage: a fast test. A word is a run of letters and digits. */
+  readonly needs?: readonly (readonly string[])[];
   /** Most characters between two that follow each other. Default: 160. */
   readonly within?: number;
   /** Whether they come in this order. Default: true. */

@@ -3,7 +3,7 @@ import { AS_ROOT, BARE_ADDRESS, END, FETCH, FETCH_WORDS, INTERPRETER, PIPE, SHEL
 
 const PIPED = `${PIPE}(?:[^\\n|]{0,80}${PIPE}){0,2}?${AS_ROOT}${INTERPRETER}${END}`;
 /** What runs the output of a command. */
-const RUNS = `(?:\\b${SHELL}\\s(?:-\\w{1,5}\\s)?["']?(?:<\\(|\\$\\(|\`)|\\b(?:eval|source|iex|invoke-expression)\\s?\\(?["']?(?:\\$\\(|<\\(|\`|\\()?)`;
+const RUNS = `(?:\\b(?:ba|z|da|k|fi|c|tc)?sh\\s(?:-\\w{1,5}\\s)?["']?(?:<\\(|\\$\\(|\`)|\\b(?:eval|source|iex|invoke-expression)\\s?\\(?["']?(?:\\$\\(|<\\(|\`|\\()?)`;
 
 export const DOWNLOAD_AND_RUN: readonly Rule[] = [
   {
@@ -31,7 +31,7 @@ export const DOWNLOAD_AND_RUN: readonly Rule[] = [
     ],
     patterns: [
       {
-        needs: FETCH_WORDS,
+        needs: [FETCH_WORDS],
         all: [
           new RegExp(
             `\\b${FETCH}\\b[^\\n|]{0,200}?(?:${BARE_ADDRESS}|\\s(?!127\\.|10\\.|192\\.168\\.)(?:\\d{1,3}\\.){3}\\d{1,3}(?=[:/]))[^\\n|]{0,200}?${PIPED}`,
@@ -41,12 +41,12 @@ export const DOWNLOAD_AND_RUN: readonly Rule[] = [
         unless: WARNS,
       },
       {
-        needs: FETCH_WORDS,
+        needs: [FETCH_WORDS],
         all: [new RegExp(`${RUNS}[^\\n]{0,60}?${FETCH}\\b[^\\n]{0,200}?${BARE_ADDRESS}`, 'g')],
         unless: WARNS,
       },
       {
-        needs: FETCH_WORDS,
+        needs: [FETCH_WORDS],
         all: [
           new RegExp(`\\b${FETCH}\\b[^\\n|]{0,200}?${BARE_ADDRESS}`, 'g'),
           new RegExp(
@@ -58,7 +58,7 @@ export const DOWNLOAD_AND_RUN: readonly Rule[] = [
         unless: WARNS,
       },
       {
-        needs: ['exec', 'system', 'popen', 'run', 'call', 'eval'],
+        needs: [['exec', 'system', 'popen', 'run', 'call', 'eval']],
         all: [
           new RegExp(
             `\\b(?:exec|eval|system|popen|run|call|execsync|spawn)\\s?\\(\\s?[^\\n]{0,120}?${FETCH}[^\\n]{0,80}?${BARE_ADDRESS}`,
@@ -68,7 +68,7 @@ export const DOWNLOAD_AND_RUN: readonly Rule[] = [
         where: 'code',
       },
       {
-        needs: ['pip', 'pip3', 'npm', 'npx', 'uv', 'gem'],
+        needs: [['pip', 'pip3', 'npm', 'npx', 'uv', 'gem']],
         all: [
           new RegExp(
             `\\b(?:pip3?|npm|npx|uv pip|gem)\\s(?:install|i|exec)?[^\\n|;&]{0,80}?(?:git\\+)?${BARE_ADDRESS}`,
@@ -99,7 +99,7 @@ export const DOWNLOAD_AND_RUN: readonly Rule[] = [
     ],
     patterns: [
       {
-        needs: ['tcp', 'udp'],
+        needs: [['tcp', 'udp']],
         all: [
           /(?:\b(?:ba|z)?sh\s-\w{0,3}i?|\bexec\s\d?)[^\n]{0,80}?\/dev\/(?:tcp|udp)\/(?!localhost|127\.|10\.0\.0\.1\/|\$|\w{0,20}(?:ip|host|attacker|target)\b)(?:\d{1,3}\.){3}\d{1,3}\/\d/g,
         ],
@@ -107,7 +107,7 @@ export const DOWNLOAD_AND_RUN: readonly Rule[] = [
           /\b(?:reverse shells?|payloads?|pentest\w{0,6}|listener|attacker|exploit\w{0,6}|detect\w{0,4}|ctf|red team)\b/,
       },
       {
-        needs: ['nc', 'ncat', 'netcat', 'socat'],
+        needs: [['nc', 'ncat', 'netcat', 'socat']],
         all: [
           /\b(?:nc|ncat|netcat)\s(?:[^\n|;&]{0,60}\s)?(?:-\w{0,4}[ec]|--exec|--sh-exec)\s{0,2}["']?(?:\/bin\/)?(?:ba|z)?sh\b|\bmkfifo\b[^\n]{0,120}?\bsh\s-i[^\n]{0,40}?\|\s?(?:nc|ncat|netcat|openssl)\b|\bsocat\b[^\n]{0,80}?exec:/g,
         ],
@@ -115,7 +115,7 @@ export const DOWNLOAD_AND_RUN: readonly Rule[] = [
           /\b(?:reverse shells?|payloads?|pentest\w{0,6}|listener|attacker|exploit\w{0,6}|detect\w{0,4}|ctf|red team|lhost|local ?host)\b/,
       },
       {
-        needs: ['dup2', 'spawn', 'pty'],
+        needs: [['dup2', 'spawn', 'pty']],
         all: [
           /\.connect\(\s?\(|\bnet\.(?:connect|socket|createconnection)\b|\bsocket\.socket\(/g,
           /\bdup2\(|\bspawn\(\s?["'](?:\/bin\/(?:ba|z)?sh|cmd(?:\.exe)?|powershell)|\bpty\.spawn\(/g,
@@ -149,7 +149,7 @@ export const DOWNLOAD_AND_RUN: readonly Rule[] = [
     ],
     patterns: [
       {
-        needs: FETCH_WORDS,
+        needs: [FETCH_WORDS],
         all: [
           new RegExp(
             `\\b${FETCH}\\b[^\\n|]{0,300}?${PIPE}(?:[^\\n|]{0,80}${PIPE}){0,2}?${AS_ROOT}(?:${SHELL}${END}|iex\\b|invoke-expression\\b|(?:python[\\d.]{0,5}|node|perl|ruby|php)(?:\\s-)?(?=\\s{0,3}(?:$|\\n|["'\`);&])))`,
@@ -158,9 +158,9 @@ export const DOWNLOAD_AND_RUN: readonly Rule[] = [
         ],
         unless: WARNS,
       },
-      { needs: FETCH_WORDS, all: [new RegExp(`${RUNS}\\s?(?:${FETCH}|new-object)\\b`, 'g')], unless: WARNS },
+      { needs: [FETCH_WORDS], all: [new RegExp(`${RUNS}\\s?(?:${FETCH}|new-object)\\b`, 'g')], unless: WARNS },
       {
-        needs: FETCH_WORDS,
+        needs: [FETCH_WORDS],
         all: [
           new RegExp(
             `\\b(?:exec|eval|new function|runpy\\.\\w{2,12})\\s?\\(\\s?(?:await\\s)?[\\w.( ]{0,60}?${FETCH}\\(`,

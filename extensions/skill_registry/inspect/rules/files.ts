@@ -108,6 +108,7 @@ function isArchive({ bytes, path }: ReadFile): boolean {
 }
 
 function* hiddenText({ text }: ReadFile): Generator<Match | undefined> {
+  if (!/[\u{e0000}-\u{e007f}]/u.test(text)) return;
   for (const { raw, line } of rawLines(text)) {
     if (!/[\u{e0000}-\u{e007f}]/u.test(raw)) continue;
     yield undefined;
@@ -117,9 +118,12 @@ function* hiddenText({ text }: ReadFile): Generator<Match | undefined> {
 }
 
 /** A few of these come with every copy from a web page: soft hyphens, marks at the beginning, spaces of no width between words. */
+const MAY_HIDE =
+  /[\u001b\u00ad\u061c\u115f-\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ud800-\udfff]/;
 const TURNS = /[\u202a-\u202e\u2066-\u2069]/;
 
 function* hiddenOnes({ text }: ReadFile): Generator<Match | undefined> {
+  if (!MAY_HIDE.test(text)) return;
   for (const { raw, line } of rawLines(text)) {
     if (!/[^\t\x20-\x7e]/.test(raw)) continue;
     yield undefined;
@@ -137,6 +141,7 @@ function* hiddenOnes({ text }: ReadFile): Generator<Match | undefined> {
 const MIXED = /[\p{L}\d_.-]*(?:[A-Za-z]{2}[аеорсухіјѕһԁӏοανρικ]|[аеорсухіјѕһԁӏοανρικ][A-Za-z]{2})[\p{L}\d_.-]*/gu;
 
 function* lookAlikes({ text }: ReadFile): Generator<Match | undefined> {
+  if (!/[\u0370-\u052f]/.test(text)) return;
   for (const { raw, line } of rawLines(text)) {
     if (!/[\u0370-\u052f]/.test(raw)) continue;
     yield undefined;

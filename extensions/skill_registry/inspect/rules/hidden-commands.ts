@@ -1,6 +1,6 @@
 import type { Rule } from '../rule.ts';
 import { encodedCommands } from './decoded-texts.ts';
-import { AS_ROOT, END, INTERPRETER, PIPE, SHELL, WARNS } from './words.ts';
+import { AS_ROOT, END, INTERPRETER, PIPE, WARNS } from './words.ts';
 
 const words = (text: string): readonly string[] => text.split(' ');
 
@@ -39,7 +39,7 @@ export const HIDDEN_COMMANDS: readonly Rule[] = [
     ],
     patterns: [
       {
-        needs: DECODE_WORDS,
+        needs: [DECODE_WORDS],
         all: [
           new RegExp(
             `(?<![\\w-])${DECODE}[^\\n]{0,80}?${PIPE}(?:[^\\n|]{0,60}${PIPE}){0,2}?${AS_ROOT}${INTERPRETER}${END}`,
@@ -49,17 +49,14 @@ export const HIDDEN_COMMANDS: readonly Rule[] = [
         unless: WARNS,
       },
       {
-        needs: DECODE_WORDS,
+        needs: [DECODE_WORDS],
         all: [
-          new RegExp(
-            `(?:\\b${SHELL}\\s(?:-\\w{1,5}\\s)?["']?(?:<\\(|\\$\\(|\`|<<<)|\\b(?:eval|source)\\s["']?(?:\\$\\(|<\\(|\`))[^\\n]{0,400}?\\b(?:base(?:64|32)\\s(?:-{1,2}d|-di)|openssl\\s(?:base64|enc)\\s[^\\n|]{0,60}-d\\b|xxd\\s-r)`,
-            'g',
-          ),
+          /(?:\b(?:ba|z|da|k|fi|c|tc)?sh\s(?:-\w{1,5}\s)?["']?(?:<\(|\$\(|`|<<<)|\b(?:eval|source)\s["']?(?:\$\(|<\(|`))[^\n]{0,400}?\b(?:base(?:64|32)\s(?:-{1,2}d|-di)|openssl\s(?:base64|enc)\s[^\n|]{0,60}-d\b|xxd\s-r)/g,
         ],
         unless: WARNS,
       },
       {
-        needs: CODE_WORDS,
+        needs: [CODE_WORDS],
         all: [
           new RegExp(
             `(?<![.\\w])(?:exec|eval|compile|os\\.system|os\\.popen|subprocess\\.\\w{2,12}|system|(?:\\w{1,20}\\.)?execsync|new function|function|(?:\\w{1,20}\\.)?spawn)\\s?\\(\\s?(?:[\\w.'"()]{0,40}\\(\\s?){0,3}[\\w.'"()]{0,30}?${DECODES_IN_CODE}`,
@@ -69,7 +66,7 @@ export const HIDDEN_COMMANDS: readonly Rule[] = [
         unless: WARNS,
       },
       {
-        needs: CODE_WORDS,
+        needs: [CODE_WORDS],
         all: [
           new RegExp(
             `\\b([a-z_]\\w{0,30})\\s?=\\s?[^\\n]{0,80}?${DECODES_IN_CODE}[\\s\\S]{0,600}?(?<![.\\w])(?:exec|eval|os\\.system|os\\.popen|\\w{1,12}\\.exec(?:sync)?|execsync|iex|invoke-expression)\\s?\\(?\\s?(?:\\$|str\\(|compile\\()?\\1\\b`,
@@ -79,7 +76,7 @@ export const HIDDEN_COMMANDS: readonly Rule[] = [
         where: 'code',
       },
       {
-        needs: CODE_WORDS,
+        needs: [CODE_WORDS],
         where: 'code',
         ordered: false,
         within: 300,
@@ -89,7 +86,7 @@ export const HIDDEN_COMMANDS: readonly Rule[] = [
         ],
       },
       {
-        needs: CODE_WORDS,
+        needs: [CODE_WORDS],
         where: 'code',
         ordered: false,
         within: 600,
@@ -99,12 +96,12 @@ export const HIDDEN_COMMANDS: readonly Rule[] = [
         ],
       },
       {
-        needs: ['powershell', 'pwsh'],
+        needs: [['powershell', 'pwsh']],
         all: [/\b(?:powershell|pwsh)(?:\.exe)?\s[^\n]{0,120}?-e(?:nc|ncodedcommand|c)?\s["']?[a-z0-9+/=]{16}/g],
         unless: WARNS,
       },
       {
-        needs: ['certutil'],
+        needs: [['certutil']],
         all: [
           /\bcertutil(?:\.exe)?\s[^\n]{0,40}?-(?:decode|urlcache)\b/g,
           /\b(?:start|call|rundll32|regsvr32|cmd|\w{1,30}\.exe)\b/g,

@@ -8,6 +8,7 @@ import { LURES } from './lures.ts';
 import { PERMISSIONS } from './permissions.ts';
 import { PERSISTENCE } from './persistence.ts';
 import { SECRETS } from './secrets.ts';
+import { SIDE_WORK } from './side-work.ts';
 
 /** Every rule, in the order of docs/security.md. */
 export const RULES: readonly Rule[] = [
@@ -16,6 +17,7 @@ export const RULES: readonly Rule[] = [
   ...HIDDEN_COMMANDS,
   ...SECRETS,
   ...INSTRUCTIONS,
+  ...SIDE_WORK,
   ...PERSISTENCE,
   ...DESTRUCTION,
   ...CHARACTERS,

@@ -52,9 +52,9 @@ export const INSTRUCTIONS: readonly Rule[] = [
     ],
     patterns: [
       {
-        needs: words(
-          'ignore ignoring disregard disregarding forget override overrides bypass supersede supersedes replace',
-        ),
+        needs: [
+          words('ignore ignoring disregard disregarding forget override overrides bypass supersede supersedes replace'),
+        ],
         all: [
           new RegExp(
             `\\b(?:ignor(?:e|ing)|disregard(?:ing)?|forget|overrid(?:e|es|ing)|bypass|supersedes?) (?:${OTHERS}[ ,]+){1,7}${RULES_OF_OTHERS}\\b`,
@@ -65,7 +65,7 @@ export const INSTRUCTIONS: readonly Rule[] = [
         unless: QUOTES,
       },
       {
-        needs: words('ignore disregard forget'),
+        needs: [words('ignore disregard forget')],
         all: [
           /\b(?:ignore|disregard|forget) (?:everything|anything|all|what) (?:(?:that|which|of it) )?(?:(?:is |was |came |you (?:were|have been) |you )?(?:above|before|earlier|previously|told|learned|knew|know))\b/g,
         ],
@@ -73,7 +73,7 @@ export const INSTRUCTIONS: readonly Rule[] = [
         unless: QUOTES,
       },
       {
-        needs: words('precedence priority overrides override supersede only bound replace new apply'),
+        needs: [words('precedence priority overrides override supersede only bound replace new apply')],
         all: [
           /\b(?:this (?:skill|file|document|section|rule)|these (?:rules|instructions|directives|steps)|the (?:rules|instructions) (?:below|here|of this (?:file|skill)|in this (?:file|skill)))\b[^.\n]{0,60}\b(?:(?:takes?|have|has|having) (?:precedence|priority) over|overrides?|supersedes?|replaces?) (?:all|any|every|the|your|other|previous|prior|earlier|system|user)\b|\b(?:only|sole) (?:rules|instructions|ones) (?:that|which) (?:apply|count|matter)\b|\bno longer (?:bound|restricted|limited|constrained) by\b|\byour new (?:instructions|rules|role|directive)\b|\byou are now (?:in )?(?:dan\b|developer mode|unrestricted|jailbroken|free of)/g,
         ],
@@ -106,9 +106,11 @@ export const INSTRUCTIONS: readonly Rule[] = [
     ],
     patterns: [
       {
-        needs: words(
-          'tell telling inform informing notify notifying alert alerting warn warning mention mentioning reveal revealing disclose disclosing report reporting show showing discuss',
-        ),
+        needs: [
+          words(
+            'tell telling inform informing notify notifying alert alerting warn warning mention mentioning reveal revealing disclose disclosing report reporting show showing discuss',
+          ),
+        ],
         all: [
           new RegExp(
             `\\b${NOT} (?:ever |need to )?(?:tell|telling|inform|informing|notify|notifying|alert|alerting|warn|warning) ${PEOPLE}\\b(?! (?:to|how|unless|until|you can|that you can|why|what|which|when|where|about (?:the )?(?:errors?|progress|implementation))\\b)`,
@@ -118,9 +120,11 @@ export const INSTRUCTIONS: readonly Rule[] = [
         unless: QUOTES,
       },
       {
-        needs: words(
-          'mention mentioning reveal revealing disclose disclosing report reporting show showing tell discuss discussing reference talk acknowledge log',
-        ),
+        needs: [
+          words(
+            'mention mentioning reveal revealing disclose disclosing report reporting show showing tell discuss discussing reference talk acknowledge log',
+          ),
+        ],
         all: [
           new RegExp(
             `\\b${NOT} (?:ever )?(?:mention|mentioning|reveal|revealing|disclose|disclosing|report|reporting|show|showing|discuss|discussing|reference|acknowledge|talk about) (?:(?:this|it|that|these|them)(?: (?:step|action|process|behaviou?r|change|rule|instruction|section|operation|upload|copy|backup|file|request|command|detail)s?)? (?:to|with|in front of) ${PEOPLE}|(?:this|that|these|the) (?:step|action|process|behaviou?r|instruction|section|operation|upload|copy|backup|transfer|request|call|script|modification|sync|sending|forwarding)s?\\b(?! (?:to|in) (?:the )?(?:code|comments?|commit|readme|docs?)))`,
@@ -130,7 +134,7 @@ export const INSTRUCTIONS: readonly Rule[] = [
         unless: QUOTES,
       },
       {
-        needs: words('hide conceal keep keeping hidden secret quiet stay remain silent invisible'),
+        needs: [words('hide conceal keep keeping hidden secret quiet stay remain silent invisible')],
         all: [
           new RegExp(
             `\\b(?:hide|conceal|keep) (?:this|it|that|these|them|everything)(?: (?:a )?(?:secret|hidden|confidential))? from ${PEOPLE}\\b|\\b(?:keep|stay|remain|be) (?:quiet|silent|discreet) (?:about|on)\\b|\\b(?:must|should|has to) (?:stay|remain|be kept|be) (?:hidden|secret|invisible|unknown)(?: (?:from|to) ${PEOPLE})|\\bso that ${PEOPLE} (?:does not|doesn't|won't|will not|never) (?:notice|see|know|find out|realise|realize)\\b|\\bwithout ${PEOPLE}(?:'s)? (?:knowing|noticing|knowledge|awareness|being aware)\\b|\\b(?:the )?user (?:does not|doesn't|must not|should not|need not) (?:need to )?(?:know|see|notice|be (?:told|informed|aware)) (?:about |of |that )?(?:this|it)\\b`,
@@ -141,7 +145,7 @@ export const INSTRUCTIONS: readonly Rule[] = [
         unless: QUOTES,
       },
       {
-        needs: words('silently secretly quietly covertly discreetly'),
+        needs: [words('silently secretly quietly covertly discreetly')],
         all: [
           new RegExp(
             `\\b(?:silently|secretly|quietly|covertly|discreetly) (?:${SENDS}|run|execute|install|download|delete|modify|change|add|append|include|insert|fetch|collect|record|read|create|enable|disable|replace|overwrite)\\b`,
@@ -177,7 +181,7 @@ export const INSTRUCTIONS: readonly Rule[] = [
     ],
     patterns: [
       {
-        needs: words('skip skipping bypass bypassing omit suppress ignore'),
+        needs: [words('skip skipping bypass bypassing omit suppress ignore')],
         all: [
           new RegExp(
             `\\b(?:skip|skipping|bypass|bypassing|omit|suppress|ignore) (?:(?:the|any|all|every|user|user['’]s|human|usual|safety|security|manual|normal|explicit) ){0,4}${ALLOWED}\\b`,
@@ -188,7 +192,7 @@ export const INSTRUCTIONS: readonly Rule[] = [
         unless: QUOTES,
       },
       {
-        needs: words('without'),
+        needs: [words('without')],
         all: [
           new RegExp(
             `\\bwithout (?:(?:first )?(?:asking|waiting|prompting|consulting|checking with|requesting|requiring|needing|getting|seeking)) (?:${PEOPLE}(?! (?:for (?!${ALLOWED}|permission)|to|which|what|whether|how|about|where)\\b)|(?:${PEOPLE} )?(?:for )?(?:(?:the|any|explicit|user|further|additional|their|prior) ){0,3}${ALLOWED})\\b`,
@@ -199,7 +203,7 @@ export const INSTRUCTIONS: readonly Rule[] = [
         unless: QUOTES,
       },
       {
-        needs: words('without'),
+        needs: [words('without')],
         all: [
           new RegExp(
             `\\b(?:proceed|continue|run|execute|deploy|delete|send|apply|install|act|commit|push|merge|overwrite|transfer|pay|buy|trade|swap|submit|publish)\\w{0,3}\\b[^.\\n]{0,40}\\bwithout (?:(?:any|further|explicit|prior|user|additional|manual|human) ){0,3}${ALLOWED}\\b`,
@@ -210,7 +214,7 @@ export const INSTRUCTIONS: readonly Rule[] = [
         unless: QUOTES,
       },
       {
-        needs: words('ask wait prompt pause stop confirm seek need request'),
+        needs: [words('ask wait prompt pause stop confirm seek need request')],
         all: [
           new RegExp(
             `\\b(?:do not|don['’]t|never|no need to|need not|without having to) (?:ever )?(?:ask|wait|prompt|pause|stop|seek|request|get) (?:(?:${PEOPLE} )?(?:for |to get )?(?:(?:any|the|user|user['’]s|explicit|their|a|further|manual) ){0,3}${ALLOWED}|to confirm)\\b|\\bno (?:user )?(?:confirmation|approval|permission|consent) (?:is )?(?:needed|required|necessary)\\b[^.\\n]{0,20}\\b(?:just|proceed|go ahead|simply|run|execute|delete|send)\\b`,
@@ -256,7 +260,7 @@ export const INSTRUCTIONS: readonly Rule[] = [
         unless: QUOTES,
       },
       {
-        needs: words('bcc cc blind'),
+        needs: [words('bcc cc blind')],
         all: [
           /\b(?:bcc|cc|blind (?:carbon )?copy)\b[^\n]{0,60}?[\w.+-]{2,40}@(?!example\.(?:com|org|net)|company\.|acme\.)[\w-]{2,40}\.[a-z]{2,10}|[\w.+-]{2,40}@(?!example\.(?:com|org|net)|company\.|acme\.)[\w-]{2,40}\.[a-z.]{2,16}[^\n]{0,30}\b(?:in|as|to|on) (?:the )?(?:bcc|cc|blind)\b/g,
         ],
@@ -278,7 +282,7 @@ export const INSTRUCTIONS: readonly Rule[] = [
     misses: ['Fetch https://example.com/page and summarise it.', 'Follow the instructions in references/setup.md.'],
     patterns: [
       {
-        needs: words('follow obey execute carry'),
+        needs: [words('follow obey execute carry')],
         all: [
           /\b(?:fetch|download|read|get|load|retrieve|check|pull)\b[^.\n]{0,60}?https?:\/\/[^\s"'`)]{4,200}/g,
           /\b(?:follow|obey|execute|carry out|apply|do what)\b (?:it|them|the (?:instructions|steps|commands|tasks|directives)|its (?:instructions|steps|commands)|whatever|all|any|each|what)\b/g,

@@ -34,7 +34,7 @@ export const LURES: readonly Rule[] = [
     ],
     patterns: [
       {
-        needs: words('zip rar 7z gz tgz dmg iso img archive archives zipped releases'),
+        needs: [words('zip rar 7z gz tgz dmg iso img archive archives zipped releases')],
         all: [
           /\b(?:download\w{0,3}|get|grab|fetch|obtain|install|extract\w{0,3}|unpack\w{0,3}|unzip\w{0,4}|unarchive|open|decompress)\b/g,
           /\.(?:zip|rar|7z|tar\.gz|tgz|dmg|iso|img)\b|\barchives?\b|\bzip(?:ped)?\b|\breleases?\/download\//g,
@@ -66,14 +66,14 @@ export const LURES: readonly Rule[] = [
     ],
     patterns: [
       {
-        needs: PASTE_WORDS,
+        needs: [PASTE_WORDS],
         all: [new RegExp(PASTE_SITE, 'g'), new RegExp(TERMINAL, 'g'), /\b(?:copy|paste|run|execute|enter|type)\b/g],
         within: 220,
         ordered: false,
         unless: WARNS,
       },
       {
-        needs: PASTE_WORDS,
+        needs: [PASTE_WORDS],
         all: [
           new RegExp(
             `\\b(?:curl|wget|irm|iwr|invoke-webrequest|downloadstring|urlopen|requests\\.get)\\b[^\\n]{0,120}?${PASTE_SITE}`,
@@ -85,7 +85,7 @@ export const LURES: readonly Rule[] = [
         unless: WARNS,
       },
       {
-        needs: PASTE_WORDS,
+        needs: [PASTE_WORDS],
         all: [
           new RegExp(
             `\\b(?:iex|invoke-expression|eval|exec|(?:ba|z)?sh -c|(?:ba|z)?sh <)[^\\n]{0,80}?${PASTE_SITE}`,
@@ -114,7 +114,7 @@ export const LURES: readonly Rule[] = [
     ],
     patterns: [
       {
-        needs: words('terminal powershell prompt console cmd'),
+        needs: [words('terminal powershell prompt console cmd')],
         all: [
           /\b(?:visit|go to|open|navigate to|browse to|head (?:over )?to|access|from)\b/g,
           /https?:\/\/(?!(?:www\.)?(?:brew\.sh|rustup\.rs|sh\.rustup\.rs|nodejs\.org|docs\.astral\.sh|docs\.docker\.com|bun\.sh|ollama\.com|cursor\.com|claude\.ai|docs\.anthropic\.com|code\.claude\.com|localhost|127\.))/g,
@@ -126,7 +126,7 @@ export const LURES: readonly Rule[] = [
         unless: WARNS,
       },
       {
-        needs: words('win windows'),
+        needs: [words('win windows')],
         all: [
           /\bwin(?:dows)?(?: key)?\s?\+\s?r\b|\brun (?:dialog|box|window)\b/g,
           /\b(?:mshta|powershell|cmd \/c|curl|rundll32|regsvr32|msiexec)\b[^\n]{0,80}https?:/g,
@@ -134,7 +134,7 @@ export const LURES: readonly Rule[] = [
         within: 200,
         unless: WARNS,
       },
-      { needs: ['mshta'], all: [/\bmshta(?:\.exe)?\s["']?(?:https?:|javascript:|vbscript:)/g], unless: WARNS },
+      { needs: [['mshta']], all: [/\bmshta(?:\.exe)?\s["']?(?:https?:|javascript:|vbscript:)/g], unless: WARNS },
     ],
   },
   {
@@ -155,9 +155,11 @@ export const LURES: readonly Rule[] = [
     ],
     patterns: [
       {
-        needs: words(
-          'zip exe msi dmg pkg rar 7z scr bat appimage iso jar releases mega mediafire gofile catbox anonfiles transfer dropbox drive discordapp t bit tinyurl cutt',
-        ),
+        needs: [
+          words(
+            'zip exe msi dmg pkg rar 7z scr bat appimage iso jar releases mega mediafire gofile catbox anonfiles transfer dropbox drive discordapp t bit tinyurl cutt',
+          ),
+        ],
         all: [
           new RegExp(
             `\\b(?:download\\w{0,3}|get|grab|obtain|install\\w{0,3})\\b[^\\n]{0,120}?${PROGRAM}|${PROGRAM}[^\\n]{0,100}?\\b(?:download\\w{0,3}|install\\w{0,3})\\b`,

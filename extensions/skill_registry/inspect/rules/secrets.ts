@@ -20,6 +20,13 @@ const TO_SOMEWHERE =
 const SENDS =
   '\\b(?:send|sends|sending|post|posts|posting|upload|uploads|uploading|transmit|transmits|forward|forwards|exfiltrate|submit|submits|include|append|attach|share|deliver|email|put)\\b';
 
+const PERSONAL_WORDS = words(
+  'ssh aws clawdbot openclaw gnupg kube env keys key phrase words mnemonic wallet passwords credentials cookies cookie tokens secrets variables store keychain rsa ed25519 passwd shadow',
+);
+const SEND_VERBS = words(
+  'send sends sending post posts posting upload uploads uploading transmit transmits forward forwards exfiltrate submit submits include append attach share deliver email put',
+);
+
 export const SECRETS: readonly Rule[] = [
   {
     id: 'secret-store-sent',
@@ -46,7 +53,7 @@ export const SECRETS: readonly Rule[] = [
     ],
     patterns: [
       {
-        needs: SEND_WORDS,
+        needs: [SEND_WORDS],
         all: [
           new RegExp(`(?:${READS}["'~$\\w{}/.]{0,40}${SECRET_STORE}|\\bsecurity dump-keychain|${ENVIRONMENT})`, 'g'),
           new RegExp(SEND, 'g'),
@@ -57,7 +64,7 @@ export const SECRETS: readonly Rule[] = [
         unless: WARNS,
       },
       {
-        needs: SEND_WORDS,
+        needs: [SEND_WORDS],
         all: [
           new RegExp(
             `(?:${READS}["'~$\\w{}/. ]{0,60}${SECRET_STORE}|\\bsecurity (?:dump|export)-keychain|\\bfind-(?:generic|internet)-password\\s[^\\n]{0,80}-w)`,
@@ -69,7 +76,7 @@ export const SECRETS: readonly Rule[] = [
         where: 'code',
       },
       {
-        needs: [...STORE_WORDS],
+        needs: [STORE_WORDS],
         all: [
           new RegExp(`(?:${SECRET_STORE}|/\\.env\\b|["']\\.env["'])`, 'g'),
           new RegExp(`(?:${DROP}|${BARE_ADDRESS})`, 'g'),
@@ -78,7 +85,7 @@ export const SECRETS: readonly Rule[] = [
         where: 'code',
       },
       {
-        needs: words('environ env printenv set get gci'),
+        needs: [words('environ env printenv set get gci')],
         all: [new RegExp(ENVIRONMENT, 'g'), new RegExp(SEND, 'g')],
         ordered: false,
         within: 300,
@@ -86,7 +93,7 @@ export const SECRETS: readonly Rule[] = [
         unless: /\bsubprocess\b|\benv\s?=\s?env\b/,
       },
       {
-        needs: words('environ env printenv'),
+        needs: [words('environ env printenv')],
         all: [new RegExp(ENVIRONMENT, 'g'), new RegExp(`(?:${DROP}|${BARE_ADDRESS})`, 'g')],
         scope: 'file',
         where: 'code',
@@ -109,9 +116,9 @@ export const SECRETS: readonly Rule[] = [
     misses: [{ 'a.py': 'DENY = ["~/.ssh", "~/.aws"]\n' }],
     patterns: [
       {
-        needs: words(
-          'login cookies key4 logins wallet exodus metamask nkbihfbeogaeaoehlefnkodbefgpgknn solana keychain',
-        ),
+        needs: [
+          words('login cookies key4 logins wallet exodus metamask nkbihfbeogaeaoehlefnkodbefgpgknn solana keychain'),
+        ],
         all: [
           /\blogin data\b|\bcookies\.sqlite|\bkey4\.db|\blogins\.json|\bwallet\.dat|\bexodus\b|\bmetamask\b|\bnkbihfbeogaeaoehlefnkodbefgpgknn\b|\.config\/solana\b|\.electrum\b|\blogin\.keychain/g,
           new RegExp(SEND, 'g'),
@@ -140,9 +147,7 @@ export const SECRETS: readonly Rule[] = [
     ],
     patterns: [
       {
-        needs: words(
-          'send sends sending post posts posting upload uploads uploading transmit transmits forward forwards exfiltrate submit submits include append attach share deliver email put',
-        ),
+        needs: [PERSONAL_WORDS, SEND_VERBS],
         all: [
           /\b(?:read|collect|gather|extract|take|get|copy|grab|find|search for|harvest|dump|cat|ask (?:the user )?for|request|include|send|upload|post|forward|submit|transmit|exfiltrate)\b/g,
           new RegExp(PERSONAL, 'g'),
@@ -155,9 +160,11 @@ export const SECRETS: readonly Rule[] = [
           /\b(?:never|not|don't|malicious|attack\w{0,4}|avoid|prevent|detect\w{0,3}|example of|signed|sign|public key|authorization|headers? of)\b/,
       },
       {
-        needs: words(
-          'env ssh aws clawdbot openclaw credentials passwords keys key secrets tokens cookies phrase variables keychain',
-        ),
+        needs: [
+          words(
+            'env ssh aws clawdbot openclaw credentials passwords keys key secrets tokens cookies phrase variables keychain',
+          ),
+        ],
         all: [
           new RegExp(HIDES, 'g'),
           new RegExp(PERSONAL, 'g'),
@@ -189,14 +196,14 @@ export const SECRETS: readonly Rule[] = [
     ],
     patterns: [
       {
-        needs: words('curl wget'),
+        needs: [words('curl wget')],
         all: [
           /\bcurl\s[^\n]{0,200}?(?:-d|--data[\w-]{0,12}|-f|--form|-t|--upload-file)\s?["']?[^\n"'|]{0,60}?(?:@|\$\((?:cat\s|<\s?))["']?[^\s"')]{0,60}(?:\.env\b|token|secret|credential|passw|\bkey\b|_key\b)/g,
         ],
         unless: WARNS,
       },
       {
-        needs: words('send sends post upload report forward transmit submit'),
+        needs: [PERSONAL_WORDS, words('send sends post upload report forward transmit submit')],
         all: [
           new RegExp(PERSONAL, 'g'),
           /\b(?:send|post|upload|report|forward|transmit|submit)\b(?: (?:it|them|these|all|those|everything|the (?:contents?|results?|values?)))? (?:back )?to (?:https?:|(?:the |our |a |an )?(?:remote|external|our|central|collection|monitoring) )/g,
