@@ -1,14 +1,13 @@
 import { createBreaks } from '../../../lib/breaks/index.ts';
 import { oneLine } from '../../../lib/text/index.ts';
-import { withoutSecrets } from './findings.ts';
+import { LEVELS, withoutSecrets } from './findings.ts';
 import { spansOf } from './near.ts';
 import { passagesOf } from './passages.ts';
 import type { FileRule, Match, Passage, Pattern, ReadFile, Rule } from './rule.ts';
 import { RULES } from './rules/index.ts';
-import type { Finding, FindingLevel, InspectedFile, Inspection } from './types.ts';
+import type { Finding, InspectedFile, Inspection, InspectionRule } from './types.ts';
 
-/** Raised by one whenever a rule changes: a part of every key under which an inspection is kept. */
-export const RULE_SET = 1;
+export { RULE_SET } from './rule-set.ts';
 
 /**
  * Looks at the files of a skill. Nothing is run, and nothing but the given bytes is looked at: the same files give the same findings.
@@ -33,6 +32,11 @@ export async function inspectSkill(files: Iterable<InspectedFile>): Promise<Insp
   return { verdict: findings[0]?.level ?? 'info', findings };
 }
 
+/** The rules, in the order of docs/security.md. */
+export function inspectionRules(): readonly InspectionRule[] {
+  return RULES.map(({ id, level, family, message, why, mend }) => ({ id, level, family, message, why, mend }));
+}
+
 /** The findings of `after` that `before` did not have: by rule, file and excerpt. */
 export function newFindings(before: Inspection, after: Inspection): readonly Finding[] {
   const old = new Set(before.findings.map(keyOf));
@@ -46,7 +50,6 @@ type TakeBreak = () => Promise<void>;
 /** Bytes of one file that are searched. */
 const MAX_BYTES = 1024 * 1024;
 const PROSE = /\.(?:md|mdx|markdown|txt|rst|adoc|html?)$/i;
-const LEVELS: readonly FindingLevel[] = ['block', 'warn', 'info'];
 
 function readFile({ path, bytes, executable = false }: InspectedFile): ReadFile {
   const searched = bytes.subarray(0, MAX_BYTES);
@@ -71,6 +74,8 @@ async function* matchesOfFile(
   );
   const parts = new Map<Pattern, FileParts>();
   for (const passage of passagesOf(file.text, file.prose)) {
+    await takeBreak();
+    if (!passage) continue;
     for (const { rule, pattern } of searches) {
       if (pattern.needs?.some((words) => !words.some((word) => passage.words.has(word)))) continue;
       await takeBreak();

@@ -7,6 +7,7 @@ import { INSTRUCTIONS } from './instructions.ts';
 import { LURES } from './lures.ts';
 import { PERMISSIONS } from './permissions.ts';
 import { PERSISTENCE } from './persistence.ts';
+import { REACH } from './reach.ts';
 import { SECRETS } from './secrets.ts';
 import { SIDE_WORK } from './side-work.ts';
 
@@ -17,6 +18,7 @@ export const RULES: readonly Rule[] = [
   ...HIDDEN_COMMANDS,
   ...SECRETS,
   ...INSTRUCTIONS,
+  ...REACH,
   ...SIDE_WORK,
   ...PERSISTENCE,
   ...DESTRUCTION,

@@ -1,7 +1,5 @@
 import type { Rule } from '../rule.ts';
-import { WARNS } from './words.ts';
-
-const words = (text: string): readonly string[] => text.split(' ');
+import { WARNS, words } from './words.ts';
 
 const PASTE_SITE =
   '\\b(?:pastebin\\.com|rentry\\.(?:co|org)|glot\\.io|hastebin\\.(?:com|org|skyra\\.pw)|ghostbin\\.\\w{2,4}|paste\\.(?:ee|rs|sh|gg|mozilla\\.org|debian\\.net)|dpaste\\.(?:com|org)|ix\\.io|0x0\\.st|termbin\\.com|controlc\\.com|justpaste\\.it|telegra\\.ph|privatebin\\.(?:net|info)|snippet\\.host|sprunge\\.us|bpaste\\.net|pastes\\.(?:dev|io)|write\\.as|codeshare\\.io|textbin\\.net|pastecode\\.io|cl1p\\.net|anotepad\\.com|notes\\.io)\\b';

@@ -1,7 +1,5 @@
 import type { Rule } from '../rule.ts';
-import { BARE_ADDRESS, DROP, ENVIRONMENT, SECRET_STORE, SEND, WARNS } from './words.ts';
-
-const words = (text: string): readonly string[] => text.split(' ');
+import { BARE_ADDRESS, DROP, ENVIRONMENT, SECRET_STORE, SEND, WARNS, words } from './words.ts';
 
 const SEND_WORDS = words(
   'curl wget requests httpx session client axios method urlopen request https http nc ncat netcat scp sendall senddocument sendmessage sftp invoke irm iwr uploadstring uploadfile sendbeacon',
