@@ -28,7 +28,7 @@ export async function inspectSkill(files: Iterable<InspectedFile>): Promise<Insp
       if (!found.has(keyOf(finding))) found.set(keyOf(finding), finding);
     }
   }
-  const findings = [...found.values()].sort(byImportance);
+  const findings = [...found.values(), ...combinedFindings([...found.values()])].sort(byImportance);
   return { verdict: findings[0]?.level ?? 'info', findings };
 }
 
@@ -114,6 +114,22 @@ function completed(parts: Map<Pattern, FileParts>, pattern: Pattern, passage: Pa
   }
   return found.every((part) => part) ? found[0] : undefined;
 }
+
+function* combinedFindings(found: readonly Finding[]): Generator<Finding> {
+  for (const rule of RULES) {
+    if (!('near' in rule)) continue;
+    const [first, second] = rule.near.map((ids) => found.filter((finding) => ids.includes(finding.rule)));
+    const isNear = (left: Finding, right: Finding): boolean =>
+      left.file === right.file && Math.abs((left.line ?? 0) - (right.line ?? 0)) <= rule.lines;
+    // Each file has few of both, and they are only compared when there are.
+    const match = first
+      ?.slice(0, MOST_COMPARED)
+      .find((one) => second?.slice(0, MOST_COMPARED).some((other) => isNear(one, other)));
+    if (match) yield { ...match, rule: rule.id, level: rule.level, message: rule.message };
+  }
+}
+
+const MOST_COMPARED = 100;
 
 function findingOf(rule: Rule, file: string, { line, words, message }: Match): Finding {
   return {

@@ -9,7 +9,7 @@ import { PERMISSIONS } from './permissions.ts';
 import { PERSISTENCE } from './persistence.ts';
 import { REACH } from './reach.ts';
 import { SECRETS } from './secrets.ts';
-import { SIDE_WORK } from './side-work.ts';
+import { COMBINED, SIDE_WORK } from './side-work.ts';
 
 /** Every rule, in the order of docs/security.md. */
 export const RULES: readonly Rule[] = [
@@ -20,6 +20,7 @@ export const RULES: readonly Rule[] = [
   ...INSTRUCTIONS,
   ...REACH,
   ...SIDE_WORK,
+  ...COMBINED,
   ...PERSISTENCE,
   ...DESTRUCTION,
   ...CHARACTERS,
