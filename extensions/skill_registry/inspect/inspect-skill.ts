@@ -4,6 +4,7 @@ import { LEVELS, withoutSecrets } from './findings.ts';
 import { spansOf } from './near.ts';
 import { passagesOf } from './passages.ts';
 import type { FileRule, Match, Passage, Pattern, ReadFile, Rule } from './rule.ts';
+import { SEARCHED_BYTES } from './rules/files.ts';
 import { RULES } from './rules/index.ts';
 import type { Finding, InspectedFile, Inspection, InspectionRule } from './types.ts';
 
@@ -47,12 +48,10 @@ export function newFindings(before: Inspection, after: Inspection): readonly Fin
 
 type TakeBreak = () => Promise<void>;
 
-/** Bytes of one file that are searched. */
-const MAX_BYTES = 1024 * 1024;
 const PROSE = /\.(?:md|mdx|markdown|txt|rst|adoc|html?)$/i;
 
 function readFile({ path, bytes, executable = false }: InspectedFile): ReadFile {
-  const searched = bytes.subarray(0, MAX_BYTES);
+  const searched = bytes.subarray(0, SEARCHED_BYTES);
   const isBinary = searched.subarray(0, 8000).includes(0);
   const text = isBinary ? '' : new TextDecoder().decode(searched);
   return { path, kind: isBinary ? 'binary' : 'text', prose: PROSE.test(path), executable, bytes, text };

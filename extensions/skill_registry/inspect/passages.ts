@@ -129,14 +129,14 @@ function unsplit(line: string): string {
 }
 
 const ASSIGNS =
-  /(?:^|[;&\s])(?:export\s|local\s|readonly\s)?([A-Za-z_]\w{1,30})=(?:"([^"$`\s]{3,300})"|'([^'\s]{3,300})'|([^\s"'$`;|&()]{3,300}))/g;
+  /(?:^|[;&\s])(?:export\s|local\s|readonly\s)?([A-Za-z_]\w{0,30})=(?:"([^"$`\s]{3,300})"|'([^'\s]{3,300})'|([^\s"'$`;|&()]{3,300}))/g;
 const MAX_VARIABLES = 100;
 
 /** A line of a shell with the values of variables that were set to plain text before. */
 function withValues(line: string, variables: Map<string, string>): string {
   const said =
     variables.size > 0 && line.includes('$')
-      ? line.replace(/\$\{?([A-Za-z_]\w{1,30})\}?/g, (name, key: string) => variables.get(key) ?? name)
+      ? line.replace(/\$\{?([A-Za-z_]\w{0,30})\}?/g, (name, key: string) => variables.get(key) ?? name)
       : line;
   if (line.includes('=') && variables.size < MAX_VARIABLES) {
     for (const [, name = '', ...values] of said.matchAll(ASSIGNS))

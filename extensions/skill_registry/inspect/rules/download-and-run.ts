@@ -65,7 +65,6 @@ export const DOWNLOAD_AND_RUN: readonly Rule[] = [
             'g',
           ),
         ],
-        where: 'code',
       },
       {
         needs: [['pip', 'pip3', 'npm', 'npx', 'uv', 'gem']],
@@ -200,7 +199,7 @@ export const DOWNLOAD_AND_RUN: readonly Rule[] = [
         needs: [FETCH_WORDS],
         all: [
           new RegExp(
-            `\\b${FETCH}\\b[^\\n|]{0,300}?${PIPE}(?:[^\\n|]{0,80}${PIPE}){0,2}?${AS_ROOT}(?:${SHELL}${END}|iex\\b|invoke-expression\\b|(?:python[\\d.]{0,5}|node|perl|ruby|php)(?:\\s-)?(?=\\s{0,3}(?:$|\\n|["'\`);&])))`,
+            `\\b${FETCH}\\b(?!\\s(?:\\.\\.\\.|…))[^\\n|]{0,300}?${PIPE}(?:[^\\n|]{0,80}${PIPE}){0,2}?${AS_ROOT}(?:${SHELL}${END}|iex\\b|invoke-expression\\b|(?:python[\\d.]{0,5}|node|perl|ruby|php)(?:\\s-)?(?=\\s{0,3}(?:$|\\n|["'\`);&])))`,
             'g',
           ),
         ],

@@ -2,6 +2,9 @@ import { hiddenCharacters, tagText } from '../../../../lib/text/index.ts';
 import type { Match, ReadFile, Rule } from '../rule.ts';
 import { rawLines } from '../scanned-line.ts';
 
+/** Of one file so many are searched. */
+export const SEARCHED_BYTES: number = 1024 * 1024;
+
 export const FILES: readonly Rule[] = [
   {
     id: 'program-in-folder',
@@ -24,6 +27,17 @@ export const FILES: readonly Rule[] = [
     hits: [{ 'a.zip': 'PK\x03\x04\x14\0' }, { 'data.bin': '\x1f\x8b\x08\0\0' }],
     misses: [{ 'a.docx': 'PK\x03\x04\x14\0' }, { 'a.png': '\x89PNG\r\n\x1a\n\0' }],
     find: (file) => fileOf(isArchive(file)),
+  },
+  {
+    id: 'longer-than-searched',
+    level: 'info',
+    family: 'files',
+    message: 'Only the first 1 MiB of the file was searched',
+    why: 'What stands behind it is not known.',
+    mend: 'Split the file.',
+    hits: [{ 'a.txt': 'a'.repeat(1024 * 1024 + 1) }],
+    misses: [{ 'a.txt': 'a' }],
+    find: ({ bytes, kind }) => fileOf(kind === 'text' && bytes.length > SEARCHED_BYTES),
   },
 ];
 

@@ -57,7 +57,7 @@ export const HIDDEN_COMMANDS: readonly Rule[] = [
         needs: [CODE_WORDS],
         all: [
           new RegExp(
-            `(?<![.\\w])(?:exec|eval|compile|os\\.system|os\\.popen|subprocess\\.\\w{2,12}|system|(?:\\w{1,20}\\.)?execsync|new function|function|(?:\\w{1,20}\\.)?spawn)\\s?\\(\\s?(?:[\\w.'"()]{0,40}\\(\\s?){0,3}[\\w.'"()]{0,30}?${DECODES_IN_CODE}`,
+            `(?<![.\\w])(?:exec|eval|compile|os\\.system|os\\.popen|subprocess\\.\\w{2,12}|system|(?:\\w{1,20}\\.)?execsync|new function|function|(?:\\w{1,20}\\.)?spawn)\\s?\\(\\s?(?:[\\w.'"()]{0,40}\\(\\s?){0,3}[\\w.'"()]{0,30}?${DECODES_IN_CODE}(?!\\s?\\(\\s?(?:\\.\\.\\.|…|\\)))`,
             'g',
           ),
         ],

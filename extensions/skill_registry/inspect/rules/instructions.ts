@@ -13,7 +13,7 @@ const NOT = "(?:do not|don['’]t|never|must not|should not|without|avoid|no nee
 
 /** "Never skip the confirmation" says the opposite. */
 const NEGATED =
-  /\b(?:never|not|no|cannot|avoid|without|refuse to|don['’]t|mustn['’]t|shouldn['’]t|can['’]t|attempts? to|tr(?:y|ies|ying) to|tells? you to|asks? you to|may say|says?|such as|like|e\.g\.|called|phrases?)\s+(?:["“(]\s?)?(?:\w+\s+){0,3}["“(]?$/;
+  /\b(?:never|not|no|cannot|avoid|without|refuse to|don['’]t|mustn['’]t|shouldn['’]t|can['’]t|attempts? to|tr(?:y|ies|ying) to|tells? you to|asks? you to|may say|says?|such as|like|e\.g\.|called|phrases?)\s+(?:["“(]\s?)?(?:\w+\s+){0,3}["“(]?$|["“]$/;
 /** "Never send mail without asking the user" does, too. */
 const NEGATED_SENTENCE = /\b(?:never|not|no|cannot|avoid|(?:do|must|should|ca)n['’]t|refuse)\b[^.!?\n]*$/;
 /** Where a text speaks of such instructions instead of giving one. */
@@ -117,6 +117,7 @@ export const INSTRUCTIONS: readonly Rule[] = [
             'g',
           ),
         ],
+        unlessBefore: /["“]$/,
         unless: QUOTES,
       },
       {
@@ -131,6 +132,7 @@ export const INSTRUCTIONS: readonly Rule[] = [
             'g',
           ),
         ],
+        unlessBefore: /["“]$/,
         unless: QUOTES,
       },
       {

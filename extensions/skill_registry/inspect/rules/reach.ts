@@ -123,7 +123,7 @@ export const REACH: readonly Rule[] = [
       {
         needs: [words('hidden secret backdoor covert')],
         all: [
-          /\b(?:hidden|secret|backdoor|covert)\b[^.\n]{0,20}\b(?:account|users?|admin|endpoint|route|channel|backdoor)\b|\b(?:add|install|create|leave|insert)\b[^.\n]{0,20}\bbackdoor/g,
+          /\b(?:hidden|secret|backdoor|covert)\b(?: \w{1,15}){0,2} (?:account|users?|admin|endpoint|route|channel|backdoor)\b|\b(?:add|install|create|leave|insert)\b[^.\n]{0,20}\bbackdoor/g,
         ],
         unlessBefore: NEGATED,
         where: 'prose',

@@ -36,7 +36,7 @@ export const DROP =
   '(?:webhook\\.site|requestbin|requestcatcher\\.com|pipedream\\.net|ngrok(?:-free)?\\.(?:io|app|dev)|burpcollaborator|oast(?:ify)?\\.(?:fun|pro|live|site|me|online|com)|interact\\.sh|beeceptor\\.com|hookbin|trycloudflare\\.com|bore\\.pub|serveo\\.net|loca\\.lt|localtunnel|discord(?:app)?\\.com/api/webhooks|api\\.telegram\\.org/bot\\d|transfer\\.sh|file\\.io|0x0\\.st|gofile\\.io|catbox\\.moe|anonfiles|temp\\.sh|oshi\\.at|bashupload|paste\\.rs|pastebin\\.com/api)';
 /** Where a text speaks of attacks instead of being one. */
 export const WARNS: RegExp =
-  /\b(?:malicious|malware|phishing|attack(?:er|s)?|never|do not (?:run|paste|execute|download|install|open|trust|use)|don't (?:run|paste|execute|download|install|open|trust|use)|avoid|beware|suspicious|red flags?|indicators?|detect(?:s|ed|ion)?|scam|vulnerab\w{2,10}|dangerous|untrusted|exfiltrat\w{1,5}|exploit\w{0,6}|injection)\b/;
+  /\b(?:malicious|malware|phishing|attack(?:er|s)?|never|do not (?:run|paste|execute|download|install|open|trust|use)|don't (?:run|paste|execute|download|install|open|trust|use)|avoid|beware|suspicious|red flags?|indicators?|detect(?:s|ed|ion)?|scam|vulnerab\w{2,10}|dangerous|untrusted|severity|patterns?|obfuscated|exfiltrat\w{1,5}|exploit\w{0,6}|injection)\b/;
 
 /** "Never do it" says the opposite. */
 export const NEGATED: RegExp =
