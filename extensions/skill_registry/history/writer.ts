@@ -3,6 +3,7 @@ import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { isCodedError, type Problem } from 'skill-registry/kernel';
 import { readContained } from '../../../lib/files/index.ts';
+import { foldLine } from '../../../lib/text/index.ts';
 import { type SqliteDatabase, storeFolder } from '../store/open-database.ts';
 import { type OperationContext, type OperationStep, recoverOperations, runOperation } from './change-or-recover.ts';
 import { changeUnfinished, codeDenied, type Unfinished } from './errors.ts';
@@ -38,6 +39,8 @@ export interface WriterOptions {
   readonly maxBytes: number;
   /** Whether a real, absolute path is code, which no agent may change. */
   isCode(path: string): boolean;
+  /** Changes `skills-lock.json`. @throws for an entry that breaks the format. */
+  readonly changeLock: OperationContext['changeLock'];
   /** Finds the present location of a skill in the journal. */
   readonly locationOf: LocationFinder;
   /**
@@ -206,10 +209,10 @@ export class Writer {
   }
 
   #operationContext(database: SqliteDatabase): OperationContext {
-    const { dataDir, follower, maxBytes } = this.#options;
+    const { changeLock, dataDir, follower, maxBytes } = this.#options;
     storeFolder(dataDir);
     return {
-      ...{ database, dataDir: realpathSync(dataDir), maxBytes },
+      ...{ database, dataDir: realpathSync(dataDir), maxBytes, changeLock },
       onStep: (step) => this.step(step),
       onCommit(operation, revision) {
         noteArchive(database, operation);
@@ -224,7 +227,12 @@ export class Writer {
 
 /** Whether `by` names a person, and not an agent or `unknown`. */
 export function isPerson(by: string): boolean {
-  return !by.startsWith('agent:') && by !== 'unknown';
+  return by.startsWith('person:');
+}
+
+/** As names are compared: without case, white space and invisible characters. */
+export function nameKey(by: string): string {
+  return foldLine(by.normalize('NFKC')).replaceAll(' ', '').toLowerCase();
 }
 
 // --- internal ---
