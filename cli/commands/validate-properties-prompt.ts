@@ -1,10 +1,17 @@
 /** `validate`, `properties` and `prompt`: commands on paths of skills, like those of the reference library. */
 import { type Stats, statSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
-import { checkPack, checkSkill, readProperties, toPrompt, type ValidationProfile } from 'skill-registry';
+import {
+  checkPack,
+  checkSkill,
+  readProperties,
+  type SkillCheck,
+  toPrompt,
+  type ValidationProfile,
+} from 'skill-registry';
 import { isCodedError } from 'skill-registry/kernel';
 import { printable } from '../../lib/text/index.ts';
-import { type CheckedPath, type FindingFormat, formatFindings } from '../finding-formats.ts';
+import { type FindingFormat, formatFindings } from '../finding-formats.ts';
 import { EXIT, type ExitStatus, exitOf, type GlobalOptions, printJson, type Terminal } from '../terminal.ts';
 
 /**
@@ -69,6 +76,12 @@ export async function prompt(
 }
 
 // --- internal ---
+
+/** The result of checking one path. */
+interface CheckedPath extends SkillCheck {
+  /** As it was typed. */
+  readonly path: string;
+}
 
 /**
  * Calls `use` with the skill folders; a path of a SKILL.md becomes its folder. When a path does not exist, `use` is not called and

@@ -2,11 +2,14 @@ import { resolve } from 'node:path';
 import { futureRealPath } from '../../lib/files/index.ts';
 import { countTokens } from '../../lib/text/index.ts';
 import type { SkillRegistry, SkillRegistryAdmin } from './api.ts';
+import { skillNamed } from './catalog/snapshot.ts';
 import { writePolicyOf } from './history/write-policy.ts';
 import { assertOpen, type Parts } from './parts.ts';
 import { readPoliciesOf } from './read/read-policy.ts';
 import type { RoleResolver } from './read/roles.ts';
+import { nearestIds } from './search/names.ts';
 import { namedTools } from './show/formats.ts';
+import { skillNotFound } from './skill/errors.ts';
 import type { Watching } from './watching.ts';
 
 /** Makes `registry.admin`. */
@@ -26,6 +29,18 @@ export function createAdmin(
       assertOpen(parts);
       const { hiddenTextOf } = await import('./read/hidden-text.ts');
       return hiddenTextOf(snapshot(), reading);
+    },
+    async inspect(skillId) {
+      assertOpen(parts);
+      const skill = skillNamed(snapshot(), skillId);
+      const source = catalog.sources().find(({ id }) => id === skill?.source);
+      if (!skill || !source) throw skillNotFound(skillId, nearestIds(snapshot().byId.keys(), skillId));
+      const [{ readSkillTree }, { inspectSkill }, { inspectedFiles, MAX_INSPECTED_BYTES }] = await Promise.all([
+        import('./history/skill-tree.ts'),
+        import('./inspect/inspect-skill.ts'),
+        import('./inspect-folder.ts'),
+      ]);
+      return inspectSkill(inspectedFiles(readSkillTree(skill, source, MAX_INSPECTED_BYTES)));
     },
     overlap: overlap.overlap,
     management: changes.management,

@@ -199,6 +199,7 @@ const ADMIN: Methods<SkillRegistryAdmin> = {
   readBytes: { skillId: text, options: optional(fields({ path: words, told: optional(flag) })), turn },
   resources: { skillId: text },
   leftOut: { skillId: text },
+  inspect: { skillId: text },
   searchReady: { query: words },
   embedSkills: {},
   overlap: {},

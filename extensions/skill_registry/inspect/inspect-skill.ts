@@ -1,14 +1,14 @@
 import { createBreaks } from '../../../lib/breaks/index.ts';
 import { oneLine } from '../../../lib/text/index.ts';
-import { withoutSecrets } from './findings.ts';
+import { LEVELS, withoutSecrets } from './findings.ts';
 import { spansOf } from './near.ts';
 import { passagesOf } from './passages.ts';
-import type { Match, Passage, PassageRule, Pattern, ReadFile, Rule } from './rule.ts';
+import type { FileRule, Match, Passage, Pattern, ReadFile, Rule } from './rule.ts';
+import { SEARCHED_BYTES } from './rules/files.ts';
 import { RULES } from './rules/index.ts';
-import type { Finding, FindingLevel, InspectedFile, Inspection } from './types.ts';
+import type { Finding, InspectedFile, Inspection, InspectionRule } from './types.ts';
 
-/** Raised by one whenever a rule changes: a part of every key under which an inspection is kept. */
-export const RULE_SET = 1;
+export { RULE_SET } from './rule-set.ts';
 
 /**
  * Looks at the files of a skill. Nothing is run, and nothing but the given bytes is looked at: the same files give the same findings.
@@ -17,12 +17,25 @@ export const RULE_SET = 1;
 export async function inspectSkill(files: Iterable<InspectedFile>): Promise<Inspection> {
   const takeBreak = createBreaks();
   const found = new Map<string, Finding>();
+  const skill: ReadFile[] = [];
   for (const file of files) {
-    const read = readFile(file);
-    for await (const [rule, match] of matchesOfFile(read, takeBreak)) addTo(found, findingOf(rule, read.path, match));
+    await takeBreak();
+    skill.push(readFile(file));
   }
-  const findings = [...found.values()].sort(byImportance);
+  for (const file of skill) {
+    for await (const [rule, match] of matchesOfFile(file, skill, takeBreak)) {
+      const finding = findingOf(rule, file.path, match);
+      // The first of those with equal keys is kept.
+      if (!found.has(keyOf(finding))) found.set(keyOf(finding), finding);
+    }
+  }
+  const findings = [...found.values(), ...combinedFindings([...found.values()])].sort(byImportance);
   return { verdict: findings[0]?.level ?? 'info', findings };
+}
+
+/** The rules, in the order of docs/security.md. */
+export function inspectionRules(): readonly InspectionRule[] {
+  return RULES.map(({ id, level, family, message, why, mend }) => ({ id, level, family, message, why, mend }));
 }
 
 /** The findings of `after` that `before` did not have: by rule, file and excerpt. */
@@ -35,45 +48,87 @@ export function newFindings(before: Inspection, after: Inspection): readonly Fin
 
 type TakeBreak = () => Promise<void>;
 
-/** Bytes of one file that are searched. */
-const MAX_BYTES = 1024 * 1024;
 const PROSE = /\.(?:md|mdx|markdown|txt|rst|adoc|html?)$/i;
-const LEVELS: readonly FindingLevel[] = ['block', 'warn', 'info'];
 
 function readFile({ path, bytes, executable = false }: InspectedFile): ReadFile {
-  const searched = bytes.subarray(0, MAX_BYTES);
+  const searched = bytes.subarray(0, SEARCHED_BYTES);
   const isBinary = searched.subarray(0, 8000).includes(0);
   const text = isBinary ? '' : new TextDecoder().decode(searched);
   return { path, kind: isBinary ? 'binary' : 'text', prose: PROSE.test(path), executable, bytes, text };
 }
 
-async function* matchesOfFile(file: ReadFile, takeBreak: TakeBreak): AsyncGenerator<readonly [Rule, Match]> {
-  for (const rule of RULES) {
-    if (!('find' in rule)) continue;
-    await takeBreak();
-    for (const match of rule.find(file)) yield [rule, match];
+async function* matchesOfFile(
+  file: ReadFile,
+  skill: readonly ReadFile[],
+  takeBreak: TakeBreak,
+): AsyncGenerator<readonly [Rule, Match]> {
+  for (const rule of FILE_RULES) {
+    for (const match of rule.find(file, skill)) {
+      await takeBreak();
+      if (match) yield [rule, match];
+    }
   }
-  const rules = RULES.filter((rule): rule is PassageRule => 'patterns' in rule);
+  const searches = SEARCHES.filter(
+    ({ pattern }) => pattern.where === undefined || (pattern.where === 'prose') === file.prose,
+  );
+  const parts = new Map<Pattern, FileParts>();
   for (const passage of passagesOf(file.text, file.prose)) {
-    for (const rule of rules) {
-      for (const pattern of rule.patterns) {
-        await takeBreak();
-        if (isElsewhere(pattern, file)) continue;
-        for (const match of matchesIn(passage, pattern)) yield [rule, match];
-      }
+    await takeBreak();
+    if (!passage) continue;
+    for (const { rule, pattern } of searches) {
+      if (pattern.needs?.some((words) => !words.some((word) => passage.words.has(word)))) continue;
+      await takeBreak();
+      if (pattern.scope === 'file') {
+        const match = completed(parts, pattern, passage);
+        if (match) yield [rule, match];
+      } else for (const match of matchesIn(passage, pattern)) yield [rule, match];
     }
   }
 }
 
-function isElsewhere({ where }: Pattern, { prose }: ReadFile): boolean {
-  return where !== undefined && (where === 'prose') !== prose;
-}
+const FILE_RULES = RULES.filter((rule): rule is FileRule => 'find' in rule);
+const SEARCHES = RULES.flatMap((rule) =>
+  'patterns' in rule ? rule.patterns.map((pattern) => ({ rule, pattern })) : [],
+);
 
 function* matchesIn(passage: Passage, pattern: Pattern): Generator<Match> {
   for (const { start, end } of spansOf(passage.text, pattern)) {
     yield { line: passage.lineAt(start), words: passage.shown.slice(start, end) };
   }
 }
+
+/** Where each expression of a pattern was first found in a file. */
+type FileParts = (Match | undefined)[];
+
+/** The place of the first expression, once all of them were found in the file. */
+function completed(parts: Map<Pattern, FileParts>, pattern: Pattern, passage: Passage): Match | undefined {
+  const found = parts.get(pattern) ?? pattern.all.map(() => undefined);
+  parts.set(pattern, found);
+  if (found.every((part) => part)) return undefined;
+  for (const [at, expression] of pattern.all.entries()) {
+    if (found[at]) continue;
+    found[at] =
+      matchesIn(passage, { all: [expression], ...(pattern.unless ? { unless: pattern.unless } : {}) }).next().value ??
+      undefined;
+  }
+  return found.every((part) => part) ? found[0] : undefined;
+}
+
+function* combinedFindings(found: readonly Finding[]): Generator<Finding> {
+  for (const rule of RULES) {
+    if (!('near' in rule)) continue;
+    const [first, second] = rule.near.map((ids) => found.filter((finding) => ids.includes(finding.rule)));
+    const isNear = (left: Finding, right: Finding): boolean =>
+      left.file === right.file && Math.abs((left.line ?? 0) - (right.line ?? 0)) <= rule.lines;
+    // Each file has few of both, and they are only compared when there are.
+    const match = first
+      ?.slice(0, MOST_COMPARED)
+      .find((one) => second?.slice(0, MOST_COMPARED).some((other) => isNear(one, other)));
+    if (match) yield { ...match, rule: rule.id, level: rule.level, message: rule.message };
+  }
+}
+
+const MOST_COMPARED = 100;
 
 function findingOf(rule: Rule, file: string, { line, words, message }: Match): Finding {
   return {
@@ -85,12 +140,6 @@ function findingOf(rule: Rule, file: string, { line, words, message }: Match): F
     excerpt: oneLine(withoutSecrets(words.slice(0, 1000)), 200),
     message: message === undefined ? rule.message : oneLine(withoutSecrets(message), 300),
   };
-}
-
-/** The first of those with equal keys is kept. */
-function addTo(found: Map<string, Finding>, finding: Finding): void {
-  const key = keyOf(finding);
-  if (!found.has(key)) found.set(key, finding);
 }
 
 function keyOf({ rule, file, excerpt }: Finding): string {

@@ -5,21 +5,25 @@ import { rawLines } from './scanned-line.ts';
 /**
  * A text in passages, as rules read it: look-alike letters folded, invisible characters removed, lines of one paragraph and
  * continued commands joined, quotes and variables that only split a command removed. Each passage repeats the end of the one before,
- * so that what lies on a border is whole in one of them. Linear time.
+ * so that what lies on a border is whole in one of them. `undefined` now and then, for a break. Linear time.
  *
  * @param prose - Whether the file is prose: outside of fences its lines flow.
  */
-export function* passagesOf(text: string, prose: boolean): Generator<Passage> {
+export function* passagesOf(text: string, prose: boolean): Generator<Passage | undefined> {
   let lines: Line[] = [];
   let length = 0;
   let fence = '';
+  const variables = new Map<string, string>();
   for (const { raw, line } of rawLines(text)) {
+    if (line % BREAK_LINES === 0) yield undefined;
+    // Any number of empty lines is one.
+    if (lines.at(-1)?.words === '' && raw.trim() === '') continue;
     for (let from = 0; from === 0 || from < raw.length; from += MAX_LINE) {
       const part = raw.slice(from, from + MAX_LINE);
       const mark = prose ? /^[\s>]{0,40}(?:[-*+] |\d{1,9}[.)] )?\s{0,8}(`{3,}|~{3,})/.exec(part)?.[1] : undefined;
       if (mark !== undefined && (fence === '' || mark.startsWith(fence))) fence = fence === '' ? mark.slice(0, 3) : '';
       const isCode = !prose || fence !== '' || mark !== undefined;
-      const words = isCode ? plainCode(part) : plainProse(part);
+      const words = isCode ? withValues(plainCode(part), variables) : plainProse(part);
       lines.push({ words, line, isCode, opens: isCode || OPENS_BLOCK.test(part) });
       length += words.length + 1;
       if (length < PASSAGE) continue;
@@ -44,6 +48,7 @@ interface Line {
 /** Characters. Short, so that searching one takes a few milliseconds whatever is in it. */
 const PASSAGE = 8000;
 const OVERLAP = 1200;
+const BREAK_LINES = 200;
 const MAX_LINE = 4000;
 const OPENS_BLOCK = /^\s*(?:[-*+#|]|\d{1,9}[.)]|>?\s*$)/;
 
@@ -66,7 +71,6 @@ function passageOf(lines: readonly Line[]): Passage {
   for (const { words, line, isCode, opens } of lines) {
     const flows = isContinued || (!isCode && !wasCode && !opens);
     if (words === '') {
-      // Any number of empty lines is one.
       if (!shown.endsWith('\n\n')) shown += '\n';
       isContinued = false;
       continue;
@@ -78,9 +82,11 @@ function passageOf(lines: readonly Line[]): Passage {
     shown += isContinued ? words.replace(/[\\`]$/, '') : words;
     wasCode = isCode;
   }
+  const text = lowerCase(shown);
   return {
-    text: lowerCase(shown),
+    text,
     shown,
+    words: new Set(text.match(/[a-z0-9]+/g)),
     lineAt: (offset) => {
       let [low, high] = [0, starts.length];
       while (low < high) {
@@ -99,7 +105,7 @@ function lowerCase(text: string): string {
   return lower.length === text.length ? lower : text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }
 
-const MARKS = /^(?:[>#*+-]|\d{1,9}[.)]|\s)+/;
+const MARKS = /^(?:[>#]+|[*+-]+(?=\s|$)|\d{1,9}[.)](?=\s)|\s)+/;
 
 function plainProse(raw: string): string {
   return unsplit(
@@ -120,6 +126,23 @@ function unsplit(line: string): string {
     .replace(/\$\{?IFS\}?(?:\$\d)?/g, ' ')
     .replace(/(['"])\s{0,3}\+\s{0,3}\1/g, '')
     .replace(/(?<=\w)(?:''|""|(['"])(\w{1,20})\1(?=\w))/g, (_, _quote, inner: string | undefined) => inner ?? '');
+}
+
+const ASSIGNS =
+  /(?:^|[;&\s])(?:export\s|local\s|readonly\s)?([A-Za-z_]\w{0,30})=(?:"([^"$`\s]{3,300})"|'([^'\s]{3,300})'|([^\s"'$`;|&()]{3,300}))/g;
+const MAX_VARIABLES = 100;
+
+/** A line of a shell with the values of variables that were set to plain text before. */
+function withValues(line: string, variables: Map<string, string>): string {
+  const said =
+    variables.size > 0 && line.includes('$')
+      ? line.replace(/\$\{?([A-Za-z_]\w{0,30})\}?/g, (name, key: string) => variables.get(key) ?? name)
+      : line;
+  if (line.includes('=') && variables.size < MAX_VARIABLES) {
+    for (const [, name = '', ...values] of said.matchAll(ASSIGNS))
+      variables.set(name, values.find((value) => value !== undefined) ?? '');
+  }
+  return said.slice(0, MAX_LINE);
 }
 
 /** Letters of other scripts that look like Latin ones, and in the same order the Latin ones. */
