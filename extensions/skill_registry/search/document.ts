@@ -1,12 +1,14 @@
+import { hash } from 'node:crypto';
 import { bodyOf } from '../skill/frontmatter.ts';
 import type { Skill } from '../skill/skill.ts';
 
 /**
  * The key of a document: digest and id. The id is part of the searched text, so the same file with another id is another document;
- * and so is one whose body is not here.
+ * and so is the header of a skill whose body is not here.
  */
-export function documentKey({ digest, id, remote }: Pick<Skill, 'digest' | 'id' | 'remote'>): string {
-  return remote ? `${digest} ${id} header` : `${digest} ${id}`;
+export function documentKey(skill: Skill): string {
+  const { digest, id, remote } = skill;
+  return remote ? `sha256:${hash('sha256', headerText(skill), 'hex')} ${id} header` : `${digest} ${id}`;
 }
 
 /** The text of a skill that is searched in addition to its body. */

@@ -2,14 +2,15 @@ import { setTimeout } from 'node:timers/promises';
 import type { Problem } from 'skill-registry/kernel';
 import { rootNotApproved } from '../../../../kernel/host.ts';
 import { createBreaks } from '../../../../lib/breaks/index.ts';
-import { assertReadable, relativeSegments, resourceNotFound, resourceTooLarge } from '../../../../lib/files/index.ts';
+import { resourceNotFound } from '../../../../lib/files/index.ts';
 import type { SkillRegistryConfig } from '../../config/config.ts';
 import type { McpServerConfig } from '../../config/mcp.ts';
 import type { Skill } from '../../skill/skill.ts';
 import { chainOfProcess } from '../mcp/circle.ts';
 import type { McpTimes } from '../mcp/connect.ts';
-import { type ListedFile, type ListedSkill, SKILL_MD, skillsOf } from '../mcp/entries.ts';
-import { failureProblem, fileRefused, readFailed, serverFailed } from '../mcp/errors.ts';
+import { type ListedSkill, refused, SKILL_MD, skillsOf } from '../mcp/entries.ts';
+import { failureProblem, noAnswerYet } from '../mcp/errors.ts';
+import { attackIn, createFetch } from '../mcp/fetch-file.ts';
 import { McpServer } from '../mcp/server.ts';
 import { createOwnSkills, type SkillListing, type SkillSource, type SourceScan } from '../source.ts';
 
@@ -38,7 +39,7 @@ export interface McpSourceTimes extends McpTimes {
   readonly later: number;
 }
 
-const TIMES: McpSourceTimes = { connect: 10_000, list: 20_000, read: 30_000, first: 5_000, later: 1_000 };
+const TIMES: McpSourceTimes = { connect: 30_000, list: 30_000, read: 30_000, first: 10_000, later: 1_000 };
 /** How long a list stays valid at least, and at most whatever the server says, in milliseconds. */
 const FRESH_MS = { least: 1_000, most: 300_000 };
 
@@ -61,10 +62,9 @@ export function createMcpSource(options: McpSourceOptions): SkillSource {
   /** How often something said that the list is outdated. */
   let outdated = 0;
   let waiting = 0;
-  /** Skills whose SKILL.md was refused: nothing of them is fetched until it passes. */
-  const refusedSkills = new Set<string>();
-  let good: Good = { text: '', skills: [], losers: [], problems: [] };
+  let good: Good = { text: '', skills: [], losers: [], problems: [], attacks: new Map() };
   let current: SourceScan = { skills: [], problems: [] };
+  const notYet: SourceScan = { skills: [], problems: optional ? [] : [noAnswerYet(id, location)] };
 
   const expire = (): void => {
     outdated += 1;
@@ -97,9 +97,13 @@ export function createMcpSource(options: McpSourceOptions): SkillSource {
   const list = async (limits: SkillRegistryConfig['limits']): Promise<void> => {
     const before = { current, outdated };
     try {
-      const found = await serverFor(limits).use((connection) => connection.list());
-      const text = JSON.stringify([found.entries, found.invalid]);
-      if (text !== good.text) good = await readList(text, found, id, limits, own.replace);
+      const found = await serverFor(limits).use(async (connection) => {
+        const listed = await connection.list();
+        const text = JSON.stringify([listed.entries, listed.invalid]);
+        if (text !== good.text)
+          good = await readList(text, listed, { id, limits, attacks: good.attacks, keep: own.replace });
+        return listed;
+      });
       const fresh = Math.min(Math.max(found.ttlMs, FRESH_MS.least), FRESH_MS.most);
       freshUntil = before.outdated === outdated ? Date.now() + fresh : 0;
     } catch {
@@ -108,17 +112,6 @@ export function createMcpSource(options: McpSourceOptions): SkillSource {
     settle();
     listing = undefined;
     if (waiting === 0 && current !== before.current) changed?.();
-  };
-  const fileOf = (
-    skill: Skill,
-    path: string | undefined,
-  ): { readonly listed: ListedSkill; readonly file: ListedFile } => {
-    const listed = own.get(skill);
-    const segments = path === undefined ? [SKILL_MD] : relativeSegments(path);
-    assertReadable(segments, path ?? SKILL_MD);
-    const file = listed.files.get(segments.join('/'));
-    if (!file) throw resourceNotFound(path ?? SKILL_MD);
-    return { listed, file };
   };
   const listingFor = (skill: Skill): SkillListing => {
     const found = own.find(skill);
@@ -145,31 +138,19 @@ export function createMcpSource(options: McpSourceOptions): SkillSource {
         await untilOrFor(listing.done, listing.startedAt + wait - Date.now());
         waiting -= 1;
       }
-      return current;
+      return good.text === '' && listing ? notYet : current;
     },
     readSkill: notHere,
     readResource: notHere,
-    async fetch(skill, path, maxBytes) {
-      const shown = path ?? SKILL_MD;
-      const { listed, file } = fileOf(skill, path);
-      if (file.size > maxBytes) throw resourceTooLarge(shown, file.size, maxBytes);
-      const { qualifiedId } = listed.skill;
-      if (file.path !== SKILL_MD && refusedSkills.has(qualifiedId))
-        throw fileRefused(id, shown, 'SKILL.md of that skill has failed its check', 'Read SKILL.md again.');
-      try {
-        const { entry } = listed;
-        return Buffer.from((await server?.use(({ read }) => read(entry, file.uri), isAnswer)) ?? []);
-      } catch (error) {
-        const why = differenceOf(error);
-        const failure = server?.failure;
-        if (why === undefined)
-          throw failure && !isAnswer(error) ? serverFailed(id, failure.since) : readFailed(id, shown);
-        // The server may have changed it since it was listed.
+    fetch: createFetch({
+      source: id,
+      server: () => server as McpServer,
+      listed: own.get,
+      onDifference() {
         expire();
         changed?.();
-        throw fileRefused(id, shown, why, 'The list of the server is read anew; try again, and then tell the user.');
-      }
-    },
+      },
+    }),
     fileDigest: (skill, path) => own.find(skill)?.files.get(path)?.digest,
     resources: (skill) => listingFor(skill).files,
     listing: listingFor,
@@ -197,24 +178,44 @@ interface Good {
   readonly skills: readonly Skill[];
   readonly losers: readonly Skill[];
   readonly problems: readonly Problem[];
+  /** What was found in the beginning of each SKILL.md, as its entry gives it. */
+  readonly attacks: ReadonlyMap<string, string | undefined>;
 }
 
+interface ReadingList {
+  /** Of the source. */
+  readonly id: string;
+  readonly limits: SkillRegistryConfig['limits'];
+  readonly attacks: Good['attacks'];
+  readonly keep: (all: ReadonlyMap<string, ListedSkill>) => void;
+}
+
+/** An entry with a `block` finding is not listed. */
 async function readList(
   text: string,
   found: Parameters<typeof skillsOf>[0],
-  source: string,
-  limits: SkillRegistryConfig['limits'],
-  keep: (all: ReadonlyMap<string, ListedSkill>) => void,
+  { id, limits, attacks: before, keep }: ReadingList,
 ): Promise<Good> {
-  const { skills: all, problems } = await skillsOf(found, source, limits.file_bytes, createBreaks());
-  keep(new Map(all.map((one) => [one.skill.qualifiedId, one])));
+  const { skills: all, problems } = await skillsOf(found, id, limits.file_bytes, createBreaks());
+  const attacks = new Map<string, string | undefined>();
   const first = new Map<string, Skill>();
   const losers: Skill[] = [];
-  for (const { skill } of all) {
+  const used: ListedSkill[] = [];
+  const held: Problem[] = [];
+  for (const one of all) {
+    const { header, skill } = one;
+    const attack = before.has(header) ? before.get(header) : await attackIn(SKILL_MD, Buffer.from(header));
+    attacks.set(header, attack);
+    if (attack !== undefined) {
+      held.push(refused(skill.file, id, `a check found what a person would call an attack in its entry (${attack})`));
+      continue;
+    }
+    used.push(one);
     if (first.has(skill.id)) losers.push(skill);
     else first.set(skill.id, skill);
   }
-  return { text, skills: [...first.values()], losers, problems };
+  keep(new Map(used.map((one) => [one.skill.qualifiedId, one])));
+  return { text, skills: [...first.values()], losers, problems: [...problems, ...held], attacks };
 }
 
 /** For people: an address without its query, or the program without its arguments. Both may hold a secret. */
@@ -222,24 +223,6 @@ function locationOf({ command = [], url }: McpServerConfig): string {
   if (url === undefined) return [command].flat()[0] ?? '';
   const { origin, pathname } = new URL(url);
   return origin + pathname;
-}
-
-/** What differs from the entry; undefined for another failure. */
-function differenceOf(error: unknown): string | undefined {
-  const { reason } = (error ?? {}) as { readonly reason?: unknown };
-  return typeof reason === 'string' ? DIFFERENCES[reason] : undefined;
-}
-
-const DIFFERENCES: Readonly<Record<string, string>> = {
-  unlisted: 'the entry of the skill does not list it',
-  size: 'its size is not the one in the entry of the skill',
-  digest: 'its digest is not the one in the entry of the skill',
-  frontmatter: 'its frontmatter is not the one in the entry of the skill',
-};
-
-/** Whether the server has answered: with an error, or with something else than its entry says. */
-function isAnswer(error: unknown): boolean {
-  return typeof (error as { readonly code?: unknown } | null)?.code === 'number' || differenceOf(error) !== undefined;
 }
 
 async function untilOrFor(work: Promise<void>, ms: number): Promise<void> {

@@ -100,8 +100,8 @@ async function connectAs(mode: 'auto' | 'legacy', options: ConnectOptions): Prom
   };
   const describe = (error: unknown): string => {
     const cause = causeOf(error, failure);
-    const words = isProgram ? lastLine(transport.lastWords) : '';
-    return words === '' || cause.includes(words) ? cause : `${cause} (its last words: ${words})`;
+    const words = isProgram ? wordsOf(transport.lastWords) : '';
+    return words === '' || cause.includes(words) ? cause : `${cause}; it wrote: ${words}`;
   };
   try {
     await client.connect(transport, {
@@ -190,11 +190,12 @@ function parseFrontmatter(text: string): Record<string, unknown> {
 function causeOf(error: unknown, failure: unknown): string {
   const isClosed = /connection closed/i.test(describeError(error));
   const shown = isClosed && failure !== undefined ? failure : error;
-  const { cause } = shown as { readonly cause?: unknown };
+  let { cause } = shown as { readonly cause?: unknown };
+  while (cause instanceof Error && cause.cause instanceof Error) cause = cause.cause;
   const [line = ''] = describeError(shown)
     .trim()
     .split(/[\r\n]/);
-  const below = cause instanceof Error ? (codeOf(cause).code ?? describeError(cause)) : '';
+  const below = cause instanceof Error ? describeError(cause) || (codeOf(cause).code ?? '') : '';
   return below === '' || line.includes(below) ? line : `${line} (${below})`;
 }
 
@@ -203,11 +204,8 @@ function codeOf(error: unknown): { readonly code?: string } {
   return typeof code === 'string' ? { code } : {};
 }
 
-function lastLine(text: string): string {
-  return (
-    text
-      .trim()
-      .split(/[\r\n]+/)
-      .at(-1) ?? ''
-  );
+/** The last line that tells of an error, else the last one. */
+function wordsOf(text: string): string {
+  const lines = text.trim().split(/[\r\n]+/);
+  return (lines.findLast((line) => /error/i.test(line)) ?? lines.at(-1) ?? '').trim();
 }

@@ -17,7 +17,7 @@ export interface McpFailure {
 
 /** For an agent: without the reason, which may say where things lie on this machine. */
 export function serverFailed(source: string, since: number): CodedError<McpErrorCode> {
-  const message = `The MCP server "${source}" has given no answer since ${timeOf(since)}, so its files cannot be read now. Try again later, or tell the user; skill-registry doctor says why.`;
+  const message = `The MCP server "${source}" has not been usable since ${timeOf(since)}, so its files cannot be read now. Try again later, or tell the user; skill-registry doctor says why.`;
   return new CodedError('MCP_SERVER_FAILED', message, { source });
 }
 
@@ -45,6 +45,12 @@ export function failureProblem(source: string, location: string, failure: McpFai
   };
 }
 
+/** The problem of a source whose first list has not come. */
+export function noAnswerYet(source: string, location: string): Problem {
+  const message = `The MCP server "${source}" has not listed its skills yet. They appear when it does; until then the others are used.`;
+  return { code: 'MCP_SERVER_FAILED', severity: 'warning', file: location, message, details: { source } };
+}
+
 // --- internal ---
 
 const EFFECTS: Readonly<Record<McpFailure['code'], (reason: string, since: string) => string>> = {
@@ -52,7 +58,7 @@ const EFFECTS: Readonly<Record<McpFailure['code'], (reason: string, since: strin
     `has not been usable since ${since}: ${reason}. It is tried again at intervals; start it, correct the source, or remove it.`,
   MCP_CIRCLE: (reason) => `is not used: ${reason}. Remove the source, or let it name another server.`,
   MCP_SECRET_MISSING: (reason) =>
-    `is not contacted: ${reason}. Set it in the environment or in the .env file of the root, which is read when the root is approved; a program gives it with getSecret.`,
+    `is not contacted: ${reason}. Set it in the environment or in the .env file of the root; a program gives it with getSecret.`,
 };
 
 function left(code: McpFailure['code'], skills: number): string {
