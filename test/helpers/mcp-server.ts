@@ -12,7 +12,7 @@ export interface ScriptedServer {
   /** Headers of all requests so far. */
   readonly headers: IncomingMessage['headers'][];
   connections(): number;
-  /** Entries of `skills/list`, or a whole result. */
+  /** Entries of `skills/list`, a whole result, or an error. */
   list: (cursor: string | undefined) => unknown;
   /** Contents of a file, text or bytes; undefined: there is none. */
   read: (uri: string) => unknown;
@@ -122,6 +122,7 @@ async function answer(
       }
       return void response.end();
     }
+    if (typeof listed === 'object' && listed !== null && 'error' in listed) return send(listed);
     return send({ result: { ...caching, ...(Array.isArray(listed) ? { skills: listed } : (listed as object)) } });
   }
   const content = method === 'resources/read' ? await read(params.uri ?? '') : undefined;

@@ -30,6 +30,7 @@ function servable(id: string): {
       appendFileSync(${JSON.stringify(log)}, process.pid + '\\n');
       const write = process.stderr.write.bind(process.stderr);
       process.stderr.write = (text, ...rest) => (appendFileSync(${JSON.stringify(`${log}.err`)}, text), write(text, ...rest));
+      process.stderr.write('Much is said at the start.\\n'.repeat(20_000));
       process.argv.push('mcp', '--trust', '--root', ${JSON.stringify(root)});
       await import(${JSON.stringify(MAIN)});`,
   });

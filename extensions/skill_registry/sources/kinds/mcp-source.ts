@@ -39,6 +39,8 @@ export interface McpSourceTimes extends McpTimes {
   readonly later: number;
 }
 
+const NONE: readonly Skill[] = [];
+
 const TIMES: McpSourceTimes = { connect: 30_000, list: 30_000, read: 30_000, first: 10_000, later: 1_000 };
 /** How long a list stays valid at least, and at most whatever the server says, in milliseconds. */
 const FRESH_MS = { least: 1_000, most: 300_000 };
@@ -62,9 +64,11 @@ export function createMcpSource(options: McpSourceOptions): SkillSource {
   /** How often something said that the list is outdated. */
   let outdated = 0;
   let waiting = 0;
-  let good: Good = { text: '', skills: [], losers: [], problems: [], attacks: new Map() };
+  let good: Good = { text: '', skills: NONE, losers: NONE, problems: [], attacks: new Map() };
   let current: SourceScan = { skills: [], problems: [] };
   const notYet: SourceScan = { skills: [], problems: optional ? [] : [noAnswerYet(id, location)] };
+  /** By the last scan. */
+  let returned = current;
 
   const expire = (): void => {
     outdated += 1;
@@ -90,12 +94,12 @@ export function createMcpSource(options: McpSourceOptions): SkillSource {
     const problems = [...good.problems, ...(failure ? [failureProblem(id, location, failure, count)] : [])];
     const isCircle = server?.failure?.code === 'MCP_CIRCLE';
     const next = isCircle
-      ? { skills: [], losers: [], problems }
+      ? { skills: NONE, losers: NONE, problems }
       : { skills: good.skills, losers: good.losers, problems };
     if (current.skills !== next.skills || !isSameText(current.problems, problems)) current = next;
   };
   const list = async (limits: SkillRegistryConfig['limits']): Promise<void> => {
-    const before = { current, outdated };
+    const before = outdated;
     try {
       const found = await serverFor(limits).use(async (connection) => {
         const listed = await connection.list();
@@ -105,13 +109,13 @@ export function createMcpSource(options: McpSourceOptions): SkillSource {
         return listed;
       });
       const fresh = Math.min(Math.max(found.ttlMs, FRESH_MS.least), FRESH_MS.most);
-      freshUntil = before.outdated === outdated ? Date.now() + fresh : 0;
+      freshUntil = before === outdated ? Date.now() + fresh : 0;
     } catch {
       // The server says why (`failure`).
     }
     settle();
     listing = undefined;
-    if (waiting === 0 && current !== before.current) changed?.();
+    if (waiting === 0 && current !== returned) changed?.();
   };
   const listingFor = (skill: Skill): SkillListing => {
     const found = own.find(skill);
@@ -138,7 +142,8 @@ export function createMcpSource(options: McpSourceOptions): SkillSource {
         await untilOrFor(listing.done, listing.startedAt + wait - Date.now());
         waiting -= 1;
       }
-      return good.text === '' && listing ? notYet : current;
+      returned = good.text === '' && listing ? notYet : current;
+      return returned;
     },
     readSkill: notHere,
     readResource: notHere,
@@ -196,7 +201,8 @@ async function readList(
   found: Parameters<typeof skillsOf>[0],
   { id, limits, attacks: before, keep }: ReadingList,
 ): Promise<Good> {
-  const { skills: all, problems } = await skillsOf(found, id, limits.file_bytes, createBreaks());
+  const { skills: listed, problems } = await skillsOf(found, id, limits.file_bytes, createBreaks());
+  const all = [...listed].sort((a, b) => (a.skill.qualifiedId < b.skill.qualifiedId ? -1 : 1));
   const attacks = new Map<string, string | undefined>();
   const first = new Map<string, Skill>();
   const losers: Skill[] = [];

@@ -1,9 +1,10 @@
 import { Client } from '@modelcontextprotocol/client';
-import { type Skill as Entry, SkillsClient } from '@modelcontextprotocol/client/ext/skills';
+import { SkillsClient } from '@modelcontextprotocol/client/ext/skills';
 import { describeError } from 'skill-registry/kernel';
 import { yamlPackage } from '../../../../kernel/host.ts';
 import type { McpServerConfig } from '../../config/mcp.ts';
 import { INSTANCE_CAPABILITY } from './circle.ts';
+import { type Entry, MAX_FRONTMATTER, type McpListing } from './entries.ts';
 import { addressedServer, type Meter, StartedServer } from './transports.ts';
 
 /** Timeouts in milliseconds. */
@@ -30,15 +31,6 @@ export interface ConnectOptions {
   readonly onEnd: () => void;
 }
 
-/** What a server listed. */
-export interface McpListing {
-  readonly entries: readonly Entry[];
-  /** Entries that break the rules of SEP-2640 or agentskills.io, with the reason. */
-  readonly invalid: readonly { readonly uri?: string; readonly reason: string }[];
-  /** How long the server says that the list stays valid, in milliseconds. */
-  readonly ttlMs: number;
-}
-
 /** A server that is connected. Its answers are checked, and their size and time are limited. */
 export interface McpConnection {
   /** Which registry the server is; undefined for another program. */
@@ -58,12 +50,12 @@ export interface McpConnection {
   describe(error: unknown): string;
 }
 
-export type { Skill as Entry } from '@modelcontextprotocol/client/ext/skills';
-
 /** Of one message of a server. A file may have twice its bytes in a message, because it is escaped or in base64. */
 const MESSAGE_BYTES = 16 * 1024 * 1024;
+/** Pages of a list. */
+const MAX_PAGES = 256;
 /** Of all pages of a list together. */
-const LIST_BYTES = 64 * 1024 * 1024;
+const LIST_BYTES = 32 * 1024 * 1024;
 /** How long a started server has to answer a question of the newest protocol, in milliseconds; after that it is asked the old way. */
 const PROBE_MS = 3_000;
 
@@ -92,6 +84,7 @@ async function connectAs(mode: 'auto' | 'legacy', options: ConnectOptions): Prom
     {
       versionNegotiation: { mode, ...(isProgram ? { probe: { timeoutMs: Math.min(PROBE_MS, times.connect) } } : {}) },
       inputRequired: { autoFulfill: false },
+      listMaxPages: MAX_PAGES,
       ...(isProgram ? { listChanged: { resources: { autoRefresh: false, onChanged } } } : {}),
     },
   );
@@ -181,7 +174,8 @@ function createMeter(): ListMeter {
 
 /** With the package that reads all frontmatters here: the parser of the SDK knows a part of YAML. */
 function parseFrontmatter(text: string): Record<string, unknown> {
-  const value: unknown = yamlPackage().parse(text, { version: '1.2', schema: 'core', maxAliasCount: 0 });
+  if (text.length > MAX_FRONTMATTER) throw new Error(`it has more than ${MAX_FRONTMATTER} characters`);
+  const value: unknown = yamlPackage().parse(text, { version: '1.2', schema: 'core' });
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
   throw new Error('it is no mapping of fields');
 }

@@ -1,3 +1,4 @@
+import type { Skill as Entry } from '@modelcontextprotocol/client/ext/skills';
 import { describeError, type Problem } from 'skill-registry/kernel';
 import { yamlPackage } from '../../../../kernel/host.ts';
 import { relativeSegments } from '../../../../lib/files/index.ts';
@@ -6,7 +7,17 @@ import { parseSkill } from '../../skill/parse-skill.ts';
 import type { ResourceInfo, Skill } from '../../skill/skill.ts';
 import { makeSkill, quotedName } from '../make-skill.ts';
 import { withoutPrivate } from '../walk/list-files.ts';
-import type { Entry, McpListing } from './connect.ts';
+
+export type { Entry };
+
+/** What a server listed. */
+export interface McpListing {
+  readonly entries: readonly Entry[];
+  /** Entries that break the rules of SEP-2640 or agentskills.io, with the reason. */
+  readonly invalid: readonly { readonly uri?: string; readonly reason: string }[];
+  /** How long the server says that the list stays valid, in milliseconds. */
+  readonly ttlMs: number;
+}
 
 /** A skill that a server lists, and what is needed to read its files. */
 export interface ListedSkill {
@@ -31,8 +42,8 @@ export interface ListedFile {
 
 /** Most entries that are used, of one server. */
 const MAX_ENTRIES = 10_000;
-/** Characters of the frontmatter of an entry as JSON, as of a file. */
-const MAX_FRONTMATTER = 65_536;
+/** Characters of the frontmatter of an entry as JSON, and of a file. */
+export const MAX_FRONTMATTER = 65_536;
 /** Files of one skill, and bytes of them together: the limits of SEP-2640. */
 const MAX_FILES = 512;
 const MAX_BYTES = 16 * 1024 * 1024;

@@ -23,6 +23,10 @@ export class StartedServer extends StdioClientTransport {
   constructor(parameters: StdioServerParameters, meter: Meter) {
     super({ ...parameters, stderr: 'pipe' });
     this.#meter = meter;
+    // Read to the end: a server that nobody listens to stops when the pipe is full.
+    this.stderr?.on('data', (data: Buffer) => {
+      this.#stderr = (this.#stderr + data.toString('utf8')).slice(-KEPT_STDERR);
+    });
   }
 
   /** The end of what it wrote to standard error. */
@@ -34,12 +38,7 @@ export class StartedServer extends StdioClientTransport {
     await super.start();
     const child = this.#child();
     if (!child) return;
-    const end = (): void => void child.kill('SIGTERM');
-    process.once('exit', end);
-    child.once('close', () => process.off('exit', end));
-    child.stderr?.on('data', (data: Buffer) => {
-      this.#stderr = (this.#stderr + data.toString('utf8')).slice(-KEPT_STDERR);
-    });
+    endWithProcess(child);
     child.stdout?.on('data', (data: Buffer) => {
       try {
         this.#meter.add(data.length);
@@ -88,6 +87,22 @@ export function addressedServer(
 }
 
 // --- internal ---
+
+const running = new Set<ChildProcess>();
+
+/** One listener for all: Node warns of more than ten. */
+function endWithProcess(child: ChildProcess): void {
+  if (running.size === 0) process.on('exit', endAll);
+  running.add(child);
+  child.once('close', () => {
+    running.delete(child);
+    if (running.size === 0) process.off('exit', endAll);
+  });
+}
+
+function endAll(): void {
+  for (const child of running) child.kill('SIGTERM');
+}
 
 interface Handle {
   ref?(): unknown;
