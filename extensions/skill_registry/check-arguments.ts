@@ -47,7 +47,7 @@ type Methods<T> = {
 
 /** Methods that do not give a promise. */
 const SYNCHRONOUS = new Set(
-  'list tools visible snapshot problems onChange onArrival writePolicy watching resources leftOut'.split(' '),
+  'list tools visible snapshot problems onChange onArrival writePolicy watching instance resources leftOut'.split(' '),
 );
 
 const words = optional(text);

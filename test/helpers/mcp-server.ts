@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
+import { type OpenRegistry, openRegistry } from './open-registry.ts';
 import { skillMd } from './temp-folder.ts';
+import { waitFor } from './wait-for.ts';
 
 /** A server of the newest protocol over HTTP that says whatever a test wants. Change the functions while it runs. */
 export interface ScriptedServer {
@@ -76,6 +78,14 @@ export async function scriptedServer(skills: readonly ServedSkill[] = []): Promi
     connections: () => opened,
     start: () => listen(port),
   });
+}
+
+/** `openRegistry`, when every MCP server has listed its skills or has failed: a busy machine takes longer than a start waits. */
+export async function openListed(...given: Parameters<typeof openRegistry>): Promise<OpenRegistry> {
+  const opened = await openRegistry(...given);
+  const isWaiting = (): boolean => opened.registry.problems().some(({ message }) => message.includes('not listed its'));
+  await waitFor('the lists of the servers', () => !isWaiting());
+  return opened;
 }
 
 // --- internal ---

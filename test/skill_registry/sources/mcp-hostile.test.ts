@@ -1,13 +1,19 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { type ScriptedServer, type ServedSkill, scriptedServer, servedSkill } from '../../helpers/mcp-server.ts';
-import { type OpenRegistry, openRegistry } from '../../helpers/open-registry.ts';
+import {
+  openListed,
+  type ScriptedServer,
+  type ServedSkill,
+  scriptedServer,
+  servedSkill,
+} from '../../helpers/mcp-server.ts';
+import type { OpenRegistry } from '../../helpers/open-registry.ts';
 import { waitFor } from '../../helpers/wait-for.ts';
 
 const TEA = servedSkill('tea', { 'guide.md': 'Steep.', 'scripts/boil.sh': 'boil' });
 
 async function open(server: ScriptedServer): Promise<OpenRegistry> {
-  return openRegistry({}, { sources: [{ id: 'far', mcp: { url: server.url } }] });
+  return openListed({}, { sources: [{ id: 'far', mcp: { url: server.url } }] });
 }
 
 const idsOf = ({ registry }: OpenRegistry): readonly string[] => registry.snapshot().skills.map(({ id }) => id);
@@ -116,7 +122,7 @@ it('ends a list without end, whether in pages or in bytes, and serves the other 
     const server = await scriptedServer();
     server.list = list;
     const tree = { 'skills/cup/SKILL.md': '---\nname: cup\ndescription: Cups.\n---\nTake it.' };
-    const opened = await openRegistry(tree, { sources: [{ path: 'skills' }, { id: 'far', mcp: { url: server.url } }] });
+    const opened = await openListed(tree, { sources: [{ path: 'skills' }, { id: 'far', mcp: { url: server.url } }] });
     expect(idsOf(opened)).toEqual(['cup']);
     await waitFor('the list to be given up', () =>
       briefly(opened).some((line) => line.includes('has not been usable')),
@@ -223,7 +229,7 @@ it('sends the secrets that the config names, and prints them nowhere', async () 
 
 it('contacts nobody while a secret is missing, and says which', async () => {
   const server = await scriptedServer([TEA]);
-  const opened = await openRegistry(
+  const opened = await openListed(
     {},
     { sources: [{ id: 'far', mcp: { url: server.url, headers: { 'x-key': named('NO_SUCH_KEY') } } }] },
   );

@@ -5,8 +5,7 @@ import { serveHttp } from 'skill-registry/mcp';
 import { expect, it, onTestFinished } from 'vitest';
 import { createMcpSource } from '../../../extensions/skill_registry/sources/kinds/mcp-source.ts';
 import { callTool, httpClient, serveRegistry } from '../../helpers/mcp.ts';
-import { scriptedServer, servedSkill } from '../../helpers/mcp-server.ts';
-import { openRegistry } from '../../helpers/open-registry.ts';
+import { openListed, scriptedServer, servedSkill } from '../../helpers/mcp-server.ts';
 import { skillMd, type Tree, writeTree } from '../../helpers/temp-folder.ts';
 import { waitFor } from '../../helpers/wait-for.ts';
 import { scan } from './conformance.ts';
@@ -26,7 +25,7 @@ const TEA: Tree = {
 
 it('lists the skills of a server under its name, and reads them and their files when they are asked for', async () => {
   const served = await serveRegistry(TEA);
-  const { registry, loaded } = await openRegistry(
+  const { registry, loaded } = await openListed(
     {},
     {
       sources: [
@@ -77,7 +76,7 @@ it('lists the skills of a server under its name, and reads them and their files 
 it('keeps the last skills while the server is away, says since when, and has all again when it is back', async () => {
   const served = await serveRegistry(TEA);
   const { url } = served.serving;
-  const { registry } = await openRegistry({}, { sources: [{ mcp: { url }, id: 'pantry' }] });
+  const { registry } = await openListed({}, { sources: [{ mcp: { url }, id: 'pantry' }] });
   await served.serving.close();
   await waitFor('the problem', async () => (await registry.refresh()) && registry.problems().length > 0);
   const [problem] = registry.problems();
@@ -96,7 +95,7 @@ it('keeps the last skills while the server is away, says since when, and has all
 
 it('sees at the next refresh what has changed on the server', async () => {
   const served = await serveRegistry(TEA);
-  const { registry } = await openRegistry({}, { sources: [{ mcp: { url: served.serving.url }, id: 'pantry' }] });
+  const { registry } = await openListed({}, { sources: [{ mcp: { url: served.serving.url }, id: 'pantry' }] });
   writeTree(served.root, {
     'skills/tea/SKILL.md': skillMd({ name: 'tea', description: 'Brews green tea.' }, 'Cool it.'),
   });
@@ -176,10 +175,10 @@ it('collapses with an equal skill on disk, and is a collision when a file beside
   const tea = Object.fromEntries(Object.entries(TEA).filter(([path]) => path.startsWith('skills/tea/')));
   const served = await serveRegistry(TEA);
   const sources = [{ path: 'skills' }, { mcp: { url: served.serving.url }, id: 'pantry' }];
-  const same = await openRegistry({ ...cup, ...tea }, { sources });
+  const same = await openListed({ ...cup, ...tea }, { sources });
   expect(same.registry.problems()).toEqual([]);
   expect(same.registry.snapshot().byId.get('tea')?.source).toBe('skills');
-  const other = await openRegistry({ ...tea, 'skills/tea/assets/leaf.png': 'abcd' }, { sources });
+  const other = await openListed({ ...tea, 'skills/tea/assets/leaf.png': 'abcd' }, { sources });
   expect(other.registry.problems().map(({ code }) => code)).toEqual(['SKILL_ID_TAKEN']);
   // Nothing was fetched for that.
   expect(served.loaded).toEqual([]);
@@ -188,7 +187,7 @@ it('collapses with an equal skill on disk, and is a collision when a file beside
 it('is listed in prompts, and never put into one whole unless it is bound', async () => {
   const served = await serveRegistry(TEA);
   const sources = [{ mcp: { url: served.serving.url }, id: 'pantry' }];
-  const { registry } = await openRegistry({}, { sources, inject: 'bodies' });
+  const { registry } = await openListed({}, { sources, inject: 'bodies' });
   expect(await registry.context('tea')).toContain('• `tea` — Brews tea.');
   expect(await registry.context('tea')).not.toContain('Boil water.');
   await registry.admin.searchReady();
