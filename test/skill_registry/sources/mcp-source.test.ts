@@ -147,6 +147,7 @@ it('gives up a list that takes too long', async () => {
 it('finds itself over HTTP, and takes nothing from itself', async () => {
   const served = await serveRegistry(TEA);
   await served.registry.addSource({ id: 'me', mcp: { url: served.serving.url } });
+  await waitFor('the problem', () => served.registry.problems().some(({ code }) => code === 'MCP_CIRCLE'));
   expect(served.registry.problems().map(({ code }) => code)).toEqual(['MCP_CIRCLE']);
   expect(served.registry.snapshot().sources.map(({ id, skills }) => `${id} ${skills}`)).toEqual(['skills 2', 'me 0']);
 });
