@@ -112,7 +112,11 @@ export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOpt
         instructions = { version, text: registry.context('', { ...turn, tools: names }) };
       const text = await instructions.text;
       const server = new McpServer(info, {
-        capabilities: { tools: {}, prompts: { listChanged: true }, resources: { listChanged: true } },
+        capabilities: {
+          ...{ tools: {}, prompts: { listChanged: true }, resources: { listChanged: true } },
+          // A registry that has this server as a source sees whether it is itself (sources/mcp/circle.ts).
+          experimental: { 'skill-registry': { instance: registry.admin.instance() } },
+        },
         ...(text === null ? {} : { instructions: text }),
       });
       serveTools(server, tools, { turn, local });

@@ -135,6 +135,10 @@ async function publishSkill(
   admin: Pick<SkillRegistry['admin'], 'resources'>,
   read: (path?: string) => Promise<Uint8Array>,
 ): Promise<PublishedSkill | Unpublished> {
+  if (skill.remote)
+    return {
+      reason: `it comes from the MCP server "${skill.source}", which publishes it itself. Connect to that server`,
+    };
   if (/[:/]/.test(skill.id)) return { reason: 'another skill has the same id, so this one has no address of its own' };
   if (skill.dir !== null && basename(skill.file) !== SKILL_MD) {
     return { reason: `its file is called ${basename(skill.file)}, expected ${SKILL_MD}` };
@@ -210,7 +214,7 @@ function digestOf(bytes: Uint8Array): string {
   return `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
 }
 
-function notPublished({ id, file }: Skill, reason: string): Problem {
-  const message = `Skill "${id}" is not published over MCP: ${reason.replace(/\.$/, '')}. Correct it; the tools and its prompt still work.`;
+function notPublished({ id, file, remote }: Skill, reason: string): Problem {
+  const message = `Skill "${id}" is not published over MCP: ${reason.replace(/\.$/, '')}${remote ? '' : '. Correct it'}; the tools and its prompt still work.`;
   return { code: 'SKILL_NOT_PUBLISHED', severity: 'warning', file, message, details: { skill_id: id } };
 }

@@ -22,6 +22,7 @@ export function createAdmin(
   const snapshot = () => catalog.snapshot();
   let roles: RoleResolver | undefined;
   return {
+    instance: parts.instance,
     readBytes: reading.readBytes,
     resources: reading.resources,
     leftOut: reading.leftOut,

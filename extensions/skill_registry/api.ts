@@ -182,6 +182,11 @@ export interface SkillRegistryAdmin extends Pick<Reading, 'readBytes' | 'resourc
    * @param paths - Absolute, real; they need not exist.
    */
   readPolicies(paths: readonly string[], turn: TurnContext): Promise<readonly (ReadPolicy | undefined)[]>;
+  /**
+   * Identifies the registry on this machine: other processes with the same root and the same sources have the same value. An MCP
+   * server gives it to its clients, so that none takes its own skills from itself.
+   */
+  instance(): string;
   /** How changes on disk are noticed at present. */
   watching(): 'events' | 'poll' | 'off';
 }

@@ -54,7 +54,7 @@ type Methods<T> = {
 
 /** Methods that do not give a promise. */
 const SYNCHRONOUS = new Set(
-  'list tools visible snapshot problems onChange onArrival writePolicy watching resources leftOut'.split(' '),
+  'list tools visible snapshot problems onChange onArrival writePolicy watching instance resources leftOut'.split(' '),
 );
 
 const words = optional(text);
@@ -219,6 +219,7 @@ const ADMIN: Methods<SkillRegistryAdmin> = {
   },
   writePolicy: { path: text },
   readPolicies: { paths: textList, turn: (value, name) => turn(value ?? {}, name) },
+  instance: {},
   watching: {},
 };
 

@@ -19,6 +19,7 @@ import { registryClosed, skillNotFound } from './skill/errors.ts';
 import type { Skill } from './skill/skill.ts';
 import { hostSurroundings } from './sources/host-surroundings.ts';
 import { makeBuiltInSource, makeSources } from './sources/make-sources.ts';
+import { instanceOf } from './sources/mcp/circle.ts';
 import type { SkillSource } from './sources/source.ts';
 import { createSkillFileCache, SKILL_FILES } from './sources/walk/skill-file-cache.ts';
 import {
@@ -61,6 +62,8 @@ export interface Parts {
   readonly meaning: Meaning | undefined;
   readonly overlap: Overlap;
   readonly changes: Changes;
+  /** As of `instanceOf`. */
+  readonly instance: () => string;
   /** Aborts when the registry is closed. */
   readonly closing: AbortController;
   /** The problems of every part except `Watching`. */
@@ -87,6 +90,8 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
   const sourceOptions = {
     ...{ root, trusted, configFile, validation: config.validation, taken: sourceIds },
     cache: cacheFile === undefined ? undefined : skillFiles,
+    getSecret: hooks.getSecret,
+    instance: () => instanceOf(root, config.sources),
   };
   const builtIn = makeBuiltInSource(sourceIds);
   const makeAll = (sources: readonly SourceConfig[]): readonly SkillSource[] => makeSources(sources, sourceOptions);
@@ -128,6 +133,7 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
   );
   return {
     ...{ root, config, hooks, catalog, sourceIds, makeSources: makeAll, grants, visible, tokens, changes, closing },
+    instance: sourceOptions.instance,
     sentBodies: createSentBodies(),
     ...{ readSkill: bytes.readSkill, reading: createReading(catalog, grants, config.limits, hooks.onSkillLoaded) },
     ...search,

@@ -88,7 +88,7 @@ function readingOf({ catalog, reading, sentBodies }: Parts): Part<'apply' | 'rea
 function searchOf(parts: Parts): Part<'context' | 'list'> {
   const { catalog, config, meaning, readSkill, searcher, sentBodies, visible } = parts;
   const body = (skill: Skill): string | undefined => {
-    const text = bodyIfThere(skill, readSkill);
+    const text = skill.remote ? undefined : bodyIfThere(skill, readSkill);
     return text === undefined ? undefined : withNote(withoutHidden(text));
   };
   let turnText: Promise<TurnText> | undefined;

@@ -147,6 +147,7 @@ export function createCatalog(initial: readonly SkillSource[], options: CatalogO
       return () => {
         sources = sources.filter((item) => item !== source);
         unsubscribe(source);
+        source.close?.().catch(() => undefined);
       };
     },
     snapshot: () => current,
@@ -158,6 +159,8 @@ export function createCatalog(initial: readonly SkillSource[], options: CatalogO
     async close() {
       isClosed = true;
       for (const source of [...subscriptions.keys()]) unsubscribe(source);
+      // A scan may wait for a source that is closed here.
+      await Promise.all(sources.map((source) => source.close?.()));
       await (following ?? running)?.catch(() => undefined);
     },
   };

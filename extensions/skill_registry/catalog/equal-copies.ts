@@ -76,12 +76,16 @@ function fileKey({ realFile, qualifiedId }: Skill): string {
   return realFile ?? qualifiedId;
 }
 
+function digestOf(bytes: Uint8Array): string {
+  return `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
+}
+
 function digestOfFiles(skill: Skill, source: SkillSource, maxBytes: number): string {
   const hash = createHash('sha256');
   for (const { path, size } of source.resources(skill)) {
     hash.update(`${JSON.stringify(path)} ${size}\n`);
     try {
-      hash.update(source.readResource(skill, path, maxBytes));
+      hash.update(source.fileDigest?.(skill, path) ?? digestOf(source.readResource(skill, path, maxBytes)));
     } catch {
       // Reading the file later reports the error.
     }

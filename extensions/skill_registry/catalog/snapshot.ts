@@ -54,6 +54,7 @@ export function fingerprintOf({ byQualifiedId, builtIn, packs, problems, sources
     skill.digest,
     skill.hiddenBecause,
     skill.preload,
+    entryOf(skill),
   ]);
   const states = [...packs].map(([id, { scopes }]) => [id, scopes.entry, ...scopes.states]);
   return JSON.stringify([
@@ -73,5 +74,10 @@ export function changedIds(before: Snapshot, after: Snapshot): readonly string[]
 // --- internal ---
 
 function stampOf(skill: Skill | undefined): string | undefined {
-  return skill && `${skill.qualifiedId}\0${skill.digest}\0${skill.hiddenBecause ?? ''}`;
+  return skill && `${skill.qualifiedId}\0${skill.digest}\0${skill.hiddenBecause ?? ''}\0${entryOf(skill) ?? ''}`;
+}
+
+/** Of a skill on another machine: what is known of it may change without the file. */
+function entryOf(skill: Skill): string | undefined {
+  return skill.remote ? JSON.stringify(skill) : undefined;
 }

@@ -39,7 +39,7 @@ export function startAt(
 /** At most this many problems of one section are listed. */
 const MAX_LISTED = 20;
 
-/** Without a user name and a password that may stand in an address. */
+/** Without what may be secret: a user name and a password in an address, and all of an MCP server. */
 function shown(value: unknown): string {
   if (value === UNREADABLE) return 'a value that cannot be read';
   const kind = Object.prototype.toString.call(value).slice(8, -1);
@@ -54,7 +54,7 @@ function shown(value: unknown): string {
 
 function safeJson(value: unknown): string | undefined {
   try {
-    return JSON.stringify(value);
+    return JSON.stringify(value, (key, one: unknown) => (key === 'mcp' ? '…' : one));
   } catch {
     return undefined;
   }

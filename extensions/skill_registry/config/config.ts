@@ -1,6 +1,7 @@
 import type { Problem } from 'skill-registry/kernel';
 import { startAt } from './config-problems.ts';
 import { type EmbeddingsConfig, embeddings, NO_EMBEDDINGS } from './embeddings.ts';
+import { type McpServerConfig, mcpServer } from './mcp.ts';
 import { PACKAGE_NAME } from './package-name.ts';
 import {
   bool,
@@ -19,7 +20,7 @@ import {
   wholeFrom,
 } from './readers.ts';
 
-/** One source of skills, with exactly one of `path`, `package`, `pack`, `inline`, `preset` and `shipped`. */
+/** One source of skills, with exactly one of `path`, `package`, `pack`, `inline`, `preset`, `shipped` and `mcp`. */
 export interface SourceConfig {
   /** A folder, or a bare `.md` file: absolute, below `~/`, or relative to the root. */
   readonly path?: string | undefined;
@@ -33,7 +34,9 @@ export interface SourceConfig {
   readonly preset?: PresetName | undefined;
   /** The skills of this package; `if_none`: only while no earlier source has a skill. */
   readonly shipped?: true | 'if_none' | undefined;
-  /** Default: the name of the folder, file, package, pack or preset; `inline`, `shipped`. Gets a number when it is in use. */
+  /** The skills of an MCP server. They are listed; a file is fetched when it is read. */
+  readonly mcp?: McpServerConfig | undefined;
+  /** Default: the name of the folder, file, package, pack, preset, program or host; `inline`, `shipped`. Gets a number when it is in use. */
   readonly id?: string | undefined;
   /** Follow links and pack entries that lead outside the folder. Default: false; they are problems. */
   readonly allow_outside: boolean;
@@ -132,7 +135,7 @@ const inlineSkill = entryOf<InlineSkillConfig>(
   ['name', 'description', 'instructions'],
   {},
 );
-const KINDS = ['path', 'package', 'pack', 'inline', 'preset', 'shipped'] as const;
+const KINDS = ['path', 'package', 'pack', 'inline', 'preset', 'shipped', 'mcp'] as const;
 const SOURCE_DEFAULTS = {
   ...{ allow_outside: false, preload: false, optional: false },
   ...{ ignore_files: false, bare_files: false },
@@ -146,6 +149,7 @@ const source: Reader<SourceConfig> = onlyIf(
       inline: (value, at) => listOf(inlineSkill)(Array.isArray(value) ? value : [value], at),
       preset: oneOf('agents', 'claude', 'cursor', 'github'),
       shipped: oneOf<true | 'if_none'>(true, 'if_none'),
+      mcp: mcpServer,
       id: textLike(SOURCE_ID, 'expected letters, digits and @ . _ / -'),
       allow_outside: bool,
       validation: profile,
@@ -158,8 +162,8 @@ const source: Reader<SourceConfig> = onlyIf(
     [],
     SOURCE_DEFAULTS,
   ),
-  `expected exactly one of ${KINDS.join(', ')}`,
-  (entry) => KINDS.filter((kind) => entry[kind] !== undefined).length === 1,
+  `expected exactly one of ${KINDS.join(', ')}; mcp without preload`,
+  (entry) => KINDS.filter((kind) => entry[kind] !== undefined).length === 1 && !(entry.mcp && entry.preload),
 );
 
 const DEFAULTS: SkillRegistryConfig = {

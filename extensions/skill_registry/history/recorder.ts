@@ -54,6 +54,8 @@ export function createRecorder(context: ChangeContext): Recorder {
         return written === true;
       };
       for (const skill of context.snapshot().byQualifiedId.values()) {
+        // What lies on another machine has its history there.
+        if (skill.remote) continue;
         await takeBreak();
         if (signal.aborted) return;
         if (recorded.get(skillKey(skill, context.root)) !== stampOf(skill)) due.push(skill);

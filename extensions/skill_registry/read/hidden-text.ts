@@ -6,7 +6,10 @@ import type { Skill } from '../skill/skill.ts';
 import { type HiddenFinding, hiddenInNames, hiddenInText } from '../validate/hidden-text.ts';
 import type { Reading } from './types.ts';
 
-/** HIDDEN_CHARACTERS for every file of every skill, and for every file name, with hidden text. Reads all files. */
+/**
+ * HIDDEN_CHARACTERS for every file of every skill, and for every file name, with hidden text. Reads all files, except those that
+ * would have to be fetched.
+ */
 export async function hiddenTextOf(
   { byQualifiedId }: Snapshot,
   reading: Pick<Reading, 'readBytes' | 'resources'>,
@@ -18,7 +21,7 @@ export async function hiddenTextOf(
   for (const skill of skills.values()) {
     const paths = reading.resources(skill.qualifiedId).map(({ path }) => path);
     problems.push(...hiddenInNames(paths).map((finding) => problemOf(skill, finding)));
-    for (const path of [undefined, ...paths]) {
+    for (const path of skill.remote ? [] : [undefined, ...paths]) {
       await takeBreak();
       const options = { told: false, ...(path === undefined ? {} : { path }) };
       // A file that was removed, or is too large to be handed out, cannot be read by models either.

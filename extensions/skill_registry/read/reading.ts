@@ -83,9 +83,7 @@ export function createReading(
     readBytes(skillId, { path, told = true } = {}, turn) {
       const request: LoadRequest = { skillId, audience: turn ? 'model' : 'person', turn, told };
       return load(path === undefined ? request : { ...request, path }, async (skill, source) =>
-        path === undefined
-          ? source.readSkill(skill, limits.file_bytes)
-          : source.readResource(skill, path, limits.resource_bytes),
+        path === undefined ? bytesOf(skill, source, limits) : fileOf(skill, path, source, limits),
       );
     },
 
@@ -93,7 +91,7 @@ export function createReading(
       load(
         { skillId, path, audience: turn ? 'model' : 'person', turn },
         async (skill, source, id): Promise<ReadResource> => {
-          const bytes = source.readResource(skill, path, limits.resource_bytes);
+          const bytes = await fileOf(skill, path, source, limits);
           const text = bytes.toString('utf8');
           const isText = Buffer.from(text).equals(bytes);
           const content = isText ? text : bytes.toString('base64');
@@ -144,14 +142,30 @@ function knownIds(catalog: Catalog, grants: Grants, { audience, turn = {} }: Loa
   return skills.map((skill) => skill.id);
 }
 
+type Limits = SkillRegistryConfig['limits'];
+
+/** Of SKILL.md. */
+async function bytesOf(skill: Skill, source: SkillSource, { file_bytes: most }: Limits): Promise<Buffer> {
+  return source.fetch ? source.fetch(skill, undefined, most) : source.readSkill(skill, most);
+}
+
+async function fileOf(
+  skill: Skill,
+  path: string,
+  source: SkillSource,
+  { resource_bytes: most }: Limits,
+): Promise<Buffer> {
+  return source.fetch ? source.fetch(skill, path, most) : source.readResource(skill, path, most);
+}
+
 async function readSkill(
   skill: Skill,
   id: string,
   source: SkillSource,
   view: 'body' | 'raw',
-  limits: SkillRegistryConfig['limits'],
+  limits: Limits,
 ): Promise<ReadSkill> {
-  const bytes = source.readSkill(skill, limits.file_bytes);
+  const bytes = await bytesOf(skill, source, limits);
   const text = bytes.toString('utf8');
   const handed = view === 'raw' ? { text, leftOut: 0 } : withoutHidden(bodyOf(text));
   const { text: content } = handed;

@@ -66,8 +66,9 @@ function* writing(guarded: GuardedIndex, batch: DocumentBatch): Generator<undefi
   while (!guarded.use(step)) yield;
 }
 
-/** The text of SKILL.md; undefined when the file has changed since the snapshot. */
+/** The text of SKILL.md; empty when it lies on another machine; undefined when the file has changed since the snapshot. */
 function textOf(skill: Skill, readSkill: (skill: Skill) => Buffer): string | undefined {
+  if (skill.remote) return '';
   try {
     const bytes = readSkill(skill);
     const digest = `sha256:${createHash('sha256').update(bytes).digest('hex')}`;

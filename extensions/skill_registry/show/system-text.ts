@@ -178,7 +178,7 @@ function chooseBodies(
   let misses = 0;
   for (const skill of ranked) {
     if (left < MIN_BLOCK_TOKENS || misses >= MAX_MISSES) break;
-    if (options.inMessages.has(skill.qualifiedId) || skill.bytes > left * TOKEN_BYTES) continue;
+    if (skill.remote || options.inMessages.has(skill.qualifiedId) || skill.bytes > left * TOKEN_BYTES) continue;
     const body = options.body(skill);
     const block = body === undefined ? undefined : blockOf(skill, body);
     const tokens = block === undefined ? Number.POSITIVE_INFINITY : count(block);

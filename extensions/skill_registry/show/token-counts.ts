@@ -172,7 +172,7 @@ function countIn(value: number | null): number | null {
 
 function isCounted(skill: Skill, withBody: boolean, store: CountStore): boolean {
   const { l1, l2 } = store.get(skill);
-  return l1 !== null && (!withBody || l2 !== null);
+  return l1 !== null && (!withBody || l2 !== null || skill.remote === true);
 }
 
 async function countLine(skill: Skill, store: CountStore): Promise<void> {
@@ -182,7 +182,7 @@ async function countLine(skill: Skill, store: CountStore): Promise<void> {
 }
 
 async function countBody(skill: Skill, store: CountStore, readSkill: (skill: Skill) => Buffer): Promise<void> {
-  if (store.get(skill).l2 !== null) return;
+  if (skill.remote || store.get(skill).l2 !== null) return;
   const count = await loadTokenCounter();
   try {
     const bytes = readSkill(skill);

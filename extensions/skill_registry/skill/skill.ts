@@ -23,6 +23,8 @@ export interface Skill extends SkillHeader {
   readonly hiddenBecause?: string;
   /** Every prompt contains its body. */
   readonly preload?: true;
+  /** Its files lie on another machine, and one is fetched when it is read; nothing else of the body is known here. */
+  readonly remote?: true;
   /** The prompt pack that declares it, and its path below that pack (for an inline skill: its id). */
   readonly pack?: { readonly id: string; readonly path: string };
 }

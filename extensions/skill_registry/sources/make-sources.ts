@@ -3,9 +3,11 @@ import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { packageRoot } from '../../../kernel/host.ts';
 import { isInside } from '../../../lib/files/index.ts';
 import type { InlineSkillConfig, PresetName, SourceConfig, ValidationProfile } from '../config/config.ts';
+import type { McpServerConfig } from '../config/mcp.ts';
 import { createDirectorySource, type DirectorySourceOptions } from './kinds/directory-source.ts';
 import { createFileSource } from './kinds/file-source.ts';
 import { createInlineSource } from './kinds/inline-source.ts';
+import { createMcpSource } from './kinds/mcp-source.ts';
 import { createPackSource } from './kinds/pack-source.ts';
 import { createPackageSource } from './kinds/package-source.ts';
 import { linkTargets, workTreeOf } from './link-targets.ts';
@@ -25,6 +27,10 @@ export interface SourceDefaults {
   readonly taken: Set<string>;
   /** Keeps what was read for the next process. Default: nothing is kept. */
   readonly cache?: SkillFileCache | undefined;
+  /** Gives the secrets that sources name. Default: there are none. */
+  readonly getSecret?: (name: string) => string | undefined;
+  /** Which registry this is (`instanceOf`). Default: none that an MCP server could be. */
+  readonly instance?: () => string;
 }
 
 /** Makes the sources of a config, in its order, with unique ids. A preset becomes one source for each of its folders. */
@@ -110,6 +116,12 @@ function makeSource(config: SourceConfig, defaults: SourceDefaults, shipped: str
     const { allow_outside: allowOutside, preload, optional } = config;
     return createPackSource({ id, file, allowOutside, validation, preload, optional, cache });
   }
+  if (config.mcp !== undefined) {
+    const { mcp: server, optional } = config;
+    const id = idOr(server.url === undefined ? programOf(server) : new URL(server.url).hostname);
+    const { getSecret = () => undefined, instance = () => '' } = defaults;
+    return createMcpSource({ id, server, root, trusted, optional, getSecret, instance: instance() });
+  }
   const location = config.shipped ? shipped : locate(config.path ?? '.', root);
   const onlyWithin = trusted || !isInside(location, root) ? undefined : { folder: root, root };
   const isSkillFile = isSkillFileName(basename(location));
@@ -174,7 +186,12 @@ function locate(path: string, root: string): string {
 
 /** Makes a source id of the name of a folder: without colons, and without characters that are hard to type. */
 function sourceIdOf(name: string): string {
-  return name.replace(/[\s:`\p{C}]+/gu, '-') || 'source';
+  return name.replace(/[\s:`[\]\p{C}]+/gu, '-') || 'source';
+}
+
+/** `skills-server` of `/opt/bin/skills-server.js`. */
+function programOf({ command = [] }: McpServerConfig): string {
+  return basename([command].flat()[0] ?? '').replace(/\.\w+$/, '');
 }
 
 function projectFolders(root: string): readonly string[] {

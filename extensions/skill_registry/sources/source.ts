@@ -35,6 +35,16 @@ export interface SkillSource {
   listing?(skill: Skill): SkillListing;
   /** @throws as `readContained`. */
   readResource(skill: Skill, path: string, maxBytes: number): Buffer;
+  /**
+   * For files that lie on another machine: fetches one. `readSkill` and `readResource` then throw RESOURCE_NOT_FOUND, and the skills
+   * have `remote`.
+   *
+   * @param path - Undefined: SKILL.md.
+   * @throws as `readResource`, MCP_SERVER_FAILED, MCP_FILE_REFUSED.
+   */
+  fetch?(skill: Skill, path: string | undefined, maxBytes: number): Promise<Buffer>;
+  /** The digest of a file that is known without reading it. Absent: none is. */
+  fileDigest?(skill: Skill, path: string): string | undefined;
   /** The folders to watch for changes; they need not exist. */
   watchFolders(): readonly string[];
   /** Registers a function to call when the skills have changed. Absent: the source does not report changes. @returns unsubscribes. */
@@ -47,6 +57,8 @@ export interface SkillSource {
   isCode?(path: string): boolean;
   /** The folder in which skills may be created and changed, and the profile they must pass. Absent: the source is read-only. */
   readonly writing?: { readonly folder: string; readonly validation: ValidationProfile } | undefined;
+  /** Ends what the source has started. It is not used afterwards. */
+  close?(): Promise<void>;
 }
 
 /** The files of a skill other than SKILL.md. */

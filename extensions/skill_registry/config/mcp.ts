@@ -1,0 +1,67 @@
+import { type At, entryOf, onlyIf, type Reader, valueThat } from './readers.ts';
+
+/** An MCP server with the Skills extension (SEP-2640): a program that is started, or an address. */
+export interface McpServerConfig {
+  /** The program, or a list of the program and its arguments. It runs in the root, and is looked up in PATH. */
+  readonly command?: string | readonly string[] | undefined;
+  /** Further arguments. */
+  readonly args?: readonly string[] | undefined;
+  /** Variables beside HOME, LOGNAME, PATH, SHELL, TERM and USER of this process. `${NAME}` is replaced by the secret NAME. */
+  readonly env?: Readonly<Record<string, string>> | undefined;
+  /** Address of its Streamable HTTP endpoint. */
+  readonly url?: string | undefined;
+  /** Headers of every request. `${NAME}` is replaced by the secret NAME. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+}
+
+/** Wrong values are reported by their type alone, because they may hold a secret. */
+export const mcpServer: Reader<McpServerConfig> = (value, at) => server(value, { ...at, report: withoutValue(at) });
+
+// --- internal ---
+
+/** A part of a command or of a request is never left out, so that one wrong value refuses the whole. */
+const command = valueThat<string | readonly string[]>(
+  'expected a program, or a list of a program and its arguments',
+  (value) => isText(value, /^[^\0]+$/) || (isTexts(value) && Boolean(value[0])),
+);
+const args = valueThat<readonly string[]>('expected a list of texts', isTexts);
+const url = valueThat<string>('expected an http(s) address without a password', isAddress);
+const env = recordLike('expected names of variables with texts', /^[^\0=]+$/, /^[^\0]*$/);
+const headers = recordLike('expected names of headers with one line of text', /^[\w!#$%&'*+.^`|~-]+$/, /^[^\0\r\n]*$/);
+
+const server: Reader<McpServerConfig> = onlyIf(
+  entryOf<McpServerConfig>({ command, args, env, url, headers }, [], {}),
+  'expected either command, with args and env, or url, with headers',
+  (read) =>
+    read.url === undefined
+      ? read.command !== undefined && read.headers === undefined
+      : [read.command, read.args, read.env].every((one) => one === undefined),
+);
+
+function isText(value: unknown, pattern: RegExp = /^[^\0]*$/): value is string {
+  return typeof value === 'string' && pattern.test(value);
+}
+
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((one) => isText(one));
+}
+
+function recordLike(expected: string, key: RegExp, text: RegExp): Reader<Readonly<Record<string, string>>> {
+  return valueThat(
+    expected,
+    (value) =>
+      typeof value === 'object' &&
+      value !== null &&
+      !Array.isArray(value) &&
+      Object.entries(value).every(([name, one]) => key.test(name) && isText(one, text)),
+  );
+}
+
+function isAddress(value: unknown): boolean {
+  const address = typeof value === 'string' && URL.canParse(value) ? new URL(value) : undefined;
+  return address !== undefined && /^https?:$/.test(address.protocol) && !address.username && !address.password;
+}
+
+function withoutValue({ report }: At): At['report'] {
+  return (at, value, expected) => report(at, `(${value === null ? 'null' : typeof value})`, expected);
+}

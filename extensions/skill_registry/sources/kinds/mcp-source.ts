@@ -1,0 +1,243 @@
+import { setTimeout } from 'node:timers/promises';
+import type { Problem } from 'skill-registry/kernel';
+import { rootNotApproved } from '../../../../kernel/host.ts';
+import { createBreaks } from '../../../../lib/breaks/index.ts';
+import { resourceNotFound } from '../../../../lib/files/index.ts';
+import type { SkillRegistryConfig } from '../../config/config.ts';
+import type { McpServerConfig } from '../../config/mcp.ts';
+import type { Skill } from '../../skill/skill.ts';
+import { chainOfProcess } from '../mcp/circle.ts';
+import type { McpTimes } from '../mcp/connect.ts';
+import { type ListedSkill, refused, SKILL_MD, skillsOf } from '../mcp/entries.ts';
+import { failureProblem, noAnswerYet } from '../mcp/errors.ts';
+import { attackIn, createFetch } from '../mcp/fetch-file.ts';
+import { McpServer } from '../mcp/server.ts';
+import { createOwnSkills, type SkillListing, type SkillSource, type SourceScan } from '../source.ts';
+
+export interface McpSourceOptions {
+  readonly id: string;
+  readonly server: McpServerConfig;
+  /** Absolute. A program runs in it. */
+  readonly root: string;
+  /** Whether a person has approved the root; if not, nothing is started and no address is contacted. */
+  readonly trusted: boolean;
+  /** No problem is reported while the server cannot be used. */
+  readonly optional: boolean;
+  readonly getSecret: (name: string) => string | undefined;
+  /** Which registry this is (`instanceOf`). */
+  readonly instance: string;
+  /** The registries that have started this process. Default: as the process was told. */
+  readonly chain?: readonly string[];
+  readonly times?: Partial<McpSourceTimes>;
+}
+
+/** Milliseconds. */
+export interface McpSourceTimes extends McpTimes {
+  /** How long a scan waits for the first list. */
+  readonly first: number;
+  /** How long a scan waits for a later list before it uses the last one. */
+  readonly later: number;
+}
+
+const NONE: readonly Skill[] = [];
+
+const TIMES: McpSourceTimes = { connect: 30_000, list: 30_000, read: 30_000, first: 10_000, later: 1_000 };
+/** How long a list stays valid at least, and at most whatever the server says, in milliseconds. */
+const FRESH_MS = { least: 1_000, most: 300_000 };
+
+/**
+ * The skills of an MCP server (SEP-2640). A scan lists them; nothing of a file is fetched before it is read. A slow server does not
+ * delay the other sources for long: its list arrives later, and is reported as a change. While it cannot be used, its last skills
+ * stay.
+ *
+ * Problems: MCP_SERVER_FAILED, MCP_CIRCLE, MCP_SECRET_MISSING, MCP_SKILL_REFUSED, and those of the fields of skills.
+ */
+export function createMcpSource(options: McpSourceOptions): SkillSource {
+  const { id, optional, root, trusted } = options;
+  const times = { ...TIMES, ...options.times };
+  const location = locationOf(options.server);
+  const own = createOwnSkills<ListedSkill>();
+  let changed: (() => void) | undefined;
+  let server: McpServer | undefined;
+  let listing: { readonly startedAt: number; readonly done: Promise<void> } | undefined;
+  let freshUntil = 0;
+  /** How often something said that the list is outdated. */
+  let outdated = 0;
+  let waiting = 0;
+  let good: Good = { text: '', skills: NONE, losers: NONE, problems: [], attacks: new Map() };
+  let current: SourceScan = { skills: [], problems: [] };
+  const notYet: SourceScan = { skills: [], problems: optional ? [] : [noAnswerYet(id, location)] };
+  /** By the last scan. */
+  let returned = current;
+
+  const expire = (): void => {
+    outdated += 1;
+    freshUntil = 0;
+  };
+  const serverFor = (limits: SkillRegistryConfig['limits']): McpServer => {
+    const { chain = chainOfProcess(), ...given } = options;
+    const fileBytes = Math.max(limits.file_bytes, limits.resource_bytes);
+    server ??= new McpServer({
+      ...{ ...given, chain, cwd: root, fileBytes, times },
+      onChanged: () => {
+        expire();
+        changed?.();
+      },
+      onEnd: expire,
+    });
+    return server;
+  };
+  /** The scan for the present state; the same object as before while nothing has changed. */
+  const settle = (): void => {
+    const failure = optional ? undefined : server?.failure;
+    const count = good.skills.length + good.losers.length;
+    const problems = [...good.problems, ...(failure ? [failureProblem(id, location, failure, count)] : [])];
+    const isCircle = server?.failure?.code === 'MCP_CIRCLE';
+    const next = isCircle
+      ? { skills: NONE, losers: NONE, problems }
+      : { skills: good.skills, losers: good.losers, problems };
+    if (current.skills !== next.skills || !isSameText(current.problems, problems)) current = next;
+  };
+  const list = async (limits: SkillRegistryConfig['limits']): Promise<void> => {
+    const before = outdated;
+    try {
+      const found = await serverFor(limits).use(async (connection) => {
+        const listed = await connection.list();
+        const text = JSON.stringify([listed.entries, listed.invalid]);
+        if (text !== good.text)
+          good = await readList(text, listed, { id, limits, attacks: good.attacks, keep: own.replace });
+        return listed;
+      });
+      const fresh = Math.min(Math.max(found.ttlMs, FRESH_MS.least), FRESH_MS.most);
+      freshUntil = before === outdated ? Date.now() + fresh : 0;
+    } catch {
+      // The server says why (`failure`).
+    }
+    settle();
+    listing = undefined;
+    if (waiting === 0 && current !== returned) changed?.();
+  };
+  const listingFor = (skill: Skill): SkillListing => {
+    const found = own.find(skill);
+    return { files: found?.listed ?? [], leftOut: found?.leftOut ?? 0 };
+  };
+  const notHere = (skill: Skill): never => {
+    throw resourceNotFound(skill.id, 'it lies on an MCP server');
+  };
+
+  return {
+    id,
+    kind: 'mcp',
+    location,
+    async scan(limits) {
+      if (!trusted) {
+        const problem = rootNotApproved(root, [`the MCP server "${id}"`]);
+        return { skills: [], problems: problem ? [problem] : [] };
+      }
+      if (!listing && Date.now() >= freshUntil && serverFor(limits).mayTry)
+        listing = { startedAt: Date.now(), done: list(limits) };
+      if (listing) {
+        const wait = good.text === '' && !server?.failure ? times.first : times.later;
+        waiting += 1;
+        await untilOrFor(listing.done, listing.startedAt + wait - Date.now());
+        waiting -= 1;
+      }
+      returned = good.text === '' && listing ? notYet : current;
+      return returned;
+    },
+    readSkill: notHere,
+    readResource: notHere,
+    fetch: createFetch({
+      source: id,
+      server: () => server as McpServer,
+      listed: own.get,
+      onDifference() {
+        expire();
+        changed?.();
+      },
+    }),
+    fileDigest: (skill, path) => own.find(skill)?.files.get(path)?.digest,
+    resources: (skill) => listingFor(skill).files,
+    listing: listingFor,
+    watchFolders: () => [],
+    subscribe(listener) {
+      changed = listener;
+      return () => {
+        changed = undefined;
+      };
+    },
+    contains: () => false,
+    async close() {
+      await server?.close();
+      await listing?.done;
+    },
+  };
+}
+
+// --- internal ---
+
+/** The last list that could be read. */
+interface Good {
+  /** As it came; empty before the first. */
+  readonly text: string;
+  readonly skills: readonly Skill[];
+  readonly losers: readonly Skill[];
+  readonly problems: readonly Problem[];
+  /** What was found in the beginning of each SKILL.md, as its entry gives it. */
+  readonly attacks: ReadonlyMap<string, string | undefined>;
+}
+
+interface ReadingList {
+  /** Of the source. */
+  readonly id: string;
+  readonly limits: SkillRegistryConfig['limits'];
+  readonly attacks: Good['attacks'];
+  readonly keep: (all: ReadonlyMap<string, ListedSkill>) => void;
+}
+
+/** An entry with a `block` finding is not listed. */
+async function readList(
+  text: string,
+  found: Parameters<typeof skillsOf>[0],
+  { id, limits, attacks: before, keep }: ReadingList,
+): Promise<Good> {
+  const { skills: listed, problems } = await skillsOf(found, id, limits.file_bytes, createBreaks());
+  const all = [...listed].sort((a, b) => (a.skill.qualifiedId < b.skill.qualifiedId ? -1 : 1));
+  const attacks = new Map<string, string | undefined>();
+  const first = new Map<string, Skill>();
+  const losers: Skill[] = [];
+  const used: ListedSkill[] = [];
+  const held: Problem[] = [];
+  for (const one of all) {
+    const { header, skill } = one;
+    const attack = before.has(header) ? before.get(header) : await attackIn(SKILL_MD, Buffer.from(header));
+    attacks.set(header, attack);
+    if (attack !== undefined) {
+      held.push(refused(skill.file, id, `a check found what a person would call an attack in its entry (${attack})`));
+      continue;
+    }
+    used.push(one);
+    if (first.has(skill.id)) losers.push(skill);
+    else first.set(skill.id, skill);
+  }
+  keep(new Map(used.map((one) => [one.skill.qualifiedId, one])));
+  return { text, skills: [...first.values()], losers, problems: [...problems, ...held], attacks };
+}
+
+/** For people: an address without its query, or the program without its arguments. Both may hold a secret. */
+function locationOf({ command = [], url }: McpServerConfig): string {
+  if (url === undefined) return [command].flat()[0] ?? '';
+  const { origin, pathname } = new URL(url);
+  return origin + pathname;
+}
+
+async function untilOrFor(work: Promise<void>, ms: number): Promise<void> {
+  if (ms <= 0) return;
+  const end = new AbortController();
+  await Promise.race([work, setTimeout(ms, undefined, { signal: end.signal }).catch(() => undefined)]);
+  end.abort();
+}
+
+function isSameText(before: readonly Problem[], after: readonly Problem[]): boolean {
+  return JSON.stringify(before) === JSON.stringify(after);
+}

@@ -1,0 +1,205 @@
+import { Client } from '@modelcontextprotocol/client';
+import { SkillsClient } from '@modelcontextprotocol/client/ext/skills';
+import { describeError } from 'skill-registry/kernel';
+import { yamlPackage } from '../../../../kernel/host.ts';
+import type { McpServerConfig } from '../../config/mcp.ts';
+import { INSTANCE_CAPABILITY } from './circle.ts';
+import { type Entry, MAX_FRONTMATTER, type McpListing } from './entries.ts';
+import { addressedServer, type Meter, StartedServer } from './transports.ts';
+
+/** Timeouts in milliseconds. */
+export interface McpTimes {
+  readonly connect: number;
+  /** For all pages of the list together. */
+  readonly list: number;
+  readonly read: number;
+}
+
+export interface ConnectOptions {
+  /** Secrets are filled in. */
+  readonly server: McpServerConfig;
+  /** The folder in which a program runs. */
+  readonly cwd: string;
+  /** The most bytes of one file. */
+  readonly fileBytes: number;
+  readonly times: McpTimes;
+  /** Aborts connecting. */
+  readonly signal: AbortSignal;
+  /** Called when the server says that its skills have changed. Over HTTP it cannot: that would need an open connection. */
+  readonly onChanged: () => void;
+  /** Called when the connection has ended. */
+  readonly onEnd: () => void;
+}
+
+/** A server that is connected. Its answers are checked, and their size and time are limited. */
+export interface McpConnection {
+  /** Which registry the server is; undefined for another program. */
+  readonly instance: string | undefined;
+  /** Whether the server has the Skills extension. */
+  readonly hasSkills: boolean;
+  list(): Promise<McpListing>;
+  /**
+   * Reads a file that an entry lists. Its size and digest are compared with the entry, and of SKILL.md the frontmatter.
+   *
+   * @throws SkillVerificationError when they differ.
+   */
+  read(entry: Entry, uri: string): Promise<Uint8Array>;
+  /** Ends the process that was started, and waits for that. */
+  close(): Promise<void>;
+  /** What an error says, with the end of what the server wrote to standard error. */
+  describe(error: unknown): string;
+}
+
+/** Of one message of a server. A file may have twice its bytes in a message, because it is escaped or in base64. */
+const MESSAGE_BYTES = 16 * 1024 * 1024;
+/** Pages of a list. */
+const MAX_PAGES = 256;
+/** Of all pages of a list together. */
+const LIST_BYTES = 32 * 1024 * 1024;
+/** How long a started server has to answer a question of the newest protocol, in milliseconds; after that it is asked the old way. */
+const PROBE_MS = 3_000;
+
+/** Starts a server or connects to its address. @throws when that fails or takes too long. */
+export async function connect(options: ConnectOptions): Promise<McpConnection> {
+  const isProgram = options.server.url === undefined;
+  try {
+    return await connectAs('auto', options);
+  } catch (error) {
+    // A program of an old SDK may end at the first message it does not know.
+    if (!isProgram || options.signal.aborted || codeOf(error).code !== undefined) throw error;
+    return connectAs('legacy', options);
+  }
+}
+
+// --- internal ---
+
+async function connectAs(mode: 'auto' | 'legacy', options: ConnectOptions): Promise<McpConnection> {
+  const { times, onChanged, onEnd } = options;
+  const meter = createMeter();
+  const transport = transportOf(options, meter);
+  const isProgram = transport instanceof StartedServer;
+  let failure: unknown;
+  const client = new Client(
+    { name: 'skill-registry', version: '1' },
+    {
+      versionNegotiation: { mode, ...(isProgram ? { probe: { timeoutMs: Math.min(PROBE_MS, times.connect) } } : {}) },
+      inputRequired: { autoFulfill: false },
+      listMaxPages: MAX_PAGES,
+      ...(isProgram ? { listChanged: { resources: { autoRefresh: false, onChanged } } } : {}),
+    },
+  );
+  client.onerror = (error) => {
+    failure = error;
+  };
+  const describe = (error: unknown): string => {
+    const cause = causeOf(error, failure);
+    const words = isProgram ? wordsOf(transport.lastWords) : '';
+    return words === '' || cause.includes(words) ? cause : `${cause}; it wrote: ${words}`;
+  };
+  try {
+    await client.connect(transport, {
+      timeout: times.connect,
+      signal: AbortSignal.any([options.signal, AbortSignal.timeout(times.connect)]),
+    });
+  } catch (error) {
+    await client.close().catch(() => undefined);
+    await transport.close().catch(() => undefined);
+    throw Object.assign(new Error(describe(error), { cause: error }), codeOf(error));
+  }
+  client.onclose = onEnd;
+  const skills = new SkillsClient(client, { skipInvalid: true, parseFrontmatter });
+  const { experimental } = client.getServerCapabilities() ?? {};
+  const { instance } = (experimental?.[INSTANCE_CAPABILITY] ?? {}) as { readonly instance?: unknown };
+  return {
+    instance: typeof instance === 'string' ? instance : undefined,
+    hasSkills: skills.supported,
+    async list() {
+      const tooLong = meter.startList();
+      try {
+        const signal = AbortSignal.any([tooLong, AbortSignal.timeout(times.list)]);
+        const { skills: entries, invalid, ttlMs = 0 } = await skills.list({}, { timeout: times.list, signal });
+        return { entries, invalid, ttlMs };
+      } finally {
+        meter.endList();
+      }
+    },
+    async read(entry, uri) {
+      const signal = AbortSignal.timeout(times.read);
+      const { bytes } = await skills.read(entry, uri, { timeout: times.read, signal, cacheMode: 'bypass' });
+      return bytes;
+    },
+    close: () => client.close(),
+    describe,
+  };
+}
+
+function transportOf(
+  { server, cwd, fileBytes }: ConnectOptions,
+  meter: Meter,
+): StartedServer | ReturnType<typeof addressedServer> {
+  const maxBytes = Math.max(MESSAGE_BYTES, 3 * fileBytes);
+  if (server.url !== undefined) return addressedServer(server.url, server.headers, maxBytes, meter);
+  const [command = '', ...args] = [server.command ?? [], server.args ?? []].flat();
+  return new StartedServer({ command, args, env: { ...server.env }, cwd, maxBufferSize: maxBytes }, meter);
+}
+
+/** Limits the bytes of a list. */
+interface ListMeter extends Meter {
+  /** @returns a signal that aborts when too many bytes have arrived. */
+  startList(): AbortSignal;
+  endList(): void;
+}
+
+function createMeter(): ListMeter {
+  let left = Number.POSITIVE_INFINITY;
+  let tooLong = new AbortController();
+  return {
+    add(bytes) {
+      left -= bytes;
+      if (left >= 0) return;
+      const error = new Error(`its list of skills has more than ${LIST_BYTES} bytes`);
+      tooLong.abort(error);
+      throw error;
+    },
+    startList() {
+      left = LIST_BYTES;
+      tooLong = new AbortController();
+      return tooLong.signal;
+    },
+    endList() {
+      left = Number.POSITIVE_INFINITY;
+    },
+  };
+}
+
+/** With the package that reads all frontmatters here: the parser of the SDK knows a part of YAML. */
+function parseFrontmatter(text: string): Record<string, unknown> {
+  if (text.length > MAX_FRONTMATTER) throw new Error(`it has more than ${MAX_FRONTMATTER} characters`);
+  const value: unknown = yamlPackage().parse(text, { version: '1.2', schema: 'core' });
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  throw new Error('it is no mapping of fields');
+}
+
+/** The first line of an error; of a connection that was closed, why. */
+function causeOf(error: unknown, failure: unknown): string {
+  const isClosed = /connection closed/i.test(describeError(error));
+  const shown = isClosed && failure !== undefined ? failure : error;
+  let { cause } = shown as { readonly cause?: unknown };
+  while (cause instanceof Error && cause.cause instanceof Error) cause = cause.cause;
+  const [line = ''] = describeError(shown)
+    .trim()
+    .split(/[\r\n]/);
+  const below = cause instanceof Error ? describeError(cause) || (codeOf(cause).code ?? '') : '';
+  return below === '' || line.includes(below) ? line : `${line} (${below})`;
+}
+
+function codeOf(error: unknown): { readonly code?: string } {
+  const { code } = (error ?? {}) as { readonly code?: unknown };
+  return typeof code === 'string' ? { code } : {};
+}
+
+/** The last line that tells of an error, else the last one. */
+function wordsOf(text: string): string {
+  const lines = text.trim().split(/[\r\n]+/);
+  return (lines.findLast((line) => /error/i.test(line)) ?? lines.at(-1) ?? '').trim();
+}

@@ -1,0 +1,168 @@
+import type { Skill as Entry } from '@modelcontextprotocol/client/ext/skills';
+import { describeError, type Problem } from 'skill-registry/kernel';
+import { yamlPackage } from '../../../../kernel/host.ts';
+import { relativeSegments } from '../../../../lib/files/index.ts';
+import { needsFolding, oneLine } from '../../../../lib/text/index.ts';
+import { parseSkill } from '../../skill/parse-skill.ts';
+import type { ResourceInfo, Skill } from '../../skill/skill.ts';
+import { makeSkill, quotedName } from '../make-skill.ts';
+import { withoutPrivate } from '../walk/list-files.ts';
+
+export type { Entry };
+
+/** What a server listed. */
+export interface McpListing {
+  readonly entries: readonly Entry[];
+  /** Entries that break the rules of SEP-2640 or agentskills.io, with the reason. */
+  readonly invalid: readonly { readonly uri?: string; readonly reason: string }[];
+  /** How long the server says that the list stays valid, in milliseconds. */
+  readonly ttlMs: number;
+}
+
+/** A skill that a server lists, and what is needed to read its files. */
+export interface ListedSkill {
+  readonly skill: Skill;
+  readonly entry: Entry;
+  /** The text that its frontmatter makes: all that is known of SKILL.md before it is read. */
+  readonly header: string;
+  /** SKILL.md under that name, and the other files, by path. */
+  readonly files: ReadonlyMap<string, ListedFile>;
+  /** The files that are listed for people and agents. */
+  readonly listed: readonly ResourceInfo[];
+  /** How many are never handed out. */
+  readonly leftOut: number;
+}
+
+export interface ListedFile {
+  /** As the entry spells it. */
+  readonly uri: string;
+  readonly size: number;
+  readonly digest: string;
+}
+
+/** Most entries that are used, of one server. */
+const MAX_ENTRIES = 10_000;
+/** Characters of the frontmatter of an entry as JSON, and of a file. */
+export const MAX_FRONTMATTER = 65_536;
+/** Files of one skill, and bytes of them together: the limits of SEP-2640. */
+const MAX_FILES = 512;
+const MAX_BYTES = 16 * 1024 * 1024;
+/** Problems about single entries of one list; the others are counted. */
+const MAX_PROBLEMS = 100;
+
+export const SKILL_MD = 'SKILL.md';
+
+/**
+ * Makes skills of what a server listed. An entry that cannot be used is a problem (MCP_SKILL_REFUSED), and so are the problems of
+ * its fields.
+ *
+ * @param source - Id of the source: the name that the server has here.
+ * @param maxBytes - Of SKILL.md.
+ */
+export async function skillsOf(
+  { entries, invalid }: McpListing,
+  source: string,
+  maxBytes: number,
+  takeBreak: () => Promise<void>,
+): Promise<{ readonly skills: readonly ListedSkill[]; readonly problems: readonly Problem[] }> {
+  const skills: ListedSkill[] = [];
+  const problems: Problem[] = [];
+  const taken = new Set<string>();
+  const refuse = (uri: string, reason: string): void => void problems.push(refused(uri, source, reason));
+  for (const { uri = source, reason } of invalid) refuse(uri, reason);
+  if (entries.length > MAX_ENTRIES)
+    refuse(source, `it lists ${entries.length} skills, and only the first ${MAX_ENTRIES} are used`);
+  for (const entry of entries.slice(0, MAX_ENTRIES)) {
+    await takeBreak();
+    try {
+      const found = skillOf(entry, source, maxBytes, taken);
+      taken.add(found.skill.qualifiedId);
+      skills.push(found);
+      problems.push(...found.problems);
+    } catch (error) {
+      refuse(entry.uri, describeError(error));
+    }
+  }
+  return { skills, problems: atMost(problems, source) };
+}
+
+/** MCP_SKILL_REFUSED: an entry of a server is not used. */
+export function refused(uri: string, source: string, reason: string): Problem {
+  const message = `A skill of the MCP server "${source}" is not used: ${oneLine(reason, 300).replace(/\.$/, '')}. Tell those who run that server.`;
+  return { code: 'MCP_SKILL_REFUSED', severity: 'warning', file: oneLine(uri, 300), message };
+}
+
+// --- internal ---
+
+/** @throws an Error that says why the entry is not used. */
+function skillOf(
+  entry: Entry,
+  source: string,
+  maxBytes: number,
+  taken: ReadonlySet<string>,
+): ListedSkill & { readonly problems: readonly Problem[] } {
+  const files = filesOf(entry);
+  const own = files.get(SKILL_MD);
+  if (!own) throw new Error('its SKILL.md is not among its files');
+  if (own.size > maxBytes)
+    throw new Error(`its SKILL.md has ${own.size} bytes, more than limits.file_bytes (${maxBytes})`);
+  const { name: id } = entry.frontmatter;
+  const header = headerOf(entry);
+  const { header: fields, problems } = parseSkill(header, entry.uri, id);
+  if (!fields) throw new Error(problems.map(({ message }) => message).join(' ') || 'it has nothing to load');
+  const qualifiedId = freeId(`${source}:${pathOf(entry.uri)}`, taken);
+  const identity = { id, qualifiedId, source, file: entry.uri, dir: null, realFile: null };
+  const skill: Skill = { ...makeSkill(fields, identity, own.digest, own.size), remote: true };
+  const others = [...files].filter(([path]) => path !== SKILL_MD).map(([path, { size }]) => ({ path, size }));
+  const { files: listed, leftOut } = withoutPrivate(others.sort((a, b) => (a.path < b.path ? -1 : 1)));
+  const label = `The skill ${quotedName(id)} of the MCP server "${source}": `;
+  return {
+    ...{ skill, entry, header, files, listed, leftOut },
+    // A line would be one of the text that was made of the entry.
+    problems: problems.map(({ line: _line, ...problem }) => ({ ...problem, message: label + problem.message })),
+  };
+}
+
+/** The beginning of SKILL.md, as the entry gives it. */
+function headerOf({ frontmatter }: Entry): string {
+  const { length } = JSON.stringify(frontmatter);
+  if (length > MAX_FRONTMATTER)
+    throw new Error(`its frontmatter has ${length} characters, more than ${MAX_FRONTMATTER}`);
+  return `---\n${yamlPackage().stringify(frontmatter, { lineWidth: 0, aliasDuplicateObjects: false })}---\n`;
+}
+
+function filesOf({ uri, resources }: Entry): ReadonlyMap<string, ListedFile> {
+  if (resources === 'dynamic') throw new Error('its files have no digests ("dynamic"), so they could not be checked');
+  if (resources.length > MAX_FILES) throw new Error(`it has more than ${MAX_FILES} files`);
+  const size = resources.reduce((sum, one) => sum + one.size, 0);
+  if (size > MAX_BYTES) throw new Error(`its files have ${size} bytes, more than ${MAX_BYTES}`);
+  const root = uri.slice(0, -SKILL_MD.length);
+  return new Map(resources.map((one) => [relativePath(one.uri, root), one]));
+}
+
+/** The path of a file below its skill. It is shown in lists, and agents give it back. */
+function relativePath(uri: string, root: string): string {
+  const given = uri.startsWith(root) ? uri.slice(root.length) : '';
+  const path = given.split('/').map(decodeURIComponent).join('/');
+  if (relativeSegments(path).join('/') === path && !needsFolding(path)) return path;
+  throw new Error(`one of its files has the address ${quotedName(uri)}, which gives no usable path`);
+}
+
+/** What stands between scheme and SKILL.md, as it is written. */
+function pathOf(uri: string): string {
+  const path = uri.slice(0, -`/${SKILL_MD}`.length).replace(/^[a-z][a-z\d+.-]*:\/*/i, '');
+  if (/^[\w!$&'()*+,;=:@%./~-]+$/.test(path)) return path;
+  throw new Error('its address has characters that no address has');
+}
+
+function freeId(base: string, taken: ReadonlySet<string>): string {
+  let id = base;
+  for (let number = 2; taken.has(id); number++) id = `${base}~${number}`;
+  return id;
+}
+
+function atMost(problems: readonly Problem[], source: string): readonly Problem[] {
+  if (problems.length <= MAX_PROBLEMS) return problems;
+  const left = problems.length - MAX_PROBLEMS;
+  return [...problems.slice(0, MAX_PROBLEMS), refused(source, source, `${left} more problems are not shown`)];
+}

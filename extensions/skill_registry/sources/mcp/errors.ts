@@ -1,0 +1,71 @@
+import { CodedError, type Problem } from 'skill-registry/kernel';
+
+/** Codes of reading a file of a skill of an MCP server. */
+export type McpErrorCode = 'MCP_SERVER_FAILED' | 'MCP_FILE_REFUSED';
+
+/** Why the skills of a server cannot be listed or read now. */
+export interface McpFailure {
+  readonly code: 'MCP_SERVER_FAILED' | 'MCP_CIRCLE' | 'MCP_SECRET_MISSING';
+  readonly reason: string;
+  /** Milliseconds since the epoch. */
+  readonly since: number;
+  /** Failures in a row. */
+  readonly times: number;
+  /** When it is tried again; milliseconds since the epoch. */
+  readonly retryAt: number;
+}
+
+/** For an agent: without the reason, which may say where things lie on this machine. */
+export function serverFailed(source: string, since: number): CodedError<McpErrorCode> {
+  const message = `The MCP server "${source}" has not been usable since ${timeOf(since)}, so its files cannot be read now. Try again later, or tell the user; skill-registry doctor says why.`;
+  return new CodedError('MCP_SERVER_FAILED', message, { source });
+}
+
+export function readFailed(source: string, path: string): CodedError<McpErrorCode> {
+  const message = `The MCP server "${source}" did not give "${path}": it took too long or answered with an error. Try again later, or tell the user.`;
+  return new CodedError('MCP_SERVER_FAILED', message, { source, path });
+}
+
+/** @param why - Which check it has not passed. */
+export function fileRefused(source: string, path: string, why: string, remedy: string): CodedError<McpErrorCode> {
+  const message = `"${path}" of the MCP server "${source}" is not handed out: ${why}. ${remedy}`;
+  return new CodedError('MCP_FILE_REFUSED', message, { source, path });
+}
+
+/** The problem of the whole source. @param skills - How many skills of the last list are still shown. */
+export function failureProblem(source: string, location: string, failure: McpFailure, skills: number): Problem {
+  const { code, reason, since } = failure;
+  const message = `The MCP server "${source}" ${EFFECTS[code](reason, timeOf(since))}${left(code, skills)}`;
+  return {
+    code,
+    severity: 'error',
+    file: location,
+    message,
+    details: { source, since: new Date(since).toISOString() },
+  };
+}
+
+/** The problem of a source whose first list has not come. */
+export function noAnswerYet(source: string, location: string): Problem {
+  const message = `The MCP server "${source}" has not listed its skills yet. They appear when it does; until then the others are used.`;
+  return { code: 'MCP_SERVER_FAILED', severity: 'warning', file: location, message, details: { source } };
+}
+
+// --- internal ---
+
+const EFFECTS: Readonly<Record<McpFailure['code'], (reason: string, since: string) => string>> = {
+  MCP_SERVER_FAILED: (reason, since) =>
+    `has not been usable since ${since}: ${reason}. It is tried again at intervals; start it, correct the source, or remove it.`,
+  MCP_CIRCLE: (reason) => `is not used: ${reason}. Remove the source, or let it name another server.`,
+  MCP_SECRET_MISSING: (reason) =>
+    `is not contacted: ${reason}. Set it in the environment or in the .env file of the root; a program gives it with getSecret.`,
+};
+
+function left(code: McpFailure['code'], skills: number): string {
+  if (code !== 'MCP_SERVER_FAILED' || skills === 0) return '';
+  return ` Its last ${skills} skill(s) stay listed; their files cannot be read until then.`;
+}
+
+function timeOf(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+}

@@ -1,0 +1,131 @@
+import type { ChildProcess } from 'node:child_process';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { StdioClientTransport, type StdioServerParameters } from '@modelcontextprotocol/client/stdio';
+import type { McpServerConfig } from '../../config/mcp.ts';
+
+/** Counts the bytes that a server sends. */
+export interface Meter {
+  /** @throws when there are too many. */
+  add(bytes: number): void;
+}
+
+/** Characters of the standard error of a server that are kept for messages. */
+const KEPT_STDERR = 2_000;
+
+/**
+ * A server that is started. Neither the process nor its streams keep this process running, and it gets a signal when this process
+ * ends.
+ */
+export class StartedServer extends StdioClientTransport {
+  #stderr = '';
+  readonly #meter: Meter;
+
+  constructor(parameters: StdioServerParameters, meter: Meter) {
+    super({ ...parameters, stderr: 'pipe' });
+    this.#meter = meter;
+    // Read to the end: a server that nobody listens to stops when the pipe is full.
+    this.stderr?.on('data', (data: Buffer) => {
+      this.#stderr = (this.#stderr + data.toString('utf8')).slice(-KEPT_STDERR);
+    });
+  }
+
+  /** The end of what it wrote to standard error. */
+  get lastWords(): string {
+    return this.#stderr;
+  }
+
+  override async start(): Promise<void> {
+    await super.start();
+    const child = this.#child();
+    if (!child) return;
+    endWithProcess(child);
+    child.stdout?.on('data', (data: Buffer) => {
+      try {
+        this.#meter.add(data.length);
+      } catch (error) {
+        this.onerror?.(error as Error);
+        this.close().catch(() => undefined);
+      }
+    });
+    for (const handle of handlesOf(child)) handle.unref?.();
+  }
+
+  override async close(): Promise<void> {
+    const child = this.#child();
+    if (!child) return super.close();
+    // While it ends, this process waits for it.
+    for (const handle of handlesOf(child)) handle.ref?.();
+    await super.close();
+    for (const handle of handlesOf(child)) handle.unref?.();
+  }
+
+  /** The class of the SDK does not give its process. Without it the server works, and keeps this process running. */
+  #child(): ChildProcess | undefined {
+    return (this as unknown as { readonly _process?: ChildProcess })._process;
+  }
+}
+
+/** A server at an address. No connection stays open between requests: one would keep this process running. */
+export function addressedServer(
+  url: string,
+  headers: McpServerConfig['headers'] = {},
+  maxBytes: number,
+  meter: Meter,
+): StreamableHTTPClientTransport {
+  return new StreamableHTTPClientTransport(new URL(url), {
+    requestInit: { headers: { ...headers } },
+    reconnectionOptions: {
+      ...{ maxRetries: 0, initialReconnectionDelay: 1_000, maxReconnectionDelay: 1_000 },
+      reconnectionDelayGrowFactor: 1,
+    },
+    async fetch(address, init) {
+      // The stream of notifications: the answer is that of a server that has none.
+      if (init?.method === 'GET') return new Response(null, { status: 405 });
+      return counted(await fetch(address, init), maxBytes, meter);
+    },
+  });
+}
+
+// --- internal ---
+
+const running = new Set<ChildProcess>();
+
+/** One listener for all: Node warns of more than ten. */
+function endWithProcess(child: ChildProcess): void {
+  if (running.size === 0) process.on('exit', endAll);
+  running.add(child);
+  child.once('close', () => {
+    running.delete(child);
+    if (running.size === 0) process.off('exit', endAll);
+  });
+}
+
+function endAll(): void {
+  for (const child of running) child.kill('SIGTERM');
+}
+
+interface Handle {
+  ref?(): unknown;
+  unref?(): unknown;
+}
+
+function handlesOf(child: ChildProcess): readonly Handle[] {
+  const streams = [child.stdin, child.stdout, child.stderr] as readonly (object | null)[];
+  return [child, ...streams.filter((stream) => stream !== null)] as readonly Handle[];
+}
+
+/** A response whose body fails when it is too long. */
+function counted(response: Response, maxBytes: number, meter: Meter): Response {
+  if (!response.body) return response;
+  let left = maxBytes;
+  const limit = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
+    transform(chunk, controller) {
+      left -= chunk.length;
+      if (left < 0) throw new Error(`an answer has more than ${maxBytes} bytes`);
+      meter.add(chunk.length);
+      controller.enqueue(chunk);
+    },
+  });
+  const { status, statusText, headers } = response;
+  return new Response(response.body.pipeThrough(limit), { status, statusText, headers });
+}
