@@ -55,7 +55,7 @@ export interface SkillRegistry extends Pick<Reading, 'read' | 'readResource'> {
     options?: { readonly dir?: string },
   ): Promise<string>;
   /**
-   * The skills visible in this turn, in catalog order. A person sees all skills in scope; a model does not see skills that are hidden
+   * The skills visible in this turn, in catalog order. A person sees all in scope that may be sent to its agent; a model does not see skills that are hidden
    * from models, by their author or by a gate.
    */
   visible(turn?: TurnContext, audience?: 'model' | 'person'): readonly Skill[];

@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path';
 import type { Problem, TurnContext } from 'skill-registry/kernel';
 import { SEARCH_INDEX } from '../../lib/text-index/index.ts';
 import { type Catalog, createCatalog } from './catalog/catalog.ts';
+import { disabledFor } from './catalog/disabled.ts';
 import { type Changes, createChanges } from './changes.ts';
 import { readConfig, type SkillRegistryConfig, type SourceConfig } from './config/config.ts';
 import { createHooks, type HookOptions, type Hooks } from './hooks.ts';
@@ -94,6 +95,7 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
     limits: config.limits,
     collision: config.collision,
     callHook: hooks.call,
+    ...(config.disabled.length > 0 ? { disabledFor: (skill) => disabledFor(skill, config.disabled) } : {}),
     beforeScan: ownData.renew,
     ...(config.gates.check ? { gates: () => hostSurroundings(options.environment, config.gates.settings) } : {}),
   });

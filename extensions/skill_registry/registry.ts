@@ -73,7 +73,8 @@ function readingOf({ catalog, reading, sentBodies }: Parts): Part<'apply' | 'rea
     read: (skillId, options, turn) => reading.read(skillId, { audience: turn ? 'model' : 'person', ...options }, turn),
     readResource: reading.readResource,
     async apply(skillId, args, turn, { dir } = {}) {
-      const read = await reading.read(skillId, { audience: 'person' }, turn);
+      // With a turn: the text goes to an agent.
+      const read = await reading.read(skillId, { audience: 'person' }, turn ?? {});
       const skill = skillNamed(catalog.snapshot(), read.skillId);
       const known = { names: skill?.arguments ?? [], dir: dir ?? skill?.dir ?? null };
       const isThere = turn !== undefined && skill !== undefined && sentBodies.apply(skill, turn);

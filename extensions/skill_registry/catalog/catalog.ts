@@ -42,6 +42,8 @@ export interface CatalogOptions {
   readonly builtIn?: SkillSource;
   /** Returns what gates are checked against; called at every refresh. Default: gates are not checked. */
   readonly gates?: () => GateSurroundings;
+  /** Whom the config does not give a skill. Default: nobody. */
+  readonly disabledFor?: (skill: Skill) => Skill['disabledFor'];
   /** Calls a listener and catches its exceptions, so that the other listeners and the refresh go on. */
   readonly callHook: CallHook;
   /** Called at the beginning of every scan. */
@@ -76,9 +78,9 @@ export function createCatalog(initial: readonly SkillSource[], options: CatalogO
       const isLeftOut = source.ifNone && scans.some(({ skills }) => skills.length > 0);
       scans.push(isLeftOut ? LEFT_OUT : await scanOne(source, scan, lastScans));
     }
-    const closed = closedGates(scans, options.gates?.());
+    const closed = closedSkills(scans, options);
     const before =
-      assembled?.from === scanned && isSame(assembled.scans, scans) && isSameGates(assembled.closed, closed)
+      assembled?.from === scanned && isSame(assembled.scans, scans) && isSameClosed(assembled.closed, closed)
         ? assembled
         : undefined;
     // While other files of equal skills differ, they are read again at every refresh.
@@ -188,20 +190,20 @@ async function scanOne(
 interface Assembled {
   readonly from: readonly SkillSource[];
   readonly scans: readonly SourceScan[];
-  readonly closed: ClosedGates;
+  readonly closed: ClosedSkills;
   readonly copies: EqualCopies;
 }
 
-/** Skills that models do not see here, each with its reason. */
-type ClosedGates = readonly (readonly [Skill, string])[];
+/** What keeps skills from models here. */
+type ClosedSkills = ReadonlyMap<Skill, Closed>;
+type Closed = Pick<Skill, 'hiddenBecause' | 'disabledFor'>;
 
 function assemble(
   { from: sources, scans, closed, copies }: Assembled,
   version: number,
   collision: CatalogOptions['collision'],
 ): Snapshot {
-  const hidden = new Map(closed);
-  const gated = hidden.size > 0 ? scans.map((scan) => hideGated(scan, hidden)) : scans;
+  const gated = closed.size > 0 ? scans.map((scan) => closeSkills(scan, closed)) : scans;
   // The scan after the last source is that of the built-in skills.
   const listed = gated.slice(0, sources.length);
   const own = gated.slice(sources.length).flatMap(({ skills }) => skills);
@@ -247,17 +249,26 @@ function isSame(before: readonly unknown[], after: readonly unknown[]): boolean 
   return before.length === after.length && before.every((item, index) => item === after[index]);
 }
 
-function isSameGates(before: ClosedGates, after: ClosedGates): boolean {
-  return isSame(before.flat(), after.flat());
+function isSameClosed(before: ClosedSkills, after: ClosedSkills): boolean {
+  return (
+    isSame([...before.keys()], [...after.keys()]) &&
+    JSON.stringify([...before.values()]) === JSON.stringify([...after.values()])
+  );
 }
 
 /** Checked at every refresh, because a program may have been installed. */
-function closedGates(scans: readonly SourceScan[], surroundings: GateSurroundings | undefined): ClosedGates {
-  const closed: (readonly [Skill, string])[] = [];
+function closedSkills(scans: readonly SourceScan[], { gates, disabledFor }: CatalogOptions): ClosedSkills {
+  const surroundings = gates?.();
+  const closed = new Map<Skill, Closed>();
   const check = (skill: Skill): void => {
     const gate = surroundings && skill.gate && closedBecause(skill.gate, surroundings);
-    const reason = draftReason(skill.fillsLeft) ?? gate;
-    if (reason !== undefined) closed.push([skill, reason]);
+    const hiddenBecause = draftReason(skill.fillsLeft) ?? gate;
+    const disabled = disabledFor?.(skill);
+    if (hiddenBecause === undefined && disabled === undefined) return;
+    closed.set(skill, {
+      ...(hiddenBecause === undefined ? {} : { hiddenBecause }),
+      ...(disabled === undefined ? {} : { disabledFor: disabled }),
+    });
   };
   for (const { skills, losers = [] } of scans) {
     for (const skill of skills) check(skill);
@@ -268,18 +279,20 @@ function closedGates(scans: readonly SourceScan[], surroundings: GateSurrounding
 
 const DRAFT_REMEDY = 'Replace each FILL, or remove draft from its metadata.';
 
-/** Hides drafts, and the skills whose gate is closed. */
-function hideGated(scan: SourceScan, closed: ReadonlyMap<Skill, string>): SourceScan {
+/** Marks the skills that something keeps from models. */
+function closeSkills(scan: SourceScan, closed: ClosedSkills): SourceScan {
   const problems: Problem[] = [];
-  const hide = (skill: Skill): Skill => {
-    const reason = closed.get(skill);
-    if (reason === undefined) return skill;
-    const remedy = skill.fillsLeft ? DRAFT_REMEDY : 'Provide it, or set gates.check: false.';
-    const message = `Models do not see this skill here: ${reason}. ${remedy}`;
-    problems.push({ code: 'SKILL_HIDDEN', severity: 'warning', file: skill.file, message });
-    return { ...skill, hiddenBecause: reason };
+  const mark = (skill: Skill): Skill => {
+    const marks = closed.get(skill);
+    if (marks === undefined) return skill;
+    if (marks.hiddenBecause !== undefined) {
+      const remedy = skill.fillsLeft ? DRAFT_REMEDY : 'Provide it, or set gates.check: false.';
+      const message = `Models do not see this skill here: ${marks.hiddenBecause}. ${remedy}`;
+      problems.push({ code: 'SKILL_HIDDEN', severity: 'warning', file: skill.file, message });
+    }
+    return { ...skill, ...marks };
   };
-  const skills = scan.skills.map(hide);
-  const losers = (scan.losers ?? []).map(hide);
+  const skills = scan.skills.map(mark);
+  const losers = (scan.losers ?? []).map(mark);
   return { skills, losers, problems: [...scan.problems, ...problems] };
 }

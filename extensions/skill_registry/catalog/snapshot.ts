@@ -53,6 +53,7 @@ export function fingerprintOf({ byQualifiedId, builtIn, packs, problems, sources
     skill.realFile,
     skill.digest,
     skill.hiddenBecause,
+    skill.heldBecause,
     skill.preload,
   ]);
   const states = [...packs].map(([id, { scopes }]) => [id, scopes.entry, ...scopes.states]);
@@ -73,5 +74,5 @@ export function changedIds(before: Snapshot, after: Snapshot): readonly string[]
 // --- internal ---
 
 function stampOf(skill: Skill | undefined): string | undefined {
-  return skill && `${skill.qualifiedId}\0${skill.digest}\0${skill.hiddenBecause ?? ''}`;
+  return skill && `${skill.qualifiedId}\0${skill.digest}\0${skill.hiddenBecause ?? ''}\0${skill.heldBecause ?? ''}`;
 }

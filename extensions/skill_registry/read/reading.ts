@@ -5,7 +5,7 @@ import type { Catalog } from '../catalog/catalog.ts';
 import { skillNamed } from '../catalog/snapshot.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
 import { nearestIds } from '../search/names.ts';
-import { findVisible, type Grants, visibleSkills } from '../show/scope.ts';
+import { findVisible, type Grants, keptFrom, visibleSkills } from '../show/scope.ts';
 import { skillNotFound } from '../skill/errors.ts';
 import { bodyOf } from '../skill/frontmatter.ts';
 import type { Skill } from '../skill/skill.ts';
@@ -120,16 +120,17 @@ interface LoadRequest {
   readonly told?: boolean;
 }
 
-/** Looks the id up; an id is never joined into a path. The scope of a turn does not limit people and bindings. */
-function find(
-  catalog: Catalog,
-  grants: Grants,
-  { skillId, audience, turn = {} }: LoadRequest,
-): ReturnType<typeof findVisible> {
+/**
+ * Looks the id up; an id is never joined into a path. The scope of a turn does not limit people and bindings. What a person loads
+ * in a conversation is sent to its agent.
+ */
+function find(catalog: Catalog, grants: Grants, request: LoadRequest): ReturnType<typeof findVisible> {
+  const { skillId, audience, turn = {} } = request;
   const snapshot = catalog.snapshot();
   if (audience === 'model') return findVisible(snapshot, skillId, turn, grants.of(turn));
   const skill = skillNamed(snapshot, skillId);
-  return skill ? { skill } : {};
+  const refusal = skill && (audience === 'binding' || request.turn) ? keptFrom(turn, skill) : undefined;
+  return skill ? { skill, ...(refusal ? { refusal } : {}) } : {};
 }
 
 /** The id by which the caller gets this skill again: the short one, unless it is the id of another skill. */
