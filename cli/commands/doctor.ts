@@ -9,7 +9,9 @@ export async function doctor(options: GlobalOptions, terminal: Terminal): Promis
   // The problem SKILL_TOO_LONG is only known afterwards.
   await withProgress('Counting tokens', terminal, registry.admin.tokenCounts());
   const hidden = await withProgress('Looking for hidden text', terminal, registry.admin.hiddenText());
-  const { skills, sources } = registry.snapshot();
+  await withProgress('Inspecting skills', terminal, registry.admin.inspectSkills());
+  const { skills, sources, byQualifiedId } = registry.snapshot();
+  const held = [...byQualifiedId.values()].filter(({ heldBecause }) => heldBecause !== undefined).length;
   const cost = await registry.admin.contextCost();
   // Several sources may have the same folder: it is counted once.
   const folders = new Map([...registry.snapshot().byQualifiedId.values()].map((one) => [one.dir, one.qualifiedId]));
@@ -18,7 +20,15 @@ export async function doctor(options: GlobalOptions, terminal: Terminal): Promis
   const found = [...problems(), ...hidden];
   const errors = found.filter((problem) => problem.severity === 'error');
   if (options.json)
-    printJson(terminal, { root, skills: skills.length, sources, context: cost, left_out: leftOut, problems: found });
+    printJson(terminal, {
+      root,
+      skills: skills.length,
+      held,
+      sources,
+      context: cost,
+      left_out: leftOut,
+      problems: found,
+    });
   else {
     const lines = sources.map(
       ({ id, location, skills: count }) => `  ${id}: ${count} skill(s) in ${printable(location)}`,
@@ -31,7 +41,7 @@ export async function doctor(options: GlobalOptions, terminal: Terminal): Promis
         ? `\n${leftOut.files} file(s) or folder(s) in ${leftOut.skills} skill(s) are never handed out: .env, .git, keys, data/`
         : '';
     terminal.out(
-      `${skills.length} skill(s)\n${prompt}${withheld}\n\nSources:\n${lines.join('\n')}\n\n${report(found)}\n`,
+      `${skills.length} skill(s)${held > 0 ? `, ${held} held` : ''}\n${prompt}${withheld}\n\nSources:\n${lines.join('\n')}\n\n${report(found)}\n`,
     );
   }
   return errors.length > 0 ? EXIT.problem : EXIT.done;

@@ -1,4 +1,4 @@
-import type { Skill, TokenCounts } from 'skill-registry';
+import type { Skill, Snapshot, TokenCounts } from 'skill-registry';
 import { type AgentView, type SeenSkill, whoSees } from '../../extensions/skill_registry/host.ts';
 import { declaredTurns } from '../../kernel/host.ts';
 import { formatTable, printable } from '../../lib/text/index.ts';
@@ -30,7 +30,8 @@ export async function list(options: GlobalOptions & ListFlags, terminal: Termina
   const errors = found.filter((problem) => problem.severity === 'error').length;
   if (!options.all) terminal.err(keptText(skills));
   const problemCount = found.length > 0 ? `; ${found.length} problem(s), see skill-registry doctor` : '';
-  terminal.err(`${listed.length} skill(s)${problemCount}\n`);
+  const held = listed.filter(({ qualified_id }) => isHeld(registry.snapshot(), qualified_id)).length;
+  terminal.err(`${listed.length} skill(s)${held > 0 ? `, ${held} held` : ''}${problemCount}\n`);
   return errors > 0 ? EXIT.problem : EXIT.done;
 }
 
@@ -117,6 +118,10 @@ function reasons(kept: readonly Required<AgentView>[]): string {
 
 function nameOf(agent: string | null): string {
   return agent ?? '(any other)';
+}
+
+function isHeld({ byQualifiedId }: Snapshot, qualifiedId: string): boolean {
+  return byQualifiedId.get(qualifiedId)?.heldBecause !== undefined;
 }
 
 /** Skills that no agent sees and that are named; `list --all` and `doctor` have all. */

@@ -2,11 +2,15 @@ import { resolve } from 'node:path';
 import { futureRealPath } from '../../lib/files/index.ts';
 import { countTokens } from '../../lib/text/index.ts';
 import type { SkillRegistry, SkillRegistryAdmin } from './api.ts';
+import { skillNamed } from './catalog/snapshot.ts';
 import { writePolicyOf } from './history/write-policy.ts';
 import { assertOpen, type Parts } from './parts.ts';
 import { readPoliciesOf } from './read/read-policy.ts';
 import type { RoleResolver } from './read/roles.ts';
+import { nearestIds } from './search/names.ts';
 import { namedTools } from './show/formats.ts';
+import { skillNotFound } from './skill/errors.ts';
+import type { Skill } from './skill/skill.ts';
 import type { Watching } from './watching.ts';
 
 /** Makes `registry.admin`. */
@@ -15,8 +19,14 @@ export function createAdmin(
   { context, read }: Pick<SkillRegistry, 'context' | 'read'>,
   { watching }: Pick<Watching, 'watching'>,
 ): SkillRegistryAdmin {
-  const { catalog, changes, config, grants, meaning, overlap, reading, root, searcher, tokens, visible } = parts;
+  const { catalog, changes, config, grants, holds, meaning, overlap, reading, root, searcher, tokens, visible } = parts;
   const snapshot = () => catalog.snapshot();
+  const known = (skillId: string): Skill => {
+    assertOpen(parts);
+    const skill = skillNamed(snapshot(), skillId);
+    if (skill) return skill;
+    throw skillNotFound(skillId, nearestIds(snapshot().byId.keys(), skillId));
+  };
   let roles: RoleResolver | undefined;
   return {
     readBytes: reading.readBytes,
@@ -28,6 +38,24 @@ export function createAdmin(
       return hiddenTextOf(snapshot(), reading);
     },
     overlap: overlap.overlap,
+    trustOf: (skillId) => holds.trustOf(known(skillId)),
+    async decideTrust(action, skillId, decision) {
+      const decided = await holds.decide(action, known(skillId), decision);
+      await catalog.refresh();
+      return decided;
+    },
+    async blocksAfter(change) {
+      assertOpen(parts);
+      return (await import('./blocks-after.ts')).blocksAfter(parts, change);
+    },
+    async allowShown(skillId, shown, actor) {
+      assertOpen(parts);
+      return (await import('./blocks-after.ts')).allowShown(parts, skillId, shown, actor);
+    },
+    async inspectSkills() {
+      assertOpen(parts);
+      while (await holds.checkAll(snapshot().skills, parts.closing.signal)) await catalog.refresh();
+    },
     management: changes.management,
     watching,
     async searchReady(query = '') {

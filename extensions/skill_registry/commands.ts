@@ -1,9 +1,7 @@
-import type { Command } from 'skill-registry/kernel';
+import { type Command, isCodedError } from 'skill-registry/kernel';
 import { formatTable } from '../../lib/text/index.ts';
 import type { SkillRegistry } from './api.ts';
 import { proposalsCommand } from './proposals-command.ts';
-import { keptFrom } from './show/scope.ts';
-import type { Skill } from './skill/skill.ts';
 
 /** The commands `/skills`, `/skills <words>`, `/skills reload`, and `/skills:<id> [args]` for every skill a person may invoke. */
 export function skillCommands(registry: SkillRegistry): readonly Command[] {
@@ -32,10 +30,13 @@ export function skillCommands(registry: SkillRegistry): readonly Command[] {
         description: skill.description,
         hidden: true,
         async execute(args, turn) {
-          const now = registry.snapshot().byId.get(skill.id) ?? skill;
-          const kept = keptFrom(turn, now);
-          if (kept) return { kind: 'print', text: keptText(now) };
-          return { kind: 'send', message: await registry.apply(skill.id, args, turn) };
+          try {
+            return { kind: 'send', message: await registry.apply(skill.id, args, turn) };
+          } catch (error) {
+            // What is held or disabled is sent to no agent; the person is told.
+            if (!isCodedError(error, 'SKILL_HELD') && !isCodedError(error, 'SKILL_DISABLED')) throw error;
+            return { kind: 'print', text: error.message };
+          }
         },
       }),
     ),
@@ -50,11 +51,6 @@ const COUNT_UP_TO = 200;
 const MAX_SHOWN = 100;
 /** Columns of a line, because a command does not know the width of the channel. */
 const LINE = 80;
-
-function keptText({ id, heldBecause }: Skill): string {
-  if (heldBecause === undefined) return `${id} is disabled in the config. skill-registry enable ${id} enables it.`;
-  return `${id} is held, no agent is given it: ${heldBecause}. skill-registry trust show ${id} shows why.`;
-}
 
 async function foundText(registry: SkillRegistry, query: string): Promise<string> {
   await registry.admin.searchReady();

@@ -5,7 +5,14 @@ import type { Disabling } from './config/set-disabled.ts';
 import type { SeenSkill } from './show/who-sees.ts';
 
 export { configOfUntrustedRoot } from './config/untrusted-config.ts';
-export { describeProposal, describeProposals, describeRevisions, describeStats } from './propose/describe.ts';
+export {
+  describeBlocks,
+  describeFindings,
+  describeProposal,
+  describeProposals,
+  describeRevisions,
+  describeStats,
+} from './propose/describe.ts';
 export type { AgentView, SeenSkill } from './show/who-sees.ts';
 
 // Rarely used: their modules are loaded when they are called.

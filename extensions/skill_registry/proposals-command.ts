@@ -1,13 +1,14 @@
 import type { Command, CommandResult } from 'skill-registry/kernel';
 import type { SkillRegistry } from './api.ts';
-import { describeProposal, describeProposals, describeStats } from './propose/describe.ts';
+import { describeBlocks, describeProposal, describeProposals, describeStats } from './propose/describe.ts';
 import type { Proposal } from './propose/types.ts';
+import type { Finding } from './trust/types.ts';
 
 const USAGE = '/proposals [show <id> | approve <id> [note] | reject <id> <reason> | stats]';
 
 /** `/proposals`: the command with which people review the proposals of agents. */
-export function proposalsCommand({ proposals }: Pick<SkillRegistry, 'proposals'>): Command {
-  const seen = shownBy.get(proposals) ?? new Map<string, string>();
+export function proposalsCommand({ proposals, admin }: Pick<SkillRegistry, 'proposals' | 'admin'>): Command {
+  const seen = shownBy.get(proposals) ?? new Map<string, Shown>();
   shownBy.set(proposals, seen);
   return {
     name: 'proposals',
@@ -23,26 +24,33 @@ export function proposalsCommand({ proposals }: Pick<SkillRegistry, 'proposals'>
       if (id === '') return print(`${USAGE}\n/proposals without arguments lists the proposals that wait.`);
       if (action === 'show') {
         const proposal = await proposals.get(id);
-        seen.set(`${by} ${proposal.id}`, proposal.version);
-        return print(describeProposal(proposal));
+        const blocks = await admin.blocksAfter({ proposalId: proposal.id });
+        seen.set(`${by} ${proposal.id}`, { version: proposal.version, blocks });
+        return print(shownText(proposal, blocks));
       }
       if (action === 'reject' && words === '') return print('Say why: /proposals reject <id> <reason>');
       if (action === 'approve' || action === 'reject') {
         const proposal = await proposals.get(id);
         const key = `${by} ${proposal.id}`;
-        const version = seen.get(key);
+        const shown = seen.get(key);
         // Only a proposal that was shown to this person is decided.
-        if (version === undefined) {
-          seen.set(key, proposal.version);
-          return print(`${describeProposal(proposal)}\n\nNothing is decided yet. Type the same again to ${action} it.`);
+        if (shown === undefined) {
+          const blocks = action === 'approve' ? await admin.blocksAfter({ proposalId: proposal.id }) : [];
+          seen.set(key, { version: proposal.version, blocks });
+          return print(
+            `${shownText(proposal, blocks)}\n\nNothing is decided yet. Type the same again to ${action} it.`,
+          );
         }
         if (action === 'reject') {
           await proposals.reject(proposal.id, { by, reason: words });
           return print('Rejected; it is kept with your reason.');
         }
-        const actor = { by, version, ...(words ? { reason: words } : {}) };
+        const actor = { by, version: shown.version, ...(words ? { reason: words } : {}) };
         const { skillId, revision } = await proposals.approve(proposal.id, actor);
-        return print(`Approved: "${skillId}" has revision ${revision}. /skills shows the catalog.`);
+        const heldBecause = await admin.allowShown(skillId, shown.blocks, actor);
+        const held =
+          heldBecause === null ? '' : ` It is held: ${heldBecause}; see skill-registry trust show ${skillId}.`;
+        return print(`Approved: "${skillId}" has revision ${revision}. /skills shows the catalog.${held}`);
       }
       return print(USAGE);
     },
@@ -58,11 +66,22 @@ export function arrivalText({ id, kind, skillId, path, author, checks }: Proposa
 
 // --- internal ---
 
+/** What a person was shown. */
+interface Shown {
+  readonly version: string;
+  /** What would hold the skill. */
+  readonly blocks: readonly Finding[];
+}
+
+function shownText(proposal: Proposal, blocks: readonly Finding[]): string {
+  return [describeProposal(proposal), ...(blocks.length > 0 ? [describeBlocks(blocks)] : [])].join('\n\n');
+}
+
 /**
- * By person and proposal: the version last shown, so that an approval applies to that version. Commands are made again for
+ * By person and proposal: what was last shown, so that an approval applies to that version. Commands are made again for
  * every line, so it is kept here.
  */
-const shownBy = new WeakMap<SkillRegistry['proposals'], Map<string, string>>();
+const shownBy = new WeakMap<SkillRegistry['proposals'], Map<string, Shown>>();
 
 function print(text: string): CommandResult {
   return { kind: 'print', text };

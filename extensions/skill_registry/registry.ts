@@ -107,6 +107,8 @@ function searchOf(parts: Parts): Part<'context' | 'list'> {
     },
     async context(prompt, turn = {}) {
       assertOpen(parts);
+      // Their bodies stand in the text, so their present files are inspected first.
+      for (const skill of visible(turn)) if (skill.preload) await parts.admit(skill);
       // Read before the modules are loaded: the text shows the skills of the moment of the call.
       const seen = { skills: visible(turn), given: givenSkills(catalog.snapshot(), turn) };
       return (await loadTurnText())(seen, prompt, turn);

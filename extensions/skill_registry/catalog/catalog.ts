@@ -3,9 +3,9 @@ import type { CallHook } from '../../../kernel/host.ts';
 import { createBreaks } from '../../../lib/breaks/index.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
 import { registryClosed } from '../skill/errors.ts';
-import { closedBecause, draftReason, type GateSurroundings } from '../skill/gates.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { SkillSource, SourceScan } from '../sources/source.ts';
+import { type ClosedOptions, type ClosedSkills, closedSkills, closeSkills, isSameClosed } from './closed-skills.ts';
 import { type EqualCopies, equalCopies } from './equal-copies.ts';
 import { lookAlikes } from './look-alikes.ts';
 import { mergeSources } from './merge.ts';
@@ -34,16 +34,14 @@ export interface Catalog {
   close(): Promise<void>;
 }
 
-export interface CatalogOptions {
+export interface CatalogOptions extends ClosedOptions {
   readonly limits: SkillRegistryConfig['limits'];
   /** Default: `first`. */
   readonly collision?: SkillRegistryConfig['collision'];
   /** Skills that are found only by qualified id. Default: none. */
   readonly builtIn?: SkillSource;
-  /** Returns what gates are checked against; called at every refresh. Default: gates are not checked. */
-  readonly gates?: () => GateSurroundings;
-  /** Whom the config does not give a skill. Default: nobody. */
-  readonly disabledFor?: (skill: Skill) => Skill['disabledFor'];
+  /** Called with what a scan has found, before a snapshot shows it. */
+  readonly prepare?: (skills: Iterable<Skill>) => Promise<void>;
   /** Calls a listener and catches its exceptions, so that the other listeners and the refresh go on. */
   readonly callHook: CallHook;
   /** Called at the beginning of every scan. */
@@ -78,7 +76,10 @@ export function createCatalog(initial: readonly SkillSource[], options: CatalogO
       const isLeftOut = source.ifNone && scans.some(({ skills }) => skills.length > 0);
       scans.push(isLeftOut ? LEFT_OUT : await scanOne(source, scan, lastScans));
     }
-    const closed = closedSkills(scans, options);
+    // Built-in skills come with the package, as this code does.
+    const listed = scans.slice(0, scanned.length);
+    await options.prepare?.(listed.flatMap(({ skills, losers = [] }) => [...skills, ...losers]));
+    const closed = closedSkills(listed, options);
     const before =
       assembled?.from === scanned && isSame(assembled.scans, scans) && isSameClosed(assembled.closed, closed)
         ? assembled
@@ -194,10 +195,6 @@ interface Assembled {
   readonly copies: EqualCopies;
 }
 
-/** What keeps skills from models here. */
-type ClosedSkills = ReadonlyMap<Skill, Closed>;
-type Closed = Pick<Skill, 'hiddenBecause' | 'disabledFor'>;
-
 function assemble(
   { from: sources, scans, closed, copies }: Assembled,
   version: number,
@@ -247,52 +244,4 @@ function readOnly({ version, skills, byId, byQualifiedId, builtIn, sources, pack
 
 function isSame(before: readonly unknown[], after: readonly unknown[]): boolean {
   return before.length === after.length && before.every((item, index) => item === after[index]);
-}
-
-function isSameClosed(before: ClosedSkills, after: ClosedSkills): boolean {
-  return (
-    isSame([...before.keys()], [...after.keys()]) &&
-    JSON.stringify([...before.values()]) === JSON.stringify([...after.values()])
-  );
-}
-
-/** Checked at every refresh, because a program may have been installed. */
-function closedSkills(scans: readonly SourceScan[], { gates, disabledFor }: CatalogOptions): ClosedSkills {
-  const surroundings = gates?.();
-  const closed = new Map<Skill, Closed>();
-  const check = (skill: Skill): void => {
-    const gate = surroundings && skill.gate && closedBecause(skill.gate, surroundings);
-    const hiddenBecause = draftReason(skill.fillsLeft) ?? gate;
-    const disabled = disabledFor?.(skill);
-    if (hiddenBecause === undefined && disabled === undefined) return;
-    closed.set(skill, {
-      ...(hiddenBecause === undefined ? {} : { hiddenBecause }),
-      ...(disabled === undefined ? {} : { disabledFor: disabled }),
-    });
-  };
-  for (const { skills, losers = [] } of scans) {
-    for (const skill of skills) check(skill);
-    for (const skill of losers) check(skill);
-  }
-  return closed;
-}
-
-const DRAFT_REMEDY = 'Replace each FILL, or remove draft from its metadata.';
-
-/** Marks the skills that something keeps from models. */
-function closeSkills(scan: SourceScan, closed: ClosedSkills): SourceScan {
-  const problems: Problem[] = [];
-  const mark = (skill: Skill): Skill => {
-    const marks = closed.get(skill);
-    if (marks === undefined) return skill;
-    if (marks.hiddenBecause !== undefined) {
-      const remedy = skill.fillsLeft ? DRAFT_REMEDY : 'Provide it, or set gates.check: false.';
-      const message = `Models do not see this skill here: ${marks.hiddenBecause}. ${remedy}`;
-      problems.push({ code: 'SKILL_HIDDEN', severity: 'warning', file: skill.file, message });
-    }
-    return { ...skill, ...marks };
-  };
-  const skills = scan.skills.map(mark);
-  const losers = (scan.losers ?? []).map(mark);
-  return { skills, losers, problems: [...scan.problems, ...problems] };
 }

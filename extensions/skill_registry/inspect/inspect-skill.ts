@@ -7,8 +7,7 @@ import type { Match, Passage, PassageRule, Pattern, ReadFile, Rule } from './rul
 import { RULES } from './rules/index.ts';
 import type { Finding, FindingLevel, InspectedFile, Inspection } from './types.ts';
 
-/** Raised by one whenever a rule changes: a part of every key under which an inspection is kept. */
-export const RULE_SET = 1;
+export { RULE_SET } from './rule-set.ts';
 
 /**
  * Looks at the files of a skill. Nothing is run, and nothing but the given bytes is looked at: the same files give the same findings.
