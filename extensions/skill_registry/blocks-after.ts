@@ -28,7 +28,7 @@ export async function allowShown(
   const { heldBecause, digest } = await holds.trustOf(skill);
   if (heldBecause === null || !by.startsWith('person:')) return heldBecause;
   const keys = new Set(shown.map(keyOf));
-  const others = (await holds.blocksIn(skill, holds.filesOf(skill))).filter((one) => !keys.has(keyOf(one)));
+  const others = (await holds.blocksIn(skill, await holds.filesOf(skill))).filter((one) => !keys.has(keyOf(one)));
   if (others.length > 0) return heldBecause;
   const decided = await holds.decide('allow', skill, { by, reason, digest });
   await catalog.refresh();
@@ -42,7 +42,7 @@ async function afterProposal({ catalog, changes, holds }: Given, id: string): Pr
   if (kind === 'delete' || state !== 'open') return [];
   const skill = kind === 'create' ? undefined : skillNamed(catalog.snapshot(), skillId);
   const name = nameOf(path);
-  const others = skill ? holds.filesOf(skill).filter((file) => file.path !== name) : [];
+  const others = skill ? (await holds.filesOf(skill)).filter((file) => file.path !== name) : [];
   const content = await proposedText(changes, id);
   const changed = content === undefined ? [] : [{ path: name, bytes: Buffer.from(content) }];
   return holds.blocksIn(skill, [...changed, ...others]);

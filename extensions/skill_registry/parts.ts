@@ -21,7 +21,6 @@ import type { ResourceInfo, Skill } from './skill/skill.ts';
 import { hostSurroundings } from './sources/host-surroundings.ts';
 import { makeBuiltInSource, makeSources } from './sources/make-sources.ts';
 import type { SkillSource } from './sources/source.ts';
-import { inspectedFiles } from './sources/walk/inspected-files.ts';
 import { createSkillFileCache, SKILL_FILES } from './sources/walk/skill-file-cache.ts';
 import {
   type CachePart,
@@ -105,7 +104,7 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
   const bytes = bytesOf(() => catalog.sources(), config);
   const installed = createInstalled(futureRealPath(root));
   const holds = createHolds({
-    files: inspectedFiles(bytes),
+    loadFiles: async () => (await import('./sources/walk/inspected-files.ts')).inspectedFiles(bytes),
     isBroughtIn: (skill) => foreign.has(skill.source) || installed.has(skill),
     inspects: options.inspect ?? true,
     file: options.cache === 'memory' ? undefined : inspectionsFile(),

@@ -1,25 +1,17 @@
-import { createHash } from 'node:crypto';
-import { describeError, isCodedError, type Problem } from 'skill-registry/kernel';
+import { isCodedError, type Problem } from 'skill-registry/kernel';
 import { createBreaks } from '../../../lib/breaks/index.ts';
 import { oneLine } from '../../../lib/text/index.ts';
 import { openTrust } from '../../../lib/trust/index.ts';
 import type { Finding, InspectedFile, Inspection } from '../inspect/types.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import type { Skill } from '../skill/skill.ts';
-import { decide, type Inspected, isAllowed } from './approvals.ts';
+import type { Inspected } from './approvals.ts';
 import { openInspections, type PlaceEntry } from './inspections.ts';
-import type { SkillTrust, TrustDecision } from './types.ts';
-
-/** The files of skills, as they lie on disk now. */
-export interface SkillFiles {
-  /** Equal as long as no file has changed; empty when that cannot be told from the stats. */
-  stamp(skill: Skill): string;
-  /** All files, SKILL.md first, read one by one, and what was not read. @throws RESOURCE_NOT_FOUND when SKILL.md is gone. */
-  read(skill: Skill): Iterable<InspectedFile | Finding>;
-}
+import type { SkillFiles, SkillTrust, TrustDecision } from './types.ts';
 
 export interface HoldsOptions {
-  readonly files: SkillFiles;
+  /** Called before the first inspection. */
+  readonly loadFiles: () => Promise<SkillFiles>;
   /** Whether it was installed, or comes from a package, a pack or an address. */
   readonly isBroughtIn: (skill: Skill) => boolean;
   /** False: what is not inspected yet is not inspected by `prepare`. Default: true. */
@@ -48,7 +40,7 @@ export interface Holds {
   /** What is known of the present files of a skill. @throws RESOURCE_NOT_FOUND. */
   trustOf(skill: Skill): Promise<SkillTrust>;
   /** The present files of a skill. */
-  filesOf(skill: Skill): readonly InspectedFile[];
+  filesOf(skill: Skill): Promise<readonly InspectedFile[]>;
   /** The `block` findings of files, without those that are allowed for this skill. */
   blocksIn(skill: Skill | undefined, files: readonly InspectedFile[]): Promise<readonly Finding[]>;
   /** @throws INVALID_ARGUMENT when the digest is another one, or nothing holds the skill; TRUST_UNUSABLE. */
@@ -59,12 +51,9 @@ export interface Holds {
 
 /** So many new or changed skills are inspected before a snapshot shows them; more are shown, and inspected at once after that. */
 const CHANGED_AT_ONCE = 16;
-/** Files of a skill that are kept in memory while its digest is looked up. */
-const KEPT_BYTES = 16 * 1024 * 1024;
-
 const NOT_INSPECTED = 'it is not inspected yet';
 
-export function createHolds({ files, isBroughtIn, inspects = true, file }: HoldsOptions): Holds {
+export function createHolds({ loadFiles, isBroughtIn, inspects = true, file }: HoldsOptions): Holds {
   const inspections = openInspections(file);
   const trust = openTrust();
   const met = new WeakSet<Skill>();
@@ -79,8 +68,21 @@ export function createHolds({ files, isBroughtIn, inspects = true, file }: Holds
     broughtIn: isBroughtIn(skill),
     findings: blocksIn(inspections.of(digest)),
   });
+  // Most commands inspect nothing and find nothing held, and modules take time to load.
+  let approvals: typeof import('./approvals.ts') | undefined;
+  let loaded: Promise<Inspecting> | undefined;
+  const load = (): Promise<Inspecting> => {
+    loaded ??= Promise.all([loadFiles(), import('./inspect-files.ts'), loadApprovals()]).then(
+      ([files, { inspectFiles }]) => ({ files, inspectFiles }),
+    );
+    return loaded;
+  };
+  const loadApprovals = async (): Promise<typeof import('./approvals.ts')> => {
+    approvals ??= await import('./approvals.ts');
+    return approvals;
+  };
   const reasonOf = (skill: Skill, entry: PlaceEntry): string | undefined => {
-    if (entry.verdict !== 'block' || isAllowed(trust, inspectedOf(skill, entry))) return undefined;
+    if (entry.verdict !== 'block' || approvals?.isAllowed(trust, inspectedOf(skill, entry))) return undefined;
     return textOf(blocksIn(inspections.of(entry.digest)));
   };
   /** What is known of this SKILL.md. The other files may have changed since; every read looks at them. */
@@ -89,6 +91,7 @@ export function createHolds({ files, isBroughtIn, inspects = true, file }: Holds
     return entry?.skillDigest === skill.digest ? entry : undefined;
   };
   const inspect = async (skill: Skill): Promise<PlaceEntry> => {
+    const { files, inspectFiles } = await load();
     // Before reading: a file that changes meanwhile gives another stamp later.
     const stamp = files.stamp(skill);
     const before = inspections.at(placeOf(skill));
@@ -102,8 +105,8 @@ export function createHolds({ files, isBroughtIn, inspects = true, file }: Holds
     try {
       return reasonOf(skill, await inspect(skill));
     } catch (error) {
-      // It was removed: reading it says so.
-      if (isCodedError(error)) return undefined;
+      // Its SKILL.md cannot be read; reading it says why.
+      if (isCodedError(error)) return heldBecause(skill);
       throw error;
     }
   };
@@ -133,6 +136,7 @@ export function createHolds({ files, isBroughtIn, inspects = true, file }: Holds
 
   return {
     async prepare(skills) {
+      if (inspections.blocked().size > 0) await loadApprovals();
       const changed: Skill[] = [];
       const takeBreak = createBreaks();
       for (const skill of skills) {
@@ -166,8 +170,12 @@ export function createHolds({ files, isBroughtIn, inspects = true, file }: Holds
       return false;
     },
     trustOf,
-    filesOf: (skill) => [...files.read(skill)].filter((one): one is InspectedFile => !('rule' in one)),
+    async filesOf(skill) {
+      const { files } = await load();
+      return [...files.read(skill)].filter((one): one is InspectedFile => !('rule' in one));
+    },
     async blocksIn(skill, given) {
+      const [{ inspectFiles }, { isAllowed }] = await Promise.all([load(), loadApprovals()]);
       const { digest, inspection } = await inspectFiles(() => given, inspections.of);
       const findings = blocksIn(inspection);
       if (!skill) return findings;
@@ -178,7 +186,7 @@ export function createHolds({ files, isBroughtIn, inspects = true, file }: Holds
       const entry = await inspect(skill);
       if (digest !== undefined && digest !== entry.digest) throw otherDigest(skill, digest, entry.digest);
       if (entry.verdict !== 'block') throw notHeld(skill);
-      decide(trust, action, inspectedOf(skill, entry), by);
+      (await loadApprovals()).decide(trust, action, inspectedOf(skill, entry), by);
       return trustOf(skill);
     },
     problems() {
@@ -190,6 +198,12 @@ export function createHolds({ files, isBroughtIn, inspects = true, file }: Holds
 }
 
 // --- internal ---
+
+/** What an inspection needs. */
+interface Inspecting {
+  readonly files: SkillFiles;
+  readonly inspectFiles: typeof import('./inspect-files.ts').inspectFiles;
+}
 
 /** The real path of a skill; its name where it has none. */
 function placeOf({ dir, realFile, file, qualifiedId }: Skill): string {
@@ -205,74 +219,6 @@ function textOf([first, ...others]: readonly Finding[]): string {
   const at = first.line === undefined ? '' : `:${first.line}`;
   const more = others.length > 0 ? ` and ${others.length} more` : '';
   return `${first.rule} in ${oneLine(first.file, 200)}${at}${more}`;
-}
-
-interface InspectedFiles {
-  readonly digest: string;
-  /** Of the first file. */
-  readonly skillDigest: string;
-  readonly inspection: Inspection;
-}
-
-/** Inspects the files of one skill, unless their digest is known. */
-async function inspectFiles(
-  read: () => Iterable<InspectedFile | Finding>,
-  knownBy: (digest: string) => Inspection | undefined,
-): Promise<InspectedFiles> {
-  const takeBreak = createBreaks();
-  const lines: string[] = [];
-  const kept: InspectedFile[] = [];
-  const notes: Finding[] = [];
-  let [bytes, skillDigest] = [0, ''];
-  for (const one of read()) {
-    await takeBreak();
-    if ('rule' in one) {
-      notes.push(one);
-      lines.push(`size:${one.message} ${one.file}`);
-      continue;
-    }
-    const digest = sha256(one.bytes);
-    skillDigest ||= digest;
-    lines.push(`${digest} ${one.bytes.length} ${one.executable ? 755 : 644} ${one.path}`);
-    bytes += one.bytes.length;
-    if (bytes <= KEPT_BYTES) kept.push(one);
-  }
-  const digest = sha256(
-    lines
-      .sort()
-      .map((line) => `${line}\n`)
-      .join(''),
-  );
-  const known = knownBy(digest);
-  if (known) return { digest, skillDigest, inspection: known };
-  const again = function* (): Generator<InspectedFile> {
-    for (const one of read()) if (!('rule' in one)) yield one;
-  };
-  return { digest, skillDigest, inspection: await inspectOrBlock(bytes <= KEPT_BYTES ? kept : again(), notes) };
-}
-
-/** What cannot be inspected is held: a file could be made to be that. */
-async function inspectOrBlock(files: Iterable<InspectedFile>, notes: readonly Finding[]): Promise<Inspection> {
-  const found = await runRules(files);
-  const findings = [...found.findings, ...notes];
-  return { verdict: found.verdict === 'info' && notes.length > 0 ? 'warn' : found.verdict, findings };
-}
-
-async function runRules(files: Iterable<InspectedFile>): Promise<Inspection> {
-  try {
-    // The rules take longer to load than most commands run.
-    const { inspectSkill } = await import('../inspect/inspect-skill.ts');
-    return await inspectSkill(files);
-  } catch (error) {
-    if (isCodedError(error)) throw error;
-    const message = `The inspection failed: ${oneLine(describeError(error), 200)}`;
-    const finding: Finding = { rule: 'inspection-failed', level: 'block', file: 'SKILL.md', excerpt: '', message };
-    return { verdict: 'block', findings: [finding] };
-  }
-}
-
-function sha256(content: string | Uint8Array): string {
-  return `sha256:${createHash('sha256').update(content).digest('hex')}`;
 }
 
 function otherDigest({ id }: Skill, given: string, now: string) {

@@ -1,5 +1,6 @@
 /** What an inspection says of skills, and who may decide about it. No code. */
-import type { Finding, FindingLevel } from '../inspect/types.ts';
+import type { Finding, FindingLevel, InspectedFile } from '../inspect/types.ts';
+import type { Skill } from '../skill/skill.ts';
 
 export type { Finding, FindingLevel } from '../inspect/types.ts';
 
@@ -32,3 +33,11 @@ export interface TrustDecision {
 export type PlannedChange =
   | { /** Whole. */ readonly proposalId: string }
   | { readonly skillId: string; readonly revision: string | number };
+
+/** The files of skills, as they lie on disk now. */
+export interface SkillFiles {
+  /** Equal as long as no file has changed; empty when that cannot be told from the stats. */
+  stamp(skill: Skill): string;
+  /** All files, SKILL.md first, read one by one, and what was not read. @throws RESOURCE_NOT_FOUND when SKILL.md is gone. */
+  read(skill: Skill): Iterable<InspectedFile | Finding>;
+}

@@ -3,7 +3,7 @@ import { lstatSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Finding, InspectedFile } from '../../inspect/types.ts';
 import type { Skill } from '../../skill/skill.ts';
-import type { SkillFiles } from '../../trust/holds.ts';
+import type { SkillFiles } from '../../trust/types.ts';
 import { filesBelow, type ListOptions } from './list-files.ts';
 
 /** How the files of a skill are read, whatever its source is. */
