@@ -1,12 +1,12 @@
 import { appendFileSync, chmodSync, copyFileSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { inspectionsFile } from '../../extensions/skill_registry/trust/inspections.ts';
 import { openSqlite } from '../../lib/sqlite/index.ts';
 import { openTrust } from '../../lib/trust/index.ts';
 import { skill } from '../helpers/boot-root.ts';
 import { attack, heldSkill } from '../helpers/held.ts';
-import { openRoot } from '../helpers/open-registry.ts';
+import { openRegistry, openRoot } from '../helpers/open-registry.ts';
 import { runCommand } from '../helpers/run-command.ts';
 import { skillMd, type Tree, tempFolder } from '../helpers/temp-folder.ts';
 
@@ -187,6 +187,17 @@ it('is not released by a trust file that others can write, and that is said', as
     chmodSync(file, 0o600);
   }
   expect(await seenIn(root)).toEqual(['evil']);
+});
+
+it('sees a file that was written beside a clean SKILL.md long ago', async () => {
+  const { root, registry } = await openRegistry(skill('tea'));
+  // Long after it was written: then the times of its files tell every change.
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_600_000 });
+  onTestFinished(() => void vi.useRealTimers());
+  expect((await registry.read('tea', {}, {})).content).toContain('Body of tea.');
+  mkdirSync(join(root, 'skills/tea/references'));
+  writeFileSync(join(root, 'skills/tea/references/more.md'), attack(22));
+  await expect(registry.read('tea', {}, {})).rejects.toMatchObject({ code: 'SKILL_NOT_FOUND' });
 });
 
 it('means a folder by a path, and a skill by an id', async () => {
