@@ -39,7 +39,7 @@ export async function diff(
   return EXIT.done;
 }
 
-/** `skill-registry rollback <id> <revision>`. On a terminal it shows the difference and asks. With `--json`: the new revision. */
+/** `skill-registry rollback <id> <revision>`. Shows the difference; on a terminal it asks. With `--json`: the new revision and `diff`. */
 export async function rollback(
   id: string,
   wanted: string,
@@ -47,24 +47,23 @@ export async function rollback(
   terminal: Terminal,
 ): Promise<ExitStatus> {
   const { registry } = await openRegistry(options, terminal);
-  const blocks = terminal.ask ? await registry.admin.blocksAfter({ skillId: id, revision: wanted }) : [];
-  if (terminal.ask) {
-    const present = (await registry.history.revisions(id)).at(-1);
-    const difference = present ? await registry.history.diff(id, present.number, wanted) : '';
-    if (difference !== '') {
-      terminal.err(`${printable(difference)}\n`);
-      if (blocks.length > 0) terminal.err(`${describeBlocks(blocks)}\n\n`);
-      const question = `Roll ${printable(id)} back to revision ${printable(wanted)}?`;
-      if (!options.yes && !(await isConfirmed({ ask: terminal.ask }, question))) {
-        terminal.err('Nothing was changed\n');
-        return EXIT.problem;
-      }
+  const blocks = await registry.admin.blocksAfter({ skillId: id, revision: wanted });
+  const present = (await registry.history.revisions(id)).at(-1);
+  const difference = present ? await registry.history.diff(id, present.number, wanted) : '';
+  if (difference !== '') {
+    terminal.err(`${printable(difference)}\n`);
+    if (blocks.length > 0) terminal.err(`${describeBlocks(blocks)}\n\n`);
+    const question = `Roll ${printable(id)} back to revision ${printable(wanted)}?`;
+    if (terminal.ask && !options.yes && !(await isConfirmed({ ask: terminal.ask }, question))) {
+      terminal.err('Nothing was changed\n');
+      return EXIT.problem;
     }
   }
   const actor = actorOf(options, terminal);
   const revision = await registry.history.rollback(id, wanted, actor);
-  const heldBecause = await registry.admin.allowShown(id, blocks, actor);
-  if (options.json) printJson(terminal, toWire(revision));
+  // Without a terminal nobody has seen them, and nothing is allowed.
+  const heldBecause = await registry.admin.allowShown(id, terminal.ask ? blocks : [], actor);
+  if (options.json) printJson(terminal, { ...toWire(revision), diff: difference });
   terminal.err(
     `${printable(id)} has the content of revision ${printable(wanted)} again, as revision ${revision.number}\n`,
   );

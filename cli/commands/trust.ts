@@ -3,8 +3,9 @@ import type { SkillTrust } from 'skill-registry';
 import { CodedError, isCodedError } from 'skill-registry/kernel';
 import { describeFindings } from '../../extensions/skill_registry/host.ts';
 import { heldOfRoot } from '../../kernel/host.ts';
+import { futureRealPath } from '../../lib/files/index.ts';
 import { formatTable, printable, toWire } from '../../lib/text/index.ts';
-import { type Decision, openTrust } from '../../lib/trust/index.ts';
+import { type Decision, openTrust, type Trust } from '../../lib/trust/index.ts';
 import { findRoot } from '../find-root.ts';
 import { openRegistry } from '../open-registry.ts';
 import {
@@ -100,6 +101,7 @@ function decideRoot(
       ? resolve(terminal.cwd, given)
       : findRoot(given === undefined ? options : { ...options, root: given }, terminal);
   const trust = openTrust();
+  if (action === 'revoke') assertApproved(trust, root);
   trust.decide({ action, kind: 'root', path: root, ...actorOf(options, terminal) });
   const held = action === 'allow' ? heldOfRoot(root) : [];
   if (options.json) printJson(terminal, { action, root, held });
@@ -172,4 +174,14 @@ function subjectOf(decision: Decision): string {
     case 'finding':
       return `${decision.rule} ${decision.excerpt}`;
   }
+}
+
+/** A root that was moved or removed may be revoked: it would be approved again when a folder of that name is there. */
+function assertApproved(trust: Trust, root: string): void {
+  const path = futureRealPath(root);
+  const last = trust.decisions().find(({ kind, path: of }) => kind === 'root' && of === path);
+  // A file that is ignored is what `decide` complains about.
+  if (last?.action === 'allow' || trust.trouble() !== undefined) return;
+  const message = `${root} is not approved, so nothing was revoked. skill-registry trust list shows the roots that are.`;
+  throw new CodedError('ROOT_NOT_APPROVED', message, { root });
 }

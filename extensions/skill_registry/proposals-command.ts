@@ -1,4 +1,5 @@
 import type { Command, CommandResult } from 'skill-registry/kernel';
+import { showHidden } from '../../lib/text/index.ts';
 import type { SkillRegistry } from './api.ts';
 import { describeBlocks, describeProposal, describeProposals, describeStats } from './propose/describe.ts';
 import type { Proposal } from './propose/types.ts';
@@ -31,26 +32,28 @@ export function proposalsCommand({ proposals, admin }: Pick<SkillRegistry, 'prop
       if (action === 'reject' && words === '') return print('Say why: /proposals reject <id> <reason>');
       if (action === 'approve' || action === 'reject') {
         const proposal = await proposals.get(id);
-        const key = `${by} ${proposal.id}`;
+        const { id: whole, version } = proposal;
+        const key = `${by} ${whole}`;
         const shown = seen.get(key);
-        // Only a proposal that was shown to this person is decided.
-        if (shown === undefined) {
-          const blocks = action === 'approve' ? await admin.blocksAfter({ proposalId: proposal.id }) : [];
-          seen.set(key, { version: proposal.version, blocks });
+        // Only what was shown to this person is decided.
+        if (shown?.version !== version) {
+          const blocks = await admin.blocksAfter({ proposalId: whole });
+          seen.set(key, { version, blocks });
           return print(
             `${shownText(proposal, blocks)}\n\nNothing is decided yet. Type the same again to ${action} it.`,
           );
         }
         if (action === 'reject') {
-          await proposals.reject(proposal.id, { by, reason: words });
-          return print('Rejected; it is kept with your reason.');
+          await proposals.reject(whole, { by, version, reason: words });
+          return print(`Rejected; it is kept with your reason.${await problemText(proposals, whole)}`);
         }
-        const actor = { by, version: shown.version, ...(words ? { reason: words } : {}) };
-        const { skillId, revision } = await proposals.approve(proposal.id, actor);
+        const actor = { by, version, ...(words ? { reason: words } : {}) };
+        const { skillId, revision } = await proposals.approve(whole, actor);
         const heldBecause = await admin.allowShown(skillId, shown.blocks, actor);
         const held =
           heldBecause === null ? '' : ` It is held: ${heldBecause}; see skill-registry trust show ${skillId}.`;
-        return print(`Approved: "${skillId}" has revision ${revision}. /skills shows the catalog.${held}`);
+        const problem = await problemText(proposals, whole);
+        return print(`Approved: "${skillId}" has revision ${revision}. /skills shows the catalog.${held}${problem}`);
       }
       return print(USAGE);
     },
@@ -61,7 +64,7 @@ export function proposalsCommand({ proposals, admin }: Pick<SkillRegistry, 'prop
 export function arrivalText({ id, kind, skillId, path, author, checks }: Proposal): string {
   const warnings = checks.filter(({ level }) => level === 'warning').length;
   const what = kind === 'update' ? `a change of ${skillId}/${path}` : `to ${kind} the skill ${skillId}`;
-  return `${author} proposes ${what} (${warnings} warning(s)). Review it: /proposals show ${id}`;
+  return showHidden(`${author} proposes ${what} (${warnings} warning(s)). Review it: /proposals show ${id}`);
 }
 
 // --- internal ---
@@ -82,6 +85,12 @@ function shownText(proposal: Proposal, blocks: readonly Finding[]): string {
  * every line, so it is kept here.
  */
 const shownBy = new WeakMap<SkillRegistry['proposals'], Map<string, Shown>>();
+
+/** What is wrong with the report of a proposal, on a line of its own. */
+async function problemText(proposals: SkillRegistry['proposals'], id: string): Promise<string> {
+  const { problem } = await proposals.get(id);
+  return problem ? `\n${problem.message}` : '';
+}
 
 function print(text: string): CommandResult {
   return { kind: 'print', text };

@@ -14,10 +14,10 @@ export const held = [
     name: 'is at no door of an agent in the catalog, and the others are',
   },
   {
-    title: 'A held skill is sent as instructions of the agent that is bound to it',
+    title: 'What no inspection has seen becomes instructions of the agent that is bound to it',
     file: 'extensions/skill_registry/read/reading.ts',
-    find: "skill && (audience === 'binding' || request.turn) ? keptFrom(turn, skill) : undefined",
-    replace: "skill && audience !== 'binding' && request.turn ? keptFrom(turn, skill) : undefined",
+    find: "request.audience !== 'person' || request.turn !== undefined",
+    replace: "request.audience === 'model'",
     test: DOOR_TESTS,
     name: 'is not in the instructions of the agent that is bound to it',
   },

@@ -61,7 +61,7 @@ export function openInspections(file: string | undefined): Inspections {
   const allBlocked = (): Map<string, PlaceEntry> => {
     blocked ??= new Map(
       cache
-        .look((database) => database.prepare<Row>(`${SELECT} WHERE verdict = 'block'`).all())
+        .useIfThere((database) => database.prepare<Row>(`${SELECT} WHERE verdict = 'block'`).all())
         ?.map((row) => [row.place, entryOf(row)]),
     );
     return blocked;
@@ -70,14 +70,14 @@ export function openInspections(file: string | undefined): Inspections {
     at(place) {
       let entry = places.get(place);
       if (entry === undefined) {
-        const row = cache.look((database) => database.prepare<Row>(`${SELECT} WHERE place = ?`).get(place));
+        const row = cache.useIfThere((database) => database.prepare<Row>(`${SELECT} WHERE place = ?`).get(place));
         entry = row ? entryOf(row) : null;
         places.set(place, entry);
       }
       return entry ?? undefined;
     },
     of(digest) {
-      const known = inspections.get(digest) ?? cache.look((database) => readInspection(database, digest));
+      const known = inspections.get(digest) ?? cache.useIfThere((database) => readInspection(database, digest));
       if (known?.verdict === 'block') inspections.set(digest, known);
       return known;
     },
