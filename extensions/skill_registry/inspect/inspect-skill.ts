@@ -3,7 +3,7 @@ import { oneLine } from '../../../lib/text/index.ts';
 import { withoutSecrets } from './findings.ts';
 import { spansOf } from './near.ts';
 import { passagesOf } from './passages.ts';
-import type { Match, Passage, PassageRule, Pattern, ReadFile, Rule } from './rule.ts';
+import type { FileRule, Match, Passage, Pattern, ReadFile, Rule } from './rule.ts';
 import { RULES } from './rules/index.ts';
 import type { Finding, FindingLevel, InspectedFile, Inspection } from './types.ts';
 
@@ -16,9 +16,17 @@ export { RULE_SET } from './rule-set.ts';
 export async function inspectSkill(files: Iterable<InspectedFile>): Promise<Inspection> {
   const takeBreak = createBreaks();
   const found = new Map<string, Finding>();
+  const skill: ReadFile[] = [];
   for (const file of files) {
-    const read = readFile(file);
-    for await (const [rule, match] of matchesOfFile(read, takeBreak)) addTo(found, findingOf(rule, read.path, match));
+    await takeBreak();
+    skill.push(readFile(file));
+  }
+  for (const file of skill) {
+    for await (const [rule, match] of matchesOfFile(file, skill, takeBreak)) {
+      const finding = findingOf(rule, file.path, match);
+      // The first of those with equal keys is kept.
+      if (!found.has(keyOf(finding))) found.set(keyOf(finding), finding);
+    }
   }
   const findings = [...found.values()].sort(byImportance);
   return { verdict: findings[0]?.level ?? 'info', findings };
@@ -46,32 +54,59 @@ function readFile({ path, bytes, executable = false }: InspectedFile): ReadFile 
   return { path, kind: isBinary ? 'binary' : 'text', prose: PROSE.test(path), executable, bytes, text };
 }
 
-async function* matchesOfFile(file: ReadFile, takeBreak: TakeBreak): AsyncGenerator<readonly [Rule, Match]> {
-  for (const rule of RULES) {
-    if (!('find' in rule)) continue;
-    await takeBreak();
-    for (const match of rule.find(file)) yield [rule, match];
+async function* matchesOfFile(
+  file: ReadFile,
+  skill: readonly ReadFile[],
+  takeBreak: TakeBreak,
+): AsyncGenerator<readonly [Rule, Match]> {
+  for (const rule of FILE_RULES) {
+    for (const match of rule.find(file, skill)) {
+      await takeBreak();
+      if (match) yield [rule, match];
+    }
   }
-  const rules = RULES.filter((rule): rule is PassageRule => 'patterns' in rule);
+  const searches = SEARCHES.filter(
+    ({ pattern }) => pattern.where === undefined || (pattern.where === 'prose') === file.prose,
+  );
+  const parts = new Map<Pattern, FileParts>();
   for (const passage of passagesOf(file.text, file.prose)) {
-    for (const rule of rules) {
-      for (const pattern of rule.patterns) {
-        await takeBreak();
-        if (isElsewhere(pattern, file)) continue;
-        for (const match of matchesIn(passage, pattern)) yield [rule, match];
-      }
+    for (const { rule, pattern } of searches) {
+      if (pattern.needs?.some((words) => !words.some((word) => passage.words.has(word)))) continue;
+      await takeBreak();
+      if (pattern.scope === 'file') {
+        const match = completed(parts, pattern, passage);
+        if (match) yield [rule, match];
+      } else for (const match of matchesIn(passage, pattern)) yield [rule, match];
     }
   }
 }
 
-function isElsewhere({ where }: Pattern, { prose }: ReadFile): boolean {
-  return where !== undefined && (where === 'prose') !== prose;
-}
+const FILE_RULES = RULES.filter((rule): rule is FileRule => 'find' in rule);
+const SEARCHES = RULES.flatMap((rule) =>
+  'patterns' in rule ? rule.patterns.map((pattern) => ({ rule, pattern })) : [],
+);
 
 function* matchesIn(passage: Passage, pattern: Pattern): Generator<Match> {
   for (const { start, end } of spansOf(passage.text, pattern)) {
     yield { line: passage.lineAt(start), words: passage.shown.slice(start, end) };
   }
+}
+
+/** Where each expression of a pattern was first found in a file. */
+type FileParts = (Match | undefined)[];
+
+/** The place of the first expression, once all of them were found in the file. */
+function completed(parts: Map<Pattern, FileParts>, pattern: Pattern, passage: Passage): Match | undefined {
+  const found = parts.get(pattern) ?? pattern.all.map(() => undefined);
+  parts.set(pattern, found);
+  if (found.every((part) => part)) return undefined;
+  for (const [at, expression] of pattern.all.entries()) {
+    if (found[at]) continue;
+    found[at] =
+      matchesIn(passage, { all: [expression], ...(pattern.unless ? { unless: pattern.unless } : {}) }).next().value ??
+      undefined;
+  }
+  return found.every((part) => part) ? found[0] : undefined;
 }
 
 function findingOf(rule: Rule, file: string, { line, words, message }: Match): Finding {
@@ -84,12 +119,6 @@ function findingOf(rule: Rule, file: string, { line, words, message }: Match): F
     excerpt: oneLine(withoutSecrets(words.slice(0, 1000)), 200),
     message: message === undefined ? rule.message : oneLine(withoutSecrets(message), 300),
   };
-}
-
-/** The first of those with equal keys is kept. */
-function addTo(found: Map<string, Finding>, finding: Finding): void {
-  const key = keyOf(finding);
-  if (!found.has(key)) found.set(key, finding);
 }
 
 function keyOf({ rule, file, excerpt }: Finding): string {

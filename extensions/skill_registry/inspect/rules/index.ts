@@ -1,7 +1,26 @@
 import type { Rule } from '../rule.ts';
+import { DESTRUCTION } from './destruction.ts';
 import { DOWNLOAD_AND_RUN } from './download-and-run.ts';
+import { CHARACTERS, FILES } from './files.ts';
 import { HIDDEN_COMMANDS } from './hidden-commands.ts';
+import { INSTRUCTIONS } from './instructions.ts';
 import { LURES } from './lures.ts';
+import { PERMISSIONS } from './permissions.ts';
+import { PERSISTENCE } from './persistence.ts';
+import { SECRETS } from './secrets.ts';
+import { SIDE_WORK } from './side-work.ts';
 
 /** Every rule, in the order of docs/security.md. */
-export const RULES: readonly Rule[] = [...LURES, ...DOWNLOAD_AND_RUN, ...HIDDEN_COMMANDS];
+export const RULES: readonly Rule[] = [
+  ...LURES,
+  ...DOWNLOAD_AND_RUN,
+  ...HIDDEN_COMMANDS,
+  ...SECRETS,
+  ...INSTRUCTIONS,
+  ...SIDE_WORK,
+  ...PERSISTENCE,
+  ...DESTRUCTION,
+  ...CHARACTERS,
+  ...FILES,
+  ...PERMISSIONS,
+];
