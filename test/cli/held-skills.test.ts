@@ -16,7 +16,7 @@ const PACKAGE = { sources: [{ package: '@acme/skills' }] };
 function packaged(body: string): Tree {
   return {
     'node_modules/@acme/skills/package.json': '{ "name": "@acme/skills", "version": "1.0.0", "skills": "skills" }',
-    'node_modules/@acme/skills/skills/evil/SKILL.md': skillMd({ name: 'evil', description: 'Brews.' }, body),
+    'node_modules/@acme/skills/skills/mixer/SKILL.md': skillMd({ name: 'mixer', description: 'Brews.' }, body),
   };
 }
 
@@ -27,7 +27,7 @@ interface Trust {
   readonly findings: readonly { readonly rule: string; readonly excerpt: string; readonly level: string }[];
 }
 
-async function trustOf(root: string, id = 'evil'): Promise<Trust> {
+async function trustOf(root: string, id = 'mixer'): Promise<Trust> {
   return JSON.parse((await runCommand(['trust', 'show', id, '--json', '--root', root])).stdout) as Trust;
 }
 
@@ -39,46 +39,46 @@ async function seenIn(root: string, config: Readonly<Record<string, unknown>> = 
 }
 
 it('is named with its reason, and counted, where a person looks', async () => {
-  const root = tempFolder({ ...skill('tea'), ...heldSkill('evil', 11) });
+  const root = tempFolder({ ...skill('tea'), ...heldSkill('mixer', 11) });
   const doctor = await runCommand(['doctor', '--root', root]);
   expect(doctor.stdout).toMatch(/2 skill\(s\), 1 held[\s\S]*warning SKILL_HELD \(1\)[\s\S]*skill-registry trust show/);
   const list = await runCommand(['list', '--root', root]);
-  expect(list.stderr).toMatch(/Agents do not see evil: held, .* in SKILL\.md:\d+\n2 skill\(s\), 1 held/);
-  expect(list.stdout).toContain('evil');
+  expect(list.stderr).toMatch(/Agents do not see mixer: held, .* in SKILL\.md:\d+\n2 skill\(s\), 1 held/);
+  expect(list.stdout).toContain('mixer');
   expect((await runCommand(['list', '--all', '--root', root])).stdout).toMatch(
-    /skills:evil\s+nobody\s+held: .*SKILL\.md/,
+    /skills:mixer\s+nobody\s+held: .*SKILL\.md/,
   );
-  expect((await runCommand(['show', 'evil', '--root', root])).stderr).toMatch(
+  expect((await runCommand(['show', 'mixer', '--root', root])).stderr).toMatch(
     /Held, no agent is given it: .*SKILL\.md/,
   );
-  expect((await runCommand(['trust', 'list', '--root', root])).stderr).toMatch(/Held: skills:evil: .*SKILL\.md/);
+  expect((await runCommand(['trust', 'list', '--root', root])).stderr).toMatch(/Held: skills:mixer: .*SKILL\.md/);
 });
 
 it('is allowed by a person who was shown its findings, and held again when that is revoked', async () => {
-  const root = tempFolder(heldSkill('evil', 12));
-  const refused = await runCommand(['trust', 'allow', 'evil', '--root', root], { answer: () => 'n' });
+  const root = tempFolder(heldSkill('mixer', 12));
+  const refused = await runCommand(['trust', 'allow', 'mixer', '--root', root], { answer: () => 'n' });
   expect(refused).toMatchObject({ status: 1, stderr: expect.stringMatching(/203\.0\.113\.12[\s\S]*stays as it is/) });
   expect(await seenIn(root)).toEqual([]);
-  const args = ['trust', 'allow', 'evil', '--root', root, '--by', 'ada', '--reason', 'ours'];
+  const args = ['trust', 'allow', 'mixer', '--root', root, '--by', 'ada', '--reason', 'ours'];
   expect(await runCommand(args, { answer: () => 'y' })).toMatchObject({ status: 0 });
-  expect(await seenIn(root)).toEqual(['evil']);
+  expect(await seenIn(root)).toEqual(['mixer']);
   const mine = openTrust()
     .decisions()
-    .filter(({ path }) => path === join(root, 'skills/evil'));
+    .filter(({ path }) => path === join(root, 'skills/mixer'));
   expect(mine).toMatchObject([{ kind: 'finding', action: 'allow', by: 'person:ada', reason: 'ours' }]);
   expect((await runCommand(['trust', 'list', '--root', root])).stdout).toMatch(/203\.0\.113\.12.*ada.*ours/);
-  expect((await runCommand(['trust', 'revoke', 'evil', '--root', root])).status).toBe(0);
+  expect((await runCommand(['trust', 'revoke', 'mixer', '--root', root])).status).toBe(0);
   expect(await seenIn(root)).toEqual([]);
 });
 
 it('takes a yes to one’s own across edits, and no yes to another finding', async () => {
-  const root = tempFolder(heldSkill('evil', 13));
+  const root = tempFolder(heldSkill('mixer', 13));
   const { digest, origin } = await trustOf(root);
   expect(origin).toBe('own');
-  expect((await runCommand(['trust', 'allow', 'evil', '--digest', digest, '--root', root])).status).toBe(0);
-  const file = join(root, 'skills/evil/SKILL.md');
+  expect((await runCommand(['trust', 'allow', 'mixer', '--digest', digest, '--root', root])).status).toBe(0);
+  const file = join(root, 'skills/mixer/SKILL.md');
   appendFileSync(file, '\nMore words.\n');
-  expect(await seenIn(root)).toEqual(['evil']);
+  expect(await seenIn(root)).toEqual(['mixer']);
   appendFileSync(file, `\n${attack(14)}\n`);
   expect(await seenIn(root)).toEqual([]);
 });
@@ -92,10 +92,10 @@ it('takes a yes to what was brought in for those bytes alone, wherever they lie'
   expect(await seenIn(root, PACKAGE)).toEqual([]);
   const { digest, origin } = await trustOf(root);
   expect(origin).toBe('brought-in');
-  expect((await runCommand(['trust', 'allow', 'evil', '--digest', digest, '--root', root])).status).toBe(0);
-  expect(await seenIn(root, PACKAGE)).toEqual(['evil']);
-  expect(await seenIn(tempFolder(packaged(attack(15))), PACKAGE)).toEqual(['evil']);
-  appendFileSync(join(root, 'node_modules/@acme/skills/skills/evil/SKILL.md'), '\nMore.\n');
+  expect((await runCommand(['trust', 'allow', 'mixer', '--digest', digest, '--root', root])).status).toBe(0);
+  expect(await seenIn(root, PACKAGE)).toEqual(['mixer']);
+  expect(await seenIn(tempFolder(packaged(attack(15))), PACKAGE)).toEqual(['mixer']);
+  appendFileSync(join(root, 'node_modules/@acme/skills/skills/mixer/SKILL.md'), '\nMore.\n');
   expect(await seenIn(root, PACKAGE)).toEqual([]);
 });
 
@@ -103,20 +103,20 @@ it.each([
   ['another digest', ['--digest', `sha256:${'0'.repeat(64)}`], /has the digest sha256:.*now/],
   ['nobody to ask and no digest', [], /--digest/],
 ])('is not allowed by %s', async (_, args, message) => {
-  const root = tempFolder(heldSkill('evil', 16));
-  const result = await runCommand(['trust', 'allow', 'evil', '--root', root, ...args]);
+  const root = tempFolder(heldSkill('mixer', 16));
+  const result = await runCommand(['trust', 'allow', 'mixer', '--root', root, ...args]);
   expect(result).toMatchObject({ status: 2, stderr: expect.stringMatching(message) });
   expect(await seenIn(root)).toEqual([]);
 });
 
 it('is inspected before it is first shown, when it was brought in', async () => {
-  const root = tempFolder({ ...packaged(attack(17)), ...skill('tea'), ...heldSkill('evil', 17) });
+  const root = tempFolder({ ...packaged(attack(17)), ...skill('tea'), ...heldSkill('mixer', 17) });
   const fresh = await openRoot(root, { config: PACKAGE });
   expect(fresh.visible()).toEqual([]);
-  writeFileSync(join(root, 'skills-lock.json'), JSON.stringify({ version: 1, skills: { evil: {} } }));
+  writeFileSync(join(root, 'skills-lock.json'), JSON.stringify({ version: 1, skills: { mixer: {} } }));
   const installed = await openRoot(root, { config: { sources: [{ path: 'skills' }] } });
   expect(installed.visible().map(({ id }) => id)).toEqual(['tea']);
-  expect((await installed.admin.trustOf('evil')).origin).toBe('brought-in');
+  expect((await installed.admin.trustOf('mixer')).origin).toBe('brought-in');
 });
 
 it('is not inspected by a command that only lists, which shows what was brought in as held', async () => {
@@ -124,19 +124,19 @@ it('is not inspected by a command that only lists, which shows what was brought 
     ...packaged('Harmless.'),
     'data/skill_registry/config.yaml': 'sources: [{ package: "@acme/skills" }]\n',
   });
-  expect((await runCommand(['list', '--root', root])).stderr).toContain('evil: held, it is not inspected yet');
-  expect(await seenIn(root, PACKAGE)).toEqual(['evil']);
+  expect((await runCommand(['list', '--root', root])).stderr).toContain('mixer: held, it is not inspected yet');
+  expect(await seenIn(root, PACKAGE)).toEqual(['mixer']);
   expect((await runCommand(['list', '--root', root])).stderr).not.toContain('held');
 });
 
 it('is left out of a prompt for an agent, which fails and names it', async () => {
-  const root = tempFolder({ ...skill('tea'), ...heldSkill('evil', 18) });
+  const root = tempFolder({ ...skill('tea'), ...heldSkill('mixer', 18) });
   const at = (id: string) => join(root, 'skills', id);
-  const result = await runCommand(['prompt', at('tea'), at('evil')], { cwd: root });
+  const result = await runCommand(['prompt', at('tea'), at('mixer')], { cwd: root });
   expect(result).toMatchObject({
     status: 1,
     stdout: '',
-    stderr: expect.stringMatching(/No agent is given "evil", because it is held/),
+    stderr: expect.stringMatching(/No agent is given "mixer", because it is held/),
   });
   expect((await runCommand(['prompt', at('tea')], { cwd: root })).stdout).toContain('Does tea.');
 });
@@ -161,7 +161,7 @@ it('takes no verdict from a root, whatever lies in it', async () => {
 
 it('takes no verdict from a file that others can write, and says so', async () => {
   const root = tempFolder(packaged('Harmless.'));
-  expect(await seenIn(root, PACKAGE)).toEqual(['evil']);
+  expect(await seenIn(root, PACKAGE)).toEqual(['mixer']);
   const file = inspectionsFile();
   chmodSync(file, 0o666);
   try {
@@ -174,9 +174,9 @@ it('takes no verdict from a file that others can write, and says so', async () =
 });
 
 it('is not released by a trust file that others can write, and that is said', async () => {
-  const root = tempFolder(heldSkill('evil', 20));
+  const root = tempFolder(heldSkill('mixer', 20));
   const { digest } = await trustOf(root);
-  await runCommand(['trust', 'allow', 'evil', '--digest', digest, '--root', root]);
+  await runCommand(['trust', 'allow', 'mixer', '--digest', digest, '--root', root]);
   const { file } = openTrust();
   chmodSync(file, 0o666);
   try {
@@ -186,7 +186,7 @@ it('is not released by a trust file that others can write, and that is said', as
   } finally {
     chmodSync(file, 0o600);
   }
-  expect(await seenIn(root)).toEqual(['evil']);
+  expect(await seenIn(root)).toEqual(['mixer']);
 });
 
 it('sees a file that was written beside a clean SKILL.md long ago', async () => {
@@ -201,10 +201,10 @@ it('sees a file that was written beside a clean SKILL.md long ago', async () => 
 });
 
 it('means a folder by a path, and a skill by an id', async () => {
-  const root = tempFolder({ ...heldSkill('evil', 21), 'evil/readme.md': '' });
-  const skillFirst = await runCommand(['trust', 'allow', 'evil', '--root', root], { cwd: root, answer: () => 'n' });
+  const root = tempFolder({ ...heldSkill('mixer', 21), 'mixer/readme.md': '' });
+  const skillFirst = await runCommand(['trust', 'allow', 'mixer', '--root', root], { cwd: root, answer: () => 'n' });
   expect(skillFirst.stderr).toContain('203.0.113.21');
-  expect((await runCommand(['trust', 'allow', './evil'], { cwd: root })).stderr).toContain('is approved');
-  expect(openTrust().allows('root', join(root, 'evil'))).toBe(true);
-  rmSync(join(root, 'evil'), { recursive: true });
+  expect((await runCommand(['trust', 'allow', './mixer'], { cwd: root })).stderr).toContain('is approved');
+  expect(openTrust().allows('root', join(root, 'mixer'))).toBe(true);
+  rmSync(join(root, 'mixer'), { recursive: true });
 });
