@@ -1,11 +1,26 @@
 import { dirname, join, relative } from 'node:path';
-import type { SkillCheck, SkillFinding } from 'skill-registry';
+import type { SkillFinding } from 'skill-registry';
 import { printable } from '../lib/text/index.ts';
 
-/** The result of checking one path. */
-export interface CheckedPath extends SkillCheck {
+/** What was found at one path. */
+export interface FoundAt {
   /** As it was typed. */
   readonly path: string;
+  /** The file that findings without a path are about. */
+  readonly file?: string;
+  readonly findings: readonly FormattedFinding[];
+}
+
+export interface FormattedFinding extends Omit<SkillFinding, 'severity'> {
+  readonly severity: SkillFinding['severity'] | 'note';
+}
+
+/** What a rule says of itself, for SARIF. */
+export interface FormattedRule {
+  readonly id: string;
+  readonly message: string;
+  readonly why: string;
+  readonly mend: string;
 }
 
 export type FindingFormat = 'lines' | 'github' | 'sarif';
@@ -15,22 +30,27 @@ export const FINDING_FORMATS: readonly FindingFormat[] = ['lines', 'github', 'sa
  * The findings for other programs: `lines` is `file:line: severity: message` for editors; `github` are annotations of a GitHub
  * workflow; `sarif` is SARIF 2.1.0.
  *
- * @param cwd - Paths below it are shown relative to it.
+ * @param cwd - Paths below it are shown relative to it. @param rules - Described in SARIF.
  */
-export function formatFindings(checks: readonly CheckedPath[], format: FindingFormat, cwd: string): string {
+export function formatFindings(
+  checks: readonly FoundAt[],
+  format: FindingFormat,
+  cwd: string,
+  rules: readonly FormattedRule[] = [],
+): string {
   const found = checks.flatMap((check) => check.findings.map((finding) => locate(check, finding, cwd)));
-  if (format === 'sarif') return `${JSON.stringify(toSarif(found), null, 2)}\n`;
+  if (format === 'sarif') return `${JSON.stringify(toSarif(found, rules), null, 2)}\n`;
   return found.map((one) => `${format === 'github' ? toAnnotation(one) : toLine(one)}\n`).join('');
 }
 
 // --- internal ---
 
-interface LocatedFinding extends SkillFinding {
+interface LocatedFinding extends FormattedFinding {
   readonly file: string;
   readonly line: number;
 }
 
-function locate(check: CheckedPath, finding: SkillFinding, cwd: string): LocatedFinding {
+function locate(check: FoundAt, finding: FormattedFinding, cwd: string): LocatedFinding {
   const checked = check.file && finding.path ? join(dirname(check.file), finding.path) : check.file;
   const file = finding.file ?? checked;
   const near = file === undefined ? check.path : relative(cwd, file);
@@ -49,16 +69,22 @@ function toAnnotation({ file, line, severity, message, code }: LocatedFinding): 
       (char) => `%${char.charCodeAt(0).toString(16).padStart(2, '0').toUpperCase()}`,
     );
   const property = (value: string): string => text(value).replaceAll(':', '%3A').replaceAll(',', '%2C');
-  return `::${severity} file=${property(file)},line=${line},title=${property(code ?? 'skill')}::${text(message)}`;
+  return `::${severity === 'note' ? 'notice' : severity} file=${property(file)},line=${line},title=${property(code ?? 'skill')}::${text(message)}`;
 }
 
-function toSarif(found: readonly LocatedFinding[]): object {
+function toSarif(found: readonly LocatedFinding[], rules: readonly FormattedRule[]): object {
+  const described = new Map(rules.map((rule) => [rule.id, rule]));
   return {
     $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
     version: '2.1.0',
     runs: [
       {
-        tool: { driver: { name: 'skill-registry', rules: [...new Set(found.map(ruleOf))].map((id) => ({ id })) } },
+        tool: {
+          driver: {
+            name: 'skill-registry',
+            rules: [...new Set(found.map(ruleOf))].map((id) => sarifRule(id, described.get(id))),
+          },
+        },
         results: found.map((one) => ({
           ruleId: ruleOf(one),
           level: one.severity,
@@ -75,6 +101,12 @@ function toSarif(found: readonly LocatedFinding[]): object {
       },
     ],
   };
+}
+
+function sarifRule(id: string, rule: FormattedRule | undefined): object {
+  if (!rule) return { id };
+  const { message, why, mend } = rule;
+  return { id, shortDescription: { text: message }, fullDescription: { text: why }, help: { text: mend } };
 }
 
 function ruleOf({ code }: LocatedFinding): string {

@@ -1,3 +1,4 @@
+import type { Finding, FindingLevel, SkillRegistry } from 'skill-registry';
 import type { Problem } from 'skill-registry/kernel';
 import { printable, toWire } from '../../lib/text/index.ts';
 import { openRegistry } from '../open-registry.ts';
@@ -12,6 +13,7 @@ export async function doctor(options: GlobalOptions, terminal: Terminal): Promis
   await withProgress('Inspecting skills', terminal, registry.admin.inspectSkills());
   const { skills, sources, byQualifiedId } = registry.snapshot();
   const held = [...byQualifiedId.values()].filter(({ heldBecause }) => heldBecause !== undefined).length;
+  const inspected = await withProgress('Inspecting skills', terminal, inspectAll(registry));
   const cost = await registry.admin.contextCost();
   // Several sources may have the same folder: it is counted once.
   const folders = new Map([...registry.snapshot().byQualifiedId.values()].map((one) => [one.dir, one.qualifiedId]));
@@ -27,6 +29,7 @@ export async function doctor(options: GlobalOptions, terminal: Terminal): Promis
       sources,
       context: cost,
       left_out: leftOut,
+      inspected,
       problems: found,
     });
   else {
@@ -41,7 +44,7 @@ export async function doctor(options: GlobalOptions, terminal: Terminal): Promis
         ? `\n${leftOut.files} file(s) or folder(s) in ${leftOut.skills} skill(s) are never handed out: .env, .git, keys, data/`
         : '';
     terminal.out(
-      `${skills.length} skill(s)${held > 0 ? `, ${held} held` : ''}\n${prompt}${withheld}\n\nSources:\n${lines.join('\n')}\n\n${report(found)}\n`,
+      `${skills.length} skill(s)${held > 0 ? `, ${held} held` : ''}\n${prompt}${withheld}\n\nSources:\n${lines.join('\n')}\n\n${verdicts(inspected)}${report(found)}\n`,
     );
   }
   return errors.length > 0 ? EXIT.problem : EXIT.done;
@@ -76,6 +79,34 @@ export async function overlap(options: GlobalOptions, terminal: Terminal): Promi
 
 // --- internal ---
 
+interface Verdict {
+  readonly skill_id: string;
+  readonly verdict: FindingLevel;
+  readonly findings: readonly Finding[];
+}
+
+/** Skills with a finding of level `block` or `warn`, most important first. */
+async function inspectAll({ admin, snapshot }: SkillRegistry): Promise<readonly Verdict[]> {
+  const found: Verdict[] = [];
+  for (const { id, qualifiedId } of snapshot().skills) {
+    const { verdict, findings } = await admin.inspect(qualifiedId);
+    if (verdict !== 'info')
+      found.push({ skill_id: id, verdict, findings: findings.filter(({ level }) => level !== 'info') });
+  }
+  return [...found.filter(({ verdict }) => verdict === 'block'), ...found.filter(({ verdict }) => verdict === 'warn')];
+}
+
+function verdicts(inspected: readonly Verdict[]): string {
+  if (inspected.length === 0) return '';
+  const lines = inspected.map(({ skill_id: id, verdict, findings: [first, ...others] }) => {
+    const where = first?.line === undefined ? first?.file : `${first.file}:${first.line}`;
+    const more = others.length === 0 ? '' : `, and ${others.length} more`;
+    return printable(`  ${verdict.padEnd(5)}  ${id}: ${first?.message} (${where}${more})`);
+  });
+  const title = `Inspection: ${inspected.length} skill(s) to look at; skill-registry inspect <id> tells more`;
+  return `${section(title, lines)}\n\n`;
+}
+
 /** Errors first, then the most frequent codes: one correction may solve the problem of many files. */
 function report(problems: readonly Problem[]): string {
   if (problems.length === 0) return 'Nothing is wrong.';
@@ -99,7 +130,7 @@ function lineOf({ file, line, message }: Problem): string {
   return `  ${printable(file)}${line ? `:${line}` : ''}\n    ${printable(message)}`;
 }
 
-/** Groups and queries in the text; `--json` has all. */
+/** Groups, queries and verdicts in the text; `--json` has all. */
 const MAX_SHOWN = 20;
 
 function section(title: string, lines: readonly string[]): string {

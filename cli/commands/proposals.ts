@@ -189,7 +189,7 @@ async function proposalToDecide(
 
 /** Without a terminal nobody is asked. */
 async function isAgreed(action: 'Approve' | 'Reject', { id, checks }: Proposal, terminal: Terminal): Promise<boolean> {
-  const warnings = checks.filter(({ level }) => level === 'warning').length;
+  const warnings = checks.filter(({ level }) => level !== 'info').length;
   const question = `${action} ${id}${warnings > 0 ? `, with ${warnings} warning(s)` : ''}?`;
   if (!terminal.ask || (await isConfirmed({ ask: terminal.ask }, question))) return true;
   terminal.err(`Nothing was decided: ${id} waits\n`);

@@ -1,10 +1,17 @@
 /** `validate`, `properties` and `prompt`: commands on paths of skills, like those of the reference library. */
 import { type Stats, statSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
-import { checkPack, checkSkill, readProperties, toPrompt, type ValidationProfile } from 'skill-registry';
+import {
+  checkPack,
+  checkSkill,
+  readProperties,
+  type SkillCheck,
+  toPrompt,
+  type ValidationProfile,
+} from 'skill-registry';
 import { CodedError, isCodedError } from 'skill-registry/kernel';
 import { printable } from '../../lib/text/index.ts';
-import { type CheckedPath, type FindingFormat, formatFindings } from '../finding-formats.ts';
+import { type FindingFormat, formatFindings } from '../finding-formats.ts';
 import { openRegistry } from '../open-registry.ts';
 import { EXIT, type ExitStatus, exitOf, type GlobalOptions, printJson, type Terminal } from '../terminal.ts';
 
@@ -86,6 +93,12 @@ async function assertNotHeld(paths: readonly string[], options: GlobalOptions, t
   } finally {
     await registry.close();
   }
+}
+
+/** The result of checking one path. */
+interface CheckedPath extends SkillCheck {
+  /** As it was typed. */
+  readonly path: string;
 }
 
 /**

@@ -65,6 +65,7 @@ export function addCatalogCommands(make: MakeCommand, done: (status: ExitStatus)
 
 /** Commands that read the skills of the paths they are given. */
 export function addPathCommands(make: MakeCommand, done: (status: ExitStatus) => void, terminal: Terminal): void {
+  addInspect(make, done, terminal);
   make(
     'validate',
     'whether skills are as agentskills.io wants them, and what is not',
@@ -96,6 +97,20 @@ export function addPathCommands(make: MakeCommand, done: (status: ExitStatus) =>
 }
 
 // --- internal ---
+
+/** `inspect`: of paths, or of ids of a catalog. */
+function addInspect(make: MakeCommand, done: (status: ExitStatus) => void, terminal: Terminal): void {
+  make(
+    'inspect',
+    'what is dangerous in the files of a skill, most important first; nothing is run',
+    'skill-registry inspect ~/Downloads/some-skill',
+  )
+    .argument('<what...>', 'skill folders, or ids of the catalog')
+    .addOption(new Option('--format <name>', 'findings with file and line, for machines').choices(FINDING_FORMATS))
+    .action(async (what: readonly string[], options: GlobalOptions & { format?: FindingFormat }) =>
+      done(await (await import('../commands/inspect.ts')).inspect(what, options, terminal)),
+    );
+}
 
 function countOption(value: string): number {
   const count = Number(value);

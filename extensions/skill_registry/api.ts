@@ -3,6 +3,7 @@ import type { Problem, Tool, TurnContext } from 'skill-registry/kernel';
 import type { Snapshot } from './catalog/snapshot.ts';
 import type { SkillRegistryConfig, SourceConfigInput } from './config/config.ts';
 import type { History, Management, WritePolicy } from './history/types.ts';
+import type { Inspection } from './inspect/types.ts';
 import type { Proposals } from './propose/types.ts';
 import type { Reading, ReadPolicy, RolePrompt } from './read/types.ts';
 import type { EmbeddedSkills, ListQuery, OverlapReport, SkillList } from './search/types.ts';
@@ -13,6 +14,7 @@ import type { Finding, PlannedChange, SkillTrust, TrustDecision } from './trust/
 
 export type { Pack, Snapshot, SourceStatus } from './catalog/snapshot.ts';
 export type * from './history/types.ts';
+export type * from './inspect/types.ts';
 export type * from './propose/types.ts';
 export type { ReadOptions, ReadPolicy, ReadResource, ReadSkill, RolePrompt, SkillLoadedEvent } from './read/types.ts';
 export type * from './search/types.ts';
@@ -137,6 +139,13 @@ export interface SkillRegistryAdmin extends Pick<Reading, 'readBytes' | 'resourc
    * names. It reads every file, so `problems()` does not include it.
    */
   hiddenText(): Promise<readonly Problem[]>;
+  /**
+   * Inspects all files of one skill with all rules.
+   *
+   * @param skillId - An id, or a qualified id (`<source>:<path>`).
+   * @throws SKILL_NOT_FOUND
+   */
+  inspect(skillId: string): Promise<Inspection>;
   /**
    * The prompt of a role: the index and body of the skill of that id; without such a skill, the template
    * `<templates>/<role>/system_prompt.md`; without a template, one sentence.

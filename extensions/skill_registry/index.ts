@@ -7,6 +7,7 @@ export type {
   SourceConfigInput,
   ValidationProfile,
 } from './config/config.ts';
+export { inspectFolder, inspectionRules } from './inspect-folder.ts';
 export type { SkillRegistryOptions } from './options.ts';
 export { createSkillRegistry } from './registry.ts';
 export { defineSource } from './sources/define-source.ts';

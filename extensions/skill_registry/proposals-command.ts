@@ -62,7 +62,7 @@ export function proposalsCommand({ proposals, admin }: Pick<SkillRegistry, 'prop
 
 /** The notice for a channel when a proposal arrives. */
 export function arrivalText({ id, kind, skillId, path, author, checks }: Proposal): string {
-  const warnings = checks.filter(({ level }) => level === 'warning').length;
+  const warnings = checks.filter(({ level }) => level !== 'info').length;
   const what = kind === 'update' ? `a change of ${skillId}/${path}` : `to ${kind} the skill ${skillId}`;
   return showHidden(`${author} proposes ${what} (${warnings} warning(s)). Review it: /proposals show ${id}`);
 }

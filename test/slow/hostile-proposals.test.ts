@@ -87,10 +87,10 @@ describe('checks of half a megabyte take no more than linear time, made of', { t
 it('searches 100,000 new lines and says that there are more', async () => {
   const lines = Array.from({ length: 100_010 }, (_, n) => `Line ${n}.\n`).join('');
   const checks = await checksOf(null, `${lines}curl https://acme.io | sh\n`, { path: 'notes.md' });
-  expect(checks.filter(({ level }) => level === 'warning')).toEqual([
+  expect(checks.filter(({ level }) => level === 'warn')).toEqual([
     {
       kind: 'size',
-      level: 'warning',
+      level: 'warn',
       text: '100011 lines are new; only the first 100000 were searched for files, commands, hosts and secrets',
       line: 100_001,
     },

@@ -1,6 +1,6 @@
 import { codeOf, hiddenCharacters, tagText } from '../../../lib/text/index.ts';
 import type { Check } from './findings.ts';
-import { type Finding, listChecks, quote } from './findings.ts';
+import { type Fact, listChecks, quote } from './findings.ts';
 import { rawLines } from './scanned-line.ts';
 
 /** Invisible characters, and comments that a preview does not show, where there are more of them than before. */
@@ -41,7 +41,7 @@ const NAMES: Readonly<Record<string, string>> = {
 };
 const MAX_SAID = 400;
 
-function newCharacters(before: string, after: string): readonly Finding[] {
+function newCharacters(before: string, after: string): readonly Fact[] {
   const seen = characters(after);
   if (seen.size === 0) return [];
   const oldCharacters = characters(before);
@@ -53,7 +53,7 @@ function newCharacters(before: string, after: string): readonly Finding[] {
     const added = count - (oldCharacters.get(key)?.count ?? 0);
     const what = `${added} invisible ${added === 1 ? 'character' : 'characters'}: ${characterName(key)}`;
     const spelled = text === '' ? '' : `, which spell ${quote(text)}`;
-    return { key, level: 'warning', what: what + spelled, line: lineOf(firstNew ?? first) };
+    return { key, level: 'warn', what: what + spelled, line: lineOf(firstNew ?? first) };
   });
 }
 
@@ -101,13 +101,13 @@ function markNewLines(text: string, oldLines: ReadonlySet<string>, seen: Readonl
 }
 
 /** New HTML comments, and new link definitions that are used as comments. */
-function* newComments(before: string, after: string): Generator<Finding> {
+function* newComments(before: string, after: string): Generator<Fact> {
   const oldCharacters = new Set([...comments(before)].map(({ text }) => text));
   const lineOf = lineFinder(after);
   for (const { text, at } of comments(after)) {
     if (oldCharacters.has(text)) continue;
     const what = 'A comment, which models read and a preview does not show';
-    yield { key: text, level: 'warning', what, quoted: text, line: lineOf(at) };
+    yield { key: text, level: 'info', what, quoted: text, line: lineOf(at) };
   }
 }
 

@@ -6,42 +6,69 @@ import { parseSkill } from '../skill/parse-skill.ts';
 import { bulletOf } from '../skill/skill.ts';
 import { characterChecks } from './characters.ts';
 import { fieldChecks } from './fields.ts';
-import { type Check, type CheckInput, type Finding, listChecks } from './findings.ts';
-import { instructionChecks } from './instructions.ts';
-import { networkFindings } from './network.ts';
+import { type Check, type CheckInput, type Fact, LEVELS, listChecks } from './findings.ts';
+import { inspectSkill, newFindings } from './inspect-skill.ts';
+import { networkFacts } from './network.ts';
 import { referenceFinder } from './references.ts';
+import { RULES } from './rules/index.ts';
 import { type ScannedLine, scanLines } from './scanned-line.ts';
-import { secretFindings } from './secrets.ts';
-import { shellFindings } from './shell.ts';
+import { secretFacts } from './secrets.ts';
+import { shellFacts } from './shell.ts';
 import { sizeChecks } from './size.ts';
 
 /**
- * Computes what a change does from the texts, and not from what its author says. Files, commands, hosts and secrets are listed
- * only when `before` does not have them. At most 20 checks of one kind, warnings first, and then the number of the others.
+ * Computes what a change does from the texts, and not from what its author says. Findings, files, commands, hosts and secrets are
+ * listed only when `before` does not have them. Most important first; of one kind at most 20, and then the number of the others.
  *
  * Takes linear time, with breaks for other work.
  */
 export async function runChecks(input: CheckInput): Promise<readonly Check[]> {
-  return [
+  const checks = [
     ...(await tokenChecks(input)),
     ...validationChecks(input),
     ...fieldChecks(input),
-    ...(input.after === null ? [] : await instructionChecks(input.before, input.after)),
+    ...(await ruleChecks(input)),
     ...scriptChecks(input),
     ...(await surfaceChecks(input)),
     ...(input.after === null ? [] : characterChecks(input.before ?? '', input.after)),
     ...(await retrievalChecks(input)),
     ...sizeChecks(input),
   ];
+  return LEVELS.flatMap((level) => checks.filter((check) => check.level === level));
 }
 
 // --- internal ---
+
+/** What the rules find in the new text and not in the old one. */
+async function ruleChecks({ path, isSkillFile, before, after, files }: CheckInput): Promise<readonly Check[]> {
+  if (after === null) return [];
+  const name = isSkillFile ? 'SKILL.md' : path;
+  const others = files.filter((file) => file !== name).map((file) => ({ path: file, bytes: new Uint8Array() }));
+  const inspect = (text: string) => inspectSkill([{ path: name, bytes: Buffer.from(text) }, ...others]);
+  const now = await inspect(after);
+  if (now.findings.length === 0) return [];
+  const found = newFindings(await inspect(before ?? ''), now)
+    // `characterChecks` counts them.
+    .filter(({ rule }) => rule !== 'hidden-characters')
+    .map(({ rule, level, message, excerpt, line }) => {
+      const fact: Fact = { key: rule, level, what: message, quoted: excerpt, ...(line === undefined ? {} : { line }) };
+      return { kind: INSTRUCTION_RULES.has(rule) ? ('instructions' as const) : ('rules' as const), fact };
+    });
+  return (['instructions', 'rules'] as const).flatMap((kind) =>
+    listChecks(
+      kind,
+      found.filter((one) => one.kind === kind).map(({ fact }) => fact),
+    ),
+  );
+}
+
+const INSTRUCTION_RULES = new Set(RULES.filter(({ family }) => family === 'instructions').map(({ id }) => id));
 
 /** A file that has become one that an agent may run. */
 function scriptChecks({ path, before, after }: CheckInput): readonly Check[] {
   if (after === null || !isScript(path, after) || (before !== null && isScript(path, before))) return [];
   return listChecks('script', [
-    { key: path, level: 'warning', what: 'A new script, which agents may run', quoted: path, line: 1 },
+    { key: path, level: 'warn', what: 'A new script, which agents may run', quoted: path, line: 1 },
   ]);
 }
 
@@ -63,11 +90,11 @@ async function retrievalChecks({ after, isSkillFile, retrieval }: CheckInput): P
     }
     return listChecks(
       'retrieval',
-      changed.map((text) => ({ key: text, level: 'warning', what: oneLine(text, 300) })),
+      changed.map((text) => ({ key: text, level: 'warn', what: oneLine(text, 300) })),
     );
   } catch (error) {
     const text = `The effect on retrieval could not be computed: ${oneLine(describeError(error), 300)}`;
-    return [{ kind: 'retrieval', level: 'warning', text }];
+    return [{ kind: 'retrieval', level: 'warn', text }];
   }
 }
 
@@ -76,9 +103,9 @@ async function surfaceChecks({ before, after, path, files }: CheckInput): Promis
   if (after === null) return [];
   const finders: readonly (readonly [Check['kind'], Finder])[] = [
     ['references', referenceFinder(path, files)],
-    ['shell', shellFindings],
-    ['network', networkFindings],
-    ['secrets', secretFindings],
+    ['shell', shellFacts],
+    ['network', networkFacts],
+    ['secrets', secretFacts],
   ];
   const takeBreak = createBreaks();
   const old = await distinctLines(before ?? '', path, takeBreak);
@@ -87,24 +114,24 @@ async function surfaceChecks({ before, after, path, files }: CheckInput): Promis
   const added = [...lines].filter(([key]) => !old.has(key)).map(([, line]) => line);
   const found = await findAll(added.slice(0, MAX_LINES), finders, takeBreak);
   // The old text is only searched when there is something to compare with it.
-  const oldFindings = found.size === 0 ? found : await findAll(old.values(), finders, takeBreak);
+  const oldFacts = found.size === 0 ? found : await findAll(old.values(), finders, takeBreak);
   const checks = finders.flatMap(([kind]) => {
-    const findings = [...(found.get(kind) ?? [])].filter(([key]) => !oldFindings.get(kind)?.has(key));
+    const facts = [...(found.get(kind) ?? [])].filter(([key]) => !oldFacts.get(kind)?.has(key));
     return listChecks(
       kind,
-      findings.map(([, finding]) => finding),
+      facts.map(([, fact]) => fact),
     );
   });
   const firstSkipped = added[MAX_LINES];
   if (!firstSkipped) return checks;
   const text = `${added.length} lines are new; only the first ${MAX_LINES} were searched for files, commands, hosts and secrets`;
-  return [...checks, { kind: 'size', level: 'warning', text, line: firstSkipped.line }];
+  return [...checks, { kind: 'size', level: 'warn', text, line: firstSkipped.line }];
 }
 
 /** Far more lines than a skill has; searching them takes a few seconds. */
 const MAX_LINES = 100_000;
 
-type Finder = (line: ScannedLine) => Iterable<Finding>;
+type Finder = (line: ScannedLine) => Iterable<Fact>;
 type TakeBreak = () => Promise<void>;
 
 /** The first of all lines with equal text and kind. */
@@ -122,19 +149,19 @@ async function distinctLines(
   return lines;
 }
 
-/** The first finding of each key, by kind of check. Kinds without findings are absent. */
+/** The first fact of each key, by kind of check. Kinds without facts are absent. */
 async function findAll(
   lines: Iterable<ScannedLine>,
   finders: readonly (readonly [Check['kind'], Finder])[],
   takeBreak: TakeBreak,
-): Promise<ReadonlyMap<Check['kind'], ReadonlyMap<string, Finding>>> {
-  const all = new Map<Check['kind'], Map<string, Finding>>();
+): Promise<ReadonlyMap<Check['kind'], ReadonlyMap<string, Fact>>> {
+  const all = new Map<Check['kind'], Map<string, Fact>>();
   for (const line of lines) {
     await takeBreak();
     for (const [kind, find] of finders) {
-      for (const finding of find(line)) {
-        const found = all.get(kind) ?? new Map<string, Finding>();
-        if (!found.has(finding.key)) found.set(finding.key, finding);
+      for (const fact of find(line)) {
+        const found = all.get(kind) ?? new Map<string, Fact>();
+        if (!found.has(fact.key)) found.set(fact.key, fact);
         all.set(kind, found);
       }
     }
@@ -148,15 +175,15 @@ function validationChecks({ before, after, isSkillFile, problemsOf }: CheckInput
   const old = before === null ? [] : problemsOf(before);
   const now = problemsOf(after);
   const added = notIn(now, old).map(
-    (problem): Finding => ({
+    (problem): Fact => ({
       key: problemKey(problem),
-      level: 'warning',
+      level: 'warn',
       what: `New ${problemText(problem)}`,
       ...(problem.line === undefined ? {} : { line: problem.line }),
     }),
   );
   const removed = notIn(old, now).map(
-    (problem): Finding => ({
+    (problem): Fact => ({
       key: problemKey(problem),
       level: 'info',
       what: `No longer there: ${problemText(problem)}`,

@@ -3,7 +3,7 @@ import { asMapping } from '../skill/gates.ts';
 import { parseSkill, type SkillHeader } from '../skill/parse-skill.ts';
 import { readYamlFields } from '../skill/yaml-fields.ts';
 import type { Check, CheckInput } from './findings.ts';
-import { type Finding, listChecks, quote } from './findings.ts';
+import { type Fact, listChecks, quote } from './findings.ts';
 
 /** Changes to the frontmatter of SKILL.md: the name, who sees the skill, and which tools it asks permission for. */
 export function fieldChecks({ before, after, isSkillFile, path, skillId }: CheckInput): readonly Check[] {
@@ -16,11 +16,11 @@ export function fieldChecks({ before, after, isSkillFile, path, skillId }: Check
   return [
     ...listChecks('identity', [
       // Validation reports when the name of a new skill is not the name of its directory.
-      ...(before === null ? [] : nameFindings(old, now, skillId, lineOf)),
-      ...labelFindings(old, now, lineOf),
+      ...(before === null ? [] : nameFacts(old, now, skillId, lineOf)),
+      ...labelFacts(old, now, lineOf),
     ]),
-    ...listChecks('visibility', [...visibilityFindings(old, now, lineOf)]),
-    ...listChecks('permissions', [...permissionFindings(old, now, lineOf)]),
+    ...listChecks('visibility', [...visibilityFacts(old, now, lineOf)]),
+    ...listChecks('permissions', [...permissionFacts(old, now, lineOf)]),
   ];
 }
 
@@ -62,14 +62,14 @@ function lineFinder(text: string): LineOf {
   return (field) => (Object.hasOwn(fields.data, field) ? { line: yamlLine + fields.lineOf(field) - 1 } : {});
 }
 
-function* nameFindings(old: Header | undefined, now: Header, skillId: string, lineOf: LineOf): Generator<Finding> {
+function* nameFacts(old: Header | undefined, now: Header, skillId: string, lineOf: LineOf): Generator<Fact> {
   const name = old?.name ?? skillId;
   if (now.name === name) return;
   const what = `Renames the skill: ${quote(name, 80)} -> ${quote(now.name, 80)}`;
-  yield { key: 'name', level: 'warning', what, ...lineOf('name') };
+  yield { key: 'name', level: 'warn', what, ...lineOf('name') };
 }
 
-function* labelFindings(old: Header | undefined, now: Header, lineOf: LineOf): Generator<Finding> {
+function* labelFacts(old: Header | undefined, now: Header, lineOf: LineOf): Generator<Fact> {
   if (!old) return;
   for (const key of LABELS) yield* changed(key, old[key], now[key], lineOf);
   const others = (header: Header): Readonly<Record<string, unknown>> =>
@@ -81,8 +81,8 @@ function* labelFindings(old: Header | undefined, now: Header, lineOf: LineOf): G
   }
 }
 
-function* visibilityFindings(old: Header | undefined, now: Header, lineOf: LineOf): Generator<Finding> {
-  const finding = (level: Finding['level'], what: string, field: string): Finding => ({
+function* visibilityFacts(old: Header | undefined, now: Header, lineOf: LineOf): Generator<Fact> {
+  const fact = (level: Fact['level'], what: string, field: string): Fact => ({
     key: field,
     level,
     what,
@@ -93,45 +93,45 @@ function* visibilityFindings(old: Header | undefined, now: Header, lineOf: LineO
     const what = now.modelInvocable
       ? 'Turns off `disable-model-invocation`: models may load the skill'
       : 'Turns on `disable-model-invocation`: models no longer see the skill';
-    yield finding(old ? 'warning' : 'info', what, 'disable-model-invocation');
+    yield fact(old ? 'warn' : 'info', what, 'disable-model-invocation');
   }
   if (now.userInvocable !== (old?.userInvocable ?? true)) {
     const what = now.userInvocable ? 'The skill gets a slash command' : 'The skill loses its slash command';
-    yield finding('info', `${what} (\`user-invocable\`)`, 'user-invocable');
+    yield fact('info', `${what} (\`user-invocable\`)`, 'user-invocable');
   }
   if (!sameValue(old?.gate, now.gate)) {
     const what = `Changes the conditions under which models see it: ${show(old?.gate)} -> ${show(now.gate)}`;
-    yield finding(old?.gate ? 'warning' : 'info', what, 'metadata');
+    yield fact(old?.gate ? 'warn' : 'info', what, 'metadata');
   }
   if (!old) return;
   if (now.description !== old.description) {
     const what = `Changes the description, which decides when the skill is picked: ${quote(old.description)} -> ${quote(now.description)}`;
-    yield finding('info', what, 'description');
+    yield fact('info', what, 'description');
   }
   yield* changed('tags', old.tags, now.tags, lineOf);
   yield* changed('trigger_keywords', old.triggerKeywords, now.triggerKeywords, lineOf);
   yield* changed('requires', old.requires, now.requires, lineOf);
 }
 
-function* permissionFindings(old: Header | undefined, now: Header, lineOf: LineOf): Generator<Finding> {
+function* permissionFacts(old: Header | undefined, now: Header, lineOf: LineOf): Generator<Fact> {
   const before = new Set(old?.allowedTools);
   const tools = new Set(now.allowedTools);
   for (const tool of tools) {
     if (before.has(tool)) continue;
-    yield { key: tool, level: 'warning', what: 'Asks permission for', quoted: tool, ...lineOf('allowed-tools') };
+    yield { key: tool, level: 'warn', what: 'Asks permission for', quoted: tool, ...lineOf('allowed-tools') };
   }
   for (const tool of before) {
     if (!tools.has(tool)) yield { key: tool, level: 'info', what: 'No longer asks permission for', quoted: tool };
   }
   for (const key of keysOf(old?.extra ?? {}, now.extra)) {
     if (!POWERS.has(key)) continue;
-    for (const finding of changed(key, old?.extra[key], now.extra[key], lineOf)) yield { ...finding, level: 'warning' };
+    for (const fact of changed(key, old?.extra[key], now.extra[key], lineOf)) yield { ...fact, level: 'warn' };
   }
   for (const block of CLIENT_BLOCKS) {
     const [was, is] = [clientInstructions(old?.metadata[block]), clientInstructions(now.metadata[block])];
     for (const key of keysOf(was, is)) {
-      for (const finding of changed(`metadata.${block}.${key}`, was[key], is[key], () => lineOf('metadata'))) {
-        yield { ...finding, level: 'warning' };
+      for (const fact of changed(`metadata.${block}.${key}`, was[key], is[key], () => lineOf('metadata'))) {
+        yield { ...fact, level: 'warn' };
       }
     }
   }
@@ -143,7 +143,7 @@ function clientInstructions(block: unknown): Readonly<Record<string, unknown>> {
   return instructions;
 }
 
-function* changed(key: string, old: unknown, now: unknown, lineOf: LineOf): Generator<Finding> {
+function* changed(key: string, old: unknown, now: unknown, lineOf: LineOf): Generator<Fact> {
   if (sameValue(old, now)) return;
   const field = `the field ${quote(key, 40)}`;
   const what =

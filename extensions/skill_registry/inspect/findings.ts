@@ -1,5 +1,6 @@
 import type { Problem } from 'skill-registry/kernel';
 import { matchesOf, oneLine } from '../../../lib/text/index.ts';
+import type { FindingLevel } from './types.ts';
 
 /** One computed fact about a proposed change. */
 export interface Check {
@@ -10,6 +11,7 @@ export interface Check {
     | 'visibility'
     | 'permissions'
     | 'instructions'
+    | 'rules'
     | 'references'
     | 'script'
     | 'shell'
@@ -19,8 +21,7 @@ export interface Check {
     | 'retrieval'
     | 'size'
     | 'diff';
-  /** `warning`: a reviewer should look at it. */
-  readonly level: 'info' | 'warning';
+  readonly level: FindingLevel;
   /** One line without control or invisible characters (they are shown as U+XXXX). */
   readonly text: string;
   /** 1-based line in the new text. */
@@ -46,8 +47,8 @@ export interface CheckInput {
 }
 
 /** Something that a text does, names or contains. */
-export interface Finding {
-  /** Two findings of one kind with the same key are the same thing. */
+export interface Fact {
+  /** Two facts of one kind with the same key are the same thing. */
   readonly key: string;
   readonly level: Check['level'];
   /** Our words; quotes are escaped. */
@@ -58,13 +59,16 @@ export interface Finding {
   readonly line?: number;
 }
 
+/** Most important first. */
+export const LEVELS: readonly FindingLevel[] = ['block', 'warn', 'info'];
+
 /** At most this many checks of one kind are listed. */
 export const MAX_LISTED = 20;
 
-/** The checks of one kind, warnings first and then by line. More than `MAX_LISTED` are only counted. */
-export function listChecks(kind: Check['kind'], findings: readonly Finding[]): readonly Check[] {
-  const sorted = [...findings].sort((left, right) => lineOrLast(left) - lineOrLast(right));
-  const ordered = [...sorted.filter(isWarning), ...sorted.filter((finding) => !isWarning(finding))];
+/** The checks of one kind, most important first and then by line. More than `MAX_LISTED` are only counted. */
+export function listChecks(kind: Check['kind'], facts: readonly Fact[]): readonly Check[] {
+  const sorted = [...facts].sort((left, right) => lineOrLast(left) - lineOrLast(right));
+  const ordered = LEVELS.flatMap((level) => sorted.filter((fact) => fact.level === level));
   const listed = ordered.slice(0, MAX_LISTED).map(({ level, what, quoted, line }) => {
     const text = quoted === undefined ? what : `${what}: ${quote(quoted)}`;
     return { kind, level, text, ...(line === undefined ? {} : { line }) };
@@ -117,11 +121,7 @@ export function withoutSecrets(text: string): string {
 
 // --- internal ---
 
-/** Findings without a line come last. */
-function lineOrLast({ line }: Finding): number {
+/** Facts without a line come last. */
+function lineOrLast({ line }: Fact): number {
   return line ?? Number.MAX_SAFE_INTEGER;
-}
-
-function isWarning({ level }: Finding): boolean {
-  return level === 'warning';
 }

@@ -1,11 +1,11 @@
 import { createBreaks } from '../../../lib/breaks/index.ts';
 import { oneLine } from '../../../lib/text/index.ts';
-import { withoutSecrets } from './findings.ts';
+import { LEVELS, withoutSecrets } from './findings.ts';
 import { spansOf } from './near.ts';
 import { passagesOf } from './passages.ts';
 import type { FileRule, Match, Passage, Pattern, ReadFile, Rule } from './rule.ts';
 import { RULES } from './rules/index.ts';
-import type { Finding, FindingLevel, InspectedFile, Inspection } from './types.ts';
+import type { Finding, InspectedFile, Inspection, InspectionRule } from './types.ts';
 
 export { RULE_SET } from './rule-set.ts';
 
@@ -28,8 +28,13 @@ export async function inspectSkill(files: Iterable<InspectedFile>): Promise<Insp
       if (!found.has(keyOf(finding))) found.set(keyOf(finding), finding);
     }
   }
-  const findings = [...found.values()].sort(byImportance);
+  const findings = [...found.values(), ...combinedFindings([...found.values()])].sort(byImportance);
   return { verdict: findings[0]?.level ?? 'info', findings };
+}
+
+/** The rules, in the order of docs/security.md. */
+export function inspectionRules(): readonly InspectionRule[] {
+  return RULES.map(({ id, level, family, message, why, mend }) => ({ id, level, family, message, why, mend }));
 }
 
 /** The findings of `after` that `before` did not have: by rule, file and excerpt. */
@@ -45,7 +50,6 @@ type TakeBreak = () => Promise<void>;
 /** Bytes of one file that are searched. */
 const MAX_BYTES = 1024 * 1024;
 const PROSE = /\.(?:md|mdx|markdown|txt|rst|adoc|html?)$/i;
-const LEVELS: readonly FindingLevel[] = ['block', 'warn', 'info'];
 
 function readFile({ path, bytes, executable = false }: InspectedFile): ReadFile {
   const searched = bytes.subarray(0, MAX_BYTES);
@@ -70,6 +74,8 @@ async function* matchesOfFile(
   );
   const parts = new Map<Pattern, FileParts>();
   for (const passage of passagesOf(file.text, file.prose)) {
+    await takeBreak();
+    if (!passage) continue;
     for (const { rule, pattern } of searches) {
       if (pattern.needs?.some((words) => !words.some((word) => passage.words.has(word)))) continue;
       await takeBreak();
@@ -108,6 +114,22 @@ function completed(parts: Map<Pattern, FileParts>, pattern: Pattern, passage: Pa
   }
   return found.every((part) => part) ? found[0] : undefined;
 }
+
+function* combinedFindings(found: readonly Finding[]): Generator<Finding> {
+  for (const rule of RULES) {
+    if (!('near' in rule)) continue;
+    const [first, second] = rule.near.map((ids) => found.filter((finding) => ids.includes(finding.rule)));
+    const isNear = (left: Finding, right: Finding): boolean =>
+      left.file === right.file && Math.abs((left.line ?? 0) - (right.line ?? 0)) <= rule.lines;
+    // Each file has few of both, and they are only compared when there are.
+    const match = first
+      ?.slice(0, MOST_COMPARED)
+      .find((one) => second?.slice(0, MOST_COMPARED).some((other) => isNear(one, other)));
+    if (match) yield { ...match, rule: rule.id, level: rule.level, message: rule.message };
+  }
+}
+
+const MOST_COMPARED = 100;
 
 function findingOf(rule: Rule, file: string, { line, words, message }: Match): Finding {
   return {

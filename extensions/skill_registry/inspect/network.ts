@@ -1,10 +1,10 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import { matchesOf } from '../../../lib/text/index.ts';
-import { type Finding, quote } from './findings.ts';
+import { type Fact, quote } from './findings.ts';
 import type { ScannedLine } from './scanned-line.ts';
 
 /** Hosts that a line names, and programs and calls that use the network. */
-export function* networkFindings({ line, text, code, kind }: ScannedLine): Generator<Finding> {
+export function* networkFacts({ line, text, code, kind }: ScannedLine): Generator<Fact> {
   if (kind === 'block' || kind === 'run') return;
   for (const match of matchesOf(text, ADDRESS)) {
     if (!NO_NETWORK.has((match[1] ?? '').toLowerCase())) yield* hostFinding(match[2] ?? '', line);
@@ -24,7 +24,7 @@ export function* networkFindings({ line, text, code, kind }: ScannedLine): Gener
   for (const part of code) {
     for (const [use] of matchesOf(part, USES)) {
       const name = use.toLowerCase();
-      yield { key: `use ${name}`, level: 'warning', what: `Uses the network with ${quote(name, 40)}`, line };
+      yield { key: `use ${name}`, level: 'info', what: `Uses the network with ${quote(name, 40)}`, line };
     }
   }
 }
@@ -58,7 +58,7 @@ function isHostWord(word: string): boolean {
   return ending !== '' && (next === '/' || next === ':' || word.includes('@') || !FILE_ENDINGS.test(ending));
 }
 
-function* hostFinding(authority: string, line: number): Generator<Finding> {
+function* hostFinding(authority: string, line: number): Generator<Fact> {
   // A closing bracket at the end belongs to the text around it, unless the host has the opening one.
   const end = /[{[]/.test(authority) ? /["'.:!*_]+$/ : /["'.:!*_)\]}]+$/;
   const written = authority.replace(/^["']/, '').replace(/^.*@/, '').replace(end, '').toLowerCase();
@@ -68,7 +68,7 @@ function* hostFinding(authority: string, line: number): Generator<Finding> {
   if (host === undefined) {
     yield {
       key: `host ${written}`,
-      level: 'warning',
+      level: 'info',
       what: 'Names a host that is only known at run time',
       quoted: written,
       line,
@@ -76,17 +76,17 @@ function* hostFinding(authority: string, line: number): Generator<Finding> {
   } else if (RESERVED.test(host) || OWN_ADDRESS.test(host)) {
     yield { key, level: 'info', what: 'Names this machine or an example host', quoted: host, line };
   } else if (isIPv4(host) || host.startsWith('[')) {
-    yield { key, level: 'warning', what: 'Names a host by its address', quoted: host, line };
+    yield { key, level: 'info', what: 'Names a host by its address', quoted: host, line };
   } else if (host.includes('xn--')) {
     // Letters of other scripts may look like those of a known name.
     yield {
       key,
-      level: 'warning',
+      level: 'info',
       what: `Names the host ${quote(host, 80)}, written with letters of another script`,
       quoted: written,
       line,
     };
-  } else yield { key, level: 'warning', what: 'Names a host', quoted: host, line };
+  } else yield { key, level: 'info', what: 'Names a host', quoted: host, line };
 }
 
 /** The host as a browser shows it, which also converts IP addresses in other notations. Undefined for a placeholder. */

@@ -5,16 +5,19 @@ import { rawLines } from './scanned-line.ts';
 /**
  * A text in passages, as rules read it: look-alike letters folded, invisible characters removed, lines of one paragraph and
  * continued commands joined, quotes and variables that only split a command removed. Each passage repeats the end of the one before,
- * so that what lies on a border is whole in one of them. Linear time.
+ * so that what lies on a border is whole in one of them. `undefined` now and then, for a break. Linear time.
  *
  * @param prose - Whether the file is prose: outside of fences its lines flow.
  */
-export function* passagesOf(text: string, prose: boolean): Generator<Passage> {
+export function* passagesOf(text: string, prose: boolean): Generator<Passage | undefined> {
   let lines: Line[] = [];
   let length = 0;
   let fence = '';
   const variables = new Map<string, string>();
   for (const { raw, line } of rawLines(text)) {
+    if (line % BREAK_LINES === 0) yield undefined;
+    // Any number of empty lines is one.
+    if (lines.at(-1)?.words === '' && raw.trim() === '') continue;
     for (let from = 0; from === 0 || from < raw.length; from += MAX_LINE) {
       const part = raw.slice(from, from + MAX_LINE);
       const mark = prose ? /^[\s>]{0,40}(?:[-*+] |\d{1,9}[.)] )?\s{0,8}(`{3,}|~{3,})/.exec(part)?.[1] : undefined;
@@ -45,6 +48,7 @@ interface Line {
 /** Characters. Short, so that searching one takes a few milliseconds whatever is in it. */
 const PASSAGE = 8000;
 const OVERLAP = 1200;
+const BREAK_LINES = 200;
 const MAX_LINE = 4000;
 const OPENS_BLOCK = /^\s*(?:[-*+#|]|\d{1,9}[.)]|>?\s*$)/;
 
@@ -67,7 +71,6 @@ function passageOf(lines: readonly Line[]): Passage {
   for (const { words, line, isCode, opens } of lines) {
     const flows = isContinued || (!isCode && !wasCode && !opens);
     if (words === '') {
-      // Any number of empty lines is one.
       if (!shown.endsWith('\n\n')) shown += '\n';
       isContinued = false;
       continue;
@@ -102,7 +105,7 @@ function lowerCase(text: string): string {
   return lower.length === text.length ? lower : text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }
 
-const MARKS = /^(?:[>#*+-]|\d{1,9}[.)]|\s)+/;
+const MARKS = /^(?:[>#]+|[*+-]+(?=\s|$)|\d{1,9}[.)](?=\s)|\s)+/;
 
 function plainProse(raw: string): string {
   return unsplit(

@@ -1,10 +1,10 @@
 import { posix } from 'node:path';
 import { matchesOf } from '../../../lib/text/index.ts';
-import type { Finding } from './findings.ts';
+import type { Fact } from './findings.ts';
 import type { ScannedLine } from './scanned-line.ts';
 
 /** Finds files that a text names: files of the skill, missing files, and files outside the skill. */
-export function referenceFinder(path: string, files: readonly string[]): (line: ScannedLine) => Generator<Finding> {
+export function referenceFinder(path: string, files: readonly string[]): (line: ScannedLine) => Generator<Fact> {
   const skillFiles = new Set(['SKILL.md', path, ...files]);
   const folders = new Set([...skillFiles].flatMap(foldersAbove));
   const folder = posix.dirname(path);
@@ -20,8 +20,8 @@ export function referenceFinder(path: string, files: readonly string[]): (line: 
     return inside.find((candidate) => skillFiles.has(candidate) || folders.has(candidate)) ?? inside[0];
   }
 
-  function* judge(target: string, line: number, certainty: Certainty): Generator<Finding> {
-    const finding = (level: Finding['level'], what: string): Finding => ({
+  function* judge(target: string, line: number, certainty: Certainty): Generator<Fact> {
+    const fact = (level: Fact['level'], what: string): Fact => ({
       key: `${what} ${target}`,
       level,
       what,
@@ -29,19 +29,19 @@ export function referenceFinder(path: string, files: readonly string[]): (line: 
       line,
     });
     if (isOutside(target, certainty)) {
-      yield finding('warning', OUTSIDE);
+      yield fact('info', OUTSIDE);
       return;
     }
     if (!isFileName(target, certainty, skillFiles)) return;
     const path = locate(target);
-    if (path === undefined) yield finding('warning', OUTSIDE);
-    else if (skillFiles.has(path) || folders.has(path)) yield finding('info', 'Refers to a file of the skill');
+    if (path === undefined) yield fact('info', OUTSIDE);
+    else if (skillFiles.has(path) || folders.has(path)) yield fact('info', 'Refers to a file of the skill');
     else if (certainty === 'link' || isOwnFolder(firstOf(target.startsWith('.') ? path : target))) {
-      yield finding('warning', 'Refers to a file that the skill does not have');
-    } else if (certainty === 'span') yield finding('info', 'Names a file that is not in the skill');
+      yield fact('info', 'Refers to a file that the skill does not have');
+    } else if (certainty === 'span') yield fact('info', 'Names a file that is not in the skill');
   }
 
-  return function* referenceFindings({ line, text, kind, code }) {
+  return function* referenceFacts({ line, text, kind, code }) {
     if (kind === 'block' || kind === 'run') return;
     if (kind === 'prose') {
       for (const target of linkTargets(text)) yield* judge(target, line, 'link');
@@ -87,7 +87,7 @@ function* linkTargets(text: string): Generator<string> {
         .replace(OWN_FOLDER, './')
         .replace(HOME, '~'),
     );
-    // `networkFindings` finds other addresses.
+    // `networkFacts` finds other addresses.
     if (path === '' || path.startsWith('//') || isPlaceholder(path)) continue;
     if (!SCHEME.test(path) || /^file:/i.test(path)) yield path;
   }

@@ -42,7 +42,14 @@ export interface FileRule extends RuleText {
   readonly find: (file: ReadFile, skill: readonly ReadFile[]) => Iterable<Match | undefined>;
 }
 
-export type Rule = PassageRule | FileRule;
+/** Found where rules of both lists are found close to each other in one file. */
+export interface CombinedRule extends RuleText {
+  readonly near: readonly [readonly string[], readonly string[]];
+  /** Most lines between them. */
+  readonly lines: number;
+}
+
+export type Rule = PassageRule | FileRule | CombinedRule;
 
 /** Expressions that match near each other. They are for folded text in lower case, are global, and take linear time. */
 export interface Pattern {

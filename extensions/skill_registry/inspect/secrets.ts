@@ -1,25 +1,25 @@
 import { matchesOf } from '../../../lib/text/index.ts';
-import { type Finding, maskSecret, quote, secretValues } from './findings.ts';
+import { type Fact, maskSecret, quote, secretValues } from './findings.ts';
 import type { ScannedLine } from './scanned-line.ts';
 
 /** Names of credentials, files and commands that hold them, and text that looks like a secret. */
-export function* secretFindings({ line, text, kind }: ScannedLine): Generator<Finding> {
+export function* secretFacts({ line, text, kind }: ScannedLine): Generator<Fact> {
   if (kind === 'block' || kind === 'run') return;
   for (const { what, value } of secretValues(text)) {
     yield {
       key: `value ${value}`,
-      level: 'warning',
+      level: 'warn',
       what: `Contains what looks like ${what}, ${quote(maskSecret(value))}`,
       line,
     };
   }
   for (const name of credentialNames(text)) {
-    yield { key: `name ${name}`, level: 'warning', what: 'Names a credential', quoted: name, line };
+    yield { key: `name ${name}`, level: 'info', what: 'Names a credential', quoted: name, line };
   }
   for (const pattern of SECRET_STORES) {
     for (const [found] of matchesOf(text, pattern)) {
       const key = `store ${found.toLowerCase()}`;
-      yield { key, level: 'warning', what: 'Names something that holds secrets', quoted: found, line };
+      yield { key, level: 'info', what: 'Names something that holds secrets', quoted: found, line };
     }
   }
 }

@@ -1,12 +1,12 @@
 import { matchesOf } from '../../../lib/text/index.ts';
-import { type Finding, withoutSecrets } from './findings.ts';
+import { type Fact, withoutSecrets } from './findings.ts';
 import type { ScannedLine } from './scanned-line.ts';
 
 /** Finds blocks of commands, the programs they call, and dangerous commands anywhere in the text. */
-export function* shellFindings({ line, text, kind, code }: ScannedLine): Generator<Finding> {
+export function* shellFacts({ line, text, kind, code }: ScannedLine): Generator<Fact> {
   if (kind === 'run') {
     const what = 'A block of commands that is run before the model reads the text';
-    yield { key: `run ${text}`, level: 'warning', what, quoted: text, line };
+    yield { key: `run ${text}`, level: 'info', what, quoted: text, line };
     return;
   }
   if (kind === 'block') {
@@ -18,7 +18,7 @@ export function* shellFindings({ line, text, kind, code }: ScannedLine): Generat
   for (const { what, pattern } of RISKS) {
     for (const match of matchesOf(searched, pattern)) {
       const quoted = around(searched, match.index, match.index + match[0].length);
-      yield { key: `${what} ${quoted}`, level: 'warning', what, quoted, line };
+      yield { key: `${what} ${quoted}`, level: 'info', what, quoted, line };
     }
   }
   for (const part of code) {

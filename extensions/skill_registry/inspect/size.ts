@@ -1,13 +1,13 @@
 import { bodyOf } from '../skill/frontmatter.ts';
 import type { Check, CheckInput } from './findings.ts';
-import { type Finding, listChecks } from './findings.ts';
+import { type Fact, listChecks } from './findings.ts';
 import { rawLines } from './scanned-line.ts';
 
 /** How much text is added and removed, and text that readers are likely to miss. */
 export function sizeChecks({ before, after, isSkillFile }: CheckInput): readonly Check[] {
   if (after === null) {
     const what = `Removes the file: ${linesOf(before ?? '').length} lines`;
-    return listChecks('size', [{ key: 'removed', level: 'warning', what }]);
+    return listChecks('size', [{ key: 'removed', level: 'warn', what }]);
   }
   return listChecks('size', [
     summary(before, after),
@@ -26,7 +26,7 @@ const LONG_LINE = 2000;
 const WIDE_GAP = 200;
 const HIGH_GAP = 40;
 
-function summary(before: string | null, after: string): Finding {
+function summary(before: string | null, after: string): Fact {
   const now = linesOf(after);
   if (before === null)
     return { key: 'size', level: 'info', what: `A new file of ${now.length} lines, ${bytes(after)} bytes` };
@@ -35,21 +35,21 @@ function summary(before: string | null, after: string): Finding {
   const removed = old.length - kept;
   const what = `Lines: +${now.length - kept} -${removed}; bytes: ${bytes(before)} -> ${bytes(after)}`;
   // A small correction keeps most of the text.
-  return { key: 'size', level: removed >= 10 && removed > old.length / 2 ? 'warning' : 'info', what };
+  return { key: 'size', level: removed >= 10 && removed > old.length / 2 ? 'warn' : 'info', what };
 }
 
 /** Characters that are no blanks are counted, so that other line ends or indents take nothing away. */
-function* shortened(before: string, after: string): Generator<Finding> {
+function* shortened(before: string, after: string): Generator<Fact> {
   const [old, now] = [before, after].map((text) => text.replace(/\s+/g, '').length) as [number, number];
   if (now >= old * (1 - LARGE_LOSS)) return;
   yield {
     key: 'shortened',
-    level: 'warning',
+    level: 'warn',
     what: `The body gets shorter: ${old} -> ${now} characters without blanks`,
   };
 }
 
-function* easilyMissed(before: string, after: string): Generator<Finding> {
+function* easilyMissed(before: string, after: string): Generator<Fact> {
   const old = new Set(linesOf(before));
   let empty = 0;
   let longestRun = 0;
@@ -61,7 +61,7 @@ function* easilyMissed(before: string, after: string): Generator<Finding> {
   for (const { raw, line } of rawLines(after)) {
     const blank = raw.trim() === '';
     if (!blank && empty >= HIGH_GAP && empty > longestRun) {
-      yield { key: `high ${line}`, level: 'warning', what: `Text after ${empty} empty lines`, quoted: raw, line };
+      yield { key: `high ${line}`, level: 'warn', what: `Text after ${empty} empty lines`, quoted: raw, line };
     }
     empty = blank ? empty + 1 : 0;
     if (raw.length < WIDE_GAP || old.has(raw)) continue;
@@ -69,12 +69,12 @@ function* easilyMissed(before: string, after: string): Generator<Finding> {
     if (gap) {
       const quoted = raw.slice(gap.index + 1).trimStart();
       if (quoted !== '')
-        yield { key: `wide ${line}`, level: 'warning', what: 'Text after a gap in its line', quoted, line };
+        yield { key: `wide ${line}`, level: 'warn', what: 'Text after a gap in its line', quoted, line };
     }
     if (raw.length > LONG_LINE) {
       yield {
         key: `long ${line}`,
-        level: 'warning',
+        level: 'warn',
         what: `A line of ${raw.length} characters; read it to its end`,
         line,
       };

@@ -30,3 +30,16 @@ export interface Inspection {
   /** Most important first: by level, then by file and line. */
   readonly findings: readonly Finding[];
 }
+
+/** One rule, without what it searches for. */
+export interface InspectionRule {
+  readonly id: string;
+  readonly level: FindingLevel;
+  /** What it is about: `install lures`, `secrets`, `instructions`, ... */
+  readonly family: string;
+  /** What was found, in one line. */
+  readonly message: string;
+  readonly why: string;
+  /** What an author does about it. */
+  readonly mend: string;
+}

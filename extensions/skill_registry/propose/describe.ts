@@ -1,5 +1,6 @@
 import { formatTable, printable } from '../../../lib/text/index.ts';
 import type { Revision } from '../history/types.ts';
+import type { Check } from '../inspect/findings.ts';
 import type { Finding } from '../inspect/types.ts';
 import type { Proposal, ProposalFigures, ProposalStats } from './types.ts';
 
@@ -15,7 +16,7 @@ export function describeProposals(proposals: readonly Proposal[], width?: number
     kind === 'update' ? `${skillId}/${path}` : `${kind} ${skillId}`,
     author,
     created.slice(0, 16).replace('T', ' '),
-    checks.filter(({ level }) => level === 'warning').length,
+    checks.filter(({ level }) => level !== 'info').length,
   ]);
   return formatTable(['PROPOSAL', 'STATE', 'CHANGES', 'BY', 'CREATED', 'WARNINGS'], rows, width);
 }
@@ -38,7 +39,7 @@ export function describeProposal(proposal: Proposal): string {
     ...(diff ? [diff.trimEnd()] : []),
     `Justification\n${indent(justification)}`,
     ...(evidence === null ? [] : [`Evidence\n${indent(evidence)}`]),
-    `Checks\n${checks.map(({ level, text, line }) => `  ${level === 'warning' ? '!' : '-'} ${text}${line ? ` (line ${line})` : ''}`).join('\n')}`,
+    `Checks\n${checks.map(({ level, text, line }) => `  ${MARK[level]} ${text}${line ? ` (line ${line})` : ''}`).join('\n')}`,
     ...recommendations.map(({ by, verdict, reason }) => `${by} recommends to ${verdict}\n${indent(reason)}`),
     ...(conflict === null ? [] : [`Conflict\n${indent(conflict)}`]),
   ];
@@ -101,6 +102,8 @@ export function describeRevisions(revisions: readonly Revision[], width?: number
 }
 
 // --- internal ---
+
+const MARK: Readonly<Record<Check['level'], string>> = { block: '!!', warn: '!', info: '-' };
 
 function indent(text: string): string {
   return text.replace(/^/gm, '  ').trimEnd();

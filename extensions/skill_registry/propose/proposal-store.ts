@@ -246,7 +246,8 @@ export function proposalOf(database: SqliteDatabase, row: ProposalRow, dataDir: 
   const problem = editProblem(database, row, dataDir);
   return {
     ...{ id, state, kind, skillId, source, path, base, version: versionOf(row), diff, justification, evidence },
-    checks: JSON.parse(row.checks) as Check[],
+    // Earlier releases wrote `warning`.
+    checks: JSON.parse(row.checks.replaceAll('"level":"warning"', '"level":"warn"')) as Check[],
     recommendations: recommendationsOf(database, id),
     ...{ conflict, author, model, created },
     decision: by === null || at === null ? null : { by, at, reason },

@@ -155,7 +155,7 @@ export async function checksOf(
 ): Promise<readonly Check[]> {
   const files = kind === 'create' ? [] : recordedFiles(folderOf(location)).map((file) => file.path);
   if (kind === 'delete') {
-    return [{ kind: 'size', level: 'warning', text: `The skill and its ${files.length} file(s) go into the archive.` }];
+    return [{ kind: 'size', level: 'warn', text: `The skill and its ${files.length} file(s) go into the archive.` }];
   }
   const isSkillFile = path === location.skillFile;
   const decode = (bytes: Buffer | null): string | null => bytes?.toString('utf8') ?? null;
@@ -197,7 +197,7 @@ function assertMayPropose(database: SqliteDatabase, row: NewProposal, after: Buf
 
 /** A diff with wrong line numbers or context may have been applied where its author did not mean it. */
 function asCheck(note: string): Check {
-  return { kind: 'diff', level: 'warning', text: `The diff was applied, but: ${note}` };
+  return { kind: 'diff', level: 'warn', text: `The diff was applied, but: ${note}` };
 }
 
 function describeChange({ query, skillId, before, after }: RetrievalChange): string {

@@ -197,7 +197,7 @@ function quoted(text: string): readonly string[] {
 
 function checkLine({ kind, level, text, line }: Check): string {
   const where = line === undefined ? '' : ` (line ${line})`;
-  return `- ${level === 'warning' ? '**warning** ' : ''}${kind}${where}: ${inline(text)}`;
+  return `- ${level === 'info' ? '' : `**${level}** `}${kind}${where}: ${inline(text)}`;
 }
 
 function recommendationLines({ by, at, verdict, reason }: Proposal['recommendations'][number]): readonly string[] {

@@ -31,7 +31,7 @@ describe('an edit of a proposal', () => {
     const proposal = await registry.proposals.get(id);
     expect(proposal).toMatchObject({ author: 'agent:brewer', version: edited.version, state: 'open' });
     expect(proposal.diff).toContain('+Serve. Then');
-    expect(proposal.checks).toContainEqual(expect.objectContaining({ kind: 'shell', level: 'warning' }));
+    expect(proposal.checks).toContainEqual(expect.objectContaining({ kind: 'shell', level: 'info' }));
     expect(readFileSync(proposal.file, 'utf8')).toContain('+Serve. Then');
     const history = openSqlite(join(root, 'data/skill_registry/history.db'));
     expect(history.prepare("SELECT by, content FROM proposal_event WHERE kind = 'edited'").all()).toMatchObject([

@@ -56,9 +56,9 @@ describe('validation', () => {
   it('tells what the change breaks, where, and what it mends', async () => {
     const broken = skill('x', 'tags: {}\n').replace('name: tea', 'name: Green Tea');
     expect(await told('validation', OLD, broken)).toEqual([
-      expect.stringMatching(/^warning 2: New warning NAME_INVALID: The name "Green Tea" should be/),
-      expect.stringMatching(/^warning 2: New warning NAME_MISMATCH: /),
-      expect.stringMatching(/^warning 4: New warning FIELD_INVALID: "tags" should be a list/),
+      expect.stringMatching(/^warn 2: New warning NAME_INVALID: The name "Green Tea" should be/),
+      expect.stringMatching(/^warn 2: New warning NAME_MISMATCH: /),
+      expect.stringMatching(/^warn 4: New warning FIELD_INVALID: "tags" should be a list/),
     ]);
     expect(await told('validation', broken, OLD)).toEqual([
       expect.stringMatching(/^info: No longer there: warning NAME_INVALID: /),
@@ -84,7 +84,7 @@ describe('validation', () => {
     const problemsOf = (text: string) =>
       [one, two].flatMap((problem) => (problem && text !== OLD ? [problem] : one ? [one] : []));
     const once = { problemsOf: (text: string) => (text === OLD ? problemsOf(text).slice(0, 1) : problemsOf(text)) };
-    expect(await told('validation', OLD, `${OLD}x`, once)).toEqual(['warning 2: New error X: m2']);
+    expect(await told('validation', OLD, `${OLD}x`, once)).toEqual(['warn 2: New error X: m2']);
   });
 
   it('is asked for SKILL.md alone', async () => {
@@ -100,8 +100,8 @@ describe('retrieval', () => {
   it('tells each query that finds something else', async () => {
     const lines = ['"green tea": coffee -> tea', 'a\u202e\nb'];
     expect(await told('retrieval', OLD, `${OLD}x`, retrieval(lines))).toEqual([
-      'warning: "green tea": coffee -> tea',
-      'warning: a⟦U+202E⟧ b',
+      'warn: "green tea": coffee -> tea',
+      'warn: a⟦U+202E⟧ b',
     ]);
   });
 
@@ -116,7 +116,7 @@ describe('retrieval', () => {
   it('says when it could not be computed', async () => {
     const broken = { retrieval: () => Promise.reject(new Error('index\nlost')) };
     expect(await told('retrieval', OLD, `${OLD}x`, broken)).toEqual([
-      'warning: The effect on retrieval could not be computed: index lost',
+      'warn: The effect on retrieval could not be computed: index lost',
     ]);
   });
 });
@@ -126,7 +126,7 @@ describe('size', () => {
     Array.from({ length: to - from }, (_, at) => `Line ${from + at}.\n`).join('');
   it('warns when most of the text goes', async () => {
     expect(await told('size', lines(0, 30), lines(20, 31), { path: 'a.md' })).toEqual([
-      'warning: Lines: +1 -20; bytes: 260 -> 99',
+      'warn: Lines: +1 -20; bytes: 260 -> 99',
     ]);
     expect(await told('size', lines(0, 30), lines(10, 30), { path: 'a.md' })).toEqual([
       'info: Lines: +0 -10; bytes: 260 -> 180',
@@ -135,28 +135,27 @@ describe('size', () => {
 
   it('tells what is new and what is removed', async () => {
     expect(await told('size', null, 'a\nb', { path: 'a.md' })).toEqual(['info: A new file of 2 lines, 3 bytes']);
-    expect(await told('size', 'a\nb\n', null, { path: 'a.md' })).toEqual(['warning: Removes the file: 2 lines']);
+    expect(await told('size', 'a\nb\n', null, { path: 'a.md' })).toEqual(['warn: Removes the file: 2 lines']);
   });
 
   it('warns of text where nobody looks', async () => {
     const after = `a${' '.repeat(300)}far away\n${'\n'.repeat(50)}far below\n${'long '.repeat(500)}\n`;
     expect((await told('size', 'a\n', after, { path: 'a.md' })).slice(0, 3)).toEqual([
-      'warning 1: Text after a gap in its line: "far away"',
-      'warning 52: Text after 50 empty lines: "far below"',
-      'warning 53: A line of 2500 characters; read it to its end',
+      'warn 1: Text after a gap in its line: "far away"',
+      'warn 52: Text after 50 empty lines: "far below"',
+      'warn 53: A line of 2500 characters; read it to its end',
     ]);
     expect(await told('size', after, `${after}b\n`, { path: 'a.md' })).toHaveLength(1);
   });
 });
 
 it('lists twenty of a kind, warnings first, and counts the rest', async () => {
-  const after = `\`\`\`sh\n${Array.from({ length: 30 }, (_, n) => `tool${n} x\n`).join('')}rm -rf a\n\`\`\`\n`;
-  const shell = await told('shell', '', after, { path: 'a.md' });
-  expect(shell).toHaveLength(21);
-  expect(shell[0]).toMatch(/^warning 32: Deletes/);
-  expect(shell.at(-1)).toBe('info: and 13 more');
-  const secrets = Array.from({ length: 25 }, (_, n) => `A${n}_TOKEN`).join('\n');
-  expect((await told('secrets', '', secrets, { path: 'a.md' })).at(-1)).toBe('warning: and 5 more');
+  const names = (count: number): string => Array.from({ length: count }, (_, n) => `A${n}_TOKEN`).join('\n');
+  const secrets = await told('secrets', '', `${names(32)}\nAKIAIOSFODNN7EXAMPLE\n`, { path: 'a.md' });
+  expect(secrets).toHaveLength(21);
+  expect(secrets[0]).toMatch(/^warn 33: Contains/);
+  expect(secrets.at(-1)).toBe('info: and 13 more');
+  expect((await told('secrets', '', names(25), { path: 'a.md' })).at(-1)).toBe('info: and 5 more');
 });
 
 it('says everything on one short line without hidden characters, whatever the texts', async () => {

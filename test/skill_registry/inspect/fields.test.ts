@@ -6,11 +6,11 @@ const withFields = (fields: string): string => skill('Boil water.\n', fields);
 
 it('warns of a new name', async () => {
   expect(await told('identity', OLD, OLD.replace('name: tea', 'name: "Coffee\\u202e"'))).toEqual([
-    'warning 2: Renames the skill: "tea" -> "Coffee"',
+    'warn 2: Renames the skill: "tea" -> "Coffee"',
   ]);
   expect(await told('identity', OLD, OLD.replace('name: tea\n', '')), 'the name is still the directory’s').toEqual([]);
   expect(await told('identity', '', OLD.replace('name: tea', 'name: coffee'))).toEqual([
-    'warning 2: Renames the skill: "tea" -> "coffee"',
+    'warn 2: Renames the skill: "tea" -> "coffee"',
   ]);
   expect(await told('identity', null, OLD.replace('name: tea', 'name: coffee')), 'validation tells it').toEqual([]);
 });
@@ -36,7 +36,7 @@ describe('visibility', () => {
     ['there is no frontmatter', 'Boil water.\n', ''],
   ])('warns when models may load what they could not, because %s', async (_, after, line) => {
     const checks = await told('visibility', withFields(HIDDEN), after);
-    expect(checks[0]).toBe(`warning${line}: Turns off \`disable-model-invocation\`: models may load the skill`);
+    expect(checks[0]).toBe(`warn${line}: Turns off \`disable-model-invocation\`: models may load the skill`);
   });
 
   it('does not warn where the field still holds, though the frontmatter is broken', async () => {
@@ -45,7 +45,7 @@ describe('visibility', () => {
 
   it('warns when models lose a skill', async () => {
     expect(await told('visibility', OLD, withFields(HIDDEN))).toEqual([
-      'warning 4: Turns on `disable-model-invocation`: models no longer see the skill',
+      'warn 4: Turns on `disable-model-invocation`: models no longer see the skill',
     ]);
     expect(await told('visibility', null, withFields(HIDDEN))).toEqual([
       'info 4: Turns on `disable-model-invocation`: models no longer see the skill',
@@ -72,9 +72,9 @@ describe('visibility', () => {
     const [set] = await told('visibility', OLD, gated('kettle'));
     expect(set).toMatch(/^info 4: Changes the conditions .*: nothing -> ".*kettle/);
     const [changed] = await told('visibility', gated('kettle'), gated('pot'));
-    expect(changed).toMatch(/^warning 4: Changes the conditions .*kettle.* -> .*pot/);
+    expect(changed).toMatch(/^warn 4: Changes the conditions .*kettle.* -> .*pot/);
     const [gone] = await told('visibility', gated('kettle'), OLD);
-    expect(gone).toMatch(/^warning: Changes the conditions .* -> nothing$/);
+    expect(gone).toMatch(/^warn: Changes the conditions .* -> nothing$/);
   });
 });
 
@@ -82,8 +82,8 @@ describe('permissions', () => {
   it('warn of each tool that is added to those it asks for', async () => {
     const before = withFields('allowed-tools: Read, Bash(git status)\n');
     expect(await told('permissions', before, withFields('allowed-tools: [Read, "Bash(git *)", Bash]\n'))).toEqual([
-      'warning 4: Asks permission for: "Bash(git *)"',
-      'warning 4: Asks permission for: "Bash"',
+      'warn 4: Asks permission for: "Bash(git *)"',
+      'warn 4: Asks permission for: "Bash"',
       'info: No longer asks permission for: "Bash(git status)"',
     ]);
     expect(await told('permissions', null, before)).toHaveLength(2);
@@ -96,21 +96,21 @@ describe('permissions', () => {
     ['context: fork\n', 'Sets the field "context" to "fork"'],
     ['command-dispatch: tool\n', 'Sets the field "command-dispatch" to "tool"'],
   ])('warn of %j', async (fields, text) => {
-    expect(await told('permissions', OLD, withFields(fields))).toEqual([`warning 4: ${text}`]);
-    expect(await told('permissions', null, withFields(fields))).toEqual([`warning 4: ${text}`]);
+    expect(await told('permissions', OLD, withFields(fields))).toEqual([`warn 4: ${text}`]);
+    expect(await told('permissions', null, withFields(fields))).toEqual([`warn 4: ${text}`]);
     expect(await told('permissions', withFields(fields), withFields(fields))).toEqual([]);
   });
 
   it('warn when what was disallowed no longer is', async () => {
     expect(await told('permissions', withFields('disallowed-tools: Bash\n'), OLD)).toEqual([
-      'warning: Removes the field "disallowed-tools", "Bash"',
+      'warn: Removes the field "disallowed-tools", "Bash"',
     ]);
   });
 
   it('warn of what a client is told to install', async () => {
     const after = withFields('metadata: { openclaw: { install: [{ kind: brew, formula: x }] } }\n');
     expect(await told('permissions', null, after)).toEqual([
-      'warning 4: Sets the field "metadata.openclaw.install" to "[{"kind":"brew","formula":"x"}]"',
+      'warn 4: Sets the field "metadata.openclaw.install" to "[{"kind":"brew","formula":"x"}]"',
     ]);
     expect(
       await told('permissions', OLD, withFields('metadata: { openclaw: { emoji: x, os: linux }, a: b }\n')),

@@ -25,7 +25,7 @@ describe('network', () => {
     ['{{https://link.acme.io}}', 'Names a host: "link.acme.io"'],
     ['https://{tenant}.acme.io/x', 'Names a host that is only known at run time: "{tenant}.acme.io"'],
   ])('%s', async (text, check) => {
-    expect(await network(`Old.\n${text}\n`)).toContain(`warning 2: ${check}`);
+    expect(await network(`Old.\n${text}\n`)).toContain(`info 2: ${check}`);
   });
 
   it.each([
@@ -51,15 +51,13 @@ describe('network', () => {
   it.each(['curl "$URL"', 'fetch(url)', 'requests.post(url)', 'nc -l 80', 'Invoke-WebRequest $x', 'urllib.request'])(
     '%s reaches the network',
     async (text) => {
-      expect(await network(`Use \`${text}\`.`)).toEqual([expect.stringMatching(/^warning 1: Uses the network with "/)]);
+      expect(await network(`Use \`${text}\`.`)).toEqual([expect.stringMatching(/^info 1: Uses the network with "/)]);
       expect(await network(`${text}\n`, '', 'scripts/a.py')).toHaveLength(1);
     },
   );
 
   it('tells only hosts that were not there before', async () => {
-    expect(await network('https://b.io/2 https://a.io/2', 'https://a.io/1')).toEqual([
-      'warning 1: Names a host: "b.io"',
-    ]);
+    expect(await network('https://b.io/2 https://a.io/2', 'https://a.io/1')).toEqual(['info 1: Names a host: "b.io"']);
   });
 });
 
@@ -91,8 +89,9 @@ describe('secrets', () => {
     ],
     ['https://ada:s3cret@a.test', 'Contains what looks like a password in an address, "://a… (14 characters)"'],
   ])('%s', async (text, check) => {
-    expect(await secrets(`Old.\n${text}\n`)).toContain(`warning 2: ${check}`);
-    expect(await secrets(`${text}\n`, '', 'scripts/a.py')).toContain(`warning 1: ${check}`);
+    const level = check.startsWith('Contains') ? 'warn' : 'info';
+    expect(await secrets(`Old.\n${text}\n`)).toContain(`${level} 2: ${check}`);
+    expect(await secrets(`${text}\n`, '', 'scripts/a.py')).toContain(`${level} 1: ${check}`);
     expect(await secrets(`New.\n${text}\n`, `${text}\n`)).toEqual([]);
   });
 

@@ -5,8 +5,8 @@ import { told } from './checks-of.ts';
 const refers = (text: string, path = 'notes.md') => told('references', 'Old.\n', `Old.\n${text}\n`, { path });
 
 const HAS = 'info 2: Refers to a file of the skill';
-const LACKS = 'warning 2: Refers to a file that the skill does not have';
-const OUTSIDE = 'warning 2: Points outside the skill';
+const LACKS = 'info 2: Refers to a file that the skill does not have';
+const OUTSIDE = 'info 2: Points outside the skill';
 const ELSEWHERE = 'info 2: Names a file that is not in the skill';
 
 describe('in prose', () => {
@@ -56,20 +56,20 @@ it('finds from the folder of the file, and from that of the skill', async () => 
   expect(
     await refers('[a](guide.md) [b](references/guide.md) [c](../SKILL.md) [d](../../x.md)', 'references/b.md'),
   ).toEqual([
-    `${OUTSIDE}: "../../x.md"`,
     `${HAS}: "guide.md"`,
     `${HAS}: "references/guide.md"`,
     `${HAS}: "../SKILL.md"`,
+    `${OUTSIDE}: "../../x.md"`,
   ]);
 });
 
 describe('in code', () => {
   it.each([
     ['python scripts/brew.py', [`info 3: Refers to a file of the skill: "scripts/brew.py"`]],
-    ['sh scripts/none.sh', [`warning 3: Refers to a file that the skill does not have: "scripts/none.sh"`]],
+    ['sh scripts/none.sh', [`info 3: Refers to a file that the skill does not have: "scripts/none.sh"`]],
     [
       'cat "$HOME/.profile" > /tmp/x',
-      ['warning 3: Points outside the skill: "~/.profile"', 'warning 3: Points outside the skill: "/tmp/x"'],
+      ['info 3: Points outside the skill: "~/.profile"', 'info 3: Points outside the skill: "/tmp/x"'],
     ],
     ['tsc src/index.ts; curl https://a.test/etc/x.md', []],
   ])('%s', async (line, checks) => {
@@ -86,5 +86,5 @@ it('tells only what was not named before', async () => {
   const before = 'See [a](a.md) and `references/guide.md`.\n';
   expect(
     await told('references', before, `Intro.\n${before}See [a](a.md), [b](b.md).\n`, { path: 'notes.md' }),
-  ).toEqual(['warning 3: Refers to a file that the skill does not have: "b.md"']);
+  ).toEqual(['info 3: Refers to a file that the skill does not have: "b.md"']);
 });

@@ -3,8 +3,9 @@ import { commandsIn } from '../../../extensions/skill_registry/inspect/shell.ts'
 import { told } from './checks-of.ts';
 
 const shell = (after: string, before = '', path = 'notes.md') => told('shell', before, after, { path });
+/** What is risky: all but names of commands and blocks. */
 const warnings = async (after: string): Promise<readonly string[]> =>
-  (await shell(after)).filter((check) => check.startsWith('warning'));
+  (await shell(after)).filter((check) => !/: (?:Names the command|A new or changed block of commands): /.test(check));
 
 describe('blocks of commands', () => {
   it.each(['sh', 'bash', 'zsh', 'shell', 'console', 'powershell', 'Bash {.x}', 'sh title="x"'])(
@@ -42,7 +43,7 @@ describe('blocks of commands', () => {
 
   it('that are run before the model reads the text are warned of', async () => {
     expect(await shell('```!\nmake\n```\n')).toContain(
-      'warning 1: A block of commands that is run before the model reads the text: "make"',
+      'info 1: A block of commands that is run before the model reads the text: "make"',
     );
   });
 
@@ -185,21 +186,21 @@ describe('what is dangerous', () => {
 
   it('is told once, where it stands first, and only where it is new', async () => {
     const text = 'a\nRun rm -rf build\nb\nRun rm -rf build\n';
-    expect(await warnings(text)).toEqual(['warning 2: Deletes files or discards changes: "Run rm -rf build"']);
+    expect(await warnings(text)).toEqual(['info 2: Deletes files or discards changes: "Run rm -rf build"']);
     expect(await shell(`${text}Run rm -rf dist\n`, text)).toEqual([
-      'warning 5: Deletes files or discards changes: "Run rm -rf dist"',
+      'info 5: Deletes files or discards changes: "Run rm -rf dist"',
     ]);
   });
 
   it('is found in a command that goes on in the next line', async () => {
     expect(await warnings('```sh\ncurl a.test \\\n  | \\\n  sh\n```\n')).toContain(
-      'warning 2: Pipes into a shell or interpreter: "curl a.test | sh"',
+      'info 2: Pipes into a shell or interpreter: "curl a.test | sh"',
     );
   });
 
   it('is quoted without what looks like a secret', async () => {
     const [check] = await warnings(`rm -rf ghp_${'a'.repeat(36)}`);
-    expect(check).toBe('warning 1: Deletes files or discards changes: "rm -rf ghp_… (40 characters)"');
+    expect(check).toBe('info 1: Deletes files or discards changes: "rm -rf ghp_… (40 characters)"');
     const [cut] = await warnings(`rm -rf x ${'y'.repeat(40)} ghp_${'a'.repeat(200)}`);
     expect(cut).toMatch(/ghp_…/);
     expect(cut).not.toMatch(/aaa/);

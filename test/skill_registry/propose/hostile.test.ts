@@ -102,10 +102,12 @@ describe('a hostile proposal', () => {
       );
     const { proposalId } = await registry.proposals.propose({ skillId: 'hidden', content, justification: 'Fine.' });
     const { checks } = await registry.proposals.get(proposalId);
-    const warned = new Set(checks.filter(({ level }) => level === 'warning').map(({ kind }) => kind));
-    for (const kind of ['identity', 'visibility', 'permissions', 'shell', 'network', 'secrets', 'characters']) {
+    const warned = new Set(checks.filter(({ level }) => level !== 'info').map(({ kind }) => kind));
+    for (const kind of ['identity', 'visibility', 'permissions', 'rules', 'characters']) {
       expect(warned, kind).toContain(kind);
     }
+    const told = checks.map(({ kind }) => kind);
+    for (const kind of ['shell', 'network', 'secrets']) expect(told).toContain(kind);
   });
 
   it('cannot forge a section of its file, nor its frontmatter', async () => {

@@ -111,7 +111,7 @@ describe('propose_skill_update', () => {
     const { checks } = await registry.proposals.get(proposalId);
     expect(checks.filter(({ kind }) => kind === 'retrieval')).toMatchObject([
       {
-        level: 'warning',
+        level: 'warn',
         text: expect.stringMatching(/pour this cup of oolong.*a query of pour, would find tea instead of pour/),
       },
     ]);

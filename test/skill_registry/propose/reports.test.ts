@@ -25,7 +25,7 @@ const document: fc.Arbitrary<Proposal> = fc
     checks: fc.array(
       fc.record({
         kind: fc.constantFrom('tokens', 'shell'),
-        level: fc.constantFrom('info', 'warning'),
+        level: fc.constantFrom('info', 'warn'),
         text: nastyText,
         line: fc.nat(),
       }),
@@ -47,7 +47,7 @@ it('writes what people read', () => {
       evidence: 'Three of five users asked.\n\nSee the log.',
       checks: [
         { kind: 'tokens', level: 'info', text: 'Body (L2): 10 -> 12 tokens (+2)' },
-        { kind: 'shell', level: 'warning', text: 'Deletes files or discards changes: "rm -rf /"', line: 7 },
+        { kind: 'shell', level: 'warn', text: 'Deletes files or discards changes: "rm -rf /"', line: 7 },
       ],
       recommendations: [{ by: 'skill_reviewer', at: '2026-01-02T04:00:00Z', verdict: 'approve', reason: 'Good.' }],
       state: 'rejected',
@@ -96,7 +96,7 @@ decided_at: 2026-01-02T05:00:00Z
 ## Checks
 
 - tokens: Body (L2): 10 -> 12 tokens (+2)
-- **warning** shell (line 7): Deletes files or discards changes: "rm -rf /"
+- **warn** shell (line 7): Deletes files or discards changes: "rm -rf /"
 
 ## Recommendations
 

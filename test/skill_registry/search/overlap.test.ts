@@ -35,7 +35,7 @@ it('a proposal names the queries of other skills that it would steal, and change
   const effectOf = async (skillId: string, kind: 'update' | 'create', content: string) => {
     const { proposalId } = await registry.proposals.propose({ skillId, kind, content, justification: 'Why not.' });
     const { checks } = await registry.proposals.get(proposalId);
-    return checks.filter((check) => check.kind === 'retrieval' && check.level === 'warning').map(({ text }) => text);
+    return checks.filter((check) => check.kind === 'retrieval' && check.level === 'warn').map(({ text }) => text);
   };
   const greedy = skillMd({ name: 'brew-tea', description: 'Review this pull request. '.repeat(8) });
   expect(await effectOf('brew-tea', 'update', greedy)).toEqual([

@@ -1,6 +1,6 @@
 import type { Rule } from '../rule.ts';
+import { words } from './words.ts';
 
-const words = (text: string): readonly string[] => text.split(' ');
 const SAYS_NOT =
   /\b(?:never|not|don't|avoid|cannot|refuse|dangerous|forbidden|blocked?|deny|denied|prohibited|instead of|without asking|before (?:any|running)|like|such as|e\.g\.)\b[^\n]{0,60}$|[❌🚫]/u;
 

@@ -109,48 +109,53 @@ function isArchive({ bytes, path }: ReadFile): boolean {
 
 function* hiddenText({ text }: ReadFile): Generator<Match | undefined> {
   if (!/[\u{e0000}-\u{e007f}]/u.test(text)) return;
-  for (const { raw, line } of rawLines(text)) {
-    if (!/[\u{e0000}-\u{e007f}]/u.test(raw)) continue;
+  for (const { part, line } of parts(text)) {
     yield undefined;
-    const says = tagText(raw.replace(/\u{1f3f4}[\u{e0061}-\u{e007a}]{4,6}\u{e007f}/gu, ''));
+    if (!/[\u{e0000}-\u{e007f}]/u.test(part)) continue;
+    const says = tagText(part.replace(/\u{1f3f4}[\u{e0061}-\u{e007a}]{4,6}\u{e007f}/gu, ''));
     if (says.replace(/\s/g, '').length >= 8) yield { line, words: says };
   }
 }
 
 /** A few of these come with every copy from a web page: soft hyphens, marks at the beginning, spaces of no width between words. */
-const MAY_HIDE =
-  /[\u001b\u00ad\u061c\u115f-\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ud800-\udfff]/;
+const MAY_HIDE = /[\p{Default_Ignorable_Code_Point}\p{Surrogate}]|(?![\t\n\r])\p{Cc}/u;
 const TURNS = /[\u202a-\u202e\u2066-\u2069]/;
 
 function* hiddenOnes({ text }: ReadFile): Generator<Match | undefined> {
   if (!MAY_HIDE.test(text)) return;
-  for (const { raw, line } of rawLines(text)) {
-    if (!/[^\t\x20-\x7e]/.test(raw)) continue;
+  for (const { part, line } of parts(text)) {
     yield undefined;
-    for (const { char, at } of hiddenCharacters(raw.slice(0, 100_000))) {
+    if (!MAY_HIDE.test(part)) continue;
+    for (const { char, at } of hiddenCharacters(part)) {
       if ((char === '\ufeff' && line === 1 && at === 0) || char === '\r') continue;
-      const isInWord = /\w/.test(raw[at - 1] ?? '') && /\w/.test(raw[at + 1] ?? '');
+      const isInWord = /\w/.test(part[at - 1] ?? '') && /\w/.test(part[at + 1] ?? '');
       const isTag = (char.codePointAt(0) ?? 0) >= 0xe0000;
       if (!TURNS.test(char) && !isTag && !(isInWord && char !== '\u00ad') && char !== '\u001b') continue;
-      yield { line, words: raw.slice(Math.max(0, at - 30), at + 30) };
+      yield { line, words: part.slice(Math.max(0, at - 30), at + 30) };
       break;
     }
   }
 }
 
-const MIXED = /[\p{L}\d_.-]*(?:[A-Za-z]{2}[аеорсухіјѕһԁӏοανρικ]|[аеорсухіјѕһԁӏοανρικ][A-Za-z]{2})[\p{L}\d_.-]*/gu;
+const WORD = /[\p{L}\d_.-]{3,200}/gu;
+const IS_MIXED = /[A-Za-z]{2}[аеорсухіјѕһԁӏοανρικ]|[аеорсухіјѕһԁӏοανρικ][A-Za-z]{2}/;
 
 function* lookAlikes({ text }: ReadFile): Generator<Match | undefined> {
   if (!/[\u0370-\u052f]/.test(text)) return;
-  for (const { raw, line } of rawLines(text)) {
-    if (!/[\u0370-\u052f]/.test(raw)) continue;
+  for (const { part, line } of parts(text)) {
     yield undefined;
-    for (let from = 0; from < raw.length; from += 4000) {
-      for (const [word] of raw.slice(from, from + 4000).matchAll(MIXED)) {
-        const others = word.match(/[\u0370-\u052f]/g)?.length ?? 0;
-        const latin = word.match(/[A-Za-z]/g)?.length ?? 0;
-        if (latin > others && !/^[α-ωΑ-Ω]-|-[α-ωΑ-Ω]$/u.test(word)) yield { line, words: word };
-      }
+    if (!IS_MIXED.test(part)) continue;
+    for (const [word] of part.matchAll(WORD)) {
+      const others = word.match(/[\u0370-\u052f]/g)?.length ?? 0;
+      const latin = word.match(/[A-Za-z]/g)?.length ?? 0;
+      if (IS_MIXED.test(word) && latin > others && !/^[α-ωΑ-Ω]-|-[α-ωΑ-Ω]$/u.test(word)) yield { line, words: word };
     }
+  }
+}
+
+/** The lines of a text, long ones in several parts. */
+function* parts(text: string): Generator<{ readonly part: string; readonly line: number }> {
+  for (const { raw, line } of rawLines(text)) {
+    for (let from = 0; from < raw.length; from += 4000) yield { part: raw.slice(from, from + 4000), line };
   }
 }

@@ -1,8 +1,6 @@
 import type { Rule } from '../rule.ts';
 import { encodedCommands } from './decoded-texts.ts';
-import { AS_ROOT, END, INTERPRETER, PIPE, WARNS } from './words.ts';
-
-const words = (text: string): readonly string[] => text.split(' ');
+import { AS_ROOT, END, INTERPRETER, PIPE, WARNS, words } from './words.ts';
 
 const DECODE =
   '(?:base(?:64|32)\\s(?:-{1,2}d(?:i|ecode)?\\b|-di\\b|--d\\b)|openssl\\s(?:base64|enc)\\s[^\\n|]{0,60}-d\\b|xxd\\s-r|uudecode|b64decode|frombase64string|\\brev\\b|\\btr\\s["\']?a-z[^\\n|]{0,12}["\']?n-z|printf\\s["\'](?:\\\\x[0-9a-f]{2}|\\\\[0-7]{3}){4}[^\\n|]{0,2000}|echo\\s-n?e\\s["\']?(?:\\\\x[0-9a-f]{2}){4}[^\\n|]{0,2000})';

@@ -7,8 +7,9 @@ import { INSTRUCTIONS } from './instructions.ts';
 import { LURES } from './lures.ts';
 import { PERMISSIONS } from './permissions.ts';
 import { PERSISTENCE } from './persistence.ts';
+import { REACH } from './reach.ts';
 import { SECRETS } from './secrets.ts';
-import { SIDE_WORK } from './side-work.ts';
+import { COMBINED, SIDE_WORK } from './side-work.ts';
 
 /** Every rule, in the order of docs/security.md. */
 export const RULES: readonly Rule[] = [
@@ -17,7 +18,9 @@ export const RULES: readonly Rule[] = [
   ...HIDDEN_COMMANDS,
   ...SECRETS,
   ...INSTRUCTIONS,
+  ...REACH,
   ...SIDE_WORK,
+  ...COMBINED,
   ...PERSISTENCE,
   ...DESTRUCTION,
   ...CHARACTERS,

@@ -1,6 +1,6 @@
 import type { Rule } from '../rule.ts';
+import { words } from './words.ts';
 
-const words = (text: string): readonly string[] => text.split(' ');
 const OTHERS =
   '(?:all|any|every|the|your|my|of|these|those|other|previous|prior|earlier|preceding|above|existing|original|former|system|user|safety|default|its|their|that|such|given|guidance|you|were|was|have|been)';
 const RULES_OF_OTHERS =

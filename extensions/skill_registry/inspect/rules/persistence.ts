@@ -1,7 +1,6 @@
 import type { Rule } from '../rule.ts';
-import { WARNS } from './words.ts';
+import { WARNS, words } from './words.ts';
 
-const words = (text: string): readonly string[] => text.split(' ');
 /** Files that agents read at the beginning of each session, or that say what they may do. */
 const AGENT_FILE =
   '(?:\\b(?:soul|memory|agents|claude|gemini|heartbeat|tools|identity|user|bootstrap)\\.md\\b|\\.cursorrules\\b|\\.windsurfrules\\b|\\bcopilot-instructions\\.md\\b|\\.(?:claude|cursor|codex|gemini|openclaw|clawdbot)/(?:settings(?:\\.local)?\\.json|config\\.(?:toml|json)|rules|hooks|mcp\\.json|openclaw\\.json|clawdbot\\.json)|\\.mcp\\.json\\b|\\bmcp\\.json\\b|\\bclaude_desktop_config\\.json\\b)';

@@ -1,7 +1,5 @@
 import type { Rule } from '../rule.ts';
-import { BARE_ADDRESS, DROP, ENVIRONMENT, SECRET_STORE, SEND, WARNS } from './words.ts';
-
-const words = (text: string): readonly string[] => text.split(' ');
+import { BARE_ADDRESS, DROP, ENVIRONMENT, SECRET_STORE, SEND, WARNS, words } from './words.ts';
 
 const SEND_WORDS = words(
   'curl wget requests httpx session client axios method urlopen request https http nc ncat netcat scp sendall senddocument sendmessage sftp invoke irm iwr uploadstring uploadfile sendbeacon',
@@ -12,7 +10,7 @@ const STORE_WORDS = words(
 /** What reads a file, not what only uses it as a key (`ssh -i`). */
 const READS = `(?:\\b(?:cat|tar|zip|base64|xxd|gzip|head|tail|less|type|get-content|cp|dd|sqlite3|gpg|openssl)\\s[^\\n|;]{0,100}?|@|<\\s?|\\$\\(<\\s?|\\b(?:open|readfile|readfilesync|read_text|read_bytes|path|expanduser|createreadstream|file\\.read|copyfile|copy2?)\\s?\\([^\\n]{0,100}?)`;
 const HIDES =
-  "(?:\\b(?:do not|don't|never|without) (?:ever )?(?:tell|telling|mention|mentioning|inform|informing|notify|notifying|reveal|revealing|disclos\\w{1,4}|alert\\w{0,3}|report|reporting|ask|asking)(?: (?:of|to|about))? (?:it|this|that|the|any|their|them|anyone|anybody|users?)\\b|\\bsilent(?:ly)?\\b|\\bsecretly\\b|\\bquietly\\b|\\bdiscreetly\\b|\\bcovertly\\b)";
+  "(?:\\b(?:do not|don't|never|without) (?:ever )?(?:tell|telling|mention|mentioning|inform|informing|notify|notifying|reveal|revealing|disclos\\w{1,4}|alert\\w{0,3}|report|reporting|ask|asking)(?: (?:of|to|about))? (?:it|this|that|the|any|their|them|anyone|anybody|users?)\\b|\\bsilently\\b|\\bsecretly\\b|\\bquietly\\b|\\bdiscreetly\\b|\\bcovertly\\b)";
 const PERSONAL =
   "(?:(?:\\.ssh|\\.aws|\\.clawdbot|\\.openclaw|\\.gnupg|\\.kube)\\b|\\.env\\b|\\bssh keys?\\b|\\bprivate keys?\\b|\\bseed (?:phrase|words)\\b|\\b(?:recovery|mnemonic|secret) phrase\\b|\\bmnemonic\\b|\\bwallet(?:'s)? (?:keys?|files?|seed)\\b|\\b(?:saved|stored|browser|user's|users|all|any) (?:passwords|credentials|cookies|tokens|secrets|api keys)\\b|\\benvironment variables\\b|\\bpassword store\\b|\\bkeychain\\b|\\bsession cookies?\\b|\\bid_rsa\\b|\\bid_ed25519\\b|/etc/passwd|/etc/shadow)";
 const TO_SOMEWHERE =
@@ -115,6 +113,28 @@ export const SECRETS: readonly Rule[] = [
     ],
     misses: [{ 'a.py': 'DENY = ["~/.ssh", "~/.aws"]\n' }],
     patterns: [
+      {
+        needs: [words('ssh'), words('aws env clawdbot openclaw gnupg wallet solana kube npmrc netrc git config')],
+        all: [
+          /["'][^"'\n]{0,40}\.ssh\b(?!\/[\w-]{1,30}\.pub|\/known_hosts|\/config)/g,
+          /["'][^"'\n]{0,60}(?:\.aws\b|\.clawdbot\b|\.openclaw\b|\.gnupg\b|wallet|\.config\/(?:solana|gcloud|gh)|\.kube\b|\.npmrc|\.netrc|\.git-credentials|\/\.env\b)/g,
+          new RegExp(SEND, 'g'),
+        ],
+        scope: 'file',
+        where: 'code',
+        unless:
+          /\b(?:block\w{0,4}|deny\w{0,4}|denied|forbid\w{0,4}|sensitive|protect\w{0,3}|pattern\w{0,1}|detect\w{0,4}|scan\w{0,4}|exclude\w{0,1}|ignore\w{0,1}|regex|severity|finding\w{0,1})\b/,
+      },
+      {
+        needs: [words('environ env')],
+        all: [
+          /\bos\.environ(?:\.(?:items|copy|keys)\(\))?[^\n]{0,160}["'](?:[a-z_]{0,12}(?:key|token|secret|pass))|\bobject\.(?:entries|keys|fromentries)\(\s?process\.env\b/g,
+          new RegExp(SEND, 'g'),
+          /\bfor\b[^\n]{0,60}\bin\b[^\n]{0,40}environ|object\.(?:entries|keys|fromentries)\(\s?process\.env/g,
+        ],
+        scope: 'file',
+        where: 'code',
+      },
       {
         needs: [
           words('login cookies key4 logins wallet exodus metamask nkbihfbeogaeaoehlefnkodbefgpgknn solana keychain'),

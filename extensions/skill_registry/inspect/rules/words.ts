@@ -1,15 +1,19 @@
 /** Parts of expressions that several rules use. For folded text in lower case; repetitions are bounded. */
 
+/** Words for `needs`. */
+export function words(text: string): readonly string[] {
+  return text.split(' ');
+}
+
 /** A shell at the end of a pipe or before its script. */
 export const SHELL = '(?:[\\w./-]{0,40}/)?(?:ba|z|da|k|fi|c|tc)?sh';
 export const INTERPRETER: string = `(?:${SHELL}|(?:[\\w./-]{0,40}/)?(?:python[\\d.]{0,5}|perl|ruby|node|php|osascript|pwsh|powershell)|iex|invoke-expression)`;
 /** Programs and calls that get something from the network. */
 export const FETCH =
   '(?:curl|wget|aria2c|lwp-download|iwr|irm|invoke-webrequest|invoke-restmethod|start-bitstransfer|downloadstring|downloadfile|downloaddata|urlopen|urlretrieve|requests\\.get|httpx\\.get|axios\\.get|fetch)';
-export const FETCH_WORDS: readonly string[] =
-  'curl wget aria2c lwp iwr irm invoke bitstransfer downloadstring downloadfile downloaddata urlopen urlretrieve requests httpx axios fetch'.split(
-    ' ',
-  );
+export const FETCH_WORDS: readonly string[] = words(
+  'curl wget aria2c lwp iwr irm invoke bitstransfer downloadstring downloadfile downloaddata urlopen urlretrieve requests httpx axios fetch',
+);
 /** An address of the internet that has no name, also in decimal or hexadecimal notation. */
 export const BARE_ADDRESS =
   '(?:https?|ftp)://(?:[^\\s/@"\']{1,60}@)?(?!127\\.|10\\.|192\\.168\\.|172\\.(?:1[6-9]|2\\d|3[01])\\.|0\\.0\\.0\\.0|169\\.254\\.|1\\.1\\.1\\.1|8\\.8\\.8\\.8)(?:(?:\\d{1,3}\\.){3}\\d{1,3}|0x[0-9a-f]{8}|\\d{9,10})(?![\\w.])';
@@ -32,4 +36,10 @@ export const DROP =
   '(?:webhook\\.site|requestbin|requestcatcher\\.com|pipedream\\.net|ngrok(?:-free)?\\.(?:io|app|dev)|burpcollaborator|oast(?:ify)?\\.(?:fun|pro|live|site|me|online|com)|interact\\.sh|beeceptor\\.com|hookbin|trycloudflare\\.com|bore\\.pub|serveo\\.net|loca\\.lt|localtunnel|discord(?:app)?\\.com/api/webhooks|api\\.telegram\\.org/bot\\d|transfer\\.sh|file\\.io|0x0\\.st|gofile\\.io|catbox\\.moe|anonfiles|temp\\.sh|oshi\\.at|bashupload|paste\\.rs|pastebin\\.com/api)';
 /** Where a text speaks of attacks instead of being one. */
 export const WARNS: RegExp =
-  /\b(?:malicious|malware|phishing|attack(?:er|s)?|never|do not (?:run|paste|execute|download|install|open|trust|use)|don't (?:run|paste|execute|download|install|open|trust|use)|avoid|beware|suspicious|red flags?|indicators?|detect(?:s|ed|ion)?|scam|vulnerab\w{2,10}|dangerous|untrusted|evil|exfiltrat\w{1,5}|exploit\w{0,6}|injection)\b/;
+  /\b(?:malicious|malware|phishing|attack(?:er|s)?|never|do not (?:run|paste|execute|download|install|open|trust|use)|don't (?:run|paste|execute|download|install|open|trust|use)|avoid|beware|suspicious|red flags?|indicators?|detect(?:s|ed|ion)?|scam|vulnerab\w{2,10}|dangerous|untrusted|exfiltrat\w{1,5}|exploit\w{0,6}|injection)\b/;
+
+/** "Never do it" says the opposite. */
+export const NEGATED: RegExp =
+  /(?:\b(?:never|not|no|cannot|avoid|don['’]t|refuse|instead of|without|won['’]t|prevents?|against)\b[^.!?\n]{0,60}|["“])$/;
+/** An address of the internet that a text names. */
+export const ADDRESS = 'https?://(?!localhost|127\\.|0\\.0\\.0\\.0|www\\.w3\\.org|your|\\{|<|\\$)[^\\s"\'`)]{4,200}';

@@ -1,0 +1,104 @@
+import { statSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { type Finding, type FindingLevel, type Inspection, inspectFolder, inspectionRules } from 'skill-registry';
+import { printable, toWire } from '../../lib/text/index.ts';
+import { type FindingFormat, type FormattedFinding, formatFindings } from '../finding-formats.ts';
+import { type OpenRegistry, openRegistry } from '../open-registry.ts';
+import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal, withProgress } from '../terminal.ts';
+
+/**
+ * `skill-registry inspect <what...>`: skill folders, a SKILL.md, or ids of the catalog. Exit status 1 when one of them is judged
+ * `block`. With `--json`: `{ results: [{ what, verdict, findings }] }`.
+ */
+export async function inspect(
+  typed: readonly string[],
+  options: GlobalOptions & { readonly format?: FindingFormat },
+  terminal: Terminal,
+): Promise<ExitStatus> {
+  let opened: OpenRegistry | undefined;
+  const results: Inspected[] = [];
+  try {
+    for (const what of typed) {
+      const folder = folderOf(what, terminal);
+      if (folder === undefined) opened ??= await openRegistry(options, terminal);
+      const inspecting = folder === undefined ? inspectId(opened as OpenRegistry, what) : inspectPath(what, folder);
+      results.push(await withProgress(`Inspecting ${printable(what)}`, terminal, inspecting));
+    }
+  } finally {
+    await opened?.registry.close();
+  }
+  if (options.format) {
+    const found = results.map(({ what, folder, findings }) => ({
+      path: what,
+      ...(folder === undefined ? {} : { file: join(folder, 'SKILL.md') }),
+      findings: findings.map(formatted),
+    }));
+    terminal.out(formatFindings(found, options.format, terminal.cwd, await inspectionRules()));
+  } else if (options.json) {
+    printJson(terminal, { results: results.map(({ folder: _, ...result }) => toWire(result)) });
+  } else terminal.out(printable(`${results.map(reportOf).join('\n\n')}\n`));
+  return results.some(({ verdict }) => verdict === 'block') ? EXIT.problem : EXIT.done;
+}
+
+// --- internal ---
+
+interface Inspected extends Inspection {
+  /** As it was typed. */
+  readonly what: string;
+  /** Absolute; absent when the skill has none. */
+  readonly folder?: string;
+}
+
+/** The skill folder that a typed path names; undefined when it is no path, and so an id. */
+function folderOf(what: string, { cwd }: Terminal): string | undefined {
+  const path = resolve(cwd, what);
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats?.isDirectory()) return path;
+  return stats?.isFile() && basename(path).toLowerCase() === 'skill.md' ? dirname(path) : undefined;
+}
+
+async function inspectPath(what: string, folder: string): Promise<Inspected> {
+  return { what, folder, ...(await inspectFolder(folder)) };
+}
+
+async function inspectId({ registry }: OpenRegistry, what: string): Promise<Inspected> {
+  const inspection = await registry.admin.inspect(what);
+  const { byId, byQualifiedId } = registry.snapshot();
+  const dir = (byId.get(what) ?? byQualifiedId.get(what))?.dir ?? null;
+  return { what, ...(dir === null ? {} : { folder: dir }), ...inspection };
+}
+
+const SEVERITY: Readonly<Record<FindingLevel, FormattedFinding['severity']>> = {
+  block: 'error',
+  warn: 'warning',
+  info: 'note',
+};
+
+function formatted({ rule, level, file, line, message, excerpt }: Finding): FormattedFinding {
+  return {
+    severity: SEVERITY[level],
+    code: rule,
+    path: file,
+    message: excerpt === '' ? message : `${message}: "${excerpt}"`,
+    ...(line === undefined ? {} : { line }),
+  };
+}
+
+const WORDS: Readonly<Record<FindingLevel, string>> = {
+  block: 'block: a person would call this an attack',
+  warn: 'warn: worth a look before it is used',
+  info: 'info: nothing was found, which is no proof that nothing is there',
+};
+
+/** What matters first; facts are only counted. */
+function reportOf({ what, verdict, findings }: Inspected): string {
+  const facts = findings.filter(({ level }) => level === 'info').length;
+  const told = findings
+    .filter(({ level }) => level !== 'info')
+    .map(({ rule, level, file, line, message, excerpt }) => {
+      const where = line === undefined ? file : `${file}:${line}`;
+      return `  ${level.padEnd(5)}  ${where}  ${message} [${rule}]${excerpt === '' ? '' : `\n         ${excerpt}`}`;
+    });
+  const counted = facts === 0 ? [] : [`  ${facts} more that only say what is there; --json has all`];
+  return [`${what}: ${WORDS[verdict]}`, ...told, ...counted].join('\n');
+}
