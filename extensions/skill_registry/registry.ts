@@ -118,7 +118,7 @@ function searchOf(parts: Parts): Part<'context' | 'list'> {
   };
 }
 
-function changesOf({ changes, hooks }: Parts): Part<'history' | 'proposals'> {
+function changesOf({ changes, hooks }: Parts): Part<'history' | 'origin' | 'proposals'> {
   return {
     proposals: {
       ...changes.proposals,
@@ -126,6 +126,7 @@ function changesOf({ changes, hooks }: Parts): Part<'history' | 'proposals'> {
         changes.proposals.onArrival((proposal) => void hooks.call('onArrival', () => listener(frozen(proposal)))),
     },
     history: changes.history,
+    origin: changes.origin,
   };
 }
 

@@ -39,6 +39,8 @@ export interface WriterOptions {
   readonly maxBytes: number;
   /** Whether a real, absolute path is code, which no agent may change. */
   isCode(path: string): boolean;
+  /** Changes `skills-lock.json`. @throws for an entry that breaks the format. */
+  readonly changeLock: OperationContext['changeLock'];
   /** Finds the present location of a skill in the journal. */
   readonly locationOf: LocationFinder;
   /**
@@ -207,10 +209,10 @@ export class Writer {
   }
 
   #operationContext(database: SqliteDatabase): OperationContext {
-    const { dataDir, follower, maxBytes } = this.#options;
+    const { changeLock, dataDir, follower, maxBytes } = this.#options;
     storeFolder(dataDir);
     return {
-      ...{ database, dataDir: realpathSync(dataDir), maxBytes },
+      ...{ database, dataDir: realpathSync(dataDir), maxBytes, changeLock },
       onStep: (step) => this.step(step),
       onCommit(operation, revision) {
         noteArchive(database, operation);
