@@ -15,14 +15,20 @@ export interface OpenRegistry {
   problems(): readonly Problem[];
 }
 
-/** Opens the registry for a command, as the kernel would with these options, but without the kernel. */
-export async function openRegistry(options: GlobalOptions, terminal: Terminal): Promise<OpenRegistry> {
+/**
+ * Opens the registry for a command, as the kernel would with these options, but without the kernel.
+ *
+ * @param inspect - Inspect what was brought in before it is shown; for a command that serves agents. Default: false, known results are
+ *   used.
+ */
+export async function openRegistry(options: GlobalOptions, terminal: Terminal, inspect = false): Promise<OpenRegistry> {
   const root = findRoot(options, terminal);
   const trusted = isTrusted(root, options, terminal);
   const owner = ownerConfig(root, trusted);
   const opening = createSkillRegistry({
     root,
     trust: trusted,
+    inspect,
     config: mergeConfig(owner.values, flagConfig(options, terminal)),
     getSecret: createSecrets(root, terminal.environment, trusted),
     onProgress: (line) => terminal.err(`${printable(line)}\n`),

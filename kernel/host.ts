@@ -35,6 +35,11 @@ export async function declaredTurn(rootDir: string, agentId: string, trusted = t
   return (await import('./boot/discover.ts')).declaredTurn(rootDir, agentId, trusted);
 }
 
+/** As `declaredTurns` of boot/discover.ts. */
+export async function declaredTurns(rootDir: string, trusted: boolean): Promise<readonly TurnContext[]> {
+  return (await import('./boot/discover.ts')).declaredTurns(rootDir, trusted);
+}
+
 /** As `listedExtensions` of boot/discover.ts. */
 export async function listedExtensions(
   rootDir: string,

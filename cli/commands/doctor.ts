@@ -10,7 +10,9 @@ export async function doctor(options: GlobalOptions, terminal: Terminal): Promis
   // The problem SKILL_TOO_LONG is only known afterwards.
   await withProgress('Counting tokens', terminal, registry.admin.tokenCounts());
   const hidden = await withProgress('Looking for hidden text', terminal, registry.admin.hiddenText());
-  const { skills, sources } = registry.snapshot();
+  await withProgress('Inspecting skills', terminal, registry.admin.inspectSkills());
+  const { skills, sources, byQualifiedId } = registry.snapshot();
+  const held = [...byQualifiedId.values()].filter(({ heldBecause }) => heldBecause !== undefined).length;
   const inspected = await withProgress('Inspecting skills', terminal, inspectAll(registry));
   const cost = await registry.admin.contextCost();
   // Several sources may have the same folder: it is counted once.
@@ -23,6 +25,7 @@ export async function doctor(options: GlobalOptions, terminal: Terminal): Promis
     printJson(terminal, {
       root,
       skills: skills.length,
+      held,
       sources,
       context: cost,
       left_out: leftOut,
@@ -41,7 +44,7 @@ export async function doctor(options: GlobalOptions, terminal: Terminal): Promis
         ? `\n${leftOut.files} file(s) or folder(s) in ${leftOut.skills} skill(s) are never handed out: .env, .git, keys, data/`
         : '';
     terminal.out(
-      `${skills.length} skill(s)\n${prompt}${withheld}\n\nSources:\n${lines.join('\n')}\n\n${verdicts(inspected)}${report(found)}\n`,
+      `${skills.length} skill(s)${held > 0 ? `, ${held} held` : ''}\n${prompt}${withheld}\n\nSources:\n${lines.join('\n')}\n\n${verdicts(inspected)}${report(found)}\n`,
     );
   }
   return errors.length > 0 ? EXIT.problem : EXIT.done;

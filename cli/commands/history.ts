@@ -1,4 +1,4 @@
-import { describeRevisions } from '../../extensions/skill_registry/host.ts';
+import { describeBlocks, describeRevisions } from '../../extensions/skill_registry/host.ts';
 import { printable, toWire } from '../../lib/text/index.ts';
 import { openRegistry } from '../open-registry.ts';
 import {
@@ -13,6 +13,7 @@ import {
   type Terminal,
   widthOf,
 } from '../terminal.ts';
+import { heldText } from './proposals.ts';
 
 /** `skill-registry history <id>`. With `--json`: `{ skill_id, revisions: [Revision] }`, oldest first. */
 export async function history(id: string, options: GlobalOptions, terminal: Terminal): Promise<ExitStatus> {
@@ -46,21 +47,27 @@ export async function rollback(
   terminal: Terminal,
 ): Promise<ExitStatus> {
   const { registry } = await openRegistry(options, terminal);
+  const blocks = await registry.admin.blocksAfter({ skillId: id, revision: wanted });
   const present = (await registry.history.revisions(id)).at(-1);
   const difference = present ? await registry.history.diff(id, present.number, wanted) : '';
   if (difference !== '') {
     terminal.err(`${printable(difference)}\n`);
+    if (blocks.length > 0) terminal.err(`${describeBlocks(blocks)}\n\n`);
     const question = `Roll ${printable(id)} back to revision ${printable(wanted)}?`;
     if (terminal.ask && !options.yes && !(await isConfirmed({ ask: terminal.ask }, question))) {
       terminal.err('Nothing was changed\n');
       return EXIT.problem;
     }
   }
-  const revision = await registry.history.rollback(id, wanted, actorOf(options, terminal));
+  const actor = actorOf(options, terminal);
+  const revision = await registry.history.rollback(id, wanted, actor);
+  // Without a terminal nobody has seen them, and nothing is allowed.
+  const heldBecause = await registry.admin.allowShown(id, terminal.ask ? blocks : [], actor);
   if (options.json) printJson(terminal, { ...toWire(revision), diff: difference });
   terminal.err(
     `${printable(id)} has the content of revision ${printable(wanted)} again, as revision ${revision.number}\n`,
   );
+  if (heldBecause !== null) terminal.err(heldText(id, heldBecause));
   return EXIT.done;
 }
 

@@ -1,44 +1,38 @@
-import type { Skill, TokenCounts } from 'skill-registry';
+import type { Skill, Snapshot, TokenCounts } from 'skill-registry';
+import { type AgentView, type SeenSkill, whoSees } from '../../extensions/skill_registry/host.ts';
+import { declaredTurns } from '../../kernel/host.ts';
 import { formatTable, printable } from '../../lib/text/index.ts';
-import { openRegistry } from '../open-registry.ts';
+import { type OpenRegistry, openRegistry } from '../open-registry.ts';
 import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal, widthOf } from '../terminal.ts';
+
+export interface ListFlags {
+  readonly all?: boolean;
+}
 
 /** Counting loads the tokenizer and reads every body. With more skills than this, only cached counts are shown. */
 const COUNT_UP_TO = 200;
 
 /** `skill-registry list` */
-export async function list(options: GlobalOptions, terminal: Terminal): Promise<ExitStatus> {
-  const { registry, problems } = await openRegistry(options, terminal);
+export async function list(options: GlobalOptions & ListFlags, terminal: Terminal): Promise<ExitStatus> {
+  const opened = await openRegistry(options, terminal);
+  const { registry, problems } = opened;
   const { skills } = registry.snapshot();
   const counts = await registry.admin.tokenCounts({ atMost: COUNT_UP_TO });
   const found = problems();
-  const rows = skills.map((skill) => rowOf(skill, counts.get(skill.id)));
-  if (options.json) printJson(terminal, { skills: rows, total: rows.length, problems: found });
-  else if (rows.length > 0) {
-    const cells = rows.map((row) => [
-      row.skill_id,
-      row.tokens.l1 ?? '-',
-      row.tokens.l2 ?? '-',
-      row.source,
-      row.description,
-    ]);
-    terminal.out(`${formatTable(['SKILL', 'L1', 'L2', 'SOURCE', 'DESCRIPTION'], cells, widthOf(terminal))}\n`);
+  const listed = options.all
+    ? await seenRows(opened, counts)
+    : skills.map((skill) => rowOf(skill, counts.get(skill.id)));
+  if (options.json) printJson(terminal, { skills: listed, total: listed.length, problems: found });
+  else if (listed.length > 0) {
+    const table = options.all ? seenTable(listed as readonly SeenRow[]) : tokenTable(listed);
+    terminal.out(`${formatTable(table.header, table.cells, widthOf(terminal))}\n`);
   }
   const errors = found.filter((problem) => problem.severity === 'error').length;
-  terminal.err(hiddenText(skills));
+  if (!options.all) terminal.err(keptText(skills));
   const problemCount = found.length > 0 ? `; ${found.length} problem(s), see skill-registry doctor` : '';
-  terminal.err(`${rows.length} skill(s)${problemCount}\n`);
+  const held = listed.filter(({ qualified_id }) => isHeld(registry.snapshot(), qualified_id)).length;
+  terminal.err(`${listed.length} skill(s)${held > 0 ? `, ${held} held` : ''}${problemCount}\n`);
   return errors > 0 ? EXIT.problem : EXIT.done;
-}
-
-/** Hidden skills that are named; `doctor` has all. */
-const MAX_HIDDEN = 5;
-
-function hiddenText(skills: readonly Skill[]): string {
-  const hidden = skills.filter(({ hiddenBecause }) => hiddenBecause !== undefined);
-  const lines = hidden.slice(0, MAX_HIDDEN).map(({ id, hiddenBecause = '' }) => `${id}: ${hiddenBecause}`);
-  const more = hidden.length > MAX_HIDDEN ? [`${hidden.length - MAX_HIDDEN} more: see skill-registry doctor`] : [];
-  return [...lines, ...more].map((line) => `Agents do not see ${printable(line)}\n`).join('');
 }
 
 /** A skill as `list --json` and `search --json` have it. */
@@ -64,4 +58,86 @@ export interface SkillRow {
   readonly source: string;
   readonly file: string;
   readonly tokens: TokenCounts;
+}
+
+// --- internal ---
+
+/** A skill as `list --all --json` has it. */
+interface SeenRow extends SkillRow {
+  /** Agents that are offered it; null stands for agents without bindings. */
+  readonly seen_by: readonly (string | null)[];
+  readonly not_seen_by: readonly { readonly agent: string | null; readonly because: string }[];
+}
+
+async function seenRows(
+  { root, trusted, registry }: OpenRegistry,
+  counts: ReadonlyMap<string, TokenCounts>,
+): Promise<readonly SeenRow[]> {
+  const seen = await whoSees(registry.snapshot(), await declaredTurns(root, trusted));
+  return seen.map(({ skill, isLoser, views }: SeenSkill) => ({
+    ...rowOf(skill, isLoser ? undefined : counts.get(skill.id)),
+    seen_by: views.flatMap(({ agent, because }) => (because === undefined ? [agent] : [])),
+    not_seen_by: views.flatMap(({ agent, because }) => (because === undefined ? [] : [{ agent, because }])),
+  }));
+}
+
+interface Table {
+  readonly header: readonly string[];
+  readonly cells: readonly (readonly (string | number)[])[];
+}
+
+function tokenTable(rows: readonly SkillRow[]): Table {
+  const cells = rows.map((row) => [
+    row.skill_id,
+    row.tokens.l1 ?? '-',
+    row.tokens.l2 ?? '-',
+    row.source,
+    row.description,
+  ]);
+  return { header: ['SKILL', 'L1', 'L2', 'SOURCE', 'DESCRIPTION'], cells };
+}
+
+function seenTable(rows: readonly SeenRow[]): Table {
+  const cells = rows.map(({ qualified_id, seen_by, not_seen_by }) => [
+    qualified_id,
+    not_seen_by.length === 0 ? 'all' : seen_by.map(nameOf).join(', ') || 'nobody',
+    reasons(not_seen_by),
+  ]);
+  return { header: ['SKILL', 'SEEN BY', 'NOT SEEN, BECAUSE'], cells };
+}
+
+/** Each reason once, with the agents it is for unless it is for all. */
+function reasons(kept: readonly Required<AgentView>[]): string {
+  const agents = new Map<string, (string | null)[]>();
+  for (const { agent, because } of kept) agents.set(because, [...(agents.get(because) ?? []), agent]);
+  const [only] = agents.keys();
+  if (agents.size === 1 && only !== undefined && kept.length > 1 && kept.some(({ agent }) => agent === null))
+    return only;
+  return [...agents].map(([because, of]) => `${of.map(nameOf).join(', ')}: ${because}`).join('; ');
+}
+
+function nameOf(agent: string | null): string {
+  return agent ?? '(any other)';
+}
+
+function isHeld({ byQualifiedId }: Snapshot, qualifiedId: string): boolean {
+  return byQualifiedId.get(qualifiedId)?.heldBecause !== undefined;
+}
+
+/** Skills that no agent sees and that are named; `list --all` and `doctor` have all. */
+const MAX_NAMED = 5;
+
+function keptText(skills: readonly Skill[]): string {
+  const kept = skills.flatMap((skill) => {
+    const because = keptBecause(skill);
+    return because === undefined ? [] : [`${skill.id}: ${because}`];
+  });
+  const more = kept.length > MAX_NAMED ? [`${kept.length - MAX_NAMED} more: see skill-registry list --all`] : [];
+  return [...kept.slice(0, MAX_NAMED), ...more].map((line) => `Agents do not see ${printable(line)}\n`).join('');
+}
+
+/** Why no agent sees a skill, whatever the agent is bound to. */
+function keptBecause({ heldBecause, disabledFor, hiddenBecause }: Skill): string | undefined {
+  if (heldBecause !== undefined) return `held, ${heldBecause}`;
+  return disabledFor === 'everyone' ? 'disabled in the config' : hiddenBecause;
 }

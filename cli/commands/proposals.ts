@@ -1,6 +1,11 @@
 import type { Decision, Proposal, ProposalFigures, ProposalState, ProposalStats, SkillRegistry } from 'skill-registry';
 import { CodedError } from 'skill-registry/kernel';
-import { describeProposal, describeProposals, describeStats } from '../../extensions/skill_registry/host.ts';
+import {
+  describeBlocks,
+  describeProposal,
+  describeProposals,
+  describeStats,
+} from '../../extensions/skill_registry/host.ts';
 import { printable } from '../../lib/text/index.ts';
 import { openRegistry } from '../open-registry.ts';
 import {
@@ -61,14 +66,20 @@ export async function approveProposal(
   const { registry } = await openRegistry(options, terminal);
   const proposal = await proposalToDecide(registry, idOrPart, terminal);
   // Approving a stale or decided proposal fails with an advice, so the person is not asked.
+  // Without a terminal nobody is shown them, and nothing is allowed.
+  const blocks = terminal.ask ? await registry.admin.blocksAfter({ proposalId: proposal.id }) : [];
+  if (blocks.length > 0) terminal.err(`${describeBlocks(blocks)}\n\n`);
   const isAsked = proposal.state === 'open' && !options.yes;
   if (isAsked && !(await isAgreed('Approve', proposal, terminal))) return EXIT.problem;
   const { id, version } = proposal;
-  const decision = await registry.proposals.approve(id, { ...actorOf(options, terminal), version });
+  const actor = actorOf(options, terminal);
+  const decision = await registry.proposals.approve(id, { ...actor, version });
+  const heldBecause = await registry.admin.allowShown(decision.skillId, blocks, actor);
   if (options.json) printJson(terminal, decisionOnWire(decision, proposal));
   const { proposalId, skillId, revision, merged } = decision;
   const how = merged ? ', merged with what had changed since' : '';
   terminal.err(`Approved ${proposalId}: ${skillId} has revision ${revision}${how}\n`);
+  if (heldBecause !== null) terminal.err(heldText(skillId, heldBecause));
   await sayProblem(registry, proposalId, terminal);
   return EXIT.done;
 }
@@ -131,6 +142,13 @@ export async function showStats(options: GlobalOptions, terminal: Terminal): Pro
   if (options.json) printJson(terminal, statsOnWire(stats));
   else terminal.out(`${describeStats(stats, widthOf(terminal))}\n`);
   return EXIT.done;
+}
+
+/** What a person is told when a change was made and the skill is held. */
+export function heldText(skillId: string, heldBecause: string): string {
+  return printable(
+    `${skillId} is held, no agent is given it: ${heldBecause}; see skill-registry trust show ${skillId}\n`,
+  );
 }
 
 /** Says on standard error what is wrong with the report of a proposal. */

@@ -37,7 +37,9 @@ export async function show(id: string, flags: GlobalOptions & ShowFlags, termina
     return EXIT.done;
   }
   const skill = await registry.read(id, { view: options.raw ? 'raw' : 'body' });
-  const entry = entryOf(registry.snapshot(), id);
+  const listed = entryOf(registry.snapshot(), id);
+  const heldBecause = listed && (await registry.admin.trustOf(listed.qualifiedId)).heldBecause;
+  const entry = listed && { ...listed, ...(heldBecause ? { heldBecause } : {}) };
   if (options.json) {
     printJson(terminal, { ...toWire(skill), ...(entry ? fieldsOf(entry) : {}) });
     return EXIT.done;
@@ -49,6 +51,10 @@ export async function show(id: string, flags: GlobalOptions & ShowFlags, termina
   const kept =
     leftOut > 0 ? `\n${leftOut} more file(s) or folder(s) are never handed out: .env, .git, keys, data/` : '';
   terminal.err(`\n${skill.message}${skill.hint ? `\n${skill.hint}` : ''}${files ? `\nFiles:${files}` : ''}${kept}\n`);
+  if (entry?.heldBecause)
+    terminal.err(
+      `Held, no agent is given it: ${printable(entry.heldBecause)}; see skill-registry trust show ${printable(id)}\n`,
+    );
   if (entry?.hiddenBecause) terminal.err(`Models do not see it here: ${printable(entry.hiddenBecause)}\n`);
   return EXIT.done;
 }
@@ -85,6 +91,7 @@ function fieldsOf(skill: Skill): Readonly<Record<string, unknown>> {
     metadata: skill.metadata,
     trigger_keywords: skill.triggerKeywords,
     hidden_because: skill.hiddenBecause ?? null,
+    held_because: skill.heldBecause ?? null,
     file: skill.file,
   };
 }

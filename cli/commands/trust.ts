@@ -1,43 +1,108 @@
 import { resolve } from 'node:path';
-import { CodedError } from 'skill-registry/kernel';
+import type { SkillTrust } from 'skill-registry';
+import { CodedError, isCodedError } from 'skill-registry/kernel';
+import { describeFindings } from '../../extensions/skill_registry/host.ts';
 import { heldOfRoot } from '../../kernel/host.ts';
 import { futureRealPath } from '../../lib/files/index.ts';
-import { formatTable, printable } from '../../lib/text/index.ts';
+import { formatTable, printable, toWire } from '../../lib/text/index.ts';
 import { type Decision, openTrust, type Trust } from '../../lib/trust/index.ts';
 import { findRoot } from '../find-root.ts';
-import { actorOf, EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal, widthOf } from '../terminal.ts';
+import { openRegistry } from '../open-registry.ts';
+import {
+  actorOf,
+  type DecisionOptions,
+  EXIT,
+  type ExitStatus,
+  type GlobalOptions,
+  isConfirmed,
+  printJson,
+  type Terminal,
+  widthOf,
+} from '../terminal.ts';
 
-/** `skill-registry trust list`. With `--json`: `{ file, trouble: string | null, decisions: [Decision] }`. */
-export function listTrust(options: GlobalOptions, terminal: Terminal): ExitStatus {
+export interface TrustOptions extends GlobalOptions, DecisionOptions {
+  readonly digest?: string;
+}
+
+/**
+ * `skill-registry trust list`. With `--json`: `{ file, trouble: string | null, decisions: [Decision], held: { root: [string], skills: [{
+ * skill_id, qualified_id, held_because, file }] } }`; `root`: what has no effect because nobody has approved the root.
+ */
+export async function listTrust(options: GlobalOptions, terminal: Terminal): Promise<ExitStatus> {
   const trust = openTrust();
   const [decisions, reason] = [trust.decisions(), trust.trouble()];
-  if (options.json) printJson(terminal, { file: trust.file, trouble: reason ?? null, decisions });
+  const { registry, problems } = await openRegistry(options, terminal);
+  const skills = [...registry.snapshot().byQualifiedId.values()].flatMap(({ id, qualifiedId, heldBecause, file }) =>
+    heldBecause === undefined ? [] : [{ skill_id: id, qualified_id: qualifiedId, held_because: heldBecause, file }],
+  );
+  const ofRoot = problems().find(({ code }) => code === 'ROOT_NOT_APPROVED')?.details?.held;
+  const root = Array.isArray(ofRoot) ? ofRoot.map(String) : [];
+  await registry.close();
+  if (options.json)
+    printJson(terminal, { file: trust.file, trouble: reason ?? null, decisions, held: { root, skills } });
   else if (decisions.length > 0) {
-    const rows = decisions.map(({ action, kind, path, at, by }) => [action, kind, at.slice(0, 16), by, path]);
-    terminal.out(`${formatTable(['DECISION', 'WHAT', 'WHEN', 'WHO', 'FOLDER'], rows, widthOf(terminal))}\n`);
+    const rows = decisions.map((one) => [
+      one.action,
+      subjectOf(one),
+      one.at.slice(0, 16),
+      one.by,
+      one.path,
+      one.reason ?? '',
+    ]);
+    terminal.out(`${formatTable(['DECISION', 'WHAT', 'WHEN', 'WHO', 'WHERE', 'WHY'], rows, widthOf(terminal))}\n`);
   }
   terminal.err(`${decisions.length} decision(s) in ${printable(trust.file)}\n`);
+  for (const what of root) terminal.err(`Without effect until its root is allowed: ${printable(what)}\n`);
+  for (const { qualified_id, held_because } of skills)
+    terminal.err(`Held: ${printable(qualified_id)}: ${printable(held_because)}\n`);
   if (reason === undefined) return EXIT.done;
   terminal.err(`This file is ignored, so nothing is approved: ${reason}\n`);
   return EXIT.problem;
 }
 
-/** `skill-registry trust allow|revoke [root]` */
-export function decideTrust(
+/** `skill-registry trust show <id>`. With `--json`: the `SkillTrust`. */
+export async function showTrust(id: string, options: GlobalOptions, terminal: Terminal): Promise<ExitStatus> {
+  const { registry } = await openRegistry(options, terminal);
+  const found = await registry.admin.trustOf(id);
+  await registry.close();
+  if (options.json) printJson(terminal, toWire(found));
+  else terminal.out(`${describe(found)}\n`);
+  return EXIT.done;
+}
+
+/** `skill-registry trust allow|revoke [root or id]` */
+export async function decideTrust(
   action: Decision['action'],
   given: string | undefined,
-  options: GlobalOptions,
+  options: TrustOptions,
+  terminal: Terminal,
+): Promise<ExitStatus> {
+  if (given !== undefined && !isPath(given)) {
+    const status = await decideSkill(action, given, options, terminal);
+    if (status !== undefined) return status;
+  }
+  return decideRoot(action, given, options, terminal);
+}
+
+// --- internal ---
+
+function decideRoot(
+  action: Decision['action'],
+  given: string | undefined,
+  options: TrustOptions,
   terminal: Terminal,
 ): ExitStatus {
   if (given !== undefined && options.root !== undefined)
     throw new CodedError('INVALID_ARGUMENT', 'Give the root once: as the argument, or with --root.');
+  if (options.digest !== undefined)
+    throw new CodedError('INVALID_ARGUMENT', '--digest is of a skill. A root is allowed without one.');
   const root =
     action === 'revoke' && given !== undefined
       ? resolve(terminal.cwd, given)
       : findRoot(given === undefined ? options : { ...options, root: given }, terminal);
   const trust = openTrust();
   if (action === 'revoke') assertApproved(trust, root);
-  trust.decide({ action, kind: 'root', path: root, by: actorOf({}, terminal).by });
+  trust.decide({ action, kind: 'root', path: root, ...actorOf(options, terminal) });
   const held = action === 'allow' ? heldOfRoot(root) : [];
   if (options.json) printJson(terminal, { action, root, held });
   const what = action === 'allow' ? 'is approved' : 'is not approved any more';
@@ -45,12 +110,76 @@ export function decideTrust(
   return EXIT.done;
 }
 
-// --- internal ---
+/** Whether this can only be meant as a folder. */
+function isPath(given: string): boolean {
+  return /^[./~\\]/.test(given) || (/[/\\]/.test(given) && !given.includes(':'));
+}
+
+/** @returns undefined when there is no such skill. */
+async function decideSkill(
+  action: Decision['action'],
+  id: string,
+  options: TrustOptions,
+  terminal: Terminal,
+): Promise<ExitStatus | undefined> {
+  const { registry } = await openRegistry(options, terminal);
+  try {
+    const found = await registry.admin.trustOf(id);
+    const digest = options.digest ?? (action === 'allow' ? await digestOfYes(found, terminal) : found.digest);
+    if (digest === undefined) {
+      terminal.err(`${printable(id)} stays as it is\n`);
+      return EXIT.problem;
+    }
+    const decided = await registry.admin.decideTrust(action, id, { ...actorOf(options, terminal), digest });
+    if (options.json) printJson(terminal, { action, ...toWire(decided) });
+    const state = action === 'allow' ? 'is allowed: agents are given it' : 'is held from now on';
+    terminal.err(`${printable(id)} ${state}\n`);
+    return EXIT.done;
+  } catch (error) {
+    if (isCodedError(error, 'SKILL_NOT_FOUND') && options.digest === undefined) return undefined;
+    throw error;
+  } finally {
+    await registry.close();
+  }
+}
+
+/** Shows what was found and asks. @returns the digest of what was shown when the answer is yes. */
+async function digestOfYes(found: SkillTrust, terminal: Terminal): Promise<string | undefined> {
+  if (found.verdict !== 'block') return found.digest;
+  if (!terminal.ask) {
+    const message = `Nobody can be asked here. Run skill-registry trust show ${found.skillId}, then allow it with --digest and the digest that it prints.`;
+    throw new CodedError('INVALID_ARGUMENT', message);
+  }
+  terminal.err(`${describe(found)}\n`);
+  const question = 'Agents follow what a skill says. Give it to them?';
+  return (await isConfirmed({ ask: terminal.ask }, question)) ? found.digest : undefined;
+}
+
+function describe({ qualifiedId, digest, origin, findings, heldBecause, allowed }: SkillTrust): string {
+  const state = heldBecause === null ? (allowed ? 'allowed by a person' : 'not held') : `held: ${heldBecause}`;
+  const scope =
+    origin === 'own'
+      ? 'your own: what is allowed are these findings in its folder, across edits'
+      : 'brought in: what is allowed are these bytes';
+  const found = findings.length > 0 ? describeFindings(findings) : 'Nothing was found in it.';
+  return printable(`${qualifiedId} is ${state}\n${digest} (${scope})\n\n${found}`);
+}
+
+function subjectOf(decision: Decision): string {
+  switch (decision.kind) {
+    case 'root':
+      return 'root';
+    case 'content':
+      return `content ${decision.digest.slice(0, 19)}`;
+    case 'finding':
+      return `${decision.rule} ${decision.excerpt}`;
+  }
+}
 
 /** A root that was moved or removed may be revoked: it would be approved again when a folder of that name is there. */
 function assertApproved(trust: Trust, root: string): void {
   const path = futureRealPath(root);
-  const last = trust.decisions().find((decision) => decision.path === path);
+  const last = trust.decisions().find(({ kind, path: of }) => kind === 'root' && of === path);
   // A file that is ignored is what `decide` complains about.
   if (last?.action === 'allow' || trust.trouble() !== undefined) return;
   const message = `${root} is not approved, so nothing was revoked. skill-registry trust list shows the roots that are.`;

@@ -9,9 +9,10 @@ import {
   toPrompt,
   type ValidationProfile,
 } from 'skill-registry';
-import { isCodedError } from 'skill-registry/kernel';
+import { CodedError, isCodedError } from 'skill-registry/kernel';
 import { printable } from '../../lib/text/index.ts';
 import { type FindingFormat, formatFindings } from '../finding-formats.ts';
+import { openRegistry } from '../open-registry.ts';
 import { EXIT, type ExitStatus, exitOf, type GlobalOptions, printJson, type Terminal } from '../terminal.ts';
 
 /**
@@ -62,8 +63,9 @@ export async function prompt(
   options: GlobalOptions,
   terminal: Terminal,
 ): Promise<ExitStatus> {
-  return withSkillPaths(typed, options, terminal, (paths) => {
+  return withSkillPaths(typed, options, terminal, async (paths) => {
     try {
+      await assertNotHeld(paths, options, terminal);
       const block = toPrompt(paths, { cwd: terminal.cwd });
       if (options.json) printJson(terminal, { prompt: block });
       else terminal.out(`${terminal.terminal ? printable(block) : block}\n`);
@@ -76,6 +78,22 @@ export async function prompt(
 }
 
 // --- internal ---
+
+/** @throws SKILL_HELD: the block is for the system prompt of an agent. */
+async function assertNotHeld(paths: readonly string[], options: GlobalOptions, terminal: Terminal): Promise<void> {
+  const folders = paths.map((path) => resolve(terminal.cwd, path));
+  const { registry } = await openRegistry({ ...options, skills: [...new Set(folders)] }, terminal);
+  try {
+    for (const { id, qualifiedId } of registry.snapshot().byQualifiedId.values()) {
+      const { heldBecause } = await registry.admin.trustOf(qualifiedId);
+      if (heldBecause === null) continue;
+      const message = `No agent is given "${id}", because it is held: ${heldBecause}. Leave it out, or allow it in its root: skill-registry trust show ${id}.`;
+      throw new CodedError('SKILL_HELD', message, { skill_id: id });
+    }
+  } finally {
+    await registry.close();
+  }
+}
 
 /** The result of checking one path. */
 interface CheckedPath extends SkillCheck {

@@ -1,5 +1,7 @@
 import { InvalidArgumentError, Option } from 'commander';
 import type { ValidationProfile } from 'skill-registry';
+import type { EnableOptions } from '../commands/enable-disable.ts';
+import type { ListFlags } from '../commands/list.ts';
 import type { SearchFlags } from '../commands/search.ts';
 import type { ShowFlags } from '../commands/show.ts';
 import { FINDING_FORMATS, type FindingFormat } from '../finding-formats.ts';
@@ -7,9 +9,24 @@ import type { ExitStatus, GlobalOptions, MakeCommand, Terminal } from '../termin
 
 /** Commands that read the catalog of a root. */
 export function addCatalogCommands(make: MakeCommand, done: (status: ExitStatus) => void, terminal: Terminal): void {
-  make('list', 'the catalog: id, tokens, source, description', 'skill-registry list --json | jq .total').action(
-    async (options: GlobalOptions) => done(await (await import('../commands/list.ts')).list(options, terminal)),
-  );
+  make('list', 'the catalog: id, tokens, source, description', 'skill-registry list --json | jq .total')
+    .option('--all', 'also those whose id another skill has; of each, which agents see it, and why the others do not')
+    .action(async (options: GlobalOptions & ListFlags) =>
+      done(await (await import('../commands/list.ts')).list(options, terminal)),
+    );
+  const agent = 'only for this agent (default: for every agent)';
+  make('enable', 'give a skill to agents again', 'skill-registry enable code-review')
+    .argument('<id>', 'id or qualified id (<source>:<path>)')
+    .option('--agent <id>', agent)
+    .action(async (id: string, options: EnableOptions) =>
+      done(await (await import('../commands/enable-disable.ts')).setEnabled(id, true, options, terminal)),
+    );
+  make('disable', 'keep a skill from agents, in the config; its files stay', 'skill-registry disable code-review')
+    .argument('<id>', 'id or qualified id (<source>:<path>)')
+    .option('--agent <id>', agent)
+    .action(async (id: string, options: EnableOptions) =>
+      done(await (await import('../commands/enable-disable.ts')).setEnabled(id, false, options, terminal)),
+    );
   make('show', 'one skill: its instructions, its file as it is, or one of its files', 'skill-registry show code-review')
     .argument('<id>', 'id or qualified id (<source>:<path>)')
     .option('--resource <path>', 'print this file of the skill')

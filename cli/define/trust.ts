@@ -1,31 +1,42 @@
 import type { ApproveExtensionOptions } from '../commands/extensions.ts';
+import type { TrustOptions } from '../commands/trust.ts';
 import type { ExitStatus, GlobalOptions, MakeCommand, Terminal } from '../terminal.ts';
 
-/** Commands about code that a person has to approve. */
+/** Commands about what a person has to approve. */
 export function addTrustCommands(make: MakeCommand, done: (status: ExitStatus) => void, terminal: Terminal): void {
   const trust = make(
     'trust',
-    'roots whose extensions, packages, addresses and .env take effect: list, allow, revoke',
-    'skill-registry trust allow .',
+    'what you have allowed on this machine: roots, and skills that are held because of what was found in them',
+    'skill-registry trust list',
   );
-  make('list', 'the roots that you have allowed or revoked', 'skill-registry trust list --json', trust).action(
+  make('list', 'your decisions, and what is held in the root', 'skill-registry trust list --json', trust).action(
     async (options: GlobalOptions) => done(await (await import('../commands/trust.ts')).listTrust(options, terminal)),
   );
+  make('show', 'what was found in a skill, and why it is held', 'skill-registry trust show pdf-tools', trust)
+    .argument('<id>', 'id or qualified id of a skill')
+    .action(async (id: string, options: GlobalOptions) =>
+      done(await (await import('../commands/trust.ts')).showTrust(id, options, terminal)),
+    );
+  const subject =
+    'folder of a root, or id of a skill; for a folder with the name of a skill write ./name (default: the root of this command)';
+  const decide = (action: 'allow' | 'revoke') => async (given: string | undefined, options: TrustOptions) =>
+    done(await (await import('../commands/trust.ts')).decideTrust(action, given, options, terminal));
   make(
     'allow',
-    'approve a root: its code and settings take effect from now on',
+    'approve a root: its code and settings take effect from now on; or a held skill, after its findings were shown',
     'skill-registry trust allow ~/my-agents',
     trust,
   )
-    .argument('[root]', 'its folder (default: the root of this command)')
-    .action(async (root: string | undefined, options: GlobalOptions) =>
-      done(await (await import('../commands/trust.ts')).decideTrust('allow', root, options, terminal)),
-    );
-  make('revoke', 'end the approval of a root', 'skill-registry trust revoke ~/my-agents', trust)
-    .argument('[root]', 'its folder (default: the root of this command)')
-    .action(async (root: string | undefined, options: GlobalOptions) =>
-      done(await (await import('../commands/trust.ts')).decideTrust('revoke', root, options, terminal)),
-    );
+    .argument('[what]', subject)
+    .option('--digest <digest>', 'of the skill, as show printed it; without it you are asked at the terminal')
+    .option('--reason <text>', 'why')
+    .option('--by <name>', 'who decides (default: whoever is logged in)')
+    .action(decide('allow'));
+  make('revoke', 'end the approval of a root or a skill', 'skill-registry trust revoke ~/my-agents', trust)
+    .argument('[what]', subject)
+    .option('--reason <text>', 'why')
+    .option('--by <name>', 'who decides (default: whoever is logged in)')
+    .action(decide('revoke'));
 
   const extensions = make(
     'extensions',

@@ -10,6 +10,7 @@ import type { RoleResolver } from './read/roles.ts';
 import { nearestIds } from './search/names.ts';
 import { namedTools } from './show/formats.ts';
 import { skillNotFound } from './skill/errors.ts';
+import type { Skill } from './skill/skill.ts';
 import type { Watching } from './watching.ts';
 
 /** Makes `registry.admin`. */
@@ -18,8 +19,14 @@ export function createAdmin(
   { context, read }: Pick<SkillRegistry, 'context' | 'read'>,
   { watching }: Pick<Watching, 'watching'>,
 ): SkillRegistryAdmin {
-  const { catalog, changes, config, grants, meaning, overlap, reading, root, searcher, tokens, visible } = parts;
+  const { catalog, changes, config, grants, holds, meaning, overlap, reading, root, searcher, tokens, visible } = parts;
   const snapshot = () => catalog.snapshot();
+  const known = (skillId: string): Skill => {
+    assertOpen(parts);
+    const skill = skillNamed(snapshot(), skillId);
+    if (skill) return skill;
+    throw skillNotFound(skillId, nearestIds(snapshot().byId.keys(), skillId));
+  };
   let roles: RoleResolver | undefined;
   return {
     instance: parts.instance,
@@ -32,18 +39,28 @@ export function createAdmin(
       return hiddenTextOf(snapshot(), reading);
     },
     async inspect(skillId) {
-      assertOpen(parts);
-      const skill = skillNamed(snapshot(), skillId);
-      const source = catalog.sources().find(({ id }) => id === skill?.source);
-      if (!skill || !source) throw skillNotFound(skillId, nearestIds(snapshot().byId.keys(), skillId));
-      const [{ readSkillTree }, { inspectSkill }, { inspectedFiles, MAX_INSPECTED_BYTES }] = await Promise.all([
-        import('./history/skill-tree.ts'),
-        import('./inspect/inspect-skill.ts'),
-        import('./inspect-folder.ts'),
-      ]);
-      return inspectSkill(inspectedFiles(readSkillTree(skill, source, MAX_INSPECTED_BYTES)));
+      const { verdict, findings } = await holds.trustOf(known(skillId));
+      return { verdict, findings };
     },
     overlap: overlap.overlap,
+    trustOf: (skillId) => holds.trustOf(known(skillId)),
+    async decideTrust(action, skillId, decision) {
+      const decided = await holds.decide(action, known(skillId), decision);
+      await catalog.refresh();
+      return decided;
+    },
+    async blocksAfter(change) {
+      assertOpen(parts);
+      return (await import('./blocks-after.ts')).blocksAfter(parts, change);
+    },
+    async allowShown(skillId, shown, actor) {
+      assertOpen(parts);
+      return (await import('./blocks-after.ts')).allowShown(parts, skillId, shown, actor);
+    },
+    async inspectSkills() {
+      assertOpen(parts);
+      while (await holds.checkAll(snapshot().skills, parts.closing.signal)) await catalog.refresh();
+    },
     management: changes.management,
     watching,
     async searchReady(query = '') {

@@ -11,6 +11,7 @@ import type { EmbeddedSkills, ListQuery, OverlapReport, SkillList } from './sear
 import type { ContextCost, TokenCounts } from './show/types.ts';
 import type { Skill } from './skill/skill.ts';
 import type { OwnSource } from './sources/types.ts';
+import type { Finding, PlannedChange, SkillTrust, TrustDecision } from './trust/types.ts';
 
 export type { Pack, Snapshot, SourceStatus } from './catalog/snapshot.ts';
 export type * from './history/types.ts';
@@ -33,6 +34,7 @@ export type * from './search/types.ts';
 export type * from './show/types.ts';
 export type { ResourceInfo, Skill } from './skill/skill.ts';
 export type * from './sources/types.ts';
+export type * from './trust/types.ts';
 
 /** After `close`, a call that would read a file throws REGISTRY_CLOSED. */
 export interface SkillRegistry extends Pick<Reading, 'read' | 'readResource'> {
@@ -70,7 +72,7 @@ export interface SkillRegistry extends Pick<Reading, 'read' | 'readResource'> {
     options?: { readonly dir?: string },
   ): Promise<string>;
   /**
-   * The skills visible in this turn, in catalog order. A person sees all skills in scope; a model does not see skills that are hidden
+   * The skills visible in this turn, in catalog order. A person sees all in scope that may be sent to its agent; a model does not see skills that are hidden
    * from models, by their author or by a gate.
    */
   visible(turn?: TurnContext, audience?: 'model' | 'person'): readonly Skill[];
@@ -171,6 +173,35 @@ export interface SkillRegistryAdmin extends Pick<Reading, 'readBytes' | 'resourc
     role: string,
     options?: { readonly templates?: string; readonly variables?: Readonly<Record<string, unknown>> },
   ): Promise<RolePrompt>;
+  /** What was found in the present files of a skill, and whether that holds it. @throws SKILL_NOT_FOUND. */
+  trustOf(skillId: string): Promise<SkillTrust>;
+  /**
+   * Allows the `block` findings of a skill in the name of a person, or ends that: of what was brought in for these files, wherever they
+   * lie; of one's own for these findings in this folder, across edits. The catalog shows it when this resolves.
+   *
+   * @throws SKILL_NOT_FOUND, TRUST_UNUSABLE; INVALID_ARGUMENT when the files have another digest, or nothing holds the skill.
+   */
+  decideTrust(action: 'allow' | 'revoke', skillId: string, decision: TrustDecision): Promise<SkillTrust>;
+  /**
+   * What would hold a skill after a change: its `block` findings that nobody has allowed. Show them to the person who decides, and
+   * give them to `allowShown` afterwards.
+   *
+   * @throws as `Proposals.get` and `History.revisions`.
+   */
+  blocksAfter(change: PlannedChange): Promise<readonly Finding[]>;
+  /**
+   * Allows the findings that a person was shown before approving a change, if no other finding holds the skill.
+   *
+   * @param actor - Nothing is allowed unless `by` is a person (`person:ada`).
+   * @returns why the skill is held; null when it is not.
+   */
+  allowShown(
+    skillId: string,
+    shown: readonly Finding[],
+    actor: { readonly by: string; readonly reason?: string | undefined },
+  ): Promise<string | null>;
+  /** Inspects every skill that is not inspected yet; `watch` does it, too. Each content is inspected once. */
+  inspectSkills(): Promise<void>;
   /** Changes skills without review. */
   readonly management: Management;
   /** Whether and how a file below a source may be written; undefined outside all sources. @param path - Absolute, real. */

@@ -86,6 +86,7 @@ const revision = either('a number or the beginning of a digest', integer, text);
 const OPTIONS = optional(
   fields({
     ...{ root: words, config: anything, trust: optional(flag), cache: optional(oneOf('disk', 'memory')) },
+    inspect: optional(flag),
     ...{ getSecret: optional(aFunction), onProgress: optional(aFunction) },
     ...{ onSkillLoaded: optional(aFunction), onProblem: optional(aFunction) },
   }),
@@ -199,7 +200,6 @@ const ADMIN: Methods<SkillRegistryAdmin> = {
   readBytes: { skillId: text, options: optional(fields({ path: words, told: optional(flag) })), turn },
   resources: { skillId: text },
   leftOut: { skillId: text },
-  inspect: { skillId: text },
   searchReady: { query: words },
   embedSkills: {},
   overlap: {},
@@ -217,6 +217,18 @@ const ADMIN: Methods<SkillRegistryAdmin> = {
     role: text,
     options: optional(fields({ templates: words, variables: optional(recordOf(anything)) })),
   },
+  inspect: { skillId: text },
+  trustOf: { skillId: text },
+  decideTrust: {
+    action: oneOf('allow', 'revoke'),
+    skillId: text,
+    decision: fields({ by, reason: storedWords, digest: words }),
+  },
+  blocksAfter: {
+    change: either('a proposal or a revision', fields({ proposalId: text }), fields({ skillId: text, revision })),
+  },
+  allowShown: { skillId: text, shown: listOf(recordOf(anything)), actor },
+  inspectSkills: {},
   writePolicy: { path: text },
   readPolicies: { paths: textList, turn: (value, name) => turn(value ?? {}, name) },
   instance: {},

@@ -1,4 +1,4 @@
-import type { Command } from 'skill-registry/kernel';
+import { type Command, isCodedError } from 'skill-registry/kernel';
 import { formatTable } from '../../lib/text/index.ts';
 import type { SkillRegistry } from './api.ts';
 import { proposalsCommand } from './proposals-command.ts';
@@ -30,7 +30,13 @@ export function skillCommands(registry: SkillRegistry): readonly Command[] {
         description: skill.description,
         hidden: true,
         async execute(args, turn) {
-          return { kind: 'send', message: await registry.apply(skill.id, args, turn) };
+          try {
+            return { kind: 'send', message: await registry.apply(skill.id, args, turn) };
+          } catch (error) {
+            // What is held or disabled is sent to no agent; the person is told.
+            if (!isCodedError(error, 'SKILL_HELD') && !isCodedError(error, 'SKILL_DISABLED')) throw error;
+            return { kind: 'print', text: error.message };
+          }
         },
       }),
     ),

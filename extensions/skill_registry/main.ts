@@ -17,7 +17,7 @@ import { skillCommands } from './commands.ts';
 import { configOfUntrustedRoot } from './config/untrusted-config.ts';
 import { arrivalText } from './proposals-command.ts';
 import { createSkillRegistry } from './registry.ts';
-import { boundSkill, isWithoutSkills } from './show/scope.ts';
+import { boundSkill, isWithoutSkills, keptFrom } from './show/scope.ts';
 
 /** The registry as an extension. It only connects registry.ts with the kernel. */
 export class SkillRegistryMain
@@ -100,8 +100,10 @@ export class SkillRegistryMain
 
   async getSkillContent(skillId: string, turn: TurnContext = {}): Promise<string> {
     if (isWithoutSkills(this.registry.snapshot(), turn)) return '';
-    const id = boundSkill(this.registry.snapshot(), skillId)?.qualifiedId ?? skillId;
-    const { content, hiddenLeftOut: leftOut = 0 } = await this.registry.read(id, { audience: 'binding' });
+    const skill = boundSkill(this.registry.snapshot(), skillId);
+    if (skill && keptFrom(turn, skill) === 'SKILL_DISABLED') return '';
+    const id = skill?.qualifiedId ?? skillId;
+    const { content, hiddenLeftOut: leftOut = 0 } = await this.registry.read(id, { audience: 'binding' }, turn);
     return withNote({ text: content, leftOut });
   }
 

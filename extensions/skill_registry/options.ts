@@ -21,6 +21,11 @@ export interface SkillRegistryOptions {
   readonly trust?: boolean;
   /** Gives EMBEDDINGS_API_KEY, or MODEL_API_KEY with MODEL_BASE_URL when that is the endpoint. Default: there is no key. */
   readonly getSecret?: (name: string) => string | undefined;
+  /**
+   * False: what was brought in and is not inspected yet is held, and nothing is inspected before an agent reads it; for a program that
+   * only lists. Default: true.
+   */
+  readonly inspect?: boolean;
   /** Called with the progress of embedding, when that takes more than a second. */
   readonly onProgress?: (line: string) => void;
   /** Called for every load of a skill or one of its files. */

@@ -1,12 +1,13 @@
 import { join, resolve } from 'node:path';
 import type { Problem, TurnContext } from 'skill-registry/kernel';
+import { futureRealPath } from '../../lib/files/index.ts';
 import { SEARCH_INDEX } from '../../lib/text-index/index.ts';
 import { type Catalog, createCatalog } from './catalog/catalog.ts';
 import { type Changes, createChanges } from './changes.ts';
 import { readConfig, type SkillRegistryConfig, type SourceConfig } from './config/config.ts';
 import { createHooks, type HookOptions, type Hooks } from './hooks.ts';
 import type { SkillRegistryOptions } from './options.ts';
-import { createReading } from './read/reading.ts';
+import { type Admit, createReading } from './read/reading.ts';
 import type { Reading } from './read/types.ts';
 import type { Meaning } from './search/meaning/meaning.ts';
 import { VECTORS } from './search/meaning/vector-schema.ts';
@@ -16,7 +17,7 @@ import { createGrants, createVisibility, type Grants } from './show/scope.ts';
 import { createSentBodies, type SentBodies } from './show/sent-bodies.ts';
 import { createTokenCounts, type SkillTokenCounts, TOKEN_COUNTS } from './show/token-counts.ts';
 import { registryClosed, skillNotFound } from './skill/errors.ts';
-import type { Skill } from './skill/skill.ts';
+import type { ResourceInfo, Skill } from './skill/skill.ts';
 import { hostSurroundings } from './sources/host-surroundings.ts';
 import { makeBuiltInSource, makeSources } from './sources/make-sources.ts';
 import { instanceOf } from './sources/mcp/circle.ts';
@@ -33,6 +34,9 @@ import {
   storeProblems,
 } from './store/cache.ts';
 import { keepOwnData } from './store/own-data.ts';
+import { createHolds, type Holds } from './trust/holds.ts';
+import { inspectionsFile } from './trust/inspections.ts';
+import { createInstalled } from './trust/installed.ts';
 
 /** Options that only tests set. */
 export interface InternalOptions extends SkillRegistryOptions, HookOptions {
@@ -56,6 +60,8 @@ export interface Parts {
   /** What a model sees in a turn. */
   readonly visible: (turn: TurnContext) => readonly Skill[];
   readonly reading: Reading;
+  readonly holds: Holds;
+  readonly admit: Admit;
   readonly tokens: SkillTokenCounts;
   readonly searcher: Searcher;
   /** Absent without an endpoint. */
@@ -94,16 +100,43 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
     instance: () => instanceOf(root, config.sources),
   };
   const builtIn = makeBuiltInSource(sourceIds);
-  const makeAll = (sources: readonly SourceConfig[]): readonly SkillSource[] => makeSources(sources, sourceOptions);
+  /** Ids of sources whose skills come from somebody else. */
+  const foreign = new Set<string>();
+  const makeAll = (sources: readonly SourceConfig[]): readonly SkillSource[] => {
+    const made = makeSources(sources, sourceOptions);
+    for (const { id, broughtIn } of made) if (broughtIn) foreign.add(id);
+    return made;
+  };
+  const bytes = bytesOf(() => catalog.sources(), config);
+  const installed = createInstalled(futureRealPath(root));
+  const holds = createHolds({
+    loadFiles: async () => (await import('./sources/walk/inspected-files.ts')).inspectedFiles(bytes),
+    isBroughtIn: (skill) => foreign.has(skill.source) || installed.has(skill),
+    inspects: options.inspect ?? true,
+    file: options.cache === 'memory' ? undefined : inspectionsFile(),
+  });
   const catalog = createCatalog(makeAll(config.sources), {
     builtIn,
     limits: config.limits,
     collision: config.collision,
     callHook: hooks.call,
-    beforeScan: ownData.renew,
+    disabled: config.disabled,
+    prepare: holds.prepare,
+    heldBecause: holds.heldBecause,
+    beforeScan() {
+      ownData.renew();
+      installed.renew();
+    },
     ...(config.gates.check ? { gates: () => hostSurroundings(options.environment, config.gates.settings) } : {}),
   });
-  const bytes = bytesOf(catalog, config);
+  /** Inspects the present files, and shows what that changes. */
+  const admit: Admit = async (skill) => {
+    // Those of the package are as the code that reads them.
+    if (catalog.snapshot().builtIn.has(skill.qualifiedId)) return false;
+    const heldBecause = await holds.check(skill);
+    if (heldBecause !== skill.heldBecause) await catalog.refresh().catch(() => undefined);
+    return heldBecause !== undefined;
+  };
   const grants = createGrants();
   const closing = new AbortController();
   const visible = createVisibility(() => catalog.snapshot(), grants);
@@ -134,12 +167,17 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
   return {
     ...{ root, config, hooks, catalog, sourceIds, makeSources: makeAll, grants, visible, tokens, changes, closing },
     instance: sourceOptions.instance,
+    ...{ holds, admit },
     sentBodies: createSentBodies(),
-    ...{ readSkill: bytes.readSkill, reading: createReading(catalog, grants, config.limits, hooks.onSkillLoaded) },
+    ...{
+      readSkill: bytes.readSkill,
+      reading: createReading(catalog, grants, config.limits, hooks.onSkillLoaded, admit),
+    },
     ...search,
     problems: () => [
       ...configProblems,
       ...catalog.snapshot().problems,
+      ...holds.problems(),
       ...tokens.problems(catalog.snapshot()),
       ...changes.problems(),
       ...storeProblems(root),
@@ -156,6 +194,7 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
       skillFiles.flush();
       tokens.flush();
       cache.close();
+      holds.close();
       await scanned;
       // Last, because a scan may read until here.
       ownData.release();
@@ -173,17 +212,19 @@ export function assertOpen({ closing }: Pick<Parts, 'closing'>): void {
 interface Bytes {
   readonly readSkill: (skill: Skill) => Buffer;
   readonly readFile: (skill: Skill, path: string, maxBytes: number) => Buffer;
+  readonly listed: (skill: Skill) => readonly ResourceInfo[];
 }
 
-function bytesOf(catalog: Catalog, config: SkillRegistryConfig): Bytes {
+function bytesOf(sources: () => readonly SkillSource[], config: SkillRegistryConfig): Bytes {
   const sourceOf = (skill: Skill): SkillSource => {
-    const source = catalog.sources().find(({ id }) => id === skill.source);
+    const source = sources().find(({ id }) => id === skill.source);
     if (source) return source;
     throw skillNotFound(skill.id, []);
   };
   return {
     readSkill: (skill) => sourceOf(skill).readSkill(skill, config.limits.file_bytes),
     readFile: (skill, path, maxBytes) => sourceOf(skill).readResource(skill, path, maxBytes),
+    listed: (skill) => sourceOf(skill).resources(skill),
   };
 }
 

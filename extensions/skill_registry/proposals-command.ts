@@ -1,14 +1,15 @@
 import type { Command, CommandResult } from 'skill-registry/kernel';
 import { showHidden } from '../../lib/text/index.ts';
 import type { SkillRegistry } from './api.ts';
-import { describeProposal, describeProposals, describeStats } from './propose/describe.ts';
+import { describeBlocks, describeProposal, describeProposals, describeStats } from './propose/describe.ts';
 import type { Proposal } from './propose/types.ts';
+import type { Finding } from './trust/types.ts';
 
 const USAGE = '/proposals [show <id> | approve <id> [note] | reject <id> <reason> | stats]';
 
 /** `/proposals`: the command with which people review the proposals of agents. */
-export function proposalsCommand({ proposals }: Pick<SkillRegistry, 'proposals'>): Command {
-  const seen = shownBy.get(proposals) ?? new Map<string, string>();
+export function proposalsCommand({ proposals, admin }: Pick<SkillRegistry, 'proposals' | 'admin'>): Command {
+  const seen = shownBy.get(proposals) ?? new Map<string, Shown>();
   shownBy.set(proposals, seen);
   return {
     name: 'proposals',
@@ -24,18 +25,23 @@ export function proposalsCommand({ proposals }: Pick<SkillRegistry, 'proposals'>
       if (id === '') return print(`${USAGE}\n/proposals without arguments lists the proposals that wait.`);
       if (action === 'show') {
         const proposal = await proposals.get(id);
-        seen.set(`${by} ${proposal.id}`, proposal.version);
-        return print(describeProposal(proposal));
+        const blocks = await admin.blocksAfter({ proposalId: proposal.id });
+        seen.set(`${by} ${proposal.id}`, { version: proposal.version, blocks });
+        return print(shownText(proposal, blocks));
       }
       if (action === 'reject' && words === '') return print('Say why: /proposals reject <id> <reason>');
       if (action === 'approve' || action === 'reject') {
         const proposal = await proposals.get(id);
         const { id: whole, version } = proposal;
         const key = `${by} ${whole}`;
+        const shown = seen.get(key);
         // Only what was shown to this person is decided.
-        if (seen.get(key) !== version) {
-          seen.set(key, version);
-          return print(`${describeProposal(proposal)}\n\nNothing is decided yet. Type the same again to ${action} it.`);
+        if (shown?.version !== version) {
+          const blocks = await admin.blocksAfter({ proposalId: whole });
+          seen.set(key, { version, blocks });
+          return print(
+            `${shownText(proposal, blocks)}\n\nNothing is decided yet. Type the same again to ${action} it.`,
+          );
         }
         if (action === 'reject') {
           await proposals.reject(whole, { by, version, reason: words });
@@ -43,8 +49,11 @@ export function proposalsCommand({ proposals }: Pick<SkillRegistry, 'proposals'>
         }
         const actor = { by, version, ...(words ? { reason: words } : {}) };
         const { skillId, revision } = await proposals.approve(whole, actor);
+        const heldBecause = await admin.allowShown(skillId, shown.blocks, actor);
+        const held =
+          heldBecause === null ? '' : ` It is held: ${heldBecause}; see skill-registry trust show ${skillId}.`;
         const problem = await problemText(proposals, whole);
-        return print(`Approved: "${skillId}" has revision ${revision}. /skills shows the catalog.${problem}`);
+        return print(`Approved: "${skillId}" has revision ${revision}. /skills shows the catalog.${held}${problem}`);
       }
       return print(USAGE);
     },
@@ -60,11 +69,22 @@ export function arrivalText({ id, kind, skillId, path, author, checks }: Proposa
 
 // --- internal ---
 
+/** What a person was shown. */
+interface Shown {
+  readonly version: string;
+  /** What would hold the skill. */
+  readonly blocks: readonly Finding[];
+}
+
+function shownText(proposal: Proposal, blocks: readonly Finding[]): string {
+  return [describeProposal(proposal), ...(blocks.length > 0 ? [describeBlocks(blocks)] : [])].join('\n\n');
+}
+
 /**
- * By person and proposal: the version last shown, so that an approval applies to that version. Commands are made again for
+ * By person and proposal: what was last shown, so that an approval applies to that version. Commands are made again for
  * every line, so it is kept here.
  */
-const shownBy = new WeakMap<SkillRegistry['proposals'], Map<string, string>>();
+const shownBy = new WeakMap<SkillRegistry['proposals'], Map<string, Shown>>();
 
 /** What is wrong with the report of a proposal, on a line of its own. */
 async function problemText(proposals: SkillRegistry['proposals'], id: string): Promise<string> {

@@ -75,7 +75,8 @@ function readingOf({ catalog, reading, sentBodies }: Parts): Part<'apply' | 'rea
     read: (skillId, options, turn) => reading.read(skillId, { audience: turn ? 'model' : 'person', ...options }, turn),
     readResource: reading.readResource,
     async apply(skillId, args, turn, { dir } = {}) {
-      const read = await reading.read(skillId, { audience: 'person' }, turn);
+      // With a turn: the text goes to an agent.
+      const read = await reading.read(skillId, { audience: 'person' }, turn ?? {});
       const skill = skillNamed(catalog.snapshot(), read.skillId);
       const known = { names: skill?.arguments ?? [], dir: dir ?? skill?.dir ?? null };
       const isThere = turn !== undefined && skill !== undefined && sentBodies.apply(skill, turn);
@@ -108,6 +109,8 @@ function searchOf(parts: Parts): Part<'context' | 'list'> {
     },
     async context(prompt, turn = {}) {
       assertOpen(parts);
+      // Their bodies stand in the text, so their present files are inspected first.
+      for (const skill of visible(turn)) if (skill.preload) await parts.admit(skill);
       // Read before the modules are loaded: the text shows the skills of the moment of the call.
       const seen = { skills: visible(turn), given: givenSkills(catalog.snapshot(), turn) };
       return (await loadTurnText())(seen, prompt, turn);

@@ -13,12 +13,12 @@ export interface Watching {
 
 type Watched = Pick<
   Parts,
-  'catalog' | 'changes' | 'closing' | 'config' | 'meaning' | 'root' | 'searcher' | 'tokens' | 'visible'
+  'catalog' | 'changes' | 'closing' | 'config' | 'holds' | 'meaning' | 'root' | 'searcher' | 'tokens' | 'visible'
 >;
 
 /** @param onProblem - Called when there may be a new problem. */
 export function createWatching(parts: Watched, onProblem: () => void): Watching {
-  const { catalog, changes, closing, config, meaning, root, searcher, tokens, visible } = parts;
+  const { catalog, changes, closing, config, holds, meaning, root, searcher, tokens, visible } = parts;
   const problems = new Map<string, Problem>();
   let mode: 'events' | 'poll' | 'off' = 'off';
   const note = (reason: string): void => {
@@ -31,8 +31,13 @@ export function createWatching(parts: Watched, onProblem: () => void): Watching 
     mode = now;
     if (problem) note(problem);
   };
+  /** Inspects what no agent has read yet, and shows what that changes. */
+  const inspect = async (signal: AbortSignal): Promise<void> => {
+    while (await holds.checkAll(catalog.snapshot().skills, signal)) await catalog.refresh();
+  };
   /** Starts the work in the background. */
   const catchUp = (signal: AbortSignal): void => {
+    inspect(signal).catch(onError);
     tokens.countInBackground(catalog.snapshot(), signal, onProblem).catch(onError);
     searcher.prepare(visible({})).catch(onError);
     meaning?.keepEmbedded(catalog.snapshot().skills, signal).catch(onError);

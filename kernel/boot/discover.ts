@@ -96,9 +96,16 @@ export function declaredTurn(rootDir: string, agentId: string, trusted: boolean)
       agents.map(({ manifest }) => manifest.id),
     );
   }
-  const { enabled, agent } = found.manifest;
-  if (!enabled) throw agentUnavailable(agentId, 'its manifest says enabled: false');
-  return { agentId, ...(agent?.uses_skills ? { boundSkills: agent.uses_skills } : {}) };
+  if (!found.manifest.enabled) throw agentUnavailable(agentId, 'its manifest says enabled: false');
+  return turnOf(found);
+}
+
+/** As `declaredTurn`, for every agent that a manifest does not disable, in order of id. */
+export function declaredTurns(rootDir: string, trusted: boolean): readonly TurnContext[] {
+  return findExtensions(rootDir, trusted)
+    .extensions.filter(({ manifest }) => manifest.agent && manifest.enabled)
+    .map(turnOf)
+    .sort((a, b) => ((a.agentId ?? '') < (b.agentId ?? '') ? -1 : 1));
 }
 
 /** One extension as `skill-registry extensions list` shows it. */
@@ -159,6 +166,10 @@ export function listedExtensions(
 }
 
 // --- internal ---
+
+function turnOf({ manifest: { id, agent } }: FoundExtension): TurnContext {
+  return { agentId: id, ...(agent?.uses_skills ? { boundSkills: agent.uses_skills } : {}) };
+}
 
 const MAX_MANIFEST_BYTES = 1_048_576;
 

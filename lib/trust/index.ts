@@ -3,6 +3,7 @@ import {
   constants,
   fstatSync,
   fsyncSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readFileSync,
@@ -16,25 +17,41 @@ import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import { CodedError, describeError } from '../errors/index.ts';
 
-/** A decision of a person about one folder on this machine. */
-export interface Decision {
+/** What a person has decided about. */
+export type Subject =
+  /** A root: its code, addresses and settings. */
+  | { readonly kind: 'root' /** Real path of the folder. */; readonly path: string }
+  /** The files of a skill, wherever they lie. */
+  | { readonly kind: 'content' /** Where they lay. */; readonly path: string; readonly digest: string }
+  /** One finding in the skill of one folder, across edits. */
+  | {
+      readonly kind: 'finding';
+      /** Real path of the folder, or of the file that is the skill. */
+      readonly path: string;
+      readonly rule: string;
+      readonly excerpt: string;
+    };
+
+/** A decision of a person on this machine. */
+export type Decision = Subject & {
   readonly action: 'allow' | 'revoke';
-  /** The folder is a root: the decision is about its code, addresses and settings. */
-  readonly kind: 'root';
-  /** Real path of the folder. */
-  readonly path: string;
   /** ISO 8601, UTC. */
   readonly at: string;
   /** Who decided. */
   readonly by: string;
-}
+  /** Why, in the words of that person. */
+  readonly reason?: string;
+};
+
+/** A decision before it is recorded. */
+export type NewDecision = Subject & Pick<Decision, 'action' | 'by'> & { readonly reason?: string | undefined };
 
 /** The decisions of one user, in a file outside every root. */
 export interface Trust {
   readonly file: string;
   /** Whether the last decision about the folder is to allow it. A folder that does not exist is not allowed. */
-  allows(kind: Decision['kind'], path: string): boolean;
-  /** The last decision about each folder, oldest first. */
+  allows(kind: 'root', path: string): boolean;
+  /** The last decision about each subject, oldest first. */
   decisions(): readonly Decision[];
   /** Why the file is ignored; undefined when it is used, or does not exist. */
   trouble(): string | undefined;
@@ -43,7 +60,7 @@ export interface Trust {
    *
    * @throws TRUST_UNUSABLE when the file cannot be written, or would be ignored.
    */
-  decide(decision: Omit<Decision, 'at'>): void;
+  decide(decision: NewDecision): void;
 }
 
 /**
@@ -96,6 +113,18 @@ export function openTrust(directory: string = userStateDirectory()): Trust {
   };
 }
 
+/**
+ * Why nothing may be approved by what a file of this user says: it is a link, or belongs to, or can be written by somebody else.
+ * Undefined when it may, and when there is no file.
+ *
+ * @param file - Absolute.
+ */
+export function whyNotBelieved(file: string): string | undefined {
+  const stats = lstatSync(file, { throwIfNoEntry: false });
+  if (!stats) return undefined;
+  return stats.isSymbolicLink() ? 'it is a link' : whyOthers(stats, dirname(file));
+}
+
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
@@ -130,6 +159,10 @@ function realPathOf(path: string): string | undefined {
 function whyIgnored(file: Stats, directory: string): string | undefined {
   if (!file.isFile()) return 'it is not a regular file';
   if (file.size > MAX_BYTES) return `it has ${file.size} bytes, more than ${MAX_BYTES}`;
+  return whyOthers(file, directory);
+}
+
+function whyOthers(file: Stats, directory: string): string | undefined {
   const folder = statSync(directory);
   const uid = process.getuid?.();
   if (uid === undefined) return undefined;
@@ -145,7 +178,7 @@ function lastDecisions(text: string): readonly Decision[] {
   for (const line of text.split('\n')) {
     const decision = parse(line);
     if (!decision) continue;
-    const subject = `${decision.kind}\0${decision.path}`;
+    const subject = subjectOf(decision);
     last.delete(subject);
     last.set(subject, decision);
   }
@@ -155,14 +188,28 @@ function lastDecisions(text: string): readonly Decision[] {
 function parse(line: string): Decision | undefined {
   try {
     const decision = JSON.parse(line) as Partial<Decision> | null;
+    const keys = KEYS[decision?.kind ?? 'root'] ?? ['unknown'];
     const isValid =
       (decision?.action === 'allow' || decision?.action === 'revoke') &&
-      decision.kind === 'root' &&
-      [decision.path, decision.at, decision.by].every((value) => typeof value === 'string');
+      [...keys, 'at', 'by'].every((key) => typeof (decision as Readonly<Record<string, unknown>>)[key] === 'string');
     return isValid ? (decision as Decision) : undefined;
   } catch {
     return undefined;
   }
+}
+
+/** What must be there, besides action, time and person. */
+const KEYS: Readonly<Partial<Record<string, readonly string[]>>> = {
+  root: ['kind', 'path'],
+  content: ['path', 'digest'],
+  finding: ['path', 'rule', 'excerpt'],
+};
+
+/** Decisions about one subject have the same. */
+function subjectOf(subject: Subject): string {
+  if (subject.kind === 'content') return JSON.stringify([subject.kind, subject.digest]);
+  if (subject.kind === 'finding') return JSON.stringify([subject.kind, subject.path, subject.rule, subject.excerpt]);
+  return JSON.stringify([subject.kind, subject.path]);
 }
 
 function append(file: string, line: string): void {

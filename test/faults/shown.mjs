@@ -47,10 +47,18 @@ export const shown = [
   {
     title: 'An agent is shown what another one sees',
     file: `${SHOW}/scope.ts`,
-    find: 'JSON.stringify([turn.boundSkills, turn.workflowState, [...granted]])',
-    replace: 'JSON.stringify([turn.workflowState, [...granted]])',
+    find: 'JSON.stringify([turn.boundSkills, turn.workflowState, [...granted], agent])',
+    replace: 'JSON.stringify([turn.workflowState, [...granted], agent])',
     test: 'test/skill_registry/search/search.test.ts',
     name: 'only what may be seen, whoever asks',
+  },
+  {
+    title: 'A disabled skill is given to the agent that is bound to it',
+    file: `${SHOW}/scope.ts`,
+    find: '(agentId !== undefined && disabledFor.includes(agentId))',
+    replace: '(agentId === undefined && disabledFor.length > 0)',
+    test: 'test/cli/enable-disable.test.ts',
+    name: 'leaves a disabled skill out of the instructions of the agent that is bound to it',
   },
   {
     title: 'MCP offers prompts out of its scope',

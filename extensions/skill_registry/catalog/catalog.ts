@@ -3,9 +3,9 @@ import type { CallHook } from '../../../kernel/host.ts';
 import { createBreaks } from '../../../lib/breaks/index.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
 import { registryClosed } from '../skill/errors.ts';
-import { closedBecause, draftReason, type GateSurroundings } from '../skill/gates.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { SkillSource, SourceScan } from '../sources/source.ts';
+import { type ClosedOptions, type ClosedSkills, closedSkills, closeSkills, isSameClosed } from './closed-skills.ts';
 import { type EqualCopies, equalCopies } from './equal-copies.ts';
 import { lookAlikes } from './look-alikes.ts';
 import { mergeSources } from './merge.ts';
@@ -34,14 +34,14 @@ export interface Catalog {
   close(): Promise<void>;
 }
 
-export interface CatalogOptions {
+export interface CatalogOptions extends ClosedOptions {
   readonly limits: SkillRegistryConfig['limits'];
   /** Default: `first`. */
   readonly collision?: SkillRegistryConfig['collision'];
   /** Skills that are found only by qualified id. Default: none. */
   readonly builtIn?: SkillSource;
-  /** Returns what gates are checked against; called at every refresh. Default: gates are not checked. */
-  readonly gates?: () => GateSurroundings;
+  /** Called with what a scan has found, before a snapshot shows it. */
+  readonly prepare?: (skills: Iterable<Skill>) => Promise<void>;
   /** Calls a listener and catches its exceptions, so that the other listeners and the refresh go on. */
   readonly callHook: CallHook;
   /** Called at the beginning of every scan. */
@@ -76,9 +76,12 @@ export function createCatalog(initial: readonly SkillSource[], options: CatalogO
       const isLeftOut = source.ifNone && scans.some(({ skills }) => skills.length > 0);
       scans.push(isLeftOut ? LEFT_OUT : await scanOne(source, scan, lastScans));
     }
-    const closed = closedGates(scans, options.gates?.());
+    // Built-in skills come with the package, as this code does.
+    const listed = scans.slice(0, scanned.length);
+    await options.prepare?.(listed.flatMap(({ skills, losers = [] }) => [...skills, ...losers]));
+    const closed = closedSkills(listed, options);
     const before =
-      assembled?.from === scanned && isSame(assembled.scans, scans) && isSameGates(assembled.closed, closed)
+      assembled?.from === scanned && isSame(assembled.scans, scans) && isSameClosed(assembled.closed, closed)
         ? assembled
         : undefined;
     // While other files of equal skills differ, they are read again at every refresh.
@@ -191,20 +194,16 @@ async function scanOne(
 interface Assembled {
   readonly from: readonly SkillSource[];
   readonly scans: readonly SourceScan[];
-  readonly closed: ClosedGates;
+  readonly closed: ClosedSkills;
   readonly copies: EqualCopies;
 }
-
-/** Skills that models do not see here, each with its reason. */
-type ClosedGates = readonly (readonly [Skill, string])[];
 
 function assemble(
   { from: sources, scans, closed, copies }: Assembled,
   version: number,
   collision: CatalogOptions['collision'],
 ): Snapshot {
-  const hidden = new Map(closed);
-  const gated = hidden.size > 0 ? scans.map((scan) => hideGated(scan, hidden)) : scans;
+  const gated = closed.size > 0 ? scans.map((scan) => closeSkills(scan, closed)) : scans;
   // The scan after the last source is that of the built-in skills.
   const listed = gated.slice(0, sources.length);
   const own = gated.slice(sources.length).flatMap(({ skills }) => skills);
@@ -248,41 +247,4 @@ function readOnly({ version, skills, byId, byQualifiedId, builtIn, sources, pack
 
 function isSame(before: readonly unknown[], after: readonly unknown[]): boolean {
   return before.length === after.length && before.every((item, index) => item === after[index]);
-}
-
-function isSameGates(before: ClosedGates, after: ClosedGates): boolean {
-  return isSame(before.flat(), after.flat());
-}
-
-/** Checked at every refresh, because a program may have been installed. */
-function closedGates(scans: readonly SourceScan[], surroundings: GateSurroundings | undefined): ClosedGates {
-  const closed: (readonly [Skill, string])[] = [];
-  const check = (skill: Skill): void => {
-    const gate = surroundings && skill.gate && closedBecause(skill.gate, surroundings);
-    const reason = draftReason(skill.fillsLeft) ?? gate;
-    if (reason !== undefined) closed.push([skill, reason]);
-  };
-  for (const { skills, losers = [] } of scans) {
-    for (const skill of skills) check(skill);
-    for (const skill of losers) check(skill);
-  }
-  return closed;
-}
-
-const DRAFT_REMEDY = 'Replace each FILL, or remove draft from its metadata.';
-
-/** Hides drafts, and the skills whose gate is closed. */
-function hideGated(scan: SourceScan, closed: ReadonlyMap<Skill, string>): SourceScan {
-  const problems: Problem[] = [];
-  const hide = (skill: Skill): Skill => {
-    const reason = closed.get(skill);
-    if (reason === undefined) return skill;
-    const remedy = skill.fillsLeft ? DRAFT_REMEDY : 'Provide it, or set gates.check: false.';
-    const message = `Models do not see this skill here: ${reason}. ${remedy}`;
-    problems.push({ code: 'SKILL_HIDDEN', severity: 'warning', file: skill.file, message });
-    return { ...skill, hiddenBecause: reason };
-  };
-  const skills = scan.skills.map(hide);
-  const losers = (scan.losers ?? []).map(hide);
-  return { skills, losers, problems: [...scan.problems, ...problems] };
 }

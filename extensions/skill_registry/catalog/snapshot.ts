@@ -53,6 +53,7 @@ export function fingerprintOf({ byQualifiedId, builtIn, packs, problems, sources
     skill.realFile,
     skill.digest,
     skill.hiddenBecause,
+    skill.heldBecause,
     skill.preload,
     entryOf(skill),
   ]);
@@ -74,7 +75,8 @@ export function changedIds(before: Snapshot, after: Snapshot): readonly string[]
 // --- internal ---
 
 function stampOf(skill: Skill | undefined): string | undefined {
-  return skill && `${skill.qualifiedId}\0${skill.digest}\0${skill.hiddenBecause ?? ''}\0${entryOf(skill) ?? ''}`;
+  if (!skill) return undefined;
+  return [skill.qualifiedId, skill.digest, skill.hiddenBecause, skill.heldBecause, entryOf(skill)].join('\0');
 }
 
 /** Of a skill on another machine: what is known of it may change without the file. */

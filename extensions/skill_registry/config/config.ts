@@ -72,9 +72,13 @@ export type PresetName = 'agents' | 'claude' | 'cursor' | 'github';
 
 export type WriteMode = 'allow' | 'propose' | 'deny';
 
+/** A skill that no agent is given, by id (every skill of that id) or qualified id; with `agent` only that agent is not. */
+export type DisabledSkill = string | { readonly skill: string; readonly agent: string };
+
 /** The `config:` block of the manifest; docs/configuration.md explains every key. */
 export interface SkillRegistryConfig {
   readonly sources: readonly SourceConfig[];
+  readonly disabled: readonly DisabledSkill[];
   /** Which source wins an id that several have; `error`: none does, and each collision is an error. */
   readonly collision: 'first' | 'last' | 'error';
   readonly validation: ValidationProfile;
@@ -166,11 +170,20 @@ const source: Reader<SourceConfig> = onlyIf(
   (entry) => KINDS.filter((kind) => entry[kind] !== undefined).length === 1 && !(entry.mcp && entry.preload),
 );
 
+const disabledForAgent = entryOf<Exclude<DisabledSkill, string>>(
+  { skill: someText, agent: someText },
+  ['skill', 'agent'],
+  {},
+);
+const disabledSkill: Reader<DisabledSkill> = (value, at) =>
+  typeof value === 'object' ? disabledForAgent(value, at) : someText(value, at);
+
 const DEFAULTS: SkillRegistryConfig = {
   sources: [
     { path: 'skills', ...SOURCE_DEFAULTS, optional: true },
     { shipped: 'if_none', ...SOURCE_DEFAULTS },
   ],
+  disabled: [],
   collision: 'first',
   validation: 'lenient',
   inject: 'catalog',
@@ -186,6 +199,7 @@ const DEFAULTS: SkillRegistryConfig = {
 const config: Reader<SkillRegistryConfig> = sectionOf(
   {
     sources: listOf(source),
+    disabled: listOf(disabledSkill),
     collision: oneOf('first', 'last', 'error'),
     validation: profile,
     inject: oneOf('catalog', 'bodies', 'off'),

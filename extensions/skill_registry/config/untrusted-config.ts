@@ -43,6 +43,7 @@ const oneOf =
     allowed.includes(value);
 
 const KEYS: Readonly<Record<string, IsSafe>> = {
+  disabled: () => true,
   collision: oneOf('first', 'error'),
   validation: oneOf('lenient', 'spec', 'strict'),
   inject: oneOf('catalog', 'off'),

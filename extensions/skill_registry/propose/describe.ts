@@ -1,6 +1,7 @@
 import { formatTable, printable } from '../../../lib/text/index.ts';
 import type { Revision } from '../history/types.ts';
 import type { Check } from '../inspect/findings.ts';
+import type { Finding } from '../inspect/types.ts';
 import type { Proposal, ProposalFigures, ProposalStats } from './types.ts';
 
 /** Proposals as a table; control characters are made visible. @param width - Columns of the terminal. */
@@ -43,6 +44,20 @@ export function describeProposal(proposal: Proposal): string {
     ...(conflict === null ? [] : [`Conflict\n${indent(conflict)}`]),
   ];
   return printable(parts.join('\n\n'));
+}
+
+/** Findings, one below the other; control characters are made visible. */
+export function describeFindings(findings: readonly Finding[]): string {
+  const texts = findings.map(({ rule, level, file, line, excerpt, message }) => {
+    const at = line === undefined ? file : `${file}:${line}`;
+    return `${level}  ${rule} in ${at}\n       ${message}${excerpt === '' ? '' : `\n       ${excerpt}`}`;
+  });
+  return printable(texts.join('\n'));
+}
+
+/** What a person is told before approving a change that would be held. */
+export function describeBlocks(blocks: readonly Finding[]): string {
+  return `A person would call this an attack. Approving the change also allows it:\n${describeFindings(blocks)}`;
 }
 
 /** The figures of proposals as three tables: all, by agent, by skill. */

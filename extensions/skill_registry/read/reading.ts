@@ -5,8 +5,8 @@ import type { Catalog } from '../catalog/catalog.ts';
 import { skillNamed } from '../catalog/snapshot.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
 import { nearestIds } from '../search/names.ts';
-import { findVisible, type Grants, visibleSkills } from '../show/scope.ts';
-import { skillNotFound } from '../skill/errors.ts';
+import { findVisible, type Grants, keptFrom, visibleSkills } from '../show/scope.ts';
+import { skillKept, skillNotFound } from '../skill/errors.ts';
 import { bodyOf } from '../skill/frontmatter.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { SkillSource } from '../sources/source.ts';
@@ -15,12 +15,16 @@ import type { Reading, ReadOptions, ReadResource, ReadSkill, SkillLoadedEvent } 
 
 type Audience = NonNullable<ReadOptions['audience']>;
 
+/** Looks at the present files of a skill before an agent is given one of them. @returns whether the skill is held. */
+export type Admit = (skill: Skill) => Promise<boolean>;
+
 /** L2 and L3: looks up a skill, reads it or one of its files, and reports every load. */
 export function createReading(
   catalog: Catalog,
   grants: Grants,
   limits: SkillRegistryConfig['limits'],
   onLoaded: (event: SkillLoadedEvent) => void,
+  admit: Admit,
 ): Reading {
   const sourceOf = (skill: Skill | undefined): SkillSource | undefined =>
     skill && catalog.sources().find(({ id }) => id === skill.source);
@@ -29,12 +33,22 @@ export function createReading(
     if (skill) return skill;
     throw skillNotFound(skillId, nearestIds(catalog.snapshot().byId.keys(), skillId));
   };
+  const findAdmitted = async (request: LoadRequest): Promise<ReturnType<typeof findVisible>> => {
+    const found = find(catalog, grants, request);
+    const { skill, refusal } = found;
+    const isForAgent = request.audience !== 'person' || request.turn !== undefined;
+    if (!skill || !isForAgent || (refusal && refusal !== 'SKILL_HELD')) return found;
+    const isHeld = await admit(skill);
+    // Its state may have changed with what was found.
+    const now = find(catalog, grants, request);
+    return isHeld && now.skill ? { ...now, refusal: now.refusal ?? 'SKILL_HELD' } : now;
+  };
   const load = async <T>(
     request: LoadRequest,
     use: (skill: Skill, source: SkillSource, id: string) => Promise<T>,
   ): Promise<T> => {
     const startedAt = performance.now();
-    const { skill, refusal } = find(catalog, grants, request);
+    const { skill, refusal } = await findAdmitted(request);
     const report = (outcome: SkillLoadedEvent['outcome'], error: string | null): void => {
       if (request.told === false) return;
       onLoaded({
@@ -53,6 +67,8 @@ export function createReading(
     // Without a source: it was removed after this snapshot.
     if (!skill || !source || refusal) {
       report(refusal ? 'refused' : 'failure', refusal ?? 'SKILL_NOT_FOUND');
+      if (request.audience !== 'model' && (refusal === 'SKILL_HELD' || refusal === 'SKILL_DISABLED'))
+        throw skillKept(refusal, skill?.id ?? request.skillId);
       throw skillNotFound(request.skillId, nearestIds(knownIds(catalog, grants, request), request.skillId));
     }
     try {
@@ -118,16 +134,17 @@ interface LoadRequest {
   readonly told?: boolean;
 }
 
-/** Looks the id up; an id is never joined into a path. The scope of a turn does not limit people and bindings. */
-function find(
-  catalog: Catalog,
-  grants: Grants,
-  { skillId, audience, turn = {} }: LoadRequest,
-): ReturnType<typeof findVisible> {
+/**
+ * Looks the id up; an id is never joined into a path. The scope of a turn does not limit people and bindings. What a person loads
+ * in a conversation is sent to its agent.
+ */
+function find(catalog: Catalog, grants: Grants, request: LoadRequest): ReturnType<typeof findVisible> {
+  const { skillId, audience, turn = {} } = request;
   const snapshot = catalog.snapshot();
   if (audience === 'model') return findVisible(snapshot, skillId, turn, grants.of(turn));
   const skill = skillNamed(snapshot, skillId);
-  return skill ? { skill } : {};
+  const refusal = skill && (audience === 'binding' || request.turn) ? keptFrom(turn, skill) : undefined;
+  return skill ? { skill, ...(refusal ? { refusal } : {}) } : {};
 }
 
 /** The id by which the caller gets this skill again: the short one, unless it is the id of another skill. */

@@ -8,6 +8,7 @@ import type { Snapshot } from '../catalog/snapshot.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
 import { catalogText } from '../show/catalog-text.ts';
 import { namedTools } from '../show/formats.ts';
+import { keptFrom, visibleSkills } from '../show/scope.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { Reading, RolePrompt } from './types.ts';
@@ -64,11 +65,12 @@ export function createRoleResolver(registry: Skills): RoleResolver {
  * with `* `. Ends with a line end; empty for no skills.
  */
 export async function skillIndex(
-  { skills }: Snapshot,
+  snapshot: Snapshot,
   { catalog, tools }: Pick<SkillRegistryConfig, 'catalog' | 'tools'>,
   highlight?: string,
 ): Promise<string> {
-  const shown = skills.filter((skill) => skill.id === highlight || (skill.modelInvocable && !skill.hiddenBecause));
+  const visible = new Set(visibleSkills(snapshot, {}, new Set()));
+  const shown = snapshot.skills.filter((skill) => skill.id === highlight || visible.has(skill));
   const sorted = [...shown].sort((a, b) => rank(a.id, highlight) - rank(b.id, highlight) || (a.id < b.id ? -1 : 1));
   const first = sorted.slice(0, sorted[0]?.id === highlight ? 1 : 0);
   const mark = ({ id }: Skill): string => (id === highlight ? '*' : '-');
@@ -97,7 +99,8 @@ async function promptOf(
   variables: Readonly<Record<string, unknown>>,
 ): Promise<RolePrompt> {
   const snapshot = registry.snapshot();
-  if (snapshot.byId.has(role)) {
+  const skill = snapshot.byId.get(role);
+  if (skill && keptFrom({}, skill) === undefined) {
     const { content, hiddenLeftOut: leftOut = 0 } = await registry.read(role, { audience: 'binding' });
     const index = await skillIndex(snapshot, registry.config, role);
     return { source: 'skill', text: `${index}\n${withNote({ text: content, leftOut })}` };

@@ -61,7 +61,7 @@ export interface SkillLoadedEvent {
   readonly audience: 'model' | 'person' | 'binding';
   readonly agentId: string | null;
   readonly durationSeconds: number;
-  /** A code. SKILL_OUT_OF_SCOPE, SKILL_NOT_MODEL_INVOCABLE and SKILL_HIDDEN occur only here: the caller gets SKILL_NOT_FOUND. */
+  /** A code. A model gets SKILL_NOT_FOUND for SKILL_HELD, SKILL_DISABLED, SKILL_HIDDEN, SKILL_NOT_MODEL_INVOCABLE and SKILL_OUT_OF_SCOPE. */
   readonly error: string | null;
 }
 
@@ -83,7 +83,10 @@ export interface RolePrompt {
 
 /** L2 and L3. */
 export interface Reading {
-  /** @throws SKILL_NOT_FOUND, RESOURCE_NOT_FOUND (the file was removed), RESOURCE_TOO_LARGE, PATH_TRAVERSAL. */
+  /**
+   * @throws SKILL_NOT_FOUND, RESOURCE_NOT_FOUND (the file was removed), RESOURCE_TOO_LARGE, PATH_TRAVERSAL; SKILL_HELD or
+   *   SKILL_DISABLED for a binding, or a person in a conversation.
+   */
   read(skillId: string, options?: ReadOptions, turn?: TurnContext): Promise<ReadSkill>;
   /** @throws SKILL_NOT_FOUND, RESOURCE_NOT_FOUND, RESOURCE_TOO_LARGE, PATH_TRAVERSAL, INVALID_ARGUMENT. */
   readResource(skillId: string, path: string, turn?: TurnContext): Promise<ReadResource>;

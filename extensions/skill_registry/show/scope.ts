@@ -5,7 +5,12 @@ import type { Skill } from '../skill/skill.ts';
 import { isNone, matchesExpression } from '../sources/kinds/pack-expression.ts';
 
 /** Why an existing skill is refused. Callers return SKILL_NOT_FOUND; only the event contains the reason. */
-export type Refusal = 'SKILL_HIDDEN' | 'SKILL_NOT_MODEL_INVOCABLE' | 'SKILL_OUT_OF_SCOPE';
+export type Refusal =
+  | 'SKILL_HELD'
+  | 'SKILL_DISABLED'
+  | 'SKILL_HIDDEN'
+  | 'SKILL_NOT_MODEL_INVOCABLE'
+  | 'SKILL_OUT_OF_SCOPE';
 
 /** Qualified ids of the skills that a person has loaded in this conversation. Its agent may use them in spite of its bindings. */
 export type Granted = ReadonlySet<string>;
@@ -46,12 +51,17 @@ export function createGrants(): Grants {
 export function createVisibility(snapshotNow: () => Snapshot, grants: Grants): (turn: TurnContext) => readonly Skill[] {
   const cached = new Map<string, readonly Skill[]>();
   let cachedSnapshot: Snapshot | undefined;
+  let limitedAgents: ReadonlySet<string> = new Set();
   return (turn) => {
     const snapshot = snapshotNow();
-    if (snapshot !== cachedSnapshot) cached.clear();
+    if (snapshot !== cachedSnapshot) {
+      cached.clear();
+      limitedAgents = agentsWithDisabled(snapshot);
+    }
     cachedSnapshot = snapshot;
     const granted = grants.of(turn);
-    const key = JSON.stringify([turn.boundSkills, turn.workflowState, [...granted]]);
+    const agent = turn.agentId !== undefined && limitedAgents.has(turn.agentId) ? turn.agentId : undefined;
+    const key = JSON.stringify([turn.boundSkills, turn.workflowState, [...granted], agent]);
     const before = cached.get(key);
     if (before) return before;
     const skills = frozen(visibleSkills(snapshot, turn, granted));
@@ -67,7 +77,21 @@ export function visibleSkills(snapshot: Snapshot, turn: TurnContext, granted: Gr
   const pack = packSkills(snapshot, turn);
   const bound = bindingsOf(snapshot, turn, pack);
   const offered = pack ? [...pack.values()] : [...snapshot.skills, ...losersOf(bound, snapshot)];
-  return offered.filter((skill) => refusalOf(skill, { bound, granted }, 'offer') === undefined);
+  return offered.filter((skill) => refusalOf(skill, { bound, granted, turn }, 'offer') === undefined);
+}
+
+/** Why no door gives this turn's agent the skill, whatever names it; undefined when none does. */
+export function keptFrom({ agentId }: TurnContext, { heldBecause, disabledFor }: Skill): Refusal | undefined {
+  if (heldBecause !== undefined) return 'SKILL_HELD';
+  if (disabledFor === undefined) return undefined;
+  const isDisabled = disabledFor === 'everyone' || (agentId !== undefined && disabledFor.includes(agentId));
+  return isDisabled ? 'SKILL_DISABLED' : undefined;
+}
+
+/** Why a turn is not offered a skill; undefined when it is. Nobody has loaded anything in it. */
+export function offerRefusal(snapshot: Snapshot, skill: Skill, turn: TurnContext): Refusal | undefined {
+  const bound = bindingsOf(snapshot, turn, packSkills(snapshot, turn));
+  return refusalOf(skill, { bound, granted: NOTHING, turn }, 'offer');
 }
 
 /** The skill for an id in `uses_skills`: a skill of the catalog, else a built-in one. */
@@ -80,11 +104,13 @@ export function givenSkills(snapshot: Snapshot, { givenSkills: ids = [] }: TurnC
   return new Set(ids.flatMap((id) => boundSkill(snapshot, id)?.qualifiedId ?? []));
 }
 
-/** The skills in the scope of this turn, also those that models do not see: a person may use all of them. */
+/** The skills that a person may send to the agent of this turn, also those that it does not see by itself. */
 export function skillsInScope(snapshot: Snapshot, turn: TurnContext): readonly Skill[] {
   const pack = packSkills(snapshot, turn);
   const bound = bindingsOf(snapshot, turn, pack);
-  return [...(pack?.values() ?? snapshot.skills)].filter((skill) => bound?.has(skill.qualifiedId) ?? true);
+  return [...(pack?.values() ?? snapshot.skills)].filter(
+    (skill) => (bound?.has(skill.qualifiedId) ?? true) && keptFrom(turn, skill) === undefined,
+  );
 }
 
 /** The skill for an id of an agent in this turn, and whether the agent may read it. */
@@ -105,7 +131,7 @@ export function findVisible(
   const given = anywhere !== undefined && granted.has(anywhere.qualifiedId) && !isWithoutSkills(snapshot, turn);
   const skill = pack && !given ? inPack : anywhere;
   if (!skill) return anywhere ? { skill: anywhere, refusal: 'SKILL_OUT_OF_SCOPE' } : {};
-  const refusal = refusalOf(skill, { bound, granted }, 'load');
+  const refusal = refusalOf(skill, { bound, granted, turn }, 'load');
   return { skill, ...(refusal ? { refusal } : {}) };
 }
 
@@ -130,9 +156,21 @@ interface Scope {
   /** Undefined: every skill is in scope. */
   readonly bound: Bound | undefined;
   readonly granted: Granted;
+  readonly turn: TurnContext;
 }
 
-function refusalOf(skill: Skill, { bound, granted }: Scope, purpose: 'offer' | 'load'): Refusal | undefined {
+/** Agents for which the config disables single skills. */
+function agentsWithDisabled({ byQualifiedId }: Snapshot): ReadonlySet<string> {
+  const agents = new Set<string>();
+  for (const { disabledFor } of byQualifiedId.values()) {
+    if (typeof disabledFor === 'object') for (const agent of disabledFor) agents.add(agent);
+  }
+  return agents;
+}
+
+function refusalOf(skill: Skill, { bound, granted, turn }: Scope, purpose: 'offer' | 'load'): Refusal | undefined {
+  const kept = keptFrom(turn, skill);
+  if (kept) return kept;
   const given = granted.has(skill.qualifiedId);
   // A skill that a person has loaded may be read; it is listed only if its author allows models to see it.
   if (given && (purpose === 'load' || skill.modelInvocable)) return undefined;

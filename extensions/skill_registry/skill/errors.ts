@@ -1,12 +1,27 @@
 import { CodedError } from 'skill-registry/kernel';
 
 /** Codes that the registry throws and its tools return. The kernel defines the codes of files. */
-export type RegistryErrorCode = 'INVALID_ARGUMENT' | 'SKILL_NOT_FOUND' | 'REGISTRY_CLOSED' | 'STORE_UNAVAILABLE';
+export type RegistryErrorCode =
+  | 'INVALID_ARGUMENT'
+  | 'SKILL_NOT_FOUND'
+  | 'SKILL_HELD'
+  | 'SKILL_DISABLED'
+  | 'REGISTRY_CLOSED'
+  | 'STORE_UNAVAILABLE';
 
 export function skillNotFound(skillId: string, nearest: readonly string[]): CodedError<RegistryErrorCode> {
   const near = nearest.length > 0 ? ` Nearest: ${nearest.join(', ')}.` : ' List the skills to see what there is.';
   const shown = skillId.length > 100 ? `${skillId.slice(0, 100)}…` : skillId;
   return new CodedError('SKILL_NOT_FOUND', `No skill ${JSON.stringify(shown)}.${near}`, { skill_id: shown, nearest });
+}
+
+/** For a person, or for whoever binds an agent; a model is told `skillNotFound`. */
+export function skillKept(code: 'SKILL_HELD' | 'SKILL_DISABLED', skillId: string): CodedError<RegistryErrorCode> {
+  const message =
+    code === 'SKILL_HELD'
+      ? `"${skillId}" is held, so no agent is given it. skill-registry trust show ${skillId} says why.`
+      : `"${skillId}" is disabled in the config. skill-registry enable ${skillId} enables it.`;
+  return new CodedError(code, message, { skill_id: skillId });
 }
 
 export function invalidArgument(message: string): CodedError<RegistryErrorCode> {

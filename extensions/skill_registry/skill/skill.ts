@@ -21,6 +21,10 @@ export interface Skill extends SkillHeader {
   readonly bytes: number;
   /** Why models do not see it here: its gate is closed, or it is a draft. Absent: they see it. People can always read it. */
   readonly hiddenBecause?: string;
+  /** Whom the config does not give it: every agent, or these. Absent: nobody. People can always read it. */
+  readonly disabledFor?: 'everyone' | readonly string[];
+  /** Why no agent is given it, at any door (`trust show`). Absent: it is not held. People can always read it. */
+  readonly heldBecause?: string;
   /** Every prompt contains its body. */
   readonly preload?: true;
   /** Its files lie on another machine, and one is fetched when it is read; nothing else of the body is known here. */

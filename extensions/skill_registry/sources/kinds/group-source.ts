@@ -40,6 +40,7 @@ export function createGroupSource(options: GroupSourceOptions): SkillSource {
     id,
     kind: options.kind,
     location: options.location,
+    broughtIn: true,
     async scan(limits, takeBreak) {
       const { members, problems } = await options.members();
       const found: Found[] = [];

@@ -11,21 +11,33 @@ const MAX_FOLDERS = 512;
 /** Files deeper than 64 segments cannot be read (`relativeSegments`), so they are not listed. */
 const MAX_DEPTH = 63;
 
+export interface ListOptions {
+  /** One more is listed, which shows that there are more. */
+  readonly mostFiles: number;
+  readonly mostFolders: number;
+  /** Also below `node_modules`. */
+  readonly dependencies: boolean;
+}
+
+const SHOWN: ListOptions = { mostFiles: MAX_FILES, mostFolders: MAX_FOLDERS, dependencies: false };
+
 /**
  * Lists regular files below a folder, by path, up to the limits of files and folders, and counts files and folders that are left
  * out because they are never read (`listContained`). Links are not listed and not followed.
+ *
+ * @param options - Default: 512 files and folders, without `node_modules`.
  */
-export function filesBelow(dir: string): SkillListing {
+export function filesBelow(dir: string, { mostFiles, mostFolders, dependencies }: ListOptions = SHOWN): SkillListing {
   const files: ResourceInfo[] = [];
   let leftOut = 0;
   let folders = 0;
   const visit = (below: string, depth: number): void => {
     folders += 1;
     for (const { name, kind, size } of entriesOf(dir, below)) {
-      if (files.length > MAX_FILES || folders >= MAX_FOLDERS) return;
+      if (files.length > mostFiles || folders >= mostFolders) return;
       const path = below ? `${below}/${name}` : name;
       if (kind === 'directory') {
-        if (depth < MAX_DEPTH && name !== 'node_modules') visit(path, depth + 1);
+        if (depth < MAX_DEPTH && (dependencies || name !== 'node_modules')) visit(path, depth + 1);
       } else if (kind === 'file') {
         if (!name.startsWith(TEMPORARY)) files.push({ path, size });
       } else if (kind === 'private') leftOut += 1;

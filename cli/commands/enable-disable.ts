@@ -1,0 +1,34 @@
+import { setDisabled } from '../../extensions/skill_registry/host.ts';
+import { assertDataInRoot, declaredTurn } from '../../kernel/host.ts';
+import { printable } from '../../lib/text/index.ts';
+import { openRegistry } from '../open-registry.ts';
+import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal } from '../terminal.ts';
+
+export interface EnableOptions extends GlobalOptions {
+  readonly agent?: string;
+}
+
+/** `skill-registry enable|disable <id>`. With `--json`: `{ skill_id, agent: string | null, disabled, changed, file }`. */
+export async function setEnabled(
+  id: string,
+  isEnabled: boolean,
+  options: EnableOptions,
+  terminal: Terminal,
+): Promise<ExitStatus> {
+  const { root, trusted, registry } = await openRegistry(options, terminal);
+  const { agent } = options;
+  const entry = { skill: id, agent };
+  const isListed = registry.config.disabled.some((one) => (typeof one === 'string' ? one : one.skill) === id);
+  // A skill that was removed can still be enabled. SKILL_NOT_FOUND for any other.
+  if (!(isEnabled && isListed)) registry.admin.resources(id);
+  await registry.close();
+  if (agent !== undefined && !isEnabled) await declaredTurn(root, agent, trusted);
+  if (!trusted) assertDataInRoot(root);
+  const { file, changed } = await setDisabled(root, entry, !isEnabled);
+  if (options.json) printJson(terminal, { skill_id: id, agent: agent ?? null, disabled: !isEnabled, changed, file });
+  const state = isEnabled ? 'enabled' : 'disabled';
+  const whom = agent === undefined ? 'every agent' : printable(agent);
+  const when = changed ? `: ${printable(file)}. What is running uses this after its next start.` : ' already';
+  terminal.err(`${printable(id)} is ${state} for ${whom}${when}\n`);
+  return EXIT.done;
+}

@@ -1,0 +1,82 @@
+import { isCodedError } from 'skill-registry/kernel';
+import { skillNamed } from './catalog/snapshot.ts';
+import { findRevision } from './history/revisions.ts';
+import type { InspectedFile } from './inspect/types.ts';
+import type { Parts } from './parts.ts';
+import type { Finding, PlannedChange } from './trust/types.ts';
+
+type Given = Pick<Parts, 'catalog' | 'changes' | 'holds'>;
+
+/** The `block` findings of a skill as it would be after a change, without those that are allowed already. */
+export async function blocksAfter(parts: Given, change: PlannedChange): Promise<readonly Finding[]> {
+  return 'proposalId' in change ? afterProposal(parts, change.proposalId) : afterRollback(parts, change);
+}
+
+/**
+ * Allows what a person was shown before a change, if nothing else holds the skill now.
+ *
+ * @returns why it is held; null when it is not.
+ */
+export async function allowShown(
+  { catalog, holds }: Given,
+  skillId: string,
+  shown: readonly Finding[],
+  { by, reason }: { readonly by: string; readonly reason?: string | undefined },
+): Promise<string | null> {
+  const skill = skillNamed(catalog.snapshot(), skillId);
+  if (!skill) return null;
+  const { heldBecause, digest } = await holds.trustOf(skill);
+  if (heldBecause === null || !by.startsWith('person:')) return heldBecause;
+  const keys = new Set(shown.map(keyOf));
+  const others = (await holds.blocksIn(skill, await holds.filesOf(skill))).filter((one) => !keys.has(keyOf(one)));
+  if (others.length > 0) return heldBecause;
+  const decided = await holds.decide('allow', skill, { by, reason, digest });
+  await catalog.refresh();
+  return decided.heldBecause;
+}
+
+// --- internal ---
+
+async function afterProposal({ catalog, changes, holds }: Given, id: string): Promise<readonly Finding[]> {
+  const { kind, skillId, path, state } = await changes.proposals.get(id);
+  if (kind === 'delete' || state !== 'open') return [];
+  const skill = kind === 'create' ? undefined : skillNamed(catalog.snapshot(), skillId);
+  const name = nameOf(path);
+  const others = skill ? (await holds.filesOf(skill)).filter((file) => file.path !== name) : [];
+  const content = await proposedText(changes, id);
+  const changed = content === undefined ? [] : [{ path: name, bytes: Buffer.from(content) }];
+  return holds.blocksIn(skill, [...changed, ...others]);
+}
+
+/** Undefined for the removal of a file, which has no text. */
+async function proposedText({ proposals }: Given['changes'], id: string): Promise<string | undefined> {
+  try {
+    return (await proposals.text(id)).content;
+  } catch (error) {
+    if (isCodedError(error)) return undefined;
+    throw error;
+  }
+}
+
+async function afterRollback(
+  { catalog, changes, holds }: Given,
+  { skillId, revision }: Exclude<PlannedChange, { readonly proposalId: string }>,
+): Promise<readonly Finding[]> {
+  const { files } = findRevision({ revisions: await changes.history.revisions(skillId) }, skillId, revision);
+  const read: InspectedFile[] = [];
+  for (const { path, kept, mode } of files) {
+    if (!kept) continue;
+    const bytes = await changes.history.read(skillId, revision, path);
+    read.push({ path: nameOf(path), bytes, executable: (mode & 0o111) !== 0 });
+  }
+  return holds.blocksIn(skillNamed(catalog.snapshot(), skillId), read);
+}
+
+/** As an inspection names it. */
+function nameOf(path: string): string {
+  return path.toLowerCase() === 'skill.md' ? 'SKILL.md' : path;
+}
+
+function keyOf({ rule, excerpt }: Finding): string {
+  return JSON.stringify([rule, excerpt]);
+}

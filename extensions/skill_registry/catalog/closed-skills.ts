@@ -1,0 +1,99 @@
+import type { Problem } from 'skill-registry/kernel';
+import type { DisabledSkill } from '../config/config.ts';
+import { closedBecause, draftReason, type GateSurroundings } from '../skill/gates.ts';
+import type { Skill } from '../skill/skill.ts';
+import type { SourceScan } from '../sources/source.ts';
+
+/** What may keep a skill from models. */
+export interface ClosedOptions {
+  /** Returns what gates are checked against; called at every refresh. Default: gates are not checked. */
+  readonly gates?: () => GateSurroundings;
+  /** Default: none. */
+  readonly disabled?: readonly DisabledSkill[];
+  /** Why a skill is held; undefined when it is not. Default: none is. */
+  readonly heldBecause?: (skill: Skill) => string | undefined;
+}
+
+/** What keeps skills from models here. */
+export type ClosedSkills = ReadonlyMap<Skill, Closed>;
+type Closed = Pick<Skill, 'hiddenBecause' | 'disabledFor' | 'heldBecause'>;
+
+/** Checked at every refresh, because a program may have been installed, or a person may have allowed something. */
+export function closedSkills(scans: readonly SourceScan[], options: ClosedOptions): ClosedSkills {
+  const { heldBecause = () => undefined, disabled = [] } = options;
+  const surroundings = options.gates?.();
+  const closed = new Map<Skill, Closed>();
+  const check = (skill: Skill): void => {
+    const gate = surroundings && skill.gate && closedBecause(skill.gate, surroundings);
+    const because = draftReason(skill.fillsLeft) ?? gate;
+    const kept = disabled.length === 0 ? undefined : disabledFor(skill, disabled);
+    const held = heldBecause(skill);
+    if (because === undefined && kept === undefined && held === undefined) return;
+    closed.set(skill, {
+      ...(because === undefined ? {} : { hiddenBecause: because }),
+      ...(kept === undefined ? {} : { disabledFor: kept }),
+      ...(held === undefined ? {} : { heldBecause: held }),
+    });
+  };
+  for (const { skills, losers = [] } of scans) {
+    for (const skill of skills) check(skill);
+    for (const skill of losers) check(skill);
+  }
+  return closed;
+}
+
+/** Marks the skills that something keeps from models. Problems: SKILL_HIDDEN, SKILL_HELD. */
+export function closeSkills(scan: SourceScan, closed: ClosedSkills): SourceScan {
+  const problems: Problem[] = [];
+  const mark = (skill: Skill): Skill => {
+    const marks = closed.get(skill);
+    if (marks === undefined) return skill;
+    if (marks.hiddenBecause !== undefined) problems.push(hiddenProblem(skill, marks.hiddenBecause));
+    if (marks.heldBecause !== undefined) problems.push(heldProblem(skill, marks.heldBecause));
+    return { ...skill, ...marks };
+  };
+  const skills = scan.skills.map(mark);
+  const losers = (scan.losers ?? []).map(mark);
+  return { skills, losers, problems: [...scan.problems, ...problems] };
+}
+
+export function isSameClosed(before: ClosedSkills, after: ClosedSkills): boolean {
+  const others = [...after];
+  return (
+    before.size === after.size &&
+    [...before].every(([skill, marks], index) => {
+      const [other, otherMarks] = others[index] as (typeof others)[number];
+      return skill === other && JSON.stringify(marks) === JSON.stringify(otherMarks);
+    })
+  );
+}
+
+// --- internal ---
+
+function disabledFor(
+  { id, qualifiedId }: Pick<Skill, 'id' | 'qualifiedId'>,
+  disabled: readonly DisabledSkill[],
+): Skill['disabledFor'] {
+  const agents: string[] = [];
+  for (const entry of disabled) {
+    const named = typeof entry === 'string' ? entry : entry.skill;
+    if (named !== id && named !== qualifiedId) continue;
+    if (typeof entry === 'string') return 'everyone';
+    agents.push(entry.agent);
+  }
+  return agents.length > 0 ? agents : undefined;
+}
+
+const DRAFT_REMEDY = 'Replace each FILL, or remove draft from its metadata.';
+
+function hiddenProblem({ file, fillsLeft }: Skill, reason: string): Problem {
+  const remedy = fillsLeft ? DRAFT_REMEDY : 'Provide it, or set gates.check: false.';
+  const message = `Models do not see this skill here: ${reason}. ${remedy}`;
+  return { code: 'SKILL_HIDDEN', severity: 'warning', file, message };
+}
+
+function heldProblem({ id, qualifiedId, file }: Skill, reason: string): Problem {
+  const remedy = `See it with "skill-registry trust show ${qualifiedId}", then allow it with "skill-registry trust allow ${qualifiedId}" or remove it.`;
+  const message = `No agent is given "${id}", because it is held: ${reason}. ${remedy}`;
+  return { code: 'SKILL_HELD', severity: 'warning', file, message, details: { skill_id: id } };
+}

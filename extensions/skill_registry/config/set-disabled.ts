@@ -1,0 +1,101 @@
+import { statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { CodedError } from 'skill-registry/kernel';
+import type { Document, YAMLSeq } from 'yaml';
+import { yamlPackage } from '../../../kernel/host.ts';
+import { futureRealPath, readNamedFile, writeContained } from '../../../lib/files/index.ts';
+import { invalidArgument } from '../skill/errors.ts';
+
+export interface Disabling {
+  /** An id or a qualified id. */
+  readonly skill: string;
+  /** Only for this agent. Default: for every agent. */
+  readonly agent?: string | undefined;
+}
+
+/**
+ * Adds a skill to `disabled` in the config of a root, or removes it. Comments and all other keys are kept, and the file is made when it
+ * is missing. Registries use it from their next start on. Enabling for every agent also removes the entries for single agents.
+ *
+ * @param root - Absolute.
+ * @returns `changed`: false when the config says so already.
+ * @throws INVALID_ARGUMENT when the skill is to be enabled for one agent, but is disabled for every agent; CONFIG_INVALID,
+ *   WRITE_FAILED, PATH_TRAVERSAL.
+ */
+export function setDisabled(
+  root: string,
+  { skill, agent }: Disabling,
+  isDisabled: boolean,
+): { readonly file: string; readonly changed: boolean } {
+  const file = join(root, 'data', 'skill_registry', 'config.yaml');
+  const document = readDocument(file);
+  const list = listIn(document, file);
+  const entries = (list?.toJSON() ?? []) as readonly unknown[];
+  const isForEvery = entries.includes(skill);
+  const isMeant = (entry: unknown): boolean =>
+    isForAgent(entry, skill, agent) || (agent === undefined && entry === skill);
+  if (isDisabled) {
+    if (isForEvery || (agent !== undefined && entries.some(isMeant))) return { file, changed: false };
+    add(document, list, agent === undefined ? skill : { skill, agent });
+  } else {
+    if (isForEvery && agent !== undefined) throw notForOne(skill, agent);
+    if (!list || !entries.some(isMeant)) return { file, changed: false };
+    list.items = list.items.filter((_, index) => !isMeant(entries[index]));
+  }
+  const real = futureRealPath(file);
+  const mode = (statSync(real, { throwIfNoEntry: false })?.mode ?? 0o644) & 0o777;
+  writeContained(dirname(real), basename(real), document.toString({ lineWidth: 0 }), { own: true, mode });
+  return { file, changed: true };
+}
+
+// --- internal ---
+
+const MAX_BYTES = 1_048_576;
+
+/** An empty document when there is no file. */
+function readDocument(file: string): Document {
+  let text = '';
+  try {
+    text = readNamedFile(file, MAX_BYTES, { own: true }).toString('utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw invalid(file, (error as Error).message);
+  }
+  const { isMap, parseDocument } = yamlPackage();
+  const document: Document = parseDocument(text);
+  const [error] = document.errors;
+  if (error) throw invalid(file, error.message.split('\n')[0] ?? '');
+  if (document.contents !== null && !isMap(document.contents)) throw invalid(file, 'expected a mapping of keys');
+  return document;
+}
+
+function listIn(document: Document, file: string): YAMLSeq | undefined {
+  const list = document.get('disabled');
+  if (list === undefined || list === null) return undefined;
+  if (yamlPackage().isSeq(list)) return list;
+  throw invalid(file, '"disabled" is no list of ids');
+}
+
+function isForAgent(entry: unknown, skill: string, agent: string | undefined): boolean {
+  if (typeof entry !== 'object' || entry === null) return false;
+  const { skill: named, agent: of } = entry as { readonly skill?: unknown; readonly agent?: unknown };
+  return named === skill && (agent === undefined || of === agent);
+}
+
+function add(document: Document, list: YAMLSeq | undefined, entry: string | Required<Disabling>): void {
+  const node = document.createNode(entry, { flow: true });
+  if (list) list.add(node);
+  else document.set('disabled', document.createNode([node]));
+}
+
+function invalid(file: string, reason: string): CodedError {
+  return new CodedError('CONFIG_INVALID', `${file} was not changed: ${reason}. Correct it, then repeat this.`, {
+    file,
+  });
+}
+
+function notForOne(skill: string, agent: string): CodedError {
+  const remedy = `Run "skill-registry enable ${skill}", then disable it for the agents that are not to have it.`;
+  return invalidArgument(
+    `"${skill}" is disabled for every agent, so it cannot be enabled for ${agent} alone. ${remedy}`,
+  );
+}

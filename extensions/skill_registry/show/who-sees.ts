@@ -1,0 +1,60 @@
+import type { TurnContext } from 'skill-registry/kernel';
+import type { Snapshot } from '../catalog/snapshot.ts';
+import type { Skill } from '../skill/skill.ts';
+import { offerRefusal, type Refusal } from './scope.ts';
+
+/** A skill, and which agents it is offered to. */
+export interface SeenSkill {
+  readonly skill: Skill;
+  /** Another skill has its id: agents read this one by its qualified id. */
+  readonly isLoser: boolean;
+  readonly views: readonly AgentView[];
+}
+
+/** Whether one agent is offered a skill. */
+export interface AgentView {
+  /** Null: an agent without bindings, such as a client of MCP or of the library. */
+  readonly agent: string | null;
+  /** Why it is not offered; absent when it is. */
+  readonly because?: string;
+}
+
+/**
+ * Who sees each skill of the catalog, also those that lost a collision. In order of the catalog, losers last.
+ *
+ * @param agents - Their turns, each with `agentId` and `boundSkills`.
+ */
+export function whoSees(snapshot: Snapshot, agents: readonly TurnContext[]): readonly SeenSkill[] {
+  const winners = new Set(snapshot.skills);
+  const losers = [...snapshot.byQualifiedId.values()].filter((skill) => !winners.has(skill));
+  const turns: readonly TurnContext[] = [{}, ...agents];
+  return [...snapshot.skills, ...losers].map((skill) => {
+    const isLoser = !winners.has(skill);
+    const views = turns.map((turn): AgentView => {
+      const refusal = offerRefusal(snapshot, skill, turn);
+      const isBound = turn.boundSkills !== undefined;
+      const because = refusal ? textOf(refusal, skill) : isLoser && !isBound ? TAKEN : undefined;
+      return { agent: turn.agentId ?? null, ...(because === undefined ? {} : { because }) };
+    });
+    return { skill, isLoser, views };
+  });
+}
+
+// --- internal ---
+
+const TAKEN = 'another skill has its id; it is read by its qualified id';
+
+function textOf(refusal: Refusal, { heldBecause = '', hiddenBecause = '' }: Skill): string {
+  switch (refusal) {
+    case 'SKILL_HELD':
+      return `held: ${heldBecause}`;
+    case 'SKILL_DISABLED':
+      return 'disabled in the config';
+    case 'SKILL_HIDDEN':
+      return hiddenBecause;
+    case 'SKILL_NOT_MODEL_INVOCABLE':
+      return 'it hides itself from models (disable-model-invocation)';
+    case 'SKILL_OUT_OF_SCOPE':
+      return 'not among the skills that the agent is bound to (uses_skills)';
+  }
+}

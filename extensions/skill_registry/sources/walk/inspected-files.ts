@@ -1,0 +1,83 @@
+import { createHash } from 'node:crypto';
+import { lstatSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import type { Finding, InspectedFile } from '../../inspect/types.ts';
+import type { Skill } from '../../skill/skill.ts';
+import type { SkillFiles } from '../../trust/types.ts';
+import { filesBelow, type ListOptions } from './list-files.ts';
+
+/** How the files of a skill are read, whatever its source is. */
+export interface SkillReader {
+  readonly readSkill: (skill: Skill) => Buffer;
+  readonly readFile: (skill: Skill, path: string, maxBytes: number) => Buffer;
+  /** The other files of a skill without a folder. */
+  readonly listed: (skill: Skill) => readonly { readonly path: string; readonly size: number }[];
+}
+
+/** More than is listed: what is not listed can still be read by its path. */
+const EVERYTHING: ListOptions = { mostFiles: 2_000, mostFolders: 2_000, dependencies: true };
+/** A larger file is never handed out. */
+const MAX_BYTES = 4 * 1024 * 1024;
+/** A file that was changed less than this long ago could change again without another time. */
+const SETTLED_MS = 2_000;
+
+/** The files of skills for an inspection: those that can be handed out, also when they are not listed. */
+export function inspectedFiles({ readSkill, readFile, listed }: SkillReader): SkillFiles {
+  const others = (skill: Skill) => {
+    const files = skill.dir === null ? listed(skill) : filesBelow(skill.dir, EVERYTHING).files;
+    const skillFile = basename(skill.file);
+    return skill.dir === null ? files : files.filter(({ path }) => path !== skillFile);
+  };
+  return {
+    stamp: (skill) =>
+      stampOf(
+        skill,
+        others(skill).map(({ path }) => path),
+      ),
+    *read(skill) {
+      yield { path: 'SKILL.md', bytes: readSkill(skill) };
+      const files = others(skill);
+      for (const { path, size } of files.slice(0, EVERYTHING.mostFiles)) {
+        if (size > MAX_BYTES)
+          yield notSearched(path, `It has ${size} bytes, more than ${MAX_BYTES}, so it was not searched.`);
+        else yield* readIfThere(skill, path, readFile);
+      }
+      if (files.length > EVERYTHING.mostFiles)
+        yield notSearched(
+          'SKILL.md',
+          `The skill has more than ${EVERYTHING.mostFiles} files; the others were not searched.`,
+        );
+    },
+  };
+}
+
+// --- internal ---
+
+function* readIfThere(skill: Skill, path: string, readFile: SkillReader['readFile']): Generator<InspectedFile> {
+  try {
+    const bytes = readFile(skill, path, MAX_BYTES);
+    const mode = skill.dir === null ? 0 : (lstatSync(join(skill.dir, path), { throwIfNoEntry: false })?.mode ?? 0);
+    yield { path, bytes, executable: (mode & 0o111) !== 0 };
+  } catch {
+    // It was removed, or cannot be read: then it cannot be handed out either.
+  }
+}
+
+/** Paths, sizes, times and inodes; empty when a file is so new that its times do not tell the next change. */
+function stampOf({ dir, file, realFile }: Skill, paths: readonly string[]): string {
+  if (realFile === null) return '';
+  const hash = createHash('sha256');
+  const settledBefore = BigInt(Date.now() - SETTLED_MS) * 1_000_000n;
+  const isSettled = [realFile, ...(dir === null ? [] : paths.map((path) => join(dir, path)))].every((path) => {
+    const stats = lstatSync(path, { bigint: true, throwIfNoEntry: false });
+    hash.update(
+      `${path}\n${stats ? `${stats.size} ${stats.mtimeNs} ${stats.ctimeNs} ${stats.ino} ${stats.mode}` : ''}\n`,
+    );
+    return stats === undefined || stats.ctimeNs < settledBefore;
+  });
+  return isSettled ? hash.update(file).digest('hex') : '';
+}
+
+function notSearched(file: string, message: string): Finding {
+  return { rule: 'not-searched', level: 'warn', file, excerpt: '', message };
+}

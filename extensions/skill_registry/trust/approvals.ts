@@ -1,0 +1,56 @@
+import type { NewDecision, Subject, Trust } from '../../../lib/trust/index.ts';
+import type { Finding } from '../inspect/types.ts';
+import type { TrustDecision } from './types.ts';
+
+/** The content about which a person decides. */
+export interface Inspected {
+  /** Real path of the skill's folder or file. */
+  readonly place: string;
+  readonly digest: string;
+  /** Whether it was brought in from elsewhere. */
+  readonly broughtIn: boolean;
+  /** Its findings of the level `block`. */
+  readonly findings: readonly Pick<Finding, 'rule' | 'excerpt'>[];
+}
+
+/**
+ * Whether a person has allowed what was found: this content, wherever it lies; or, of what is one's own, each finding in this folder,
+ * across edits.
+ */
+export function isAllowed(trust: Pick<Trust, 'decisions'>, inspected: Inspected): boolean {
+  const allowed = new Set(trust.decisions().flatMap((one) => (one.action === 'allow' ? [keyOf(one)] : [])));
+  const isDecided = (subject: Subject): boolean => allowed.has(keyOf(subject));
+  const findings = findingsOf(inspected);
+  // Without findings nothing is known of them, and nobody can have allowed them.
+  return isDecided(contentOf(inspected)) || (!inspected.broughtIn && findings.length > 0 && findings.every(isDecided));
+}
+
+/** Records the decision about each finding of one's own, or about the content that was brought in. @throws TRUST_UNUSABLE. */
+export function decide(
+  trust: Pick<Trust, 'decide'>,
+  action: NewDecision['action'],
+  inspected: Inspected,
+  { by, reason }: Pick<TrustDecision, 'by' | 'reason'>,
+): void {
+  const findings = inspected.broughtIn ? [] : findingsOf(inspected);
+  // Its content may have been allowed where it was brought in.
+  const content = inspected.broughtIn || action === 'revoke' ? [contentOf(inspected)] : [];
+  for (const subject of [...findings, ...content]) trust.decide({ ...subject, action, by, reason });
+}
+
+// --- internal ---
+
+function contentOf({ place, digest }: Inspected): Subject {
+  return { kind: 'content', path: place, digest };
+}
+
+function findingsOf({ place, findings }: Inspected): readonly Subject[] {
+  return findings.map(({ rule, excerpt }) => ({ kind: 'finding', path: place, rule, excerpt }));
+}
+
+/** The path of a content is where it lay when it was decided about. */
+function keyOf(subject: Subject): string {
+  const { kind } = subject;
+  if (kind === 'content') return JSON.stringify([kind, subject.digest]);
+  return JSON.stringify([kind, subject.path, ...(kind === 'finding' ? [subject.rule, subject.excerpt] : [])]);
+}

@@ -1,0 +1,138 @@
+import { join } from 'node:path';
+import type { Problem } from 'skill-registry/kernel';
+import { userCacheDirectory, whyNotBelieved } from '../../../lib/trust/index.ts';
+import { RULE_SET } from '../inspect/rule-set.ts';
+import type { Inspection } from '../inspect/types.ts';
+import { type CachePart, cacheProblems, createCache } from '../store/cache.ts';
+
+/** What was found when a skill was inspected last. */
+export interface PlaceEntry {
+  /** Digest of its SKILL.md. */
+  readonly skillDigest: string;
+  /** Equal as long as no file has changed; empty when that cannot be told from the stats. */
+  readonly stamp: string;
+  /** Digest of all files. */
+  readonly digest: string;
+  readonly verdict: Inspection['verdict'];
+}
+
+/** The inspections of this user, by digest and rule set, and where the skills lie. Any of them may be lost at any time. */
+export interface Inspections {
+  at(place: string): PlaceEntry | undefined;
+  of(digest: string): Inspection | undefined;
+  /** Places with a `block` finding. */
+  blocked(): ReadonlyMap<string, PlaceEntry>;
+  keep(place: string, entry: PlaceEntry, inspection: Inspection): void;
+  /** CACHE_UNAVAILABLE. */
+  problems(): readonly Problem[];
+  close(): void;
+}
+
+/** Raise it when the tables change. */
+const TABLES = 1;
+/** With more places than this the file is emptied, and what is still there is inspected again. */
+const MAX_PLACES = 100_000;
+
+const INSPECTIONS: CachePart = {
+  name: 'inspection',
+  version: RULE_SET * 1000 + TABLES,
+  sql: `CREATE TABLE inspection (digest TEXT PRIMARY KEY, verdict TEXT NOT NULL, findings TEXT NOT NULL) WITHOUT ROWID;
+    CREATE TABLE inspection_place (
+      place TEXT PRIMARY KEY, skill TEXT NOT NULL, stamp TEXT NOT NULL, digest TEXT NOT NULL, verdict TEXT NOT NULL
+    ) WITHOUT ROWID;
+    CREATE INDEX inspection_blocked ON inspection_place (verdict) WHERE verdict = 'block';`,
+};
+
+/**
+ * `inspections.db` in the user's cache directory: never in a root, because what it says releases skills, and a root may come with a file
+ * of this name.
+ */
+export function inspectionsFile(): string {
+  return join(userCacheDirectory(), 'inspections', 'inspections.db');
+}
+
+/** @param file - Not used when somebody else can write it. Undefined: in memory. */
+export function openInspections(file: string | undefined): Inspections {
+  const trouble = file && whyNotBelieved(file);
+  const cache = createCache(trouble === undefined ? file : undefined, [INSPECTIONS]);
+  const places = new Map<string, PlaceEntry | null>();
+  const inspections = new Map<string, Inspection>();
+  let blocked: Map<string, PlaceEntry> | undefined;
+  const allBlocked = (): Map<string, PlaceEntry> => {
+    blocked ??= new Map(
+      cache
+        .useIfThere((database) => database.prepare<Row>(`${SELECT} WHERE verdict = 'block'`).all())
+        ?.map((row) => [row.place, entryOf(row)]),
+    );
+    return blocked;
+  };
+  return {
+    at(place) {
+      let entry = places.get(place);
+      if (entry === undefined) {
+        const row = cache.useIfThere((database) => database.prepare<Row>(`${SELECT} WHERE place = ?`).get(place));
+        entry = row ? entryOf(row) : null;
+        places.set(place, entry);
+      }
+      return entry ?? undefined;
+    },
+    of(digest) {
+      const known = inspections.get(digest) ?? cache.useIfThere((database) => readInspection(database, digest));
+      if (known?.verdict === 'block') inspections.set(digest, known);
+      return known;
+    },
+    blocked: allBlocked,
+    keep(place, entry, inspection) {
+      places.set(place, entry);
+      if (entry.verdict === 'block') allBlocked().set(place, entry);
+      else allBlocked().delete(place);
+      if (inspection.verdict === 'block') inspections.set(entry.digest, inspection);
+      cache.use((database) => {
+        database.transaction(() => write(database, place, entry, inspection));
+      });
+    },
+    problems: () => (file && trouble ? [notBelieved(file, trouble)] : cacheProblems(file, cache)),
+    close: () => cache.close(),
+  };
+}
+
+// --- internal ---
+
+type Database = Parameters<Parameters<ReturnType<typeof createCache>['use']>[0]>[0];
+
+const SELECT = 'SELECT place, skill, stamp, digest, verdict FROM inspection_place';
+
+interface Row extends Omit<PlaceEntry, 'skillDigest'> {
+  readonly place: string;
+  readonly skill: string;
+}
+
+function entryOf({ skill, stamp, digest, verdict }: Row): PlaceEntry {
+  return { skillDigest: skill, stamp, digest, verdict };
+}
+
+function readInspection(database: Database, digest: string): Inspection | undefined {
+  const row = database
+    .prepare<{ verdict: Inspection['verdict']; findings: string }>(
+      'SELECT verdict, findings FROM inspection WHERE digest = ?',
+    )
+    .get(digest);
+  return row && { verdict: row.verdict, findings: JSON.parse(row.findings) as Inspection['findings'] };
+}
+
+function write(database: Database, place: string, entry: PlaceEntry, inspection: Inspection): void {
+  const { skillDigest, stamp, digest, verdict } = entry;
+  const { n = 0 } = database.prepare<{ n: number }>('SELECT count(*) AS n FROM inspection_place').get() ?? {};
+  if (n > MAX_PLACES) database.exec('DELETE FROM inspection_place; DELETE FROM inspection');
+  database
+    .prepare('INSERT OR REPLACE INTO inspection (digest, verdict, findings) VALUES (?, ?, ?)')
+    .run(digest, inspection.verdict, JSON.stringify(inspection.findings));
+  database
+    .prepare('INSERT OR REPLACE INTO inspection_place (place, skill, stamp, digest, verdict) VALUES (?, ?, ?, ?, ?)')
+    .run(place, skillDigest, stamp, digest, verdict);
+}
+
+function notBelieved(file: string, reason: string): Problem {
+  const message = `The inspections in this file are not used, because ${reason}: skills are inspected again by every process. Remove it, or let only this user write it.`;
+  return { code: 'CACHE_UNAVAILABLE', severity: 'warning', file, message };
+}

@@ -1,0 +1,42 @@
+import { lstatSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { isInside, readContained } from '../../../lib/files/index.ts';
+import type { Skill } from '../skill/skill.ts';
+
+/** Which skills of a root were installed, as its `skills-lock.json` says. */
+export interface Installed {
+  has(skill: Pick<Skill, 'dir'>): boolean;
+  /** Reads the file again if it has changed. */
+  renew(): void;
+}
+
+const NAME = 'skills-lock.json';
+const MAX_BYTES = 4 * 1024 * 1024;
+
+/** @param root - Absolute, real. */
+export function createInstalled(root: string): Installed {
+  let stamp = '';
+  let names: ReadonlySet<string> = new Set();
+  return {
+    has: ({ dir }) => names.size > 0 && dir !== null && names.has(basename(dir)) && isInside(dir, root),
+    renew() {
+      const stats = lstatSync(join(root, NAME), { throwIfNoEntry: false });
+      const now = stats ? `${stats.size} ${stats.mtimeMs} ${stats.ctimeMs} ${stats.ino}` : '';
+      if (now === stamp) return;
+      stamp = now;
+      names = new Set(stats ? namesIn(root) : []);
+    },
+  };
+}
+
+// --- internal ---
+
+/** The names of all entries; none of a file that cannot be read. */
+function namesIn(root: string): readonly string[] {
+  try {
+    const { skills } = JSON.parse(readContained(root, NAME, MAX_BYTES).toString('utf8')) as { skills?: unknown };
+    return typeof skills === 'object' && skills !== null ? Object.keys(skills) : [];
+  } catch {
+    return [];
+  }
+}

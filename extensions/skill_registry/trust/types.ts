@@ -1,0 +1,43 @@
+/** What an inspection says of skills, and who may decide about it. No code. */
+import type { Finding, FindingLevel, InspectedFile } from '../inspect/types.ts';
+import type { Skill } from '../skill/skill.ts';
+
+export type { Finding, FindingLevel } from '../inspect/types.ts';
+
+/** The present files of a skill, as they were inspected. */
+export interface SkillTrust {
+  readonly skillId: string;
+  readonly qualifiedId: string;
+  /** `sha256:<64 hex>` over paths, sizes, modes and contents of its files. */
+  readonly digest: string;
+  /** `own`: it lies in a folder of the user. `brought-in`: it was installed, or comes from a package, a pack or an address. */
+  readonly origin: 'own' | 'brought-in';
+  readonly verdict: FindingLevel;
+  /** Most important first. */
+  readonly findings: readonly Finding[];
+  /** Why no agent is given it; null when agents are. */
+  readonly heldBecause: string | null;
+  /** Whether a person has allowed its `block` findings. */
+  readonly allowed: boolean;
+}
+
+/** Who decides about a held skill. */
+export interface TrustDecision {
+  readonly by: string;
+  readonly reason?: string | undefined;
+  /** The digest that the person was shown. Default: that of the present files. */
+  readonly digest?: string | undefined;
+}
+
+/** A change that a person is about to make. */
+export type PlannedChange =
+  | { /** Whole. */ readonly proposalId: string }
+  | { readonly skillId: string; readonly revision: string | number };
+
+/** The files of skills, as they lie on disk now. */
+export interface SkillFiles {
+  /** Equal as long as no file has changed; empty when that cannot be told from the stats. */
+  stamp(skill: Skill): string;
+  /** All files, SKILL.md first, read one by one, and what was not read. @throws RESOURCE_NOT_FOUND when SKILL.md is gone. */
+  read(skill: Skill): Iterable<InspectedFile | Finding>;
+}
