@@ -36,6 +36,7 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
     ...reading,
     ...search,
     ...changesOf(parts),
+    origin: originOf(parts),
     watch: watching.watch,
     problems: gather,
     tools: (names = parts.config.tools) => makeTools(names, { ...admin, ...registry }),
@@ -121,6 +122,22 @@ function changesOf({ changes, hooks }: Parts): Part<'history' | 'proposals'> {
         changes.proposals.onArrival((proposal) => void hooks.call('onArrival', () => listener(frozen(proposal)))),
     },
     history: changes.history,
+  };
+}
+
+function originOf(parts: Parts): SkillRegistry['origin'] {
+  const { catalog, root } = parts;
+  const context = {
+    root,
+    snapshot: () => catalog.snapshot(),
+    sources: () => catalog.sources(),
+    refresh: () => catalog.refresh(),
+  };
+  return {
+    async publish(options) {
+      assertOpen(parts);
+      return (await import('./origin/publish/publish.ts')).publish(context, options);
+    },
   };
 }
 

@@ -4,7 +4,7 @@ import { openFolder } from './folder.ts';
 import { openGit } from './git.ts';
 import { openNpm } from './npm.ts';
 import type { Offer } from './offer.ts';
-import { openWellKnown } from './well-known.ts';
+import { openWellKnown } from './well-known/open-page.ts';
 
 /**
  * Looks at what an origin has. Nothing of it is run, and nothing is left on this disk once the offer is closed.

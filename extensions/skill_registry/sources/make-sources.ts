@@ -29,7 +29,7 @@ export interface SourceDefaults {
 
 /** Makes the sources of a config, in its order, with unique ids. A preset becomes one source for each of its folders. */
 export function makeSources(configs: readonly SourceConfig[], defaults: SourceDefaults): readonly SkillSource[] {
-  const shipped = join(packageRoot(), 'skills');
+  const shipped = shippedFolder();
   // In a checkout of this package, skills/ of the root is the folder of the shipped skills: one source, not two.
   const isListed = configs.some(({ path }) => path !== undefined && locate(path, defaults.root) === shipped);
   return configs
@@ -42,7 +42,7 @@ export function makeSources(configs: readonly SourceConfig[], defaults: SourceDe
 
 /** The skills of this package for its own agents. They are not watched. */
 export function makeBuiltInSource(taken: Set<string>): SkillSource {
-  const root = join(packageRoot(), 'skills');
+  const root = shippedFolder();
   const id = freeId(BUILT_IN, taken);
   const options = { allowOutside: false, optional: true, validation: 'lenient', writable: false } as const;
   return { ...createDirectorySource({ id, root, ...options }), watchFolders: () => [] };
@@ -66,6 +66,16 @@ const PRESETS: Readonly<Record<PresetName, { readonly project: string; readonly 
   cursor: { project: '.cursor/skills', home: '.cursor/skills' },
   github: { project: '.github/skills', home: '.copilot/skills' },
 };
+
+/** The folder of the skills of this package. */
+export function shippedFolder(): string {
+  return join(packageRoot(), 'skills');
+}
+
+/** The folders of all presets in the home directory, where a person keeps skills for all projects. */
+export function homeFolders(home: string): readonly string[] {
+  return Object.values(PRESETS).map((preset) => join(home, preset.home));
+}
 
 /** One folder of a preset. */
 export interface PresetFolder {
@@ -134,8 +144,7 @@ function makeSource(config: SourceConfig, defaults: SourceDefaults, shipped: str
 
 /** Which links of a source may lead outside its folder. */
 function elsewhereOf(onlyWithin: OnlyWithin | undefined): NonNullable<DirectorySourceOptions['elsewhere']> {
-  const ownFolders = Object.values(PRESETS).map(({ home }) => join(homedir(), home));
-  return (realRoot, sources) => linkTargets(realRoot, { sources, ownFolders, onlyWithin });
+  return (realRoot, sources) => linkTargets(realRoot, { sources, ownFolders: homeFolders(homedir()), onlyWithin });
 }
 
 function makePreset(config: SourceConfig, defaults: SourceDefaults): readonly SkillSource[] {
