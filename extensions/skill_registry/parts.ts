@@ -18,6 +18,7 @@ import { createTokenCounts, type SkillTokenCounts, TOKEN_COUNTS } from './show/t
 import { registryClosed, skillNotFound } from './skill/errors.ts';
 import type { Skill } from './skill/skill.ts';
 import { hostSurroundings } from './sources/host-surroundings.ts';
+import type { FetchCopy } from './sources/kinds/well-known-copy.ts';
 import { makeBuiltInSource, makeSources } from './sources/make-sources.ts';
 import type { SkillSource } from './sources/source.ts';
 import { createSkillFileCache, SKILL_FILES } from './sources/walk/skill-file-cache.ts';
@@ -86,6 +87,8 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
   const sourceOptions = {
     ...{ root, trusted, configFile, validation: config.validation, taken: sourceIds },
     cache: cacheFile === undefined ? undefined : skillFiles,
+    fetchCopy,
+    onProgress: hooks.onProgress,
   };
   const builtIn = makeBuiltInSource(sourceIds);
   const makeAll = (sources: readonly SourceConfig[]): readonly SkillSource[] => makeSources(sources, sourceOptions);
@@ -161,6 +164,9 @@ export function assertOpen({ closing }: Pick<Parts, 'closing'>): void {
 }
 
 // --- internal ---
+
+/** Most registries have no page as a source. */
+const fetchCopy: FetchCopy = async (request) => (await import('./origin/well-known/fetch-copy.ts')).fetchCopy(request);
 
 interface Bytes {
   readonly readSkill: (skill: Skill) => Buffer;

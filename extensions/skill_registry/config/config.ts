@@ -1,6 +1,7 @@
 import type { Problem } from 'skill-registry/kernel';
 import { type EmbeddingsConfig, embeddings, NO_EMBEDDINGS } from './embeddings.ts';
 import { PACKAGE_NAME } from './package-name.ts';
+import { PAGE_EXPECTED, pageAddress } from './page-address.ts';
 import {
   type At,
   bool,
@@ -18,7 +19,7 @@ import {
   wholeFrom,
 } from './readers.ts';
 
-/** One source of skills, with exactly one of `path`, `package`, `pack`, `inline`, `preset` and `shipped`. */
+/** One source of skills, with exactly one of `path`, `package`, `pack`, `inline`, `preset`, `shipped` and `wellKnown`. */
 export interface SourceConfig {
   /** A folder, or a bare `.md` file: absolute, below `~/`, or relative to the root. */
   readonly path?: string | undefined;
@@ -32,7 +33,11 @@ export interface SourceConfig {
   readonly preset?: PresetName | undefined;
   /** The skills of this package; `if_none`: only while no earlier source has a skill. */
   readonly shipped?: true | 'if_none' | undefined;
-  /** Default: the name of the folder, file, package, pack or preset; `inline`, `shipped`. Gets a number when it is in use. */
+  /** The address of a page with skills: https:, or http: on this machine. A copy of them is kept in the user's cache directory. */
+  readonly wellKnown?: string | undefined;
+  /** Of a page: after this many seconds it is asked again. Default: 60. */
+  readonly interval_seconds?: number | undefined;
+  /** Default: the name of the folder, file, package, pack, preset or host; `inline`, `shipped`. Gets a number when it is in use. */
   readonly id?: string | undefined;
   /** Follow links and pack entries that lead outside the folder. Default: false; they are problems. */
   readonly allow_outside: boolean;
@@ -131,7 +136,7 @@ const inlineSkill = entryOf<InlineSkillConfig>(
   ['name', 'description', 'instructions'],
   {},
 );
-const KINDS = ['path', 'package', 'pack', 'inline', 'preset', 'shipped'] as const;
+const KINDS = ['path', 'package', 'pack', 'inline', 'preset', 'shipped', 'wellKnown'] as const;
 const SOURCE_DEFAULTS = {
   ...{ allow_outside: false, preload: false, optional: false },
   ...{ ignore_files: false, bare_files: false },
@@ -145,6 +150,8 @@ const source: Reader<SourceConfig> = onlyIf(
       inline: (value, at) => listOf(inlineSkill)(Array.isArray(value) ? value : [value], at),
       preset: oneOf('agents', 'claude', 'cursor', 'github'),
       shipped: oneOf<true | 'if_none'>(true, 'if_none'),
+      wellKnown: onlyIf(text, PAGE_EXPECTED, (address) => pageAddress(address) !== undefined),
+      interval_seconds: numberFrom(1, 86_400),
       id: textLike(SOURCE_ID, 'expected letters, digits and @ . _ / -'),
       allow_outside: bool,
       validation: profile,

@@ -94,7 +94,10 @@ export interface TakenSkill {
  * @throws ORIGIN_REFUSED for a link, a device, a submodule, a path that leads elsewhere, two paths that a file system may take for
  *   one, more than 1,000 files or 50 MiB.
  */
-export async function takeSkill(offer: Offer, { folder, skillFile }: OfferedSkill): Promise<TakenSkill> {
+export async function takeSkill(
+  offer: Pick<Offer, 'entries' | 'read'>,
+  { folder, skillFile }: OfferedSkill,
+): Promise<TakenSkill> {
   const inside = offer.entries.filter(({ path }) => folder === '' || path.startsWith(`${folder}/`));
   const below = folder === '' ? 0 : folder.length + 1;
   const candidates = inside.filter(

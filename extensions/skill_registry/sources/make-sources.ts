@@ -1,13 +1,18 @@
 import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
-import { packageRoot } from '../../../kernel/host.ts';
+import { packageRoot, rootNotApproved } from '../../../kernel/host.ts';
 import { isInside } from '../../../lib/files/index.ts';
+import { userCacheDirectory } from '../../../lib/trust/index.ts';
 import type { InlineSkillConfig, PresetName, SourceConfig, ValidationProfile } from '../config/config.ts';
+import { pageAddress } from '../config/page-address.ts';
 import { createDirectorySource, type DirectorySourceOptions } from './kinds/directory-source.ts';
 import { createFileSource } from './kinds/file-source.ts';
 import { createInlineSource } from './kinds/inline-source.ts';
+import { createMemorySource } from './kinds/memory-source.ts';
 import { createPackSource } from './kinds/pack-source.ts';
 import { createPackageSource } from './kinds/package-source.ts';
+import { copyFolder, type FetchCopy } from './kinds/well-known-copy.ts';
+import { createWellKnownSource } from './kinds/well-known-source.ts';
 import { linkTargets, workTreeOf } from './link-targets.ts';
 import type { OnlyWithin, SkillSource } from './source.ts';
 import { isSkillFileName } from './walk/find-skill-files.ts';
@@ -19,6 +24,10 @@ export interface SourceDefaults {
   readonly validation: ValidationProfile;
   /** Whether a person has approved the root; if not, no link out of it is followed. Default: true. */
   readonly trusted?: boolean;
+  /** Brings the copy of a page up to date. */
+  readonly fetchCopy: FetchCopy;
+  /** Called with the progress of that, when it takes more than a second. */
+  readonly onProgress: (line: string) => void;
   /** The file in problems of inline skills. */
   readonly configFile: string;
   /** Ids in use. An id in use gets a number. Is changed. */
@@ -120,6 +129,7 @@ function makeSource(config: SourceConfig, defaults: SourceDefaults, shipped: str
     const { allow_outside: allowOutside, preload, optional } = config;
     return createPackSource({ id, file, allowOutside, validation, preload, optional, cache });
   }
+  if (config.wellKnown !== undefined) return makePageSource(config, defaults, idOr);
   const location = config.shipped ? shipped : locate(config.path ?? '.', root);
   const onlyWithin = trusted || !isInside(location, root) ? undefined : { folder: root, root };
   const isSkillFile = isSkillFileName(basename(location));
@@ -139,6 +149,25 @@ function makeSource(config: SourceConfig, defaults: SourceDefaults, shipped: str
     onlyWithin,
     elsewhere: elsewhereOf(onlyWithin),
     cache,
+  });
+}
+
+/** The page of a root that nobody has approved is not asked, also when a program names it. */
+function makePageSource(
+  { wellKnown = '', interval_seconds: seconds = 60, validation, optional }: SourceConfig,
+  defaults: SourceDefaults,
+  idOr: (name: string) => string,
+): SkillSource {
+  const { root, trusted = true, cache, fetchCopy, onProgress } = defaults;
+  const url = pageAddress(wellKnown) ?? '';
+  const id = idOr(new URL(url).hostname);
+  if (!trusted) {
+    const problems = [rootNotApproved(root, [`sources (${url})`])].flatMap((problem) => problem ?? []);
+    return createMemorySource({ id, kind: 'well-known', location: url, load: async () => ({ skills: [], problems }) });
+  }
+  return createWellKnownSource({
+    ...{ id, url, folder: copyFolder(userCacheDirectory(), url), intervalMs: seconds * 1000 },
+    ...{ validation: validation ?? defaults.validation, optional, cache, fetchCopy, onProgress },
   });
 }
 

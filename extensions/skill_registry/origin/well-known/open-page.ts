@@ -5,9 +5,18 @@ import { MAX_ARCHIVE } from '../archive.ts';
 import type { Offer, OfferedEntry } from '../offer.ts';
 import { INDEX_PATH, type IndexEntry, MAX_INDEX, readIndex } from './page-index.ts';
 
-/** The bytes an entry names, compared with its digest. @throws ORIGIN_UNAVAILABLE, ORIGIN_REFUSED. */
-export async function fetchArtifact({ url, digest, name }: IndexEntry): Promise<Buffer> {
-  const bytes = await download(url, MAX_ARCHIVE);
+/**
+ * The bytes an entry names, compared with its digest.
+ *
+ * @param from - Where the index is.
+ * @throws ORIGIN_UNAVAILABLE, ORIGIN_REFUSED.
+ */
+export async function fetchArtifact(
+  { url, digest, name }: IndexEntry,
+  from: string,
+  signal?: AbortSignal,
+): Promise<Buffer> {
+  const bytes = await download(url, MAX_ARCHIVE, { from, ...(signal ? { signal } : {}) });
   assertDigest(bytes, { digest, name });
   return bytes;
 }
@@ -41,7 +50,7 @@ export async function openWellKnown(origin: WellKnownOrigin, names?: readonly st
   const parts = new Map<string, Pick<Offer, 'entries' | 'read'>>();
   for (const entry of index) {
     if (names === undefined || names.includes(entry.name))
-      parts.set(entry.name, await openArtifact(await fetchArtifact(entry), entry));
+      parts.set(entry.name, await openArtifact(await fetchArtifact(entry, url), entry));
   }
   const digests = new Map(index.map(({ name, digest }) => [name, digest]));
   return {
