@@ -12,6 +12,9 @@ import { createRecorder, type Recorder } from './history/recorder.ts';
 import { locationOfKey } from './history/skill-location.ts';
 import type { History, Management } from './history/types.ts';
 import { Writer, type WriterOptions } from './history/writer.ts';
+import { changeLock } from './origin/lock.ts';
+import { createOrigins } from './origin/origins.ts';
+import type { Origins } from './origin/types.ts';
 import { writeDueReports } from './propose/reports.ts';
 import type { Proposals } from './propose/types.ts';
 
@@ -20,6 +23,7 @@ export interface OpenChanges {
   readonly proposals: Proposals;
   readonly history: History;
   readonly management: Management;
+  readonly origin: Origins;
   /** Finishes or undoes the changes that ended processes have left. A history that cannot be used becomes a problem. */
   recover(): Promise<void>;
   /** Why the history cannot be used, and which changes in it cannot be finished or undone. */
@@ -35,7 +39,7 @@ export interface OpenChanges {
   close(): void;
 }
 
-export type ChangeOptions = Omit<WriterOptions, 'maxBytes' | 'locationOf' | 'isCode' | 'follower'>;
+export type ChangeOptions = Omit<WriterOptions, 'changeLock' | 'maxBytes' | 'locationOf' | 'isCode' | 'follower'>;
 
 /** Nothing signals a change of a file beside SKILL.md, so all skills are checked this often. */
 const LOOK_MS = 30_000;
@@ -53,6 +57,7 @@ export function openChanges(source: ChangeSource, options: ChangeOptions): OpenC
       catchUp: (database, dataDir, at) => writeDueReports(database, dataDir, options.onStep ?? (() => undefined), at),
     },
     maxBytes: limits.file_bytes,
+    changeLock: ({ name, entry }) => changeLock(root, name, entry),
     isCode: (path) => isCode(root, path) || source.sources().some((candidate) => candidate.isCode?.(path)),
     locationOf: (skillId, key, id) => locationOfKey(skillId, key, { sources: source.sources(), root }, id),
   });
@@ -69,6 +74,7 @@ export function openChanges(source: ChangeSource, options: ChangeOptions): OpenC
     proposals,
     history: createHistory(context, recorder),
     management: createManagement(context),
+    origin: createOrigins(context, options.mayRecover ?? true),
     problems,
     explain: (error) => writer.explain(error),
     close: () => writer.close(),

@@ -118,7 +118,8 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
   });
   const changes = createChanges(
     {
-      ...{ root, caches: cacheFilesOf(root), limits: config.limits, writes: config.writes },
+      ...{ root, caches: cacheFilesOf(root), limits: config.limits },
+      ...{ writes: config.writes, collision: config.collision },
       snapshot: () => catalog.snapshot(),
       sources: () => catalog.sources(),
       granted: (turn) => grants.of(turn),

@@ -36,7 +36,6 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
     ...reading,
     ...search,
     ...changesOf(parts),
-    origin: originOf(parts),
     watch: watching.watch,
     problems: gather,
     tools: (names = parts.config.tools) => makeTools(names, { ...admin, ...registry }),
@@ -114,7 +113,8 @@ function searchOf(parts: Parts): Part<'context' | 'list'> {
   };
 }
 
-function changesOf({ changes, hooks }: Parts): Part<'history' | 'proposals'> {
+function changesOf(parts: Parts): Part<'history' | 'origin' | 'proposals'> {
+  const { changes, hooks } = parts;
   return {
     proposals: {
       ...changes.proposals,
@@ -122,10 +122,12 @@ function changesOf({ changes, hooks }: Parts): Part<'history' | 'proposals'> {
         changes.proposals.onArrival((proposal) => void hooks.call('onArrival', () => listener(frozen(proposal)))),
     },
     history: changes.history,
+    origin: { ...changes.origin, publish: publishOf(parts) },
   };
 }
 
-function originOf(parts: Parts): SkillRegistry['origin'] {
+/** It needs no history, so that it works where none can be opened. */
+function publishOf(parts: Parts): SkillRegistry['origin']['publish'] {
   const { catalog, root } = parts;
   const context = {
     root,
@@ -133,11 +135,9 @@ function originOf(parts: Parts): SkillRegistry['origin'] {
     sources: () => catalog.sources(),
     refresh: () => catalog.refresh(),
   };
-  return {
-    async publish(options) {
-      assertOpen(parts);
-      return (await import('./origin/publish/publish.ts')).publish(context, options);
-    },
+  return async (options) => {
+    assertOpen(parts);
+    return (await import('./origin/publish/publish.ts')).publish(context, options);
   };
 }
 

@@ -1,3 +1,4 @@
+import { createGunzip } from 'node:zlib';
 import { Parser, type ReadEntry } from 'tar';
 import { type Entry, fromBufferPromise, type ZipFile } from 'yauzl';
 import { isCodedError } from '../errors/index.ts';
@@ -28,6 +29,7 @@ export async function unpack(bytes: Buffer, shown: string): Promise<Archive> {
   let size = 0;
   // Sizes are asked first, so that nothing is unpacked that is refused.
   await visit(bytes, shown, (entry) => {
+    if (!Number.isSafeInteger(entry.size) || entry.size < 0) throw originRefused(shown, 'it has a file of no size.');
     size += entry.size;
     if (entries.push(entry) > MAX_ENTRIES) throw originRefused(shown, `it has more than ${MAX_ENTRIES} entries.`);
     if (size > MAX_TOTAL) throw originRefused(shown, `it has more than ${MAX_TOTAL} bytes, unpacked.`);
@@ -66,24 +68,46 @@ function isZip(bytes: Buffer): boolean {
   return bytes[0] === 0x50 && bytes[1] === 0x4b;
 }
 
+/** In pieces, so that what is refused is unpacked no further, however much it would become. */
 async function visitTar(bytes: Buffer, shown: string, visit: Visit): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    const fail = (error: unknown): void => reject(asRefused(error, shown));
-    const parser = new Parser({
-      strict: true,
-      onReadEntry(entry) {
-        try {
-          readTarEntry(entry, visit, fail);
-        } catch (error) {
-          fail(error);
-          entry.resume();
-        }
-      },
-    });
-    parser.on('error', fail);
-    parser.on('end', resolve);
-    parser.end(bytes);
+  let failure: unknown;
+  const fail = (error: unknown): void => {
+    failure ??= error;
+  };
+  const parser = new Parser({
+    strict: true,
+    onReadEntry(entry) {
+      try {
+        readTarEntry(entry, visit, fail);
+      } catch (error) {
+        fail(error);
+        entry.resume();
+      }
+    },
   });
+  parser.on('error', fail);
+  const ended = new Promise<void>((resolve) => parser.on('end', resolve));
+  const unzipped = createGunzip();
+  unzipped.end(bytes);
+  try {
+    let isFirst = true;
+    for await (const chunk of unzipped as AsyncIterable<Buffer>) {
+      // The parser would unpack again what is packed twice, at once and whole.
+      if (isFirst && isPacked(chunk)) throw originRefused(shown, 'it is packed twice.');
+      isFirst = false;
+      parser.write(chunk);
+      if (failure !== undefined) throw failure;
+    }
+    parser.end();
+    if (failure !== undefined) throw failure;
+  } catch (error) {
+    throw asRefused(error, shown);
+  }
+  await ended;
+}
+
+function isPacked(chunk: Buffer): boolean {
+  return ['1f8b', '28b52ffd'].some((start) => chunk.toString('hex', 0, 4).startsWith(start));
 }
 
 const TAR_FILES: ReadonlySet<string> = new Set(['File', 'OldFile', 'ContiguousFile']);

@@ -8,7 +8,7 @@ export interface Downloaded {
   readonly etag: string | undefined;
 }
 
-const LIMIT_MS = 60_000;
+const LIMIT_MS = 300_000;
 const MAX_REDIRECTS = 5;
 
 export interface DownloadOptions {
@@ -24,8 +24,8 @@ export async function download(url: string, maxBytes: number, options: DownloadO
 }
 
 /**
- * Fetches what lies at an address, over `https:`, or over `http:` on this machine; each redirection is held to the same rule, and none
- * leads from elsewhere to this machine.
+ * Fetches what lies at an address, over `https:`, or over `http:` on this machine; each redirection is held to the same rule. None leads
+ * from `https:` to `http:`, or from elsewhere to this machine.
  *
  * @param options.etag - Of what is there already.
  * @returns undefined when it has not changed since.
@@ -40,7 +40,7 @@ export async function downloadIfChanged(
   const signal = ended ? AbortSignal.any([limit, ended]) : limit;
   let address = url;
   for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
-    assertMayLead(from, address);
+    assertMayLead(from, address, url);
     const response = await answerOf(address, signal, etag);
     const target = response.headers.get('location');
     if (response.status >= 300 && response.status < 400 && response.status !== 304 && target !== null) {
@@ -62,13 +62,15 @@ export async function downloadIfChanged(
 // --- internal ---
 
 /** @throws ORIGIN_REFUSED. */
-function assertMayLead(from: string, to: string): void {
+function assertMayLead(from: string, to: string, shown: string): void {
   const { protocol, hostname } = new URL(to);
+  const before = new URL(from);
   const isHere = isLoopback(hostname);
-  if (protocol !== 'https:' && !(protocol === 'http:' && isHere))
-    throw originRefused(from, `it leads to ${protocol}//${hostname}, expected https: (http: only on this machine).`);
-  if (isHere && !isLoopback(new URL(from).hostname))
-    throw originRefused(from, `it leads to ${protocol}//${hostname}, which is this machine.`);
+  // What began encrypted stays so.
+  if (protocol !== 'https:' && !(protocol === 'http:' && isHere && before.protocol === 'http:'))
+    throw originRefused(shown, `it leads to ${protocol}//${hostname}, expected https: (http: only on this machine).`);
+  if (isHere && !isLoopback(before.hostname))
+    throw originRefused(shown, `it leads to ${protocol}//${hostname}, which is this machine.`);
 }
 
 async function answerOf(address: string, signal: AbortSignal, etag: string | undefined): Promise<Response> {

@@ -8,7 +8,14 @@ import { type OperationContext, type OperationStep, recoverOperations, runOperat
 import { changeUnfinished, codeDenied, type Unfinished } from './errors.ts';
 import { hasUnfinished, historyError } from './history-database.ts';
 import { createHistoryFile, type HistoryFile } from './history-file.ts';
-import { entriesOf, type FileChange, type LocationFinder, type Operation, subjectOf } from './journal-entries.ts';
+import {
+  entriesOf,
+  type FileChange,
+  type LocationFinder,
+  type LockChange,
+  type Operation,
+  subjectOf,
+} from './journal-entries.ts';
 import { putBlob, recordPresent } from './revisions.ts';
 import { folderOf, pathIn, type SkillLocation } from './skill-location.ts';
 import { readFolderTree, type SkillTree } from './skill-tree.ts';
@@ -38,6 +45,8 @@ export interface WriterOptions {
   readonly maxBytes: number;
   /** Whether a real, absolute path is code, which no agent may change. */
   isCode(path: string): boolean;
+  /** Changes `skills-lock.json`. @throws for an entry that breaks the format. */
+  changeLock(change: LockChange): void;
   /** Finds the present location of a skill in the journal. */
   readonly locationOf: LocationFinder;
   /**
@@ -206,10 +215,10 @@ export class Writer {
   }
 
   #operationContext(database: SqliteDatabase): OperationContext {
-    const { dataDir, follower, maxBytes } = this.#options;
+    const { changeLock, dataDir, follower, maxBytes } = this.#options;
     storeFolder(dataDir);
     return {
-      ...{ database, dataDir: realpathSync(dataDir), maxBytes },
+      ...{ database, dataDir: realpathSync(dataDir), maxBytes, changeLock },
       onStep: (step) => this.step(step),
       onCommit(operation, revision) {
         noteArchive(database, operation);

@@ -1,78 +1,53 @@
-import type { Problem } from 'skill-registry/kernel';
+import { lstatSync, mkdirSync, symlinkSync, unlinkSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { originRefused } from '../../../lib/fetch/index.ts';
 import { countTokens } from '../../../lib/text/index.ts';
+import { lookAlikes } from '../catalog/look-alikes.ts';
 import type { ChangeContext } from '../history/change-context.ts';
-import type { Actor, Revision } from '../history/types.ts';
+import { folderOf, type SkillLocation } from '../history/skill-location.ts';
+import { inspectSkill } from '../inspect/inspect-skill.ts';
 import { bodyOf } from '../skill/frontmatter.ts';
 import { textProblems } from '../validate/validate-skill.ts';
-import { type Origin, parseOrigin, shownOrigin } from './address.ts';
-import { type Choice, chooseSkills, type ReadableSkill } from './choose.ts';
-import { computedHash, lockedFiles } from './digest.ts';
-import { type LockEntry, readLock, sourceFields } from './lock.ts';
+import { parseOrigin, shownOrigin, sourceFields } from './address.ts';
+import { chooseSkills, type ReadableSkill } from './choose.ts';
+import { originInvalid } from './errors.ts';
+import { computedHash, lockedFiles, readLock } from './lock.ts';
 import { type IncomingFile, type Offer, takeSkill } from './offer.ts';
 import { openOrigin } from './open-origin.ts';
+import type { AddOptions, AddPlan, ChangedSkill, LockEntry, Origin, SkillToAdd } from './types.ts';
 import { locationFor, type SkillToWrite, writeSkills } from './write-skill.ts';
 
-export interface AddOptions extends Choice {
-  /** What relative paths are relative to. Default: the root. */
-  readonly cwd?: string | undefined;
-  /** Folder of the source that is to have them. Default: the first source that may be written. */
-  readonly to?: string | undefined;
-}
-
-/** One skill that would be installed, for a person to look at. */
-export interface SkillToAdd {
-  readonly id: string;
-  /** What it calls itself. */
-  readonly name: string;
-  readonly description: string;
-  /** Of its body. */
-  readonly tokens: number;
-  readonly files: readonly { readonly path: string; readonly size: number }[];
-  /** Files that are not taken along: secrets by their names, and leftovers. */
-  readonly leftOut: number;
-  /** Files that may be run. */
-  readonly scripts: readonly string[];
-  readonly allowedTools: readonly string[];
-  /** It is taken because another one requires it. */
-  readonly alongWith: boolean;
-  /** What it requires and neither the origin nor this registry has. */
-  readonly missing: readonly string[];
-  /** Absolute path of the folder it gets. */
-  readonly folder: string;
-  /** What its id does to skills that exist: they lose it, or it never gets it. */
-  readonly collides: string | undefined;
-  readonly problems: readonly Problem[];
-}
-
-/** What `add` would do. Contents are kept: what is written is what was shown. */
-export interface AddPlan {
-  readonly origin: string;
-  readonly skills: readonly SkillToAdd[];
-  /** Paths that say they are skills and cannot be read as one. */
-  readonly unreadable: readonly string[];
-  /** Writes them. @throws as `writeSkills`. */
-  apply(actor: Actor): Promise<readonly Revision[]>;
-}
-
-/** Looks at an origin and says what would be installed. Writes nothing. @throws ORIGIN_INVALID, ORIGIN_UNAVAILABLE, ORIGIN_REFUSED. */
-export async function planAdd(context: ChangeContext, what: string, options: AddOptions = {}): Promise<AddPlan> {
+/** @throws as `Origins.add`. */
+export async function planAdd(context: ChangeContext, what: string, options: AddOptions): Promise<AddPlan> {
   const origin = parseOrigin(what, options.cwd ?? context.root);
   const shown = shownOrigin(origin);
-  const offer = await openOrigin(origin, options.all ? undefined : options.skills);
+  if (options.link && origin.kind !== 'folder') throw originInvalid(what, 'only a folder can be linked.');
+  const offer = await openOrigin(origin, options.all ? undefined : (options.skills ?? []));
   try {
     const below = origin.kind === 'git' ? (origin.path ?? '') : '';
     const { chosen, alongWith, unreadable } = await chooseSkills(offer, below, options, shown);
     const taken: { readonly view: SkillToAdd; readonly write: SkillToWrite }[] = [];
-    for (const skill of chosen) taken.push(await takeOne(context, offer, skill, options, chosen, alongWith));
+    for (const skill of chosen) {
+      assertNotLocked(context, skill.header.name, origin);
+      const location = locationFor(context, skill.id, options.to);
+      const { files, leftOut } = await takeSkill(offer, skill);
+      const along = { ids: chosen.map(({ id }) => id), isAlong: alongWith.has(skill.id), leftOut };
+      const entry = entryOf(offer, skill, files, context.root);
+      taken.push({
+        view: await viewOf(context, location, skill.header, files, along),
+        write: {
+          ...{ location, files, gone: [], conflicts: [], kind: 'installed', origin: shown },
+          ...{ name: skill.header.name, entry },
+        },
+      });
+    }
+    const writes = taken.map(({ write }) => write);
     return {
       ...{ origin: shown, skills: taken.map(({ view }) => view), unreadable },
-      apply: async ({ by, reason = `from ${shown}` }) =>
-        writeSkills(
-          context,
-          taken.map(({ write }) => write),
-          { by, reason },
-        ),
+      apply: async (actor) =>
+        options.link && origin.kind === 'folder'
+          ? linkSkills(context, origin.path, chosen, writes)
+          : writeSkills(context, writes, actor),
     };
   } finally {
     offer.close();
@@ -82,12 +57,12 @@ export async function planAdd(context: ChangeContext, what: string, options: Add
 /** What the lock says of a skill. */
 export function entryOf(
   { origin, at }: Pick<Offer, 'origin' | 'at'>,
-  { skillFile, header }: Pick<ReadableSkill, 'skillFile' | 'header'>,
+  { folder, skillFile }: Pick<ReadableSkill, 'folder' | 'skillFile'>,
   files: readonly IncomingFile[],
   root: string,
 ): LockEntry {
   const { commit, version, digest, digests } = at;
-  const wellKnownDigest = digests?.get(header.name);
+  const wellKnownDigest = digests?.get(folder);
   return {
     ...sourceFields(origin, root),
     ...(origin.kind === 'well-known' ? {} : { skillPath: skillFile }),
@@ -99,60 +74,94 @@ export function entryOf(
   };
 }
 
+/** What a person is shown of a skill before it is installed. */
+export async function viewOf(
+  context: ChangeContext,
+  location: SkillLocation,
+  header: ReadableSkill['header'],
+  files: readonly IncomingFile[],
+  along: { readonly ids: readonly string[]; readonly isAlong: boolean; readonly leftOut: number },
+): Promise<SkillToAdd> {
+  const { skillId: id, validation } = location;
+  const { byId, skills } = context.snapshot();
+  const text = files.find(({ path }) => path === 'SKILL.md')?.bytes.toString('utf8') ?? '';
+  const isNamed = { id, file: join(folderOf(location), 'SKILL.md') };
+  return {
+    ...{ id, name: header.name, description: header.description, leftOut: along.leftOut },
+    tokens: await countTokens(bodyOf(text)),
+    files: files.map(({ path, bytes }) => ({ path, size: bytes.length })),
+    scripts: files.filter(isScript).map(({ path }) => path),
+    allowedTools: header.allowedTools,
+    requires: header.requires,
+    missing: header.requires.filter((one) => !byId.has(one) && !along.ids.includes(one)),
+    alongWith: along.isAlong,
+    folder: folderOf(location),
+    collides: collisionWith(context, location),
+    findings: (await inspectSkill(files)).findings,
+    problems: [
+      ...textProblems(text, id, validation),
+      ...lookAlikes([...skills.filter((one) => one.id !== id), isNamed]).filter(({ file }) => file === isNamed.file),
+    ],
+  };
+}
+
 // --- internal ---
 
-async function takeOne(
-  context: ChangeContext,
-  offer: Offer,
-  skill: ReadableSkill,
-  { to }: AddOptions,
-  chosen: readonly ReadableSkill[],
-  alongWith: ReadonlySet<string>,
-): Promise<{ readonly view: SkillToAdd; readonly write: SkillToWrite }> {
-  const { id, header } = skill;
-  assertNotLocked(context, header.name, offer.origin);
-  const location = locationFor(context, id, to);
-  const { files, leftOut } = await takeSkill(offer, skill);
-  const text = files.find(({ path }) => path === 'SKILL.md')?.bytes.toString('utf8') ?? '';
-  const { byId } = context.snapshot();
-  const there = byId.get(id);
-  const order = context.sources().map((source) => source.id);
-  const collides =
-    there &&
-    (order.indexOf(location.source) < order.indexOf(there.source)
-      ? `${there.qualifiedId} is called so as well, and is read by its qualified id from then on`
-      : `${there.qualifiedId} is called so as well and comes first, so agents go on seeing that one`);
-  return {
-    view: {
-      ...{ id, name: header.name, description: header.description, leftOut, collides },
-      tokens: await countTokens(bodyOf(text)),
-      files: files.map(({ path, bytes }) => ({ path, size: bytes.length })),
-      scripts: files.filter(isScript).map(({ path }) => path),
-      allowedTools: header.allowedTools,
-      alongWith: alongWith.has(id),
-      missing: header.requires.filter((one) => !byId.has(one) && !chosen.some((other) => other.id === one)),
-      folder: `${location.base}/${location.below}`,
-      problems: textProblems(text, id, location.validation),
-    },
-    write: {
-      ...{ location, files, gone: [], conflicts: [] },
-      kind: 'installed',
-      name: header.name,
-      entry: entryOf(offer, skill, files, context.root),
-    },
-  };
+/** What the id of a new skill does to skills that exist. */
+function collisionWith(context: ChangeContext, { skillId, source }: SkillLocation): string | undefined {
+  const there = context.snapshot().byId.get(skillId);
+  if (!there) return undefined;
+  const other = `The skill ${there.qualifiedId} has this id as well`;
+  if (context.collision === 'error') return `${other}, so nobody will be shown either (collision: error).`;
+  const order = context.sources().map(({ id }) => id);
+  const isFirst = order.indexOf(source) < order.indexOf(there.source);
+  return isFirst === (context.collision === 'first')
+    ? `${other}: agents will see the new one, and read the other one only by that name.`
+    : `${other} and comes first: agents will not see the new one under its id.`;
 }
 
 /** @throws ORIGIN_REFUSED when the lock has a skill of that name already. */
 function assertNotLocked({ root }: ChangeContext, name: string, origin: Origin): void {
   const entry = readLock(root).skills.get(name);
   if (!entry) return;
-  const fields = sourceFields(origin, root);
   const remedy =
-    fields.source === entry.source
-      ? `It is installed from there: skill-registry update ${JSON.stringify(name)}.`
-      : `It is installed from ${entry.source}; remove that one first.`;
-  throw originRefused(`"${name}"`, remedy);
+    sourceFields(origin, root).source === entry.source
+      ? `it is installed from there. For what is newer: skill-registry update ${name}`
+      : `it is installed from ${entry.source}. Remove that one first: skill-registry remove ${name}`;
+  throw originRefused(JSON.stringify(name), `${remedy}.`);
+}
+
+/** Its files stay where they are, so they change when somebody changes them there: the lock says nothing of them. */
+async function linkSkills(
+  context: ChangeContext,
+  folder: string,
+  chosen: readonly ReadableSkill[],
+  writes: readonly SkillToWrite[],
+): Promise<readonly ChangedSkill[]> {
+  const made: string[] = [];
+  try {
+    for (const [at, { location }] of writes.entries()) {
+      const link = folderOf(location);
+      mkdirSync(dirname(link), { recursive: true });
+      symlinkSync(join(folder, chosen[at]?.folder ?? ''), link, 'dir');
+      made.push(link);
+    }
+    await context.refresh();
+    for (const { location } of writes) assertFound(context, location);
+  } catch (error) {
+    for (const link of made) if (lstatSync(link).isSymbolicLink()) unlinkSync(link);
+    await context.refresh();
+    throw error;
+  }
+  return writes.map(({ location }) => ({ id: location.skillId, revision: undefined, proposals: [] }));
+}
+
+/** A source follows no link out of it, unless its config says so. */
+function assertFound(context: ChangeContext, location: SkillLocation): void {
+  const found = [...context.snapshot().byQualifiedId.values()];
+  if (found.some(({ id, source }) => id === location.skillId && source === location.source)) return;
+  const why = `the source "${location.source}" follows no link to it. Set allow_outside: true for that source, or leave --link out to copy it.`;
+  throw originRefused(`"${location.skillId}"`, why);
 }
 
 function isScript({ path, executable, bytes }: IncomingFile): boolean {

@@ -1,47 +1,11 @@
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { isAbsolute, join, resolve } from 'node:path';
+import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { isLoopback } from '../../../lib/loopback/index.ts';
 import { PACKAGE_NAME } from '../config/package-name.ts';
 import { originInvalid } from './errors.ts';
-
-/** Where skills are taken from. */
-export type Origin = GitOrigin | NpmOrigin | FolderOrigin | ArchiveOrigin | WellKnownOrigin;
-
-export interface GitOrigin {
-  readonly kind: 'git';
-  /** `https:`, `ssh:`, `file:`, `git@host:path`, or `http:` on this machine. */
-  readonly url: string;
-  /** A branch, a tag or a commit. Absent: what the repository's HEAD names. */
-  readonly ref?: string;
-  /** The folder in the repository below which skills are looked for. Absent: all of it. */
-  readonly path?: string;
-}
-
-export interface NpmOrigin {
-  readonly kind: 'npm';
-  readonly name: string;
-  /** A version, a range or a tag. */
-  readonly range: string;
-}
-
-export interface FolderOrigin {
-  readonly kind: 'folder';
-  /** Absolute. */
-  readonly path: string;
-}
-
-export interface ArchiveOrigin {
-  readonly kind: 'archive';
-  /** An absolute path, or an `https:` address (`http:` on this machine). */
-  readonly location: string;
-}
-
-export interface WellKnownOrigin {
-  readonly kind: 'well-known';
-  /** The page below which `.well-known/agent-skills/index.json` is; no slash at its end. */
-  readonly url: string;
-}
+import { isPlainPath } from './offer.ts';
+import type { ArchiveOrigin, GitOrigin, LockEntry, NpmOrigin, Origin, WellKnownOrigin } from './types.ts';
 
 /**
  * Reads what a person gives: `owner/repo[/path][@ref]` on GitHub, a git address (`[#ref]` after it), `npm:name[@range]`, a page
@@ -62,18 +26,18 @@ export function parseOrigin(text: string, cwd: string): Origin {
 
 /** @throws ORIGIN_INVALID for an address that git is never given, whoever wrote it. */
 export function gitOrigin(url: string, ref?: string, path?: string): GitOrigin {
-  const { protocol, host } = protocolOf(url);
+  const { protocol, host, user, file } = protocolOf(url);
   if (!GIT_PROTOCOLS.has(protocol) && !(protocol === 'http:' && isLoopback(host)))
     throw originInvalid(url, 'expected https:, ssh: or file: (http: only on this machine).');
-  if (host.startsWith('-')) throw originInvalid(url, 'its host begins with "-".');
-  for (const [name, value] of [['ref', ref] as const, ['path', path] as const]) {
-    if (value?.startsWith('-')) throw originInvalid(url, `its ${name} ${JSON.stringify(value)} begins with "-".`);
+  // Programs that git calls would take it for an option.
+  for (const [name, value] of Object.entries({ address: url, host, user, file, ref, path })) {
+    if (value?.startsWith('-')) throw originInvalid(url, `its ${name} begins with "-".`);
   }
   if (ref !== undefined && !/^[\w][\w./+-]{0,200}$/.test(ref))
     throw originInvalid(url, `${JSON.stringify(ref)} is no branch, tag or commit.`);
   if (ref?.includes('..')) throw originInvalid(url, `${JSON.stringify(ref)} is a range, expected one commit.`);
   const folder = path?.replace(/^\/+|\/+$/g, '');
-  if (folder?.split('/').some((one) => one === '..' || one === '')) throw originInvalid(url, 'its path has "..".');
+  if (folder && !isPlainPath(folder)) throw originInvalid(url, `its path ${JSON.stringify(folder)} is none below it.`);
   return { kind: 'git', url, ...(ref ? { ref } : {}), ...(folder ? { path: folder } : {}) };
 }
 
@@ -81,10 +45,10 @@ export function gitOrigin(url: string, ref?: string, path?: string): GitOrigin {
 export function npmOrigin(text: string): NpmOrigin {
   const at = text.indexOf('@', 1);
   const [name, range] = at === -1 ? [text, 'latest'] : [text.slice(0, at), text.slice(at + 1)];
-  if (!PACKAGE_NAME.test(name) || name.startsWith('-'))
+  if (!PACKAGE_NAME.test(name) || name.startsWith('-') || FILE_NAME.test(name))
     throw originInvalid(`npm:${text}`, 'expected npm:name or npm:name@range.');
-  // A version, a range or a tag: nothing with a colon or a slash, so no git, file, address or alias.
-  if (!/^[\w.^~<>=*|+ -]{1,100}$/.test(range) || range.startsWith('-'))
+  // A version, a range or a tag: nothing that npm reads as a file, a folder, git, an address or an alias.
+  if (!/^[\w^~<>=*][\w.^~<>=*|+ -]{0,99}$/.test(range) || FILE_NAME.test(range))
     throw originInvalid(`npm:${text}`, `${JSON.stringify(range)} is no version, range or tag of the registry.`);
   return { kind: 'npm', name, range };
 }
@@ -116,10 +80,72 @@ export function shownOrigin(origin: Origin): string {
   }
 }
 
+/** What an entry says of where its skill came from, held to the same rules as what a person gives. @throws ORIGIN_INVALID. */
+export function originOf(entry: LockEntry, root: string): Origin {
+  const { source, sourceUrl, sourceType, ref, version } = entry;
+  switch (sourceType) {
+    case 'github':
+      if (sourceUrl === undefined && !/^[\w.-]+\/[\w.-]+$/.test(source)) throw originInvalid(source, WAYS);
+      return gitOrigin(sourceUrl ?? `https://github.com/${withGit(source)}`, ref);
+    case 'gitlab':
+    case 'git':
+      return gitOrigin(sourceUrl ?? source, ref);
+    case 'npm':
+      return npmOrigin(source.replace(/^npm:/, ''));
+    case 'well-known':
+      return pageOrigin(sourceUrl ?? source);
+    case 'local':
+      return { kind: 'folder', path: isAbsolute(source) ? source : resolve(root, source) };
+    case 'node_modules':
+      return npmOrigin(`${source}@${version ?? 'latest'}`);
+    default:
+      return parseOrigin(sourceUrl ?? source, root);
+  }
+}
+
+/** The very thing that was installed, whatever a branch, a tag or a range names today. */
+export function pinnedOrigin(origin: Origin, { registry, version }: LockEntry): Origin {
+  if (origin.kind === 'git' && registry?.commit !== undefined)
+    return gitOrigin(origin.url, registry.commit, origin.path);
+  if (origin.kind === 'npm' && version !== undefined) return npmOrigin(`${origin.name}@${version}`);
+  return origin;
+}
+
+/** The fields of an entry that say where a skill came from. */
+export function sourceFields(
+  origin: Origin,
+  root: string,
+): Pick<LockEntry, 'source' | 'sourceType' | 'sourceUrl' | 'ref'> {
+  switch (origin.kind) {
+    case 'git': {
+      const [, host, path] = /^https:\/\/(github|gitlab)\.com\/(.+?)(?:\.git)?$/.exec(origin.url) ?? [];
+      const ref = origin.ref === undefined ? {} : { ref: origin.ref };
+      if (host === 'github' && path) return { source: path, sourceType: 'github', ...ref };
+      const sourceType = host === 'gitlab' ? 'gitlab' : 'git';
+      return { source: path ?? withoutUser(origin.url), sourceUrl: withoutUser(origin.url), sourceType, ...ref };
+    }
+    case 'npm':
+      return { source: `npm:${origin.name}@${origin.range}`, sourceType: 'npm' };
+    case 'well-known':
+      return { source: `wellknown/${new URL(origin.url).hostname}`, sourceUrl: origin.url, sourceType: 'well-known' };
+    case 'archive': {
+      const isUrl = /^https?:/.test(origin.location);
+      return {
+        source: isUrl ? origin.location : portable(origin.location, root),
+        sourceType: isUrl ? 'download' : 'local-archive',
+      };
+    }
+    default:
+      return { source: portable(origin.path, root), sourceType: 'local' };
+  }
+}
+
 // --- internal ---
 
 const WAYS = 'expected owner/repo, a git address, npm:name, an archive, a folder (./x) or a page with skills.';
 const GIT_PROTOCOLS: ReadonlySet<string> = new Set(['https:', 'ssh:', 'file:']);
+/** npm takes such a name for one of a file, wherever it stands. */
+const FILE_NAME = /\.(tgz|tar\.gz|tar)$/i;
 const ARCHIVE = /\.(tar\.gz|tgz|zip)$/i;
 
 function isLocal(text: string): boolean {
@@ -144,6 +170,7 @@ function remoteOrigin(text: string): Origin {
     const [, owner, repository, , tree, ...path] = url.pathname.replace(/\/+$/, '').split('/');
     if (host === 'github.com' && owner && repository)
       return gitOrigin(`https://github.com/${owner}/${withGit(repository)}`, ref ?? tree, path.join('/'));
+    if (host === 'gitlab.com' && owner && repository) return gitOrigin(address, ref);
     if (!/\.git$/.test(url.pathname) && ref === undefined) return pageOrigin(address);
   }
   return gitOrigin(address, ref);
@@ -167,18 +194,34 @@ function withGit(repository: string): string {
   return `${repository.replace(/\.git$/, '')}.git`;
 }
 
+interface AddressParts {
+  readonly protocol: string;
+  readonly host: string;
+  readonly user: string;
+  /** On the host, without a slash at its beginning. */
+  readonly file: string;
+}
+
 /** `ssh:` for `git@host:path`. */
-function protocolOf(url: string): { readonly protocol: string; readonly host: string } {
-  const scp = /^[\w.-]+@([\w.-]+):(?!\/\/)/.exec(url);
-  if (scp) return { protocol: 'ssh:', host: scp[1] ?? '' };
+function protocolOf(url: string): AddressParts {
+  const [, name, machine, path] = /^([\w.-]+)@([\w.-]+):(?!\/\/)(.*)$/.exec(url) ?? [];
+  if (machine !== undefined) return { protocol: 'ssh:', host: machine, user: name ?? '', file: path ?? '' };
   try {
-    const { protocol, hostname } = new URL(url);
-    return { protocol, host: hostname };
-  } catch {
-    throw originInvalid(url, WAYS);
+    const { protocol, hostname, username, pathname } = new URL(url);
+    return { protocol, host: hostname, user: decodeURIComponent(username), file: pathname.replace(/^\/+/, '') };
+  } catch (error) {
+    throw originInvalid(url, WAYS, error);
   }
 }
 
+/** Of an `ssh:` address the user is a part of where it leads, and no secret. */
 function withoutUser(url: string): string {
-  return url.replace(/^([a-z+]+:\/\/)[^@/]*@/, '$1');
+  return url.replace(/^(https?:\/\/)[^@/]*@/, '$1');
+}
+
+/** Relative to the root, as other tools write it. */
+function portable(path: string, root: string): string {
+  const below = relative(root, path).split(sep).join('/');
+  if (isAbsolute(below)) return path;
+  return below === '' ? '.' : below.startsWith('..') ? below : `./${below}`;
 }

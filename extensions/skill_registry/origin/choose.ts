@@ -2,8 +2,8 @@ import { basename } from 'node:path/posix';
 import { originRefused } from '../../../lib/fetch/index.ts';
 import { parseSkill, type SkillHeader } from '../skill/parse-skill.ts';
 import { isUsableId, slugOf } from '../sources/make-skill.ts';
-import { originInvalid } from './errors.ts';
-import { MAX_UNPACKED, type Offer, type OfferedSkill, skillsOf } from './offer.ts';
+import { CHOOSE, originInvalid } from './errors.ts';
+import { MAX_SKILL_FILE, type Offer, type OfferedSkill, skillsOf } from './offer.ts';
 
 /** A skill of an offer whose SKILL.md was read. */
 export interface ReadableSkill extends OfferedSkill {
@@ -67,17 +67,30 @@ async function readHeaders(
 ): Promise<{ readonly readable: readonly ReadableSkill[]; readonly unreadable: readonly string[] }> {
   const offered = skillsOf(offer, below);
   const sizes = new Map(offer.entries.map(({ path, size }) => [path, size]));
-  const small = offered.filter(({ skillFile }) => (sizes.get(skillFile) ?? 0) <= MAX_UNPACKED / 50);
+  const small = offered.filter(({ skillFile }) => (sizes.get(skillFile) ?? 0) <= MAX_SKILL_FILE);
   const texts = await offer.read(small.map(({ skillFile }) => skillFile));
-  const readable: ReadableSkill[] = [];
+  const readable = new Map<string, ReadableSkill>();
+  const known = new Set<string>();
   for (const [at, skill] of small.entries()) {
     const folderName = basename(skill.folder) || offer.name;
-    const { header } = parseSkill(texts[at]?.toString('utf8') ?? '', skill.skillFile, folderName);
+    const text = texts[at]?.toString('utf8') ?? '';
+    const { header } = parseSkill(text, skill.skillFile, folderName);
     const id = header && idOf(header.name, folderName);
-    if (header && id) readable.push({ ...skill, header, id });
+    if (!header || !id) continue;
+    known.add(skill.skillFile);
+    // Repositories keep one skill in the folders of several agents.
+    const same = JSON.stringify([id, text, filesBelow(offer, skill.folder)]);
+    if (!readable.has(same)) readable.set(same, { ...skill, header, id });
   }
-  const known = new Set(readable.map(({ skillFile }) => skillFile));
-  return { readable, unreadable: offered.map(({ skillFile }) => skillFile).filter((path) => !known.has(path)) };
+  return {
+    readable: [...readable.values()],
+    unreadable: offered.map(({ skillFile }) => skillFile).filter((path) => !known.has(path)),
+  };
+}
+
+function filesBelow({ entries }: Offer, folder: string): readonly unknown[] {
+  const inside = entries.filter(({ path }) => folder === '' || path.startsWith(`${folder}/`));
+  return inside.map(({ path, size }) => [path.slice(folder.length), size]);
 }
 
 /** Other tools install a skill under the name it gives itself, and the standard wants its folder to be called so. */
@@ -106,5 +119,5 @@ function namedSkills(readable: readonly ReadableSkill[], { skills, all }: Choice
     });
   }
   if (all || readable.length === 1) return [...readable];
-  throw originInvalid(shown, `it has ${list.length} skills: ${known}. Choose with --skill NAME, or take --all.`);
+  throw originInvalid(shown, `it has ${list.length} skills: ${known}. ${CHOOSE}`);
 }

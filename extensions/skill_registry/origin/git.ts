@@ -3,8 +3,9 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { originRefused, originUnavailable } from '../../../lib/fetch/index.ts';
-import { type GitOrigin, shownOrigin } from './address.ts';
+import { shownOrigin } from './address.ts';
 import type { Offer, OfferedEntry } from './offer.ts';
+import type { GitOrigin } from './types.ts';
 
 /**
  * Fetches one commit of a repository with the system's git, into a bare repository in a temporary folder, one commit deep. Nothing
@@ -17,10 +18,9 @@ export async function openGit(origin: GitOrigin): Promise<Offer> {
   const folder = mkdtempSync(join(tmpdir(), 'skill-registry-git-'));
   const close = (): void => rmSync(folder, { recursive: true, force: true });
   try {
-    const run = runnerIn(folder, shownOrigin(origin));
+    const run = runnerIn(folder, origin);
     await run(['init', '--quiet', '--bare', '--template=']);
-    const commit = await fetchCommit(run, origin);
-    const isTag = /\ttag '/.test(readFileSync(join(folder, 'FETCH_HEAD'), 'utf8').split('\n')[0] ?? '');
+    const { commit, isTag } = await fetchCommit(run, origin, folder);
     const entries = entriesOf(await run(['ls-tree', '-r', '-z', '-l', '--full-tree', commit]));
     const objects = new Map(entries.map(({ path, object }) => [path, object]));
     return {
@@ -51,12 +51,16 @@ const MAX_COMPLAINT = 4_000;
 const REPOSITORY_VARIABLES =
   /^GIT_(DIR|WORK_TREE|INDEX_FILE|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|NAMESPACE|COMMON_DIR)$/;
 
-function runnerIn(folder: string, shown: string): Run {
+function runnerIn(folder: string, origin: GitOrigin): Run {
+  const shown = shownOrigin(origin);
+  // biome-ignore lint/style/noProcessEnv: git finds the person's credentials, certificates and proxies by it
   const kept = Object.entries(process.env).filter(([name]) => !REPOSITORY_VARIABLES.test(name));
+  const [protocol = ''] = origin.url.split(':');
   const env = {
     ...Object.fromEntries(kept),
-    // No `ext::`, which is a command, whatever an address or a redirection says. Addresses were checked before, `http:` among them.
-    GIT_ALLOW_PROTOCOL: 'file:https:ssh:http',
+    // No `ext::`, which is a command, and no way from one kind to another, whatever a redirection says; but the person's own
+    // configuration may read https: for ssh: (`insteadOf`).
+    GIT_ALLOW_PROTOCOL: protocol === 'file' || protocol === 'http' ? protocol : 'https:ssh',
     GIT_DIR: folder,
     GIT_NO_REPLACE_OBJECTS: '1',
     LC_ALL: 'C',
@@ -90,18 +94,13 @@ function runnerIn(folder: string, shown: string): Run {
 }
 
 const SETTINGS: readonly string[] = [
-  ...[
-    '-c',
-    'core.hooksPath=/dev/null',
-    '-c',
-    'core.fsmonitor=false',
-    '-c',
-    'gc.auto=0',
-    '-c',
-    'maintenance.auto=false',
-  ],
-  ...['-c', 'fetch.recurseSubmodules=false', '-c', 'protocol.ext.allow=never'],
-];
+  'core.hooksPath=/dev/null',
+  'core.fsmonitor=false',
+  'gc.auto=0',
+  'maintenance.auto=false',
+  'fetch.recurseSubmodules=false',
+  'protocol.ext.allow=never',
+].flatMap((setting) => ['-c', setting]);
 
 /** git's own first complaint, without its mark; what follows is advice. */
 function reasonIn(complaint: string): string {
@@ -112,17 +111,24 @@ function reasonIn(complaint: string): string {
     .slice(0, 300);
 }
 
-async function fetchCommit(run: Run, { url, ref = 'HEAD' }: GitOrigin): Promise<string> {
+async function fetchCommit(
+  run: Run,
+  { url, ref = 'HEAD' }: GitOrigin,
+  folder: string,
+): Promise<{ readonly commit: string; readonly isTag: boolean }> {
   const fetch = ['fetch', '--quiet', '--no-tags', '--no-recurse-submodules', '--no-auto-maintenance'];
+  const commitOf = async (name: string): Promise<string> =>
+    (await run(['rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`])).toString().trim();
   try {
     await run([...fetch, '--depth=1', '--', url, ref]);
   } catch (error) {
     // Not every server gives a commit by its name alone, and none by a part of it.
-    if (!/^[0-9a-f]{4,40}$/.test(ref)) throw error;
+    if (!/^[0-9a-f]{4,64}$/.test(ref)) throw error;
     await run([...fetch, '--', url, '+refs/heads/*:refs/heads/*', '+refs/tags/*:refs/tags/*']);
-    return (await run(['rev-parse', '--verify', '--quiet', `${ref}^{commit}`])).toString().trim();
+    return { commit: await commitOf(ref), isTag: false };
   }
-  return (await run(['rev-parse', '--verify', 'FETCH_HEAD^{commit}'])).toString().trim();
+  const [fetched = ''] = readFileSync(join(folder, 'FETCH_HEAD'), 'utf8').split('\n');
+  return { commit: await commitOf('FETCH_HEAD'), isTag: fetched.includes("\ttag '") };
 }
 
 /** Of `ls-tree -r -z -l`: `<mode> <type> <object> <size>\t<path>`. */

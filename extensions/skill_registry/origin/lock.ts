@@ -1,29 +1,14 @@
-import { isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { createHash } from 'node:crypto';
+import { realpathSync } from 'node:fs';
+import { join } from 'node:path';
 import { isCodedError, z } from 'skill-registry/kernel';
-import { readContained, removeContained, writeContained } from '../../../lib/files/index.ts';
-import { gitOrigin, npmOrigin, type Origin, pageOrigin, parseOrigin } from './address.ts';
-import type { LockedFiles } from './digest.ts';
+import { readContained, writeContained } from '../../../lib/files/index.ts';
+import { isUsableId, slugOf } from '../sources/make-skill.ts';
 import { lockInvalid } from './errors.ts';
+import { type IncomingFile, isPlainPath, MAX_FILES } from './offer.ts';
+import type { LockEntry, LockedFiles } from './types.ts';
 
 export const LOCK_FILE = 'skills-lock.json';
-
-/** What is kept of one installed skill; other tools read and write the same fields. Unknown ones are kept as they are. */
-export interface LockEntry {
-  /** `owner/repo`, an address, a folder relative to the root, `npm:name@range`, `wellknown/<host>`. */
-  readonly source: string;
-  /** `github`, `gitlab`, `git`, `local`, `npm`, `download`, `well-known`, or another tool's. */
-  readonly sourceType: string;
-  readonly sourceUrl?: string | undefined;
-  readonly ref?: string | undefined;
-  /** Of SKILL.md in the source. */
-  readonly skillPath?: string | undefined;
-  readonly version?: string | undefined;
-  readonly computedHash: string;
-  readonly wellKnownDigest?: string | undefined;
-  /** Ours. Absent where another tool has written the entry. */
-  readonly registry?: (LockedFiles & { readonly commit?: string | undefined }) | undefined;
-  readonly [unknown: string]: unknown;
-}
 
 /** `skills-lock.json` of a root. */
 export interface Lock {
@@ -46,83 +31,54 @@ export function readLock(root: string): Lock {
   const skills = new Map<string, LockEntry>();
   const broken = new Map<string, string>();
   for (const [name, value] of Object.entries(parsed.data.skills)) {
-    const entry = lockEntry.safeParse(value);
-    const [issue] = entry.error?.issues ?? [];
-    if (entry.success) skills.set(name, entry.data as LockEntry);
-    else broken.set(name, `${issue?.path.join('.') || 'it'}: ${issue?.message ?? 'unknown'}`);
+    const why = whyBroken(name, value);
+    if (why === undefined) skills.set(name, value as LockEntry);
+    else broken.set(name, why);
   }
   return { skills, broken, document: parsed.data };
 }
 
 /**
- * Puts entries into the lock, or takes them out (null); everything else stays as it is. Inside `Writer.exclusively`.
+ * Puts an entry into the lock, or takes it out (null); everything else stays as it is. Does nothing when it is so already.
  *
- * @returns makes it what it was.
  * @throws LOCK_INVALID, WRITE_FAILED.
  */
-export function changeLock(root: string, changes: ReadonlyMap<string, LockEntry | null>): () => void {
-  const before = textIfThere(root);
+export function changeLock(root: string, name: string, entry: unknown): void {
+  const why = entry === null ? undefined : whyBroken(name, entry);
+  if (why !== undefined) throw lockInvalid(join(root, LOCK_FILE), `its entry "${name}" would be broken: ${why}`);
   const { document } = readLock(root);
   const skills = new Map(Object.entries(document.skills as Readonly<Record<string, unknown>>));
-  for (const [name, entry] of changes) {
-    if (entry === null) skills.delete(name);
-    // What other tools keep in an entry is theirs.
-    else skills.set(name, { ...(skills.get(name) as object | undefined), ...entry });
-  }
+  if (entry === null && !skills.has(name)) return;
+  if (entry === null) skills.delete(name);
+  // What other tools keep in an entry is theirs.
+  else skills.set(name, { ...(skills.get(name) as object | undefined), ...(entry as LockEntry) });
   const sorted = [...skills].sort(([a], [b]) => (a < b ? -1 : 1));
-  writeContained(root, LOCK_FILE, `${JSON.stringify({ ...document, skills: Object.fromEntries(sorted) }, null, 2)}\n`);
-  return () => (before === undefined ? removeContained(root, LOCK_FILE) : writeContained(root, LOCK_FILE, before));
+  const after = `${JSON.stringify({ ...document, skills: Object.fromEntries(sorted) }, null, 2)}\n`;
+  if (after !== textIfThere(root)) writeContained(realpathSync(root), LOCK_FILE, after);
 }
 
-/** What an entry says of where its skill came from, held to the same rules as what a person gives. @throws ORIGIN_INVALID. */
-export function originOf(entry: LockEntry, root: string): Origin {
-  const { source, sourceUrl, sourceType, ref, version } = entry;
-  switch (sourceType) {
-    case 'github':
-      return gitOrigin(sourceUrl ?? `https://github.com/${source.replace(/\.git$/, '')}.git`, ref);
-    case 'gitlab':
-    case 'git':
-      return gitOrigin(sourceUrl ?? source, ref);
-    case 'npm':
-      return npmOrigin(source.replace(/^npm:/, ''));
-    case 'well-known':
-      return pageOrigin(sourceUrl ?? source);
-    case 'local':
-      return { kind: 'folder', path: isAbsolute(source) ? source : resolve(root, source) };
-    case 'node_modules':
-      return npmOrigin(`${source}@${version ?? 'latest'}`);
-    default:
-      return parseOrigin(sourceUrl ?? source, root);
-  }
+export function lockedFiles(files: readonly IncomingFile[]): LockedFiles {
+  const sorted = [...files].sort((a, b) => (a.path < b.path ? -1 : 1));
+  const lines = sorted.map(
+    ({ path, bytes, executable }) => `${sha256(bytes)} ${bytes.length} ${executable ? 755 : 644} ${path}`,
+  );
+  return { digest: digestOfLines(lines), files: lines };
 }
 
-/** The fields of an entry that say where a skill came from. */
-export function sourceFields(
-  origin: Origin,
-  root: string,
-): Pick<LockEntry, 'source' | 'sourceType' | 'sourceUrl' | 'ref'> {
-  switch (origin.kind) {
-    case 'git': {
-      const [, host, path] = /^https:\/\/(github|gitlab)\.com\/(.+?)(?:\.git)?$/.exec(origin.url) ?? [];
-      const ref = origin.ref === undefined ? {} : { ref: origin.ref };
-      if (host === 'github' && path) return { source: path, sourceType: 'github', ...ref };
-      const sourceType = host === 'gitlab' ? 'gitlab' : 'git';
-      return { source: path ?? origin.url, sourceUrl: origin.url, sourceType, ...ref };
-    }
-    case 'npm':
-      return { source: `npm:${origin.name}@${origin.range}`, sourceType: 'npm' };
-    case 'well-known':
-      return { source: `wellknown/${new URL(origin.url).hostname}`, sourceUrl: origin.url, sourceType: 'well-known' };
-    case 'archive': {
-      const isUrl = /^https?:/.test(origin.location);
-      return {
-        source: isUrl ? origin.location : portable(origin.location, root),
-        sourceType: isUrl ? 'download' : 'local-archive',
-      };
-    }
-    default:
-      return { source: portable(origin.path, root), sourceType: 'local' };
-  }
+/**
+ * The hash that other tools keep in the lock: sha256 over path and bytes of all files, without anything between them, in the
+ * order of `localeCompare`. Two different folders can have the same one, so it is only compared where nothing better is known.
+ */
+export function computedHash(files: readonly Pick<IncomingFile, 'path' | 'bytes'>[]): string {
+  const hash = createHash('sha256');
+  for (const { path, bytes } of [...files].sort((a, b) => a.path.localeCompare(b.path)))
+    hash.update(path).update(bytes);
+  return hash.digest('hex');
+}
+
+/** `sha256:<hex> <bytes> <mode> <path>` */
+export function pathIn(line: string): string {
+  return line.split(' ').slice(3).join(' ');
 }
 
 // --- internal ---
@@ -135,7 +91,9 @@ const lockEntry = z.looseObject({
   sourceType: text,
   sourceUrl: text.optional(),
   ref: text.optional(),
-  skillPath: text.optional(),
+  skillPath: text
+    .refine((path) => isPlainPath(path) && /(^|\/)skill\.md$/i.test(path), 'expected the path of a SKILL.md')
+    .optional(),
   version: text.optional(),
   computedHash: z.string().regex(/^([0-9a-f]{64})?$/),
   wellKnownDigest: text.optional(),
@@ -146,15 +104,31 @@ const lockEntry = z.looseObject({
         .regex(/^[0-9a-f]{40,64}$/)
         .optional(),
       digest: z.string().regex(/^sha256:[0-9a-f]{64}$/),
-      files: z.array(z.string().regex(/^sha256:[0-9a-f]{64} \d{1,9} (644|755) \S.*$/)).max(1000),
+      files: z.array(z.string().refine(isFileLine, 'expected sha256:<hex> <bytes> <mode> <path>')).max(MAX_FILES),
     })
     .optional(),
 });
-const lockDocument = z.looseObject({ version: z.literal(1), skills: z.record(z.string().max(300), z.unknown()) });
+const lockDocument = z.looseObject({ version: z.literal(1), skills: z.record(z.string(), z.unknown()) });
+
+function isFileLine(line: string): boolean {
+  return /^sha256:[0-9a-f]{64} \d{1,9} (644|755) ./.test(line) && isPlainPath(pathIn(line));
+}
+
+/** Names and paths in a lock come from anybody. */
+function whyBroken(name: string, value: unknown): string | undefined {
+  if (!isUsableId(slugOf(name)) || name.length > 300) return 'its name can be no id of a skill';
+  const { data, error } = lockEntry.safeParse(value);
+  const [issue] = error?.issues ?? [];
+  if (issue) return `${issue.path.join('.') || 'it'}: ${issue.message}`;
+  const { registry } = data ?? {};
+  if (registry && digestOfLines(registry.files) !== registry.digest)
+    return 'registry.digest: it is not that of registry.files';
+  return undefined;
+}
 
 function textIfThere(root: string): string | undefined {
   try {
-    return readContained(root, LOCK_FILE, MAX_LOCK).toString('utf8');
+    return readContained(realpathSync(root), LOCK_FILE, MAX_LOCK).toString('utf8');
   } catch (error) {
     if (isCodedError(error, 'RESOURCE_NOT_FOUND')) return undefined;
     throw error;
@@ -169,9 +143,15 @@ function jsonOf(content: string, file: string): unknown {
   }
 }
 
-/** Relative to the root, as other tools write it. */
-function portable(path: string, root: string): string {
-  const below = relative(root, path).split(sep).join('/');
-  if (isAbsolute(below)) return path;
-  return below === '' ? '.' : below.startsWith('..') ? below : `./${below}`;
+function digestOfLines(lines: readonly string[]): string {
+  return sha256(
+    [...lines]
+      .sort()
+      .map((line) => `${line}\n`)
+      .join(''),
+  );
+}
+
+function sha256(content: string | Buffer): string {
+  return `sha256:${createHash('sha256').update(content).digest('hex')}`;
 }

@@ -1,57 +1,64 @@
 import { mergeTexts } from '../../../lib/diff/index.ts';
-import type { ChangeContext } from '../history/change-context.ts';
-import { getBlob } from '../history/revisions.ts';
-import { lockedFiles } from './digest.ts';
-import type { LockEntry } from './lock.ts';
+import type { UpdateConflict } from '../propose/conflict.ts';
+import { lockedFiles } from './lock.ts';
 import type { IncomingFile } from './offer.ts';
-
-/** What an update does to one file. */
-export interface FileUpdate {
-  readonly path: string;
-  /**
-   * `added`, `changed`, `removed`: as the origin has it; `kept`: only changed here; `merged`: changed here and there; `conflict`: in the
-   * same lines, or what was installed is not known any more: it stays as it is here, and a proposal asks what it is to be.
-   */
-  readonly change: 'added' | 'changed' | 'removed' | 'kept' | 'merged' | 'conflict';
-}
-
-export interface FileConflict {
-  readonly path: string;
-  /** As it was installed; undefined: not known any more. */
-  readonly base: Buffer | undefined;
-  /** As the origin has it. */
-  readonly theirs: Buffer;
-}
+import type { FileUpdate } from './types.ts';
 
 export interface MergedFiles {
   readonly updates: readonly FileUpdate[];
   /** All files of the skill afterwards. */
   readonly result: readonly IncomingFile[];
-  readonly conflicts: readonly FileConflict[];
+  /** Of text files; what is no text stays as it is here. */
+  readonly conflicts: readonly UpdateConflict[];
 }
 
-/** Brings together what somebody changed here with what the origin has now; what was installed is the base of both. */
+/** What was installed: what the lock says of a file, and its content, where that is still known. */
+export interface InstalledFile {
+  /** As a line of the lock. */
+  readonly line: string;
+  readonly bytes: Buffer | undefined;
+}
+
+/**
+ * Brings together what somebody changed here with what the origin has now.
+ *
+ * @param installed - The base of both, by path.
+ */
 export function mergeFiles(
-  context: ChangeContext,
   here: readonly IncomingFile[],
-  entry: LockEntry,
+  installed: ReadonlyMap<string, InstalledFile>,
   theirs: readonly IncomingFile[],
 ): MergedFiles {
-  const base = new Map((entry.registry?.files ?? []).map((line) => [line.split(' ').slice(3).join(' '), line]));
   const mine = new Map(here.map((file) => [file.path, file]));
   const yours = new Map(theirs.map((file) => [file.path, file]));
   const updates: FileUpdate[] = [];
   const result: IncomingFile[] = [];
-  const conflicts: FileConflict[] = [];
+  const conflicts: UpdateConflict[] = [];
   for (const path of [...new Set([...mine.keys(), ...yours.keys()])].sort()) {
-    const [one, other, installed] = [mine.get(path), yours.get(path), base.get(path)];
-    const outcome = mergeFile(context, one, other, installed);
-    if (outcome.file) result.push(outcome.file);
-    if (outcome.change) updates.push({ path, change: outcome.change });
-    if (outcome.change === 'conflict' && other)
-      conflicts.push({ path, base: contentOf(context, installed), theirs: other.bytes });
+    const [one, other, base] = [mine.get(path), yours.get(path), installed.get(path)];
+    const { file, change } = mergeFile(one, other, base);
+    if (file) result.push(file);
+    if (change) updates.push({ path, change });
+    const sides = [base?.bytes, one?.bytes, other?.bytes];
+    if (change === 'conflict' && other && sides.every((bytes) => !bytes || isText(bytes)))
+      conflicts.push({ path, base: base?.bytes ?? null, theirs: other.bytes });
   }
   return { updates, result, conflicts };
+}
+
+/** Whether what was installed must be known to bring a file together. */
+export function needsBase(
+  mine: IncomingFile | undefined,
+  theirs: IncomingFile | undefined,
+  line: string | undefined,
+): boolean {
+  if (!mine || !theirs || line === undefined) return false;
+  return new Set([lineOf(mine), lineOf(theirs), line]).size === 3;
+}
+
+/** Proposals take no NUL character. */
+export function isText(bytes: Buffer): boolean {
+  return !bytes.includes(0) && Buffer.from(bytes.toString('utf8')).equals(bytes);
 }
 
 // --- internal ---
@@ -64,36 +71,24 @@ interface Outcome {
 }
 
 function mergeFile(
-  context: ChangeContext,
   mine: IncomingFile | undefined,
   theirs: IncomingFile | undefined,
-  installed: string | undefined,
+  installed: InstalledFile | undefined,
 ): Outcome {
   const [here, there] = [mine && lineOf(mine), theirs && lineOf(theirs)];
   if (here === there) return { file: mine };
-  if (there === installed) return { file: mine, change: 'kept' };
-  if (here === installed) return { file: theirs, change: !theirs ? 'removed' : mine ? 'changed' : 'added' };
+  if (there === installed?.line) return { file: mine, change: 'kept' };
+  if (here === installed?.line) return { file: theirs, change: !theirs ? 'removed' : mine ? 'changed' : 'added' };
   // Changed here and gone there, or the other way round: what a person did stays.
   if (!mine || !theirs) return { file: mine, change: 'kept' };
-  const base = contentOf(context, installed);
-  const merge = base && mergeTexts(base.toString('utf8'), mine.bytes.toString('utf8'), theirs.bytes.toString('utf8'));
-  const isText = [base, mine.bytes, theirs.bytes].every(
-    (bytes) => bytes && Buffer.from(bytes.toString('utf8')).equals(bytes),
-  );
-  if (merge?.clean && isText) return { file: { ...theirs, bytes: Buffer.from(merge.text) }, change: 'merged' };
-  return { file: mine, change: 'conflict' };
+  const base = installed?.bytes;
+  if (!base || ![base, mine.bytes, theirs.bytes].every(isText)) return { file: mine, change: 'conflict' };
+  const merge = mergeTexts(base.toString('utf8'), mine.bytes.toString('utf8'), theirs.bytes.toString('utf8'));
+  return merge.clean
+    ? { file: { ...theirs, bytes: Buffer.from(merge.text) }, change: 'merged' }
+    : { file: mine, change: 'conflict' };
 }
 
 function lineOf(file: IncomingFile): string {
   return lockedFiles([file]).files[0] ?? '';
-}
-
-/** The history keeps what was installed by its digest. */
-function contentOf({ writer }: ChangeContext, line: string | undefined): Buffer | undefined {
-  if (line === undefined || !writer.hasHistory()) return undefined;
-  try {
-    return getBlob(writer.database(), line.split(' ')[0] ?? '');
-  } catch {
-    return undefined;
-  }
 }

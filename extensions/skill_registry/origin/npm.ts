@@ -1,12 +1,13 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { originRefused, originUnavailable, unpack } from '../../../lib/fetch/index.ts';
-import { type NpmOrigin, shownOrigin } from './address.ts';
-import { MAX_ARCHIVE } from './archive.ts';
-import type { Offer } from './offer.ts';
+import { originUnavailable, unpack } from '../../../lib/fetch/index.ts';
+import { readNamedFile } from '../../../lib/files/index.ts';
+import { shownOrigin } from './address.ts';
+import { MAX_ARCHIVE, type Offer } from './offer.ts';
+import type { NpmOrigin } from './types.ts';
 
 /**
  * Fetches a package of the registry that the person's own npm configuration names. npm runs in an empty folder, so that no
@@ -17,10 +18,10 @@ import type { Offer } from './offer.ts';
 export async function openNpm(origin: NpmOrigin): Promise<Offer> {
   const folder = mkdtempSync(join(tmpdir(), 'skill-registry-npm-'));
   try {
-    const { version, file } = await pack(origin, folder);
-    const bytes = readFileSync(join(folder, basename(file)));
-    if (bytes.length > MAX_ARCHIVE) throw originRefused(shownOrigin(origin), `it has more than ${MAX_ARCHIVE} bytes.`);
-    const { entries, read } = await unpack(bytes, shownOrigin(origin));
+    const version = await pack(origin, folder);
+    const file = readdirSync(folder).find((name) => name.endsWith('.tgz'));
+    if (file === undefined) throw originUnavailable(shownOrigin(origin), 'npm gave no package');
+    const { entries, read } = await unpack(readNamedFile(join(folder, file), MAX_ARCHIVE), shownOrigin(origin));
     // Everything lies in one folder, most often `package`.
     const within = (path: string): string => path.slice(path.indexOf('/') + 1);
     const originals = new Map(entries.map(({ path }) => [within(path), path]));
@@ -39,26 +40,30 @@ export async function openNpm(origin: NpmOrigin): Promise<Offer> {
 const LIMIT_MS = 120_000;
 const MAX_OUTPUT = 16 * 1024 * 1024;
 
-async function pack(origin: NpmOrigin, folder: string): Promise<{ readonly version: string; readonly file: string }> {
+/** @returns its version. The package is in the folder afterwards. */
+async function pack(origin: NpmOrigin, folder: string): Promise<string> {
   const spec = `${origin.name}@${origin.range}`;
-  const args = ['pack', '--ignore-scripts', '--json', '--loglevel=error', '--pack-destination', folder, '--', spec];
-  const environment = Object.entries(process.env).filter(
-    ([name]) => !/^npm_(package|lifecycle|command|execpath)/.test(name),
-  );
+  // `--prefix`: else npm looks for a `package.json` and an `.npmrc` in the folders above.
+  const args = ['pack', '--ignore-scripts', '--json', '--loglevel=error', '--prefix', folder];
+  // biome-ignore lint/style/noProcessEnv: npm finds the person's registry, certificates and proxies by it
+  const kept = Object.entries(process.env).filter(([name]) => !CALLER_VARIABLES.test(name));
   try {
-    const { stdout } = await promisify(execFile)('npm', args, {
+    const { stdout } = await promisify(execFile)('npm', [...args, '--pack-destination', folder, '--', spec], {
       cwd: folder,
-      env: Object.fromEntries(environment),
+      env: Object.fromEntries(kept),
       timeout: LIMIT_MS,
       maxBuffer: MAX_OUTPUT,
     });
-    const [packed] = JSON.parse(stdout) as readonly { readonly version?: string; readonly filename?: string }[];
-    if (packed?.version && packed.filename) return { version: packed.version, file: packed.filename };
+    const [packed] = JSON.parse(stdout) as readonly { readonly version?: string }[];
+    if (typeof packed?.version === 'string') return packed.version;
   } catch (error) {
     throw originUnavailable(shownOrigin(origin), reasonOf(error), error);
   }
-  throw originUnavailable(shownOrigin(origin), 'npm gave no package');
+  throw originUnavailable(shownOrigin(origin), 'npm gave no version');
 }
+
+/** Of an `npm run` that this runs in. */
+const CALLER_VARIABLES = /^(npm_(package|lifecycle|command|execpath|config_(local_prefix|prefix))|INIT_CWD$)/i;
 
 /** npm says what is wrong in its last lines of JSON, or on standard error. */
 function reasonOf(error: unknown): string {

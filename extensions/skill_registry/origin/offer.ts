@@ -1,12 +1,17 @@
 import { originRefused } from '../../../lib/fetch/index.ts';
 import { isPrivatePath, relativeSegments } from '../../../lib/files/index.ts';
 import { isLeftover } from '../history/skill-tree.ts';
-import type { Origin } from './address.ts';
+import type { Origin } from './types.ts';
 
-/** Of one skill, and of one archive as a whole. */
+/** Of one skill. */
 export const MAX_FILES = 1_000;
 /** Bytes, unpacked. */
 export const MAX_UNPACKED: number = 50 * 1024 * 1024;
+/** Bytes of an archive or a package as it is sent. */
+export const MAX_ARCHIVE: number = 50 * 1024 * 1024;
+
+/** Bytes of a SKILL.md: a larger one is no skill that anybody can read. */
+export const MAX_SKILL_FILE: number = 1024 * 1024;
 
 /** Something that lies at an origin. */
 export interface OfferedEntry {
@@ -109,6 +114,7 @@ export async function takeSkill(
   );
   const wanted = candidates.filter(({ path }) => !isLeftover(path) && !isPrivatePath(path.slice(below)));
   const named = `The skill in ${JSON.stringify(folder === '' ? '.' : folder)}`;
+  if (folder !== '' && !isPlainPath(folder)) throw originRefused(named, 'its folder is no relative path.');
   if (wanted.length > MAX_FILES) throw originRefused(named, `it has ${wanted.length} files, more than ${MAX_FILES}.`);
   const size = wanted.reduce((sum, entry) => sum + entry.size, 0);
   if (size > MAX_UNPACKED) throw originRefused(named, `it has ${size} bytes, more than ${MAX_UNPACKED}.`);
@@ -124,6 +130,15 @@ export async function takeSkill(
   return { files, leftOut: candidates.length - wanted.length };
 }
 
+/** Relative, without `.`, `..`, empty segments, backslashes and names of drives. */
+export function isPlainPath(path: string): boolean {
+  try {
+    return relativeSegments(path).join('/') === path;
+  } catch {
+    return false;
+  }
+}
+
 // --- internal ---
 
 const NO_SKILLS: ReadonlySet<string> = new Set(['.git', 'node_modules', '__pycache__']);
@@ -133,11 +148,7 @@ function checkedPath({ path, kind }: OfferedEntry, below: number, skillFile: str
   const shown = JSON.stringify(inner.slice(0, 200));
   if (kind === 'link') throw originRefused(named, `${shown} is a link, which may lead to any file.`);
   if (kind === 'other') throw originRefused(named, `${shown} is no file.`);
-  try {
-    if (relativeSegments(inner).join('/') !== inner) throw originRefused(named, `${shown} is an odd path.`);
-  } catch {
-    throw originRefused(named, `${shown} is no path below a skill.`);
-  }
+  if (!isPlainPath(inner)) throw originRefused(named, `${shown} is no path below a skill.`);
   if (/[\p{Cc}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069]/u.test(inner))
     throw originRefused(named, `${shown} has a control character in it.`);
   return path === skillFile ? 'SKILL.md' : inner;

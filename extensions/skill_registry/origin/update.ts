@@ -1,62 +1,40 @@
+import { unifiedDiff } from '../../../lib/diff/index.ts';
 import { originRefused } from '../../../lib/fetch/index.ts';
 import type { ChangeContext } from '../history/change-context.ts';
+import { getBlob } from '../history/revisions.ts';
+import { inspectSkill, newFindings } from '../inspect/inspect-skill.ts';
+import { waitingConflicts } from '../propose/conflict.ts';
 import { slugOf } from '../sources/make-skill.ts';
 import { entryOf } from './add.ts';
-import { shownOrigin } from './address.ts';
-import { chooseSkills } from './choose.ts';
-import { lockedFiles } from './digest.ts';
-import { type LockEntry, originOf, readLock } from './lock.ts';
-import { type FileUpdate, mergeFiles } from './merge-files.ts';
-import { type IncomingFile, type Offer, takeSkill } from './offer.ts';
+import { originOf, pinnedOrigin, shownOrigin } from './address.ts';
+import { chooseSkills, type ReadableSkill } from './choose.ts';
+import { lockedFiles, pathIn, readLock } from './lock.ts';
+import { type InstalledFile, isText, mergeFiles, needsBase } from './merge-files.ts';
+import { type IncomingFile, type Offer, type TakenSkill, takeSkill } from './offer.ts';
 import { openOrigin } from './open-origin.ts';
+import type { LockEntry, SkillUpdate, UpdatePlan } from './types.ts';
 import { isAsLocked } from './verify.ts';
-import { filesAt, installedLocation, type SkillToWrite } from './write-skill.ts';
+import { filesAt, installedLocation, type SkillToWrite, writeSkills } from './write-skill.ts';
 
-/** What an update would do to one installed skill. */
-export interface SkillUpdate {
-  readonly id: string;
-  /** In the lock. */
-  readonly name: string;
-  readonly origin: string;
-  /**
-   * `current`: there is nothing newer; `outdated`: `files` would change; `tag-moved`: the tag names another commit than when it was
-   * installed, and is not followed; `absent`: it is not on disk; `failed`: `reason` says why it cannot be told.
-   */
-  readonly state: 'current' | 'outdated' | 'tag-moved' | 'absent' | 'failed';
-  /** Somebody has changed it here since it was installed. */
-  readonly drifted: boolean;
-  readonly files: readonly FileUpdate[];
-  readonly reason?: string;
-}
-
-/** An update that was looked at, with what is to be written. */
-export interface PreparedUpdate {
-  readonly view: SkillUpdate;
-  readonly write?: SkillToWrite;
-}
-
-/**
- * Compares what is installed with what its origins have now. Writes nothing.
- *
- * @param ids - Ids or names. Default: all of the lock.
- * @throws LOCK_INVALID; ORIGIN_REFUSED for an id that the lock does not have.
- */
-export async function prepareUpdates(
-  context: ChangeContext,
-  ids: readonly string[] | undefined,
-): Promise<readonly PreparedUpdate[]> {
+/** @throws as `Origins.update`. */
+export async function planUpdate(context: ChangeContext, ids: readonly string[] | undefined): Promise<UpdatePlan> {
   const { skills } = readLock(context.root);
-  const wanted = [...skills].filter(([name]) => !ids || ids.includes(name) || ids.includes(slugOf(name)));
-  const unknown = ids?.find((id) => !wanted.some(([name]) => name === id || slugOf(name) === id));
+  const isMeant = (name: string, id: string): boolean => name === id || slugOf(name) === slugOf(id);
+  const wanted = [...skills].filter(([name]) => !ids || ids.some((id) => isMeant(name, id)));
+  const unknown = ids?.find((id) => !wanted.some(([name]) => isMeant(name, id)));
   if (unknown !== undefined) throw originRefused(JSON.stringify(unknown), 'it is not in skills-lock.json.');
+  const prepared: Prepared[] = [];
   const offers = new Map<string, Promise<Offer>>();
   try {
-    const prepared: PreparedUpdate[] = [];
     for (const [name, entry] of wanted) prepared.push(await prepareOne(context, name, entry, offers));
-    return prepared;
   } finally {
     for (const offer of offers.values()) (await offer.catch(() => undefined))?.close();
   }
+  const writes = prepared.flatMap(({ write }) => write ?? []);
+  return {
+    skills: prepared.map(({ view }) => view),
+    apply: async (actor) => (writes.length === 0 ? [] : writeSkills(context, writes, actor)),
+  };
 }
 
 /** The files an origin has of a locked skill now. @throws ORIGIN_INVALID, ORIGIN_REFUSED. */
@@ -64,65 +42,150 @@ export async function incomingOf(
   offer: Offer,
   name: string,
   { skillPath }: LockEntry,
-): Promise<{ readonly files: readonly IncomingFile[]; readonly skill: Parameters<typeof entryOf>[1] }> {
-  const folder = skillPath?.replace(/(^|\/)[^/]*$/, '');
-  const wanted = folder === undefined || folder === '' ? name : folder;
-  const { chosen } = await chooseSkills(offer, '', { skills: [wanted] }, shownOrigin(offer.origin));
-  const skill = chosen[0];
+): Promise<TakenSkill & { readonly skill: ReadableSkill }> {
+  const folder = skillPath?.replace(/(^|\/)[^/]*$/, '') || name;
+  const { chosen } = await chooseSkills(offer, '', { skills: [folder] }, shownOrigin(offer.origin));
+  const [skill] = chosen;
   if (!skill) throw originRefused(`"${name}"`, 'its origin does not have it any more.');
-  const { files } = await takeSkill(offer, skill);
-  return { files, skill };
+  return { ...(await takeSkill(offer, skill)), skill };
 }
 
 // --- internal ---
+
+/** An update that was looked at, with what is to be written. */
+interface Prepared {
+  readonly view: SkillUpdate;
+  readonly write?: SkillToWrite;
+}
 
 async function prepareOne(
   context: ChangeContext,
   name: string,
   entry: LockEntry,
   offers: Map<string, Promise<Offer>>,
-): Promise<PreparedUpdate> {
-  const id = slugOf(name);
-  const known = { id, name, origin: entry.source, drifted: false, files: [] };
-  const location = installedLocation(context, id);
+): Promise<Prepared> {
+  const location = installedLocation(context, name);
+  const known = {
+    id: location?.skillId ?? slugOf(name),
+    name,
+    source: entry.source,
+    drifted: false,
+    files: [],
+    findings: [],
+    diff: '',
+  };
   if (!location) return { view: { ...known, state: 'absent' } };
+  const waiting = waitingConflicts(context, location);
+  if (waiting.length > 0)
+    return { view: { ...known, state: 'waiting', reason: `proposals of its last update wait: ${waiting.join(', ')}` } };
   const here = filesAt(location);
-  const drifted = !isAsLocked(here, entry);
+  const view = { ...known, drifted: !isAsLocked(here, entry) };
   try {
     const origin = originOf(entry, context.root);
-    const key = JSON.stringify(origin);
-    offers.set(key, offers.get(key) ?? openOrigin(origin, origin.kind === 'well-known' ? undefined : [name]));
+    const key = JSON.stringify([origin, origin.kind === 'well-known' ? name : '']);
+    offers.set(key, offers.get(key) ?? openOrigin(origin, [name]));
     const offer = (await offers.get(key)) as Offer;
     const { files, skill } = await incomingOf(offer, name, entry);
-    const view = { ...known, drifted };
     if (isAsLocked(files, entry)) return { view: { ...view, state: 'current' } };
-    if (offer.at.isTag && entry.registry?.commit !== undefined) return { view: { ...view, state: 'tag-moved' } };
-    const { updates, result, conflicts } = mergeFiles(context, here, entry, files);
-    const { gone, kept } = changesBetween(here, result);
+    const { commit } = entry.registry ?? {};
+    if (offer.at.isTag && commit !== undefined)
+      return { view: { ...view, state: 'moved', reason: movedTag(entry, commit, offer.at.commit) } };
+    const installed = await installedFiles(context, name, entry, { here, theirs: files, drifted: view.drifted });
+    const { updates, result, conflicts } = mergeFiles(here, installed, files);
+    const changes = changesBetween(here, result);
+    const findings = newFindings(await inspectSkill(here), await inspectSkill(result));
     return {
-      view: { ...view, state: 'outdated', files: updates },
+      view: { ...view, state: 'outdated', files: updates, findings, diff: diffOf(here, changes) },
       write: {
-        ...{ location, files: kept, gone, conflicts, kind: 'updated', name },
+        ...{ location, ...changes, conflicts, kind: 'updated', name, origin: shownOrigin(origin) },
         entry: entryOf(offer, skill, files, context.root),
       },
     };
   } catch (error) {
-    return { view: { ...known, drifted, state: 'failed', reason: (error as Error).message } };
+    return { view: { ...view, state: 'failed', reason: (error as Error).message } };
   }
+}
+
+function movedTag({ ref }: LockEntry, was: string, is = 'another commit'): string {
+  return `the tag ${ref} was ${was.slice(0, 12)} and is ${is.slice(0, 12)} now. What is installed stays; to follow the tag, remove the skill and add it again`;
+}
+
+interface Sides {
+  readonly here: readonly IncomingFile[];
+  readonly theirs: readonly IncomingFile[];
+  readonly drifted: boolean;
+}
+
+/** What was installed, by path. The history of another machine does not have it, so its origin may be asked for it again. */
+async function installedFiles(
+  context: ChangeContext,
+  name: string,
+  entry: LockEntry,
+  { here, theirs, drifted }: Sides,
+): Promise<ReadonlyMap<string, InstalledFile>> {
+  if (!drifted) return installedAs(lockedFiles(here).files, here);
+  const lines = entry.registry?.files ?? [];
+  const [mine, yours] = [byPath(here), byPath(theirs)];
+  const { writer } = context;
+  const known = new Map(
+    lines.map((line) => {
+      const path = pathIn(line);
+      const isNeeded = needsBase(mine.get(path), yours.get(path), line);
+      const bytes = isNeeded && writer.hasHistory() ? blobOf(context, line.split(' ')[0] ?? '') : undefined;
+      return [path, { line, bytes, isLost: isNeeded && bytes === undefined }] as const;
+    }),
+  );
+  if (![...known.values()].some(({ isLost }) => isLost)) return known;
+  const offer = await openOrigin(pinnedOrigin(originOf(entry, context.root), entry), [name]).catch(() => undefined);
+  try {
+    const files = offer && (await incomingOf(offer, name, entry).catch(() => undefined))?.files;
+    return files && isAsLocked(files, entry) ? installedAs(lines, files) : known;
+  } finally {
+    offer?.close();
+  }
+}
+
+function installedAs(lines: readonly string[], files: readonly IncomingFile[]): ReadonlyMap<string, InstalledFile> {
+  const contents = byPath(files);
+  return new Map(lines.map((line) => [pathIn(line), { line, bytes: contents.get(pathIn(line))?.bytes }]));
+}
+
+function byPath(files: readonly IncomingFile[]): ReadonlyMap<string, IncomingFile> {
+  return new Map(files.map((file) => [file.path, file]));
+}
+
+/** The history keeps contents by their digest. */
+function blobOf({ writer }: ChangeContext, digest: string): Buffer | undefined {
+  try {
+    return getBlob(writer.database(), digest);
+  } catch {
+    return undefined;
+  }
+}
+
+function diffOf(here: readonly IncomingFile[], { files, gone }: Pick<SkillToWrite, 'gone' | 'files'>): string {
+  const before = byPath(here);
+  const textOf = (file: IncomingFile | undefined): string | null =>
+    file
+      ? isText(file.bytes)
+        ? file.bytes.toString('utf8')
+        : `(${file.bytes.length} bytes that are no text)\n`
+      : null;
+  const changed = files.map((file) => unifiedDiff(file.path, textOf(before.get(file.path)), textOf(file)));
+  const removed = gone.map((path) => unifiedDiff(path, textOf(before.get(path)), null));
+  return [...changed, ...removed].filter((diff) => diff !== '').join('\n');
 }
 
 /** What has to be written so that the files here become others. */
 function changesBetween(
   here: readonly IncomingFile[],
   wanted: readonly IncomingFile[],
-): { readonly gone: readonly string[]; readonly kept: readonly IncomingFile[] } {
-  const [before, after] = [lineByPath(here), lineByPath(wanted)];
+): Pick<SkillToWrite, 'gone' | 'files'> {
+  const digestsOf = (files: readonly IncomingFile[]): ReadonlyMap<string, string> =>
+    new Map(files.map((file) => [file.path, lockedFiles([file]).digest]));
+  const [before, after] = [digestsOf(here), digestsOf(wanted)];
   return {
     gone: here.map(({ path }) => path).filter((path) => !after.has(path)),
-    kept: wanted.filter(({ path }) => before.get(path) !== after.get(path)),
+    files: wanted.filter(({ path }) => before.get(path) !== after.get(path)),
   };
-}
-
-function lineByPath(files: readonly IncomingFile[]): ReadonlyMap<string, string> {
-  return new Map(files.map((file) => [file.path, lockedFiles([file]).digest]));
 }

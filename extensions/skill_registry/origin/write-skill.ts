@@ -1,56 +1,56 @@
 import { originRefused } from '../../../lib/fetch/index.ts';
 import { futureRealPath } from '../../../lib/files/index.ts';
-import type { ChangeContext } from '../history/change-context.ts';
+import { type ChangeContext, freeLocation } from '../history/change-context.ts';
 import { skillExists } from '../history/errors.ts';
 import {
   checkValid,
   filePath,
   folderExists,
   folderOf,
-  locationForNew,
   locationOfSkill,
   type SkillLocation,
 } from '../history/skill-location.ts';
 import { readFolderTree } from '../history/skill-tree.ts';
-import type { Actor, Revision } from '../history/types.ts';
-import type { LockEntry } from './lock.ts';
-import { changeLock } from './lock.ts';
-import type { FileConflict } from './merge-files.ts';
+import type { Actor } from '../history/types.ts';
+import type { PlannedChange } from '../history/writer.ts';
+import { prepareConflict, type UpdateConflict } from '../propose/conflict.ts';
+import { slugOf } from '../sources/make-skill.ts';
+import { readLock } from './lock.ts';
 import { type IncomingFile, MAX_UNPACKED } from './offer.ts';
+import type { ChangedSkill, LockEntry } from './types.ts';
 
 /** One skill as it is to be on disk, with what the lock is to say of it. */
 export interface SkillToWrite {
   readonly location: SkillLocation;
-  readonly kind: Extract<Revision['kind'], 'installed' | 'updated'>;
+  readonly kind: 'installed' | 'updated';
+  /** What is new or other than it is here. */
   readonly files: readonly IncomingFile[];
   /** Files that are there and are to go. */
   readonly gone: readonly string[];
-  /** Files that somebody must decide about. */
-  readonly conflicts: readonly FileConflict[];
+  /** Text files that somebody must decide about. */
+  readonly conflicts: readonly UpdateConflict[];
+  /** Where it comes from, for people. */
+  readonly origin: string;
   /** Name and entry in the lock. */
   readonly name: string;
   readonly entry: LockEntry;
 }
 
-/** Where a skill that is not there yet is to lie. @param folder - Of a source. Default: the first that may be written. */
+/** Where a skill that is not there yet is to lie. @param folder - Of a source; absolute. Default: the first that may be written. */
 export function locationFor(context: ChangeContext, id: string, folder?: string): SkillLocation {
   const wanted = folder === undefined ? undefined : futureRealPath(folder);
   const sources = context
     .sources()
-    .filter((one) => !wanted || (one.writing && futureRealPath(one.writing.folder) === wanted));
-  if (wanted !== undefined && sources.length === 0)
-    throw originRefused(
-      folder ?? '',
-      `no source reads it, so no agent would see the skill. Add { path: ${JSON.stringify(folder)} } to sources.`,
-    );
-  const location = locationForNew(id, sources, context.root);
-  if (folderExists(location)) throw skillExists(id, `${folderOf(location)} is there already`);
-  return location;
+    .filter(({ writing }) => wanted === undefined || (writing && futureRealPath(writing.folder) === wanted));
+  if (wanted === undefined || sources.length > 0) return freeLocation(context, id, sources);
+  const remedy = `Add { path: ${JSON.stringify(folder)} } to \`sources\` in data/skill_registry/config.yaml.`;
+  throw originRefused(JSON.stringify(folder), `no source that may be written is this folder. ${remedy}`);
 }
 
-/** Where an installed skill lies; undefined when it is not there. */
-export function installedLocation(context: ChangeContext, id: string): SkillLocation | undefined {
-  const all = [...context.snapshot().byQualifiedId.values()].filter((one) => one.id === id && one.dir !== null);
+/** Where an installed skill lies; undefined when it is not there. @param name - In the lock. */
+export function installedLocation(context: ChangeContext, name: string): SkillLocation | undefined {
+  const wanted = slugOf(name);
+  const all = [...context.snapshot().byQualifiedId.values()].filter(({ id, dir }) => dir && slugOf(id) === wanted);
   for (const skill of all) {
     try {
       return locationOfSkill(skill, context.sources(), context.root);
@@ -72,37 +72,49 @@ export function filesAt(location: SkillLocation): readonly IncomingFile[] {
 }
 
 /**
- * Checks everything, then writes one skill after the other, each whole or not at all, with its revision. The lock is written
- * first: what a crash leaves is an entry whose skill is absent, which `verify` says.
+ * Checks everything, then writes one skill after the other: each whole or not at all, with its revision, its entry in the lock and
+ * the proposals about its conflicts.
  *
- * @throws SKILL_INVALID, SKILL_EXISTS, SOURCE_NOT_WRITABLE, INVALID_ARGUMENT for a path that is never written, WRITE_FAILED.
+ * @throws SKILL_INVALID, SKILL_EXISTS, SOURCE_NOT_WRITABLE, INVALID_ARGUMENT for a path that is never written, LOCK_INVALID, WRITE_FAILED.
  */
 export async function writeSkills(
   context: ChangeContext,
   skills: readonly SkillToWrite[],
   { by, reason }: Actor,
-): Promise<readonly Revision[]> {
-  const revisions = await context.writer.exclusively(() => {
-    const drafts = skills.map((skill) => ({ skill, changes: changesOf(skill) }));
-    return drafts.map(({ skill, changes }) => {
-      const { name, entry, location, kind } = skill;
-      context.writer.assertFinished(location.key);
-      const undo = changeLock(context.root, new Map([[name, entry]]));
-      try {
-        return context.writer.apply({ location, changes, kind, by, reason });
-      } catch (error) {
-        undo();
-        throw error;
-      }
+): Promise<readonly ChangedSkill[]> {
+  const { writer, root } = context;
+  const asked = await Promise.all(skills.map((skill) => conflictsOf(context, skill)));
+  const changed = await writer.exclusively(() => {
+    // A broken lock is said before anything is written.
+    readLock(root);
+    for (const { location } of skills) writer.assertFinished(location.key);
+    const planned = skills.map((skill) => ({ skill, changes: changesOf(skill) }));
+    return planned.map(({ skill: { name, entry, location, kind, origin }, changes }, at): ChangedSkill => {
+      const proposals = asked[at] ?? [];
+      const { number } = writer.apply({
+        ...{ location, changes, kind, by, reason: reason ?? `from ${origin}`, lock: { name, entry } },
+        alongside: (database) => {
+          for (const proposal of proposals) proposal.store(database);
+        },
+      });
+      return { id: location.skillId, revision: number, proposals: proposals.map(({ id }) => id) };
     });
   });
   await context.refresh();
-  return revisions;
+  return changed;
 }
 
 // --- internal ---
 
-function changesOf({ location, kind, files, gone }: SkillToWrite) {
+async function conflictsOf(
+  context: ChangeContext,
+  { location, conflicts, origin }: SkillToWrite,
+): Promise<readonly Awaited<ReturnType<typeof prepareConflict>>[]> {
+  const justification = `An update from ${origin} changes the same lines as somebody did here.`;
+  return Promise.all(conflicts.map((conflict) => prepareConflict(context, location, conflict, justification)));
+}
+
+function changesOf({ location, kind, files, gone }: SkillToWrite): PlannedChange['changes'] {
   if (kind === 'installed' && folderExists(location))
     throw skillExists(location.skillId, `${folderOf(location)} is there already`);
   const isSkillFile = ({ path }: IncomingFile): boolean => path === 'SKILL.md';

@@ -187,6 +187,16 @@ export function diffOf({ kind, path, before, after }: Pick<Request, 'kind' | 'pa
   return unifiedDiff(path, before?.toString('utf8') ?? null, after?.toString('utf8') ?? null);
 }
 
+/** `<skill id>-<UTC time>-<six hex digits>`: a name of a file, whatever the skill is called. */
+export function proposalId(skillId: string, now: string): string {
+  const name =
+    skillId
+      .replace(/[^A-Za-z0-9._-]+/g, '-')
+      .replace(/^[.-]+/, '')
+      .slice(0, 80) || 'skill';
+  return `${name}-${now.replace(/[-:]|\.\d+/g, '')}-${randomBytes(3).toString('hex')}`;
+}
+
 // --- internal ---
 
 /** These limits are for agents; a person has none. @throws PROPOSAL_REJECTED, PROPOSAL_LIMIT. */
@@ -258,14 +268,4 @@ function baseAt(context: ChangeContext, location: SkillLocation, kind: Request['
   if (kind === 'delete') return treeDigest(readFolderTree(folderOf(location), context.limits.file_bytes).files);
   const bytes = bytesAt(location, path, context.limits);
   return bytes && digestOf(bytes);
-}
-
-/** `<skill id>-<UTC time>-<six hex digits>`: a name of a file, whatever the skill is called. */
-function proposalId(skillId: string, now: string): string {
-  const name =
-    skillId
-      .replace(/[^A-Za-z0-9._-]+/g, '-')
-      .replace(/^[.-]+/, '')
-      .slice(0, 80) || 'skill';
-  return `${name}-${now.replace(/[-:]|\.\d+/g, '')}-${randomBytes(3).toString('hex')}`;
 }

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { originRefused } from '../../../../lib/fetch/index.ts';
 import { type CopiedSkill, isWhole, skillFolder, stampOf } from '../../sources/kinds/well-known-copy.ts';
 import { TEMPORARY } from '../../sources/walk/find-skill-files.ts';
-import { lockedFiles } from '../digest.ts';
+import { lockedFiles } from '../lock.ts';
 import type { IncomingFile } from '../offer.ts';
 
 /**

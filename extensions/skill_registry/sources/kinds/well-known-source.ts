@@ -74,6 +74,7 @@ export function createWellKnownSource(options: WellKnownSourceOptions): SkillSou
     id,
     kind: 'well-known',
     location: url,
+    broughtIn: true,
     async scan({ file_bytes: maxBytes }, takeBreak) {
       opened = await openCopy(takeBreak);
       await page.askIfDue(stateOf(opened));
