@@ -3,10 +3,8 @@ import type { Problem, Tool, TurnContext } from 'skill-registry/kernel';
 import type { Snapshot } from './catalog/snapshot.ts';
 import type { SkillRegistryConfig, SourceConfigInput } from './config/config.ts';
 import type { History, Management, WritePolicy } from './history/types.ts';
+import type { Publishing } from './origin/publish/types.ts';
 import type { Origins } from './origin/types.ts';
-
-export type * from './origin/publish/types.ts';
-
 import type { Proposals } from './propose/types.ts';
 import type { Reading, ReadPolicy, RolePrompt } from './read/types.ts';
 import type { EmbeddedSkills, ListQuery, OverlapReport, SkillList } from './search/types.ts';
@@ -16,6 +14,7 @@ import type { OwnSource } from './sources/types.ts';
 
 export type { Pack, Snapshot, SourceStatus } from './catalog/snapshot.ts';
 export type * from './history/types.ts';
+export type * from './origin/publish/types.ts';
 export type {
   AddOptions,
   AddPlan,

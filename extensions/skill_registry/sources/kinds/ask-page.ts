@@ -63,12 +63,12 @@ export function createAskedPage(options: AskPageOptions): AskedPage {
     async askIfDue({ isThere, answeredAt, damaged }) {
       const now = Date.now();
       const isOld = !isThere || damaged.size > 0 || Math.abs(now - answeredAt) >= intervalMs;
-      if (isOld && !asking && now >= notBefore && !ended.signal.aborted) asking = ask(damaged);
-      if (asking && isFirst) await settledWithin(asking, isThere ? WAIT_MS : FIRST_COPY_MS);
+      if (isOld && asking === undefined && now >= notBefore && !ended.signal.aborted) asking = ask(damaged);
+      if (asking !== undefined && isFirst) await settledWithin(asking, isThere ? WAIT_MS : FIRST_COPY_MS);
       isFirst = false;
     },
     problems({ isThere, answeredAt }) {
-      if (!isThere && asking) return [stillFetching(url)];
+      if (!isThere && asking !== undefined) return [stillFetching(url)];
       if (!failed || failed.at < answeredAt || (!isThere && optional)) return [];
       return [problemOf(failed, url, isThere ? new Date(answeredAt).toISOString() : undefined)];
     },
