@@ -39,6 +39,8 @@ export function createAskedPage(options: AskPageOptions): AskedPage {
   let changed: (() => void) | undefined;
   let asking: Promise<void> | undefined;
   let isFirst = true;
+  /** A scan waits for the answer, and shows what came of it. */
+  let isAwaited = false;
   let failed: Failure | undefined;
   let failures = 0;
   let notBefore = 0;
@@ -57,14 +59,19 @@ export function createAskedPage(options: AskPageOptions): AskedPage {
     notBefore =
       Date.now() + (isComplete ? intervalMs : backOff(failures, { firstMs: intervalMs, longestMs, jitter: true }));
     asking = undefined;
-    if (!ended.signal.aborted && (failed?.message !== before || !failed)) changed?.();
+    const isNews = failed === undefined || failed.message !== before;
+    if (isNews && !isAwaited && !ended.signal.aborted) changed?.();
   };
   return {
     async askIfDue({ isThere, answeredAt, damaged }) {
       const now = Date.now();
       const isOld = !isThere || damaged.size > 0 || Math.abs(now - answeredAt) >= intervalMs;
       if (isOld && asking === undefined && now >= notBefore && !ended.signal.aborted) asking = ask(damaged);
-      if (asking !== undefined && isFirst) await settledWithin(asking, isThere ? WAIT_MS : FIRST_COPY_MS);
+      if (asking !== undefined && isFirst) {
+        isAwaited = true;
+        await settledWithin(asking, isThere ? WAIT_MS : FIRST_COPY_MS);
+        isAwaited = false;
+      }
       isFirst = false;
     },
     problems({ isThere, answeredAt }) {
