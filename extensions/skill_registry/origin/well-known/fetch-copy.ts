@@ -31,6 +31,10 @@ export const fetchCopy: FetchCopy = async ({ url, folder, damaged, signal, onPro
   const before = readCopy(folder);
   const from = `${url}/${INDEX_PATH}`;
   const answer = await downloadIfChanged(from, MAX_INDEX, { signal, etag: before?.etag });
+  if (!answer && before && before.faults.length === 0 && damaged.size === 0) {
+    confirmCopy(folder);
+    return { isComplete: true };
+  }
   const index = answer?.bytes.toString('utf8') ?? before?.index ?? '';
   const { entries, refused } = readIndex(Buffer.from(index), from);
   const whole = (before?.skills ?? []).filter(({ digest }) => !damaged.has(digest));
