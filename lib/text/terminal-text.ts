@@ -1,15 +1,16 @@
 import { createRequire } from 'node:module';
 import type stringWidthOf from 'string-width';
+import { FLAG, SELECTOR } from './hidden-text.ts';
 
 /**
  * Text that is safe to write to a terminal: control characters other than line feed and tab are written as `\xNN`, characters that
- * change the direction of the text as `\u{NNNN}`.
+ * are invisible or change the direction of the text as `\u{NNNN}`. Joiners, one variation selector and flags are left: texts need them.
  */
 export function printable(text: string): string {
   return text
     .replace(/\r\n/g, '\n')
     .replace(/[^\P{Cc}\n\t]/gu, (char) => `\\x${char.charCodeAt(0).toString(16).padStart(2, '0')}`)
-    .replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, (char) => `\\u{${char.charCodeAt(0).toString(16)}}`);
+    .replace(INVISIBLE, (found) => (found.length > 2 ? found : `\\u{${found.codePointAt(0)?.toString(16)}}`));
 }
 
 /**
@@ -43,6 +44,12 @@ export function formatTable(
 }
 
 // --- internal ---
+
+/** Flags, which are left, or one invisible character. */
+const INVISIBLE = new RegExp(
+  `${FLAG}|(?<=[${SELECTOR}])[${SELECTOR}]|(?![\\u200c\\u200d${SELECTOR}])[\\p{Default_Ignorable_Code_Point}\\u2028\\u2029\\ufff9-\\ufffb]`,
+  'gu',
+);
 
 /** A cell on one line. Fast for plain words, because a table may have very many cells. */
 function cellText(cell: string): string {

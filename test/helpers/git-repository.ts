@@ -17,7 +17,11 @@ export interface GitRepository {
 export function gitRepository(tree: Tree): GitRepository {
   const folder = tempFolder();
   const git = (...args: readonly string[]): string =>
-    execFileSync('git', args, { cwd: folder, env: { ...process.env, ...ALONE }, encoding: 'utf8' }).trim();
+    execFileSync('git', ['-c', 'core.safecrlf=false', ...args], {
+      cwd: folder,
+      env: { ...process.env, ...ALONE },
+      encoding: 'utf8',
+    }).trim();
   const commit = (changed: Tree, gone: readonly string[] = []): string => {
     for (const path of gone) rmSync(join(folder, path), { recursive: true });
     writeTree(folder, changed);

@@ -4,7 +4,7 @@ import { invalidArgument } from '../skill/errors.ts';
 import { type ChangeContext, findLocation, newLocation } from './change-context.ts';
 import { noChange } from './errors.ts';
 import { archiveFolder } from './journal-entries.ts';
-import { assertRemovable, bytesAt, checkSize, checkValid, filePath, textOf } from './skill-location.ts';
+import { assertRemovable, bytesAt, checkNewName, checkSize, checkValid, filePath, textOf } from './skill-location.ts';
 import type { FileContent, Management } from './types.ts';
 
 /** Changes without review. */
@@ -31,6 +31,7 @@ export function createManagement(context: ChangeContext): Management {
         if (content === null && target === location.skillFile) {
           throw invalidArgument('SKILL.md cannot be removed alone; delete the skill.');
         }
+        if (before === null) checkNewName(target);
         const after = bytesAfter(before, content, target);
         if (after === null ? before === null : before?.equals(after)) throw noChange(target);
         if (after) {

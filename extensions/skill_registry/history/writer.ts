@@ -3,19 +3,13 @@ import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { isCodedError, type Problem } from 'skill-registry/kernel';
 import { readContained } from '../../../lib/files/index.ts';
+import { foldLine } from '../../../lib/text/index.ts';
 import { type SqliteDatabase, storeFolder } from '../store/open-database.ts';
 import { type OperationContext, type OperationStep, recoverOperations, runOperation } from './change-or-recover.ts';
 import { changeUnfinished, codeDenied, type Unfinished } from './errors.ts';
 import { hasUnfinished, historyError } from './history-database.ts';
 import { createHistoryFile, type HistoryFile } from './history-file.ts';
-import {
-  entriesOf,
-  type FileChange,
-  type LocationFinder,
-  type LockChange,
-  type Operation,
-  subjectOf,
-} from './journal-entries.ts';
+import { entriesOf, type FileChange, type LocationFinder, type Operation, subjectOf } from './journal-entries.ts';
 import { putBlob, recordPresent } from './revisions.ts';
 import { folderOf, pathIn, type SkillLocation } from './skill-location.ts';
 import { readFolderTree, type SkillTree } from './skill-tree.ts';
@@ -46,7 +40,7 @@ export interface WriterOptions {
   /** Whether a real, absolute path is code, which no agent may change. */
   isCode(path: string): boolean;
   /** Changes `skills-lock.json`. @throws for an entry that breaks the format. */
-  changeLock(change: LockChange): void;
+  readonly changeLock: OperationContext['changeLock'];
   /** Finds the present location of a skill in the journal. */
   readonly locationOf: LocationFinder;
   /**
@@ -233,7 +227,13 @@ export class Writer {
 
 /** Whether `by` names a person, and not an agent or `unknown`. */
 export function isPerson(by: string): boolean {
-  return !by.startsWith('agent:') && by !== 'unknown';
+  const name = nameKey(by);
+  return !name.startsWith('agent:') && name !== 'unknown' && name !== '';
+}
+
+/** As names are compared: without case, white space and invisible characters. */
+export function nameKey(by: string): string {
+  return foldLine(by.normalize('NFKC')).replaceAll(' ', '').toLowerCase();
 }
 
 // --- internal ---

@@ -7,11 +7,12 @@ import type { ChangeContext } from '../history/change-context.ts';
 import { folderOf, type SkillLocation } from '../history/skill-location.ts';
 import { inspectSkill } from '../inspect/inspect-skill.ts';
 import { bodyOf } from '../skill/frontmatter.ts';
+import { slugOf } from '../sources/make-skill.ts';
 import { textProblems } from '../validate/validate-skill.ts';
 import { parseOrigin, shownOrigin, sourceFields } from './address.ts';
 import { chooseSkills, type ReadableSkill } from './choose.ts';
 import { originInvalid } from './errors.ts';
-import { computedHash, lockedFiles, readLock } from './lock.ts';
+import { computedHash, lockedFiles, MAX_NAME, readLock } from './lock.ts';
 import { type IncomingFile, type Offer, takeSkill } from './offer.ts';
 import { openOrigin } from './open-origin.ts';
 import type { AddOptions, AddPlan, ChangedSkill, LockEntry, Origin, SkillToAdd } from './types.ts';
@@ -25,10 +26,13 @@ export async function planAdd(context: ChangeContext, what: string, options: Add
   const offer = await openOrigin(origin, options.all ? undefined : (options.skills ?? []));
   try {
     const below = origin.kind === 'git' ? (origin.path ?? '') : '';
-    const { chosen, alongWith, unreadable } = await chooseSkills(offer, below, options, shown);
+    const { chosen: all, alongWith, unreadable } = await chooseSkills(offer, below, options, shown);
+    const { byId } = context.snapshot();
+    const chosen = all.filter(({ id }) => !alongWith.has(id) || !byId.has(id));
     const taken: { readonly view: SkillToAdd; readonly write: SkillToWrite }[] = [];
     for (const skill of chosen) {
-      assertNotLocked(context, skill.header.name, origin);
+      const name = lockName(skill);
+      assertNotLocked(context, name, origin);
       const location = locationFor(context, skill.id, options.to);
       const { files, leftOut } = await takeSkill(offer, skill);
       const along = { ids: chosen.map(({ id }) => id), isAlong: alongWith.has(skill.id), leftOut };
@@ -37,7 +41,7 @@ export async function planAdd(context: ChangeContext, what: string, options: Add
         view: await viewOf(context, location, skill.header, files, along),
         write: {
           ...{ location, files, gone: [], conflicts: [], kind: 'installed', origin: shown },
-          ...{ name: skill.header.name, entry },
+          ...{ name, entry },
         },
       });
     }
@@ -106,6 +110,11 @@ export async function viewOf(
 }
 
 // --- internal ---
+
+/** What it calls itself, as other tools have it; where that can be no id, what it is called here. */
+function lockName({ id, header: { name } }: ReadableSkill): string {
+  return slugOf(name) === id && name.length <= MAX_NAME ? name : id;
+}
 
 /** What the id of a new skill does to skills that exist. */
 function collisionWith(context: ChangeContext, { skillId, source }: SkillLocation): string | undefined {

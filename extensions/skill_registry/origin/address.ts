@@ -59,7 +59,8 @@ export function pageOrigin(url: string): WellKnownOrigin {
   if (protocol !== 'https:' && !(protocol === 'http:' && isLoopback(host)))
     throw originInvalid(url, 'expected https: (http: only on this machine).');
   const page = new URL(url);
-  if (page.username !== '' || page.password !== '') throw originInvalid(url, 'a page takes no user name.');
+  if (page.username !== '' || page.password !== '')
+    throw originInvalid(`${page.origin}${page.pathname}`, 'a page takes no user name.');
   const path = page.pathname.replace(/\/\.well-known\/.*$/, '').replace(/\/+$/, '');
   return { kind: 'well-known', url: `${page.origin}${path}` };
 }
@@ -177,7 +178,8 @@ function remoteOrigin(text: string): Origin {
 }
 
 function archiveOrigin(location: string): ArchiveOrigin {
-  const { protocol, host } = protocolOf(location);
+  const { protocol, host, user } = protocolOf(location);
+  if (user !== '') throw originInvalid(location.replace(/\/\/.*@/, '//'), 'an archive takes no user name.');
   if (protocol === 'https:' || (protocol === 'http:' && isLoopback(host))) return { kind: 'archive', location };
   throw originInvalid(location, 'expected https: (http: only on this machine).');
 }

@@ -35,7 +35,7 @@ export interface ChosenSkills {
 export async function chooseSkills(offer: Offer, below: string, choice: Choice, shown: string): Promise<ChosenSkills> {
   const { readable, unreadable } = await readHeaders(offer, below);
   if (readable.length === 0) throw originInvalid(shown, 'there is no folder with a SKILL.md in it.');
-  const named = namedSkills(readable, choice, shown);
+  const named = [...new Set(namedSkills(readable, choice, shown))];
   const alongWith = new Map<string, ReadableSkill>();
   const visit = ({ header }: ReadableSkill): void => {
     for (const id of header.requires) {

@@ -9,6 +9,8 @@ import { type IncomingFile, isPlainPath, MAX_FILES } from './offer.ts';
 import type { LockEntry, LockedFiles } from './types.ts';
 
 export const LOCK_FILE = 'skills-lock.json';
+/** Characters of the name of an entry. */
+export const MAX_NAME = 300;
 
 /** `skills-lock.json` of a root. */
 export interface Lock {
@@ -76,6 +78,13 @@ export function computedHash(files: readonly Pick<IncomingFile, 'path' | 'bytes'
   return hash.digest('hex');
 }
 
+/** Whether files are what an entry says. */
+export function isAsLocked(files: readonly IncomingFile[], entry: LockEntry): boolean {
+  return entry.registry
+    ? lockedFiles(files).digest === entry.registry.digest
+    : computedHash(files) === entry.computedHash;
+}
+
 /** `sha256:<hex> <bytes> <mode> <path>` */
 export function pathIn(line: string): string {
   return line.split(' ').slice(3).join(' ');
@@ -116,7 +125,7 @@ function isFileLine(line: string): boolean {
 
 /** Names and paths in a lock come from anybody. */
 function whyBroken(name: string, value: unknown): string | undefined {
-  if (!isUsableId(slugOf(name)) || name.length > 300) return 'its name can be no id of a skill';
+  if (!isUsableId(slugOf(name)) || name.length > MAX_NAME) return 'its name can be no id of a skill';
   const { data, error } = lockEntry.safeParse(value);
   const [issue] = error?.issues ?? [];
   if (issue) return `${issue.path.join('.') || 'it'}: ${issue.message}`;

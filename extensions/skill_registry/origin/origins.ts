@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { skillNamed } from '../catalog/snapshot.ts';
 import { type ChangeContext, findSkill } from '../history/change-context.ts';
 import { archiveFolder } from '../history/journal-entries.ts';
-import { assertRemovable, locationOfSkill } from '../history/skill-location.ts';
+import { assertRemovable, locationOfSkill, type SkillLocation } from '../history/skill-location.ts';
 import type { Actor } from '../history/types.ts';
 import { slugOf } from '../sources/make-skill.ts';
 import { rootNotApproved } from './errors.ts';
@@ -54,34 +54,35 @@ export function createOrigins(context: ChangeContext, mayFollowLock: boolean): O
 
 async function remove(context: ChangeContext, id: string, { by, reason }: Actor): Promise<RemovedSkill> {
   const { root, writer } = context;
-  const locked = [...readLock(root).skills.keys()].find((name) => name === id || slugOf(name) === slugOf(id));
-  const location = installedLocation(context, id);
-  if (!location) {
-    const link = linkOf(context, id, locked !== undefined);
-    await writer.exclusively(() => {
-      if (link !== undefined) unlinkSync(link);
-      if (locked !== undefined) changeLock(root, locked, null);
-    });
-    await context.refresh();
-    return { id, revision: undefined, wasLocked: locked !== undefined };
-  }
-  const { number } = await writer.exclusively(() => {
-    assertRemovable(location);
-    const move = { direction: 'out', folder: archiveFolder(location) } as const;
+  const [locked, entry] = [...readLock(root).skills].find(([name]) => name === id || slugOf(name) === id) ?? [];
+  const installed = locked !== undefined && entry ? installedLocation(context, locked, entry) : undefined;
+  const target = installed ?? notInstalled(context, id, locked !== undefined);
+  const revision = await writer.exclusively(() => {
     const lock = locked === undefined ? undefined : { name: locked, entry: null };
-    return writer.apply({ location, changes: [], move, kind: 'removed', by, reason, lock });
+    if (typeof target === 'object') {
+      assertRemovable(target);
+      const move = { direction: 'out', folder: archiveFolder(target) } as const;
+      return writer.apply({ location: target, changes: [], move, kind: 'removed', by, reason, lock });
+    }
+    if (target !== undefined) unlinkSync(target);
+    if (lock) changeLock(root, lock.name, lock.entry);
+    return undefined;
   });
   await context.refresh();
-  return { id: location.skillId, revision: number, wasLocked: locked !== undefined };
+  const skillId = typeof target === 'object' ? target.skillId : id;
+  return { id: skillId, revision: revision?.number, wasLocked: locked !== undefined };
 }
 
-/** A linked skill: its link alone goes. @throws SKILL_NOT_FOUND; SOURCE_NOT_WRITABLE for what may not be changed here. */
-function linkOf(context: ChangeContext, id: string, isLocked: boolean): string | undefined {
+/**
+ * A skill that nobody has installed, or a link to one; undefined where there is none, and only the lock has it.
+ *
+ * @throws SKILL_NOT_FOUND; SOURCE_NOT_WRITABLE.
+ */
+function notInstalled(context: ChangeContext, id: string, isLocked: boolean): SkillLocation | string | undefined {
   if (isLocked && !skillNamed(context.snapshot(), id)) return undefined;
   const skill = findSkill(context, id);
   const link = dirname(skill.file);
-  const sources = context.sources().filter(({ id: one, writing }) => one === skill.source && writing);
-  if (sources.length > 0 && lstatSync(link, { throwIfNoEntry: false })?.isSymbolicLink()) return link;
-  locationOfSkill(skill, context.sources(), context.root);
-  return undefined;
+  const isWritten = context.sources().some((source) => source.id === skill.source && source.writing);
+  if (isWritten && lstatSync(link, { throwIfNoEntry: false })?.isSymbolicLink()) return link;
+  return locationOfSkill(skill, context.sources(), context.root);
 }

@@ -2,11 +2,10 @@ import { originRefused } from '../../../lib/fetch/index.ts';
 import type { ChangeContext } from '../history/change-context.ts';
 import { viewOf } from './add.ts';
 import { originOf, pinnedOrigin, shownOrigin } from './address.ts';
-import { readLock } from './lock.ts';
+import { isAsLocked, readLock } from './lock.ts';
 import { openOrigin } from './open-origin.ts';
 import type { AddPlan, LockEntry, SkillToAdd } from './types.ts';
 import { incomingOf } from './update.ts';
-import { isAsLocked } from './verify.ts';
 import { filesAt, installedLocation, locationFor, type SkillToWrite, writeSkills } from './write-skill.ts';
 
 /** @throws as `Origins.restore`. */
@@ -16,7 +15,7 @@ export async function planRestore(context: ChangeContext, to: string | undefined
   if (unusable) throw originRefused(`"${unusable[0]}" in skills-lock.json`, `${unusable[1]}.`);
   const absent: (readonly [string, LockEntry])[] = [];
   for (const [name, entry] of skills) {
-    const location = installedLocation(context, name);
+    const location = installedLocation(context, name, entry);
     if (!location) absent.push([name, entry]);
     else if (!isAsLocked(filesAt(location), entry))
       throw originRefused(

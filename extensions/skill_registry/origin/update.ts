@@ -8,12 +8,11 @@ import { slugOf } from '../sources/make-skill.ts';
 import { entryOf } from './add.ts';
 import { originOf, pinnedOrigin, shownOrigin } from './address.ts';
 import { chooseSkills, type ReadableSkill } from './choose.ts';
-import { lockedFiles, pathIn, readLock } from './lock.ts';
+import { isAsLocked, lockedFiles, pathIn, readLock } from './lock.ts';
 import { type InstalledFile, isText, mergeFiles, needsBase } from './merge-files.ts';
 import { type IncomingFile, type Offer, type TakenSkill, takeSkill } from './offer.ts';
 import { openOrigin } from './open-origin.ts';
 import type { LockEntry, SkillUpdate, UpdatePlan } from './types.ts';
-import { isAsLocked } from './verify.ts';
 import { filesAt, installedLocation, type SkillToWrite, writeSkills } from './write-skill.ts';
 
 /** @throws as `Origins.update`. */
@@ -47,6 +46,7 @@ export async function incomingOf(
   const { chosen } = await chooseSkills(offer, '', { skills: [folder] }, shownOrigin(offer.origin));
   const [skill] = chosen;
   if (!skill) throw originRefused(`"${name}"`, 'its origin does not have it any more.');
+  if (skill.id !== slugOf(name)) throw originRefused(`"${name}"`, `its origin calls it "${skill.id}" now.`);
   return { ...(await takeSkill(offer, skill)), skill };
 }
 
@@ -64,7 +64,7 @@ async function prepareOne(
   entry: LockEntry,
   offers: Map<string, Promise<Offer>>,
 ): Promise<Prepared> {
-  const location = installedLocation(context, name);
+  const location = installedLocation(context, name, entry);
   const known = {
     id: location?.skillId ?? slugOf(name),
     name,

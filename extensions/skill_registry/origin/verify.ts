@@ -1,6 +1,6 @@
 import type { ChangeContext } from '../history/change-context.ts';
 import { slugOf } from '../sources/make-skill.ts';
-import { computedHash, lockedFiles, pathIn, readLock } from './lock.ts';
+import { isAsLocked, lockedFiles, pathIn, readLock } from './lock.ts';
 import type { IncomingFile } from './offer.ts';
 import type { LockEntry, LockedSkill } from './types.ts';
 import { filesAt, installedLocation } from './write-skill.ts';
@@ -17,18 +17,11 @@ export function verifyLock(context: ChangeContext): readonly LockedSkill[] {
   return [...verified, ...unusable].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** Whether files are what an entry says. */
-export function isAsLocked(files: readonly IncomingFile[], entry: LockEntry): boolean {
-  return entry.registry
-    ? lockedFiles(files).digest === entry.registry.digest
-    : computedHash(files) === entry.computedHash;
-}
-
 // --- internal ---
 
 function verifyOne(context: ChangeContext, name: string, entry: LockEntry): LockedSkill {
   const known = { name, source: entry.source, weak: entry.registry === undefined };
-  const location = installedLocation(context, name);
+  const location = installedLocation(context, name, entry);
   if (!location) return { ...known, id: slugOf(name), state: 'absent', changed: [] };
   const files = filesAt(location);
   const { skillId: id } = location;

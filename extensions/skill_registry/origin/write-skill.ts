@@ -2,6 +2,7 @@ import { originRefused } from '../../../lib/fetch/index.ts';
 import { futureRealPath } from '../../../lib/files/index.ts';
 import { type ChangeContext, freeLocation } from '../history/change-context.ts';
 import { skillExists } from '../history/errors.ts';
+import { archiveFolder } from '../history/journal-entries.ts';
 import {
   checkValid,
   filePath,
@@ -15,7 +16,7 @@ import type { Actor } from '../history/types.ts';
 import type { PlannedChange } from '../history/writer.ts';
 import { prepareConflict, type UpdateConflict } from '../propose/conflict.ts';
 import { slugOf } from '../sources/make-skill.ts';
-import { readLock } from './lock.ts';
+import { isAsLocked, readLock } from './lock.ts';
 import { type IncomingFile, MAX_UNPACKED } from './offer.ts';
 import type { ChangedSkill, LockEntry } from './types.ts';
 
@@ -47,18 +48,20 @@ export function locationFor(context: ChangeContext, id: string, folder?: string)
   throw originRefused(JSON.stringify(folder), `no source that may be written is this folder. ${remedy}`);
 }
 
-/** Where an installed skill lies; undefined when it is not there. @param name - In the lock. */
-export function installedLocation(context: ChangeContext, name: string): SkillLocation | undefined {
+/** Where an installed skill lies; undefined when it is not there. @param name - In the lock, with this entry. */
+export function installedLocation(context: ChangeContext, name: string, entry: LockEntry): SkillLocation | undefined {
   const wanted = slugOf(name);
   const all = [...context.snapshot().byQualifiedId.values()].filter(({ id, dir }) => dir && slugOf(id) === wanted);
-  for (const skill of all) {
+  const locations = all.flatMap((skill) => {
     try {
-      return locationOfSkill(skill, context.sources(), context.root);
+      return [locationOfSkill(skill, context.sources(), context.root)];
     } catch {
       // Another source that may not be written has one of that id as well.
+      return [];
     }
-  }
-  return undefined;
+  });
+  if (locations.length < 2) return locations[0];
+  return locations.find((location) => isAsLocked(filesAt(location), entry)) ?? locations[0];
 }
 
 /** What lies on disk, in the form that the lock speaks of. */
@@ -73,14 +76,14 @@ export function filesAt(location: SkillLocation): readonly IncomingFile[] {
 
 /**
  * Checks everything, then writes one skill after the other: each whole or not at all, with its revision, its entry in the lock and
- * the proposals about its conflicts.
+ * the proposals about its conflicts. When one cannot be written, those that were installed before it are taken out again.
  *
  * @throws SKILL_INVALID, SKILL_EXISTS, SOURCE_NOT_WRITABLE, INVALID_ARGUMENT for a path that is never written, LOCK_INVALID, WRITE_FAILED.
  */
 export async function writeSkills(
   context: ChangeContext,
   skills: readonly SkillToWrite[],
-  { by, reason }: Actor,
+  actor: Actor,
 ): Promise<readonly ChangedSkill[]> {
   const { writer, root } = context;
   const asked = await Promise.all(skills.map((skill) => conflictsOf(context, skill)));
@@ -89,16 +92,15 @@ export async function writeSkills(
     readLock(root);
     for (const { location } of skills) writer.assertFinished(location.key);
     const planned = skills.map((skill) => ({ skill, changes: changesOf(skill) }));
-    return planned.map(({ skill: { name, entry, location, kind, origin }, changes }, at): ChangedSkill => {
-      const proposals = asked[at] ?? [];
-      const { number } = writer.apply({
-        ...{ location, changes, kind, by, reason: reason ?? `from ${origin}`, lock: { name, entry } },
-        alongside: (database) => {
-          for (const proposal of proposals) proposal.store(database);
-        },
-      });
-      return { id: location.skillId, revision: number, proposals: proposals.map(({ id }) => id) };
-    });
+    const done: Done[] = [];
+    try {
+      for (const [at, { skill, changes }] of planned.entries())
+        done.push(writeSkill(context, skill, changes, asked[at] ?? [], actor));
+    } catch (error) {
+      for (const { undo } of done.reverse()) undo();
+      throw error;
+    }
+    return done.map(({ changed: one }) => one);
   });
   await context.refresh();
   return changed;
@@ -106,12 +108,54 @@ export async function writeSkills(
 
 // --- internal ---
 
-async function conflictsOf(
-  context: ChangeContext,
-  { location, conflicts, origin }: SkillToWrite,
-): Promise<readonly Awaited<ReturnType<typeof prepareConflict>>[]> {
+type Conflicts = readonly Awaited<ReturnType<typeof prepareConflict>>[];
+
+interface Done {
+  readonly changed: ChangedSkill;
+  undo(): void;
+}
+
+function writeSkill(
+  { root, writer }: ChangeContext,
+  { name, entry, location, kind, origin }: SkillToWrite,
+  changes: PlannedChange['changes'],
+  proposals: Conflicts,
+  { by, reason = `from ${origin}` }: Actor,
+): Done {
+  const wasLocked = readLock(root).skills.has(name);
+  const { number } = writer.apply({
+    ...{ location, changes, kind, by, reason, lock: { name, entry } },
+    alongside: (database) => {
+      for (const proposal of proposals) proposal.store(database);
+    },
+  });
+  return {
+    changed: { id: location.skillId, revision: number, proposals: proposals.map(({ id }) => id) },
+    undo() {
+      if (kind !== 'installed') return;
+      const move = { direction: 'out', folder: archiveFolder(location) } as const;
+      const lock = wasLocked ? undefined : { name, entry: null };
+      writer.apply({
+        location,
+        changes: [],
+        move,
+        kind: 'removed',
+        by,
+        reason: 'another one could not be written',
+        lock,
+      });
+    },
+  };
+}
+
+async function conflictsOf(context: ChangeContext, { location, conflicts, origin }: SkillToWrite): Promise<Conflicts> {
   const justification = `An update from ${origin} changes the same lines as somebody did here.`;
-  return Promise.all(conflicts.map((conflict) => prepareConflict(context, location, conflict, justification)));
+  return Promise.all(
+    conflicts.map((conflict) => {
+      const path = filePath(conflict.path, location);
+      return prepareConflict(context, location, { ...conflict, path }, justification);
+    }),
+  );
 }
 
 function changesOf({ location, kind, files, gone }: SkillToWrite): PlannedChange['changes'] {

@@ -41,7 +41,10 @@ describe.each(FORMATS)('%s', (_name, pack) => {
 
   it('refuses what says it becomes more than 512 MiB, before it is unpacked', async () => {
     const bomb = pack([{ path: 'a', content: 'a', toldSize: 513 * 1024 * 1024 }]);
-    await expect(unpack(bomb, 'it')).rejects.toMatchObject({ code: 'ORIGIN_REFUSED', message: /more than 536870912/ });
+    await expect(unpack(bomb, 'it')).rejects.toMatchObject({
+      code: 'ORIGIN_REFUSED',
+      message: expect.stringMatching(/more than 536870912/),
+    });
   });
 
   it('refuses an archive that is cut off', async () => {
@@ -56,7 +59,7 @@ describe.each(FORMATS)('%s', (_name, pack) => {
 it('refuses more than 50,000 entries', async () => {
   const [header, end] = [gunzipSync(tarGz([{ path: 'a' }])).subarray(0, 512), Buffer.alloc(1024)];
   const many = gzipSync(Buffer.concat([...Array.from({ length: 50_001 }, () => header), end]), { level: 1 });
-  await expect(unpack(many, 'it')).rejects.toMatchObject({ message: /more than 50000 entries/ });
+  await expect(unpack(many, 'it')).rejects.toMatchObject({ message: expect.stringMatching(/more than 50000 entries/) });
 });
 
 it('refuses a file of another size than its archive says', async () => {
@@ -66,7 +69,7 @@ it('refuses a file of another size than its archive says', async () => {
 
 it('refuses what is packed twice, which would be unpacked at once', async () => {
   const twice = gzipSync(tarGz([{ path: 'a', content: 'a' }]));
-  await expect(unpack(twice, 'it')).rejects.toMatchObject({ message: /packed twice/ });
+  await expect(unpack(twice, 'it')).rejects.toMatchObject({ message: expect.stringMatching(/packed twice/) });
 });
 
 it('refuses what is no archive', async () => {

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { SkillRegistry } from 'skill-registry';
+import { createSkillRegistry, type SkillRegistry, type SkillRegistryOptions } from 'skill-registry';
 import { describe, expect, it } from 'vitest';
 import { type PackedEntry, tarGz, zip } from '../../helpers/archives.ts';
 import { gitRepository } from '../../helpers/git-repository.ts';
@@ -179,4 +179,38 @@ it('links to a folder where the source follows the link, and leaves nothing wher
     message: expect.stringContaining('allow_outside: true'),
   });
   expect(Object.keys(treeOf(join(refused.root, 'skills')))).toEqual(['x.md']);
+});
+
+it('leaves a skill alone that another one requires and that is here already', async () => {
+  const { registry } = await openRegistry();
+  const from = tempFolder(SKILLS);
+  await (await registry.origin.add(from, { skills: ['kettle'] })).apply(ADA);
+  const plan = await registry.origin.add(from, { skills: ['tea', 'tea'] });
+  expect(plan.skills).toMatchObject([{ id: 'tea', requires: ['kettle'], missing: [] }]);
+  await plan.apply(ADA);
+});
+
+it('gives a skill whose name can be no id the name of its folder, in the lock as well', async () => {
+  const { registry } = await openRegistry();
+  const from = tempFolder({ 'odd/SKILL.md': skillMd({ name: '"???"', description: 'Odd.' }) });
+  await (await registry.origin.add(from)).apply(ADA);
+  expect(await registry.origin.verify()).toMatchObject([{ id: 'odd', name: 'odd', state: 'same' }]);
+});
+
+it('takes the first skill out again when the second cannot be written', async () => {
+  const root = tempFolder({ 'skills/x.md': '' });
+  let left = 1;
+  const options = { root, config: { sources: [{ path: 'skills' }] } };
+  const registry = await createSkillRegistry({
+    ...options,
+    onWriteStep: (step: string) => {
+      // Somebody makes a file where the folder of the second one is to be.
+      if (step === 'intent' && left-- === 0) writeFileSync(join(root, 'skills/tea'), '');
+    },
+  } as SkillRegistryOptions);
+  const plan = await registry.origin.add(tempFolder(SKILLS), { all: true });
+  await expect(plan.apply(ADA)).rejects.toMatchObject({ code: 'WRITE_FAILED' });
+  expect(Object.keys(treeOf(join(root, 'skills')))).toEqual(['tea', 'x.md']);
+  expect(await registry.origin.verify()).toEqual([]);
+  await registry.close();
 });

@@ -1,11 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, symlinkSync, writeFileSync } from 'node:fs';
+import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type PackedEntry, tarGz, zip } from '../../helpers/archives.ts';
-import { gitRepository } from '../../helpers/git-repository.ts';
 import { openRegistry } from '../../helpers/open-registry.ts';
-import { ADA } from '../../helpers/tea.ts';
 import { skillMd, tempFolder } from '../../helpers/temp-folder.ts';
 import { treeOf } from '../../helpers/tree-of.ts';
 
@@ -44,7 +42,10 @@ describe.each([
     const { root, registry } = await openRegistry();
     const file = join(tempFolder(), `evil${ending}`);
     writeFileSync(file, pack(entries));
-    await expect(registry.origin.add(file)).rejects.toMatchObject({ code: 'ORIGIN_REFUSED', message: why });
+    await expect(registry.origin.add(file)).rejects.toMatchObject({
+      code: 'ORIGIN_REFUSED',
+      message: expect.stringMatching(why),
+    });
     expect(Object.keys(treeOf(root))).toEqual([]);
   });
 });
@@ -72,46 +73,4 @@ it('refuses a link and a pipe in a folder, and copies no secret out of it', asyn
     message: expect.stringMatching(/"users" is a link/),
   });
   expect(Object.keys(treeOf(root))).toEqual([]);
-});
-
-it('runs nothing of a repository: no hook, no filter, no submodule, no attribute, and follows no link', async () => {
-  const mark = join(tempFolder(), 'it-ran');
-  const run = `touch ${mark}`;
-  const repository = gitRepository({
-    'tea/SKILL.md': TEA.content as string,
-    'tea/a.txt': 'a\n',
-    'tea/b.bin': 'b\r\n',
-    '.gitattributes': '* filter=evil diff=evil text eol=crlf\n*.bin -text\n',
-    'tea/.gitattributes': '* filter=evil export-subst ident\n',
-    '.gitmodules': `[submodule "x"]\n\tpath = x\n\turl = ext::sh -c ${JSON.stringify(run)}\n\tupdate = !${run}\n`,
-    '.lfsconfig': `[lfs]\n\turl = ext::${run}\n`,
-  });
-  for (const [name, value] of Object.entries({
-    'filter.evil.smudge': run,
-    'filter.evil.clean': run,
-    'filter.evil.process': run,
-    'core.fsmonitor': run,
-    'core.sshCommand': run,
-    'uploadpack.packObjectsHook': run,
-    'core.hooksPath': 'hooks',
-  }))
-    repository.git('config', name, value);
-  for (const hook of ['post-checkout', 'pre-receive', 'post-merge', 'reference-transaction', 'post-index-change'])
-    writeFileSync(join(repository.folder, '.git/hooks', hook), `#!/bin/sh\n${run}\n`, { mode: 0o755 });
-
-  const { root, registry } = await openRegistry();
-  await (await registry.origin.add(repository.url)).apply(ADA);
-  expect(treeOf(join(root, 'skills/tea'))).toMatchObject({ 'a.txt': '644 a\n', 'b.bin': '644 b\r\n' });
-  expect(existsSync(mark)).toBe(false);
-});
-
-it('refuses a link and a submodule in a repository', async () => {
-  const { registry } = await openRegistry();
-  const linked = gitRepository({ 'tea/SKILL.md': TEA.content as string, 'tea/users': { link: '/etc/passwd' } });
-  await expect(registry.origin.add(linked.url)).rejects.toMatchObject({ message: /"users" is a link/ });
-  const inner = gitRepository({ 'x.md': 'x' });
-  const outer = gitRepository({ 'tea/SKILL.md': TEA.content as string });
-  outer.git('-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', inner.url, 'tea/inner');
-  outer.commit({});
-  await expect(registry.origin.add(outer.url)).rejects.toMatchObject({ message: /"inner" is no file/ });
 });
