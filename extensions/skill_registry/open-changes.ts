@@ -42,7 +42,7 @@ export interface OpenChanges {
 export type ChangeOptions = Omit<WriterOptions, 'changeLock' | 'maxBytes' | 'locationOf' | 'isCode' | 'follower'>;
 
 /** Nothing signals a change of a file beside SKILL.md, so all skills are checked this often. */
-const LOOK_MS = 30_000;
+const CHECK_MS = 30_000;
 const ANNOUNCE_MS = 1_000;
 
 /** The part of the context that the registry gives. */
@@ -87,7 +87,7 @@ export function openChanges(source: ChangeSource, options: ChangeOptions): OpenC
       }
     },
     async keep(signal, onChange, onProblem) {
-      const look = async (isDue: boolean): Promise<void> => {
+      const recordAndAnnounce = async (isDue: boolean): Promise<void> => {
         const before = messagesOf(problems());
         try {
           proposals.announce();
@@ -98,7 +98,7 @@ export function openChanges(source: ChangeSource, options: ChangeOptions): OpenC
         }
         if (!signal.aborted && problems().some(({ message }) => !before.has(message))) onProblem();
       };
-      await repeatUntilAborted(look, signal, onChange);
+      await repeatUntilAborted(recordAndAnnounce, signal, onChange);
     },
   };
 }
@@ -118,9 +118,9 @@ async function recordNow(
   await recorder.recordAll(signal);
 }
 
-/** Calls `look` every second until `signal` aborts; `isDue` is true after a change, and every 30 seconds. */
+/** Calls `work` every second until `signal` aborts; `isDue` is true after a change, and every 30 seconds. */
 async function repeatUntilAborted(
-  look: (isDue: boolean) => Promise<void>,
+  work: (isDue: boolean) => Promise<void>,
   signal: AbortSignal,
   onChange: (listener: () => void) => () => void,
 ): Promise<void> {
@@ -133,10 +133,10 @@ async function repeatUntilAborted(
     // The first call reads every skill, so it waits until the start is over.
     await pause();
     // `performance.now`, because a system clock that is set back would stop the checks.
-    for (let lookedAt = performance.now(); !signal.aborted; ) {
-      const isDue = changed || performance.now() - lookedAt > LOOK_MS;
-      if (isDue) [changed, lookedAt] = [false, performance.now()];
-      await look(isDue);
+    for (let checkedAt = performance.now(); !signal.aborted; ) {
+      const isDue = changed || performance.now() - checkedAt > CHECK_MS;
+      if (isDue) [changed, checkedAt] = [false, performance.now()];
+      await work(isDue);
       await pause();
     }
   } finally {

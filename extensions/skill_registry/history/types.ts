@@ -43,7 +43,7 @@ export interface RevisionFile {
 }
 
 export interface Actor {
-  /** `person:ada`, `agent:builder_agent`. */
+  /** `person:<name>`, `agent:<id>` or `unknown`, in that case; at most 200 characters, none of them a control character. */
   readonly by: string;
   readonly reason?: string | undefined;
 }

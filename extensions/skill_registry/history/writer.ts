@@ -227,8 +227,7 @@ export class Writer {
 
 /** Whether `by` names a person, and not an agent or `unknown`. */
 export function isPerson(by: string): boolean {
-  const name = nameKey(by);
-  return !name.startsWith('agent:') && name !== 'unknown' && name !== '';
+  return by.startsWith('person:');
 }
 
 /** As names are compared: without case, white space and invisible characters. */
