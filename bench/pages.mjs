@@ -111,6 +111,8 @@ async function runMachine(index, before, after) {
     count.bytes += file.bytes.length;
     return response.writeHead(200, { etag: file.etag }).end(file.bytes);
   });
+  // On a busy machine a client may be slower than the usual five seconds.
+  server.keepAliveTimeout = 60_000;
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
   const cache = join(base, `machine-${index}`);
   mkdirSync(cache);

@@ -16,7 +16,7 @@ import {
   text,
   wholeText,
 } from '../../lib/arguments/index.ts';
-import type { SkillRegistry, SkillRegistryAdmin } from './api.ts';
+import type { Actor, AddPlan, SkillRegistry, SkillRegistryAdmin, UpdatePlan } from './api.ts';
 
 /**
  * The registry as programs get it: every call checks the kind of its arguments first, so that a mistake of the caller is
@@ -24,10 +24,17 @@ import type { SkillRegistry, SkillRegistryAdmin } from './api.ts';
  */
 export function withCheckedArguments(registry: SkillRegistry): SkillRegistry {
   const { admin, proposals, history } = registry;
+  const origin = checked('origin', registry.origin, ORIGIN);
   return {
     ...checked('registry', registry, REGISTRY),
     proposals: checked('proposals', proposals, PROPOSALS),
     history: checked('history', history, HISTORY),
+    origin: {
+      ...origin,
+      add: async (...given) => withCheckedApply(await origin.add(...given)),
+      restore: async (...given) => withCheckedApply(await origin.restore(...given)),
+      update: async (...given) => withCheckedApply(await origin.update(...given)),
+    },
     admin: { ...checked('admin', admin, ADMIN), management: checked('management', admin.management, MANAGEMENT) },
   };
 }
@@ -168,6 +175,25 @@ const HISTORY: Methods<SkillRegistry['history']> = {
   rollback: { skillId: text, revision, actor },
   restore: { skillId: text, actor },
 };
+
+const ORIGIN: Methods<SkillRegistry['origin']> = {
+  add: {
+    what: text,
+    options: optional(
+      fields({
+        ...{ skills: optional(textList), all: optional(flag), link: optional(flag), cwd: words, to: words },
+      }),
+    ),
+  },
+  restore: { options: optional(fields({ to: words })) },
+  update: { ids: optional(textList) },
+  verify: {},
+  remove: { id: text, actor },
+};
+
+function withCheckedApply<P extends AddPlan | UpdatePlan>(plan: P): P {
+  return { ...plan, apply: async (given) => plan.apply(actor(given, 'apply: actor') as Actor) };
+}
 
 const ADMIN: Methods<SkillRegistryAdmin> = {
   readBytes: { skillId: text, options: optional(fields({ path: words, told: optional(flag) })), turn },

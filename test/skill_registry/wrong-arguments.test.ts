@@ -45,8 +45,8 @@ const NOT_CALLED = new Set(['close', 'embedSkills', 'overlap', 'contextCost', 'h
 
 /** Every method of the registry and of its doors. */
 function methodsOf(registry: SkillRegistry): readonly (readonly [string, (...args: unknown[]) => unknown])[] {
-  const { admin, proposals, history } = registry;
-  const doors = { registry, proposals, history, admin, management: admin.management };
+  const { admin, proposals, history, origin } = registry;
+  const doors = { registry, proposals, history, origin, admin, management: admin.management };
   return Object.entries(doors).flatMap(([door, methods]) =>
     Object.entries(methods)
       .filter(([name, method]) => typeof method === 'function' && !NOT_CALLED.has(name))
