@@ -40,7 +40,8 @@ export function copyIn(cache: string): string {
 
 /** Makes the page be asked again: its last answer was an hour ago. */
 export function letAnHourPass(cache: string): Date {
-  const then = new Date(Date.now() - 3_600_000);
+  // Whole seconds, as every file system keeps them.
+  const then = new Date((Math.floor(Date.now() / 1000) - 3_600) * 1000);
   utimesSync(join(copyIn(cache), 'copy.json'), then, then);
   return then;
 }
