@@ -13,9 +13,9 @@ import { parseOrigin, shownOrigin, sourceFields } from './address.ts';
 import { chooseSkills, type ReadableSkill } from './choose.ts';
 import { originInvalid } from './errors.ts';
 import { computedHash, lockedFiles, MAX_NAME, readLock } from './lock.ts';
-import { type IncomingFile, type Offer, takeSkill } from './offer.ts';
+import { type IncomingFile, type Offer, type TakenSkill, takeSkills } from './offer.ts';
 import { openOrigin } from './open-origin.ts';
-import type { AddOptions, AddPlan, ChangedSkill, LockEntry, Origin, SkillToAdd } from './types.ts';
+import type { AddOptions, AddPlan, ChangedSkill, LockEntry, SkillToAdd } from './types.ts';
 import { locationFor, type SkillToWrite, writeSkills } from './write-skill.ts';
 
 /** @throws as `Origins.add`. */
@@ -29,25 +29,24 @@ export async function planAdd(context: ChangeContext, what: string, options: Add
     const { chosen: all, alongWith, unreadable } = await chooseSkills(offer, below, options, shown);
     const { byId } = context.snapshot();
     const chosen = all.filter(({ id }) => !alongWith.has(id) || !byId.has(id));
-    const taken: { readonly view: SkillToAdd; readonly write: SkillToWrite }[] = [];
-    for (const skill of chosen) {
-      const name = lockName(skill);
-      assertNotLocked(context, name, origin);
-      const location = locationFor(context, skill.id, options.to);
-      const { files, leftOut } = await takeSkill(offer, skill);
+    const locked = readLock(context.root).skills;
+    const located = chosen.map((skill) => {
+      assertNotLocked(locked.get(lockName(skill)), lockName(skill), sourceFields(origin, context.root));
+      return { skill, location: locationFor(context, skill.id, options.to) };
+    });
+    const taken = await takeSkills(offer, chosen);
+    const skills: SkillToAdd[] = [];
+    const writes: SkillToWrite[] = [];
+    for (const [at, { skill, location }] of located.entries()) {
+      const { files, leftOut } = taken[at] as TakenSkill;
       const along = { ids: chosen.map(({ id }) => id), isAlong: alongWith.has(skill.id), leftOut };
+      skills.push(await viewOf(context, location, skill.header, files, along));
       const entry = entryOf(offer, skill, files, context.root);
-      taken.push({
-        view: await viewOf(context, location, skill.header, files, along),
-        write: {
-          ...{ location, files, gone: [], conflicts: [], kind: 'installed', origin: shown },
-          ...{ name, entry },
-        },
-      });
+      const name = lockName(skill);
+      writes.push({ location, files, gone: [], conflicts: [], kind: 'installed', origin: shown, name, entry });
     }
-    const writes = taken.map(({ write }) => write);
     return {
-      ...{ origin: shown, skills: taken.map(({ view }) => view), unreadable },
+      ...{ origin: shown, skills, unreadable },
       apply: async (actor) =>
         options.link && origin.kind === 'folder'
           ? linkSkills(context, origin.path, chosen, writes)
@@ -130,11 +129,10 @@ function collisionWith(context: ChangeContext, { skillId, source }: SkillLocatio
 }
 
 /** @throws ORIGIN_REFUSED when the lock has a skill of that name already. */
-function assertNotLocked({ root }: ChangeContext, name: string, origin: Origin): void {
-  const entry = readLock(root).skills.get(name);
+function assertNotLocked(entry: LockEntry | undefined, name: string, { source }: Pick<LockEntry, 'source'>): void {
   if (!entry) return;
   const remedy =
-    sourceFields(origin, root).source === entry.source
+    source === entry.source
       ? `it is installed from there. For what is newer: skill-registry update ${name}`
       : `it is installed from ${entry.source}. Remove that one first: skill-registry remove ${name}`;
   throw originRefused(JSON.stringify(name), `${remedy}.`);

@@ -44,7 +44,7 @@ type Run = (args: readonly string[], input?: string) => Promise<Buffer>;
 
 /** A repository that takes longer is too large to be one of skills, or is not there. */
 const LIMIT_MS = 300_000;
-const MAX_OUTPUT = 256 * 1024 * 1024;
+const MAX_OUTPUT = 512 * 1024 * 1024;
 const MAX_COMPLAINT = 4_000;
 
 /** What git reads from its surroundings of another repository than ours. */
@@ -65,9 +65,10 @@ function runnerIn(folder: string, origin: GitOrigin): Run {
     GIT_NO_REPLACE_OBJECTS: '1',
     LC_ALL: 'C',
   };
+  const own = protocol === 'http' ? ['-c', 'http.followRedirects=false'] : [];
   return async (args, input = '') =>
     new Promise((resolve, reject) => {
-      const child = spawn('git', [...SETTINGS, ...args], { cwd: folder, env, timeout: LIMIT_MS });
+      const child = spawn('git', [...SETTINGS, ...own, ...args], { cwd: folder, env, timeout: LIMIT_MS });
       const output: Buffer[] = [];
       let [size, complaint] = [0, ''];
       child.stdout.on('data', (chunk: Buffer) => {

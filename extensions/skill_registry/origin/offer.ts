@@ -93,41 +93,32 @@ export interface TakenSkill {
   readonly leftOut: number;
 }
 
+type Readable = Pick<Offer, 'entries' | 'read'>;
+
+/** As `takeSkills`, of one. */
+export async function takeSkill(offer: Readable, skill: OfferedSkill): Promise<TakenSkill> {
+  return (await takeSkills(offer, [skill]))[0] as TakenSkill;
+}
+
 /**
- * Reads the files of one skill. Version control and installed packages are not taken along.
+ * Reads the files of skills, all at once: an archive is unpacked from its beginning each time. Version control and installed
+ * packages are not taken along.
  *
  * @throws ORIGIN_REFUSED for a link, a device, a submodule, a path that leads elsewhere, two paths that a file system may take for
- *   one, more than 1,000 files or 50 MiB.
+ *   one, more than 1,000 files or 50 MiB in a skill.
  */
-export async function takeSkill(
-  offer: Pick<Offer, 'entries' | 'read'>,
-  { folder, skillFile }: OfferedSkill,
-): Promise<TakenSkill> {
-  const inside = offer.entries.filter(({ path }) => folder === '' || path.startsWith(`${folder}/`));
-  const below = folder === '' ? 0 : folder.length + 1;
-  const candidates = inside.filter(
-    ({ path }) =>
-      !path
-        .slice(below)
-        .split('/')
-        .some((name) => NO_SKILLS.has(name)),
-  );
-  const wanted = candidates.filter(({ path }) => !isLeftover(path) && !isPrivatePath(path.slice(below)));
-  const named = `The skill in ${JSON.stringify(folder === '' ? '.' : folder)}`;
-  if (folder !== '' && !isPlainPath(folder)) throw originRefused(named, 'its folder is no relative path.');
-  if (wanted.length > MAX_FILES) throw originRefused(named, `it has ${wanted.length} files, more than ${MAX_FILES}.`);
-  const size = wanted.reduce((sum, entry) => sum + entry.size, 0);
-  if (size > MAX_UNPACKED) throw originRefused(named, `it has ${size} bytes, more than ${MAX_UNPACKED}.`);
-  const paths = wanted.map((entry) => checkedPath(entry, below, skillFile, named));
-  const folded = new Set(paths.map((path) => path.normalize('NFKC').toLowerCase()));
-  if (folded.size < paths.length) throw originRefused(named, 'two of its files differ only in letter case.');
-  const contents = await offer.read(wanted.map(({ path }) => path));
-  const files = wanted.map(({ executable }, at) => ({
-    path: paths[at] as string,
-    bytes: contents[at] as Buffer,
-    executable,
+export async function takeSkills(offer: Readable, skills: readonly OfferedSkill[]): Promise<readonly TakenSkill[]> {
+  const wanted = skills.map((skill) => wantedFiles(offer, skill));
+  const contents = await offer.read(wanted.flatMap(({ entries }) => entries.map(({ path }) => path)));
+  let next = 0;
+  return wanted.map(({ entries, paths, leftOut }) => ({
+    files: entries.map(({ executable }, at) => ({
+      path: paths[at] as string,
+      bytes: contents[next++] as Buffer,
+      executable,
+    })),
+    leftOut,
   }));
-  return { files, leftOut: candidates.length - wanted.length };
 }
 
 /** Relative, without `.`, `..`, empty segments, backslashes and names of drives. */
@@ -142,6 +133,31 @@ export function isPlainPath(path: string): boolean {
 // --- internal ---
 
 const NO_SKILLS: ReadonlySet<string> = new Set(['.git', 'node_modules', '__pycache__']);
+
+interface WantedFiles {
+  readonly entries: readonly OfferedEntry[];
+  /** Of the entries, relative to the skill. */
+  readonly paths: readonly string[];
+  readonly leftOut: number;
+}
+
+function wantedFiles({ entries }: Offer, { folder, skillFile }: OfferedSkill): WantedFiles {
+  const below = folder === '' ? 0 : folder.length + 1;
+  const isOfTool = (path: string): boolean => path.split('/').some((name) => NO_SKILLS.has(name));
+  const inside = entries.filter(
+    ({ path }) => (folder === '' || path.startsWith(`${folder}/`)) && !isOfTool(path.slice(below)),
+  );
+  const wanted = inside.filter(({ path }) => !isLeftover(path) && !isPrivatePath(path.slice(below)));
+  const named = `The skill in ${JSON.stringify(folder === '' ? '.' : folder)}`;
+  if (folder !== '' && !isPlainPath(folder)) throw originRefused(named, 'its folder is no relative path.');
+  if (wanted.length > MAX_FILES) throw originRefused(named, `it has ${wanted.length} files, more than ${MAX_FILES}.`);
+  const size = wanted.reduce((sum, entry) => sum + entry.size, 0);
+  if (size > MAX_UNPACKED) throw originRefused(named, `it has ${size} bytes, more than ${MAX_UNPACKED}.`);
+  const paths = wanted.map((entry) => checkedPath(entry, below, skillFile, named));
+  const folded = new Set(paths.map((path) => path.normalize('NFKC').toLowerCase()));
+  if (folded.size < paths.length) throw originRefused(named, 'two of its files differ only in letter case.');
+  return { entries: wanted, paths, leftOut: inside.length - wanted.length };
+}
 
 function checkedPath({ path, kind }: OfferedEntry, below: number, skillFile: string, named: string): string {
   const inner = path.slice(below);

@@ -28,6 +28,28 @@ export async function openOrigin(origin: Origin, names?: readonly string[]): Pro
   }
 }
 
+/** Offers that several skills are taken from. */
+export interface Offers {
+  /** As `openOrigin`, once for each origin; of a page once for each name. */
+  open(origin: Origin, name: string): Promise<Offer>;
+  close(): Promise<void>;
+}
+
+export function createOffers(): Offers {
+  const opened = new Map<string, Promise<Offer>>();
+  return {
+    async open(origin, name) {
+      const key = JSON.stringify([origin, origin.kind === 'well-known' ? name : '']);
+      const offer = opened.get(key) ?? openOrigin(origin, [name]);
+      opened.set(key, offer);
+      return offer;
+    },
+    async close() {
+      for (const offer of opened.values()) (await offer.catch(() => undefined))?.close();
+    },
+  };
+}
+
 // --- internal ---
 
 async function openArchive(origin: ArchiveOrigin): Promise<Offer> {

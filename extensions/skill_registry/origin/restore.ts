@@ -3,7 +3,7 @@ import type { ChangeContext } from '../history/change-context.ts';
 import { viewOf } from './add.ts';
 import { originOf, pinnedOrigin, shownOrigin } from './address.ts';
 import { isAsLocked, readLock } from './lock.ts';
-import { openOrigin } from './open-origin.ts';
+import { createOffers, type Offers } from './open-origin.ts';
 import type { AddPlan, LockEntry, SkillToAdd } from './types.ts';
 import { incomingOf } from './update.ts';
 import { filesAt, installedLocation, locationFor, type SkillToWrite, writeSkills } from './write-skill.ts';
@@ -24,7 +24,12 @@ export async function planRestore(context: ChangeContext, to: string | undefined
       );
   }
   const fetched: { readonly view: SkillToAdd; readonly write: SkillToWrite }[] = [];
-  for (const [name, entry] of absent) fetched.push(await fetchLocked(context, name, entry, to));
+  const offers = createOffers();
+  try {
+    for (const [name, entry] of absent) fetched.push(await fetchLocked(context, name, entry, { offers, to }));
+  } finally {
+    await offers.close();
+  }
   const writes = fetched.map(({ write }) => write);
   return {
     ...{ origin: 'skills-lock.json', skills: fetched.map(({ view }) => view), unreadable: [] },
@@ -38,22 +43,17 @@ async function fetchLocked(
   context: ChangeContext,
   name: string,
   entry: LockEntry,
-  to: string | undefined,
+  { offers, to }: { readonly offers: Offers; readonly to: string | undefined },
 ): Promise<{ readonly view: SkillToAdd; readonly write: SkillToWrite }> {
   const origin = pinnedOrigin(originOf(entry, context.root), entry);
-  const offer = await openOrigin(origin, [name]);
-  try {
-    const { files, skill, leftOut } = await incomingOf(offer, name, entry);
-    if (!isAsLocked(files, entry)) {
-      const what = entry.registry ? entry.registry.digest : `computedHash ${entry.computedHash}`;
-      throw originRefused(`"${name}"`, `${shownOrigin(origin)} has other files than the lock says (${what}).`);
-    }
-    const location = locationFor(context, skill.id, to);
-    return {
-      view: await viewOf(context, location, skill.header, files, { ids: [], isAlong: false, leftOut }),
-      write: { location, files, gone: [], conflicts: [], kind: 'installed', origin: shownOrigin(origin), name, entry },
-    };
-  } finally {
-    offer.close();
+  const { files, skill, leftOut } = await incomingOf(await offers.open(origin, name), name, entry);
+  if (!isAsLocked(files, entry)) {
+    const what = entry.registry ? entry.registry.digest : `computedHash ${entry.computedHash}`;
+    throw originRefused(`"${name}"`, `${shownOrigin(origin)} has other files than the lock says (${what}).`);
   }
+  const location = locationFor(context, skill.id, to);
+  return {
+    view: await viewOf(context, location, skill.header, files, { ids: [], isAlong: false, leftOut }),
+    write: { location, files, gone: [], conflicts: [], kind: 'installed', origin: shownOrigin(origin), name, entry },
+  };
 }

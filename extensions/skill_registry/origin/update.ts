@@ -11,7 +11,7 @@ import { chooseSkills, type ReadableSkill } from './choose.ts';
 import { isAsLocked, lockedFiles, pathIn, readLock } from './lock.ts';
 import { type InstalledFile, isText, mergeFiles, needsBase } from './merge-files.ts';
 import { type IncomingFile, type Offer, type TakenSkill, takeSkill } from './offer.ts';
-import { openOrigin } from './open-origin.ts';
+import { createOffers, type Offers } from './open-origin.ts';
 import type { LockEntry, SkillUpdate, UpdatePlan } from './types.ts';
 import { filesAt, installedLocation, type SkillToWrite, writeSkills } from './write-skill.ts';
 
@@ -23,11 +23,11 @@ export async function planUpdate(context: ChangeContext, ids: readonly string[] 
   const unknown = ids?.find((id) => !wanted.some(([name]) => isMeant(name, id)));
   if (unknown !== undefined) throw originRefused(JSON.stringify(unknown), 'it is not in skills-lock.json.');
   const prepared: Prepared[] = [];
-  const offers = new Map<string, Promise<Offer>>();
+  const offers = createOffers();
   try {
     for (const [name, entry] of wanted) prepared.push(await prepareOne(context, name, entry, offers));
   } finally {
-    for (const offer of offers.values()) (await offer.catch(() => undefined))?.close();
+    await offers.close();
   }
   const writes = prepared.flatMap(({ write }) => write ?? []);
   return {
@@ -58,12 +58,7 @@ interface Prepared {
   readonly write?: SkillToWrite;
 }
 
-async function prepareOne(
-  context: ChangeContext,
-  name: string,
-  entry: LockEntry,
-  offers: Map<string, Promise<Offer>>,
-): Promise<Prepared> {
+async function prepareOne(context: ChangeContext, name: string, entry: LockEntry, offers: Offers): Promise<Prepared> {
   const location = installedLocation(context, name, entry);
   const known = {
     id: location?.skillId ?? slugOf(name),
@@ -82,15 +77,14 @@ async function prepareOne(
   const view = { ...known, drifted: !isAsLocked(here, entry) };
   try {
     const origin = originOf(entry, context.root);
-    const key = JSON.stringify([origin, origin.kind === 'well-known' ? name : '']);
-    offers.set(key, offers.get(key) ?? openOrigin(origin, [name]));
-    const offer = (await offers.get(key)) as Offer;
+    const offer = await offers.open(origin, name);
     const { files, skill } = await incomingOf(offer, name, entry);
     if (isAsLocked(files, entry)) return { view: { ...view, state: 'current' } };
     const { commit } = entry.registry ?? {};
     if (offer.at.isTag && commit !== undefined)
       return { view: { ...view, state: 'moved', reason: movedTag(entry, commit, offer.at.commit) } };
-    const installed = await installedFiles(context, name, entry, { here, theirs: files, drifted: view.drifted });
+    const sides = { here, theirs: files, drifted: view.drifted };
+    const installed = await installedFiles(context, name, entry, sides, offers);
     const { updates, result, conflicts } = mergeFiles(here, installed, files);
     const changes = changesBetween(here, result);
     const findings = newFindings(await inspectSkill(here), await inspectSkill(result));
@@ -122,6 +116,7 @@ async function installedFiles(
   name: string,
   entry: LockEntry,
   { here, theirs, drifted }: Sides,
+  offers: Offers,
 ): Promise<ReadonlyMap<string, InstalledFile>> {
   if (!drifted) return installedAs(lockedFiles(here).files, here);
   const lines = entry.registry?.files ?? [];
@@ -136,12 +131,12 @@ async function installedFiles(
     }),
   );
   if (![...known.values()].some(({ isLost }) => isLost)) return known;
-  const offer = await openOrigin(pinnedOrigin(originOf(entry, context.root), entry), [name]).catch(() => undefined);
   try {
-    const files = offer && (await incomingOf(offer, name, entry).catch(() => undefined))?.files;
-    return files && isAsLocked(files, entry) ? installedAs(lines, files) : known;
-  } finally {
-    offer?.close();
+    const offer = await offers.open(pinnedOrigin(originOf(entry, context.root), entry), name);
+    const { files } = await incomingOf(offer, name, entry);
+    return isAsLocked(files, entry) ? installedAs(lines, files) : known;
+  } catch {
+    return known;
   }
 }
 

@@ -1,3 +1,4 @@
+import { createBreaks } from '../../../lib/breaks/index.ts';
 import type { ChangeContext } from '../history/change-context.ts';
 import { slugOf } from '../sources/make-skill.ts';
 import { isAsLocked, lockedFiles, pathIn, readLock } from './lock.ts';
@@ -6,9 +7,14 @@ import type { LockEntry, LockedSkill } from './types.ts';
 import { filesAt, installedLocation } from './write-skill.ts';
 
 /** Compares every skill of the lock with what lies on disk. Writes nothing. @throws LOCK_INVALID. */
-export function verifyLock(context: ChangeContext): readonly LockedSkill[] {
+export async function verifyLock(context: ChangeContext): Promise<readonly LockedSkill[]> {
   const { skills, broken } = readLock(context.root);
-  const verified = [...skills].map(([name, entry]) => verifyOne(context, name, entry));
+  const takeBreak = createBreaks();
+  const verified: LockedSkill[] = [];
+  for (const [name, entry] of skills) {
+    await takeBreak();
+    verified.push(verifyOne(context, name, entry));
+  }
   const unusable = [...broken].map(
     ([name, reason]): LockedSkill => ({
       ...{ id: slugOf(name), name, source: 'unknown', state: 'broken', weak: false, changed: [], reason },

@@ -1,5 +1,6 @@
 import { originRefused } from '../../../lib/fetch/index.ts';
 import { futureRealPath } from '../../../lib/files/index.ts';
+import type { Snapshot } from '../catalog/snapshot.ts';
 import { type ChangeContext, freeLocation } from '../history/change-context.ts';
 import { skillExists } from '../history/errors.ts';
 import { archiveFolder } from '../history/journal-entries.ts';
@@ -15,6 +16,7 @@ import { readFolderTree } from '../history/skill-tree.ts';
 import type { Actor } from '../history/types.ts';
 import type { PlannedChange } from '../history/writer.ts';
 import { prepareConflict, type UpdateConflict } from '../propose/conflict.ts';
+import type { Skill } from '../skill/skill.ts';
 import { slugOf } from '../sources/make-skill.ts';
 import { isAsLocked, readLock } from './lock.ts';
 import { type IncomingFile, MAX_UNPACKED } from './offer.ts';
@@ -50,9 +52,7 @@ export function locationFor(context: ChangeContext, id: string, folder?: string)
 
 /** Where an installed skill lies; undefined when it is not there. @param name - In the lock, with this entry. */
 export function installedLocation(context: ChangeContext, name: string, entry: LockEntry): SkillLocation | undefined {
-  const wanted = slugOf(name);
-  const all = [...context.snapshot().byQualifiedId.values()].filter(({ id, dir }) => dir && slugOf(id) === wanted);
-  const locations = all.flatMap((skill) => {
+  const locations = (bySlug(context.snapshot()).get(slugOf(name)) ?? []).flatMap((skill) => {
     try {
       return [locationOfSkill(skill, context.sources(), context.root)];
     } catch {
@@ -89,7 +89,7 @@ export async function writeSkills(
   const asked = await Promise.all(skills.map((skill) => conflictsOf(context, skill)));
   const changed = await writer.exclusively(() => {
     // A broken lock is said before anything is written.
-    readLock(root);
+    const locked = readLock(root).skills;
     for (const { location } of skills) writer.assertFinished(location.key);
     const planned = skills.map((skill) => ({ skill, changes: changesOf(skill) }));
     const done: Done[] = [];
@@ -97,7 +97,7 @@ export async function writeSkills(
       for (const [at, { skill, changes }] of planned.entries())
         done.push(writeSkill(context, skill, changes, asked[at] ?? [], actor));
     } catch (error) {
-      for (const { undo } of done.reverse()) undo();
+      for (const [at, { undo }] of [...done.entries()].reverse()) undo(locked.has(skills[at]?.name ?? ''));
       throw error;
     }
     return done.map(({ changed: one }) => one);
@@ -108,21 +108,36 @@ export async function writeSkills(
 
 // --- internal ---
 
+/** Of a snapshot, made once: there may be thousands of entries and skills. */
+const slugs = new WeakMap<Snapshot, ReadonlyMap<string, readonly Skill[]>>();
+
+function bySlug(snapshot: Snapshot): ReadonlyMap<string, readonly Skill[]> {
+  const known = slugs.get(snapshot);
+  if (known) return known;
+  const made = new Map<string, Skill[]>();
+  for (const skill of snapshot.byQualifiedId.values()) {
+    const slug = slugOf(skill.id);
+    made.set(slug, [...(made.get(slug) ?? []), skill]);
+  }
+  slugs.set(snapshot, made);
+  return made;
+}
+
 type Conflicts = readonly Awaited<ReturnType<typeof prepareConflict>>[];
 
 interface Done {
   readonly changed: ChangedSkill;
-  undo(): void;
+  /** @param wasLocked - Before. */
+  undo(wasLocked: boolean): void;
 }
 
 function writeSkill(
-  { root, writer }: ChangeContext,
+  { writer }: ChangeContext,
   { name, entry, location, kind, origin }: SkillToWrite,
   changes: PlannedChange['changes'],
   proposals: Conflicts,
   { by, reason = `from ${origin}` }: Actor,
 ): Done {
-  const wasLocked = readLock(root).skills.has(name);
   const { number } = writer.apply({
     ...{ location, changes, kind, by, reason, lock: { name, entry } },
     alongside: (database) => {
@@ -131,7 +146,7 @@ function writeSkill(
   });
   return {
     changed: { id: location.skillId, revision: number, proposals: proposals.map(({ id }) => id) },
-    undo() {
+    undo(wasLocked) {
       if (kind !== 'installed') return;
       const move = { direction: 'out', folder: archiveFolder(location) } as const;
       const lock = wasLocked ? undefined : { name, entry: null };
