@@ -141,7 +141,7 @@ interface WantedFiles {
   readonly leftOut: number;
 }
 
-function wantedFiles({ entries }: Offer, { folder, skillFile }: OfferedSkill): WantedFiles {
+function wantedFiles({ entries }: Pick<Offer, 'entries'>, { folder, skillFile }: OfferedSkill): WantedFiles {
   const below = folder === '' ? 0 : folder.length + 1;
   const isOfTool = (path: string): boolean => path.split('/').some((name) => NO_SKILLS.has(name));
   const inside = entries.filter(
