@@ -10,7 +10,7 @@ export const pages = [
     title: 'A skill with a block finding is published',
     file: `${ORIGIN}/publish/publish.ts`,
     find: "if (verdict === 'block' && worst) {",
-    replace: "if (verdict === 'block' && !worst) {",
+    replace: "if (verdict === 'warn' && worst) {",
     test: PUBLISH,
     name: 'refuses a skill that an inspection would hold',
   },
