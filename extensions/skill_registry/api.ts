@@ -4,6 +4,7 @@ import type { Snapshot } from './catalog/snapshot.ts';
 import type { SkillRegistryConfig, SourceConfigInput } from './config/config.ts';
 import type { History, Management, WritePolicy } from './history/types.ts';
 import type { Inspection } from './inspect/types.ts';
+import type { Publishing } from './origin/publish/types.ts';
 import type { Origins } from './origin/types.ts';
 import type { Proposals } from './propose/types.ts';
 import type { Reading, ReadPolicy, RolePrompt } from './read/types.ts';
@@ -16,6 +17,7 @@ import type { Finding, PlannedChange, SkillTrust, TrustDecision } from './trust/
 export type { Pack, Snapshot, SourceStatus } from './catalog/snapshot.ts';
 export type * from './history/types.ts';
 export type * from './inspect/types.ts';
+export type * from './origin/publish/types.ts';
 export type {
   AddOptions,
   AddPlan,
@@ -112,8 +114,8 @@ export interface SkillRegistry extends Pick<Reading, 'read' | 'readResource'> {
   readonly proposals: Proposals;
   /** Past contents of skills. */
   readonly history: History;
-  /** Where skills come from: installed, kept the same, brought up to date. */
-  readonly origin: Origins;
+  /** Where skills come from and go to: installed, kept the same, brought up to date, published. */
+  readonly origin: Origins & Publishing;
   /** Functions that only a few programs need: doors, file tools and reports. */
   readonly admin: SkillRegistryAdmin;
 }

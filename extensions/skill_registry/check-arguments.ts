@@ -190,6 +190,7 @@ const ORIGIN: Methods<SkillRegistry['origin']> = {
   update: { ids: optional(textList) },
   verify: {},
   remove: { id: text, actor },
+  publish: { options: fields({ to: text, ids: optional(textList) }) },
 };
 
 function withCheckedApply<P extends AddPlan | UpdatePlan>(plan: P): P {

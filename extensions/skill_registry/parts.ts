@@ -19,6 +19,7 @@ import { createTokenCounts, type SkillTokenCounts, TOKEN_COUNTS } from './show/t
 import { registryClosed, skillNotFound } from './skill/errors.ts';
 import type { ResourceInfo, Skill } from './skill/skill.ts';
 import { hostSurroundings } from './sources/host-surroundings.ts';
+import type { FetchCopy } from './sources/kinds/well-known-copy.ts';
 import { makeBuiltInSource, makeSources } from './sources/make-sources.ts';
 import { instanceOf } from './sources/mcp/circle.ts';
 import type { SkillSource } from './sources/source.ts';
@@ -98,6 +99,8 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
     cache: cacheFile === undefined ? undefined : skillFiles,
     getSecret: hooks.getSecret,
     instance: () => instanceOf(root, config.sources),
+    fetchCopy,
+    onProgress: hooks.onProgress,
   };
   const builtIn = makeBuiltInSource(sourceIds);
   /** Ids of sources whose skills come from somebody else. */
@@ -208,6 +211,9 @@ export function assertOpen({ closing }: Pick<Parts, 'closing'>): void {
 }
 
 // --- internal ---
+
+/** Most registries have no page as a source. */
+const fetchCopy: FetchCopy = async (request) => (await import('./origin/well-known/fetch-copy.ts')).fetchCopy(request);
 
 interface Bytes {
   readonly readSkill: (skill: Skill) => Buffer;

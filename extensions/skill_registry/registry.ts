@@ -118,7 +118,8 @@ function searchOf(parts: Parts): Part<'context' | 'list'> {
   };
 }
 
-function changesOf({ changes, hooks }: Parts): Part<'history' | 'origin' | 'proposals'> {
+function changesOf(parts: Parts): Part<'history' | 'origin' | 'proposals'> {
+  const { changes, hooks } = parts;
   return {
     proposals: {
       ...changes.proposals,
@@ -126,7 +127,22 @@ function changesOf({ changes, hooks }: Parts): Part<'history' | 'origin' | 'prop
         changes.proposals.onArrival((proposal) => void hooks.call('onArrival', () => listener(frozen(proposal)))),
     },
     history: changes.history,
-    origin: changes.origin,
+    origin: { ...changes.origin, publish: publishOf(parts) },
+  };
+}
+
+/** It needs no history, so that it works where none can be opened. */
+function publishOf(parts: Parts): SkillRegistry['origin']['publish'] {
+  const { catalog, root } = parts;
+  const context = {
+    root,
+    snapshot: () => catalog.snapshot(),
+    sources: () => catalog.sources(),
+    refresh: () => catalog.refresh(),
+  };
+  return async (options) => {
+    assertOpen(parts);
+    return (await import('./origin/publish/publish.ts')).publish(context, options);
   };
 }
 

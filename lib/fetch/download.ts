@@ -1,4 +1,5 @@
 import { isCodedError } from '../errors/index.ts';
+import { isLoopback } from '../loopback/index.ts';
 import { originRefused, originUnavailable } from './errors.ts';
 
 export interface Downloaded {
@@ -10,29 +11,36 @@ export interface Downloaded {
 const LIMIT_MS = 300_000;
 const MAX_REDIRECTS = 5;
 
+export interface DownloadOptions {
+  /** The address that named this one: what holds for a redirection of it holds for this. Default: `url`. */
+  readonly from?: string;
+  readonly signal?: AbortSignal;
+}
+
 /** As `downloadIfChanged`, without a condition. @returns its bytes. */
-export async function download(url: string, maxBytes: number): Promise<Buffer> {
-  const answer = await downloadIfChanged(url, maxBytes);
+export async function download(url: string, maxBytes: number, options: DownloadOptions = {}): Promise<Buffer> {
+  const answer = await downloadIfChanged(url, maxBytes, options);
   return (answer as Downloaded).bytes;
 }
 
 /**
- * Fetches what lies at an address, over `https:`, or over `http:` on this machine; each redirection is held to the same rule, and
- * none leads from `https:` to `http:`.
+ * Fetches what lies at an address, over `https:`, or over `http:` on this machine; each redirection is held to the same rule. None leads
+ * from `https:` to `http:`, or from elsewhere to this machine.
  *
- * @param etag - Of what is there already.
+ * @param options.etag - Of what is there already.
  * @returns undefined when it has not changed since.
  * @throws ORIGIN_UNAVAILABLE, ORIGIN_REFUSED.
  */
-export async function downloadIfChanged(url: string, maxBytes: number, etag?: string): Promise<Downloaded | undefined> {
-  const signal = AbortSignal.timeout(LIMIT_MS);
+export async function downloadIfChanged(
+  url: string,
+  maxBytes: number,
+  { from = url, signal: ended, etag }: DownloadOptions & { readonly etag?: string | undefined } = {},
+): Promise<Downloaded | undefined> {
+  const limit = AbortSignal.timeout(LIMIT_MS);
+  const signal = ended ? AbortSignal.any([limit, ended]) : limit;
   let address = url;
-  const isPlain = url.startsWith('http:');
   for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
-    const { protocol, hostname } = new URL(address);
-    // What began encrypted stays so, and is not led to this machine.
-    if (protocol !== 'https:' && !(isPlain && protocol === 'http:' && isLoopback(hostname)))
-      throw originRefused(url, `it leads to ${protocol}//${hostname}, expected https: (http: only on this machine).`);
+    assertMayLead(from, address, url);
     const response = await answerOf(address, signal, etag);
     const target = response.headers.get('location');
     if (response.status >= 300 && response.status < 400 && response.status !== 304 && target !== null) {
@@ -41,29 +49,48 @@ export async function downloadIfChanged(url: string, maxBytes: number, etag?: st
       continue;
     }
     if (response.status === 304 && etag !== undefined) return undefined;
-    if (!response.ok) throw originUnavailable(url, `it answers with status ${response.status}`);
+    if (!response.ok) {
+      await response.body?.cancel();
+      const { status } = response;
+      throw originUnavailable(url, `it answers with status ${status}`, undefined, { status });
+    }
     return { bytes: await bytesOf(response, url, maxBytes), etag: response.headers.get('etag') ?? undefined };
   }
   throw originUnavailable(url, `it leads elsewhere more than ${MAX_REDIRECTS} times`);
 }
 
-/** Whether an address is of this machine. */
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || /^127(\.\d{1,3}){3}$/.test(host) || host === '[::1]';
-}
-
 // --- internal ---
 
+/** @throws ORIGIN_REFUSED. */
+function assertMayLead(from: string, to: string, shown: string): void {
+  const { protocol, hostname } = new URL(to);
+  const before = new URL(from);
+  const isHere = isLoopback(hostname);
+  // What began encrypted stays so.
+  if (protocol !== 'https:' && !(protocol === 'http:' && isHere && before.protocol === 'http:'))
+    throw originRefused(shown, `it leads to ${protocol}//${hostname}, expected https: (http: only on this machine).`);
+  if (isHere && !isLoopback(before.hostname))
+    throw originRefused(shown, `it leads to ${protocol}//${hostname}, which is this machine.`);
+}
+
 async function answerOf(address: string, signal: AbortSignal, etag: string | undefined): Promise<Response> {
+  const headers: Record<string, string> = etag === undefined ? {} : { 'if-none-match': etag };
+  const ask = (): Promise<Response> => fetch(address, { redirect: 'manual', signal, headers });
   try {
-    return await fetch(address, {
-      redirect: 'manual',
-      signal,
-      headers: etag === undefined ? {} : { 'if-none-match': etag },
+    return await ask().catch((error: unknown) => {
+      // The other side has ended a connection that was kept from an earlier answer.
+      if (CLOSED.has(codeOf(error))) return ask();
+      throw error;
     });
   } catch (error) {
     throw originUnavailable(address, reasonOf(error), error);
   }
+}
+
+const CLOSED: ReadonlySet<string> = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
+
+function codeOf(error: unknown): string {
+  return String(((error as Error).cause as NodeJS.ErrnoException | undefined)?.code);
 }
 
 async function bytesOf(response: Response, url: string, maxBytes: number): Promise<Buffer> {

@@ -1,3 +1,4 @@
 export { unpack } from './archive.ts';
-export { download, downloadIfChanged, isLoopback } from './download.ts';
+export { download, downloadIfChanged } from './download.ts';
 export { originRefused, originUnavailable } from './errors.ts';
+export { packTarGz } from './pack.ts';

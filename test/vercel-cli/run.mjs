@@ -1,7 +1,9 @@
 // Holds our `skills-lock.json` against the command `skills` of Vercel, which writes and reads the same file: it restores what we have
-// installed byte for byte, we verify, restore and update what it has installed, and neither takes the entries of the other away.
+// installed byte for byte, we verify, restore and update what it has installed, and neither takes the entries of the other away. It
+// also installs, byte for byte, from a folder that we have published.
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -27,7 +29,7 @@ const node = nodeToRunIt();
 try {
   commit(FILES);
   for (const [what, check] of Object.entries(checks())) {
-    check(mkdtempSync(join(top, 'root-')));
+    await check(mkdtempSync(join(top, 'root-')));
     process.stdout.write(`ok ${what}\n`);
   }
 } finally {
@@ -81,6 +83,17 @@ function checks() {
       theirs(root, 'remove', 'kettle', '--yes');
       assert.deepEqual(JSON.parse(ours(root, 'verify', '--json')).skills, []);
     },
+    'installs from what we have published, byte for byte': async (root) => {
+      const from = join(repository, 'skills');
+      run(process.execPath, [...OURS, 'publish', '--to', join(root, 'public'), '--skills', from], root);
+      const server = await serve(join(root, 'public'));
+      try {
+        theirs(root, 'add', server.url, '--skill', 'tea', 'kettle', '--agent', 'universal', '--yes');
+      } finally {
+        server.child.kill();
+      }
+      assert.deepEqual(treeOf(join(root, '.agents/skills')), treeOf(from));
+    },
   };
 }
 
@@ -99,6 +112,23 @@ function ours(root, name, ...args) {
 
 function theirs(root, ...args) {
   return stripVTControlCharacters(run(node, [join(here, 'node_modules/skills/bin/cli.mjs'), ...args], root));
+}
+
+/** In a process of its own, because this one waits for commands. */
+async function serve(folder) {
+  const program = `import { createServer } from 'node:http';
+    import { existsSync, readFileSync } from 'node:fs';
+    const server = createServer(({ url }, response) => {
+      const file = ${JSON.stringify(folder)} + url;
+      if (existsSync(file)) response.end(readFileSync(file));
+      else response.writeHead(404).end();
+    });
+    server.listen(0, '127.0.0.1', () => console.log(server.address().port));`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [port] = await once(child.stdout, 'data');
+  return { child, url: `http://127.0.0.1:${String(port).trim()}` };
 }
 
 /** It keeps the skills of a project there. */

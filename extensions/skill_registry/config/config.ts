@@ -3,6 +3,7 @@ import { startAt } from './config-problems.ts';
 import { type EmbeddingsConfig, embeddings, NO_EMBEDDINGS } from './embeddings.ts';
 import { type McpServerConfig, mcpServer } from './mcp.ts';
 import { PACKAGE_NAME } from './package-name.ts';
+import { PAGE_EXPECTED, pageAddress } from './page-address.ts';
 import {
   bool,
   entryOf,
@@ -20,7 +21,7 @@ import {
   wholeFrom,
 } from './readers.ts';
 
-/** One source of skills, with exactly one of `path`, `package`, `pack`, `inline`, `preset`, `shipped` and `mcp`. */
+/** One source of skills, with exactly one of `path`, `package`, `pack`, `inline`, `preset`, `shipped`, `wellKnown` and `mcp`. */
 export interface SourceConfig {
   /** A folder, or a bare `.md` file: absolute, below `~/`, or relative to the root. */
   readonly path?: string | undefined;
@@ -36,6 +37,10 @@ export interface SourceConfig {
   readonly shipped?: true | 'if_none' | undefined;
   /** The skills of an MCP server. They are listed; a file is fetched when it is read. */
   readonly mcp?: McpServerConfig | undefined;
+  /** The address of a page with skills: https:, or http: on this machine. A copy of them is kept in the user's cache directory. */
+  readonly wellKnown?: string | undefined;
+  /** Of a page: after this many seconds it is asked again. Default: 60. */
+  readonly interval_seconds?: number | undefined;
   /** Default: the name of the folder, file, package, pack, preset, program or host; `inline`, `shipped`. Gets a number when it is in use. */
   readonly id?: string | undefined;
   /** Follow links and pack entries that lead outside the folder. Default: false; they are problems. */
@@ -139,7 +144,7 @@ const inlineSkill = entryOf<InlineSkillConfig>(
   ['name', 'description', 'instructions'],
   {},
 );
-const KINDS = ['path', 'package', 'pack', 'inline', 'preset', 'shipped', 'mcp'] as const;
+const KINDS = ['path', 'package', 'pack', 'inline', 'preset', 'shipped', 'wellKnown', 'mcp'] as const;
 const SOURCE_DEFAULTS = {
   ...{ allow_outside: false, preload: false, optional: false },
   ...{ ignore_files: false, bare_files: false },
@@ -153,6 +158,8 @@ const source: Reader<SourceConfig> = onlyIf(
       inline: (value, at) => listOf(inlineSkill)(Array.isArray(value) ? value : [value], at),
       preset: oneOf('agents', 'claude', 'cursor', 'github'),
       shipped: oneOf<true | 'if_none'>(true, 'if_none'),
+      wellKnown: onlyIf(text, PAGE_EXPECTED, (address) => pageAddress(address) !== undefined),
+      interval_seconds: numberFrom(1, 86_400),
       mcp: mcpServer,
       id: textLike(SOURCE_ID, 'expected letters, digits and @ . _ / -'),
       allow_outside: bool,

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
-import { isLoopback } from '../../../lib/fetch/index.ts';
+import { isLoopback } from '../../../lib/loopback/index.ts';
 import { PACKAGE_NAME } from '../config/package-name.ts';
 import { originInvalid } from './errors.ts';
 import { isPlainPath } from './offer.ts';

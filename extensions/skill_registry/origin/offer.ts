@@ -93,8 +93,10 @@ export interface TakenSkill {
   readonly leftOut: number;
 }
 
+type Readable = Pick<Offer, 'entries' | 'read'>;
+
 /** As `takeSkills`, of one. */
-export async function takeSkill(offer: Offer, skill: OfferedSkill): Promise<TakenSkill> {
+export async function takeSkill(offer: Readable, skill: OfferedSkill): Promise<TakenSkill> {
   return (await takeSkills(offer, [skill]))[0] as TakenSkill;
 }
 
@@ -105,7 +107,7 @@ export async function takeSkill(offer: Offer, skill: OfferedSkill): Promise<Take
  * @throws ORIGIN_REFUSED for a link, a device, a submodule, a path that leads elsewhere, two paths that a file system may take for
  *   one, more than 1,000 files or 50 MiB in a skill.
  */
-export async function takeSkills(offer: Offer, skills: readonly OfferedSkill[]): Promise<readonly TakenSkill[]> {
+export async function takeSkills(offer: Readable, skills: readonly OfferedSkill[]): Promise<readonly TakenSkill[]> {
   const wanted = skills.map((skill) => wantedFiles(offer, skill));
   const contents = await offer.read(wanted.flatMap(({ entries }) => entries.map(({ path }) => path)));
   let next = 0;
@@ -139,7 +141,7 @@ interface WantedFiles {
   readonly leftOut: number;
 }
 
-function wantedFiles({ entries }: Offer, { folder, skillFile }: OfferedSkill): WantedFiles {
+function wantedFiles({ entries }: Pick<Offer, 'entries'>, { folder, skillFile }: OfferedSkill): WantedFiles {
   const below = folder === '' ? 0 : folder.length + 1;
   const isOfTool = (path: string): boolean => path.split('/').some((name) => NO_SKILLS.has(name));
   const inside = entries.filter(

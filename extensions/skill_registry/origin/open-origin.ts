@@ -20,7 +20,7 @@ export async function openOrigin(origin: Origin, names?: readonly string[]): Pro
     case 'npm':
       return (await import('./npm.ts')).openNpm(origin);
     case 'well-known':
-      return (await import('./well-known.ts')).openWellKnown(origin, names);
+      return (await import('./well-known/open-page.ts')).openWellKnown(origin, names);
     case 'archive':
       return openArchive(origin);
     default:

@@ -1,15 +1,20 @@
 import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
-import { packageRoot } from '../../../kernel/host.ts';
+import { packageRoot, rootNotApproved } from '../../../kernel/host.ts';
 import { isInside } from '../../../lib/files/index.ts';
+import { userCacheDirectory } from '../../../lib/trust/index.ts';
 import type { InlineSkillConfig, PresetName, SourceConfig, ValidationProfile } from '../config/config.ts';
 import type { McpServerConfig } from '../config/mcp.ts';
+import { pageAddress } from '../config/page-address.ts';
 import { createDirectorySource, type DirectorySourceOptions } from './kinds/directory-source.ts';
 import { createFileSource } from './kinds/file-source.ts';
 import { createInlineSource } from './kinds/inline-source.ts';
 import { createMcpSource } from './kinds/mcp-source.ts';
+import { createMemorySource } from './kinds/memory-source.ts';
 import { createPackSource } from './kinds/pack-source.ts';
 import { createPackageSource } from './kinds/package-source.ts';
+import { copyFolder, type FetchCopy } from './kinds/well-known-copy.ts';
+import { createWellKnownSource } from './kinds/well-known-source.ts';
 import { linkTargets, workTreeOf } from './link-targets.ts';
 import type { OnlyWithin, SkillSource } from './source.ts';
 import { isSkillFileName } from './walk/find-skill-files.ts';
@@ -21,6 +26,10 @@ export interface SourceDefaults {
   readonly validation: ValidationProfile;
   /** Whether a person has approved the root; if not, no link out of it is followed. Default: true. */
   readonly trusted?: boolean;
+  /** Brings the copy of a page up to date. */
+  readonly fetchCopy: FetchCopy;
+  /** Called with the progress of that, when it takes more than a second. */
+  readonly onProgress: (line: string) => void;
   /** The file in problems of inline skills. */
   readonly configFile: string;
   /** Ids in use. An id in use gets a number. Is changed. */
@@ -35,7 +44,7 @@ export interface SourceDefaults {
 
 /** Makes the sources of a config, in its order, with unique ids. A preset becomes one source for each of its folders. */
 export function makeSources(configs: readonly SourceConfig[], defaults: SourceDefaults): readonly SkillSource[] {
-  const shipped = join(packageRoot(), 'skills');
+  const shipped = shippedFolder();
   // In a checkout of this package, skills/ of the root is the folder of the shipped skills: one source, not two.
   const isListed = configs.some(({ path }) => path !== undefined && locate(path, defaults.root) === shipped);
   return configs
@@ -48,7 +57,7 @@ export function makeSources(configs: readonly SourceConfig[], defaults: SourceDe
 
 /** The skills of this package for its own agents. They are not watched. */
 export function makeBuiltInSource(taken: Set<string>): SkillSource {
-  const root = join(packageRoot(), 'skills');
+  const root = shippedFolder();
   const id = freeId(BUILT_IN, taken);
   const options = { allowOutside: false, optional: true, validation: 'lenient', writable: false } as const;
   return { ...createDirectorySource({ id, root, ...options }), watchFolders: () => [] };
@@ -72,6 +81,16 @@ const PRESETS: Readonly<Record<PresetName, { readonly project: string; readonly 
   cursor: { project: '.cursor/skills', home: '.cursor/skills' },
   github: { project: '.github/skills', home: '.copilot/skills' },
 };
+
+/** The folder of the skills of this package. */
+export function shippedFolder(): string {
+  return join(packageRoot(), 'skills');
+}
+
+/** The folders of all presets in the home directory, where a person keeps skills for all projects. */
+export function homeFolders(home: string): readonly string[] {
+  return Object.values(PRESETS).map((preset) => join(home, preset.home));
+}
 
 /** One folder of a preset. */
 export interface PresetFolder {
@@ -122,6 +141,7 @@ function makeSource(config: SourceConfig, defaults: SourceDefaults, shipped: str
     const { getSecret = () => undefined, instance = () => '' } = defaults;
     return createMcpSource({ id, server, root, trusted, optional, getSecret, instance: instance() });
   }
+  if (config.wellKnown !== undefined) return makePageSource(config, defaults, idOr);
   const location = config.shipped ? shipped : locate(config.path ?? '.', root);
   const onlyWithin = trusted || !isInside(location, root) ? undefined : { folder: root, root };
   const isSkillFile = isSkillFileName(basename(location));
@@ -144,10 +164,28 @@ function makeSource(config: SourceConfig, defaults: SourceDefaults, shipped: str
   });
 }
 
+/** The page of a root that nobody has approved is not asked, also when a program names it. */
+function makePageSource(
+  { wellKnown = '', interval_seconds: seconds = 60, validation, optional }: SourceConfig,
+  defaults: SourceDefaults,
+  idOr: (name: string) => string,
+): SkillSource {
+  const { root, trusted = true, cache, fetchCopy, onProgress } = defaults;
+  const url = pageAddress(wellKnown) ?? '';
+  const id = idOr(new URL(url).hostname);
+  if (!trusted) {
+    const problems = [rootNotApproved(root, [`sources (${url})`])].flatMap((problem) => problem ?? []);
+    return createMemorySource({ id, kind: 'well-known', location: url, load: async () => ({ skills: [], problems }) });
+  }
+  return createWellKnownSource({
+    ...{ id, url, folder: copyFolder(userCacheDirectory(), url), intervalMs: seconds * 1000 },
+    ...{ validation: validation ?? defaults.validation, optional, cache, fetchCopy, onProgress },
+  });
+}
+
 /** Which links of a source may lead outside its folder. */
 function elsewhereOf(onlyWithin: OnlyWithin | undefined): NonNullable<DirectorySourceOptions['elsewhere']> {
-  const ownFolders = Object.values(PRESETS).map(({ home }) => join(homedir(), home));
-  return (realRoot, sources) => linkTargets(realRoot, { sources, ownFolders, onlyWithin });
+  return (realRoot, sources) => linkTargets(realRoot, { sources, ownFolders: homeFolders(homedir()), onlyWithin });
 }
 
 function makePreset(config: SourceConfig, defaults: SourceDefaults): readonly SkillSource[] {

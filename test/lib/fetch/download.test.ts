@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { download, downloadIfChanged, isLoopback } from '../../../lib/fetch/index.ts';
+import { download, downloadIfChanged } from '../../../lib/fetch/index.ts';
+import { isLoopback } from '../../../lib/loopback/index.ts';
 import { serve } from '../../helpers/serve.ts';
 
 it('gives the bytes, and nothing while the ETag is the same', async () => {
@@ -8,7 +9,7 @@ it('gives the bytes, and nothing while the ETag is the same', async () => {
     else response.writeHead(200, { etag: '"1"' }).end('hello');
   });
   expect(await downloadIfChanged(url, 100)).toEqual({ bytes: Buffer.from('hello'), etag: '"1"' });
-  expect(await downloadIfChanged(url, 100, '"1"')).toBeUndefined();
+  expect(await downloadIfChanged(url, 100, { etag: '"1"' })).toBeUndefined();
   expect(String(await download(url, 5))).toBe('hello');
 });
 

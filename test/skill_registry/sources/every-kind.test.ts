@@ -174,7 +174,9 @@ const KINDS: readonly SourceKind[] = [
     tree: teaIn('.claude/skills'),
     make: (root) => {
       const flags = { allow_outside: false, preload: true, optional: false, ignore_files: false, bare_files: false };
-      const defaults = { root, validation, configFile: join(root, 'config.yaml'), taken: new Set<string>() } as const;
+      const noPages = { fetchCopy: async () => ({ isComplete: true }), onProgress: () => undefined };
+      const configFile = join(root, 'config.yaml');
+      const defaults = { root, validation, configFile, taken: new Set<string>(), ...noPages } as const;
       return makeSources([{ preset: 'claude', ...flags }], defaults)[0] as SkillSource;
     },
     file: '.claude/skills/tea/SKILL.md',

@@ -4,6 +4,8 @@ import { expect, it } from 'vitest';
 import { makeSources } from '../../../extensions/skill_registry/sources/make-sources.ts';
 import { packageRoot } from '../../../kernel/host.ts';
 
+const NO_PAGES = { fetchCopy: async () => ({ isComplete: true }), onProgress: () => undefined };
+
 const make = (...configs: readonly { path?: string; shipped?: true; id?: string }[]) =>
   makeSources(
     configs.map((config) => ({
@@ -14,7 +16,10 @@ const make = (...configs: readonly { path?: string; shipped?: true; id?: string 
       bare_files: false,
       ...config,
     })),
-    { root: '/root', validation: 'lenient', configFile: '/root/config.yaml', taken: new Set() },
+    {
+      ...{ root: '/root', validation: 'lenient', configFile: '/root/config.yaml', taken: new Set() },
+      ...NO_PAGES,
+    },
   ).map(({ id, location }) => [id, location]);
 
 it.each([

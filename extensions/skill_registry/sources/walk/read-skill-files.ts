@@ -38,10 +38,12 @@ export interface SkillFileReaderOptions {
   readonly cachePath?: string;
   /** Other settings that decide which files are found there. Sources of one folder with different settings have separate rows. */
   readonly setting?: string;
+  /** The files are the registry's own (`OpenOptions.own`). Default: false. */
+  readonly own?: boolean;
 }
 
 export function createSkillFileReader(options: SkillFileReaderOptions = {}): SkillFileReader {
-  const { profile = 'lenient', cache, cachePath = '', setting = '' } = options;
+  const { profile = 'lenient', cache, cachePath = '', setting = '', own = false } = options;
   const cacheKey: CacheKey = { path: cachePath, readAs: `${profile} ${setting}` };
   let previous: Map<string, SkillFileEntry> | undefined;
   let current = new Map<string, SkillFileEntry>();
@@ -52,7 +54,7 @@ export function createSkillFileReader(options: SkillFileReaderOptions = {}): Ski
       const path = `${found.dir}/${found.fileName}`;
       previous ??= cache?.load(cacheKey, maxBytes) ?? new Map();
       const before = current.get(path) ?? previous.get(path);
-      const entry = readEntry(found, path, before, maxBytes, { profile, name, bare: given !== undefined });
+      const entry = readEntry(found, path, before, maxBytes, { profile, name, bare: given !== undefined, own });
       current.set(path, entry);
       if (entry !== before) changed.set(path, entry);
       return entry.file;
@@ -84,7 +86,7 @@ function readEntry(
     // The target of a link is part of the stamp.
     const stamp = found.realFile === path ? fileOnly : `${fileOnly} ${found.realFile}`;
     if (before?.settled && before.stamp === stamp) return before;
-    const bytes = readContained(dirname(found.realFile), basename(found.realFile), maxBytes);
+    const bytes = readContained(dirname(found.realFile), basename(found.realFile), maxBytes, { own: as.own });
     const digest = `sha256:${hash('sha256', bytes, 'hex')}`;
     if (before?.file.digest === digest && before.stamp === stamp && !before.dependsOnOtherFiles) {
       return before.settled === settled ? before : { ...before, settled };
@@ -127,6 +129,7 @@ interface ParseAs {
   readonly name: string;
   /** A Markdown file with any name that is a skill. */
   readonly bare: boolean;
+  readonly own: boolean;
 }
 
 function remedyOf(error: unknown): string {

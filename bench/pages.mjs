@@ -1,0 +1,150 @@
+/**
+ * `node bench/pages.mjs [machines]`: many machines read one published page: the first copy, a refresh with nothing changed, a refresh
+ * with ten skills changed. Each machine is a process with a cache directory of its own; two run at a time. bench/README.md explains it.
+ */
+import { fork } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  appendFileSync,
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createSkillRegistry } from '../dist/extensions/skill_registry/index.js';
+import { generateSkills } from './generate-skills.mjs';
+import { percentile, timed } from './statistics.mjs';
+import { printTable } from './table.mjs';
+
+const MACHINES = Number(process.argv[2] ?? 100);
+const SKILLS = Number(process.argv[3] ?? 5_000);
+const AT_ONCE = 2;
+const CHANGED = 10;
+const MACHINE = fileURLToPath(new URL('page-machine.mjs', import.meta.url));
+const PHASES = {
+  first: 'first copy / GET of the same bytes',
+  again: 'start with the copy / GET of the same bytes',
+  nothing: 'refresh, nothing changed / GET with an ETag',
+  ten: `refresh, ${CHANGED} changed / GET of the same bytes`,
+};
+
+const base = mkdtempSync(join(tmpdir(), 'skill-registry-pages-'));
+try {
+  const [before, after] = await publishTwice();
+  const results = await runAll(before, after);
+  printTable(rowsOf(results));
+} finally {
+  rmSync(base, { recursive: true, force: true });
+}
+
+/** @returns what a server serves before and after the change: bytes by path. */
+async function publishTwice() {
+  const skills = join(base, 'skills');
+  generateSkills(skills, SKILLS);
+  for (const [index, name] of readdirSync(skills).entries()) {
+    if (index % 5 !== 0) continue;
+    mkdirSync(join(skills, name, 'scripts'));
+    writeFileSync(join(skills, name, 'scripts/run.sh'), `#!/bin/sh\necho ${name}\n`);
+    chmodSync(join(skills, name, 'scripts/run.sh'), 0o755);
+  }
+  const registry = await createSkillRegistry({
+    root: base,
+    config: { sources: [{ path: 'skills' }] },
+    cache: 'memory',
+  });
+  const publish = async () => {
+    const { ms, value } = await timed(() => registry.origin.publish({ to: 'public' }));
+    const changed = value.skills.filter((skill) => skill.changed).length;
+    console.error(`published ${value.skills.length} skills, ${changed} of them new, in ${Math.round(ms)} ms`);
+    return filesBelow(join(base, 'public'));
+  };
+  const before = await publish();
+  const names = readdirSync(skills).slice(0, CHANGED);
+  for (const name of names) appendFileSync(join(skills, name, 'SKILL.md'), '\nChanged.\n');
+  const after = await publish();
+  await registry.close();
+  return [before, after];
+}
+
+function filesBelow(folder) {
+  const paths = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
+  return new Map(
+    paths.map((path) => {
+      const bytes = readFileSync(path);
+      const etag = `"${createHash('sha256').update(bytes).digest('hex').slice(0, 16)}"`;
+      return [path.slice(folder.length), { bytes, etag }];
+    }),
+  );
+}
+
+async function runAll(before, after) {
+  const results = [];
+  const queue = Array.from({ length: MACHINES }, (_, index) => index).values();
+  const work = async () => {
+    for (const index of queue) {
+      results.push(await runMachine(index, before, after));
+      console.error(`machine ${results.length} of ${MACHINES}`);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  return results;
+}
+
+/** One machine, with a server that counts what it asks for. */
+async function runMachine(index, before, after) {
+  let files = before;
+  let count = { requests: 0, bytes: 0 };
+  const server = createServer((request, response) => {
+    const file = files.get(new URL(request.url, 'http://localhost').pathname);
+    count.requests += 1;
+    if (!file) return response.writeHead(404).end();
+    if (request.headers['if-none-match'] === file.etag) return response.writeHead(304, { etag: file.etag }).end();
+    count.bytes += file.bytes.length;
+    return response.writeHead(200, { etag: file.etag }).end(file.bytes);
+  });
+  // On a busy machine a client may be slower than the usual five seconds.
+  server.keepAliveTimeout = 60_000;
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const cache = join(base, `machine-${index}`);
+  mkdirSync(cache);
+  const url = `http://127.0.0.1:${server.address().port}`;
+  const changed = [...after].filter(([path, { etag }]) => before.get(path)?.etag !== etag).map(([path]) => path);
+  const child = fork(MACHINE, [url, cache, String(SKILLS), JSON.stringify(changed)], {
+    env: { ...process.env, XDG_CACHE_HOME: cache },
+  });
+  const phases = {};
+  child.on('message', ({ phase, change, result }) => {
+    if (change) files = after;
+    if (phase) phases[phase] = { ...result, ...count };
+    count = { requests: 0, bytes: 0 };
+    child.send('go on');
+  });
+  const status = await new Promise((resolve) => child.on('exit', resolve));
+  server.close();
+  rmSync(cache, { recursive: true, force: true });
+  if (status !== 0) throw new Error(`machine ${index} ended with ${status}`);
+  return phases;
+}
+
+function rowsOf(results) {
+  return Object.entries(PHASES).map(([phase, what]) => {
+    const of = (key) => results.map((result) => result[phase][key]);
+    const ratios = results.map(({ [phase]: { ms, bareMs } }) => ms / bareMs);
+    const [requests, bytes] = [percentile(of('requests'), 1), percentile(of('bytes'), 1)];
+    const ratio = `${percentile(ratios, 0.5).toFixed(1)}x (95 %: ${percentile(ratios, 0.95).toFixed(1)}x)`;
+    const sent = `${requests} requests, ${Math.round(bytes / 1024).toLocaleString('en')} KiB each`;
+    return {
+      ...{ what, on: `${MACHINES} machines`, skills: SKILLS, ms: percentile(of('ms'), 0.5) },
+      ratio: `${ratio}; ${sent}`,
+    };
+  });
+}

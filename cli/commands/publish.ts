@@ -1,0 +1,55 @@
+import { resolve } from 'node:path';
+import type { Published } from 'skill-registry';
+import { formatTable, printable, toWire } from '../../lib/text/index.ts';
+import { openRegistry } from '../open-registry.ts';
+import {
+  EXIT,
+  type ExitStatus,
+  type GlobalOptions,
+  printJson,
+  type Terminal,
+  widthOf,
+  withProgress,
+} from '../terminal.ts';
+
+export interface PublishFlags {
+  readonly to: string;
+}
+
+/** `skill-registry publish` */
+export async function publish(
+  ids: readonly string[],
+  options: GlobalOptions & PublishFlags,
+  terminal: Terminal,
+): Promise<ExitStatus> {
+  const { registry } = await openRegistry(options, terminal);
+  const publishing = registry.origin.publish({
+    to: resolve(terminal.cwd, options.to),
+    ids: ids.length === 0 ? undefined : ids,
+  });
+  const published = await withProgress('Publishing skills', terminal, publishing);
+  const { skills, refused } = published;
+  if (options.json)
+    printJson(terminal, { ...toWire(published), skills: skills.map(toWire), refused: refused.map(toWire) });
+  else {
+    const rows = skills.map(({ name, type, bytes, changed }) => [name, type, bytes, changed ? 'new' : 'as it was']);
+    terminal.out(`${formatTable(['SKILL', 'TYPE', 'BYTES', ''], rows, widthOf(terminal))}\n`);
+  }
+  for (const line of wordsOf(published)) terminal.err(`${printable(line)}\n`);
+  return refused.length > 0 ? EXIT.problem : EXIT.done;
+}
+
+// --- internal ---
+
+function wordsOf({ to, skills, refused, notOfRoot, removed }: Published): readonly string[] {
+  const leftOut = skills.filter((skill) => skill.leftOut > 0);
+  return [
+    ...refused.map(({ skillId, reason }) => `Not published: ${skillId}: ${reason}.`),
+    ...leftOut.map(({ name, leftOut: count }) => `${name}: ${count} private file(s) or folder(s) were left out.`),
+    ...(notOfRoot.length > 0
+      ? [`${notOfRoot.length} skill(s) that are not of this root were not published; name those that are to be.`]
+      : []),
+    ...(removed.length > 0 ? [`No longer published: ${removed.join(', ')}.`] : []),
+    `${skills.length} skill(s) in ${to}. Serve this folder, and name its address on other machines: sources: [{ wellKnown: https://... }]`,
+  ];
+}

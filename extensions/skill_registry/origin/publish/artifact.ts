@@ -1,0 +1,75 @@
+import { createHash } from 'node:crypto';
+import { lstatSync } from 'node:fs';
+import { join } from 'node:path';
+import { isCodedError } from 'skill-registry/kernel';
+import { packTarGz } from '../../../../lib/fetch/index.ts';
+import { shorten } from '../../../../lib/text/index.ts';
+import { isLeftover } from '../../history/skill-tree.ts';
+import type { Skill } from '../../skill/skill.ts';
+import type { SkillSource } from '../../sources/source.ts';
+import { listingOf, MAX_FILES as MOST_LISTED } from '../../sources/walk/list-files.ts';
+import { type IncomingFile, MAX_UNPACKED } from '../offer.ts';
+import { type IndexEntry, isSkillName, MOST_DESCRIPTION } from '../well-known/page-index.ts';
+
+/** One skill as it is published. */
+export interface Artifact {
+  readonly skill: Skill;
+  readonly entry: IndexEntry;
+  readonly bytes: Buffer;
+  /** Files that are never handed out. */
+  readonly leftOut: number;
+}
+
+/** What is read of a skill, as `read_skill_resource` would hand it out. */
+export interface ReadFiles {
+  readonly files: readonly IncomingFile[];
+  readonly leftOut: number;
+}
+
+/** @returns the reason instead when it cannot be published whole. */
+export function filesOf(skill: Skill, source: SkillSource): ReadFiles | string {
+  const { files: listed, leftOut } = listingOf(skill, source);
+  if (listed.length >= MOST_LISTED) return `it has ${MOST_LISTED} files or more beside SKILL.md`;
+  const files: IncomingFile[] = [];
+  let left = MAX_UNPACKED;
+  const add = (path: string, bytes: Buffer): void => {
+    left -= bytes.length;
+    files.push({ path, bytes, executable: isExecutable(skill, path) });
+  };
+  try {
+    add('SKILL.md', source.readSkill(skill, left));
+    for (const { path } of listed) if (!isLeftover(path)) add(path, source.readResource(skill, path, left));
+  } catch (error) {
+    if (isCodedError(error, 'RESOURCE_TOO_LARGE')) return `it has more than ${MAX_UNPACKED} bytes`;
+    return `it cannot be read: ${(error as Error).message}`;
+  }
+  return { files, leftOut };
+}
+
+/** @returns the reason instead when the index cannot name it. */
+export function artifactOf(skill: Skill, { files, leftOut }: ReadFiles): Artifact | string {
+  const { id, description } = skill;
+  if (!isSkillName(id)) return 'its id has other characters than 1-64 lower-case letters, digits and single hyphens';
+  if (description === '') return 'it has no description';
+  const [skillFile] = files;
+  const type = files.length === 1 ? 'skill-md' : 'archive';
+  const bytes = type === 'skill-md' ? (skillFile as IncomingFile).bytes : packTarGz(files);
+  const hash = createHash('sha256').update(bytes).digest('hex');
+  const url = `artifacts/${id}.${hash}.${type === 'skill-md' ? 'md' : 'tar.gz'}`;
+  const entry = {
+    name: id,
+    type,
+    description: shorten(description, MOST_DESCRIPTION - 1),
+    url,
+    digest: `sha256:${hash}`,
+  } as const;
+  return { skill, entry, bytes, leftOut };
+}
+
+// --- internal ---
+
+/** Of a skill without a folder no file may be run. */
+function isExecutable({ dir }: Skill, path: string): boolean {
+  const stats = dir === null ? undefined : lstatSync(join(dir, path), { throwIfNoEntry: false });
+  return stats !== undefined && (stats.mode & 0o100) !== 0;
+}

@@ -1,0 +1,76 @@
+import { resolve } from 'node:path';
+import { CodedError } from 'skill-registry/kernel';
+import { createBreaks } from '../../../../lib/breaks/index.ts';
+import { futureRealPath } from '../../../../lib/files/index.ts';
+import type { ChangeContext } from '../../history/change-context.ts';
+import { inspectSkill } from '../../inspect/inspect-skill.ts';
+import type { Skill } from '../../skill/skill.ts';
+import { type Artifact, artifactOf, filesOf } from './artifact.ts';
+import { namedSkills, skillsOfRoot } from './choose-published.ts';
+import { openPublished, writePublished } from './published-folder.ts';
+import type { NotPublished, Published, PublishOptions } from './types.ts';
+
+/** What publishing uses of the registry. */
+export type PublishContext = Pick<ChangeContext, 'root' | 'snapshot' | 'sources' | 'refresh'>;
+
+/** As `publish` of the registry. */
+export async function publish(context: PublishContext, { to, ids }: PublishOptions): Promise<Published> {
+  await context.refresh();
+  const root = futureRealPath(context.root);
+  const snapshot = context.snapshot();
+  const folder = openPublished(resolve(root, to), context.sources());
+  const chosen =
+    ids === undefined
+      ? skillsOfRoot(snapshot, context.sources(), root)
+      : { own: namedSkills(snapshot, ids), others: [] };
+  const takeBreak = createBreaks();
+  const artifacts: Artifact[] = [];
+  const refused: NotPublished[] = [];
+  for (const skill of [...chosen.own].sort((a, b) => (a.id < b.id ? -1 : 1))) {
+    await takeBreak();
+    const made = await prepare(context, skill);
+    if (typeof made === 'string') refused.push({ skillId: skill.id, reason: made });
+    else artifacts.push(made);
+  }
+  if ((ids !== undefined && refused.length > 0) || artifacts.length === 0) throw publishRefused(refused);
+  const { changed } = await writePublished(folder, artifacts, takeBreak);
+  const names = new Set(artifacts.map(({ entry }) => entry.name));
+  return {
+    to: folder.path,
+    skills: artifacts.map(({ entry: { name, type, digest, url }, bytes, leftOut }) => ({
+      ...{ name, type, digest, url, bytes: bytes.length, leftOut, changed: changed.has(name) },
+    })),
+    refused,
+    notOfRoot: chosen.others.map(({ id }) => id),
+    removed: folder.entries.map(({ name }) => name).filter((name) => !names.has(name)),
+  };
+}
+
+// --- internal ---
+
+/** @returns the reason instead when it may not be published. */
+async function prepare({ sources }: PublishContext, skill: Skill): Promise<Artifact | string> {
+  if (skill.fillsLeft) return 'it is a draft. Replace each FILL, or remove draft from its metadata';
+  const source = sources().find(({ id }) => id === skill.source);
+  if (!source) return 'its source was removed';
+  const read = filesOf(skill, source);
+  if (typeof read === 'string') return read;
+  // What a person has allowed on this machine is not allowed for the machines of others.
+  const { verdict, findings } = await inspectSkill(read.files);
+  const [worst] = findings;
+  if (verdict === 'block' && worst) {
+    const line = worst.line === undefined ? '' : `:${worst.line}`;
+    return `${worst.file}${line}: ${worst.message} (${worst.rule}); nobody is given that, also when it was allowed here`;
+  }
+  return artifactOf(skill, read);
+}
+
+function publishRefused(refused: readonly NotPublished[]): CodedError<'PUBLISH_REFUSED'> {
+  const reasons = refused.slice(0, 5).map(({ skillId, reason }) => `${skillId}: ${reason}.`);
+  const more = refused.length > reasons.length ? [`${refused.length - reasons.length} more.`] : [];
+  const why =
+    refused.length > 0 ? [...reasons, ...more].join(' ') : 'No skill of this root is found; name the ones to publish.';
+  return new CodedError('PUBLISH_REFUSED', `Nothing was published. ${why}`, {
+    skills: refused.map(({ skillId }) => skillId),
+  });
+}

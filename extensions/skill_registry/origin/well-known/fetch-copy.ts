@@ -1,0 +1,201 @@
+import { readdirSync, rmSync, statSync, utimesSync } from 'node:fs';
+import { join } from 'node:path';
+import { isCodedError } from 'skill-registry/kernel';
+import { downloadIfChanged, originRefused } from '../../../../lib/fetch/index.ts';
+import { privateFolder } from '../../../../lib/files/index.ts';
+import {
+  type CopiedSkill,
+  confirmCopy,
+  type FetchCopy,
+  fetchedSkills,
+  filesOfCopy,
+  forgetFetched,
+  isWhole,
+  noteFetched,
+  type PageCopy,
+  readCopy,
+  stampOf,
+  writeCopy,
+} from '../../sources/kinds/well-known-copy.ts';
+import { type IncomingFile, skillsOf, takeSkill } from '../offer.ts';
+import { fetchArtifact, openArtifact } from './open-page.ts';
+import { INDEX_PATH, type IndexEntry, MAX_INDEX, readIndex } from './page-index.ts';
+import { writeCopiedSkill } from './write-copied-skill.ts';
+
+/**
+ * Brings the copy of a page up to date: asks for the index by its ETag, and fetches only artifacts that the copy does not have. The
+ * copy is replaced in one step at the end. What a process that ended early has fetched is used by the next one.
+ */
+export const fetchCopy: FetchCopy = async ({ url, folder, damaged, signal, onProgress }) => {
+  privateFolder(folder);
+  const before = readCopy(folder);
+  const from = `${url}/${INDEX_PATH}`;
+  const answer = await downloadIfChanged(from, MAX_INDEX, { signal, etag: before?.etag });
+  if (!answer && before && before.faults.length === 0 && damaged.size === 0) {
+    confirmCopy(folder);
+    return { isComplete: true };
+  }
+  const index = answer?.bytes.toString('utf8') ?? before?.index ?? '';
+  const { entries, refused } = readIndex(Buffer.from(index), from);
+  const whole = (before?.skills ?? []).filter(({ digest }) => !damaged.has(digest));
+  const known = knownSkills(folder, whole);
+  const missing = entries.filter((entry) => !known.has(keyOf(entry)));
+  if (before && !damaged.size && missing.length === 0 && index === before.index && isSameEtag(before, answer?.etag)) {
+    confirmCopy(folder);
+    return { isComplete: true };
+  }
+  const faults = [...refused];
+  const room = roomBeside(entries.flatMap((entry) => known.get(keyOf(entry)) ?? []));
+  const report = progressOf(url, missing.length, onProgress);
+  await eachInParallel(missing, signal, async (entry, ended) => {
+    try {
+      const skill = await fetchSkill(folder, entry, from, ended, room);
+      noteFetched(folder, skill);
+      known.set(keyOf(entry), skill);
+    } catch (error) {
+      if (!isOfSkill(error)) throw error;
+      faults.push((error as Error).message);
+    }
+    report();
+  });
+  const older = new Map(whole.map((skill) => [skill.name, skill]));
+  const skills = entries.flatMap((entry) => known.get(keyOf(entry)) ?? older.get(entry.name) ?? []);
+  writeCopy(folder, { url, etag: answer ? answer.etag : before?.etag, index, skills, faults: faults.sort() });
+  tidy(folder, skills, before);
+  return { isComplete: faults.length === refused.length };
+};
+
+// --- internal ---
+
+/** Artifacts that are fetched at the same time. */
+const AT_ONCE = 8;
+/** Of a whole page, unpacked. */
+const MAX_BYTES = 2 * 1024 * 1024 * 1024;
+const MAX_FILES = 200_000;
+/** Longer than a process takes to see that the copy was replaced, and than anybody uses a folder that it was told. */
+const KEPT_MS = 86_400_000;
+
+function keyOf({ name, digest }: Pick<CopiedSkill, 'name' | 'digest'>): string {
+  return `${digest} ${name}`;
+}
+
+function isSameEtag(before: PageCopy, etag: string | undefined): boolean {
+  return etag === undefined || etag === before.etag;
+}
+
+/** The skills of the copy, and those that a process which ended early has fetched. */
+function knownSkills(folder: string, whole: readonly CopiedSkill[]): Map<string, CopiedSkill> {
+  const known = new Map(whole.map((skill) => [keyOf(skill), skill]));
+  for (const skill of fetchedSkills(folder)) {
+    if (!known.has(keyOf(skill)) && isWhole(folder, skill))
+      known.set(keyOf(skill), { ...skill, stamp: stampOf(folder, skill) });
+  }
+  return known;
+}
+
+/** Takes the size of one more skill. @throws ORIGIN_REFUSED when the page has more than a copy may have. */
+type Room = (name: string, files: readonly { readonly bytes: Buffer }[]) => void;
+
+function roomBeside(skills: readonly CopiedSkill[]): Room {
+  const sizes = skills.flatMap((skill) => filesOfCopy(skill).map(({ size }) => size));
+  let [bytes, files] = [sizes.reduce((sum, size) => sum + size, 0), sizes.length];
+  return (name, added) => {
+    bytes += added.reduce((sum, file) => sum + file.bytes.length, 0);
+    files += added.length;
+    if (bytes > MAX_BYTES || files > MAX_FILES)
+      throw originRefused(`"${name}"`, `the page has more than ${MAX_BYTES} bytes or ${MAX_FILES} files in all.`);
+  };
+}
+
+async function fetchSkill(
+  folder: string,
+  entry: IndexEntry,
+  from: string,
+  signal: AbortSignal,
+  room: Room,
+): Promise<CopiedSkill> {
+  const files = await filesOf(entry, await fetchArtifact(entry, from, signal));
+  room(entry.name, files);
+  return writeCopiedSkill(folder, entry, files);
+}
+
+/** @throws ORIGIN_REFUSED. */
+async function filesOf(entry: IndexEntry, bytes: Buffer): Promise<readonly IncomingFile[]> {
+  const offer = await openArtifact(bytes, entry);
+  const [skill] = skillsOf(offer);
+  if (skill?.folder !== '') throw originRefused(`"${entry.name}"`, 'its artifact has no SKILL.md at its top.');
+  const { files } = await takeSkill(offer, skill);
+  return files;
+}
+
+/** Whether only this one skill cannot be had; else the address as a whole is away. */
+function isOfSkill(error: unknown): boolean {
+  if (isCodedError(error, 'ORIGIN_REFUSED')) return true;
+  const status = isCodedError(error, 'ORIGIN_UNAVAILABLE') ? Number(error.details.status) : 0;
+  return status >= 400 && status < 500 && status !== 429;
+}
+
+/** The first failure ends the others and is thrown. */
+async function eachInParallel<T>(
+  items: readonly T[],
+  signal: AbortSignal,
+  use: (item: T, signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const failed = new AbortController();
+  const ended = AbortSignal.any([signal, failed.signal]);
+  const queue = items.values();
+  const work = async (): Promise<void> => {
+    for (const item of queue) {
+      if (ended.aborted) return;
+      await use(item, ended);
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: AT_ONCE }, work));
+  } catch (error) {
+    failed.abort();
+    throw error;
+  }
+  signal.throwIfAborted();
+}
+
+const REPORT_MS = 1_000;
+
+function progressOf(url: string, total: number, onProgress: (line: string) => void): () => void {
+  let [done, at] = [0, performance.now()];
+  return () => {
+    done += 1;
+    if (performance.now() - at < REPORT_MS) return;
+    at = performance.now();
+    onProgress(`Fetching skills from ${url}: ${done} of ${total}`);
+  };
+}
+
+/** Removes what nobody has used for a day: folders of skills that changed, and what processes that were killed have left. */
+function tidy(folder: string, skills: readonly CopiedSkill[], before: PageCopy | undefined): void {
+  forgetFetched(folder);
+  const hexOf = ({ digest }: CopiedSkill): string => digest.slice('sha256:'.length);
+  const used = new Set(skills.map(hexOf));
+  const now = new Date();
+  const all = join(folder, 'skills');
+  for (const hex of new Set(before?.skills.map(hexOf)))
+    if (!used.has(hex)) ignoreMissing(() => utimesSync(join(all, hex), now, now));
+  ignoreMissing(() => {
+    for (const name of readdirSync(all)) {
+      if (used.has(name)) continue;
+      const path = join(all, name);
+      ignoreMissing(() => {
+        if (now.getTime() - statSync(path).mtimeMs > KEPT_MS) rmSync(path, { recursive: true, force: true });
+      });
+    }
+  });
+}
+
+/** Another process may be removing the same. */
+function ignoreMissing(use: () => void): void {
+  try {
+    use();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+}

@@ -1,0 +1,97 @@
+import { createHash } from 'node:crypto';
+import { download, originRefused, unpack } from '../../../../lib/fetch/index.ts';
+import { parseSkill } from '../../skill/parse-skill.ts';
+import { CHOOSE, originInvalid } from '../errors.ts';
+import { MAX_ARCHIVE, MAX_SKILL_FILE, type Offer, type OfferedEntry } from '../offer.ts';
+import type { WellKnownOrigin } from '../types.ts';
+import { INDEX_PATH, type IndexEntry, MAX_INDEX, readIndex } from './page-index.ts';
+
+/**
+ * The bytes an entry names, compared with its digest.
+ *
+ * @param from - Where the index is.
+ * @throws ORIGIN_UNAVAILABLE, ORIGIN_REFUSED.
+ */
+export async function fetchArtifact(
+  { url, digest, name }: IndexEntry,
+  from: string,
+  signal?: AbortSignal,
+): Promise<Buffer> {
+  const bytes = await download(url, MAX_ARCHIVE, { from, ...(signal ? { signal } : {}) });
+  assertDigest(bytes, { digest, name });
+  return bytes;
+}
+
+/** @throws ORIGIN_REFUSED. */
+export function assertDigest(bytes: Buffer, { digest, name }: Pick<IndexEntry, 'digest' | 'name'>): void {
+  const found = `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
+  if (found !== digest) throw originRefused(`"${name}"`, `the index says ${digest}, its bytes are ${found}.`);
+}
+
+/** The files an artifact has. @throws ORIGIN_REFUSED. */
+export async function openArtifact(bytes: Buffer, { type, name }: IndexEntry): Promise<Artifact> {
+  if (type === 'archive') return unpack(bytes, `"${name}"`);
+  const entry: OfferedEntry = { path: 'SKILL.md', size: bytes.length, kind: 'file', executable: false };
+  return { entries: [entry], read: async (paths) => paths.map(() => bytes) };
+}
+
+/**
+ * The skills of a page, each in a folder of its name.
+ *
+ * @param names - Only these are fetched, and what they require; none: the only one. Default: all.
+ * @throws ORIGIN_UNAVAILABLE, ORIGIN_REFUSED; ORIGIN_INVALID for a name that it does not have.
+ */
+export async function openWellKnown(origin: WellKnownOrigin, names?: readonly string[]): Promise<Offer> {
+  const url = `${origin.url}/${INDEX_PATH}`;
+  const { entries: index, refused } = readIndex(await download(url, MAX_INDEX), url);
+  if (index.length === 0) throw originRefused(url, `it has no skill that can be used. ${refused[0] ?? ''}`.trim());
+  const byName = new Map(index.map((entry) => [entry.name, entry]));
+  const known = `${index
+    .slice(0, MAX_LISTED)
+    .map(({ name }) => name)
+    .join(', ')}${index.length > MAX_LISTED ? ', ...' : ''}`;
+  const unknown = names?.find((name) => !byName.has(name));
+  if (unknown !== undefined) throw originInvalid(url, `it has no skill ${JSON.stringify(unknown)}. It has: ${known}.`);
+  if (names?.length === 0 && index.length > 1)
+    throw originInvalid(url, `it has ${index.length} skills: ${known}. ${CHOOSE}`);
+  const parts = new Map<string, Artifact>();
+  const wanted = [...(names?.length ? names : byName.keys())];
+  for (const name of wanted) {
+    const entry = byName.get(name);
+    if (!entry || parts.has(name)) continue;
+    const part = await openArtifact(await fetchArtifact(entry, url), entry);
+    parts.set(name, part);
+    wanted.push(...(await requiresOf(part, name)));
+  }
+  const digests = new Map(index.map(({ name, digest }) => [name, digest]));
+  return {
+    ...{ origin, at: { digests }, name: 'skill', close: () => undefined },
+    entries: [...parts].flatMap(([name, { entries }]) =>
+      entries.map((one) => ({ ...one, path: `${name}/${one.path}` })),
+    ),
+    read: async (paths) => readFrom(parts, paths),
+  };
+}
+
+// --- internal ---
+
+/** Names in a message. */
+const MAX_LISTED = 30;
+
+type Artifact = Pick<Offer, 'entries' | 'read'>;
+
+async function requiresOf({ entries, read }: Artifact, name: string): Promise<readonly string[]> {
+  const isSmall = entries.some(({ path, size }) => path === 'SKILL.md' && size <= MAX_SKILL_FILE);
+  const [text] = isSmall ? await read(['SKILL.md']) : [];
+  return text ? (parseSkill(text.toString('utf8'), 'SKILL.md', name).header?.requires ?? []) : [];
+}
+
+async function readFrom(parts: ReadonlyMap<string, Artifact>, paths: readonly string[]): Promise<readonly Buffer[]> {
+  const contents = new Map<string, Buffer>();
+  for (const [name, part] of parts) {
+    const inside = paths.filter((path) => path.startsWith(`${name}/`));
+    const read = await part.read(inside.map((path) => path.slice(name.length + 1)));
+    for (const [at, path] of inside.entries()) contents.set(path, read[at] as Buffer);
+  }
+  return paths.map((path) => contents.get(path) ?? Buffer.alloc(0));
+}

@@ -1,0 +1,91 @@
+import { z } from 'skill-registry/kernel';
+import { originRefused } from '../../../../lib/fetch/index.ts';
+import { oneLine } from '../../../../lib/text/index.ts';
+
+/** Of the one version of the format that has digests. */
+export const INDEX_SCHEMA = 'https://schemas.agentskills.io/discovery/0.2.0/schema.json';
+/** Below the page. */
+export const INDEX_PATH = '.well-known/agent-skills/index.json';
+/** Bytes. */
+export const MAX_INDEX: number = 8 * 1024 * 1024;
+
+/** Characters of a description. */
+export const MOST_DESCRIPTION = 1024;
+
+/** One skill as the index of a page names it. */
+export interface IndexEntry {
+  /** 1-64 lower-case letters, digits and single hyphens. */
+  readonly name: string;
+  /** `skill-md`: the artifact is SKILL.md; `archive`: a .tar.gz or .zip with SKILL.md at its top. */
+  readonly type: 'skill-md' | 'archive';
+  readonly description: string;
+  /** Absolute. */
+  readonly url: string;
+  /** `sha256:<64 hex>` of the bytes of the artifact. */
+  readonly digest: string;
+}
+
+export interface PageIndex {
+  readonly entries: readonly IndexEntry[];
+  /** What is wrong with the others. */
+  readonly refused: readonly string[];
+}
+
+/** @param url - Where the index is. @throws ORIGIN_REFUSED for another format. */
+export function readIndex(bytes: Buffer, url: string): PageIndex {
+  const document = indexDocument.safeParse(jsonOf(bytes));
+  if (!document.success) throw originRefused(url, 'it is no index: expected { $schema, skills: [...] }.');
+  const { $schema, skills } = document.data;
+  if ($schema !== INDEX_SCHEMA) {
+    const found = $schema === undefined ? 'none, which is 0.1.0 and has no digests' : oneLine(String($schema), 100);
+    throw originRefused(url, `expected $schema "${INDEX_SCHEMA}", found ${found}.`);
+  }
+  const entries = new Map<string, IndexEntry>();
+  const refused: string[] = [];
+  for (const [at, skill] of skills.entries()) {
+    const entry = entryOf(skill, at, url);
+    if (typeof entry === 'string') refused.push(entry);
+    else if (entries.has(entry.name)) refused.push(`"${entry.name}" is named a second time.`);
+    else entries.set(entry.name, entry);
+  }
+  return { entries: [...entries.values()], refused };
+}
+
+/** Whether the index of a page can name a skill so. */
+export function isSkillName(name: string): boolean {
+  return SKILL_NAME.test(name);
+}
+
+// --- internal ---
+
+const SKILL_NAME = /^(?!.*--)[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?$/;
+const indexDocument = z.object({ $schema: z.unknown().optional(), skills: z.array(z.unknown()).max(10_000) });
+const indexEntry = z.object({
+  name: z.string().regex(SKILL_NAME),
+  type: z.enum(['skill-md', 'archive']),
+  description: z.string().min(1).max(MOST_DESCRIPTION),
+  url: z.string().min(1).max(2000),
+  digest: z.string().regex(/^sha256:[0-9a-f]{64}$/),
+});
+
+function jsonOf(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+/** What is wrong with it instead. */
+function entryOf(value: unknown, at: number, url: string): IndexEntry | string {
+  const parsed = indexEntry.safeParse(value);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    return `Skill number ${at + 1} is no entry (${issue?.path.join('.') || 'it'}: ${issue?.message ?? 'unknown'}).`;
+  }
+  try {
+    return { ...parsed.data, url: new URL(parsed.data.url, url).href };
+  } catch {
+    return `The address of "${parsed.data.name}" is none.`;
+  }
+}

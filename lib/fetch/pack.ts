@@ -1,0 +1,73 @@
+import { crc32 } from 'node:zlib';
+import { Header, Pax } from 'tar';
+
+/** A file of an archive that is made. */
+export interface PackedFile {
+  /** Relative, `/` between segments. */
+  readonly path: string;
+  readonly bytes: Uint8Array;
+  readonly executable: boolean;
+}
+
+/**
+ * A .tar.gz of files. The same files give the same bytes, on every machine and with every version of Node: in the order of their
+ * paths, modes 644 and 755, user, group and times 0, and not compressed, because what zlib makes of the same bytes depends on its
+ * version.
+ *
+ * @param files - With different paths.
+ */
+export function packTarGz(files: readonly PackedFile[]): Buffer {
+  const sorted = [...files].sort((a, b) => (a.path < b.path ? -1 : 1));
+  const blocks = sorted.flatMap((file) => [...headersOf(file), file.bytes, Buffer.alloc(paddingOf(file.bytes.length))]);
+  return storedGzip(Buffer.concat([...blocks, Buffer.alloc(2 * BLOCK)]));
+}
+
+// --- internal ---
+
+const BLOCK = 512;
+const EPOCH = new Date(0);
+
+/** Its header, after one of the extended format where the path is too long for it, or not in ASCII. */
+function headersOf({ path, bytes, executable }: PackedFile): readonly Buffer[] {
+  const mode = executable ? 0o755 : 0o644;
+  const fields = {
+    path,
+    mode,
+    size: bytes.length,
+    mtime: EPOCH,
+    type: 'File',
+    uid: 0,
+    gid: 0,
+    uname: '',
+    gname: '',
+  } as const;
+  const header = new Header(fields);
+  const block = Buffer.alloc(BLOCK);
+  header.encode(block);
+  return header.needPax ? [new Pax({ path, mtime: EPOCH, size: bytes.length }).encode(), block] : [block];
+}
+
+function paddingOf(size: number): number {
+  return (BLOCK - (size % BLOCK)) % BLOCK;
+}
+
+/** Of a stored block of deflate: its length has 16 bits. */
+const MOST_STORED = 0xffff;
+/** No flags, time 0, no hint about the compression, system unknown. */
+const GZIP_HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
+
+function storedGzip(bytes: Buffer): Buffer {
+  const parts: Buffer[] = [GZIP_HEADER];
+  for (let at = 0; at < bytes.length; at += MOST_STORED) {
+    const part = bytes.subarray(at, at + MOST_STORED);
+    const head = Buffer.alloc(5);
+    head.writeUInt8(at + MOST_STORED >= bytes.length ? 1 : 0, 0);
+    head.writeUInt16LE(part.length, 1);
+    head.writeUInt16LE(part.length ^ MOST_STORED, 3);
+    parts.push(head, part);
+  }
+  const tail = Buffer.alloc(8);
+  tail.writeUInt32LE(crc32(bytes), 0);
+  tail.writeUInt32LE(bytes.length, 4);
+  return Buffer.concat([...parts, tail]);
+}

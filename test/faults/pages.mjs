@@ -1,0 +1,73 @@
+const ORIGIN = 'extensions/skill_registry/origin';
+const KINDS = 'extensions/skill_registry/sources/kinds';
+const PUBLISH = 'test/skill_registry/origin/publish.test.ts';
+const READ = 'test/skill_registry/origin/well-known-source.test.ts';
+const HOSTILE = 'test/skill_registry/origin/hostile-pages.test.ts';
+
+/** What leaves this machine, and what comes from a page. */
+export const pages = [
+  {
+    title: 'A skill with a block finding is published',
+    file: `${ORIGIN}/publish/publish.ts`,
+    find: "if (verdict === 'block' && worst) {",
+    replace: "if (verdict === 'warn' && worst) {",
+    test: PUBLISH,
+    name: 'refuses a skill that an inspection would hold',
+  },
+  {
+    title: 'A private skill of the home directory is published without being named',
+    file: `${ORIGIN}/publish/choose-published.ts`,
+    find: 'homeFolders(homedir()).includes(location) ||',
+    replace: '',
+    test: PUBLISH,
+    name: 'publishes what belongs to the root',
+  },
+  {
+    title: 'An artifact is removed that somebody may just be fetching',
+    file: `${ORIGIN}/publish/published-folder.ts`,
+    find: 'const kept = [...before, ',
+    replace: 'const kept = [',
+    test: PUBLISH,
+    name: 'keeps what the page before named for one more time',
+  },
+  {
+    title: 'An artifact with another digest is used',
+    file: `${ORIGIN}/well-known/open-page.ts`,
+    find: 'assertDigest(bytes, { digest, name });',
+    replace: '',
+    test: HOSTILE,
+    name: 'another digest',
+  },
+  {
+    title: 'A copy that was changed on this machine is handed out',
+    file: `${KINDS}/well-known-source.ts`,
+    find: 'if (digestOf(bytes) === file.digest) return bytes;',
+    replace: 'if (bytes) return bytes;',
+    test: READ,
+    name: 'hands out no byte of its copy that the page did not have',
+  },
+  {
+    title: 'A copy that was changed on this machine is opened',
+    file: `${KINDS}/well-known-copy.ts`,
+    find: 'if (stampOf(folder, skill) !== skill.stamp && !isWhole(folder, skill)) damaged.add(skill);',
+    replace: '',
+    test: READ,
+    name: 'hands out no byte of its copy that the page did not have',
+  },
+  {
+    title: 'A page leads to http: elsewhere',
+    file: 'lib/fetch/download.ts',
+    find: "if (protocol !== 'https:' && !(protocol === 'http:' && isHere && before.protocol === 'http:'))",
+    replace: "if (protocol !== 'https:' && protocol !== 'http:')",
+    test: HOSTILE,
+    name: 'is followed on this machine and refused to http elsewhere',
+  },
+  {
+    title: 'A root that nobody has approved has its page asked',
+    file: 'extensions/skill_registry/sources/make-sources.ts',
+    find: '  if (!trusted) {\n    const problems = [rootNotApproved(',
+    replace: '  if (trusted === undefined) {\n    const problems = [rootNotApproved(',
+    test: READ,
+    name: 'is not asked in a root that nobody has approved',
+  },
+];
