@@ -78,7 +78,12 @@ export function createReading(
       return source ? listingOf(skill, source).leftOut : 0;
     },
     read: (skillId, { view = 'body', audience = 'person' } = {}, turn) =>
-      load({ skillId, audience, turn }, (skill, source, id) => readSkill(skill, id, source, view, limits)),
+      load({ skillId, audience, turn }, (skill, source, id) =>
+        readSkill(skill, id, source, view, {
+          ...limits,
+          isFound: (needed) => isOther(skill, find(catalog, grants, { skillId: needed, audience, turn })),
+        }),
+      ),
 
     readBytes(skillId, { path, told = true } = {}, turn) {
       const request: LoadRequest = { skillId, audience: turn ? 'model' : 'person', turn, told };
@@ -138,6 +143,11 @@ function idOf(skill: Skill, catalog: Catalog, grants: Grants, request: LoadReque
   return find(catalog, grants, { ...request, skillId: skill.id }).skill === skill ? skill.id : skill.qualifiedId;
 }
 
+/** Whether a look-up found a skill that the caller may read, and another one than `skill`. */
+function isOther(skill: Skill, found: ReturnType<typeof findVisible>): boolean {
+  return found.skill !== undefined && found.skill !== skill && found.refusal === undefined;
+}
+
 function knownIds(catalog: Catalog, grants: Grants, { audience, turn = {} }: LoadRequest): readonly string[] {
   const snapshot = catalog.snapshot();
   const skills = audience === 'model' ? visibleSkills(snapshot, turn, grants.of(turn)) : snapshot.skills;
@@ -149,14 +159,20 @@ async function readSkill(
   id: string,
   source: SkillSource,
   view: 'body' | 'raw',
-  limits: SkillRegistryConfig['limits'],
+  {
+    file_bytes,
+    isFound,
+  }: Pick<SkillRegistryConfig['limits'], 'file_bytes'> & {
+    /** Whether the caller can read another skill with this id. */
+    readonly isFound: (skillId: string) => boolean;
+  },
 ): Promise<ReadSkill> {
-  const bytes = source.readSkill(skill, limits.file_bytes);
+  const bytes = source.readSkill(skill, file_bytes);
   const text = bytes.toString('utf8');
   const handed = view === 'raw' ? { text, leftOut: 0 } : withoutHidden(bodyOf(text));
   const { text: content } = handed;
   const approxTokens = await countTokens(content);
-  const needed = skill.requires.join(', ');
+  const needed = skill.requires.filter(isFound).join(', ');
   const { files, leftOut } = listingOf(skill, source);
   return {
     skillId: id,

@@ -18,8 +18,9 @@ export interface ReadSkill {
   readonly approxTokens: number;
   /** `Skill loaded: <id> (approx. <n> tokens)` */
   readonly message: string;
+  /** As the author wrote it. */
   readonly requires: readonly string[];
-  /** Present when `requires` is not empty. */
+  /** Names those of `requires` that the caller can read; absent when there are none. */
   readonly hint?: string;
   /**
    * `allowed-tools` of the frontmatter, one entry a tool, without hidden characters; empty without the field. It is what the author
