@@ -68,7 +68,7 @@ export function openChanges(source: ChangeSource, options: ChangeOptions): OpenC
   return {
     proposals,
     history: createHistory(context, recorder),
-    management: createManagement(context),
+    management: createManagement(context, recorder),
     problems,
     explain: (error) => writer.explain(error),
     close: () => writer.close(),

@@ -43,6 +43,8 @@ export interface SkillSource {
   scopes?(): PackScopes | undefined;
   /** Whether a real path is inside the source. */
   contains(path: string): boolean;
+  /** The id of the skill that a `.md` file at a real path would be by itself, without a folder. Absent: none would be. */
+  bareSkillId?(path: string): string | undefined;
   /** Whether a real path is in a folder from which Node loads code. Absent: no path is. */
   isCode?(path: string): boolean;
   /** The folder in which skills may be created and changed, and the profile they must pass. Absent: the source is read-only. */

@@ -64,6 +64,11 @@ export function isSkillFileName(name: string): boolean {
   return name.toLowerCase() === 'skill.md';
 }
 
+/** The name of a file that may be a skill by itself, without `.md`; undefined for any other file. */
+export function bareNameOf(fileName: string): string | undefined {
+  return /^(?!(?:readme|skill)\.md$)[^.].*\.md$/i.test(fileName) ? fileName.slice(0, -'.md'.length) : undefined;
+}
+
 /**
  * Searches a folder for skills, in order of path. A directory with a SKILL.md is one skill, and is not searched further; the root
  * may be a skill. Folders of tools and hidden folders are not searched, except `skills` directly in a hidden folder. A link to
@@ -204,7 +209,7 @@ function visit({ dir, realDir, depth, rules }: Folder, walk: Walk): readonly Fol
 }
 
 function isBareFile(entry: Dirent, dir: string): boolean {
-  const isNamedSo = /^[^.].*\.md$/i.test(entry.name) && !/^readme\.md$/i.test(entry.name);
+  const isNamedSo = bareNameOf(entry.name) !== undefined;
   return isNamedSo && (entry.isFile() || (entry.isSymbolicLink() && isLinkToFile(join(dir, entry.name))));
 }
 
