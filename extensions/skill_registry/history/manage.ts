@@ -5,7 +5,7 @@ import { futureRealPath, resourceNotFound, writeContained } from '../../../lib/f
 import type { ValidationProfile } from '../config/config.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import type { SkillSource } from '../sources/source.ts';
-import { newErrors, newMissingParts } from '../validate/validate-skill.ts';
+import { newErrors, newMissingParts } from '../validate/changed-text.ts';
 import { type ChangeContext, findLocation, newLocation } from './change-context.ts';
 import { noChange, skillExists, skillInvalid, sourceNotWritable } from './errors.ts';
 import { archiveFolder } from './journal-entries.ts';

@@ -15,7 +15,7 @@ import { invalidArgument } from '../skill/errors.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { SkillSource } from '../sources/source.ts';
 import { TEMPORARY } from '../sources/walk/find-skill-files.ts';
-import { newErrors, newMissingParts } from '../validate/validate-skill.ts';
+import { newErrors, newMissingParts } from '../validate/changed-text.ts';
 import { noWritableSource, quoted, skillInvalid, sourceNotWritable } from './errors.ts';
 import { isLeftover } from './skill-tree.ts';
 

@@ -28,7 +28,7 @@ import type { Check } from '../inspect/findings.ts';
 import type { RetrievalChange } from '../search/overlap/trigger-queries.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
-import { textProblems } from '../validate/validate-skill.ts';
+import { textProblems } from '../validate/changed-text.ts';
 import {
   addEvent,
   insertProposal,
