@@ -5,7 +5,7 @@ import type { Snapshot } from '../catalog/snapshot.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { SkillSource } from '../sources/source.ts';
-import { isSkillFileName } from '../sources/walk/find-skill-files.ts';
+import { isSkillFileName } from '../sources/walk/names.ts';
 import type { WritePolicy } from './types.ts';
 
 /**

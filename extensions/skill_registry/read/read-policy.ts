@@ -6,7 +6,7 @@ import type { Snapshot } from '../catalog/snapshot.ts';
 import { ALL_SKILLS, findVisible, type Granted } from '../show/scope.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { SkillSource } from '../sources/source.ts';
-import { isSkillFileName } from '../sources/walk/find-skill-files.ts';
+import { isSkillFileName } from '../sources/walk/names.ts';
 import type { ReadPolicy } from './types.ts';
 
 /** The parts of the registry that a decision about a path needs. */

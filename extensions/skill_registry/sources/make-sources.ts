@@ -10,7 +10,7 @@ import { createPackSource } from './kinds/pack-source.ts';
 import { createPackageSource } from './kinds/package-source.ts';
 import { linkTargets, workTreeOf } from './link-targets.ts';
 import type { OnlyWithin, SkillSource } from './source.ts';
-import { isSkillFileName } from './walk/find-skill-files.ts';
+import { isSkillFileName } from './walk/names.ts';
 import type { SkillFileCache } from './walk/skill-file-cache.ts';
 
 export interface SourceDefaults {

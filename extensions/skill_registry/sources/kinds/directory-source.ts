@@ -21,8 +21,9 @@ import {
   type SkillSource,
   type SourceScan,
 } from '../source.ts';
-import { bareNameOf, type FoundSkillFile, findSkillFiles } from '../walk/find-skill-files.ts';
+import { type FoundSkillFile, findSkillFiles } from '../walk/find-skill-files.ts';
 import { filesBelow, pathBelow } from '../walk/list-files.ts';
+import { bareNameOf } from '../walk/names.ts';
 import { createSkillFileReader } from '../walk/read-skill-files.ts';
 import type { ReadSkillFile, SkillFileCache } from '../walk/skill-file-cache.ts';
 

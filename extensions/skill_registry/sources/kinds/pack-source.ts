@@ -7,7 +7,7 @@ import type { Skill } from '../../skill/skill.ts';
 import { encodingFault } from '../../validate/read-skill-md.ts';
 import type { SkillSource } from '../source.ts';
 import type { PackScopes } from '../types.ts';
-import { isSkillFileName } from '../walk/find-skill-files.ts';
+import { isSkillFileName } from '../walk/names.ts';
 import type { SkillFileCache } from '../walk/skill-file-cache.ts';
 import { createDirectorySource } from './directory-source.ts';
 import { createFileSource } from './file-source.ts';

@@ -11,6 +11,7 @@ import {
 } from '../../../../lib/files/index.ts';
 import { brokenLink, leadsOut, leadsToPrivate, tooDeep } from './find-problems.ts';
 import type { IgnoreRules } from './ignore-files.ts';
+import { bareNameOf, isSkillFileName, SKIPPED, TEMPORARY } from './names.ts';
 
 /** A directory with a SKILL.md, or a Markdown file that is a skill by itself. */
 export interface FoundSkillFile {
@@ -51,22 +52,6 @@ export interface FoundSkillFiles {
   /** Targets outside the root, of links that may be followed: real folders and SKILL.md files. They need not exist. */
   readonly outside: readonly string[];
   readonly problems: readonly Problem[];
-}
-
-/** Never searched: large folders that belong to tools. */
-const SKIPPED = new Set(['node_modules', 'bower_components', '__pycache__', '__MACOSX']);
-
-/** Prefix of the names of files and folders that exist only while a skill is changed. They are not searched. */
-export const TEMPORARY = '.skill-registry-';
-
-/** Whether a name is SKILL.md in any letter case. */
-export function isSkillFileName(name: string): boolean {
-  return name.toLowerCase() === 'skill.md';
-}
-
-/** The name of a file that may be a skill by itself, without `.md`; undefined for any other file. */
-export function bareNameOf(fileName: string): string | undefined {
-  return /^(?!(?:readme|skill)\.md$)[^.].*\.md$/i.test(fileName) ? fileName.slice(0, -'.md'.length) : undefined;
 }
 
 /**
