@@ -60,6 +60,7 @@ export async function prompt(
       const block = toPrompt(paths, { cwd: terminal.cwd });
       if (options.json) printJson(terminal, { prompt: block });
       else terminal.out(`${terminal.terminal ? printable(block) : block}\n`);
+      for (const path of paths) noteDraft(path, terminal);
       return EXIT.done;
     } catch (error) {
       if (!isCodedError(error)) throw error;
@@ -87,6 +88,13 @@ async function withSkillPaths(
     return failure('INVALID_ARGUMENT', message, options, terminal);
   }
   return use(found.map(({ path, stats }) => (stats?.isFile() && isSkillMd(path) ? dirname(path) : path)));
+}
+
+/** Says why a skill is not in the block. */
+function noteDraft(path: string, terminal: Terminal): void {
+  const { findings } = checkSkill(path, { profile: 'lenient', cwd: terminal.cwd });
+  const hidden = findings.find(({ code }) => code === 'SKILL_HIDDEN');
+  if (hidden) terminal.err(`${printable(path)} is left out. ${hidden.message}\n`);
 }
 
 /** Prints `Error: <message>` for people, and with `--json` also JSON. */

@@ -54,9 +54,9 @@ export function kindOf(value: unknown): string {
   return typeof value === 'string' ? 'text' : `a ${typeof value}`;
 }
 
-/** Whether a value is text with a letter in it. The excluded letters are blanks of hieroglyphs, which nobody sees. */
+/** Whether a value is text with a letter or an emoji in it. The excluded letters are blanks of hieroglyphs, which nobody sees. */
 export function saysSomething(value: unknown): value is string {
-  return typeof value === 'string' && /(?![\u{13441}\u{13442}])\p{L}/u.test(foldLine(value));
+  return typeof value === 'string' && /(?![\u{13441}\u{13442}])[\p{L}\p{Extended_Pictographic}]/u.test(foldLine(value));
 }
 
 /** Says why a field has no text. */

@@ -13,7 +13,7 @@ export interface SkillSource {
   readonly kind: string;
   /** Shown to people: the folder, absolute. */
   readonly location: string;
-  /** Not used while an earlier source has a skill. Default: false. */
+  /** Not used while an earlier source has a skill, loadable or not. Default: false. */
   readonly ifNone?: boolean;
   /**
    * Finds all skills; what is wrong with single skills is a problem. Files that have not changed since the last scan are not

@@ -46,7 +46,7 @@ export interface DirectorySourceOptions {
   readonly validation?: ValidationProfile;
   /** No problem is reported when `root` does not exist. Default: false. */
   readonly optional?: boolean;
-  /** Not used while an earlier source has a skill. Default: false. */
+  /** Not used while an earlier source has a skill, loadable or not. Default: false. */
   readonly ifNone?: boolean;
   /** Skills may be changed and created in it. Default: false. */
   readonly writable?: boolean;

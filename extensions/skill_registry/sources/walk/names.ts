@@ -1,7 +1,19 @@
 /** What the name of a file or folder says to the search for skills. */
 
 /** Never searched: large folders that belong to tools. */
-export const SKIPPED: ReadonlySet<string> = new Set(['node_modules', 'bower_components', '__pycache__', '__MACOSX']);
+export const SKIPPED: ReadonlySet<string> = new Set([
+  'node_modules',
+  'bower_components',
+  'site-packages',
+  '__pycache__',
+  '__MACOSX',
+]);
+
+/** Folders that tools fill: searched only where a person has put a SKILL.md directly into one. */
+export const GENERATED: ReadonlySet<string> = new Set(['build', 'dist', 'out', 'target', 'venv']);
+
+/** Files that tools write into folders that are theirs, whatever these are called: Python environments and caches. */
+export const TOOL_MARKS: ReadonlySet<string> = new Set(['pyvenv.cfg', 'CACHEDIR.TAG']);
 
 /** Prefix of the names of files and folders that exist only while a skill is changed. They are not searched. */
 export const TEMPORARY = '.skill-registry-';
