@@ -1,6 +1,6 @@
 import { dirname, join, relative } from 'node:path';
 import type { SkillCheck, SkillFinding } from 'skill-registry';
-import { printable } from '../lib/text/index.ts';
+import { printable, showName } from '../lib/text/index.ts';
 
 /** The result of checking one path. */
 export interface CheckedPath extends SkillCheck {
@@ -38,7 +38,7 @@ function locate(check: CheckedPath, finding: SkillFinding, cwd: string): Located
 }
 
 function toLine({ file, line, severity, message, code }: LocatedFinding): string {
-  return printable(`${file}:${line}: ${severity}: ${message}${code ? ` [${code}]` : ''}`);
+  return printable(`${showName(file)}:${line}: ${severity}: ${message}${code ? ` [${code}]` : ''}`);
 }
 
 /** https://docs.github.com/actions: `%`, line ends, and in properties `:` and `,` are escaped. */

@@ -3,7 +3,7 @@ import { type Stats, statSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { checkPack, checkSkill, readProperties, toPrompt, type ValidationProfile } from 'skill-registry';
 import { isCodedError } from 'skill-registry/kernel';
-import { printable } from '../../lib/text/index.ts';
+import { printable, showName } from '../../lib/text/index.ts';
 import { type CheckedPath, type FindingFormat, formatFindings } from '../finding-formats.ts';
 import { EXIT, type ExitStatus, exitOf, type GlobalOptions, printJson, type Terminal } from '../terminal.ts';
 
@@ -123,7 +123,7 @@ function statsOf(path: string): Stats | undefined {
 
 function report({ path, errors, warnings }: CheckedPath, terminal: Terminal): void {
   const list = (lines: readonly string[]): string => lines.map((line) => `  - ${printable(line)}\n`).join('');
-  const shown = printable(path);
+  const shown = showName(path);
   if (errors.length > 0) terminal.err(`Validation failed for ${shown}:\n${list(errors)}`);
   else terminal.out(`Valid ${/\.json$/i.test(path) ? 'pack' : 'skill'}: ${shown}\n`);
   if (warnings.length > 0) terminal.err(`Warnings for ${shown}:\n${list(warnings)}`);

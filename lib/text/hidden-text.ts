@@ -62,14 +62,20 @@ export function tagText(text: string): string {
   });
 }
 
+/** Only the three flags that Unicode recommends for interchange: other sequences could spell short words. */
+export const FLAG: string = `\\u{1f3f4}(?:${['gbeng', 'gbsct', 'gbwls'].map(asTags).join('|')})\\u{e007f}`;
+
+/** Whether a match of a pattern that begins with `FLAG` is a flag. */
+export function isFlag(found: string): boolean {
+  return found.startsWith('\u{1f3f4}');
+}
+
 // --- internal ---
 
 const MAX_SAID = 400;
 
 const TAG = '\\u{e0000}-\\u{e007f}';
 const SELECTOR = '\\ufe00-\\ufe0f\\u{e0100}-\\u{e01ef}';
-/** Only the three flags that Unicode recommends for interchange: other sequences could spell short words. */
-const FLAG = `\\u{1f3f4}(?:${['gbeng', 'gbsct', 'gbwls'].map(asTags).join('|')})\\u{e007f}`;
 const HIDDEN = new RegExp(`${FLAG}|[${TAG}][${TAG}${SELECTOR}]*|(?<=[${SELECTOR}])[${TAG}${SELECTOR}]+`, 'gu');
 /** A fast test, because most texts have none of these. */
 const MAY_HIDE = new RegExp(`[${TAG}]|[${SELECTOR}]{2}`, 'u');
@@ -78,10 +84,6 @@ const ALL_TURNS = new RegExp(TURNS, 'g');
 
 function asTags(ascii: string): string {
   return ascii.replace(/./g, (char) => `\\u{${(0xe0000 + char.charCodeAt(0)).toString(16)}}`);
-}
-
-function isFlag(found: string): boolean {
-  return found.startsWith('\u{1f3f4}');
 }
 
 function lengthOf(text: string): number {

@@ -1,15 +1,20 @@
 import { createRequire } from 'node:module';
 import type stringWidthOf from 'string-width';
+import { FLAG, isFlag } from './hidden-text.ts';
+import { HIDDEN, isJoining } from './line.ts';
 
 /**
- * Text that is safe to write to a terminal: control characters other than line feed and tab are written as `\xNN`, characters that
- * change the direction of the text as `\u{NNNN}`.
+ * Text that is safe to write to a terminal: control characters other than line feed and tab are written as `\xNN`, other characters
+ * that are invisible or change the direction of the text as `\u{NNNN}`. Joiners and emoji selectors that join, and the flags of
+ * `withoutHidden`, stay.
  */
 export function printable(text: string): string {
-  return text
-    .replace(/\r\n/g, '\n')
-    .replace(/[^\P{Cc}\n\t]/gu, (char) => `\\x${char.charCodeAt(0).toString(16).padStart(2, '0')}`)
-    .replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, (char) => `\\u{${char.charCodeAt(0).toString(16)}}`);
+  return text.replace(/\r\n/g, '\n').replace(FLAG_OR_HIDDEN, (found, at: number, whole: string) => {
+    const code = found.codePointAt(0) ?? 0;
+    const isShown = found === '\n' || found === '\t' || isFlag(found) || isJoining(whole, at, found);
+    if (isShown) return found;
+    return code < 0x100 && code !== 0xad ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u{${code.toString(16)}}`;
+  });
 }
 
 /**
@@ -43,6 +48,8 @@ export function formatTable(
 }
 
 // --- internal ---
+
+const FLAG_OR_HIDDEN = new RegExp(`${FLAG}|${HIDDEN.source}`, 'gu');
 
 /** A cell on one line. Fast for plain words, because a table may have very many cells. */
 function cellText(cell: string): string {

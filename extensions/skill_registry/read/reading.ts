@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describeError, isCodedError, type TurnContext } from 'skill-registry/kernel';
-import { countTokens, withoutHidden } from '../../../lib/text/index.ts';
+import { countTokens, nameShownAs, showName, withoutHidden } from '../../../lib/text/index.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import { skillNamed } from '../catalog/snapshot.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
@@ -81,6 +81,7 @@ export function createReading(
       load({ skillId, audience, turn }, (skill, source, id) =>
         readSkill(skill, id, source, view, {
           ...limits,
+          shown: audience === 'model' ? showName : (name) => name,
           isFound: (needed) => isOther(skill, find(catalog, grants, { skillId: needed, audience, turn })),
         }),
       ),
@@ -90,7 +91,7 @@ export function createReading(
       return load(path === undefined ? request : { ...request, path }, async (skill, source) =>
         path === undefined
           ? source.readSkill(skill, limits.file_bytes)
-          : source.readResource(skill, path, limits.resource_bytes),
+          : source.readResource(skill, ownPath(path, skill, source), limits.resource_bytes),
       );
     },
 
@@ -98,7 +99,7 @@ export function createReading(
       load(
         { skillId, path, audience: turn ? 'model' : 'person', turn },
         async (skill, source, id): Promise<ReadResource> => {
-          const bytes = source.readResource(skill, path, limits.resource_bytes);
+          const bytes = source.readResource(skill, ownPath(path, skill, source), limits.resource_bytes);
           const text = bytes.toString('utf8');
           const isText = Buffer.from(text).equals(bytes);
           const content = isText ? text : bytes.toString('base64');
@@ -148,6 +149,13 @@ function isOther(skill: Skill, found: ReturnType<typeof findVisible>): boolean {
   return found.skill !== undefined && found.skill !== skill && found.refusal === undefined;
 }
 
+/** The path of a file for which a list has shown this one, with hidden characters as `⟦U+202E⟧`. */
+function ownPath(path: string, skill: Skill, source: SkillSource): string {
+  if (!path.includes('⟦')) return path;
+  const paths = source.resources(skill).map((one) => one.path);
+  return nameShownAs(path, paths);
+}
+
 function knownIds(catalog: Catalog, grants: Grants, { audience, turn = {} }: LoadRequest): readonly string[] {
   const snapshot = catalog.snapshot();
   const skills = audience === 'model' ? visibleSkills(snapshot, turn, grants.of(turn)) : snapshot.skills;
@@ -162,7 +170,10 @@ async function readSkill(
   {
     file_bytes,
     isFound,
+    shown,
   }: Pick<SkillRegistryConfig['limits'], 'file_bytes'> & {
+    /** How the caller gets a path. */
+    readonly shown: (path: string) => string;
     /** Whether the caller can read another skill with this id. */
     readonly isFound: (skillId: string) => boolean;
   },
@@ -184,8 +195,8 @@ async function readSkill(
     requires: skill.requires,
     ...(needed ? { hint: `This skill requires: ${needed}. Load it first if you haven't already.` } : {}),
     allowedTools: skill.allowedTools.map((tool) => withoutHidden(tool).text),
-    ...(skill.dir === null ? {} : { directory: skill.dir }),
-    resources: files,
+    ...(skill.dir === null ? {} : { directory: shown(skill.dir) }),
+    resources: files.map(({ path, size }) => ({ path: shown(path), size })),
     ...(leftOut > 0 ? { resourcesLeftOut: leftOut } : {}),
     // Of the bytes read: the file may have changed since the snapshot.
     digest: `sha256:${createHash('sha256').update(bytes).digest('hex')}`,

@@ -29,10 +29,11 @@ export interface ReadSkill {
   readonly allowedTools: readonly string[];
   /**
    * Absolute, real path of the skill's folder: `scripts/x.py` in the body is `<directory>/scripts/x.py`. Absent for a skill without
-   * a folder. Tools give it to agents of a kernel and to MCP clients on stdio, never over HTTP.
+   * a folder. Tools give it to agents of a kernel and to MCP clients on stdio, never over HTTP. For a model, hidden characters in it
+   * are written as `⟦U+202E⟧`.
    */
   readonly directory?: string;
-  /** The other files, at most 512, by path. */
+  /** The other files, at most 512, by path. For a model, hidden characters are written as `⟦U+202E⟧`; such a path can be read. */
   readonly resources: readonly ResourceInfo[];
   /** The number of files and folders that are never handed out, see `leftOut`; absent when there are none. */
   readonly resourcesLeftOut?: number;

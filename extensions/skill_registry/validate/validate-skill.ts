@@ -2,13 +2,14 @@ import { realpathSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { isCodedError, type Problem } from 'skill-registry/kernel';
 import { readContained } from '../../../lib/files/index.ts';
+import { showName } from '../../../lib/text/index.ts';
 import type { ValidationProfile } from '../config/config.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import { draftReason } from '../skill/gates.ts';
 import { parseSkill } from '../skill/parse-skill.ts';
 import { referenceRefusals, specViolations, type Violation } from '../skill/spec-rules.ts';
 import { strictVerdict } from '../skill/strict-rules.ts';
-import { hiddenBelow } from './hidden-text.ts';
+import { hiddenBelow, hiddenInNames } from './hidden-text.ts';
 import { type EncodingFault, findAnySkillMd, findSkillMd, isKind, readSkillMd } from './read-skill-md.ts';
 
 export interface ValidateSkillOptions {
@@ -163,11 +164,14 @@ function skillIdOf(path: string, directory: string): string {
 }
 
 function hiddenFindings(directory: string): readonly SkillFinding[] {
-  return hiddenBelow(realpathSync(directory)).map(({ path, ...found }) => ({
+  const real = realpathSync(directory);
+  // Of its own name and those of the folders above.
+  const above = hiddenInNames([real]).map(({ message }) => ({ path: '', message }));
+  return [...above, ...hiddenBelow(real)].map(({ path, ...found }) => ({
     severity: 'warning',
     code: 'HIDDEN_CHARACTERS',
     ...found,
-    ...(path.toLowerCase() === 'skill.md' ? {} : { path }),
+    ...(path === '' || path.toLowerCase() === 'skill.md' ? {} : { path }),
   }));
 }
 
@@ -227,7 +231,7 @@ function isReported({ message, line }: Violation, problems: readonly Problem[]):
 
 function findingText({ code, line, message, path }: SkillFinding): string {
   if (code === undefined) return message;
-  const position = [...(path ? [path] : []), ...(line ? [`line ${line}`] : [])].join(', ');
+  const position = [...(path ? [showName(path)] : []), ...(line ? [`line ${line}`] : [])].join(', ');
   return `${code}${position ? ` (${position})` : ''}: ${message}`;
 }
 
