@@ -38,7 +38,7 @@ export async function diff(
   return EXIT.done;
 }
 
-/** `skill-registry rollback <id> <revision>`. On a terminal it shows the difference and asks. With `--json`: the new revision. */
+/** `skill-registry rollback <id> <revision>`. Shows the difference; on a terminal it asks. With `--json`: the new revision and `diff`. */
 export async function rollback(
   id: string,
   wanted: string,
@@ -46,20 +46,18 @@ export async function rollback(
   terminal: Terminal,
 ): Promise<ExitStatus> {
   const { registry } = await openRegistry(options, terminal);
-  if (terminal.ask) {
-    const present = (await registry.history.revisions(id)).at(-1);
-    const difference = present ? await registry.history.diff(id, present.number, wanted) : '';
-    if (difference !== '') {
-      terminal.err(`${printable(difference)}\n`);
-      const question = `Roll ${printable(id)} back to revision ${printable(wanted)}?`;
-      if (!options.yes && !(await isConfirmed({ ask: terminal.ask }, question))) {
-        terminal.err('Nothing was changed\n');
-        return EXIT.problem;
-      }
+  const present = (await registry.history.revisions(id)).at(-1);
+  const difference = present ? await registry.history.diff(id, present.number, wanted) : '';
+  if (difference !== '') {
+    terminal.err(`${printable(difference)}\n`);
+    const question = `Roll ${printable(id)} back to revision ${printable(wanted)}?`;
+    if (terminal.ask && !options.yes && !(await isConfirmed({ ask: terminal.ask }, question))) {
+      terminal.err('Nothing was changed\n');
+      return EXIT.problem;
     }
   }
   const revision = await registry.history.rollback(id, wanted, actorOf(options, terminal));
-  if (options.json) printJson(terminal, toWire(revision));
+  if (options.json) printJson(terminal, { ...toWire(revision), diff: difference });
   terminal.err(
     `${printable(id)} has the content of revision ${printable(wanted)} again, as revision ${revision.number}\n`,
   );

@@ -40,7 +40,8 @@ export async function showProposal(
 ): Promise<ExitStatus> {
   const { registry } = await openRegistry(options, terminal);
   if (options.proposed) {
-    const { proposalId, path, content, version } = await registry.proposals.text(id);
+    const { id: whole } = await registry.proposals.get(id);
+    const { proposalId, path, content, version } = await registry.proposals.text(whole);
     if (options.json) printJson(terminal, { proposal_id: proposalId, path, content, version });
     else terminal.out(terminal.terminal ? printable(content) : content);
     return EXIT.done;
@@ -51,7 +52,7 @@ export async function showProposal(
   return EXIT.done;
 }
 
-/** `skill-registry proposals approve <id>`. On a terminal the shown version is approved. With `--json`: the decision. */
+/** `skill-registry proposals approve <id>`. What was shown is approved. With `--json`: the decision and `diff`. */
 export async function approveProposal(
   idOrPart: string,
   options: GlobalOptions & ConfirmedOptions,
@@ -64,7 +65,7 @@ export async function approveProposal(
   if (isAsked && !(await isAgreed('Approve', proposal, terminal))) return EXIT.problem;
   const { id, version } = proposal;
   const decision = await registry.proposals.approve(id, { ...actorOf(options, terminal), version });
-  if (options.json) printJson(terminal, decisionOnWire(decision));
+  if (options.json) printJson(terminal, decisionOnWire(decision, proposal));
   const { proposalId, skillId, revision, merged } = decision;
   const how = merged ? ', merged with what had changed since' : '';
   terminal.err(`Approved ${proposalId}: ${skillId} has revision ${revision}${how}\n`);
@@ -81,9 +82,10 @@ export async function rejectProposal(
   const proposal = await proposalToDecide(registry, idOrPart, terminal);
   const isAsked = isWaiting(proposal) && !options.yes;
   if (isAsked && !(await isAgreed('Reject', proposal, terminal))) return EXIT.problem;
-  const { id } = proposal;
-  const decision = await registry.proposals.reject(id, { ...actorOf(options, terminal), reason: options.reason });
-  if (options.json) printJson(terminal, decisionOnWire(decision));
+  const { id, version } = proposal;
+  const actor = { ...actorOf(options, terminal), reason: options.reason, version };
+  const decision = await registry.proposals.reject(id, actor);
+  if (options.json) printJson(terminal, decisionOnWire(decision, proposal));
   terminal.err(`Rejected ${decision.proposalId}; its report is kept\n`);
   const { problem } = await registry.proposals.get(decision.proposalId);
   if (problem) terminal.err(`${printable(`${problem.code}: ${problem.message}`)}\n`);
@@ -138,7 +140,7 @@ function isWaiting({ state }: Proposal): boolean {
 }
 
 /**
- * The proposal to decide on; on a terminal it is printed.
+ * The proposal to decide on, which is printed.
  *
  * @throws INVALID_ARGUMENT for a part of an id without a terminal, because nobody sees which proposal it is.
  */
@@ -149,21 +151,19 @@ async function proposalToDecide(
 ): Promise<Proposal> {
   const proposal = await proposals.get(idOrPart);
   const { id } = proposal;
-  if (terminal.ask) {
-    if (isWaiting(proposal)) terminal.err(`${describeProposal(proposal)}\n\n`);
-  } else if (idOrPart !== id) {
+  if (!terminal.ask && idOrPart !== id) {
     const message = `Without a terminal only a whole id decides, and ${JSON.stringify(idOrPart)} is a part of ${id}. Read it (skill-registry proposals show ${id}), then give the whole id.`;
     throw new CodedError('INVALID_ARGUMENT', message);
   }
+  if (isWaiting(proposal)) terminal.err(`${describeProposal(proposal)}\n\n`);
   return proposal;
 }
 
 /** Without a terminal nobody is asked. */
 async function isAgreed(action: 'Approve' | 'Reject', { id, checks }: Proposal, terminal: Terminal): Promise<boolean> {
-  if (!terminal.ask) return true;
   const warnings = checks.filter(({ level }) => level === 'warning').length;
   const question = `${action} ${id}${warnings > 0 ? `, with ${warnings} warning(s)` : ''}?`;
-  if (await isConfirmed({ ask: terminal.ask }, question)) return true;
+  if (!terminal.ask || (await isConfirmed({ ask: terminal.ask }, question))) return true;
   terminal.err(`Nothing was decided: ${id} waits\n`);
   return false;
 }
@@ -172,8 +172,8 @@ function onWire({ id, state, kind, skillId, ...rest }: Proposal): object {
   return { id, state, kind, skill_id: skillId, ...rest };
 }
 
-function decisionOnWire({ proposalId, state, skillId, ...rest }: Decision): object {
-  return { proposal_id: proposalId, state, skill_id: skillId, ...rest };
+function decisionOnWire({ proposalId, state, skillId, ...rest }: Decision, { diff }: Proposal): object {
+  return { proposal_id: proposalId, state, skill_id: skillId, ...rest, diff };
 }
 
 function statsOnWire({ all, byAgent, bySkill }: ProposalStats): object {

@@ -66,10 +66,10 @@ export function addProposalCommands(make: MakeCommand, done: (status: ExitStatus
   make(
     'purge',
     'take all texts of rejected ones out of the history, bytes and all; that they were is kept',
-    'skill-registry proposals purge 4f2a91',
+    'skill-registry proposals purge --rejected',
     proposals,
   )
-    .argument('[id...]', id)
+    .argument('[id...]', 'whole ids')
     .option('--rejected', 'all that are rejected')
     .option('--by <name>', 'who does it (default: whoever is logged in)')
     .action(async (ids: readonly string[], options: GlobalOptions & PurgeOptions) =>

@@ -1,4 +1,5 @@
 import type { Command, CommandResult } from 'skill-registry/kernel';
+import { showHidden } from '../../lib/text/index.ts';
 import type { SkillRegistry } from './api.ts';
 import { describeProposal, describeProposals, describeStats } from './propose/describe.ts';
 import type { Proposal } from './propose/types.ts';
@@ -29,19 +30,19 @@ export function proposalsCommand({ proposals }: Pick<SkillRegistry, 'proposals'>
       if (action === 'reject' && words === '') return print('Say why: /proposals reject <id> <reason>');
       if (action === 'approve' || action === 'reject') {
         const proposal = await proposals.get(id);
-        const key = `${by} ${proposal.id}`;
-        const version = seen.get(key);
-        // Only a proposal that was shown to this person is decided.
-        if (version === undefined) {
-          seen.set(key, proposal.version);
+        const { id: whole, version } = proposal;
+        const key = `${by} ${whole}`;
+        // Only what was shown to this person is decided.
+        if (seen.get(key) !== version) {
+          seen.set(key, version);
           return print(`${describeProposal(proposal)}\n\nNothing is decided yet. Type the same again to ${action} it.`);
         }
         if (action === 'reject') {
-          await proposals.reject(proposal.id, { by, reason: words });
+          await proposals.reject(whole, { by, version, reason: words });
           return print('Rejected; it is kept with your reason.');
         }
         const actor = { by, version, ...(words ? { reason: words } : {}) };
-        const { skillId, revision } = await proposals.approve(proposal.id, actor);
+        const { skillId, revision } = await proposals.approve(whole, actor);
         return print(`Approved: "${skillId}" has revision ${revision}. /skills shows the catalog.`);
       }
       return print(USAGE);
@@ -53,7 +54,7 @@ export function proposalsCommand({ proposals }: Pick<SkillRegistry, 'proposals'>
 export function arrivalText({ id, kind, skillId, path, author, checks }: Proposal): string {
   const warnings = checks.filter(({ level }) => level === 'warning').length;
   const what = kind === 'update' ? `a change of ${skillId}/${path}` : `to ${kind} the skill ${skillId}`;
-  return `${author} proposes ${what} (${warnings} warning(s)). Review it: /proposals show ${id}`;
+  return showHidden(`${author} proposes ${what} (${warnings} warning(s)). Review it: /proposals show ${id}`);
 }
 
 // --- internal ---

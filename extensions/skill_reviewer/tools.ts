@@ -1,4 +1,5 @@
 import { CodedError, defineTool, type Tool, type TurnContext, z } from 'skill-registry/kernel';
+import { showHidden } from '../../lib/text/index.ts';
 import type { Proposals } from '../skill_registry/api.ts';
 
 export interface ReviewOptions {
@@ -9,7 +10,7 @@ export interface ReviewOptions {
   readonly decide: boolean;
 }
 
-const id = z.string().describe('The id of the proposal.');
+const id = z.string().describe('The whole id of the proposal.');
 const verdict = z.enum(['approve', 'reject']);
 const reason = z.string().describe('Two or three sentences for its author and for whoever decides.');
 
@@ -41,7 +42,7 @@ export function reviewTools({ proposals, agentId, decide }: ReviewOptions): read
             ...{ proposal_id, state, kind, skill_id, path, author, created },
           }),
         );
-        return { success: true, proposals: waiting };
+        return { success: true, proposals: visible(waiting) };
       },
     }),
     defineTool({
@@ -52,7 +53,7 @@ export function reviewTools({ proposals, agentId, decide }: ReviewOptions): read
         reviewer(turn);
         // The path of the report on this machine is for people only.
         const { file: _, problem: __, skillId: skill_id, ...shown } = await proposals.get(proposal_id);
-        return { success: true, skill_id, ...shown };
+        return { success: true, skill_id, ...visible(shown) };
       },
     }),
     defineTool({
@@ -70,13 +71,18 @@ export function reviewTools({ proposals, agentId, decide }: ReviewOptions): read
 
 // --- internal ---
 
+/** With hidden characters shown in every text: they could be instructions. */
+function visible<T>(value: T): T {
+  return JSON.parse(JSON.stringify(value, (_, part) => (typeof part === 'string' ? showHidden(part) : part)));
+}
+
 function decideTool(proposals: Proposals, reviewerOf: (proposal: string, turn: TurnContext) => Promise<string>): Tool {
   return defineTool({
     name: 'decide_proposal',
     description: 'Approves a proposal, which changes the skill at once, or rejects it.',
     input: z.strictObject({
       proposal_id: id,
-      version: z.string().describe('As read_proposal gave it: what you approve is what you have read.'),
+      version: z.string().describe('As read_proposal gave it: what you decide on is what you have read.'),
       verdict,
       reason,
     }),
@@ -85,7 +91,7 @@ function decideTool(proposals: Proposals, reviewerOf: (proposal: string, turn: T
       const { proposalId, skillId, ...decision } =
         decided === 'approve'
           ? await proposals.approve(wanted, { ...actor, version })
-          : await proposals.reject(wanted, actor);
+          : await proposals.reject(wanted, { ...actor, version });
       return { success: true, proposal_id: proposalId, skill_id: skillId, ...decision };
     },
   });

@@ -1,3 +1,9 @@
+/** Sources of patterns with the flag `u`. */
+const TAG = '\\u{e0000}-\\u{e007f}';
+const SELECTOR: string = '\\ufe00-\\ufe0f\\u{e0100}-\\u{e01ef}';
+/** Only the three flags that Unicode recommends for interchange: other sequences could spell short words. */
+export const FLAG: string = `\\u{1f3f4}(?:${['gbeng', 'gbsct', 'gbwls'].map(asTags).join('|')})\\u{e007f}`;
+
 /** A text without hidden characters. */
 export interface HandedText {
   readonly text: string;
@@ -62,9 +68,6 @@ export function tagText(text: string): string {
   });
 }
 
-/** Only the three flags that Unicode recommends for interchange: other sequences could spell short words. */
-export const FLAG: string = `\\u{1f3f4}(?:${['gbeng', 'gbsct', 'gbwls'].map(asTags).join('|')})\\u{e007f}`;
-
 /** Whether a match of a pattern that begins with `FLAG` is a flag. */
 export function isFlag(found: string): boolean {
   return found.startsWith('\u{1f3f4}');
@@ -74,8 +77,6 @@ export function isFlag(found: string): boolean {
 
 const MAX_SAID = 400;
 
-const TAG = '\\u{e0000}-\\u{e007f}';
-const SELECTOR = '\\ufe00-\\ufe0f\\u{e0100}-\\u{e01ef}';
 const HIDDEN = new RegExp(`${FLAG}|[${TAG}][${TAG}${SELECTOR}]*|(?<=[${SELECTOR}])[${TAG}${SELECTOR}]+`, 'gu');
 /** A fast test, because most texts have none of these. */
 const MAY_HIDE = new RegExp(`[${TAG}]|[${SELECTOR}]{2}`, 'u');

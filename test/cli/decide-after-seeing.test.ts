@@ -137,3 +137,19 @@ it('shows what a roll-back will do, asks, and does nothing without a yes', async
   expect([yes.status, yes.stderr]).toEqual([0, expect.stringContaining('+Steep for two minutes.')]);
   expect([tea(), asked.length]).toEqual([TEA, 1]);
 });
+
+it('shows the difference without a terminal as well, and with --json in both outputs', async () => {
+  const { id, run, tea } = await proposed();
+  for (const decide of [
+    ['proposals', 'approve', id],
+    ['rollback', 'tea', '1'],
+  ]) {
+    const { status, stdout, stderr } = await run([...decide, '--json']);
+    const line = decide[0] === 'rollback' ? '+Steep for two minutes.' : '+Steep for three minutes.';
+    expect([status, stderr]).toEqual([0, expect.stringContaining(line)]);
+    expect(JSON.parse(stdout).diff).toContain(line);
+  }
+  expect(tea()).toBe(TEA);
+  const same = await run(['rollback', 'tea', '1', '--json']);
+  expect(JSON.parse(same.stdout)).toMatchObject({ number: 3, diff: '' });
+});

@@ -38,7 +38,7 @@ it('lists what waits, shows one whole, and applies it under the name of whoever 
     expect(shown.stdout).toContain(part);
   expect(await run('proposals', 'approve', id, '--reason', 'True.')).toMatchObject({
     status: 0,
-    stderr: `Approved ${id}: tea has revision 2\n`,
+    stderr: expect.stringContaining(`\nApproved ${id}: tea has revision 2\n`),
   });
   expect(tea()).toBe(LONGER);
   const again = await run('proposals', 'approve', id, '--json');

@@ -1,9 +1,7 @@
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { runCommand, startOnTerminal } from '../helpers/run-command.ts';
-import { skillMd, tempFolder, writeTree } from '../helpers/temp-folder.ts';
-import { waitFor } from '../helpers/wait-for.ts';
+import { runCommand } from '../helpers/run-command.ts';
+import { skillMd, tempFolder } from '../helpers/temp-folder.ts';
 
 const TEA = { 'skills/tea/SKILL.md': skillMd({ name: 'tea', description: 'How to brew tea.' }, 'Boil water.') };
 
@@ -20,62 +18,4 @@ it('prints the catalog, the sources and every problem, reads lines to the end an
   expect(stdout).toContain(`skills: 2 skill(s) in ${join(root, 'skills')}`);
   expect(stdout).toContain(`warning NAME_MISMATCH ${join(root, 'skills/cup/SKILL.md')}:2`);
   expect(stdout).toContain('No model is set');
-});
-
-it('writes no control character of a path', async () => {
-  const parent = tempFolder({
-    'a\x1b[2J\nProblems: none\x9b/skills/cup/SKILL.md': skillMd({ name: 'mug', description: 'Cups.' }),
-  });
-  const root = join(parent, 'a\x1b[2J\nProblems: none\x9b');
-  const { stdout, stderr } = await runCommand(['start', '--root', root], { input: '' });
-  const shown = join(parent, 'a\\x1b[2J\\nProblems: none\\x9b');
-  expect(stdout).toContain(`root ${shown}\n`);
-  expect(stdout).toContain(`warning NAME_MISMATCH ${join(shown, 'skills/cup/SKILL.md')}:2`);
-  expect(stdout).not.toMatch(/^Problems: none/m);
-  expect(stdout + stderr).not.toMatch(/[^\P{Cc}\n\t]/u);
-});
-
-const onTerminal = existsSync('/usr/bin/script') ? it : it.skip;
-
-onTerminal('completes ids with the tab key and sees an edit while it runs (needs script(1))', async () => {
-  const root = tempFolder(TEA);
-  const running = startOnTerminal(['start', '--root', root]);
-  await running.until('Type /help');
-  await running.until('> ');
-  running.child.stdin?.write('/skills:te\t');
-  await running.until('/skills:tea');
-  running.child.stdin?.write('\u0015/skills\r');
-  await running.until('/skills:<id> [args] applies one; /<id> does, too.');
-  writeTree(root, { 'skills/kettle/SKILL.md': skillMd({ name: 'kettle', description: 'Boiling things.' }) });
-  await waitFor('the edit in the text of a turn', async () => {
-    const asked = running.stdout().length;
-    running.child.stdin?.write('/context boil\r');
-    await waitFor('the text', () => /=== \d+ parts/.test(running.stdout().slice(asked)));
-    return running.stdout().includes('• `kettle` — Boiling things.');
-  });
-  running.child.stdin?.write('/quit\r');
-  expect(await running.exited).toBe(0);
-});
-
-onTerminal('never lets a skill drive the terminal (needs script(1))', async () => {
-  const root = tempFolder({
-    'skills/evil/SKILL.md': skillMd(
-      { name: 'evil', description: '"\\e[31mred\\a"' },
-      'Body \u001b[2J\u001b]0;title\u0007 end',
-    ),
-  });
-  const running = startOnTerminal(['show', 'evil', '--root', root]);
-  await running.exited;
-  expect(running.stdout()).toContain('Body \\x1b[2J\\x1b]0;title\\x07 end');
-  const list = startOnTerminal(['list', '--root', root]);
-  await list.exited;
-  expect(list.stdout()).toContain('[31mred');
-  expect(list.stdout()).not.toContain('\u001b[31m');
-  const widest = Math.max(
-    ...list
-      .stdout()
-      .split('\r\n')
-      .map((line) => line.length),
-  );
-  expect(widest).toBeLessThanOrEqual(80);
 });

@@ -4,9 +4,9 @@ import { describe, expect, it } from 'vitest';
 import { approveHeldExtensions } from '../../kernel/held/ask-person.ts';
 import { heldExtension, heldOfRoot, holdExtensionFile } from '../../kernel/host.ts';
 import { openTrust } from '../../lib/trust/index.ts';
-import { runCommand, startOnTerminal } from '../helpers/run-command.ts';
+import { runCommand } from '../helpers/run-command.ts';
 import { skillMd, type Tree, tempFolder } from '../helpers/temp-folder.ts';
-import { extension, manifest } from '../kernel/boot/boot-extensions.ts';
+import { manifest } from '../kernel/boot/boot-extensions.ts';
 
 const TEA: Tree = { 'skills/tea/SKILL.md': skillMd({ name: 'tea', description: 'Brew tea.' }) };
 const LEAVE_A_FILE = `import { writeFileSync } from 'node:fs'; writeFileSync(new URL('../../ran', import.meta.url), '');`;
@@ -67,24 +67,6 @@ describe('a root that nobody has approved', () => {
     expect(stdout).toContain('ROOT_NOT_APPROVED');
     expect(stdout).toContain(`skill-registry trust allow ${root}`);
     expect(stdout).not.toMatch(/^ {2}evil {2}/m);
-  });
-
-  it('is asked about once by start at a terminal (needs script(1))', async () => {
-    const root = tempFolder({ ...TEA, ...extension('mine') });
-    const first = startOnTerminal(['start', '--root', root], { trust: false });
-    await first.until('Do you trust this root? [y/N]');
-    expect(first.stdout()).toContain('1 extension(s): mine');
-    first.child.stdin?.write('y\n');
-    await first.until('Type /help');
-    expect(first.stdout()).toContain('7 of 8 extension(s) running');
-    first.child.stdin?.write('/quit\n');
-    await first.exited;
-    expect(openTrust().allows('root', root)).toBe(true);
-    const second = startOnTerminal(['start', '--root', root], { trust: false });
-    await second.until('Type /help');
-    expect(second.stdout()).not.toContain('Do you trust');
-    second.child.stdin?.write('/quit\n');
-    expect(await second.exited).toBe(0);
   });
 });
 

@@ -102,9 +102,13 @@ it('approves in the channel what was shown there, and nothing that it has become
   const other = await createSkillRegistry({ root, config: { sources: [{ path: 'skills' }] } });
   onTestFinished(() => other.close());
   await other.proposals.edit(id, { content: TEA.replace('two', 'nine'), by: 'person:bob' });
-  await expect(print(`/proposals approve ${id}`)).rejects.toMatchObject({ code: 'PROPOSAL_CHANGED' });
+  for (const decide of [`reject ${id} No.`, `approve ${id}`]) {
+    expect(await print(`/proposals ${decide}`)).toMatch(/\+Steep for \w+ minutes[\s\S]*Nothing is decided yet\./);
+    await other.proposals.edit(id, { content: TEA.replace('two', decide.slice(0, 3)), by: 'person:bob' });
+  }
   expect(tea()).toBe(TEA);
-  await print(`/proposals show ${id}`);
+  await other.proposals.edit(id, { content: TEA.replace('two', 'nine'), by: 'person:bob' });
+  expect(await print(`/proposals approve ${id}`)).toContain('+Steep for nine');
   await print(`/proposals approve ${id}`);
   expect(tea()).toBe(TEA.replace('two', 'nine'));
 });

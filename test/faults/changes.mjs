@@ -75,7 +75,7 @@ export const changes = [
   {
     title: 'A proposal that was edited between the look and the decision is approved as it is now',
     file: `${DECIDE}/decide.ts`,
-    find: 'if (actor.version !== undefined && actor.version !== versionOf(row)) throw proposalChanged(id);',
+    find: 'if (version !== undefined && version !== versionOf(row)) throw proposalChanged(id);',
     replace: '',
     test: `${DECIDE_TESTS}/in-between.test.ts`,
     name: 'is not approved as another one than was looked at',
@@ -83,7 +83,7 @@ export const changes = [
   {
     title: 'A proposal is rejected after somebody else has approved it',
     file: `${DECIDE}/decide.ts`,
-    find: 'const { skill_id: skillId } = undecided(writer, id);',
+    find: 'const { skill_id: skillId } = undecided(writer, id, version);',
     replace: "const { skill_id: skillId = '' } = {} as { skill_id?: string };",
     test: `${DECIDE_TESTS}/in-between.test.ts`,
     name: 'decides once where somebody has looked before it was approved',

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -7,9 +6,9 @@ import { InMemoryTransport } from '@modelcontextprotocol/server';
 import { createMcpServer, createSkillMcpDoor, serveHttp } from 'skill-registry/mcp';
 import { expect, it, onTestFinished } from 'vitest';
 import { serveStreams } from '../../extensions/skill_mcp/stdio.ts';
-import { callTool, type Era, httpClient, serveRegistry, stdioClient } from '../helpers/mcp.ts';
+import { callTool, type Era, httpClient, serveRegistry } from '../helpers/mcp.ts';
 import { openRegistry } from '../helpers/open-registry.ts';
-import { skillMd, type Tree, tempFolder } from '../helpers/temp-folder.ts';
+import { skillMd, type Tree } from '../helpers/temp-folder.ts';
 
 const SKILL_DIR = '$'.concat('{SKILL_DIR}');
 const TREE: Tree = {
@@ -29,18 +28,6 @@ const CALLS: readonly (readonly [string, Record<string, unknown>])[] = [
   ['list_skills', {}],
   ['read_skill_resource', { skill_id: 'brew', path: 'scripts/brew.mjs' }],
 ];
-
-it.each<Era>(['modern', 'legacy'])('is told over stdio, so that a script runs from any folder (%s)', async (era) => {
-  const root = tempFolder(TREE);
-  const { client } = await stdioClient(['--root', root], era);
-  const { result } = await callTool(client, 'read_skill', { skill_id: 'brew' });
-  expect(result).toMatchObject({
-    directory: realpathSync(join(root, 'skills/brew')),
-    allowed_tools: ['Read', 'Bash(git add *)'],
-  });
-  const script = join(String(result.directory), 'scripts/brew.mjs');
-  expect(execFileSync(process.execPath, [script], { cwd: tempFolder(), encoding: 'utf8' })).toBe('brewed\n');
-});
 
 it.each<[era: Era, local: boolean]>([
   ['modern', false],

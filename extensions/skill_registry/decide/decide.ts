@@ -1,26 +1,27 @@
 import type { ChangeContext } from '../history/change-context.ts';
-import {
-  proposalChanged,
-  proposalDecided,
-  proposalFileEdited,
-  proposalNotFound,
-  proposalStale,
-} from '../history/errors.ts';
 import { archiveFolder, type Operation } from '../history/journal-entries.ts';
 import { putBlob } from '../history/revisions.ts';
 import { digestOf } from '../history/skill-tree.ts';
 import type { Actor, Revision } from '../history/types.ts';
 import type { Writer } from '../history/writer.ts';
 import {
+  proposalChanged,
+  proposalDecided,
+  proposalFileEdited,
+  proposalNotFound,
+  proposalStale,
+} from '../propose/errors.ts';
+import {
   addEvent,
   editProblem,
-  findRow,
   lastEvent,
   noteReport,
   type ProposalRow,
+  rowOf,
   updateProposal,
   versionOf,
 } from '../propose/proposal-store.ts';
+import { MAX_REASON, tooLong } from '../propose/propose.ts';
 import { isReportEdited } from '../propose/reports.ts';
 import type { Decision, Proposals, Recommendation } from '../propose/types.ts';
 import { invalidArgument } from '../skill/errors.ts';
@@ -30,15 +31,15 @@ import { planOf, type StalePlan } from './plan.ts';
 /** @throws as `Proposals.approve`. */
 export async function approve(
   context: ChangeContext,
-  idOrPart: string,
+  id: string,
   actor: Parameters<Proposals['approve']>[1],
 ): Promise<Decision> {
   const { writer } = context;
-  const { id } = undecided(writer, idOrPart);
+  undecided(writer, id);
+  if (actor.reason?.trim()) checkReason(actor.reason, 'An approval');
   for (;;) {
     const outcome = await writer.exclusively((database, dataDir): Outcome | undefined => {
-      const row = undecided(writer, id);
-      if (actor.version !== undefined && actor.version !== versionOf(row)) throw proposalChanged(id);
+      const row = undecided(writer, id, actor.version);
       if (row.file_due === 0 && isReportEdited(dataDir, row)) {
         // The writer renames it when this call ends; then the loop begins again.
         noteReport(database, id, { due: true });
@@ -62,13 +63,13 @@ export async function approve(
 /** @throws as `Proposals.reject`. */
 export async function reject(
   { writer }: ChangeContext,
-  idOrPart: string,
-  { by, reason }: Actor & { readonly reason: string },
+  id: string,
+  { by, reason, version }: Parameters<Proposals['reject']>[1],
 ): Promise<Decision> {
-  if (reason.trim() === '') throw invalidArgument('A rejection needs a reason, which its author is shown.');
-  const { id } = undecided(writer, idOrPart);
+  checkReason(reason, 'A rejection');
+  undecided(writer, id);
   return writer.exclusively((database) => {
-    const { skill_id: skillId } = undecided(writer, id);
+    const { skill_id: skillId } = undecided(writer, id, version);
     const decision = { state: 'rejected', decided_by: by, decided_at: writer.now(), decision_reason: reason } as const;
     database.transaction(() => {
       updateProposal(database, id, { ...decision, conflict: null });
@@ -81,12 +82,12 @@ export async function reject(
 /** @throws as `Proposals.recommend`. */
 export async function recommend(
   { writer }: ChangeContext,
-  idOrPart: string,
+  id: string,
   verdict: Recommendation['verdict'],
   { by, reason }: Actor & { readonly reason: string },
 ): Promise<void> {
-  if (reason.trim() === '') throw invalidArgument('A recommendation needs a reason.');
-  const { id } = undecided(writer, idOrPart);
+  checkReason(reason, 'A recommendation');
+  undecided(writer, id);
   await writer.exclusively((database) => {
     undecided(writer, id);
     database.transaction(() => {
@@ -96,12 +97,18 @@ export async function recommend(
   });
 }
 
-/** @throws PROPOSAL_NOT_FOUND, PROPOSAL_DECIDED. */
-export function undecided(writer: Writer, idOrPart: string): ProposalRow {
-  if (!writer.hasHistory()) throw proposalNotFound(idOrPart, []);
-  const row = findRow(writer.database(), idOrPart);
-  if (row.state === 'open' || row.state === 'stale') return row;
-  throw proposalDecided(row.id, row.state, row.decided_by ?? 'unknown', row.decided_at ?? 'an unknown time');
+/** @param version - Of the proposal that was shown. Default: any. @throws PROPOSAL_NOT_FOUND, PROPOSAL_DECIDED, PROPOSAL_CHANGED. */
+export function undecided(writer: Writer, id: string, version?: string): ProposalRow {
+  if (!writer.hasHistory()) throw proposalNotFound(id, []);
+  const row = rowOf(writer.database(), id);
+  if (row.state !== 'open' && row.state !== 'stale')
+    throw proposalDecided(
+      { ...row, skillId: row.skill_id },
+      row.decided_by ?? 'unknown',
+      row.decided_at ?? 'an unknown time',
+    );
+  if (version !== undefined && version !== versionOf(row)) throw proposalChanged(id);
+  return row;
 }
 
 /** Marks a proposal as approved, in the transaction that adds its revision. */
@@ -136,6 +143,11 @@ export function noteStale(
 // --- internal ---
 
 type Outcome = Decision | StalePlan | { readonly edited: string };
+
+function checkReason(reason: string, what: string): void {
+  if (reason.trim() === '') throw invalidArgument(`${what} needs a reason.`);
+  if (reason.length > MAX_REASON) throw tooLong('reason', reason, MAX_REASON);
+}
 
 /** Call it inside `exclusively`. */
 function decideOn(context: ChangeContext, database: SqliteDatabase, row: ProposalRow, actor: Actor): Outcome {

@@ -1,11 +1,12 @@
 import { adoptLineEndings, mergeTexts } from '../../../lib/diff/index.ts';
 import type { ChangeContext } from '../history/change-context.ts';
-import { conflictLeft, editDenied, noChange, proposalChanged, proposalDuplicate } from '../history/errors.ts';
+import { noChange } from '../history/errors.ts';
 import { checkedPath } from '../history/journal-entries.ts';
 import { getBlob, putBlob } from '../history/revisions.ts';
 import { bytesAt, checkSize, checkValid, type SkillLocation } from '../history/skill-location.ts';
 import { digestOf } from '../history/skill-tree.ts';
 import { isPerson } from '../history/writer.ts';
+import { conflictLeft, editDenied, proposalChanged, proposalDuplicate } from '../propose/errors.ts';
 import {
   addEvent,
   assertNoNul,
@@ -22,9 +23,9 @@ import { noteStale, undecided } from './decide.ts';
 import { comparePresent, locationOfRow, type StalePlan } from './plan.ts';
 
 /** The text that a person edits. For a stale proposal the file is read now, and its content is stored. */
-export async function proposedText(context: ChangeContext, idOrPart: string): Promise<ProposedText> {
+export async function proposedText(context: ChangeContext, id: string): Promise<ProposedText> {
   const { writer } = context;
-  const { id, path } = undecided(writer, idOrPart);
+  const { path } = undecided(writer, id);
   await noteIfStale(context, id);
   const row = undecided(writer, id);
   const { state } = row;
@@ -46,11 +47,11 @@ export async function proposedText(context: ChangeContext, idOrPart: string): Pr
 /** @throws as `Proposals.edit`. */
 export async function edit(
   context: ChangeContext,
-  idOrPart: string,
+  id: string,
   { content, by, version }: ProposalEdit,
 ): Promise<EditedProposal> {
   const { writer } = context;
-  const { id } = undecided(writer, idOrPart);
+  undecided(writer, id);
   if (!isPerson(by)) throw editDenied(id);
   for (;;) {
     const row = undecided(writer, id);

@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import type { TurnContext } from 'skill-registry/kernel';
 import type { ChangeContext } from '../history/change-context.ts';
-import { proposalNotFound } from '../history/errors.ts';
+import { proposalNotFound } from '../propose/errors.ts';
 import {
   fileEdited,
   findRow,
@@ -11,6 +11,7 @@ import {
   proposalOf,
   proposalRows,
   purgeOf,
+  rowOf,
   rowsAfter,
 } from '../propose/proposal-store.ts';
 import { submit } from '../propose/propose.ts';
@@ -52,7 +53,7 @@ export function createProposals(context: ChangeContext): OpenProposals {
       if (seen === undefined) announce();
       const id = await submit(context, input, turn);
       announce();
-      const { file, state } = shown(findRow(writer.database(), id));
+      const { file, state } = shown(rowOf(writer.database(), id));
       return { proposalId: id, file, state };
     },
     async list(state, filter) {
@@ -76,7 +77,7 @@ export function createProposals(context: ChangeContext): OpenProposals {
       const dataDir = realpathSync(writer.dataDir);
       if (row.file_due === 1 || purgeOf(writer.database(), row.id) || isReportThere(dataDir, row)) return look(row);
       const noted = await writer.ifPossible((database) => noteReport(database, row.id, { due: true }));
-      const proposal = await look(findRow(writer.database(), row.id));
+      const proposal = await look(rowOf(writer.database(), row.id));
       const isLeft = 'reason' in noted && isReportEdited(dataDir, row);
       return isLeft ? { ...proposal, problem: fileEdited(row, proposal.file) } : proposal;
     },

@@ -2,18 +2,20 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { CodedError, isCodedError } from 'skill-registry/kernel';
 import { listContained, removeContained } from '../../../lib/files/index.ts';
-import { proposalNotFound, proposalNotRejected } from '../history/errors.ts';
+import { getBlob } from '../history/revisions.ts';
 import type { Actor } from '../history/types.ts';
 import type { Writer } from '../history/writer.ts';
-import { addEvent, findRow, type ProposalRow, purgeOf } from '../propose/proposal-store.ts';
+import { proposalNotFound, proposalNotRejected } from '../propose/errors.ts';
+import { addEvent, type ProposalRow, proposalOf, purgeOf, rowOf } from '../propose/proposal-store.ts';
+import { marksOf } from '../propose/rejected-before.ts';
 import type { PurgedProposal } from '../propose/types.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import { removeFiles } from '../store/cache.ts';
 import { openDatabase, type SqliteDatabase } from '../store/open-database.ts';
 
 /**
- * Removes the texts of rejected proposals from all files below the data folder. The rows stay, with who purged them and when. A
- * purged proposal may be purged again.
+ * Removes the texts of rejected proposals from all files below the data folder. The rows stay, with the reason, who purged them and
+ * when, and the digests by which their contents are recognized. A purged proposal may be purged again.
  *
  * @param caches - Files that may have the texts; they are removed and rebuilt when they are needed.
  * @throws as `Proposals.purge`.
@@ -28,13 +30,14 @@ export async function purge(
   const [first = ''] = ids;
   if (!writer.hasHistory()) throw proposalNotFound(first, []);
   return writer.exclusively((database, dataDir) => {
-    const rows = ids.map((id) => findRow(database, id));
+    const rows = ids.map((id) => rowOf(database, id));
     const notRejected = rows.find(({ state }) => state !== 'rejected');
     if (notRejected) throw proposalNotRejected(notRejected.id, notRejected.state);
     const contents = new Map(rows.map((row) => [row.id, contentsOf(database, row)]));
-    purgeRows(database, rows, { by, at: writer.now() });
-    for (const { id } of rows) removeProposalFiles(dataDir, id);
-    for (const backup of backupsIn(dataDir)) purgeBackup(backup, rows, { by, at: writer.now() });
+    const [found, mark] = [rows.map(({ id }) => id), { by, at: writer.now() }];
+    purgeRows(database, found, mark);
+    for (const id of found) removeProposalFiles(dataDir, id);
+    for (const backup of backupsIn(dataDir)) purgeBackup(backup, found, mark);
     // The words of a proposal were indexed to compute its effect on search.
     for (const cache of caches) {
       removeFiles(cache);
@@ -54,22 +57,44 @@ export async function purge(
 
 type Mark = { readonly by: string; readonly at: string };
 
-function purgeRows(database: SqliteDatabase, rows: readonly Pick<ProposalRow, 'id'>[], mark: Mark): void {
+function purgeRows(database: SqliteDatabase, ids: readonly string[], mark: Mark): void {
   database.exec('PRAGMA secure_delete = ON');
   database.transaction(() => {
-    for (const { id } of rows) {
+    for (const id of ids) {
+      const row = rowOf(database, id);
+      const [reason, marks] = [reasonToKeep(database, row), marksOf(database, row)];
       database
         .prepare(
           `UPDATE proposal SET diff = '', justification = '', evidence = NULL, checks = '[]', conflict = NULL, base = NULL,
-               proposed = NULL, decision_reason = NULL, file_digest = NULL, file_due = 0, version = version + 1 WHERE id = ?`,
+               proposed = NULL, decision_reason = ?, file_digest = NULL, file_due = 0, version = version + 1 WHERE id = ?`,
         )
-        .run(id);
+        .run(reason, id);
       database.prepare("DELETE FROM proposal_event WHERE proposal = ? AND kind = 'recommended'").run(id);
-      database.prepare("UPDATE proposal_event SET content = '{}' WHERE proposal = ?").run(id);
-      if (!purgeOf(database, id)) addEvent(database, id, 'purged', mark);
+      database.prepare("UPDATE proposal_event SET content = '{}' WHERE proposal = ? AND kind <> 'purged'").run(id);
+      if (!purgeOf(database, id)) addEvent(database, id, 'purged', mark, { marks });
     }
     database.exec(DELETE_UNREFERENCED);
   });
+}
+
+/** A word of the reason that has so many characters in a row of a purged text is removed. */
+const QUOTED_CHARACTERS = 8;
+
+/** The reason of the decision without words that it quotes from the purged texts, unless the skill had them before. */
+function reasonToKeep(database: SqliteDatabase, row: ProposalRow): string | null {
+  const { diff, justification, evidence, conflict, recommendations } = proposalOf(database, row, '');
+  const contents = contentsOf(database, row).map((digest) => getBlob(database, digest).toString('utf8'));
+  const texts = [diff, justification, evidence, conflict, ...recommendations.map(({ reason }) => reason), ...contents];
+  const before = row.base !== null && isKept(database, row.base) ? getBlob(database, row.base).toString('utf8') : '';
+  const purged = texts.join('\n');
+  const isQuoted = (word: string): boolean => {
+    for (let at = 0; at <= word.length - QUOTED_CHARACTERS; at++) {
+      const part = word.slice(at, at + QUOTED_CHARACTERS);
+      if (purged.includes(part) && !before.includes(part)) return true;
+    }
+    return false;
+  };
+  return row.decision_reason?.replace(/\S+/g, (word) => (isQuoted(word) ? '[purged]' : word)) ?? null;
 }
 
 /** Contents that no revision, proposal, event or unfinished change refers to. */
@@ -120,11 +145,11 @@ function backupsIn(dataDir: string): readonly string[] {
     .map((name) => join(dataDir, name));
 }
 
-function purgeBackup(file: string, rows: readonly ProposalRow[], mark: Mark): void {
+function purgeBackup(file: string, ids: readonly string[], mark: Mark): void {
   const database = openDatabase(file);
   try {
     const select = database.prepare('SELECT 1 FROM proposal WHERE id = ?');
-    const present = rows.filter(({ id }) => select.get(id) !== undefined);
+    const present = ids.filter((id) => select.get(id) !== undefined);
     if (present.length === 0) return;
     purgeRows(database, present, mark);
     shrink(database, file);

@@ -1,25 +1,14 @@
 import { CodedError, describeError } from 'skill-registry/kernel';
 import { showHidden } from '../../../lib/text/index.ts';
 
-/** Codes that proposals, revisions and direct changes throw, in addition to those of the registry and of files. */
-export type HistoryErrorCode =
+/** Codes that revisions and changes throw, in addition to those of the registry and of files. */
+type HistoryErrorCode =
   | 'CHANGE_UNFINISHED'
   | 'HISTORY_BUSY'
   | 'HISTORY_DAMAGED'
   | 'HISTORY_NEWER'
   | 'HISTORY_ROW_REFUSED'
-  | 'PROPOSAL_CHANGED'
-  | 'PROPOSAL_CONFLICT'
-  | 'PROPOSAL_DECIDED'
-  | 'PROPOSAL_DIFF_FAILED'
-  | 'PROPOSAL_DUPLICATE'
-  | 'PROPOSAL_FILE_EDITED'
-  | 'PROPOSAL_LIMIT'
-  | 'PROPOSAL_NOT_FOUND'
-  | 'PROPOSAL_NOT_REJECTED'
   | 'PROPOSAL_NO_CHANGE'
-  | 'PROPOSAL_REJECTED'
-  | 'PROPOSAL_STALE'
   | 'REVISION_INCOMPLETE'
   | 'REVISION_NOT_FOUND'
   | 'SKILL_EXISTS'
@@ -92,102 +81,6 @@ export function historyBusy(seconds: number): HistoryError {
   return new CodedError('HISTORY_BUSY', message);
 }
 
-export function proposalNotFound(wanted: string, known: readonly string[]): HistoryError {
-  const some = known.slice(0, 5).join(', ');
-  const message = `No proposal ${JSON.stringify(wanted.slice(0, 100))}.${some ? ` There are: ${some}${known.length > 5 ? ' ...' : ''}` : ' There are none.'}`;
-  return new CodedError('PROPOSAL_NOT_FOUND', message, { known });
-}
-
-export function proposalIdTooShort(wanted: string, matching: readonly string[]): HistoryError {
-  const message = `${JSON.stringify(wanted)} is too short. Give the whole id, or at least six characters of its beginning or end: ${matching.slice(0, 5).join(', ')}${matching.length > 5 ? ' ...' : ''}`;
-  return new CodedError('PROPOSAL_NOT_FOUND', message, { known: matching });
-}
-
-export function proposalAmbiguous(wanted: string, matching: readonly string[]): HistoryError {
-  const message = `${JSON.stringify(wanted.slice(0, 100))} is the beginning or end of several ids: ${matching.slice(0, 5).join(', ')}${matching.length > 5 ? ' ...' : ''}. Give more characters or the whole id.`;
-  return new CodedError('PROPOSAL_NOT_FOUND', message, { known: matching });
-}
-
-export function proposalDecided(id: string, state: string, by: string, at: string): HistoryError {
-  const advice =
-    state === 'approved'
-      ? 'To undo it, roll the skill back: `skill-registry history` lists its revisions, `skill-registry rollback` restores one.'
-      : 'If the change is wanted after all, a person edits the file of the skill.';
-  const message = `The proposal ${id} was ${state} by ${by} at ${at}, and a decision is final. ${advice}`;
-  return new CodedError('PROPOSAL_DECIDED', message, { id, state, by, at });
-}
-
-export function proposalNotRejected(id: string, state: string): HistoryError {
-  const why =
-    state === 'approved'
-      ? 'its text is part of the history of the skill, from which no command removes it.'
-      : `reject it first (\`skill-registry proposals reject ${id} --reason TEXT\`).`;
-  return new CodedError(
-    'PROPOSAL_NOT_REJECTED',
-    `The proposal ${id} is ${state}, and only rejected proposals can be purged: ${why}`,
-    {
-      id,
-      state,
-    },
-  );
-}
-
-/** @param canEdit - Whether the proposal has a text that can be edited. */
-export function proposalStale(id: string, reason: string, conflict: string, canEdit: boolean): HistoryError {
-  const remedy = canEdit
-    ? `\`skill-registry proposals edit ${id}\` opens its text with both sides of the conflict. Or reject it, and make a new proposal.`
-    : 'Reject it, and make a new proposal if it is still wanted.';
-  const message = `The proposal ${id} is stale: ${reason} ${remedy}\n${conflict}`;
-  return new CodedError('PROPOSAL_STALE', message.trimEnd(), { id, conflict });
-}
-
-export function proposalChanged(id: string): HistoryError {
-  const message = `The proposal ${id} has been edited since you read it. Nothing was done. Read it again (\`skill-registry proposals show ${id}\`), then decide.`;
-  return new CodedError('PROPOSAL_CHANGED', message, { id });
-}
-
-export function conflictLeft(line: number, text: string): HistoryError {
-  const message = `Line ${line} is still a conflict mark (${JSON.stringify(text.slice(0, 40))}). Nothing was done. Keep what you want of both sides and remove the lines with marks.`;
-  return new CodedError('PROPOSAL_CONFLICT', message, { line });
-}
-
-/** @param file - The copy of the edited report. */
-export function fileEditedMessage(id: string, state: string, file: string): string {
-  const what = `Somebody has edited the report of the proposal ${id}, but the registry never reads a report. The edited text is kept in ${file}.`;
-  if (state !== 'open' && state !== 'stale') return `${what} The proposal is ${state}, so the edit has no effect.`;
-  return `${what} To change the proposal, take its text (\`skill-registry proposals show ${id} --proposed > FILE\`), edit that, and give it back: \`skill-registry proposals edit ${id} --from FILE\`.`;
-}
-
-export function proposalFileEdited(id: string, message: string): HistoryError {
-  return new CodedError(
-    'PROPOSAL_FILE_EDITED',
-    `${message} Nothing was decided. Approve again to apply the proposal without that edit.`,
-    {
-      id,
-    },
-  );
-}
-
-export function proposalDuplicate(id: string): HistoryError {
-  const message = `The open proposal ${id} proposes the same change. Wait until it is decided, or propose another change.`;
-  return new CodedError('PROPOSAL_DUPLICATE', message, { id });
-}
-
-export function proposalRejected(id: string, by: string, at: string, reason: string): HistoryError {
-  const message = `The proposal ${id} had the same content, and ${by} rejected it at ${at}: ${reason.trim().replace(/[.!?]?$/, '.')} Do not propose this content again: propose a change that meets the reason, or tell the user why it is needed all the same.`;
-  return new CodedError('PROPOSAL_REJECTED', message, { id, by, at, reason });
-}
-
-/** @param ids - Of the open ones. */
-export function proposalLimit(skillId: string, author: string, ids: readonly string[]): HistoryError {
-  const message = `${ids.length} proposals of ${author} for "${skillId}" are open, which is the most: ${ids.join(', ')}. Wait until one of them is decided, or tell the user that they wait for a review.`;
-  return new CodedError('PROPOSAL_LIMIT', message, { skill_id: skillId, ids });
-}
-
-export function diffFailed(reason: string): HistoryError {
-  return new CodedError('PROPOSAL_DIFF_FAILED', `The diff does not apply. ${reason}`);
-}
-
 export function noChange(path: string): HistoryError {
   return new CodedError('PROPOSAL_NO_CHANGE', `"${path}" has this content already; there is nothing to change.`);
 }
@@ -202,9 +95,21 @@ export function skillInvalid(skillId: string, reasons: readonly string[]): Histo
   return new CodedError('SKILL_INVALID', message, { reasons });
 }
 
-export function skillExists(skillId: string, where: string): HistoryError {
-  const message = `Skill '${skillId}' already exists (${where}). Change it instead, or take another name.`;
-  return new CodedError('SKILL_EXISTS', message, { skill_id: skillId });
+/** @param advice - Default: for who makes a new skill. */
+export function skillExists(
+  skillId: string,
+  where: string,
+  advice: string = 'Change it instead, or take another name.',
+): HistoryError {
+  return new CodedError('SKILL_EXISTS', `Skill '${skillId}' already exists (${where}). ${advice}`, {
+    skill_id: skillId,
+  });
+}
+
+/** For a roll-back: there are revisions, and no skill. */
+export function skillRemoved(skillId: string): CodedError {
+  const message = `The skill "${skillId}" was removed. \`skill-registry restore ${skillId}\` restores its last content; then roll it back.`;
+  return new CodedError('SKILL_NOT_FOUND', message, { skill_id: skillId });
 }
 
 export function sourceNotWritable(skillId: string, source: string, why: string): HistoryError {
@@ -224,14 +129,14 @@ export function codeDenied(skillId: string): HistoryError {
   return new CodedError('WRITE_DENIED', message, { skill_id: skillId });
 }
 
-export function editDenied(id: string): HistoryError {
-  const message = `Only a person edits a proposal; an agent proposes another change, or recommends what to do with ${id}.`;
-  return new CodedError('WRITE_DENIED', message, { id });
-}
-
 export function writeDenied(action: string): HistoryError {
   const message = `The owner of these skills does not allow this (writes.${action} is deny). Tell the user what you wanted to change.`;
   return new CodedError('WRITE_DENIED', message, { action });
+}
+
+export function revisionAmbiguous(digest: string, numbers: readonly number[]): HistoryError {
+  const message = `${quoted(digest, 80)} begins the digests of the revisions ${numbers.join(', ')}. Give a number, or more of the digest.`;
+  return new CodedError('REVISION_NOT_FOUND', message, { numbers });
 }
 
 /** @param last - The number of its last revision; 0 when nothing is recorded. @param why - The reason, a sentence. */

@@ -3,14 +3,20 @@ import { join } from 'node:path';
 import { unifiedDiff } from '../../../lib/diff/index.ts';
 import { resourceNotFound } from '../../../lib/files/index.ts';
 import { skillNamed } from '../catalog/snapshot.ts';
-import { nearestIds } from '../search/names.ts';
 import { skillNotFound } from '../skill/errors.ts';
-import type { ChangeContext } from './change-context.ts';
-import { presentNotKept, revisionIncomplete, rowRefused, skillExists } from './errors.ts';
+import { type ChangeContext, findSkill } from './change-context.ts';
+import { presentNotKept, revisionIncomplete, rowRefused, skillExists, skillRemoved } from './errors.ts';
 import { checkedFolder, checkedPath } from './journal-entries.ts';
 import type { Recorder } from './recorder.ts';
 import { bytesOf, findRevision, type LoadedRevisions, lastKeyOf, revisionsOf } from './revisions.ts';
-import { folderExists, locationOfKey, locationOfSkill, type SkillLocation, skillKey } from './skill-location.ts';
+import {
+  folderExists,
+  folderOf,
+  locationOfKey,
+  locationOfSkill,
+  type SkillLocation,
+  skillKey,
+} from './skill-location.ts';
 import { MOST_FILES } from './skill-tree.ts';
 import type { History, Revision, RevisionFile } from './types.ts';
 import type { PlannedChange, Writer } from './writer.ts';
@@ -20,22 +26,15 @@ export function createHistory(context: ChangeContext, recorder: Recorder): Histo
   const { writer } = context;
   /** Its revisions, including the present content; `reason`: why the present content could not be recorded. */
   const load = async (skillId: string): Promise<LoadedRevisions> => {
-    const snapshot = context.snapshot();
-    const skill = skillNamed(snapshot, skillId);
+    const skill = skillNamed(context.snapshot(), skillId);
     // Where nothing can be written, the revisions recorded so far are shown.
     const recorded = skill ? await writer.ifPossible(() => recorder.record(skill)) : undefined;
     const reason = recorded && 'reason' in recorded ? recorded.reason : undefined;
     const database = writer.hasHistory() ? writer.database() : undefined;
     const key = skill ? skillKey(skill, context.root) : database && lastKeyOf(database, skillId);
     if (database && key !== undefined) return { revisions: revisionsOf(database, key), reason };
-    if (skill) return { revisions: [], reason };
-    throw skillNotFound(
-      skillId,
-      nearestIds(
-        snapshot.skills.map(({ id }) => id),
-        skillId,
-      ),
-    );
+    findSkill(context, skillId);
+    return { revisions: [], reason };
   };
   const textOfFile = (file: RevisionFile | undefined): string | null => {
     if (!file) return null;
@@ -68,7 +67,7 @@ export function createHistory(context: ChangeContext, recorder: Recorder): Histo
     async rollback(skillId, number, { by, reason }) {
       const target = findRevision(await load(skillId), skillId, number);
       const skill = skillNamed(context.snapshot(), skillId);
-      if (!skill) throw skillNotFound(skillId, []);
+      if (!skill) throw skillRemoved(skillId);
       const location = locationOfSkill(skill, context.sources(), context.root);
       const revision = await writer.exclusively((database) => {
         // Again, now that nobody else writes: the roll-back starts from the present content.
@@ -88,12 +87,14 @@ export function createHistory(context: ChangeContext, recorder: Recorder): Histo
       const lookUp = present ? archivedKeyOf : lastKeyOf;
       const key = database && lookUp(database, skillId);
       if (!database || key === undefined) {
-        throw present ? skillExists(skillId, `source ${present.source}`) : skillNotFound(skillId, []);
+        const advice = `It was not removed. To undo a change of it: \`skill-registry history ${skillId}\`, \`skill-registry rollback ${skillId} REVISION\`.`;
+        throw present ? skillExists(skillId, `source ${present.source}`, advice) : skillNotFound(skillId, []);
       }
       const location = locationOfKey(skillId, key, { sources: context.sources(), root: context.root });
       const revision = await writer.exclusively((database, dataDir) => {
         writer.assertFinished(location.key);
-        if (folderExists(location)) throw skillExists(skillId, 'its folder is there, though no skill was read from it');
+        if (folderExists(location))
+          throw skillExists(skillId, `there is ${folderOf(location)}`, 'Move it away, then restore again.');
         return writer.apply({
           location,
           kind: 'restored',
@@ -115,15 +116,15 @@ function textIfText(bytes: Buffer | undefined): string | undefined {
   return text !== undefined && bytes && Buffer.from(text).equals(bytes) ? text : undefined;
 }
 
-/** SKILL.md comes last: until it is written, agents read the old instructions. @throws REVISION_INCOMPLETE. */
+/** @throws REVISION_INCOMPLETE, HISTORY_ROW_REFUSED. */
 function changesTo(
   target: Revision,
-  present: Revision,
+  present: Revision | undefined,
   location: SkillLocation,
   bytesOfFile: (file: RevisionFile) => Buffer | undefined,
 ): PlannedChange['changes'] {
-  const { skillId, skillFile } = location;
-  const presentFiles = new Map(present.files.map((file) => [file.path, file]));
+  const { skillId } = location;
+  const presentFiles = new Map(present?.files.map((file) => [file.path, file]));
   const targetFiles = new Map(target.files.map((file) => [file.path, file]));
   // A revision with MOST_FILES files may have had more, so no file that it does not list is removed.
   const isComplete = target.files.length < MOST_FILES;
@@ -134,8 +135,10 @@ function changesTo(
   const [lost, tooLarge] = [notKept(targetFiles), notKept(presentFiles)];
   if (lost.length > 0) throw revisionIncomplete(skillId, lost);
   if (tooLarge.length > 0) throw presentNotKept(skillId, tooLarge);
+  // Until SKILL.md is written, agents read the old instructions.
+  const isLast = (path: string): number => Number(path === location.skillFile);
   return differing
-    .sort((a, b) => Number(a === skillFile) - Number(b === skillFile))
+    .sort((a, b) => isLast(a) - isLast(b))
     .map((path) => {
       const file = targetFiles.get(checkedPath(path, location));
       return { path, after: file ? (bytesOfFile(file) ?? null) : null, ...(file ? { mode: file.mode } : {}) };
@@ -156,7 +159,7 @@ function restoringChange(
   location: SkillLocation,
   dataDir: string,
 ): Pick<PlannedChange, 'changes' | 'move'> {
-  const { key, skillId, skillFile } = location;
+  const { key, skillId } = location;
   const archived = database
     .prepare('SELECT folder FROM archived WHERE place = ? AND restored_at IS NULL ORDER BY seq DESC LIMIT 1')
     .get(key) as { folder: string } | undefined;
@@ -165,14 +168,5 @@ function restoringChange(
     return { changes: [], move: { direction: 'back', folder } };
   const last = revisionsOf(database, key).at(-1);
   if (!last) throw rowRefused(`a skill in the archive, ${JSON.stringify(skillId)}, without a revision`);
-  const lost = last.files.filter(({ kept }) => !kept).map(({ path }) => path);
-  if (lost.length > 0) throw revisionIncomplete(skillId, lost);
-  const changes = [...last.files]
-    .sort((a, b) => Number(a.path === skillFile) - Number(b.path === skillFile))
-    .map((file) => ({
-      path: checkedPath(file.path, location),
-      after: bytesOf(database, file) ?? null,
-      mode: file.mode,
-    }));
-  return { changes };
+  return { changes: changesTo(last, undefined, location, (file) => bytesOf(database, file)) };
 }

@@ -10,7 +10,7 @@ import { type ChangeContext, findLocation, newLocation } from './change-context.
 import { noChange, skillExists, skillInvalid, sourceNotWritable } from './errors.ts';
 import { archiveFolder } from './journal-entries.ts';
 import type { Recorder } from './recorder.ts';
-import { assertRemovable, bytesAt, checkSize, checkValid, filePath, textOf } from './skill-location.ts';
+import { assertRemovable, bytesAt, checkNewName, checkSize, checkValid, filePath, textOf } from './skill-location.ts';
 import type { FileContent, Management } from './types.ts';
 import { skillIdAt } from './write-policy.ts';
 
@@ -20,6 +20,7 @@ export function createManagement(context: ChangeContext, recorder: Recorder): Ma
   return {
     async add(path, content, { by, reason }) {
       const { base, below, skillId, validation } = newFile(path, context.sources());
+      checkNewName(below);
       const errors = [...newErrors(null, content, skillId, validation), ...newMissingParts(null, content, skillId)];
       if (errors.length > 0) throw skillInvalid(skillId, errors);
       // Inside, because nothing is written where no history can be.
@@ -51,6 +52,7 @@ export function createManagement(context: ChangeContext, recorder: Recorder): Ma
         if (content === null && target === location.skillFile) {
           throw invalidArgument('SKILL.md cannot be removed alone; delete the skill.');
         }
+        if (before === null) checkNewName(target);
         const after = bytesAfter(before, content, target);
         if (after === null ? before === null : before?.equals(after)) throw noChange(target);
         if (after) {

@@ -1,7 +1,7 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { isPrivatePath } from '../../../lib/files/index.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
-import { revisionNotFound, rowRefused } from './errors.ts';
+import { revisionAmbiguous, revisionNotFound, rowRefused } from './errors.ts';
 import type { SkillLocation } from './skill-location.ts';
 import { digestOf, type SkillTree, treeDigest } from './skill-tree.ts';
 import type { Revision, RevisionFile } from './types.ts';
@@ -87,12 +87,15 @@ export interface LoadedRevisions {
 /** @param name - A number, or at least 4 characters from the start of a digest. @throws REVISION_NOT_FOUND. */
 export function findRevision({ revisions, reason }: LoadedRevisions, skillId: string, name: string | number): Revision {
   const text = String(name).trim();
-  const digest = text.replace(/^sha256:/, '');
-  const found =
-    revisions.find(({ number }) => String(number) === text.replace(/^r/, '')) ??
-    (digest.length >= 4 ? revisions.findLast((revision) => revision.digest.startsWith(`sha256:${digest}`)) : undefined);
+  const numbered = revisions.find(({ number }) => String(number) === text.replace(/^r/, ''));
+  if (numbered) return numbered;
+  const start = text.replace(/^sha256:/, '');
+  const begun = start.length < 4 ? [] : revisions.filter(({ digest }) => digest.startsWith(`sha256:${start}`));
+  const found = begun.at(-1);
   if (!found) throw revisionNotFound(skillId, text, revisions.at(-1)?.number ?? 0, reason);
-  return found;
+  if (begun.every(({ digest }) => digest === found.digest)) return found;
+  const numbers = begun.map(({ number }) => number);
+  throw revisionAmbiguous(start, numbers);
 }
 
 /** The content of a file of a revision; undefined when it was too large to be kept. */

@@ -10,6 +10,7 @@ import {
   readContained,
   relativeSegments,
 } from '../../../lib/files/index.ts';
+import { hiddenCharacters } from '../../../lib/text/index.ts';
 import type { SkillRegistryConfig, ValidationProfile } from '../config/config.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import type { Skill } from '../skill/skill.ts';
@@ -152,6 +153,12 @@ export function filePath(path: string, location: SkillLocation): string {
   return joined.toLowerCase() === 'skill.md' ? skillFile : joined;
 }
 
+/** @throws INVALID_ARGUMENT for the name of a new file with characters that nobody sees: it would look like another. */
+export function checkNewName(path: string): void {
+  if (hiddenCharacters(path).next().done) return;
+  throw invalidArgument(`${quoted(path)} has a character that nobody sees. Give a name without it.`);
+}
+
 /** The bytes of a skill's file; null when it does not exist. @throws PATH_TRAVERSAL, RESOURCE_TOO_LARGE. */
 export function bytesAt(location: SkillLocation, path: string, limits: Limits): Buffer | null {
   try {
@@ -200,7 +207,7 @@ export function checkValid(
 // --- internal ---
 
 /** The key of a folder. It is relative to the root, so that a root that moves keeps its history. */
-export function folderKey(dir: string, root: string): string {
+function folderKey(dir: string, root: string): string {
   const real = futureRealPath(root);
   return isInside(dir, real) ? relative(real, dir).split(sep).join('/') : dir;
 }

@@ -3,6 +3,7 @@ import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { isCodedError, type Problem } from 'skill-registry/kernel';
 import { readContained } from '../../../lib/files/index.ts';
+import { foldLine } from '../../../lib/text/index.ts';
 import { type SqliteDatabase, storeFolder } from '../store/open-database.ts';
 import { type OperationContext, type OperationStep, recoverOperations, runOperation } from './change-or-recover.ts';
 import { changeUnfinished, codeDenied, type Unfinished } from './errors.ts';
@@ -224,7 +225,13 @@ export class Writer {
 
 /** Whether `by` names a person, and not an agent or `unknown`. */
 export function isPerson(by: string): boolean {
-  return !by.startsWith('agent:') && by !== 'unknown';
+  const name = nameKey(by);
+  return !name.startsWith('agent:') && name !== 'unknown' && name !== '';
+}
+
+/** As names are compared: without case, white space and invisible characters. */
+export function nameKey(by: string): string {
+  return foldLine(by.normalize('NFKC')).replaceAll(' ', '').toLowerCase();
 }
 
 // --- internal ---

@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { CodedError, type Problem } from 'skill-registry/kernel';
-import { fileEditedMessage, proposalAmbiguous, proposalIdTooShort, proposalNotFound } from '../history/errors.ts';
 import { digestOf } from '../history/skill-tree.ts';
+import { nameKey } from '../history/writer.ts';
 import type { Check } from '../inspect/findings.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
+import { fileEditedMessage, proposalNotFound, proposalNotNamed } from './errors.ts';
 import type { Proposal, ProposalFilter, ProposalState, Recommendation } from './types.ts';
 
 /** A proposal as the history has it. Contents are digests of blobs. */
@@ -156,46 +157,31 @@ export function openDuplicate(database: SqliteDatabase, row: NewProposal): strin
 /** The shortest part of an id that is accepted. */
 const FEWEST_CHARACTERS = 6;
 
-/**
- * A rejected proposal with the same content: the text that its author gave, or the text after a person edited it. A removal is the
- * same only while the removed content is the same. Purged proposals are not found.
- */
-export function rejectedDuplicate(database: SqliteDatabase, row: NewProposal): ProposalRow | undefined {
-  const { place, path, kind, proposed, base } = row;
-  const sql = `SELECT * FROM proposal WHERE state = 'rejected' AND place = ? AND path = ? AND kind = ?
-    AND CASE WHEN ? IS NULL THEN proposed IS NULL AND base = ? ELSE proposed = ? OR EXISTS (
-      SELECT 1 FROM proposal_event AS event
-      WHERE event.proposal = proposal.id AND event.kind = 'edited' AND event.content ->> 'before' = ?) END
-    ORDER BY seq DESC LIMIT 1`;
-  return database.prepare<ProposalRow>(sql).get(place, path, kind, proposed, base, proposed, proposed);
+/** Ids of the proposals of one author for one skill that wait for a decision, oldest first. */
+export function waitingOf(database: SqliteDatabase, { place, author }: NewProposal): readonly string[] {
+  const sql = "SELECT id, author FROM proposal WHERE state IN ('open', 'stale') AND place = ? ORDER BY seq";
+  const rows = database.prepare<Pick<ProposalRow, 'id' | 'author'>>(sql).all(place);
+  return rows.filter((row) => nameKey(row.author) === nameKey(author)).map(({ id }) => id);
 }
 
-/** Ids of the open proposals of one author for one skill, oldest first. */
-export function openOf(database: SqliteDatabase, { place, author }: NewProposal): readonly string[] {
-  const sql = "SELECT id FROM proposal WHERE state = 'open' AND place = ? AND author = ? ORDER BY seq";
-  return database
-    .prepare<{ id: string }>(sql)
-    .all(place, author)
-    .map(({ id }) => id);
+/** @throws PROPOSAL_NOT_FOUND, which names the ids that `id` is a part of. */
+export function rowOf(database: SqliteDatabase, id: string): ProposalRow {
+  const row = rowIfThere(database, id);
+  if (row) return row;
+  const { ids, matching } = matchingIds(database, id);
+  throw matching.length > 0 ? proposalNotNamed(id, 'part', matching) : proposalNotFound(id, ids);
 }
 
-/** @param idOrPart - An id, or at least six characters of its beginning or its end. @throws PROPOSAL_NOT_FOUND. */
+/** @param idOrPart - An id, or at least six characters of its beginning or its end in any case. @throws PROPOSAL_NOT_FOUND. */
 export function findRow(database: SqliteDatabase, idOrPart: string): ProposalRow {
-  const rowOf = (id: string): ProposalRow | undefined =>
-    database.prepare<ProposalRow>('SELECT * FROM proposal WHERE id = ?').get(id);
-  const exact = rowOf(idOrPart);
-  if (exact) return exact;
-  const ids = database
-    .prepare<{ id: string }>('SELECT id FROM proposal ORDER BY seq DESC')
-    .all()
-    .map(({ id }) => id);
   const part = idOrPart.trim().replace(/\.md$/, '');
-  const matching = ids.filter((id) => id.startsWith(part) || id.endsWith(part));
-  if (part.length < FEWEST_CHARACTERS && matching.length > 0) throw proposalIdTooShort(idOrPart, matching);
-  const row = matching[0] === undefined ? undefined : rowOf(matching[0]);
-  if (row === undefined) throw proposalNotFound(idOrPart, ids);
-  if (matching.length > 1) throw proposalAmbiguous(idOrPart, matching);
-  return row;
+  const exact = rowIfThere(database, part);
+  if (exact) return exact;
+  const { ids, matching } = matchingIds(database, part);
+  if (matching[0] === undefined) throw proposalNotFound(idOrPart, ids);
+  if (part.length < FEWEST_CHARACTERS) throw proposalNotNamed(idOrPart, 'short', matching);
+  if (matching.length > 1) throw proposalNotNamed(idOrPart, 'several', matching);
+  return rowOf(database, matching[0]);
 }
 
 export function newestSeq(database: SqliteDatabase): number {
@@ -234,24 +220,23 @@ export function versionOf({ base, proposed }: Pick<ProposalRow, 'base' | 'propos
   return digestOf(JSON.stringify([base, proposed]));
 }
 
+type Edited = Pick<ProposalRow, 'id' | 'state' | 'proposed'>;
+
 /** PROPOSAL_FILE_EDITED while a copy of an edited report exists. */
-export function editProblem(
-  database: SqliteDatabase,
-  { id, state }: Pick<ProposalRow, 'id' | 'state'>,
-  dataDir: string,
-): Problem | undefined {
+export function editProblem(database: SqliteDatabase, row: Edited, dataDir: string): Problem | undefined {
   const rows = database
     .prepare("SELECT content FROM proposal_event WHERE proposal = ? AND kind = 'file-edited' ORDER BY seq DESC")
-    .all(id) as { content: string }[];
+    .all(row.id) as { content: string }[];
   const names = rows.map(({ content }) => String((JSON.parse(content) as { file?: unknown }).file));
-  const name = names.find((file) => isKeptName(file, id) && existsSync(join(dataDir, 'proposals', file)));
+  const name = names.find((file) => isKeptName(file, row.id) && existsSync(join(dataDir, 'proposals', file)));
   if (name === undefined) return undefined;
-  return fileEdited({ id, state }, join(dataDir, 'proposals', name));
+  return fileEdited(row, join(dataDir, 'proposals', name));
 }
 
 /** @param file - The copy of the edited report. */
-export function fileEdited({ id, state }: Pick<ProposalRow, 'id' | 'state'>, file: string): Problem {
-  return { code: 'PROPOSAL_FILE_EDITED', severity: 'warning', file, message: fileEditedMessage(id, state, file) };
+export function fileEdited({ id, state, proposed }: Edited, file: string): Problem {
+  const message = fileEditedMessage(id, state, file, proposed !== null);
+  return { code: 'PROPOSAL_FILE_EDITED', severity: 'warning', file, message };
 }
 
 /** @param dataDir - Of the registry. */
@@ -284,13 +269,21 @@ function isKeptName(name: string, id: string): boolean {
   return name.startsWith(`${id}.edited`) && /^[A-Za-z0-9._-]+$/.test(name);
 }
 
+function rowIfThere(database: SqliteDatabase, id: string): ProposalRow | undefined {
+  return database.prepare<ProposalRow>('SELECT * FROM proposal WHERE id = ?').get(id);
+}
+
+/** All ids, newest first, and those that begin or end with a part. */
+function matchingIds(database: SqliteDatabase, part: string): Readonly<Record<'ids' | 'matching', readonly string[]>> {
+  const rows = database.prepare<{ id: string }>('SELECT id FROM proposal ORDER BY seq DESC').all();
+  const [ids, wanted] = [rows.map(({ id }) => id), part.toLowerCase()];
+  const matching = ids.filter((id) => id.toLowerCase().startsWith(wanted) || id.toLowerCase().endsWith(wanted));
+  return { ids, matching };
+}
+
 function recommendationsOf(database: SqliteDatabase, id: string): readonly Recommendation[] {
   const rows = database
     .prepare("SELECT at, by, content FROM proposal_event WHERE proposal = ? AND kind = 'recommended' ORDER BY seq")
     .all(id) as { at: string; by: string; content: string }[];
-  return rows.map(({ at, by, content }) => ({
-    by,
-    at,
-    ...(JSON.parse(content) as Pick<Recommendation, 'verdict' | 'reason'>),
-  }));
+  return rows.map(({ by, at, content }) => ({ by, at, ...JSON.parse(content) }));
 }

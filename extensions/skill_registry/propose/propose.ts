@@ -1,19 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { describeError, isCodedError, type TurnContext } from 'skill-registry/kernel';
+import { type CodedError, describeError, isCodedError, type TurnContext } from 'skill-registry/kernel';
 import { adoptLineEndings, applyDiff, unifiedDiff } from '../../../lib/diff/index.ts';
 import { type ChangeContext, findLocation, newLocation } from '../history/change-context.ts';
-import {
-  diffFailed,
-  noChange,
-  proposalDuplicate,
-  proposalLimit,
-  proposalRejected,
-  writeDenied,
-} from '../history/errors.ts';
+import { noChange, writeDenied } from '../history/errors.ts';
 import { putBlob } from '../history/revisions.ts';
 import {
   assertRemovable,
   bytesAt,
+  checkNewName,
   checkSize,
   checkValid,
   filePath,
@@ -29,23 +23,19 @@ import type { RetrievalChange } from '../search/overlap/trigger-queries.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
 import { textProblems } from '../validate/changed-text.ts';
-import {
-  addEvent,
-  insertProposal,
-  type NewProposal,
-  openDuplicate,
-  openOf,
-  rejectedDuplicate,
-} from './proposal-store.ts';
+import { diffFailed, proposalDuplicate, proposalLimit, proposalRejected } from './errors.ts';
+import { addEvent, insertProposal, type NewProposal, openDuplicate, waitingOf } from './proposal-store.ts';
+import { rejectedBefore } from './rejected-before.ts';
 import { replaceText } from './skill-text.ts';
 import type { ProposalInput } from './types.ts';
 
-const MAX_JUSTIFICATION = 10_000;
+/** Characters of a justification, and of the reason of a decision. */
+export const MAX_REASON = 10_000;
 const MAX_EVIDENCE = 20_000;
 /** Open proposals in total. */
 const MAX_OPEN = 1000;
-/** Open proposals of one agent for one skill. */
-const MAX_OPEN_OF_AUTHOR = 5;
+/** Open and stale proposals of one agent for one skill. */
+const MAX_WAITING_OF_AUTHOR = 5;
 
 /** A proposed change, compared with the present content. */
 export interface Request {
@@ -97,7 +87,7 @@ export async function submit(
       const whole: NewProposal = { ...row, proposed: after === null ? null : digestOf(after) };
       const duplicate = openDuplicate(database, whole);
       if (duplicate !== undefined) throw proposalDuplicate(duplicate);
-      if (!isPerson(whole.author)) assertMayPropose(database, whole);
+      if (!isPerson(whole.author)) assertMayPropose(database, whole, after);
       const open = database.prepare("SELECT count(*) AS n FROM proposal WHERE state = 'open'").get() as { n: number };
       if (open.n >= MAX_OPEN)
         throw invalidArgument(
@@ -147,6 +137,7 @@ export function requestOf(context: ChangeContext, input: ProposalInput, turn: Tu
   if (kind === 'create' && target !== location.skillFile)
     throw invalidArgument('A new skill begins with its SKILL.md.');
   const before = kind === 'create' ? null : bytesAt(location, target, context.limits);
+  if (before === null) checkNewName(target);
   const { after, notes } = resultOf(input, before, target, location);
   const request: Request = { location, kind, path: target, before, after, base: before && digestOf(before), notes };
   if (after === null ? before === null : before?.equals(after)) throw noChange(target);
@@ -187,17 +178,21 @@ export function diffOf({ kind, path, before, after }: Pick<Request, 'kind' | 'pa
   return unifiedDiff(path, before?.toString('utf8') ?? null, after?.toString('utf8') ?? null);
 }
 
+export function tooLong(field: string, text: string, limit: number): CodedError {
+  return invalidArgument(`${field} has ${text.length} characters, more than ${limit}. Shorten it.`);
+}
+
 // --- internal ---
 
 /** These limits are for agents; a person has none. @throws PROPOSAL_REJECTED, PROPOSAL_LIMIT. */
-function assertMayPropose(database: SqliteDatabase, row: NewProposal): void {
-  const duplicate = rejectedDuplicate(database, row);
-  if (duplicate) {
-    const { id, decided_by: by, decided_at: at, decision_reason: reason } = duplicate;
+function assertMayPropose(database: SqliteDatabase, row: NewProposal, after: Buffer | null): void {
+  const rejected = rejectedBefore(database, row, after);
+  if (rejected) {
+    const { id, decided_by: by, decided_at: at, decision_reason: reason } = rejected;
     throw proposalRejected(id, by ?? 'unknown', at ?? 'an unknown time', reason ?? '');
   }
-  const open = openOf(database, row);
-  if (open.length >= MAX_OPEN_OF_AUTHOR) throw proposalLimit(row.skill_id, row.author, open);
+  const waiting = waitingOf(database, row);
+  if (waiting.length >= MAX_WAITING_OF_AUTHOR) throw proposalLimit(row.skill_id, row.author, waiting);
 }
 
 /** A diff with wrong line numbers or context may have been applied where its author did not mean it. */
@@ -211,12 +206,8 @@ function describeChange({ query, skillId, before, after }: RetrievalChange): str
 
 function checkWords({ justification, evidence = '' }: ProposalInput): void {
   if (justification.trim() === '') throw invalidArgument('justification is empty: say why the change is needed.');
-  if (justification.length > MAX_JUSTIFICATION) throw tooLong('justification', justification, MAX_JUSTIFICATION);
+  if (justification.length > MAX_REASON) throw tooLong('justification', justification, MAX_REASON);
   if (evidence.length > MAX_EVIDENCE) throw tooLong('evidence', evidence, MAX_EVIDENCE);
-}
-
-function tooLong(field: string, text: string, limit: number) {
-  return invalidArgument(`${field} has ${text.length} characters, more than ${limit}. Shorten it.`);
 }
 
 function resultOf(

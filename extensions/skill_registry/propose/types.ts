@@ -154,8 +154,8 @@ export interface Proposals {
   /**
    * @throws SKILL_NOT_FOUND, INVALID_ARGUMENT, PATH_TRAVERSAL, RESOURCE_TOO_LARGE, PROPOSAL_DIFF_FAILED, PROPOSAL_NO_CHANGE,
    *   PROPOSAL_DUPLICATE, SKILL_INVALID, SKILL_EXISTS, SOURCE_NOT_WRITABLE, WRITE_DENIED, HISTORY_DAMAGED, HISTORY_BUSY; unless a
-   *   person asks, PROPOSAL_REJECTED for a content that was rejected before, and PROPOSAL_LIMIT for a sixth open proposal of one
-   *   author for one skill.
+   *   person asks, PROPOSAL_REJECTED for a content that was rejected before, and PROPOSAL_LIMIT while five proposals of one
+   *   author for one skill are open or stale.
    */
   propose(input: ProposalInput, turn?: TurnContext): Promise<ProposalReceipt>;
   /**
@@ -168,7 +168,7 @@ export interface Proposals {
   /**
    * One proposal, with the present state as in `list`.
    *
-   * @param id - Or at least six characters of its beginning or end.
+   * @param id - Or at least six characters of its beginning or end. All others take a whole id.
    * @throws PROPOSAL_NOT_FOUND.
    */
   get(id: string): Promise<Proposal>;
@@ -194,13 +194,17 @@ export interface Proposals {
    *   SKILL_INVALID, SKILL_NOT_FOUND, SOURCE_NOT_WRITABLE, WRITE_FAILED, HISTORY_DAMAGED, HISTORY_BUSY.
    */
   approve(id: string, actor: Actor & { readonly version?: string | undefined }): Promise<Decision>;
-  /** @throws PROPOSAL_NOT_FOUND, PROPOSAL_DECIDED, INVALID_ARGUMENT without a reason, HISTORY_DAMAGED, HISTORY_BUSY. */
-  reject(id: string, actor: Actor & { readonly reason: string }): Promise<Decision>;
+  /** @param actor.version - As of `approve`. @throws PROPOSAL_NOT_FOUND, PROPOSAL_DECIDED, PROPOSAL_CHANGED, INVALID_ARGUMENT without a reason, HISTORY_DAMAGED, HISTORY_BUSY. */
+  reject(
+    id: string,
+    actor: Actor & { readonly reason: string; readonly version?: string | undefined },
+  ): Promise<Decision>;
   /** Decides nothing. @throws PROPOSAL_NOT_FOUND, PROPOSAL_DECIDED, INVALID_ARGUMENT. */
   recommend(id: string, verdict: Recommendation['verdict'], actor: Actor & { readonly reason: string }): Promise<void>;
   /**
    * Removes all texts of rejected proposals and their reports, so that no file below `data/` has the bytes: diff, justification,
-   * evidence, checks, recommendations, reasons. The row stays. Skills, open and approved proposals do not change. The cache is
+   * evidence, checks, recommendations. The row stays, so the same content is still PROPOSAL_REJECTED; so does the reason of the
+   * decision, with `[purged]` for words that have eight characters or more in a row of those texts. Skills, open and approved proposals do not change. The cache is
    * removed and `history.db` is rewritten, which takes longer the larger it is.
    *
    * @param ids - At least one. A purged proposal may be purged again.

@@ -1,4 +1,5 @@
 import { defineTool, type Tool, z } from 'skill-registry/kernel';
+import { showHidden } from '../../../lib/text/index.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import type { SkillsForTools } from './skills-for-tools.ts';
 
@@ -19,9 +20,15 @@ export function listProposalsTool({ proposals }: Pick<SkillsForTools, 'proposals
       const own = await proposals.list('all', { author, skillId, limit });
       const rows = own.map(({ id, skillId: skill_id, state, decision }) => ({
         ...{ proposal_id: id, skill_id, state },
-        ...{ decided_by: decision?.by ?? null, reason: decision?.reason ?? null },
+        ...{ decided_by: visible(decision?.by), reason: visible(decision?.reason) },
       }));
       return { success: true, proposals: rows };
     },
   });
+}
+
+// --- internal ---
+
+function visible(text: string | null = null): string | null {
+  return text && showHidden(text);
 }

@@ -1,7 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { runProgram } from '../../helpers/run-command.ts';
 import { type ScriptedAnswer, scriptedModel } from '../../helpers/scripted-model.ts';
-import { tempFolder } from '../../helpers/temp-folder.ts';
 import { waitFor } from '../../helpers/wait-for.ts';
 import { agentExtension, type BootedKernel, bootTree, extension } from '../boot/boot-extensions.ts';
 
@@ -109,18 +107,6 @@ describe('the time budget ends', () => {
     expect(deaf.kernel.logged).toContain('tools deaf');
     expect(obedient.kernel.logged).toContain('tools obedient');
     for (const { model } of [deaf, obedient]) expect(model.requests).toHaveLength(1);
-  });
-
-  test('a turn that is all a program waits for', async () => {
-    const model = await scriptedModel([{ call: 'deaf', args: {} }]);
-    const agent = agentExtension('talker', 'uses_tools: [tools]\nlimits: { time_budget_ms: 300 }');
-    const program = `
-      const environment = ${JSON.stringify(model.environment)};
-      const kernel = await boot({ root: '.', environment, config: { skill_registry: { watch: { mode: 'off' } } } });
-      console.log((await kernel.invokeAgent('talker', 'go')).stopped);
-      await kernel.shutdown();`;
-    const ended = await runProgram(program, { cwd: tempFolder({ ...TOOLS, ...agent }) });
-    expect(ended).toEqual({ status: 0, stdout: 'time_budget\n', stderr: '' });
   });
 
   test('nothing that is quick', async () => {

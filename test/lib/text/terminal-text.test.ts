@@ -10,6 +10,13 @@ describe('printable', () => {
     ['shows an escape sequence', '\u001b[31mred\u001b[0m', '\\x1b[31mred\\x1b[0m'],
     ['shows the eight-bit escape', '\u009b31m', '\\x9b31m'],
     ['shows NUL, bell and delete', '\u0000\u0007\u007f', '\\x00\\x07\\x7f'],
+    ['shows tag characters and what has no width', 'a\u{e0041}b\u200bc\u00add', 'a\\u{e0041}b\\u{200b}c\\u{ad}d'],
+    ['shows a selector after another one', '\u2764\ufe0f\ufe0f', '\u2764\ufe0f\\u{fe0f}'],
+    [
+      'leaves joiners, selectors and flags',
+      '\u0645\u06cc\u200c\u062e \u{1f469}\u200d\u{1f680} \u2764\ufe0f \u{1f3f4}\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}',
+      '\u0645\u06cc\u200c\u062e \u{1f469}\u200d\u{1f680} \u2764\ufe0f \u{1f3f4}\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}',
+    ],
     ['shows marks that reorder text', 'a\u202eb\u2066c', 'a\\u{202e}b\\u{2066}c'],
   ])('%s', (_, text, shown) => {
     expect(printable(text)).toBe(shown);

@@ -70,7 +70,7 @@ it('leaves the bytes of a rejected proposal in no file below data/, and says who
   expect(await proposals.get(id)).toMatchObject({
     state: 'rejected',
     author: 'agent:brewer',
-    decision: { by: 'person:ada', reason: null },
+    decision: { by: 'person:ada', reason: '[purged] is a key.' },
     purged: { by: 'person:eve' },
     diff: '',
     justification: '',
@@ -172,7 +172,8 @@ it('is a command: by id, or all that are rejected', async () => {
     });
   expect((await run('purge')).status).toBe(2);
   expect((await run('purge', one, '--rejected')).status).toBe(2);
-  expect(await run('purge', one.slice(-6))).toMatchObject({ status: 0, stderr: `Purged ${one}\n` });
+  expect(await run('purge', one.slice(-6))).toMatchObject({ status: 1, stderr: expect.stringContaining(one) });
+  expect(await run('purge', one)).toMatchObject({ status: 0, stderr: `Purged ${one}\n` });
   expect((await run('show', one)).stdout).toMatch(/Its texts were purged by person:ada at 20/);
   expect((await run('list', '--state', 'all')).stdout).toMatch(new RegExp(`${one} +rejected, purged`));
   const { purged } = JSON.parse((await run('purge', '--rejected', '--by', 'eve', '--json')).stdout);

@@ -13,6 +13,22 @@ function ask({ registry }: TeaRegistry, content: string, turn: TurnContext = BRE
   return runRegistryTool(registry, 'propose_skill_update', { skill_id, content, justification: 'Needed.' }, turn);
 }
 
+/** The arguments of a new file beside SKILL.md. */
+const note = (n: number) => ({
+  skill_id: 'tea',
+  path: `references/n${n}.md`,
+  content: 'New.\n',
+  justification: 'Yes.',
+});
+
+/** As a program proposes. @returns what a tool would answer. */
+function proposes(proposals: TeaRegistry['registry']['proposals'], input: Partial<ProposalInput>) {
+  return proposals.propose({ skillId: 'tea', justification: 'Needed.', ...input }).then(
+    (receipt) => ({ success: true, ...receipt }),
+    ({ code }: { readonly code: string }) => ({ success: false, error: { code } }),
+  );
+}
+
 /** Proposes and rejects. @returns the id. */
 async function rejected(opened: TeaRegistry, input: Partial<ProposalInput>, reason = 'Two is right.'): Promise<string> {
   const { proposals } = opened.registry;
@@ -48,7 +64,7 @@ describe('a content that was rejected', () => {
       expect(await ask(opened, content)).toMatchObject({ error: { code: 'PROPOSAL_REJECTED' } });
   });
 
-  it('is not a removal of what is another text by now, nor one whose texts were purged', async () => {
+  it('is not a removal of what is another text by now', async () => {
     const opened = await teaRegistry({ 'skills/tea/references/a.md': 'a\n' });
     const { proposals, admin } = opened.registry;
     const removal = { skillId: 'tea', path: 'references/a.md', remove: true, justification: 'Old.' } as const;
@@ -56,8 +72,6 @@ describe('a content that was rejected', () => {
     await expect(proposals.propose(removal)).rejects.toMatchObject({ code: 'PROPOSAL_REJECTED' });
     await admin.management.write('tea', 'references/a.md', 'b\n', ADA);
     expect(await proposals.propose(removal)).toMatchObject({ state: 'open' });
-    await proposals.purge([await rejected(opened, { content: LONGER })], ADA);
-    expect(await ask(opened, LONGER)).toMatchObject({ success: true });
   });
 });
 
@@ -75,6 +89,40 @@ describe('open proposals', () => {
     await opened.registry.proposals.reject(ids[0] ?? '', { ...ADA, reason: 'No.' });
     expect(await ask(opened, version(18))).toMatchObject({ success: true });
     expect(await ask(opened, version(19))).toMatchObject({ error: { code: 'PROPOSAL_LIMIT' } });
+  });
+
+  it('are five whatever the file, the kind, the name of the skill and of the agent is written like, and at once', async () => {
+    const opened = await teaRegistry({ 'skills/tea/references/a.md': 'a\n' });
+    const { proposals } = opened.registry;
+    const ways: readonly ((n: number) => Promise<{ readonly success?: boolean }>)[] = [
+      (n) => ask(opened, version(n), { agentId: 'Brewer' }),
+      (n) => ask(opened, version(n), { agentId: 'bre\u200bwer ' }),
+      (n) => ask(opened, version(n), BREWER, opened.registry.snapshot().skills[0]?.qualifiedId),
+      (n) => runRegistryTool(opened.registry, 'propose_skill_update', note(n), BREWER),
+      (n) => proposes(proposals, { path: `references/${n}.md`, content: 'New.\n', author: 'Agent:brewer' }),
+      (n) => proposes(proposals, { content: version(n), author: ' AGENT: brewer' }),
+      () => proposes(proposals, { kind: 'delete', author: 'agent:brewer' }),
+    ];
+    const answers = await Promise.all([...ways, ...ways].map((way, at) => way(20 + at)));
+    expect(answers.filter(({ success }) => success)).toHaveLength(5);
+    expect(await proposals.list()).toHaveLength(5);
+    for (const way of ways.slice(0, -1)) expect(await way(50)).toMatchObject({ error: { code: 'PROPOSAL_LIMIT' } });
+  });
+
+  it('are five of a skill that an agent wants to create, and stale ones count, since they wait as well', async () => {
+    const opened = await teaRegistry();
+    const { proposals } = opened.registry;
+    const create = (n: number) => {
+      const content = version(n).replace('name: tea', 'name: mate');
+      return proposes(proposals, { skillId: 'mate', kind: 'create', content, author: 'agent:brewer' });
+    };
+    for (let n = 11; n <= 15; n++) expect(await create(n)).toMatchObject({ state: 'open' });
+    await opened.registry.admin.management.create('mate', version(9).replace('name: tea', 'name: mate'), ADA);
+    for (const { id } of await proposals.list()) await proposals.approve(id, ADA).catch(() => undefined);
+    expect((await proposals.list()).map(({ state }) => state)).toEqual(Array(5).fill('stale'));
+    const update = version(16).replace('name: tea', 'name: mate');
+    const answer = await ask(opened, update, BREWER, 'mate');
+    expect(answer).toMatchObject({ error: { code: 'PROPOSAL_LIMIT', message: expect.stringContaining('wait') } });
   });
 
   it('are as many as a person wants', async () => {

@@ -1,0 +1,54 @@
+import { getBlob } from '../history/revisions.ts';
+import { digestOf } from '../history/skill-tree.ts';
+import type { SqliteDatabase } from '../store/open-database.ts';
+import type { NewProposal, ProposalRow } from './proposal-store.ts';
+
+/**
+ * A rejected proposal for the same file with the same content: the text that its author gave, or the text after a person edited it.
+ * A removal is the same only while the removed content is the same.
+ *
+ * @param after - The proposed text; null for a removal.
+ */
+export function rejectedBefore(
+  database: SqliteDatabase,
+  { place, path, base }: Pick<NewProposal, 'place' | 'path' | 'base'>,
+  after: Buffer | null,
+): ProposalRow | undefined {
+  const wanted = after ? markOf(after) : removalMark(base);
+  const sql = "SELECT * FROM proposal WHERE state = 'rejected' AND place = ? AND path = ? ORDER BY seq DESC";
+  const rows = database.prepare<ProposalRow>(sql).all(place, path);
+  return rows.find((row) => marksOf(database, row).includes(wanted));
+}
+
+/** What a proposal is recognized by: digests of its content and of its texts before edits. No content can be read from them. */
+export function marksOf(
+  database: SqliteDatabase,
+  { id, proposed, base }: Pick<ProposalRow, 'id' | 'proposed' | 'base'>,
+): readonly string[] {
+  const sql =
+    "SELECT kind, content FROM proposal_event WHERE proposal = ? AND kind IN ('edited', 'purged') ORDER BY seq";
+  const events = database.prepare<{ kind: string; content: string }>(sql).all(id);
+  const contents = events.map(({ content }) => JSON.parse(content) as { before?: string; marks?: readonly string[] });
+  const digests = [proposed, ...contents.map(({ before }) => before)].filter((digest) => typeof digest === 'string');
+  const kept = contents.flatMap(({ marks = [] }) => marks);
+  const removed = proposed === null && base !== null ? [removalMark(base)] : [];
+  return [...kept, ...digests.map((digest) => markOf(getBlob(database, digest))), ...removed];
+}
+
+// --- internal ---
+
+/** Of a text without what nobody sees: line ends, blanks at the ends of lines and of the text, invisible characters, a BOM. */
+function markOf(content: Buffer): string {
+  const seen = content
+    .toString('utf8')
+    .replace(/\r\n?/g, '\n')
+    .replace(/[^\P{Cc}\t\n]|\p{Default_Ignorable_Code_Point}/gu, '')
+    .split('\n')
+    .map((line) => line.trimEnd())
+    .join('\n');
+  return digestOf(`content\n${seen.trimEnd()}`);
+}
+
+function removalMark(base: string | null): string {
+  return digestOf(`removal\n${base}`);
+}
