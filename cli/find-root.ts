@@ -56,8 +56,8 @@ export function ownerConfig(
 ): { readonly values: Readonly<Record<string, unknown>>; readonly problems: readonly Problem[] } {
   const owner = readOwnerConfig(root, 'skill_registry');
   if (trusted) return owner;
-  const { values, held } = configOfUntrustedRoot(owner.values, realpathSync(root));
-  const inConfig = held.map((key) => `${key} in data/skill_registry/config.yaml`);
+  const { values, ignored } = configOfUntrustedRoot(owner.values, realpathSync(root));
+  const inConfig = ignored.map((key) => `${key} in data/skill_registry/config.yaml`);
   const hasEnv = existsSync(join(root, '.env')) ? ['.env'] : [];
   const problem = rootNotApproved(root, [...inConfig, ...hasEnv]);
   return { values, problems: [...owner.problems, ...(problem ? [problem] : [])] };

@@ -1,6 +1,7 @@
 import { userInfo } from 'node:os';
 import type { Command } from 'commander';
 import type { Actor } from 'skill-registry';
+import { CodedError } from 'skill-registry/kernel';
 
 /** The environment of a command: commands use this and no globals of the process. */
 export interface Terminal {
@@ -70,6 +71,19 @@ export function printJson(terminal: Terminal, value: unknown): void {
 /** Whether the person at the terminal answers yes. */
 export async function isConfirmed({ ask }: Pick<Required<Terminal>, 'ask'>, question: string): Promise<boolean> {
   return /^y(es)?$/i.test((await ask(`${question} [y/N] `))?.trim() ?? '');
+}
+
+/** @throws INVALID_ARGUMENT without a terminal and without `--yes`, as nobody would see what is done. */
+export function assertAskable({ yes }: ConfirmedOptions, { ask }: Pick<Terminal, 'ask'>): void {
+  if (yes || ask) return;
+  throw new CodedError('INVALID_ARGUMENT', 'Without a terminal nobody can be asked. Give --yes if you mean it.');
+}
+
+/** Whether the person at the terminal, or `--yes`, agrees; says it when not. After `assertAskable`. */
+export async function isAgreed(question: string, { yes }: ConfirmedOptions, { ask, err }: Terminal): Promise<boolean> {
+  if (yes || (ask && (await isConfirmed({ ask }, question)))) return true;
+  err('Nothing was changed\n');
+  return false;
 }
 
 /** For options that may be given several times. */

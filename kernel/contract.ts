@@ -97,7 +97,7 @@ export interface UntrustedConfig {
   configOfUntrustedRoot(
     values: Readonly<Record<string, unknown>>,
     rootDir: string,
-  ): { readonly values: Readonly<Record<string, unknown>>; readonly held: readonly string[] };
+  ): { readonly values: Readonly<Record<string, unknown>>; readonly ignored: readonly string[] };
 }
 
 // --- what passes between them ---

@@ -16,6 +16,7 @@ import {
   printJson,
   type Terminal,
 } from '../terminal.ts';
+import { sayProblem } from './proposals.ts';
 
 export interface EditOptions extends Pick<DecisionOptions, 'by'> {
   /** A file with the whole new text; `-` for standard input. */
@@ -47,8 +48,7 @@ export async function editProposal(
   if (options.json) printJson(terminal, { proposal_id: proposalId, skill_id: skillId, ...rest });
   const said = `Edited ${id}; read it with \`skill-registry proposals show ${id}\`, then approve or reject it`;
   terminal.err(`${edited.changed ? said : `Nothing changed in ${id}`}\n`);
-  const { problem } = await registry.proposals.get(id);
-  if (problem) terminal.err(`${printable(`${problem.code}: ${problem.message}`)}\n`);
+  await sayProblem(registry, id, terminal);
   return EXIT.done;
 }
 

@@ -69,6 +69,7 @@ export async function approveProposal(
   const { proposalId, skillId, revision, merged } = decision;
   const how = merged ? ', merged with what had changed since' : '';
   terminal.err(`Approved ${proposalId}: ${skillId} has revision ${revision}${how}\n`);
+  await sayProblem(registry, proposalId, terminal);
   return EXIT.done;
 }
 
@@ -86,9 +87,8 @@ export async function rejectProposal(
   const actor = { ...actorOf(options, terminal), reason: options.reason, version };
   const decision = await registry.proposals.reject(id, actor);
   if (options.json) printJson(terminal, decisionOnWire(decision, proposal));
-  terminal.err(`Rejected ${decision.proposalId}; its report is kept\n`);
-  const { problem } = await registry.proposals.get(decision.proposalId);
-  if (problem) terminal.err(`${printable(`${problem.code}: ${problem.message}`)}\n`);
+  terminal.err(`Rejected ${decision.proposalId}\n`);
+  await sayProblem(registry, decision.proposalId, terminal);
   return EXIT.done;
 }
 
@@ -131,6 +131,16 @@ export async function showStats(options: GlobalOptions, terminal: Terminal): Pro
   if (options.json) printJson(terminal, statsOnWire(stats));
   else terminal.out(`${describeStats(stats, widthOf(terminal))}\n`);
   return EXIT.done;
+}
+
+/** Says on standard error what is wrong with the report of a proposal. */
+export async function sayProblem(
+  { proposals }: Pick<SkillRegistry, 'proposals'>,
+  id: string,
+  terminal: Terminal,
+): Promise<void> {
+  const { problem } = await proposals.get(id);
+  if (problem) terminal.err(`${printable(`${problem.code}: ${problem.message}`)}\n`);
 }
 
 // --- internal ---

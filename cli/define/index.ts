@@ -4,6 +4,7 @@ import type { NewOptions } from '../commands/new.ts';
 import { collect, type ExitStatus, type GlobalOptions, type MakeCommand, SHELLS, type Terminal } from '../terminal.ts';
 import { addCatalogCommands, addPathCommands } from './catalog.ts';
 import { addProposalCommands, addRevisionCommands } from './changes.ts';
+import { addOriginCommands } from './origin.ts';
 import { addTrustCommands } from './trust.ts';
 
 /** Names, arguments and options of all commands except `start`. The code of a command is loaded when it is called. */
@@ -17,6 +18,7 @@ export function addCommands(
   addPathCommands(make, done, terminal);
   addProposalCommands(make, done, terminal);
   addRevisionCommands(make, done, terminal);
+  addOriginCommands(make, done, terminal);
   addTrustCommands(make, done, terminal);
   make('mcp', 'serve the skills over MCP: on standard input and output, or HTTP', 'skill-registry mcp --http 7337')
     .option('--http <port>', 'listen on this HTTP port (0: any free one); the address is printed', readPort)

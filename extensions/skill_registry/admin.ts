@@ -43,8 +43,8 @@ export function createAdmin(
     async contextCost() {
       const text = await context('');
       const { enforcementOf } = await import('./show/system-text.ts');
-      const strong = enforcementOf(namedTools(config.tools));
-      const enforcement = strong !== undefined && text?.includes(strong) ? await countTokens(strong) : 0;
+      const emphasis = enforcementOf(namedTools(config.tools));
+      const enforcement = emphasis !== undefined && text?.includes(emphasis) ? await countTokens(emphasis) : 0;
       return { tokens: text === null ? 0 : await countTokens(text), enforcement };
     },
     async tokenCounts({ bodies = true, atMost = Number.POSITIVE_INFINITY } = {}) {

@@ -3,6 +3,7 @@ import type { Problem, Tool, TurnContext } from 'skill-registry/kernel';
 import type { Snapshot } from './catalog/snapshot.ts';
 import type { SkillRegistryConfig, SourceConfigInput } from './config/config.ts';
 import type { History, Management, WritePolicy } from './history/types.ts';
+import type { Origins } from './origin/types.ts';
 import type { Proposals } from './propose/types.ts';
 import type { Reading, ReadPolicy, RolePrompt } from './read/types.ts';
 import type { EmbeddedSkills, ListQuery, OverlapReport, SkillList } from './search/types.ts';
@@ -12,6 +13,18 @@ import type { OwnSource } from './sources/types.ts';
 
 export type { Pack, Snapshot, SourceStatus } from './catalog/snapshot.ts';
 export type * from './history/types.ts';
+export type {
+  AddOptions,
+  AddPlan,
+  ChangedSkill,
+  FileUpdate,
+  LockedSkill,
+  Origins,
+  RemovedSkill,
+  SkillToAdd,
+  SkillUpdate,
+  UpdatePlan,
+} from './origin/types.ts';
 export type * from './propose/types.ts';
 export type { ReadOptions, ReadPolicy, ReadResource, ReadSkill, RolePrompt, SkillLoadedEvent } from './read/types.ts';
 export type * from './search/types.ts';
@@ -95,6 +108,8 @@ export interface SkillRegistry extends Pick<Reading, 'read' | 'readResource'> {
   readonly proposals: Proposals;
   /** Past contents of skills. */
   readonly history: History;
+  /** Where skills come from: installed, kept the same, brought up to date. */
+  readonly origin: Origins;
   /** Functions that only a few programs need: doors, file tools and reports. */
   readonly admin: SkillRegistryAdmin;
 }

@@ -12,7 +12,7 @@ export interface Changes extends Pick<OpenChanges, Doors | 'recover' | 'problems
   close(): Promise<void>;
 }
 
-type Doors = 'proposals' | 'history' | 'management';
+type Doors = 'proposals' | 'history' | 'management' | 'origin';
 
 /** The methods of each door that wait until the history is open; the compiler keeps the lists complete. */
 const METHODS: {
@@ -24,6 +24,7 @@ const METHODS: {
   },
   history: { revisions: true, read: true, diff: true, rollback: true, restore: true },
   management: { create: true, add: true, write: true, remove: true },
+  origin: { add: true, restore: true, update: true, verify: true, remove: true },
 };
 
 export function createChanges(source: ChangeSource, options: ChangeOptions): Changes {
@@ -71,6 +72,7 @@ export function createChanges(source: ChangeSource, options: ChangeOptions): Cha
     },
     history: doorOf('history'),
     management: doorOf('management'),
+    origin: doorOf('origin'),
     async recover() {
       if (options.mayRecover === false) return;
       // Only the database is asked, so that a start with nothing to recover does not load the code for it.

@@ -12,6 +12,9 @@ import { createRecorder, type Recorder } from './history/recorder.ts';
 import { locationOfKey } from './history/skill-location.ts';
 import type { History, Management } from './history/types.ts';
 import { Writer, type WriterOptions } from './history/writer.ts';
+import { changeLock } from './origin/lock.ts';
+import { createOrigins } from './origin/origins.ts';
+import type { Origins } from './origin/types.ts';
 import { writeDueReports } from './propose/reports.ts';
 import type { Proposals } from './propose/types.ts';
 
@@ -20,6 +23,7 @@ export interface OpenChanges {
   readonly proposals: Proposals;
   readonly history: History;
   readonly management: Management;
+  readonly origin: Origins;
   /** Finishes or undoes the changes that ended processes have left. A history that cannot be used becomes a problem. */
   recover(): Promise<void>;
   /** Why the history cannot be used, and which changes in it cannot be finished or undone. */
@@ -35,10 +39,10 @@ export interface OpenChanges {
   close(): void;
 }
 
-export type ChangeOptions = Omit<WriterOptions, 'maxBytes' | 'locationOf' | 'isCode' | 'follower'>;
+export type ChangeOptions = Omit<WriterOptions, 'changeLock' | 'maxBytes' | 'locationOf' | 'isCode' | 'follower'>;
 
 /** Nothing signals a change of a file beside SKILL.md, so all skills are checked this often. */
-const LOOK_MS = 30_000;
+const CHECK_MS = 30_000;
 const ANNOUNCE_MS = 1_000;
 
 /** The part of the context that the registry gives. */
@@ -53,6 +57,7 @@ export function openChanges(source: ChangeSource, options: ChangeOptions): OpenC
       catchUp: (database, dataDir, at) => writeDueReports(database, dataDir, options.onStep ?? (() => undefined), at),
     },
     maxBytes: limits.file_bytes,
+    changeLock: ({ name, entry }) => changeLock(root, name, entry),
     isCode: (path) => isCode(root, path) || source.sources().some((candidate) => candidate.isCode?.(path)),
     locationOf: (skillId, key, id) => locationOfKey(skillId, key, { sources: source.sources(), root }, id),
   });
@@ -69,6 +74,7 @@ export function openChanges(source: ChangeSource, options: ChangeOptions): OpenC
     proposals,
     history: createHistory(context, recorder),
     management: createManagement(context, recorder),
+    origin: createOrigins(context, options.mayRecover ?? true),
     problems,
     explain: (error) => writer.explain(error),
     close: () => writer.close(),
@@ -81,7 +87,7 @@ export function openChanges(source: ChangeSource, options: ChangeOptions): OpenC
       }
     },
     async keep(signal, onChange, onProblem) {
-      const look = async (isDue: boolean): Promise<void> => {
+      const recordAndAnnounce = async (isDue: boolean): Promise<void> => {
         const before = messagesOf(problems());
         try {
           proposals.announce();
@@ -92,7 +98,7 @@ export function openChanges(source: ChangeSource, options: ChangeOptions): OpenC
         }
         if (!signal.aborted && problems().some(({ message }) => !before.has(message))) onProblem();
       };
-      await repeatUntilAborted(look, signal, onChange);
+      await repeatUntilAborted(recordAndAnnounce, signal, onChange);
     },
   };
 }
@@ -112,9 +118,9 @@ async function recordNow(
   await recorder.recordAll(signal);
 }
 
-/** Calls `look` every second until `signal` aborts; `isDue` is true after a change, and every 30 seconds. */
+/** Calls `work` every second until `signal` aborts; `isDue` is true after a change, and every 30 seconds. */
 async function repeatUntilAborted(
-  look: (isDue: boolean) => Promise<void>,
+  work: (isDue: boolean) => Promise<void>,
   signal: AbortSignal,
   onChange: (listener: () => void) => () => void,
 ): Promise<void> {
@@ -127,10 +133,10 @@ async function repeatUntilAborted(
     // The first call reads every skill, so it waits until the start is over.
     await pause();
     // `performance.now`, because a system clock that is set back would stop the checks.
-    for (let lookedAt = performance.now(); !signal.aborted; ) {
-      const isDue = changed || performance.now() - lookedAt > LOOK_MS;
-      if (isDue) [changed, lookedAt] = [false, performance.now()];
-      await look(isDue);
+    for (let checkedAt = performance.now(); !signal.aborted; ) {
+      const isDue = changed || performance.now() - checkedAt > CHECK_MS;
+      if (isDue) [changed, checkedAt] = [false, performance.now()];
+      await work(isDue);
       await pause();
     }
   } finally {

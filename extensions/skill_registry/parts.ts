@@ -28,6 +28,7 @@ import {
   cacheProblems,
   createCache,
   openCacheDatabase,
+  removeFiles,
   storeProblems,
 } from './store/cache.ts';
 import { keepOwnData } from './store/own-data.ts';
@@ -115,7 +116,8 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
   });
   const changes = createChanges(
     {
-      ...{ root, caches: cacheFilesOf(root), limits: config.limits, writes: config.writes },
+      ...{ root, caches: cacheFilesOf(root), limits: config.limits },
+      ...{ writes: config.writes, collision: config.collision },
       snapshot: () => catalog.snapshot(),
       sources: () => catalog.sources(),
       granted: (turn) => grants.of(turn),
@@ -188,12 +190,16 @@ interface SearchSurroundings extends Bytes, Pick<Parts, 'catalog' | 'closing' | 
 async function openSearch(given: SearchSurroundings): Promise<Pick<Parts, 'searcher' | 'meaning' | 'overlap'>> {
   const { cacheFile, catalog, closing, config, configFile, hooks, onProblem, readFile, readSkill, visible } = given;
   const database = () => openCacheDatabase(cacheFile ?? ':memory:', CACHE_PARTS);
-  const searcher = new Searcher({ database, readSkill });
+  const searcher = new Searcher({
+    database,
+    ...(cacheFile && { removeDatabase: () => removeFiles(cacheFile) }),
+    readSkill,
+  });
   const meaning =
     config.embeddings.base_url === ''
       ? undefined
       : new (await import('./search/meaning/meaning.ts')).Meaning({
-          ...{ config: config.embeddings, configFile, database, readSkill, onProblems: onProblem },
+          ...{ config: config.embeddings, configFile, cacheFile, database, readSkill, onProblems: onProblem },
           ...{ getSecret: hooks.getSecret, onProgress: hooks.onProgress },
         });
   const visibleNow = (turn: TurnContext): readonly Skill[] => {

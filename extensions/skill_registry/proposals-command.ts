@@ -39,11 +39,12 @@ export function proposalsCommand({ proposals }: Pick<SkillRegistry, 'proposals'>
         }
         if (action === 'reject') {
           await proposals.reject(whole, { by, version, reason: words });
-          return print('Rejected; it is kept with your reason.');
+          return print(`Rejected; it is kept with your reason.${await problemText(proposals, whole)}`);
         }
         const actor = { by, version, ...(words ? { reason: words } : {}) };
         const { skillId, revision } = await proposals.approve(whole, actor);
-        return print(`Approved: "${skillId}" has revision ${revision}. /skills shows the catalog.`);
+        const problem = await problemText(proposals, whole);
+        return print(`Approved: "${skillId}" has revision ${revision}. /skills shows the catalog.${problem}`);
       }
       return print(USAGE);
     },
@@ -64,6 +65,12 @@ export function arrivalText({ id, kind, skillId, path, author, checks }: Proposa
  * every line, so it is kept here.
  */
 const shownBy = new WeakMap<SkillRegistry['proposals'], Map<string, string>>();
+
+/** What is wrong with the report of a proposal, on a line of its own. */
+async function problemText(proposals: SkillRegistry['proposals'], id: string): Promise<string> {
+  const { problem } = await proposals.get(id);
+  return problem ? `\n${problem.message}` : '';
+}
 
 function print(text: string): CommandResult {
   return { kind: 'print', text };

@@ -5,6 +5,7 @@ import type { SkillRegistry } from './api.ts';
 import { createAddSource } from './catalog/add-source.ts';
 import { frozen } from './catalog/read-only.ts';
 import { skillNamed } from './catalog/snapshot.ts';
+import { checkOptions, withCheckedArguments } from './check-arguments.ts';
 import type { SkillRegistryOptions } from './options.ts';
 import { assertOpen, openParts, type Parts } from './parts.ts';
 import { bodyIfThere } from './search/document.ts';
@@ -22,6 +23,7 @@ import { createWatching } from './watching.ts';
  * @returns when the first snapshot is loaded. Broken skills, sources and config keys are in `problems()`.
  */
 export async function createSkillRegistry(options: SkillRegistryOptions = {}): Promise<SkillRegistry> {
+  checkOptions(options);
   let problems: ProblemReporter | undefined;
   const onProblem = (): void => problems?.reportNew();
   const parts = await openParts(options, onProblem);
@@ -48,7 +50,7 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
   await registry.refresh();
   problems.begin();
   parts.catalog.onChange(onProblem);
-  return registry;
+  return withCheckedArguments(registry);
 }
 
 // --- internal ---
@@ -113,7 +115,7 @@ function searchOf(parts: Parts): Part<'context' | 'list'> {
   };
 }
 
-function changesOf({ changes, hooks }: Parts): Part<'history' | 'proposals'> {
+function changesOf({ changes, hooks }: Parts): Part<'history' | 'origin' | 'proposals'> {
   return {
     proposals: {
       ...changes.proposals,
@@ -121,6 +123,7 @@ function changesOf({ changes, hooks }: Parts): Part<'history' | 'proposals'> {
         changes.proposals.onArrival((proposal) => void hooks.call('onArrival', () => listener(frozen(proposal)))),
     },
     history: changes.history,
+    origin: changes.origin,
   };
 }
 

@@ -2,7 +2,7 @@
  * The kind of a database error, whichever engine has thrown it.
  *
  * - `busy`: another connection has locked the file or a table. A later attempt may succeed.
- * - `damaged`: the file is not a valid database.
+ * - `damaged`: the file is not a valid database, or its rows are not what was written.
  * - `full`, `io`, `readonly`, `cantopen`: the operating system refuses. The file itself may be valid.
  * - `constraint`: a constraint of a table was violated.
  * - `unavailable`: no engine can be loaded.
@@ -24,9 +24,15 @@ export class SqliteUnavailable extends Error {
   override readonly name = 'SqliteUnavailable';
 }
 
+/** Thrown when rows contradict each other, or hold what was never written to them: `sqliteFailure` says `damaged`. */
+export class SqliteRowsDamaged extends Error {
+  override readonly name = 'SqliteRowsDamaged';
+}
+
 /** @returns Undefined for any other error; also when a closed database is used, which is a mistake of the caller. */
 export function sqliteFailure(error: unknown): SqliteFailure | undefined {
   if (error instanceof SqliteUnavailable) return 'unavailable';
+  if (error instanceof SqliteRowsDamaged) return 'damaged';
   if (!(error instanceof Error) || !('code' in error)) return undefined;
   const { code, errcode } = error as Error & { readonly code: unknown; readonly errcode?: unknown };
   // node:sqlite: the number of SQLite. Its last eight bits are the result code.

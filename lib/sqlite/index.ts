@@ -1,8 +1,8 @@
 import { loadEngine, type SqliteDatabase } from './engines.ts';
 import { SqliteUnavailable } from './failure.ts';
 
-export type { SqliteDatabase } from './engines.ts';
-export { sqliteFailure } from './failure.ts';
+export type { SqliteDatabase, SqliteStatement } from './engines.ts';
+export { SqliteRowsDamaged, sqliteFailure } from './failure.ts';
 
 /**
  * Opens a SQLite file, or makes it.

@@ -4,16 +4,20 @@ import { createTextIndex, type TextIndex } from './text-index.ts';
 
 /** The index in a file; an index in memory takes over when the file cannot be opened, or fails later. */
 export interface GuardedIndex {
-  /** Runs `work`. When the file fails meanwhile, `work` runs a second time, on the index in memory. */
+  /** Runs `work`. When the file fails meanwhile, `work` runs a second time: on a new file in the place of a damaged one, else in memory. */
   use<T>(work: (index: TextIndex) => T): T;
   close(): void;
 }
 
-/** @param open - Opens the database on first use. */
-export function createGuardedIndex(open: () => SqliteDatabase): GuardedIndex {
+/**
+ * @param open - Opens the database on first use.
+ * @param remove - Removes the damaged file, so that `open` creates it again. It is called once.
+ */
+export function createGuardedIndex(open: () => SqliteDatabase, remove?: () => void): GuardedIndex {
   let database: SqliteDatabase | undefined;
   let index: TextIndex | undefined;
   let inMemory = false;
+  let isRemoved = false;
   const current = (): TextIndex => {
     if (!index) {
       database = open();
@@ -21,20 +25,26 @@ export function createGuardedIndex(open: () => SqliteDatabase): GuardedIndex {
     }
     return index;
   };
-  return {
-    use(work) {
-      try {
-        return work(current());
-      } catch (error) {
-        if (inMemory || sqliteFailure(error) === undefined) throw error;
-        // The file is damaged or locked, the disk is full, or there is no SQLite: search must still work.
-        inMemory = true;
-        index = createMemoryIndex();
-        return work(index);
+  const use = <T>(work: (index: TextIndex) => T): T => {
+    try {
+      return work(current());
+    } catch (error) {
+      const failure = sqliteFailure(error);
+      if (inMemory || failure === undefined) throw error;
+      if (failure === 'damaged' && remove && !isRemoved) {
+        isRemoved = true;
+        index = undefined;
+        database?.close();
+        remove();
+        return use(work);
       }
-    },
-    close: () => database?.close(),
+      // The file is damaged or locked, the disk is full, or there is no SQLite: search must still work.
+      inMemory = true;
+      index = createMemoryIndex();
+      return work(index);
+    }
   };
+  return { use, close: () => database?.close() };
 }
 
 /** The index in memory, for this process alone. */

@@ -24,6 +24,7 @@ export function createIndexWriter(
       catchUp();
       const isNew = documents.map(({ key }) => !isKnown(key));
       if (!isNew.includes(true)) return undefined;
+      // `catchUp` has found the row.
       const { generation, next } = statements.state.get() as State;
       statements.reserve.run(documents.length);
       return { generation, first: next, isNew };

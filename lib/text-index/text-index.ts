@@ -1,4 +1,4 @@
-import type { SqliteDatabase } from '../sqlite/index.ts';
+import { type SqliteDatabase, SqliteRowsDamaged, type SqliteStatement } from '../sqlite/index.ts';
 import type { DocumentBatch } from './document-batch.ts';
 import { createIndexWriter } from './index-writer.ts';
 import type { PostingChunk } from './postings.ts';
@@ -37,26 +37,41 @@ export interface TextIndex {
  * one term in 512 documents; new ones are appended (see postings.ts). Numbers of documents are reserved first (`next`), then
  * their postings are written, then their rows in `search_document`; several processes do this at the same time. A document is in the
  * index when it has a row, and `seq` is the order of the rows. Postings of a number without a row are ignored.
+ *
+ * The triggers remove the row of `search_state` when somebody changes rows by hand: then the index is made again. Without it a search
+ * would not find what was deleted, and nothing would say so.
  */
 export const SEARCH_INDEX: { readonly name: string; readonly version: number; readonly sql: string } = {
   name: 'search',
-  version: 3,
+  version: 4,
   sql: `
 CREATE TABLE search_document (
   seq INTEGER PRIMARY KEY,
-  number INTEGER NOT NULL,
+  number INTEGER NOT NULL CHECK (number BETWEEN 0 AND 0x7fffffff),
   key TEXT NOT NULL UNIQUE,
-  lengths BLOB NOT NULL
-);
+  lengths BLOB NOT NULL CHECK (length(lengths) > 0 AND length(lengths) % 2 = 0)
+) STRICT;
 CREATE TABLE search_posting (
   term TEXT NOT NULL,
-  chunk INTEGER NOT NULL,
-  data BLOB NOT NULL,
+  chunk INTEGER NOT NULL CHECK (chunk >= 0),
+  data BLOB NOT NULL CHECK (length(data) > 0 AND length(data) % 4 = 0),
   PRIMARY KEY (term, chunk)
-) WITHOUT ROWID;
-CREATE TABLE search_word (word TEXT PRIMARY KEY) WITHOUT ROWID;
-CREATE TABLE search_state (generation INTEGER NOT NULL, since INTEGER NOT NULL, next INTEGER NOT NULL);
-INSERT INTO search_state VALUES (0, 0, 0);
+) STRICT, WITHOUT ROWID;
+CREATE TABLE search_word (word TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+CREATE TABLE search_state (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  generation INTEGER NOT NULL,
+  since INTEGER NOT NULL,
+  next INTEGER NOT NULL
+) STRICT;
+INSERT INTO search_state VALUES (1, 0, 0, 0);
+CREATE TRIGGER search_document_changed AFTER UPDATE ON search_document BEGIN DELETE FROM search_state; END;
+CREATE TRIGGER search_posting_deleted AFTER DELETE ON search_posting BEGIN DELETE FROM search_state; END;
+CREATE TRIGGER search_posting_changed AFTER UPDATE ON search_posting
+WHEN new.term <> old.term OR new.chunk <> old.chunk OR substr(new.data, 1, length(old.data)) <> old.data
+BEGIN DELETE FROM search_state; END;
+CREATE TRIGGER search_word_deleted AFTER DELETE ON search_word BEGIN DELETE FROM search_state; END;
+CREATE TRIGGER search_word_changed AFTER UPDATE ON search_word BEGIN DELETE FROM search_state; END;
 `,
 };
 
@@ -67,7 +82,7 @@ export function createTextIndex(database: SqliteDatabase): TextIndex {
   let words: readonly string[] | undefined;
   let generation = -1;
   let lastSeq = 0;
-  const state = database.prepare<State>('SELECT generation, since FROM search_state');
+  const state = database.prepare<State>('SELECT generation, since, next FROM search_state');
   const newer = database.prepare<{ seq: number; number: number; key: string; lengths: Uint8Array }>(
     'SELECT seq, number, key, lengths FROM search_document WHERE seq > ? ORDER BY seq',
   );
@@ -76,23 +91,28 @@ export function createTextIndex(database: SqliteDatabase): TextIndex {
   );
   const allWords = database.prepare<{ word: string }>('SELECT word FROM search_word');
   const catchUp = (): void => {
-    const found = state.get()?.generation ?? 0;
-    if (found !== generation) {
-      generation = found;
+    const found = stateIn(state);
+    if (found.generation !== generation) {
+      generation = found.generation;
       numbers.clear();
       lengths.length = 0;
       lastSeq = 0;
       words = undefined;
     }
     for (const row of newer.iterate(lastSeq)) {
+      if (!(row.number >= 0)) throw new SqliteRowsDamaged('A document has no valid number.');
       lastSeq = row.seq;
       numbers.set(row.key, row.number);
-      lengths[row.number] = new Uint16Array(Uint8Array.from(row.lengths).buffer);
+      lengths[row.number] = new Uint16Array(Uint8Array.from(bytesIn(row.lengths, 2)).buffer);
       words = undefined;
     }
   };
 
-  catchUp();
+  // In one state of the file: a document has a number below the next one.
+  database.transaction(() => {
+    catchUp();
+    if (lengths.length > stateIn(state).next) throw new SqliteRowsDamaged('A number was not reserved.');
+  }, 'deferred');
   return {
     numberOf: (key) => numbers.get(key),
     lengthsOf: (document) => lengths[document] ?? EMPTY,
@@ -109,7 +129,8 @@ export function createTextIndex(database: SqliteDatabase): TextIndex {
     emptyWhenStale(live, now) {
       if (lengths.length >= live * STALE_TIMES && lengths.length >= live + STALE_LEAST) {
         database.transaction(() => {
-          if (now - (state.get()?.since ?? 0) >= WEEK_MS) empty(database, now);
+          const { since, generation } = stateIn(state);
+          if (now - since >= WEEK_MS) empty(database, now, generation + 1);
         });
       }
       catchUp();
@@ -129,15 +150,34 @@ interface State {
   readonly generation: number;
   /** When the index was last emptied, in milliseconds since 1970; 0: never. */
   readonly since: number;
+  /** The number for the next document. */
+  readonly next: number;
 }
 
-function empty(database: SqliteDatabase, now: number): void {
-  database.exec('DELETE FROM search_document; DELETE FROM search_posting; DELETE FROM search_word;');
-  database.prepare('UPDATE search_state SET generation = generation + 1, since = ?, next = 0').run(now);
+/** @throws SqliteRowsDamaged after a change by hand: see the triggers. */
+function stateIn(statement: SqliteStatement<State>): State {
+  const found = statement.get();
+  if (found) return found;
+  throw new SqliteRowsDamaged('The index was changed by hand.');
+}
+
+function empty(database: SqliteDatabase, now: number, generation: number): void {
+  // The triggers remove the state as well.
+  database.exec(
+    'DELETE FROM search_document; DELETE FROM search_posting; DELETE FROM search_word; DELETE FROM search_state',
+  );
+  database.prepare('INSERT INTO search_state VALUES (1, ?, ?, 0)').run(generation, now);
+}
+
+/** @throws SqliteRowsDamaged for something other than bytes in units of `size`. */
+function bytesIn(data: unknown, size: number): Uint8Array {
+  if (data instanceof Uint8Array && data.length > 0 && data.length % size === 0) return data;
+  throw new SqliteRowsDamaged('A row of the index has other values than were written.');
 }
 
 /** Copies the bytes only when they are not aligned to four. */
-function readPostings(data: Uint8Array): Uint32Array {
-  const aligned = data.byteOffset % 4 === 0 ? data : data.slice();
+function readPostings(value: unknown): Uint32Array {
+  const data = bytesIn(value, 4);
+  const aligned = data.byteOffset % 4 === 0 ? data : Uint8Array.from(data);
   return new Uint32Array(aligned.buffer, aligned.byteOffset, aligned.byteLength >>> 2);
 }

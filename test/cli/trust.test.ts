@@ -77,6 +77,14 @@ describe('skill-registry trust', () => {
     const listed = async () => JSON.parse((await runCommand(['trust', 'list', '--json'])).stdout).decisions;
     expect(await listed()).toContainEqual(expect.objectContaining({ action: 'allow', kind: 'root', path: root }));
     expect(await runCommand(['trust', 'revoke', root])).toMatchObject({ status: 0 });
+    // Twice, and of a root that never was approved: nothing is claimed, and nothing recorded.
+    const before = await listed();
+    for (const never of [root, tempFolder()])
+      expect(await runCommand(['trust', 'revoke', never])).toMatchObject({
+        status: 1,
+        stderr: expect.stringContaining(`${never} is not approved, so nothing was revoked.`),
+      });
+    expect(await listed()).toEqual(before);
     expect(await listed()).toContainEqual(expect.objectContaining({ action: 'revoke', path: root }));
     expect(await runCommand(['trust', 'allow', join(root, 'nothing')])).toMatchObject({ status: 2 });
   });

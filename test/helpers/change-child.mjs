@@ -34,6 +34,7 @@ if (dieAfterMs !== undefined) {
 const {
   proposals,
   history,
+  origin,
   admin: { management },
 } = registry;
 const actor = { by: `person:${process.pid}`, reason: 'Because.' };
@@ -47,6 +48,10 @@ const actions = {
   create: ({ id, content }) => management.create(id, content, actor),
   write: ({ path, content }) => management.write('tea', path, content, actor),
   remove: () => management.remove('tea', actor),
+  add: async ({ from }) => (await origin.add(from, { all: true })).apply(actor),
+  bringBack: async () => (await origin.restore()).apply(actor),
+  update: async () => (await origin.update()).apply(actor),
+  uninstall: () => origin.remove('tea', actor),
 };
 try {
   print({ done: await actions[action](args) });

@@ -36,6 +36,8 @@ export interface EmbeddingsServer {
   behave(odd: ((request: EmbeddingsRequest) => OddAnswer | undefined) | undefined): void;
   /** Numbers of a vector from now on. Default: 1,024. */
   resize(dimensions: number): void;
+  /** From now on connections are refused. */
+  close(): Promise<void>;
 }
 
 /** Words that mean the same; every other word means itself. */
@@ -84,6 +86,10 @@ export async function embeddingsServer(): Promise<EmbeddingsServer> {
     },
     resize(next) {
       dimensions = next;
+    },
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
     },
   };
 }

@@ -117,18 +117,18 @@ describe('where neither engine can be loaded', { timeout: 60_000 }, () => {
      const codeOf = (promise) => promise.then(() => 'done', ({ code }) => code);
      const refused = await Promise.all([
        registry.history.revisions('tea'),
-       registry.history.rollback('tea', 1, { by: 'me' }),
+       registry.history.rollback('tea', 1, { by: 'person:me' }),
        registry.history.read('tea', 1),
-       registry.history.restore('gone', { by: 'me' }),
+       registry.history.restore('gone', { by: 'person:me' }),
        registry.proposals.list(),
        registry.proposals.get('${id}'),
        registry.proposals.stats(),
-       registry.proposals.approve('${id}', { by: 'me' }),
-       registry.proposals.reject('${id}', { by: 'me', reason: 'No.' }),
+       registry.proposals.approve('${id}', { by: 'person:me' }),
+       registry.proposals.reject('${id}', { by: 'person:me', reason: 'No.' }),
        registry.proposals.propose({ skillId: 'tea', content: 'x', justification: 'y' }),
-       registry.admin.management.create('cup', '---\\nname: cup\\ndescription: A cup.\\n---\\n', { by: 'me' }),
-       registry.admin.management.write('tea', 'SKILL.md', 'x', { by: 'me' }),
-       registry.admin.management.remove('tea', { by: 'me' }),
+       registry.admin.management.create('cup', '---\\nname: cup\\ndescription: A cup.\\n---\\n', { by: 'person:me' }),
+       registry.admin.management.write('tea', 'SKILL.md', 'x', { by: 'person:me' }),
+       registry.admin.management.remove('tea', { by: 'person:me' }),
      ].map(codeOf));
      // Longer than it waits before it first looks after the history.
      await new Promise((resolve) => setTimeout(resolve, 1_200));

@@ -27,7 +27,7 @@ export function createAddSource({ catalog, taken, makeAll, closed }: AddSourceOp
   return async (source, { signal } = {}) => {
     signal?.throwIfAborted();
     if (closed.aborted) throw registryClosed();
-    const added = isOwnSource(source) ? [fromProgram(source, taken)] : makeAll([readSource(source)]);
+    const added = isOwn(source) ? [fromProgram(source, taken)] : makeAll([readSource(source)]);
     const removers = added.map((one) => catalog.addSource(one));
     let isAdded = true;
     const removeAll = (): void => {
@@ -57,6 +57,21 @@ export function createAddSource({ catalog, taken, makeAll, closed }: AddSourceOp
 }
 
 // --- internal ---
+
+/** No entry of the config has `skills`. @throws INVALID_ARGUMENT for an object that cannot be read. */
+function isOwn(source: SourceConfigInput | OwnSource): source is OwnSource {
+  const is = whetherOwn(source);
+  if (is === undefined) throw invalidArgument('addSource: the source cannot be read: reading it threw.');
+  return is;
+}
+
+function whetherOwn(source: object): boolean | undefined {
+  try {
+    return isOwnSource(source) || 'skills' in Object(source);
+  } catch {
+    return undefined;
+  }
+}
 
 /** @throws INVALID_ARGUMENT. */
 function fromProgram(source: OwnSource, taken: Set<string>): SkillSource {

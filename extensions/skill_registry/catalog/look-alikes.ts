@@ -9,8 +9,8 @@ import type { Skill } from '../skill/skill.ts';
  *
  * @param skills - One per id, in order of precedence.
  */
-export function lookAlikes(skills: readonly Skill[]): readonly Problem[] {
-  const seen = new Map<string, Skill>();
+export function lookAlikes(skills: readonly Pick<Skill, 'id' | 'file'>[]): readonly Problem[] {
+  const seen = new Map<string, Pick<Skill, 'id' | 'file'>>();
   return skills.flatMap((skill) => {
     const looks = looksOf(skill.id);
     const other = looks.map((look) => seen.get(look)).find((one) => one !== undefined);
@@ -44,7 +44,7 @@ function baseLetters(text: string): string {
   return text.replace(/[^\x20-\x7e]+/g, (letters) => (replaceAll as typeof unhomoglyphOf)(letters));
 }
 
-function problemOf({ id, file }: Skill, other: Skill): Problem {
+function problemOf({ id, file }: Pick<Skill, 'id' | 'file'>, other: Pick<Skill, 'id' | 'file'>): Problem {
   const message = `The id "${id}" looks like "${other.id}" (${other.file}), so people may confuse them. Rename one of the directories.`;
   return { code: 'SKILL_ID_CONFUSABLE', severity: 'warning', file, message, details: { looks_like: other.id } };
 }

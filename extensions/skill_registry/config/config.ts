@@ -1,8 +1,8 @@
 import type { Problem } from 'skill-registry/kernel';
+import { startAt } from './config-problems.ts';
 import { type EmbeddingsConfig, embeddings, NO_EMBEDDINGS } from './embeddings.ts';
 import { PACKAGE_NAME } from './package-name.ts';
 import {
-  type At,
   bool,
   entryOf,
   json,
@@ -10,6 +10,7 @@ import {
   numberFrom,
   oneOf,
   onlyIf,
+  plainCopy,
   type Reader,
   recordOf,
   sectionOf,
@@ -219,9 +220,9 @@ export function readConfig(
   input: SkillRegistryConfigInput,
   file: string,
 ): { readonly config: SkillRegistryConfig; readonly problems: readonly Problem[] } {
-  const problems: Problem[] = [];
-  const read = config(input, startAt(file, [], 'the default is used', problems));
-  return { config: structuredClone(read ?? DEFAULTS), problems };
+  const { at, problems } = startAt(file, [], 'the default is used');
+  const read = config(plainCopy(input), at);
+  return { config: structuredClone(read ?? DEFAULTS), problems: problems() };
 }
 
 /**
@@ -234,38 +235,11 @@ export function readSourceConfig(
   path: readonly string[],
   file: string,
 ): { readonly source?: SourceConfig | undefined; readonly problems: readonly Problem[] } {
-  const problems: Problem[] = [];
-  return { source: source(entry, startAt(file, path, 'this entry is left out', problems)), problems };
+  const { at, problems } = startAt(file, path, 'this entry is left out');
+  return { source: source(plainCopy(entry), at), problems: problems() };
 }
 
 /** Whether an id can be the first half of a qualified id. */
 export function isSourceId(id: string): boolean {
   return SOURCE_ID.test(id);
-}
-
-// --- internal ---
-
-/** The start of reading. Adds a problem for each wrong value. */
-function startAt(file: string, path: readonly string[], effect: string, problems: Problem[]): At {
-  const report: At['report'] = (at, value, expected) => {
-    const key = at.path.join('.');
-    const message = `Config "${key}" is ${shown(value)}: ${expected}; ${at.effect}. Correct it; the configuration page lists the keys.`;
-    problems.push({ code: 'CONFIG_KEY_INVALID', severity: 'error', file, message, details: { key } });
-  };
-  return { path, effect, report };
-}
-
-/** Without a user name and a password that may stand in an address. */
-function shown(value: unknown): string {
-  const json = value === undefined ? 'missing' : (safeJson(value) ?? `a value of the type ${typeof value}`);
-  const text = json.replace(/\/\/[^/@\s"]*@/g, '//…@');
-  return text.length > 80 ? `${text.slice(0, 79)}…` : text;
-}
-
-function safeJson(value: unknown): string | undefined {
-  try {
-    return JSON.stringify(value);
-  } catch {
-    return undefined;
-  }
 }

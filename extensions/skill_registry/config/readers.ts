@@ -96,7 +96,46 @@ export function onlyIf<T>(reader: Reader<T>, expected: string, isRight: (value: 
   };
 }
 
+/** Keys with values, and nothing else that is an object: YAML also has sets, dates and bytes. */
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || prototype === Object.prototype;
+}
+
+/** Stands for a value whose getter throws; every reader refuses it. */
+export const UNREADABLE: unique symbol = Symbol('cannot be read');
+
+/** A copy that has no getters and is no proxy: a program may give objects that throw, or that change. */
+export function plainCopy(value: unknown, copies: Map<unknown, unknown> = new Map()): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (copies.has(value)) return copies.get(value);
+  try {
+    const isList = Array.isArray(value);
+    if (!isList && !isRecord(value)) return value;
+    const copy: Record<string, unknown> | unknown[] = isList ? new Array(value.length) : {};
+    copies.set(value, copy);
+    for (const key of Object.keys(value)) define(copy, key, readOf(value, key, copies));
+    return copy;
+  } catch {
+    return UNREADABLE;
+  }
+}
+
 // --- internal ---
+
+function readOf(value: object, key: string, copies: Map<unknown, unknown>): unknown {
+  try {
+    return plainCopy((value as Readonly<Record<string, unknown>>)[key], copies);
+  } catch {
+    return UNREADABLE;
+  }
+}
+
+/** Not an assignment: the key may be `__proto__`. */
+function define(copy: object, key: string, value: unknown): void {
+  Object.defineProperty(copy, key, { value, enumerable: true, writable: true, configurable: true });
+}
 
 function reportWrong(at: At, value: unknown, expected: string): undefined {
   at.report(at, value, expected);
@@ -130,16 +169,12 @@ function readKeys<T extends object>(
   return read;
 }
 
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** Deeper values are refused: a value that contains itself never ends. */
 const MAX_JSON_DEPTH = 100;
 
 function isJson(value: unknown, depth: number = 0): boolean {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return true;
   if (typeof value === 'number') return Number.isFinite(value);
-  if (typeof value !== 'object' || depth >= MAX_JSON_DEPTH) return false;
+  if (!(isRecord(value) || Array.isArray(value)) || depth >= MAX_JSON_DEPTH) return false;
   return Object.values(value).every((one) => isJson(one, depth + 1));
 }

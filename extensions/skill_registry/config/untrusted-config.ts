@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import { futureRealPath, isInside } from '../../../lib/files/index.ts';
+import { isRecord } from './readers.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -9,22 +10,22 @@ type Values = Readonly<Record<string, unknown>>;
  * keys that show less than the defaults. Other keys could run code, contact an address, read other folders, or put more into a prompt.
  *
  * @param rootDir - Real path.
- * @returns `values` for `readConfig`, and the names of the keys that were left out: `sources.1 (package)`, `inject`.
+ * @returns `values` for `readConfig`, and the names of the keys that are ignored until a person approves the root: `sources.1 (package)`, `inject`.
  */
 export function configOfUntrustedRoot(
   values: Values,
   rootDir: string,
-): { readonly values: Values; readonly held: readonly string[] } {
+): { readonly values: Values; readonly ignored: readonly string[] } {
   const kept: Record<string, unknown> = {};
-  const held: string[] = [];
+  const ignored: string[] = [];
   for (const [key, value] of Object.entries(values)) {
     if (key === 'sources' && Array.isArray(value)) {
-      kept.sources = value.flatMap((entry, index) => safeSource(entry, `sources.${index}`, rootDir, held));
+      kept.sources = value.flatMap((entry, index) => safeSource(entry, `sources.${index}`, rootDir, ignored));
     } else if (isRecord(value) && Object.hasOwn(SECTIONS, key)) {
-      kept[key] = onlySafe(value, SECTIONS[key] ?? {}, `${key}.`, held);
-    } else Object.assign(kept, onlySafe({ [key]: value }, KEYS, '', held));
+      kept[key] = onlySafe(value, SECTIONS[key] ?? {}, `${key}.`, ignored);
+    } else Object.assign(kept, onlySafe({ [key]: value }, KEYS, '', ignored));
   }
-  return { values: kept, held };
+  return { values: kept, ignored };
 }
 
 // --- internal ---
@@ -73,37 +74,33 @@ const FLAGS: Readonly<Record<string, IsSafe>> = {
   preload: oneOf(false),
 };
 
-function onlySafe(values: Values, safe: Readonly<Record<string, IsSafe>>, prefix: string, held: string[]): Values {
+function onlySafe(values: Values, safe: Readonly<Record<string, IsSafe>>, prefix: string, ignored: string[]): Values {
   return Object.fromEntries(
     Object.entries(values).filter(([key, value]) => {
       const isSafe = Object.hasOwn(safe, key) && safe[key]?.(value) === true;
-      if (!isSafe) held.push(`${prefix}${key}`);
+      if (!isSafe) ignored.push(`${prefix}${key}`);
       return isSafe;
     }),
   );
 }
 
-function safeSource(entry: unknown, name: string, rootDir: string, held: string[]): readonly Values[] {
+function safeSource(entry: unknown, name: string, rootDir: string, ignored: string[]): readonly Values[] {
   if (!isRecord(entry)) {
-    held.push(name);
+    ignored.push(name);
     return [];
   }
   const { path, preset, shipped, ...flags } = entry;
   const foreign = Object.keys(flags).find((key) => !Object.hasOwn(FLAGS, key));
   if (foreign !== undefined || (typeof path === 'string' && !isBelow(path, rootDir))) {
-    held.push(`${name} (${foreign ?? 'a path outside the root'})`);
+    ignored.push(`${name} (${foreign ?? 'a path outside the root'})`);
     return [];
   }
   const kind = Object.fromEntries(Object.entries({ path, preset, shipped }).filter(([, value]) => value !== undefined));
-  return [{ ...kind, ...onlySafe(flags, FLAGS, `${name}.`, held) }];
+  return [{ ...kind, ...onlySafe(flags, FLAGS, `${name}.`, ignored) }];
 }
 
 /** Checks the real path, so links are resolved. */
 function isBelow(path: string, rootDir: string): boolean {
   if (path === '~' || path.startsWith('~/')) return isInside(futureRealPath(join(homedir(), path.slice(1))), rootDir);
   return isInside(futureRealPath(isAbsolute(path) ? resolve(path) : resolve(rootDir, path)), rootDir);
-}
-
-function isRecord(value: unknown): value is Values {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

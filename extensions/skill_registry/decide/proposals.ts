@@ -32,7 +32,14 @@ export function createProposals(context: ChangeContext): OpenProposals {
   const { writer } = context;
   const listeners = new Set<(proposal: Proposal) => void>();
   let seen: number | undefined;
-  const shown = (row: ProposalRow): Proposal => proposalOf(writer.database(), row, writer.dataDir);
+  const shown = (row: ProposalRow): Proposal => {
+    const proposal = proposalOf(writer.database(), row, writer.dataDir);
+    // As the last write of this process found it; opening the registry writes a report that is due.
+    const unwritten = writer
+      .problems()
+      .find(({ code, details }) => code === 'WRITE_FAILED' && details?.proposal === row.id);
+    return unwritten && !proposal.problem ? { ...proposal, problem: unwritten } : proposal;
+  };
   const look = async (row: ProposalRow): Promise<Proposal> => {
     const [present = row] = await withPresentState(context, writer.database(), [row]);
     return shown(present);

@@ -22,6 +22,7 @@ export interface ChangeContext {
   readonly caches: readonly string[];
   readonly limits: SkillRegistryConfig['limits'];
   readonly writes: SkillRegistryConfig['writes'];
+  readonly collision: SkillRegistryConfig['collision'];
   snapshot(): Snapshot;
   sources(): readonly SkillSource[];
   granted(turn: TurnContext): ReadonlySet<string>;
@@ -63,7 +64,12 @@ export function newLocation(context: ChangeContext, skillId: string): SkillLocat
   }
   const present = context.snapshot().byId.get(skillId);
   if (present) throw skillExists(skillId, `source ${present.source}`);
-  const location = locationForNew(skillId, context.sources(), context.root);
+  return freeLocation(context, skillId, context.sources());
+}
+
+/** As `newLocation`, below the first of these sources that may be written; another source may have a skill of that id. */
+export function freeLocation(context: ChangeContext, skillId: string, sources: readonly SkillSource[]): SkillLocation {
+  const location = locationForNew(skillId, sources, context.root);
   if (folderExists(location)) throw skillExists(skillId, 'its folder is there, though no skill was read from it');
   assertWritable(location.base, [location.below, location.skillFile]);
   const above = [...context.snapshot().byQualifiedId.values()].find(({ dir }) => dir && isInside(location.base, dir));

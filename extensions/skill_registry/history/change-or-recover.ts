@@ -21,6 +21,7 @@ import {
   entriesOf,
   type FileChange,
   type LocationFinder,
+  type LockChange,
   markDone,
   type Operation,
   readEntry,
@@ -44,6 +45,8 @@ export interface OperationContext {
   onStep(step: OperationStep): void;
   /** Called in the transaction that commits the change. */
   onCommit(operation: Operation, revision: Revision): void;
+  /** Writes what a committed change says of `skills-lock.json`; nothing when it is so already. */
+  changeLock(change: LockChange): void;
   /** Called for a change that stays in the journal, with the reason. */
   onUnfinished(unfinished: Unfinished): void;
 }
@@ -135,6 +138,7 @@ function commit(operation: Operation, { database, maxBytes, onCommit, dataDir }:
     const note = { kind, by, at, reason, proposal, target };
     const revision = addRevision(database, location.key, location.skillId, tree, note);
     onCommit(operation, revision);
+    operation.alongside?.(database);
     markDone(database, operation.id);
     return revision;
   });
@@ -193,9 +197,10 @@ function putBack(
   else writeContained(location.base, name, getBlob(database, before), mode === undefined ? {} : { mode });
 }
 
-/** Removes the temporary files of a committed change. */
-function settle(begun: Begun, { dataDir }: OperationContext): void {
-  const { location, changes, move } = begun;
+/** Writes the lock, and removes the temporary files of a committed change. */
+function settle(begun: Begun, { changeLock, dataDir }: OperationContext): void {
+  const { location, changes, lock, move } = begun;
+  if (lock) changeLock(lock);
   if (move) settleMove(folderMove(begun, move, dataDir));
   for (const [index, change] of changes.entries()) removeLeftover(location, change, leftoversOf(begun, index).kept);
 }

@@ -34,10 +34,21 @@ export interface Operation {
   readonly merged?: boolean | undefined;
   /** The revision that a roll-back restores. */
   readonly target?: number | undefined;
+  /** Made when the change is committed, also by the process that finishes it. */
+  readonly lock?: LockChange | undefined;
+  /** Called in the transaction that commits the change. */
+  readonly alongside?: ((database: SqliteDatabase) => void) | undefined;
+}
+
+/** What becomes of one entry of `skills-lock.json`. */
+export interface LockChange {
+  readonly name: string;
+  /** null: it is taken out. */
+  readonly entry: unknown;
 }
 
 /** The part of an operation that the journal keeps: enough to finish or undo it. */
-export type Begun = Pick<Operation, 'id' | 'location' | 'changes' | 'move'>;
+export type Begun = Pick<Operation, 'id' | 'location' | 'changes' | 'move' | 'lock'>;
 
 /** Finds the location of a skill in the present sources. @throws SOURCE_NOT_WRITABLE. */
 export type LocationFinder = (skillId: string, key: string, source: string) => SkillLocation;
@@ -46,9 +57,9 @@ export type LocationFinder = (skillId: string, key: string, source: string) => S
  * Adds a change to the journal before it begins. The entry has no absolute path: the location is looked up again. The format says
  * `place` for the location, as earlier releases wrote it.
  */
-export function writeEntry(database: SqliteDatabase, { id, location, changes, move }: Begun): void {
+export function writeEntry(database: SqliteDatabase, { id, location, changes, move, lock }: Begun): void {
   const { skillId, source, key, below } = location;
-  const content = JSON.stringify({ id, place: { skillId, source, key, below }, changes, move });
+  const content = JSON.stringify({ id, place: { skillId, source, key, below }, changes, move, lock });
   database.prepare('INSERT INTO operation (id, content) VALUES (?, ?)').run(id, content);
 }
 
@@ -99,6 +110,7 @@ export function readEntry({ id, content }: Entry, locationOf: LocationFinder): B
     location,
     changes: entry.changes.map((change) => changeOf(change, location)),
     move: moveOf(entry.move),
+    lock: lockOf(entry.lock),
     isDone: entry.done === 1,
   };
 }
@@ -150,6 +162,14 @@ function parse(content: string): Readonly<Record<string, unknown>> {
 
 function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
+}
+
+/** The entry itself is checked by what writes it. */
+function lockOf(value: unknown): LockChange | undefined {
+  if (value === undefined) return undefined;
+  const { name, entry } = fieldsOf(value);
+  if (typeof name !== 'string' || typeof entry !== 'object') throw refused('no entry of a lock');
+  return { name, entry };
 }
 
 function changeOf(value: unknown, location: SkillLocation): FileChange {

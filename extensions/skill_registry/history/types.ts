@@ -8,7 +8,17 @@ export interface Revision {
   /** `sha256:<64 hex>` over the paths and contents of its files. */
   readonly digest: string;
   readonly skillId: string;
-  readonly kind: 'seen' | 'edited' | 'proposal' | 'tool' | 'created' | 'rollback' | 'removed' | 'restored';
+  readonly kind:
+    | 'seen'
+    | 'edited'
+    | 'proposal'
+    | 'tool'
+    | 'created'
+    | 'installed'
+    | 'updated'
+    | 'rollback'
+    | 'removed'
+    | 'restored';
   /** ISO 8601, UTC. */
   readonly at: string;
   /** As `Actor.by`; `unknown` for changes that the registry found on disk. */
@@ -33,7 +43,7 @@ export interface RevisionFile {
 }
 
 export interface Actor {
-  /** `person:ada`, `agent:builder_agent`. */
+  /** `person:<name>`, `agent:<id>` or `unknown`, in that case; at most 200 characters, none of them a control character. */
   readonly by: string;
   readonly reason?: string | undefined;
 }

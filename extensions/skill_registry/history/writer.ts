@@ -39,6 +39,8 @@ export interface WriterOptions {
   readonly maxBytes: number;
   /** Whether a real, absolute path is code, which no agent may change. */
   isCode(path: string): boolean;
+  /** Changes `skills-lock.json`. @throws for an entry that breaks the format. */
+  readonly changeLock: OperationContext['changeLock'];
   /** Finds the present location of a skill in the journal. */
   readonly locationOf: LocationFinder;
   /**
@@ -207,10 +209,10 @@ export class Writer {
   }
 
   #operationContext(database: SqliteDatabase): OperationContext {
-    const { dataDir, follower, maxBytes } = this.#options;
+    const { changeLock, dataDir, follower, maxBytes } = this.#options;
     storeFolder(dataDir);
     return {
-      ...{ database, dataDir: realpathSync(dataDir), maxBytes },
+      ...{ database, dataDir: realpathSync(dataDir), maxBytes, changeLock },
       onStep: (step) => this.step(step),
       onCommit(operation, revision) {
         noteArchive(database, operation);
@@ -225,8 +227,7 @@ export class Writer {
 
 /** Whether `by` names a person, and not an agent or `unknown`. */
 export function isPerson(by: string): boolean {
-  const name = nameKey(by);
-  return !name.startsWith('agent:') && name !== 'unknown' && name !== '';
+  return by.startsWith('person:');
 }
 
 /** As names are compared: without case, white space and invisible characters. */

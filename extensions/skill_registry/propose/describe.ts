@@ -6,7 +6,11 @@ import type { Proposal, ProposalFigures, ProposalStats } from './types.ts';
 export function describeProposals(proposals: readonly Proposal[], width?: number): string {
   const rows = proposals.map(({ id, state, kind, skillId, path, author, created, checks, problem, purged }) => [
     id,
-    purged ? `${state}, purged` : problem ? `${state}, report edited` : state,
+    purged
+      ? `${state}, purged`
+      : problem
+        ? `${state}, ${problem.code === 'WRITE_FAILED' ? 'no report' : 'report edited'}`
+        : state,
     kind === 'update' ? `${skillId}/${path}` : `${kind} ${skillId}`,
     author,
     created.slice(0, 16).replace('T', ' '),

@@ -178,6 +178,16 @@ export function diffOf({ kind, path, before, after }: Pick<Request, 'kind' | 'pa
   return unifiedDiff(path, before?.toString('utf8') ?? null, after?.toString('utf8') ?? null);
 }
 
+/** `<skill id>-<UTC time>-<six hex digits>`: a name of a file, whatever the skill is called. */
+export function proposalId(skillId: string, now: string): string {
+  const name =
+    skillId
+      .replace(/[^A-Za-z0-9._-]+/g, '-')
+      .replace(/^[.-]+/, '')
+      .slice(0, 80) || 'skill';
+  return `${name}-${now.replace(/[-:]|\.\d+/g, '')}-${randomBytes(3).toString('hex')}`;
+}
+
 export function tooLong(field: string, text: string, limit: number): CodedError {
   return invalidArgument(`${field} has ${text.length} characters, more than ${limit}. Shorten it.`);
 }
@@ -249,14 +259,4 @@ function baseAt(context: ChangeContext, location: SkillLocation, kind: Request['
   if (kind === 'delete') return treeDigest(readFolderTree(folderOf(location), context.limits.file_bytes).files);
   const bytes = bytesAt(location, path, context.limits);
   return bytes && digestOf(bytes);
-}
-
-/** `<skill id>-<UTC time>-<six hex digits>`: a name of a file, whatever the skill is called. */
-function proposalId(skillId: string, now: string): string {
-  const name =
-    skillId
-      .replace(/[^A-Za-z0-9._-]+/g, '-')
-      .replace(/^[.-]+/, '')
-      .slice(0, 80) || 'skill';
-  return `${name}-${now.replace(/[-:]|\.\d+/g, '')}-${randomBytes(3).toString('hex')}`;
 }

@@ -79,7 +79,8 @@ export function writeDueReports(
         writeReport(database, dataDir, row, onStep, at);
       } catch (error) {
         const message = `The report of the proposal ${row.id} cannot be written: ${describeError(error).replace(/\.$/, '')}. If there is a folder or a link of that name, remove it. The report is written with the next change of a skill or a proposal.`;
-        problems.push({ code: 'WRITE_FAILED', severity: 'warning', file: join(dataDir, reportPath(row)), message });
+        const [file, details] = [join(dataDir, reportPath(row)), { proposal: row.id }];
+        problems.push({ code: 'WRITE_FAILED', severity: 'warning', file, message, details });
       }
     }
     for (const row of rowsWithEdits(database)) {

@@ -74,7 +74,10 @@ export interface Proposal {
   readonly purged: { readonly by: string; readonly at: string } | null;
   /** Absolute path of its report. */
   readonly file: string;
-  /** PROPOSAL_FILE_EDITED: somebody has changed the report. It names the copy of what they wrote, and what to do. */
+  /**
+   * PROPOSAL_FILE_EDITED: somebody has changed the report. It names the copy of what they wrote, and what to do. WRITE_FAILED: the
+   * report cannot be written; that does not change a decision.
+   */
   readonly problem?: Problem;
 }
 

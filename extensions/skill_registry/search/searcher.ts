@@ -24,6 +24,8 @@ export interface SearchAnswer {
 export interface SearcherOptions {
   /** Opens the cache's database with the tables of `SEARCH_INDEX`; called on first use. `close` closes it. When it throws, the index is in memory. */
   readonly database: () => SqliteDatabase;
+  /** Removes the file of a damaged database, so that `database` creates it again. */
+  readonly removeDatabase?: () => void;
   /** The bytes of SKILL.md; may throw. */
   readonly readSkill: (skill: Skill) => Buffer;
 }
@@ -41,9 +43,9 @@ export class Searcher {
   readonly #pools = new WeakMap<readonly Skill[], StoredPool>();
   #preparing: Promise<void> = Promise.resolve();
 
-  constructor({ database, readSkill }: SearcherOptions) {
+  constructor({ database, removeDatabase, readSkill }: SearcherOptions) {
     this.#readSkill = (skill) => this.#proposals.get(skill) ?? readSkill(skill);
-    this.#guarded = createGuardedIndex(database);
+    this.#guarded = createGuardedIndex(database, removeDatabase);
     this.#indexer = createIndexer(this.#guarded, this.#readSkill);
   }
 
@@ -61,8 +63,14 @@ export class Searcher {
     likeness?: Likeness,
   ): SearchAnswer {
     const query = parseQuery(text);
-    const pool = this.#completePool(skills);
-    const { ranking, terms } = this.#rank(pool, query, true);
+    let pool = this.#completePool(skills);
+    let ranked = this.#rank(pool, query, true);
+    if (this.#pools.get(skills)?.of !== ranked.of) {
+      // The file has failed in that moment, and the pool belongs to the index before.
+      pool = this.#completePool(skills);
+      ranked = this.#rank(pool, query, true);
+    }
+    const { ranking, terms } = ranked;
     const quoted = query.phrases.length > 0;
     const found = hitsOf(pool, ranking, asName(text), accepts, quoted ? undefined : likeness);
     const hits = quoted
@@ -146,7 +154,7 @@ export class Searcher {
     return this.#guarded.use((index) =>
       index.atOnce(() => {
         const { found, terms } = lookUpTerms(query, pool, index, corrected);
-        return { ranking: rankPool(pool, found), terms };
+        return { of: index, ranking: rankPool(pool, found), terms };
       }),
     );
   }
@@ -161,6 +169,7 @@ interface StoredPool {
 }
 
 interface Ranked {
+  readonly of: TextIndex;
   readonly ranking: Ranking;
   readonly terms: ReadonlySet<string>;
 }

@@ -39,8 +39,10 @@ export interface CountOptions {
  */
 export const TOKEN_COUNTS: CachePart = {
   name: 'token_counts',
-  version: 3,
-  sql: 'CREATE TABLE token_counts (key TEXT PRIMARY KEY, l1 INTEGER, l2 INTEGER) WITHOUT ROWID;',
+  version: 4,
+  sql: `CREATE TABLE token_counts (
+    key TEXT PRIMARY KEY, l1 INTEGER CHECK (l1 BETWEEN 0 AND 1e9), l2 INTEGER CHECK (l2 BETWEEN 0 AND 1e9)
+  ) STRICT, WITHOUT ROWID;`,
 };
 
 /** Counts of removed contents are deleted when there are more than this. */
@@ -117,7 +119,7 @@ function createCountStore(cache: Cache): CountStore {
   const fresh = new Set<string>();
   let read: Map<string, TokenCounts> | undefined;
   const all = (): Map<string, TokenCounts> => {
-    read ??= cache.look(readCounts) ?? new Map();
+    read ??= cache.useIfThere(readCounts) ?? new Map();
     return read;
   };
   const get = (skill: Skill): TokenCounts => all().get(documentKey(skill)) ?? NOT_COUNTED;
@@ -160,7 +162,12 @@ const NOT_COUNTED: TokenCounts = { l1: null, l2: null };
 
 function readCounts(database: SqliteDatabase): Map<string, TokenCounts> {
   const rows = database.prepare<TokenCounts & { readonly key: string }>('SELECT key, l1, l2 FROM token_counts').all();
-  return new Map(rows.map(({ key, l1, l2 }) => [key, { l1, l2 }]));
+  return new Map(rows.map(({ key, l1, l2 }) => [key, { l1: countIn(l1), l2: countIn(l2) }]));
+}
+
+/** Anything else than a count is counted again. */
+function countIn(value: number | null): number | null {
+  return Number.isSafeInteger(value) && Number(value) >= 0 ? value : null;
 }
 
 function isCounted(skill: Skill, withBody: boolean, store: CountStore): boolean {

@@ -1,5 +1,15 @@
+import {
+  aFunction,
+  anything,
+  checkCall,
+  either,
+  fields,
+  listOf,
+  optional,
+  suchThat,
+  text,
+} from '../../../lib/arguments/index.ts';
 import { isSourceId } from '../config/config.ts';
-import { invalidArgument } from '../skill/errors.ts';
 import type { OwnSource } from './types.ts';
 
 /**
@@ -9,12 +19,8 @@ import type { OwnSource } from './types.ts';
  * @throws INVALID_ARGUMENT for an id with other characters than `OwnSource.id` allows, and for a value of another shape.
  */
 export function defineSource(source: OwnSource): OwnSource {
-  if (!isOwnSource(source))
-    throw invalidArgument('A source of your own is { id, skills }: a text, and a list or a function.');
-  if (isSourceId(source.id)) return source;
-  throw invalidArgument(
-    `The id of a source has letters, digits and @ . _ / - only, got ${JSON.stringify(source.id.slice(0, 80))}.`,
-  );
+  checkCall('defineSource', { source: OWN_SOURCE }, [source]);
+  return source;
 }
 
 /** Checks the shape, because the value may come from a package. */
@@ -24,3 +30,12 @@ export function isOwnSource(value: unknown): value is OwnSource {
   if (typeof id !== 'string' || id === '' || !(onChange === undefined || typeof onChange === 'function')) return false;
   return Array.isArray(skills) || typeof skills === 'function';
 }
+
+// --- internal ---
+
+/** The skills themselves are checked when the source is read: a wrong one is a problem, and the others are used. */
+const OWN_SOURCE = fields({
+  id: suchThat(text, 'letters, digits and @ . _ / - ("my-skills")', isSourceId),
+  skills: either('a list of skills, or a function that gives one', listOf(anything), aFunction),
+  onChange: optional(aFunction),
+});

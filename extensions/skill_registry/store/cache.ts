@@ -76,7 +76,7 @@ export interface Cache {
    */
   use<T>(work: (database: SqliteDatabase) => T): T | undefined;
   /** As `use`, but does not create the file; undefined when there is none. */
-  look<T>(work: (database: SqliteDatabase) => T): T | undefined;
+  useIfThere<T>(work: (database: SqliteDatabase) => T): T | undefined;
   /** Why it is in memory although a file was given. */
   trouble(): string | undefined;
   close(): void;
@@ -122,7 +122,7 @@ export function createCache(file: string | undefined, parts: readonly CachePart[
   };
   return {
     use,
-    look: (work) => (database || (file !== undefined && existsSync(file)) ? use(work) : undefined),
+    useIfThere: (work) => (database || (file !== undefined && existsSync(file)) ? use(work) : undefined),
     trouble: () => trouble,
     close() {
       closed = true;
@@ -160,7 +160,7 @@ export function storeProblems(root: string): readonly Problem[] {
 export function cacheProblems(file: string | undefined, cache: Cache): readonly Problem[] {
   const reason = cache.trouble();
   if (reason === undefined || file === undefined) return [];
-  const message = `This file cannot be used (${reason}), so each start reads all skills again. Remove cache.db and the files whose names begin with cache.db- (the registry creates them again), and let this user write in that folder.`;
+  const message = `This file cannot be used, so each start reads all skills again: ${reason}. Remove cache.db and the files whose names begin with cache.db- (the registry creates them again), and let this user write in that folder.`;
   return [{ code: 'CACHE_UNAVAILABLE', severity: 'warning', file, message }];
 }
 
@@ -190,20 +190,29 @@ function openAt(file: string, parts: readonly CachePart[]): SqliteDatabase {
 }
 
 /** Version of the whole file, stored as `user_version`; a new file has 0. */
-const FORMAT = 2;
-const VERSIONS = 'CREATE TABLE part (name TEXT PRIMARY KEY, version INTEGER NOT NULL) WITHOUT ROWID;';
+const FORMAT = 3;
+/** Also holds, under the name `schema`, the number that SQLite increases with each change of a table: shows changes by hand. */
+const VERSIONS = 'CREATE TABLE part (name TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT, WITHOUT ROWID;';
 
 function isCurrent(database: SqliteDatabase, parts: readonly CachePart[]): boolean {
   const versions = versionsIn(database);
   return versions?.size === parts.length && parts.every(({ name, version }) => versions.get(name) === version);
 }
 
-/** Undefined when the file is new, or of another format. */
+/** Undefined when the file is new, of another format, or somebody else has changed its tables. */
 function versionsIn(database: SqliteDatabase): ReadonlyMap<string, number> | undefined {
   const { user_version } = database.prepare<{ user_version: number }>('PRAGMA user_version').get() ?? {};
   if (user_version !== FORMAT) return undefined;
+  if (!database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'part'").get()) return undefined;
   const rows = database.prepare<{ name: string; version: number }>('SELECT name, version FROM part').all();
-  return new Map(rows.map(({ name, version }) => [name, version]));
+  const versions = new Map(rows.map(({ name, version }) => [name, version]));
+  const schema = versions.get('schema');
+  versions.delete('schema');
+  return schema === schemaVersion(database) ? versions : undefined;
+}
+
+function schemaVersion(database: SqliteDatabase): number | undefined {
+  return database.prepare<{ schema_version: number }>('PRAGMA schema_version').get()?.schema_version;
 }
 
 /** Call it in a transaction: several processes may open a new or old file at the same time. */
@@ -217,30 +226,34 @@ function bringUpToDate(database: SqliteDatabase, parts: readonly CachePart[]): v
   const kept = parts.filter(({ name, version }) => versions?.get(name) === version);
   dropTables(database, (table) => table !== 'part' && !kept.some(({ name }) => isOf(table, name)));
   database.exec('DELETE FROM part');
+  const put = database.prepare('INSERT INTO part (name, version) VALUES (?, ?)');
   for (const { name, version, sql } of parts) {
     if (!kept.some((part) => part.name === name)) database.exec(sql);
-    database.prepare('INSERT INTO part (name, version) VALUES (?, ?)').run(name, version);
+    put.run(name, version);
   }
+  put.run('schema', schemaVersion(database) ?? 0);
 }
 
 function isOf(table: string, part: string): boolean {
   return table === part || table.startsWith(`${part}_`);
 }
 
-/** Virtual tables first: dropping one also drops its internal tables. */
+/** Views as well. Virtual tables first: dropping one also drops its internal tables. */
 function dropTables(database: SqliteDatabase, isOld: (table: string) => boolean): void {
-  const all = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'";
-  for (const kind of ["AND sql LIKE 'CREATE VIRTUAL%'", '']) {
-    for (const { name } of database.prepare<{ name: string }>(`${all} ${kind}`).all()) {
-      if (isOld(name)) database.exec(`DROP TABLE IF EXISTS "${name.replaceAll('"', '""')}"`);
+  const all = "SELECT name, type FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'";
+  for (const kind of ["type = 'view'", "sql LIKE 'CREATE VIRTUAL%'", "type = 'table'"]) {
+    for (const { name, type } of database.prepare<{ name: string; type: string }>(`${all} AND ${kind}`).all()) {
+      if (isOld(name)) database.exec(`DROP ${type} IF EXISTS "${name.replaceAll('"', '""')}"`);
     }
   }
 }
 
-/** The code of a system error (`EACCES`), because its message repeats the path; else the message. */
+/** In words. Of a system error the part without the path, which the problem names: `EACCES: permission denied`. */
 function reasonOf(error: unknown): string {
-  const { code, message = String(error) } = error as { readonly code?: unknown; readonly message?: string };
-  return typeof code === 'string' && sqliteFailure(error) === undefined ? code : message;
+  const message = error instanceof Error ? error.message : String(error);
+  const { syscall } = error as { readonly syscall?: unknown };
+  const [words = message] = typeof syscall === 'string' ? message.split(`, ${syscall}`) : [message];
+  return words.replace(/\.$/, '');
 }
 
 const FORGOTTEN_MS = 90 * 86_400_000;

@@ -1,4 +1,4 @@
-import type { Tool } from 'skill-registry/kernel';
+import { runTool, type Tool, type ToolCall } from 'skill-registry/kernel';
 import type { ToolName } from '../config/config.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import { createSkillTool } from './create-skill.ts';
@@ -36,15 +36,21 @@ export function makeTools(names: readonly string[], registry: SkillsForTools): r
 
 // --- internal ---
 
+/** Never throws, also where a program calls `execute` itself, with anything. */
 function lookingFirst(tool: Tool, { visible, refresh }: Pick<SkillsForTools, 'visible' | 'refresh'>): Tool {
-  return {
+  const looking: Tool = {
     ...tool,
-    async execute(args: Readonly<Record<string, unknown>>, call) {
+    async execute(args: Readonly<Record<string, unknown>>, given) {
+      const call: ToolCall = { turn: given?.turn ?? {}, signal: given?.signal ?? new AbortController().signal };
       const asked = args.skill_id ?? args.name;
       const isSeen = visible(call.turn).some(({ id, qualifiedId }) => id === asked || qualifiedId === asked);
       // What a look meets is a problem of the sources; what was known before is answered.
       if (!isSeen) await refresh().catch(() => undefined);
       return tool.execute(args as never, call);
     },
+  };
+  return {
+    ...tool,
+    execute: (args, call) => runTool(looking, args, call),
   };
 }

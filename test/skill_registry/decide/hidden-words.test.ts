@@ -20,10 +20,12 @@ it('hidden characters in what is said of a proposal reach no model and no termin
     justification: said,
     evidence: said,
   });
-  const [author, by] = ['agent:brewer', `person:eve${HIDDEN}`];
+  // Directions cannot be changed in a name at all.
+  const inName = HIDDEN.replace(/\u202e/g, '');
+  const [author, by] = ['agent:brewer', `person:eve${inName}`];
   const { proposalId: waits } = await proposals.propose({ ...input(`three${HIDDEN}`), author });
   const { proposalId: no } = await proposals.propose({ ...input('four'), author });
-  await proposals.recommend(waits, 'reject', { by: `agent:r${HIDDEN}`, reason: said });
+  await proposals.recommend(waits, 'reject', { by: `agent:r${inName}`, reason: said });
   await proposals.reject(no, { by, reason: `Too long${HIDDEN}.` });
 
   const call = { turn: { agentId: 'reviewer' }, signal: new AbortController().signal };

@@ -99,8 +99,8 @@ describe('open proposals', () => {
       (n) => ask(opened, version(n), { agentId: 'bre\u200bwer ' }),
       (n) => ask(opened, version(n), BREWER, opened.registry.snapshot().skills[0]?.qualifiedId),
       (n) => runRegistryTool(opened.registry, 'propose_skill_update', note(n), BREWER),
-      (n) => proposes(proposals, { path: `references/${n}.md`, content: 'New.\n', author: 'Agent:brewer' }),
-      (n) => proposes(proposals, { content: version(n), author: ' AGENT: brewer' }),
+      (n) => proposes(proposals, { path: `references/${n}.md`, content: 'New.\n', author: 'agent:Brewer' }),
+      (n) => proposes(proposals, { content: version(n), author: 'agent: BREWER' }),
       () => proposes(proposals, { kind: 'delete', author: 'agent:brewer' }),
     ];
     const answers = await Promise.all([...ways, ...ways].map((way, at) => way(20 + at)));

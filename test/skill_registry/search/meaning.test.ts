@@ -38,12 +38,13 @@ interface OpenMeaning {
 function openMeaning(server: EmbeddingsServer, database: SqliteDatabase = memory()): OpenMeaning {
   const clock: Clock = { now: 1_000_000, waits: [] };
   const progress: string[] = [];
-  const time = vi.spyOn(Date, 'now').mockImplementation(() => clock.now);
+  const time = vi.spyOn(Date, 'now').mockImplementation(() => Math.round(clock.now));
   onTestFinished(() => time.mockRestore());
   const meaning = new Meaning({
     config: { base_url: server.baseUrl, model: 'words-1', timeout_ms: 1500, batch: 64 },
     database: () => database,
     configFile: '/root/data/skill_registry/config.yaml',
+    cacheFile: undefined,
     readSkill: ({ description }) => Buffer.from(`---\ndescription: ${description}\n---\n`),
     getSecret: () => undefined,
     onProgress: (line) => progress.push(line),

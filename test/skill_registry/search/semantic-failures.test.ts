@@ -1,11 +1,14 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { SkillRegistry } from 'skill-registry';
+import type { Problem } from 'skill-registry/kernel';
 import { expect, it, onTestFinished } from 'vitest';
 import { fetchEmbeddings } from '../../../extensions/skill_registry/search/meaning/embeddings-client.ts';
 import { type Embedding, embeddingsServer, type OddAnswer } from '../../helpers/embeddings-server.ts';
-import { cacheFile, find, idsOf, semanticRegistry } from '../../helpers/semantic-registry.ts';
+import { runCommand } from '../../helpers/run-command.ts';
+import { cacheFile, find, idsOf, semanticRegistry, skill, TOWN } from '../../helpers/semantic-registry.ts';
+import { writeTree } from '../../helpers/temp-folder.ts';
 import { waitFor } from '../../helpers/wait-for.ts';
 
 const KEY = 'sk-very-secret-0123456789';
@@ -106,6 +109,54 @@ it('sends the key of the model to the endpoint of the model alone', async () => 
   expect(server.requests.at(-1)?.headers.authorization).toBeUndefined();
 });
 
+const WRONG: readonly (readonly [what: string, message: RegExp, answer: OddAnswer | undefined])[] = [
+  ['refuses the connection', /embeddings cannot be reached: /, undefined],
+  [
+    'wants a key',
+    /answered with status 401: it wants a key, and none was sent; set EMBEDDINGS_API_KEY\./,
+    { status: 401 },
+  ],
+  ['has a failure', /answered with status 500: oops\./, { status: 500, body: 'oops', headers: { 'retry-after': '0' } }],
+  ['is something else', /answered with something other than JSON of the form/, { raw: '<html>' }],
+  ['has fewer vectors', /answered with 0 vector\(s\) for 1 text\(s\)\./, { data: () => [] }],
+];
+
+it.each(WRONG)(
+  'says once, and truly, that an endpoint %s, which fails for a query and then for the catalog',
+  async (_, message, answer) => {
+    const server = await embeddingsServer();
+    const { registry, told, root } = await semanticRegistry(server, { config: { watch: { mode: 'off' } } });
+    await registry.admin.embedSkills();
+    if (answer) server.behave(() => answer);
+    else await server.close();
+    expect(idsOf(await find(registry, 'invoice'))).toEqual(['accounts']);
+    writeTree(root, skill('new-one', 'Something that is new.'));
+    await registry.refresh();
+    expect(await registry.admin.embedSkills()).toEqual({ embedded: 5, total: 6 });
+    expect(problemOf(registry).message).toMatch(message);
+    expect(problemOf(registry).message).toMatch(/\. What has no vector is searched by words only\.$/);
+    expect(told).toHaveLength(1);
+    await registry.close();
+    const config = `sources: [{ path: skills }]\nembeddings: { base_url: "${server.baseUrl}", model: words-1 }\n`;
+    writeTree(root, { 'data/skill_registry/config.yaml': config });
+    const { stdout } = await runCommand(['search', 'invoice', '--embed', '--json', '--root', root]);
+    const { problems, total } = JSON.parse(stdout) as { problems: readonly Problem[]; total: number };
+    expect([total, problems.map((problem) => problem.message)]).toEqual([1, [expect.stringMatching(message)]]);
+  },
+);
+
+it('names the cache file where it is, in the cache directory of the user', async () => {
+  const server = await embeddingsServer();
+  const { 'data/.keep': _, ...tree } = TOWN;
+  const { registry } = await semanticRegistry(server, { tree });
+  await registry.admin.embedSkills();
+  server.resize(100);
+  await find(registry, 'invoice');
+  const [, file = ''] = /delete (\S+) and start again\./.exec(problemOf(registry).message) ?? [];
+  expect(file).toContain(String(process.env.XDG_CACHE_HOME));
+  expect(existsSync(file)).toBe(true);
+});
+
 it('follows no redirect: the texts go to the endpoint alone', async () => {
   const [server, elsewhere] = [await embeddingsServer(), await embeddingsServer()];
   const { registry } = await semanticRegistry(server);
@@ -170,8 +221,14 @@ it('keeps vectors of one size: another size is a problem, for queries and for th
   const { code, message } = problemOf(registry);
   expect(code).toBe('EMBEDDINGS_INVALID');
   expect(message).toContain('vectors of 100 numbers, expected 1024 as before');
-  expect(message).toContain('delete cache.db');
   expect(existsSync(cacheFile(root))).toBe(true);
+  // The advice helps.
+  expect(message).toContain(`delete ${cacheFile(root)} and start again.`);
+  await registry.close();
+  rmSync(cacheFile(root));
+  const again = (await semanticRegistry(server, { root })).registry;
+  expect(await again.admin.embedSkills()).toEqual({ embedded: 5, total: 5 });
+  expect(again.problems()).toEqual([]);
 });
 
 it('tells a failure in the background once, and takes it back when the endpoint is there again', async () => {

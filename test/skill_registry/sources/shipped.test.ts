@@ -60,11 +60,11 @@ describe('the shipped skills', () => {
 
   it('may be asked for that way in a root that nobody has approved', () => {
     const sources = [{ path: 'skills' }, { shipped: 'if_none' }];
-    expect(configOfUntrustedRoot({ sources }, '/root')).toEqual({ values: { sources }, held: [] });
+    expect(configOfUntrustedRoot({ sources }, '/root')).toEqual({ values: { sources }, ignored: [] });
     const bare = { sources: [{ path: 'skills', bare_files: true }] };
     expect(configOfUntrustedRoot(bare, '/root')).toEqual({
       values: { sources: [{ path: 'skills' }] },
-      held: ['sources.0.bare_files'],
+      ignored: ['sources.0.bare_files'],
     });
   });
 

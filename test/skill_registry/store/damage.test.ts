@@ -1,5 +1,15 @@
-import { copyFileSync, existsSync, mkdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
+import { createSkillRegistry } from 'skill-registry';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type CachePart, createCache, openCacheDatabase } from '../../../extensions/skill_registry/store/cache.ts';
 import { openSqlite, type SqliteDatabase } from '../../../lib/sqlite/index.ts';
@@ -148,6 +158,25 @@ describe('a cache that is damaged while it is open', () => {
     const cache = createCache(place(), [WORDS]);
     cache.close();
     expect(cache.use(() => 1)).toBeUndefined();
-    expect(cache.look(() => 1)).toBeUndefined();
+    expect(cache.useIfThere(() => 1)).toBeUndefined();
   });
+});
+
+it('says in words why the cache cannot be used', async () => {
+  const root = tempFolder({ 'skills/a/SKILL.md': '---\nname: a\ndescription: A.\n---\n' });
+  mkdirSync(join(root, 'data/skill_registry/cache.db/kept'), { recursive: true });
+  const linked = tempFolder({
+    'skills/a/SKILL.md': '---\nname: a\ndescription: A.\n---\n',
+    'data/skill_registry/x': '',
+  });
+  symlinkSync(join(tempFolder(), 'other.db'), join(linked, 'data/skill_registry/cache.db'));
+  for (const [one, reason] of [
+    [root, /reads all skills again: unable to open database file\. Remove/],
+    [linked, /reads all skills again: .* is reached through a link that leads out of .*\. Remove/],
+  ] as const) {
+    const registry = await createSkillRegistry({ root: one, config: { sources: [{ path: 'skills' }] } });
+    await registry.close();
+    const [problem] = registry.problems();
+    expect([problem?.code, problem?.message]).toEqual(['CACHE_UNAVAILABLE', expect.stringMatching(reason)]);
+  }
 });

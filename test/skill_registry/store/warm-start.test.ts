@@ -45,7 +45,9 @@ async function openWhenQuiet(root: string, options: SkillRegistryOptions = {}): 
 /** What is kept of a file says it was read as `description`: only a process that does not read it can say so. */
 function forge(root: string, description: string): void {
   const database = openSqlite(cacheFile(root));
-  database.prepare("UPDATE skill_files SET entry = replace(entry, 'One.', ?)").run(description);
+  // Not an UPDATE, which the cache notices.
+  const changed = "SELECT place, read_as, path, replace(entry, 'One.', ?) FROM skill_files";
+  database.prepare(`INSERT OR REPLACE INTO skill_files ${changed}`).run(description);
   database.close();
 }
 

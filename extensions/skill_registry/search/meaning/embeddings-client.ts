@@ -79,11 +79,11 @@ export async function fetchEmbeddings(
   }
   if (!response.ok) {
     // The key is removed before the text is cut, because a part of the key would not be recognised.
-    throw failed(`answered with ${refusal(response, withoutKey(body ?? ''))}`, detailsOf(response));
+    throw failed(`answered with ${refusal(response, withoutKey(body ?? ''), endpoint.key)}`, detailsOf(response));
   }
   const answer = readEmbeddings(body, texts.length);
   if (typeof answer !== 'string') return answer;
-  throw new EmbeddingsFailure('EMBEDDINGS_INVALID', shown(`answered ${texts.length} text(s) with ${answer}`));
+  throw new EmbeddingsFailure('EMBEDDINGS_INVALID', shown(`answered with ${answer}`));
 }
 
 /** The address without its query, which may contain a secret. */
@@ -124,9 +124,10 @@ function reasonOf(error: unknown): string {
   return describeError(cause ?? error).replace(/\.$/, '');
 }
 
-function refusal({ status }: Response, body: string): string {
+function refusal({ status }: Response, body: string, key: string | undefined): string {
   // The body is not shown: many endpoints repeat the rejected key in it.
-  if (status === 401 || status === 403) return `status ${status}: it does not accept the key; set EMBEDDINGS_API_KEY`;
+  if (status === 401 || status === 403)
+    return `status ${status}: ${key ? 'it does not accept the key' : 'it wants a key, and none was sent'}; set EMBEDDINGS_API_KEY`;
   const errorText = (parseJson(body) as { error?: { message?: unknown } } | undefined)?.error?.message;
   const reason = shorten(foldLine(typeof errorText === 'string' ? errorText : body), MAX_REASON).replace(/\.$/, '');
   return `status ${status}${reason && `: ${reason}`}`;
@@ -146,7 +147,7 @@ function readEmbeddings(body: string | undefined, count: number): readonly Float
   if (body === undefined) return `more than ${answerBytes(count)} bytes`;
   const data = (parseJson(body) as { data?: unknown } | undefined)?.data;
   if (!Array.isArray(data)) return 'something other than JSON of the form { data: [{ index, embedding }] }';
-  if (data.length !== count) return `${data.length} vector(s)`;
+  if (data.length !== count) return `${data.length} vector(s) for ${count} text(s)`;
   const byIndex = new Map<unknown, Float32Array>();
   for (const [at, row] of data.entries()) {
     const { index = at, embedding } = Object(row) as { index?: unknown; embedding?: unknown };

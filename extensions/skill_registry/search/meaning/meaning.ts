@@ -17,6 +17,8 @@ export interface MeaningOptions {
   readonly database: () => SqliteDatabase;
   /** The file in problems. */
   readonly configFile: string;
+  /** The file of `database`; undefined: it is in memory. */
+  readonly cacheFile: string | undefined;
   /** The bytes of SKILL.md; may throw. */
   readonly readSkill: (skill: Skill) => Buffer;
   /** `EMBEDDINGS_API_KEY`, `MODEL_API_KEY`, `MODEL_BASE_URL`. */
@@ -40,8 +42,8 @@ export class Meaning {
   readonly #options: Required<MeaningOptions>;
   readonly #endpoint: EmbeddingsEndpoint;
   readonly #closing = new AbortController();
-  /** Problems of the cache, of embedding the catalog, and of queries. `problems` returns the first. */
-  readonly #partProblems: Partial<Record<Part, Problem | undefined>> = {};
+  /** Problems of the cache, of embedding the catalog, and of queries, the oldest first. */
+  readonly #partProblems = new Map<Part, Problem>();
   readonly #isConstructed: boolean = false;
   readonly #database: SqliteDatabase | undefined;
   readonly #store: VectorStore | undefined;
@@ -117,10 +119,9 @@ export class Meaning {
     return skills.filter((skill) => known?.has(documentKey(skill))).length;
   }
 
-  /** At most one. */
+  /** At most one: what fails for the catalog fails for queries, and is said once. */
   problems(): readonly Problem[] {
-    const { cache, catalog, query } = this.#partProblems;
-    const first = cache ?? catalog ?? query;
+    const first = this.#partProblems.get('cache') ?? [...this.#partProblems.values()][0];
     return first ? [first] : [];
   }
 
@@ -133,7 +134,8 @@ export class Meaning {
     const vectors = await fetchEmbeddings(this.#endpoint, texts, signal, limitMs);
     const expected = this.#withStore((store) => store.dimensions());
     const found = vectors[0]?.length ?? 0;
-    if (expected !== undefined && found !== expected) throw wrongSize(found, expected, this.#endpoint);
+    if (expected !== undefined && found !== expected)
+      throw wrongSize(found, expected, this.#endpoint, this.#options.cacheFile);
     return vectors;
   }
 
@@ -158,7 +160,7 @@ export class Meaning {
 
   async #run(skills: readonly Skill[], signal: AbortSignal, attempts: number): Promise<void> {
     const store = this.#store;
-    if (!store || this.#partProblems.cache || signal.aborted) return;
+    if (!store || this.#partProblems.has('cache') || signal.aborted) return;
     const { config, readSkill, onProgress, wait } = this.#options;
     const added = await embedMissing(skills, {
       store,
@@ -182,7 +184,7 @@ export class Meaning {
 
   /** Runs `work` with the store; undefined without SQLite or sqlite-vec, or after an error of the cache. */
   #withStore<T>(work: (store: VectorStore) => T): T | undefined {
-    if (!this.#store || this.#partProblems.cache || this.#closing.signal.aborted) return undefined;
+    if (!this.#store || this.#partProblems.has('cache') || this.#closing.signal.aborted) return undefined;
     try {
       return work(this.#store);
     } catch (error) {
@@ -200,11 +202,12 @@ export class Meaning {
   #report(part: Part, reason: Pick<Problem, 'code' | 'message'> | undefined): void {
     if (this.#closing.signal.aborted) return;
     const { configFile: file, onProblems } = this.#options;
-    const message = `${reason?.message} ${EFFECTS[part]}`;
+    const message = `${reason?.message} ${part === 'cache' ? 'Search uses words only.' : WITHOUT_VECTOR}`;
     const problem: Problem | undefined = reason && { code: reason.code, severity: 'warning', file, message };
-    if (problem?.code === this.#partProblems[part]?.code && problem?.message === this.#partProblems[part]?.message)
-      return;
-    this.#partProblems[part] = problem;
+    const before = this.#partProblems.get(part);
+    if (problem?.code === before?.code && problem?.message === before?.message) return;
+    if (problem) this.#partProblems.set(part, problem);
+    else this.#partProblems.delete(part);
     if (this.#isConstructed) onProblems();
   }
 }
@@ -215,11 +218,8 @@ const ATTEMPTS = 3;
 
 type Part = 'cache' | 'catalog' | 'query';
 
-const EFFECTS: Readonly<Record<Part, string>> = {
-  cache: 'Search uses words only.',
-  catalog: 'Skills without a vector are found by words only.',
-  query: 'Until it answers, search uses words only.',
-};
+/** True for queries and for skills. */
+const WITHOUT_VECTOR = 'What has no vector is searched by words only.';
 
 /** The key of the model is only sent to the endpoint of the model. */
 function keyFor(baseUrl: string, getSecret: (name: string) => string | undefined): string | undefined {
@@ -228,9 +228,14 @@ function keyFor(baseUrl: string, getSecret: (name: string) => string | undefined
   return getSecret('EMBEDDINGS_API_KEY') ?? shared;
 }
 
-function wrongSize(found: number, expected: number, { baseUrl, model }: EmbeddingsEndpoint): EmbeddingsFailure {
+function wrongSize(
+  found: number,
+  expected: number,
+  { baseUrl, model }: EmbeddingsEndpoint,
+  cacheFile: string | undefined,
+): EmbeddingsFailure {
   const what = `${shownEndpoint(baseUrl)} answered with vectors of ${found} numbers, expected ${expected} as before.`;
-  const remedy = `If another model answers to ${JSON.stringify(model)} now, delete cache.db beside the config.`;
+  const remedy = `If another model answers to ${JSON.stringify(model)} now, ${cacheFile === undefined ? 'open the registry again' : `delete ${cacheFile} and start again`}.`;
   return new EmbeddingsFailure('EMBEDDINGS_INVALID', `${what} ${remedy}`);
 }
 

@@ -42,21 +42,23 @@ export interface CacheKey {
 }
 
 /**
- * The column `place` is the `path` of a `CacheKey`. Raise the version when the same SKILL.md can give another result, also with
+ * The column `place` is the `path` of a `CacheKey`. The trigger removes a row that somebody changes by hand; here rows are replaced. Raise the version when the same SKILL.md can give another result, also with
  * another version of the yaml package.
  */
 export const SKILL_FILES: CachePart = {
   name: 'skill_files',
-  version: 4,
+  version: 5,
   sql: `CREATE TABLE skill_files (
     place TEXT NOT NULL, read_as TEXT NOT NULL, path TEXT NOT NULL, entry TEXT NOT NULL,
     PRIMARY KEY (place, read_as, path)
-  ) WITHOUT ROWID;`,
+  ) STRICT, WITHOUT ROWID;
+  CREATE TRIGGER skill_files_changed AFTER UPDATE ON skill_files
+  BEGIN DELETE FROM skill_files WHERE place = new.place AND read_as = new.read_as AND path = new.path; END;`,
 };
 
 const SLICE_MS = 8;
 
-export function createSkillFileCache(cache: Pick<Cache, 'look' | 'use'>): SkillFileCache & { flush(): void } {
+export function createSkillFileCache(cache: Pick<Cache, 'useIfThere' | 'use'>): SkillFileCache & { flush(): void } {
   const waiting = new Map<string, Waiting>();
   let isScheduled = false;
   let isTidied = false;
@@ -83,7 +85,7 @@ export function createSkillFileCache(cache: Pick<Cache, 'look' | 'use'>): SkillF
     });
   };
   return {
-    load: (key, maxBytes) => cache.look((database) => readSource(database, key, maxBytes)) ?? new Map(),
+    load: (key, maxBytes) => cache.useIfThere((database) => readSource(database, key, maxBytes)) ?? new Map(),
     keep(key, changed) {
       for (const [path, entry] of changed) waiting.set(JSON.stringify([key, path]), { key, path, entry });
       schedule();
@@ -113,10 +115,26 @@ function readSource(
   const entries = new Map<string, SkillFileEntry>();
   for (const row of rows) {
     const entry = JSON.parse(row.entry) as SkillFileEntry;
-    if (entry.file.bytes <= maxBytes) entries.set(row.path, entry);
+    if (isEntry(entry) && entry.file.bytes <= maxBytes) entries.set(row.path, entry);
   }
   return entries;
 }
+
+/** Whether a row has the shape that `textOf` gives; any other file is read again. */
+function isEntry(entry: SkillFileEntry): boolean {
+  const { file, stamp, settled } = entry;
+  const { header, digest, bytes, problems } = file;
+  if (typeof stamp !== 'string' || settled !== true || typeof digest !== 'string') return false;
+  if (typeof bytes !== 'number' || !Array.isArray(problems)) return false;
+  return (
+    header === undefined ||
+    (typeof header.name === 'string' &&
+      typeof header.description === 'string' &&
+      LISTS.every((field) => Array.isArray(header[field])))
+  );
+}
+
+const LISTS = ['tags', 'requires', 'arguments', 'triggerKeywords', 'allowedTools'] as const;
 
 function writeRows(database: SqliteDatabase, waiting: Map<string, Waiting>, end: number): void {
   const put = database.prepare('INSERT OR REPLACE INTO skill_files (place, read_as, path, entry) VALUES (?, ?, ?, ?)');

@@ -1,0 +1,63 @@
+import type { SkillUpdate } from 'skill-registry';
+import { formatTable, printable, toWire } from '../../lib/text/index.ts';
+import { describeFindings } from '../describe-findings.ts';
+import { openRegistry } from '../open-registry.ts';
+import {
+  actorOf,
+  assertAskable,
+  type ConfirmedOptions,
+  EXIT,
+  type ExitStatus,
+  type GlobalOptions,
+  isAgreed,
+  printJson,
+  type Terminal,
+  widthOf,
+  withProgress,
+} from '../terminal.ts';
+
+export interface UpdateFlags extends ConfirmedOptions {
+  readonly check?: boolean;
+}
+
+/** `skill-registry update [id...]`. With `--json`: `{ skills: [SkillUpdate], updated: [ChangedSkill] }`. */
+export async function update(
+  ids: readonly string[],
+  options: GlobalOptions & UpdateFlags,
+  terminal: Terminal,
+): Promise<ExitStatus> {
+  if (!options.check) assertAskable(options, terminal);
+  const { registry } = await openRegistry(options, terminal);
+  const looked = registry.origin.update(ids.length > 0 ? ids : undefined);
+  const plan = await withProgress('Looking for what is newer', terminal, looked);
+  const outdated = plan.skills.filter(({ state }) => state === 'outdated');
+  if (!options.json && plan.skills.length > 0) terminal.out(`${describe(plan.skills, terminal)}\n`);
+  for (const { id, findings } of outdated)
+    for (const line of describeFindings(findings, ['block', 'warn', 'info']))
+      terminal.err(`${printable(id)}: ${line.trim()}\n`);
+  if (!options.check) for (const { diff } of outdated) terminal.err(`${printable(diff)}\n`);
+  terminal.err(`${plan.skills.length} skill(s) in skills-lock.json, ${outdated.length} outdated\n`);
+  const isAsked = !options.check && outdated.length > 0;
+  const question = `Update ${printable(outdated.map(({ id }) => id).join(', '))}?`;
+  const isMeant = isAsked && (await isAgreed(question, options, terminal));
+  const updated = isMeant ? await plan.apply(actorOf(options, terminal)) : [];
+  if (options.json) printJson(terminal, { skills: plan.skills.map(toWire), updated: updated.map(toWire) });
+  for (const { id, revision, proposals } of updated) {
+    terminal.err(`${printable(id)} is updated, as revision ${revision}\n`);
+    for (const proposal of proposals)
+      terminal.err(`A conflict waits for you: skill-registry proposals edit ${printable(proposal)}\n`);
+  }
+  await registry.close();
+  const isWrong = plan.skills.some(({ state }) => state === 'absent' || state === 'failed');
+  return isWrong || (isAsked && !isMeant) ? EXIT.problem : EXIT.done;
+}
+
+// --- internal ---
+
+function describe(skills: readonly SkillUpdate[], terminal: Terminal): string {
+  const rows = skills.map(({ id, state, drifted, files, source, reason }) => {
+    const changes = files.map(({ path, change }) => `${path} ${change}`).join(', ');
+    return [id, `${state}${drifted ? ', changed here' : ''}`, source, reason ?? changes];
+  });
+  return formatTable(['SKILL', 'STATE', 'FROM', 'WHAT'], rows, widthOf(terminal));
+}

@@ -1,0 +1,53 @@
+import type { Command } from 'commander';
+import type { AddFlags } from '../commands/add.ts';
+import type { UpdateFlags } from '../commands/update.ts';
+import {
+  type ConfirmedOptions,
+  collect,
+  type ExitStatus,
+  type GlobalOptions,
+  type MakeCommand,
+  type Terminal,
+} from '../terminal.ts';
+
+/** Commands about where skills come from. */
+export function addOriginCommands(make: MakeCommand, done: (status: ExitStatus) => void, terminal: Terminal): void {
+  withActor(make('add', 'install skills from anywhere, after showing what they are', 'skill-registry add owner/repo'))
+    .argument('[what]', WHAT)
+    .option('--skill <name>', 'this skill of it: a name, an id or a folder; repeatable', collect)
+    .option('--all', 'all skills of it')
+    .option('--to <dir>', 'into the source with this folder (default: the first that may be written)')
+    .option('--link', 'of a folder: link to it instead of copying it; a link is not in the lock')
+    .option('--frozen', 'make the disk what skills-lock.json says, or fail without touching anything')
+    .option('--dry-run', 'show what would be installed, and install nothing')
+    .action(async (what: string | undefined, options: GlobalOptions & AddFlags) =>
+      done(await (await import('../commands/add.ts')).add(what, options, terminal)),
+    );
+  withActor(make('update', 'take what is newer, together with what was changed here', 'skill-registry update --check'))
+    .argument('[id...]', 'only these (default: all in skills-lock.json)')
+    .option('--check', 'say what is outdated, and change nothing')
+    .action(async (ids: readonly string[], options: GlobalOptions & UpdateFlags) =>
+      done(await (await import('../commands/update.ts')).update(ids, options, terminal)),
+    );
+  withActor(make('remove', 'move a skill to the archive, and out of the lock', 'skill-registry remove code-review'))
+    .argument('<id>')
+    .action(async (id: string, options: GlobalOptions & ConfirmedOptions) =>
+      done(await (await import('../commands/remove-verify.ts')).remove(id, options, terminal)),
+    );
+  make('verify', 'whether skills are here as skills-lock.json says', 'skill-registry verify --json').action(
+    async (options: GlobalOptions) =>
+      done(await (await import('../commands/remove-verify.ts')).verify(options, terminal)),
+  );
+}
+
+// --- internal ---
+
+const WHAT =
+  'owner/repo[/path][@ref], a git address (#ref after it), npm:name[@range], a page with skills, a .tar.gz or .zip, or a folder (./x)';
+
+function withActor(command: Command): Command {
+  return command
+    .option('--yes', 'show it and do not ask')
+    .option('--reason <text>', 'why')
+    .option('--by <name>', 'who decides (default: whoever is logged in)');
+}

@@ -1,0 +1,250 @@
+import {
+  aFunction,
+  anything,
+  aSignal,
+  type Check,
+  checkCall,
+  either,
+  fields,
+  flag,
+  integer,
+  listOf,
+  oneOf,
+  optional,
+  recordOf,
+  suchThat,
+  text,
+  wholeText,
+} from '../../lib/arguments/index.ts';
+import type { Actor, AddPlan, SkillRegistry, SkillRegistryAdmin, UpdatePlan } from './api.ts';
+
+/**
+ * The registry as programs get it: every call checks the kind of its arguments first, so that a mistake of the caller is
+ * INVALID_ARGUMENT and nothing of it is stored. The parts of the registry call each other without it.
+ */
+export function withCheckedArguments(registry: SkillRegistry): SkillRegistry {
+  const { admin, proposals, history } = registry;
+  const origin = checked('origin', registry.origin, ORIGIN);
+  return {
+    ...checked('registry', registry, REGISTRY),
+    proposals: checked('proposals', proposals, PROPOSALS),
+    history: checked('history', history, HISTORY),
+    origin: {
+      ...origin,
+      add: async (...given) => withCheckedApply(await origin.add(...given)),
+      restore: async (...given) => withCheckedApply(await origin.restore(...given)),
+      update: async (...given) => withCheckedApply(await origin.update(...given)),
+    },
+    admin: { ...checked('admin', admin, ADMIN), management: checked('management', admin.management, MANAGEMENT) },
+  };
+}
+
+/** @throws INVALID_ARGUMENT. */
+export function checkOptions(options: unknown): void {
+  checkCall('createSkillRegistry', { options: OPTIONS }, [options]);
+}
+
+// --- internal ---
+
+type Arguments = Readonly<Record<string, Check>>;
+/** The methods of an interface, with the checks of their arguments in order; the compiler keeps it complete. */
+type Methods<T> = {
+  readonly [M in keyof T as T[M] extends (...args: never[]) => unknown ? M : never]: Arguments;
+};
+
+/** Methods that do not give a promise. */
+const SYNCHRONOUS = new Set(
+  'list tools visible snapshot problems onChange onArrival writePolicy watching resources leftOut'.split(' '),
+);
+
+const words = optional(text);
+const storedWords = optional(wholeText);
+const textList = listOf(text);
+const CONTROL = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
+
+/** Who did something: it decides what is allowed, and stands in histories and reports. */
+const by = suchThat(
+  wholeText,
+  'person:<name>, agent:<id> or unknown, with at most 200 characters and no control characters',
+  (name: string) =>
+    name === 'unknown' || (/^(person|agent):.*\S/su.test(name) && name.length <= 200 && !CONTROL.test(name)),
+);
+const actor = fields({ by, reason: storedWords });
+const actorWithReason = fields({ by, reason: wholeText, version: words });
+const turn = optional((value, name) => {
+  fields({
+    agentId: optional(suchThat(text, 'a name without control characters', (id: string) => !CONTROL.test(id))),
+    ...{ channelId: words, userId: words, threadId: words, model: words },
+    ...{ boundSkills: optional(textList), givenSkills: optional(textList), tools: optional(textList) },
+    workflowState: optional(fields({ pack: text, state: words })),
+  })(value, name);
+  return value;
+});
+const audience = optional(oneOf('model', 'person'));
+const revision = either('a number or the beginning of a digest', integer, text);
+
+const OPTIONS = optional(
+  fields({
+    ...{ root: words, config: anything, trust: optional(flag), cache: optional(oneOf('disk', 'memory')) },
+    ...{ getSecret: optional(aFunction), onProgress: optional(aFunction) },
+    ...{ onSkillLoaded: optional(aFunction), onProblem: optional(aFunction) },
+  }),
+);
+
+const REGISTRY: Methods<SkillRegistry> = {
+  list: {
+    query: optional(
+      fields({
+        ...{ query: words, tag: words, source: words, limit: optional(integer), why: optional(flag), audience },
+      }),
+    ),
+    turn,
+  },
+  context: { prompt: text, turn },
+  tools: { names: optional(textList) },
+  apply: {
+    skillId: text,
+    args: either('a text or an object of texts', text, recordOf(text)),
+    turn,
+    options: optional(fields({ dir: words })),
+  },
+  visible: { turn, audience },
+  refresh: {},
+  snapshot: {},
+  problems: {},
+  onChange: { listener: aFunction },
+  watch: { signal: aSignal },
+  addSource: { source: anything, options: optional(fields({ signal: optional(aSignal) })) },
+  close: {},
+  read: {
+    skillId: text,
+    options: optional(
+      fields({ view: optional(oneOf('body', 'raw')), audience: optional(oneOf('model', 'person', 'binding')) }),
+    ),
+    turn,
+  },
+  readResource: { skillId: text, path: text, turn },
+};
+
+const PROPOSALS: Methods<SkillRegistry['proposals']> = {
+  propose: {
+    input: fields({
+      ...{
+        skillId: text,
+        kind: optional(oneOf('update', 'create', 'delete')),
+        path: words,
+        diff: storedWords,
+        content: storedWords,
+      },
+      ...{
+        oldString: storedWords,
+        newString: storedWords,
+        remove: optional(oneOf(true)),
+        justification: wholeText,
+        evidence: storedWords,
+      },
+      author: optional(by),
+    }),
+    turn,
+  },
+  list: {
+    state: optional(oneOf('open', 'stale', 'approved', 'rejected', 'all')),
+    filter: optional(
+      fields({
+        author: words,
+        skillId: words,
+        limit: optional(suchThat(integer, 'at least 0', (n: number) => n >= 0)),
+      }),
+    ),
+  },
+  get: { id: text },
+  text: { id: text },
+  edit: { id: text, edit: fields({ by, content: wholeText, version: words }) },
+  approve: { id: text, actor: fields({ by, reason: storedWords, version: words }) },
+  reject: { id: text, actor: actorWithReason },
+  recommend: { id: text, verdict: oneOf('approve', 'reject'), actor: actorWithReason },
+  purge: { ids: textList, actor: fields({ by }) },
+  stats: {},
+  onArrival: { listener: aFunction },
+};
+
+const HISTORY: Methods<SkillRegistry['history']> = {
+  revisions: { skillId: text },
+  read: { skillId: text, revision, path: words },
+  diff: { skillId: text, a: revision, b: revision },
+  rollback: { skillId: text, revision, actor },
+  restore: { skillId: text, actor },
+};
+
+const ORIGIN: Methods<SkillRegistry['origin']> = {
+  add: {
+    what: text,
+    options: optional(
+      fields({
+        ...{ skills: optional(textList), all: optional(flag), link: optional(flag), cwd: words, to: words },
+      }),
+    ),
+  },
+  restore: { options: optional(fields({ to: words })) },
+  update: { ids: optional(textList) },
+  verify: {},
+  remove: { id: text, actor },
+};
+
+function withCheckedApply<P extends AddPlan | UpdatePlan>(plan: P): P {
+  return { ...plan, apply: async (given) => plan.apply(actor(given, 'apply: actor') as Actor) };
+}
+
+const ADMIN: Methods<SkillRegistryAdmin> = {
+  readBytes: { skillId: text, options: optional(fields({ path: words, told: optional(flag) })), turn },
+  resources: { skillId: text },
+  leftOut: { skillId: text },
+  searchReady: { query: words },
+  embedSkills: {},
+  overlap: {},
+  contextCost: {},
+  tokenCounts: {
+    options: optional(
+      fields({
+        bodies: optional(flag),
+        atMost: optional(either('a number', integer, oneOf(Number.POSITIVE_INFINITY))),
+      }),
+    ),
+  },
+  hiddenText: {},
+  resolveRolePrompt: {
+    role: text,
+    options: optional(fields({ templates: words, variables: optional(recordOf(anything)) })),
+  },
+  writePolicy: { path: text },
+  readPolicies: { paths: textList, turn: (value, name) => turn(value ?? {}, name) },
+  watching: {},
+};
+
+/** What a function gives for the new content is checked like a content. */
+const content = either('a text, null or a function', wholeText, oneOf(null), (value, name) => {
+  const change = aFunction(value, name) as (present: string) => unknown;
+  return (present: string) => wholeText(change(present), `the result of ${name}`);
+});
+
+const MANAGEMENT: Methods<SkillRegistryAdmin['management']> = {
+  create: { skillId: text, content: wholeText, actor },
+  add: { path: text, content: wholeText, actor },
+  write: { skillId: text, path: text, content, actor, turn },
+  remove: { skillId: text, actor, turn },
+};
+
+function checked<T extends object>(name: string, target: T, methods: Methods<T>): T {
+  const wrapped = Object.entries(methods as Readonly<Record<string, Arguments>>).map(([method, checks]) => {
+    const call = (target as Readonly<Record<string, (...args: unknown[]) => unknown>>)[method];
+    const check = (given: readonly unknown[]): unknown[] => checkCall(`${name}.${method}`, checks, given);
+    const isSynchronous = SYNCHRONOUS.has(method) && !(name === 'proposals' && method === 'list');
+    return [
+      method,
+      isSynchronous
+        ? (...given: unknown[]) => call?.(...check(given))
+        : async (...given: unknown[]) => call?.(...check(given)),
+    ];
+  });
+  return { ...target, ...Object.fromEntries(wrapped) };
+}

@@ -1,0 +1,61 @@
+import type { Problem } from 'skill-registry/kernel';
+import { type At, isRecord, UNREADABLE } from './readers.ts';
+
+/** The start of reading. `problems` gives a problem for each wrong value; of many in one section, how many more there are. */
+export function startAt(
+  file: string,
+  path: readonly string[],
+  effect: string,
+): { readonly at: At; readonly problems: () => readonly Problem[] } {
+  const found: Problem[] = [];
+  /** The number of problems by section; '' for the keys of the config itself. */
+  const counts = new Map<string, number>();
+  const add = (key: string, message: string): void => {
+    found.push({ code: 'CONFIG_KEY_INVALID', severity: 'error', file, message, details: { key } });
+  };
+  const report: At['report'] = (at, value, expected) => {
+    const section = at.path.length > 1 ? (at.path[0] ?? '') : '';
+    const count = (counts.get(section) ?? 0) + 1;
+    counts.set(section, count);
+    if (count > MAX_LISTED) return;
+    const key = at.path.join('.');
+    const what = `Config "${key}" is ${shown(value)}: ${expected}; ${at.effect}.`;
+    add(key, `${what} Correct it; the configuration page lists the keys.`);
+  };
+  const problems = (): readonly Problem[] => {
+    for (const [section, count] of counts) {
+      if (count <= MAX_LISTED) continue;
+      const more = (count - MAX_LISTED).toLocaleString('en-US');
+      const where = section === '' ? 'The config' : `Config "${section}"`;
+      add(section, `${where} has ${more} more wrong values, which are not listed. Correct those that are.`);
+    }
+    return found;
+  };
+  return { at: { path, effect, report }, problems };
+}
+
+// --- internal ---
+
+/** At most this many problems of one section are listed. */
+const MAX_LISTED = 20;
+
+/** Without a user name and a password that may stand in an address. */
+function shown(value: unknown): string {
+  if (value === UNREADABLE) return 'a value that cannot be read';
+  const kind = Object.prototype.toString.call(value).slice(8, -1);
+  const isOther = typeof value === 'object' && value !== null && !Array.isArray(value) && !isRecord(value);
+  const json =
+    value === undefined
+      ? 'missing'
+      : ((isOther ? undefined : safeJson(value)) ?? `a value of the type ${isOther ? kind : typeof value}`);
+  const text = json.replace(/\/\/[^/@\s"]*@/g, '//…@');
+  return text.length > 80 ? `${text.slice(0, 79)}…` : text;
+}
+
+function safeJson(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,77 @@
+import { matchesOf } from '../../../lib/text/index.ts';
+import type { Pattern } from './rule.ts';
+
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Where all expressions of a pattern match near each other. Takes linear time in the length of the text and the number of matches. */
+export function* spansOf(
+  text: string,
+  { all, within = 160, ordered = true, unless, unlessBefore }: Pattern,
+): Generator<Span> {
+  const [first, ...others] = all;
+  if (!first) return;
+  const heads = spans(text, first);
+  if (heads.length === 0) return;
+  const lists: (readonly Span[])[] = [];
+  for (const pattern of others) {
+    const list = spans(text, pattern);
+    if (list.length === 0) return;
+    lists.push(list);
+  }
+  let after = -1;
+  for (const head of heads) {
+    if (head.start < after) continue;
+    const span = ordered ? chain(head, lists, within) : group(head, lists, within);
+    if (!span) continue;
+    if (unless?.test(text.slice(Math.max(0, span.start - AROUND), span.end + AROUND))) continue;
+    if (unlessBefore?.test(text.slice(Math.max(0, span.start - AROUND), span.start))) continue;
+    after = span.end;
+    yield span;
+  }
+}
+
+// --- internal ---
+
+const AROUND = 100;
+
+function spans(text: string, pattern: RegExp): readonly Span[] {
+  return matchesOf(text, pattern).map((match) => ({ start: match.index, end: match.index + match[0].length }));
+}
+
+/** Each of the lists after the one before. */
+function chain(head: Span, lists: readonly (readonly Span[])[], within: number): Span | undefined {
+  let end = head.end;
+  for (const list of lists) {
+    const next = list[firstAt(list, end)];
+    if (!next || next.start - end > within) return undefined;
+    end = next.end;
+  }
+  return { start: head.start, end };
+}
+
+/** Each of the lists near the head, before or after it. */
+function group(head: Span, lists: readonly (readonly Span[])[], within: number): Span | undefined {
+  let { start, end } = head;
+  for (const list of lists) {
+    const at = firstAt(list, head.start);
+    const [before, next] = [list[at - 1], list[at]];
+    if (next && next.start - head.end <= within) end = Math.max(end, next.end);
+    else if (before && head.start - before.end <= within) start = Math.min(start, before.start);
+    else return undefined;
+  }
+  return { start, end };
+}
+
+/** Index of the first span that starts at `offset` or after it. */
+function firstAt(list: readonly Span[], offset: number): number {
+  let [low, high] = [0, list.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((list[middle] as Span).start < offset) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

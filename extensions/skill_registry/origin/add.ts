@@ -1,0 +1,180 @@
+import { lstatSync, mkdirSync, symlinkSync, unlinkSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { originRefused } from '../../../lib/fetch/index.ts';
+import { countTokens } from '../../../lib/text/index.ts';
+import { lookAlikes } from '../catalog/look-alikes.ts';
+import type { ChangeContext } from '../history/change-context.ts';
+import { folderOf, type SkillLocation } from '../history/skill-location.ts';
+import { inspectSkill } from '../inspect/inspect-skill.ts';
+import { bodyOf } from '../skill/frontmatter.ts';
+import { slugOf } from '../sources/make-skill.ts';
+import { textProblems } from '../validate/changed-text.ts';
+import { parseOrigin, shownOrigin, sourceFields } from './address.ts';
+import { chooseSkills, type ReadableSkill } from './choose.ts';
+import { originInvalid } from './errors.ts';
+import { computedHash, lockedFiles, MAX_NAME, readLock } from './lock.ts';
+import { type IncomingFile, type Offer, type TakenSkill, takeSkills } from './offer.ts';
+import { openOrigin } from './open-origin.ts';
+import type { AddOptions, AddPlan, ChangedSkill, LockEntry, SkillToAdd } from './types.ts';
+import { locationFor, type SkillToWrite, writeSkills } from './write-skill.ts';
+
+/** @throws as `Origins.add`. */
+export async function planAdd(context: ChangeContext, what: string, options: AddOptions): Promise<AddPlan> {
+  const origin = parseOrigin(what, options.cwd ?? context.root);
+  const shown = shownOrigin(origin);
+  if (options.link && origin.kind !== 'folder') throw originInvalid(what, 'only a folder can be linked.');
+  const offer = await openOrigin(origin, options.all ? undefined : (options.skills ?? []));
+  try {
+    const below = origin.kind === 'git' ? (origin.path ?? '') : '';
+    const { chosen: all, alongWith, unreadable } = await chooseSkills(offer, below, options, shown);
+    const { byId } = context.snapshot();
+    const chosen = all.filter(({ id }) => !alongWith.has(id) || !byId.has(id));
+    const locked = readLock(context.root).skills;
+    const located = chosen.map((skill) => {
+      assertNotLocked(locked.get(lockName(skill)), lockName(skill), sourceFields(origin, context.root));
+      return { skill, location: locationFor(context, skill.id, options.to) };
+    });
+    const taken = await takeSkills(offer, chosen);
+    const skills: SkillToAdd[] = [];
+    const writes: SkillToWrite[] = [];
+    for (const [at, { skill, location }] of located.entries()) {
+      const { files, leftOut } = taken[at] as TakenSkill;
+      const along = { ids: chosen.map(({ id }) => id), isAlong: alongWith.has(skill.id), leftOut };
+      skills.push(await viewOf(context, location, skill.header, files, along));
+      const entry = entryOf(offer, skill, files, context.root);
+      const name = lockName(skill);
+      writes.push({ location, files, gone: [], conflicts: [], kind: 'installed', origin: shown, name, entry });
+    }
+    return {
+      ...{ origin: shown, skills, unreadable },
+      apply: async (actor) =>
+        options.link && origin.kind === 'folder'
+          ? linkSkills(context, origin.path, chosen, writes)
+          : writeSkills(context, writes, actor),
+    };
+  } finally {
+    offer.close();
+  }
+}
+
+/** What the lock says of a skill. */
+export function entryOf(
+  { origin, at }: Pick<Offer, 'origin' | 'at'>,
+  { folder, skillFile }: Pick<ReadableSkill, 'folder' | 'skillFile'>,
+  files: readonly IncomingFile[],
+  root: string,
+): LockEntry {
+  const { commit, version, digest, digests } = at;
+  const wellKnownDigest = digests?.get(folder);
+  return {
+    ...sourceFields(origin, root),
+    ...(origin.kind === 'well-known' ? {} : { skillPath: skillFile }),
+    ...(version === undefined ? {} : { version }),
+    ...(wellKnownDigest === undefined ? {} : { wellKnownDigest }),
+    ...(digest === undefined ? {} : { archiveDigest: digest }),
+    computedHash: computedHash(files),
+    registry: { ...(commit === undefined ? {} : { commit }), ...lockedFiles(files) },
+  };
+}
+
+/** What a person is shown of a skill before it is installed. */
+export async function viewOf(
+  context: ChangeContext,
+  location: SkillLocation,
+  header: ReadableSkill['header'],
+  files: readonly IncomingFile[],
+  along: { readonly ids: readonly string[]; readonly isAlong: boolean; readonly leftOut: number },
+): Promise<SkillToAdd> {
+  const { skillId: id, validation } = location;
+  const { byId, skills } = context.snapshot();
+  const text = files.find(({ path }) => path === 'SKILL.md')?.bytes.toString('utf8') ?? '';
+  const isNamed = { id, file: join(folderOf(location), 'SKILL.md') };
+  return {
+    ...{ id, name: header.name, description: header.description, leftOut: along.leftOut },
+    tokens: await countTokens(bodyOf(text)),
+    files: files.map(({ path, bytes }) => ({ path, size: bytes.length })),
+    scripts: files.filter(isScript).map(({ path }) => path),
+    allowedTools: header.allowedTools,
+    requires: header.requires,
+    missing: header.requires.filter((one) => !byId.has(one) && !along.ids.includes(one)),
+    alongWith: along.isAlong,
+    folder: folderOf(location),
+    collides: collisionWith(context, location),
+    findings: (await inspectSkill(files)).findings,
+    problems: [
+      ...textProblems(text, id, validation),
+      ...lookAlikes([...skills.filter((one) => one.id !== id), isNamed]).filter(({ file }) => file === isNamed.file),
+    ],
+  };
+}
+
+// --- internal ---
+
+/** What it calls itself, as other tools have it; where that can be no id, what it is called here. */
+function lockName({ id, header: { name } }: ReadableSkill): string {
+  return slugOf(name) === id && name.length <= MAX_NAME ? name : id;
+}
+
+/** What the id of a new skill does to skills that exist. */
+function collisionWith(context: ChangeContext, { skillId, source }: SkillLocation): string | undefined {
+  const there = context.snapshot().byId.get(skillId);
+  if (!there) return undefined;
+  const other = `The skill ${there.qualifiedId} has this id as well`;
+  if (context.collision === 'error') return `${other}, so nobody will be shown either (collision: error).`;
+  const order = context.sources().map(({ id }) => id);
+  const isFirst = order.indexOf(source) < order.indexOf(there.source);
+  return isFirst === (context.collision === 'first')
+    ? `${other}: agents will see the new one, and read the other one only by that name.`
+    : `${other} and comes first: agents will not see the new one under its id.`;
+}
+
+/** @throws ORIGIN_REFUSED when the lock has a skill of that name already. */
+function assertNotLocked(entry: LockEntry | undefined, name: string, { source }: Pick<LockEntry, 'source'>): void {
+  if (!entry) return;
+  const remedy =
+    source === entry.source
+      ? `it is installed from there. For what is newer: skill-registry update ${name}`
+      : `it is installed from ${entry.source}. Remove that one first: skill-registry remove ${name}`;
+  throw originRefused(JSON.stringify(name), `${remedy}.`);
+}
+
+/** Its files stay where they are, so they change when somebody changes them there: the lock says nothing of them. */
+async function linkSkills(
+  context: ChangeContext,
+  folder: string,
+  chosen: readonly ReadableSkill[],
+  writes: readonly SkillToWrite[],
+): Promise<readonly ChangedSkill[]> {
+  const made: string[] = [];
+  try {
+    for (const [at, { location }] of writes.entries()) {
+      const link = folderOf(location);
+      mkdirSync(dirname(link), { recursive: true });
+      symlinkSync(join(folder, chosen[at]?.folder ?? ''), link, 'dir');
+      made.push(link);
+    }
+    await context.refresh();
+    for (const { location } of writes) assertFound(context, location);
+  } catch (error) {
+    for (const link of made) if (lstatSync(link).isSymbolicLink()) unlinkSync(link);
+    await context.refresh();
+    throw error;
+  }
+  return writes.map(({ location }) => ({ id: location.skillId, revision: undefined, proposals: [] }));
+}
+
+/** A source follows no link out of it, unless its config says so. */
+function assertFound(context: ChangeContext, location: SkillLocation): void {
+  const found = [...context.snapshot().byQualifiedId.values()];
+  if (found.some(({ id, source }) => id === location.skillId && source === location.source)) return;
+  const why = `the source "${location.source}" follows no link to it. Set allow_outside: true for that source, or leave --link out to copy it.`;
+  throw originRefused(`"${location.skillId}"`, why);
+}
+
+function isScript({ path, executable, bytes }: IncomingFile): boolean {
+  return (
+    executable ||
+    /\.(sh|bash|zsh|py|js|mjs|cjs|ts|rb|pl|ps1|bat|cmd|exe)$/i.test(path) ||
+    bytes.subarray(0, 2).toString() === '#!'
+  );
+}

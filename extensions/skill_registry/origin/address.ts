@@ -1,0 +1,229 @@
+import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { isLoopback } from '../../../lib/fetch/index.ts';
+import { PACKAGE_NAME } from '../config/package-name.ts';
+import { originInvalid } from './errors.ts';
+import { isPlainPath } from './offer.ts';
+import type { ArchiveOrigin, GitOrigin, LockEntry, NpmOrigin, Origin, WellKnownOrigin } from './types.ts';
+
+/**
+ * Reads what a person gives: `owner/repo[/path][@ref]` on GitHub, a git address (`[#ref]` after it), `npm:name[@range]`, a page
+ * with a well-known index, an archive (`.tar.gz`, `.tgz`, `.zip`; a path or an address), or a folder (`./x`, `/x`, `~/x`).
+ *
+ * @param cwd - What a relative path is relative to.
+ * @throws ORIGIN_INVALID.
+ */
+export function parseOrigin(text: string, cwd: string): Origin {
+  if (text === '' || text.length > 2000) throw originInvalid(text, WAYS);
+  if (text.startsWith('-')) throw originInvalid(text, 'it begins with "-", which is an option.');
+  if (/[\p{Cc}\s]/u.test(text) && !isLocal(text)) throw originInvalid(text, 'it has a blank or a control character.');
+  if (text.startsWith('npm:')) return npmOrigin(text.slice('npm:'.length));
+  if (isLocal(text)) return localOrigin(text, cwd);
+  if (/^[\w.-]+@[\w.-]+:/.test(text) || /^[a-z][a-z0-9+.-]*:/i.test(text)) return remoteOrigin(text);
+  return githubOrigin(text, cwd);
+}
+
+/** @throws ORIGIN_INVALID for an address that git is never given, whoever wrote it. */
+export function gitOrigin(url: string, ref?: string, path?: string): GitOrigin {
+  const { protocol, host, user, file } = protocolOf(url);
+  if (!GIT_PROTOCOLS.has(protocol) && !(protocol === 'http:' && isLoopback(host)))
+    throw originInvalid(url, 'expected https:, ssh: or file: (http: only on this machine).');
+  // Programs that git calls would take it for an option.
+  for (const [name, value] of Object.entries({ address: url, host, user, file, ref, path })) {
+    if (value?.startsWith('-')) throw originInvalid(url, `its ${name} begins with "-".`);
+  }
+  if (ref !== undefined && !/^[\w][\w./+-]{0,200}$/.test(ref))
+    throw originInvalid(url, `${JSON.stringify(ref)} is no branch, tag or commit.`);
+  if (ref?.includes('..')) throw originInvalid(url, `${JSON.stringify(ref)} is a range, expected one commit.`);
+  const folder = path?.replace(/^\/+|\/+$/g, '');
+  if (folder && !isPlainPath(folder)) throw originInvalid(url, `its path ${JSON.stringify(folder)} is none below it.`);
+  return { kind: 'git', url, ...(ref ? { ref } : {}), ...(folder ? { path: folder } : {}) };
+}
+
+/** @throws ORIGIN_INVALID, also for everything npm would take from elsewhere than the registry. */
+export function npmOrigin(text: string): NpmOrigin {
+  const at = text.indexOf('@', 1);
+  const [name, range] = at === -1 ? [text, 'latest'] : [text.slice(0, at), text.slice(at + 1)];
+  if (!PACKAGE_NAME.test(name) || name.startsWith('-') || FILE_NAME.test(name))
+    throw originInvalid(`npm:${text}`, 'expected npm:name or npm:name@range.');
+  // A version, a range or a tag: nothing that npm reads as a file, a folder, git, an address or an alias.
+  if (!/^[\w^~<>=*][\w.^~<>=*|+ -]{0,99}$/.test(range) || FILE_NAME.test(range))
+    throw originInvalid(`npm:${text}`, `${JSON.stringify(range)} is no version, range or tag of the registry.`);
+  return { kind: 'npm', name, range };
+}
+
+/** @throws ORIGIN_INVALID. */
+export function pageOrigin(url: string): WellKnownOrigin {
+  const { protocol, host } = protocolOf(url);
+  if (protocol !== 'https:' && !(protocol === 'http:' && isLoopback(host)))
+    throw originInvalid(url, 'expected https: (http: only on this machine).');
+  const page = new URL(url);
+  if (page.username !== '' || page.password !== '')
+    throw originInvalid(`${page.origin}${page.pathname}`, 'a page takes no user name.');
+  const path = page.pathname.replace(/\/\.well-known\/.*$/, '').replace(/\/+$/, '');
+  return { kind: 'well-known', url: `${page.origin}${path}` };
+}
+
+/** For people; a user name or a password in an address is left out. */
+export function shownOrigin(origin: Origin): string {
+  switch (origin.kind) {
+    case 'git':
+      return `${withoutUser(origin.url)}${origin.path ? ` (${origin.path})` : ''}${origin.ref ? ` at ${origin.ref}` : ''}`;
+    case 'npm':
+      return `npm:${origin.name}@${origin.range}`;
+    case 'folder':
+      return origin.path;
+    case 'archive':
+      return withoutUser(origin.location);
+    default:
+      return origin.url;
+  }
+}
+
+/** What an entry says of where its skill came from, held to the same rules as what a person gives. @throws ORIGIN_INVALID. */
+export function originOf(entry: LockEntry, root: string): Origin {
+  const { source, sourceUrl, sourceType, ref, version } = entry;
+  switch (sourceType) {
+    case 'github':
+      if (sourceUrl === undefined && !/^[\w.-]+\/[\w.-]+$/.test(source)) throw originInvalid(source, WAYS);
+      return gitOrigin(sourceUrl ?? `https://github.com/${withGit(source)}`, ref);
+    case 'gitlab':
+    case 'git':
+      return gitOrigin(sourceUrl ?? source, ref);
+    case 'npm':
+      return npmOrigin(source.replace(/^npm:/, ''));
+    case 'well-known':
+      return pageOrigin(sourceUrl ?? source);
+    case 'local':
+      return { kind: 'folder', path: isAbsolute(source) ? source : resolve(root, source) };
+    case 'node_modules':
+      return npmOrigin(`${source}@${version ?? 'latest'}`);
+    default:
+      return parseOrigin(sourceUrl ?? source, root);
+  }
+}
+
+/** The very thing that was installed, whatever a branch, a tag or a range names today. */
+export function pinnedOrigin(origin: Origin, { registry, version }: LockEntry): Origin {
+  if (origin.kind === 'git' && registry?.commit !== undefined)
+    return gitOrigin(origin.url, registry.commit, origin.path);
+  if (origin.kind === 'npm' && version !== undefined) return npmOrigin(`${origin.name}@${version}`);
+  return origin;
+}
+
+/** The fields of an entry that say where a skill came from. */
+export function sourceFields(
+  origin: Origin,
+  root: string,
+): Pick<LockEntry, 'source' | 'sourceType' | 'sourceUrl' | 'ref'> {
+  switch (origin.kind) {
+    case 'git': {
+      const [, host, path] = /^https:\/\/(github|gitlab)\.com\/(.+?)(?:\.git)?$/.exec(origin.url) ?? [];
+      const ref = origin.ref === undefined ? {} : { ref: origin.ref };
+      if (host === 'github' && path) return { source: path, sourceType: 'github', ...ref };
+      const sourceType = host === 'gitlab' ? 'gitlab' : 'git';
+      return { source: path ?? withoutUser(origin.url), sourceUrl: withoutUser(origin.url), sourceType, ...ref };
+    }
+    case 'npm':
+      return { source: `npm:${origin.name}@${origin.range}`, sourceType: 'npm' };
+    case 'well-known':
+      return { source: `wellknown/${new URL(origin.url).hostname}`, sourceUrl: origin.url, sourceType: 'well-known' };
+    case 'archive': {
+      const isUrl = /^https?:/.test(origin.location);
+      return {
+        source: isUrl ? origin.location : portable(origin.location, root),
+        sourceType: isUrl ? 'download' : 'local-archive',
+      };
+    }
+    default:
+      return { source: portable(origin.path, root), sourceType: 'local' };
+  }
+}
+
+// --- internal ---
+
+const WAYS = 'expected owner/repo, a git address, npm:name, an archive, a folder (./x) or a page with skills.';
+const GIT_PROTOCOLS: ReadonlySet<string> = new Set(['https:', 'ssh:', 'file:']);
+/** npm takes such a name for one of a file, wherever it stands. */
+const FILE_NAME = /\.(tgz|tar\.gz|tar)$/i;
+const ARCHIVE = /\.(tar\.gz|tgz|zip)$/i;
+
+function isLocal(text: string): boolean {
+  return /^(\.{1,2}(\/|$)|~\/|\/)/.test(text) || (ARCHIVE.test(text) && !/^[\w+.-]+:/.test(text));
+}
+
+function localOrigin(text: string, cwd: string): Origin {
+  const path = text.startsWith('~/')
+    ? join(homedir(), text.slice(2))
+    : isAbsolute(text)
+      ? resolve(text)
+      : resolve(cwd, text);
+  return ARCHIVE.test(path) ? { kind: 'archive', location: path } : { kind: 'folder', path };
+}
+
+function remoteOrigin(text: string): Origin {
+  const [address = '', ref] = text.split('#', 2);
+  const { protocol, host } = protocolOf(address);
+  if (protocol === 'https:' || protocol === 'http:') {
+    const url = new URL(address);
+    if (ARCHIVE.test(url.pathname)) return archiveOrigin(address);
+    const [, owner, repository, , tree, ...path] = url.pathname.replace(/\/+$/, '').split('/');
+    if (host === 'github.com' && owner && repository)
+      return gitOrigin(`https://github.com/${owner}/${withGit(repository)}`, ref ?? tree, path.join('/'));
+    if (host === 'gitlab.com' && owner && repository) return gitOrigin(address, ref);
+    if (!/\.git$/.test(url.pathname) && ref === undefined) return pageOrigin(address);
+  }
+  return gitOrigin(address, ref);
+}
+
+function archiveOrigin(location: string): ArchiveOrigin {
+  const { protocol, host, user } = protocolOf(location);
+  if (user !== '') throw originInvalid(location.replace(/\/\/.*@/, '//'), 'an archive takes no user name.');
+  if (protocol === 'https:' || (protocol === 'http:' && isLoopback(host))) return { kind: 'archive', location };
+  throw originInvalid(location, 'expected https: (http: only on this machine).');
+}
+
+function githubOrigin(text: string, cwd: string): GitOrigin {
+  const [, owner, repository, path, ref] = /^([\w.-]+)\/([\w.-]+)(?:\/([^@]+))?(?:@(.+))?$/.exec(text) ?? [];
+  if (owner === undefined || repository === undefined) throw originInvalid(text, WAYS);
+  if (existsSync(resolve(cwd, text)))
+    throw originInvalid(text, `it is a folder here, too. Write ./${text} for it, or https://github.com/${text}.`);
+  return gitOrigin(`https://github.com/${owner}/${withGit(repository)}`, ref, path);
+}
+
+function withGit(repository: string): string {
+  return `${repository.replace(/\.git$/, '')}.git`;
+}
+
+interface AddressParts {
+  readonly protocol: string;
+  readonly host: string;
+  readonly user: string;
+  /** On the host, without a slash at its beginning. */
+  readonly file: string;
+}
+
+/** `ssh:` for `git@host:path`. */
+function protocolOf(url: string): AddressParts {
+  const [, name, machine, path] = /^([\w.-]+)@([\w.-]+):(?!\/\/)(.*)$/.exec(url) ?? [];
+  if (machine !== undefined) return { protocol: 'ssh:', host: machine, user: name ?? '', file: path ?? '' };
+  try {
+    const { protocol, hostname, username, pathname } = new URL(url);
+    return { protocol, host: hostname, user: decodeURIComponent(username), file: pathname.replace(/^\/+/, '') };
+  } catch (error) {
+    throw originInvalid(url, WAYS, error);
+  }
+}
+
+/** Of an `ssh:` address the user is a part of where it leads, and no secret. */
+function withoutUser(url: string): string {
+  return url.replace(/^(https?:\/\/)[^@/]*@/, '$1');
+}
+
+/** Relative to the root, as other tools write it. */
+function portable(path: string, root: string): string {
+  const below = relative(root, path).split(sep).join('/');
+  if (isAbsolute(below)) return path;
+  return below === '' ? '.' : below.startsWith('..') ? below : `./${below}`;
+}

@@ -1,0 +1,123 @@
+import { basename } from 'node:path/posix';
+import { originRefused } from '../../../lib/fetch/index.ts';
+import { parseSkill, type SkillHeader } from '../skill/parse-skill.ts';
+import { isUsableId, slugOf } from '../sources/make-skill.ts';
+import { CHOOSE, originInvalid } from './errors.ts';
+import { MAX_SKILL_FILE, type Offer, type OfferedSkill, skillsOf } from './offer.ts';
+
+/** A skill of an offer whose SKILL.md was read. */
+export interface ReadableSkill extends OfferedSkill {
+  /** The name of the folder it gets: what it calls itself, as an id. */
+  readonly id: string;
+  readonly header: SkillHeader;
+}
+
+export interface Choice {
+  /** Names, ids or folders. */
+  readonly skills?: readonly string[] | undefined;
+  readonly all?: boolean | undefined;
+}
+
+/** What is to be taken from an offer, and what was asked for with it. */
+export interface ChosenSkills {
+  readonly chosen: readonly ReadableSkill[];
+  /** Ids of those that nobody named, and that a chosen one requires. */
+  readonly alongWith: ReadonlySet<string>;
+  /** Paths that say they are skills and cannot be read as one. */
+  readonly unreadable: readonly string[];
+}
+
+/**
+ * Chooses the skills that are meant, with those of the same offer that they require.
+ *
+ * @throws ORIGIN_INVALID when there is none, none of a name, or more than one and no choice; ORIGIN_REFUSED for two of one id.
+ */
+export async function chooseSkills(offer: Offer, below: string, choice: Choice, shown: string): Promise<ChosenSkills> {
+  const { readable, unreadable } = await readHeaders(offer, below);
+  if (readable.length === 0) throw originInvalid(shown, 'there is no folder with a SKILL.md in it.');
+  const named = [...new Set(namedSkills(readable, choice, shown))];
+  const alongWith = new Map<string, ReadableSkill>();
+  const visit = ({ header }: ReadableSkill): void => {
+    for (const id of header.requires) {
+      const found = readable.find((one) => one.id === id || basename(one.folder) === id);
+      if (!found || named.includes(found) || alongWith.has(found.id)) continue;
+      alongWith.set(found.id, found);
+      visit(found);
+    }
+  };
+  for (const skill of named) visit(skill);
+  const chosen = [...named, ...alongWith.values()];
+  for (const [at, { id, folder }] of chosen.entries()) {
+    const other = chosen.findIndex((one) => one.id === id);
+    if (other === at) continue;
+    const folders = [chosen[other]?.folder ?? '', folder].map((one) => JSON.stringify(one)).join(' and ');
+    throw originRefused(shown, `${folders} both are the skill "${id}". Choose one of them by its folder.`);
+  }
+  return { chosen, alongWith: new Set(alongWith.keys()), unreadable };
+}
+
+// --- internal ---
+
+/** Ids that are listed in a message. */
+const MAX_LISTED = 30;
+
+async function readHeaders(
+  offer: Offer,
+  below: string,
+): Promise<{ readonly readable: readonly ReadableSkill[]; readonly unreadable: readonly string[] }> {
+  const offered = skillsOf(offer, below);
+  const sizes = new Map(offer.entries.map(({ path, size }) => [path, size]));
+  const small = offered.filter(({ skillFile }) => (sizes.get(skillFile) ?? 0) <= MAX_SKILL_FILE);
+  const texts = await offer.read(small.map(({ skillFile }) => skillFile));
+  const readable = new Map<string, ReadableSkill>();
+  const known = new Set<string>();
+  for (const [at, skill] of small.entries()) {
+    const folderName = basename(skill.folder) || offer.name;
+    const text = texts[at]?.toString('utf8') ?? '';
+    const { header } = parseSkill(text, skill.skillFile, folderName);
+    const id = header && idOf(header.name, folderName);
+    if (!header || !id) continue;
+    known.add(skill.skillFile);
+    // Repositories keep one skill in the folders of several agents.
+    const same = JSON.stringify([id, text, filesBelow(offer, skill.folder)]);
+    if (!readable.has(same)) readable.set(same, { ...skill, header, id });
+  }
+  return {
+    readable: [...readable.values()],
+    unreadable: offered.map(({ skillFile }) => skillFile).filter((path) => !known.has(path)),
+  };
+}
+
+function filesBelow({ entries }: Offer, folder: string): readonly unknown[] {
+  const inside = entries.filter(({ path }) => folder === '' || path.startsWith(`${folder}/`));
+  return inside.map(({ path, size }) => [path.slice(folder.length), size]);
+}
+
+/** Other tools install a skill under the name it gives itself, and the standard wants its folder to be called so. */
+function idOf(name: string, folderName: string): string | undefined {
+  return [slugOf(name), slugOf(folderName)].find((id) => isUsableId(id) && id.length <= 64);
+}
+
+function namedSkills(readable: readonly ReadableSkill[], { skills, all }: Choice, shown: string): ReadableSkill[] {
+  const list = readable.map(({ id }) => id);
+  const known = list.length > MAX_LISTED ? `${list.slice(0, MAX_LISTED).join(', ')}, ...` : list.join(', ');
+  if (skills && skills.length > 0) {
+    return skills.map((wanted) => {
+      const found = readable.filter(
+        ({ id, header, folder }) =>
+          folder === wanted || id === wanted || header.name === wanted || basename(folder) === wanted,
+      );
+      const [first] = found.length > 1 ? found.filter(({ folder }) => folder === wanted) : found;
+      if (first) return first;
+      if (found.length === 0)
+        throw originInvalid(shown, `it has no skill ${JSON.stringify(wanted)}. It has: ${known}.`);
+      const folders = found.map(({ folder }) => folder).join(', ');
+      throw originInvalid(
+        shown,
+        `${found.length} skills are called ${JSON.stringify(wanted)}: ${folders}. Give the folder.`,
+      );
+    });
+  }
+  if (all || readable.length === 1) return [...readable];
+  throw originInvalid(shown, `it has ${list.length} skills: ${known}. ${CHOOSE}`);
+}

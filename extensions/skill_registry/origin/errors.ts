@@ -1,0 +1,25 @@
+import { CodedError } from 'skill-registry/kernel';
+
+/** What was given names nothing that skills can be taken from. */
+export function originInvalid(what: string, why: string, cause?: unknown): CodedError<'ORIGIN_INVALID'> {
+  return new CodedError(
+    'ORIGIN_INVALID',
+    `${JSON.stringify(what.slice(0, 200))} is no origin of skills: ${why}`,
+    {},
+    cause,
+  );
+}
+
+export function lockInvalid(file: string, why: string): CodedError<'LOCK_INVALID'> {
+  return new CodedError('LOCK_INVALID', `${file} cannot be used: ${why}`);
+}
+
+/** What to do about an origin with several skills. */
+export const CHOOSE = 'Choose with --skill NAME, or take --all.';
+
+/** A lock is acted on only where a person has approved its root. */
+export function rootNotApproved(): CodedError<'ROOT_NOT_APPROVED'> {
+  const message =
+    'Nobody has approved this root, so nothing is done that its skills-lock.json asks for. To approve it: skill-registry trust allow (for one command: --trust).';
+  return new CodedError('ROOT_NOT_APPROVED', message);
+}

@@ -1,0 +1,161 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { originRefused, originUnavailable } from '../../../lib/fetch/index.ts';
+import { shownOrigin } from './address.ts';
+import type { Offer, OfferedEntry } from './offer.ts';
+import type { GitOrigin } from './types.ts';
+
+/**
+ * Fetches one commit of a repository with the system's git, into a bare repository in a temporary folder, one commit deep. Nothing
+ * is checked out: names and contents are read with `ls-tree` and `cat-file`, so no hook, filter, attribute or submodule of the
+ * repository has a say. The person's own configuration (credential helpers, certificates) holds.
+ *
+ * @throws ORIGIN_UNAVAILABLE.
+ */
+export async function openGit(origin: GitOrigin): Promise<Offer> {
+  const folder = mkdtempSync(join(tmpdir(), 'skill-registry-git-'));
+  const close = (): void => rmSync(folder, { recursive: true, force: true });
+  try {
+    const run = runnerIn(folder, origin);
+    await run(['init', '--quiet', '--bare', '--template=']);
+    const { commit, isTag } = await fetchCommit(run, origin, folder);
+    const entries = entriesOf(await run(['ls-tree', '-r', '-z', '-l', '--full-tree', commit]));
+    const objects = new Map(entries.map(({ path, object }) => [path, object]));
+    return {
+      ...{ origin, at: { commit, isTag }, entries, close },
+      name: /([^/:]+?)(\.git)?\/*$/.exec(origin.url)?.[1] ?? 'skill',
+      async read(paths) {
+        if (paths.length === 0) return [];
+        const wanted = paths.map((path) => objects.get(path) ?? '');
+        return contentsOf(await run(['cat-file', '--batch'], `${wanted.join('\n')}\n`), wanted);
+      },
+    };
+  } catch (error) {
+    close();
+    throw error;
+  }
+}
+
+// --- internal ---
+
+type Run = (args: readonly string[], input?: string) => Promise<Buffer>;
+
+/** A repository that takes longer is too large to be one of skills, or is not there. */
+const LIMIT_MS = 300_000;
+const MAX_OUTPUT = 512 * 1024 * 1024;
+const MAX_COMPLAINT = 4_000;
+
+/** What git reads from its surroundings of another repository than ours. */
+const REPOSITORY_VARIABLES =
+  /^GIT_(DIR|WORK_TREE|INDEX_FILE|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|NAMESPACE|COMMON_DIR)$/;
+
+function runnerIn(folder: string, origin: GitOrigin): Run {
+  const shown = shownOrigin(origin);
+  // biome-ignore lint/style/noProcessEnv: git finds the person's credentials, certificates and proxies by it
+  const kept = Object.entries(process.env).filter(([name]) => !REPOSITORY_VARIABLES.test(name));
+  const [protocol = ''] = origin.url.split(':');
+  const env = {
+    ...Object.fromEntries(kept),
+    // No `ext::`, which is a command, and no way from one kind to another, whatever a redirection says; but the person's own
+    // configuration may read https: for ssh: (`insteadOf`).
+    GIT_ALLOW_PROTOCOL: protocol === 'file' || protocol === 'http' ? protocol : 'https:ssh',
+    GIT_DIR: folder,
+    GIT_NO_REPLACE_OBJECTS: '1',
+    LC_ALL: 'C',
+  };
+  const own = protocol === 'http' ? ['-c', 'http.followRedirects=false'] : [];
+  return async (args, input = '') =>
+    new Promise((resolve, reject) => {
+      const child = spawn('git', [...SETTINGS, ...own, ...args], { cwd: folder, env, timeout: LIMIT_MS });
+      const output: Buffer[] = [];
+      let [size, complaint] = [0, ''];
+      child.stdout.on('data', (chunk: Buffer) => {
+        size += chunk.length;
+        if (size > MAX_OUTPUT) child.kill();
+        else output.push(chunk);
+      });
+      child.stderr.on('data', (chunk: Buffer) => {
+        complaint = `${complaint}${chunk}`.slice(-MAX_COMPLAINT);
+      });
+      child.on('error', (error: NodeJS.ErrnoException) => {
+        const why = error.code === 'ENOENT' ? 'git is not installed here' : error.message;
+        reject(originUnavailable(shown, why, error));
+      });
+      child.on('close', (status, signal) => {
+        if (status === 0) resolve(Buffer.concat(output));
+        else if (size > MAX_OUTPUT) reject(originRefused(shown, `it has more than ${MAX_OUTPUT} bytes to be read.`));
+        else if (signal !== null) reject(originUnavailable(shown, `no answer within ${LIMIT_MS / 1000} s`));
+        else reject(originUnavailable(shown, reasonIn(complaint)));
+      });
+      child.stdin.on('error', () => undefined);
+      child.stdin.end(input);
+    });
+}
+
+const SETTINGS: readonly string[] = [
+  'core.hooksPath=/dev/null',
+  'core.fsmonitor=false',
+  'gc.auto=0',
+  'maintenance.auto=false',
+  'fetch.recurseSubmodules=false',
+  'protocol.ext.allow=never',
+].flatMap((setting) => ['-c', setting]);
+
+/** git's own first complaint, without its mark; what follows is advice. */
+function reasonIn(complaint: string): string {
+  const lines = complaint.split('\n').filter((line) => line.trim() !== '' && !/^(warning|hint):/.test(line));
+  return (lines[0] ?? 'git failed')
+    .replace(/^(fatal|error|remote): */, '')
+    .replace(/([a-z+]+:\/\/)[^@/\s]*@/g, '$1')
+    .slice(0, 300);
+}
+
+async function fetchCommit(
+  run: Run,
+  { url, ref = 'HEAD' }: GitOrigin,
+  folder: string,
+): Promise<{ readonly commit: string; readonly isTag: boolean }> {
+  const fetch = ['fetch', '--quiet', '--no-tags', '--no-recurse-submodules', '--no-auto-maintenance'];
+  const commitOf = async (name: string): Promise<string> =>
+    (await run(['rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`])).toString().trim();
+  try {
+    await run([...fetch, '--depth=1', '--', url, ref]);
+  } catch (error) {
+    // Not every server gives a commit by its name alone, and none by a part of it.
+    if (!/^[0-9a-f]{4,64}$/.test(ref)) throw error;
+    await run([...fetch, '--', url, '+refs/heads/*:refs/heads/*', '+refs/tags/*:refs/tags/*']);
+    return { commit: await commitOf(ref), isTag: false };
+  }
+  const [fetched = ''] = readFileSync(join(folder, 'FETCH_HEAD'), 'utf8').split('\n');
+  return { commit: await commitOf('FETCH_HEAD'), isTag: fetched.includes("\ttag '") };
+}
+
+/** Of `ls-tree -r -z -l`: `<mode> <type> <object> <size>\t<path>`. */
+function entriesOf(listing: Buffer): readonly (OfferedEntry & { readonly object: string })[] {
+  return listing
+    .toString('utf8')
+    .split('\0')
+    .filter((line) => line !== '')
+    .map((line) => {
+      const tab = line.indexOf('\t');
+      const [mode = '', , object = '', size = ''] = line.slice(0, tab).split(/ +/);
+      const kind = mode === '120000' ? 'link' : mode.startsWith('100') ? 'file' : 'other';
+      return { path: line.slice(tab + 1), size: Number(size) || 0, kind, executable: mode === '100755', object };
+    });
+}
+
+/** Of `cat-file --batch`: for each object `<object> blob <size>\n<bytes>\n`. */
+function contentsOf(answer: Buffer, objects: readonly string[]): readonly Buffer[] {
+  let at = 0;
+  return objects.map((object) => {
+    const end = answer.indexOf('\n', at);
+    const [name, kind, size] = answer.toString('utf8', at, end).split(' ');
+    if (end === -1 || name !== object || kind !== 'blob')
+      throw originRefused('The repository', `${object} is no file.`);
+    const start = end + 1;
+    at = start + Number(size) + 1;
+    return answer.subarray(start, at - 1);
+  });
+}

@@ -1,0 +1,166 @@
+import { createHash } from 'node:crypto';
+import { realpathSync } from 'node:fs';
+import { join } from 'node:path';
+import { isCodedError, z } from 'skill-registry/kernel';
+import { readContained, writeContained } from '../../../lib/files/index.ts';
+import { isUsableId, slugOf } from '../sources/make-skill.ts';
+import { lockInvalid } from './errors.ts';
+import { type IncomingFile, isPlainPath, MAX_FILES } from './offer.ts';
+import type { LockEntry, LockedFiles } from './types.ts';
+
+export const LOCK_FILE = 'skills-lock.json';
+/** Characters of the name of an entry. */
+export const MAX_NAME = 300;
+
+/** `skills-lock.json` of a root. */
+export interface Lock {
+  /** By the name the skill gives itself. */
+  readonly skills: ReadonlyMap<string, LockEntry>;
+  /** Names of entries that break the format, with the reason; they are kept as they are. */
+  readonly broken: ReadonlyMap<string, string>;
+  /** Everything in the file. */
+  readonly document: Readonly<Record<string, unknown>>;
+}
+
+/** @throws LOCK_INVALID when the file is no lock of version 1; nothing of it is lost. */
+export function readLock(root: string): Lock {
+  const file = join(root, LOCK_FILE);
+  const text = textIfThere(root);
+  if (text === undefined) return { skills: new Map(), broken: new Map(), document: { version: 1, skills: {} } };
+  const parsed = lockDocument.safeParse(jsonOf(text, file));
+  if (!parsed.success)
+    throw lockInvalid(file, 'expected { "version": 1, "skills": { ... } }. Mend it, or move it away.');
+  const skills = new Map<string, LockEntry>();
+  const broken = new Map<string, string>();
+  for (const [name, value] of Object.entries(parsed.data.skills)) {
+    const why = whyBroken(name, value);
+    if (why === undefined) skills.set(name, value as LockEntry);
+    else broken.set(name, why);
+  }
+  return { skills, broken, document: parsed.data };
+}
+
+/**
+ * Puts an entry into the lock, or takes it out (null); everything else stays as it is. Does nothing when it is so already.
+ *
+ * @throws LOCK_INVALID, WRITE_FAILED.
+ */
+export function changeLock(root: string, name: string, entry: unknown): void {
+  const why = entry === null ? undefined : whyBroken(name, entry);
+  if (why !== undefined) throw lockInvalid(join(root, LOCK_FILE), `its entry "${name}" would be broken: ${why}`);
+  const { document } = readLock(root);
+  const skills = new Map(Object.entries(document.skills as Readonly<Record<string, unknown>>));
+  if (entry === null && !skills.has(name)) return;
+  if (entry === null) skills.delete(name);
+  // What other tools keep in an entry is theirs.
+  else skills.set(name, { ...(skills.get(name) as object | undefined), ...(entry as LockEntry) });
+  const sorted = [...skills].sort(([a], [b]) => (a < b ? -1 : 1));
+  const after = `${JSON.stringify({ ...document, skills: Object.fromEntries(sorted) }, null, 2)}\n`;
+  if (after !== textIfThere(root)) writeContained(realpathSync(root), LOCK_FILE, after);
+}
+
+export function lockedFiles(files: readonly IncomingFile[]): LockedFiles {
+  const sorted = [...files].sort((a, b) => (a.path < b.path ? -1 : 1));
+  const lines = sorted.map(
+    ({ path, bytes, executable }) => `${sha256(bytes)} ${bytes.length} ${executable ? 755 : 644} ${path}`,
+  );
+  return { digest: digestOfLines(lines), files: lines };
+}
+
+/**
+ * The hash that other tools keep in the lock: sha256 over path and bytes of all files, without anything between them, in the
+ * order of `localeCompare`. Two different folders can have the same one, so it is only compared where nothing better is known.
+ */
+export function computedHash(files: readonly Pick<IncomingFile, 'path' | 'bytes'>[]): string {
+  const hash = createHash('sha256');
+  for (const { path, bytes } of [...files].sort((a, b) => a.path.localeCompare(b.path)))
+    hash.update(path).update(bytes);
+  return hash.digest('hex');
+}
+
+/** Whether files are what an entry says. */
+export function isAsLocked(files: readonly IncomingFile[], entry: LockEntry): boolean {
+  return entry.registry
+    ? lockedFiles(files).digest === entry.registry.digest
+    : computedHash(files) === entry.computedHash;
+}
+
+/** `sha256:<hex> <bytes> <mode> <path>` */
+export function pathIn(line: string): string {
+  return line.split(' ').slice(3).join(' ');
+}
+
+// --- internal ---
+
+const MAX_LOCK = 16 * 1024 * 1024;
+
+const text = z.string().min(1).max(4096);
+const lockEntry = z.looseObject({
+  source: text,
+  sourceType: text,
+  sourceUrl: text.optional(),
+  ref: text.optional(),
+  skillPath: text
+    .refine((path) => isPlainPath(path) && /(^|\/)skill\.md$/i.test(path), 'expected the path of a SKILL.md')
+    .optional(),
+  version: text.optional(),
+  computedHash: z.string().regex(/^([0-9a-f]{64})?$/),
+  wellKnownDigest: text.optional(),
+  registry: z
+    .object({
+      commit: z
+        .string()
+        .regex(/^[0-9a-f]{40,64}$/)
+        .optional(),
+      digest: z.string().regex(/^sha256:[0-9a-f]{64}$/),
+      files: z.array(z.string().refine(isFileLine, 'expected sha256:<hex> <bytes> <mode> <path>')).max(MAX_FILES),
+    })
+    .optional(),
+});
+const lockDocument = z.looseObject({ version: z.literal(1), skills: z.record(z.string(), z.unknown()) });
+
+function isFileLine(line: string): boolean {
+  return /^sha256:[0-9a-f]{64} \d{1,9} (644|755) ./.test(line) && isPlainPath(pathIn(line));
+}
+
+/** Names and paths in a lock come from anybody. */
+function whyBroken(name: string, value: unknown): string | undefined {
+  if (!isUsableId(slugOf(name)) || name.length > MAX_NAME) return 'its name can be no id of a skill';
+  const { data, error } = lockEntry.safeParse(value);
+  const [issue] = error?.issues ?? [];
+  if (issue) return `${issue.path.join('.') || 'it'}: ${issue.message}`;
+  const { registry } = data ?? {};
+  if (registry && digestOfLines(registry.files) !== registry.digest)
+    return 'registry.digest: it is not that of registry.files';
+  return undefined;
+}
+
+function textIfThere(root: string): string | undefined {
+  try {
+    return readContained(realpathSync(root), LOCK_FILE, MAX_LOCK).toString('utf8');
+  } catch (error) {
+    if (isCodedError(error, 'RESOURCE_NOT_FOUND')) return undefined;
+    throw error;
+  }
+}
+
+function jsonOf(content: string, file: string): unknown {
+  try {
+    return JSON.parse(content);
+  } catch (error) {
+    throw lockInvalid(file, `${(error as Error).message}. Mend it, or move it away.`);
+  }
+}
+
+function digestOfLines(lines: readonly string[]): string {
+  return sha256(
+    [...lines]
+      .sort()
+      .map((line) => `${line}\n`)
+      .join(''),
+  );
+}
+
+function sha256(content: string | Buffer): string {
+  return `sha256:${createHash('sha256').update(content).digest('hex')}`;
+}

@@ -1,0 +1,94 @@
+import { mergeTexts } from '../../../lib/diff/index.ts';
+import type { UpdateConflict } from '../propose/conflict.ts';
+import { lockedFiles } from './lock.ts';
+import type { IncomingFile } from './offer.ts';
+import type { FileUpdate } from './types.ts';
+
+export interface MergedFiles {
+  readonly updates: readonly FileUpdate[];
+  /** All files of the skill afterwards. */
+  readonly result: readonly IncomingFile[];
+  /** Of text files; what is no text stays as it is here. */
+  readonly conflicts: readonly UpdateConflict[];
+}
+
+/** What was installed: what the lock says of a file, and its content, where that is still known. */
+export interface InstalledFile {
+  /** As a line of the lock. */
+  readonly line: string;
+  readonly bytes: Buffer | undefined;
+}
+
+/**
+ * Brings together what somebody changed here with what the origin has now.
+ *
+ * @param installed - The base of both, by path.
+ */
+export function mergeFiles(
+  here: readonly IncomingFile[],
+  installed: ReadonlyMap<string, InstalledFile>,
+  theirs: readonly IncomingFile[],
+): MergedFiles {
+  const mine = new Map(here.map((file) => [file.path, file]));
+  const yours = new Map(theirs.map((file) => [file.path, file]));
+  const updates: FileUpdate[] = [];
+  const result: IncomingFile[] = [];
+  const conflicts: UpdateConflict[] = [];
+  for (const path of [...new Set([...mine.keys(), ...yours.keys()])].sort()) {
+    const [one, other, base] = [mine.get(path), yours.get(path), installed.get(path)];
+    const { file, change } = mergeFile(one, other, base);
+    if (file) result.push(file);
+    if (change) updates.push({ path, change });
+    const sides = [base?.bytes, one?.bytes, other?.bytes];
+    if (change === 'conflict' && other && sides.every((bytes) => !bytes || isText(bytes)))
+      conflicts.push({ path, base: base?.bytes ?? null, theirs: other.bytes });
+  }
+  return { updates, result, conflicts };
+}
+
+/** Whether what was installed must be known to bring a file together. */
+export function needsBase(
+  mine: IncomingFile | undefined,
+  theirs: IncomingFile | undefined,
+  line: string | undefined,
+): boolean {
+  if (!mine || !theirs || line === undefined) return false;
+  return new Set([lineOf(mine), lineOf(theirs), line]).size === 3;
+}
+
+/** Proposals take no NUL character. */
+export function isText(bytes: Buffer): boolean {
+  return !bytes.includes(0) && Buffer.from(bytes.toString('utf8')).equals(bytes);
+}
+
+// --- internal ---
+
+interface Outcome {
+  /** Absent: it is not there afterwards. */
+  readonly file?: IncomingFile | undefined;
+  /** Absent: nothing changes, here or there. */
+  readonly change?: FileUpdate['change'];
+}
+
+function mergeFile(
+  mine: IncomingFile | undefined,
+  theirs: IncomingFile | undefined,
+  installed: InstalledFile | undefined,
+): Outcome {
+  const [here, there] = [mine && lineOf(mine), theirs && lineOf(theirs)];
+  if (here === there) return { file: mine };
+  if (there === installed?.line) return { file: mine, change: 'kept' };
+  if (here === installed?.line) return { file: theirs, change: !theirs ? 'removed' : mine ? 'changed' : 'added' };
+  // Changed here and gone there, or the other way round: what a person did stays.
+  if (!mine || !theirs) return { file: mine, change: 'kept' };
+  const base = installed?.bytes;
+  if (!base || ![base, mine.bytes, theirs.bytes].every(isText)) return { file: mine, change: 'conflict' };
+  const merge = mergeTexts(base.toString('utf8'), mine.bytes.toString('utf8'), theirs.bytes.toString('utf8'));
+  return merge.clean
+    ? { file: { ...theirs, bytes: Buffer.from(merge.text) }, change: 'merged' }
+    : { file: mine, change: 'conflict' };
+}
+
+function lineOf(file: IncomingFile): string {
+  return lockedFiles([file]).files[0] ?? '';
+}

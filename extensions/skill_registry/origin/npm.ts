@@ -1,0 +1,85 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { originUnavailable, unpack } from '../../../lib/fetch/index.ts';
+import { readNamedFile } from '../../../lib/files/index.ts';
+import { shownOrigin } from './address.ts';
+import { MAX_ARCHIVE, type Offer } from './offer.ts';
+import type { NpmOrigin } from './types.ts';
+
+/**
+ * Fetches a package of the registry that the person's own npm configuration names. npm runs in an empty folder, so that no
+ * `.npmrc` of a root counts, and with `--ignore-scripts`; nothing is installed.
+ *
+ * @throws ORIGIN_UNAVAILABLE, ORIGIN_REFUSED.
+ */
+export async function openNpm(origin: NpmOrigin): Promise<Offer> {
+  const folder = mkdtempSync(join(tmpdir(), 'skill-registry-npm-'));
+  try {
+    const version = await pack(origin, folder);
+    const file = readdirSync(folder).find((name) => name.endsWith('.tgz'));
+    if (file === undefined) throw originUnavailable(shownOrigin(origin), 'npm gave no package');
+    const { entries, read } = await unpack(readNamedFile(join(folder, file), MAX_ARCHIVE), shownOrigin(origin));
+    // Everything lies in one folder, most often `package`.
+    const within = (path: string): string => path.slice(path.indexOf('/') + 1);
+    const originals = new Map(entries.map(({ path }) => [within(path), path]));
+    return {
+      ...{ origin, at: { version }, name: origin.name.replace(/^.*\//, ''), close: () => undefined },
+      entries: entries.map((entry) => ({ ...entry, path: within(entry.path) })),
+      read: (paths) => read(paths.map((path) => originals.get(path) ?? path)),
+    };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+// --- internal ---
+
+const LIMIT_MS = 120_000;
+const MAX_OUTPUT = 16 * 1024 * 1024;
+
+/** @returns its version. The package is in the folder afterwards. */
+async function pack(origin: NpmOrigin, folder: string): Promise<string> {
+  const spec = `${origin.name}@${origin.range}`;
+  // `--prefix`: else npm looks for a `package.json` and an `.npmrc` in the folders above.
+  const args = ['pack', '--ignore-scripts', '--json', '--loglevel=error', '--prefix', folder];
+  // biome-ignore lint/style/noProcessEnv: npm finds the person's registry, certificates and proxies by it
+  const kept = Object.entries(process.env).filter(([name]) => !CALLER_VARIABLES.test(name));
+  try {
+    const { stdout } = await promisify(execFile)('npm', [...args, '--pack-destination', folder, '--', spec], {
+      cwd: folder,
+      env: Object.fromEntries(kept),
+      timeout: LIMIT_MS,
+      maxBuffer: MAX_OUTPUT,
+    });
+    const [packed] = JSON.parse(stdout) as readonly { readonly version?: string }[];
+    if (typeof packed?.version === 'string') return packed.version;
+  } catch (error) {
+    throw originUnavailable(shownOrigin(origin), reasonOf(error), error);
+  }
+  throw originUnavailable(shownOrigin(origin), 'npm gave no version');
+}
+
+/** Of an `npm run` that this runs in. */
+const CALLER_VARIABLES = /^(npm_(package|lifecycle|command|execpath|config_(local_prefix|prefix))|INIT_CWD$)/i;
+
+/** npm says what is wrong in its last lines of JSON, or on standard error. */
+function reasonOf(error: unknown): string {
+  const {
+    code,
+    stdout = '',
+    stderr = '',
+    message,
+  } = error as Error & { code?: unknown; stdout?: string; stderr?: string };
+  if (code === 'ENOENT') return 'npm is not installed here';
+  try {
+    const { error: told } = JSON.parse(stdout) as { readonly error?: { readonly summary?: string } };
+    if (told?.summary) return told.summary.split('\n')[0] ?? '';
+  } catch {
+    // Then standard error says it.
+  }
+  const line = stderr.split('\n').find((one) => /^npm (error|ERR!) (?!code)/.test(one));
+  return line?.replace(/^npm (error|ERR!) /, '') ?? message.split('\n')[0] ?? 'npm failed';
+}

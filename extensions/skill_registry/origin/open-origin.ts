@@ -1,0 +1,113 @@
+import { createHash } from 'node:crypto';
+import { lstatSync, readdirSync, realpathSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { download, originUnavailable, unpack } from '../../../lib/fetch/index.ts';
+import { listContained, readContained, readNamedFile } from '../../../lib/files/index.ts';
+import { shownOrigin } from './address.ts';
+import { MAX_ARCHIVE, MAX_UNPACKED, type Offer, type OfferedEntry } from './offer.ts';
+import type { ArchiveOrigin, FolderOrigin, Origin } from './types.ts';
+
+/**
+ * Looks at what an origin has. Nothing of it is run, and nothing is left on this disk once the offer is closed.
+ *
+ * @param names - Of a page only these are fetched, and what they require. Default: all.
+ * @throws ORIGIN_UNAVAILABLE, ORIGIN_REFUSED; ORIGIN_INVALID for a name that a page does not have.
+ */
+export async function openOrigin(origin: Origin, names?: readonly string[]): Promise<Offer> {
+  switch (origin.kind) {
+    case 'git':
+      return (await import('./git.ts')).openGit(origin);
+    case 'npm':
+      return (await import('./npm.ts')).openNpm(origin);
+    case 'well-known':
+      return (await import('./well-known.ts')).openWellKnown(origin, names);
+    case 'archive':
+      return openArchive(origin);
+    default:
+      return openFolder(origin);
+  }
+}
+
+/** Offers that several skills are taken from. */
+export interface Offers {
+  /** As `openOrigin`, once for each origin; of a page once for each name. */
+  open(origin: Origin, name: string): Promise<Offer>;
+  close(): Promise<void>;
+}
+
+export function createOffers(): Offers {
+  const opened = new Map<string, Promise<Offer>>();
+  return {
+    async open(origin, name) {
+      const key = JSON.stringify([origin, origin.kind === 'well-known' ? name : '']);
+      const offer = opened.get(key) ?? openOrigin(origin, [name]);
+      opened.set(key, offer);
+      return offer;
+    },
+    async close() {
+      for (const offer of opened.values()) (await offer.catch(() => undefined))?.close();
+    },
+  };
+}
+
+// --- internal ---
+
+async function openArchive(origin: ArchiveOrigin): Promise<Offer> {
+  const { location } = origin;
+  const bytes = /^https?:/.test(location) ? await download(location, MAX_ARCHIVE) : readArchive(location);
+  const unpacked = await unpack(bytes, shownOrigin(origin));
+  const digest = `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
+  const name = basename(location.replace(/[?#].*$/, '')).replace(/\.(tar\.gz|tgz|zip)$/i, '');
+  return { origin, at: { digest }, name, ...unpacked, close: () => undefined };
+}
+
+function readArchive(location: string): Buffer {
+  try {
+    return readNamedFile(location, MAX_ARCHIVE);
+  } catch (error) {
+    throw originUnavailable(location, (error as Error).message, error);
+  }
+}
+
+const MAX_ENTRIES = 100_000;
+
+/** Skills in a folder of this machine, to be copied. What is withheld (`data/`, keys, `.env`, `.git`) is not in it. */
+function openFolder(origin: FolderOrigin): Offer {
+  const base = realFolder(origin.path);
+  return {
+    ...{ origin, at: {}, name: basename(base), entries: entriesBelow(base), close: () => undefined },
+    read: async (paths) => paths.map((path) => readContained(base, path, MAX_UNPACKED)),
+  };
+}
+
+function realFolder(path: string): string {
+  try {
+    const base = realpathSync(path);
+    readdirSync(base);
+    return base;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw originUnavailable(path, code === 'ENOENT' ? 'there is no such folder' : String(code), error);
+  }
+}
+
+/** Links are entries as well: a skill that has one is refused, and not copied without it. */
+function entriesBelow(base: string): readonly OfferedEntry[] {
+  const entries: OfferedEntry[] = [];
+  const visit = (folder: string): void => {
+    for (const { name, kind, size } of listContained(base, folder)) {
+      const path = folder === '' ? name : `${folder}/${name}`;
+      if (entries.length >= MAX_ENTRIES) throw originUnavailable(base, `it has more than ${MAX_ENTRIES} files`);
+      if (kind === 'directory') {
+        if (name !== 'node_modules' && name !== '.git') visit(path);
+      } else if (kind !== 'private') {
+        const stats = lstatSync(join(base, path), { throwIfNoEntry: false });
+        if (!stats) continue;
+        const entry = kind === 'file' ? kind : stats.isSymbolicLink() ? 'link' : 'other';
+        entries.push({ path, size, kind: entry, executable: (stats.mode & 0o100) !== 0 });
+      }
+    }
+  };
+  visit('');
+  return entries;
+}

@@ -1,0 +1,88 @@
+import { lstatSync, unlinkSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { skillNamed } from '../catalog/snapshot.ts';
+import { type ChangeContext, findSkill } from '../history/change-context.ts';
+import { archiveFolder } from '../history/journal-entries.ts';
+import { assertRemovable, locationOfSkill, type SkillLocation } from '../history/skill-location.ts';
+import type { Actor } from '../history/types.ts';
+import { slugOf } from '../sources/make-skill.ts';
+import { rootNotApproved } from './errors.ts';
+import { changeLock, readLock } from './lock.ts';
+import type { Origins, RemovedSkill } from './types.ts';
+import { installedLocation } from './write-skill.ts';
+
+/** @param mayFollowLock - A person has approved the root. */
+export function createOrigins(context: ChangeContext, mayFollowLock: boolean): Origins {
+  const assertApproved = (): void => {
+    if (!mayFollowLock) throw rootNotApproved();
+  };
+  /** What `apply` throws is explained as everything else that the history throws. */
+  const explained = <P extends { apply(actor: Actor): Promise<unknown> }>(plan: P): P => ({
+    ...plan,
+    apply: async (actor: Actor) => {
+      try {
+        return await plan.apply(actor);
+      } catch (error) {
+        throw context.writer.explain(error);
+      }
+    },
+  });
+  return {
+    async add(what, options = {}) {
+      const { planAdd } = await import('./add.ts');
+      return explained(await planAdd(context, what, options));
+    },
+    async restore({ to } = {}) {
+      assertApproved();
+      const { planRestore } = await import('./restore.ts');
+      return explained(await planRestore(context, to));
+    },
+    async update(ids) {
+      assertApproved();
+      const { planUpdate } = await import('./update.ts');
+      return explained(await planUpdate(context, ids));
+    },
+    async verify() {
+      const { verifyLock } = await import('./verify.ts');
+      return verifyLock(context);
+    },
+    remove: (id, actor) => remove(context, id, actor),
+  };
+}
+
+// --- internal ---
+
+async function remove(context: ChangeContext, id: string, { by, reason }: Actor): Promise<RemovedSkill> {
+  const { root, writer } = context;
+  const [locked, entry] = [...readLock(root).skills].find(([name]) => name === id || slugOf(name) === id) ?? [];
+  const installed = locked !== undefined && entry ? installedLocation(context, locked, entry) : undefined;
+  const target = installed ?? notInstalled(context, id, locked !== undefined);
+  const revision = await writer.exclusively(() => {
+    const lock = locked === undefined ? undefined : { name: locked, entry: null };
+    if (typeof target === 'object') {
+      assertRemovable(target);
+      const move = { direction: 'out', folder: archiveFolder(target) } as const;
+      return writer.apply({ location: target, changes: [], move, kind: 'removed', by, reason, lock });
+    }
+    if (target !== undefined) unlinkSync(target);
+    if (lock) changeLock(root, lock.name, lock.entry);
+    return undefined;
+  });
+  await context.refresh();
+  const skillId = typeof target === 'object' ? target.skillId : id;
+  return { id: skillId, revision: revision?.number, wasLocked: locked !== undefined };
+}
+
+/**
+ * A skill that nobody has installed, or a link to one; undefined where there is none, and only the lock has it.
+ *
+ * @throws SKILL_NOT_FOUND; SOURCE_NOT_WRITABLE.
+ */
+function notInstalled(context: ChangeContext, id: string, isLocked: boolean): SkillLocation | string | undefined {
+  if (isLocked && !skillNamed(context.snapshot(), id)) return undefined;
+  const skill = findSkill(context, id);
+  const link = dirname(skill.file);
+  const isWritten = context.sources().some((source) => source.id === skill.source && source.writing);
+  if (isWritten && lstatSync(link, { throwIfNoEntry: false })?.isSymbolicLink()) return link;
+  return locationOfSkill(skill, context.sources(), context.root);
+}

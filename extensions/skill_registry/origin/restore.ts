@@ -1,0 +1,59 @@
+import { originRefused } from '../../../lib/fetch/index.ts';
+import type { ChangeContext } from '../history/change-context.ts';
+import { viewOf } from './add.ts';
+import { originOf, pinnedOrigin, shownOrigin } from './address.ts';
+import { isAsLocked, readLock } from './lock.ts';
+import { createOffers, type Offers } from './open-origin.ts';
+import type { AddPlan, LockEntry, SkillToAdd } from './types.ts';
+import { incomingOf } from './update.ts';
+import { filesAt, installedLocation, locationFor, type SkillToWrite, writeSkills } from './write-skill.ts';
+
+/** @throws as `Origins.restore`. */
+export async function planRestore(context: ChangeContext, to: string | undefined): Promise<AddPlan> {
+  const { skills, broken } = readLock(context.root);
+  const [unusable] = broken;
+  if (unusable) throw originRefused(`"${unusable[0]}" in skills-lock.json`, `${unusable[1]}.`);
+  const absent: (readonly [string, LockEntry])[] = [];
+  for (const [name, entry] of skills) {
+    const location = installedLocation(context, name, entry);
+    if (!location) absent.push([name, entry]);
+    else if (!isAsLocked(filesAt(location), entry))
+      throw originRefused(
+        `"${name}"`,
+        'it has changed here. skill-registry verify says what; remove it, or take its origin with update, and try again.',
+      );
+  }
+  const fetched: { readonly view: SkillToAdd; readonly write: SkillToWrite }[] = [];
+  const offers = createOffers();
+  try {
+    for (const [name, entry] of absent) fetched.push(await fetchLocked(context, name, entry, { offers, to }));
+  } finally {
+    await offers.close();
+  }
+  const writes = fetched.map(({ write }) => write);
+  return {
+    ...{ origin: 'skills-lock.json', skills: fetched.map(({ view }) => view), unreadable: [] },
+    apply: async (actor) => (writes.length === 0 ? [] : writeSkills(context, writes, actor)),
+  };
+}
+
+// --- internal ---
+
+async function fetchLocked(
+  context: ChangeContext,
+  name: string,
+  entry: LockEntry,
+  { offers, to }: { readonly offers: Offers; readonly to: string | undefined },
+): Promise<{ readonly view: SkillToAdd; readonly write: SkillToWrite }> {
+  const origin = pinnedOrigin(originOf(entry, context.root), entry);
+  const { files, skill, leftOut } = await incomingOf(await offers.open(origin, name), name, entry);
+  if (!isAsLocked(files, entry)) {
+    const what = entry.registry ? entry.registry.digest : `computedHash ${entry.computedHash}`;
+    throw originRefused(`"${name}"`, `${shownOrigin(origin)} has other files than the lock says (${what}).`);
+  }
+  const location = locationFor(context, skill.id, to);
+  return {
+    view: await viewOf(context, location, skill.header, files, { ids: [], isAlong: false, leftOut }),
+    write: { location, files, gone: [], conflicts: [], kind: 'installed', origin: shownOrigin(origin), name, entry },
+  };
+}

@@ -1,0 +1,186 @@
+import { unifiedDiff } from '../../../lib/diff/index.ts';
+import { originRefused } from '../../../lib/fetch/index.ts';
+import type { ChangeContext } from '../history/change-context.ts';
+import { getBlob } from '../history/revisions.ts';
+import { inspectSkill, newFindings } from '../inspect/inspect-skill.ts';
+import { waitingConflicts } from '../propose/conflict.ts';
+import { slugOf } from '../sources/make-skill.ts';
+import { entryOf } from './add.ts';
+import { originOf, pinnedOrigin, shownOrigin } from './address.ts';
+import { chooseSkills, type ReadableSkill } from './choose.ts';
+import { isAsLocked, lockedFiles, pathIn, readLock } from './lock.ts';
+import { type InstalledFile, isText, mergeFiles, needsBase } from './merge-files.ts';
+import { type IncomingFile, type Offer, type TakenSkill, takeSkill } from './offer.ts';
+import { createOffers, type Offers } from './open-origin.ts';
+import type { LockEntry, SkillUpdate, UpdatePlan } from './types.ts';
+import { filesAt, installedLocation, type SkillToWrite, writeSkills } from './write-skill.ts';
+
+/** @throws as `Origins.update`. */
+export async function planUpdate(context: ChangeContext, ids: readonly string[] | undefined): Promise<UpdatePlan> {
+  const { skills } = readLock(context.root);
+  const isMeant = (name: string, id: string): boolean => name === id || slugOf(name) === slugOf(id);
+  const wanted = [...skills].filter(([name]) => !ids || ids.some((id) => isMeant(name, id)));
+  const unknown = ids?.find((id) => !wanted.some(([name]) => isMeant(name, id)));
+  if (unknown !== undefined) throw originRefused(JSON.stringify(unknown), 'it is not in skills-lock.json.');
+  const prepared: Prepared[] = [];
+  const offers = createOffers();
+  try {
+    for (const [name, entry] of wanted) prepared.push(await prepareOne(context, name, entry, offers));
+  } finally {
+    await offers.close();
+  }
+  const writes = prepared.flatMap(({ write }) => write ?? []);
+  return {
+    skills: prepared.map(({ view }) => view),
+    apply: async (actor) => (writes.length === 0 ? [] : writeSkills(context, writes, actor)),
+  };
+}
+
+/** The files an origin has of a locked skill now. @throws ORIGIN_INVALID, ORIGIN_REFUSED. */
+export async function incomingOf(
+  offer: Offer,
+  name: string,
+  { skillPath }: LockEntry,
+): Promise<TakenSkill & { readonly skill: ReadableSkill }> {
+  const folder = skillPath?.replace(/(^|\/)[^/]*$/, '') || name;
+  const { chosen } = await chooseSkills(offer, '', { skills: [folder] }, shownOrigin(offer.origin));
+  const [skill] = chosen;
+  if (!skill) throw originRefused(`"${name}"`, 'its origin does not have it any more.');
+  if (skill.id !== slugOf(name)) throw originRefused(`"${name}"`, `its origin calls it "${skill.id}" now.`);
+  return { ...(await takeSkill(offer, skill)), skill };
+}
+
+// --- internal ---
+
+/** An update that was looked at, with what is to be written. */
+interface Prepared {
+  readonly view: SkillUpdate;
+  readonly write?: SkillToWrite;
+}
+
+async function prepareOne(context: ChangeContext, name: string, entry: LockEntry, offers: Offers): Promise<Prepared> {
+  const location = installedLocation(context, name, entry);
+  const known = {
+    id: location?.skillId ?? slugOf(name),
+    name,
+    source: entry.source,
+    drifted: false,
+    files: [],
+    findings: [],
+    diff: '',
+  };
+  if (!location) return { view: { ...known, state: 'absent' } };
+  const waiting = waitingConflicts(context, location);
+  if (waiting.length > 0)
+    return { view: { ...known, state: 'waiting', reason: `proposals of its last update wait: ${waiting.join(', ')}` } };
+  const here = filesAt(location);
+  const view = { ...known, drifted: !isAsLocked(here, entry) };
+  try {
+    const origin = originOf(entry, context.root);
+    const offer = await offers.open(origin, name);
+    const { files, skill } = await incomingOf(offer, name, entry);
+    if (isAsLocked(files, entry)) return { view: { ...view, state: 'current' } };
+    const { commit } = entry.registry ?? {};
+    if (offer.at.isTag && commit !== undefined)
+      return { view: { ...view, state: 'moved', reason: movedTag(entry, commit, offer.at.commit) } };
+    const sides = { here, theirs: files, drifted: view.drifted };
+    const installed = await installedFiles(context, name, entry, sides, offers);
+    const { updates, result, conflicts } = mergeFiles(here, installed, files);
+    const changes = changesBetween(here, result);
+    const findings = newFindings(await inspectSkill(here), await inspectSkill(result));
+    return {
+      view: { ...view, state: 'outdated', files: updates, findings, diff: diffOf(here, changes) },
+      write: {
+        ...{ location, ...changes, conflicts, kind: 'updated', name, origin: shownOrigin(origin) },
+        entry: entryOf(offer, skill, files, context.root),
+      },
+    };
+  } catch (error) {
+    return { view: { ...view, state: 'failed', reason: (error as Error).message } };
+  }
+}
+
+function movedTag({ ref }: LockEntry, was: string, is = 'another commit'): string {
+  return `the tag ${ref} was ${was.slice(0, 12)} and is ${is.slice(0, 12)} now. What is installed stays; to follow the tag, remove the skill and add it again`;
+}
+
+interface Sides {
+  readonly here: readonly IncomingFile[];
+  readonly theirs: readonly IncomingFile[];
+  readonly drifted: boolean;
+}
+
+/** What was installed, by path. The history of another machine does not have it, so its origin may be asked for it again. */
+async function installedFiles(
+  context: ChangeContext,
+  name: string,
+  entry: LockEntry,
+  { here, theirs, drifted }: Sides,
+  offers: Offers,
+): Promise<ReadonlyMap<string, InstalledFile>> {
+  if (!drifted) return installedAs(lockedFiles(here).files, here);
+  const lines = entry.registry?.files ?? [];
+  const [mine, yours] = [byPath(here), byPath(theirs)];
+  const { writer } = context;
+  const known = new Map(
+    lines.map((line) => {
+      const path = pathIn(line);
+      const isNeeded = needsBase(mine.get(path), yours.get(path), line);
+      const bytes = isNeeded && writer.hasHistory() ? blobOf(context, line.split(' ')[0] ?? '') : undefined;
+      return [path, { line, bytes, isLost: isNeeded && bytes === undefined }] as const;
+    }),
+  );
+  if (![...known.values()].some(({ isLost }) => isLost)) return known;
+  try {
+    const offer = await offers.open(pinnedOrigin(originOf(entry, context.root), entry), name);
+    const { files } = await incomingOf(offer, name, entry);
+    return isAsLocked(files, entry) ? installedAs(lines, files) : known;
+  } catch {
+    return known;
+  }
+}
+
+function installedAs(lines: readonly string[], files: readonly IncomingFile[]): ReadonlyMap<string, InstalledFile> {
+  const contents = byPath(files);
+  return new Map(lines.map((line) => [pathIn(line), { line, bytes: contents.get(pathIn(line))?.bytes }]));
+}
+
+function byPath(files: readonly IncomingFile[]): ReadonlyMap<string, IncomingFile> {
+  return new Map(files.map((file) => [file.path, file]));
+}
+
+/** The history keeps contents by their digest. */
+function blobOf({ writer }: ChangeContext, digest: string): Buffer | undefined {
+  try {
+    return getBlob(writer.database(), digest);
+  } catch {
+    return undefined;
+  }
+}
+
+function diffOf(here: readonly IncomingFile[], { files, gone }: Pick<SkillToWrite, 'gone' | 'files'>): string {
+  const before = byPath(here);
+  const textOf = (file: IncomingFile | undefined): string | null =>
+    file
+      ? isText(file.bytes)
+        ? file.bytes.toString('utf8')
+        : `(${file.bytes.length} bytes that are no text)\n`
+      : null;
+  const changed = files.map((file) => unifiedDiff(file.path, textOf(before.get(file.path)), textOf(file)));
+  const removed = gone.map((path) => unifiedDiff(path, textOf(before.get(path)), null));
+  return [...changed, ...removed].filter((diff) => diff !== '').join('\n');
+}
+
+/** What has to be written so that the files here become others. */
+function changesBetween(
+  here: readonly IncomingFile[],
+  wanted: readonly IncomingFile[],
+): Pick<SkillToWrite, 'gone' | 'files'> {
+  const digestsOf = (files: readonly IncomingFile[]): ReadonlyMap<string, string> =>
+    new Map(files.map((file) => [file.path, lockedFiles([file]).digest]));
+  const [before, after] = [digestsOf(here), digestsOf(wanted)];
+  return {
+    gone: here.map(({ path }) => path).filter((path) => !after.has(path)),
+    files: wanted.filter(({ path }) => before.get(path) !== after.get(path)),
+  };
+}

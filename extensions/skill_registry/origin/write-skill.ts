@@ -1,0 +1,190 @@
+import { originRefused } from '../../../lib/fetch/index.ts';
+import { futureRealPath } from '../../../lib/files/index.ts';
+import type { Snapshot } from '../catalog/snapshot.ts';
+import { type ChangeContext, freeLocation } from '../history/change-context.ts';
+import { skillExists } from '../history/errors.ts';
+import { archiveFolder } from '../history/journal-entries.ts';
+import {
+  checkValid,
+  filePath,
+  folderExists,
+  folderOf,
+  locationOfSkill,
+  type SkillLocation,
+} from '../history/skill-location.ts';
+import { readFolderTree } from '../history/skill-tree.ts';
+import type { Actor } from '../history/types.ts';
+import type { PlannedChange } from '../history/writer.ts';
+import { prepareConflict, type UpdateConflict } from '../propose/conflict.ts';
+import type { Skill } from '../skill/skill.ts';
+import { slugOf } from '../sources/make-skill.ts';
+import { isAsLocked, readLock } from './lock.ts';
+import { type IncomingFile, MAX_UNPACKED } from './offer.ts';
+import type { ChangedSkill, LockEntry } from './types.ts';
+
+/** One skill as it is to be on disk, with what the lock is to say of it. */
+export interface SkillToWrite {
+  readonly location: SkillLocation;
+  readonly kind: 'installed' | 'updated';
+  /** What is new or other than it is here. */
+  readonly files: readonly IncomingFile[];
+  /** Files that are there and are to go. */
+  readonly gone: readonly string[];
+  /** Text files that somebody must decide about. */
+  readonly conflicts: readonly UpdateConflict[];
+  /** Where it comes from, for people. */
+  readonly origin: string;
+  /** Name and entry in the lock. */
+  readonly name: string;
+  readonly entry: LockEntry;
+}
+
+/** Where a skill that is not there yet is to lie. @param folder - Of a source; absolute. Default: the first that may be written. */
+export function locationFor(context: ChangeContext, id: string, folder?: string): SkillLocation {
+  const wanted = folder === undefined ? undefined : futureRealPath(folder);
+  const sources = context
+    .sources()
+    .filter(({ writing }) => wanted === undefined || (writing && futureRealPath(writing.folder) === wanted));
+  if (wanted === undefined || sources.length > 0) return freeLocation(context, id, sources);
+  const remedy = `Add { path: ${JSON.stringify(folder)} } to \`sources\` in data/skill_registry/config.yaml.`;
+  throw originRefused(JSON.stringify(folder), `no source that may be written is this folder. ${remedy}`);
+}
+
+/** Where an installed skill lies; undefined when it is not there. @param name - In the lock, with this entry. */
+export function installedLocation(context: ChangeContext, name: string, entry: LockEntry): SkillLocation | undefined {
+  const locations = (bySlug(context.snapshot()).get(slugOf(name)) ?? []).flatMap((skill) => {
+    try {
+      return [locationOfSkill(skill, context.sources(), context.root)];
+    } catch {
+      // Another source that may not be written has one of that id as well.
+      return [];
+    }
+  });
+  if (locations.length < 2) return locations[0];
+  return locations.find((location) => isAsLocked(filesAt(location), entry)) ?? locations[0];
+}
+
+/** What lies on disk, in the form that the lock speaks of. */
+export function filesAt(location: SkillLocation): readonly IncomingFile[] {
+  const { files, bytes } = readFolderTree(folderOf(location), MAX_UNPACKED);
+  return files.map(({ path, mode }) => ({
+    path: path === location.skillFile ? 'SKILL.md' : path,
+    bytes: bytes.get(path) ?? Buffer.alloc(0),
+    executable: (mode & 0o100) !== 0,
+  }));
+}
+
+/**
+ * Checks everything, then writes one skill after the other: each whole or not at all, with its revision, its entry in the lock and
+ * the proposals about its conflicts. When one cannot be written, those that were installed before it are taken out again.
+ *
+ * @throws SKILL_INVALID, SKILL_EXISTS, SOURCE_NOT_WRITABLE, INVALID_ARGUMENT for a path that is never written, LOCK_INVALID, WRITE_FAILED.
+ */
+export async function writeSkills(
+  context: ChangeContext,
+  skills: readonly SkillToWrite[],
+  actor: Actor,
+): Promise<readonly ChangedSkill[]> {
+  const { writer, root } = context;
+  const asked = await Promise.all(skills.map((skill) => conflictsOf(context, skill)));
+  const changed = await writer.exclusively(() => {
+    // A broken lock is said before anything is written.
+    const locked = readLock(root).skills;
+    for (const { location } of skills) writer.assertFinished(location.key);
+    const planned = skills.map((skill) => ({ skill, changes: changesOf(skill) }));
+    const done: Done[] = [];
+    try {
+      for (const [at, { skill, changes }] of planned.entries())
+        done.push(writeSkill(context, skill, changes, asked[at] ?? [], actor));
+    } catch (error) {
+      for (const [at, { undo }] of [...done.entries()].reverse()) undo(locked.has(skills[at]?.name ?? ''));
+      throw error;
+    }
+    return done.map(({ changed: one }) => one);
+  });
+  await context.refresh();
+  return changed;
+}
+
+// --- internal ---
+
+/** Of a snapshot, made once: there may be thousands of entries and skills. */
+const slugs = new WeakMap<Snapshot, ReadonlyMap<string, readonly Skill[]>>();
+
+function bySlug(snapshot: Snapshot): ReadonlyMap<string, readonly Skill[]> {
+  const known = slugs.get(snapshot);
+  if (known) return known;
+  const made = new Map<string, Skill[]>();
+  for (const skill of snapshot.byQualifiedId.values()) {
+    const slug = slugOf(skill.id);
+    made.set(slug, [...(made.get(slug) ?? []), skill]);
+  }
+  slugs.set(snapshot, made);
+  return made;
+}
+
+type Conflicts = readonly Awaited<ReturnType<typeof prepareConflict>>[];
+
+interface Done {
+  readonly changed: ChangedSkill;
+  /** @param wasLocked - Before. */
+  undo(wasLocked: boolean): void;
+}
+
+function writeSkill(
+  { writer }: ChangeContext,
+  { name, entry, location, kind, origin }: SkillToWrite,
+  changes: PlannedChange['changes'],
+  proposals: Conflicts,
+  { by, reason = `from ${origin}` }: Actor,
+): Done {
+  const { number } = writer.apply({
+    ...{ location, changes, kind, by, reason, lock: { name, entry } },
+    alongside: (database) => {
+      for (const proposal of proposals) proposal.store(database);
+    },
+  });
+  return {
+    changed: { id: location.skillId, revision: number, proposals: proposals.map(({ id }) => id) },
+    undo(wasLocked) {
+      if (kind !== 'installed') return;
+      const move = { direction: 'out', folder: archiveFolder(location) } as const;
+      const lock = wasLocked ? undefined : { name, entry: null };
+      writer.apply({
+        location,
+        changes: [],
+        move,
+        kind: 'removed',
+        by,
+        reason: 'another one could not be written',
+        lock,
+      });
+    },
+  };
+}
+
+async function conflictsOf(context: ChangeContext, { location, conflicts, origin }: SkillToWrite): Promise<Conflicts> {
+  const justification = `An update from ${origin} changes the same lines as somebody did here.`;
+  return Promise.all(
+    conflicts.map((conflict) => {
+      const path = filePath(conflict.path, location);
+      return prepareConflict(context, location, { ...conflict, path }, justification);
+    }),
+  );
+}
+
+function changesOf({ location, kind, files, gone }: SkillToWrite): PlannedChange['changes'] {
+  if (kind === 'installed' && folderExists(location))
+    throw skillExists(location.skillId, `${folderOf(location)} is there already`);
+  const isSkillFile = ({ path }: IncomingFile): boolean => path === 'SKILL.md';
+  // A skill appears when its SKILL.md does.
+  const sorted = [...files.filter((file) => !isSkillFile(file)), ...files.filter(isSkillFile)];
+  return [
+    ...gone.map((path) => ({ path: filePath(path, location), after: null })),
+    ...sorted.map(({ path, bytes, executable }) => {
+      const target = filePath(path, location);
+      checkValid(location, target, null, bytes);
+      return { path: target, after: bytes, mode: executable ? 0o755 : 0o644 };
+    }),
+  ];
+}

@@ -1,0 +1,69 @@
+import type { ChangeContext } from '../history/change-context.ts';
+import { putBlob } from '../history/revisions.ts';
+import type { SkillLocation } from '../history/skill-location.ts';
+import { digestOf } from '../history/skill-tree.ts';
+import type { SqliteDatabase } from '../store/open-database.ts';
+import { addEvent, insertProposal, type NewProposal, proposalRows } from './proposal-store.ts';
+import { checksOf, diffOf, proposalId } from './propose.ts';
+
+/** Who proposes what an update could not bring together. */
+export const UPDATE_AUTHOR = 'origin:update';
+
+/** A text file that was changed here and at its origin, in the same lines. */
+export interface UpdateConflict {
+  readonly path: string;
+  /** As it was installed; null: not known any more, or both made the file. */
+  readonly base: Buffer | null;
+  /** As the origin has it. */
+  readonly theirs: Buffer;
+}
+
+/**
+ * Prepares a proposal to make the file what the origin has. As the file has changed in the same lines, it is stale from the
+ * beginning, and `proposals edit` gives both sides with marks.
+ *
+ * @returns its id, and a function that stores it; call that inside `Writer.exclusively`, in a transaction.
+ */
+export async function prepareConflict(
+  context: ChangeContext,
+  location: SkillLocation,
+  { path, base, theirs }: UpdateConflict,
+  justification: string,
+): Promise<{ readonly id: string; store(database: SqliteDatabase): void }> {
+  const change = { location, kind: 'update', path, before: base, after: theirs } as const;
+  const created = context.writer.now();
+  const row: NewProposal = {
+    id: proposalId(location.skillId, created),
+    ...{
+      state: 'open',
+      kind: 'update',
+      skill_id: location.skillId,
+      place: location.key,
+      source: location.source,
+      path,
+    },
+    ...{
+      base: base && digestOf(base),
+      proposed: digestOf(theirs),
+      diff: diffOf(change),
+      justification,
+      evidence: null,
+    },
+    ...{ checks: JSON.stringify(await checksOf(context, change)), author: UPDATE_AUTHOR, model: null, created },
+  };
+  return {
+    id: row.id,
+    store(database) {
+      for (const bytes of base ? [base, theirs] : [theirs]) putBlob(database, bytes);
+      insertProposal(database, row);
+      addEvent(database, row.id, 'created', { by: row.author, at: created });
+    },
+  };
+}
+
+/** Ids of the proposals of earlier updates of a skill that nobody has decided. */
+export function waitingConflicts({ writer }: ChangeContext, { skillId, key }: SkillLocation): readonly string[] {
+  if (!writer.hasHistory()) return [];
+  const rows = proposalRows(writer.database(), undefined, { author: UPDATE_AUTHOR, skillId });
+  return rows.filter(({ place }) => place === key).map(({ id }) => id);
+}

@@ -1,0 +1,168 @@
+import { createGunzip } from 'node:zlib';
+import { Parser, type ReadEntry } from 'tar';
+import { type Entry, fromBufferPromise, type ZipFile } from 'yauzl';
+import { isCodedError } from '../errors/index.ts';
+import { originRefused } from './errors.ts';
+
+/** One thing in an archive. */
+export interface ArchiveEntry {
+  /** `/` between segments; not checked. */
+  readonly path: string;
+  /** Bytes, unpacked. */
+  readonly size: number;
+  /** `other`: a device and the like. Folders are left out. */
+  readonly kind: 'file' | 'link' | 'other';
+  readonly executable: boolean;
+}
+
+export interface Archive {
+  readonly entries: readonly ArchiveEntry[];
+  /** @returns in the order of the paths; empty for what is not in it. @throws ORIGIN_REFUSED. */
+  read(paths: readonly string[]): Promise<readonly Buffer[]>;
+}
+
+/** What is in an archive: gzip'd tar or zip, told by its first bytes. @param shown - Names it in errors. @throws ORIGIN_REFUSED. */
+export async function unpack(bytes: Buffer, shown: string): Promise<Archive> {
+  const visit = bytes[0] === 0x1f && bytes[1] === 0x8b ? visitTar : isZip(bytes) ? visitZip : undefined;
+  if (!visit) throw originRefused(shown, 'it is neither a .tar.gz nor a .zip.');
+  const entries: ArchiveEntry[] = [];
+  let size = 0;
+  // Sizes are asked first, so that nothing is unpacked that is refused.
+  await visit(bytes, shown, (entry) => {
+    if (!Number.isSafeInteger(entry.size) || entry.size < 0) throw originRefused(shown, 'it has a file of no size.');
+    size += entry.size;
+    if (entries.push(entry) > MAX_ENTRIES) throw originRefused(shown, `it has more than ${MAX_ENTRIES} entries.`);
+    if (size > MAX_TOTAL) throw originRefused(shown, `it has more than ${MAX_TOTAL} bytes, unpacked.`);
+    return undefined;
+  });
+  return {
+    entries,
+    async read(paths) {
+      const contents = new Map<string, Buffer>();
+      const wanted = new Set(paths);
+      await visit(bytes, shown, ({ path, size: told }) => {
+        if (!wanted.has(path)) return undefined;
+        // An entry that comes twice would be shown as the one and be the other.
+        if (contents.has(path)) throw originRefused(shown, `${JSON.stringify(path)} is in it twice.`);
+        return (content) => {
+          if (content.length !== told)
+            throw originRefused(shown, `${JSON.stringify(path)} has another size than it says.`);
+          contents.set(path, content);
+        };
+      });
+      return paths.map((path) => contents.get(path) ?? Buffer.alloc(0));
+    },
+  };
+}
+
+// --- internal ---
+
+/** Of a whole archive, of which a skill is a part; a package has other files as well. */
+const MAX_ENTRIES = 50_000;
+const MAX_TOTAL = 512 * 1024 * 1024;
+
+/** Called for each entry; gives what is to be told its content, if anybody. May throw to end the visit. */
+type Visit = (entry: ArchiveEntry) => ((content: Buffer) => void) | undefined;
+
+function isZip(bytes: Buffer): boolean {
+  return bytes[0] === 0x50 && bytes[1] === 0x4b;
+}
+
+/** In pieces, so that what is refused is unpacked no further, however much it would become. */
+async function visitTar(bytes: Buffer, shown: string, visit: Visit): Promise<void> {
+  let failure: unknown;
+  const fail = (error: unknown): void => {
+    failure ??= error;
+  };
+  const parser = new Parser({
+    strict: true,
+    onReadEntry(entry) {
+      try {
+        readTarEntry(entry, visit, fail);
+      } catch (error) {
+        fail(error);
+        entry.resume();
+      }
+    },
+  });
+  parser.on('error', fail);
+  const ended = new Promise<void>((resolve) => parser.on('end', resolve));
+  const unzipped = createGunzip();
+  unzipped.end(bytes);
+  try {
+    let isFirst = true;
+    for await (const chunk of unzipped as AsyncIterable<Buffer>) {
+      // The parser would unpack again what is packed twice, at once and whole.
+      if (isFirst && isPacked(chunk)) throw originRefused(shown, 'it is packed twice.');
+      isFirst = false;
+      parser.write(chunk);
+      if (failure !== undefined) throw failure;
+    }
+    parser.end();
+    if (failure !== undefined) throw failure;
+  } catch (error) {
+    throw asRefused(error, shown);
+  }
+  await ended;
+}
+
+function isPacked(chunk: Buffer): boolean {
+  return ['1f8b', '28b52ffd'].some((start) => chunk.toString('hex', 0, 4).startsWith(start));
+}
+
+const TAR_FILES: ReadonlySet<string> = new Set(['File', 'OldFile', 'ContiguousFile']);
+
+function readTarEntry(entry: ReadEntry, visit: Visit, fail: (error: unknown) => void): void {
+  const { type, size, mode = 0 } = entry;
+  const path = entry.path.replace(/^(\.\/)+/, '');
+  if (type === 'Directory') return void entry.resume();
+  const kind = TAR_FILES.has(type) ? 'file' : type === 'SymbolicLink' || type === 'Link' ? 'link' : 'other';
+  const take = visit({ path, size, kind, executable: (mode & 0o100) !== 0 });
+  if (!take) return void entry.resume();
+  const chunks: Buffer[] = [];
+  entry.on('data', (chunk) => chunks.push(chunk));
+  entry.on('end', () => {
+    try {
+      take(Buffer.concat(chunks));
+    } catch (error) {
+      fail(error);
+    }
+  });
+}
+
+async function visitZip(bytes: Buffer, shown: string, visit: Visit): Promise<void> {
+  try {
+    // By the list at its end; yauzl refuses paths that lead out of it, and contents of another size than told.
+    const zip = await fromBufferPromise(bytes, { strictFileNames: true });
+    for await (const entry of zip.eachEntry()) await readZipEntry(zip, entry, visit);
+  } catch (error) {
+    throw asRefused(error, shown);
+  }
+}
+
+/** The upper half of the attributes is the mode, where the archive was made on Unix. */
+const MODE_SHIFT = 16;
+const FILE_TYPE = 0o170000;
+const TYPES: ReadonlyMap<number, ArchiveEntry['kind']> = new Map([
+  [0, 'file'],
+  [0o100000, 'file'],
+  [0o120000, 'link'],
+]);
+
+async function readZipEntry(zip: ZipFile, entry: Entry, visit: Visit): Promise<void> {
+  if (entry.fileName.endsWith('/')) return;
+  const mode = entry.externalFileAttributes >>> MODE_SHIFT;
+  const kind = TYPES.get(mode & FILE_TYPE) ?? 'other';
+  const size = entry.uncompressedSize;
+  const take = visit({ path: entry.fileName, size, kind, executable: (mode & 0o100) !== 0 });
+  if (!take) return;
+  const chunks: Buffer[] = [];
+  for await (const chunk of await zip.openReadStreamPromise(entry)) chunks.push(chunk as Buffer);
+  take(Buffer.concat(chunks));
+}
+
+/** What is wrong with an archive, whoever found it. */
+function asRefused(error: unknown, shown: string): unknown {
+  if (isCodedError(error, 'ORIGIN_REFUSED')) return error;
+  return originRefused(shown, `it is damaged (${(error as Error).message}).`);
+}

@@ -1,0 +1,3 @@
+export { unpack } from './archive.ts';
+export { download, downloadIfChanged, isLoopback } from './download.ts';
+export { originRefused, originUnavailable } from './errors.ts';

@@ -1,0 +1,119 @@
+import { expect, it } from 'vitest';
+import { originOf, parseOrigin, shownOrigin, sourceFields } from '../../../extensions/skill_registry/origin/address.ts';
+import { readLock } from '../../../extensions/skill_registry/origin/lock.ts';
+import { tempFolder } from '../../helpers/temp-folder.ts';
+
+const GITHUB = 'https://github.com/acme/skills.git';
+const GOOD: readonly (readonly [string, object])[] = [
+  ['acme/skills', { kind: 'git', url: GITHUB }],
+  ['acme/skills/tea/green@v1.2', { kind: 'git', url: GITHUB, path: 'tea/green', ref: 'v1.2' }],
+  ['acme/skills@feature/x', { kind: 'git', url: GITHUB, ref: 'feature/x' }],
+  ['https://github.com/acme/skills', { kind: 'git', url: GITHUB }],
+  ['https://github.com/acme/skills/tree/main/tea/', { kind: 'git', url: GITHUB, ref: 'main', path: 'tea' }],
+  ['https://gitlab.com/acme/group/skills', { kind: 'git', url: 'https://gitlab.com/acme/group/skills' }],
+  ['https://git.example.com/skills.git#v1', { kind: 'git', url: 'https://git.example.com/skills.git', ref: 'v1' }],
+  ['git@example.com:acme/skills.git', { kind: 'git', url: 'git@example.com:acme/skills.git' }],
+  ['ssh://git@example.com/acme/skills', { kind: 'git', url: 'ssh://git@example.com/acme/skills' }],
+  ['file:///srv/skills', { kind: 'git', url: 'file:///srv/skills' }],
+  ['http://127.0.0.1:8080/skills.git', { kind: 'git', url: 'http://127.0.0.1:8080/skills.git' }],
+  ['npm:@acme/skills', { kind: 'npm', name: '@acme/skills', range: 'latest' }],
+  ['npm:skills@^1.2.0', { kind: 'npm', name: 'skills', range: '^1.2.0' }],
+  ['npm:skills@next', { kind: 'npm', name: 'skills', range: 'next' }],
+  ['https://example.com', { kind: 'well-known', url: 'https://example.com' }],
+  [
+    'https://example.com/team/.well-known/agent-skills/index.json',
+    { kind: 'well-known', url: 'https://example.com/team' },
+  ],
+  ['https://example.com/tea.tar.gz', { kind: 'archive', location: 'https://example.com/tea.tar.gz' }],
+  ['tea.zip', { kind: 'archive', location: '/here/tea.zip' }],
+  ['./tea', { kind: 'folder', path: '/here/tea' }],
+  ['../tea', { kind: 'folder', path: '/tea' }],
+  ['/srv/tea', { kind: 'folder', path: '/srv/tea' }],
+];
+
+it.each(GOOD)('reads %s', (text, origin) => {
+  expect(parseOrigin(text, '/here')).toEqual(origin);
+});
+
+const BAD: readonly string[] = [
+  '',
+  'tea',
+  '-x',
+  '--upload-pack=touch /tmp/x',
+  'acme/skills@-x',
+  'acme/skills/-x',
+  'acme/skills/../../x',
+  'acme/skills@main..other',
+  'ext::sh -c touch% /tmp/x',
+  'ext::sh',
+  'fd::17/x',
+  'http://example.com/skills.git',
+  'http://example.com',
+  'http://example.com/tea.zip',
+  'ftp://example.com/skills.git',
+  'git://example.com/skills.git',
+  'javascript:alert(1)',
+  'ssh://-oProxyCommand=x/skills.git',
+  'ssh://-oProxyCommand=x@example.com/skills.git',
+  'git@-oProxyCommand=x:skills.git',
+  'git@example.com:-x',
+  '-oProxyCommand=x@example.com:skills.git',
+  'https://example.com/skills.git#-x',
+  'https://example.com/skills.git#a b',
+  'npm:',
+  'npm:../x',
+  'npm:-x',
+  'npm:skills@file:../x',
+  'npm:skills@git+https://example.com/x.git',
+  'npm:skills@https://example.com/x.tgz',
+  'npm:skills@npm:other@1',
+  'npm:skills@acme/other',
+  'npm:skills@./x',
+  'npm:skills@.',
+  'npm:skills@x.tgz',
+  'npm:skills.tgz',
+  'npm:skills@-x',
+  'https://ada:secret@example.com',
+  'https://example.com/a\nb',
+];
+
+it.each(BAD.map((text) => [text]))('refuses %j', (text) => {
+  expect(() => parseOrigin(text, '/here')).toThrow(expect.objectContaining({ code: 'ORIGIN_INVALID' }));
+});
+
+it('shows no password, and keeps none in the lock', () => {
+  const origin = parseOrigin('https://ada:secret@git.example.com/skills.git', '/here');
+  expect(`${shownOrigin(origin)} ${JSON.stringify(sourceFields(origin, '/here'))}`).not.toContain('secret');
+});
+
+it('asks which is meant where owner/repo is a folder as well', () => {
+  const cwd = tempFolder({ 'acme/skills/SKILL.md': '' });
+  expect(() => parseOrigin('acme/skills', cwd)).toThrow(/Write \.\/acme\/skills/);
+});
+
+const HASH = 'a'.repeat(64);
+
+it.each(GOOD.filter(([text]) => !text.includes('skills/tea') && !text.includes('/tree/')))(
+  'finds %s again by what the lock says',
+  (text, origin) => {
+    const entry = { ...sourceFields(parseOrigin(text, '/here'), '/here'), computedHash: HASH };
+    expect(originOf(entry, '/here')).toEqual(origin);
+  },
+);
+
+const EVIL: readonly (readonly [string, object])[] = [
+  ['a source that is an option', { source: '--upload-pack=x', sourceType: 'git' }],
+  ['an address that is a command', { source: 'x', sourceUrl: 'ext::sh -c x', sourceType: 'git' }],
+  ['a repository that leads elsewhere', { source: 'acme/../../evil/x', sourceType: 'github' }],
+  ['a ref that is an option', { source: 'acme/skills', sourceType: 'github', ref: '--x' }],
+  ['a package of a file', { source: 'npm:x@file:..', sourceType: 'npm' }],
+  ['a page over http', { source: 'x', sourceUrl: 'http://example.com', sourceType: 'well-known' }],
+  ['another kind', { source: 'ext::sh', sourceType: 'new' }],
+];
+
+it.each(EVIL)('holds an entry of a lock to the same rules: %s', (_name, fields) => {
+  const lock = { version: 1, skills: { tea: { ...fields, computedHash: HASH } } };
+  const root = tempFolder({ 'skills-lock.json': JSON.stringify(lock) });
+  const entry = readLock(root).skills.get('tea');
+  expect(entry && (() => originOf(entry, root))).toThrow(expect.objectContaining({ code: 'ORIGIN_INVALID' }));
+});
