@@ -1,6 +1,6 @@
 import { dirname, join, relative } from 'node:path';
 import type { SkillFinding } from 'skill-registry';
-import { printable } from '../lib/text/index.ts';
+import { printable, showName } from '../lib/text/index.ts';
 
 /** What was found at one path. */
 export interface FoundAt {
@@ -58,7 +58,7 @@ function locate(check: FoundAt, finding: FormattedFinding, cwd: string): Located
 }
 
 function toLine({ file, line, severity, message, code }: LocatedFinding): string {
-  return printable(`${file}:${line}: ${severity}: ${message}${code ? ` [${code}]` : ''}`);
+  return printable(`${showName(file)}:${line}: ${severity}: ${message}${code ? ` [${code}]` : ''}`);
 }
 
 /** https://docs.github.com/actions: `%`, line ends, and in properties `:` and `,` are escaped. */

@@ -109,7 +109,7 @@ export interface TurnContext {
   readonly userId?: string;
   /** One conversation. */
   readonly threadId?: string;
-  /** The agent's `uses_skills`: it sees these, what they require, and no others. Absent: sees all. */
+  /** The agent's `uses_skills`: it sees these, what they require, and others only with `*`. Absent: sees all. */
   readonly boundSkills?: readonly string[];
   /** Those whose bodies stand in its instructions. Absent: none. */
   readonly givenSkills?: readonly string[];

@@ -1,6 +1,6 @@
 import type { Finding, FindingLevel, SkillRegistry } from 'skill-registry';
 import type { Problem } from 'skill-registry/kernel';
-import { printable, toWire } from '../../lib/text/index.ts';
+import { printable, showName, toWire } from '../../lib/text/index.ts';
 import { openRegistry } from '../open-registry.ts';
 import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal, withProgress } from '../terminal.ts';
 
@@ -34,7 +34,7 @@ export async function doctor(options: GlobalOptions, terminal: Terminal): Promis
     });
   else {
     const lines = sources.map(
-      ({ id, location, skills: count }) => `  ${id}: ${count} skill(s) in ${printable(location)}`,
+      ({ id, location, skills: count }) => `  ${printable(id)}: ${count} skill(s) in ${showName(location)}`,
     );
     const { format, budget_tokens, enforcement } = registry.config.catalog;
     const enforcementPart = enforcement ? `, enforcement ${cost.enforcement} of them` : '';
@@ -65,7 +65,7 @@ export async function overlap(options: GlobalOptions, terminal: Terminal): Promi
         ? `  ${skillId}: ${shown(query)} finds ${found ?? 'nothing'}`
         : `  ${skillId}: ${shown(query)} finds it, and should not`,
     );
-    const problems = report.problems.map(({ file, message }) => `  ${printable(file)}: ${printable(message)}`);
+    const problems = report.problems.map(({ file, message }) => `  ${showName(file)}: ${printable(message)}`);
     const parts = [
       section(`Skills that compete for the same tasks: ${groups.length} group(s)`, groups),
       section(`Trigger queries: ${report.queries}, of which ${stolen.length} have a wrong result`, stolen),
@@ -127,7 +127,7 @@ function rank(key: string): number {
 }
 
 function lineOf({ file, line, message }: Problem): string {
-  return `  ${printable(file)}${line ? `:${line}` : ''}\n    ${printable(message)}`;
+  return `  ${showName(file)}${line ? `:${line}` : ''}\n    ${printable(message)}`;
 }
 
 /** Groups, queries and verdicts in the text; `--json` has all. */

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import type { Skill, Snapshot } from 'skill-registry';
 import { CodedError } from 'skill-registry/kernel';
-import { printable, toWire } from '../../lib/text/index.ts';
+import { printable, showName, toWire } from '../../lib/text/index.ts';
 import { openRegistry } from '../open-registry.ts';
 import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal } from '../terminal.ts';
 
@@ -46,11 +46,13 @@ export async function show(id: string, flags: GlobalOptions & ShowFlags, termina
   }
   if (terminal.terminal && !options.raw) await printMarkdown(skill.content, terminal);
   else printText(skill.content, terminal);
-  const files = skill.resources.map(({ path, size }) => `\n  ${printable(path)} (${size} bytes)`).join('');
+  const files = skill.resources.map(({ path, size }) => `\n  ${showName(path)} (${size} bytes)`).join('');
   const leftOut = skill.resourcesLeftOut ?? 0;
   const kept =
     leftOut > 0 ? `\n${leftOut} more file(s) or folder(s) are never handed out: .env, .git, keys, data/` : '';
-  terminal.err(`\n${skill.message}${skill.hint ? `\n${skill.hint}` : ''}${files ? `\nFiles:${files}` : ''}${kept}\n`);
+  terminal.err(
+    `\n${printable(skill.message)}${skill.hint ? `\n${printable(skill.hint)}` : ''}${files ? `\nFiles:${files}` : ''}${kept}\n`,
+  );
   if (entry?.heldBecause)
     terminal.err(
       `Held, no agent is given it: ${printable(entry.heldBecause)}; see skill-registry trust show ${printable(id)}\n`,

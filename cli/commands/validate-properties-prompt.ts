@@ -10,7 +10,7 @@ import {
   type ValidationProfile,
 } from 'skill-registry';
 import { CodedError, isCodedError } from 'skill-registry/kernel';
-import { printable } from '../../lib/text/index.ts';
+import { printable, showName } from '../../lib/text/index.ts';
 import { type FindingFormat, formatFindings } from '../finding-formats.ts';
 import { openRegistry } from '../open-registry.ts';
 import { EXIT, type ExitStatus, exitOf, type GlobalOptions, printJson, type Terminal } from '../terminal.ts';
@@ -69,6 +69,7 @@ export async function prompt(
       const block = toPrompt(paths, { cwd: terminal.cwd });
       if (options.json) printJson(terminal, { prompt: block });
       else terminal.out(`${terminal.terminal ? printable(block) : block}\n`);
+      for (const path of paths) noteDraft(path, terminal);
       return EXIT.done;
     } catch (error) {
       if (!isCodedError(error)) throw error;
@@ -120,6 +121,13 @@ async function withSkillPaths(
   return use(found.map(({ path, stats }) => (stats?.isFile() && isSkillMd(path) ? dirname(path) : path)));
 }
 
+/** Says why a skill is not in the block. */
+function noteDraft(path: string, terminal: Terminal): void {
+  const { findings } = checkSkill(path, { profile: 'lenient', cwd: terminal.cwd });
+  const hidden = findings.find(({ code }) => code === 'SKILL_HIDDEN');
+  if (hidden) terminal.err(`${printable(path)} is left out. ${hidden.message}\n`);
+}
+
 /** Prints `Error: <message>` for people, and with `--json` also JSON. */
 function failure(code: string, message: string, { json }: GlobalOptions, terminal: Terminal): ExitStatus {
   if (json) printJson(terminal, { error: { code, message } });
@@ -146,7 +154,7 @@ function statsOf(path: string): Stats | undefined {
 
 function report({ path, errors, warnings }: CheckedPath, terminal: Terminal): void {
   const list = (lines: readonly string[]): string => lines.map((line) => `  - ${printable(line)}\n`).join('');
-  const shown = printable(path);
+  const shown = showName(path);
   if (errors.length > 0) terminal.err(`Validation failed for ${shown}:\n${list(errors)}`);
   else terminal.out(`Valid ${/\.json$/i.test(path) ? 'pack' : 'skill'}: ${shown}\n`);
   if (warnings.length > 0) terminal.err(`Warnings for ${shown}:\n${list(warnings)}`);

@@ -80,9 +80,9 @@ export function servePrompts(
   });
 }
 
-/** The skills of a turn that a person may invoke, in order of id. */
+/** The skills of a turn that a person may invoke, in order of id, without drafts that are not done. */
 export function invocableSkills(registry: SkillRegistry, turn: TurnContext): readonly Skill[] {
-  const skills = registry.visible(turn, 'person').filter(({ userInvocable }) => userInvocable);
+  const skills = registry.visible(turn, 'person').filter(({ userInvocable, fillsLeft }) => userInvocable && !fillsLeft);
   return skills.sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 

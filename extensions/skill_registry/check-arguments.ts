@@ -244,6 +244,7 @@ const content = either('a text, null or a function', wholeText, oneOf(null), (va
 
 const MANAGEMENT: Methods<SkillRegistryAdmin['management']> = {
   create: { skillId: text, content: wholeText, actor },
+  add: { path: text, content: wholeText, actor },
   write: { skillId: text, path: text, content, actor, turn },
   remove: { skillId: text, actor, turn },
 };

@@ -73,7 +73,7 @@ export function openChanges(source: ChangeSource, options: ChangeOptions): OpenC
   return {
     proposals,
     history: createHistory(context, recorder),
-    management: createManagement(context),
+    management: createManagement(context, recorder),
     origin: createOrigins(context, options.mayRecover ?? true),
     problems,
     explain: (error) => writer.explain(error),

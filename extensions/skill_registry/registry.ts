@@ -1,5 +1,5 @@
 import type { Problem } from 'skill-registry/kernel';
-import { withNote, withoutHidden } from '../../lib/text/index.ts';
+import { showName, withNote, withoutHidden } from '../../lib/text/index.ts';
 import { createAdmin } from './admin.ts';
 import type { SkillRegistry } from './api.ts';
 import { createAddSource } from './catalog/add-source.ts';
@@ -78,7 +78,7 @@ function readingOf({ catalog, reading, sentBodies }: Parts): Part<'apply' | 'rea
       // With a turn: the text goes to an agent.
       const read = await reading.read(skillId, { audience: 'person' }, turn ?? {});
       const skill = skillNamed(catalog.snapshot(), read.skillId);
-      const known = { names: skill?.arguments ?? [], dir: dir ?? skill?.dir ?? null };
+      const known = { names: skill?.arguments ?? [], dir: dir ?? (skill?.dir ? showName(skill.dir) : null) };
       const isThere = turn !== undefined && skill !== undefined && sentBodies.apply(skill, turn);
       const text = applyMessage(read.skillId, read.content, args, known, isThere);
       return withNote({ text, leftOut: isThere ? 0 : (read.hiddenLeftOut ?? 0) });

@@ -10,6 +10,7 @@ import {
   resourceNotFound,
   resourceTooLarge,
 } from '../../lib/files/index.ts';
+import { nameShownAs, showName } from '../../lib/text/index.ts';
 import type { ReadPolicy, SkillRegistry } from '../skill_registry/api.ts';
 
 /** A path in the workspace. */
@@ -34,7 +35,8 @@ export async function readWorkspaceFile(
   registry: SkillRegistry,
   turn: TurnContext,
 ): Promise<Uint8Array> {
-  const { base, below, shown } = location;
+  const { base, shown } = location;
+  const below = realNames(location);
   const segments = relativeSegments(below);
   assertReadable(segments, shown);
   const target = join(base, ...segments);
@@ -64,14 +66,15 @@ export async function listWorkspaceFolder(
   registry: SkillRegistry,
   turn: TurnContext,
 ): Promise<{ readonly entries: readonly WorkspaceEntry[]; readonly left_out?: number }> {
-  const { base, below, shown } = location;
+  const { base, shown } = location;
+  const below = realNames(location);
   const segments = below === '' ? [] : relativeSegments(below);
   assertReadable([...segments, ''], shown);
   const folder = join(base, ...segments);
   assertNotReserved(folder, location);
   const [policy] = await registry.admin.readPolicies([folder], turn);
   if (policy && !policy.visible) throw notVisible(shown);
-  if (policy) return listSkillFolder(policy, registry, shown);
+  if (policy) return withShownNames(listSkillFolder(policy, registry, shown));
   const entries = withSameError(location, folder, registry, () => listContained(base, below));
   const shownEntries = entries.filter(({ kind }) => kind !== 'private');
   const policies = await registry.admin.readPolicies(
@@ -79,10 +82,10 @@ export async function listWorkspaceFolder(
     turn,
   );
   const leftOut = entries.length - shownEntries.length;
-  return {
+  return withShownNames({
     entries: shownEntries.filter((_, index) => policies[index]?.visible !== false) as WorkspaceEntry[],
     ...(leftOut > 0 ? { left_out: leftOut } : {}),
-  };
+  });
 }
 
 /** Whether something exists at a path; false for a name that the system does not allow. */
@@ -95,6 +98,28 @@ export function isThere(path: string): boolean {
 }
 
 // --- internal ---
+
+/** With hidden characters in names written as `⟦U+202E⟧`, as `read_skill` shows them. `realNames` takes such names. */
+function withShownNames<T extends { readonly entries: readonly WorkspaceEntry[] }>(list: T): T {
+  return { ...list, entries: list.entries.map((entry) => ({ ...entry, name: showName(entry.name) })) };
+}
+
+/** The path with the names that the file system has. */
+function realNames({ base, below }: WorkspacePath): string {
+  if (!below.includes('⟦')) return below;
+  const found: string[] = [];
+  for (const shown of below.split('/')) found.push(nameShownAs(shown, namesIn(base, found.join('/'))));
+  return found.join('/');
+}
+
+/** Empty for what is no folder. */
+function namesIn(base: string, below: string): readonly string[] {
+  try {
+    return listContained(base, below).map(({ name }) => name);
+  } catch {
+    return [];
+  }
+}
 
 /** The files that `read_skill` lists, one folder at a time. */
 function listSkillFolder(

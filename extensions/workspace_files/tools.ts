@@ -155,9 +155,10 @@ async function writeFile(wanted: WantedFile, turn: TurnContext, options: Workspa
   if (policy.policy === 'propose' && policy.target) return proposeFile(wanted, policy.target, turn, options);
   if (policy.policy !== 'allow') return refusal(path, policy);
   if (policy.target) return changeSkill(wanted, policy.target, target, turn, options);
-  const lacks = policy.lacks?.(content) ?? [];
-  if (lacks.length > 0)
-    return toolError('SKILL_INVALID', `"${path}" would be a skill without what it needs. ${lacks.join(' ')}`);
+  if (policy.skillId !== undefined) {
+    const revision = await registry.admin.management.add(target, content, actorOf(wanted, turn));
+    return { success: true, path, created: true, size, ...(revision ? { revision: revision.number } : {}) };
+  }
   const { created } = writeContained(base, below, content);
   await registry.refresh();
   return { success: true, path, created, size };
@@ -179,21 +180,25 @@ async function proposeFile(
 
 /** The history of the skill keeps the replaced text, the author and the reason. */
 async function changeSkill(
-  { path, content, justification }: WantedFile,
+  wanted: WantedFile,
   { kind, skillId, path: file }: Target,
   target: string,
   turn: TurnContext,
   { registry }: WorkspaceOptions,
 ): Promise<ToolResult> {
   const created = kind === 'create' || !isThere(target);
-  const by = turn.agentId ? `agent:${turn.agentId}` : 'unknown';
-  const actor = { by, ...(justification ? { reason: justification } : {}) };
+  const { path, content } = wanted;
+  const actor = actorOf(wanted, turn);
   const { management } = registry.admin;
   const { number } =
     kind === 'create'
       ? await management.create(skillId, content, actor)
       : await management.write(skillId, file, content, actor, turn);
   return { success: true, path, created, size: Buffer.byteLength(content), revision: number };
+}
+
+function actorOf({ justification }: WantedFile, turn: TurnContext) {
+  return { by: authorOf(turn), ...(justification ? { reason: justification } : {}) };
 }
 
 /** What follows `extensions/`; undefined for another path. */

@@ -12,7 +12,10 @@ export interface AgentManifest {
   readonly instructions?: string | undefined;
   /** Ids of extensions whose tools this agent may use, and of agents it may call; `*` for all. Default: none. */
   readonly uses_tools: readonly string[];
-  /** Bound skills: their bodies are part of the instructions, and the agent sees no other skill. Absent: it sees every skill. */
+  /**
+   * Bound skills: their bodies are part of the instructions, and the agent sees no other skill but what they require. `*` among them:
+   * it sees the others as well. Absent: it sees every skill.
+   */
   readonly uses_skills?: readonly string[] | undefined;
   /** Passed to the model unchanged. Default: those of the endpoint. */
   readonly parameters: {

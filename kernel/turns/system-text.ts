@@ -36,12 +36,17 @@ export async function composeInstructions({
 }: InstructionSources): Promise<string> {
   const prompt = await readPrompt(extensionDir, variables);
   const bodies: string[] = [];
-  for (const skillId of agent.uses_skills ?? []) {
+  for (const skillId of namedSkills(agent) ?? []) {
     if (!skills) throw new Error(`uses_skills names "${skillId}", but no running extension provides skills`);
     const body = await skills.getSkillContent(skillId, turn);
     if (body !== '') bodies.push(delimited(`Skill: ${skillId}`, body));
   }
   return [prompt, ...bodies, agent.instructions?.trim()].filter(Boolean).join('\n\n');
+}
+
+/** The ids in `uses_skills`, without `*`, which says that the agent sees all others as well. */
+export function namedSkills({ uses_skills }: Pick<AgentManifest, 'uses_skills'>): readonly string[] | undefined {
+  return uses_skills?.filter((id) => id !== '*');
 }
 
 export interface NamedContextProvider {

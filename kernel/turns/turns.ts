@@ -16,7 +16,7 @@ import { agentNotFound, agentUnavailable, describeError } from '../errors.ts';
 import type { Offers } from '../offers/offers.ts';
 import { defineTool } from '../offers/tools.ts';
 import { createDeclarativeAgent } from './declarative-agent.ts';
-import { collectContext, composeInstructions, type ProviderFailure } from './system-text.ts';
+import { collectContext, composeInstructions, namedSkills, type ProviderFailure } from './system-text.ts';
 
 /** What turns need from the kernel. */
 export interface TurnOptions {
@@ -145,7 +145,7 @@ function turnOf(record: ExtensionRecord, { givenSkills: _, tools: __, ...turn }:
 
 /** Skills whose bodies are in the instructions. The kernel only composes the instructions of agents without code. */
 function givenTo({ found }: ExtensionRecord): Pick<TurnContext, 'givenSkills'> {
-  const given = found.manifest.agent?.uses_skills;
+  const given = found.manifest.agent && namedSkills(found.manifest.agent);
   return given ? { givenSkills: given } : {};
 }
 

@@ -25,6 +25,18 @@ export function showHidden(text: string): string {
   );
 }
 
+/** A path or the name of a file, with every hidden character, line ends and tabs too, written as `⟦U+202E⟧`. */
+export function showName(name: string): string {
+  return showHidden(name).replace(/[\n\t]/g, notation);
+}
+
+/** Of these names the one that a name was shown for; the name itself when there is none, or more than one. */
+export function nameShownAs(shown: string, names: readonly string[]): string {
+  if (!shown.includes('⟦U+') || names.includes(shown)) return shown;
+  const [found, ...others] = names.filter((name) => showName(name) === shown);
+  return found !== undefined && others.length === 0 ? found : shown;
+}
+
 /** A line whose last blank is written as `⟦U+0020⟧`, because a blank at the end is invisible. */
 export function showEnd(line: string): string {
   const last = line.at(-1) ?? '';

@@ -1,6 +1,6 @@
 /** Sources of patterns with the flag `u`. */
 const TAG = '\\u{e0000}-\\u{e007f}';
-export const SELECTOR: string = '\\ufe00-\\ufe0f\\u{e0100}-\\u{e01ef}';
+const SELECTOR: string = '\\ufe00-\\ufe0f\\u{e0100}-\\u{e01ef}';
 /** Only the three flags that Unicode recommends for interchange: other sequences could spell short words. */
 export const FLAG: string = `\\u{1f3f4}(?:${['gbeng', 'gbsct', 'gbwls'].map(asTags).join('|')})\\u{e007f}`;
 
@@ -68,6 +68,11 @@ export function tagText(text: string): string {
   });
 }
 
+/** Whether a match of a pattern that begins with `FLAG` is a flag. */
+export function isFlag(found: string): boolean {
+  return found.startsWith('\u{1f3f4}');
+}
+
 // --- internal ---
 
 const MAX_SAID = 400;
@@ -80,10 +85,6 @@ const ALL_TURNS = new RegExp(TURNS, 'g');
 
 function asTags(ascii: string): string {
   return ascii.replace(/./g, (char) => `\\u{${(0xe0000 + char.charCodeAt(0)).toString(16)}}`);
-}
-
-function isFlag(found: string): boolean {
-  return found.startsWith('\u{1f3f4}');
 }
 
 function lengthOf(text: string): number {

@@ -2,10 +2,12 @@ export { delimited } from './delimited.ts';
 export {
   codeOf,
   hiddenCharacters,
+  nameShownAs,
   notation,
   oneLine,
   showEnd,
   showHidden,
+  showName,
 } from './hidden-characters.ts';
 export {
   findHiddenText,

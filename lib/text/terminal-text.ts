@@ -1,16 +1,20 @@
 import { createRequire } from 'node:module';
 import type stringWidthOf from 'string-width';
-import { FLAG, SELECTOR } from './hidden-text.ts';
+import { FLAG, isFlag } from './hidden-text.ts';
+import { HIDDEN, isJoining } from './line.ts';
 
 /**
- * Text that is safe to write to a terminal: control characters other than line feed and tab are written as `\xNN`, characters that
- * are invisible or change the direction of the text as `\u{NNNN}`. Joiners, one variation selector and flags are left: texts need them.
+ * Text that is safe to write to a terminal: control characters other than line feed and tab are written as `\xNN`, other characters
+ * that are invisible or change the direction of the text as `\u{NNNN}`. Joiners and emoji selectors that join, and the flags of
+ * `withoutHidden`, stay.
  */
 export function printable(text: string): string {
-  return text
-    .replace(/\r\n/g, '\n')
-    .replace(/[^\P{Cc}\n\t]/gu, (char) => `\\x${char.charCodeAt(0).toString(16).padStart(2, '0')}`)
-    .replace(INVISIBLE, (found) => (found.length > 2 ? found : `\\u{${found.codePointAt(0)?.toString(16)}}`));
+  return text.replace(/\r\n/g, '\n').replace(FLAG_OR_HIDDEN, (found, at: number, whole: string) => {
+    const code = found.codePointAt(0) ?? 0;
+    const isShown = found === '\n' || found === '\t' || isFlag(found) || isJoining(whole, at, found);
+    if (isShown) return found;
+    return code < 0x100 && code !== 0xad ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u{${code.toString(16)}}`;
+  });
 }
 
 /**
@@ -45,11 +49,7 @@ export function formatTable(
 
 // --- internal ---
 
-/** Flags, which are left, or one invisible character. */
-const INVISIBLE = new RegExp(
-  `${FLAG}|(?<=[${SELECTOR}])[${SELECTOR}]|(?![\\u200c\\u200d${SELECTOR}])[\\p{Default_Ignorable_Code_Point}\\u2028\\u2029\\ufff9-\\ufffb]`,
-  'gu',
-);
+const FLAG_OR_HIDDEN = new RegExp(`${FLAG}|${HIDDEN.source}`, 'gu');
 
 /** A cell on one line. Fast for plain words, because a table may have very many cells. */
 function cellText(cell: string): string {

@@ -75,7 +75,7 @@ it('shows the body, the raw file and a resource byte for byte', async () => {
   const root = teaRoot();
   const body = await runCommand(['show', 'tea'], { cwd: root });
   expect(body.stdout).toBe('# Tea\n\nBoil water.\n');
-  expect(body.stderr).toMatch(/Skill loaded: tea \(approx\. \d+ tokens\)\nThis skill requires: kettle\. Load it first/);
+  expect(body.stderr).toMatch(/Skill loaded: tea \(approx\. \d+ tokens\)\nFiles:\n/);
   expect(body.stderr).toContain('references/times.md (18 bytes)');
   expect((await runCommand(['show', 'tea', '--raw'], { cwd: root })).stdout).toBe(TEA);
   const resource = await runCommand(['show', 'tea', '--resource', 'references/times.md'], { cwd: root });

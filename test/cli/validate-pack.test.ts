@@ -55,6 +55,31 @@ describe('validate of a prompt pack', () => {
       { skills: ['skills'], workflow: workflow({ 'a/b': 'other/**' }) },
       /^PACK_STATE_UNKNOWN: \/workflow\/states\/a~1b\/skills: /,
     ],
+    [
+      'a state with a prompt that the pack does not have',
+      { prompts: { ask: {} }, workflow: { entry: 'a', states: { a: { prompt_task: 'toString' } } } },
+      /^PACK_NAME_UNKNOWN: \/workflow\/states\/a\/prompt_task: the pack has no prompt "toString"\./,
+    ],
+    [
+      'an event that leads to no state',
+      { workflow: { entry: 'a', states: { a: { on_event: { done: 'a', 'x/y': 'b' } } } } },
+      /^PACK_NAME_UNKNOWN: \/workflow\/states\/a\/on_event\/x~1y: the pack has no state "b"\./,
+    ],
+    [
+      'an event whose state is no text',
+      { workflow: { entry: 'a', states: { a: { on_event: { done: 3 } } } } },
+      /^PACK_INVALID: \/workflow\/states\/a\/on_event\/done: expected the name of a state, got 3/,
+    ],
+    [
+      'events that are no object',
+      { workflow: { entry: 'a', states: { a: { on_event: ['b'] } } } },
+      /^PACK_INVALID: \/workflow\/states\/a\/on_event: expected an object/,
+    ],
+    [
+      'a prompt that is no text',
+      { workflow: { entry: 'a', states: { a: { prompt_task: {} } } } },
+      /^PACK_INVALID: \/workflow\/states\/a\/prompt_task: expected a text/,
+    ],
     ['a workflow without its entry', { skills: [], workflow: { states: {} } }, /^PACK_INVALID: \/workflow\/entry: /],
   ])('refuses %s', async (_, pack, error) => {
     const { status, errors } = await check({ id: 'x', ...pack });
@@ -113,4 +138,30 @@ describe('validate of a prompt pack', () => {
     ]);
     expect(registry.visible({ workflowState: { pack: 'x', state: 'a' } })).toEqual([]);
   });
+});
+
+it.each<[string, readonly unknown[], number]>([
+  ['as it is', ['./skills/billing', './skills/billing'], 1],
+  [
+    'written otherwise',
+    ['skills/billing', { path: './skills/./billing/', preload: true }, 'skills/billing/SKILL.md'],
+    2,
+  ],
+  ['as a folder of others', ['skills', 'empty/..', 'skills/'], 1],
+])('says which path of a pack is declared twice: %s', async (_, skills, count) => {
+  const { warnings } = await check({ id: 'x', skills });
+  const twice = warnings.filter((line) => line.startsWith('PACK_PATH_REPEATED: /skills/'));
+  expect(twice).toHaveLength(count);
+  expect(twice[0]).toContain('names already. Remove one of the two entries.');
+  const { registry } = await openRegistry(
+    { ...TREE, 'desk.json': JSON.stringify({ id: 'x', skills }) },
+    { sources: [{ pack: 'desk.json' }] },
+  );
+  const codes = registry.problems().map(({ code }) => code);
+  expect(codes.filter((code) => code === 'PACK_PATH_REPEATED')).toHaveLength(count);
+});
+
+it('a folder and a skill in it are two entries', async () => {
+  const { warnings } = await check({ id: 'x', skills: ['skills', { path: 'skills/billing', preload: true }] });
+  expect(warnings).toEqual([]);
 });

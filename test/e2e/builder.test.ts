@@ -38,7 +38,9 @@ describe.each<[string, Tree, Readonly<Record<string, unknown>>]>([
     for (const title of ['# Extension development\n', '# Skill authoring\n'])
       expect(system.split(title)).toHaveLength(2);
     expect(system).toMatch(/create, change and remove extensions .* and skills/);
-    expect(system).not.toMatch(/Available Skills|Obey\.|Body of/);
+    const [instructions, catalog] = system.split('[Available Skills]');
+    expect(instructions).not.toMatch(/Obey\.|Body of/);
+    expect(catalog ?? '').not.toMatch(/`(?:skill-registry:)?(?:skill-authoring|extension-development)`/);
     for (const result of toolResults(model.requests[2]))
       expect(result).toMatchObject({ success: true, content: expect.stringContaining('FILL') });
     expect(kernel.agents().find(({ id }) => id === 'builder_agent')?.description).toContain('skills');

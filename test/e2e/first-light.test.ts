@@ -125,9 +125,9 @@ it('builds an extension through the builder agent and offers its tool after the 
   expect(system.indexOf('You are the Builder')).toBeLessThan(
     system.indexOf('[Skill: skill-registry:extension-development | '),
   );
-  // What stands there in full is not listed again, and there is nothing else to list.
-  expect(system).not.toContain('[Available Skills]');
-  expect(system).not.toContain('`code-review`');
+  // What stands there in full is not listed again; the others are.
+  expect(system).not.toMatch(/`(?:[a-z-]+:)?(?:extension-development|skill-authoring)`/);
+  expect(system).toContain('`code-review`');
   expect(builderFirst?.tools?.map((tool) => tool.function.name)).not.toContain('rss_latest');
   expect(toolResults(model.requests[2])[0]).toMatchObject({ success: true, path: template });
   expect(toolResults(model.requests[5])).toEqual([

@@ -10,7 +10,8 @@ const FEW: Tree = { ...skill('tea'), ...skill('cup') };
 const MANY: Tree = Object.assign({}, ...Array.from({ length: 60 }, (_, n) => skill(`skill-${n}`)));
 /** Tools of the registry that a text could name. */
 const NAMED = /\b(?:list_skills|read_skill(?:_resource)?|load_skill|propose_skill_update|create_skill|skill(?=\())/g;
-const [LITTLE, SOME] = [{ budget_tokens: 150 }, { budget_tokens: 560 }];
+/** The strong wording takes about 200 tokens of each. */
+const [LITTLE, SOME] = [{ budget_tokens: 350 }, { budget_tokens: 785 }];
 const SOURCES = { sources: [{ path: 'skills' }] };
 
 const ANSWERS: readonly (readonly [tools: readonly string[], loads: string, xml: string])[] = [

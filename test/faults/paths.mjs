@@ -175,8 +175,8 @@ export const paths = [
   {
     title: 'A SKILL.md above others counts as a new skill',
     file: 'extensions/skill_registry/history/write-policy.ts',
-    find: 'return (dir !== null && isInside(dir, folder)) || basename(folder) === id;',
-    replace: 'return basename(folder) === id;',
+    find: 'return isSkillFileName(basename(path)) && dir !== null && isInside(dir, dirname(path));',
+    replace: 'return false;',
     test: 'test/workspace_files/create-is-not-replace.test.ts',
     name: 'a SKILL.md above some skills counts as what it does',
   },

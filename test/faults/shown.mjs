@@ -7,7 +7,7 @@ export const shown = [
   {
     title: 'An agent sees skills that it is not bound to',
     file: `${SHOW}/scope.ts`,
-    find: "if (bound && !binding) return 'SKILL_OUT_OF_SCOPE';",
+    find: "if (!isInScope(skill, bound)) return 'SKILL_OUT_OF_SCOPE';",
     replace: '',
     test: 'test/e2e/out-of-reach.test.ts',
     name: 'lets nothing of skills that an agent is not bound to reach its model',

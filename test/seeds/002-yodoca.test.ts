@@ -164,7 +164,11 @@ it('Y20 read_skill gives the body and its tokens (decision 2)', async () => {
 });
 
 it('Y21 required skills are hinted at in the exact words', async () => {
-  const { registry } = await openRegistry({ ...skill('tea', { requires: '[water, cup]' }), ...skill('water') });
+  const { registry } = await openRegistry({
+    ...skill('tea', { requires: '[water, cup]' }),
+    ...skill('water'),
+    ...skill('cup'),
+  });
   const read = (skill_id: string) => runRegistryTool(registry, 'read_skill', { skill_id });
   const hint = "This skill requires: water, cup. Load it first if you haven't already.";
   expect(await read('tea')).toMatchObject({ hint });

@@ -73,7 +73,7 @@ export function createCatalog(initial: readonly SkillSource[], options: CatalogO
     const scans: SourceScan[] = [];
     const scan = (source: SkillSource): Promise<SourceScan> => source.scan(options.limits, takeBreak, scanned);
     for (const source of [...scanned, ...builtIn]) {
-      const isLeftOut = source.ifNone && scans.some(({ skills }) => skills.length > 0);
+      const isLeftOut = source.ifNone && scans.some(hasOwn);
       scans.push(isLeftOut ? LEFT_OUT : await scanOne(source, scan, lastScans));
     }
     // Built-in skills come with the package, as this code does.
@@ -172,6 +172,11 @@ export function createCatalog(initial: readonly SkillSource[], options: CatalogO
 // --- internal ---
 
 const LEFT_OUT: SourceScan = { skills: [], problems: [] };
+
+/** A skill that cannot be loaded is one of its own as well, and is an error. */
+function hasOwn({ skills, problems }: SourceScan): boolean {
+  return skills.length > 0 || problems.some(({ severity }) => severity === 'error');
+}
 
 async function scanOne(
   source: SkillSource,

@@ -5,7 +5,7 @@ import type { Skill } from '../skill/skill.ts';
 
 /**
  * SKILL_ID_CONFUSABLE for each skill whose id looks like the id of an earlier skill: the ids differ only in letter case, or in
- * letters that look alike (`соde` with Cyrillic letters, `c0de`, `rn` for `m`). Uses Unicode's table of confusable characters.
+ * letters that look alike (`соde` with Cyrillic letters, `c0de`, `rn` for `m`, `vv` for `w`). Uses Unicode's table of confusable characters.
  *
  * @param skills - One per id, in order of precedence.
  */
@@ -23,14 +23,17 @@ export function lookAlikes(skills: readonly Pick<Skill, 'id' | 'file'>[]): reado
 
 /** Keys that are equal for ids that look alike. Two keys, because a capital letter can look like another letter than the small one. */
 function looksOf(id: string): readonly string[] {
-  if (/^[\x20-\x7e]*$/.test(id)) return [asciiLook(id)];
+  if (/^[\x20-\x7e]*$/.test(id))
+    return id.includes('I') ? [asciiLook(id), asciiLook(id.replaceAll('I', 'l'))] : [asciiLook(id)];
   const text = id.normalize('NFKC');
   return [...new Set([text, text.toLowerCase()].map((one) => asciiLook(baseLetters(one))))];
 }
 
+/** Without `cl` for `d`: a space between the two letters is seen in the fonts of terminals, and `cli` and `di` are words. */
 function asciiLook(text: string): string {
   const small = text.toLowerCase();
-  return /[01]|rn/.test(small) ? small.replaceAll('0', 'o').replaceAll('1', 'l').replaceAll('rn', 'm') : small;
+  if (!/[01]|rn|vv/.test(small)) return small;
+  return small.replaceAll('0', 'o').replaceAll('1', 'l').replaceAll('rn', 'm').replaceAll('vv', 'w');
 }
 
 let replaceAll: typeof unhomoglyphOf | undefined;

@@ -13,7 +13,7 @@ import {
   undoMove,
   writeContained,
 } from '../../../lib/files/index.ts';
-import { TEMPORARY } from '../sources/walk/find-skill-files.ts';
+import { TEMPORARY } from '../sources/walk/names.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
 import { changeUnfinished, quoted, type Unfinished } from './errors.ts';
 import {

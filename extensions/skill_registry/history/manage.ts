@@ -1,16 +1,37 @@
+import { lstatSync } from 'node:fs';
+import { basename, relative, sep } from 'node:path';
 import { adoptLineEndings } from '../../../lib/diff/index.ts';
-import { resourceNotFound } from '../../../lib/files/index.ts';
+import { futureRealPath, resourceNotFound, writeContained } from '../../../lib/files/index.ts';
+import type { ValidationProfile } from '../config/config.ts';
 import { invalidArgument } from '../skill/errors.ts';
+import type { SkillSource } from '../sources/source.ts';
+import { newErrors, newMissingParts } from '../validate/changed-text.ts';
 import { type ChangeContext, findLocation, newLocation } from './change-context.ts';
-import { noChange } from './errors.ts';
+import { noChange, skillExists, skillInvalid, sourceNotWritable } from './errors.ts';
 import { archiveFolder } from './journal-entries.ts';
+import type { Recorder } from './recorder.ts';
 import { assertRemovable, bytesAt, checkNewName, checkSize, checkValid, filePath, textOf } from './skill-location.ts';
 import type { FileContent, Management } from './types.ts';
+import { skillIdAt } from './write-policy.ts';
 
 /** Changes without review. */
-export function createManagement(context: ChangeContext): Management {
+export function createManagement(context: ChangeContext, recorder: Recorder): Management {
   const { writer } = context;
   return {
+    async add(path, content, { by, reason }) {
+      const { base, below, skillId, validation } = newFile(path, context.sources());
+      checkNewName(below);
+      const errors = [...newErrors(null, content, skillId, validation), ...newMissingParts(null, content, skillId)];
+      if (errors.length > 0) throw skillInvalid(skillId, errors);
+      // Inside, because nothing is written where no history can be.
+      await writer.exclusively(() => {
+        if (lstatSync(path, { throwIfNoEntry: false })) throw skillExists(skillId, 'its file is there');
+        writeContained(base, below, content);
+      });
+      await context.refresh();
+      const skill = [...context.snapshot().byQualifiedId.values()].find(({ realFile }) => realFile === path);
+      return skill && writer.exclusively(() => recorder.record(skill, { kind: 'created', by, reason }));
+    },
     async create(skillId, content, { by, reason }) {
       const revision = await writer.exclusively(() => {
         const location = newLocation(context, skillId);
@@ -57,6 +78,26 @@ export function createManagement(context: ChangeContext): Management {
 }
 
 // --- internal ---
+
+interface NewFile {
+  /** Real path of the source's folder. */
+  readonly base: string;
+  /** The path of the file below it. */
+  readonly below: string;
+  readonly skillId: string;
+  readonly validation: ValidationProfile;
+}
+
+/** @throws SOURCE_NOT_WRITABLE. */
+function newFile(path: string, sources: readonly SkillSource[]): NewFile {
+  const source = sources.find((candidate) => candidate.contains(path));
+  const skillId = skillIdAt(path, sources);
+  if (!source?.writing || skillId === undefined)
+    throw sourceNotWritable(basename(path), source?.id ?? 'none', 'no source that may be written reads it as a skill.');
+  const { folder, validation } = source.writing;
+  const base = futureRealPath(folder);
+  return { base, below: relative(base, path).split(sep).join('/'), skillId, validation };
+}
 
 function bytesAfter(before: Buffer | null, content: FileContent, path: string): Buffer | null {
   if (content === null) return null;

@@ -3,14 +3,20 @@ import { join } from 'node:path';
 import { createBreaks } from '../../../lib/breaks/index.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { ChangeContext } from './change-context.ts';
-import { recordPresent } from './revisions.ts';
+import { addRevision, lastRevision, type RevisionNote, recordPresent } from './revisions.ts';
 import { skillKey } from './skill-location.ts';
 import { readSkillTree, recordedFiles } from './skill-tree.ts';
+import type { Revision } from './types.ts';
 
 /** Records changes of skills that the registry did not make itself. */
 export interface Recorder {
-  /** Records one skill now. Call it inside `Writer.exclusively`. */
-  record(skill: Skill): void;
+  /**
+   * Records one skill now. Call it inside `Writer.exclusively`.
+   *
+   * @param note - Of a change that the registry made. Default: one that it found.
+   * @returns undefined when the skill has no files any more.
+   */
+  record(skill: Skill, note?: Omit<RevisionNote, 'at'>): Revision | undefined;
   /**
    * Records all skills that have changed since the last call. Stops when another process is writing; the next call continues.
    *
@@ -27,16 +33,19 @@ export function createRecorder(context: ChangeContext): Recorder {
   /** By the skill's key: the stamp of its files when they were recorded. */
   const recorded = new Map<string, string>();
 
-  const recordIn = (skill: Skill): void => {
+  const recordIn: Recorder['record'] = (skill, note) => {
     const source = context.sources().find(({ id }) => id === skill.source);
-    if (!source) return;
+    if (!source) return undefined;
     const key = skillKey(skill, context.root);
     const stamp = stampOf(skill);
     const tree = readSkillTree(skill, source, context.limits.file_bytes);
     // It was removed after the snapshot, and its last content is recorded already.
-    if (tree.files.length === 0) return;
-    recordPresent(writer.database(), { key, skillId: skill.id }, tree, writer.now());
+    if (tree.files.length === 0) return undefined;
+    const [database, at] = [writer.database(), writer.now()];
+    if (note) database.transaction(() => addRevision(database, key, skill.id, tree, { ...note, at }));
+    else recordPresent(database, { key, skillId: skill.id }, tree, at);
     recorded.set(key, stamp);
+    return lastRevision(database, key);
   };
 
   return {

@@ -15,8 +15,8 @@ import type { SkillRegistryConfig, ValidationProfile } from '../config/config.ts
 import { invalidArgument } from '../skill/errors.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { SkillSource } from '../sources/source.ts';
-import { TEMPORARY } from '../sources/walk/find-skill-files.ts';
-import { newErrors, newMissingParts } from '../validate/validate-skill.ts';
+import { TEMPORARY } from '../sources/walk/names.ts';
+import { newErrors, newMissingParts } from '../validate/changed-text.ts';
 import { noWritableSource, quoted, skillInvalid, sourceNotWritable } from './errors.ts';
 import { isLeftover } from './skill-tree.ts';
 

@@ -5,7 +5,7 @@ import { isCodedError } from 'skill-registry/kernel';
 import { listContained, readContained } from '../../../lib/files/index.ts';
 import type { ResourceInfo, Skill } from '../skill/skill.ts';
 import type { SkillSource } from '../sources/source.ts';
-import { TEMPORARY } from '../sources/walk/find-skill-files.ts';
+import { TEMPORARY } from '../sources/walk/names.ts';
 import type { RevisionFile } from './types.ts';
 
 /** The files of a skill at one moment, sorted by path, and the bytes of those that are kept. */

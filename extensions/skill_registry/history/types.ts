@@ -75,6 +75,14 @@ export interface Management {
   /** @param content - SKILL.md. @throws INVALID_ARGUMENT, SKILL_EXISTS, SKILL_INVALID, SOURCE_NOT_WRITABLE. */
   create(skillId: string, content: string, actor: Actor): Promise<Revision>;
   /**
+   * Writes a new file that is a skill, anywhere in a source: a SKILL.md below other folders, or a bare `.md` file.
+   *
+   * @param path - Absolute, real.
+   * @returns undefined when the sources do not show the skill, because an ignore file or a limit leaves it out.
+   * @throws SKILL_EXISTS, SKILL_INVALID, SOURCE_NOT_WRITABLE, WRITE_FAILED.
+   */
+  add(path: string, content: string, actor: Actor): Promise<Revision | undefined>;
+  /**
    * @param content - A function is called while nobody else can change the file, and must be quick. @throws PROPOSAL_NO_CHANGE, SKILL_INVALID, RESOURCE_NOT_FOUND, NOT_TEXT, PATH_TRAVERSAL, WRITE_FAILED.
    */
   write(skillId: string, path: string, content: FileContent, actor: Actor, turn?: TurnContext): Promise<Revision>;
@@ -91,6 +99,6 @@ export interface WritePolicy {
   readonly reason?: string;
   /** What a proposal for this path would change; absent when none is possible. */
   readonly target?: { readonly kind: 'create' | 'update'; readonly skillId: string; readonly path: string } | undefined;
-  /** Of a file that would be read as a skill and is no `target`: what a text must not lack to be written without review. */
-  readonly lacks?: (text: string) => readonly string[];
+  /** The id of the skill that the file would be, where it is no `target`: such a file is written with `Management.add`. */
+  readonly skillId?: string;
 }

@@ -5,8 +5,7 @@ import type { Snapshot } from '../catalog/snapshot.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { SkillSource } from '../sources/source.ts';
-import { isSkillFileName } from '../sources/walk/find-skill-files.ts';
-import { newMissingParts } from '../validate/validate-skill.ts';
+import { isSkillFileName } from '../sources/walk/names.ts';
 import type { WritePolicy } from './types.ts';
 
 /**
@@ -26,26 +25,34 @@ export function writePolicyOf(
 ): WritePolicy | undefined {
   const source = sources.find(({ isCode }) => isCode?.(path)) ?? sources.find((candidate) => candidate.contains(path));
   if (!source) return undefined;
-  const touches = exists(path) || [...byQualifiedId.values()].some((skill) => isTouched(skill, path));
+  const skillId = skillIdAt(path, sources);
+  const touches = exists(path) || [...byQualifiedId.values()].some((skill) => isTouched(skill, path, skillId));
   const action = touches ? 'update' : 'create';
   const target = targetOf(path, action, source, byQualifiedId);
   const policy = writes[action];
-  const skillId = basename(dirname(path));
   const reason =
     policy === 'deny' ? undefined : whyNever(path, source, policy === 'allow' && action === 'update' && !target);
   return {
     ...{ action, policy: reason === undefined ? policy : 'deny', source: source.id },
     ...(reason === undefined ? {} : { reason }),
     ...(target ? { target } : {}),
-    ...(!target && isSkillFileName(basename(path)) ? { lacks: (text) => newMissingParts(null, text, skillId) } : {}),
+    ...(!target && skillId !== undefined ? { skillId } : {}),
   };
+}
+
+/** The id of the skill that a new file at a real path would be; undefined for a file that no source reads as a skill. */
+export function skillIdAt(path: string, sources: readonly SkillSource[]): string | undefined {
+  if (isSkillFileName(basename(path))) return basename(dirname(path));
+  return sources.map((source) => source.bareSkillId?.(path)).find((id) => id !== undefined);
 }
 
 // --- internal ---
 
-function whyNever(path: string, { writing }: SkillSource, overwrites: boolean): string | undefined {
+function whyNever(path: string, { writing, bareSkillId }: SkillSource, overwrites: boolean): string | undefined {
   if (!writing) return 'that source is not writable';
   if (/^\.(git)?ignore$/i.test(basename(path))) return 'it could hide skills, and only a person may decide that';
+  if (overwrites && bareSkillId?.(path) !== undefined)
+    return 'a skill that is a single file has no folder of its own, so only a person changes it';
   return overwrites
     ? 'it would change or hide a file that belongs to no loadable skill, and no history would keep the old content'
     : undefined;
@@ -68,13 +75,12 @@ function targetOf(
   return isNew ? { kind: 'create', skillId: basename(folder), path: 'SKILL.md' } : undefined;
 }
 
-function isTouched({ id, dir, file, realFile }: Skill, path: string): boolean {
+function isTouched({ id, dir, file, realFile }: Skill, path: string, newId: string | undefined): boolean {
   if (path === realFile || path === file) return true;
   if (dir !== null && isInside(path, dir)) return true;
-  if (basename(path).toLowerCase() !== 'skill.md') return false;
-  // A SKILL.md hides every skill below its folder. It may also take the id of a skill that is named as this folder.
-  const folder = dirname(path);
-  return (dir !== null && isInside(dir, folder)) || basename(folder) === id;
+  // A new skill may take the id of another one, and a SKILL.md hides every skill below its folder.
+  if (newId === id) return true;
+  return isSkillFileName(basename(path)) && dir !== null && isInside(dir, dirname(path));
 }
 
 /** Also true when this user has no permission to look at the path. */

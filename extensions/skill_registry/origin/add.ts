@@ -9,7 +9,7 @@ import { checkValid, folderOf, type SkillLocation } from '../history/skill-locat
 import { inspectSkill } from '../inspect/inspect-skill.ts';
 import { bodyOf } from '../skill/frontmatter.ts';
 import { slugOf } from '../sources/make-skill.ts';
-import { textProblems } from '../validate/validate-skill.ts';
+import { textProblems } from '../validate/changed-text.ts';
 import { parseOrigin, shownOrigin, sourceFields } from './address.ts';
 import { chooseSkills, type ReadableSkill } from './choose.ts';
 import { originInvalid } from './errors.ts';

@@ -22,7 +22,7 @@ import type { Check } from '../inspect/findings.ts';
 import type { RetrievalChange } from '../search/overlap/trigger-queries.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
-import { textProblems } from '../validate/validate-skill.ts';
+import { textProblems } from '../validate/changed-text.ts';
 import { diffFailed, proposalDuplicate, proposalLimit, proposalRejected } from './errors.ts';
 import { addEvent, insertProposal, type NewProposal, openDuplicate, waitingOf } from './proposal-store.ts';
 import { rejectedBefore } from './rejected-before.ts';

@@ -12,7 +12,7 @@ import { notation, showEnd, showHidden } from '../../../lib/text/index.ts';
 import { digestOf } from '../history/skill-tree.ts';
 import type { WriteStep } from '../history/writer.ts';
 import type { Check } from '../inspect/findings.ts';
-import { TEMPORARY } from '../sources/walk/find-skill-files.ts';
+import { TEMPORARY } from '../sources/walk/names.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
 import {
   addEvent,

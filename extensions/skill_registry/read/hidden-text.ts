@@ -18,6 +18,9 @@ export async function hiddenTextOf(
   const problems: Problem[] = [];
   // Several sources may contain one file.
   const skills = new Map([...byQualifiedId.values()].map((skill) => [skill.realFile ?? skill.qualifiedId, skill]));
+  const folders = hiddenInNames([...skills.values()].flatMap(({ dir }) => dir ?? []));
+  for (const { path: file, message } of folders)
+    problems.push({ code: 'HIDDEN_CHARACTERS', severity: 'warning', file, message });
   for (const skill of skills.values()) {
     const paths = reading.resources(skill.qualifiedId).map(({ path }) => path);
     problems.push(...hiddenInNames(paths).map((finding) => problemOf(skill, finding)));

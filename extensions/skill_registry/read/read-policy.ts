@@ -3,10 +3,10 @@ import { basename, dirname, join, relative, sep } from 'node:path';
 import type { TurnContext } from 'skill-registry/kernel';
 import { realPathOf } from '../../../lib/files/index.ts';
 import type { Snapshot } from '../catalog/snapshot.ts';
-import { findVisible, type Granted } from '../show/scope.ts';
+import { ALL_SKILLS, findVisible, type Granted } from '../show/scope.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { SkillSource } from '../sources/source.ts';
-import { isSkillFileName } from '../sources/walk/find-skill-files.ts';
+import { isSkillFileName } from '../sources/walk/names.ts';
 import type { ReadPolicy } from './types.ts';
 
 /** The parts of the registry that a decision about a path needs. */
@@ -63,7 +63,7 @@ function ownerOf(path: string, { snapshot, granted }: ReadSurroundings, turn: Tu
   const found = seen ?? candidates.find(({ skill }) => !sees(skill));
   if (!found) return undefined;
   const { skill, below } = found;
-  const isFirst = turn.workflowState === undefined && now.byId.get(skill.id) === skill;
+  const isFirst = findVisible(now, skill.id, turn, granted(turn)).skill === skill;
   return {
     policy: {
       skillId: isFirst ? skill.id : skill.qualifiedId,
@@ -76,7 +76,7 @@ function ownerOf(path: string, { snapshot, granted }: ReadSurroundings, turn: Tu
 /** The decision for a skill that cannot be loaded: it has no gates, and only its id says whether it is in scope. */
 function unloadable(folder: string, path: string, { boundSkills, workflowState }: TurnContext): ReadPolicy | undefined {
   const skillId = basename(folder);
-  if (!workflowState && (boundSkills?.includes(skillId) ?? true)) return undefined;
+  if (!workflowState && (boundSkills?.some((id) => id === skillId || id === ALL_SKILLS) ?? true)) return undefined;
   return { skillId, path: pathFrom(folder, path), visible: false };
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describeError, isCodedError, type TurnContext } from 'skill-registry/kernel';
-import { countTokens, withoutHidden } from '../../../lib/text/index.ts';
+import { countTokens, nameShownAs, showName, withoutHidden } from '../../../lib/text/index.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import { skillNamed } from '../catalog/snapshot.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
@@ -94,12 +94,20 @@ export function createReading(
       return source ? listingOf(skill, source).leftOut : 0;
     },
     read: (skillId, { view = 'body', audience = 'person' } = {}, turn) =>
-      load({ skillId, audience, turn }, (skill, source, id) => readSkill(skill, id, source, view, limits)),
+      load({ skillId, audience, turn }, (skill, source, id) =>
+        readSkill(skill, id, source, view, {
+          ...limits,
+          shown: audience === 'model' ? showName : (name) => name,
+          isFound: (needed) => isOther(skill, find(catalog, grants, { skillId: needed, audience, turn })),
+        }),
+      ),
 
     readBytes(skillId, { path, told = true } = {}, turn) {
       const request: LoadRequest = { skillId, audience: turn ? 'model' : 'person', turn, told };
       return load(path === undefined ? request : { ...request, path }, async (skill, source) =>
-        path === undefined ? bytesOf(skill, source, limits) : fileOf(skill, path, source, limits),
+        path === undefined
+          ? bytesOf(skill, source, limits)
+          : fileOf(skill, ownPath(path, skill, source), source, limits),
       );
     },
 
@@ -107,7 +115,7 @@ export function createReading(
       load(
         { skillId, path, audience: turn ? 'model' : 'person', turn },
         async (skill, source, id): Promise<ReadResource> => {
-          const bytes = await fileOf(skill, path, source, limits);
+          const bytes = await fileOf(skill, ownPath(path, skill, source), source, limits);
           const text = bytes.toString('utf8');
           const isText = Buffer.from(text).equals(bytes);
           const content = isText ? text : bytes.toString('base64');
@@ -153,6 +161,18 @@ function idOf(skill: Skill, catalog: Catalog, grants: Grants, request: LoadReque
   return find(catalog, grants, { ...request, skillId: skill.id }).skill === skill ? skill.id : skill.qualifiedId;
 }
 
+/** Whether a look-up found a skill that the caller may read, and another one than `skill`. */
+function isOther(skill: Skill, found: ReturnType<typeof findVisible>): boolean {
+  return found.skill !== undefined && found.skill !== skill && found.refusal === undefined;
+}
+
+/** The path of a file for which a list has shown this one, with hidden characters as `⟦U+202E⟧`. */
+function ownPath(path: string, skill: Skill, source: SkillSource): string {
+  if (!path.includes('⟦')) return path;
+  const paths = source.resources(skill).map((one) => one.path);
+  return nameShownAs(path, paths);
+}
+
 function knownIds(catalog: Catalog, grants: Grants, { audience, turn = {} }: LoadRequest): readonly string[] {
   const snapshot = catalog.snapshot();
   const skills = audience === 'model' ? visibleSkills(snapshot, turn, grants.of(turn)) : snapshot.skills;
@@ -180,14 +200,23 @@ async function readSkill(
   id: string,
   source: SkillSource,
   view: 'body' | 'raw',
-  limits: Limits,
+  {
+    isFound,
+    shown,
+    ...limits
+  }: Limits & {
+    /** How the caller gets a path. */
+    readonly shown: (path: string) => string;
+    /** Whether the caller can read another skill with this id. */
+    readonly isFound: (skillId: string) => boolean;
+  },
 ): Promise<ReadSkill> {
   const bytes = await bytesOf(skill, source, limits);
   const text = bytes.toString('utf8');
   const handed = view === 'raw' ? { text, leftOut: 0 } : withoutHidden(bodyOf(text));
   const { text: content } = handed;
   const approxTokens = await countTokens(content);
-  const needed = skill.requires.join(', ');
+  const needed = skill.requires.filter(isFound).join(', ');
   const { files, leftOut } = listingOf(skill, source);
   return {
     skillId: id,
@@ -199,8 +228,8 @@ async function readSkill(
     requires: skill.requires,
     ...(needed ? { hint: `This skill requires: ${needed}. Load it first if you haven't already.` } : {}),
     allowedTools: skill.allowedTools.map((tool) => withoutHidden(tool).text),
-    ...(skill.dir === null ? {} : { directory: skill.dir }),
-    resources: files,
+    ...(skill.dir === null ? {} : { directory: shown(skill.dir) }),
+    resources: files.map(({ path, size }) => ({ path: shown(path), size })),
     ...(leftOut > 0 ? { resourcesLeftOut: leftOut } : {}),
     // Of the bytes read: the file may have changed since the snapshot.
     digest: `sha256:${createHash('sha256').update(bytes).digest('hex')}`,

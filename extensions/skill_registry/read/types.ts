@@ -18,8 +18,9 @@ export interface ReadSkill {
   readonly approxTokens: number;
   /** `Skill loaded: <id> (approx. <n> tokens)` */
   readonly message: string;
+  /** As the author wrote it. */
   readonly requires: readonly string[];
-  /** Present when `requires` is not empty. */
+  /** Names those of `requires` that the caller can read; absent when there are none. */
   readonly hint?: string;
   /**
    * `allowed-tools` of the frontmatter, one entry a tool, without hidden characters; empty without the field. It is what the author
@@ -28,10 +29,11 @@ export interface ReadSkill {
   readonly allowedTools: readonly string[];
   /**
    * Absolute, real path of the skill's folder: `scripts/x.py` in the body is `<directory>/scripts/x.py`. Absent for a skill without
-   * a folder. Tools give it to agents of a kernel and to MCP clients on stdio, never over HTTP.
+   * a folder. Tools give it to agents of a kernel and to MCP clients on stdio, never over HTTP. For a model, hidden characters in it
+   * are written as `⟦U+202E⟧`.
    */
   readonly directory?: string;
-  /** The other files, at most 512, by path. */
+  /** The other files, at most 512, by path. For a model, hidden characters are written as `⟦U+202E⟧`; such a path can be read. */
   readonly resources: readonly ResourceInfo[];
   /** The number of files and folders that are never handed out, see `leftOut`; absent when there are none. */
   readonly resourcesLeftOut?: number;

@@ -15,7 +15,7 @@ export interface CatalogTextOptions {
   readonly budgetTokens: number;
   /** Returns the skills that are most relevant to the prompt, best first. Called only when not all skills fit. */
   readonly rank: () => readonly Skill[] | Promise<readonly Skill[]>;
-  /** How many of the first skills of `rank` are pinned: they may be shortened, but are never left out. Default: 0. */
+  /** How many of the first skills of `rank` are pinned: shortened rather than left out, as far as their names fit. Default: 0. */
   readonly pinned?: number;
   /** Returns the skills of `rank` that a later turn of a thread may add, best first. Default: none. */
   readonly fitting?: () => readonly Skill[] | Promise<readonly Skill[]>;

@@ -94,7 +94,7 @@ export function describeSome({ skills, ranked, format, counter, room, before }: 
 /**
  * Lines of the most relevant skills, as many as fit, in order of the catalog. In a thread they follow the lines of the turns before.
  *
- * @param choosing.pinned - The number of skills at the start of `ranked` that are never left out.
+ * @param choosing.pinned - The number of skills at the start of `ranked` that are left out only when their names do not fit.
  * @param choosing.inThread - Later turns will add lines.
  */
 export function chooseLines(choosing: Choosing & { readonly pinned: number; readonly inThread: boolean }): ChosenLines {
@@ -151,7 +151,8 @@ function firstChoice(
     if (!isPinned && length === undefined) break;
     const line = length === undefined ? format.name(skill) : format.entry(skill, length);
     used += counter.line(line);
-    if (!isPinned && used > share) break;
+    // Names of very many pinned skills may be more than there is room for.
+    if (used > (isPinned ? room : share)) break;
     chosen.set(skill, line);
   }
   const inCatalog = skills.filter((skill) => chosen.has(skill));

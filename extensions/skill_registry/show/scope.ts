@@ -25,6 +25,8 @@ export interface Grants {
 /** The end of a conversation is not reported, so the oldest are removed. */
 const MAX_CONVERSATIONS = 1000;
 const NOTHING: Granted = new Set();
+/** In `uses_skills`: the agent sees all skills, beside those whose bodies it has. */
+export const ALL_SKILLS = '*';
 /** Number of scopes of one snapshot that are remembered; each agent has one. */
 const MAX_SCOPES = 16;
 
@@ -76,7 +78,7 @@ export function createVisibility(snapshotNow: () => Snapshot, grants: Grants): (
 export function visibleSkills(snapshot: Snapshot, turn: TurnContext, granted: Granted): readonly Skill[] {
   const pack = packSkills(snapshot, turn);
   const bound = bindingsOf(snapshot, turn, pack);
-  const offered = pack ? [...pack.values()] : [...snapshot.skills, ...losersOf(bound, snapshot)];
+  const offered = pack ? [...pack.values()] : [...underOwnIds(snapshot, bound), ...losersOf(bound, snapshot)];
   return offered.filter((skill) => refusalOf(skill, { bound, granted, turn }, 'offer') === undefined);
 }
 
@@ -101,7 +103,7 @@ export function boundSkill(snapshot: Snapshot, id: string): Skill | undefined {
 
 /** Qualified ids of the skills whose bodies are in the instructions of the agent. */
 export function givenSkills(snapshot: Snapshot, { givenSkills: ids = [] }: TurnContext): ReadonlySet<string> {
-  return new Set(ids.flatMap((id) => boundSkill(snapshot, id)?.qualifiedId ?? []));
+  return new Set(ids.flatMap((id) => withCopy(snapshot, boundSkill(snapshot, id))).map((skill) => skill.qualifiedId));
 }
 
 /** The skills that a person may send to the agent of this turn, also those that it does not see by itself. */
@@ -109,7 +111,7 @@ export function skillsInScope(snapshot: Snapshot, turn: TurnContext): readonly S
   const pack = packSkills(snapshot, turn);
   const bound = bindingsOf(snapshot, turn, pack);
   return [...(pack?.values() ?? snapshot.skills)].filter(
-    (skill) => (bound?.has(skill.qualifiedId) ?? true) && keptFrom(turn, skill) === undefined,
+    (skill) => isInScope(skill, bound) && keptFrom(turn, skill) === undefined,
   );
 }
 
@@ -123,9 +125,9 @@ export function findVisible(
   const pack = packSkills(snapshot, turn);
   const bound = bindingsOf(snapshot, turn, pack);
   // The short id of a skill to which the agent is bound means that skill.
-  const own = [...(bound?.keys() ?? [])].flatMap((one) => skillNamed(snapshot, one) ?? []);
+  const own = [...(bound?.ids ?? [])].flatMap((one) => skillNamed(snapshot, one) ?? []);
   const winner = skillNamed(snapshot, skillId);
-  const isOwn = winner !== undefined && (bound?.has(winner.qualifiedId) ?? true);
+  const isOwn = winner !== undefined && (bound?.ids.has(winner.qualifiedId) ?? true);
   const anywhere = isOwn ? winner : (own.find(({ id }) => id === skillId) ?? winner);
   const inPack = pack?.get(skillId) ?? [...(pack?.values() ?? [])].find((skill) => skill.qualifiedId === skillId);
   const given = anywhere !== undefined && granted.has(anywhere.qualifiedId) && !isWithoutSkills(snapshot, turn);
@@ -149,8 +151,13 @@ function conversationOf({ threadId, agentId }: TurnContext): string {
   return JSON.stringify([threadId, agentId]);
 }
 
-/** Qualified ids of the skills to which an agent is bound, and of those that they require. */
-type Bound = ReadonlyMap<string, 'named' | 'required'>;
+/** What `uses_skills` opens to an agent. */
+interface Bound {
+  /** Qualified ids of the skills that it names, and of those that they require. */
+  readonly ids: ReadonlySet<string>;
+  /** It has `*`: models' other skills are in scope as well, without their bodies. */
+  readonly all: boolean;
+}
 
 interface Scope {
   /** Undefined: every skill is in scope. */
@@ -174,12 +181,15 @@ function refusalOf(skill: Skill, { bound, granted, turn }: Scope, purpose: 'offe
   const given = granted.has(skill.qualifiedId);
   // A skill that a person has loaded may be read; it is listed only if its author allows models to see it.
   if (given && (purpose === 'load' || skill.modelInvocable)) return undefined;
-  const binding = bound?.get(skill.qualifiedId);
-  if (bound && !binding) return 'SKILL_OUT_OF_SCOPE';
-  // The instructions contain its body, which names its files.
-  if (binding === 'named' && purpose === 'load') return undefined;
+  if (!isInScope(skill, bound)) return 'SKILL_OUT_OF_SCOPE';
+  // The instructions contain its body, which names its files; or such a body needs it.
+  if (purpose === 'load' && bound?.ids.has(skill.qualifiedId)) return undefined;
   if (!skill.modelInvocable) return 'SKILL_NOT_MODEL_INVOCABLE';
   return skill.hiddenBecause === undefined ? undefined : 'SKILL_HIDDEN';
+}
+
+function isInScope({ qualifiedId }: Skill, bound: Bound | undefined): boolean {
+  return bound === undefined || bound.all || bound.ids.has(qualifiedId);
 }
 
 /** A short id means the winner of the id, and in a workflow also the skill of its pack. */
@@ -189,24 +199,45 @@ function bindingsOf(
   pack: Pack['byId'] | undefined,
 ): Bound | undefined {
   if (!boundSkills) return undefined;
-  const bound = new Map<string, 'named' | 'required'>();
-  const ids = [...boundSkills];
-  for (const [index, id] of ids.entries()) {
-    for (const skill of [pack?.get(id), boundSkill(snapshot, id)]) {
-      if (!skill || bound.has(skill.qualifiedId)) continue;
-      bound.set(skill.qualifiedId, index < boundSkills.length ? 'named' : 'required');
+  const ids = new Set<string>();
+  const named = boundSkills.filter((id) => id !== ALL_SKILLS);
+  for (const id of named) {
+    for (const skill of [...[pack?.get(id) ?? []].flat(), ...withCopy(snapshot, boundSkill(snapshot, id))]) {
+      if (ids.has(skill.qualifiedId)) continue;
+      ids.add(skill.qualifiedId);
       // This loop reads them later.
-      ids.push(...skill.requires);
+      named.push(...skill.requires);
     }
   }
-  return bound;
+  return { ids, all: boundSkills.includes(ALL_SKILLS) };
+}
+
+/** A skill, and the one that the catalog shows when both are the same file: the shipped skills may be a source of the root. */
+function withCopy({ byId }: Snapshot, skill: Skill | undefined): readonly Skill[] {
+  const shown = skill && byId.get(skill.id);
+  return [skill ?? [], shown && shown !== skill && isSameFile(shown, skill) ? shown : []].flat();
+}
+
+function isSameFile(one: Skill, other: Skill): boolean {
+  return one.realFile !== null && one.realFile === other.realFile;
+}
+
+/** The catalog. A skill whose short id means another one to this agent is listed by qualified id. */
+function underOwnIds(snapshot: Snapshot, bound: Bound | undefined): readonly Skill[] {
+  if (!bound?.all) return snapshot.skills;
+  const taken = new Set([...bound.ids].flatMap((id) => skillNamed(snapshot, id)?.id ?? []));
+  return snapshot.skills.map((skill) =>
+    taken.has(skill.id) && !bound.ids.has(skill.qualifiedId) ? { ...skill, id: skill.qualifiedId } : skill,
+  );
 }
 
 /** Bound skills whose id another skill has; they are listed by qualified id. */
 function losersOf(bound: Bound | undefined, snapshot: Snapshot): readonly Skill[] {
-  return [...(bound?.keys() ?? [])].flatMap((id) => {
+  return [...(bound?.ids ?? [])].flatMap((id) => {
     const skill = skillNamed(snapshot, id);
-    return skill && snapshot.byId.get(skill.id) !== skill ? [{ ...skill, id: skill.qualifiedId }] : [];
+    const winner = skill && snapshot.byId.get(skill.id);
+    if (!skill || winner === skill || (winner && isSameFile(winner, skill))) return [];
+    return [{ ...skill, id: skill.qualifiedId }];
   });
 }
 

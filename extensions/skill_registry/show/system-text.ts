@@ -1,4 +1,4 @@
-import { delimited, loadTokenCounter } from '../../../lib/text/index.ts';
+import { countTokens, delimited, loadTokenCounter } from '../../../lib/text/index.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
 import type { Skill } from '../skill/skill.ts';
 import { catalogText } from './catalog-text.ts';
@@ -29,7 +29,7 @@ export interface SystemTextOptions {
 
 /**
  * The strong wording of the Operator design, which makes an agent check its skills first. It has about 200 tokens in every turn, so
- * it is only used with `catalog.enforcement`. Undefined when the agent has no tool to load a skill.
+ * it is only used with `catalog.enforcement`, and counts towards the budget. Undefined when the agent has no tool to load a skill.
  */
 export function enforcementOf({ load }: NamedTools): string | undefined {
   return load && ENFORCEMENT.replace('{load}', load.call);
@@ -85,6 +85,10 @@ const MAX_MISSES = 20;
 const PRELOADED_BODIES = 4;
 /** Number of skills of a ranking that are remembered for a thread; more bodies never fit. */
 const MAX_RANKED = 200;
+/** The strong wording is left out where fewer tokens are left for the list. */
+const MIN_CATALOG_TOKENS = 100;
+/** Two texts together may have this many tokens more than one by one. */
+const SEAM_TOKENS = 4;
 /** Every block has at least this many tokens. */
 const MIN_BLOCK_TOKENS = 12;
 
@@ -97,8 +101,21 @@ interface Listed {
 async function listedText(skills: readonly Skill[], options: SystemTextOptions): Promise<Listed> {
   if (options.inject === 'off') return { text: null, given: [] };
   if (options.inject === 'bodies') return bodiesText(skills, options);
-  const text = enforced(await catalogOf(skills, options, options.catalog.budget_tokens), options);
-  return { text, given: [] };
+  return { text: await enforcedCatalog(skills, options, options.catalog.budget_tokens), given: [] };
+}
+
+/** The catalog, with the strong wording before it where that leaves the catalog enough of the budget. */
+async function enforcedCatalog(
+  skills: readonly Skill[],
+  options: CatalogOptions,
+  budgetTokens: number,
+): Promise<string | null> {
+  const enforcement = options.catalog.enforcement ? enforcementOf(options.tools) : undefined;
+  if (enforcement === undefined) return catalogOf(skills, options, budgetTokens);
+  const room = budgetTokens - (await countTokens(`${enforcement}\n\n`)) - SEAM_TOKENS;
+  if (room < MIN_CATALOG_TOKENS) return catalogOf(skills, options, budgetTokens);
+  const text = await catalogOf(skills, options, room);
+  return text === null ? null : `${enforcement}\n\n${text}`;
 }
 
 function catalogOf(skills: readonly Skill[], options: CatalogOptions, budgetTokens: number): Promise<string | null> {
@@ -113,11 +130,6 @@ function catalogOf(skills: readonly Skill[], options: CatalogOptions, budgetToke
     fitting: () => only(fitting()),
     format: catalog.format === 'xml' ? XML : BULLETS,
   });
-}
-
-function enforced(text: string | null, { catalog, tools }: SystemTextOptions): string | null {
-  const enforcement = catalog.enforcement ? enforcementOf(tools) : undefined;
-  return text !== null && enforcement !== undefined ? `${enforcement}\n\n${text}` : text;
 }
 
 /**
@@ -137,11 +149,10 @@ async function bodiesText(skills: readonly Skill[], options: SystemTextOptions):
     const note = `Instructions of ${chosen.size} of ${skills.length} skills are given; the others are listed.`;
     const bodies = `${layOut(skills, chosen)}\n\n${note}\n\n`;
     const rest = skills.filter((skill) => !chosen.has(skill));
-    const catalog = await catalogOf(rest, listedAs(options, ranked), Math.max(budget - count(bodies), 0));
-    if (count(bodies + catalog) <= budget)
-      return { text: `${bodies}${enforced(catalog, options)}`, given: chosen.keys() };
+    const catalog = await enforcedCatalog(rest, listedAs(options, ranked), Math.max(budget - count(bodies), 0));
+    if (count(bodies + catalog) <= budget) return { text: `${bodies}${catalog}`, given: chosen.keys() };
   }
-  return { text: enforced(await catalogOf(skills, listedAs(options, ranked), budget), options), given: [] };
+  return { text: await enforcedCatalog(skills, listedAs(options, ranked), budget), given: [] };
 }
 
 /** All skills, ranked for the first prompt of the thread. Later turns use the same ranking, so that the bodies stay the same. */

@@ -50,7 +50,23 @@ export function shown(value: unknown): string {
 export function kindOf(value: unknown): string {
   if (value === undefined || value === null) return 'nothing';
   if (Array.isArray(value)) return 'a list';
-  return typeof value === 'object' ? 'a mapping' : 'text';
+  if (typeof value === 'object') return 'a mapping';
+  return typeof value === 'string' ? 'text' : `a ${typeof value}`;
+}
+
+/** Whether a value is text with a letter or an emoji in it. The excluded letters are blanks of hieroglyphs, which nobody sees. */
+export function saysSomething(value: unknown): value is string {
+  return typeof value === 'string' && /(?![\u{13441}\u{13442}])[\p{L}\p{Extended_Pictographic}]/u.test(foldLine(value));
+}
+
+/** Says why a field has no text. */
+export function lackOf(key: string, data: Fields): string {
+  if (!Object.hasOwn(data, key)) return `There is no ${key}`;
+  const value = data[key];
+  if (typeof value === 'string' && foldLine(value) !== '') return `The ${key} has no letter in it`;
+  return typeof value === 'string' || value === null
+    ? `The ${key} is empty`
+    : `The ${key} is ${kindOf(value)}, expected text`;
 }
 
 /** A text, number or boolean as text, a list as `[a, b]`; undefined for anything else. */

@@ -3,7 +3,7 @@ import { codePoints, foldLine, shorten } from '../../../lib/text/index.ts';
 import {
   isName,
   isTrue,
-  kindOf,
+  lackOf,
   NAME_RULE,
   nameRemedy,
   type ProblemSink,
@@ -14,6 +14,7 @@ import {
   readText,
   readTools,
   readWords,
+  saysSomething,
   shown,
 } from './field-values.ts';
 import { splitFrontmatter } from './frontmatter.ts';
@@ -252,7 +253,7 @@ function readName(data: YamlFields['data'], directory: string, add: ProblemSink,
 }
 
 function readDescription(data: YamlFields['data'], body: () => string, add: ProblemSink, lineOf: LineOf): string {
-  const given = [readText(data.description), readText(data.when_to_use)].filter((text) => text?.trim());
+  const given = [data.description, data.when_to_use].filter(saysSomething);
   const description = foldLine(given.join(' '));
   if (description) {
     const length = codePoints(description);
@@ -271,15 +272,6 @@ function readDescription(data: YamlFields['data'], body: () => string, add: Prob
     add('DESCRIPTION_MISSING', 'warning', message, lineOrFirst('description', data, lineOf));
   }
   return paragraph;
-}
-
-/** Says why a field has no text. */
-function lackOf(key: string, data: YamlFields['data']): string {
-  if (!Object.hasOwn(data, key)) return `There is no ${key}`;
-  const value = data[key];
-  return readText(value) === undefined && value !== null
-    ? `The ${key} is ${kindOf(value)}, expected text`
-    : `The ${key} is empty`;
 }
 
 function lineOrFirst(key: string, data: YamlFields['data'], lineOf: LineOf): number {

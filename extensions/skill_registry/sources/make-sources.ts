@@ -17,7 +17,7 @@ import { copyFolder, type FetchCopy } from './kinds/well-known-copy.ts';
 import { createWellKnownSource } from './kinds/well-known-source.ts';
 import { linkTargets, workTreeOf } from './link-targets.ts';
 import type { OnlyWithin, SkillSource } from './source.ts';
-import { isSkillFileName } from './walk/find-skill-files.ts';
+import { isSkillFileName } from './walk/names.ts';
 import type { SkillFileCache } from './walk/skill-file-cache.ts';
 
 export interface SourceDefaults {

@@ -15,7 +15,7 @@ export interface SkillSource {
   readonly location: string;
   /** Its skills come from somebody else: they are inspected before an agent is shown them. Default: false. */
   readonly broughtIn?: boolean;
-  /** Not used while an earlier source has a skill. Default: false. */
+  /** Not used while an earlier source has a skill, loadable or not. Default: false. */
   readonly ifNone?: boolean;
   /**
    * Finds all skills; what is wrong with single skills is a problem. Files that have not changed since the last scan are not
@@ -55,6 +55,8 @@ export interface SkillSource {
   scopes?(): PackScopes | undefined;
   /** Whether a real path is inside the source. */
   contains(path: string): boolean;
+  /** The id of the skill that a `.md` file at a real path would be by itself, without a folder. Absent: none would be. */
+  bareSkillId?(path: string): string | undefined;
   /** Whether a real path is in a folder from which Node loads code. Absent: no path is. */
   isCode?(path: string): boolean;
   /** The folder in which skills may be created and changed, and the profile they must pass. Absent: the source is read-only. */

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { listContained, readContained } from '../../../lib/files/index.ts';
-import { findHiddenText, oneLine } from '../../../lib/text/index.ts';
+import { findHiddenText, oneLine, shorten, showName } from '../../../lib/text/index.ts';
 
 /** Text in a file of a skill, or in a file name, that people do not see, or see in another order than models do. */
 export interface HiddenFinding {
@@ -25,7 +25,7 @@ export function hiddenInText(path: string, bytes: Uint8Array): readonly HiddenFi
   ];
 }
 
-/** Finds hidden characters in the names of files and folders, each name once. @param paths - Relative to the skill. */
+/** Finds hidden characters in the names of files and folders, each name once. @param paths - Relative to one folder, or absolute. */
 export function hiddenInNames(paths: readonly string[]): readonly HiddenFinding[] {
   const prefixes = paths.flatMap((path) => {
     const names = path.split('/');
@@ -33,9 +33,8 @@ export function hiddenInNames(paths: readonly string[]): readonly HiddenFinding[
   });
   return [...new Set(prefixes)].flatMap((path) => {
     const name = path.slice(path.lastIndexOf('/') + 1);
-    const found = findHiddenText(name);
-    if (!found) return [];
-    const message = `The name ${JSON.stringify(oneLine(name, 120))} has characters that are invisible or change the direction of text. Rename it.`;
+    if (showName(name) === name) return [];
+    const message = `The name ${JSON.stringify(shorten(showName(name), 120))} has characters that are invisible or change the direction of text. Rename it.`;
     return [{ path, message }];
   });
 }

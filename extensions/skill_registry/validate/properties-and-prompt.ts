@@ -8,6 +8,8 @@ import {
   type SourceValue,
   strip,
 } from '../skill/fields-as-written.ts';
+import { draftReason } from '../skill/gates.ts';
+import { parseSkill } from '../skill/parse-skill.ts';
 import { failureText, requiredFieldError } from '../skill/spec-rules.ts';
 import { findSkillMd, readSkillMd } from './read-skill-md.ts';
 
@@ -63,7 +65,8 @@ export function readProperties(path: string, { cwd = process.cwd() }: ReadProper
  * The `<available_skills>` block of the reference implementation: every tag and every value on a line of its own, skills in
  * the order given, links in paths resolved. No line feed at the end.
  *
- * Unlike the reference implementation, this also escapes `&`, `<` and `>` in a location.
+ * Unlike the reference implementation, this also escapes `&`, `<` and `>` in a location, and leaves out drafts with a FILL in them,
+ * which models do not see.
  *
  * @throws as `readProperties`, for the first skill that cannot be read.
  */
@@ -121,6 +124,8 @@ function plain(value: SourceValue): PropertyValue {
 function skillLines(directory: string): readonly string[] {
   const { name, description } = readProperties(directory);
   const location = findSkillMd(directory) ?? join(directory, 'SKILL.md');
+  const read = readSkillMd(location);
+  if ('text' in read && draftReason(parseSkill(read.text, location, name).header?.fillsLeft)) return [];
   return [
     '<skill>',
     '<name>',

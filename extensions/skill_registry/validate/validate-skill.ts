@@ -2,15 +2,14 @@ import { realpathSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { isCodedError, type Problem } from 'skill-registry/kernel';
 import { readContained } from '../../../lib/files/index.ts';
-import { shorten } from '../../../lib/text/index.ts';
+import { showName } from '../../../lib/text/index.ts';
 import type { ValidationProfile } from '../config/config.ts';
 import { invalidArgument } from '../skill/errors.ts';
-import { splitFrontmatter } from '../skill/frontmatter.ts';
 import { draftReason } from '../skill/gates.ts';
 import { parseSkill } from '../skill/parse-skill.ts';
 import { referenceRefusals, specViolations, type Violation } from '../skill/spec-rules.ts';
 import { strictVerdict } from '../skill/strict-rules.ts';
-import { hiddenBelow } from './hidden-text.ts';
+import { hiddenBelow, hiddenInNames } from './hidden-text.ts';
 import { type EncodingFault, findAnySkillMd, findSkillMd, isKind, readSkillMd } from './read-skill-md.ts';
 
 export interface ValidateSkillOptions {
@@ -73,43 +72,8 @@ export function checkSkill(
   if (refusal && profile !== 'lenient') return verdict([invalid(rules.unreadable(refusal)), ...hidden], file);
   const skillId = skillIdOf(path, directory);
   const found = rules.check({ ...read, file, directory, name: skillId });
-  return verdict([...found, ...draftFindings(read.text, skillId), ...hidden], file);
-}
-
-/** The problems of the text of a SKILL.md under a profile. Files that it declares are not checked. */
-export function textProblems(text: string, skillId: string, validation: ValidationProfile): readonly Problem[] {
-  const { header, problems } = parseSkill(text, 'SKILL.md', skillId);
-  const broken = violationsOf(text, skillId, validation).map(
-    ({ message, line }): Problem => ({
-      code: validation === 'spec' ? 'SPEC_VIOLATION' : 'STRICT_VIOLATION',
-      severity: 'error',
-      file: 'SKILL.md',
-      line,
-      message,
-    }),
-  );
-  return header || problems.some(({ severity }) => severity === 'error') ? [...broken, ...problems] : broken;
-}
-
-/** The errors of a text that the text before it did not have, one line each. */
-export function newErrors(
-  before: string | null,
-  after: string,
-  skillId: string,
-  validation: ValidationProfile,
-): readonly string[] {
-  const oldKeys = before === null ? [] : textProblems(before, skillId, validation).map(problemKey);
-  return textProblems(after, skillId, validation)
-    .filter((problem) => problem.severity === 'error' && !oldKeys.includes(problemKey(problem)))
-    .map(({ code, line, message }) => `${code}${line ? ` (line ${line})` : ''}: ${message}`);
-}
-
-/**
- * The parts that a SKILL.md without a review needs but lacks: its own name, a description. Older faults are left out.
- */
-export function newMissingParts(before: string | null, after: string, skillId: string): readonly string[] {
-  const oldKeys = before === null ? [] : missingParts(before, skillId);
-  return missingParts(after, skillId).filter((part) => !oldKeys.includes(part));
+  const others = profile === 'lenient' ? [] : descriptionFindings(read.text, skillId, found);
+  return verdict([...found, ...others, ...draftFindings(read.text, skillId), ...hidden], file);
 }
 
 /**
@@ -200,11 +164,14 @@ function skillIdOf(path: string, directory: string): string {
 }
 
 function hiddenFindings(directory: string): readonly SkillFinding[] {
-  return hiddenBelow(realpathSync(directory)).map(({ path, ...found }) => ({
+  const real = realpathSync(directory);
+  // Of its own name and those of the folders above.
+  const above = hiddenInNames([real]).map(({ message }) => ({ path: '', message }));
+  return [...above, ...hiddenBelow(real)].map(({ path, ...found }) => ({
     severity: 'warning',
     code: 'HIDDEN_CHARACTERS',
     ...found,
-    ...(path.toLowerCase() === 'skill.md' ? {} : { path }),
+    ...(path === '' || path.toLowerCase() === 'skill.md' ? {} : { path }),
   }));
 }
 
@@ -235,6 +202,15 @@ function checkAsLoaded({ text, fault, file, name }: Subject): readonly SkillFind
   ];
 }
 
+/** A description that is there and says nothing: the rules of the standard accept `---` and `3`, an agent is told nothing. */
+function descriptionFindings(text: string, skillId: string, found: readonly SkillFinding[]): readonly SkillFinding[] {
+  const { header, problems } = parseSkill(text, 'SKILL.md', skillId);
+  const lacks = problems.find(({ code }) => code === 'DESCRIPTION_MISSING' || (!header && code === 'SKILL_EMPTY'));
+  if (!lacks || found.some(({ severity }) => severity === 'error')) return [];
+  const { code, message, line } = lacks;
+  return [{ severity: 'warning', code, message, ...(line === undefined ? {} : { line }) }];
+}
+
 function draftFindings(text: string, skillId: string): readonly SkillFinding[] {
   const reason = draftReason(parseSkill(text, 'SKILL.md', skillId).header?.fillsLeft);
   if (reason === undefined) return [];
@@ -255,35 +231,8 @@ function isReported({ message, line }: Violation, problems: readonly Problem[]):
 
 function findingText({ code, line, message, path }: SkillFinding): string {
   if (code === undefined) return message;
-  const position = [...(path ? [path] : []), ...(line ? [`line ${line}`] : [])].join(', ');
+  const position = [...(path ? [showName(path)] : []), ...(line ? [`line ${line}`] : [])].join(', ');
   return `${code}${position ? ` (${position})` : ''}: ${message}`;
-}
-
-function missingParts(text: string, skillId: string): readonly string[] {
-  const fields = `name: ${skillId}, and description: what it does and when to use it`;
-  if (!splitFrontmatter(text).yaml?.trim()) {
-    return [`FRONTMATTER_MISSING: Begin with a line ---, then ${fields}, then a line ---.`];
-  }
-  const { header, problems } = parseSkill(text, 'SKILL.md', skillId);
-  const has = (code: string): boolean => problems.some((problem) => problem.code === code);
-  const name = JSON.stringify(shorten(header?.name ?? '', 80));
-  return [
-    ...(has('DESCRIPTION_MISSING') || has('SKILL_EMPTY')
-      ? ['DESCRIPTION_MISSING: Write description: what it does and when to use it.']
-      : []),
-    ...(has('NAME_MISMATCH')
-      ? [`NAME_MISMATCH: The name ${name} is not the id of this skill. Write name: ${skillId}`]
-      : []),
-  ];
-}
-
-function violationsOf(text: string, skillId: string, validation: ValidationProfile) {
-  if (validation === 'spec') return specViolations(text, skillId);
-  return validation === 'strict' ? strictVerdict(text, skillId).violations : [];
-}
-
-function problemKey({ code, message }: Problem): string {
-  return `${code}\0${message}`;
 }
 
 function fileErrorCode(directory: string, path: string): string | undefined {

@@ -7,7 +7,8 @@ import { openRegistry } from '../../helpers/open-registry.ts';
 import { skillMd, type Tree, tempFolder, writeTree } from '../../helpers/temp-folder.ts';
 import { waitFor } from '../../helpers/wait-for.ts';
 
-const skill = (name: string, description: string): string => skillMd({ name, description });
+/** The description is `v` and the given text, because a number would be none. */
+const skill = (name: string, text: string): string => skillMd({ name, description: `v${text}` });
 const at = (id: string, description: string): Tree => ({ [`skills/${id}/SKILL.md`]: skill(id, description) });
 
 /** A registry over `skills` and `late/skills`, watched until the test has finished. */
@@ -22,12 +23,12 @@ async function watched(tree: Tree, watch: { mode: string; interval_seconds: numb
   return { ...opened, end, ended };
 }
 
-/** `id description` of every skill, as an agent would see it at this moment. */
+/** `id text` of every skill, as an agent would see it at this moment. */
 async function seen(registry: SkillRegistry): Promise<string> {
   const { skills } = registry.list({ limit: 200 });
-  const listed = skills.map(({ skillId, description }) => `${skillId} ${description}`).join(', ');
+  const listed = skills.map(({ skillId, description }) => `${skillId} ${description.replace(/^v/, '')}`).join(', ');
   const text = ((await registry.context('')) ?? '').split('\n').filter((line) => line.startsWith('•'));
-  const inContext = text.map((line) => line.replace(/^• `(.*)` — (.*)$/, '$1 $2')).join(', ');
+  const inContext = text.map((line) => line.replace(/^• `(.*)` — v?(.*)$/, '$1 $2')).join(', ');
   expect(inContext, 'list and context agree').toBe(listed);
   return listed;
 }

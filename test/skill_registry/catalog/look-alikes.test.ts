@@ -11,6 +11,9 @@ it.each([
   ['composed and decomposed letters', 'cafe\u0301', 'caf\u00e9'],
   ['digits for letters', 'c0de1', 'codel'],
   ['two letters for one', 'modem', 'modern'],
+  ['two v for a w', 'vvrite-code', 'write-code'],
+  ['a capital I for a small l', 'Iint-fix', 'lint-fix'],
+  ['a capital I for a one', 'step-I', 'step-1'],
 ])('says that two ids look alike: %s', async (_, one, other) => {
   const { registry, root } = await openRegistry({ ...skill(one), ...skill(other) });
   const found = registry.problems().filter(({ code }) => code === 'SKILL_ID_CONFUSABLE');
@@ -31,6 +34,8 @@ it('takes other words for other words', async () => {
     ...skill('café'),
     ...skill('code'),
     ...skill('codes'),
+    ...skill('cli'),
+    ...skill('di'),
     ...skill('навык'),
     ...skill('λόγος'),
     ...skill('技能'),

@@ -145,7 +145,7 @@ describe('what cannot be read', () => {
   it.each([
     ['- a\n- b\n', 'a list'],
     ['words\n', 'text'],
-    ['42\n', 'text'],
+    ['42\n', 'a number'],
     ['"text"\n', 'text'],
     ['# a comment\n', 'nothing'],
   ])('is said to be no mapping: %j', (text, kind) => {

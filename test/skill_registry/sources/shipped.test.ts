@@ -48,6 +48,16 @@ describe('the shipped skills', () => {
     await remove();
   });
 
+  it.each<[string, Record<string, string>]>([
+    ['is empty', { 'skills/tea/SKILL.md': '' }],
+    ['is no UTF-8 text', { 'skills/tea/SKILL.md': '\0\u0001\0\u0001'.repeat(20) }],
+    ['has an id that nobody can type', { 'skills/te:a/SKILL.md': skillMd({ name: 'tea', description: 'Tea.' }) }],
+  ])('are not offered where the only skill %s: that one is to be mended', async (_, tree) => {
+    const registry = await openRoot(tempFolder(tree), { config: {} });
+    expect(registry.snapshot().skills).toEqual([]);
+    expect(registry.problems().map(({ severity }) => severity)).toContain('error');
+  });
+
   it('may be asked for that way in a root that nobody has approved', () => {
     const sources = [{ path: 'skills' }, { shipped: 'if_none' }];
     expect(configOfUntrustedRoot({ sources }, '/root')).toEqual({ values: { sources }, ignored: [] });

@@ -40,7 +40,7 @@ describe('read_skill', () => {
       approx_tokens: tokens,
       message: `Skill loaded: code-review (approx. ${tokens} tokens)`,
       requires: ['git-basics', 'style'],
-      hint: "This skill requires: git-basics, style. Load it first if you haven't already.",
+      hint: "This skill requires: style. Load it first if you haven't already.",
       allowed_tools: [],
       directory: 'skills/code-review',
       resources: [

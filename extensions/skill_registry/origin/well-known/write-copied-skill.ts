@@ -3,7 +3,7 @@ import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { originRefused } from '../../../../lib/fetch/index.ts';
 import { type CopiedSkill, isWhole, skillFolder, stampOf } from '../../sources/kinds/well-known-copy.ts';
-import { TEMPORARY } from '../../sources/walk/find-skill-files.ts';
+import { TEMPORARY } from '../../sources/walk/names.ts';
 import { lockedFiles } from '../lock.ts';
 import type { IncomingFile } from '../offer.ts';
 

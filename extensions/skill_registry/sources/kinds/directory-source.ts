@@ -23,6 +23,7 @@ import {
 } from '../source.ts';
 import { type FoundSkillFile, findSkillFiles } from '../walk/find-skill-files.ts';
 import { filesBelow, pathBelow } from '../walk/list-files.ts';
+import { bareNameOf } from '../walk/names.ts';
 import { createSkillFileReader } from '../walk/read-skill-files.ts';
 import type { ReadSkillFile, SkillFileCache } from '../walk/skill-file-cache.ts';
 
@@ -45,7 +46,7 @@ export interface DirectorySourceOptions {
   readonly validation?: ValidationProfile;
   /** No problem is reported when `root` does not exist. Default: false. */
   readonly optional?: boolean;
-  /** Not used while an earlier source has a skill. Default: false. */
+  /** Not used while an earlier source has a skill, loadable or not. Default: false. */
   readonly ifNone?: boolean;
   /** Skills may be changed and created in it. Default: false. */
   readonly writable?: boolean;
@@ -128,6 +129,8 @@ export function createDirectorySource(options: DirectorySourceOptions): SkillSou
       throw resourceNotFound(path, 'this skill is a single file');
     },
     watchFolders: () => (linkedOut(root, futureRealPath(root), onlyWithin) ? [] : [root, ...outside]),
+    bareSkillId: (path) =>
+      bareFiles && dirname(path) === futureRealPath(root) ? bareNameOf(basename(path)) : undefined,
     contains: (path) => [futureRealPath(root), ...outside].some((folder) => isInside(path, folder)),
   };
 }
@@ -151,7 +154,7 @@ function createSkillsReader(
     if (!header) return undefined;
     let skill = results.find(read);
     if (!skill || skill.dir !== (file.bare ? null : file.realDir) || skill.realFile !== file.realFile) {
-      const skillId = bareNameOf(file) ?? basename(file.dir === root ? file.realDir : file.dir);
+      const skillId = bareIdOf(file) ?? basename(file.dir === root ? file.realDir : file.dir);
       if (!isUsableId(skillId)) return unusableId(file, skillId);
       skill = makeSkill(header, identityOf(file, id, skillId, base), digest, bytes);
     }
@@ -162,7 +165,7 @@ function createSkillsReader(
     const problems: Problem[] = [];
     const skills: Skill[] = [];
     for (const [index, file] of files.entries()) {
-      const read = reader.read(file, maxBytes, bareNameOf(file));
+      const read = reader.read(file, maxBytes, bareIdOf(file));
       if (index % FILES_A_STEP === 0 || read.bytes > LARGE_FILE) await takeBreak();
       for (const problem of read.problems) problems.push(problem);
       const skill = skillOf(file, read);
@@ -188,8 +191,8 @@ function isSameText(before: readonly Problem[], after: readonly Problem[]): bool
 type SkillPaths = Pick<Skill, 'file' | 'dir'> & { readonly realFile: string };
 
 /** The name of a bare file without `.md`; undefined for a folder. */
-function bareNameOf({ bare, fileName }: FoundSkillFile): string | undefined {
-  return bare && fileName.slice(0, -'.md'.length);
+function bareIdOf({ bare, fileName }: FoundSkillFile): string | undefined {
+  return bare && bareNameOf(fileName);
 }
 
 function identityOf(file: FoundSkillFile, source: string, id: string, base: string): SkillIdentity {

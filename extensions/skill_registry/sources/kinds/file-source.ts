@@ -81,6 +81,7 @@ export function createFileSource(options: FileSourceOptions): SkillSource {
       throw resourceNotFound(path, 'this skill is a single file');
     },
     watchFolders: () => [dirname(file)],
+    bareSkillId: (path) => (path === futureRealPath(file) ? basename(file).replace(/\.md$/i, '') : undefined),
     contains: (path) => path === futureRealPath(file),
   };
 }

@@ -7,7 +7,7 @@ import type { Skill } from '../../skill/skill.ts';
 import { encodingFault } from '../../validate/read-skill-md.ts';
 import type { SkillSource } from '../source.ts';
 import type { PackScopes } from '../types.ts';
-import { isSkillFileName } from '../walk/find-skill-files.ts';
+import { isSkillFileName } from '../walk/names.ts';
 import type { SkillFileCache } from '../walk/skill-file-cache.ts';
 import { createDirectorySource } from './directory-source.ts';
 import { createFileSource } from './file-source.ts';
@@ -40,8 +40,8 @@ const KEPT = 'Until then the last valid version of the pack is used.';
  * declared wins an id. `scopes` says what each state of its workflow may see. While a pack is invalid or cannot be read, its last
  * valid version is used; the skills of a pack that is removed are removed.
  *
- * Problems: PACK_UNREADABLE, ENCODING_INVALID, PACK_INVALID, PACK_NAME_REPEATED, PACK_PATH_OUTSIDE, PACK_PATH_MISSING,
- * PACK_PATH_EMPTY, PACK_STATE_UNKNOWN, and those of the parts.
+ * Problems: PACK_UNREADABLE, ENCODING_INVALID, those of `parsePromptPack`, PACK_PATH_OUTSIDE, PACK_PATH_MISSING, PACK_PATH_EMPTY,
+ * PACK_STATE_UNKNOWN, and those of the parts.
  */
 export function createPackSource(options: PackSourceOptions): SkillSource {
   const { id, file } = options;

@@ -1,4 +1,6 @@
 import type { Problem } from 'skill-registry/kernel';
+import { shorten } from '../../../../lib/text/index.ts';
+import { normalizePackPath } from './pack-expression.ts';
 
 /** The fields of a PromptPack JSON that concern skills (RFC 0008). */
 export interface PromptPack {
@@ -28,8 +30,9 @@ export interface PackWorkflow {
 }
 
 /**
- * Reads a pack. An invalid entry is left out and reported with its JSON pointer (PACK_INVALID). A repeated inline name is a
- * warning (PACK_NAME_REPEATED).
+ * Reads a pack. An invalid entry is left out and reported with its JSON pointer (PACK_INVALID). A repeated inline name or path is a
+ * warning (PACK_NAME_REPEATED, PACK_PATH_REPEATED). A state that names a prompt or a next state that the pack does not have is an
+ * error (PACK_NAME_UNKNOWN); prompts are compared only where the pack declares some, because a host may have them elsewhere.
  *
  * @returns no pack when the text is not a JSON object, or when `skills` is not a list.
  */
@@ -59,9 +62,21 @@ export function parsePromptPack(
     return { problems };
   }
   const skills = readEntries(json.skills, report);
-  for (const pointer of repeatedNames(skills)) {
+  const warn = (code: string, pointer: string, message: string): void =>
+    void problems.push({ code, severity: 'warning', file, message, details: { pointer } });
+  for (const { pointer } of repeated(skills, (entry) => (entry.kind === 'inline' ? entry.name : undefined))) {
     const message = `${pointer}/name: this inline skill has the name of an earlier one, and the last one wins. Rename one.`;
-    problems.push({ code: 'PACK_NAME_REPEATED', severity: 'warning', file, message, details: { pointer } });
+    warn('PACK_NAME_REPEATED', pointer, message);
+  }
+  for (const { pointer, first } of repeated(skills, pathOf))
+    warn(
+      'PACK_PATH_REPEATED',
+      pointer,
+      `${pointer}: this is what ${first} names already. Remove one of the two entries.`,
+    );
+  for (const { pointer, name, known } of unknownNames(json)) {
+    const message = `${pointer}: the pack has no ${known} ${JSON.stringify(shorten(name, 80))}. Correct the name, or declare it.`;
+    problems.push({ code: 'PACK_NAME_UNKNOWN', severity: 'error', file, message, details: { pointer } });
   }
   const workflow = json.workflow === undefined ? undefined : readWorkflow(json.workflow, report);
   const id = typeof json.id === 'string' && json.id !== '' ? json.id : 'pack';
@@ -122,6 +137,7 @@ function readWorkflow(value: unknown, report: Report): PackWorkflow | undefined 
     const skills = isRecord(state) ? state.skills : undefined;
     if (!isRecord(state)) report(pointer, 'an object', state);
     if (skills !== undefined && typeof skills !== 'string') report(`${pointer}/skills`, 'a text', skills);
+    if (isRecord(state)) checkTexts(state, pointer, report);
     // An invalid scope must not show all skills.
     states.set(name, skills === undefined || typeof skills === 'string' ? skills : 'none');
   }
@@ -130,15 +146,56 @@ function readWorkflow(value: unknown, report: Report): PackWorkflow | undefined 
   return { entry: String(value.entry), states };
 }
 
-function repeatedNames(entries: readonly PackEntry[]): readonly string[] {
-  const seen = new Set<string>();
+/** `prompt_task` and the values of `on_event` have to be texts. */
+function checkTexts({ prompt_task: prompt, on_event: events }: Fields, pointer: string, report: Report): void {
+  if (prompt !== undefined && typeof prompt !== 'string') report(`${pointer}/prompt_task`, 'a text', prompt);
+  if (events !== undefined && !isRecord(events)) report(`${pointer}/on_event`, 'an object', events);
+  for (const [event, next] of Object.entries(isRecord(events) ? events : {}))
+    if (typeof next !== 'string') report(`${pointer}/on_event/${escapePointer(event)}`, 'the name of a state', next);
+}
+
+interface UnknownName {
+  readonly pointer: string;
+  readonly name: string;
+  readonly known: 'prompt' | 'state';
+}
+
+/** Names in workflow states that lead to nothing. */
+function unknownNames({ prompts, workflow }: Fields): readonly UnknownName[] {
+  const states = isRecord(workflow) && isRecord(workflow.states) ? workflow.states : {};
+  const found: UnknownName[] = [];
+  const look = (pointer: string, name: unknown, known: UnknownName['known'], names: Fields): void => {
+    if (typeof name === 'string' && !Object.hasOwn(names, name)) found.push({ pointer, name, known });
+  };
+  for (const [id, state] of Object.entries(states)) {
+    if (!isRecord(state)) continue;
+    const pointer = `/workflow/states/${escapePointer(id)}`;
+    if (isRecord(prompts)) look(`${pointer}/prompt_task`, state.prompt_task, 'prompt', prompts);
+    for (const [event, next] of Object.entries(isRecord(state.on_event) ? state.on_event : {}))
+      look(`${pointer}/on_event/${escapePointer(event)}`, next, 'state', states);
+  }
+  return found;
+}
+
+/** The entries with a key that an earlier one has. */
+function repeated(
+  entries: readonly PackEntry[],
+  keyOf: (entry: PackEntry) => string | undefined,
+): readonly { readonly pointer: string; readonly first: string }[] {
+  const seen = new Map<string, string>();
   return entries.flatMap((entry) => {
-    if (entry.kind !== 'inline') return [];
-    const repeated = seen.has(entry.name);
-    seen.add(entry.name);
-    return repeated ? [entry.pointer] : [];
+    const key = keyOf(entry);
+    const first = key === undefined ? undefined : seen.get(key);
+    if (key !== undefined && first === undefined) seen.set(key, entry.pointer);
+    return first === undefined ? [] : [{ pointer: entry.pointer, first }];
   });
 }
+
+function pathOf(entry: PackEntry): string | undefined {
+  return entry.kind === 'reference' ? normalizePackPath(entry.reference) : undefined;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

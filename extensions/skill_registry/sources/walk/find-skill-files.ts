@@ -1,5 +1,5 @@
 import { type Dirent, existsSync, lstatSync, readdirSync, realpathSync, type Stats, statSync } from 'node:fs';
-import { join, sep } from 'node:path';
+import { basename, join, sep } from 'node:path';
 import type { Problem } from 'skill-registry/kernel';
 import {
   futureRealPath,
@@ -11,6 +11,7 @@ import {
 } from '../../../../lib/files/index.ts';
 import { brokenLink, leadsOut, leadsToPrivate, tooDeep } from './find-problems.ts';
 import type { IgnoreRules } from './ignore-files.ts';
+import { bareNameOf, GENERATED, isSkillFileName, SKIPPED, TEMPORARY, TOOL_MARKS } from './names.ts';
 
 /** A directory with a SKILL.md, or a Markdown file that is a skill by itself. */
 export interface FoundSkillFile {
@@ -53,20 +54,9 @@ export interface FoundSkillFiles {
   readonly problems: readonly Problem[];
 }
 
-/** Never searched: large folders that belong to tools. */
-const SKIPPED = new Set(['node_modules', 'bower_components', '__pycache__', '__MACOSX']);
-
-/** Prefix of the names of files and folders that exist only while a skill is changed. They are not searched. */
-export const TEMPORARY = '.skill-registry-';
-
-/** Whether a name is SKILL.md in any letter case. */
-export function isSkillFileName(name: string): boolean {
-  return name.toLowerCase() === 'skill.md';
-}
-
 /**
  * Searches a folder for skills, in order of path. A directory with a SKILL.md is one skill, and is not searched further; the root
- * may be a skill. Folders of tools and hidden folders are not searched, except `skills` directly in a hidden folder. A link to
+ * may be a skill. Folders of tools, generated and hidden folders are not searched, except `skills` directly in a hidden folder. A link to
  * such a folder is followed if the link's name is ordinary. Each real directory is found once, so circles of links end.
  *
  * Problems: SCAN_DEPTH_EXCEEDED, SOURCE_RESERVED, SYMLINK_OUTSIDE, SYMLINK_BROKEN, DIRECTORY_UNREADABLE, SKILL_FILE_CASE.
@@ -121,6 +111,12 @@ function isSearched(entry: Dirent, dir: string): boolean {
   if (!name.startsWith('.')) return !SKIPPED.has(name) && (entry.isDirectory() || entry.isSymbolicLink());
   const isAgents = entry.isDirectory() && name !== '.archive' && !name.startsWith(TEMPORARY);
   return isAgents && !isPrivateName(name, 'folder') && existsSync(join(dir, name, 'skills'));
+}
+
+/** A link counts as generated only with such a name at both ends: any other name is somebody's wish. */
+function isOfTool(dir: string, realDir: string, entries: readonly Dirent[]): boolean {
+  if (GENERATED.has(basename(dir)) && GENERATED.has(basename(realDir))) return true;
+  return entries.some(({ name }) => TOOL_MARKS.has(name));
 }
 
 const EXACT = 'SKILL.md';
@@ -187,6 +183,7 @@ function visit({ dir, realDir, depth, rules }: Folder, walk: Walk): readonly Fol
   }
   if (options.bareFiles && depth === 0 && dir === options.root)
     for (const entry of entries.filter((one) => isBareFile(one, dir))) addFound(dir, realDir, entry, walk, true);
+  if (depth > 0 && isOfTool(dir, realDir, entries)) return [];
   const folders = entries.filter((entry) => isSearched(entry, dir));
   if (depth >= options.maxDepth) {
     if (folders.length > 0) problems.push(tooDeep(dir, options.maxDepth, folders.length));
@@ -204,7 +201,7 @@ function visit({ dir, realDir, depth, rules }: Folder, walk: Walk): readonly Fol
 }
 
 function isBareFile(entry: Dirent, dir: string): boolean {
-  const isNamedSo = /^[^.].*\.md$/i.test(entry.name) && !/^readme\.md$/i.test(entry.name);
+  const isNamedSo = bareNameOf(entry.name) !== undefined;
   return isNamedSo && (entry.isFile() || (entry.isSymbolicLink() && isLinkToFile(join(dir, entry.name))));
 }
 

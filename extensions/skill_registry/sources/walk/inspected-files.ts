@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { lstatSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { isReserved } from '../../../../lib/files/index.ts';
 import type { Finding, InspectedFile } from '../../inspect/types.ts';
 import type { Skill } from '../../skill/skill.ts';
 import type { SkillFiles } from '../../trust/types.ts';
@@ -24,9 +25,11 @@ const SETTLED_MS = 2_000;
 /** The files of skills for an inspection: those that can be handed out, also when they are not listed. */
 export function inspectedFiles({ readSkill, readFile, listed }: SkillReader): SkillFiles {
   const others = (skill: Skill) => {
-    const files = skill.dir === null ? listed(skill) : filesBelow(skill.dir, EVERYTHING).files;
+    // A copy of a page lies in a folder of our own, which no walk enters.
+    const isListed = skill.dir === null || isReserved(skill.dir);
+    const files = isListed ? listed(skill) : filesBelow(skill.dir ?? '', EVERYTHING).files;
     const skillFile = basename(skill.file);
-    return skill.dir === null ? files : files.filter(({ path }) => path !== skillFile);
+    return isListed ? files : files.filter(({ path }) => path !== skillFile);
   };
   return {
     stamp: (skill) =>

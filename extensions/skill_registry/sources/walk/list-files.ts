@@ -2,7 +2,7 @@ import { relative, sep } from 'node:path';
 import { isPrivatePath, listContained } from '../../../../lib/files/index.ts';
 import type { ResourceInfo, Skill } from '../../skill/skill.ts';
 import type { SkillListing, SkillSource } from '../source.ts';
-import { TEMPORARY } from './find-skill-files.ts';
+import { TEMPORARY } from './names.ts';
 
 /** At most 512 files are listed. */
 export const MAX_FILES = 512;

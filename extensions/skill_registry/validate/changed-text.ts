@@ -1,0 +1,77 @@
+import type { Problem } from 'skill-registry/kernel';
+import { shorten } from '../../../lib/text/index.ts';
+import type { ValidationProfile } from '../config/config.ts';
+import { splitFrontmatter } from '../skill/frontmatter.ts';
+import { parseSkill } from '../skill/parse-skill.ts';
+import { specViolations } from '../skill/spec-rules.ts';
+import { strictVerdict } from '../skill/strict-rules.ts';
+
+/** The problems of the text of a SKILL.md under a profile. Files that it declares are not checked. */
+export function textProblems(text: string, skillId: string, validation: ValidationProfile): readonly Problem[] {
+  const { header, problems } = parseSkill(text, 'SKILL.md', skillId);
+  const broken = violationsOf(text, skillId, validation).map(
+    ({ message, line }): Problem => ({
+      code: validation === 'spec' ? 'SPEC_VIOLATION' : 'STRICT_VIOLATION',
+      severity: 'error',
+      file: 'SKILL.md',
+      line,
+      message,
+    }),
+  );
+  return header || problems.some(({ severity }) => severity === 'error') ? [...broken, ...problems] : broken;
+}
+
+/** The errors of a text that the text before it did not have, one line each. */
+export function newErrors(
+  before: string | null,
+  after: string,
+  skillId: string,
+  validation: ValidationProfile,
+): readonly string[] {
+  const oldKeys = before === null ? [] : textProblems(before, skillId, validation).map(problemKey);
+  return textProblems(after, skillId, validation)
+    .filter((problem) => problem.severity === 'error' && !oldKeys.includes(problemKey(problem)))
+    .map(({ code, line, message }) => `${code}${line ? ` (line ${line})` : ''}: ${message}`);
+}
+
+/**
+ * The parts that a SKILL.md without a review needs but lacks: its own name, a description. Older faults are left out.
+ */
+export function newMissingParts(before: string | null, after: string, skillId: string): readonly string[] {
+  const oldKeys = before === null ? [] : missingParts(before, skillId);
+  return missingParts(after, skillId).filter((part) => !oldKeys.includes(part));
+}
+
+// --- internal ---
+
+function missingParts(text: string, skillId: string): readonly string[] {
+  const fields = `name: ${skillId}, and description: what it does and when to use it`;
+  // A comment is no field.
+  if (
+    !splitFrontmatter(text)
+      .yaml?.replace(/^[ \t]*#.*$/gm, '')
+      .trim()
+  ) {
+    return [`FRONTMATTER_MISSING: Begin with a line ---, then ${fields}, then a line ---.`];
+  }
+  const { header, problems } = parseSkill(text, 'SKILL.md', skillId);
+  const has = (code: string): boolean => problems.some((problem) => problem.code === code);
+  const name = JSON.stringify(shorten(header?.name ?? '', 80));
+  return [
+    ...(has('DESCRIPTION_MISSING') || has('SKILL_EMPTY')
+      ? ['DESCRIPTION_MISSING: Write description: what it does and when to use it.']
+      : []),
+    ...(has('NAME_MISMATCH')
+      ? [`NAME_MISMATCH: The name ${name} is not the id of this skill. Write name: ${skillId}`]
+      : []),
+  ];
+}
+
+function violationsOf(text: string, skillId: string, validation: ValidationProfile) {
+  if (validation === 'spec') return specViolations(text, skillId);
+  return validation === 'strict' ? strictVerdict(text, skillId).violations : [];
+}
+
+function problemKey({ code, message }: Problem): string {
+  return `${code}\0${message}`;
+}
