@@ -1,4 +1,5 @@
 import { changes } from './changes.mjs';
+import { origins } from './origins.mjs';
 import { paths } from './paths.mjs';
 import { proposals } from './proposals.mjs';
 import { shown } from './shown.mjs';
@@ -10,4 +11,4 @@ import { trust } from './trust.mjs';
  * title: what is wrong then. file: from the root of the repository. find: a text that occurs in it once. replace: what takes its
  * place. test: a file of tests; name: a part of the title of one of them. build: the test uses dist/.
  */
-export const faults = [...changes, ...proposals, ...paths, ...trust, ...shown];
+export const faults = [...changes, ...proposals, ...paths, ...trust, ...shown, ...origins];
