@@ -44,10 +44,11 @@ export function changeLock(root: string, name: string, entry: unknown): void {
   const before = textIfThere(root);
   const document = documentOf(root, before);
   const skills = new Map(Object.entries(document.skills));
+  const old = skills.get(name);
   if (entry === null && !skills.has(name)) return;
   if (entry === null) skills.delete(name);
   // What other tools keep in an entry is theirs.
-  else skills.set(name, { ...lockEntry.safeParse(skills.get(name)).data, ...(entry as LockEntry) });
+  else skills.set(name, { ...(lockEntry.safeParse(old).success ? (old as LockEntry) : {}), ...(entry as LockEntry) });
   const sorted = [...skills].sort(([a], [b]) => (a < b ? -1 : 1));
   const after = `${JSON.stringify({ ...document, skills: Object.fromEntries(sorted) }, null, 2)}\n`;
   if (after !== before) writeContained(realpathSync(root), LOCK_FILE, after);
