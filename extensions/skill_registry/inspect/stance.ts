@@ -41,7 +41,7 @@ const NEGATES = new RegExp(
 const DANGER =
   /\b(?:malicious|malware|attack(?:s|ers?)?|dangerous|red flags?|suspicious|unsafe|threats?|injections?|exfiltration|forbidden|prohibited|never|vulnerab\w{2,10}|exploits?|detect(?:s|ed|ion)?|theft|reverse shells?|payloads?|pentest\w{0,6})\b|❌|🚫/;
 const REPORTS = new RegExp(
-  `\\b(?:report|flag|detect|reject|block|deny|looks? like|look for|scan for|search for|(?:instructions?|attempts?|tries) to)\\b${CLAUSE}$`,
+  `\\b(?:report|flag|detect|reject|block|deny|looks? like|look for|scan for|search for|(?:instructions?|attempts?|tries) to)\\b${CLAUSE}$|(?:^|[.!?]\\s|\\n)attackers\\s(?:[^.!?\\n]|\\.{3}){0,60}$`,
 );
 /** What only a regular expression has. */
 const EXPRESSION = /\\[sbwdS.|(]|\.\*|\[\^/;
