@@ -35,7 +35,7 @@ import {
   storeProblems,
 } from './store/cache.ts';
 import { keepOwnData } from './store/own-data.ts';
-import { createHolds, type Holds } from './trust/holds.ts';
+import { HeldSkills, type Holds } from './trust/holds.ts';
 import { inspectionsFile } from './trust/inspections.ts';
 import { createInstalled } from './trust/installed.ts';
 
@@ -112,7 +112,7 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
   };
   const bytes = bytesOf(() => catalog.sources(), config);
   const installed = createInstalled(futureRealPath(root));
-  const holds = createHolds({
+  const holds = new HeldSkills({
     loadFiles: async () => (await import('./sources/walk/inspected-files.ts')).inspectedFiles(bytes),
     isBroughtIn: (skill) => foreign.has(skill.source) || installed.has(skill),
     inspects: options.inspect ?? true,
