@@ -1,6 +1,7 @@
 import type { SkillUpdate } from 'skill-registry';
 import { formatTable, printable, toWire } from '../../lib/text/index.ts';
 import { describeFindings } from '../describe-findings.ts';
+import { sayHeld } from '../held-text.ts';
 import { openRegistry } from '../open-registry.ts';
 import {
   actorOf,
@@ -47,6 +48,8 @@ export async function update(
     for (const proposal of proposals)
       terminal.err(`A conflict waits for you: skill-registry proposals edit ${printable(proposal)}\n`);
   }
+  const changed = new Set(updated.map(({ id }) => id));
+  await sayHeld(registry, ({ id }) => changed.has(id), terminal);
   await registry.close();
   const isWrong = plan.skills.some(({ state }) => state === 'absent' || state === 'failed');
   return isWrong || (isAsked && !isMeant) ? EXIT.problem : EXIT.done;
