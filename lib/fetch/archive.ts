@@ -1,6 +1,6 @@
 import { createGunzip } from 'node:zlib';
-import { Parser, type ReadEntry } from 'tar';
-import { type Entry, fromBufferPromise, type ZipFile } from 'yauzl';
+import type { ReadEntry } from 'tar';
+import type { Entry, ZipFile } from 'yauzl';
 import { isCodedError } from '../errors/index.ts';
 import { originRefused } from './errors.ts';
 
@@ -74,6 +74,8 @@ async function visitTar(bytes: Buffer, shown: string, visit: Visit): Promise<voi
   const fail = (error: unknown): void => {
     failure ??= error;
   };
+  // Loaded when there is an archive: the errors of this folder are imported by what most processes load.
+  const { Parser } = await import('tar');
   const parser = new Parser({
     strict: true,
     onReadEntry(entry) {
@@ -133,6 +135,7 @@ function readTarEntry(entry: ReadEntry, visit: Visit, fail: (error: unknown) => 
 async function visitZip(bytes: Buffer, shown: string, visit: Visit): Promise<void> {
   try {
     // By the list at its end; yauzl refuses paths that lead out of it, and contents of another size than told.
+    const { fromBufferPromise } = await import('yauzl');
     const zip = await fromBufferPromise(bytes, { strictFileNames: true });
     for await (const entry of zip.eachEntry()) await readZipEntry(zip, entry, visit);
   } catch (error) {

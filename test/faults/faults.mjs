@@ -1,6 +1,7 @@
 import { changes } from './changes.mjs';
 import { held } from './held.mjs';
 import { mcpSources } from './mcp-sources.mjs';
+import { origins } from './origins.mjs';
 import { pages } from './pages.mjs';
 import { paths } from './paths.mjs';
 import { proposals } from './proposals.mjs';
@@ -13,4 +14,14 @@ import { trust } from './trust.mjs';
  * title: what is wrong then. file: from the root of the repository. find: a text that occurs in it once. replace: what takes its
  * place. test: a file of tests; name: a part of the title of one of them. build: the test uses dist/.
  */
-export const faults = [...changes, ...proposals, ...paths, ...pages, ...trust, ...held, ...shown, ...mcpSources];
+export const faults = [
+  ...changes,
+  ...proposals,
+  ...paths,
+  ...pages,
+  ...trust,
+  ...held,
+  ...shown,
+  ...mcpSources,
+  ...origins,
+];

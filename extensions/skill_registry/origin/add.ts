@@ -8,7 +8,7 @@ import type { ChangeContext } from '../history/change-context.ts';
 import { checkValid, folderOf, type SkillLocation } from '../history/skill-location.ts';
 import { inspectSkill } from '../inspect/inspect-skill.ts';
 import { bodyOf } from '../skill/frontmatter.ts';
-import { slugOf } from '../sources/make-skill.ts';
+import { slugOf } from '../skill/skill.ts';
 import { textProblems } from '../validate/changed-text.ts';
 import { parseOrigin, shownOrigin, sourceFields } from './address.ts';
 import { chooseSkills, type ReadableSkill } from './choose.ts';

@@ -3,7 +3,8 @@ import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { isCodedError, z } from 'skill-registry/kernel';
 import { readContained, writeContained } from '../../../lib/files/index.ts';
-import { isUsableId, slugOf } from '../sources/make-skill.ts';
+import { slugOf } from '../skill/skill.ts';
+import { isUsableId } from '../sources/make-skill.ts';
 import { lockInvalid } from './errors.ts';
 import { type IncomingFile, isPlainPath, MAX_FILES } from './offer.ts';
 import type { LockEntry, LockedFiles } from './types.ts';
@@ -44,10 +45,11 @@ export function changeLock(root: string, name: string, entry: unknown): void {
   const before = textIfThere(root);
   const document = documentOf(root, before);
   const skills = new Map(Object.entries(document.skills));
+  const old = skills.get(name);
   if (entry === null && !skills.has(name)) return;
   if (entry === null) skills.delete(name);
   // What other tools keep in an entry is theirs.
-  else skills.set(name, { ...lockEntry.safeParse(skills.get(name)).data, ...(entry as LockEntry) });
+  else skills.set(name, { ...(lockEntry.safeParse(old).success ? (old as LockEntry) : {}), ...(entry as LockEntry) });
   const sorted = [...skills].sort(([a], [b]) => (a < b ? -1 : 1));
   const after = `${JSON.stringify({ ...document, skills: Object.fromEntries(sorted) }, null, 2)}\n`;
   if (after !== before) writeContained(realpathSync(root), LOCK_FILE, after);

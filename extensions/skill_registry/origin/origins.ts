@@ -5,7 +5,7 @@ import { type ChangeContext, findSkill } from '../history/change-context.ts';
 import { archiveFolder } from '../history/journal-entries.ts';
 import { assertRemovable, locationOfSkill, type SkillLocation } from '../history/skill-location.ts';
 import type { Actor } from '../history/types.ts';
-import { slugOf } from '../sources/make-skill.ts';
+import { slugOf } from '../skill/skill.ts';
 import { rootNotApproved } from './errors.ts';
 import { changeLock, readLock } from './lock.ts';
 import type { Origins, RemovedSkill } from './types.ts';

@@ -4,7 +4,7 @@ import type { ChangeContext } from '../history/change-context.ts';
 import { getBlob } from '../history/revisions.ts';
 import { inspectSkill, newFindings } from '../inspect/inspect-skill.ts';
 import { waitingConflicts } from '../propose/conflict.ts';
-import { slugOf } from '../sources/make-skill.ts';
+import { slugOf } from '../skill/skill.ts';
 import { entryOf } from './add.ts';
 import { originOf, pinnedOrigin, shownOrigin } from './address.ts';
 import { chooseSkills, type ReadableSkill } from './choose.ts';

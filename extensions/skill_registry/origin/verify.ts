@@ -1,6 +1,6 @@
 import { createBreaks } from '../../../lib/breaks/index.ts';
 import type { ChangeContext } from '../history/change-context.ts';
-import { slugOf } from '../sources/make-skill.ts';
+import { slugOf } from '../skill/skill.ts';
 import { isAsLocked, lockedFiles, pathIn, readLock } from './lock.ts';
 import type { IncomingFile } from './offer.ts';
 import type { LockEntry, LockedSkill } from './types.ts';

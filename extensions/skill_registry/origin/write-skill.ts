@@ -17,7 +17,7 @@ import type { Actor } from '../history/types.ts';
 import type { PlannedChange } from '../history/writer.ts';
 import { prepareConflict, type UpdateConflict } from '../propose/conflict.ts';
 import type { Skill } from '../skill/skill.ts';
-import { slugOf } from '../sources/make-skill.ts';
+import { slugOf } from '../skill/skill.ts';
 import { isAsLocked, readLock } from './lock.ts';
 import { type IncomingFile, MAX_UNPACKED } from './offer.ts';
 import type { ChangedSkill, LockEntry } from './types.ts';

@@ -48,3 +48,13 @@ export function bulletOf(
 ): string {
   return `• \`${skill.id}\` — ${shorten(skill.description, maxDescription)}`;
 }
+
+/** Makes an id of any name: `Escalation Protocol!` becomes `escalation-protocol`. Empty for a name without letters and digits. */
+export function slugOf(name: string): string {
+  return name
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, '-')
+    .replace(/^-+|-+$/g, '')
+    .slice(0, 64);
+}

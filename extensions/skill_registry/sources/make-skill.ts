@@ -37,16 +37,6 @@ export function makeSkill(header: SkillHeader, identity: SkillIdentity, digest: 
   return skill;
 }
 
-/** Makes an id of any name: `Escalation Protocol!` becomes `escalation-protocol`. Empty for a name without letters and digits. */
-export function slugOf(name: string): string {
-  return name
-    .normalize('NFKC')
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}]+/gu, '-')
-    .replace(/^-+|-+$/g, '')
-    .slice(0, 64);
-}
-
 /**
  * Whether a name can be an id. Ids are shown in prompts, commands and terminals, so they must not contain invisible characters;
  * with a colon an id could be equal to the qualified id of another skill.

@@ -1,7 +1,7 @@
 import { lstatSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { isInside, readContained } from '../../../lib/files/index.ts';
-import type { Skill } from '../skill/skill.ts';
+import { type Skill, slugOf } from '../skill/skill.ts';
 
 /** Which skills of a root were installed, as its `skills-lock.json` says. */
 export interface Installed {
@@ -18,13 +18,13 @@ export function createInstalled(root: string): Installed {
   let stamp = '';
   let names: ReadonlySet<string> = new Set();
   return {
-    has: ({ dir }) => names.size > 0 && dir !== null && names.has(basename(dir)) && isInside(dir, root),
+    has: ({ dir }) => names.size > 0 && dir !== null && names.has(slugOf(basename(dir))) && isInside(dir, root),
     renew() {
       const stats = lstatSync(join(root, NAME), { throwIfNoEntry: false });
       const now = stats ? `${stats.size} ${stats.mtimeMs} ${stats.ctimeMs} ${stats.ino}` : '';
       if (now === stamp) return;
       stamp = now;
-      names = new Set(stats ? namesIn(root) : []);
+      names = new Set(stats ? namesIn(root).map(slugOf) : []);
     },
   };
 }

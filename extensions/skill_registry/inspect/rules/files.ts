@@ -44,7 +44,7 @@ export const FILES: readonly Rule[] = [
 export const CHARACTERS: readonly Rule[] = [
   {
     id: 'hidden-text',
-    level: 'block',
+    level: 'warn',
     family: 'characters',
     message: 'Invisible characters that spell a text for models',
     why: 'Models read them and people cannot see them.',

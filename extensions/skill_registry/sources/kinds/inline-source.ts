@@ -1,6 +1,7 @@
 import type { Problem } from 'skill-registry/kernel';
 import type { InlineSkillConfig } from '../../config/config.ts';
-import { isUsableId, quotedName, slugOf } from '../make-skill.ts';
+import { slugOf } from '../../skill/skill.ts';
+import { isUsableId, quotedName } from '../make-skill.ts';
 import type { SkillSource } from '../source.ts';
 import { createMemorySource, type MemorySkill } from './memory-source.ts';
 
