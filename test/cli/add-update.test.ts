@@ -30,6 +30,18 @@ it('shows a skill, asks, and installs it when the answer is yes', async () => {
   const verified = await run(['verify']);
   expect(verified).toMatchObject({ status: 0, stderr: '1 skill(s) in skills-lock.json, 0 not as it says\n' });
   expect(verified.stdout).toMatch(/tea\s+same/);
+  const listed = await run(['list', '--all']);
+  expect(listed.stdout).toMatch(/skills:tea +all/);
+  expect(listed.stderr).not.toContain('held');
+});
+
+it('says what to choose of several skills', async () => {
+  const { root, run } = house();
+  writeTree(root, { 'far/tea/SKILL.md': TEA, 'far/pot/SKILL.md': TEA.replace('tea', 'pot') });
+  const { status, stderr } = await run(['add', './far', '--dry-run']);
+  expect(status).toBe(1);
+  const shown = `Skills cannot be taken from "${join(root, 'far')}": it has 2 skills: pot, tea. Choose with --skill NAME`;
+  expect(stderr).toContain(shown);
 });
 
 it('shows what looks like an attack before everything else, and says so in its question', async () => {

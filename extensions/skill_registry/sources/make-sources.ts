@@ -164,7 +164,7 @@ async function makeSource(config: SourceConfig, defaults: SourceDefaults, shippe
     validation,
     writable,
     onlyWithin,
-    elsewhere: elsewhereOf(onlyWithin),
+    elsewhere: elsewhereOf(root, onlyWithin),
     cache,
   });
 }
@@ -194,8 +194,12 @@ async function makePageSource(
 }
 
 /** Which links of a source may lead outside its folder. */
-function elsewhereOf(onlyWithin: OnlyWithin | undefined): NonNullable<DirectorySourceOptions['elsewhere']> {
-  return (realRoot, sources) => linkTargets(realRoot, { sources, ownFolders: homeFolders(homedir()), onlyWithin });
+function elsewhereOf(
+  root: string,
+  onlyWithin: OnlyWithin | undefined,
+): NonNullable<DirectorySourceOptions['elsewhere']> {
+  return (realRoot, sources) =>
+    linkTargets(realRoot, { sources, ownFolders: homeFolders(homedir()), root, onlyWithin });
 }
 
 function makePreset(config: SourceConfig, defaults: SourceDefaults): readonly SkillSource[] {
@@ -206,7 +210,7 @@ function makePreset(config: SourceConfig, defaults: SourceDefaults): readonly Sk
     const validation = config.validation ?? defaults.validation;
     const { writable = false } = config;
     const onlyWithin = trusted || project === undefined ? undefined : { folder: project, root };
-    const elsewhere = elsewhereOf(onlyWithin);
+    const elsewhere = elsewhereOf(root, onlyWithin);
     const options = { ...directoryOptions(config), validation, writable, optional: true, onlyWithin, elsewhere, cache };
     return createDirectorySource({ id: freeId(prefixed, taken), root: path, ...options });
   });
