@@ -13,5 +13,10 @@ it('sources take the order of the calls, however long the modules of their kinds
     registry.addSource({ path: `${root}/more`, id: 'second' }),
     registry.addSource({ id: 'third', skills: [] }),
   ]);
-  expect(registry.snapshot().sources.map(({ id }) => id).slice(-3)).toEqual(['first', 'second', 'third']);
+  expect(
+    registry
+      .snapshot()
+      .sources.map(({ id }) => id)
+      .slice(-3),
+  ).toEqual(['first', 'second', 'third']);
 });
