@@ -24,7 +24,6 @@ export interface FormattedRule {
 }
 
 export type FindingFormat = 'lines' | 'github' | 'sarif';
-export const FINDING_FORMATS: readonly FindingFormat[] = ['lines', 'github', 'sarif'];
 
 /**
  * The findings for other programs: `lines` is `file:line: severity: message` for editors; `github` are annotations of a GitHub

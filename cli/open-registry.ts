@@ -18,7 +18,7 @@ export interface OpenRegistry {
 /**
  * Opens the registry for a command, as the kernel would with these options, but without the kernel.
  *
- * @param inspect - Inspect what was brought in before it is shown; for a command that serves agents. Default: false, known results are
+ * @param inspect - Inspect what was brought in before it is shown; for a command that serves agents, or brings something in. Default: false, known results are
  *   used.
  */
 export async function openRegistry(options: GlobalOptions, terminal: Terminal, inspect = false): Promise<OpenRegistry> {

@@ -1,8 +1,10 @@
 import { resolve } from 'node:path';
 import type { AddPlan, SkillToAdd } from 'skill-registry';
 import { CodedError } from 'skill-registry/kernel';
+import { futureRealPath } from '../../lib/files/index.ts';
 import { printable, toWire } from '../../lib/text/index.ts';
 import { describeFindings } from '../describe-findings.ts';
+import { sayHeld } from '../held-text.ts';
 import { type OpenRegistry, openRegistry } from '../open-registry.ts';
 import {
   actorOf,
@@ -34,7 +36,7 @@ export async function add(
 ): Promise<ExitStatus> {
   assertSense(what, options);
   if (!options.dryRun) assertAskable(options, terminal);
-  const opened = await openRegistry(options, terminal);
+  const opened = await openRegistry(options, terminal, true);
   const plan = await withProgress(
     `Fetching ${printable(what ?? 'what is missing')}`,
     terminal,
@@ -57,6 +59,8 @@ export async function add(
     const how = revision === undefined ? 'is linked' : `is installed, as revision ${revision}`;
     terminal.err(`${printable(id)} ${how}: ${printable(plan.skills[at]?.folder ?? '')}\n`);
   }
+  const folders = new Set(installed.map((_, at) => futureRealPath(plan.skills[at]?.folder ?? '')));
+  await sayHeld(opened.registry, ({ dir }) => dir !== null && folders.has(dir), terminal);
   await opened.registry.close();
   return isMeant || isNothing || options.dryRun ? EXIT.done : EXIT.problem;
 }

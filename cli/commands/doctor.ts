@@ -88,7 +88,9 @@ interface Verdict {
 /** Skills with a finding of level `block` or `warn`, most important first. */
 async function inspectAll({ admin, snapshot }: SkillRegistry): Promise<readonly Verdict[]> {
   const found: Verdict[] = [];
-  for (const { id, qualifiedId } of snapshot().skills) {
+  for (const { id, qualifiedId, remote } of snapshot().skills) {
+    // Its source inspects each file that it fetches.
+    if (remote) continue;
     const { verdict, findings } = await admin.inspect(qualifiedId);
     if (verdict !== 'info')
       found.push({ skill_id: id, verdict, findings: findings.filter(({ level }) => level !== 'info') });

@@ -1,5 +1,6 @@
 import { describeBlocks, describeRevisions } from '../../extensions/skill_registry/host.ts';
 import { printable, toWire } from '../../lib/text/index.ts';
+import { heldText } from '../held-text.ts';
 import { openRegistry } from '../open-registry.ts';
 import {
   actorOf,
@@ -13,7 +14,6 @@ import {
   type Terminal,
   widthOf,
 } from '../terminal.ts';
-import { heldText } from './proposals.ts';
 
 /** `skill-registry history <id>`. With `--json`: `{ skill_id, revisions: [Revision] }`, oldest first. */
 export async function history(id: string, options: GlobalOptions, terminal: Terminal): Promise<ExitStatus> {

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { type Finding, type FindingLevel, type Inspection, inspectFolder, inspectionRules } from 'skill-registry';
+import { CodedError } from 'skill-registry/kernel';
 import { printable, toWire } from '../../lib/text/index.ts';
 import { type FindingFormat, type FormattedFinding, formatFindings } from '../finding-formats.ts';
 import { type OpenRegistry, openRegistry } from '../open-registry.ts';
@@ -49,10 +50,12 @@ interface Inspected extends Inspection {
   readonly folder?: string;
 }
 
-/** The skill folder that a typed path names; undefined when it is no path, and so an id. */
+/** The skill folder that a typed path names; undefined when it is no path, and so an id. @throws SKILL_NOT_FOUND. */
 function folderOf(what: string, { cwd }: Terminal): string | undefined {
   const path = resolve(cwd, what);
   const stats = statSync(path, { throwIfNoEntry: false });
+  if (!stats && /^\.{0,2}\//.test(what))
+    throw new CodedError('SKILL_NOT_FOUND', `There is no folder ${path}. Correct the path.`);
   if (stats?.isDirectory()) return path;
   return stats?.isFile() && basename(path).toLowerCase() === 'skill.md' ? dirname(path) : undefined;
 }

@@ -7,6 +7,7 @@ import {
   describeStats,
 } from '../../extensions/skill_registry/host.ts';
 import { printable } from '../../lib/text/index.ts';
+import { heldText } from '../held-text.ts';
 import { openRegistry } from '../open-registry.ts';
 import {
   actorOf,
@@ -142,13 +143,6 @@ export async function showStats(options: GlobalOptions, terminal: Terminal): Pro
   if (options.json) printJson(terminal, statsOnWire(stats));
   else terminal.out(`${describeStats(stats, widthOf(terminal))}\n`);
   return EXIT.done;
-}
-
-/** What a person is told when a change was made and the skill is held. */
-export function heldText(skillId: string, heldBecause: string): string {
-  return printable(
-    `${skillId} is held, no agent is given it: ${heldBecause}; see skill-registry trust show ${skillId}\n`,
-  );
 }
 
 /** Says on standard error what is wrong with the report of a proposal. */

@@ -38,7 +38,9 @@ export async function show(id: string, flags: GlobalOptions & ShowFlags, termina
   }
   const skill = await registry.read(id, { view: options.raw ? 'raw' : 'body' });
   const listed = entryOf(registry.snapshot(), id);
-  const heldBecause = listed && (await registry.admin.trustOf(listed.qualifiedId)).heldBecause;
+  // What a server has is inspected by its source, whenever it is fetched.
+  const isHere = listed && !listed.remote;
+  const heldBecause = isHere && (await registry.admin.trustOf(listed.qualifiedId)).heldBecause;
   const entry = listed && { ...listed, ...(heldBecause ? { heldBecause } : {}) };
   if (options.json) {
     printJson(terminal, { ...toWire(skill), ...(entry ? fieldsOf(entry) : {}) });

@@ -1,6 +1,7 @@
 import type { SkillUpdate } from 'skill-registry';
 import { formatTable, printable, toWire } from '../../lib/text/index.ts';
 import { describeFindings } from '../describe-findings.ts';
+import { sayHeld } from '../held-text.ts';
 import { openRegistry } from '../open-registry.ts';
 import {
   actorOf,
@@ -27,7 +28,7 @@ export async function update(
   terminal: Terminal,
 ): Promise<ExitStatus> {
   if (!options.check) assertAskable(options, terminal);
-  const { registry } = await openRegistry(options, terminal);
+  const { registry } = await openRegistry(options, terminal, true);
   const looked = registry.origin.update(ids.length > 0 ? ids : undefined);
   const plan = await withProgress('Looking for what is newer', terminal, looked);
   const outdated = plan.skills.filter(({ state }) => state === 'outdated');
@@ -47,6 +48,8 @@ export async function update(
     for (const proposal of proposals)
       terminal.err(`A conflict waits for you: skill-registry proposals edit ${printable(proposal)}\n`);
   }
+  const changed = new Set(updated.map(({ id }) => id));
+  await sayHeld(registry, ({ id }) => changed.has(id), terminal);
   await registry.close();
   const isWrong = plan.skills.some(({ state }) => state === 'absent' || state === 'failed');
   return isWrong || (isAsked && !isMeant) ? EXIT.problem : EXIT.done;

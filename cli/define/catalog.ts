@@ -4,7 +4,7 @@ import type { EnableOptions } from '../commands/enable-disable.ts';
 import type { ListFlags } from '../commands/list.ts';
 import type { SearchFlags } from '../commands/search.ts';
 import type { ShowFlags } from '../commands/show.ts';
-import { FINDING_FORMATS, type FindingFormat } from '../finding-formats.ts';
+import type { FindingFormat } from '../finding-formats.ts';
 import type { ExitStatus, GlobalOptions, MakeCommand, Terminal } from '../terminal.ts';
 
 /** Commands that read the catalog of a root. */
@@ -97,6 +97,8 @@ export function addPathCommands(make: MakeCommand, done: (status: ExitStatus) =>
 }
 
 // --- internal ---
+
+const FINDING_FORMATS: readonly FindingFormat[] = ['lines', 'github', 'sarif'];
 
 /** `inspect`: of paths, or of ids of a catalog. */
 function addInspect(make: MakeCommand, done: (status: ExitStatus) => void, terminal: Terminal): void {

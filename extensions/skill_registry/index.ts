@@ -1,13 +1,14 @@
 /** `skill-registry`: the registry as a library. */
+import type { Inspection, InspectionRule } from './inspect/types.ts';
+import type { SkillCheck, ValidateSkillOptions } from './validate/validate-skill.ts';
+
 export type * from './api.ts';
-export { checkPack } from './catalog/check-pack.ts';
 export type {
   SkillRegistryConfig,
   SkillRegistryConfigInput,
   SourceConfigInput,
   ValidationProfile,
 } from './config/config.ts';
-export { inspectFolder, inspectionRules } from './inspect-folder.ts';
 export type { SkillRegistryOptions } from './options.ts';
 export { createSkillRegistry } from './registry.ts';
 export { defineSource } from './sources/define-source.ts';
@@ -26,3 +27,30 @@ export {
   type ValidateSkillOptions,
   validateSkill,
 } from './validate/validate-skill.ts';
+
+// Rarely used: their modules are loaded when they are called.
+
+/**
+ * Checks a PromptPack JSON and the skills that it declares: all problems of loading it, and tools in `allowed-tools` of a skill
+ * that the pack does not declare. Runs nothing in it.
+ *
+ * @returns findings with their files. A wrong path is a finding, too.
+ */
+export async function checkPack(path: string, options?: ValidateSkillOptions): Promise<SkillCheck> {
+  return (await import('./catalog/check-pack.ts')).checkPack(path, options);
+}
+
+/**
+ * Inspects the files of a skill on disk, with all rules. Nothing is run, links and private files (`.env`, `.git`, keys) are not read.
+ *
+ * @param folder - Absolute.
+ * @throws PATH_TRAVERSAL, RESOURCE_NOT_FOUND when it is no folder.
+ */
+export async function inspectFolder(folder: string): Promise<Inspection> {
+  return (await import('./inspect-folder.ts')).inspectFolder(folder);
+}
+
+/** The rules by which `inspectFolder` judges. */
+export async function inspectionRules(): Promise<readonly InspectionRule[]> {
+  return (await import('./inspect/inspect-skill.ts')).inspectionRules();
+}

@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { SkillTree } from './history/skill-tree.ts';
-import type { InspectedFile, Inspection, InspectionRule } from './inspect/types.ts';
+import type { InspectedFile, Inspection } from './inspect/types.ts';
 
 /** Bytes; what is larger is not read. */
 export const MAX_INSPECTED_BYTES: number = 16 * 1024 * 1024;
@@ -18,11 +18,6 @@ export async function inspectFolder(folder: string): Promise<Inspection> {
     import('./inspect/inspect-skill.ts'),
   ]);
   return inspectSkill(inspectedFiles(readFolderTree(realpathSync(folder), MAX_INSPECTED_BYTES)));
-}
-
-/** The rules by which `inspectFolder` judges. */
-export async function inspectionRules(): Promise<readonly InspectionRule[]> {
-  return (await import('./inspect/inspect-skill.ts')).inspectionRules();
 }
 
 /** The files of a skill as an inspection takes them; those that were too large to be read are left out. */

@@ -11,7 +11,7 @@ import { type Admit, createReading } from './read/reading.ts';
 import type { Reading } from './read/types.ts';
 import type { Meaning } from './search/meaning/meaning.ts';
 import { VECTORS } from './search/meaning/vector-schema.ts';
-import { createOverlap, type Overlap } from './search/overlap/overlap.ts';
+import type { Overlap } from './search/overlap/overlap.ts';
 import { Searcher } from './search/searcher.ts';
 import { createGrants, createVisibility, type Grants } from './show/scope.ts';
 import { createSentBodies, type SentBodies } from './show/sent-bodies.ts';
@@ -35,7 +35,7 @@ import {
   storeProblems,
 } from './store/cache.ts';
 import { keepOwnData } from './store/own-data.ts';
-import { createHolds, type Holds } from './trust/holds.ts';
+import { HeldSkills, type Holds } from './trust/holds.ts';
 import { inspectionsFile } from './trust/inspections.ts';
 import { createInstalled } from './trust/installed.ts';
 
@@ -53,7 +53,7 @@ export interface Parts {
   readonly catalog: Catalog;
   /** Ids of sources that are in use. */
   readonly sourceIds: Set<string>;
-  readonly makeSources: (sources: readonly SourceConfig[]) => readonly SkillSource[];
+  readonly makeSources: (sources: readonly SourceConfig[]) => Promise<readonly SkillSource[]>;
   /** The bytes of SKILL.md. @throws as `SkillSource.readSkill`; SKILL_NOT_FOUND when its source has been removed. */
   readonly readSkill: (skill: Skill) => Buffer;
   readonly grants: Grants;
@@ -105,20 +105,20 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
   const builtIn = makeBuiltInSource(sourceIds);
   /** Ids of sources whose skills come from somebody else. */
   const foreign = new Set<string>();
-  const makeAll = (sources: readonly SourceConfig[]): readonly SkillSource[] => {
-    const made = makeSources(sources, sourceOptions);
+  const makeAll = async (sources: readonly SourceConfig[]): Promise<readonly SkillSource[]> => {
+    const made = await makeSources(sources, sourceOptions);
     for (const { id, broughtIn } of made) if (broughtIn) foreign.add(id);
     return made;
   };
   const bytes = bytesOf(() => catalog.sources(), config);
   const installed = createInstalled(futureRealPath(root));
-  const holds = createHolds({
+  const holds = new HeldSkills({
     loadFiles: async () => (await import('./sources/walk/inspected-files.ts')).inspectedFiles(bytes),
     isBroughtIn: (skill) => foreign.has(skill.source) || installed.has(skill),
     inspects: options.inspect ?? true,
     file: options.cache === 'memory' ? undefined : inspectionsFile(),
   });
-  const catalog = createCatalog(makeAll(config.sources), {
+  const catalog = createCatalog(await makeAll(config.sources), {
     builtIn,
     limits: config.limits,
     collision: config.collision,
@@ -259,6 +259,16 @@ async function openSearch(given: SearchSurroundings): Promise<Pick<Parts, 'searc
     assertOpen({ closing });
     return visible(turn);
   };
-  const overlap = createOverlap({ snapshot: () => catalog.snapshot(), visible: visibleNow, searcher, readFile });
+  const loadOverlap = async (): Promise<Overlap> =>
+    (await import('./search/overlap/overlap.ts')).createOverlap({
+      snapshot: () => catalog.snapshot(),
+      visible: visibleNow,
+      searcher,
+      readFile,
+    });
+  const overlap: Overlap = {
+    overlap: async () => (await loadOverlap()).overlap(),
+    retrievalEffect: async (skillId, text) => (await loadOverlap()).retrievalEffect(skillId, text),
+  };
   return { searcher, meaning, overlap };
 }

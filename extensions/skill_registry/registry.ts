@@ -12,7 +12,6 @@ import { bodyIfThere } from './search/document.ts';
 import { listSkills } from './search/list-skills.ts';
 import { givenSkills, skillsInScope } from './show/scope.ts';
 import type { TurnText } from './show/turn-text.ts';
-import { applyMessage } from './skill/apply-message.ts';
 import type { Skill } from './skill/skill.ts';
 import { makeTools } from './tools/index.ts';
 import { createWatching } from './watching.ts';
@@ -75,6 +74,7 @@ function readingOf({ catalog, reading, sentBodies }: Parts): Part<'apply' | 'rea
     read: (skillId, options, turn) => reading.read(skillId, { audience: turn ? 'model' : 'person', ...options }, turn),
     readResource: reading.readResource,
     async apply(skillId, args, turn, { dir } = {}) {
+      const { applyMessage } = await import('./skill/apply-message.ts');
       // With a turn: the text goes to an agent.
       const read = await reading.read(skillId, { audience: 'person' }, turn ?? {});
       const skill = skillNamed(catalog.snapshot(), read.skillId);

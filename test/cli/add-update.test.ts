@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { type RunOptions, type RunResult, runCommand } from '../helpers/run-command.ts';
@@ -30,6 +30,18 @@ it('shows a skill, asks, and installs it when the answer is yes', async () => {
   const verified = await run(['verify']);
   expect(verified).toMatchObject({ status: 0, stderr: '1 skill(s) in skills-lock.json, 0 not as it says\n' });
   expect(verified.stdout).toMatch(/tea\s+same/);
+  const listed = await run(['list', '--all']);
+  expect(listed.stdout).toMatch(/skills:tea +all/);
+  expect(listed.stderr).not.toContain('held');
+});
+
+it('says what to choose of several skills', async () => {
+  const { root, run } = house();
+  writeTree(root, { 'far/tea/SKILL.md': TEA, 'far/pot/SKILL.md': TEA.replace('tea', 'pot') });
+  const { status, stderr } = await run(['add', './far', '--dry-run']);
+  expect(status).toBe(1);
+  const shown = `Skills cannot be taken from "${join(root, 'far')}": it has 2 skills: pot, tea. Choose with --skill NAME`;
+  expect(stderr).toContain(shown);
 });
 
 it('shows what looks like an attack before everything else, and says so in its question', async () => {
@@ -37,6 +49,19 @@ it('shows what looks like an attack before everything else, and says so in its q
   const { stderr } = await run(['add', from], { answer: () => 'n' });
   expect(stderr).toMatch(/^tea: BLOCK SKILL\.md:\d+: /);
   expect(stderr).toContain('Install tea, although 1 finding(s) look like an attack?');
+});
+
+it('says that what it installed or updated is held, and how to see why', async () => {
+  const { root, from, run } = house(EVIL);
+  const held = /tea is held, no agent is given it: \S+ in SKILL\.md:\d+; see skill-registry trust show tea\n/;
+  expect(await run(['add', from, '--yes'])).toMatchObject({ status: 0, stderr: expect.stringMatching(held) });
+  expect((await run(['list'])).stderr).toContain('Agents do not see tea: held');
+  rmSync(join(root, 'skills/tea'), { recursive: true });
+  expect((await run(['add', '--frozen', '--yes'])).stderr).toMatch(held);
+  const clean = house();
+  expect((await clean.run(['add', clean.from, '--yes'])).stderr).not.toContain('held');
+  writeFileSync(join(clean.from, 'SKILL.md'), EVIL);
+  expect((await clean.run(['update', '--yes'])).stderr).toMatch(held);
 });
 
 it('needs --yes where nobody can be asked', async () => {

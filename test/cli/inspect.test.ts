@@ -63,6 +63,11 @@ it('gives JSON, and SARIF with the reasons of its rules', async () => {
   expect(lines.stdout).toMatch(/^skills\/evil\/SKILL\.md:\d+: error: An archive to download/);
 });
 
+it.each(['./none', '../none', '/none'])('takes %s for a path, and says that nothing is there', async (path) => {
+  const { status, stderr } = await runCommand(['inspect', path], { cwd: cwd() });
+  expect([status, stderr]).toEqual([1, expect.stringMatching(/SKILL_NOT_FOUND: There is no folder \/.*none\. /)]);
+});
+
 it('names near ids for one that nobody has', async () => {
   const { status, stderr } = await runCommand(['inspect', 'evl'], { cwd: cwd() });
   expect([status, stderr]).toEqual([1, expect.stringContaining('evil')]);

@@ -40,8 +40,8 @@ export const held = [
   {
     title: 'A skill that was brought in is shown before it is inspected',
     file: `${TRUST}/holds.ts`,
-    find: 'if (isForeign) return entry ? reasonOf(skill, entry) : NOT_INSPECTED;',
-    replace: 'if (isForeign) return entry && reasonOf(skill, entry);',
+    find: 'if (isForeign) return entry ? this.#reasonOf(skill, entry) : NOT_INSPECTED;',
+    replace: 'if (isForeign) return entry && this.#reasonOf(skill, entry);',
     test: CLI_TESTS,
     name: 'is not inspected by a command that only lists',
   },

@@ -1,7 +1,6 @@
 import { readSourceConfig, type SourceConfig, type SourceConfigInput } from '../config/config.ts';
 import { invalidArgument, registryClosed } from '../skill/errors.ts';
 import { defineSource, isOwnSource } from '../sources/define-source.ts';
-import { createOwnSource } from '../sources/kinds/own-source.ts';
 import { freeId } from '../sources/make-sources.ts';
 import type { SkillSource } from '../sources/source.ts';
 import type { OwnSource } from '../sources/types.ts';
@@ -17,18 +16,26 @@ export interface AddSourceOptions {
   readonly catalog: Catalog;
   /** Ids in use. Is changed. */
   readonly taken: Set<string>;
-  readonly makeAll: (configs: readonly SourceConfig[]) => readonly SkillSource[];
+  readonly makeAll: (configs: readonly SourceConfig[]) => Promise<readonly SkillSource[]>;
   /** Aborts when the registry is closed. */
   readonly closed: AbortSignal;
 }
 
 /** Adds sources to a running registry; each can be removed again. */
 export function createAddSource({ catalog, taken, makeAll, closed }: AddSourceOptions): AddSource {
+  let last: Promise<unknown> = Promise.resolve();
   return async (source, { signal } = {}) => {
     signal?.throwIfAborted();
     if (closed.aborted) throw registryClosed();
-    const added = isOwn(source) ? [fromProgram(source, taken)] : makeAll([readSource(source)]);
-    const removers = added.map((one) => catalog.addSource(one));
+    const make = isOwn(source) ? makerOfOwn(source, taken) : makerOf(source, makeAll);
+    // Sources come in the order of the calls, however long the modules of their kinds take to load.
+    const adding = last.then(async () => {
+      const added = await make();
+      if (closed.aborted) throw registryClosed();
+      return { added, removers: added.map((one) => catalog.addSource(one)) };
+    });
+    last = adding.catch(() => undefined);
+    const { added, removers } = await adding;
     let isAdded = true;
     const removeAll = (): void => {
       isAdded = false;
@@ -73,10 +80,21 @@ function whetherOwn(source: object): boolean | undefined {
   }
 }
 
+type Maker = () => Promise<readonly SkillSource[]>;
+
 /** @throws INVALID_ARGUMENT. */
-function fromProgram(source: OwnSource, taken: Set<string>): SkillSource {
+function makerOfOwn(source: OwnSource, taken: Set<string>): Maker {
   const { id } = defineSource(source);
-  return createOwnSource(source, { id: freeId(id, taken), location: 'this program' });
+  return async () => {
+    const { createOwnSource } = await import('../sources/kinds/own-source.ts');
+    return [createOwnSource(source, { id: freeId(id, taken), location: 'this program' })];
+  };
+}
+
+/** @throws INVALID_ARGUMENT. */
+function makerOf(given: SourceConfigInput, makeAll: AddSourceOptions['makeAll']): Maker {
+  const source = readSource(given);
+  return () => makeAll([source]);
 }
 
 /** Reads an entry of `sources` from a caller. @throws INVALID_ARGUMENT. */

@@ -7,7 +7,7 @@ import { bulletOf } from '../skill/skill.ts';
 import { characterChecks } from './characters.ts';
 import { fieldChecks } from './fields.ts';
 import { type Check, type CheckInput, type Fact, LEVELS, listChecks } from './findings.ts';
-import { inspectSkill, newFindings } from './inspect-skill.ts';
+import { inspectSkill, isScript, newFindings } from './inspect-skill.ts';
 import { networkFacts } from './network.ts';
 import { referenceFinder } from './references.ts';
 import { RULES } from './rules/index.ts';
@@ -71,15 +71,6 @@ function scriptChecks({ path, before, after }: CheckInput): readonly Check[] {
     { key: path, level: 'warn', what: 'A new script, which agents may run', quoted: path, line: 1 },
   ]);
 }
-
-/** By its folder, its ending or its first line. */
-function isScript(path: string, text: string): boolean {
-  if (/\.(?:md|mdx|markdown|txt|rst|adoc|json|ya?ml|toml|csv|svg)$/i.test(path)) return text.startsWith('#!');
-  return SCRIPT_PATH.test(path) || text.startsWith('#!');
-}
-
-const SCRIPT_PATH =
-  /(?:^|\/)(?:scripts|bin|hooks)\/|\.(?:sh|bash|zsh|fish|ksh|ps1|psm1|bat|cmd|command|py|pyw|rb|pl|php|[cm]?[jt]s|[jt]sx|lua|awk|tcl|r|jl|go|vbs|applescript|scpt)$/i;
 
 async function retrievalChecks({ after, isSkillFile, retrieval }: CheckInput): Promise<readonly Check[]> {
   if (!retrieval || !isSkillFile || after === null) return [];

@@ -3,9 +3,10 @@ import { oneLine } from '../../../lib/text/index.ts';
 import { LEVELS, withoutSecrets } from './findings.ts';
 import { spansOf } from './near.ts';
 import { passagesOf } from './passages.ts';
-import type { FileRule, Match, Passage, Pattern, ReadFile, Rule } from './rule.ts';
+import type { FileRule, Match, Passage, Pattern, ReadFile, Rule, Span, Stance } from './rule.ts';
 import { SEARCHED_BYTES } from './rules/files.ts';
 import { RULES } from './rules/index.ts';
+import { sentenceAround, stanceOf } from './stance.ts';
 import type { Finding, InspectedFile, Inspection, InspectionRule } from './types.ts';
 
 export { RULE_SET } from './rule-set.ts';
@@ -17,6 +18,7 @@ export { RULE_SET } from './rule-set.ts';
 export async function inspectSkill(files: Iterable<InspectedFile>): Promise<Inspection> {
   const takeBreak = createBreaks();
   const found = new Map<string, Finding>();
+  const mentioned = new Set<Finding>();
   const skill: ReadFile[] = [];
   for (const file of files) {
     await takeBreak();
@@ -24,12 +26,18 @@ export async function inspectSkill(files: Iterable<InspectedFile>): Promise<Insp
   }
   for (const file of skill) {
     for await (const [rule, match] of matchesOfFile(file, skill, takeBreak)) {
+      if (match.stance === 'negated' && rule.level !== 'block') continue;
       const finding = findingOf(rule, file.path, match);
-      // The first of those with equal keys is kept.
-      if (!found.has(keyOf(finding))) found.set(keyOf(finding), finding);
+      const key = keyOf(finding);
+      const old = found.get(key);
+      // The first of those with equal keys is kept, unless it matters less.
+      if (old && LEVELS.indexOf(old.level) <= LEVELS.indexOf(finding.level) && !mentioned.has(old)) continue;
+      found.set(key, finding);
+      if (match.stance) mentioned.add(finding);
     }
   }
-  const findings = [...found.values(), ...combinedFindings([...found.values()])].sort(byImportance);
+  const meant = [...found.values()].filter((finding) => !mentioned.has(finding));
+  const findings = [...found.values(), ...combinedFindings(meant)].sort(byImportance);
   return { verdict: findings[0]?.level ?? 'info', findings };
 }
 
@@ -44,7 +52,16 @@ export function newFindings(before: Inspection, after: Inspection): readonly Fin
   return after.findings.filter((finding) => !old.has(keyOf(finding)));
 }
 
+/** By its folder, its ending or its first line. */
+export function isScript(path: string, text: string): boolean {
+  if (/\.(?:md|mdx|markdown|txt|rst|adoc|json|ya?ml|toml|csv|svg)$/i.test(path)) return text.startsWith('#!');
+  return SCRIPT_PATH.test(path) || text.startsWith('#!');
+}
+
 // --- internal ---
+
+const SCRIPT_PATH =
+  /(?:^|\/)(?:scripts|bin|hooks)\/|\.(?:sh|bash|zsh|fish|ksh|ps1|psm1|bat|cmd|command|py|pyw|rb|pl|php|[cm]?[jt]s|[jt]sx|lua|awk|tcl|r|jl|go|vbs|applescript|scpt)$/i;
 
 type TakeBreak = () => Promise<void>;
 
@@ -54,7 +71,15 @@ function readFile({ path, bytes, executable = false }: InspectedFile): ReadFile 
   const searched = bytes.subarray(0, SEARCHED_BYTES);
   const isBinary = searched.subarray(0, 8000).includes(0);
   const text = isBinary ? '' : new TextDecoder().decode(searched);
-  return { path, kind: isBinary ? 'binary' : 'text', prose: PROSE.test(path), executable, bytes, text };
+  return {
+    path,
+    kind: isBinary ? 'binary' : 'text',
+    prose: PROSE.test(path),
+    script: isScript(path, text) || executable,
+    executable,
+    bytes,
+    text,
+  };
 }
 
 async function* matchesOfFile(
@@ -79,9 +104,9 @@ async function* matchesOfFile(
       if (pattern.needs?.some((words) => !words.some((word) => passage.words.has(word)))) continue;
       await takeBreak();
       if (pattern.scope === 'file') {
-        const match = completed(parts, pattern, passage);
+        const match = completed(parts, pattern, file, passage);
         if (match) yield [rule, match];
-      } else for (const match of matchesIn(passage, pattern)) yield [rule, match];
+      } else for (const match of matchesIn(file, passage, pattern)) yield [rule, match];
     }
   }
 }
@@ -91,9 +116,13 @@ const SEARCHES = RULES.flatMap((rule) =>
   'patterns' in rule ? rule.patterns.map((pattern) => ({ rule, pattern })) : [],
 );
 
-function* matchesIn(passage: Passage, pattern: Pattern): Generator<Match> {
-  for (const { start, end } of spansOf(passage.text, pattern)) {
-    yield { line: passage.lineAt(start), words: passage.shown.slice(start, end) };
+function* matchesIn(file: ReadFile, passage: Passage, pattern: Pattern): Generator<Match> {
+  const stance = (span: Span): Stance => {
+    if (pattern.unless?.test(sentenceAround(passage.text, span))) return 'negated';
+    return file.script ? undefined : stanceOf(passage, span, pattern.unlessBefore);
+  };
+  for (const { start, end, stance: is } of spansOf(passage.text, pattern, stance)) {
+    yield { line: passage.lineAt(start), words: passage.shown.slice(start, end), stance: is };
   }
 }
 
@@ -101,15 +130,19 @@ function* matchesIn(passage: Passage, pattern: Pattern): Generator<Match> {
 type FileParts = (Match | undefined)[];
 
 /** The place of the first expression, once all of them were found in the file. */
-function completed(parts: Map<Pattern, FileParts>, pattern: Pattern, passage: Passage): Match | undefined {
+function completed(
+  parts: Map<Pattern, FileParts>,
+  pattern: Pattern,
+  file: ReadFile,
+  passage: Passage,
+): Match | undefined {
   const found = parts.get(pattern) ?? pattern.all.map(() => undefined);
   parts.set(pattern, found);
   if (found.every((part) => part)) return undefined;
   for (const [at, expression] of pattern.all.entries()) {
     if (found[at]) continue;
-    found[at] =
-      matchesIn(passage, { all: [expression], ...(pattern.unless ? { unless: pattern.unless } : {}) }).next().value ??
-      undefined;
+    const matches = [...matchesIn(file, passage, { all: [expression] })];
+    found[at] = matches.find(({ stance }) => !stance) ?? matches[0];
   }
   return found.every((part) => part) ? found[0] : undefined;
 }
@@ -130,10 +163,10 @@ function* combinedFindings(found: readonly Finding[]): Generator<Finding> {
 
 const MOST_COMPARED = 100;
 
-function findingOf(rule: Rule, file: string, { line, words, message }: Match): Finding {
+function findingOf(rule: Rule, file: string, { line, words, message, stance }: Match): Finding {
   return {
     rule: rule.id,
-    level: rule.level,
+    level: stance && rule.level === 'block' ? 'warn' : rule.level,
     file,
     ...(line === undefined ? {} : { line }),
     // Cut first, and wider than what is shown, so that no part of a secret is left.

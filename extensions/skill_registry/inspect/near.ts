@@ -1,16 +1,16 @@
 import { matchesOf } from '../../../lib/text/index.ts';
-import type { Pattern } from './rule.ts';
+import type { Pattern, Span, Stance } from './rule.ts';
 
-export interface Span {
-  readonly start: number;
-  readonly end: number;
-}
-
-/** Where all expressions of a pattern match near each other. Takes linear time in the length of the text and the number of matches. */
+/**
+ * Where all expressions of a pattern match near each other. One that the text speaks against does not take the place of another
+ * that overlaps with it. Takes linear time in the
+ * length of the text and the number of matches.
+ */
 export function* spansOf(
   text: string,
-  { all, within = 160, ordered = true, unless, unlessBefore, sentence }: Pattern,
-): Generator<Span> {
+  { all, within = 160, ordered = true, sentence }: Pattern,
+  stanceOf: (span: Span) => Stance,
+): Generator<Span & { readonly stance: Stance }> {
   const [first, ...others] = all;
   if (!first) return;
   const heads = spans(text, first);
@@ -26,16 +26,14 @@ export function* spansOf(
     if (head.start < after) continue;
     const span = ordered ? chain(head, lists, within) : group(head, lists, within);
     if (!span || (sentence && ENDS.test(text.slice(span.start, span.end)))) continue;
-    if (unless?.test(text.slice(Math.max(0, span.start - AROUND), span.end + AROUND))) continue;
-    if (unlessBefore?.test(text.slice(Math.max(0, span.start - AROUND), span.start))) continue;
-    after = span.end;
-    yield span;
+    const stance = stanceOf(span);
+    if (!stance) after = span.end;
+    yield { ...span, stance };
   }
 }
 
 // --- internal ---
 
-const AROUND = 160;
 const ENDS = /[.!?;](?=\s)|\n/;
 
 function spans(text: string, pattern: RegExp): readonly Span[] {

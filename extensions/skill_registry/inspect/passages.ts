@@ -1,4 +1,5 @@
 import { foldLine } from '../../../lib/text/index.ts';
+import { splitFrontmatter } from '../skill/frontmatter.ts';
 import type { Passage } from './rule.ts';
 import { rawLines } from './scanned-line.ts';
 
@@ -13,18 +14,24 @@ export function* passagesOf(text: string, prose: boolean): Generator<Passage | u
   let lines: Line[] = [];
   let length = 0;
   let fence = '';
+  const bodyOffset = prose ? splitFrontmatter(text).bodyOffset : 0;
+  let headings: readonly string[] = [];
   const variables = new Map<string, string>();
-  for (const { raw, line } of rawLines(text)) {
+  for (const { raw, line, start } of rawLines(text)) {
     if (line % BREAK_LINES === 0) yield undefined;
     // Any number of empty lines is one.
     if (lines.at(-1)?.words === '' && raw.trim() === '') continue;
     for (let from = 0; from === 0 || from < raw.length; from += MAX_LINE) {
       const part = raw.slice(from, from + MAX_LINE);
-      const mark = prose ? /^[\s>]{0,40}(?:[-*+] |\d{1,9}[.)] )?\s{0,8}(`{3,}|~{3,})/.exec(part)?.[1] : undefined;
-      if (mark !== undefined && (fence === '' || mark.startsWith(fence))) fence = fence === '' ? mark.slice(0, 3) : '';
+      const [, mark, info] = (prose && FENCE.exec(part)) || [];
+      // What has a language opens a fence and never closes one.
+      if (mark !== undefined && (fence === '' || (mark.startsWith(fence) && info === '')))
+        fence = fence === '' ? mark : '';
       const isCode = !prose || fence !== '' || mark !== undefined;
       const words = isCode ? withValues(plainCode(part), variables) : plainProse(part);
-      lines.push({ words, line, isCode, opens: isCode || OPENS_BLOCK.test(part) });
+      if (!isCode && part.startsWith('#')) headings = headingsWith(headings, part);
+      const above = start < bodyOffset ? undefined : headings;
+      lines.push({ words, line, isCode, opens: isCode || OPENS_BLOCK.test(part), headings: above });
       length += words.length + 1;
       if (length < PASSAGE) continue;
       yield passageOf(lines);
@@ -43,6 +50,8 @@ interface Line {
   readonly isCode: boolean;
   /** Whether it begins a paragraph, an item or a row of a table. */
   readonly opens: boolean;
+  /** Those above the line and in it, by level; `undefined` in frontmatter. */
+  readonly headings: readonly string[] | undefined;
 }
 
 /** Characters. Short, so that searching one takes a few milliseconds whatever is in it. */
@@ -50,7 +59,14 @@ const PASSAGE = 8000;
 const OVERLAP = 1200;
 const BREAK_LINES = 200;
 const MAX_LINE = 4000;
+const FENCE = /^[\s>]{0,40}(?:[-*+] |\d{1,9}[.)] )?\s{0,8}(`{3,}|~{3,})\s*(\S?)/;
 const OPENS_BLOCK = /^\s*(?:[-*+#|]|\d{1,9}[.)]|>?\s*$)/;
+
+function headingsWith(headings: readonly string[], line: string): readonly string[] {
+  const [, marks = '', title = ''] = /^(#{1,6})\s(.{0,200})/.exec(line) ?? [];
+  if (marks === '') return headings;
+  return [...Array.from({ length: marks.length - 1 }, (_, at) => headings[at] ?? ''), title.toLowerCase()];
+}
 
 function tailOf(lines: readonly Line[]): Line[] {
   let length = 0;
@@ -64,11 +80,12 @@ function tailOf(lines: readonly Line[]): Line[] {
 
 function passageOf(lines: readonly Line[]): Passage {
   const starts: number[] = [];
-  const numbers: number[] = [];
+  const placed: Line[] = [];
   let shown = '';
   let isContinued = false;
   let wasCode = true;
-  for (const { words, line, isCode, opens } of lines) {
+  for (const line of lines) {
+    const { words, isCode, opens } = line;
     const flows = isContinued || (!isCode && !wasCode && !opens);
     if (words === '') {
       if (!shown.endsWith('\n\n')) shown += '\n';
@@ -77,25 +94,27 @@ function passageOf(lines: readonly Line[]): Passage {
     }
     if (shown !== '') shown += flows ? ' ' : '\n';
     starts.push(shown.length);
-    numbers.push(line);
+    placed.push(line);
     isContinued = isCode && /(?:\\|\||&&|`)$/.test(words) && !words.endsWith('``');
     shown += isContinued ? words.replace(/[\\`]$/, '') : words;
     wasCode = isCode;
   }
   const text = lowerCase(shown);
+  const lineOf = (offset: number): Line | undefined => {
+    let [low, high] = [0, starts.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((starts[middle] ?? 0) <= offset) low = middle + 1;
+      else high = middle;
+    }
+    return placed[low - 1];
+  };
   return {
     text,
     shown,
     words: new Set(text.match(/[a-z0-9]+/g)),
-    lineAt: (offset) => {
-      let [low, high] = [0, starts.length];
-      while (low < high) {
-        const middle = (low + high) >> 1;
-        if ((starts[middle] ?? 0) <= offset) low = middle + 1;
-        else high = middle;
-      }
-      return numbers[low - 1] ?? 1;
-    },
+    lineAt: (offset) => lineOf(offset)?.line ?? 1,
+    headingsAt: (offset) => lineOf(offset)?.headings?.join('\n'),
   };
 }
 

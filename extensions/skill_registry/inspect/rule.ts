@@ -62,9 +62,9 @@ export interface Pattern {
   readonly ordered?: boolean;
   /** Whether no sentence and no line ends between them. Default: false. */
   readonly sentence?: boolean;
-  /** Not where this matches in the match or in the 160 characters before and after it. */
+  /** What is meant by something else, where this matches in the sentence or line. A finding of level `block` is a `warn` there. */
   readonly unless?: RegExp;
-  /** Not where this matches in the 160 characters before it. */
+  /** The same for what ends right before the match. Not in scripts. A negation counts without being named here. */
   readonly unlessBefore?: RegExp;
   /** `code`: only in files that are no prose. `prose`: only in prose. Default: both. */
   readonly where?: 'code' | 'prose';
@@ -81,6 +81,14 @@ export interface Passage {
   readonly words: ReadonlySet<string>;
   /** 1-based line of an offset. */
   readonly lineAt: (offset: number) => number;
+  /** The headings above an offset, in lower case; `undefined` in frontmatter. */
+  readonly headingsAt: (offset: number) => string | undefined;
+}
+
+/** A part of a text. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
 }
 
 /** What rules see of a file. */
@@ -89,11 +97,19 @@ export interface ReadFile {
   readonly kind: 'text' | 'binary';
   /** As prose is read, and not as code. */
   readonly prose: boolean;
+  /** Whether an agent may run it. */
+  readonly script: boolean;
   readonly executable: boolean;
   readonly bytes: Uint8Array;
   /** Empty for a binary file. */
   readonly text: string;
 }
+
+/**
+ * How a text speaks of what it names. `negated`: the same clause says not to do it. `listed`: it stands in a list of what is
+ * dangerous, or is an expression that searches for it.
+ */
+export type Stance = 'negated' | 'listed' | undefined;
 
 /** Where a rule matches. */
 export interface Match {
@@ -103,4 +119,6 @@ export interface Match {
   readonly words: string;
   /** Said instead of the rule's message. */
   readonly message?: string;
+  /** How the text around it speaks of it. Default: as of something to do. */
+  readonly stance?: Stance;
 }

@@ -4,7 +4,7 @@ import { CodedError } from 'skill-registry/kernel';
 export function originInvalid(what: string, why: string, cause?: unknown): CodedError<'ORIGIN_INVALID'> {
   return new CodedError(
     'ORIGIN_INVALID',
-    `Nothing is taken from ${JSON.stringify(what.slice(0, 200))}: ${why}`,
+    `Skills cannot be taken from ${JSON.stringify(what.slice(0, 200))}: ${why}`,
     {},
     cause,
   );

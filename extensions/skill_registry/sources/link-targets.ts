@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { dirname, isAbsolute } from 'node:path';
 import { futureRealPath, isInside, realPathOf } from '../../../lib/files/index.ts';
 import type { OnlyWithin, SkillSource } from './source.ts';
@@ -8,22 +8,26 @@ export interface LinkTargetOptions {
   readonly sources: readonly SkillSource[];
   /** The user's own folders for skills of agents; absolute. */
   readonly ownFolders: readonly string[];
-  /** As of a directory source. When set, links may lead only to other sources below that folder. */
+  /** The root of the registry; absolute. */
+  readonly root: string;
+  /** As of a directory source. When set, links may lead only to folders and `.md` files below that folder. */
   readonly onlyWithin: OnlyWithin | undefined;
 }
 
 /**
- * Which links may lead outside their source: those to another source, into the git work tree of the source, and to the user's own
- * folders. Never a link to a folder that contains the source, which would include everything in that folder.
+ * Which links may lead outside their source: those to another source, into the root when it contains the source, into the git work
+ * tree of the source, and to the user's own folders. Never a link to a folder that contains the source, which would include everything in that folder.
  *
  * @param realRoot - Real path of the source.
  * @returns a function that takes a real path. The file system is read once, at the first call.
  */
 export function linkTargets(realRoot: string, options: LinkTargetOptions): (target: string) => boolean {
   let allowed: readonly string[] | undefined;
+  const { onlyWithin } = options;
   return (target) => {
-    allowed ??= allowedFolders(realRoot, options);
-    return !isInside(realRoot, target) && allowed.some((folder) => isInside(target, folder));
+    allowed ??= onlyWithin ? [futureRealPath(onlyWithin.folder)] : allowedFolders(realRoot, options);
+    if (isInside(realRoot, target) || !allowed.some((folder) => isInside(target, folder))) return false;
+    return !onlyWithin || isFolderOrMarkdown(target);
   };
 }
 
@@ -40,17 +44,16 @@ export function workTreeOf(folder: string): string | undefined {
 /** Other kinds are excluded: the folders of a package do not belong to the owner, and a pack is a file. */
 const FOLLOWED_INTO: ReadonlySet<string> = new Set(['directory', 'file']);
 
-function allowedFolders(realRoot: string, { sources, ownFolders, onlyWithin }: LinkTargetOptions): readonly string[] {
+function allowedFolders(realRoot: string, { sources, ownFolders, root }: LinkTargetOptions): readonly string[] {
   const named = sources
     .filter(({ kind, location }) => FOLLOWED_INTO.has(kind) && isAbsolute(location))
-    .flatMap(({ location }) => realPathOf(location) ?? []);
-  if (onlyWithin) {
-    const limit = futureRealPath(onlyWithin.folder);
-    return named.filter((folder) => isInside(folder, limit));
-  }
-  return [
-    ...named,
-    ...ownFolders.flatMap((folder) => realPathOf(folder) ?? []),
-    ...[workTreeOf(realRoot) ?? []].flat(),
-  ];
+    .map(({ location }) => location);
+  const folders = [...named, ...ownFolders].flatMap((folder) => realPathOf(folder) ?? []);
+  const around = [realPathOf(root), workTreeOf(realRoot)].flatMap((folder) => folder ?? []);
+  return [...folders, ...around.filter((folder) => isInside(realRoot, folder))];
+}
+
+/** A file with another ending may be a secret of the user, and a repository of somebody else could show it as a SKILL.md. */
+function isFolderOrMarkdown(path: string): boolean {
+  return /\.md$/i.test(path) || statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }

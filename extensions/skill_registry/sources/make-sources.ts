@@ -7,14 +7,7 @@ import type { InlineSkillConfig, PresetName, SourceConfig, ValidationProfile } f
 import type { McpServerConfig } from '../config/mcp.ts';
 import { pageAddress } from '../config/page-address.ts';
 import { createDirectorySource, type DirectorySourceOptions } from './kinds/directory-source.ts';
-import { createFileSource } from './kinds/file-source.ts';
-import { createInlineSource } from './kinds/inline-source.ts';
-import { createMcpSource } from './kinds/mcp-source.ts';
-import { createMemorySource } from './kinds/memory-source.ts';
-import { createPackSource } from './kinds/pack-source.ts';
-import { createPackageSource } from './kinds/package-source.ts';
-import { copyFolder, type FetchCopy } from './kinds/well-known-copy.ts';
-import { createWellKnownSource } from './kinds/well-known-source.ts';
+import type { FetchCopy } from './kinds/well-known-copy.ts';
 import { linkTargets, workTreeOf } from './link-targets.ts';
 import type { OnlyWithin, SkillSource } from './source.ts';
 import { isSkillFileName } from './walk/names.ts';
@@ -42,17 +35,24 @@ export interface SourceDefaults {
   readonly instance?: () => string;
 }
 
-/** Makes the sources of a config, in its order, with unique ids. A preset becomes one source for each of its folders. */
-export function makeSources(configs: readonly SourceConfig[], defaults: SourceDefaults): readonly SkillSource[] {
+/**
+ * Makes the sources of a config, in its order, with unique ids. A preset becomes one source for each of its folders. Kinds other than
+ * folders are loaded when one is made: most registries have none.
+ */
+export async function makeSources(
+  configs: readonly SourceConfig[],
+  defaults: SourceDefaults,
+): Promise<readonly SkillSource[]> {
   const shipped = shippedFolder();
   // In a checkout of this package, skills/ of the root is the folder of the shipped skills: one source, not two.
   const isListed = configs.some(({ path }) => path !== undefined && locate(path, defaults.root) === shipped);
-  return configs
-    .filter((config) => !(config.shipped && isListed))
-    .flatMap((config) => {
-      const sources = config.preset ? makePreset(config, defaults) : [makeSource(config, defaults, shipped)];
-      return config.preload && config.pack === undefined ? sources.map(preloaded) : sources;
-    });
+  const made: SkillSource[] = [];
+  for (const config of configs) {
+    if (config.shipped && isListed) continue;
+    const sources = config.preset ? makePreset(config, defaults) : [await makeSource(config, defaults, shipped)];
+    made.push(...(config.preload && config.pack === undefined ? sources.map(preloaded) : sources));
+  }
+  return made;
 }
 
 /** The skills of this package for its own agents. They are not watched. */
@@ -117,28 +117,32 @@ export function presetFolders(name: PresetName, root: string, home: string): rea
 
 // --- internal ---
 
-function makeSource(config: SourceConfig, defaults: SourceDefaults, shipped: string): SkillSource {
+async function makeSource(config: SourceConfig, defaults: SourceDefaults, shipped: string): Promise<SkillSource> {
   const { root, configFile, taken, cache, trusted = true } = defaults;
   const validation = config.validation ?? defaults.validation;
   const idOr = (name: string): string => freeId(config.id ?? sourceIdOf(name), taken);
   if (config.inline !== undefined) {
     const skills = [config.inline].flat() as readonly InlineSkillConfig[];
+    const { createInlineSource } = await import('./kinds/inline-source.ts');
     return createInlineSource({ id: idOr('inline'), skills, file: configFile });
   }
   if (config.package !== undefined) {
     const { package: name, optional, allow_outside: allowOutside } = config;
+    const { createPackageSource } = await import('./kinds/package-source.ts');
     return createPackageSource({ id: idOr(name), name, from: root, allowOutside, validation, optional, cache });
   }
   if (config.pack !== undefined) {
     const file = locate(config.pack, root);
     const id = idOr(basename(file).replace(/(\.pack)?\.json$/, ''));
     const { allow_outside: allowOutside, preload, optional } = config;
+    const { createPackSource } = await import('./kinds/pack-source.ts');
     return createPackSource({ id, file, allowOutside, validation, preload, optional, cache });
   }
   if (config.mcp !== undefined) {
     const { mcp: server, optional } = config;
     const id = idOr(server.url === undefined ? programOf(server) : new URL(server.url).hostname);
     const { getSecret = () => undefined, instance = () => '' } = defaults;
+    const { createMcpSource } = await import('./kinds/mcp-source.ts');
     return createMcpSource({ id, server, root, trusted, optional, getSecret, instance: instance() });
   }
   if (config.wellKnown !== undefined) return makePageSource(config, defaults, idOr);
@@ -147,6 +151,7 @@ function makeSource(config: SourceConfig, defaults: SourceDefaults, shipped: str
   const isSkillFile = isSkillFileName(basename(location));
   if (/\.md$/i.test(location) && !isSkillFile) {
     const id = idOr(basename(location).replace(/\.md$/i, ''));
+    const { createFileSource } = await import('./kinds/file-source.ts');
     return createFileSource({ id, file: location, validation, optional: config.optional, onlyWithin, cache });
   }
   const folder = isSkillFile ? resolve(location, '..') : location;
@@ -159,24 +164,29 @@ function makeSource(config: SourceConfig, defaults: SourceDefaults, shipped: str
     validation,
     writable,
     onlyWithin,
-    elsewhere: elsewhereOf(onlyWithin),
+    elsewhere: elsewhereOf(root, onlyWithin),
     cache,
   });
 }
 
 /** The page of a root that nobody has approved is not asked, also when a program names it. */
-function makePageSource(
+async function makePageSource(
   { wellKnown = '', interval_seconds: seconds = 60, validation, optional }: SourceConfig,
   defaults: SourceDefaults,
   idOr: (name: string) => string,
-): SkillSource {
+): Promise<SkillSource> {
   const { root, trusted = true, cache, fetchCopy, onProgress } = defaults;
   const url = pageAddress(wellKnown) ?? '';
   const id = idOr(new URL(url).hostname);
   if (!trusted) {
     const problems = [rootNotApproved(root, [`sources (${url})`])].flatMap((problem) => problem ?? []);
+    const { createMemorySource } = await import('./kinds/memory-source.ts');
     return createMemorySource({ id, kind: 'well-known', location: url, load: async () => ({ skills: [], problems }) });
   }
+  const [{ createWellKnownSource }, { copyFolder }] = await Promise.all([
+    import('./kinds/well-known-source.ts'),
+    import('./kinds/well-known-copy.ts'),
+  ]);
   return createWellKnownSource({
     ...{ id, url, folder: copyFolder(userCacheDirectory(), url), intervalMs: seconds * 1000 },
     ...{ validation: validation ?? defaults.validation, optional, cache, fetchCopy, onProgress },
@@ -184,8 +194,12 @@ function makePageSource(
 }
 
 /** Which links of a source may lead outside its folder. */
-function elsewhereOf(onlyWithin: OnlyWithin | undefined): NonNullable<DirectorySourceOptions['elsewhere']> {
-  return (realRoot, sources) => linkTargets(realRoot, { sources, ownFolders: homeFolders(homedir()), onlyWithin });
+function elsewhereOf(
+  root: string,
+  onlyWithin: OnlyWithin | undefined,
+): NonNullable<DirectorySourceOptions['elsewhere']> {
+  return (realRoot, sources) =>
+    linkTargets(realRoot, { sources, ownFolders: homeFolders(homedir()), root, onlyWithin });
 }
 
 function makePreset(config: SourceConfig, defaults: SourceDefaults): readonly SkillSource[] {
@@ -196,7 +210,7 @@ function makePreset(config: SourceConfig, defaults: SourceDefaults): readonly Sk
     const validation = config.validation ?? defaults.validation;
     const { writable = false } = config;
     const onlyWithin = trusted || project === undefined ? undefined : { folder: project, root };
-    const elsewhere = elsewhereOf(onlyWithin);
+    const elsewhere = elsewhereOf(root, onlyWithin);
     const options = { ...directoryOptions(config), validation, writable, optional: true, onlyWithin, elsewhere, cache };
     return createDirectorySource({ id: freeId(prefixed, taken), root: path, ...options });
   });

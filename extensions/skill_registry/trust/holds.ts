@@ -6,7 +6,7 @@ import type { Finding, InspectedFile, Inspection } from '../inspect/types.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { Inspected } from './approvals.ts';
-import { openInspections, type PlaceEntry } from './inspections.ts';
+import { type Inspections, openInspections, type PlaceEntry } from './inspections.ts';
 import type { SkillFiles, SkillTrust, TrustDecision } from './types.ts';
 
 export interface HoldsOptions {
@@ -53,151 +53,178 @@ export interface Holds {
 const CHANGED_AT_ONCE = 16;
 const NOT_INSPECTED = 'it is not inspected yet';
 
-export function createHolds({ loadFiles, isBroughtIn, inspects = true, file }: HoldsOptions): Holds {
-  const inspections = openInspections(file);
-  const trust = openTrust();
-  const met = new WeakSet<Skill>();
+/** Opens the inspections; `close` closes them. */
+export class HeldSkills implements Holds {
+  readonly #options: HoldsOptions;
+  readonly #inspections: Inspections;
+  readonly #trust = openTrust();
+  readonly #met = new WeakSet<Skill>();
   /** Contents of SKILL.md, by place, that this process has checked with all files. */
-  const checked = new Set<string>();
-  let runs = 0;
-  let isFirst = true;
-
-  const inspectedOf = (skill: Skill, { digest }: PlaceEntry): Inspected => ({
-    place: placeOf(skill),
-    digest,
-    broughtIn: isBroughtIn(skill),
-    findings: blocksIn(inspections.of(digest)),
-  });
+  readonly #checked = new Set<string>();
+  #runs = 0;
+  #isFirst = true;
   // Most commands inspect nothing and find nothing held, and modules take time to load.
-  let approvals: typeof import('./approvals.ts') | undefined;
-  let loaded: Promise<Inspecting> | undefined;
-  const load = (): Promise<Inspecting> => {
-    loaded ??= Promise.all([loadFiles(), import('./inspect-files.ts'), loadApprovals()]).then(
-      ([files, { inspectFiles }]) => ({ files, inspectFiles }),
-    );
-    return loaded;
+  #approvals: typeof import('./approvals.ts') | undefined;
+  #inspecting: Promise<Inspecting> | undefined;
+
+  constructor(options: HoldsOptions) {
+    this.#options = options;
+    this.#inspections = openInspections(options.file);
+  }
+
+  /** Bound, as `heldBecause` is: the catalog is handed these two alone. */
+  readonly prepare = async (skills: Iterable<Skill>): Promise<void> => {
+    if (this.#inspections.blocked().size > 0) await this.#loadApprovals();
+    const { inspects = true, isBroughtIn } = this.#options;
+    const changed: Skill[] = [];
+    const takeBreak = createBreaks();
+    for (const skill of skills) {
+      const isMet = this.#met.has(skill);
+      if (!isMet) this.#met.add(skill);
+      if (!inspects || skill.remote) continue;
+      if (isBroughtIn(skill) || this.#inspections.blocked().has(placeOf(skill))) {
+        if (this.#known(skill)) continue;
+        await this.check(skill);
+        await takeBreak();
+      } else if (!isMet && !this.#isFirst && !this.#known(skill)) changed.push(skill);
+    }
+    this.#isFirst = false;
+    if (changed.length > CHANGED_AT_ONCE) return;
+    for (const skill of changed) await this.check(skill);
   };
-  const loadApprovals = async (): Promise<typeof import('./approvals.ts')> => {
-    approvals ??= await import('./approvals.ts');
-    return approvals;
+
+  readonly heldBecause = (skill: Skill): string | undefined => {
+    if (skill.remote) return undefined;
+    const isForeign = this.#options.isBroughtIn(skill);
+    const blocked = this.#inspections.blocked();
+    if (!isForeign && blocked.size === 0) return undefined;
+    const entry = isForeign ? this.#known(skill) : blocked.get(placeOf(skill));
+    if (isForeign) return entry ? this.#reasonOf(skill, entry) : NOT_INSPECTED;
+    if (!entry) return undefined;
+    return entry.skillDigest === skill.digest ? this.#reasonOf(skill, entry) : NOT_INSPECTED;
   };
-  const reasonOf = (skill: Skill, entry: PlaceEntry): string | undefined => {
-    if (entry.verdict !== 'block' || approvals?.isAllowed(trust, inspectedOf(skill, entry))) return undefined;
-    return textOf(blocksIn(inspections.of(entry.digest)));
-  };
-  /** What is known of this SKILL.md. The other files may have changed since; every read looks at them. */
-  const known = (skill: Skill): PlaceEntry | undefined => {
-    const entry = inspections.at(placeOf(skill));
-    return entry?.skillDigest === skill.digest ? entry : undefined;
-  };
-  const inspect = async (skill: Skill): Promise<PlaceEntry> => {
-    const { files, inspectFiles } = await load();
-    // Before reading: a file that changes meanwhile gives another stamp later.
-    const stamp = files.stamp(skill);
-    const before = inspections.at(placeOf(skill));
-    if (before && stamp !== '' && before.stamp === stamp) return before;
-    const { digest, skillDigest, inspection } = await inspectFiles(() => files.read(skill), inspections.of);
-    const entry = { skillDigest, stamp, digest, verdict: inspection.verdict };
-    inspections.keep(placeOf(skill), entry, inspection);
-    return entry;
-  };
-  const check = async (skill: Skill): Promise<string | undefined> => {
+
+  async check(skill: Skill): Promise<string | undefined> {
     // Its source inspects what it fetches, each time.
     if (skill.remote) return undefined;
     try {
-      return reasonOf(skill, await inspect(skill));
+      return this.#reasonOf(skill, await this.#inspect(skill));
     } catch (error) {
       // Its SKILL.md cannot be read; reading it says why.
-      if (isCodedError(error)) return heldBecause(skill);
+      if (isCodedError(error)) return this.heldBecause(skill);
       throw error;
     }
-  };
-  const heldBecause = (skill: Skill): string | undefined => {
-    if (skill.remote) return undefined;
-    const isForeign = isBroughtIn(skill);
-    const blocked = inspections.blocked();
-    if (!isForeign && blocked.size === 0) return undefined;
-    const entry = isForeign ? known(skill) : blocked.get(placeOf(skill));
-    if (isForeign) return entry ? reasonOf(skill, entry) : NOT_INSPECTED;
-    if (!entry) return undefined;
-    return entry.skillDigest === skill.digest ? reasonOf(skill, entry) : NOT_INSPECTED;
-  };
-  const trustOf = async (skill: Skill): Promise<SkillTrust> => {
-    const entry = await inspect(skill);
-    const { findings, verdict } = inspections.of(entry.digest) ?? { findings: [], verdict: entry.verdict };
+  }
+
+  async checkAll(skills: readonly Skill[], signal: AbortSignal): Promise<boolean> {
+    const run = ++this.#runs;
+    const takeBreak = createBreaks();
+    for (const skill of skills) {
+      const content = `${placeOf(skill)}\0${skill.digest}`;
+      if (this.#checked.has(content)) continue;
+      await takeBreak();
+      if (signal.aborted || run !== this.#runs) return false;
+      const heldBecause = await this.check(skill);
+      this.#checked.add(content);
+      if (heldBecause !== skill.heldBecause) return true;
+    }
+    return false;
+  }
+
+  async trustOf(skill: Skill): Promise<SkillTrust> {
+    const entry = await this.#inspect(skill);
+    const { findings, verdict } = this.#inspections.of(entry.digest) ?? { findings: [], verdict: entry.verdict };
+    const heldBecause = this.#reasonOf(skill, entry);
     return {
       skillId: skill.id,
       qualifiedId: skill.qualifiedId,
       digest: entry.digest,
-      origin: isBroughtIn(skill) ? 'brought-in' : 'own',
+      origin: this.#options.isBroughtIn(skill) ? 'brought-in' : 'own',
       verdict,
       findings,
-      heldBecause: reasonOf(skill, entry) ?? null,
-      allowed: verdict === 'block' && reasonOf(skill, entry) === undefined,
+      heldBecause: heldBecause ?? null,
+      allowed: verdict === 'block' && heldBecause === undefined,
     };
-  };
+  }
 
-  return {
-    async prepare(skills) {
-      if (inspections.blocked().size > 0) await loadApprovals();
-      const changed: Skill[] = [];
-      const takeBreak = createBreaks();
-      for (const skill of skills) {
-        const isMet = met.has(skill);
-        if (!isMet) met.add(skill);
-        if (!inspects || skill.remote) continue;
-        if (isBroughtIn(skill) || inspections.blocked().has(placeOf(skill))) {
-          if (known(skill)) continue;
-          await check(skill);
-          await takeBreak();
-        } else if (!isMet && !isFirst && !known(skill)) changed.push(skill);
-      }
-      isFirst = false;
-      if (changed.length > CHANGED_AT_ONCE) return;
-      for (const skill of changed) await check(skill);
-    },
-    heldBecause,
-    check,
-    async checkAll(skills, signal) {
-      const run = ++runs;
-      const takeBreak = createBreaks();
-      for (const skill of skills) {
-        const content = `${placeOf(skill)}\0${skill.digest}`;
-        if (checked.has(content)) continue;
-        await takeBreak();
-        if (signal.aborted || run !== runs) return false;
-        const heldBecause = await check(skill);
-        checked.add(content);
-        if (heldBecause !== skill.heldBecause) return true;
-      }
-      return false;
-    },
-    trustOf,
-    async filesOf(skill) {
-      const { files } = await load();
-      return [...files.read(skill)].filter((one): one is InspectedFile => !('rule' in one));
-    },
-    async blocksIn(skill, given) {
-      const [{ inspectFiles }, { isAllowed }] = await Promise.all([load(), loadApprovals()]);
-      const { digest, inspection } = await inspectFiles(() => given, inspections.of);
-      const findings = blocksIn(inspection);
-      if (!skill) return findings;
-      const [place, broughtIn] = [placeOf(skill), isBroughtIn(skill)];
-      return findings.filter((finding) => !isAllowed(trust, { place, digest, broughtIn, findings: [finding] }));
-    },
-    async decide(action, skill, { digest, ...by }) {
-      const entry = await inspect(skill);
-      if (digest !== undefined && digest !== entry.digest) throw otherDigest(skill, digest, entry.digest);
-      if (entry.verdict !== 'block') throw notHeld(skill);
-      (await loadApprovals()).decide(trust, action, inspectedOf(skill, entry), by);
-      return trustOf(skill);
-    },
-    problems() {
-      const reason = inspections.blocked().size > 0 ? trust.trouble() : undefined;
-      return [...inspections.problems(), ...(reason === undefined ? [] : [notBelieved(trust.file, reason)])];
-    },
-    close: () => inspections.close(),
-  };
+  async filesOf(skill: Skill): Promise<readonly InspectedFile[]> {
+    const { files } = await this.#load();
+    return [...files.read(skill)].filter((one): one is InspectedFile => !('rule' in one));
+  }
+
+  async blocksIn(skill: Skill | undefined, given: readonly InspectedFile[]): Promise<readonly Finding[]> {
+    const [{ inspectFiles }, { isAllowed }] = await Promise.all([this.#load(), this.#loadApprovals()]);
+    const { digest, inspection } = await inspectFiles(() => given, this.#inspections.of);
+    const findings = blocksIn(inspection);
+    if (!skill) return findings;
+    const [place, broughtIn] = [placeOf(skill), this.#options.isBroughtIn(skill)];
+    return findings.filter((finding) => !isAllowed(this.#trust, { place, digest, broughtIn, findings: [finding] }));
+  }
+
+  async decide(action: 'allow' | 'revoke', skill: Skill, { digest, ...by }: TrustDecision): Promise<SkillTrust> {
+    const entry = await this.#inspect(skill);
+    if (digest !== undefined && digest !== entry.digest) throw otherDigest(skill, digest, entry.digest);
+    if (entry.verdict !== 'block') throw notHeld(skill);
+    (await this.#loadApprovals()).decide(this.#trust, action, this.#inspectedOf(skill, entry), by);
+    return this.trustOf(skill);
+  }
+
+  problems(): readonly Problem[] {
+    const { file, trouble } = this.#trust;
+    const reason = this.#inspections.blocked().size > 0 ? trouble() : undefined;
+    return [...this.#inspections.problems(), ...(reason === undefined ? [] : [notBelieved(file, reason)])];
+  }
+
+  close(): void {
+    this.#inspections.close();
+  }
+
+  async #inspect(skill: Skill): Promise<PlaceEntry> {
+    const { files, inspectFiles } = await this.#load();
+    // Before reading: a file that changes meanwhile gives another stamp later.
+    const stamp = files.stamp(skill);
+    const before = this.#inspections.at(placeOf(skill));
+    if (before && stamp !== '' && before.stamp === stamp) return before;
+    const { digest, skillDigest, inspection } = await inspectFiles(() => files.read(skill), this.#inspections.of);
+    const entry = { skillDigest, stamp, digest, verdict: inspection.verdict };
+    this.#inspections.keep(placeOf(skill), entry, inspection);
+    return entry;
+  }
+
+  /** What is known of this SKILL.md. The other files may have changed since; every read looks at them. */
+  #known(skill: Skill): PlaceEntry | undefined {
+    const entry = this.#inspections.at(placeOf(skill));
+    return entry?.skillDigest === skill.digest ? entry : undefined;
+  }
+
+  #reasonOf(skill: Skill, entry: PlaceEntry): string | undefined {
+    if (entry.verdict !== 'block') return undefined;
+    if (this.#approvals?.isAllowed(this.#trust, this.#inspectedOf(skill, entry))) return undefined;
+    return textOf(blocksIn(this.#inspections.of(entry.digest)));
+  }
+
+  #inspectedOf(skill: Skill, { digest }: PlaceEntry): Inspected {
+    return {
+      place: placeOf(skill),
+      digest,
+      broughtIn: this.#options.isBroughtIn(skill),
+      findings: blocksIn(this.#inspections.of(digest)),
+    };
+  }
+
+  #load(): Promise<Inspecting> {
+    this.#inspecting ??= Promise.all([
+      this.#options.loadFiles(),
+      import('./inspect-files.ts'),
+      this.#loadApprovals(),
+    ]).then(([files, { inspectFiles }]) => ({ files, inspectFiles }));
+    return this.#inspecting;
+  }
+
+  async #loadApprovals(): Promise<typeof import('./approvals.ts')> {
+    this.#approvals ??= await import('./approvals.ts');
+    return this.#approvals;
+  }
 }
 
 // --- internal ---

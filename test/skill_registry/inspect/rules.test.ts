@@ -3,26 +3,26 @@ import { inspectSkill, newFindings, RULE_SET } from '../../../extensions/skill_r
 import type { Sample } from '../../../extensions/skill_registry/inspect/rule.ts';
 import { RULES } from '../../../extensions/skill_registry/inspect/rules/index.ts';
 
-/** The rules that match a sample. */
+/** The rules that match a sample, each with the level of what was found. */
 async function rulesOf(sample: Sample): Promise<readonly string[]> {
   const texts = typeof sample === 'string' ? { 'SKILL.md': sample } : sample;
   const files = Object.entries(texts).map(([path, text]) => ({
     path,
     bytes: Buffer.from(text, /[\x80-\xff]/.test(text) && path !== 'SKILL.md' ? 'latin1' : 'utf8'),
   }));
-  return (await inspectSkill(files)).findings.map(({ rule }) => rule);
+  return (await inspectSkill(files)).findings.map(({ rule, level }) => `${level} ${rule}`);
 }
 
 describe.each(RULES.map((rule) => [rule.id, rule] as const))('%s', (id, rule) => {
   it.each(rule.hits.map((sample) => [JSON.stringify(sample).slice(0, 200), sample] as const))(
     'is found in %s',
     async (_, sample) => {
-      expect(await rulesOf(sample)).toContain(id);
+      expect(await rulesOf(sample)).toContain(`${rule.level} ${id}`);
     },
   );
 
   it.each(rule.misses.map((sample) => [sample] as const))('is not found in %j', async (sample) => {
-    expect(await rulesOf(sample)).not.toContain(id);
+    expect(await rulesOf(sample)).not.toContain(`${rule.level} ${id}`);
   });
 });
 

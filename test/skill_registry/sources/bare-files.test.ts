@@ -65,20 +65,20 @@ describe('a Markdown file directly in a source', () => {
   });
 
   it('may be a link as a folder may, and an ignore file may name it', async () => {
-    const links: Tree = {
-      'far/x.md': note('x'),
-      'notes/out.md': { link: '../far/x.md' },
-      'notes/gone.md': { link: '../far/none.md' },
-      'notes/key.md': { link: '../far/id_rsa' },
-      'far/id_rsa': note('key'),
+    const links = (far: string): Tree => ({
+      'notes/out.md': { link: `${far}/x.md` },
+      'notes/gone.md': { link: `${far}/none.md` },
+      'notes/key.md': { link: `${far}/id_rsa` },
       'notes/.gitignore': 'cup.MD\n',
-    };
+    });
+    const far = { 'x.md': note('x'), id_rsa: note('key') };
     const source = { path: 'notes', bare_files: true, ignore_files: true };
-    const closed = await open({ ...TREE, ...links }, source);
+    const closed = await open({ ...TREE, ...links(tempFolder(far)) }, source);
     expect(closed.ids).toEqual(['notes:pot', 'notes:tea.md']);
     expect([...closed.codes].sort()).toEqual(['SOURCE_RESERVED', 'SYMLINK_BROKEN', 'SYMLINK_OUTSIDE']);
-    const inRepository = await open({ ...TREE, ...links, '.git/HEAD': '' }, source);
-    expect(inRepository.ids).toEqual(['notes:out.md', 'notes:pot', 'notes:tea.md']);
+    const inRoot = { 'far/x.md': note('x'), 'far/id_rsa': note('key') };
+    const within = await open({ ...TREE, ...inRoot, ...links('../far') }, source);
+    expect(within.ids).toEqual(['notes:out.md', 'notes:pot', 'notes:tea.md']);
   });
 
   it('is one in the folders of a preset, too', async () => {

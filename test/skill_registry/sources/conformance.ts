@@ -13,7 +13,7 @@ import { outsideFolder, SECRET } from '../../helpers/traps.ts';
 export interface SourceKind {
   readonly title: string;
   readonly tree: Tree;
-  make(root: string): SkillSource;
+  make(root: string): SkillSource | Promise<SkillSource>;
   /** Below the root: the file that holds the text of `tea`. Absent: it is held in memory. */
   readonly file?: string;
   /** The whole content of `file` for a SKILL.md text. Default: the text itself. */
@@ -57,7 +57,7 @@ export function codesOf(problems: readonly Problem[]): readonly string[] {
 export function describeSource(kind: SourceKind): void {
   const open = async () => {
     const root = tempFolder(kind.tree);
-    const source = kind.make(root);
+    const source = await kind.make(root);
     const { skills } = await scan(source);
     return { root, source, skills, tea: skills.find(({ id }) => id === 'tea') as Skill };
   };
@@ -86,7 +86,7 @@ export function describeSource(kind: SourceKind): void {
       const { root, source } = await open();
       const first = await scan(source);
       expect(await scan(source)).toEqual(first);
-      expect(await scan(kind.make(root))).toEqual(first);
+      expect(await scan(await kind.make(root))).toEqual(first);
     });
 
     it('lists files that can be read', async () => {
@@ -200,14 +200,14 @@ function describeFile(file: string, wrap: (text: string) => string, open: Open):
 function describeMissing(kind: SourceKind, codes: readonly string[]): void {
   it('is empty and throws nothing where nothing is, and fills when it comes', async () => {
     const root = tempFolder();
-    const source = kind.make(root);
+    const source = await kind.make(root);
     expect(source.contains(join(root, 'x'))).toBe(false);
     const { skills, problems } = await scan(source);
     expect(skills).toEqual([]);
     expect(codesOf(problems)).toEqual(codes);
     for (const folder of source.watchFolders()) expect(isAbsolute(folder)).toBe(true);
     const full = tempFolder(kind.tree);
-    const there = kind.make(full);
+    const there = await kind.make(full);
     expect((await scan(there)).skills).not.toEqual([]);
     rmSync(join(full, kind.place as string), { recursive: true });
     expect((await scan(there)).skills).toEqual([]);

@@ -172,12 +172,12 @@ const KINDS: readonly SourceKind[] = [
   {
     title: 'a preset',
     tree: teaIn('.claude/skills'),
-    make: (root) => {
+    make: async (root) => {
       const flags = { allow_outside: false, preload: true, optional: false, ignore_files: false, bare_files: false };
       const noPages = { fetchCopy: async () => ({ isComplete: true }), onProgress: () => undefined };
       const configFile = join(root, 'config.yaml');
       const defaults = { root, validation, configFile, taken: new Set<string>(), ...noPages } as const;
-      return makeSources([{ preset: 'claude', ...flags }], defaults)[0] as SkillSource;
+      return (await makeSources([{ preset: 'claude', ...flags }], defaults))[0] as SkillSource;
     },
     file: '.claude/skills/tea/SKILL.md',
     folder: '.claude/skills/tea',

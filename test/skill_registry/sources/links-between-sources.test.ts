@@ -28,6 +28,8 @@ afterEach(() => vi.unstubAllEnvs());
 
 describe('a link to where skills are kept', () => {
   it.each<[string, Tree, readonly object[], readonly string[]]>([
+    ['the same root, without a repository', LINKED, CLAUDE, ['claude:tea']],
+    ['the same root, from a preset', LINKED, [{ preset: 'claude' }], ['claude:tea']],
     ['another source', LINKED, BOTH, ['claude:tea']],
     ['a source that comes first', LINKED, [...BOTH].reverse(), ['agents:tea']],
     ['the same repository', { ...REPOSITORY, ...LINKED }, CLAUDE, ['claude:tea']],
@@ -105,38 +107,52 @@ describe('a link to where skills are kept', () => {
 });
 
 describe('a link to anywhere else', () => {
-  it.each<[string, Tree, readonly object[], string]>([
-    ['a folder in no repository', { ...tea('far/tea'), 'skills/a': { link: '../far/tea' } }, [{ path: 'skills' }], 'a'],
+  const far = (): string => tempFolder({ ...tea('tea'), ...tea('in/tea') });
+  it.each<[string, (folder: string) => Tree, (folder: string) => readonly object[]]>([
+    ['a folder in no repository', (folder) => ({ 'skills/a': { link: `${folder}/tea` } }), () => []],
     [
-      'a folder beside the repository',
-      { ...tea('far/tea'), 'repo/.git/HEAD': '', 'repo/skills/a': { link: '../../far/tea' } },
-      [{ path: 'repo/skills' }],
-      'a',
+      'a folder outside of the repository',
+      (folder) => ({ ...REPOSITORY, 'skills/a': { link: `${folder}/tea` } }),
+      () => [],
     ],
-    [
-      'a folder that holds the source itself',
-      { ...REPOSITORY, ...tea('far/tea'), 'skills/a': { link: '..' } },
-      [{ path: 'skills' }],
-      'a',
-    ],
+    ['a folder that holds the source itself', () => ({ ...REPOSITORY, 'skills/a': { link: '..' } }), () => []],
     [
       'a folder of which another source is a part',
-      { ...tea('far/tea'), ...tea('far/in/tea'), 'skills/a': { link: '../far' } },
-      [{ path: 'skills' }, { path: 'far/in', id: 'in', optional: true }],
-      'a',
+      (folder) => ({ 'skills/a': { link: folder } }),
+      (folder) => [{ path: `${folder}/in`, id: 'in' }],
     ],
-  ])('is not followed: %s', async (_, tree, sources, link) => {
-    const { registry, ids } = await open(tree, sources);
+  ])('is not followed: %s', async (_, tree, sources) => {
+    const folder = far();
+    const { registry, ids } = await open(tree(folder), [{ path: 'skills' }, ...sources(folder)]);
     expect(ids.filter((id) => id.startsWith('skills:'))).toEqual([]);
-    expect(registry.problems()).toMatchObject([{ code: 'SYMLINK_OUTSIDE', file: expect.stringMatching(`/${link}$`) }]);
+    expect(registry.problems()).toMatchObject([{ code: 'SYMLINK_OUTSIDE', file: expect.stringMatching('/skills/a$') }]);
+  });
+
+  it.each<[string, boolean, (library: string) => string]>([
+    ['out of an approved root', true, () => 'skills'],
+    ['out of a root that nobody has approved', false, () => 'skills'],
+    ['in a folder outside of the root, in no repository', true, (library) => join(library, 'skills')],
+  ])('is a problem, and what its message says helps: %s', async (_, trust, placeOf) => {
+    const library = tempFolder({ ...tea('shared/tea'), 'skills/tea': { link: '../shared/tea' } });
+    const tree = { 'skills/tea': { link: join(library, 'shared/tea') } };
+    const source = { path: placeOf(library), id: 'linked' };
+    const { root, registry, ids } = await open(tree, [source], trust);
+    expect(ids).toEqual([]);
+    const message = registry.problems()[0]?.message ?? '';
+    expect(message.includes(`trust allow ${root}`)).toBe(!trust);
+    const { path } = /add \{ path: (?<path>\S+) \}/.exec(message)?.groups ?? {};
+    const advised = [[source, { path, id: 'named' }], [{ ...source, allow_outside: true }]];
+    for (const sources of advised) expect(await open(tree, sources)).toMatchObject({ ids: ['linked:tea'], codes: [] });
   });
 
   it.each(['.env', '.ssh/id_ed25519', '.git/tea', 'data/tea'])(
     'reads nothing of %s in the repository',
     async (name) => {
       const tree = { ...REPOSITORY, ...tea(name), 'data/skill_registry/.keep': '', 'skills/a': { link: `../${name}` } };
-      const { ids, codes } = await open(tree, [{ path: 'skills' }]);
-      expect([ids, codes]).toEqual([[], ['SOURCE_RESERVED']]);
+      for (const trust of [true, false]) {
+        const { ids, codes } = await open(tree, [{ path: 'skills' }], trust);
+        expect([ids, codes]).toEqual([[], ['SOURCE_RESERVED']]);
+      }
     },
   );
 
@@ -157,22 +173,37 @@ describe('a link to anywhere else', () => {
 });
 
 describe('in a root that nobody has approved', () => {
-  it('a link leads to another source that really lies below the root, and nowhere else', async () => {
+  it('a link leads to a folder that really lies below the root, once, and nowhere else', async () => {
     const home = tempFolder(tea('.agents/skills/tea'));
     vi.stubEnv('HOME', home);
     const tree = {
-      ...REPOSITORY,
       ...LINKED,
-      ...tea('unnamed/pot'),
+      ...tea('unnamed/pot', { name: 'pot' }),
       '.claude/skills/pot': { link: '../../unnamed/pot' },
       '.claude/skills/home': { link: join(home, '.agents/skills/tea') },
+      through: { link: join(home, '.agents') },
+      '.claude/skills/through': { link: '../../through/skills/tea' },
     };
-    const alone = await open(tree, [{ preset: 'claude' }], false);
-    expect(alone.all).toEqual([]);
-    expect(alone.codes).toEqual(['SYMLINK_OUTSIDE', 'SYMLINK_OUTSIDE', 'SYMLINK_OUTSIDE']);
-    const { all, codes } = await open(tree, [{ preset: 'claude' }, { path: '.agents/skills', id: 'mine' }], false);
-    expect(all).toEqual(['claude:tea', 'mine:tea']);
-    expect(codes).toEqual(['SYMLINK_OUTSIDE', 'SYMLINK_OUTSIDE']);
+    for (const repository of [{}, REPOSITORY]) {
+      const alone = await open({ ...tree, ...repository }, [{ preset: 'claude' }], false);
+      expect(alone.all).toEqual(['claude:pot', 'claude:tea']);
+      expect(alone.codes).toEqual(['SYMLINK_OUTSIDE', 'SYMLINK_OUTSIDE']);
+      const both = [{ preset: 'claude' }, { path: '.agents/skills', id: 'mine' }];
+      const { ids, codes } = await open({ ...tree, ...repository }, both, false);
+      expect(ids).toEqual(['claude:pot', 'claude:tea']);
+      expect(codes).toEqual(['SYMLINK_OUTSIDE', 'SYMLINK_OUTSIDE']);
+    }
+  });
+
+  it('a SKILL.md that is a link shows no file with another ending', async () => {
+    const tree = {
+      'terraform.tfstate': skillMd({ name: 'a', description: 'password' }),
+      'NOTES.md': skillMd({ name: 'b', description: 'Notes.' }),
+      'skills/a/SKILL.md': { link: '../../terraform.tfstate' },
+      'skills/b/SKILL.md': { link: '../../NOTES.md' },
+    };
+    const { ids, codes } = await open(tree, [{ path: 'skills' }], false);
+    expect([ids, codes]).toEqual([['skills:b'], ['SYMLINK_OUTSIDE']]);
   });
 
   it('a source that is itself a link out of it opens nothing for another one', async () => {

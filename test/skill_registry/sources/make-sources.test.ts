@@ -6,8 +6,8 @@ import { packageRoot } from '../../../kernel/host.ts';
 
 const NO_PAGES = { fetchCopy: async () => ({ isComplete: true }), onProgress: () => undefined };
 
-const make = (...configs: readonly { path?: string; shipped?: true; id?: string }[]) =>
-  makeSources(
+const make = async (...configs: readonly { path?: string; shipped?: true; id?: string }[]) => {
+  const sources = await makeSources(
     configs.map((config) => ({
       allow_outside: false,
       preload: false,
@@ -20,7 +20,9 @@ const make = (...configs: readonly { path?: string; shipped?: true; id?: string 
       ...{ root: '/root', validation: 'lenient', configFile: '/root/config.yaml', taken: new Set() },
       ...NO_PAGES,
     },
-  ).map(({ id, location }) => [id, location]);
+  );
+  return sources.map(({ id, location }) => [id, location]);
+};
 
 it.each([
   ['skills', 'skills', '/root/skills'],
@@ -36,21 +38,21 @@ it.each([
   ['x/skills.md', 'skills', '/root/x/skills.md'],
   ['/', 'source', '/'],
   ['my skills: new', 'my-skills-new', '/root/my skills: new'],
-])('the path %s makes the source %s', (path, id, location) => {
-  expect(make({ path })).toEqual([[id, location]]);
+])('the path %s makes the source %s', async (path, id, location) => {
+  expect(await make({ path })).toEqual([[id, location]]);
 });
 
-it('the shipped skills are those of the package', () => {
-  expect(make({ shipped: true })).toEqual([['shipped', join(packageRoot(), 'skills')]]);
+it('the shipped skills are those of the package', async () => {
+  expect(await make({ shipped: true })).toEqual([['shipped', join(packageRoot(), 'skills')]]);
 });
 
-it('sources keep their order, and ids that are taken get a number', () => {
-  expect(make({ path: 'a/skills' }, { path: 'b/skills' }, { path: 'c', id: 'skills-2' }, { path: 'd/skills' })).toEqual(
-    [
-      ['skills', '/root/a/skills'],
-      ['skills-2', '/root/b/skills'],
-      ['skills-2-2', '/root/c'],
-      ['skills-3', '/root/d/skills'],
-    ],
-  );
+it('sources keep their order, and ids that are taken get a number', async () => {
+  expect(
+    await make({ path: 'a/skills' }, { path: 'b/skills' }, { path: 'c', id: 'skills-2' }, { path: 'd/skills' }),
+  ).toEqual([
+    ['skills', '/root/a/skills'],
+    ['skills-2', '/root/b/skills'],
+    ['skills-2-2', '/root/c'],
+    ['skills-3', '/root/d/skills'],
+  ]);
 });

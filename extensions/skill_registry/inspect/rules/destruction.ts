@@ -1,8 +1,11 @@
 import type { Rule } from '../rule.ts';
+import { CLAUSE, NOT_IDLE } from '../stance.ts';
 import { words } from './words.ts';
 
-const SAYS_NOT =
-  /\b(?:never|not|don't|avoid|cannot|refuse|dangerous|forbidden|blocked?|deny|denied|prohibited|instead of|without asking|before (?:any|running)|like|such as|e\.g\.)\b[^\n]{0,60}$|[❌🚫]/u;
+const SAYS_NOT = new RegExp(
+  `\\b(?:never|not|don't|avoid|cannot|refuse|dangerous|forbidden|blocked?|deny|denied|prohibited|instead of|(?<!would )like|such as|e\\.g\\.)\\b${NOT_IDLE}${CLAUSE}$|[❌🚫][^\\n]{0,60}$`,
+  'u',
+);
 
 export const DESTRUCTION: readonly Rule[] = [
   {

@@ -1,9 +1,9 @@
 import type { Rule } from '../rule.ts';
-import { AS_ROOT, BARE_ADDRESS, END, FETCH, FETCH_WORDS, INTERPRETER, PIPE, SHELL, WARNS } from './words.ts';
+import { AS_ROOT, BARE_ADDRESS, END, FETCH, FETCH_WORDS, INTERPRETER, PIPE, SHELL } from './words.ts';
 
 const PIPED = `${PIPE}(?:[^\\n|]{0,80}${PIPE}){0,2}?${AS_ROOT}${INTERPRETER}${END}`;
 /** What runs the output of a command. */
-const RUNS = `(?:\\b(?:ba|z|da|k|fi|c|tc)?sh\\s(?:-\\w{1,5}\\s)?["']?(?:<\\(|\\$\\(|\`)|\\b(?:eval|source|iex|invoke-expression)\\s?\\(?["']?(?:\\$\\(|<\\(|\`|\\()?)`;
+const RUNS = `(?:\\b(?:ba|z|da|k|fi|c|tc)?sh\\s(?:-\\w{1,5}\\s)?["']?(?:<\\(|\\$\\(|\`)|\\b(?:eval|iex|invoke-expression)\\s?\\(?["']?(?:\\$\\(|<\\(|\`|\\()?|\\bsource\\s["']?(?:\\$\\(|<\\(|\`))`;
 
 export const DOWNLOAD_AND_RUN: readonly Rule[] = [
   {
@@ -38,12 +38,10 @@ export const DOWNLOAD_AND_RUN: readonly Rule[] = [
             'g',
           ),
         ],
-        unless: WARNS,
       },
       {
         needs: [FETCH_WORDS],
         all: [new RegExp(`${RUNS}[^\\n]{0,60}?${FETCH}\\b[^\\n]{0,200}?${BARE_ADDRESS}`, 'g')],
-        unless: WARNS,
       },
       {
         needs: [FETCH_WORDS],
@@ -55,7 +53,6 @@ export const DOWNLOAD_AND_RUN: readonly Rule[] = [
           ),
         ],
         within: 250,
-        unless: WARNS,
       },
       {
         needs: [['exec', 'system', 'popen', 'run', 'call', 'eval']],
@@ -102,16 +99,12 @@ export const DOWNLOAD_AND_RUN: readonly Rule[] = [
         all: [
           /(?:\b(?:ba|z)?sh\s-\w{0,3}i?|\bexec\s\d?)[^\n]{0,80}?\/dev\/(?:tcp|udp)\/(?!localhost|127\.|10\.0\.0\.1\/|\$|\w{0,20}(?:ip|host|attacker|target)\b)(?:\d{1,3}\.){3}\d{1,3}\/\d/g,
         ],
-        unless:
-          /\b(?:reverse shells?|payloads?|pentest\w{0,6}|listener|attacker|exploit\w{0,6}|detect\w{0,4}|ctf|red team)\b/,
       },
       {
         needs: [['nc', 'ncat', 'netcat', 'socat']],
         all: [
           /\b(?:nc|ncat|netcat)\s(?:[^\n|;&]{0,60}\s)?(?:-\w{0,4}[ec]|--exec|--sh-exec)\s{0,2}["']?(?:\/bin\/)?(?:ba|z)?sh\b|\bmkfifo\b[^\n]{0,120}?\bsh\s-i[^\n]{0,40}?\|\s?(?:nc|ncat|netcat|openssl)\b|\bsocat\b[^\n]{0,80}?exec:/g,
         ],
-        unless:
-          /\b(?:reverse shells?|payloads?|pentest\w{0,6}|listener|attacker|exploit\w{0,6}|detect\w{0,4}|ctf|red team|lhost|local ?host)\b/,
       },
       {
         needs: [['dup2', 'spawn', 'pty']],
@@ -151,24 +144,20 @@ export const DOWNLOAD_AND_RUN: readonly Rule[] = [
           /\bchmod\s(?:\+x|7\d\d)|\b(?:ba|z)?sh\s[~$/.]|\bnohup\b/g,
         ],
         within: 120,
-        unless: WARNS,
       },
       {
         needs: [['authorized']],
         all: [
           /\b(?:echo|printf)\s["']?(?:ssh-(?:rsa|ed25519|dss)|ecdsa-sha2-\w{4,12})\saaaa[^\n]{0,800}?>>?\s?[^\n]{0,60}authorized_keys/g,
         ],
-        unless: WARNS,
       },
       {
         needs: [['dialog', 'authonly']],
         all: [/\bdisplay dialog\b[^\n]{0,200}\bhidden answer\b|\bdscl\s[^\n]{0,30}-authonly\b/g],
-        unless: WARNS,
       },
       {
         needs: [['xmrig', 'stratum', 'minerd']],
         all: [/\bstratum\+(?:tcp|ssl):\/\/|\bxmrig\s-|\bminerd\s-/g],
-        unless: WARNS,
       },
     ],
   },
@@ -203,9 +192,8 @@ export const DOWNLOAD_AND_RUN: readonly Rule[] = [
             'g',
           ),
         ],
-        unless: WARNS,
       },
-      { needs: [FETCH_WORDS], all: [new RegExp(`${RUNS}\\s?(?:${FETCH}|new-object)\\b`, 'g')], unless: WARNS },
+      { needs: [FETCH_WORDS], all: [new RegExp(`${RUNS}\\s?(?:${FETCH}|new-object)\\b`, 'g')] },
       {
         needs: [FETCH_WORDS],
         all: [

@@ -1,6 +1,6 @@
 import type { Rule } from '../rule.ts';
 import { encodedCommands } from './decoded-texts.ts';
-import { AS_ROOT, END, INTERPRETER, PIPE, WARNS, words } from './words.ts';
+import { AS_ROOT, END, INTERPRETER, PIPE, words } from './words.ts';
 
 const DECODE =
   '(?:base(?:64|32)\\s(?:-{1,2}d(?:i|ecode)?\\b|-di\\b|--d\\b)|openssl\\s(?:base64|enc)\\s[^\\n|]{0,60}-d\\b|xxd\\s-r|uudecode|b64decode|frombase64string|\\brev\\b|\\btr\\s["\']?a-z[^\\n|]{0,12}["\']?n-z|printf\\s["\'](?:\\\\x[0-9a-f]{2}|\\\\[0-7]{3}){4}[^\\n|]{0,2000}|echo\\s-n?e\\s["\']?(?:\\\\x[0-9a-f]{2}){4}[^\\n|]{0,2000})';
@@ -44,14 +44,12 @@ export const HIDDEN_COMMANDS: readonly Rule[] = [
             'g',
           ),
         ],
-        unless: WARNS,
       },
       {
         needs: [DECODE_WORDS],
         all: [
           /(?:\b(?:ba|z|da|k|fi|c|tc)?sh\s(?:-\w{1,5}\s)?["']?(?:<\(|\$\(|`|<<<)|\b(?:eval|source)\s["']?(?:\$\(|<\(|`))[^\n]{0,400}?\b(?:base(?:64|32)\s(?:-{1,2}d|-di)|openssl\s(?:base64|enc)\s[^\n|]{0,60}-d\b|xxd\s-r)/g,
         ],
-        unless: WARNS,
       },
       {
         needs: [CODE_WORDS],
@@ -61,7 +59,6 @@ export const HIDDEN_COMMANDS: readonly Rule[] = [
             'g',
           ),
         ],
-        unless: WARNS,
       },
       {
         needs: [CODE_WORDS],
@@ -96,7 +93,6 @@ export const HIDDEN_COMMANDS: readonly Rule[] = [
       {
         needs: [['powershell', 'pwsh']],
         all: [/\b(?:powershell|pwsh)(?:\.exe)?\s[^\n]{0,120}?-e(?:nc|ncodedcommand|c)?\s["']?[a-z0-9+/=]{16}/g],
-        unless: WARNS,
       },
       {
         needs: [['certutil']],
@@ -105,7 +101,6 @@ export const HIDDEN_COMMANDS: readonly Rule[] = [
           /\b(?:start|call|rundll32|regsvr32|cmd|\w{1,30}\.exe)\b/g,
         ],
         within: 120,
-        unless: WARNS,
       },
     ],
   },

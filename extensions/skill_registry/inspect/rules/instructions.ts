@@ -1,4 +1,5 @@
 import type { Rule } from '../rule.ts';
+import { CLAUSE, NOT_IDLE } from '../stance.ts';
 import { words } from './words.ts';
 
 const OTHERS =
@@ -12,13 +13,13 @@ const ALLOWED =
 const NOT = "(?:do not|don['’]t|never|must not|should not|without|avoid|no need to|refrain from|shall not)";
 
 /** "Never skip the confirmation" says the opposite. */
-const NEGATED =
-  /\b(?:never|not|no|cannot|avoid|without|refuse to|don['’]t|mustn['’]t|shouldn['’]t|can['’]t|attempts? to|tr(?:y|ies|ying) to|tells? you to|asks? you to|may say|says?|such as|like|e\.g\.|called|phrases?)\s+(?:["“(]\s?)?(?:\w+\s+){0,3}["“(]?$|["“]$/;
+const NEGATED = new RegExp(
+  `\\b(?:never|not|no|cannot|avoid|without|refuse to|don['’]t|mustn['’]t|shouldn['’]t|can['’]t|attempts? to|tr(?:y|ies|ying) to|tells? you to|asks? you to|may say|says?|such as|(?<!would )like|e\\.g\\.|called|phrases?)${NOT_IDLE}\\s+(?:["“(]\\s?)?(?:(?!and\\b|then\\b|but\\b|just\\b)\\w+\\s+){0,3}["“(]?$|["“]$`,
+);
 /** "Never send mail without asking the user" does, too. */
-const NEGATED_SENTENCE = /\b(?:never|not|no|cannot|avoid|(?:do|must|should|ca)n['’]t|refuse)\b[^.!?\n]*$/;
-/** Where a text speaks of such instructions instead of giving one. */
-const QUOTES =
-  /\b(?:prompt injections?|injection attempts?|jailbreaks?|attacker|malicious|red flags?|suspicious|adversarial|detect\w{0,4}|untrusted|as data)\b/;
+const NEGATED_SENTENCE = new RegExp(
+  `\\b(?:never|not|no|cannot|avoid|(?:do|must|should|ca)n['’]t|refuse)\\b${NOT_IDLE}${CLAUSE}$`,
+);
 
 const SENDS =
   '(?:send|sends|upload|uploads|post|posts|transmit|transmits|forward|forwards|back up|backs? up|backup|copy|copies|sync|syncs|share|shares|submit|submits|push|pushes|report|reports|mirror|mirrors|export|exports|mail|email|e-mail|stream|publish|write|log|logs|save|saves|store|stores)';
@@ -62,7 +63,6 @@ export const INSTRUCTIONS: readonly Rule[] = [
           ),
         ],
         unlessBefore: NEGATED,
-        unless: QUOTES,
       },
       {
         needs: [words('ignore disregard forget')],
@@ -70,7 +70,6 @@ export const INSTRUCTIONS: readonly Rule[] = [
           /\b(?:ignore|disregard|forget) (?:everything|anything|all|what) (?:(?:that|which|of it) )?(?:(?:is |was |came |you (?:were|have been) |you )?(?:above|before|earlier|previously|told|learned|knew|know))\b/g,
         ],
         unlessBefore: NEGATED,
-        unless: QUOTES,
       },
       {
         needs: [words('precedence priority overrides override supersede only bound replace new apply')],
@@ -78,7 +77,6 @@ export const INSTRUCTIONS: readonly Rule[] = [
           /\b(?:this (?:skill|file|document|section|rule)|these (?:rules|instructions|directives|steps)|the (?:rules|instructions) (?:below|here|of this (?:file|skill)|in this (?:file|skill)))\b[^.\n]{0,60}\b(?:(?:takes?|have|has|having) (?:precedence|priority) over|overrides?|supersedes?|replaces?) (?:all|any|every|the|your|other|previous|prior|earlier|system|user)\b|\b(?:only|sole) (?:rules|instructions|ones) (?:that|which) (?:apply|count|matter)\b|\bno longer (?:bound|restricted|limited|constrained) by\b|\byour new (?:instructions|rules|role|directive)\b|\byou are now (?:in )?(?:dan\b|developer mode|unrestricted|jailbroken|free of)/g,
         ],
         unlessBefore: NEGATED,
-        unless: QUOTES,
       },
     ],
   },
@@ -118,7 +116,6 @@ export const INSTRUCTIONS: readonly Rule[] = [
           ),
         ],
         unlessBefore: /["“]$/,
-        unless: QUOTES,
       },
       {
         needs: [
@@ -133,7 +130,6 @@ export const INSTRUCTIONS: readonly Rule[] = [
           ),
         ],
         unlessBefore: /["“]$/,
-        unless: QUOTES,
       },
       {
         needs: [words('hide conceal keep keeping hidden secret quiet stay remain silent invisible')],
@@ -144,7 +140,6 @@ export const INSTRUCTIONS: readonly Rule[] = [
           ),
         ],
         unlessBefore: NEGATED,
-        unless: QUOTES,
       },
       {
         needs: [words('silently secretly quietly covertly discreetly')],
@@ -155,8 +150,7 @@ export const INSTRUCTIONS: readonly Rule[] = [
           ),
         ],
         unlessBefore:
-          /\b(?:never|not|no|cannot|avoid|don['’]t|could|would|might|may|can|will|to|that|which|it|and|or)\s+(?:\w+\s+){0,2}$/,
-        unless: QUOTES,
+          /\b(?:never|not|no|cannot|avoid|don['’]t|could|would|might|may|can|will|that|which|it|or)\s+(?:\w+\s+){0,2}$/,
       },
     ],
   },
@@ -191,7 +185,6 @@ export const INSTRUCTIONS: readonly Rule[] = [
           ),
         ],
         unlessBefore: NEGATED,
-        unless: QUOTES,
       },
       {
         needs: [words('without')],
@@ -202,7 +195,6 @@ export const INSTRUCTIONS: readonly Rule[] = [
           ),
         ],
         unlessBefore: NEGATED_SENTENCE,
-        unless: QUOTES,
       },
       {
         needs: [words('without')],
@@ -213,7 +205,6 @@ export const INSTRUCTIONS: readonly Rule[] = [
           ),
         ],
         unlessBefore: NEGATED_SENTENCE,
-        unless: QUOTES,
       },
       {
         needs: [words('ask wait prompt pause stop confirm seek need request')],
@@ -224,7 +215,6 @@ export const INSTRUCTIONS: readonly Rule[] = [
           ),
         ],
         unlessBefore: NEGATED,
-        unless: QUOTES,
       },
     ],
   },
@@ -259,7 +249,6 @@ export const INSTRUCTIONS: readonly Rule[] = [
         ordered: false,
         where: 'prose',
         unlessBefore: NEGATED,
-        unless: QUOTES,
       },
       {
         needs: [words('bcc cc blind')],

@@ -1,5 +1,5 @@
 import type { Rule } from '../rule.ts';
-import { WARNS, words } from './words.ts';
+import { words } from './words.ts';
 
 const PASTE_SITE =
   '\\b(?:pastebin\\.com|rentry\\.(?:co|org)|glot\\.io|hastebin\\.(?:com|org|skyra\\.pw)|ghostbin\\.\\w{2,4}|paste\\.(?:ee|rs|sh|gg|mozilla\\.org|debian\\.net)|dpaste\\.(?:com|org)|ix\\.io|0x0\\.st|termbin\\.com|controlc\\.com|justpaste\\.it|telegra\\.ph|privatebin\\.(?:net|info)|snippet\\.host|sprunge\\.us|bpaste\\.net|pastes\\.(?:dev|io)|write\\.as|codeshare\\.io|textbin\\.net|pastecode\\.io|cl1p\\.net|anotepad\\.com|notes\\.io)\\b';
@@ -40,7 +40,7 @@ export const LURES: readonly Rule[] = [
         ],
         within: 220,
         ordered: false,
-        unless: new RegExp(`${WARNS.source}|\\b(?:user ?name|log ?in|sign(?:ed)? in|account|database|smtp|admin)\\b`),
+        unless: /\b(?:user ?name|log ?in|sign(?:ed)? in|account|database|smtp|admin)\b/,
       },
     ],
   },
@@ -73,7 +73,6 @@ export const LURES: readonly Rule[] = [
         ],
         within: 220,
         ordered: false,
-        unless: WARNS,
       },
       {
         needs: [PASTE_WORDS],
@@ -85,7 +84,6 @@ export const LURES: readonly Rule[] = [
           /\|\s?(?:sudo )?(?:ba|z)?sh\b|\|\s?(?:python3?|node|iex)\b|\bchmod \+x|\bexec\(|\beval\b/g,
         ],
         within: 150,
-        unless: WARNS,
       },
       {
         needs: [PASTE_WORDS],
@@ -95,7 +93,6 @@ export const LURES: readonly Rule[] = [
             'g',
           ),
         ],
-        unless: WARNS,
       },
     ],
   },
@@ -126,7 +123,6 @@ export const LURES: readonly Rule[] = [
           new RegExp(TERMINAL, 'g'),
         ],
         within: 140,
-        unless: WARNS,
       },
       {
         needs: [words('win windows')],
@@ -135,9 +131,8 @@ export const LURES: readonly Rule[] = [
           /\b(?:mshta|powershell|cmd \/c|curl|rundll32|regsvr32|msiexec)\b[^\n]{0,80}https?:/g,
         ],
         within: 200,
-        unless: WARNS,
       },
-      { needs: [['mshta']], all: [/\bmshta(?:\.exe)?\s["']?(?:https?:|javascript:|vbscript:)/g], unless: WARNS },
+      { needs: [['mshta']], all: [/\bmshta(?:\.exe)?\s["']?(?:https?:|javascript:|vbscript:)/g] },
     ],
   },
   {
@@ -173,7 +168,6 @@ export const LURES: readonly Rule[] = [
         ],
         within: 180,
         ordered: false,
-        unless: WARNS,
       },
     ],
   },

@@ -1,5 +1,5 @@
 import type { Rule } from '../rule.ts';
-import { WARNS, words } from './words.ts';
+import { words } from './words.ts';
 
 /** Files that agents read at the beginning of each session, or that say what they may do. */
 const AGENT_FILE =
@@ -38,7 +38,8 @@ export const PERSISTENCE: readonly Rule[] = [
         all: [
           /\b(?:set up|create|add|install|schedule|register|configure)\b[^.\n]{0,30}\b(?:cron ?jobs?|crontab|scheduled task|launch ?agent|systemd (?:service|timer|unit)|startup item|login item|background daemon)\b/g,
         ],
-        unlessBefore: /\b(?:never|not|don't|cannot|avoid|propose|user wants?|if (?:you|the user))\b[^.\n]{0,60}$/,
+        unlessBefore:
+          /\b(?:propose|user wants?|if (?:you|the user) (?:wants?|asks?|agrees?|prefers?|needs?))\b[^.\n]{0,60}$/,
         where: 'prose',
       },
       {
@@ -46,7 +47,6 @@ export const PERSISTENCE: readonly Rule[] = [
         all: [
           /\b(?:add|append|write|insert|put)\b[^\n]{0,80}\b(?:to|into|in)\b[^.\n]{0,30}(?:\.bashrc|\.zshrc|\.bash_profile|\.zprofile|~\/\.profile)\b/g,
         ],
-        unlessBefore: /\b(?:never|not|don't|cannot|avoid)\b[^.\n]{0,60}$/,
         where: 'prose',
       },
       {
@@ -54,35 +54,32 @@ export const PERSISTENCE: readonly Rule[] = [
         all: [
           /\|\s?(?:sudo )?crontab\s(?:-u \S{1,30} )?-(?!\w)|\bcrontab\s(?:-u \S{1,30} )?(?!-)[\w./$~-]{1,80}\.?\w{0,10}(?=\s|$|["'`])(?<!\b(?:entry|entries|job|jobs|expression|expressions|syntax|file|line|lines|and|or|for|with|to|is|the|in|on|as|format|schedule|schedules|that|which|task|tasks|command|commands|guru))/g,
         ],
-        unless: WARNS,
       },
       {
         needs: [words('etc systemctl launchctl launchagents launchdaemons schtasks startup register')],
         all: [
           />\s?\/etc\/cron\.\w{1,10}\/|(?:>|\btee\b|\bcp\b|\bmv\b|\binstall\b)[^\n]{0,100}\/etc\/systemd\/system\/|\bsystemctl\s(?:--\w{1,10}\s){0,2}enable\b|\blaunchctl\s(?:load|bootstrap|enable)\b|\b(?:cp|mv|tee|ln|>)[^\n]{0,80}\/library\/launch(?:agents|daemons)\/|>\s?["']?[~$\w{}/]{0,30}\/library\/launch(?:agents|daemons)\/|\bschtasks(?:\.exe)?\s\/create\b|\bregister-scheduledtask\b|\\start menu\\programs\\startup\b/g,
         ],
-        unless: WARNS,
       },
       {
         needs: [words('bashrc zshrc profile zprofile zshenv fish bash')],
         all: [
           /(?:>>|\btee\s-a)\s?["']?(?:~|\$\{?home\}?|\/home\/\w{1,30}|\/root|\/users\/\w{1,30})?\/?(?:\.bashrc|\.zshrc|\.profile|\.bash_profile|\.zprofile|\.zshenv|\.bash_login|\.config\/fish\/config\.fish)\b/g,
         ],
-        unless: /\bpath=|export path|completion|\beval "\$\(|nvm|pyenv|export \w{1,40}=|alias /,
+        unless:
+          /\becho\s["']?(?:export \w{1,40}=|path=|alias |eval "\$\()[^;&|`\n]{0,160}>>|(?:completion|nvm|pyenv)[^;&|#\n]{0,80}>>/,
       },
       {
         needs: [['authorized']],
         all: [/(?:>>?|\btee(?: -a)?|\badd|\bappend)[^\n]{0,200}authorized_keys\b/g],
-        unless: WARNS,
       },
       {
         needs: [['hooks', 'hookspath']],
         all: [
           /(?:>>?|\bcp\s[^\n]{0,80}|\bln\s[^\n]{0,80}|\btee\s)\s?["']?[\w$./{}~-]{0,40}\.git\/hooks\/\w|\bcore\.hookspath\b/g,
         ],
-        unless: WARNS,
       },
-      { needs: [['currentversion']], all: [/\\currentversion\\run(?:once)?\b/g], unless: WARNS },
+      { needs: [['currentversion']], all: [/\\currentversion\\run(?:once)?\b/g] },
     ],
   },
   {
@@ -111,7 +108,6 @@ export const PERSISTENCE: readonly Rule[] = [
           new RegExp(AGENT_FILE, 'g'),
         ],
         within: 70,
-        unlessBefore: /\b(?:never|not|don't|cannot|avoid)\b[^.\n]{0,40}$/,
       },
     ],
   },

@@ -160,7 +160,8 @@ export const SIDE_WORK: readonly Rule[] = [
           /<!--[^\n]{0,160}?\b(?:agents?|assistant|ai|model|llm|claude|you)\b[^\n]{0,60}\b(?:must|should|shall|always|run|execute|send|upload|include|ignore|read|fetch|add|append|delete|copy|write|do not|never)\b[^\n]{0,200}/g,
         ],
         where: 'prose',
-        unless: /\b(?:generated|do not edit|auto-generated|template|placeholder|todo|prettier|markdownlint)\b/,
+        unless:
+          /^(?![^\n]*\b(?:run|execute|send|upload|ignore|fetch|copy|delete)\b)[^\n]*\b(?:generated|do not edit|auto-generated|template|placeholder|todo|prettier|markdownlint)\b/,
       },
       {
         needs: [words('system admin administrator developer')],
@@ -209,13 +210,16 @@ export const SIDE_WORK: readonly Rule[] = [
     patterns: [
       {
         needs: [words('send sends email mail forward share cc bcc invite submit report copy')],
-        all: [/\b(?:send|sends|email|e-mail|mail|forward|share|cc|bcc|invite|submit|copy)\b/g, new RegExp(MAIL, 'g')],
+        all: [
+          /\b(?:send|sends|email(?!\s?[:=])|e-mail(?!\s?[:=])|mail(?!\s?[:=])|forward|share|cc|bcc|invite|submit|copy)\b/g,
+          new RegExp(MAIL, 'g'),
+        ],
         within: 70,
         sentence: true,
         unlessBefore: NEGATED,
         where: 'prose',
         unless:
-          /\b(?:support|contact|issues?|questions|feedback|bugs?|help|e\.g\.|for example|git config|himalaya|gog |--to\b)\b/,
+          /^(?![^\n]*\b(?:reports?|files?|results?|outputs?|data|documents?|cop(?:y|ies)|contents?|transcripts?)\b)[^\n]*\b(?:support|contact|issues?|questions|feedback|bugs?|help|e\.g\.|for example)\b|\b(?:git config|himalaya|gog |--to\b)/,
       },
       {
         needs: [['curl']],

@@ -1,3 +1,5 @@
+import { CLAUSE, NOT_IDLE } from '../stance.ts';
+
 /** Parts of expressions that several rules use. For folded text in lower case; repetitions are bounded. */
 
 /** Words for `needs`. */
@@ -20,7 +22,7 @@ export const BARE_ADDRESS =
 export const PIPE = '(?<!\\|)\\|&?\\s{0,3}';
 export const AS_ROOT = '(?:(?:sudo|doas|env|exec|command|nohup|xargs)\\s(?:-[\\w-]{1,20}\\s){0,3}){0,2}';
 /** After a program that runs what comes through a pipe. */
-export const END = '(?![\\w./-])';
+export const END = '(?![\\w/-]|\\.\\w)';
 
 /** What a person would never hand to a stranger, by where it is kept. */
 export const SECRET_STORE =
@@ -34,12 +36,9 @@ export const SEND =
 /** Where something arrives without anybody having to say who he is. */
 export const DROP =
   '(?:webhook\\.site|requestbin|requestcatcher\\.com|pipedream\\.net|ngrok(?:-free)?\\.(?:io|app|dev)|burpcollaborator|oast(?:ify)?\\.(?:fun|pro|live|site|me|online|com)|interact\\.sh|beeceptor\\.com|hookbin|trycloudflare\\.com|bore\\.pub|serveo\\.net|loca\\.lt|localtunnel|discord(?:app)?\\.com/api/webhooks|api\\.telegram\\.org/bot\\d|transfer\\.sh|file\\.io|0x0\\.st|gofile\\.io|catbox\\.moe|anonfiles|temp\\.sh|oshi\\.at|bashupload|paste\\.rs|pastebin\\.com/api)';
-/** Where a text speaks of attacks instead of being one. */
-export const WARNS: RegExp =
-  /\b(?:malicious|malware|phishing|attack(?:er|s)?|never|do not (?:run|paste|execute|download|install|open|trust|use)|don't (?:run|paste|execute|download|install|open|trust|use)|avoid|beware|suspicious|red flags?|indicators?|detect(?:s|ed|ion)?|scam|vulnerab\w{2,10}|dangerous|untrusted|severity|patterns?|obfuscated|exfiltrat\w{1,5}|exploit\w{0,6}|injection)\b/;
-
 /** "Never do it" says the opposite. */
-export const NEGATED: RegExp =
-  /(?:\b(?:never|not|no|cannot|avoid|don['’]t|refuse|instead of|without|won['’]t|prevents?|against)\b[^.!?\n]{0,60}|["“])$/;
+export const NEGATED: RegExp = new RegExp(
+  `(?:\\b(?:never|not|no|cannot|avoid|don['’]t|refuse|instead of|without|won['’]t|prevents?|against)\\b${NOT_IDLE}${CLAUSE}|["“])$`,
+);
 /** An address of the internet that a text names. */
 export const ADDRESS = 'https?://(?!localhost|127\\.|0\\.0\\.0\\.0|www\\.w3\\.org|your|\\{|<|\\$)[^\\s"\'`)]{4,200}';

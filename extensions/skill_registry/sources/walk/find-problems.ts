@@ -1,15 +1,30 @@
+import { statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { Problem } from 'skill-registry/kernel';
+import { isInside } from '../../../../lib/files/index.ts';
 
 export function tooDeep(dir: string, maxDepth: number, count: number): Problem {
   const message = `${count} folder(s) in this one are deeper than limits.scan_depth (${maxDepth}) and were not searched. Raise the limit or add a source.`;
   return { code: 'SCAN_DEPTH_EXCEEDED', severity: 'warning', file: dir, message, details: { maxDepth, count } };
 }
 
-/** @param unapproved - The root when nobody has approved it; then its config cannot allow the link. */
-export function leadsOut(path: string, unapproved: string | undefined): Problem {
+/**
+ * @param target - The real path that the link at `path` leads to.
+ * @param options - Of the search.
+ */
+export function leadsOut(
+  path: string,
+  target: string,
+  realRoot: string,
+  { mayLeadTo, unapproved }: { readonly mayLeadTo?: unknown; readonly unapproved?: string | undefined },
+): Problem {
+  const folder = statSync(target, { throwIfNoEntry: false })?.isFile() ? dirname(target) : target;
+  // Naming a folder that contains the source would not help, nor would it for a package.
+  const naming = mayLeadTo && !isInside(realRoot, folder) ? `add { path: ${folder} } to sources, or ` : '';
+  const allowing = `${naming}set allow_outside: true for the source`;
   const remedy = unapproved
-    ? `Nobody has approved ${unapproved}, so only links to its own sources are followed; skill-registry trust allow ${unapproved} approves it.`
-    : 'Set allow_outside: true for the source to allow it.';
+    ? `Nobody has approved ${unapproved}, so only links to folders and .md files in it are followed. Approve it with skill-registry trust allow ${unapproved}, then ${allowing}.`
+    : `To allow it, ${allowing}.`;
   const message = `This link leads out of its source and was not followed. ${remedy}`;
   return { code: 'SYMLINK_OUTSIDE', severity: 'error', file: path, message };
 }

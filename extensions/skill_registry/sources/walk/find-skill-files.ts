@@ -278,7 +278,7 @@ function follow(link: string, { realRoot, boundary, options, outside, problems }
   const isAllowed = options.allowOutside || isInside(target, boundary) || options.mayLeadTo?.(target) === true;
   if (isAllowed && !isInside(target, realRoot)) outside.add(target);
   if (real !== undefined && isAllowed) return real;
-  problems.push(real === undefined ? brokenLink(link) : leadsOut(link, options.unapproved));
+  problems.push(real === undefined ? brokenLink(link) : leadsOut(link, real, realRoot, options));
   return undefined;
 }
 

@@ -1,0 +1,22 @@
+import type { Skill, SkillRegistry } from 'skill-registry';
+import { printable } from '../lib/text/index.ts';
+import type { Terminal } from './terminal.ts';
+
+/** What a person is told when a change was made and the skill is held. */
+export function heldText(skillId: string, heldBecause: string): string {
+  return printable(
+    `${skillId} is held, no agent is given it: ${heldBecause}; see skill-registry trust show ${skillId}\n`,
+  );
+}
+
+/** Inspects the skills that were brought in, and says on standard error which of them are held. */
+export async function sayHeld(
+  { admin, snapshot }: Pick<SkillRegistry, 'admin' | 'snapshot'>,
+  isMeant: (skill: Skill) => boolean,
+  terminal: Terminal,
+): Promise<void> {
+  for (const skill of [...snapshot().byQualifiedId.values()].filter(isMeant)) {
+    const { heldBecause } = await admin.trustOf(skill.qualifiedId);
+    if (heldBecause !== null) terminal.err(heldText(skill.id, heldBecause));
+  }
+}

@@ -1,0 +1,52 @@
+import type { Passage, Span, Stance } from './rule.ts';
+
+/**
+ * The stance of a text to one of its parts. An author can write any word near an attack, so only the clause around the part, the
+ * headings above it and its own row of a table count, and in frontmatter nothing.
+ *
+ * @param negation - What else negates at the end of the clause before the part.
+ */
+export function stanceOf(passage: Passage, { start, end }: Span, negation?: RegExp): Stance {
+  const headings = passage.headingsAt(start);
+  if (headings === undefined) return undefined;
+  const { text } = passage;
+  const before = text.slice(Math.max(0, start - AROUND), start);
+  if (NEGATES.test(before) || negation?.test(before)) return 'negated';
+  const row = text.slice(text.lastIndexOf('\n', start) + 1, start);
+  const isListed =
+    DANGER.test(headings) || (row.startsWith('|') && DANGER.test(lineAround(text, start, end))) || REPORTS.test(before);
+  return isListed || EXPRESSION.test(text.slice(start, end)) ? 'listed' : undefined;
+}
+
+/** The sentence, line or row of a table in which a part stands. */
+export function sentenceAround(text: string, { start, end }: Span): string {
+  const before = text.slice(Math.max(0, start - AROUND), start);
+  const after = text.slice(end, end + AROUND);
+  return `${/[^\n]*$/.exec(before.replace(/[.!?;](?=\s)/g, '\n'))?.[0] ?? ''}${text.slice(start, end)}${/^(?:(?![.!?;]\s)[^\n])*/.exec(after)?.[0] ?? ''}`;
+}
+
+/** After a negation: "do not worry" negates nothing that follows. */
+export const NOT_IDLE = '(?!\\s(?:only|matter|worry|hesitate|wait|forget|mind|fail|skip|stop|be afraid)\\b)';
+/** What stands between a negation and what it negates: no other clause. */
+export const CLAUSE: string =
+  '(?:(?![,;:—–](?:\\s|$)|\\b(?:and|but|then|until|unless|except|so|just|simply)\\b)(?:[^.!?\\n]|\\.{3}|[.!?](?!\\s|$))){0,60}';
+
+// --- internal ---
+
+const AROUND = 160;
+
+const NEGATES = new RegExp(
+  `\\b(?:never|not|cannot|can['’]t|don['’]t|doesn['’]t|mustn['’]t|shouldn['’]t|avoid|refuse to|instead of|rather than)\\b${NOT_IDLE}${CLAUSE}$`,
+);
+const DANGER =
+  /\b(?:malicious|malware|attack(?:s|ers?)?|dangerous|red flags?|suspicious|unsafe|threats?|injections?|exfiltration|forbidden|prohibited|never|vulnerab\w{2,10}|exploits?|detect(?:s|ed|ion)?|theft|reverse shells?|payloads?|pentest\w{0,6})\b|❌|🚫/;
+const REPORTS = new RegExp(
+  `\\b(?:report|flag|detect|reject|block|deny|looks? like|look for|scan for|search for|(?:instructions?|attempts?|tries) to)\\b${CLAUSE}$|(?:^|[.!?]\\s|\\n)attackers\\s(?:[^.!?\\n]|\\.{3}){0,60}$`,
+);
+/** What only a regular expression has. */
+const EXPRESSION = /\\[sbwdS.|(]|\.\*|\[\^/;
+
+function lineAround(text: string, start: number, end: number): string {
+  const close = text.indexOf('\n', end);
+  return text.slice(text.lastIndexOf('\n', start) + 1, Math.min(close === -1 ? text.length : close, end + 1000));
+}
