@@ -59,7 +59,7 @@ export function extensionNotDeclared(from: string, id: string): CodedError<Kerne
 }
 
 export function extensionNotRunning(id: string): CodedError<KernelErrorCode> {
-  return new CodedError('EXTENSION_NOT_RUNNING', `Extension "${id}" is not running.`, { id });
+  return new CodedError('EXTENSION_NOT_RUNNING', `Extension "${id}" is not running. /extensions says why.`, { id });
 }
 
 /** @param path - Relative to `extensions/`. */

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { SkillTrust } from 'skill-registry';
 import { CodedError, isCodedError } from 'skill-registry/kernel';
@@ -136,11 +137,17 @@ async function decideSkill(
     terminal.err(`${printable(id)} ${state}\n`);
     return EXIT.done;
   } catch (error) {
-    if (isCodedError(error, 'SKILL_NOT_FOUND') && options.digest === undefined) return undefined;
+    if (isCodedError(error, 'SKILL_NOT_FOUND') && canBeRoot(action, id, options, terminal)) return undefined;
     throw error;
   } finally {
     await registry.close();
   }
+}
+
+/** Whether a name that is no skill is the folder of a root. An approval may be taken back after its folder is gone. */
+function canBeRoot(action: Decision['action'], name: string, options: TrustOptions, terminal: Terminal): boolean {
+  if (options.digest !== undefined || options.root !== undefined) return false;
+  return action === 'revoke' || existsSync(resolve(terminal.cwd, name));
 }
 
 /** Shows what was found and asks. @returns the digest of what was shown when the answer is yes. */

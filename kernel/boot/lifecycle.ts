@@ -221,7 +221,7 @@ function runService(record: ExtensionRecord, hooks: LifecycleHooks): void {
   if (!isServiceProvider(instance)) return;
   const abort = new AbortController();
   const onFailure = (error: unknown, waitMs: number): void => {
-    const what = `has a background service that failed (${describeError(error)}); it starts again in ${waitMs / 1000} s`;
+    const what = `has a background service that failed (${describeError(error)}); it starts again in ${waitMs / 1000} s. Correct its runBackground`;
     hooks.report(problemOf(found, 'SERVICE_DIED', what));
   };
   record.service = { abort, ended: superviseService(instance, abort.signal, onFailure, hooks.serviceRestartMs) };

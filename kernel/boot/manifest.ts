@@ -143,7 +143,9 @@ export function parseManifest(text: string, file: string): { manifest?: Manifest
     }
     return 1;
   };
-  return { problems: parsed.error.issues.flatMap((issue) => fieldProblems(issue, file, lineOf)) };
+  return {
+    problems: parsed.error.issues.flatMap((issue) => fieldProblems(issue, file, lineOf, document.getIn(issue.path))),
+  };
 }
 
 // --- internal ---
@@ -172,6 +174,7 @@ function fieldProblems(
   issue: z.core.$ZodIssue,
   file: string,
   lineOf: (path: readonly PropertyKey[]) => number,
+  given: unknown,
 ): Problem[] {
   const field = issue.path.join('.');
   if (issue.code === 'unrecognized_keys') {
@@ -182,8 +185,15 @@ function fieldProblems(
       return { code: 'MANIFEST_FIELD_UNKNOWN', severity: 'error', file, line, message, details: { field: name } };
     });
   }
-  const message = `Field "${field}": ${issue.message}.`;
+  const message = `Field "${field}": ${issue.message}.${typeAdvice(issue, given)}`;
   return [
     { code: 'MANIFEST_FIELD_INVALID', severity: 'error', file, line: lineOf(issue.path), message, details: { field } },
   ];
+}
+
+/** YAML reads `version: 1.0` as a number. */
+function typeAdvice(issue: z.core.$ZodIssue, given: unknown): string {
+  if (issue.code !== 'invalid_type') return '';
+  if (given === undefined) return ' Add it; the shipped skill extension-development describes every field.';
+  return issue.expected === 'string' && typeof given !== 'object' ? ` Put the value in quotes: "${given}".` : '';
 }

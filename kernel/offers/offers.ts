@@ -24,7 +24,7 @@ export function createOffers(running: () => readonly ExtensionRecord[], report: 
       const byName = new Map<string, { extensionId: string; tool: Tool }>();
       for (const { found, instance } of running()) {
         if (!isToolProvider(instance)) continue;
-        for (const tool of ask(found, 'TOOL_PROVIDER_FAILED', () => instance.getTools(), report)) {
+        for (const tool of ask(found, 'getTools', () => instance.getTools(), report)) {
           if (!isUsable(tool, found, report)) continue;
           const earlier = byName.get(tool.name);
           if (earlier) report(nameTaken(found, tool.name, earlier.extensionId));
@@ -41,7 +41,7 @@ export function createOffers(running: () => readonly ExtensionRecord[], report: 
     commands() {
       return running().flatMap(({ found, instance }) => {
         if (!isCommandProvider(instance)) return [];
-        const commands = ask(found, 'COMMAND_PROVIDER_FAILED', () => instance.getCommands(), report);
+        const commands = ask(found, 'getCommands', () => instance.getCommands(), report);
         return commands.map((command) => ({ extensionId: found.manifest.id, command }));
       });
     },
@@ -92,9 +92,11 @@ export function createEventBus(onFailure: (owner: string, event: string, error: 
 
 // --- internal ---
 
+const PROVIDER_FAILED = { getCommands: 'COMMAND_PROVIDER_FAILED', getTools: 'TOOL_PROVIDER_FAILED' } as const;
+
 function ask<T>(
   found: ExtensionRecord['found'],
-  code: string,
+  method: keyof typeof PROVIDER_FAILED,
   question: () => readonly T[],
   report: (problem: Problem) => void,
 ): readonly T[] {
@@ -104,7 +106,9 @@ function ask<T>(
     if (answer.some((one) => typeof one?.name !== 'string')) throw new TypeError('every entry needs a name');
     return answer;
   } catch (error) {
-    report(problemOf(found, code, `could not say what it offers: ${describeError(error)}`));
+    const reason = describeError(error).replace(/\.$/, '');
+    const what = `offers nothing by ${method}, which failed: ${reason}. Correct that function`;
+    report(problemOf(found, PROVIDER_FAILED[method], what));
     return [];
   }
 }
@@ -116,13 +120,13 @@ function isUsable(tool: Tool, found: ExtensionRecord['found'], report: (problem:
     inputSchemaOf(tool);
     return true;
   } catch (error) {
-    const what = `offers a tool "${tool.name}" that is left out: ${describeError(error)}`;
+    const what = `offers a tool "${tool.name}" that is left out: ${describeError(error).replace(/\.$/, '')}. Correct it`;
     report(problemOf(found, 'TOOL_PROVIDER_FAILED', what));
     return false;
   }
 }
 
 function nameTaken(found: ExtensionRecord['found'], tool: string, winner: string): Problem {
-  const what = `offers a tool "${tool}", a name that "${winner}" already has; only that one is used. Rename it`;
+  const what = `offers a tool "${tool}", a name that "${winner}" already has; only that one is used. Rename one of the two tools`;
   return problemOf(found, 'TOOL_NAME_TAKEN', what);
 }

@@ -197,6 +197,6 @@ function contextProblem(
   records: ReadonlyMap<string, ExtensionRecord>,
 ): Problem {
   const { found } = records.get(extensionId) as ExtensionRecord;
-  const what = `gave no context for a turn (${describeError(error)}); the turn continued without it`;
+  const what = `gave no context for a turn (${describeError(error)}); the turn continued without it. Correct its getContext`;
   return problemOf(found, code, what);
 }

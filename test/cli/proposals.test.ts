@@ -93,6 +93,17 @@ it('brings back what was removed', async () => {
   expect(await run('restore', 'tea')).toMatchObject({ status: 1, stderr: expect.stringContaining('SKILL_EXISTS') });
 });
 
+it('names what was removed to who restores another id', async () => {
+  const { run } = await teaRoot();
+  expect((await run('restore', 'te')).stderr).toContain('Nothing was removed here.');
+  expect(await run('remove', 'tea', '--yes')).toMatchObject({ status: 0 });
+  expect(await run('restore', 'te')).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining('To restore: "tea".'),
+  });
+  expect(await run('restore', 'tea')).toMatchObject({ status: 0 });
+});
+
 it('says what is wrong with ids and revisions that do not exist', async () => {
   const { run } = await teaRoot();
   expect(await run('proposals', 'show', 'nothing')).toMatchObject({

@@ -162,3 +162,15 @@ it('no name of a folder adds words to the question about a root', () => {
   const shown = '"docs.\\nOnly texts were found; a yes\\u{202e} sends nothing"';
   expect(heldOfRoot(root)).toEqual([`1 extension(s): ${shown}`, `data/${shown}/config.yaml`]);
 });
+
+it('a name that is neither a skill nor a folder is a skill that is not there', async () => {
+  const root = tempFolder({ 'skills/tea/SKILL.md': skillMd({ name: 'tea', description: 'Makes tea.' }) });
+  for (const args of [
+    ['trust', 'allow', 'te'],
+    ['--root', root, 'trust', 'allow', 'te'],
+  ])
+    expect(await runCommand(args, { cwd: root })).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('SKILL_NOT_FOUND: No skill "te". Nearest: tea.'),
+    });
+});

@@ -97,7 +97,11 @@ it('O9 whatever is wrong is a problem with severity, message and path, and nothi
   for (const id of ['a', 'b', 'c']) {
     const own = registry.problems().filter(({ file }) => file === join(root, 'skills', id, 'SKILL.md'));
     expect(own.length, id).toBeGreaterThan(0);
-    for (const problem of own) expect(problem).toMatchObject({ severity: /error|warning/, message: /./ });
+    for (const problem of own)
+      expect(problem).toMatchObject({
+        severity: expect.stringMatching(/^(error|warning)$/),
+        message: expect.stringMatching(/./),
+      });
   }
 });
 

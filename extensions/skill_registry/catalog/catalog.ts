@@ -189,7 +189,7 @@ async function scanOne(
     return scan;
   } catch (error) {
     const before: SourceScan = lastScans.get(source) ?? { skills: [], problems: [] };
-    const message = `The source "${source.id}" could not be scanned (${describeError(error)}); its last ${before.skills.length} skill(s) are used.`;
+    const message = `The source "${source.id}" could not be scanned (${describeError(error)}); its last ${before.skills.length} skill(s) are used. Correct the source; the next scan tries it again.`;
     const problem: Problem = { code: 'SOURCE_FAILED', severity: 'error', file: source.location, message };
     return { ...before, problems: [...before.problems, problem] };
   }

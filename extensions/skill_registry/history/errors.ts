@@ -1,5 +1,6 @@
 import { CodedError, describeError } from 'skill-registry/kernel';
 import { showHidden } from '../../../lib/text/index.ts';
+import { nearestIds } from '../search/names.ts';
 
 /** Codes that revisions and changes throw, in addition to those of the registry and of files. */
 type HistoryErrorCode =
@@ -110,6 +111,17 @@ export function skillExists(
 export function skillRemoved(skillId: string): CodedError {
   const message = `The skill "${skillId}" was removed. \`skill-registry restore ${skillId}\` restores its last content; then roll it back.`;
   return new CodedError('SKILL_NOT_FOUND', message, { skill_id: skillId });
+}
+
+/** For a restore. @param removed - Ids of the skills that can be restored. */
+export function notRemoved(skillId: string, removed: readonly string[]): CodedError {
+  const near = nearestIds(removed, skillId);
+  const ids = (near.length > 0 ? near : removed.slice(0, 10)).map((id) => JSON.stringify(id)).join(', ');
+  const what = ids === '' ? 'Nothing was removed here.' : `To restore: ${ids}.`;
+  const id = skillId.slice(0, 100);
+  return new CodedError('SKILL_NOT_FOUND', `There is no removed skill ${JSON.stringify(id)}. ${what}`, {
+    skill_id: id,
+  });
 }
 
 export function sourceNotWritable(skillId: string, source: string, why: string): HistoryError {

@@ -3,9 +3,8 @@ import { join } from 'node:path';
 import { unifiedDiff } from '../../../lib/diff/index.ts';
 import { resourceNotFound } from '../../../lib/files/index.ts';
 import { skillNamed } from '../catalog/snapshot.ts';
-import { skillNotFound } from '../skill/errors.ts';
 import { type ChangeContext, findSkill } from './change-context.ts';
-import { presentNotKept, revisionIncomplete, rowRefused, skillExists, skillRemoved } from './errors.ts';
+import { notRemoved, presentNotKept, revisionIncomplete, rowRefused, skillExists, skillRemoved } from './errors.ts';
 import { checkedFolder, checkedPath } from './journal-entries.ts';
 import type { Recorder } from './recorder.ts';
 import { bytesOf, findRevision, type LoadedRevisions, lastKeyOf, revisionsOf } from './revisions.ts';
@@ -88,7 +87,13 @@ export function createHistory(context: ChangeContext, recorder: Recorder): Histo
       const key = database && lookUp(database, skillId);
       if (!database || key === undefined) {
         const advice = `It was not removed. To undo a change of it: \`skill-registry history ${skillId}\`, \`skill-registry rollback ${skillId} REVISION\`.`;
-        throw present ? skillExists(skillId, `source ${present.source}`, advice) : skillNotFound(skillId, []);
+        if (present) throw skillExists(skillId, `source ${present.source}`, advice);
+        const ids = database ? idsOf(database) : [];
+        const known = context.snapshot().byId;
+        throw notRemoved(
+          skillId,
+          ids.filter((id) => !known.has(id)),
+        );
       }
       const location = locationOfKey(skillId, key, { sources: context.sources(), root: context.root });
       const revision = await writer.exclusively((database, dataDir) => {
@@ -151,6 +156,12 @@ function archivedKeyOf(database: ReturnType<Writer['database']>, skillId: string
     .prepare('SELECT place FROM archived WHERE skill_id = ? AND restored_at IS NULL ORDER BY seq DESC LIMIT 1')
     .get(skillId);
   return (row as { place: string } | undefined)?.place;
+}
+
+/** Of every skill that has a revision. */
+function idsOf(database: ReturnType<Writer['database']>): readonly string[] {
+  const rows = database.prepare('SELECT DISTINCT skill_id AS id FROM revision ORDER BY id').all();
+  return (rows as { id: string }[]).map(({ id }) => id);
 }
 
 /** From the archive; from the last revision when somebody has removed the archived folder. */

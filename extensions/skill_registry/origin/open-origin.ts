@@ -80,6 +80,11 @@ function openFolder(origin: FolderOrigin): Offer {
   };
 }
 
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such folder',
+  ENOTDIR: 'it is neither a folder nor an archive (.tar.gz, .tgz, .zip)',
+};
+
 function realFolder(path: string): string {
   try {
     const base = realpathSync(path);
@@ -87,7 +92,7 @@ function realFolder(path: string): string {
     return base;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw originUnavailable(path, code === 'ENOENT' ? 'there is no such folder' : String(code), error);
+    throw originUnavailable(path, REASONS[code ?? ''] ?? String(code), error);
   }
 }
 

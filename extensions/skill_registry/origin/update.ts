@@ -21,7 +21,11 @@ export async function planUpdate(context: ChangeContext, ids: readonly string[] 
   const isMeant = (name: string, id: string): boolean => name === id || slugOf(name) === slugOf(id);
   const wanted = [...skills].filter(([name]) => !ids || ids.some((id) => isMeant(name, id)));
   const unknown = ids?.find((id) => !wanted.some(([name]) => isMeant(name, id)));
-  if (unknown !== undefined) throw originRefused(JSON.stringify(unknown), 'it is not in skills-lock.json.');
+  if (unknown !== undefined)
+    throw originRefused(
+      JSON.stringify(unknown),
+      'it is not in skills-lock.json, so it has no origin. To see what has one: skill-registry verify.',
+    );
   const prepared: Prepared[] = [];
   const offers = createOffers();
   try {

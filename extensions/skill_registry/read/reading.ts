@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { describeError, isCodedError, type TurnContext } from 'skill-registry/kernel';
+import { CodedError, describeError, isCodedError, type TurnContext } from 'skill-registry/kernel';
 import { countTokens, nameShownAs, showName, withoutHidden } from '../../../lib/text/index.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import { skillNamed } from '../catalog/snapshot.ts';
@@ -192,7 +192,26 @@ async function fileOf(
   source: SkillSource,
   { resource_bytes: most }: Limits,
 ): Promise<Buffer> {
-  return source.fetch ? source.fetch(skill, path, most) : source.readResource(skill, path, most);
+  try {
+    return await (source.fetch ? source.fetch(skill, path, most) : source.readResource(skill, path, most));
+  } catch (error) {
+    throw withAdvice(error, path, skill, source);
+  }
+}
+
+/** What to read instead, or what a person can change. */
+function withAdvice(error: unknown, path: string, skill: Skill, source: SkillSource): unknown {
+  if (isCodedError(error, 'RESOURCE_TOO_LARGE')) {
+    const advice = 'A person can raise limits.resource_bytes in the config of the registry.';
+    return new CodedError(error.code, `${error.message} ${advice}`, error.details, error);
+  }
+  if (!isCodedError(error, 'RESOURCE_NOT_FOUND')) return error;
+  const paths = source.resources(skill).map((file) => file.path);
+  const near = nearestIds(paths, path);
+  const shown = (near.length > 0 ? near : paths.slice(0, 5)).map((one) => JSON.stringify(showName(one))).join(', ');
+  const known =
+    near.length > 0 ? `Nearest: ${shown}.` : `Beside SKILL.md it has ${paths.length} file(s)${shown && `: ${shown}`}.`;
+  return new CodedError(error.code, `${error.message} ${known}`, error.details, error);
 }
 
 async function readSkill(

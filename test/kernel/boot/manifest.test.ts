@@ -145,3 +145,10 @@ describe('text that cannot be read as fields is MANIFEST_YAML_INVALID:', () => {
     expect(problems).toMatchObject([{ code: 'MANIFEST_YAML_INVALID', severity: 'error', file: FILE, line }]);
   });
 });
+
+test('a version that YAML reads as a number is accepted once it is in quotes, as the message says', () => {
+  const text = (version: string): string => `id: a\nname: A\nversion: ${version}\nagent: {}\n`;
+  const [problem] = parseManifest(text('1.0'), 'manifest.yaml').problems;
+  expect(problem?.message).toContain('Put the value in quotes: "1');
+  expect(parseManifest(text('"1.0"'), 'manifest.yaml').problems).toEqual([]);
+});

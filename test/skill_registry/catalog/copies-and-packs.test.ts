@@ -102,7 +102,7 @@ describe('two packs of one id', () => {
     expect(problems).toMatchObject([
       { code: 'PACK_ID_TAKEN', severity: 'warning', file: expect.stringMatching(/b\.json$/) },
     ]);
-    expect(problems[0]?.message).toContain('or name this one "b"');
+    expect(problems[0]?.message).toContain('or write "b", the id of its source');
   });
 
   it('are one where a pack has the id of the source of another', async () => {

@@ -55,7 +55,17 @@ describe('read_skill_resource', () => {
   });
 
   it.each([
-    ['over', 'RESOURCE_TOO_LARGE', '"over" has 1001 bytes, more than the limit of 1000.'],
+    [
+      'over',
+      'RESOURCE_TOO_LARGE',
+      expect.stringMatching(/has 1001 bytes, more than the limit of 1000\. .*limits\.resource_bytes/),
+    ],
+    ['logo.pn', 'RESOURCE_NOT_FOUND', 'Cannot read "logo.pn": no such file. Nearest: "logo.png".'],
+    [
+      'zzzzzzzzzzzz',
+      'RESOURCE_NOT_FOUND',
+      expect.stringMatching(/Beside SKILL\.md it has \d+ file\(s\): .*"logo\.png"/),
+    ],
     ['absent', 'RESOURCE_NOT_FOUND', expect.stringContaining('"absent"')],
     ['references', 'RESOURCE_NOT_FOUND', expect.stringContaining('directory')],
     ['empty/x', 'RESOURCE_NOT_FOUND', expect.stringContaining('"empty/x"')],

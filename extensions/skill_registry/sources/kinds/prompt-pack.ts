@@ -112,7 +112,8 @@ function readEntry(value: unknown, pointer: string, report: Report): PackEntry[]
     report(`${pointer}/${escapePointer(key)}`, expected, value[key]);
   };
   for (const key of Object.keys(value))
-    if (!allowedKeys.includes(key)) fail(key, `no such field (${allowedKeys.join(', ')})`);
+    if (!allowedKeys.includes(key))
+      fail(key, `only ${isPath ? 'path and preload' : 'name, description and instructions, or a path'}`);
   for (const key of isPath ? ['path'] : allowedKeys)
     if (typeof value[key] !== 'string' || value[key] === '') fail(key, 'a text');
   if (isPath && value.preload !== undefined && typeof value.preload !== 'boolean') fail('preload', 'true or false');
