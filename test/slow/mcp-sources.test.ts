@@ -101,35 +101,6 @@ it('says why a program is no server, and tries it again less and less often', as
   expect(readFileSync(join(root, 'runs'), 'utf8')).toHaveLength(runs);
 });
 
-/** A server of an old SDK: it ends at anything before `initialize`. */
-const OLD_SERVER = `
-  import { createInterface } from 'node:readline';
-  const { entry, text } = JSON.parse(process.argv[2]);
-  const capabilities = { resources: {}, extensions: { 'io.modelcontextprotocol/skills': {} } };
-  const answers = {
-    initialize: ({ protocolVersion }) => ({ protocolVersion, capabilities, serverInfo: { name: 'old', version: '1' } }),
-    'skills/list': () => ({ skills: [entry] }),
-    'resources/read': ({ uri }) => ({ contents: [{ uri, text }] }),
-  };
-  let isGreeted = false;
-  for await (const line of createInterface({ input: process.stdin })) {
-    const { id, method, params } = JSON.parse(line);
-    isGreeted ||= method === 'initialize';
-    if (!isGreeted) process.exit(1);
-    if (id !== undefined) console.log(JSON.stringify({ jsonrpc: '2.0', id, result: answers[method]?.(params) ?? {} }));
-  }`;
-
-it('takes the skills of a program that knows an older protocol alone', async () => {
-  const { entry, files } = servedSkill('tea');
-  const text = files.get(entry.uri);
-  const root = tempFolder({ 'old.mjs': OLD_SERVER });
-  const command = [process.execPath, 'old.mjs', JSON.stringify({ entry, text })];
-  const registry = await openRoot(root, { config: { sources: [{ id: 'old', mcp: { command } }] } });
-  await waitFor('the first list', () => names(registry).length > 0);
-  expect([registry.problems(), names(registry)]).toEqual([[], ['old:tea']]);
-  expect((await registry.read('tea')).content).toBe('Body of tea.');
-});
-
 it('ends a registry that is its own server with a problem, over one hop and over two', async () => {
   const [one, other] = [servable('tea'), servable('cup')];
   const configOf = (server: string): Tree => ({
