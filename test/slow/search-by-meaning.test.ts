@@ -69,7 +69,7 @@ it('ends with an answer and the reason, as a process, when the endpoint is away'
   expect({ status, stderr }).toEqual({
     status: 0,
     stderr: expect.stringMatching(
-      /^1 skill\(s\)\nwarning: .* answered with status 503: busy\. Skills without a vector/,
+      /^1 skill\(s\)\nwarning: .* answered with status 503: busy\. What has no vector is searched by words only\./,
     ),
   });
   expect(stdout).toContain('accounts');
