@@ -119,7 +119,7 @@ it('reads all of the old or all of the new, whenever fetching is killed', { time
 
 it('is one copy for processes that fetch it at the same time, and half of which are killed', {
   timeout: 600_000,
-  // A machine whose cores are all busy has failed it once in eight, for a reason that is not known yet.
+  // A start waits one second for a page: on a busy machine the new copy may come while a process reads the old one.
   retry: 2,
 }, async () => {
   const random = seededRandom(SEED);
