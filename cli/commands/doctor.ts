@@ -91,7 +91,7 @@ async function inspectAll({ admin, snapshot }: SkillRegistry): Promise<readonly 
   for (const { id, qualifiedId, remote } of snapshot().skills) {
     // Its source inspects each file that it fetches.
     if (remote) continue;
-    const { verdict, findings } = await admin.inspect(qualifiedId);
+    const { verdict, findings } = await admin.trustOf(qualifiedId);
     if (verdict !== 'info')
       found.push({ skill_id: id, verdict, findings: findings.filter(({ level }) => level !== 'info') });
   }

@@ -65,10 +65,10 @@ async function inspectPath(what: string, folder: string): Promise<Inspected> {
 }
 
 async function inspectId({ registry }: OpenRegistry, what: string): Promise<Inspected> {
-  const inspection = await registry.admin.inspect(what);
+  const { verdict, findings } = await registry.admin.trustOf(what);
   const { byId, byQualifiedId } = registry.snapshot();
   const dir = (byId.get(what) ?? byQualifiedId.get(what))?.dir ?? null;
-  return { what, ...(dir === null ? {} : { folder: dir }), ...inspection };
+  return { what, ...(dir === null ? {} : { folder: dir }), verdict, findings };
 }
 
 const SEVERITY: Readonly<Record<FindingLevel, FormattedFinding['severity']>> = {

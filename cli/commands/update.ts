@@ -41,7 +41,7 @@ export async function update(
   const isAsked = !options.check && outdated.length > 0;
   const question = `Update ${printable(outdated.map(({ id }) => id).join(', '))}?`;
   const isMeant = isAsked && (await isAgreed(question, options, terminal));
-  const updated = isMeant ? await plan.apply(actorOf(options, terminal)) : [];
+  const updated = isMeant ? await withProgress('Updating', terminal, plan.apply(actorOf(options, terminal))) : [];
   if (options.json) printJson(terminal, { skills: plan.skills.map(toWire), updated: updated.map(toWire) });
   for (const { id, revision, proposals } of updated) {
     terminal.err(`${printable(id)} is updated, as revision ${revision}\n`);

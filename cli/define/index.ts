@@ -5,7 +5,6 @@ import { collect, type ExitStatus, type GlobalOptions, type MakeCommand, SHELLS,
 import { addCatalogCommands, addPathCommands } from './catalog.ts';
 import { addProposalCommands, addRevisionCommands } from './changes.ts';
 import { addOriginCommands } from './origin.ts';
-import { addPublishCommand } from './publish.ts';
 import { addTrustCommands } from './trust.ts';
 
 /** Names, arguments and options of all commands except `start`. The code of a command is loaded when it is called. */
@@ -21,7 +20,6 @@ export function addCommands(
   addRevisionCommands(make, done, terminal);
   addOriginCommands(make, done, terminal);
   addTrustCommands(make, done, terminal);
-  addPublishCommand(make, done, terminal);
   make('mcp', 'serve the skills over MCP: on standard input and output, or HTTP', 'skill-registry mcp --http 7337')
     .option('--http <port>', 'listen on this HTTP port (0: any free one); the address is printed', readPort)
     .option('--host <host>', 'listen on this address; off loopback SKILL_MCP_TOKEN must be set', '127.0.0.1')

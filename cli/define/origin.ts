@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { AddFlags } from '../commands/add.ts';
+import type { PublishFlags } from '../commands/publish.ts';
 import type { UpdateFlags } from '../commands/update.ts';
 import {
   type ConfirmedOptions,
@@ -10,7 +11,7 @@ import {
   type Terminal,
 } from '../terminal.ts';
 
-/** Commands about where skills come from. */
+/** Commands about where skills come from, and go to. */
 export function addOriginCommands(make: MakeCommand, done: (status: ExitStatus) => void, terminal: Terminal): void {
   withActor(make('add', 'install skills from anywhere, after showing what they are', 'skill-registry add owner/repo'))
     .argument('[what]', WHAT)
@@ -38,6 +39,16 @@ export function addOriginCommands(make: MakeCommand, done: (status: ExitStatus) 
     async (options: GlobalOptions) =>
       done(await (await import('../commands/remove-verify.ts')).verify(options, terminal)),
   );
+  make(
+    'publish',
+    'make a folder that any web server can serve: other machines then read the skills as a source',
+    'skill-registry publish --to public',
+  )
+    .argument('[id...]', 'ids or qualified ids (default: all skills of the root)')
+    .requiredOption('--to <dir>', 'a new or empty folder, or one that was published before')
+    .action(async (ids: readonly string[], options: GlobalOptions & PublishFlags) =>
+      done(await (await import('../commands/publish.ts')).publish(ids, options, terminal)),
+    );
 }
 
 // --- internal ---

@@ -38,10 +38,6 @@ export function createAdmin(
       const { hiddenTextOf } = await import('./read/hidden-text.ts');
       return hiddenTextOf(snapshot(), reading);
     },
-    async inspect(skillId) {
-      const { verdict, findings } = await holds.trustOf(known(skillId));
-      return { verdict, findings };
-    },
     overlap: overlap.overlap,
     trustOf: (skillId) => holds.trustOf(known(skillId)),
     async decideTrust(action, skillId, decision) {

@@ -3,7 +3,6 @@ import type { Problem, Tool, TurnContext } from 'skill-registry/kernel';
 import type { Snapshot } from './catalog/snapshot.ts';
 import type { SkillRegistryConfig, SourceConfigInput } from './config/config.ts';
 import type { History, Management, WritePolicy } from './history/types.ts';
-import type { Inspection } from './inspect/types.ts';
 import type { Publishing } from './origin/publish/types.ts';
 import type { Origins } from './origin/types.ts';
 import type { Proposals } from './propose/types.ts';
@@ -157,13 +156,6 @@ export interface SkillRegistryAdmin extends Pick<Reading, 'readBytes' | 'resourc
    */
   hiddenText(): Promise<readonly Problem[]>;
   /**
-   * Inspects all files of one skill with all rules.
-   *
-   * @param skillId - An id, or a qualified id (`<source>:<path>`).
-   * @throws SKILL_NOT_FOUND
-   */
-  inspect(skillId: string): Promise<Inspection>;
-  /**
    * The prompt of a role: the index and body of the skill of that id; without such a skill, the template
    * `<templates>/<role>/system_prompt.md`; without a template, one sentence.
    *
@@ -175,7 +167,12 @@ export interface SkillRegistryAdmin extends Pick<Reading, 'readBytes' | 'resourc
     role: string,
     options?: { readonly templates?: string; readonly variables?: Readonly<Record<string, unknown>> },
   ): Promise<RolePrompt>;
-  /** What was found in the present files of a skill, and whether that holds it. @throws SKILL_NOT_FOUND. */
+  /**
+   * What the rules find in the present files of a skill, and whether that holds it. Each content is inspected once.
+   *
+   * @param skillId - An id, or a qualified id (`<source>:<path>`).
+   * @throws SKILL_NOT_FOUND
+   */
   trustOf(skillId: string): Promise<SkillTrust>;
   /**
    * Allows the `block` findings of a skill in the name of a person, or ends that: of what was brought in for these files, wherever they

@@ -218,7 +218,6 @@ const ADMIN: Methods<SkillRegistryAdmin> = {
     role: text,
     options: optional(fields({ templates: words, variables: optional(recordOf(anything)) })),
   },
-  inspect: { skillId: text },
   trustOf: { skillId: text },
   decideTrust: {
     action: oneOf('allow', 'revoke'),
