@@ -69,11 +69,14 @@ it('serves all of the old or all of the new, whenever publishing is killed', { t
   const root = tempFolder(skillsSaying('word 0'));
   const began = performance.now();
   expect((await runProgram(publishing(root))).status).toBe(0);
-  const whole = performance.now() - began;
+  let whole = performance.now() - began;
   let [last, killed] = [wordOf(root), 0];
   for (let at = 1; at <= KILLS; at++) {
     writeTree(root, skillsSaying(`word ${at}`));
+    const startedAt = performance.now();
     if (await killAfter(start(publishing(root)), whole * random() * 1.1)) killed++;
+    // The first run did more, or the machine is less busy now.
+    else whole = performance.now() - startedAt;
     const word = wordOf(root);
     expect([last, `Says word ${at}.`]).toContain(word);
     last = word;
@@ -92,13 +95,15 @@ it('reads all of the old or all of the new, whenever fetching is killed', { time
     await registry.close();`;
   const began = performance.now();
   expect((await runProgram(reading, { environment: { XDG_CACHE_HOME: cache } })).status).toBe(0);
-  const whole = performance.now() - began;
+  let whole = performance.now() - began;
   let [last, killed] = ['Says word 0.', 0];
   for (let at = 1; at <= KILLS; at++) {
     writeTree(root, skillsSaying(`word ${at}`));
     await publisher.origin.publish({ to: 'public' });
     letAnHourPass(cache);
+    const startedAt = performance.now();
     if (await killAfter(start(reading, { XDG_CACHE_HOME: cache }), whole * random() * 1.1)) killed++;
+    else whole = performance.now() - startedAt;
     await page.away();
     const registry = await readPage(page.url, cache);
     vi.unstubAllEnvs();
