@@ -12,6 +12,7 @@ import type { ContextCost, TokenCounts } from './show/types.ts';
 import type { Skill } from './skill/skill.ts';
 import type { OwnSource } from './sources/types.ts';
 import type { Finding, PlannedChange, SkillTrust, TrustDecision } from './trust/types.ts';
+import type { Usage } from './usage/types.ts';
 
 export type { Pack, Snapshot, SourceStatus } from './catalog/snapshot.ts';
 export type * from './history/types.ts';
@@ -36,6 +37,7 @@ export type * from './show/types.ts';
 export type { ResourceInfo, Skill } from './skill/skill.ts';
 export type * from './sources/types.ts';
 export type * from './trust/types.ts';
+export type * from './usage/types.ts';
 
 /** After `close`, a call that would read a file throws REGISTRY_CLOSED. */
 export interface SkillRegistry extends Pick<Reading, 'read' | 'readResource'> {
@@ -113,6 +115,8 @@ export interface SkillRegistry extends Pick<Reading, 'read' | 'readResource'> {
   readonly proposals: Proposals;
   /** Past contents of skills. */
   readonly history: History;
+  /** What agents did with skills. */
+  readonly usage: Usage;
   /** Where skills come from and go to: installed, kept the same, brought up to date, published. */
   readonly origin: Origins & Publishing;
   /** Functions that only a few programs need: doors, file tools and reports. */

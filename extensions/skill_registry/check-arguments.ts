@@ -29,6 +29,7 @@ export function withCheckedArguments(registry: SkillRegistry): SkillRegistry {
     ...checked('registry', registry, REGISTRY),
     proposals: checked('proposals', proposals, PROPOSALS),
     history: checked('history', history, HISTORY),
+    usage: checked('usage', registry.usage, USAGE),
     origin: {
       ...origin,
       add: async (...given) => withCheckedApply(await origin.add(...given)),
@@ -175,6 +176,21 @@ const HISTORY: Methods<SkillRegistry['history']> = {
   diff: { skillId: text, a: revision, b: revision },
   rollback: { skillId: text, revision, actor },
   restore: { skillId: text, actor },
+};
+
+const inRange = { skillId: words, agent: words, since: words };
+const USAGE: Methods<SkillRegistry['usage']> = {
+  report: { query: optional(fields(inRange)) },
+  events: {
+    query: optional(
+      fields({
+        ...inRange,
+        thread: words,
+        kind: optional(oneOf('load', 'resource', 'refusal', 'failure', 'proposal')),
+        limit: optional(suchThat(integer, '1 to 10,000', (n: number) => n >= 1 && n <= 10_000)),
+      }),
+    ),
+  },
 };
 
 const ORIGIN: Methods<SkillRegistry['origin']> = {

@@ -14,6 +14,7 @@ import { givenSkills, skillsInScope } from './show/scope.ts';
 import type { TurnText } from './show/turn-text.ts';
 import type { Skill } from './skill/skill.ts';
 import { makeTools } from './tools/index.ts';
+import { createUsage } from './usage/usage.ts';
 import { createWatching } from './watching.ts';
 
 /**
@@ -37,6 +38,7 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
     ...reading,
     ...search,
     ...changesOf(parts),
+    usage: createUsage(() => parts.catalog.snapshot()),
     watch: watching.watch,
     problems: gather,
     tools: (names = parts.config.tools) => makeTools(names, { ...admin, ...registry }),
