@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { assertDataInRoot } from '../../kernel/host.ts';
 import { futureRealPath } from '../../lib/files/index.ts';
 import { countTokens } from '../../lib/text/index.ts';
 import type { SkillRegistry, SkillRegistryAdmin } from './api.ts';
@@ -52,6 +53,24 @@ export function createAdmin(
     async allowShown(skillId, shown, actor) {
       assertOpen(parts);
       return (await import('./blocks-after.ts')).allowShown(parts, skillId, shown, actor);
+    },
+    async whoSees(agents) {
+      const { whoSees } = await import('./show/who-sees.ts');
+      return whoSees(snapshot(), agents);
+    },
+    async setDisabled({ skillId, agent }, isDisabled) {
+      const { disabled } = parts;
+      const isListed = disabled.list.some((one) => (typeof one === 'string' ? one : one.skill) === skillId);
+      // A skill that was removed can still be enabled.
+      if (isDisabled || !isListed) known(skillId);
+      assertOpen(parts);
+      if (!parts.trusted) assertDataInRoot(root);
+      const { afterDisabling, setDisabled } = await import('./config/set-disabled.ts');
+      const entry = { skill: skillId, agent };
+      const done = setDisabled(root, entry, isDisabled);
+      disabled.list = afterDisabling(disabled.list, entry, isDisabled);
+      await catalog.refresh();
+      return done;
     },
     async waiting() {
       assertOpen(parts);

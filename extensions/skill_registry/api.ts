@@ -8,7 +8,7 @@ import type { Origins } from './origin/types.ts';
 import type { Proposal, Proposals } from './propose/types.ts';
 import type { Reading, ReadPolicy, RolePrompt } from './read/types.ts';
 import type { EmbeddedSkills, ListQuery, OverlapReport, SkillList } from './search/types.ts';
-import type { ContextCost, TokenCounts } from './show/types.ts';
+import type { ContextCost, SeenSkill, TokenCounts } from './show/types.ts';
 import type { Skill } from './skill/skill.ts';
 import type { OwnSource } from './sources/types.ts';
 import type { Finding, PlannedChange, SkillTrust, TrustDecision } from './trust/types.ts';
@@ -203,6 +203,26 @@ export interface SkillRegistryAdmin extends Pick<Reading, 'readBytes' | 'resourc
     shown: readonly Finding[],
     actor: { readonly by: string; readonly reason?: string | undefined },
   ): Promise<string | null>;
+  /**
+   * Who sees each skill of the catalog, also those that lost a collision. In order of the catalog, losers last.
+   *
+   * @param agents - Their turns, each with `agentId` and `boundSkills`.
+   */
+  whoSees(agents: readonly TurnContext[]): Promise<readonly SeenSkill[]>;
+  /**
+   * Adds a skill to `disabled` in `data/skill_registry/config.yaml`, or removes it. Comments and all other keys are kept. This registry uses it when this
+   * resolves, others from their next start on. Enabling for every agent also removes the entries for single agents.
+   *
+   * @param which.skillId - An id, or a qualified id.
+   * @param which.agent - Only for this agent. Default: for every agent.
+   * @returns `changed`: false when the config says so already.
+   * @throws SKILL_NOT_FOUND; INVALID_ARGUMENT when the skill is to be enabled for one agent, but is disabled for every agent;
+   *   CONFIG_INVALID, WRITE_FAILED, PATH_TRAVERSAL.
+   */
+  setDisabled(
+    which: { readonly skillId: string; readonly agent?: string | undefined },
+    isDisabled: boolean,
+  ): Promise<{ readonly file: string; readonly changed: boolean }>;
   /**
    * What waits for a person, riskiest first: by the number of findings of level `block`, then `warn`; of proposals a deletion before a new
    * skill before a change, and then the oldest. It inspects what is held.

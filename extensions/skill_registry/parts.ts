@@ -4,7 +4,7 @@ import { futureRealPath } from '../../lib/files/index.ts';
 import { SEARCH_INDEX } from '../../lib/text-index/index.ts';
 import { type Catalog, createCatalog } from './catalog/catalog.ts';
 import { type Changes, createChanges } from './changes.ts';
-import { readConfig, type SkillRegistryConfig, type SourceConfig } from './config/config.ts';
+import { type DisabledSkill, readConfig, type SkillRegistryConfig, type SourceConfig } from './config/config.ts';
 import { createHooks, type HookOptions, type Hooks } from './hooks.ts';
 import type { SkillRegistryOptions } from './options.ts';
 import { type Admit, createReading } from './read/reading.ts';
@@ -48,6 +48,9 @@ export interface InternalOptions extends SkillRegistryOptions, HookOptions {
 /** The parts of a registry. Each can be understood alone. */
 export interface Parts {
   readonly root: string;
+  readonly trusted: boolean;
+  /** What the config keeps from agents, as it is now. */
+  readonly disabled: { list: readonly DisabledSkill[] };
   readonly config: SkillRegistryConfig;
   readonly hooks: Hooks;
   readonly catalog: Catalog;
@@ -91,6 +94,7 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
   const cacheFile = options.cache === 'memory' ? undefined : cacheFileOf(root, trusted);
   const cache = createCache(cacheFile, CACHE_PARTS);
   const { config, problems: configProblems } = readConfig(options.config ?? {}, configFile);
+  const disabled = { list: config.disabled };
   const hooks = createHooks(options, root, onProblem);
   const skillFiles = createSkillFileCache(cache);
   const sourceIds = new Set<string>();
@@ -123,7 +127,7 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
     limits: config.limits,
     collision: config.collision,
     callHook: hooks.call,
-    disabled: config.disabled,
+    disabled: () => disabled.list,
     prepare: holds.prepare,
     heldBecause: holds.heldBecause,
     beforeScan() {
@@ -168,7 +172,21 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
     { dataDir, onStep: hooks.onWriteStep, mayRecover: trusted },
   );
   return {
-    ...{ root, config, hooks, catalog, sourceIds, makeSources: makeAll, grants, visible, tokens, changes, closing },
+    ...{
+      root,
+      trusted,
+      disabled,
+      config,
+      hooks,
+      catalog,
+      sourceIds,
+      makeSources: makeAll,
+      grants,
+      visible,
+      tokens,
+      changes,
+      closing,
+    },
     instance: sourceOptions.instance,
     ...{ holds, admit },
     sentBodies: createSentBodies(),

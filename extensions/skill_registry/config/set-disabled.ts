@@ -5,6 +5,7 @@ import type { Document, YAMLSeq } from 'yaml';
 import { yamlPackage } from '../../../kernel/host.ts';
 import { futureRealPath, readNamedFile, writeContained } from '../../../lib/files/index.ts';
 import { invalidArgument } from '../skill/errors.ts';
+import type { DisabledSkill } from './config.ts';
 
 export interface Disabling {
   /** An id or a qualified id. */
@@ -15,7 +16,7 @@ export interface Disabling {
 
 /**
  * Adds a skill to `disabled` in the config of a root, or removes it. Comments and all other keys are kept, and the file is made when it
- * is missing. Registries use it from their next start on. Enabling for every agent also removes the entries for single agents.
+ * is missing. Other registries use it from their next start on. Enabling for every agent also removes the entries for single agents.
  *
  * @param root - Absolute.
  * @returns `changed`: false when the config says so already.
@@ -46,6 +47,16 @@ export function setDisabled(
   const mode = (statSync(real, { throwIfNoEntry: false })?.mode ?? 0o644) & 0o777;
   writeContained(dirname(real), basename(real), document.toString({ lineWidth: 0 }), { own: true, mode });
   return { file, changed: true };
+}
+
+/** The list of a registry after `setDisabled`. */
+export function afterDisabling(
+  list: readonly DisabledSkill[],
+  { skill, agent }: Disabling,
+  isDisabled: boolean,
+): readonly DisabledSkill[] {
+  if (isDisabled) return [...list, agent === undefined ? skill : { skill, agent }];
+  return list.filter((entry) => !(isForAgent(entry, skill, agent) || (agent === undefined && entry === skill)));
 }
 
 // --- internal ---
