@@ -64,7 +64,7 @@ export function createAdmin(
       // A skill that was removed can still be enabled.
       if (isDisabled || !isListed) known(skillId);
       assertOpen(parts);
-      if (!parts.trusted) assertDataInRoot(root);
+      if (!parts.trusted) assertDataInRoot(root, 'data/skill_registry/config.yaml');
       const { afterDisabling, setDisabled } = await import('./config/set-disabled.ts');
       const entry = { skill: skillId, agent };
       const done = setDisabled(root, entry, isDisabled);
