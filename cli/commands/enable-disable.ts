@@ -17,7 +17,7 @@ export async function setEnabled(
   const { root, trusted, registry } = await openRegistry(options, terminal);
   const { agent } = options;
   if (agent !== undefined && !isEnabled) await declaredTurn(root, agent, trusted);
-  const { file, changed } = await registry.admin.setDisabled({ skillId: id, agent }, !isEnabled);
+  const { file, changed } = await registry.admin.setDisabled({ skill: id, agent }, !isEnabled);
   await registry.close();
   if (options.json) printJson(terminal, { skill_id: id, agent: agent ?? null, disabled: !isEnabled, changed, file });
   const state = isEnabled ? 'enabled' : 'disabled';

@@ -58,17 +58,16 @@ export function createAdmin(
       const { whoSees } = await import('./show/who-sees.ts');
       return whoSees(snapshot(), agents);
     },
-    async setDisabled({ skillId, agent }, isDisabled) {
+    async setDisabled(disabling, isDisabled) {
       const { disabled } = parts;
-      const isListed = disabled.list.some((one) => (typeof one === 'string' ? one : one.skill) === skillId);
+      const isListed = disabled.list.some((one) => (typeof one === 'string' ? one : one.skill) === disabling.skill);
       // A skill that was removed can still be enabled.
-      if (isDisabled || !isListed) known(skillId);
+      if (isDisabled || !isListed) known(disabling.skill);
       assertOpen(parts);
       if (!parts.trusted) assertDataInRoot(root, 'data/skill_registry/config.yaml');
       const { afterDisabling, setDisabled } = await import('./config/set-disabled.ts');
-      const entry = { skill: skillId, agent };
-      const done = setDisabled(root, entry, isDisabled);
-      disabled.list = afterDisabling(disabled.list, entry, isDisabled);
+      const done = setDisabled(root, disabling, isDisabled);
+      disabled.list = afterDisabling(disabled.list, disabling, isDisabled);
       await catalog.refresh();
       return done;
     },

@@ -213,14 +213,14 @@ export interface SkillRegistryAdmin extends Pick<Reading, 'readBytes' | 'resourc
    * Adds a skill to `disabled` in `data/skill_registry/config.yaml`, or removes it. Comments and all other keys are kept. This registry uses it when this
    * resolves, others from their next start on. Enabling for every agent also removes the entries for single agents.
    *
-   * @param which.skillId - An id, or a qualified id.
-   * @param which.agent - Only for this agent. Default: for every agent.
+   * @param disabling.skill - An id, or a qualified id.
+   * @param disabling.agent - Only for this agent. Default: for every agent.
    * @returns `changed`: false when the config says so already.
    * @throws SKILL_NOT_FOUND; INVALID_ARGUMENT when the skill is to be enabled for one agent, but is disabled for every agent;
    *   CONFIG_INVALID, WRITE_FAILED, PATH_TRAVERSAL.
    */
   setDisabled(
-    which: { readonly skillId: string; readonly agent?: string | undefined },
+    disabling: { readonly skill: string; readonly agent?: string | undefined },
     isDisabled: boolean,
   ): Promise<{ readonly file: string; readonly changed: boolean }>;
   /**

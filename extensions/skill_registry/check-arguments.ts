@@ -246,7 +246,7 @@ const ADMIN: Methods<SkillRegistryAdmin> = {
   allowShown: { skillId: text, shown: listOf(recordOf(anything)), actor },
   inspectSkills: {},
   whoSees: { agents: listOf(turn) },
-  setDisabled: { which: fields({ skillId: text, agent: words }), isDisabled: flag },
+  setDisabled: { disabling: fields({ skill: text, agent: words }), isDisabled: flag },
   waiting: {},
   writePolicy: { path: text },
   readPolicies: { paths: textList, turn: (value, name) => turn(value ?? {}, name) },

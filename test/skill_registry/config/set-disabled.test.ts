@@ -9,7 +9,7 @@ const TREE = {
   'skills/tea/SKILL.md': TEA,
   'data/skill_registry/config.yaml': '# mine\nsources: [{ path: skills }]\n',
 };
-const TEA_SKILL = { skillId: 'tea' };
+const TEA_SKILL = { skill: 'tea' };
 
 it('keeps a skill from agents at once, and in the config for the next start', async () => {
   const { root, registry } = await openRegistry(TREE);
@@ -29,7 +29,7 @@ it('keeps a skill from agents at once, and in the config for the next start', as
   });
   await registry.admin.setDisabled(TEA_SKILL, false);
   expect(await views()).toEqual([undefined, undefined]);
-  await expect(registry.admin.setDisabled({ skillId: 'te' }, true)).rejects.toMatchObject({ code: 'SKILL_NOT_FOUND' });
+  await expect(registry.admin.setDisabled({ skill: 'te' }, true)).rejects.toMatchObject({ code: 'SKILL_NOT_FOUND' });
 });
 
 it('writes nothing out of a root that nobody has approved', async () => {
