@@ -53,6 +53,12 @@ export function createAdmin(
       assertOpen(parts);
       return (await import('./blocks-after.ts')).allowShown(parts, skillId, shown, actor);
     },
+    async waiting() {
+      assertOpen(parts);
+      const { waitingFor } = await import('./waiting.ts');
+      const trustOf = (skillId: string) => holds.trustOf(known(skillId));
+      return waitingFor({ proposals: changes.proposals, snapshot, trustOf });
+    },
     async inspectSkills() {
       assertOpen(parts);
       while (await holds.checkAll(snapshot().skills, parts.closing.signal)) await catalog.refresh();

@@ -5,7 +5,7 @@ import type { SkillRegistryConfig, SourceConfigInput } from './config/config.ts'
 import type { History, Management, WritePolicy } from './history/types.ts';
 import type { Publishing } from './origin/publish/types.ts';
 import type { Origins } from './origin/types.ts';
-import type { Proposals } from './propose/types.ts';
+import type { Proposal, Proposals } from './propose/types.ts';
 import type { Reading, ReadPolicy, RolePrompt } from './read/types.ts';
 import type { EmbeddedSkills, ListQuery, OverlapReport, SkillList } from './search/types.ts';
 import type { ContextCost, TokenCounts } from './show/types.ts';
@@ -199,6 +199,13 @@ export interface SkillRegistryAdmin extends Pick<Reading, 'readBytes' | 'resourc
     shown: readonly Finding[],
     actor: { readonly by: string; readonly reason?: string | undefined },
   ): Promise<string | null>;
+  /**
+   * What waits for a person, riskiest first: by the number of findings of level `block`, then `warn`; of proposals a deletion before a new
+   * skill before a change, and then the oldest. It inspects what is held.
+   *
+   * @throws as `Proposals.list`.
+   */
+  waiting(): Promise<WaitingForPerson>;
   /** Inspects every skill that is not inspected yet; `watch` does it, too. Each content is inspected once. */
   inspectSkills(): Promise<void>;
   /** Changes skills without review. */
@@ -219,6 +226,14 @@ export interface SkillRegistryAdmin extends Pick<Reading, 'readBytes' | 'resourc
   instance(): string;
   /** How changes on disk are noticed at present. */
   watching(): 'events' | 'poll' | 'off';
+}
+
+/** What waits for the decision of a person in a registry. */
+export interface WaitingForPerson {
+  /** Open and stale ones. */
+  readonly proposals: readonly Proposal[];
+  /** Skills that no agent is given. */
+  readonly held: readonly SkillTrust[];
 }
 
 /** The result of `getExtension('skill_registry')`. */

@@ -229,6 +229,7 @@ const ADMIN: Methods<SkillRegistryAdmin> = {
   },
   allowShown: { skillId: text, shown: listOf(recordOf(anything)), actor },
   inspectSkills: {},
+  waiting: {},
   writePolicy: { path: text },
   readPolicies: { paths: textList, turn: (value, name) => turn(value ?? {}, name) },
   instance: {},

@@ -23,8 +23,8 @@ export const proposals = [
   {
     title: 'The command approves another text than it has shown',
     file: 'cli/commands/changes/proposals.ts',
-    find: '{ ...actorOf(options, terminal), version }',
-    replace: '{ ...actorOf(options, terminal), ...(version ? {} : { version }) }',
+    find: 'proposals.approve(id, { ...actor, version })',
+    replace: 'proposals.approve(id, { ...actor, ...(version ? {} : { version }) })',
     test: 'test/cli/decide-after-seeing.test.ts',
     name: 'approves what was shown, and nothing that somebody has made of it since',
   },
