@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { assertDataInRoot } from '../../kernel/host.ts';
 import { futureRealPath } from '../../lib/files/index.ts';
 import { countTokens } from '../../lib/text/index.ts';
 import type { SkillRegistry, SkillRegistryAdmin } from './api.ts';
@@ -52,6 +53,19 @@ export function createAdmin(
     async allowShown(skillId, shown, actor) {
       assertOpen(parts);
       return (await import('./blocks-after.ts')).allowShown(parts, skillId, shown, actor);
+    },
+    async setDisabled(disabling, isDisabled) {
+      const { skill } = disabling;
+      const isListed = parts.disabled.now.some((one) => (typeof one === 'string' ? one : one.skill) === skill);
+      // A skill that was removed can still be enabled.
+      if (isDisabled || !isListed) known(skill);
+      assertOpen(parts);
+      if (!parts.trusted) assertDataInRoot(root);
+      const { nowDisabled, setDisabled } = await import('./config/set-disabled.ts');
+      const done = setDisabled(root, disabling, isDisabled);
+      parts.disabled.now = nowDisabled(parts.disabled.now, disabling, isDisabled);
+      await catalog.refresh();
+      return done;
     },
     async waiting() {
       assertOpen(parts);

@@ -206,6 +206,20 @@ export interface SkillRegistryAdmin extends Pick<Reading, 'readBytes' | 'resourc
    * @throws as `Proposals.list`.
    */
   waiting(): Promise<WaitingForPerson>;
+  /**
+   * Keeps a skill from agents, or gives it to them again: in `disabled` of `data/skill_registry/config.yaml`, whose comments and other keys
+   * are kept, and in this registry at once. Other registries use it from their next start on.
+   *
+   * @param disabling.skill - An id or a qualified id.
+   * @param disabling.agent - Default: every agent. Enabling for every agent also ends it for single ones.
+   * @returns `changed`: false when the config said so already.
+   * @throws SKILL_NOT_FOUND, INVALID_ARGUMENT for one agent of a skill that is disabled for every agent, CONFIG_INVALID, WRITE_FAILED,
+   *   PATH_TRAVERSAL.
+   */
+  setDisabled(
+    disabling: { readonly skill: string; readonly agent?: string | undefined },
+    isDisabled: boolean,
+  ): Promise<{ readonly file: string; readonly changed: boolean }>;
   /** Inspects every skill that is not inspected yet; `watch` does it, too. Each content is inspected once. */
   inspectSkills(): Promise<void>;
   /** Changes skills without review. */

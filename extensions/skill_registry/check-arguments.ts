@@ -229,6 +229,7 @@ const ADMIN: Methods<SkillRegistryAdmin> = {
   },
   allowShown: { skillId: text, shown: listOf(recordOf(anything)), actor },
   inspectSkills: {},
+  setDisabled: { disabling: fields({ skill: text, agent: words }), isDisabled: flag },
   waiting: {},
   writePolicy: { path: text },
   readPolicies: { paths: textList, turn: (value, name) => turn(value ?? {}, name) },

@@ -1,7 +1,6 @@
 /** Exports that the command needs in addition to index.ts. Not an export of the package. */
 import type { TurnContext } from 'skill-registry/kernel';
 import type { Snapshot } from './catalog/snapshot.ts';
-import type { Disabling } from './config/set-disabled.ts';
 import type { SeenSkill } from './show/who-sees.ts';
 
 export { configOfUntrustedRoot } from './config/untrusted-config.ts';
@@ -16,15 +15,6 @@ export {
 export type { AgentView, SeenSkill } from './show/who-sees.ts';
 
 // Rarely used: their modules are loaded when they are called.
-
-/** As `setDisabled` of config/set-disabled.ts. */
-export async function setDisabled(
-  root: string,
-  skill: Disabling,
-  isDisabled: boolean,
-): Promise<{ readonly file: string; readonly changed: boolean }> {
-  return (await import('./config/set-disabled.ts')).setDisabled(root, skill, isDisabled);
-}
 
 /** As `whoSees` of show/who-sees.ts. */
 export async function whoSees(snapshot: Snapshot, agents: readonly TurnContext[]): Promise<readonly SeenSkill[]> {

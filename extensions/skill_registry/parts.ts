@@ -4,7 +4,7 @@ import { futureRealPath } from '../../lib/files/index.ts';
 import { SEARCH_INDEX } from '../../lib/text-index/index.ts';
 import { type Catalog, createCatalog } from './catalog/catalog.ts';
 import { type Changes, createChanges } from './changes.ts';
-import { readConfig, type SkillRegistryConfig, type SourceConfig } from './config/config.ts';
+import { type DisabledSkill, readConfig, type SkillRegistryConfig, type SourceConfig } from './config/config.ts';
 import { createHooks, type HookOptions, type Hooks } from './hooks.ts';
 import type { SkillRegistryOptions } from './options.ts';
 import { type Admit, createReading } from './read/reading.ts';
@@ -63,6 +63,10 @@ export interface Parts {
   readonly reading: Reading;
   readonly holds: Holds;
   readonly admit: Admit;
+  /** Skills that the owner keeps from agents. Its list is replaced when that changes. */
+  readonly disabled: { now: readonly DisabledSkill[] };
+  /** Whether the root is approved. */
+  readonly trusted: boolean;
   readonly tokens: SkillTokenCounts;
   readonly searcher: Searcher;
   /** Absent without an endpoint. */
@@ -118,12 +122,13 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
     inspects: options.inspect ?? true,
     file: options.cache === 'memory' ? undefined : inspectionsFile(),
   });
+  const disabled: Parts['disabled'] = { now: config.disabled };
   const catalog = createCatalog(await makeAll(config.sources), {
     builtIn,
     limits: config.limits,
     collision: config.collision,
     callHook: hooks.call,
-    disabled: config.disabled,
+    disabled: () => disabled.now,
     prepare: holds.prepare,
     heldBecause: holds.heldBecause,
     beforeScan() {
@@ -170,7 +175,7 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
   return {
     ...{ root, config, hooks, catalog, sourceIds, makeSources: makeAll, grants, visible, tokens, changes, closing },
     instance: sourceOptions.instance,
-    ...{ holds, admit },
+    ...{ holds, admit, disabled, trusted },
     sentBodies: createSentBodies(),
     ...{
       readSkill: bytes.readSkill,
