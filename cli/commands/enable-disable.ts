@@ -16,7 +16,10 @@ export async function setEnabled(
 ): Promise<ExitStatus> {
   const { root, trusted, registry } = await openRegistry(options, terminal);
   const { agent } = options;
-  if (agent !== undefined && !isEnabled) await declaredTurn(root, agent, trusted);
+  if (agent !== undefined && !isEnabled) {
+    registry.admin.resources(id);
+    await declaredTurn(root, agent, trusted);
+  }
   const { file, changed } = await registry.admin.setDisabled({ skill: id, agent }, !isEnabled);
   await registry.close();
   if (options.json) printJson(terminal, { skill_id: id, agent: agent ?? null, disabled: !isEnabled, changed, file });

@@ -59,15 +59,15 @@ export function createAdmin(
       return whoSees(snapshot(), agents);
     },
     async setDisabled(disabling, isDisabled) {
-      const { disabled } = parts;
-      const isListed = disabled.list.some((one) => (typeof one === 'string' ? one : one.skill) === disabling.skill);
+      const { skill } = disabling;
+      const isListed = parts.disabled.now.some((one) => (typeof one === 'string' ? one : one.skill) === skill);
       // A skill that was removed can still be enabled.
-      if (isDisabled || !isListed) known(disabling.skill);
+      if (isDisabled || !isListed) known(skill);
       assertOpen(parts);
       if (!parts.trusted) assertDataInRoot(root, 'data/skill_registry/config.yaml');
-      const { afterDisabling, setDisabled } = await import('./config/set-disabled.ts');
+      const { nowDisabled, setDisabled } = await import('./config/set-disabled.ts');
       const done = setDisabled(root, disabling, isDisabled);
-      disabled.list = afterDisabling(disabled.list, disabling, isDisabled);
+      parts.disabled.now = nowDisabled(parts.disabled.now, disabling, isDisabled);
       await catalog.refresh();
       return done;
     },

@@ -210,26 +210,26 @@ export interface SkillRegistryAdmin extends Pick<Reading, 'readBytes' | 'resourc
    */
   whoSees(agents: readonly TurnContext[]): Promise<readonly SeenSkill[]>;
   /**
-   * Adds a skill to `disabled` in `data/skill_registry/config.yaml`, or removes it. Comments and all other keys are kept. This registry uses it when this
-   * resolves, others from their next start on. Enabling for every agent also removes the entries for single agents.
-   *
-   * @param disabling.skill - An id, or a qualified id.
-   * @param disabling.agent - Only for this agent. Default: for every agent.
-   * @returns `changed`: false when the config says so already.
-   * @throws SKILL_NOT_FOUND; INVALID_ARGUMENT when the skill is to be enabled for one agent, but is disabled for every agent;
-   *   CONFIG_INVALID, WRITE_FAILED, PATH_TRAVERSAL.
-   */
-  setDisabled(
-    disabling: { readonly skill: string; readonly agent?: string | undefined },
-    isDisabled: boolean,
-  ): Promise<{ readonly file: string; readonly changed: boolean }>;
-  /**
    * What waits for a person, riskiest first: by the number of findings of level `block`, then `warn`; of proposals a deletion before a new
    * skill before a change, and then the oldest. It inspects what is held.
    *
    * @throws as `Proposals.list`.
    */
   waiting(): Promise<WaitingForPerson>;
+  /**
+   * Keeps a skill from agents, or gives it to them again: in `disabled` of `data/skill_registry/config.yaml`, whose comments and other keys
+   * are kept, and in this registry at once. Other registries use it from their next start on.
+   *
+   * @param disabling.skill - An id or a qualified id.
+   * @param disabling.agent - Default: every agent. Enabling for every agent also ends it for single ones.
+   * @returns `changed`: false when the config said so already.
+   * @throws SKILL_NOT_FOUND, INVALID_ARGUMENT for one agent of a skill that is disabled for every agent, CONFIG_INVALID, WRITE_FAILED,
+   *   PATH_TRAVERSAL.
+   */
+  setDisabled(
+    disabling: { readonly skill: string; readonly agent?: string | undefined },
+    isDisabled: boolean,
+  ): Promise<{ readonly file: string; readonly changed: boolean }>;
   /** Inspects every skill that is not inspected yet; `watch` does it, too. Each content is inspected once. */
   inspectSkills(): Promise<void>;
   /** Changes skills without review. */

@@ -48,9 +48,6 @@ export interface InternalOptions extends SkillRegistryOptions, HookOptions {
 /** The parts of a registry. Each can be understood alone. */
 export interface Parts {
   readonly root: string;
-  readonly trusted: boolean;
-  /** What the config keeps from agents, as it is now. */
-  readonly disabled: { list: readonly DisabledSkill[] };
   readonly config: SkillRegistryConfig;
   readonly hooks: Hooks;
   readonly catalog: Catalog;
@@ -66,6 +63,10 @@ export interface Parts {
   readonly reading: Reading;
   readonly holds: Holds;
   readonly admit: Admit;
+  /** Skills that the owner keeps from agents. Its list is replaced when that changes. */
+  readonly disabled: { now: readonly DisabledSkill[] };
+  /** Whether the root is approved. */
+  readonly trusted: boolean;
   readonly tokens: SkillTokenCounts;
   readonly searcher: Searcher;
   /** Absent without an endpoint. */
@@ -94,7 +95,6 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
   const cacheFile = options.cache === 'memory' ? undefined : cacheFileOf(root, trusted);
   const cache = createCache(cacheFile, CACHE_PARTS);
   const { config, problems: configProblems } = readConfig(options.config ?? {}, configFile);
-  const disabled = { list: config.disabled };
   const hooks = createHooks(options, root, onProblem);
   const skillFiles = createSkillFileCache(cache);
   const sourceIds = new Set<string>();
@@ -122,12 +122,13 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
     inspects: options.inspect ?? true,
     file: options.cache === 'memory' ? undefined : inspectionsFile(),
   });
+  const disabled: Parts['disabled'] = { now: config.disabled };
   const catalog = createCatalog(await makeAll(config.sources), {
     builtIn,
     limits: config.limits,
     collision: config.collision,
     callHook: hooks.call,
-    disabled: () => disabled.list,
+    disabled: () => disabled.now,
     prepare: holds.prepare,
     heldBecause: holds.heldBecause,
     beforeScan() {
@@ -172,23 +173,9 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
     { dataDir, onStep: hooks.onWriteStep, mayRecover: trusted },
   );
   return {
-    ...{
-      root,
-      trusted,
-      disabled,
-      config,
-      hooks,
-      catalog,
-      sourceIds,
-      makeSources: makeAll,
-      grants,
-      visible,
-      tokens,
-      changes,
-      closing,
-    },
+    ...{ root, config, hooks, catalog, sourceIds, makeSources: makeAll, grants, visible, tokens, changes, closing },
     instance: sourceOptions.instance,
-    ...{ holds, admit },
+    ...{ holds, admit, disabled, trusted },
     sentBodies: createSentBodies(),
     ...{
       readSkill: bytes.readSkill,

@@ -1,6 +1,7 @@
 import type { Context, Hono } from 'hono';
 import type { TurnContext } from 'skill-registry/kernel';
 import type { SkillRegistry } from '../skill_registry/api.ts';
+import type { MarkdownReader } from './html/read-markdown.ts';
 
 /** What the pages are about, and who decides on them. */
 export interface Review {
@@ -11,6 +12,7 @@ export interface Review {
   readonly trusted: boolean;
   /** `person:<name>` */
   readonly by: string;
+  readonly markdown: MarkdownReader;
   /** Its agents, as they are declared now. */
   agents(): Promise<readonly TurnContext[]>;
   /** How often something has changed: a page that was read at another count may be out of date. */

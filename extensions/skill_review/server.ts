@@ -4,10 +4,11 @@ import { createAdaptorServer } from '@hono/node-server';
 import { createApp } from './app.ts';
 import { invalidArgument, listenFailed } from './errors.ts';
 import { createGuard } from './guard.ts';
+import { createMarkdownReader } from './html/read-markdown.ts';
 import { createLive } from './live.ts';
 import type { Review } from './review.ts';
 
-export interface ReviewOptions extends Omit<Review, 'changed' | 'count'> {
+export interface ReviewOptions extends Omit<Review, 'changed' | 'count' | 'markdown'> {
   /** On 127.0.0.1. 0: any free port. Default: 0. */
   readonly port?: number;
   /** Called for each failure that is not the fault of a request. */
@@ -32,7 +33,8 @@ export async function serveReview(options: ReviewOptions): Promise<ReviewServing
   if (!/^person:.*\S/.test(given.by))
     throw invalidArgument(`Only a person decides on the review page, and ${JSON.stringify(given.by)} is none.`);
   const live = createLive(given);
-  const review: Review = { ...given, changed: live.changed, count: live.count };
+  const markdown = createMarkdownReader();
+  const review: Review = { ...given, markdown, changed: live.changed, count: live.count };
   const guard = createGuard();
   const app = createApp(review, guard, live, onError);
   const limits = { requestTimeout: 30_000, headersTimeout: 30_000, connectionsCheckingInterval: 1000 };
@@ -48,6 +50,7 @@ export async function serveReview(options: ReviewOptions): Promise<ReviewServing
       closing ??= (async () => {
         const closed = new Promise<void>((resolve) => server.close(() => resolve()));
         live.close();
+        markdown.close();
         server.closeIdleConnections();
         await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, GRACE_MS).unref())]);
         server.closeAllConnections();

@@ -8,7 +8,7 @@ import type { SourceScan } from '../sources/source.ts';
 export interface ClosedOptions {
   /** Returns what gates are checked against; called at every refresh. Default: gates are not checked. */
   readonly gates?: () => GateSurroundings;
-  /** Called at every refresh. Default: none. */
+  /** Whom the owner keeps from agents; called at every refresh. Default: nobody. */
   readonly disabled?: () => readonly DisabledSkill[];
   /** Why a skill is held; undefined when it is not. Default: none is. */
   readonly heldBecause?: (skill: Skill) => string | undefined;

@@ -82,7 +82,7 @@ function stampOf(skill: Skill | undefined): string | undefined {
     skill.digest,
     skill.hiddenBecause,
     skill.heldBecause,
-    String(skill.disabledFor),
+    skill.disabledFor,
     entryOf(skill),
   ].join('\0');
 }

@@ -16,7 +16,7 @@ export interface Disabling {
 
 /**
  * Adds a skill to `disabled` in the config of a root, or removes it. Comments and all other keys are kept, and the file is made when it
- * is missing. Other registries use it from their next start on. Enabling for every agent also removes the entries for single agents.
+ * is missing. Registries use it from their next start on. Enabling for every agent also removes the entries for single agents.
  *
  * @param root - Absolute.
  * @returns `changed`: false when the config says so already.
@@ -49,14 +49,16 @@ export function setDisabled(
   return { file, changed: true };
 }
 
-/** The list of a registry after `setDisabled`. */
-export function afterDisabling(
-  list: readonly DisabledSkill[],
+/** As `setDisabled` in a list that a registry uses already. */
+export function nowDisabled(
+  entries: readonly DisabledSkill[],
   { skill, agent }: Disabling,
   isDisabled: boolean,
 ): readonly DisabledSkill[] {
-  if (isDisabled) return [...list, agent === undefined ? skill : { skill, agent }];
-  return list.filter((entry) => !(isForAgent(entry, skill, agent) || (agent === undefined && entry === skill)));
+  const others = entries.filter((entry) => entry !== skill && !isForAgent(entry, skill, agent));
+  if (!isDisabled) return agent === undefined ? others : entries.filter((entry) => !isForAgent(entry, skill, agent));
+  if (agent === undefined) return [...others, skill];
+  return entries.includes(skill) ? entries : [...others, { skill, agent }];
 }
 
 // --- internal ---
