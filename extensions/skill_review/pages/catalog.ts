@@ -134,7 +134,7 @@ ${form(
 )}</div>
 <p>${shortened(description)}</p>
 <p class="quiet facts"><span>${source}${trust?.origin === 'brought-in' ? ', brought in' : ''}</span>
-<span title="in the catalog, and when it is loaded">${tokenText(tokens)}</span>
+<span>${tokenText(tokens)}</span>
 <span>${seenText(views)}</span>
 ${tags.map((one) => html`<a class="tag" href="${addressOf({ q: '', tag: one, source: '', page: 1 })}">${one}</a>`)}</p>
 </li>`;
@@ -142,16 +142,17 @@ ${tags.map((one) => html`<a class="tag" href="${addressOf({ q: '', tag: one, sou
 
 function tokenText({ l1, l2 }: TokenCounts = { l1: null, l2: null }): string {
   const of = (tokens: number | null): string => (tokens === null ? '?' : count(tokens));
-  return `${of(l1)} + ${of(l2)} tokens`;
+  return `${of(l1)} tokens, ${of(l2)} more when loaded`;
 }
 
 /** The agents that are offered it; where none is, the reason of all or of the first. */
 function seenText(views: SeenSkill['views']): string {
   const kept = views.filter(({ because }) => because !== undefined);
   if (kept.length === 0) return views.length === 1 ? 'seen by agents' : 'seen by all agents';
-  const seeing = views.filter(({ because }) => because === undefined).map(({ agent }) => agent ?? 'any other');
-  if (seeing.length > 0) return `seen by ${seeing.join(', ')}`;
-  return `seen by nobody: ${shortened(kept[0]?.because ?? '')}`;
+  if (kept.length === views.length) return `seen by nobody: ${shortened(kept[0]?.because ?? '')}`;
+  const names = (of: SeenSkill['views']): string => of.map(({ agent }) => agent ?? 'any other').join(', ');
+  const seeing = views.filter(({ because }) => because === undefined);
+  return seeing.length > kept.length ? `seen by all agents but ${names(kept)}` : `seen by ${names(seeing)} only`;
 }
 
 function shortened(text: string): string {
