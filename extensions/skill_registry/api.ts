@@ -232,6 +232,8 @@ export interface SkillRegistryAdmin extends Pick<Reading, 'readBytes' | 'resourc
   ): Promise<{ readonly file: string; readonly changed: boolean }>;
   /** Inspects every skill that is not inspected yet; `watch` does it, too. Each content is inspected once. */
   inspectSkills(): Promise<void>;
+  /** Counts skills as offered to the agent of a turn: for a door that lists them without `context` and `list`. */
+  offered(skillIds: readonly string[], turn?: TurnContext): void;
   /** Changes skills without review. */
   readonly management: Management;
   /** Whether and how a file below a source may be written; undefined outside all sources. @param path - Absolute, real. */

@@ -55,7 +55,9 @@ type Methods<T> = {
 
 /** Methods that do not give a promise. */
 const SYNCHRONOUS = new Set(
-  'list tools visible snapshot problems onChange onArrival writePolicy watching instance resources leftOut'.split(' '),
+  'list tools visible snapshot problems onChange onArrival writePolicy watching instance resources leftOut offered'.split(
+    ' ',
+  ),
 );
 
 const words = optional(text);
@@ -77,6 +79,7 @@ const turn = optional((value, name) => {
     agentId: optional(suchThat(text, 'a name without control characters', (id: string) => !CONTROL.test(id))),
     ...{ channelId: words, userId: words, threadId: words, model: words },
     ...{ boundSkills: optional(textList), givenSkills: optional(textList), tools: optional(textList) },
+    preview: optional(oneOf(true)),
     workflowState: optional(fields({ pack: text, state: words })),
   })(value, name);
   return value;
@@ -248,6 +251,7 @@ const ADMIN: Methods<SkillRegistryAdmin> = {
   whoSees: { agents: listOf(turn) },
   setDisabled: { disabling: fields({ skill: text, agent: words }), isDisabled: flag },
   waiting: {},
+  offered: { skillIds: textList, turn },
   writePolicy: { path: text },
   readPolicies: { paths: textList, turn: (value, name) => turn(value ?? {}, name) },
   instance: {},

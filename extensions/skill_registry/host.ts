@@ -1,4 +1,7 @@
 /** Exports that the command needs in addition to index.ts. Not an export of the package. */
+import type { Snapshot } from './catalog/snapshot.ts';
+import { nearestIds } from './search/names.ts';
+
 export { configOfUntrustedRoot } from './config/untrusted-config.ts';
 export {
   describeBlocks,
@@ -8,3 +11,8 @@ export {
   describeRevisions,
   describeStats,
 } from './propose/describe.ts';
+
+/** Ids of the catalog that are most like a text, best first. */
+export function nearestSkills({ byId }: Snapshot, skillId: string): readonly string[] {
+  return nearestIds(byId.keys(), skillId);
+}
