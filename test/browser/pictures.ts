@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 import { findChromium } from './find-chromium.ts';
 import { startReview } from './review-process.ts';
-import { seed } from './seed.ts';
+import { seed, seedUsage } from './seed.ts';
 
 const images = process.argv[2] ?? join(import.meta.dirname, '../../docs/images');
 mkdirSync(images, { recursive: true });
@@ -13,6 +13,7 @@ const folder = realpathSync(mkdtempSync(join(tmpdir(), 'skill-registry-pictures-
 const root = join(folder, 'team-skills');
 mkdirSync(root);
 const { open, warned } = await seed(root);
+seedUsage(root, Date.now());
 const review = await startReview(root, folder);
 const browser = await chromium.launch({ executablePath: findChromium(), args: ['--no-sandbox'] });
 const PAGES = {

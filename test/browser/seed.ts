@@ -1,6 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createSkillRegistry } from 'skill-registry';
+import type { OfferCount, UsageRow } from '../../extensions/skill_registry/usage/recorder.ts';
+import { dayOf } from '../../extensions/skill_registry/usage/since.ts';
+import { openUsageDatabase } from '../../extensions/skill_registry/usage/usage-database.ts';
 import { holdExtensionFile } from '../../kernel/host.ts';
 
 /** What a root for the pages holds: ids of what waits in it. */
@@ -56,7 +59,50 @@ export async function seed(root: string): Promise<Seeded> {
   }
 }
 
+/** Thirty days of what agents did in that root; the same numbers in every run. */
+export function seedUsage(root: string, now: number): void {
+  const rows: UsageRow[] = [];
+  const offers = new Map<string, OfferCount>();
+  let state = 7;
+  const random = (): number => {
+    state = (state * 48_271) % 2_147_483_647;
+    return state / 2_147_483_647;
+  };
+  for (let ago = 29; ago >= 0; ago -= 1) {
+    const time = now - ago * 86_400_000;
+    const isWeekend = [0, 6].includes(new Date(time).getUTCDay());
+    for (const [skill, agent, perDay, offered, tokens] of USED) {
+      const loads = Math.round(perDay * (isWeekend ? 0.2 : 0.6 + random() * 0.8));
+      const day = dayOf(time);
+      offers.set(`${day} ${skill} ${agent}`, { day, skill, agent, count: Math.round(loads + offered * random()) });
+      for (let one = 0; one < loads; one += 1) {
+        const isFailure = random() < 0.02;
+        rows.push({
+          ...{ time: time - one, skill, digest: null, agent, thread: `t-${ago}-${one}`, source: 'skills' },
+          ...{ durationMs: 1 + random(), tokens: isFailure ? null : tokens },
+          ...(isFailure ? { kind: 'failure', outcome: 'RESOURCE_NOT_FOUND' } : { kind: 'load', outcome: 'success' }),
+        });
+      }
+    }
+  }
+  const database = openUsageDatabase(join(root, 'data/skill_registry/usage.db'));
+  const unwritten = { rows, offers };
+  while (rows.length > 0 || offers.size > 0) database.writeSome(unwritten);
+  database.close();
+}
+
 // --- internal ---
+
+/** Skill, agent, loads and offers more on a working day, tokens of one load. */
+const USED = [
+  ['code-review', 'reviewer', 9, 3, 91],
+  ['code-review', 'orchestrator_agent', 3, 6, 91],
+  ['release-notes', 'release_bot', 4, 2, 48],
+  ['sql-review', 'data-helper', 5, 4, 56],
+  ['task-decomposition', 'orchestrator_agent', 7, 5, 27],
+  ['incident-report', 'on-call', 1, 9, 46],
+  ['changelog-style', 'release_bot', 2, 7, 15],
+] as const;
 
 function write(root: string, path: string, content: string): void {
   const file = join(root, path);
