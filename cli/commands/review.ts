@@ -1,4 +1,4 @@
-import { declaredTurns } from '../../kernel/host.ts';
+import { declaredTurns, isHeldInRoot } from '../../kernel/host.ts';
 import { printable } from '../../lib/text/index.ts';
 import { openRegistry } from '../open-registry.ts';
 import { stopOnSignals } from '../stop-on-signals.ts';
@@ -21,7 +21,8 @@ export async function review(options: ReviewOptions, terminal: Terminal): Promis
   const watching = registry.watch(stop).catch((error: unknown) => say(`error: ${String(error)}`));
   try {
     const serving = await serveReview({
-      ...{ registry, root, trusted, by, port: options.port ?? 0 },
+      ...{ registry, root, by, port: options.port ?? 0 },
+      isHeldReadable: () => trusted || isHeldInRoot(root),
       agents: () => declaredTurns(root, trusted),
       onError: ({ message }) => say(`error: ${message}`),
     });

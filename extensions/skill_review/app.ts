@@ -8,9 +8,13 @@ import { html } from './html/html.ts';
 import { page } from './html/layout.ts';
 import type { Live } from './live.ts';
 import { addCatalog } from './pages/catalog.ts';
+import { addExtension } from './pages/extension.ts';
 import { addInbox } from './pages/inbox.ts';
 import { addProposal } from './pages/proposal.ts';
 import { addSkill } from './pages/skill.ts';
+import { addSkillFiles } from './pages/skill-files.ts';
+import { addSkillHistory } from './pages/skill-history.ts';
+import { addUpdates } from './pages/updates.ts';
 import { addUsage } from './pages/usage.ts';
 import type { Review, ReviewApp, ReviewContext, ReviewEnv } from './review.ts';
 
@@ -23,9 +27,12 @@ export function createApp(review: Review, guard: Guard, live: Live, onError: (er
     app.get(`${ASSETS}${name}`, (context) => context.body(bytes, 200, { 'Content-Type': type }));
   }
   app.get('/events', live.handler);
-  addInbox(app, review);
+  addInbox(app, review, addUpdates(app, review));
+  addExtension(app, review);
   addProposal(app, review);
   addSkill(app, review);
+  addSkillFiles(app, review);
+  addSkillHistory(app, review);
   addCatalog(app, review);
   addUsage(app, review);
   app.notFound((context) => failed(context as ReviewContext, review, pageNotFound()));

@@ -26,7 +26,7 @@ export class SkillReviewMain implements Extension, ServiceProvider {
       this.#serving = await serveReview({
         registry,
         root: context.rootDir,
-        trusted: true,
+        isHeldReadable: () => true,
         by: `person:${userInfo().username}`,
         agents: () => declaredTurns(context.rootDir, true),
         port: this.#port,

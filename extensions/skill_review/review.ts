@@ -8,8 +8,8 @@ export interface Review {
   readonly registry: SkillRegistry;
   /** Absolute. */
   readonly root: string;
-  /** Whether the root is approved: without that its `extensions/` and `data/` must not lead out of it. */
-  readonly trusted: boolean;
+  /** Whether what waits below `extensions/` may be read: in a root that nobody has approved, it must not lead out of it. */
+  isHeldReadable(): boolean;
   /** `person:<name>` */
   readonly by: string;
   readonly markdown: MarkdownReader;
@@ -31,6 +31,3 @@ export interface ReviewEnv {
 
 export type ReviewContext = Context<ReviewEnv>;
 export type ReviewApp = Hono<ReviewEnv>;
-
-/** The door that a decision names. */
-export const DOOR: string = 'review page';

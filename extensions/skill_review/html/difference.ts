@@ -33,8 +33,8 @@ export function viewLink(path: string, view: DifferenceOptions['view']): Html {
 }
 
 /** A unified diff as a table; its changed words are marked. */
-export function difference(diff: string, { view, remarks = [], whole }: DifferenceOptions): Html {
-  const read = readDifference(diff);
+export function difference(diff: string | ReadDifference, { view, remarks = [], whole }: DifferenceOptions): Html {
+  const read = typeof diff === 'string' ? readDifference(diff) : diff;
   if (read.rows.length === 0) return html`<p class="empty">There is no difference.</p>`;
   const byLine = new Map<number, Remark[]>();
   for (const remark of remarks) byLine.set(remark.line, [...(byLine.get(remark.line) ?? []), remark]);
