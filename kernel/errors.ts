@@ -91,7 +91,7 @@ export function extensionChanged(name: string, why: string): CodedError<KernelEr
 
 /** @param folder - Of the root: `data` or `extensions`. */
 export function leadsOutOfRoot(rootDir: string, folder: string): CodedError<KernelErrorCode> {
-  const message = `${folder}/ is a link that leads out of this root, which nobody has approved, so nothing is read or written there. Remove the link, or approve the root with skill-registry trust allow.`;
+  const message = `${folder} is a link that leads out of this root, which nobody has approved, so nothing is read or written there. Remove the link, or approve the root with skill-registry trust allow.`;
   return new CodedError('PATH_TRAVERSAL', message, { root: rootDir });
 }
 

@@ -1,5 +1,4 @@
-import type { Skill, Snapshot, TokenCounts } from 'skill-registry';
-import { type AgentView, type SeenSkill, whoSees } from '../../extensions/skill_registry/host.ts';
+import type { AgentView, Skill, Snapshot, TokenCounts } from 'skill-registry';
 import { declaredTurns } from '../../kernel/host.ts';
 import { formatTable, printable } from '../../lib/text/index.ts';
 import { type OpenRegistry, openRegistry } from '../open-registry.ts';
@@ -73,8 +72,8 @@ async function seenRows(
   { root, trusted, registry }: OpenRegistry,
   counts: ReadonlyMap<string, TokenCounts>,
 ): Promise<readonly SeenRow[]> {
-  const seen = await whoSees(registry.snapshot(), await declaredTurns(root, trusted));
-  return seen.map(({ skill, isLoser, views }: SeenSkill) => ({
+  const seen = await registry.admin.whoSees(await declaredTurns(root, trusted));
+  return seen.map(({ skill, isLoser, views }) => ({
     ...rowOf(skill, isLoser ? undefined : counts.get(skill.id)),
     seen_by: views.flatMap(({ agent, because }) => (because === undefined ? [agent] : [])),
     not_seen_by: views.flatMap(({ agent, because }) => (because === undefined ? [] : [{ agent, because }])),

@@ -34,6 +34,7 @@ export function createAdmin(
     readBytes: reading.readBytes,
     resources: reading.resources,
     leftOut: reading.leftOut,
+    offered: (skillIds, turn = {}) => parts.usage.recorder.offered(skillIds, turn),
     async hiddenText() {
       assertOpen(parts);
       const { hiddenTextOf } = await import('./read/hidden-text.ts');
@@ -54,13 +55,17 @@ export function createAdmin(
       assertOpen(parts);
       return (await import('./blocks-after.ts')).allowShown(parts, skillId, shown, actor);
     },
+    async whoSees(agents) {
+      const { whoSees } = await import('./show/who-sees.ts');
+      return whoSees(snapshot(), agents);
+    },
     async setDisabled(disabling, isDisabled) {
       const { skill } = disabling;
       const isListed = parts.disabled.now.some((one) => (typeof one === 'string' ? one : one.skill) === skill);
       // A skill that was removed can still be enabled.
       if (isDisabled || !isListed) known(skill);
       assertOpen(parts);
-      if (!parts.trusted) assertDataInRoot(root);
+      if (!parts.trusted) assertDataInRoot(root, 'data/skill_registry/config.yaml');
       const { nowDisabled, setDisabled } = await import('./config/set-disabled.ts');
       const done = setDisabled(root, disabling, isDisabled);
       parts.disabled.now = nowDisabled(parts.disabled.now, disabling, isDisabled);
@@ -90,7 +95,7 @@ export function createAdmin(
       return { embedded: meaning?.embedded(skills) ?? 0, total: skills.length };
     },
     async contextCost() {
-      const text = await context('');
+      const text = await context('', { preview: true });
       const { enforcementOf } = await import('./show/system-text.ts');
       const emphasis = enforcementOf(namedTools(config.tools));
       const enforcement = emphasis !== undefined && text?.includes(emphasis) ? await countTokens(emphasis) : 0;

@@ -8,10 +8,11 @@ import type { Origins } from './origin/types.ts';
 import type { Proposal, Proposals } from './propose/types.ts';
 import type { Reading, ReadPolicy, RolePrompt } from './read/types.ts';
 import type { EmbeddedSkills, ListQuery, OverlapReport, SkillList } from './search/types.ts';
-import type { ContextCost, TokenCounts } from './show/types.ts';
+import type { ContextCost, SeenSkill, TokenCounts } from './show/types.ts';
 import type { Skill } from './skill/skill.ts';
 import type { OwnSource } from './sources/types.ts';
 import type { Finding, PlannedChange, SkillTrust, TrustDecision } from './trust/types.ts';
+import type { Usage } from './usage/types.ts';
 
 export type { Pack, Snapshot, SourceStatus } from './catalog/snapshot.ts';
 export type * from './history/types.ts';
@@ -36,6 +37,7 @@ export type * from './show/types.ts';
 export type { ResourceInfo, Skill } from './skill/skill.ts';
 export type * from './sources/types.ts';
 export type * from './trust/types.ts';
+export type * from './usage/types.ts';
 
 /** After `close`, a call that would read a file throws REGISTRY_CLOSED. */
 export interface SkillRegistry extends Pick<Reading, 'read' | 'readResource'> {
@@ -113,6 +115,8 @@ export interface SkillRegistry extends Pick<Reading, 'read' | 'readResource'> {
   readonly proposals: Proposals;
   /** Past contents of skills. */
   readonly history: History;
+  /** What agents did with skills. */
+  readonly usage: Usage;
   /** Where skills come from and go to: installed, kept the same, brought up to date, published. */
   readonly origin: Origins & Publishing;
   /** Functions that only a few programs need: doors, file tools and reports. */
@@ -200,6 +204,12 @@ export interface SkillRegistryAdmin extends Pick<Reading, 'readBytes' | 'resourc
     actor: { readonly by: string; readonly reason?: string | undefined },
   ): Promise<string | null>;
   /**
+   * Who sees each skill of the catalog, also those that lost a collision. In order of the catalog, losers last.
+   *
+   * @param agents - Their turns, each with `agentId` and `boundSkills`.
+   */
+  whoSees(agents: readonly TurnContext[]): Promise<readonly SeenSkill[]>;
+  /**
    * What waits for a person, riskiest first: by the number of findings of level `block`, then `warn`; of proposals a deletion before a new
    * skill before a change, and then the oldest. It inspects what is held.
    *
@@ -222,6 +232,8 @@ export interface SkillRegistryAdmin extends Pick<Reading, 'readBytes' | 'resourc
   ): Promise<{ readonly file: string; readonly changed: boolean }>;
   /** Inspects every skill that is not inspected yet; `watch` does it, too. Each content is inspected once. */
   inspectSkills(): Promise<void>;
+  /** Counts skills as offered to the agent of a turn: for a door that lists them without `context` and `list`. */
+  offered(skillIds: readonly string[], turn?: TurnContext): void;
   /** Changes skills without review. */
   readonly management: Management;
   /** Whether and how a file below a source may be written; undefined outside all sources. @param path - Absolute, real. */

@@ -1,7 +1,6 @@
 /** Exports that the command needs in addition to index.ts. Not an export of the package. */
-import type { TurnContext } from 'skill-registry/kernel';
 import type { Snapshot } from './catalog/snapshot.ts';
-import type { SeenSkill } from './show/who-sees.ts';
+import { nearestIds } from './search/names.ts';
 
 export { configOfUntrustedRoot } from './config/untrusted-config.ts';
 export {
@@ -12,11 +11,8 @@ export {
   describeRevisions,
   describeStats,
 } from './propose/describe.ts';
-export type { AgentView, SeenSkill } from './show/who-sees.ts';
 
-// Rarely used: their modules are loaded when they are called.
-
-/** As `whoSees` of show/who-sees.ts. */
-export async function whoSees(snapshot: Snapshot, agents: readonly TurnContext[]): Promise<readonly SeenSkill[]> {
-  return (await import('./show/who-sees.ts')).whoSees(snapshot, agents);
+/** Ids of the catalog that are most like a text, best first. */
+export function nearestSkills({ byId }: Snapshot, skillId: string): readonly string[] {
+  return nearestIds(byId.keys(), skillId);
 }

@@ -42,6 +42,24 @@ async function changed(now) {
   }
 }
 
+for (const form of document.querySelectorAll('form[data-search]')) searchAsTyped(form);
+
+/** The list is read again a moment after the last key. The address says what is searched for, so a reload shows the same. */
+function searchAsTyped(form) {
+  let timer;
+  const read = () => {
+    const given = [...new FormData(form)].filter(([, value]) => value.trim() !== '');
+    const address = given.length > 0 ? `${form.action}?${new URLSearchParams(given)}` : form.action;
+    if (address === location.href) return;
+    history.replaceState(null, '', address);
+    readAgain().catch(notice);
+  };
+  form.addEventListener('input', () => {
+    clearTimeout(timer);
+    timer = setTimeout(read, 150);
+  });
+}
+
 function notice() {
   for (const one of document.querySelectorAll('[data-changed]')) one.hidden = false;
 }
