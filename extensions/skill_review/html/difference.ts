@@ -44,6 +44,7 @@ export function difference(diff: string | ReadDifference, { view, remarks = [], 
       ? html`<tr><th scope="col">Line</th><th scope="col">Before</th><th scope="col">Line</th><th scope="col">After</th></tr>`
       : html`<tr><th scope="col">Line before</th><th scope="col">Line after</th><th scope="col">Change</th><th scope="col">Text</th></tr>`;
   return html`<div class="diff-frame"><table class="diff ${view}"><caption class="unseen">Difference</caption>
+${view === 'split' ? html`<colgroup><col class="at"><col><col class="at"><col></colgroup>` : html`<colgroup><col class="at"><col class="at"><col class="sign"><col></colgroup>`}
 <thead class="unseen">${head}</thead>
 <tbody>
 ${rows}</tbody></table></div>
@@ -79,7 +80,7 @@ function remarkRow(remarks: readonly Remark[] | undefined): Html | '' {
 
 /** A row over the whole width: the name of a file, the place of a hunk, or what the format cannot say with lines. */
 function wideRow({ kind, text }: DiffRow): Html {
-  return html`<tr class="${kind}"><td colspan="4">${text}</td></tr>
+  return html`<tr class="wide-${kind}"><td colspan="4">${text}</td></tr>
 `;
 }
 

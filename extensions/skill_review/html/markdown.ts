@@ -38,6 +38,8 @@ function block(token: Token, depth: number): Html | '' {
   switch (token.type) {
     case 'space':
     case 'def':
+    // The item of its list says it.
+    case 'checkbox':
       return '';
     case 'heading':
       return heading((token as Tokens.Heading).depth, inner());
@@ -111,6 +113,8 @@ function span(token: Token, depth: number): Html {
       return html`<s>${spans(token, depth)}</s>`;
     case 'codespan':
       return html`<code>${(token as Tokens.Codespan).text}</code>`;
+    case 'checkbox':
+      return html``;
     case 'br':
       return html`<br>`;
     case 'link':

@@ -31,7 +31,7 @@ export async function proposalMain(
   const isWaiting = state === 'open' || state === 'stale';
   const what = { update: `${skillId}/${path}`, create: `New skill ${skillId}`, delete: `Remove ${skillId}` }[kind];
   return html`<h1>${what} ${tag(state, STATE_COLOURS[state])}</h1>
-<p class="quiet">Proposed by ${author}${model === null ? '' : ` with ${model}`}, ${time(created)} UTC, for ${skill ? html`<a href="${skillAddress(skillId)}">${skillId}</a>` : skillId} of source ${source}. <code>${id}</code></p>
+<p class="quiet">Proposed by ${author}${model === null ? '' : ` with ${model}`}, ${time(created)} UTC, for ${skill ? html`<a href="${skillAddress(skillId)}">${skillId}</a>` : skillId} of source ${source}. <code>${id}</code>${isWaiting ? html` <a href="#decide">Decide</a>` : ''}</p>
 ${said(answer)}
 ${decided(proposal)}
 ${!isWaiting && skill?.heldBecause !== undefined ? note(html`<p>${skillId} is held, and no agent is given it: ${skill.heldBecause}. <a href="${skillAddress(skillId)}">See what was found</a></p>`, 'block') : ''}
@@ -97,7 +97,7 @@ function conflict({ id, conflict: text }: Proposal): Html | '' {
 
 function reasons({ justification, evidence, checks, recommendations }: Proposal): Html {
   const [facts, others] = [checks.filter((one) => one.level === 'info'), checks.filter((one) => one.level !== 'info')];
-  const tokens = facts.find(({ kind }) => kind === 'tokens');
+  const tokens = checks.filter(({ kind }) => kind === 'tokens');
   const item = ({ level: how, text, line }: Proposal['checks'][number]): Html =>
     html`<li>${level(how)} ${text}${line === undefined ? '' : html` <a class="quiet" href="#line-${line}">line ${line}</a>`}</li>`;
   return html`<h2>Why</h2>
@@ -105,7 +105,7 @@ function reasons({ justification, evidence, checks, recommendations }: Proposal)
 ${evidence === null ? '' : html`<h2>What its author claims</h2><p class="said">${evidence}</p>`}
 ${recommendations.map(({ by, verdict, reason, at }) => html`<p>${by} recommends to ${verdict} it, ${time(at)}:</p><p class="said">${reason}</p>`)}
 <h2>What the registry found</h2>
-${tokens ? html`<p>${tokens.text}</p>` : ''}
+${tokens.map(({ text }) => html`<p>${text}</p>`)}
 ${others.length === 0 ? html`<p>No warnings.</p>` : html`<ul class="findings">${others.map(item)}</ul>`}
 <details><summary>${facts.length} facts</summary><ul class="findings">${facts.map(item)}</ul></details>`;
 }
@@ -143,7 +143,7 @@ ${kind === 'delete' ? '' : html`<a class="button" href="${proposalAddress(id)}/e
 ${verbatim(typed.reason ?? '')}</textarea>
 <div class="actions"><button>Reject</button></div>`,
   );
-  return html`<h2>Decide</h2>
+  return html`<h2 id="decide">Decide</h2>
 <div class="decide">
 <div>${state === 'open' ? approve : html`<p>It cannot be approved as it is.</p><div class="actions"><a class="button" href="${proposalAddress(id)}/edit">Edit and approve</a></div>`}</div>
 <div>${reject}</div>

@@ -78,7 +78,7 @@ ${said.length === 0 ? '' : html`<tr class="remark"><td colspan="2">${remarks}</t
   const whole = `${skillAddress(id)}/text${path === 'SKILL.md' ? '' : `?path=${encodeURIComponent(path)}`}`;
   return html`${head}
 ${isCut ? note(html`<p>Only the beginning of it is shown.</p>`, 'warn') : ''}
-<div class="diff-frame"><table class="diff"><caption class="unseen">${path}</caption><thead class="unseen"><tr><th scope="col">Line</th><th scope="col">Text</th></tr></thead><tbody>
+<div class="diff-frame"><table class="diff"><caption class="unseen">${path}</caption><colgroup><col class="at"><col></colgroup><thead class="unseen"><tr><th scope="col">Line</th><th scope="col">Text</th></tr></thead><tbody>
 ${rows}</tbody></table></div>
 <p class="quiet"><a href="${whole}">All of it as text</a></p>`;
 }
