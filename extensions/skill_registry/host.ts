@@ -2,6 +2,8 @@
 import type { Snapshot } from './catalog/snapshot.ts';
 import { nearestIds } from './search/names.ts';
 
+export type * from './api.ts';
+export type { ValidationProfile } from './config/config.ts';
 export { configOfUntrustedRoot } from './config/untrusted-config.ts';
 export {
   describeBlocks,
@@ -11,6 +13,7 @@ export {
   describeRevisions,
   describeStats,
 } from './propose/describe.ts';
+export type { SkillFinding } from './validate/validate-skill.ts';
 
 /** Ids of the catalog that are most like a text, best first. */
 export function nearestSkills({ byId }: Snapshot, skillId: string): readonly string[] {

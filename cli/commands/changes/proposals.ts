@@ -1,14 +1,13 @@
+import type { Proposal, SkillRegistry } from 'skill-registry';
+import { CodedError } from 'skill-registry/kernel';
 import type {
   Actor,
   Decision,
   Finding,
-  Proposal,
   ProposalFigures,
   ProposalState,
   ProposalStats,
-  SkillRegistry,
-} from 'skill-registry';
-import { CodedError } from 'skill-registry/kernel';
+} from '../../../extensions/skill_registry/host.ts';
 import {
   describeBlocks,
   describeProposal,

@@ -1,5 +1,5 @@
 import { isCodedError } from 'skill-registry/kernel';
-import type { LockedSkill, Skill, SkillTrust } from '../../skill_registry/api.ts';
+import type { Skill, SkillRegistry, SkillTrust } from '../../skill_registry/api.ts';
 import { actorOf, isRefused, orRefusal } from '../decide.ts';
 import { fieldsOf } from '../form-fields.ts';
 import { type Html, html, type Piece } from '../html/html.ts';
@@ -40,6 +40,8 @@ export function addSkill(app: ReviewApp, review: Review): void {
 }
 
 // --- internal ---
+
+type LockedSkill = Awaited<ReturnType<SkillRegistry['origin']['verify']>>[number];
 
 const DONE: ReadonlyMap<string, string> = new Map([
   ['allow', 'Allowed. Agents are given it from now on.'],
