@@ -14,6 +14,7 @@ import type { OwnSource } from './sources/types.ts';
 import type { Finding, PlannedChange, SkillTrust, TrustDecision } from './trust/types.ts';
 
 export type { Pack, Snapshot, SourceStatus } from './catalog/snapshot.ts';
+export type * from './evaluate/types.ts';
 export type * from './history/types.ts';
 export type * from './inspect/types.ts';
 export type * from './origin/publish/types.ts';
