@@ -269,6 +269,7 @@ async function openSearch(given: SearchSurroundings): Promise<Pick<Parts, 'searc
   const overlap: Overlap = {
     overlap: async () => (await loadOverlap()).overlap(),
     retrievalEffect: async (skillId, text) => (await loadOverlap()).retrievalEffect(skillId, text),
+    firstHits: async (...args) => (await loadOverlap()).firstHits(...args),
   };
   return { searcher, meaning, overlap };
 }
