@@ -164,6 +164,11 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
       granted: (turn) => grants.of(turn),
       refresh: () => catalog.refresh().catch(() => undefined),
       retrievalEffect: search.overlap.retrievalEffect,
+      evaluation: {
+        firstHits: search.overlap.firstHits,
+        visible: () => visible({}),
+        holds,
+      },
     },
     { dataDir, onStep: hooks.onWriteStep, mayRecover: trusted },
   );

@@ -52,7 +52,7 @@ export interface QueryResult extends TriggerCase {
 /** Trigger queries against the search of this registry, by words, among the skills that models see. */
 export interface TriggerResult {
   readonly queries: readonly QueryResult[];
-  /** Queries that were not tried, because the time was over. */
+  /** Queries that were not tried, because models do not see the skill, or the time was over. */
   readonly notTried: number;
   /** 0-1: of the queries that find the skill first, those that should; null when none does. */
   readonly precision: number | null;
@@ -97,9 +97,11 @@ export interface EvaluationResult {
   /** Null when the skill has no trigger queries. */
   readonly triggers: TriggerResult | null;
   readonly cases: readonly CaseResult[];
+  /** As `EvaluationSuite.problems`, and EVALS_INVALID of a `grading.json`. */
+  readonly problems: readonly Problem[];
   /** Whether it was run before and is kept: nothing that it depends on has changed. */
   readonly reused: boolean;
-  /** Why it could not be kept in the history; null when it is kept, or need not be. */
+  /** Why it could not be kept in the history; null when it is kept, and for a skill without test cases, which are not kept. */
   readonly notKept: string | null;
 }
 
@@ -131,8 +133,16 @@ export interface SkillEvidence {
   readonly last: EvaluationResult | null;
   /** Newest first, at most 20. */
   readonly claims: readonly Claim[];
+  /** Why kept results and claims cannot be read; null when they can. */
+  readonly notRead: string | null;
   /** Why the skill is held, so that `evaluate` refuses it; null when it is not. */
   readonly heldBecause: string | null;
+}
+
+/** A trigger query that finds another skill first after a change. */
+export interface QueryChange extends TriggerCase {
+  readonly before: string | null;
+  readonly after: string | null;
 }
 
 /** What the registry ran on both contents of a proposal, beside what its author claims. */
@@ -145,6 +155,8 @@ export interface ProposalEvidence {
   readonly after: EvaluationResult | null;
   /** Why nothing was run on one of them; null when both were, or there is only one. */
   readonly notRun: string | null;
+  /** Queries of both contents whose first hit differs. */
+  readonly changes: readonly QueryChange[];
   /** The `evidence` of the author. */
   readonly claims: readonly Claim[];
 }
@@ -152,7 +164,7 @@ export interface ProposalEvidence {
 export interface EvaluateOptions {
   /**
    * Folder with outputs of runs: one folder for each case, named after its id, with `output.md` (or `output.txt`) and files.
-   * Relative to the current folder. Default: none, so no assertion is run.
+   * Relative to the current folder. Default: none; then the assertions of the last outputs for this content and suite count.
    */
   readonly outputs?: string | undefined;
 }
