@@ -5,10 +5,10 @@ import type { Disabling } from './config/set-disabled.ts';
 import type { SeenSkill } from './show/who-sees.ts';
 
 export { configOfUntrustedRoot } from './config/untrusted-config.ts';
+export { countsOf, describeClaims, describeResult, describeResults, shownProposal } from './evaluate/describe.ts';
 export {
   describeBlocks,
   describeFindings,
-  describeProposal,
   describeProposals,
   describeRevisions,
   describeStats,

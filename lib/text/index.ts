@@ -18,4 +18,4 @@ export {
 export { codePoints, foldLine, matchesOf, needsFolding, shorten } from './line.ts';
 export { formatTable, printable } from './terminal-text.ts';
 export { countTokens, countTokensInSlices, loadTokenCounter } from './tokens.ts';
-export { toWire, type Wire } from './wire.ts';
+export { toWire, toWireDeep, type Wire } from './wire.ts';
