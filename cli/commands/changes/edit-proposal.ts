@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { extname, join, resolve } from 'node:path';
 import type { EditedProposal, ProposedText } from 'skill-registry';
 import { CodedError, describeError, isCodedError } from 'skill-registry/kernel';
-import { readNamedFile } from '../../lib/files/index.ts';
-import { printable } from '../../lib/text/index.ts';
-import { openRegistry } from '../open-registry.ts';
+import { readNamedFile } from '../../../lib/files/index.ts';
+import { printable } from '../../../lib/text/index.ts';
+import { openRegistry } from '../../open-registry.ts';
 import {
   actorOf,
   type DecisionOptions,
@@ -15,7 +15,7 @@ import {
   type GlobalOptions,
   printJson,
   type Terminal,
-} from '../terminal.ts';
+} from '../../terminal.ts';
 import { sayProblem } from './proposals.ts';
 
 export interface EditOptions extends Pick<DecisionOptions, 'by'> {

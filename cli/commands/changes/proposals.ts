@@ -13,10 +13,10 @@ import {
   describeProposals,
   describeStats,
   shownProposal,
-} from '../../extensions/skill_registry/host.ts';
-import { printable, toWireDeep } from '../../lib/text/index.ts';
-import { heldText } from '../held-text.ts';
-import { openRegistry } from '../open-registry.ts';
+} from '../../../extensions/skill_registry/host.ts';
+import { printable, toWireDeep } from '../../../lib/text/index.ts';
+import { heldText } from '../../held-text.ts';
+import { openRegistry } from '../../open-registry.ts';
 import {
   actorOf,
   type ConfirmedOptions,
@@ -28,7 +28,7 @@ import {
   printJson,
   type Terminal,
   widthOf,
-} from '../terminal.ts';
+} from '../../terminal.ts';
 
 /** `skill-registry proposals list`. With `--json`: `{ proposals: [Proposal] }`, as `show --json` gives one. */
 export async function listProposals(
