@@ -5,10 +5,10 @@ import { nearestIds } from './search/names.ts';
 export type * from './api.ts';
 export type { ValidationProfile } from './config/config.ts';
 export { configOfUntrustedRoot } from './config/untrusted-config.ts';
+export { countsOf, describeClaims, describeResult, describeResults, shownProposal } from './evaluate/describe.ts';
 export {
   describeBlocks,
   describeFindings,
-  describeProposal,
   describeProposals,
   describeRevisions,
   describeStats,
