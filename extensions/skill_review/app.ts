@@ -48,6 +48,7 @@ export function createApp(review: Review, guard: Guard, live: Live, onError: (er
 const FILES: Readonly<Record<string, string>> = {
   'base.css': 'text/css; charset=utf-8',
   'parts.css': 'text/css; charset=utf-8',
+  'forms.css': 'text/css; charset=utf-8',
   'charts.css': 'text/css; charset=utf-8',
   'reading.css': 'text/css; charset=utf-8',
   'review.js': 'text/javascript; charset=utf-8',

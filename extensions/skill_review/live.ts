@@ -1,5 +1,6 @@
 import type { Handler } from 'hono';
 import { streamSSE } from 'hono/streaming';
+import { heldExtensions } from '../../kernel/host.ts';
 import type { Review, ReviewEnv } from './review.ts';
 
 /** Tells open pages that something has changed, by server-sent events. */
@@ -17,7 +18,14 @@ const PAUSE_MS = 100;
 /** How often a stream says that it is there, so that one whose reader is gone is noticed, in milliseconds. */
 const ALIVE_MS = 20_000;
 
-export function createLive({ registry }: Pick<Review, 'registry'>): Live {
+/** How often it is looked at what other processes have done, while somebody has a page open, in milliseconds. */
+const LOOK_MS = 1_000;
+
+export function createLive({
+  registry,
+  root,
+  isHeldReadable,
+}: Pick<Review, 'registry' | 'root' | 'isHeldReadable'>): Live {
   const tells = new Set<() => void>();
   const ends = new Set<() => void>();
   let count = 0;
@@ -29,7 +37,27 @@ export function createLive({ registry }: Pick<Review, 'registry'>): Live {
       for (const tell of tells) tell();
     }, PAUSE_MS).unref();
   };
-  const stops = [registry.onChange(changed), registry.proposals.onArrival(changed)];
+  /** What waited at the last look; another process may decide, too. */
+  let waited: string | undefined;
+  let isLooking = false;
+  const look = async (): Promise<void> => {
+    if (isLooking) return;
+    isLooking = true;
+    try {
+      const proposals = (await registry.proposals.list()).map(({ id, state, version }) => [id, state, version]);
+      const held = isHeldReadable() ? heldExtensions(root).map(({ name, digest }) => [name, digest]) : [];
+      const waits = JSON.stringify([proposals, held]);
+      if (waited !== undefined && waited !== waits) changed();
+      waited = waits;
+    } catch {
+      // The pages say why it cannot be read.
+    } finally {
+      isLooking = false;
+    }
+  };
+  void look();
+  const looks = setInterval(() => void (tells.size > 0 && look()), LOOK_MS).unref();
+  const stops = [registry.onChange(changed), registry.proposals.onArrival(changed), () => clearInterval(looks)];
   return {
     changed,
     count: () => count,
@@ -44,6 +72,7 @@ export function createLive({ registry }: Pick<Review, 'registry'>): Live {
             tells.add(tell);
             stream.onAbort(resolve);
             tell();
+            void look();
             context.req.raw.signal.addEventListener('abort', () => resolve());
           }).finally(() => clearInterval(alive));
           tells.delete(tell);

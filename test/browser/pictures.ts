@@ -3,10 +3,12 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
-import { findChromium } from './find-chromium.ts';
+import { findChromium, NO_CHROMIUM } from './find-chromium.ts';
 import { startReview } from './review-process.ts';
 import { seed, seedUsage } from './seed.ts';
 
+const executablePath = findChromium();
+if (executablePath === undefined) throw new Error(NO_CHROMIUM);
 const images = process.argv[2] ?? join(import.meta.dirname, '../../docs/images');
 mkdirSync(images, { recursive: true });
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'skill-registry-pictures-')));
@@ -14,8 +16,11 @@ const root = join(folder, 'team-skills');
 mkdirSync(root);
 const { open, warned } = await seed(root);
 seedUsage(root, Date.now());
-const review = await startReview(root, folder);
-const browser = await chromium.launch({ executablePath: findChromium(), args: ['--no-sandbox'] });
+const review = await startReview(root, {
+  XDG_STATE_HOME: join(folder, 'state'),
+  XDG_CACHE_HOME: join(folder, 'cache'),
+});
+const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
 const PAGES = {
   inbox: '/',
   proposal: `/proposals/${open}`,

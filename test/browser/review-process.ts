@@ -9,16 +9,15 @@ export interface ReviewProcess {
   stop(): Promise<void>;
 }
 
-/** Starts `skill-registry review` of `dist/` on a root, with state and cache in folders of its own. */
-export async function startReview(root: string, user: string, args: readonly string[] = []): Promise<ReviewProcess> {
+/** Starts `skill-registry review` of `dist/` on a root, as ada. @param environment - What differs from this process's. */
+export async function startReview(
+  root: string,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<ReviewProcess> {
   const main = join(import.meta.dirname, '../../dist/cli/main.js');
-  const env = {
-    ...process.env,
-    USER: 'ada',
-    XDG_STATE_HOME: join(user, 'state'),
-    XDG_CACHE_HOME: join(user, 'cache'),
-  };
-  const child = spawn(process.execPath, [main, 'review', '--trust', '--root', root, ...args], { env });
+  const child = spawn(process.execPath, [main, 'review', '--trust', '--root', root], {
+    env: { ...process.env, USER: 'ada', ...environment },
+  });
   let output = '';
   const url = await new Promise<string>((resolve, reject) => {
     const read = (chunk: Buffer): void => {

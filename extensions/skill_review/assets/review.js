@@ -66,9 +66,12 @@ function notice() {
 
 /** Puts the new parts in the place of the old ones. The focus stays where it is, or on the same link in the new part. */
 async function readAgain() {
-  const answer = await fetch(location.href, { credentials: 'same-origin' });
+  const asked = location.href;
+  const answer = await fetch(asked, { credentials: 'same-origin' });
   if (!answer.ok) throw new Error(String(answer.status));
   const fresh = new DOMParser().parseFromString(await answer.text(), 'text/html');
+  // Somebody has typed on: that answer comes as well, and this one may be the last.
+  if (location.href !== asked) return;
   for (const part of document.querySelectorAll('[data-live][id]')) {
     const next = fresh.getElementById(part.id);
     if (!next || next.innerHTML === part.innerHTML) continue;

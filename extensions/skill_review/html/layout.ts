@@ -62,6 +62,7 @@ function shell(title: string, body: Html, attributes: Html | '' = ''): Html {
 <title>${title} · Skill review</title>
 <link rel="stylesheet" href="/assets/base.css">
 <link rel="stylesheet" href="/assets/parts.css">
+<link rel="stylesheet" href="/assets/forms.css">
 <link rel="stylesheet" href="/assets/charts.css">
 <link rel="stylesheet" href="/assets/reading.css">
 <link rel="icon" href="/assets/icon.svg" type="image/svg+xml">
