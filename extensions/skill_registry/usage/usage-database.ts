@@ -12,7 +12,9 @@ export interface UsageDatabase {
   writeSome(unwritten: Unwritten): void;
   rowsFor(query: CountQuery): ReportRows;
   events(query: EventQuery): readonly UsageRow[];
-  /** Removes what is too old or too much, in short steps. Does nothing when it was done in the last hours. */
+  /** All of a database in memory, to write it into another one. */
+  everything(): Unwritten;
+  /** Removes what is too old or too much, in short steps. Does nothing when it was done in the last hours, unless much was written. */
   removeOld(): Promise<void>;
   close(): void;
 }
@@ -41,12 +43,13 @@ export interface UsageLimits {
 }
 
 export const LIMITS: UsageLimits = { events: 1_000_000, counts: 500_000 };
+export const LIMITS_IN_MEMORY: UsageLimits = { events: 10_000, counts: 20_000 };
 
 /**
  * @param file - Absolute, or `:memory:`.
  * @throws errors that `sqliteFailure` classifies, and those of `openDatabase`.
  */
-export function openUsageDatabase(file: string, limits: UsageLimits = LIMITS): UsageDatabase {
+export function openUsageDatabase(file: string, limits: UsageLimits): UsageDatabase {
   const database = openDatabase(file, BUSY_MS);
   try {
     // A crash of the process loses nothing; one of the machine at most the last moments.
@@ -68,6 +71,7 @@ const SLICE = 500;
 /** Rows that one step of `removeOld` removes. */
 const STEP = 5_000;
 const UPKEEP_MS = 6 * 3_600_000;
+const UPKEEP_ROWS = 10_000;
 const VERSION = 1;
 
 const TABLES = `
@@ -105,6 +109,7 @@ function usageDatabase(database: SqliteDatabase, limits: UsageLimits): UsageData
     `INSERT INTO count (day, skill, agent, kind, outcome, count, tokens, last) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT DO UPDATE SET count = count + excluded.count, tokens = tokens + excluded.tokens, last = max(last, excluded.last)`,
   );
+  let written = 0;
   return {
     writeSome({ rows, offers }) {
       const [some, offered] = [rows.slice(0, SLICE), [...first(offers, SLICE)]];
@@ -117,12 +122,18 @@ function usageDatabase(database: SqliteDatabase, limits: UsageLimits): UsageData
           add.run(day, skill, agent, kind, outcome, count, tokens, last);
         }
       });
+      written += some.length;
       rows.splice(0, some.length);
       for (const { key } of offered) offers.delete(key);
     },
     rowsFor: (query) => rowsFor(database, query),
     events: (query) => eventsOf(database, query),
-    removeOld: () => removeOld(database, limits),
+    everything: () => everythingIn(database),
+    async removeOld() {
+      const isDue = written >= UPKEEP_ROWS;
+      if (isDue) written = 0;
+      await removeOld(database, limits, isDue);
+    },
     close: () => database.close(),
   };
 }
@@ -186,6 +197,13 @@ function eventsOf(database: SqliteDatabase, { from, limit, ...query }: EventQuer
   return rows.reverse().sort((a, b) => a.time - b.time);
 }
 
+function everythingIn(database: SqliteDatabase): Unwritten {
+  const everyone = { skill: undefined, agent: undefined, thread: undefined, kind: undefined };
+  const rows = [...eventsOf(database, { ...everyone, from: 0, limit: LIMITS_IN_MEMORY.events })];
+  const offers = database.prepare<OfferCount>("SELECT day, skill, agent, count FROM count WHERE kind = 'offer'").all();
+  return { rows, offers: new Map(offers.map((offer, key) => [String(key), { ...offer }])) };
+}
+
 /** Conditions that other conditions follow. */
 function conditions(given: Readonly<Record<string, string | undefined>>): {
   readonly where: string;
@@ -195,11 +213,11 @@ function conditions(given: Readonly<Record<string, string | undefined>>): {
   return { where: set.map(([column]) => ` ${column} = ? AND`).join(''), values: set.map(([, value]) => value) };
 }
 
-async function removeOld(database: SqliteDatabase, limits: UsageLimits): Promise<void> {
+async function removeOld(database: SqliteDatabase, limits: UsageLimits, isDue: boolean): Promise<void> {
   const now = Date.now();
   const { last = 0 } = database.prepare<{ last: number }>('SELECT last FROM upkeep').get() ?? {};
   // A clock that was wrong must not stop it.
-  if (last <= now && now - last < UPKEEP_MS) return;
+  if (!isDue && last <= now && now - last < UPKEEP_MS) return;
   database.prepare('UPDATE upkeep SET last = ?').run(now);
   const { most = 0 } = database.prepare<{ most: number | null }>('SELECT max(id) AS most FROM event').get() as {
     most: number;
