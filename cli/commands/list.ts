@@ -1,4 +1,5 @@
-import type { AgentView, Skill, Snapshot, TokenCounts } from 'skill-registry';
+import type { Skill, Snapshot } from 'skill-registry';
+import type { AgentView, TokenCounts } from '../../extensions/skill_registry/host.ts';
 import { declaredTurns } from '../../kernel/host.ts';
 import { formatTable, printable } from '../../lib/text/index.ts';
 import { type OpenRegistry, openRegistry } from '../open-registry.ts';

@@ -1,5 +1,5 @@
-import type { UsageEvent, UsageReport } from 'skill-registry';
 import { CodedError } from 'skill-registry/kernel';
+import type { UsageEvent, UsageReport } from '../../extensions/skill_registry/host.ts';
 import { nearestSkills } from '../../extensions/skill_registry/host.ts';
 import { formatTable, printable, toWire } from '../../lib/text/index.ts';
 import { type OpenRegistry, openRegistry } from '../open-registry.ts';
@@ -74,8 +74,8 @@ function showReport(report: UsageReport, { dead }: StatsFlags, terminal: Termina
     return;
   }
   const { loads, offers, resources, refusals, failures, tokens } = totals;
-  terminal.out(`${count(loads)} loads, ${count(resources)} files, ${count(tokens)} tokens\n`);
-  terminal.out(`${count(offers)} offers, ${count(refusals)} refusals, ${count(failures)} failures\n`);
+  terminal.out(`${count(loads)} load(s), ${count(resources)} file(s), ${count(tokens)} token(s)\n`);
+  terminal.out(`${count(offers)} offer(s), ${count(refusals)} refusal(s), ${count(failures)} failure(s)\n`);
   terminal.out(`${report.dead.length} dead skill(s)${report.dead.length > 0 ? ': --dead lists them' : ''}\n`);
   const isWide = width === undefined || width >= WIDE;
   const rare = isWide ? ['FILES', 'REFUSED', 'FAILED', 'AGENTS'] : [];

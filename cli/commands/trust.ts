@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { SkillRegistry, SkillTrust, TrustDecision } from 'skill-registry';
+import type { SkillRegistry } from 'skill-registry';
 import { CodedError, isCodedError } from 'skill-registry/kernel';
+import type { SkillTrust, TrustDecision } from '../../extensions/skill_registry/host.ts';
 import { describeFindings } from '../../extensions/skill_registry/host.ts';
 import { heldOfRoot } from '../../kernel/host.ts';
 import { futureRealPath } from '../../lib/files/index.ts';

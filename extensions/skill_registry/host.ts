@@ -2,15 +2,18 @@
 import type { Snapshot } from './catalog/snapshot.ts';
 import { nearestIds } from './search/names.ts';
 
+export type * from './api.ts';
+export type { ValidationProfile } from './config/config.ts';
 export { configOfUntrustedRoot } from './config/untrusted-config.ts';
+export { countsOf, describeClaims, describeResult, describeResults, shownProposal } from './evaluate/describe.ts';
 export {
   describeBlocks,
   describeFindings,
-  describeProposal,
   describeProposals,
   describeRevisions,
   describeStats,
 } from './propose/describe.ts';
+export type { SkillFinding } from './validate/validate-skill.ts';
 
 /** Ids of the catalog that are most like a text, best first. */
 export function nearestSkills({ byId }: Snapshot, skillId: string): readonly string[] {

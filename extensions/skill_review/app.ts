@@ -75,7 +75,7 @@ const TITLES: Readonly<Record<Status, string>> = {
 };
 
 function statusOf(code: string): Status {
-  if (code.endsWith('_NOT_FOUND')) return 404;
+  if (code.endsWith('_NOT_FOUND') || code === 'EXTENSION_NOT_HELD') return 404;
   if (code === 'INVALID_ARGUMENT' || code === 'PATH_TRAVERSAL') return 400;
   if (['STORE_UNAVAILABLE', 'HISTORY_BUSY', 'REGISTRY_CLOSED', 'ORIGIN_UNAVAILABLE'].includes(code)) return 503;
   return code === 'UNEXPECTED_FAILURE' || code === 'WRITE_FAILED' || code === 'HISTORY_DAMAGED' ? 500 : 409;

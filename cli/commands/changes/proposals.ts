@@ -1,21 +1,21 @@
+import type { Proposal, SkillRegistry } from 'skill-registry';
+import { CodedError } from 'skill-registry/kernel';
 import type {
   Actor,
   Decision,
   Finding,
-  Proposal,
+  ProposalEvidence,
   ProposalFigures,
   ProposalState,
   ProposalStats,
-  SkillRegistry,
-} from 'skill-registry';
-import { CodedError } from 'skill-registry/kernel';
+} from '../../../extensions/skill_registry/host.ts';
 import {
   describeBlocks,
-  describeProposal,
   describeProposals,
   describeStats,
+  shownProposal,
 } from '../../../extensions/skill_registry/host.ts';
-import { printable } from '../../../lib/text/index.ts';
+import { printable, toWireDeep } from '../../../lib/text/index.ts';
 import { forTerminal } from '../../for-terminal.ts';
 import { heldText } from '../../held-text.ts';
 import { openRegistry } from '../../open-registry.ts';
@@ -63,8 +63,10 @@ export async function showProposal(
     return EXIT.done;
   }
   const proposal = await registry.proposals.get(id);
-  if (options.json) printJson(terminal, onWire(proposal));
-  else terminal.out(`${forTerminal(describeProposal(proposal), terminal, terminal.terminal)}\n`);
+  if (options.json) {
+    const ran = isWaiting(proposal) ? await registry.admin.evidenceOf(proposal.id) : null;
+    printJson(terminal, { ...onWire(proposal), ran: ran && ranOnWire(ran) });
+  } else terminal.out(`${forTerminal(await shownProposal(registry.admin, proposal), terminal, terminal.terminal)}\n`);
   return EXIT.done;
 }
 
@@ -206,7 +208,7 @@ function isWaiting({ state }: Proposal): boolean {
  * @throws INVALID_ARGUMENT for a part of an id without a terminal, because nobody sees which proposal it is.
  */
 async function proposalToDecide(
-  { proposals }: Pick<SkillRegistry, 'proposals'>,
+  { admin, proposals }: Pick<SkillRegistry, 'admin' | 'proposals'>,
   idOrPart: string,
   terminal: Terminal,
 ): Promise<Proposal> {
@@ -216,7 +218,8 @@ async function proposalToDecide(
     const message = `Without a terminal only a whole id decides, and ${JSON.stringify(idOrPart)} is a part of ${id}. Read it (skill-registry proposals show ${id}), then give the whole id.`;
     throw new CodedError('INVALID_ARGUMENT', message);
   }
-  if (isWaiting(proposal)) terminal.err(`${forTerminal(describeProposal(proposal), terminal, terminal.progress)}\n\n`);
+  if (isWaiting(proposal))
+    terminal.err(`${forTerminal(await shownProposal(admin, proposal), terminal, terminal.progress)}\n\n`);
   return proposal;
 }
 
@@ -231,6 +234,11 @@ async function isAgreed(action: 'Approve' | 'Reject', { id, checks }: Proposal, 
 
 function onWire({ id, state, kind, skillId, ...rest }: Proposal): object {
   return { id, state, kind, skill_id: skillId, ...rest };
+}
+
+/** What was run; the claim of its author is the `evidence` of the proposal. */
+function ranOnWire({ before, after, notRun, changes }: ProposalEvidence): unknown {
+  return toWireDeep({ before, after, notRun, changes });
 }
 
 function decisionOnWire({ proposalId, state, skillId, ...rest }: Decision, { diff }: Proposal): object {

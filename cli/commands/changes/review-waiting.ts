@@ -1,6 +1,6 @@
 import type { Proposal, SkillRegistry } from 'skill-registry';
 import { CodedError, describeError, isCodedError } from 'skill-registry/kernel';
-import { describeProposal } from '../../../extensions/skill_registry/host.ts';
+import { shownProposal } from '../../../extensions/skill_registry/host.ts';
 import { describeHeld, heldExtension, heldExtensions, ownExtensionIds } from '../../../kernel/host.ts';
 import { printable } from '../../../lib/text/index.ts';
 import { forTerminal } from '../../for-terminal.ts';
@@ -149,7 +149,7 @@ function proposalThatWaits(id: string, { registry, options, terminal }: Room): W
         terminal.err(printable(`${id} (${skillId}) was ${state} meanwhile, by ${decision.by}\n`));
         return undefined;
       }
-      terminal.err(`${forTerminal(describeProposal(proposal), terminal, terminal.progress)}\n\n`);
+      terminal.err(`${forTerminal(await shownProposal(registry.admin, proposal), terminal, terminal.progress)}\n\n`);
       const blocks = await showBlocks(registry, proposal, terminal);
       const approve: Answer = {
         key: 'y',

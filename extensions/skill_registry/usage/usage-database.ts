@@ -6,13 +6,18 @@ import type { CountRow, ReportRows } from './report.ts';
 import { DAY_MS, dayOf, KEPT_DAYS } from './since.ts';
 import type { UsageEvent } from './types.ts';
 
-/** `usage.db`: one row for each event, and for each day the counts of all kinds, from which reports are made. */
+/**
+ * `usage.db`: one row for each event, and for each day the counts of all kinds, from which reports are made. Events are counted later,
+ * many at once: to count each when it is written would cost as much as to write it.
+ */
 export interface UsageDatabase {
   /** Writes the first of what is unwritten and removes that from it, so that a long list does not block. All of it, or nothing. */
   writeSome(unwritten: Unwritten): void;
   rowsFor(query: CountQuery): ReportRows;
   events(query: EventQuery): readonly UsageRow[];
-  /** Removes what is too old or too much, in short steps. Does nothing when it was done in the last hours. */
+  /** All of a database in memory, to write it into another one. */
+  everything(): Unwritten;
+  /** Removes what is too old or too much, in short steps. Does nothing when it was done in the last hours, unless much was written. */
   removeOld(): Promise<void>;
   close(): void;
 }
@@ -41,12 +46,13 @@ export interface UsageLimits {
 }
 
 export const LIMITS: UsageLimits = { events: 1_000_000, counts: 500_000 };
+export const LIMITS_IN_MEMORY: UsageLimits = { events: 10_000, counts: 20_000 };
 
 /**
  * @param file - Absolute, or `:memory:`.
  * @throws errors that `sqliteFailure` classifies, and those of `openDatabase`.
  */
-export function openUsageDatabase(file: string, limits: UsageLimits = LIMITS): UsageDatabase {
+export function openUsageDatabase(file: string, limits: UsageLimits): UsageDatabase {
   const database = openDatabase(file, BUSY_MS);
   try {
     // A crash of the process loses nothing; one of the machine at most the last moments.
@@ -68,11 +74,12 @@ const SLICE = 500;
 /** Rows that one step of `removeOld` removes. */
 const STEP = 5_000;
 const UPKEEP_MS = 6 * 3_600_000;
+const UPKEEP_ROWS = 10_000;
 const VERSION = 1;
 
 const TABLES = `
 CREATE TABLE event (
-  id INTEGER PRIMARY KEY, time INTEGER NOT NULL, kind TEXT NOT NULL, skill TEXT NOT NULL, digest TEXT, agent TEXT, thread TEXT,
+  id INTEGER PRIMARY KEY AUTOINCREMENT, time INTEGER NOT NULL, kind TEXT NOT NULL, skill TEXT NOT NULL, digest TEXT, agent TEXT, thread TEXT,
   source TEXT, duration_ms REAL, outcome TEXT NOT NULL, tokens INTEGER
 ) STRICT;
 CREATE INDEX event_thread ON event (thread) WHERE thread IS NOT NULL;
@@ -81,8 +88,8 @@ CREATE TABLE count (
   count INTEGER NOT NULL, tokens INTEGER NOT NULL, last INTEGER NOT NULL,
   PRIMARY KEY (day, skill, agent, kind, outcome)
 ) STRICT, WITHOUT ROWID;
-CREATE TABLE upkeep (last INTEGER NOT NULL) STRICT;
-INSERT INTO upkeep VALUES (0);
+CREATE TABLE upkeep (last INTEGER NOT NULL, counted INTEGER NOT NULL) STRICT;
+INSERT INTO upkeep VALUES (0, 0);
 PRAGMA user_version = ${VERSION};`;
 
 function versionOf(database: SqliteDatabase): number {
@@ -102,9 +109,10 @@ function usageDatabase(database: SqliteDatabase, limits: UsageLimits): UsageData
     'INSERT INTO event (time, kind, skill, digest, agent, thread, source, duration_ms, outcome, tokens) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
   );
   const add = database.prepare(
-    `INSERT INTO count (day, skill, agent, kind, outcome, count, tokens, last) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT DO UPDATE SET count = count + excluded.count, tokens = tokens + excluded.tokens, last = max(last, excluded.last)`,
+    `INSERT INTO count (day, skill, agent, kind, outcome, count, tokens, last) VALUES (?, ?, ?, 'offer', '', ?, 0, 0)
+     ON CONFLICT DO UPDATE SET count = count + excluded.count`,
   );
+  let written = 0;
   return {
     writeSome({ rows, offers }) {
       const [some, offered] = [rows.slice(0, SLICE), [...first(offers, SLICE)]];
@@ -113,65 +121,66 @@ function usageDatabase(database: SqliteDatabase, limits: UsageLimits): UsageData
           const { time, kind, skill, digest, agent, thread, source, durationMs, outcome, tokens } = row;
           insert.run(time, kind, skill, digest, agent, thread, source, durationMs, outcome, tokens);
         }
-        for (const { day, skill, agent, kind, outcome, count, tokens, last } of [...countsOf(some), ...offered]) {
-          add.run(day, skill, agent, kind, outcome, count, tokens, last);
-        }
+        for (const { day, skill, agent, count } of offered) add.run(day, skill, agent, count);
       });
+      written += some.length;
       rows.splice(0, some.length);
       for (const { key } of offered) offers.delete(key);
     },
     rowsFor: (query) => rowsFor(database, query),
     events: (query) => eventsOf(database, query),
-    removeOld: () => removeOld(database, limits),
+    everything: () => everythingIn(database),
+    async removeOld() {
+      const isDue = written >= UPKEEP_ROWS;
+      if (isDue) written = 0;
+      await removeOld(database, limits, isDue);
+    },
     close: () => database.close(),
   };
 }
 
-interface Count extends Omit<CountRow, 'count' | 'tokens'> {
-  readonly day: string;
-  count: number;
-  tokens: number;
-  last: number;
-}
+/** A row for `COUNTED`. */
+const COUNT_EVENTS = `
+INSERT INTO count (day, skill, agent, kind, outcome, count, tokens, last)
+SELECT date(time / 1000, 'unixepoch'), skill, ifnull(agent, ''), kind, outcome, count(*), ifnull(sum(tokens), 0), max(time)
+FROM event WHERE id > ? AND id <= ? GROUP BY 1, 2, 3, 4, 5
+ON CONFLICT DO UPDATE SET count = count + excluded.count, tokens = tokens + excluded.tokens, last = max(last, excluded.last)`;
 
-function countsOf(rows: readonly UsageRow[]): Iterable<Count> {
-  const counts = new Map<string, Count>();
-  for (const { time, kind, skill, agent: name, outcome, tokens } of rows) {
-    const [day, agent] = [dayOf(time), name ?? ''];
-    const key = [day, skill, agent, kind, outcome].join('\n');
-    const count = counts.get(key) ?? { day, skill, agent, kind, outcome, count: 0, tokens: 0, last: 0 };
-    count.count++;
-    count.tokens += tokens ?? 0;
-    count.last = Math.max(count.last, time);
-    counts.set(key, count);
-  }
-  return counts.values();
-}
+/** The counts, and the events that are not among them yet. */
+const COUNTED = `(
+SELECT day, skill, agent, kind, outcome, count, tokens, last FROM count UNION ALL
+SELECT date(time / 1000, 'unixepoch'), skill, ifnull(agent, ''), kind, outcome, 1, ifnull(tokens, 0), time FROM event
+WHERE id > (SELECT counted FROM upkeep))`;
 
-function* first(offers: ReadonlyMap<string, OfferCount>, most: number): Generator<Count & { readonly key: string }> {
+function* first(
+  offers: ReadonlyMap<string, OfferCount>,
+  most: number,
+): Generator<OfferCount & { readonly key: string }> {
   let taken = 0;
   for (const [key, offer] of offers) {
     if (taken++ === most) return;
-    yield { key, ...offer, kind: 'offer', outcome: '', tokens: 0, last: 0 };
+    yield { key, ...offer };
   }
 }
 
 function rowsFor(database: SqliteDatabase, { day, skill, agent }: CountQuery): ReportRows {
   const { where, values } = conditions({ skill, agent });
   const read = <Row>(sql: string, ...before: readonly string[]): Row[] =>
-    database.prepare<Row>(sql.replace('WHERE', `WHERE${where}`)).all(...values, ...before);
+    database.prepare<Row>(sql).all(...values, ...before);
   return database.transaction(() => {
     const counts = read<CountRow>(
-      `SELECT skill, agent, kind, outcome, sum(count) AS count, sum(tokens) AS tokens FROM count
-       WHERE day >= ? GROUP BY skill, agent, kind, outcome`,
+      `SELECT skill, agent, kind, outcome, sum(count) AS count, sum(tokens) AS tokens FROM ${COUNTED}
+       WHERE${where} day >= ? GROUP BY skill, agent, kind, outcome`,
       day,
     );
     const days = read<ReportRows['days'][number]>(
-      "SELECT day, kind, sum(count) AS count FROM count WHERE day >= ? AND kind IN ('offer', 'load') GROUP BY day, kind",
+      `SELECT day, kind, sum(count) AS count FROM ${COUNTED}
+       WHERE${where} day >= ? AND kind IN ('offer', 'load') GROUP BY day, kind`,
       day,
     );
     const loads = read<{ skill: string; last: number }>(
-      "SELECT skill, max(last) AS last FROM count WHERE kind = 'load' GROUP BY skill",
+      `SELECT skill, max(last) AS last FROM ${COUNTED}
+       WHERE${where} kind = 'load' GROUP BY skill`,
     );
     return { counts, days, lastLoads: new Map(loads.map((row) => [row.skill, new Date(row.last).toISOString()])) };
   }, 'deferred');
@@ -186,6 +195,13 @@ function eventsOf(database: SqliteDatabase, { from, limit, ...query }: EventQuer
   return rows.reverse().sort((a, b) => a.time - b.time);
 }
 
+function everythingIn(database: SqliteDatabase): Unwritten {
+  const everyone = { skill: undefined, agent: undefined, thread: undefined, kind: undefined };
+  const rows = [...eventsOf(database, { ...everyone, from: 0, limit: LIMITS_IN_MEMORY.events })];
+  const offers = database.prepare<OfferCount>("SELECT day, skill, agent, count FROM count WHERE kind = 'offer'").all();
+  return { rows, offers: new Map(offers.map((offer, key) => [String(key), { ...offer }])) };
+}
+
 /** Conditions that other conditions follow. */
 function conditions(given: Readonly<Record<string, string | undefined>>): {
   readonly where: string;
@@ -195,12 +211,31 @@ function conditions(given: Readonly<Record<string, string | undefined>>): {
   return { where: set.map(([column]) => ` ${column} = ? AND`).join(''), values: set.map(([, value]) => value) };
 }
 
-async function removeOld(database: SqliteDatabase, limits: UsageLimits): Promise<void> {
+/** Counts the events that are not counted yet, some at a time. */
+async function countEvents(database: SqliteDatabase): Promise<void> {
+  const state = database.prepare<{ counted: number; most: number | null }>(
+    'SELECT counted, (SELECT max(id) FROM event) AS most FROM upkeep',
+  );
+  const [count, note] = [database.prepare(COUNT_EVENTS), database.prepare('UPDATE upkeep SET counted = ?')];
+  const countSome = (): boolean =>
+    database.transaction(() => {
+      const { counted = 0, most } = state.get() ?? { most: 0 };
+      if (most === null || counted >= most) return false;
+      const until = Math.min(counted + STEP, most);
+      count.run(counted, until);
+      note.run(until);
+      return until < most;
+    });
+  while (countSome()) await pause();
+}
+
+async function removeOld(database: SqliteDatabase, limits: UsageLimits, isDue: boolean): Promise<void> {
   const now = Date.now();
   const { last = 0 } = database.prepare<{ last: number }>('SELECT last FROM upkeep').get() ?? {};
   // A clock that was wrong must not stop it.
-  if (last <= now && now - last < UPKEEP_MS) return;
+  if (!isDue && last <= now && now - last < UPKEEP_MS) return;
   database.prepare('UPDATE upkeep SET last = ?').run(now);
+  await countEvents(database);
   const { most = 0 } = database.prepare<{ most: number | null }>('SELECT max(id) AS most FROM event').get() as {
     most: number;
   };

@@ -6,7 +6,7 @@ import { sqliteFailure } from '../../../lib/sqlite/index.ts';
 import { removeFiles } from '../store/cache.ts';
 import { fileIdentity } from '../store/open-database.ts';
 import type { Unwritten } from './recorder.ts';
-import { openUsageDatabase, type UsageDatabase } from './usage-database.ts';
+import { LIMITS, LIMITS_IN_MEMORY, openUsageDatabase, type UsageDatabase } from './usage-database.ts';
 
 /** Where usage is kept, opened when there is something to write or to read. It never throws where something is only recorded. */
 export interface UsageFile {
@@ -23,6 +23,7 @@ export interface UsageFile {
 
 /** After this many damaged files it is kept in memory: the disk may be damaged. */
 const MAX_REPLACED = 3;
+const MEMORY = ':memory:';
 
 /**
  * @param root - Absolute.
@@ -45,9 +46,13 @@ export function createUsageFile(root: string, onDisk: boolean, onProblem: () => 
   const opened = (): UsageDatabase => {
     const path = pathNow();
     // It may have been removed or replaced. What is written to a removed file is lost.
-    if (open && (open.path !== path || (path === file && fileIdentity(file) !== open.identity))) close();
-    open ??= { path, database: openUsageDatabase(path), identity: path === file ? fileIdentity(file) : '' };
-    return open.database;
+    if (open?.path === path && (path !== file || fileIdentity(file) === open.identity)) return open.database;
+    const inMemory = open?.path === MEMORY ? open.database.everything() : undefined;
+    const database = openUsageDatabase(path, path === MEMORY ? LIMITS_IN_MEMORY : LIMITS);
+    close();
+    open = { path, database, identity: path === MEMORY ? '' : fileIdentity(file) };
+    while (inMemory && (inMemory.rows.length > 0 || inMemory.offers.size > 0)) database.writeSome(inMemory);
+    return database;
   };
   /** Runs `work`; a damaged file is replaced by an empty one first, because it may be deleted. */
   const use = <T>(work: (database: UsageDatabase) => T): T => {

@@ -37,8 +37,8 @@ ${form(
 <textarea class="code" id="content" name="content" rows="28" spellcheck="false" autocapitalize="off" autocomplete="off">
 ${verbatim(text)}</textarea>
 <div class="actions">
-<button class="main" name="then" value="look">Save and look at it</button>
-<button name="then" value="approve">Save and approve</button>
+<button class="main" name="next" value="look">Save and look at it</button>
+<button name="next" value="approve">Save and approve</button>
 ${back}
 </div>`,
 )}`;

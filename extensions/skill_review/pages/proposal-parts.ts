@@ -58,14 +58,14 @@ const STATE_COLOURS: Readonly<Record<Proposal['state'], string>> = {
   rejected: 'block',
 };
 
-const DONE: Readonly<Record<string, string>> = {
-  approved: 'Approved. Agents read the new text from now on.',
-  merged: 'Approved, and merged with what had changed since. Agents read the new text from now on.',
-  rejected: 'Rejected. Whoever proposed it learns the reason.',
-  edited: 'Saved. This is the difference with your text; approve it or go on editing.',
-  look: 'Saved, and not approved yet: an inspection found something in your text. Look at it first.',
-  purged: 'Purged. Its texts are out of all stored data.',
-};
+const DONE: ReadonlyMap<string, string> = new Map([
+  ['approved', 'Approved. Agents read the new text from now on.'],
+  ['merged', 'Approved, and merged with what had changed since. Agents read the new text from now on.'],
+  ['rejected', 'Rejected. Whoever proposed it learns the reason.'],
+  ['edited', 'Saved. This is the difference with your text; approve it or go on editing.'],
+  ['look', 'Saved, and not approved yet: an inspection found something in your text. Look at it first.'],
+  ['purged', 'Purged. Its texts are out of all stored data.'],
+]);
 
 function said({ done, refused, unsaid }: Answer): Html | '' {
   if (refused) return note(html`<p><b>Nothing was decided.</b> ${refused.message}</p>`, 'block');
@@ -74,7 +74,7 @@ function said({ done, refused, unsaid }: Answer): Html | '' {
       html`<p><b>Nothing was decided.</b> Say why it is rejected: whoever proposed it learns from it.</p>`,
       'block',
     );
-  const text = done !== undefined && Object.hasOwn(DONE, done) ? DONE[done] : undefined;
+  const text = DONE.get(done ?? '');
   return text === undefined ? '' : note(html`<p>${text}</p>`, done === 'look' ? 'warn' : 'done');
 }
 

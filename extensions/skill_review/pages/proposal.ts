@@ -64,7 +64,7 @@ export function addProposal(app: ReviewApp, review: Review): void {
     if (isRefused(edited))
       return editor(context, review, await proposals.get(id), { refused: edited.refused, content });
     review.changed();
-    if (form.optional('then') !== 'approve') return context.redirect(`${proposalAddress(id)}?done=edited`, 303);
+    if (form.optional('next') !== 'approve') return context.redirect(`${proposalAddress(id)}?done=edited`, 303);
     // Nobody has been shown what an inspection says of this text, so only one that nothing holds is approved at once.
     const blocks = await admin.blocksAfter({ proposalId: id });
     if (blocks.length > 0) return context.redirect(`${proposalAddress(id)}?done=look`, 303);

@@ -1,5 +1,5 @@
 import { isCodedError } from 'skill-registry/kernel';
-import type { LockedSkill, Skill, SkillTrust } from '../../skill_registry/api.ts';
+import type { Skill, SkillRegistry, SkillTrust } from '../../skill_registry/api.ts';
 import { actorOf, isRefused, orRefusal } from '../decide.ts';
 import { fieldsOf } from '../form-fields.ts';
 import { type Html, html, type Piece } from '../html/html.ts';
@@ -15,7 +15,7 @@ export function addSkill(app: ReviewApp, review: Review): void {
   const { admin } = registry;
 
   app.get('/skills/:id', (context) =>
-    show(context, review, context.req.param('id'), DONE[context.req.query('done') ?? '']),
+    show(context, review, context.req.param('id'), DONE.get(context.req.query('done') ?? '')),
   );
 
   app.post('/skills/:id/trust', async (context) => {
@@ -41,14 +41,16 @@ export function addSkill(app: ReviewApp, review: Review): void {
 
 // --- internal ---
 
-const DONE: Readonly<Record<string, string>> = {
-  allow: 'Allowed. Agents are given it from now on.',
-  revoke: 'Revoked. No agent is given it from now on.',
-  disabled: 'Disabled. No agent is given it from now on; its files stay.',
-  enabled: 'Enabled. Agents are given it again.',
-  rollback: 'Rolled back. Agents read this text from now on.',
-  restored: 'Restored. It is in the catalog again.',
-};
+type LockedSkill = Awaited<ReturnType<SkillRegistry['origin']['verify']>>[number];
+
+const DONE: ReadonlyMap<string, string> = new Map([
+  ['allow', 'Allowed. Agents are given it from now on.'],
+  ['revoke', 'Revoked. No agent is given it from now on.'],
+  ['disabled', 'Disabled. No agent is given it from now on; its files stay.'],
+  ['enabled', 'Enabled. Agents are given it again.'],
+  ['rollback', 'Rolled back. Agents read this text from now on.'],
+  ['restored', 'Restored. It is in the catalog again.'],
+]);
 
 async function show(
   context: ReviewContext,
