@@ -1,13 +1,10 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { type OpenReview, openReview, useBrowser } from './open-review.ts';
 import { seedUsage } from './seed.ts';
 
 useBrowser();
-
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 /** Every kind of page. */
 function pagesOf({ open, warned, stale }: OpenReview): readonly string[] {
@@ -22,7 +19,7 @@ function pagesOf({ open, warned, stale }: OpenReview): readonly string[] {
 
 /** What axe-core calls serious or critical. Its source is evaluated by the debugger, which the policy of the page does not bind. */
 async function faultsOf(page: Page): Promise<readonly string[]> {
-  await page.evaluate(AXE);
+  await page.evaluate(axe.source);
   return page.evaluate<
     readonly string[]
   >(`axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations
