@@ -5,6 +5,8 @@ import type { Disabling } from './config/set-disabled.ts';
 import { nearestIds } from './search/names.ts';
 import type { SeenSkill } from './show/who-sees.ts';
 
+export type * from './api.ts';
+export type { ValidationProfile } from './config/config.ts';
 export { configOfUntrustedRoot } from './config/untrusted-config.ts';
 export {
   describeBlocks,
@@ -15,6 +17,7 @@ export {
   describeStats,
 } from './propose/describe.ts';
 export type { AgentView, SeenSkill } from './show/who-sees.ts';
+export type { SkillFinding } from './validate/validate-skill.ts';
 
 /** Ids of the catalog that are most like a text, best first. */
 export function nearestSkills({ byId }: Snapshot, skillId: string): readonly string[] {
