@@ -14,7 +14,7 @@ export const proposals = [
   },
   {
     title: 'A part of an id decides where nobody sees what it is',
-    file: 'cli/commands/proposals.ts',
+    file: 'cli/commands/changes/proposals.ts',
     find: 'if (!terminal.ask && idOrPart !== id) {',
     replace: "if (!terminal.ask && idOrPart !== id && id === '') {",
     test: 'test/cli/decide-after-seeing.test.ts',
@@ -22,7 +22,7 @@ export const proposals = [
   },
   {
     title: 'The command approves another text than it has shown',
-    file: 'cli/commands/proposals.ts',
+    file: 'cli/commands/changes/proposals.ts',
     find: '{ ...actorOf(options, terminal), version }',
     replace: '{ ...actorOf(options, terminal), ...(version ? {} : { version }) }',
     test: 'test/cli/decide-after-seeing.test.ts',
@@ -30,7 +30,7 @@ export const proposals = [
   },
   {
     title: 'A roll-back asks nobody',
-    file: 'cli/commands/history.ts',
+    file: 'cli/commands/changes/history.ts',
     find: "if (difference !== '') {",
     replace: "if (difference === ' ') {",
     test: 'test/cli/decide-after-seeing.test.ts',

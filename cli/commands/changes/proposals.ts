@@ -1,15 +1,20 @@
 import type { Proposal, SkillRegistry } from 'skill-registry';
 import { CodedError } from 'skill-registry/kernel';
-import type { Decision, ProposalFigures, ProposalState, ProposalStats } from '../../extensions/skill_registry/host.ts';
+import type {
+  Decision,
+  ProposalFigures,
+  ProposalState,
+  ProposalStats,
+} from '../../../extensions/skill_registry/host.ts';
 import {
   describeBlocks,
   describeProposal,
   describeProposals,
   describeStats,
-} from '../../extensions/skill_registry/host.ts';
-import { printable } from '../../lib/text/index.ts';
-import { heldText } from '../held-text.ts';
-import { openRegistry } from '../open-registry.ts';
+} from '../../../extensions/skill_registry/host.ts';
+import { printable } from '../../../lib/text/index.ts';
+import { heldText } from '../../held-text.ts';
+import { openRegistry } from '../../open-registry.ts';
 import {
   actorOf,
   type ConfirmedOptions,
@@ -21,7 +26,7 @@ import {
   printJson,
   type Terminal,
   widthOf,
-} from '../terminal.ts';
+} from '../../terminal.ts';
 
 /** `skill-registry proposals list`. With `--json`: `{ proposals: [Proposal] }`, as `show --json` gives one. */
 export async function listProposals(
