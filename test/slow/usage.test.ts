@@ -1,13 +1,15 @@
 import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
-import { MILLION_EVENTS } from '../../bench/million-events.mjs';
 import { openSqlite } from '../../lib/sqlite/index.ts';
 import { skill } from '../helpers/boot-root.ts';
 import { openRoot } from '../helpers/open-registry.ts';
 import { tempFolder } from '../helpers/temp-folder.ts';
 
+const BENCH = readFileSync(join(import.meta.dirname, '../../bench/million-events.mjs'), 'utf8');
+const MILLION_EVENTS = /`([\s\S]*)`/.exec(BENCH)?.[1] ?? '';
 const TREE = { 'data/.keep': '', ...skill('tea') };
 const DIST = pathToFileURL(
   join(import.meta.dirname, '..', '..', 'dist', 'extensions', 'skill_registry', 'index.js'),
