@@ -1,13 +1,12 @@
+import type { Proposal, SkillRegistry } from 'skill-registry';
+import { CodedError } from 'skill-registry/kernel';
 import type {
   Decision,
-  Proposal,
   ProposalEvidence,
   ProposalFigures,
   ProposalState,
   ProposalStats,
-  SkillRegistry,
-} from 'skill-registry';
-import { CodedError } from 'skill-registry/kernel';
+} from '../../../extensions/skill_registry/host.ts';
 import {
   describeBlocks,
   describeProposals,
