@@ -85,7 +85,10 @@ export function seedUsage(root: string, now: number): void {
       }
     }
   }
-  const database = openUsageDatabase(join(root, 'data/skill_registry/usage.db'));
+  const database = openUsageDatabase(join(root, 'data/skill_registry/usage.db'), {
+    events: 1_000_000,
+    counts: 1_000_000,
+  });
   const unwritten = { rows, offers };
   while (rows.length > 0 || offers.size > 0) database.writeSome(unwritten);
   database.close();
