@@ -12,6 +12,7 @@ import { addExtension } from './pages/extension.ts';
 import { addInbox } from './pages/inbox.ts';
 import { addProposal } from './pages/proposal.ts';
 import { addSkill } from './pages/skill.ts';
+import { addSkillEvidence } from './pages/skill-evidence.ts';
 import { addSkillFiles } from './pages/skill-files.ts';
 import { addSkillHistory } from './pages/skill-history.ts';
 import { addUpdates } from './pages/updates.ts';
@@ -32,6 +33,7 @@ export function createApp(review: Review, guard: Guard, live: Live, onError: (er
   addProposal(app, review);
   addSkill(app, review);
   addSkillFiles(app, review);
+  addSkillEvidence(app, review);
   addSkillHistory(app, review);
   addCatalog(app, review);
   addUsage(app, review);

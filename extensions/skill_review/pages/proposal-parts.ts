@@ -1,7 +1,8 @@
 import type { CodedError } from 'skill-registry/kernel';
-import type { Finding, Proposal } from '../../skill_registry/api.ts';
-import { digestOf } from '../decide.ts';
+import type { Finding, Proposal, SkillRegistry } from '../../skill_registry/api.ts';
+import { digestOf, isRefused, orRefusal } from '../decide.ts';
 import { difference, type Remark, viewLink, viewOf } from '../html/difference.ts';
+import { ranOnBoth, usageLine } from '../html/evidence.ts';
 import { type Html, html, verbatim } from '../html/html.ts';
 import { findings, form, hidden, level, note, proposalAddress, skillAddress, tag, time } from '../html/parts.ts';
 import type { Review, ReviewContext } from '../review.ts';
@@ -29,6 +30,7 @@ export async function proposalMain(
   const view = viewOf(context.req.query('view'));
   const skill = registry.snapshot().byId.get(skillId);
   const isWaiting = state === 'open' || state === 'stale';
+  const ran = isWaiting ? await evidenceParts(registry, proposal) : '';
   const what = { update: `${skillId}/${path}`, create: `New skill ${skillId}`, delete: `Remove ${skillId}` }[kind];
   return html`<h1>${what} ${tag(state, STATE_COLOURS[state])}</h1>
 <p class="quiet">Proposed by ${author}${model === null ? '' : ` with ${model}`}, ${time(created)} UTC, for ${skill ? html`<a href="${skillAddress(skillId)}">${skillId}</a>` : skillId} of source ${source}. <code>${id}</code>${isWaiting ? html` <a href="#decide">Decide</a>` : ''}</p>
@@ -38,7 +40,7 @@ ${!isWaiting && skill?.heldBecause !== undefined ? note(html`<p>${skillId} is he
 ${proposal.problem ? note(html`<p>${proposal.problem.message}</p>`, 'warn') : ''}
 ${conflict(proposal)}
 ${blocks.length > 0 ? note(html`<h2 class="inside">A person would call this an attack</h2><p>Approving the change also allows it.</p>${findings(blocks)}`, 'block') : ''}
-${purged ? html`<p>Its texts were purged by ${purged.by}, ${time(purged.at)}.</p>` : reasons(proposal)}
+${purged ? html`<p>Its texts were purged by ${purged.by}, ${time(purged.at)}.</p>` : html`${reasons(proposal)}${ran}${found(proposal)}`}
 ${
   diff === ''
     ? ''
@@ -95,17 +97,27 @@ function conflict({ id, conflict: text }: Proposal): Html | '' {
   );
 }
 
-function reasons({ justification, evidence, checks, recommendations }: Proposal): Html {
-  const [facts, others] = [checks.filter((one) => one.level === 'info'), checks.filter((one) => one.level !== 'info')];
-  const tokens = checks.filter(({ kind }) => kind === 'tokens');
-  const item = ({ level: how, text, line }: Proposal['checks'][number]): Html =>
-    html`<li>${level(how)} ${text}${line === undefined ? '' : html` <a class="quiet" href="#line-${line}">line ${line}</a>`}</li>`;
+function reasons({ justification, evidence, recommendations }: Proposal): Html {
   return html`<h2>Why</h2>
 <p class="said">${justification}</p>
 ${evidence === null ? '' : html`<h2>What its author claims</h2><p class="said">${evidence}</p>`}
-${recommendations.map(({ by, verdict, reason, at }) => html`<p>${by} recommends to ${verdict} it, ${time(at)}:</p><p class="said">${reason}</p>`)}
-<h2>What the registry found</h2>
-${tokens.map(({ text }) => html`<p>${text}</p>`)}
+${recommendations.map(({ by, verdict, reason, at }) => html`<p>${by} recommends to ${verdict} it, ${time(at)}:</p><p class="said">${reason}</p>`)}`;
+}
+
+/** What was run on both contents, and what agents did with the skill. */
+async function evidenceParts({ admin, usage }: SkillRegistry, { id, kind, skillId }: Proposal): Promise<Html> {
+  const ran = await orRefusal(admin.evidenceOf(id));
+  const report = kind === 'create' ? undefined : await orRefusal(usage.report({ skillId }));
+  return html`<h2>Before and after</h2>
+${isRefused(ran) ? html`<p class="quiet">Not run: ${ran.refused.message}</p>` : ranOnBoth(ran)}
+${report === undefined || isRefused(report) ? '' : usageLine(report, skillId)}`;
+}
+
+function found({ checks }: Proposal): Html {
+  const [facts, others] = [checks.filter((one) => one.level === 'info'), checks.filter((one) => one.level !== 'info')];
+  const item = ({ level: how, text, line }: Proposal['checks'][number]): Html =>
+    html`<li>${level(how)} ${text}${line === undefined ? '' : html` <a class="quiet" href="#line-${line}">line ${line}</a>`}</li>`;
+  return html`<h2>What an inspection found</h2>
 ${others.length === 0 ? html`<p>No warnings.</p>` : html`<ul class="findings">${others.map(item)}</ul>`}
 <details><summary>${facts.length} facts</summary><ul class="findings">${facts.map(item)}</ul></details>`;
 }
