@@ -186,7 +186,11 @@ async function fieldsOf(
   await page.goto(address);
   const hiddenField = (name: string): Promise<string> =>
     page.locator(`form[action$="/approve"] input[name="${name}"]`).inputValue();
-  const fields = { csrf: await hiddenField('csrf'), version: await hiddenField('version'), blocks: await hiddenField('blocks') };
+  const fields = {
+    csrf: await hiddenField('csrf'),
+    version: await hiddenField('version'),
+    blocks: await hiddenField('blocks'),
+  };
   await page.close();
   return fields;
 }

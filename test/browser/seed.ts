@@ -111,7 +111,7 @@ function write(root: string, path: string, content: string): void {
 }
 
 function skillFile(name: string, description: string, tags: readonly string[], body: string): string {
-  return `---\nname: ${name}\ndescription: ${description}\ntags: [${tags.join(', ')}]\n---\n\n${body}\n`;
+  return `---\nname: ${name}\ndescription: ${description}\nmetadata:\n  tags: ${tags.join(', ')}\n---\n\n${body}\n`;
 }
 
 const EVIDENCE: Readonly<Record<string, string>> = {
@@ -147,6 +147,11 @@ const FILES: Readonly<Record<string, string>> = {
     ['quality', 'git'],
     '# Code review\n\nRead the whole change before the first remark.\n\n## Checklist\n\n- [ ] Does it do what it says?\n- [ ] Is there a test that fails without it?\n- [ ] Are names those of the domain?\n\n## Severity\n\n| level | meaning |\n|---|---|\n| must | breaks something |\n| should | costs somebody time |\n| may | a matter of taste |\n\nSee [the examples](references/examples.md).',
   ),
+  'skills/sql-review/evals/trigger-eval.json': JSON.stringify([
+    { query: 'review this slow query', should_trigger: true },
+    { query: 'what does the migration cost', should_trigger: true },
+    { query: 'write the minutes of the meeting', should_trigger: false },
+  ]),
   'skills/code-review/references/examples.md': '# Examples\n\nA remark names the line, the harm and a way out.\n',
   'skills/release-notes/SKILL.md': skillFile(
     'release-notes',
