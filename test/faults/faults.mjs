@@ -6,6 +6,7 @@ import { origins } from './origins.mjs';
 import { pages } from './pages.mjs';
 import { paths } from './paths.mjs';
 import { proposals } from './proposals.mjs';
+import { reviewPage } from './review-page.mjs';
 import { shown } from './shown.mjs';
 import { trust } from './trust.mjs';
 
@@ -26,4 +27,5 @@ export const faults = [
   ...mcpSources,
   ...origins,
   ...evidence,
+  ...reviewPage,
 ];
