@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { createSkillRegistry } from 'skill-registry';
 import type { OfferCount, UsageRow } from '../../extensions/skill_registry/usage/recorder.ts';
 import { dayOf } from '../../extensions/skill_registry/usage/since.ts';
-import { openUsageDatabase } from '../../extensions/skill_registry/usage/usage-database.ts';
+import { LIMITS, openUsageDatabase } from '../../extensions/skill_registry/usage/usage-database.ts';
 import { holdExtensionFile } from '../../kernel/host.ts';
 
 /** What a root for the pages holds: ids of what waits in it. */
@@ -85,10 +85,7 @@ export function seedUsage(root: string, now: number): void {
       }
     }
   }
-  const database = openUsageDatabase(join(root, 'data/skill_registry/usage.db'), {
-    events: 1_000_000,
-    counts: 1_000_000,
-  });
+  const database = openUsageDatabase(join(root, 'data/skill_registry/usage.db'), LIMITS);
   const unwritten = { rows, offers };
   while (rows.length > 0 || offers.size > 0) database.writeSome(unwritten);
   database.close();

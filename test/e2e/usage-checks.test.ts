@@ -1,5 +1,8 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { SkillRegistry } from 'skill-registry';
 import { boot } from 'skill-registry/kernel';
+import * as testing from 'skill-registry/testing';
 import {
   invokeSkill,
   skillInvoked,
@@ -10,6 +13,7 @@ import {
 } from 'skill-registry/testing';
 import { expect, it, onTestFinished } from 'vitest';
 import type { SkillRegistryExtension } from '../../extensions/skill_registry/api.ts';
+import { packageRoot } from '../../kernel/host.ts';
 import { agent, skill } from '../helpers/boot-root.ts';
 import { openRegistry } from '../helpers/open-registry.ts';
 import { type ScriptedAnswer, scriptedModel, systemText } from '../helpers/scripted-model.ts';
@@ -109,6 +113,22 @@ it('invokes a skill as a person does who types its command', async () => {
     skillInvoked('say-hello')(await registry.usage.events({ thread: 'thread-1' }));
   });
   await expect(invokeSkill(kernel, 'say-hello', '', turn)).rejects.toMatchObject({ code: 'COMMAND_NOT_FOUND' });
+});
+
+it('runs the example of the documentation', async () => {
+  const page = readFileSync(join(packageRoot(), 'docs/usage.md'), 'utf8');
+  const example = /```js\nimport \{ (.*?) \} from 'skill-registry\/testing';\n([\s\S]*?)```/.exec(page);
+  const { kernel, registry } = await kernelWith([
+    { call: 'read_skill', args: { skill_id: 'say-hello' } },
+    { call: 'read_skill', args: { skill_id: 'tea' } },
+    { text: 'Ahoy!' },
+    { text: 'Ahoy, crew!' },
+  ]);
+  const names = example?.[1]?.split(', ') ?? [];
+  expect(names).toHaveLength(5);
+  const run = new Function('kernel', 'registry', ...names, `return (async () => {${example?.[2]}})()`);
+  await run(kernel, registry, ...names.map((name) => (testing as Record<string, unknown>)[name]));
+  expect(await registry.usage.events({ thread: 'thread-1' })).toHaveLength(3);
 });
 
 it('removes the skill of a test that fails', async () => {

@@ -9,6 +9,7 @@ import { proposals } from './proposals.mjs';
 import { reviewPage } from './review-page.mjs';
 import { shown } from './shown.mjs';
 import { trust } from './trust.mjs';
+import { usage } from './usage.mjs';
 
 /**
  * Faults in what guards a person's text, machine and secrets, and the test that sees each.
@@ -27,5 +28,6 @@ export const faults = [
   ...mcpSources,
   ...origins,
   ...evidence,
+  ...usage,
   ...reviewPage,
 ];

@@ -39,8 +39,8 @@ export const proposals = [
   {
     title: 'A part of an id decides in a conversation before it was shown',
     file: 'extensions/skill_registry/proposals-command.ts',
-    find: 'if (seen.get(key) !== version) {',
-    replace: "if (version === '') {",
+    find: 'const shown = seen.get(key);',
+    replace: 'const shown = seen.get(key) ?? { version, blocks: [] };',
     test: 'test/e2e/proposals.test.ts',
     name: 'decides in the channel by a part of an id only after it has shown what that is',
   },

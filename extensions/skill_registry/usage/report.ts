@@ -97,12 +97,13 @@ function skillsOf(
 }
 
 function agentsOf(counts: readonly CountRow[]): UsageReport['agents'] {
-  return [...groupBy(counts, ({ agent }) => agent)]
+  // A step of a proposal alone is no use of a skill.
+  const uses = counts.filter(({ kind }) => FIELDS[kind] !== undefined);
+  return [...groupBy(uses, ({ agent }) => agent)]
     .map(([agent, rows]) => {
       const { offers, loads, failures } = figuresOf(rows);
       return { agent: agent === '' ? null : agent, offers, loads, failures };
     })
-    .filter(({ offers, loads, failures }) => offers + loads + failures > 0)
     .sort((a, b) => b.loads - a.loads || b.offers - a.offers || byText(a.agent ?? '', b.agent ?? ''));
 }
 

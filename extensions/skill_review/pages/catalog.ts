@@ -129,7 +129,7 @@ ${levels.map(([how, many]) => (many > 0 ? html`${level(how)}<span class="quiet">
 ${form(
   context,
   `/catalog/${isOff ? 'on' : 'off'}${queryOf(wanted)}`,
-  html`${hidden('skill', name)}<button class="small" aria-label="Turn ${name} ${isOff ? 'on' : 'off'} for every agent">Turn ${isOff ? 'on' : 'off'}</button>`,
+  html`${hidden('skill', name)}<button class="small" aria-label="Turn ${isOff ? 'on' : 'off'} ${name} for every agent">Turn ${isOff ? 'on' : 'off'}</button>`,
   html` class="end"`,
 )}</div>
 <p>${shortened(description)}</p>

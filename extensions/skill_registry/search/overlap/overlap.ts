@@ -71,6 +71,8 @@ export function createOverlap({ snapshot, visible, searcher, readFile }: Overlap
       const skills = visible({});
       await searcher.prepare(skills);
       const seen = as ? withText(searcher, skills, named(as.skillId, as.text), as.text) : skills;
+      // In slices, which a search is not.
+      await searcher.prepare(seen);
       return firstHits(searcher, seen, queries, createBreaks(), until);
     },
   };

@@ -108,7 +108,9 @@ export async function retrievalEffect(
   takeBreak: () => Promise<void>,
 ): Promise<readonly RetrievalChange[]> {
   const now = await firstHits(searcher, skills, textsOf(queries), takeBreak);
-  const then = await firstHits(searcher, withText(searcher, skills, skill, text), textsOf(queries), takeBreak);
+  const changed = withText(searcher, skills, skill, text);
+  await searcher.prepare(changed);
+  const then = await firstHits(searcher, changed, textsOf(queries), takeBreak);
   return queries.flatMap(({ skill: owner, query, shouldTrigger }, at) => {
     const [before, after] = [now[at]?.id ?? null, then[at]?.id ?? null];
     return before === after ? [] : [{ query, skillId: owner.id, shouldTrigger, before, after }];
