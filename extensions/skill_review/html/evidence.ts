@@ -1,6 +1,6 @@
 import type { EvaluationResult, ProposalEvidence, SkillEvidence, UsageReport } from '../../skill_registry/api.ts';
 import { type Html, html } from './html.ts';
-import { count, tag, time } from './parts.ts';
+import { count, plural, tag, time } from './parts.ts';
 
 type Claim = SkillEvidence['claims'][number];
 
@@ -16,7 +16,7 @@ export function ranOnBoth({ before, after, notRun, changes }: ProposalEvidence):
   return html`${why}
 <table class="narrow"><thead><tr><th scope="col">Run by the registry</th><th scope="col">Before</th><th scope="col">After</th></tr></thead><tbody>
 ${row('Checks', ({ totals }) => totalsOf(totals))}
-${row('Validity', ({ validity }) => (validity.errors.length === 0 ? 'valid' : `${validity.errors.length} errors`))}
+${row('Validity', ({ validity }) => validityOf(validity))}
 ${row('Tokens in the catalog', ({ tokens }) => (tokens.l1 === null ? '' : count(tokens.l1)))}
 ${row('Tokens when read', ({ tokens }) => count(tokens.l2))}
 ${hasQueries ? [row('Precision', ({ triggers }) => share(triggers?.precision)), row('Recall', ({ triggers }) => share(triggers?.recall))] : ''}
@@ -29,7 +29,7 @@ ${changes.length === 0 ? '' : html`<p>Queries that find another skill:</p><ul>${
 export function resultPart(result: EvaluationResult): Html {
   const { totals, validity, tokens, triggers, at } = result;
   return html`<dl class="facts"><dt>Run</dt><dd>${time(at)} UTC</dd><dt>Checks</dt><dd>${totalsOf(totals)}</dd>
-<dt>Validity</dt><dd>${validity.errors.length === 0 ? 'valid' : `${validity.errors.length} errors`}, by the profile ${validity.profile}</dd>
+<dt>Validity</dt><dd>${validityOf(validity)}, by the profile ${validity.profile}</dd>
 <dt>Tokens</dt><dd>${tokens.l1 === null ? '' : `${count(tokens.l1)} in the catalog, `}${count(tokens.l2)} when it is read</dd>
 ${triggers ? html`<dt>Search</dt><dd>precision ${share(triggers.precision)}, recall ${share(triggers.recall)}, of ${triggers.queries.length} queries</dd>` : ''}</dl>
 ${failures(result)}`;
@@ -69,6 +69,10 @@ const MOST_LISTED = 20;
 
 function totalsOf({ passed, failed, notRun }: EvaluationResult['totals']): string {
   return `${passed} passed, ${failed} failed, ${notRun} not run`;
+}
+
+function validityOf({ errors }: EvaluationResult['validity']): string {
+  return errors.length === 0 ? 'valid' : plural(errors.length, 'error');
 }
 
 function share(value: number | null | undefined): string {
