@@ -1,6 +1,13 @@
 import { userInfo } from 'node:os';
-import { type Extension, type ExtensionContext, type ServiceProvider, z } from 'skill-registry/kernel';
-import { declaredTurns } from '../../kernel/host.ts';
+import {
+  type Extension,
+  type ExtensionContext,
+  type ServiceProvider,
+  type TurnContext,
+  z,
+} from 'skill-registry/kernel';
+import { isHeldInRoot, isOwnCheckout } from '../../kernel/host.ts';
+import { openTrust } from '../../lib/trust/index.ts';
 import type { SkillRegistryExtension } from '../skill_registry/api.ts';
 import { invalidArgument } from './errors.ts';
 import { type ReviewServing, serveReview } from './server.ts';
@@ -26,9 +33,9 @@ export class SkillReviewMain implements Extension, ServiceProvider {
       this.#serving = await serveReview({
         registry,
         root: context.rootDir,
-        isHeldReadable: () => true,
+        isHeldReadable: () => isApproved(context.rootDir) || isHeldInRoot(context.rootDir),
         by: `person:${userInfo().username}`,
-        agents: () => declaredTurns(context.rootDir, true),
+        agents: async () => context.kernel.agents().map(turnOf),
         port: this.#port,
         onError: (error) => context.log.debug(error.message),
       });
@@ -52,6 +59,14 @@ export class SkillReviewMain implements Extension, ServiceProvider {
 }
 
 // --- internal ---
+
+function isApproved(root: string): boolean {
+  return isOwnCheckout(root) || openTrust().allows('root', root);
+}
+
+function turnOf({ id, usesSkills }: ReturnType<ExtensionContext['kernel']['agents']>[number]): TurnContext {
+  return { agentId: id, ...(usesSkills ? { boundSkills: usesSkills } : {}) };
+}
 
 function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {

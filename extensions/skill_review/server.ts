@@ -30,7 +30,7 @@ export interface ReviewServing {
  */
 export async function serveReview(options: ReviewOptions): Promise<ReviewServing> {
   const { port = 0, onError = () => undefined, ...given } = options;
-  if (!/^person:.*\S/.test(given.by))
+  if (!/^person:.*\S/.test(given.by) || given.by.length > 200 || CONTROL.test(given.by))
     throw invalidArgument(`Only a person decides on the review page, and ${JSON.stringify(given.by)} is none.`);
   const live = createLive(given);
   const markdown = createMarkdownReader();
@@ -39,7 +39,10 @@ export async function serveReview(options: ReviewOptions): Promise<ReviewServing
   const app = createApp(review, guard, live, onError);
   const limits = { requestTimeout: 30_000, headersTimeout: 30_000, connectionsCheckingInterval: 1000 };
   const server = createAdaptorServer({ fetch: app.fetch, serverOptions: limits }) as Server;
-  await listen(server, port);
+  await listen(server, port).catch((error: unknown) => {
+    live.close();
+    throw error;
+  });
   server.on('error', onError);
   const { port: taken } = server.address() as AddressInfo;
   guard.listensOn(taken);
@@ -62,6 +65,9 @@ export async function serveReview(options: ReviewOptions): Promise<ReviewServing
 }
 
 // --- internal ---
+
+/** As in the name of every actor. */
+const CONTROL = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
 
 /** How long closing waits for running requests, in milliseconds. */
 const GRACE_MS = 1_000;

@@ -86,8 +86,8 @@ export const reviewPage = [
   {
     title: 'An agent decides on the review page',
     file: `${PAGE}/server.ts`,
-    find: 'if (!/^person:.*\\S/.test(given.by))',
-    replace: 'if (!/^\\w+:.*\\S/.test(given.by))',
+    find: 'if (!/^person:.*\\S/.test(given.by) ||',
+    replace: 'if (!/^\\w+:.*\\S/.test(given.by) ||',
     test: `${TESTS}/guard.test.ts`,
     name: 'listens on this machine alone, and only for a person',
   },

@@ -33,7 +33,7 @@ describe('a proposal', () => {
       decision: { ...BY_ADA, reason: 'Stronger. (review page)' },
     });
     const after = textOf((await page.get(`${pathOf(id)}?done=approved`)).text);
-    expect(after).toContain('Agents read the new text from now on');
+    expect(after).toContain('Approved, and in effect.');
     expect(formsOf((await page.get(pathOf(id))).text)).toEqual([]);
   });
 

@@ -83,7 +83,16 @@ describe('who gets in', () => {
   it('listens on this machine alone, and only for a person', async () => {
     const { registry, root } = await teaRegistry();
     const options = { registry, root, isHeldReadable: () => true, agents: async () => [] };
-    for (const by of ['agent:brewer', 'unknown', 'person:', 'person: ', 'ada'])
+    for (const by of [
+      'agent:brewer',
+      'unknown',
+      'person:',
+      'person: ',
+      'ada',
+      'person:a\nb',
+      `person:${'a'.repeat(200)}`,
+      'person:\u202Ea',
+    ])
       await expect(serveReview({ ...options, by })).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
     const page = await pageOf({ ...options, by: 'person:ada' });
     expect(new URL(page.serving.url).hostname).toBe('127.0.0.1');

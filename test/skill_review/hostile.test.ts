@@ -4,6 +4,7 @@ import { html } from '../../extensions/skill_review/html/html.ts';
 import { renderMarkdown, safeAddress } from '../../extensions/skill_review/html/markdown.ts';
 import { readDifference } from '../../extensions/skill_review/html/read-difference.ts';
 import { createMarkdownReader } from '../../extensions/skill_review/html/read-markdown.ts';
+import { holdExtensionFile } from '../../kernel/host.ts';
 import { loadedModules } from '../helpers/loaded-modules.ts';
 import { fc } from '../helpers/properties.ts';
 import { attributesOf, elementsOf, type ReviewPage, reviewPage, textOf } from '../helpers/review-page.ts';
@@ -82,6 +83,11 @@ const OWN_TAGS =
 async function hostilePage(): Promise<{ readonly page: ReviewPage; readonly paths: readonly string[] }> {
   const files = {
     'skills/tea/references/a.md': `${MARKUP}${BIDI}\n`,
+    'skills/tea/evals/evals.json': JSON.stringify({
+      skill_name: MARKUP,
+      evals: [{ id: MARKUP, prompt: MARKUP + BIDI }],
+    }),
+    'skills/tea/evals/trigger-eval.json': JSON.stringify([{ query: MARKUP + BIDI, should_trigger: true }]),
     [`skills/tea/references/${MARKUP.replaceAll('/', '')}.md`]: MARKUP,
   };
   const page = await reviewPage({ 'skills/tea/SKILL.md': HOSTILE, ...files, 'skills/<b onclick=x>/SKILL.md': TEA });
@@ -90,6 +96,7 @@ async function hostilePage(): Promise<{ readonly page: ReviewPage; readonly path
     ...{ skillId: 'tea', content: HOSTILE.replace('head', `tail ${MARKUP} ${BIDI}`), justification: MARKUP + BIDI },
     ...{ evidence: `</p>${MARKUP}${BIDI}`, author: `agent:${MARKUP}` },
   });
+  holdExtensionFile(page.root, 'greeter/main.ts', `// ${MARKUP}${BIDI}\n`, `agent:${MARKUP}`);
   const stale = await proposals.propose({
     ...{ skillId: 'tea', path: 'references/a.md', content: `${MARKUP}\n`, justification: 'x', author: 'agent:x' },
   });
@@ -101,6 +108,9 @@ async function hostilePage(): Promise<{ readonly page: ReviewPage; readonly path
     ...['/skills/tea/history', '/skills/tea/history/1', '/skills/tea/history/2', '/skills/tea/history/2?view=split'],
     ...[
       '/skills/tea/rollback/1',
+      '/skills/tea/evidence',
+      '/extensions/greeter',
+      '/extensions/greeter?view=split',
       `/skills/${encodeURIComponent('<b onclick=x>')}`,
       `/skills/${encodeURIComponent(MARKUP)}`,
     ],

@@ -48,7 +48,7 @@ const DONE: ReadonlyMap<string, string> = new Map([
   ['revoke', 'Revoked. No agent is given it from now on.'],
   ['disabled', 'Disabled. No agent is given it from now on; its files stay.'],
   ['enabled', 'Enabled. Agents are given it again.'],
-  ['rollback', 'Rolled back. Agents read this text from now on.'],
+  ['rollback', 'Rolled back. It has this text from now on.'],
   ['restored', 'Restored. It is in the catalog again.'],
 ]);
 
