@@ -12,6 +12,7 @@ import { addExtension } from './pages/extension.ts';
 import { addInbox } from './pages/inbox.ts';
 import { addProposal } from './pages/proposal.ts';
 import { addSkill } from './pages/skill.ts';
+import { addSkillAgents } from './pages/skill-agents.ts';
 import { addSkillEvidence } from './pages/skill-evidence.ts';
 import { addSkillFiles } from './pages/skill-files.ts';
 import { addSkillHistory } from './pages/skill-history.ts';
@@ -34,6 +35,7 @@ export function createApp(review: Review, guard: Guard, live: Live, onError: (er
   addSkill(app, review);
   addSkillFiles(app, review);
   addSkillEvidence(app, review);
+  addSkillAgents(app, review);
   addSkillHistory(app, review);
   addCatalog(app, review);
   addUsage(app, review);

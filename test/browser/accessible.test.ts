@@ -12,7 +12,12 @@ function pagesOf({ open, warned, stale }: OpenReview): readonly string[] {
     ...['/', '/proposals', '/catalog', '/catalog?q=nothing+fits+this', '/usage', '/usage?agent=nobody', '/updates'],
     ...[`/proposals/${open}`, `/proposals/${open}?view=side`, `/proposals/${warned}`, `/proposals/${stale}`],
     ...[`/proposals/${open}/edit`, `/proposals/${stale}/edit`, '/extensions/ticket_tool', '/skills/fast-setup'],
-    ...['/skills/code-review', '/skills/code-review/files', '/skills/incident-report/history'],
+    ...[
+      '/skills/code-review',
+      '/skills/code-review/files',
+      '/skills/code-review/agents',
+      '/skills/incident-report/history',
+    ],
     ...['/skills/incident-report/history/2', '/skills/incident-report/rollback/1', '/no-such-page'],
   ];
 }

@@ -2,7 +2,7 @@ import type { Skill, Snapshot } from '../../skill_registry/api.ts';
 import { type Html, html } from '../html/html.ts';
 import { skillAddress, tag } from '../html/parts.ts';
 
-export type SkillPlace = 'instructions' | 'files' | 'history' | 'evidence';
+export type SkillPlace = 'instructions' | 'files' | 'history' | 'evidence' | 'agents';
 
 /** The skill with an id or a qualified id; undefined for one that was removed, or never was. */
 export function skillOf({ byId, byQualifiedId, builtIn }: Snapshot, id: string): Skill | undefined {
@@ -24,6 +24,6 @@ ${skill === undefined ? '' : html`<p>${skill.description.slice(0, 1_024)}</p>`}
 <nav class="tabs" aria-label="Parts of this skill"><ul>
 ${skill === undefined ? '' : [entry('instructions', '', 'Instructions'), entry('files', '/files', 'Files')]}
 ${entry('history', '/history', 'History')}
-${skill === undefined ? '' : entry('evidence', '/evidence', 'Evidence and usage')}
+${skill === undefined ? '' : [entry('evidence', '/evidence', 'Evidence and usage'), entry('agents', '/agents', 'Agents')]}
 </ul></nav>`;
 }
