@@ -20,7 +20,7 @@ export async function mcp(options: McpOptions, terminal: Terminal): Promise<Exit
   const standardOutput = options.http === undefined ? takeStandardOutput() : undefined;
   const { createSkillMcpDoor, TOKEN_NAME } = await import('skill-registry/mcp');
   const stop = stopOnSignals();
-  const { root, trusted, registry, problems } = await openRegistry(options, terminal, true);
+  const { root, trusted, registry, problems } = await openRegistry(options, terminal);
   const important = problems().filter(({ severity, code }) => severity === 'error' || code === 'ROOT_NOT_APPROVED');
   for (const { severity, file, message } of important) {
     say(`${severity}: ${file}: ${message}`);

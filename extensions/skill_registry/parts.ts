@@ -112,7 +112,11 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
   };
   const bytes = bytesOf(() => catalog.sources(), config);
   const installed = createInstalled(futureRealPath(root));
+  const waiting = trusted
+    ? undefined
+    : (await import('./history/waiting-changes.ts')).openWaitingChanges(root, dataDir);
   const holds = new HeldSkills({
+    keptBecause: waiting?.keptBecause,
     loadFiles: async () => (await import('./sources/walk/inspected-files.ts')).inspectedFiles(bytes),
     isBroughtIn: (skill) => foreign.has(skill.source) || installed.has(skill),
     inspects: options.inspect ?? true,
@@ -129,6 +133,7 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
     beforeScan() {
       ownData.renew();
       installed.renew();
+      waiting?.renew();
     },
     ...(config.gates.check ? { gates: () => hostSurroundings(options.environment, config.gates.settings) } : {}),
   });
@@ -136,6 +141,7 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
   const admit: Admit = async (skill) => {
     // Those of the package are as the code that reads them.
     if (catalog.snapshot().builtIn.has(skill.qualifiedId)) return false;
+    waiting?.renew();
     const heldBecause = await holds.check(skill);
     if (heldBecause !== skill.heldBecause) await catalog.refresh().catch(() => undefined);
     return heldBecause !== undefined;
@@ -181,6 +187,7 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
       ...configProblems,
       ...catalog.snapshot().problems,
       ...holds.problems(),
+      ...(waiting?.problems() ?? []),
       ...tokens.problems(catalog.snapshot()),
       ...changes.problems(),
       ...storeProblems(root),
@@ -198,6 +205,7 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
       tokens.flush();
       cache.close();
       holds.close();
+      waiting?.close();
       await scanned;
       // Last, because a scan may read until here.
       ownData.release();

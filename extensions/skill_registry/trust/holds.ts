@@ -14,7 +14,9 @@ export interface HoldsOptions {
   readonly loadFiles: () => Promise<SkillFiles>;
   /** Whether it was installed, or comes from a package, a pack or an address. */
   readonly isBroughtIn: (skill: Skill) => boolean;
-  /** False: what is not inspected yet is not inspected by `prepare`. Default: true. */
+  /** What holds a skill whatever is in it. Default: nothing does. */
+  readonly keptBecause?: ((skill: Skill) => string | undefined) | undefined;
+  /** False: `prepare` inspects nothing. Default: true. */
   readonly inspects?: boolean;
   /** Where inspections are kept (`inspectionsFile`); undefined: in memory. */
   readonly file: string | undefined;
@@ -22,19 +24,16 @@ export interface HoldsOptions {
 
 /** Which skills are held: no agent is given them until a person allows what was found in them. */
 export interface Holds {
-  /**
-   * Inspects what has to be inspected before it is first shown: what was brought in, what was held before, and after the first call
-   * also what is new or changed, unless that is much.
-   */
+  /** Inspects what is not inspected yet, for a few seconds at most: what is left is held until a later call, or `checkAll`. */
   prepare(skills: Iterable<Skill>): Promise<void>;
-  /** Why a skill is held, as far as is known now; undefined when it is not. */
+  /** Why a skill is held, as far as is known now: `NOT_INSPECTED` for a content that was never inspected. Undefined when it is not. */
   heldBecause(skill: Skill): string | undefined;
   /** Inspects the present files of a skill, unless they are known. @returns Why it is held. */
   check(skill: Skill): Promise<string | undefined>;
   /**
-   * Checks each skill whose present SKILL.md was not checked by this process, in slices. A new call ends a running one.
+   * Checks each skill whose present SKILL.md was not checked by this process, in slices.
    *
-   * @returns true as soon as one is found that `skills` have in another state; false at the end.
+   * @returns true when some are in another state than `skills` say, after a second at most; false when all were checked and none is.
    */
   checkAll(skills: readonly Skill[], signal: AbortSignal): Promise<boolean>;
   /** What is known of the present files of a skill. @throws RESOURCE_NOT_FOUND. */
@@ -49,19 +48,26 @@ export interface Holds {
   close(): void;
 }
 
-/** So many new or changed skills are inspected before a snapshot shows them; more are shown, and inspected at once after that. */
-const CHANGED_AT_ONCE = 16;
-const NOT_INSPECTED = 'it is not inspected yet';
+/** The reason of a skill that was never inspected. */
+export const NOT_INSPECTED = 'it is not inspected yet';
+/** The reason of a skill whose files may be partly new and partly old. */
+export const CHANGE_WAITS: string =
+  'a change of it was interrupted, and nothing undoes it in a root that nobody has approved (skill-registry trust allow in the root)';
+/** How long a snapshot waits for inspections, in milliseconds: the first one, and the others. */
+const FIRST_WAIT_MS = 5_000;
+const WAIT_MS = 300;
+/** So many are inspected however long it takes. */
+const ALWAYS_INSPECTED = 16;
+/** After so long, what was found meanwhile is shown. */
+const SHOWN_AFTER_MS = 1_000;
 
 /** Opens the inspections; `close` closes them. */
 export class HeldSkills implements Holds {
   readonly #options: HoldsOptions;
   readonly #inspections: Inspections;
   readonly #trust = openTrust();
-  readonly #met = new WeakSet<Skill>();
-  /** Contents of SKILL.md, by place, that this process has checked with all files. */
-  readonly #checked = new Set<string>();
-  #runs = 0;
+  /** Contents of SKILL.md, by place, that this process has checked with all files, or is checking. */
+  readonly #checked = new Map<string, Promise<unknown>>();
   #isFirst = true;
   // Most commands inspect nothing and find nothing held, and modules take time to load.
   #approvals: typeof import('./approvals.ts') | undefined;
@@ -74,34 +80,24 @@ export class HeldSkills implements Holds {
 
   /** Bound, as `heldBecause` is: the catalog is handed these two alone. */
   readonly prepare = async (skills: Iterable<Skill>): Promise<void> => {
-    if (this.#inspections.blocked().size > 0) await this.#loadApprovals();
-    const { inspects = true, isBroughtIn } = this.#options;
-    const changed: Skill[] = [];
-    const takeBreak = createBreaks();
-    for (const skill of skills) {
-      const isMet = this.#met.has(skill);
-      if (!isMet) this.#met.add(skill);
-      if (!inspects || skill.remote) continue;
-      if (isBroughtIn(skill) || this.#inspections.blocked().has(placeOf(skill))) {
-        if (this.#known(skill)) continue;
-        await this.check(skill);
-        await takeBreak();
-      } else if (!isMet && !this.#isFirst && !this.#known(skill)) changed.push(skill);
-    }
+    const own = [...skills].filter(({ remote }) => !remote);
+    this.#inspections.look(own.map(placeOf));
+    const waitUntil = performance.now() + (this.#isFirst ? FIRST_WAIT_MS : WAIT_MS);
     this.#isFirst = false;
-    if (changed.length > CHANGED_AT_ONCE) return;
-    for (const skill of changed) await this.check(skill);
+    const unknown = this.#options.inspects === false ? [] : own.filter((skill) => !this.#known(skill));
+    const takeBreak = createBreaks();
+    for (const [index, skill] of unknown.entries()) {
+      if (index >= ALWAYS_INSPECTED && performance.now() > waitUntil) break;
+      await this.check(skill);
+      await takeBreak();
+    }
+    if (this.#inspections.hasBlocked()) await this.#loadApprovals();
   };
 
   readonly heldBecause = (skill: Skill): string | undefined => {
     if (skill.remote) return undefined;
-    const isForeign = this.#options.isBroughtIn(skill);
-    const blocked = this.#inspections.blocked();
-    if (!isForeign && blocked.size === 0) return undefined;
-    const entry = isForeign ? this.#known(skill) : blocked.get(placeOf(skill));
-    if (isForeign) return entry ? this.#reasonOf(skill, entry) : NOT_INSPECTED;
-    if (!entry) return undefined;
-    return entry.skillDigest === skill.digest ? this.#reasonOf(skill, entry) : NOT_INSPECTED;
+    const entry = this.#known(skill);
+    return entry ? this.#reasonOf(skill, entry) : NOT_INSPECTED;
   };
 
   async check(skill: Skill): Promise<string | undefined> {
@@ -117,18 +113,23 @@ export class HeldSkills implements Holds {
   }
 
   async checkAll(skills: readonly Skill[], signal: AbortSignal): Promise<boolean> {
-    const run = ++this.#runs;
     const takeBreak = createBreaks();
+    const showAfter = performance.now() + SHOWN_AFTER_MS;
+    let isChanged = false;
     for (const skill of skills) {
       const content = `${placeOf(skill)}\0${skill.digest}`;
-      if (this.#checked.has(content)) continue;
+      if (this.#checked.has(content)) {
+        await this.#checked.get(content);
+        continue;
+      }
       await takeBreak();
-      if (signal.aborted || run !== this.#runs) return false;
-      const heldBecause = await this.check(skill);
-      this.#checked.add(content);
-      if (heldBecause !== skill.heldBecause) return true;
+      if (signal.aborted) return false;
+      const checking = this.check(skill);
+      this.#checked.set(content, checking);
+      if ((await checking) !== skill.heldBecause) isChanged = true;
+      if (isChanged && performance.now() > showAfter) return true;
     }
-    return false;
+    return isChanged;
   }
 
   async trustOf(skill: Skill): Promise<SkillTrust> {
@@ -171,7 +172,7 @@ export class HeldSkills implements Holds {
 
   problems(): readonly Problem[] {
     const { file, trouble } = this.#trust;
-    const reason = this.#inspections.blocked().size > 0 ? trouble() : undefined;
+    const reason = this.#inspections.hasBlocked() ? trouble() : undefined;
     return [...this.#inspections.problems(), ...(reason === undefined ? [] : [notBelieved(file, reason)])];
   }
 
@@ -198,6 +199,8 @@ export class HeldSkills implements Holds {
   }
 
   #reasonOf(skill: Skill, entry: PlaceEntry): string | undefined {
+    const kept = this.#options.keptBecause?.(skill);
+    if (kept !== undefined) return kept;
     if (entry.verdict !== 'block') return undefined;
     if (this.#approvals?.isAllowed(this.#trust, this.#inspectedOf(skill, entry))) return undefined;
     return textOf(blocksIn(this.#inspections.of(entry.digest)));
