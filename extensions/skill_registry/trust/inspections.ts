@@ -59,6 +59,7 @@ export function openInspections(file: string | undefined): Inspections {
   const places = new Map<string, PlaceEntry | null>();
   const inspections = new Map<string, Inspection>();
   const blocked = new Set<string>();
+  let kept = 0;
   const know = (place: string, entry: PlaceEntry | null): void => {
     places.set(place, entry);
     if (entry?.verdict === 'block') blocked.add(place);
@@ -87,7 +88,10 @@ export function openInspections(file: string | undefined): Inspections {
       know(place, entry);
       if (inspection.verdict === 'block') inspections.set(entry.digest, inspection);
       cache.use((database) => {
-        database.transaction(() => write(database, place, entry, inspection));
+        database.transaction(() => {
+          if (kept++ === 0) emptyWhenFull(database);
+          write(database, place, entry, inspection);
+        });
       });
     },
     problems: () => (file && trouble ? [notBelieved(file, trouble)] : cacheProblems(file, cache)),
@@ -120,10 +124,13 @@ function readInspection(database: Database, digest: string): Inspection | undefi
   return row && { verdict: row.verdict, findings: JSON.parse(row.findings) as Inspection['findings'] };
 }
 
-function write(database: Database, place: string, entry: PlaceEntry, inspection: Inspection): void {
-  const { skillDigest, stamp, digest, verdict } = entry;
+function emptyWhenFull(database: Database): void {
   const { n = 0 } = database.prepare<{ n: number }>('SELECT count(*) AS n FROM inspection_place').get() ?? {};
   if (n > MAX_PLACES) database.exec('DELETE FROM inspection_place; DELETE FROM inspection');
+}
+
+function write(database: Database, place: string, entry: PlaceEntry, inspection: Inspection): void {
+  const { skillDigest, stamp, digest, verdict } = entry;
   database
     .prepare('INSERT OR REPLACE INTO inspection (digest, verdict, findings) VALUES (?, ?, ?)')
     .run(digest, inspection.verdict, JSON.stringify(inspection.findings));
