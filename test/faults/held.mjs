@@ -109,4 +109,12 @@ export const held = [
     test: DECISION_TESTS,
     name: 'allows what was shown, and nothing that somebody added meanwhile',
   },
+  {
+    title: 'A skill with an interrupted change is given to agents where nobody has approved the root',
+    file: 'extensions/skill_registry/parts.ts',
+    find: 'keptBecause: waiting?.keptBecause,',
+    replace: '',
+    test: 'test/skill_registry/history/killed-in-unapproved-root.test.ts',
+    name: 'keeps a skill with an interrupted change from agents',
+  },
 ];
