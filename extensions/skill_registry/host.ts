@@ -14,7 +14,7 @@ export {
   describeStats,
 } from './propose/describe.ts';
 export type { AgentView, SeenSkill } from './show/who-sees.ts';
-export { NOT_INSPECTED } from './trust/holds.ts';
+export { NOT_INSPECTED } from './trust/reasons.ts';
 
 // Rarely used: their modules are loaded when they are called.
 

@@ -38,6 +38,7 @@ import { keepOwnData } from './store/own-data.ts';
 import { HeldSkills, type Holds } from './trust/holds.ts';
 import { inspectionsFile } from './trust/inspections.ts';
 import { createInstalled } from './trust/installed.ts';
+import type { NoteBlocked } from './trust/types.ts';
 
 /** Options that only tests set. */
 export interface InternalOptions extends SkillRegistryOptions, HookOptions {
@@ -101,6 +102,7 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
     instance: () => instanceOf(root, config.sources),
     fetchCopy,
     onProgress: hooks.onProgress,
+    noteBlocked: (...found: Parameters<NoteBlocked>) => holds.noteBlocked(...found),
   };
   const builtIn = makeBuiltInSource(sourceIds);
   /** Ids of sources whose skills come from somebody else. */
@@ -117,6 +119,7 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
     : (await import('./history/waiting-changes.ts')).openWaitingChanges(root, dataDir);
   const holds = new HeldSkills({
     keptBecause: waiting?.keptBecause,
+    remote: (skill) => catalog.sources().find(({ id }) => id === skill.source)?.remote,
     loadFiles: async () => (await import('./sources/walk/inspected-files.ts')).inspectedFiles(bytes),
     isBroughtIn: (skill) => foreign.has(skill.source) || installed.has(skill),
     inspects: options.inspect ?? true,

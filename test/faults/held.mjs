@@ -40,8 +40,8 @@ export const held = [
   {
     title: 'A skill is shown before it is inspected',
     file: `${TRUST}/holds.ts`,
-    find: 'return entry ? this.#reasonOf(skill, entry) : NOT_INSPECTED;',
-    replace: 'return entry && this.#reasonOf(skill, entry);',
+    find: 'return skill.remote ? undefined : NOT_INSPECTED;',
+    replace: 'return skill.remote ? NOT_INSPECTED : undefined;',
     test: DOOR_TESTS,
     name: 'is kept from agents as long as nothing has inspected it',
   },

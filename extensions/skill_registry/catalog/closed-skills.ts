@@ -3,7 +3,7 @@ import type { DisabledSkill } from '../config/config.ts';
 import { closedBecause, draftReason, type GateSurroundings } from '../skill/gates.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { SourceScan } from '../sources/source.ts';
-import { CHANGE_WAITS, NOT_INSPECTED } from '../trust/holds.ts';
+import { CHANGE_WAITS, NOT_INSPECTED } from '../trust/reasons.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** What may keep a skill from models. */

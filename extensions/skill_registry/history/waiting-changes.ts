@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { isCodedError, type Problem } from 'skill-registry/kernel';
 import { whyNoSqlite } from '../../../lib/sqlite/index.ts';
 import type { Skill } from '../skill/skill.ts';
-import { CHANGE_WAITS } from '../trust/holds.ts';
+import { CHANGE_WAITS } from '../trust/reasons.ts';
 import { changeUnfinished, type Unfinished } from './errors.ts';
 import { createHistoryFile } from './history-file.ts';
 import { waitingIn } from './journal-entries.ts';

@@ -1,7 +1,7 @@
 import type { TurnContext } from 'skill-registry/kernel';
 import type { Snapshot } from '../catalog/snapshot.ts';
 import type { Skill } from '../skill/skill.ts';
-import { NOT_INSPECTED } from '../trust/holds.ts';
+import { NOT_INSPECTED } from '../trust/reasons.ts';
 import { offerRefusal, type Refusal } from './scope.ts';
 
 /** A skill, and which agents it is offered to. */

@@ -1,19 +1,21 @@
 import { isCodedError, type Problem } from 'skill-registry/kernel';
 import { createBreaks } from '../../../lib/breaks/index.ts';
-import { oneLine } from '../../../lib/text/index.ts';
+import { resourceNotFound } from '../../../lib/files/index.ts';
 import { openTrust } from '../../../lib/trust/index.ts';
 import type { Finding, InspectedFile, Inspection } from '../inspect/types.ts';
-import { invalidArgument } from '../skill/errors.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { Inspected } from './approvals.ts';
 import { type Inspections, openInspections, type PlaceEntry } from './inspections.ts';
-import type { SkillFiles, SkillTrust, TrustDecision } from './types.ts';
+import { NOT_INSPECTED, notBelieved, notHeld, otherDigest, textOf } from './reasons.ts';
+import type { NoteBlocked, RemoteFiles, SkillFiles, SkillTrust, TrustDecision } from './types.ts';
 
 export interface HoldsOptions {
   /** Called before the first inspection. */
   readonly loadFiles: () => Promise<SkillFiles>;
   /** Whether it was installed, or comes from a package, a pack or an address. */
   readonly isBroughtIn: (skill: Skill) => boolean;
+  /** The files of a skill with `remote`; undefined when its source is gone. */
+  readonly remote?: (skill: Skill) => RemoteFiles | undefined;
   /** What holds a skill whatever is in it. Default: nothing does. */
   readonly keptBecause?: ((skill: Skill) => string | undefined) | undefined;
   /** False: `prepare` inspects nothing. Default: true. */
@@ -28,7 +30,13 @@ export interface Holds {
   prepare(skills: Iterable<Skill>): Promise<void>;
   /** Why a skill is held, as far as is known now: `NOT_INSPECTED` for a content that was never inspected. Undefined when it is not. */
   heldBecause(skill: Skill): string | undefined;
-  /** Inspects the present files of a skill, unless they are known. @returns Why it is held. */
+  /** Notes what a source found in an entry or a file that a server gave: the skill is held from the next scan on. */
+  readonly noteBlocked: NoteBlocked;
+  /**
+   * Inspects the present files of a skill, unless they are known; those on another machine are inspected by their source.
+   *
+   * @returns Why it is held.
+   */
   check(skill: Skill): Promise<string | undefined>;
   /**
    * Checks each skill whose present SKILL.md was not checked by this process, in slices.
@@ -48,11 +56,6 @@ export interface Holds {
   close(): void;
 }
 
-/** The reason of a skill that was never inspected. */
-export const NOT_INSPECTED = 'it is not inspected yet';
-/** The reason of a skill whose files may be partly new and partly old. */
-export const CHANGE_WAITS: string =
-  'a change of it was interrupted, and nothing undoes it in a root that nobody has approved (skill-registry trust allow in the root)';
 /** How long a snapshot waits for inspections, in milliseconds: the first one, and the others. */
 const FIRST_WAIT_MS = 5_000;
 const WAIT_MS = 300;
@@ -80,8 +83,9 @@ export class HeldSkills implements Holds {
 
   /** Bound, as `heldBecause` is: the catalog is handed these two alone. */
   readonly prepare = async (skills: Iterable<Skill>): Promise<void> => {
-    const own = [...skills].filter(({ remote }) => !remote);
-    this.#inspections.look(own.map(placeOf));
+    const all = [...skills];
+    this.#inspections.look(all.map(placeOf));
+    const own = all.filter(({ remote }) => !remote);
     const waitUntil = performance.now() + (this.#isFirst ? FIRST_WAIT_MS : WAIT_MS);
     this.#isFirst = false;
     const unknown = this.#options.inspects === false ? [] : own.filter((skill) => !this.#known(skill));
@@ -95,14 +99,24 @@ export class HeldSkills implements Holds {
   };
 
   readonly heldBecause = (skill: Skill): string | undefined => {
-    if (skill.remote) return undefined;
     const entry = this.#known(skill);
-    return entry ? this.#reasonOf(skill, entry) : NOT_INSPECTED;
+    if (entry) return this.#reasonOf(skill, entry);
+    return skill.remote ? undefined : NOT_INSPECTED;
+  };
+
+  readonly noteBlocked: NoteBlocked = async (skill, digest, findings) => {
+    await this.#loadApprovals();
+    const before = this.#known(skill)?.digest === digest ? blocksIn(this.#inspections.of(digest)) : [];
+    const known = new Set(before.map(keyOf));
+    const all = [...before, ...findings.filter((finding) => !known.has(keyOf(finding)))];
+    const entry = { skillDigest: skill.digest, stamp: '', digest, verdict: 'block' } as const;
+    this.#inspections.keep(placeOf(skill), entry, { verdict: 'block', findings: all });
+    return this.#reasonOf(skill, entry) === undefined;
   };
 
   async check(skill: Skill): Promise<string | undefined> {
     // Its source inspects what it fetches, each time.
-    if (skill.remote) return undefined;
+    if (skill.remote) return this.heldBecause(skill);
     try {
       return this.#reasonOf(skill, await this.#inspect(skill));
     } catch (error) {
@@ -140,7 +154,7 @@ export class HeldSkills implements Holds {
       skillId: skill.id,
       qualifiedId: skill.qualifiedId,
       digest: entry.digest,
-      origin: this.#options.isBroughtIn(skill) ? 'brought-in' : 'own',
+      origin: this.#isBroughtIn(skill) ? 'brought-in' : 'own',
       verdict,
       findings,
       heldBecause: heldBecause ?? null,
@@ -158,7 +172,7 @@ export class HeldSkills implements Holds {
     const { digest, inspection } = await inspectFiles(() => given, this.#inspections.of);
     const findings = blocksIn(inspection);
     if (!skill) return findings;
-    const [place, broughtIn] = [placeOf(skill), this.#options.isBroughtIn(skill)];
+    const [place, broughtIn] = [placeOf(skill), this.#isBroughtIn(skill)];
     return findings.filter((finding) => !isAllowed(this.#trust, { place, digest, broughtIn, findings: [finding] }));
   }
 
@@ -180,7 +194,12 @@ export class HeldSkills implements Holds {
     this.#inspections.close();
   }
 
+  #isBroughtIn(skill: Skill): boolean {
+    return skill.remote === true || this.#options.isBroughtIn(skill);
+  }
+
   async #inspect(skill: Skill): Promise<PlaceEntry> {
+    if (skill.remote) return this.#inspectRemote(skill);
     const { files, inspectFiles } = await this.#load();
     // Before reading: a file that changes meanwhile gives another stamp later.
     const stamp = files.stamp(skill);
@@ -192,9 +211,34 @@ export class HeldSkills implements Holds {
     return entry;
   }
 
+  /** As a whole: a finding may need two files. While its server is away, what was found before is what is known. */
+  async #inspectRemote(skill: Skill): Promise<PlaceEntry> {
+    const remote = this.#options.remote?.(skill);
+    const digest = remote?.digestOf(skill);
+    if (!remote || digest === undefined) throw resourceNotFound(skill.id, 'its source does not list it any more');
+    const known = this.#known(skill);
+    try {
+      const files = await remote.read(skill);
+      const { inspectFiles } = await this.#load();
+      const { inspection } = await inspectFiles(
+        () => files,
+        () => undefined,
+      );
+      const entry = { skillDigest: skill.digest, stamp: '', digest, verdict: inspection.verdict };
+      this.#inspections.keep(placeOf(skill), entry, inspection);
+      return entry;
+    } catch (error) {
+      if (!known || !isCodedError(error)) throw error;
+      await this.#loadApprovals();
+      return known;
+    }
+  }
+
   /** What is known of this SKILL.md. The other files may have changed since; every read looks at them. */
   #known(skill: Skill): PlaceEntry | undefined {
     const entry = this.#inspections.at(placeOf(skill));
+    if (skill.remote)
+      return entry && entry.digest === this.#options.remote?.(skill)?.digestOf(skill) ? entry : undefined;
     return entry?.skillDigest === skill.digest ? entry : undefined;
   }
 
@@ -210,7 +254,7 @@ export class HeldSkills implements Holds {
     return {
       place: placeOf(skill),
       digest,
-      broughtIn: this.#options.isBroughtIn(skill),
+      broughtIn: this.#isBroughtIn(skill),
       findings: blocksIn(this.#inspections.of(digest)),
     };
   }
@@ -247,26 +291,6 @@ function blocksIn(inspection: Inspection | undefined): readonly Finding[] {
   return inspection?.findings.filter(({ level }) => level === 'block') ?? [];
 }
 
-function textOf([first, ...others]: readonly Finding[]): string {
-  if (!first) return 'something in it would be called an attack';
-  const at = first.line === undefined ? '' : `:${first.line}`;
-  const more = others.length > 0 ? ` and ${others.length} more` : '';
-  return `${first.rule} in ${oneLine(first.file, 200)}${at}${more}`;
-}
-
-function otherDigest({ id }: Skill, given: string, now: string) {
-  return invalidArgument(
-    `"${id}" has the digest ${now} now, not ${given}: it has changed since it was shown. See it again: skill-registry trust show ${id}.`,
-  );
-}
-
-function notHeld({ id }: Skill) {
-  return invalidArgument(
-    `Nothing in "${id}" holds it, so there is nothing to decide. See skill-registry trust show ${id}.`,
-  );
-}
-
-function notBelieved(file: string, reason: string): Problem {
-  const message = `This file is ignored, so no held skill is allowed: ${reason}.`;
-  return { code: 'TRUST_UNUSABLE', severity: 'warning', file, message };
+function keyOf({ rule, file, line, excerpt }: Finding): string {
+  return JSON.stringify([rule, file, line, excerpt]);
 }
