@@ -53,6 +53,16 @@ export function rowOf(skill: Skill, tokens: TokenCounts = { l1: null, l2: null }
   };
 }
 
+/** Which of them no agent sees, and why, in lines for people. */
+export function keptText(skills: readonly Skill[]): string {
+  const kept = skills.flatMap((skill) => {
+    const because = keptBecause(skill);
+    return because === undefined ? [] : [`${skill.id}: ${because}`];
+  });
+  const more = kept.length > MAX_NAMED ? [`${kept.length - MAX_NAMED} more: see skill-registry list --all`] : [];
+  return [...kept.slice(0, MAX_NAMED), ...more].map((line) => `Agents do not see ${printable(line)}\n`).join('');
+}
+
 export interface SkillRow {
   readonly skill_id: string;
   readonly qualified_id: string;
@@ -130,15 +140,6 @@ function heldBecauseOf({ byQualifiedId }: Snapshot, qualifiedId: string): string
 
 /** Skills that no agent sees and that are named; `list --all` and `doctor` have all. */
 const MAX_NAMED = 5;
-
-function keptText(skills: readonly Skill[]): string {
-  const kept = skills.flatMap((skill) => {
-    const because = keptBecause(skill);
-    return because === undefined ? [] : [`${skill.id}: ${because}`];
-  });
-  const more = kept.length > MAX_NAMED ? [`${kept.length - MAX_NAMED} more: see skill-registry list --all`] : [];
-  return [...kept.slice(0, MAX_NAMED), ...more].map((line) => `Agents do not see ${printable(line)}\n`).join('');
-}
 
 /** Why no agent sees a skill, whatever the agent is bound to. */
 function keptBecause({ heldBecause, disabledFor, hiddenBecause }: Skill): string | undefined {

@@ -132,6 +132,24 @@ it('is told by the first command that lists, on a cache that knows nothing', asy
   expect(all.stderr).toContain('3 skill(s), 1 held');
 });
 
+it('is found by a person who searches, with the reason why agents do not see it', async () => {
+  const root = tempFolder({ ...skill('tea'), ...heldSkill('shaker', 25) });
+  const { stdout, stderr } = await runCommand(['search', 'brews shaker', '--root', root]);
+  expect(stdout).toContain('shaker');
+  expect(stderr).toMatch(/Agents do not see shaker: held, .* in SKILL\.md:\d+/);
+});
+
+it('is named by its qualified id where another skill has its id, which agents are given', async () => {
+  const root = tempFolder(skill('tea'));
+  const config = {
+    sources: [{ path: 'skills' }, { inline: { name: 'tea', description: 'Brews.', instructions: attack(26) } }],
+  };
+  const registry = await openRoot(root, { config });
+  expect(registry.visible().map(({ id }) => id)).toEqual(['tea']);
+  const held = registry.problems().filter(({ code }) => code === 'SKILL_HELD');
+  expect(held.map(({ message }) => message)).toEqual([expect.stringMatching(/^No agent is given "inline:tea"/)]);
+});
+
 it('is not told apart where nothing is inspected, and that is counted', async () => {
   const root = tempFolder({ ...skill('tea'), ...heldSkill('shaker', 24) });
   const registry = await openRoot(root, { inspect: false });
