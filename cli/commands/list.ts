@@ -1,5 +1,11 @@
-import type { Skill, Snapshot, TokenCounts } from 'skill-registry';
-import { type AgentView, NOT_INSPECTED, type SeenSkill, whoSees } from '../../extensions/skill_registry/host.ts';
+import type { Skill, Snapshot } from 'skill-registry';
+import {
+  type AgentView,
+  NOT_INSPECTED,
+  type SeenSkill,
+  type TokenCounts,
+  whoSees,
+} from '../../extensions/skill_registry/host.ts';
 import { declaredTurns } from '../../kernel/host.ts';
 import { formatTable, printable } from '../../lib/text/index.ts';
 import { type OpenRegistry, openRegistry } from '../open-registry.ts';
