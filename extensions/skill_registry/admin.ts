@@ -58,6 +58,7 @@ export function createAdmin(
       while (await holds.checkAll([...snapshot().byQualifiedId.values()], parts.closing.signal))
         await catalog.refresh();
     },
+    ...changes.evaluation,
     management: changes.management,
     watching,
     async searchReady(query = '') {
