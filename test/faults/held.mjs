@@ -114,6 +114,7 @@ export const held = [
     file: 'extensions/skill_registry/parts.ts',
     find: 'keptBecause: waiting?.keptBecause,',
     replace: '',
+    build: true,
     test: 'test/skill_registry/history/killed-in-unapproved-root.test.ts',
     name: 'keeps a skill with an interrupted change from agents',
   },
