@@ -23,8 +23,8 @@ export const proposals = [
   {
     title: 'The command approves another text than it has shown',
     file: 'cli/commands/changes/proposals.ts',
-    find: '{ ...actorOf(options, terminal), version }',
-    replace: '{ ...actorOf(options, terminal), ...(version ? {} : { version }) }',
+    find: 'proposals.approve(id, { ...actor, version })',
+    replace: 'proposals.approve(id, { ...actor, ...(version ? {} : { version }) })',
     test: 'test/cli/decide-after-seeing.test.ts',
     name: 'approves what was shown, and nothing that somebody has made of it since',
   },
@@ -39,8 +39,8 @@ export const proposals = [
   {
     title: 'A part of an id decides in a conversation before it was shown',
     file: 'extensions/skill_registry/proposals-command.ts',
-    find: 'if (seen.get(key) !== version) {',
-    replace: "if (version === '') {",
+    find: 'const shown = seen.get(key);',
+    replace: 'const shown = seen.get(key) ?? { version, blocks: [] };',
     test: 'test/e2e/proposals.test.ts',
     name: 'decides in the channel by a part of an id only after it has shown what that is',
   },
