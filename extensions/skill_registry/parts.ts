@@ -18,13 +18,14 @@ import { Searcher } from './search/searcher.ts';
 import { createGrants, createVisibility, findVisible, type Grants } from './show/scope.ts';
 import { createSentBodies, type SentBodies } from './show/sent-bodies.ts';
 import { createTokenCounts, type SkillTokenCounts, TOKEN_COUNTS } from './show/token-counts.ts';
-import { registryClosed, skillNotFound } from './skill/errors.ts';
-import type { ResourceInfo, Skill } from './skill/skill.ts';
+import { registryClosed } from './skill/errors.ts';
+import type { Skill } from './skill/skill.ts';
 import { hostSurroundings } from './sources/host-surroundings.ts';
 import type { FetchCopy } from './sources/kinds/well-known-copy.ts';
 import { makeBuiltInSource, makeSources } from './sources/make-sources.ts';
 import { instanceOf } from './sources/mcp/circle.ts';
 import type { SkillSource } from './sources/source.ts';
+import { type Bytes, bytesOf } from './sources/source-bytes.ts';
 import { createSkillFileCache, SKILL_FILES } from './sources/walk/skill-file-cache.ts';
 import {
   type CachePart,
@@ -245,25 +246,6 @@ export function assertOpen({ closing }: Pick<Parts, 'closing'>): void {
 
 /** Most registries have no page as a source. */
 const fetchCopy: FetchCopy = async (request) => (await import('./origin/well-known/fetch-copy.ts')).fetchCopy(request);
-
-interface Bytes {
-  readonly readSkill: (skill: Skill) => Buffer;
-  readonly readFile: (skill: Skill, path: string, maxBytes: number) => Buffer;
-  readonly listed: (skill: Skill) => readonly ResourceInfo[];
-}
-
-function bytesOf(sources: () => readonly SkillSource[], config: SkillRegistryConfig): Bytes {
-  const sourceOf = (skill: Skill): SkillSource => {
-    const source = sources().find(({ id }) => id === skill.source);
-    if (source) return source;
-    throw skillNotFound(skill.id, []);
-  };
-  return {
-    readSkill: (skill) => sourceOf(skill).readSkill(skill, config.limits.file_bytes),
-    readFile: (skill, path, maxBytes) => sourceOf(skill).readResource(skill, path, maxBytes),
-    listed: (skill) => sourceOf(skill).resources(skill),
-  };
-}
 
 interface SearchSurroundings extends Bytes, Pick<Parts, 'catalog' | 'closing' | 'config' | 'hooks' | 'visible'> {
   readonly cacheFile: string | undefined;
