@@ -117,8 +117,8 @@ async function rowOf({ skill, isLoser, views }: SeenSkill, { context, review, wa
   const name = isLoser ? qualifiedId : id;
   const isOff = disabledFor === 'everyone';
   const tokens = isLoser ? undefined : counts.get(id);
-  // A skill may be removed while this is read.
-  const trust = await review.registry.admin.trustOf(qualifiedId).catch(() => undefined);
+  // A skill may be removed while this is read, and the files of one on another machine are not fetched for a list.
+  const trust = skill.remote ? undefined : await review.registry.admin.trustOf(qualifiedId).catch(() => undefined);
   const levels = (['block', 'warn'] as const).map(
     (how) => [how, (trust?.findings ?? []).filter((one) => one.level === how).length] as const,
   );
