@@ -248,15 +248,18 @@ const ADMIN: Methods<SkillRegistryAdmin> = {
   },
   allowShown: { skillId: text, shown: listOf(recordOf(anything)), actor },
   inspectSkills: {},
+<<<<<<< HEAD
   whoSees: { agents: listOf(turn) },
   setDisabled: { disabling: fields({ skill: text, agent: words }), isDisabled: flag },
   waiting: {},
+=======
+>>>>>>> main
   offered: { skillIds: textList, turn },
   evidence: { skillId: text },
-  evaluate: { skillId: text, options: optional(fields({ outputs: words })) },
+  evaluate: { skillId: text, options: optional(fields(outputs: words )) },
   evidenceOf: { proposalId: text },
   writePolicy: { path: text },
-  readPolicies: { paths: textList, turn: (value, name) => turn(value ?? {}, name) },
+  readPolicies: { paths: textList, turn: (value, name) => turn(value ?? , name) },
   instance: {},
   watching: {},
 };

@@ -13,6 +13,15 @@ export {
   describeRevisions,
   describeStats,
 } from './propose/describe.ts';
+
+<<<<<<< HEAD
+=======
+
+export type { AgentView, SeenSkill } from './show/who-sees.ts';
+export { NOT_INSPECTED } from './trust/reasons.ts';
+
+>>>>>>> main
+
 export type { SkillFinding } from './validate/validate-skill.ts';
 
 /** Ids of the catalog that are most like a text, best first. */

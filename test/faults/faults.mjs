@@ -29,5 +29,8 @@ export const faults = [
   ...origins,
   ...evidence,
   ...usage,
+<<<<<<< HEAD
   ...reviewPage,
+=======
+>>>>>>> main
 ];

@@ -3,12 +3,16 @@ import { CodedError } from 'skill-registry/kernel';
 import type {
   Actor,
   Decision,
+<<<<<<< HEAD
   Finding,
+=======
+>>>>>>> main
   ProposalEvidence,
   ProposalFigures,
   ProposalState,
   ProposalStats,
 } from '../../../extensions/skill_registry/host.ts';
+
 import {
   describeBlocks,
   describeProposals,
@@ -16,7 +20,14 @@ import {
   shownProposal,
 } from '../../../extensions/skill_registry/host.ts';
 import { printable, toWireDeep } from '../../../lib/text/index.ts';
+
+<<<<<<< HEAD
+
 import { forTerminal } from '../../for-terminal.ts';
+
+=======
+>>>>>>> main
+
 import { heldText } from '../../held-text.ts';
 import { openRegistry } from '../../open-registry.ts';
 import {
