@@ -119,7 +119,12 @@ async function hostilePage(): Promise<{ readonly page: ReviewPage; readonly path
       `/proposals/${id}?view=split`,
       `/proposals/${id}/edit`,
     ]),
-    ...[`/proposals/${encodeURIComponent(MARKUP)}`, `/nowhere?${MARKUP.replaceAll(' ', '+')}`],
+    ...[
+      `/proposals/${encodeURIComponent(MARKUP)}`,
+      `/nowhere?${MARKUP.replaceAll(' ', '+')}`,
+      '//evil.example/x',
+      '/\\\\evil.example/x',
+    ],
   ];
   return { page, paths };
 }

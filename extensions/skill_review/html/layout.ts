@@ -30,7 +30,7 @@ ${entry('usage', '/usage', 'Usage')}
 </ul></nav>
 </div>
 </header>
-<div class="changed wide" role="status" data-changed hidden>Something has changed since this page was read. <a href="${context.req.path}${search(context)}">Read it again</a></div>
+<div class="changed wide" role="status" data-changed hidden>Something has changed since this page was read. <a href="${addressOf(context)}">Read it again</a></div>
 <main id="main" class="wide" tabindex="-1">
 ${main}
 </main>
@@ -76,7 +76,8 @@ ${body}
 `;
 }
 
-function search({ req }: ReviewContext): string {
+/** The address of this page. It begins with one slash: with two it would lead to another host. */
+function addressOf({ req }: ReviewContext): string {
   const at = req.url.indexOf('?');
-  return at === -1 ? '' : req.url.slice(at);
+  return `/${req.path.replace(/^[/\\]+/, '')}${at === -1 ? '' : req.url.slice(at)}`;
 }

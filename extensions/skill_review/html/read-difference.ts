@@ -69,7 +69,7 @@ export function readDifference(diff: string): ReadDifference {
 
 const HUNK = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/;
 /** Lines whose words are compared, and the longest of them. */
-const MOST_COMPARED = 400;
+const MOST_COMPARED = 200;
 const LONGEST_COMPARED = 1_500;
 /** More edits than this, and the lines have nothing to do with each other. */
 const MOST_EDITS = 200;

@@ -35,7 +35,7 @@ export function addExtension(app: ReviewApp, review: Review): void {
     review.changed();
     const title = `extensions/${name}`;
     const main = html`<h1>${title}</h1>
-${note(html`<p>${action === 'approve' ? 'Approved. The next start or restart loads it.' : 'Revoked. What waited was deleted.'}</p>`)}
+${note(html`<p>${action === 'approve' ? 'Approved. The next start or restart loads it, when its root is approved.' : 'Revoked. What waited was deleted.'}</p>`)}
 <p><a href="/">Back to the inbox</a></p>`;
     return context.html(page(context, review, { title, at: 'inbox', main }));
   });
