@@ -204,22 +204,18 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
       usage.recorder,
       (skillId, turn) => findVisible(catalog.snapshot(), skillId, turn, grants.of(turn)).refusal,
     ),
-    instance: sourceOptions.instance,
-    ...{ holds, admit, disabled, trusted },
-    sentBodies: createSentBodies(),
-    ...{
-      readSkill: bytes.readSkill,
-      reading: createReading(
-        catalog,
-        grants,
-        config.limits,
-        (event, details) => {
-          usage.recorder.loaded(event, details);
-          hooks.onSkillLoaded(event);
-        },
-        admit,
-      ),
-    },
+    ...{ holds, admit, disabled, trusted, sentBodies: createSentBodies() },
+    ...{ instance: sourceOptions.instance, readSkill: bytes.readSkill },
+    reading: createReading(
+      catalog,
+      grants,
+      config.limits,
+      (event, details) => {
+        usage.recorder.loaded(event, details);
+        hooks.onSkillLoaded(event);
+      },
+      admit,
+    ),
     ...search,
     problems: () => [
       ...configProblems,
