@@ -13,6 +13,7 @@ export {
   describeRevisions,
   describeStats,
 } from './propose/describe.ts';
+export { NOT_INSPECTED } from './trust/reasons.ts';
 export type { SkillFinding } from './validate/validate-skill.ts';
 
 /** Ids of the catalog that are most like a text, best first. */

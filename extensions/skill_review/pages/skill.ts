@@ -138,6 +138,7 @@ async function instructions({ registry, markdown }: Review, id: string, skill: S
       ? note(html`<p>Only the first ${count(MOST_RENDERED)} of ${count(body.length)} characters are shown.</p>`, 'warn')
       : '';
   return html`${head === undefined ? '' : html`<details><summary>Frontmatter</summary><pre class="wrapped">${head}</pre></details>`}
+<h2 class="unseen">Instructions</h2>
 ${rest}
 ${await renderMarkdown(markdown, body)}
 <p class="quiet"><a href="${raw}">SKILL.md as text</a></p>`;
