@@ -231,21 +231,19 @@ describe('a way round the writes policy', () => {
     expect(await codeOf('write_file', { path: 'extensions/later.md', content: NEW })).toBe('WRITE_DENIED');
   });
 
-  it('does not open through links that are not followed', async () => {
+  it('does not open through links: those within the root are followed, and the folder they lead to is a skill', async () => {
     const tree = {
       'skills/team': { link: '../extensions/team' },
       'extensions/team/SKILL.md': NEW,
       'extensions/team/manifest.yaml': '',
     };
-    const { root, registry, call, codeOf } = await workspace(tree, denied({ path: 'skills' }));
-    expect(await call('write_file', { path: 'extensions/team/SKILL.md', content: NEW })).toMatchObject({
-      success: true,
-    });
+    const { root, registry, codeOf } = await workspace(tree, denied({ path: 'skills' }));
+    expect(await codeOf('write_file', { path: 'extensions/team/SKILL.md', content: NEW })).toBe('WRITE_DENIED');
     expect(await codeOf('write_file', { path: 'skills/team/SKILL.md', content: newFor('skills/team/SKILL.md') })).toBe(
       'WRITE_DENIED',
     );
     symlinkSync('../skills', join(root, 'extensions/way-in'));
     expect(await codeOf('write_file', { path: 'extensions/way-in/new/SKILL.md', content: NEW })).toBe('PATH_TRAVERSAL');
-    expect(idsOf(registry.list())).toEqual(['good']);
+    expect(idsOf(registry.list())).toEqual(['good', 'team']);
   });
 });
