@@ -132,7 +132,10 @@ async function writeFile(wanted: WantedFile, turn: TurnContext, options: Workspa
   const { root, maxBytes, registry } = options;
   const { path, content } = wanted;
   const size = Buffer.byteLength(content);
-  if (size > maxBytes) return toolError('RESOURCE_TOO_LARGE', `The content has ${size} bytes, more than ${maxBytes}.`);
+  if (size > maxBytes) {
+    const advice = 'Write less, or several files; a person can raise max_bytes in data/workspace_files/config.yaml.';
+    return toolError('RESOURCE_TOO_LARGE', `The content has ${size} bytes, more than ${maxBytes}. ${advice}`);
+  }
   const { base, below } = locate(options, path);
   const segments = relativeSegments(below);
   assertWritable(base, segments);

@@ -1,7 +1,8 @@
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { runCommand, spawnCommand } from '../helpers/run-command.ts';
-import { skillMd, tempFolder } from '../helpers/temp-folder.ts';
+import { skillMd, tempFolder, writeTree } from '../helpers/temp-folder.ts';
 
 const TEA = skillMd(
   { name: 'tea', description: 'How to brew tea.', tags: '[kitchen]', requires: '[kettle]' },
@@ -179,6 +180,24 @@ it('reports what is wrong, errors first, with exit status 1', async () => {
   const { problems, sources } = JSON.parse(json.stdout);
   expect(problems.map((problem: { code: string }) => problem.code)).toContain('SKILL_EMPTY');
   expect(sources.map((source: { id: string }) => source.id)).toEqual(['skills', 'shipped']);
+});
+
+it('doctor names broken manifests, and says that no extension was started', async () => {
+  const root = tempFolder({
+    'skills/tea/SKILL.md': skillMd({ name: 'tea', description: 'How to brew tea.' }),
+    'extensions/odd/manifest.yaml': 'id: odd\nname: Odd\nversion: 1.0.0\ndescription: Odd.\nentrypont: main:Odd\n',
+  });
+  const { status, stdout } = await runCommand(['doctor', '--trust'], { cwd: root });
+  expect([status, stdout]).toEqual([1, expect.stringContaining('error MANIFEST_FIELD_UNKNOWN (1)')]);
+  rmSync(join(root, 'extensions/odd'), { recursive: true });
+  const without = await runCommand(['doctor', '--trust'], { cwd: root });
+  expect(without.stdout).toMatch(/Nothing is wrong\.\n$/);
+  const manifest = 'id: odd\nname: Odd\nversion: 1.0.0\ndescription: Odd.\nagent: {}\n';
+  writeTree(root, { 'extensions/odd/manifest.yaml': manifest });
+  const whole = await runCommand(['doctor', '--trust'], { cwd: root });
+  expect(whole.stdout).toMatch(
+    /Nothing is wrong\.\n\nNo extension was started; skill-registry start says which of them fail\.\n$/,
+  );
 });
 
 it('finds nothing wrong with the shipped skills', async () => {

@@ -243,7 +243,8 @@ function readName(data: YamlFields['data'], directory: string, add: ProblemSink,
     return directory;
   }
   if (!isName(name)) {
-    add('NAME_INVALID', 'warning', `The name "${shorten(name, 80)}" should be ${NAME_RULE}.`, lineOf('name'), { name });
+    const message = `The name "${shorten(name, 80)}" should be ${NAME_RULE}. Rename the skill: name and directory.`;
+    add('NAME_INVALID', 'warning', message, lineOf('name'), { name });
   }
   if (name.normalize('NFKC') !== directory.normalize('NFKC')) {
     const message = `The name "${shorten(name, 80)}" differs from the directory "${directory}", which is the id. Make them equal.`;

@@ -54,6 +54,11 @@ describe('read_skill_resource', () => {
     expect(await read({ skill_id: 'paint', path })).toMatchObject({ success: true, path: shown, content });
   });
 
+  it('says so when the skill has no other file', async () => {
+    const message = 'Cannot read "notes.md": no such file. The skill has only SKILL.md.';
+    expect(await read({ skill_id: 'other', path: 'notes.md' })).toMatchObject({ error: { message } });
+  });
+
   it.each([
     [
       'over',

@@ -226,7 +226,7 @@ function outsideOf(root: string, realRoot: string, boundary: string): Problem {
 }
 
 function missing(root: string): Problem {
-  const message = 'This source does not exist, so it has no skills. Create the folder or remove it from sources.';
+  const message = 'This source does not exist, so it has no skills. Create it, correct the path, or remove the source.';
   return { code: 'SOURCE_MISSING', severity: 'warning', file: root, message };
 }
 
