@@ -48,9 +48,12 @@ export async function rollback(
 ): Promise<ExitStatus> {
   const { registry } = await openRegistry(options, terminal);
   const blocks = await registry.admin.blocksAfter({ skillId: id, revision: wanted });
-  const present = (await registry.history.revisions(id)).at(-1);
-  const difference = present ? await registry.history.diff(id, present.number, wanted) : '';
-  if (difference !== '') {
+  const toWanted = (): Promise<string> => registry.history.diff(id, 'present', wanted);
+  let difference = '';
+  // Once more after a yes: somebody may have changed the files meanwhile.
+  for (let now = await toWanted(); now !== difference; now = await toWanted()) {
+    difference = now;
+    if (now === '') break;
     terminal.err(`${printable(difference)}\n`);
     if (blocks.length > 0) terminal.err(`${describeBlocks(blocks)}\n\n`);
     const question = `Roll ${printable(id)} back to revision ${printable(wanted)}?`;

@@ -16,7 +16,7 @@ import {
   type SkillLocation,
   skillKey,
 } from './skill-location.ts';
-import { MOST_FILES } from './skill-tree.ts';
+import { MOST_FILES, readSkillTree, type SkillTree } from './skill-tree.ts';
 import type { History, Revision, RevisionFile } from './types.ts';
 import type { PlannedChange, Writer } from './writer.ts';
 
@@ -35,9 +35,10 @@ export function createHistory(context: ChangeContext, recorder: Recorder): Histo
     findSkill(context, skillId);
     return { revisions: [], reason };
   };
-  const textOfFile = (file: RevisionFile | undefined): string | null => {
-    if (!file) return null;
-    return textIfText(bytesOf(writer.database(), file)) ?? `(${file.size} bytes that are no text, ${file.digest})\n`;
+  const presentTree = (skillId: string): SkillTree => {
+    const skill = skillNamed(context.snapshot(), skillId);
+    const source = context.sources().find(({ id }) => id === skill?.source);
+    return skill && source ? readSkillTree(skill, source, context.limits.file_bytes) : { files: [], bytes: new Map() };
   };
 
   return {
@@ -55,13 +56,9 @@ export function createHistory(context: ChangeContext, recorder: Recorder): Histo
     },
     async diff(skillId, a, b) {
       const loaded = await load(skillId);
-      const [from, to] = [findRevision(loaded, skillId, a), findRevision(loaded, skillId, b)];
-      const paths = [...new Set([...from.files, ...to.files].map(({ path }) => path))].sort();
-      const diffs = paths.map((path) => {
-        const [before, after] = [from, to].map(({ files }) => files.find((file) => file.path === path));
-        return before?.digest === after?.digest ? '' : unifiedDiff(path, textOfFile(before), textOfFile(after));
-      });
-      return diffs.join('');
+      const contentOf = (name: string | number): Content =>
+        name === PRESENT ? presentTree(skillId) : findRevision(loaded, skillId, name);
+      return differenceOf(contentOf(a), contentOf(b), (file) => bytesOf(writer.database(), file));
     },
     async rollback(skillId, number, { by, reason }) {
       const target = findRevision(await load(skillId), skillId, number);
@@ -115,6 +112,28 @@ export function createHistory(context: ChangeContext, recorder: Recorder): Histo
 }
 
 // --- internal ---
+
+/** The files as they lie on disk. No digest begins so. */
+const PRESENT = 'present';
+
+/** Files of a revision, or with `bytes` those on disk. */
+interface Content extends Pick<Revision, 'files'> {
+  readonly bytes?: SkillTree['bytes'];
+}
+
+function differenceOf(from: Content, to: Content, recorded: (file: RevisionFile) => Buffer | undefined): string {
+  const paths = [...new Set([...from.files, ...to.files].map(({ path }) => path))].sort();
+  const textIn = ({ bytes }: Content, file: RevisionFile | undefined): string | null => {
+    if (!file) return null;
+    const text = textIfText(bytes ? bytes.get(file.path) : recorded(file));
+    return text ?? `(${file.size} bytes that are no text, ${file.digest})\n`;
+  };
+  const diffs = paths.map((path) => {
+    const [before, after] = [from, to].map(({ files }) => files.find((file) => file.path === path));
+    return before?.digest === after?.digest ? '' : unifiedDiff(path, textIn(from, before), textIn(to, after));
+  });
+  return diffs.join('');
+}
 
 function textIfText(bytes: Buffer | undefined): string | undefined {
   const text = bytes?.toString('utf8');

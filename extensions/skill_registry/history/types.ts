@@ -56,7 +56,7 @@ export interface History {
    * @throws REVISION_NOT_FOUND, RESOURCE_NOT_FOUND.
    */
   read(skillId: string, revision: string | number, path?: string): Promise<Uint8Array>;
-  /** A unified diff of all files from revision `a` to revision `b`. */
+  /** A unified diff of all files from revision `a` to revision `b`; `present` is the files as they lie on disk. @throws as `read`. */
   diff(skillId: string, a: string | number, b: string | number): Promise<string>;
   /** Writes an earlier content of a skill, as a new revision. @throws as `approve`, REVISION_NOT_FOUND, REVISION_INCOMPLETE. */
   rollback(skillId: string, revision: string | number, actor: Actor): Promise<Revision>;
