@@ -227,3 +227,12 @@ it('shows a file below references/ or scripts/ by its name alone', async () => {
   expect((await show('--script', 'b.sh', '--reference', 'a.md')).status).toBe(2);
   expect((await show('--reference', '../SKILL.md')).stderr).toContain('PATH_TRAVERSAL');
 });
+
+it.each(['{}\n', ''])('doctor and validate say what frontmatter without a field lacks: %j', async (yaml) => {
+  const root = tempFolder({ 'skills/tea/SKILL.md': `---\n${yaml}---\nBrew it well.\n` });
+  const { stdout } = await runCommand(['doctor'], { cwd: root });
+  expect(stdout).toMatch(/NAME_MISSING.*Write name: tea/s);
+  expect(stdout).toContain('DESCRIPTION_MISSING');
+  const { stderr } = await runCommand(['validate', 'skills/tea', '--profile', 'lenient'], { cwd: root });
+  expect(stderr).toMatch(/DESCRIPTION_MISSING.*NAME_MISSING.*Write name: tea/s);
+});

@@ -101,10 +101,14 @@ export function parseSkill(
   const { problems, add } = problemSink(file);
   const split = splitFrontmatter(text);
   const fields = readFields(text, split, add);
+  // Where there is no frontmatter that can be read, a problem says so.
+  const isRead = split.yaml !== undefined && !problems.some(({ severity }) => severity === 'error');
+  const expected = isRead || Object.keys(fields.data).length > 0;
   const lineOf = (key: string): number => split.yamlLine + fields.lineOf(key) - 1;
   const description = readDescription(
     fields.data,
     () => whole().slice(split.bodyOffset, split.bodyOffset + 20_000),
+    expected,
     add,
     lineOf,
   );
@@ -117,7 +121,7 @@ export function parseSkill(
   const { metadata, ...withGate } = readMetadata(fields.data, add, lineOf);
   const fillsLeft = isTrue(metadata.draft) ? whole().match(/\bFILL\b/g)?.length : undefined;
   const header: SkillHeader = {
-    name: readName(fields.data, directory, add, lineOf),
+    name: readName(fields.data, directory, expected, add, lineOf),
     description,
     tags: readTags(fields.data, metadata, add, lineOf),
     requires: readList('requires', fields.data, add, lineOf),
@@ -161,12 +165,8 @@ function readFields(
     return { ...NO_FIELDS, ...scanLines(yaml.slice(0, MAX_FRONTMATTER)) };
   }
   if (oddity === 'unclosed') {
-    add(
-      'FRONTMATTER_UNCLOSED',
-      'error',
-      'The frontmatter has no closing --- line. Add one after its last field.',
-      yamlLine - 1,
-    );
+    const message = 'The frontmatter has no closing --- line. Add one after its last field.';
+    add('FRONTMATTER_UNCLOSED', 'error', message, yamlLine - 1);
   }
   if (oddity === 'leading-blank') {
     add('FRONTMATTER_NOT_AT_START', 'warning', 'Blank lines stand before the opening ---. Remove them.', 1);
@@ -228,11 +228,17 @@ function readMetadata(
   return { metadata, ...(gate ? { gate } : {}) };
 }
 
-function readName(data: YamlFields['data'], directory: string, add: ProblemSink, lineOf: LineOf): string {
+function readName(
+  data: YamlFields['data'],
+  directory: string,
+  expected: boolean,
+  add: ProblemSink,
+  lineOf: LineOf,
+): string {
   const given = readText(data.name);
   const name = given === undefined ? '' : foldLine(given);
   if (!name) {
-    if (Object.keys(data).length > 0) {
+    if (expected) {
       add(
         'NAME_MISSING',
         'warning',
@@ -253,7 +259,13 @@ function readName(data: YamlFields['data'], directory: string, add: ProblemSink,
   return name;
 }
 
-function readDescription(data: YamlFields['data'], body: () => string, add: ProblemSink, lineOf: LineOf): string {
+function readDescription(
+  data: YamlFields['data'],
+  body: () => string,
+  expected: boolean,
+  add: ProblemSink,
+  lineOf: LineOf,
+): string {
   const given = [data.description, data.when_to_use].filter(saysSomething);
   const description = foldLine(given.join(' '));
   if (description) {
@@ -268,7 +280,7 @@ function readDescription(data: YamlFields['data'], body: () => string, add: Prob
     return description;
   }
   const paragraph = firstParagraph(body());
-  if (paragraph && Object.keys(data).length > 0) {
+  if (paragraph && expected) {
     const message = `${lackOf('description', data)}; the first paragraph is used. Write one that says what the skill does and when.`;
     add('DESCRIPTION_MISSING', 'warning', message, lineOrFirst('description', data, lineOf));
   }
