@@ -74,7 +74,7 @@ export async function rollback(
   return EXIT.done;
 }
 
-/** `skill-registry restore <id>`. With `--json`: the new revision. */
+/** `skill-registry restore <id>`. Shows what was changed by hand since the skill was removed. With `--json`: the new revision. */
 export async function restore(
   id: string,
   options: GlobalOptions & DecisionOptions,
@@ -82,6 +82,8 @@ export async function restore(
 ): Promise<ExitStatus> {
   const { registry } = await openRegistry(options, terminal);
   const revision = await registry.history.restore(id, actorOf(options, terminal));
+  const changed = await registry.history.diff(id, Math.max(1, revision.number - 1), revision.number);
+  if (changed !== '') terminal.err(`${printable(changed)}\n`);
   if (options.json) printJson(terminal, toWire(revision));
   terminal.err(`${printable(id)} is back, as revision ${revision.number}\n`);
   return EXIT.done;

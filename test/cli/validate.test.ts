@@ -37,6 +37,15 @@ it('says on standard output that a skill is valid, by the path as it was typed',
   });
 });
 
+it.each(['te`a', 'te:a', 'te\u200ba'])(
+  'refuses a folder whose name is no id, so that it is never loaded: %j',
+  async (name) => {
+    const cwd = tempFolder({ [`${name}/SKILL.md`]: TEA });
+    const { status, stderr } = await runCommand(['validate', name, '--profile', 'lenient'], { cwd });
+    expect([status, stderr]).toEqual([1, expect.stringMatching(/SKILL_ID_INVALID.*Rename it/)]);
+  },
+);
+
 it('takes a SKILL.md for its folder, and a dot for the folder it stands for', async () => {
   const cwd = skillsRoot();
   const file = await runCommand(['validate', 'tea/SKILL.md', 'cup/skill.md'], { cwd });

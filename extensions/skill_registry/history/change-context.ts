@@ -7,7 +7,7 @@ import type { RetrievalChange } from '../search/overlap/trigger-queries.ts';
 import { findVisible, visibleSkills } from '../show/scope.ts';
 import { invalidArgument, skillNotFound } from '../skill/errors.ts';
 import type { Skill } from '../skill/skill.ts';
-import { isUsableId } from '../sources/make-skill.ts';
+import { isUsableId } from '../skill/usable-id.ts';
 import type { SkillSource } from '../sources/source.ts';
 import { quoted, skillExists, sourceNotWritable } from './errors.ts';
 import { folderExists, folderOf, locationForNew, locationOfSkill, type SkillLocation } from './skill-location.ts';

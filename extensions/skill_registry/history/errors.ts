@@ -157,7 +157,7 @@ export function revisionNotFound(skillId: string, revision: string, last: number
   const message =
     last > 0
       ? `${start}. It has ${last === 1 ? 'revision 1' : `the revisions 1 to ${last}`}: give one of these numbers, or at least 4 characters from the start of a digest. \`skill-registry history ${skillId}\` lists both.`
-      : `${start}: nothing is recorded of it. ${why ?? 'Its files cannot be read.'}`;
+      : `${start}: nothing is recorded of it. ${why ?? ''}`.trim();
   return new CodedError('REVISION_NOT_FOUND', message, { skill_id: skillId, last });
 }
 

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { unifiedDiff } from '../../../lib/diff/index.ts';
 import { resourceNotFound } from '../../../lib/files/index.ts';
 import { skillNamed } from '../catalog/snapshot.ts';
+import type { Skill } from '../skill/skill.ts';
 import { type ChangeContext, findSkill } from './change-context.ts';
 import { notRemoved, presentNotKept, revisionIncomplete, rowRefused, skillExists, skillRemoved } from './errors.ts';
 import { checkedFolder, checkedPath } from './journal-entries.ts';
@@ -18,7 +19,7 @@ import {
 } from './skill-location.ts';
 import { MOST_FILES, readSkillTree, type SkillTree } from './skill-tree.ts';
 import type { History, Revision, RevisionFile } from './types.ts';
-import type { PlannedChange, Writer } from './writer.ts';
+import type { IfPossible, PlannedChange, Writer } from './writer.ts';
 
 /** Past contents of skills, roll-back and restore. */
 export function createHistory(context: ChangeContext, recorder: Recorder): History {
@@ -28,7 +29,7 @@ export function createHistory(context: ChangeContext, recorder: Recorder): Histo
     const skill = skillNamed(context.snapshot(), skillId);
     // Where nothing can be written, the revisions recorded so far are shown.
     const recorded = skill ? await writer.ifPossible(() => recorder.record(skill)) : undefined;
-    const reason = recorded && 'reason' in recorded ? recorded.reason : undefined;
+    const reason = skill && whyNotRecorded(skill, recorded);
     const database = writer.hasHistory() ? writer.database() : undefined;
     const key = skill ? skillKey(skill, context.root) : database && lastKeyOf(database, skillId);
     if (database && key !== undefined) return { revisions: revisionsOf(database, key), reason };
@@ -43,6 +44,7 @@ export function createHistory(context: ChangeContext, recorder: Recorder): Histo
 
   return {
     revisions: async (skillId) => (await load(skillId)).revisions,
+    revision: async (skillId, number) => findRevision(await load(skillId), skillId, number),
     async read(skillId, number, path) {
       const revision = findRevision(await load(skillId), skillId, number);
       const shownPath = path ?? 'SKILL.md';
@@ -112,6 +114,16 @@ export function createHistory(context: ChangeContext, recorder: Recorder): Histo
 }
 
 // --- internal ---
+
+/** A sentence for REVISION_NOT_FOUND. */
+function whyNotRecorded(
+  { remote, file }: Skill,
+  recorded: IfPossible<Revision | undefined> | undefined,
+): string | undefined {
+  if (recorded && 'reason' in recorded) return recorded.reason;
+  if (remote) return 'It is a skill of an MCP server, where its history is, if there is one.';
+  return recorded?.result ? undefined : `${file} cannot be read now.`;
+}
 
 /** The files as they lie on disk. No digest begins so. */
 const PRESENT = 'present';

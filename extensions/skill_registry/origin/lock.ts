@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { isCodedError, z } from 'skill-registry/kernel';
 import { readContained, writeContained } from '../../../lib/files/index.ts';
 import { slugOf } from '../skill/skill.ts';
-import { isUsableId } from '../sources/make-skill.ts';
+import { isUsableId } from '../skill/usable-id.ts';
 import { lockInvalid } from './errors.ts';
 import { type IncomingFile, isPlainPath, MAX_FILES } from './offer.ts';
 import type { LockEntry, LockedFiles } from './types.ts';
