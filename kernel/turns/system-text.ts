@@ -120,7 +120,8 @@ export async function renderTemplate(
     const lookUp = environment.lookupVariable.bind(environment);
     environment.lookupVariable = (name: string) => {
       const value = lookUp(name);
-      if (value.type === 'UndefinedValue') throw new Error(`"${name}" in the template is undefined`);
+      if (value.type === 'UndefinedValue')
+        throw new Error(`"${name}" in the template is undefined. It may use ${Object.keys(variables).join(', ')}`);
       return value;
     };
   }
