@@ -78,7 +78,7 @@ export function historyNewer(file: string, found: number, known: number): Histor
 }
 
 export function historyBusy(seconds: number): HistoryError {
-  const message = `Another process has been changing skills for ${seconds} seconds. Nothing was changed. Try again.`;
+  const message = `Another process has been changing skills for ${seconds} seconds. Nothing was changed. Try again; if it stays so, end that process.`;
   return new CodedError('HISTORY_BUSY', message);
 }
 
@@ -186,7 +186,8 @@ interface RefusalText {
 const REFUSALS: Readonly<Record<HistoryRefusal, RefusalText>> = {
   busy: {
     code: 'HISTORY_BUSY',
-    text: (history) => `${history} is locked by another process. Nothing was changed. Try again.`,
+    text: (history) =>
+      `${history} is locked by another process. Nothing was changed. Try again; if it stays so, end that process.`,
   },
   full: {
     code: 'WRITE_FAILED',
