@@ -1,4 +1,4 @@
-import type { SkillToAdd } from 'skill-registry';
+import type { SkillToAdd } from '../extensions/skill_registry/host.ts';
 import { printable } from '../lib/text/index.ts';
 
 type Findings = SkillToAdd['findings'];

@@ -1,5 +1,5 @@
 import { dirname, join, relative } from 'node:path';
-import type { SkillFinding } from 'skill-registry';
+import type { SkillFinding } from '../extensions/skill_registry/host.ts';
 import { printable, showName } from '../lib/text/index.ts';
 
 /** What was found at one path. */

@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 import type { Command } from 'commander';
-import type { Actor } from 'skill-registry';
 import { CodedError } from 'skill-registry/kernel';
+import type { Actor } from '../extensions/skill_registry/host.ts';
 
 /** The environment of a command: commands use this and no globals of the process. */
 export interface Terminal {

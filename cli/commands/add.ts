@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
-import type { AddPlan, SkillToAdd } from 'skill-registry';
+import type { AddPlan } from 'skill-registry';
 import { CodedError } from 'skill-registry/kernel';
+import type { SkillToAdd } from '../../extensions/skill_registry/host.ts';
 import { futureRealPath } from '../../lib/files/index.ts';
 import { printable, toWire } from '../../lib/text/index.ts';
 import { describeFindings } from '../describe-findings.ts';

@@ -1,5 +1,6 @@
-import type { Finding, FindingLevel, SkillRegistry } from 'skill-registry';
+import type { Finding, SkillRegistry } from 'skill-registry';
 import type { Problem } from 'skill-registry/kernel';
+import type { FindingLevel } from '../../extensions/skill_registry/host.ts';
 import { listedExtensions } from '../../kernel/host.ts';
 import { printable, showName, toWire } from '../../lib/text/index.ts';
 import { openRegistry } from '../open-registry.ts';

@@ -1,7 +1,8 @@
 import { statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { type Finding, type FindingLevel, type Inspection, inspectFolder, inspectionRules } from 'skill-registry';
+import { type Finding, inspectFolder, inspectionRules } from 'skill-registry';
 import { CodedError } from 'skill-registry/kernel';
+import type { FindingLevel, Inspection } from '../../extensions/skill_registry/host.ts';
 import { printable, toWire } from '../../lib/text/index.ts';
 import { type FindingFormat, type FormattedFinding, formatFindings } from '../finding-formats.ts';
 import { type OpenRegistry, openRegistry } from '../open-registry.ts';

@@ -1,4 +1,5 @@
-import type { Skill, Snapshot, TokenCounts } from 'skill-registry';
+import type { Skill, Snapshot } from 'skill-registry';
+import type { TokenCounts } from '../../extensions/skill_registry/host.ts';
 import { type AgentView, type SeenSkill, whoSees } from '../../extensions/skill_registry/host.ts';
 import { declaredTurns } from '../../kernel/host.ts';
 import { formatTable, printable } from '../../lib/text/index.ts';

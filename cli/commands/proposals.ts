@@ -1,5 +1,6 @@
-import type { Decision, Proposal, ProposalFigures, ProposalState, ProposalStats, SkillRegistry } from 'skill-registry';
+import type { Proposal, SkillRegistry } from 'skill-registry';
 import { CodedError } from 'skill-registry/kernel';
+import type { Decision, ProposalFigures, ProposalState, ProposalStats } from '../../extensions/skill_registry/host.ts';
 import {
   describeBlocks,
   describeProposal,

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { Published } from 'skill-registry';
+import type { Published } from '../../extensions/skill_registry/host.ts';
 import { formatTable, printable, toWire } from '../../lib/text/index.ts';
 import { openRegistry } from '../open-registry.ts';
 import {

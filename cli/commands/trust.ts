@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { SkillTrust } from 'skill-registry';
 import { CodedError, isCodedError } from 'skill-registry/kernel';
+import type { SkillTrust } from '../../extensions/skill_registry/host.ts';
 import { describeFindings } from '../../extensions/skill_registry/host.ts';
 import { heldOfRoot } from '../../kernel/host.ts';
 import { futureRealPath } from '../../lib/files/index.ts';

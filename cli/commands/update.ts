@@ -1,4 +1,4 @@
-import type { SkillUpdate } from 'skill-registry';
+import type { SkillUpdate } from '../../extensions/skill_registry/host.ts';
 import { formatTable, printable, toWire } from '../../lib/text/index.ts';
 import { describeFindings } from '../describe-findings.ts';
 import { sayHeld } from '../held-text.ts';

@@ -1,15 +1,9 @@
 /** `validate`, `properties` and `prompt`: commands on paths of skills, like those of the reference library. */
 import { type Stats, statSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
-import {
-  checkPack,
-  checkSkill,
-  readProperties,
-  type SkillCheck,
-  toPrompt,
-  type ValidationProfile,
-} from 'skill-registry';
+import { checkPack, checkSkill, readProperties, type SkillCheck, toPrompt } from 'skill-registry';
 import { CodedError, isCodedError } from 'skill-registry/kernel';
+import type { ValidationProfile } from '../../extensions/skill_registry/host.ts';
 import { printable, showName } from '../../lib/text/index.ts';
 import { type FindingFormat, formatFindings } from '../finding-formats.ts';
 import { openRegistry } from '../open-registry.ts';

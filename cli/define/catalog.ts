@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander';
-import type { ValidationProfile } from 'skill-registry';
+import type { ValidationProfile } from '../../extensions/skill_registry/host.ts';
 import type { EnableOptions } from '../commands/enable-disable.ts';
 import type { ListFlags } from '../commands/list.ts';
 import type { SearchFlags } from '../commands/search.ts';

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import type { ProposalState } from 'skill-registry';
+import type { ProposalState } from '../../extensions/skill_registry/host.ts';
 import type { EditOptions } from '../commands/edit-proposal.ts';
 import type { PurgeOptions } from '../commands/proposals.ts';
 import type {

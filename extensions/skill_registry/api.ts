@@ -13,27 +13,22 @@ import type { Skill } from './skill/skill.ts';
 import type { OwnSource } from './sources/types.ts';
 import type { Finding, PlannedChange, SkillTrust, TrustDecision } from './trust/types.ts';
 
-export type { Pack, Snapshot, SourceStatus } from './catalog/snapshot.ts';
+export type { Snapshot } from './catalog/snapshot.ts';
 export type * from './history/types.ts';
 export type * from './inspect/types.ts';
 export type * from './origin/publish/types.ts';
 export type {
-  AddOptions,
   AddPlan,
-  ChangedSkill,
-  FileUpdate,
-  LockedSkill,
   Origins,
-  RemovedSkill,
   SkillToAdd,
   SkillUpdate,
   UpdatePlan,
 } from './origin/types.ts';
 export type * from './propose/types.ts';
-export type { ReadOptions, ReadPolicy, ReadResource, ReadSkill, RolePrompt, SkillLoadedEvent } from './read/types.ts';
+export type { ReadPolicy, ReadResource, ReadSkill, RolePrompt, SkillLoadedEvent } from './read/types.ts';
 export type * from './search/types.ts';
 export type * from './show/types.ts';
-export type { ResourceInfo, Skill } from './skill/skill.ts';
+export type { Skill } from './skill/skill.ts';
 export type * from './sources/types.ts';
 export type * from './trust/types.ts';
 

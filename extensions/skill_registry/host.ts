@@ -4,6 +4,8 @@ import type { Snapshot } from './catalog/snapshot.ts';
 import type { Disabling } from './config/set-disabled.ts';
 import type { SeenSkill } from './show/who-sees.ts';
 
+export type * from './api.ts';
+export type { ValidationProfile } from './config/config.ts';
 export { configOfUntrustedRoot } from './config/untrusted-config.ts';
 export {
   describeBlocks,
@@ -14,6 +16,7 @@ export {
   describeStats,
 } from './propose/describe.ts';
 export type { AgentView, SeenSkill } from './show/who-sees.ts';
+export type { SkillFinding } from './validate/validate-skill.ts';
 
 // Rarely used: their modules are loaded when they are called.
 

@@ -1,32 +1,32 @@
-/** `skill-registry`: the registry as a library. */
+/** `skill-registry`: the registry as a library. Types of a member are named here where a program writes them; others follow from the member. */
 import type { Inspection, InspectionRule } from './inspect/types.ts';
 import type { SkillCheck, ValidateSkillOptions } from './validate/validate-skill.ts';
 
-export type * from './api.ts';
 export type {
-  SkillRegistryConfig,
-  SkillRegistryConfigInput,
-  SourceConfigInput,
-  ValidationProfile,
-} from './config/config.ts';
+  AddPlan,
+  Finding,
+  ListQuery,
+  OwnSkill,
+  OwnSource,
+  Proposal,
+  ProposalInput,
+  ReadResource,
+  ReadSkill,
+  Revision,
+  Skill,
+  SkillList,
+  SkillLoadedEvent,
+  SkillRegistry,
+  SkillRegistryExtension,
+  Snapshot,
+  UpdatePlan,
+} from './api.ts';
+export type { SkillRegistryConfigInput, SourceConfigInput } from './config/config.ts';
 export type { SkillRegistryOptions } from './options.ts';
 export { createSkillRegistry } from './registry.ts';
 export { defineSource } from './sources/define-source.ts';
-export {
-  type PropertiesErrorCode,
-  type PropertyValue,
-  type ReadPropertiesOptions,
-  readProperties,
-  type SkillProperties,
-  toPrompt,
-} from './validate/properties-and-prompt.ts';
-export {
-  checkSkill,
-  type SkillCheck,
-  type SkillFinding,
-  type ValidateSkillOptions,
-  validateSkill,
-} from './validate/validate-skill.ts';
+export { readProperties, type SkillProperties, toPrompt } from './validate/properties-and-prompt.ts';
+export { checkSkill, type SkillCheck, validateSkill } from './validate/validate-skill.ts';
 
 // Rarely used: their modules are loaded when they are called.
 

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
-import { createSkillRegistry, type ListedSkill, type SkillRegistry } from 'skill-registry';
+import { createSkillRegistry, type SkillRegistry } from 'skill-registry';
 import type { Problem } from 'skill-registry/kernel';
 import { onTestFinished } from 'vitest';
+import type { ListedSkill } from '../../extensions/skill_registry/api.ts';
 import type { EmbeddingsServer } from './embeddings-server.ts';
 import { skillMd, type Tree, tempFolder } from './temp-folder.ts';
 

@@ -105,13 +105,8 @@ export function parseSkill(
   const isRead = split.yaml !== undefined && !problems.some(({ severity }) => severity === 'error');
   const expected = isRead || Object.keys(fields.data).length > 0;
   const lineOf = (key: string): number => split.yamlLine + fields.lineOf(key) - 1;
-  const description = readDescription(
-    fields.data,
-    () => whole().slice(split.bodyOffset, split.bodyOffset + 20_000),
-    expected,
-    add,
-    lineOf,
-  );
+  const body = (): string => whole().slice(split.bodyOffset, split.bodyOffset + 20_000);
+  const description = readDescription(fields.data, body, expected, add, lineOf);
   if (!description) {
     const message = 'There is no description and no text to take one from. Write both, or remove the file.';
     add('SKILL_EMPTY', 'error', message);
@@ -238,14 +233,8 @@ function readName(
   const given = readText(data.name);
   const name = given === undefined ? '' : foldLine(given);
   if (!name) {
-    if (expected) {
-      add(
-        'NAME_MISSING',
-        'warning',
-        `${lackOf('name', data)}; the directory's name "${directory}" is used. ${nameRemedy(directory)}`,
-        lineOrFirst('name', data, lineOf),
-      );
-    }
+    const message = `${lackOf('name', data)}; the directory's name "${directory}" is used. ${nameRemedy(directory)}`;
+    if (expected) add('NAME_MISSING', 'warning', message, lineOrFirst('name', data, lineOf));
     return directory;
   }
   if (!isName(name)) {

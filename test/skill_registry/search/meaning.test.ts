@@ -169,7 +169,44 @@ it('forgets vectors of contents that are gone when they are most of what there i
   await meaning.keepEmbedded([...SKILLS, ...others], forever);
   await meaning.keepEmbedded(SKILLS.slice(0, 10), forever);
   expect(meaning.embedded(SKILLS)).toBe(10);
-  expect(database.prepare('SELECT count(*) AS n FROM vector_text').get()).toEqual({ n: 22 });
+  for (const table of ['vector_text', 'vector_numbers'])
+    expect(database.prepare(`SELECT count(*) AS n FROM ${table}`).get()).toEqual({ n: 22 });
+});
+
+it.each([
+  'DELETE FROM vector_numbers',
+  "UPDATE vector_numbers SET numbers = x'00'",
+  "UPDATE vector_text SET signs = x'00'",
+])('asks again for the vectors that somebody has changed by hand: %s', async (change) => {
+  const server = await embeddingsServer();
+  const { meaning, database } = openMeaning(server);
+  await meaning.keepEmbedded(SKILLS.slice(0, 10), forever);
+  database.exec(change);
+  expect(meaning.embedded(SKILLS)).toBe(0);
+  await meaning.keepEmbedded(SKILLS.slice(0, 10), forever);
+  expect(meaning.embedded(SKILLS)).toBe(10);
+  await meaning.ready('skill one');
+  expect(meaning.likeness(SKILLS, 'skill one')?.near.size).toBeGreaterThan(0);
+  expect(meaning.problems()).toEqual([]);
+});
+
+it('finds the nearest of thousands, in a number of dimensions that is no multiple of eight', () => {
+  const random = seededRandom(7);
+  const store = new VectorStore(memory(), { baseUrl: 'b', model: 'words-1' });
+  const vector = (): Float32Array => Float32Array.from({ length: 101 }, () => random() - 0.5);
+  const themes = Array.from({ length: 20 }, vector);
+  const near = (theme: number): Float32Array =>
+    (themes[theme] as Float32Array).map((one) => one + (random() - 0.5) * 1.2);
+  const rows = Array.from({ length: 4000 }, (_, at) => ({ key: `key ${at}`, vector: near(at % 20) }));
+  store.add(rows, 1);
+  const keys = rows.map(({ key }) => key);
+  for (let theme = 0; theme < 20; theme += 1) {
+    const query = near(theme);
+    const cosines = rows.map((row) => cosineOf(row.vector, query));
+    const [nearest] = store.nearest(keys, query);
+    expect(nearest?.cosine).toBeCloseTo(Math.max(...cosines), 4);
+    expect(nearest?.position).toBe(cosines.indexOf(Math.max(...cosines)));
+  }
 });
 
 it('compares with the vectors of one model and of the keys it is given, and gives the nearest 100 in their order', () => {

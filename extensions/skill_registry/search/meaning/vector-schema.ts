@@ -4,28 +4,43 @@ import type { CachePart } from '../../store/cache.ts';
  * The tables of vectors. Raise the version with anything that changes the texts.
  *
  * A vector belongs to a text (`documentKey` of a skill, `controlKey`) and to a model at an endpoint, so that nothing is ever asked
- * for twice. The triggers remove what somebody has changed by hand, so that it is asked for again. `unrelated` and `threshold` are the model's `Calibration`; `used` is when it was last asked for something.
+ * for twice. Its signs, one bit for each number, stand apart: all of them are read for every query, and the numbers only of the nearest.
+ * The triggers remove what somebody has changed by hand, so that it is asked for again. `unrelated` and `threshold` are the model's
+ * `Calibration`; `used` is when it was last asked for something.
  */
 export const VECTORS: CachePart = {
   name: 'vector',
-  version: 4,
+  version: 5,
   sql: `
 CREATE TABLE vector_model (
-  model TEXT PRIMARY KEY,
+  id INTEGER PRIMARY KEY,
+  model TEXT NOT NULL UNIQUE,
   dimensions INTEGER NOT NULL CHECK (dimensions > 0),
   unrelated REAL CHECK (abs(unrelated) < 2),
   threshold REAL CHECK (abs(threshold) < 2),
   used INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
-CREATE TABLE vector_text (
-  model TEXT NOT NULL REFERENCES vector_model ON DELETE CASCADE,
-  key TEXT NOT NULL,
-  vector BLOB NOT NULL,
-  UNIQUE (model, key)
 ) STRICT;
-CREATE TRIGGER vector_model_changed AFTER UPDATE OF dimensions ON vector_model
-BEGIN DELETE FROM vector_text WHERE model = new.model; DELETE FROM vector_model WHERE model = new.model; END;
+CREATE TABLE vector_text (
+  model INTEGER NOT NULL REFERENCES vector_model ON DELETE CASCADE,
+  key TEXT NOT NULL,
+  vector INTEGER NOT NULL,
+  signs BLOB NOT NULL,
+  PRIMARY KEY (model, key)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX vector_text_vector ON vector_text (vector);
+CREATE TABLE vector_numbers (
+  id INTEGER PRIMARY KEY,
+  numbers BLOB NOT NULL
+) STRICT;
+CREATE TRIGGER vector_text_gone AFTER DELETE ON vector_text
+BEGIN DELETE FROM vector_numbers WHERE id = old.vector; END;
+CREATE TRIGGER vector_model_changed AFTER UPDATE OF id, model, dimensions ON vector_model
+BEGIN DELETE FROM vector_text WHERE model IN (old.id, new.id); DELETE FROM vector_model WHERE id = new.id; END;
 CREATE TRIGGER vector_text_changed AFTER UPDATE ON vector_text
 BEGIN DELETE FROM vector_text WHERE model = new.model AND key = new.key; END;
+CREATE TRIGGER vector_numbers_changed AFTER UPDATE ON vector_numbers
+BEGIN DELETE FROM vector_text WHERE vector = old.id; END;
+CREATE TRIGGER vector_numbers_gone AFTER DELETE ON vector_numbers
+BEGIN DELETE FROM vector_text WHERE vector = old.id; END;
 `,
 };
