@@ -93,7 +93,7 @@ export async function stopExtensions(
     } catch (error) {
       const timeout = error instanceof DeadlineError;
       const what = timeout
-        ? 'did not stop in time. Make it stop when its signal aborts'
+        ? 'did not stop in time. Let stop and destroy end, and runBackground when its signal aborts'
         : `failed while stopping: ${describeError(error)}`;
       report(problemOf(record.found, timeout ? 'EXTENSION_STOP_TIMEOUT' : 'EXTENSION_STOP_FAILED', what));
     }
