@@ -1,6 +1,7 @@
 import { InvalidArgumentError, Option } from 'commander';
 import type { ValidationProfile } from '../../extensions/skill_registry/host.ts';
 import type { EnableOptions } from '../commands/enable-disable.ts';
+import type { EvalOptions } from '../commands/eval.ts';
 import type { ListFlags } from '../commands/list.ts';
 import type { SearchFlags } from '../commands/search.ts';
 import type { ShowFlags } from '../commands/show.ts';
@@ -51,6 +52,12 @@ export function addCatalogCommands(make: MakeCommand, done: (status: ExitStatus)
     .option('--embed', 'first embed the skills that are not embedded yet, for search by meaning')
     .action(async (query: string, options: GlobalOptions & SearchFlags) =>
       done(await (await import('../commands/search.ts')).search(query, options, terminal)),
+    );
+  make('eval', 'run the test cases of skills, as far as they need no model', 'skill-registry eval code-review')
+    .argument('[id]', 'id or qualified id (default: every skill)')
+    .option('--outputs <dir>', 'outputs of runs: a folder for each case; without <id>, in a folder for each skill')
+    .action(async (id: string | undefined, options: EvalOptions) =>
+      done(await (await import('../commands/eval.ts')).evaluate(id, options, terminal)),
     );
   make('doctor', 'everything that is wrong, what to fix first', 'skill-registry doctor --skills ~/.claude/skills')
     .option('--overlap', 'skills that compete for the same tasks, and queries that another skill steals')

@@ -57,6 +57,7 @@ export function createAdmin(
       assertOpen(parts);
       while (await holds.checkAll(snapshot().skills, parts.closing.signal)) await catalog.refresh();
     },
+    ...changes.evaluation,
     management: changes.management,
     watching,
     async searchReady(query = '') {

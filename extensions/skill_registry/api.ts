@@ -2,6 +2,7 @@
 import type { Problem, Tool, TurnContext } from 'skill-registry/kernel';
 import type { Snapshot } from './catalog/snapshot.ts';
 import type { SkillRegistryConfig, SourceConfigInput } from './config/config.ts';
+import type { Evaluation } from './evaluate/types.ts';
 import type { History, Management, WritePolicy } from './history/types.ts';
 import type { Publishing } from './origin/publish/types.ts';
 import type { Origins } from './origin/types.ts';
@@ -14,6 +15,7 @@ import type { OwnSource } from './sources/types.ts';
 import type { Finding, PlannedChange, SkillTrust, TrustDecision } from './trust/types.ts';
 
 export type { Snapshot } from './catalog/snapshot.ts';
+export type * from './evaluate/types.ts';
 export type * from './history/types.ts';
 export type * from './inspect/types.ts';
 export type * from './origin/publish/types.ts';
@@ -114,7 +116,7 @@ export interface SkillRegistry extends Pick<Reading, 'read' | 'readResource'> {
   readonly admin: SkillRegistryAdmin;
 }
 
-export interface SkillRegistryAdmin extends Pick<Reading, 'readBytes' | 'resources' | 'leftOut'> {
+export interface SkillRegistryAdmin extends Evaluation, Pick<Reading, 'readBytes' | 'resources' | 'leftOut'> {
   /**
    * Indexes new and changed skills, with pauses for other work.
    *

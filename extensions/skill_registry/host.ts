@@ -7,10 +7,10 @@ import type { SeenSkill } from './show/who-sees.ts';
 export type * from './api.ts';
 export type { ValidationProfile } from './config/config.ts';
 export { configOfUntrustedRoot } from './config/untrusted-config.ts';
+export { countsOf, describeClaims, describeResult, describeResults, shownProposal } from './evaluate/describe.ts';
 export {
   describeBlocks,
   describeFindings,
-  describeProposal,
   describeProposals,
   describeRevisions,
   describeStats,

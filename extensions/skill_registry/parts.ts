@@ -164,6 +164,11 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
       granted: (turn) => grants.of(turn),
       refresh: () => catalog.refresh().catch(() => undefined),
       retrievalEffect: search.overlap.retrievalEffect,
+      evaluation: {
+        firstHits: search.overlap.firstHits,
+        visible: () => visible({}),
+        holds,
+      },
     },
     { dataDir, onStep: hooks.onWriteStep, mayRecover: trusted },
   );
@@ -269,6 +274,7 @@ async function openSearch(given: SearchSurroundings): Promise<Pick<Parts, 'searc
   const overlap: Overlap = {
     overlap: async () => (await loadOverlap()).overlap(),
     retrievalEffect: async (skillId, text) => (await loadOverlap()).retrievalEffect(skillId, text),
+    firstHits: async (...args) => (await loadOverlap()).firstHits(...args),
   };
   return { searcher, meaning, overlap };
 }

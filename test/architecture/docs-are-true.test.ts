@@ -58,6 +58,7 @@ it.each([
   'docs/architecture.md',
   'docs/extension-contract.md',
   'docs/decisions.md',
+  'docs/evidence.md',
   'docs/library.md',
 ])('names only files that exist in %s', (page) => {
   const text = read(page);

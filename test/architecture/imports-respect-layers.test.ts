@@ -15,7 +15,7 @@ const { dependencies, optionalDependencies, imports } = JSON.parse(
 /** Rooms of the registry, lowest first: each may import itself and those before it. Files beside them come last. */
 const ROOMS = [
   ...['skill', 'store', 'config', 'validate', 'inspect', 'trust', 'sources', 'catalog', 'search', 'show', 'read'],
-  ...['history', 'propose', 'decide', 'origin', 'tools'],
+  ...['history', 'propose', 'decide', 'origin', 'evaluate', 'tools'],
 ];
 /** Source files of one folder. */
 const MOST_FILES = 20;

@@ -1,4 +1,5 @@
 import { changes } from './changes.mjs';
+import { evidence } from './evidence.mjs';
 import { held } from './held.mjs';
 import { mcpSources } from './mcp-sources.mjs';
 import { origins } from './origins.mjs';
@@ -24,4 +25,5 @@ export const faults = [
   ...shown,
   ...mcpSources,
   ...origins,
+  ...evidence,
 ];

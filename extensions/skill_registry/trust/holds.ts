@@ -149,7 +149,13 @@ export class HeldSkills implements Holds {
 
   async filesOf(skill: Skill): Promise<readonly InspectedFile[]> {
     const { files } = await this.#load();
-    return [...files.read(skill)].filter((one): one is InspectedFile => !('rule' in one));
+    const takeBreak = createBreaks();
+    const found: InspectedFile[] = [];
+    for (const one of files.read(skill)) {
+      await takeBreak();
+      if (!('rule' in one)) found.push(one);
+    }
+    return found;
   }
 
   async blocksIn(skill: Skill | undefined, given: readonly InspectedFile[]): Promise<readonly Finding[]> {

@@ -153,7 +153,11 @@ describe('an id that is not there', () => {
     ['', {}, 'No skill "". No id is like it: take one from a list of skills.'],
     ['../code-review', {}, 'No skill "../code-review". Nearest: code-review.'],
     ['__proto__', {}, 'No skill "__proto__". No id is like it: take one from a list of skills.'],
-    ['code-review', { boundSkills: ['style'] }, 'No skill "code-review". No id is like it: take one from a list of skills.'],
+    [
+      'code-review',
+      { boundSkills: ['style'] },
+      'No skill "code-review". No id is like it: take one from a list of skills.',
+    ],
     // What it is bound to requires it.
     ['styl', { boundSkills: ['code-review'] }, 'No skill "styl". Nearest: style.'],
     ['styl', { boundSkills: [] }, 'No skill "styl". No id is like it: take one from a list of skills.'],
