@@ -33,6 +33,7 @@ export function createAdmin(
     readBytes: reading.readBytes,
     resources: reading.resources,
     leftOut: reading.leftOut,
+    offered: (skillIds, turn = {}) => parts.usage.recorder.offered(skillIds, turn),
     async hiddenText() {
       assertOpen(parts);
       const { hiddenTextOf } = await import('./read/hidden-text.ts');
@@ -71,7 +72,7 @@ export function createAdmin(
       return { embedded: meaning?.embedded(skills) ?? 0, total: skills.length };
     },
     async contextCost() {
-      const text = await context('');
+      const text = await context('', { preview: true });
       const { enforcementOf } = await import('./show/system-text.ts');
       const emphasis = enforcementOf(namedTools(config.tools));
       const enforcement = emphasis !== undefined && text?.includes(emphasis) ? await countTokens(emphasis) : 0;

@@ -2,6 +2,7 @@
 import type { TurnContext } from 'skill-registry/kernel';
 import type { Snapshot } from './catalog/snapshot.ts';
 import type { Disabling } from './config/set-disabled.ts';
+import { nearestIds } from './search/names.ts';
 import type { SeenSkill } from './show/who-sees.ts';
 
 export type * from './api.ts';
@@ -17,6 +18,11 @@ export {
 } from './propose/describe.ts';
 export type { AgentView, SeenSkill } from './show/who-sees.ts';
 export type { SkillFinding } from './validate/validate-skill.ts';
+
+/** Ids of the catalog that are most like a text, best first. */
+export function nearestSkills({ byId }: Snapshot, skillId: string): readonly string[] {
+  return nearestIds(byId.keys(), skillId);
+}
 
 // Rarely used: their modules are loaded when they are called.
 

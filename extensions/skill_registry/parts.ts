@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Problem, TurnContext } from 'skill-registry/kernel';
 import { futureRealPath } from '../../lib/files/index.ts';
@@ -9,20 +10,22 @@ import { createHooks, type HookOptions, type Hooks } from './hooks.ts';
 import type { SkillRegistryOptions } from './options.ts';
 import { type Admit, createReading } from './read/reading.ts';
 import type { Reading } from './read/types.ts';
+import { recordSteps } from './record-steps.ts';
 import type { Meaning } from './search/meaning/meaning.ts';
 import { VECTORS } from './search/meaning/vector-schema.ts';
 import type { Overlap } from './search/overlap/overlap.ts';
 import { Searcher } from './search/searcher.ts';
-import { createGrants, createVisibility, type Grants } from './show/scope.ts';
+import { createGrants, createVisibility, findVisible, type Grants } from './show/scope.ts';
 import { createSentBodies, type SentBodies } from './show/sent-bodies.ts';
 import { createTokenCounts, type SkillTokenCounts, TOKEN_COUNTS } from './show/token-counts.ts';
-import { registryClosed, skillNotFound } from './skill/errors.ts';
-import type { ResourceInfo, Skill } from './skill/skill.ts';
+import { registryClosed } from './skill/errors.ts';
+import type { Skill } from './skill/skill.ts';
 import { hostSurroundings } from './sources/host-surroundings.ts';
 import type { FetchCopy } from './sources/kinds/well-known-copy.ts';
 import { makeBuiltInSource, makeSources } from './sources/make-sources.ts';
 import { instanceOf } from './sources/mcp/circle.ts';
 import type { SkillSource } from './sources/source.ts';
+import { type Bytes, bytesOf } from './sources/source-bytes.ts';
 import { createSkillFileCache, SKILL_FILES } from './sources/walk/skill-file-cache.ts';
 import {
   type CachePart,
@@ -38,6 +41,7 @@ import { keepOwnData } from './store/own-data.ts';
 import { HeldSkills, type Holds } from './trust/holds.ts';
 import { inspectionsFile } from './trust/inspections.ts';
 import { createInstalled } from './trust/installed.ts';
+import { createUsage, type RecordedUsage } from './usage/usage.ts';
 
 /** Options that only tests set. */
 export interface InternalOptions extends SkillRegistryOptions, HookOptions {
@@ -69,6 +73,7 @@ export interface Parts {
   readonly meaning: Meaning | undefined;
   readonly overlap: Overlap;
   readonly changes: Changes;
+  readonly usage: RecordedUsage;
   /** As of `instanceOf`. */
   readonly instance: () => string;
   /** Aborts when the registry is closed. */
@@ -172,14 +177,34 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
     },
     { dataDir, onStep: hooks.onWriteStep, mayRecover: trusted },
   );
+  const usage = createUsage({
+    ...{ root, isOn: config.usage, onDisk: trusted && options.cache !== 'memory', onProblem },
+    snapshot: () => catalog.snapshot(),
+    revisions: async (skillId) =>
+      existsSync(join(dataDir, 'history.db')) ? changes.history.revisions(skillId).catch(() => []) : [],
+  });
   return {
-    ...{ root, config, hooks, catalog, sourceIds, makeSources: makeAll, grants, visible, tokens, changes, closing },
+    ...{ root, config, hooks, catalog, sourceIds, makeSources: makeAll, grants, visible, tokens, closing, usage },
+    changes: recordSteps(
+      changes,
+      usage.recorder,
+      (skillId, turn) => findVisible(catalog.snapshot(), skillId, turn, grants.of(turn)).refusal,
+    ),
     instance: sourceOptions.instance,
     ...{ holds, admit },
     sentBodies: createSentBodies(),
     ...{
       readSkill: bytes.readSkill,
-      reading: createReading(catalog, grants, config.limits, hooks.onSkillLoaded, admit),
+      reading: createReading(
+        catalog,
+        grants,
+        config.limits,
+        (event, details) => {
+          usage.recorder.loaded(event, details);
+          hooks.onSkillLoaded(event);
+        },
+        admit,
+      ),
     },
     ...search,
     problems: () => [
@@ -188,6 +213,7 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
       ...holds.problems(),
       ...tokens.problems(catalog.snapshot()),
       ...changes.problems(),
+      ...usage.problems(),
       ...storeProblems(root),
       ...cacheProblems(cacheFile, cache),
       ...(search.meaning?.problems() ?? []),
@@ -197,6 +223,7 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
       closing.abort();
       const scanned = catalog.close();
       await changes.close();
+      await usage.close();
       search.searcher.close();
       search.meaning?.close();
       skillFiles.flush();
@@ -219,25 +246,6 @@ export function assertOpen({ closing }: Pick<Parts, 'closing'>): void {
 
 /** Most registries have no page as a source. */
 const fetchCopy: FetchCopy = async (request) => (await import('./origin/well-known/fetch-copy.ts')).fetchCopy(request);
-
-interface Bytes {
-  readonly readSkill: (skill: Skill) => Buffer;
-  readonly readFile: (skill: Skill, path: string, maxBytes: number) => Buffer;
-  readonly listed: (skill: Skill) => readonly ResourceInfo[];
-}
-
-function bytesOf(sources: () => readonly SkillSource[], config: SkillRegistryConfig): Bytes {
-  const sourceOf = (skill: Skill): SkillSource => {
-    const source = sources().find(({ id }) => id === skill.source);
-    if (source) return source;
-    throw skillNotFound(skill.id, []);
-  };
-  return {
-    readSkill: (skill) => sourceOf(skill).readSkill(skill, config.limits.file_bytes),
-    readFile: (skill, path, maxBytes) => sourceOf(skill).readResource(skill, path, maxBytes),
-    listed: (skill) => sourceOf(skill).resources(skill),
-  };
-}
 
 interface SearchSurroundings extends Bytes, Pick<Parts, 'catalog' | 'closing' | 'config' | 'hooks' | 'visible'> {
   readonly cacheFile: string | undefined;

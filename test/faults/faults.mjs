@@ -8,6 +8,7 @@ import { paths } from './paths.mjs';
 import { proposals } from './proposals.mjs';
 import { shown } from './shown.mjs';
 import { trust } from './trust.mjs';
+import { usage } from './usage.mjs';
 
 /**
  * Faults in what guards a person's text, machine and secrets, and the test that sees each.
@@ -26,4 +27,5 @@ export const faults = [
   ...mcpSources,
   ...origins,
   ...evidence,
+  ...usage,
 ];

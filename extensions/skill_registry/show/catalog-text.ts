@@ -25,6 +25,8 @@ export interface CatalogTextOptions {
   readonly format?: CatalogFormat;
   /** The tools of the agent. */
   readonly tools: NamedTools;
+  /** Called with the skills that have a line in the text, before it is returned. */
+  readonly onListed?: ((skills: readonly Skill[]) => void) | undefined;
 }
 
 /** Lengths of descriptions in characters, tried in this order when all are cut. */
@@ -52,7 +54,10 @@ export async function catalogText(skills: readonly Skill[], options: CatalogText
     const lines = skills.map((skill) => whole.entry(skill));
     const text = layOut(whole, tools, lines);
     // A token is at least one byte, so a text that is short enough needs no tokenizer.
-    if (lines.every(isShort) && Buffer.byteLength(text) <= budgetTokens) return text;
+    if (lines.every(isShort) && Buffer.byteLength(text) <= budgetTokens) {
+      options.onListed?.(skills);
+      return text;
+    }
   }
   const count = await loadTokenCounter();
   const counter = createLineCounter(count);
@@ -60,7 +65,10 @@ export async function catalogText(skills: readonly Skill[], options: CatalogText
   const listed = skills.filter(format.has);
   const layout: Layout = { format, tools, counter, total: skills.length };
   const even = few ? evenly(listed, budgetTokens, layout) : undefined;
-  if (even !== undefined) return even;
+  if (even !== undefined) {
+    options.onListed?.(listed);
+    return even;
+  }
   const all = await options.rank();
   const ranked = all.filter(format.has);
   const pinned = all.slice(0, options.pinned).filter(format.has).length;
@@ -76,6 +84,7 @@ export async function catalogText(skills: readonly Skill[], options: CatalogText
     const over = counter.text(text) - budgetTokens;
     if (over <= 0 || budget <= 0) {
       options.thread?.set(choice);
+      options.onListed?.(choice.kind === 'chosen' ? listed.filter(({ id }) => choice.lines.has(id)) : listed);
       return text;
     }
     budget -= over;
