@@ -10,18 +10,26 @@ import { MILLION_EVENTS } from './million-events.mjs';
 import { median, percentile, timed } from './statistics.mjs';
 
 const [, , what, folder, root] = process.argv;
-const open = (cache) => createSkillRegistry({ root, cache, config: { sources: [{ path: folder }] } });
+const open = (cache, inspect = true) =>
+  createSkillRegistry({ root, cache, inspect, config: { sources: [{ path: folder }] } });
+/** As it is from the second start on: every content was inspected. */
+const inspected = async () => {
+  const registry = await open('disk');
+  await registry.admin.inspectSkills();
+  return registry;
+};
 
 const measurements = {
-  /** The first load of a process, and later ones; without a cache. */
+  /** The first load of a process, and later ones; without a cache, and without the inspection. */
   async first() {
     return pairs(
       3,
       () => readFloor(folder),
-      () => open('memory'),
+      () => open('memory', false),
     );
   },
   async cached() {
+    await (await inspected()).close();
     return pairs(
       5,
       () => statFloor(folder),
@@ -29,7 +37,7 @@ const measurements = {
     );
   },
   async refresh() {
-    const registry = await open('disk');
+    const registry = await inspected();
     return pairs(
       7,
       () => statFloor(folder),
@@ -38,13 +46,13 @@ const measurements = {
     );
   },
   async context() {
-    const registry = await open('disk');
+    const registry = await inspected();
     const prompts = ['review the invoice report', 'deploy docker to the cloud', 'translate the meeting notes'];
     const work = (index) => registry.context(`${prompts[index % 3]} ${index}`);
     return { ms: await settled(registry, work) };
   },
   async search() {
-    const registry = await open('disk');
+    const registry = await inspected();
     const queries = ['audit budget', 'kubernetes deploy', 'python test schema', 'invoice'];
     return { ms: await settled(registry, (index) => registry.list({ query: queries[index % 4] })) };
   },
@@ -57,6 +65,7 @@ const measurements = {
       }
       return process.memoryUsage();
     };
+    await (await inspected()).close();
     const before = await settle();
     const registry = await open('disk');
     const after = await settle();

@@ -56,7 +56,8 @@ export function createAdmin(
     },
     async inspectSkills() {
       assertOpen(parts);
-      while (await holds.checkAll(snapshot().skills, parts.closing.signal)) await catalog.refresh();
+      while (await holds.checkAll([...snapshot().byQualifiedId.values()], parts.closing.signal))
+        await catalog.refresh();
     },
     ...changes.evaluation,
     management: changes.management,

@@ -17,6 +17,7 @@ export {
   describeStats,
 } from './propose/describe.ts';
 export type { AgentView, SeenSkill } from './show/who-sees.ts';
+export { NOT_INSPECTED } from './trust/reasons.ts';
 export type { SkillFinding } from './validate/validate-skill.ts';
 
 /** Ids of the catalog that are most like a text, best first. */

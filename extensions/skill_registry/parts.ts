@@ -41,6 +41,7 @@ import { keepOwnData } from './store/own-data.ts';
 import { HeldSkills, type Holds } from './trust/holds.ts';
 import { inspectionsFile } from './trust/inspections.ts';
 import { createInstalled } from './trust/installed.ts';
+import type { NoteBlocked } from './trust/types.ts';
 import { createUsage, type RecordedUsage } from './usage/usage.ts';
 
 /** Options that only tests set. */
@@ -106,6 +107,7 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
     instance: () => instanceOf(root, config.sources),
     fetchCopy,
     onProgress: hooks.onProgress,
+    noteBlocked: (...found: Parameters<NoteBlocked>) => holds.noteBlocked(...found),
   };
   const builtIn = makeBuiltInSource(sourceIds);
   /** Ids of sources whose skills come from somebody else. */
@@ -117,7 +119,12 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
   };
   const bytes = bytesOf(() => catalog.sources(), config);
   const installed = createInstalled(futureRealPath(root));
+  const waiting = trusted
+    ? undefined
+    : (await import('./history/waiting-changes.ts')).openWaitingChanges(root, dataDir);
   const holds = new HeldSkills({
+    keptBecause: waiting?.keptBecause,
+    remote: (skill) => catalog.sources().find(({ id }) => id === skill.source)?.remote,
     loadFiles: async () => (await import('./sources/walk/inspected-files.ts')).inspectedFiles(bytes),
     isBroughtIn: (skill) => foreign.has(skill.source) || installed.has(skill),
     inspects: options.inspect ?? true,
@@ -134,6 +141,7 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
     beforeScan() {
       ownData.renew();
       installed.renew();
+      waiting?.renew();
     },
     ...(config.gates.check ? { gates: () => hostSurroundings(options.environment, config.gates.settings) } : {}),
   });
@@ -141,6 +149,7 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
   const admit: Admit = async (skill) => {
     // Those of the package are as the code that reads them.
     if (catalog.snapshot().builtIn.has(skill.qualifiedId)) return false;
+    waiting?.renew();
     const heldBecause = await holds.check(skill);
     if (heldBecause !== skill.heldBecause) await catalog.refresh().catch(() => undefined);
     return heldBecause !== undefined;
@@ -211,6 +220,7 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
       ...configProblems,
       ...catalog.snapshot().problems,
       ...holds.problems(),
+      ...(waiting?.problems() ?? []),
       ...tokens.problems(catalog.snapshot()),
       ...changes.problems(),
       ...usage.problems(),
@@ -230,6 +240,7 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
       tokens.flush();
       cache.close();
       holds.close();
+      waiting?.close();
       await scanned;
       // Last, because a scan may read until here.
       ownData.release();
