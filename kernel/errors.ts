@@ -84,14 +84,19 @@ export function extensionNotHeld(name: string, waiting: readonly { name: string 
   return new CodedError('EXTENSION_NOT_HELD', message, { name, known });
 }
 
-export function extensionChanged(name: string, why: string): CodedError<KernelErrorCode> {
-  const message = `"${name}" was not approved: ${why}. Look at it again: skill-registry extensions show ${name}.`;
+/** @param advice - Default: to look at it again. */
+export function extensionChanged(
+  name: string,
+  why: string,
+  advice: string = `Look at it again: skill-registry extensions show ${name}.`,
+): CodedError<KernelErrorCode> {
+  const message = `"${name}" was not approved: ${why}. ${advice}`;
   return new CodedError('EXTENSION_CHANGED', message, { name });
 }
 
 /** @param folder - Of the root: `data` or `extensions`. */
 export function leadsOutOfRoot(rootDir: string, folder: string): CodedError<KernelErrorCode> {
-  const message = `${folder} is a link that leads out of this root, which nobody has approved, so nothing is read or written there. Remove the link, or approve the root with skill-registry trust allow.`;
+  const message = `${folder}/ is a link that leads out of this root, which nobody has approved, so nothing is read or written there. Remove the link, or approve the root with skill-registry trust allow.`;
   return new CodedError('PATH_TRAVERSAL', message, { root: rootDir });
 }
 

@@ -105,12 +105,10 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
   const skillFiles = createSkillFileCache(cache);
   const sourceIds = new Set<string>();
   const sourceOptions = {
-    ...{ root, trusted, configFile, validation: config.validation, taken: sourceIds },
+    ...{ root, trusted, configFile, validation: config.validation, taken: sourceIds, fetchCopy },
+    ...{ getSecret: hooks.getSecret, onProgress: hooks.onProgress },
     cache: cacheFile === undefined ? undefined : skillFiles,
-    getSecret: hooks.getSecret,
     instance: () => instanceOf(root, config.sources),
-    fetchCopy,
-    onProgress: hooks.onProgress,
     noteBlocked: (...found: Parameters<NoteBlocked>) => holds.noteBlocked(...found),
   };
   const builtIn = makeBuiltInSource(sourceIds);
