@@ -38,7 +38,7 @@ import {
   storeProblems,
 } from './store/cache.ts';
 import { keepOwnData } from './store/own-data.ts';
-import { HeldSkills, type Holds } from './trust/holds.ts';
+import { HeldSkills } from './trust/holds.ts';
 import { inspectionsFile } from './trust/inspections.ts';
 import { createInstalled } from './trust/installed.ts';
 import type { NoteBlocked } from './trust/types.ts';
@@ -66,7 +66,7 @@ export interface Parts {
   /** What a model sees in a turn. */
   readonly visible: (turn: TurnContext) => readonly Skill[];
   readonly reading: Reading;
-  readonly holds: Holds;
+  readonly holds: HeldSkills;
   readonly admit: Admit;
   /** Skills that the owner keeps from agents. Its list is replaced when that changes. */
   readonly disabled: { now: readonly DisabledSkill[] };
