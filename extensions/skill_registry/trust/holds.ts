@@ -280,10 +280,7 @@ function placeOf({ dir, realFile, file, qualifiedId }: Skill): string {
   return dir ?? realFile ?? `${file}\0${qualifiedId}`;
 }
 
-function blocksIn(inspection: Inspection | undefined): readonly Finding[] {
-  return inspection?.findings.filter(({ level }) => level === 'block') ?? [];
-}
+const blocksIn = (inspection: Inspection | undefined): readonly Finding[] =>
+  inspection?.findings.filter(({ level }) => level === 'block') ?? [];
 
-function keyOf({ rule, file, line, excerpt }: Finding): string {
-  return JSON.stringify([rule, file, line, excerpt]);
-}
+const keyOf = ({ rule, file, line, excerpt }: Finding): string => JSON.stringify([rule, file, line, excerpt]);
