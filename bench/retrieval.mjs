@@ -15,6 +15,7 @@ const labelled = readFileSync(queriesFile, 'utf8')
 // A source for each collection, so that `<collection>/<path>` is the qualified id of a skill.
 const sources = readdirSync(wild).map((collection) => ({ id: collection, path: join(wild, collection) }));
 const registry = await createSkillRegistry({ root, config: { sources } });
+await registry.admin.inspectSkills();
 const { byId } = registry.snapshot();
 const pathOf = ({ skillId }) => shown(byId.get(skillId));
 const rows = [...labelled, ...shortQuestions(registry.visible().map(partsOf))];

@@ -14,7 +14,7 @@ export async function completion(
 ): Promise<ExitStatus> {
   // Used by the scripts; not listed in the help.
   if (shell === 'ids') {
-    const { registry } = await openRegistry(options, terminal);
+    const { registry } = await openRegistry(options, terminal, false);
     // An id is a folder name that anybody may have chosen: ids with characters that a shell interprets are left out.
     const ids = registry.snapshot().skills.map(({ id }) => id);
     const isSafe = (id: string): boolean => /^[\p{L}\p{N}_][\p{L}\p{M}\p{N}_./-]*$/u.test(id);

@@ -17,5 +17,5 @@ export {
 } from './hidden-text.ts';
 export { codePoints, foldLine, matchesOf, needsFolding, shorten } from './line.ts';
 export { formatTable, printable } from './terminal-text.ts';
-export { countTokens, loadTokenCounter } from './tokens.ts';
-export { toWire, type Wire } from './wire.ts';
+export { countTokens, countTokensInSlices, loadTokenCounter } from './tokens.ts';
+export { toWire, toWireDeep, type Wire } from './wire.ts';

@@ -107,6 +107,8 @@ export interface SkillRegistryConfig {
   readonly embeddings: EmbeddingsConfig;
   /** Whether gates such as `requires.bins` hide skills, and the settings for `requires.config`. */
   readonly gates: { readonly check: boolean; readonly settings: Readonly<Record<string, unknown>> };
+  /** Whether what agents do with skills is recorded. */
+  readonly usage: boolean;
 }
 
 type Given<T> = { readonly [Key in keyof T]?: T[Key] | undefined };
@@ -201,6 +203,7 @@ const DEFAULTS: SkillRegistryConfig = {
   tools: DEFAULT_TOOLS,
   embeddings: NO_EMBEDDINGS,
   gates: { check: true, settings: {} },
+  usage: true,
 };
 
 const config: Reader<SkillRegistryConfig> = sectionOf(
@@ -231,6 +234,7 @@ const config: Reader<SkillRegistryConfig> = sectionOf(
     tools: listOf(oneOf(...TOOL_NAMES)),
     embeddings,
     gates: sectionOf({ check: bool, settings: recordOf(json) }, DEFAULTS.gates),
+    usage: bool,
   },
   DEFAULTS,
 );

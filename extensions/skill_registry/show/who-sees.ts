@@ -1,6 +1,7 @@
 import type { TurnContext } from 'skill-registry/kernel';
 import type { Snapshot } from '../catalog/snapshot.ts';
 import type { Skill } from '../skill/skill.ts';
+import { NOT_INSPECTED } from '../trust/reasons.ts';
 import { offerRefusal, type Refusal } from './scope.ts';
 
 /** A skill, and which agents it is offered to. */
@@ -26,7 +27,13 @@ export interface AgentView {
  */
 export function whoSees(snapshot: Snapshot, agents: readonly TurnContext[]): readonly SeenSkill[] {
   const winners = new Set(snapshot.skills);
-  const losers = [...snapshot.byQualifiedId.values()].filter((skill) => !winners.has(skill));
+  // A file that two sources have is one skill.
+  const files = new Set(snapshot.skills.map(({ realFile }) => realFile));
+  const losers = [...snapshot.byQualifiedId.values()].filter((skill) => {
+    if (winners.has(skill) || (skill.realFile !== null && files.has(skill.realFile))) return false;
+    files.add(skill.realFile);
+    return true;
+  });
   const turns: readonly TurnContext[] = [{}, ...agents];
   return [...snapshot.skills, ...losers].map((skill) => {
     const isLoser = !winners.has(skill);
@@ -47,7 +54,7 @@ const TAKEN = 'another skill has its id; it is read by its qualified id';
 function textOf(refusal: Refusal, { heldBecause = '', hiddenBecause = '' }: Skill): string {
   switch (refusal) {
     case 'SKILL_HELD':
-      return `held: ${heldBecause}`;
+      return heldBecause === NOT_INSPECTED ? heldBecause : `held: ${heldBecause}`;
     case 'SKILL_DISABLED':
       return 'disabled in the config';
     case 'SKILL_HIDDEN':
