@@ -13,7 +13,7 @@ const skill = (id: string, description: string, body: string): Tree => ({
 const ENGLISH: Tree = {
   ...skill(
     'code-review',
-    'Reviews a change of code before it is merged.',
+    'Reviews a change of code in the backend before it is merged.',
     'Read each file of the project. Create a list of comments. Run the tests, then say whether the backend may change.',
   ),
   ...skill(
@@ -133,8 +133,10 @@ describe.each(FOREIGN)('a question in %s', (_, query) => {
 
 it('words of which most are unknown are no slips', async () => {
   const { registry } = await openRegistry(ENGLISH);
-  // "backen" is one edit from "backend", "schedul" from "schedule"; alone, or among known words, a word is a slip.
-  expect(registry.list({ query: 'Kuchen backen' })).toMatchObject(NOTHING);
+  // "backen" is one edit from "backend", "dokument" from "document"; alone, or among known words, a word is a slip.
+  const found = registry.list({ query: 'Dokument backen' });
+  expect(found).toMatchObject(NOTHING);
+  expect(found).not.toHaveProperty('nearest');
   expect(registry.list({ query: 'schedulle trains' }).skills[0]?.skillId).toBe('trip-planner');
 });
 
