@@ -10,10 +10,11 @@ const OWN_EXTENSIONS = [
   'orchestrator_agent',
   'skill_mcp',
   'skill_registry',
+  'skill_review',
   'skill_reviewer',
   'workspace_files',
 ];
-const ASSETS = ['manifest.yaml', 'prompt.md', 'prompt.jinja2'];
+const ASSETS = ['manifest.yaml', 'prompt.md', 'prompt.jinja2', 'assets'];
 
 if (process.argv.includes('--if-needed') && isUpToDate()) process.exit(0);
 
@@ -21,7 +22,7 @@ const startedAt = Date.now();
 execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'], { stdio: 'inherit' });
 for (const id of OWN_EXTENSIONS) {
   for (const asset of ASSETS.filter((name) => statSync(join('extensions', id, name), { throwIfNoEntry: false }))) {
-    cpSync(join('extensions', id, asset), join('dist', 'extensions', id, asset));
+    cpSync(join('extensions', id, asset), join('dist', 'extensions', id, asset), { recursive: true });
   }
 }
 chmodSync(join('dist', 'cli', 'main.js'), 0o755);

@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { McpOptions } from '../commands/mcp.ts';
 import type { NewOptions } from '../commands/new.ts';
+import type { ReviewOptions } from '../commands/review.ts';
 import { collect, type ExitStatus, type GlobalOptions, type MakeCommand, SHELLS, type Terminal } from '../terminal.ts';
 import { addCatalogCommands, addPathCommands } from './catalog.ts';
 import { addProposalCommands, addRevisionCommands } from './changes.ts';
@@ -26,6 +27,12 @@ export function addCommands(
     .option('--allow-host <name>', 'with --http: another host name for clients; repeatable', collect)
     .option('--agent <id>', 'serve only the skills this agent is bound to')
     .action(async (options: McpOptions) => done(await (await import('../commands/mcp.ts')).mcp(options, terminal)));
+  make('review', 'decide about what waits on a page in the browser; its address is printed', 'skill-registry review')
+    .option('--port <port>', 'listen on this port of 127.0.0.1 (0: any free one)', readPort, 0)
+    .option('--as <name>', 'who decides (default: whoever is logged in)')
+    .action(async (options: ReviewOptions) =>
+      done(await (await import('../commands/review.ts')).review(options, terminal)),
+    );
   make('new', 'start a skill: a valid SKILL.md to fill in', 'skill-registry new brew-tea --description "How to ..."')
     .argument('<id>', 'lowercase letters, digits and single hyphens; also the name of its folder')
     .option('--description <text>', 'what it does, and when to use it')

@@ -5,7 +5,7 @@ import { futureRealPath } from '../../lib/files/index.ts';
 import { SEARCH_INDEX } from '../../lib/text-index/index.ts';
 import { type Catalog, createCatalog } from './catalog/catalog.ts';
 import { type Changes, createChanges } from './changes.ts';
-import { readConfig, type SkillRegistryConfig, type SourceConfig } from './config/config.ts';
+import { type DisabledSkill, readConfig, type SkillRegistryConfig, type SourceConfig } from './config/config.ts';
 import { createHooks, type HookOptions, type Hooks } from './hooks.ts';
 import type { SkillRegistryOptions } from './options.ts';
 import { type Admit, createReading } from './read/reading.ts';
@@ -68,6 +68,10 @@ export interface Parts {
   readonly reading: Reading;
   readonly holds: Holds;
   readonly admit: Admit;
+  /** Skills that the owner keeps from agents. Its list is replaced when that changes. */
+  readonly disabled: { now: readonly DisabledSkill[] };
+  /** Whether the root is approved. */
+  readonly trusted: boolean;
   readonly tokens: SkillTokenCounts;
   readonly searcher: Searcher;
   /** Absent without an endpoint. */
@@ -101,12 +105,10 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
   const skillFiles = createSkillFileCache(cache);
   const sourceIds = new Set<string>();
   const sourceOptions = {
-    ...{ root, trusted, configFile, validation: config.validation, taken: sourceIds },
+    ...{ root, trusted, configFile, validation: config.validation, taken: sourceIds, fetchCopy },
+    ...{ getSecret: hooks.getSecret, onProgress: hooks.onProgress },
     cache: cacheFile === undefined ? undefined : skillFiles,
-    getSecret: hooks.getSecret,
     instance: () => instanceOf(root, config.sources),
-    fetchCopy,
-    onProgress: hooks.onProgress,
     noteBlocked: (...found: Parameters<NoteBlocked>) => holds.noteBlocked(...found),
   };
   const builtIn = makeBuiltInSource(sourceIds);
@@ -130,12 +132,13 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
     inspects: options.inspect ?? true,
     file: options.cache === 'memory' ? undefined : inspectionsFile(),
   });
+  const disabled: Parts['disabled'] = { now: config.disabled };
   const catalog = createCatalog(await makeAll(config.sources), {
     builtIn,
     limits: config.limits,
     collision: config.collision,
     callHook: hooks.call,
-    disabled: config.disabled,
+    disabled: () => disabled.now,
     prepare: holds.prepare,
     heldBecause: holds.heldBecause,
     beforeScan() {
@@ -199,22 +202,18 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
       usage.recorder,
       (skillId, turn) => findVisible(catalog.snapshot(), skillId, turn, grants.of(turn)).refusal,
     ),
-    instance: sourceOptions.instance,
-    ...{ holds, admit },
-    sentBodies: createSentBodies(),
-    ...{
-      readSkill: bytes.readSkill,
-      reading: createReading(
-        catalog,
-        grants,
-        config.limits,
-        (event, details) => {
-          usage.recorder.loaded(event, details);
-          hooks.onSkillLoaded(event);
-        },
-        admit,
-      ),
-    },
+    ...{ holds, admit, disabled, trusted, sentBodies: createSentBodies() },
+    ...{ instance: sourceOptions.instance, readSkill: bytes.readSkill },
+    reading: createReading(
+      catalog,
+      grants,
+      config.limits,
+      (event, details) => {
+        usage.recorder.loaded(event, details);
+        hooks.onSkillLoaded(event);
+      },
+      admit,
+    ),
     ...search,
     problems: () => [
       ...configProblems,

@@ -44,8 +44,8 @@ it.skipIf(!corpusFolder)(TITLE, async () => {
   const hits = retrievalOf(registry, short)[0] ?? 0;
   say(`${short.length} short questions: Hit@1 ${hits.toFixed(1)}`);
   expect(short).toHaveLength(200);
-  // As well as sentences: between the two labelled sets, or better.
-  expect(hits).toBeGreaterThanOrEqual(79.5);
+  // As well as sentences, which have 62 and 79.
+  expect(hits).toBeGreaterThanOrEqual(77);
   const best = (set: Labelled['set']): readonly number[] =>
     labelled
       .filter((one) => one.set === set)

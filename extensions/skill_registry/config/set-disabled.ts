@@ -5,6 +5,7 @@ import type { Document, YAMLSeq } from 'yaml';
 import { yamlPackage } from '../../../kernel/host.ts';
 import { futureRealPath, readNamedFile, writeContained } from '../../../lib/files/index.ts';
 import { invalidArgument } from '../skill/errors.ts';
+import type { DisabledSkill } from './config.ts';
 
 export interface Disabling {
   /** An id or a qualified id. */
@@ -46,6 +47,18 @@ export function setDisabled(
   const mode = (statSync(real, { throwIfNoEntry: false })?.mode ?? 0o644) & 0o777;
   writeContained(dirname(real), basename(real), document.toString({ lineWidth: 0 }), { own: true, mode });
   return { file, changed: true };
+}
+
+/** As `setDisabled` in a list that a registry uses already. */
+export function nowDisabled(
+  entries: readonly DisabledSkill[],
+  { skill, agent }: Disabling,
+  isDisabled: boolean,
+): readonly DisabledSkill[] {
+  const others = entries.filter((entry) => entry !== skill && !isForAgent(entry, skill, agent));
+  if (!isDisabled) return agent === undefined ? others : entries.filter((entry) => !isForAgent(entry, skill, agent));
+  if (agent === undefined) return [...others, skill];
+  return entries.includes(skill) ? entries : [...others, { skill, agent }];
 }
 
 // --- internal ---
