@@ -16,6 +16,7 @@ export {
   withoutHidden,
 } from './hidden-text.ts';
 export { codePoints, foldLine, matchesOf, needsFolding, shorten } from './line.ts';
+export { didYouMean, nearestIds } from './nearest.ts';
 export { formatTable, printable } from './terminal-text.ts';
 export { countTokens, loadTokenCounter } from './tokens.ts';
 export { toWire, type Wire } from './wire.ts';

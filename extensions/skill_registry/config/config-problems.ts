@@ -13,14 +13,14 @@ export function startAt(
   const add = (key: string, message: string): void => {
     found.push({ code: 'CONFIG_KEY_INVALID', severity: 'error', file, message, details: { key } });
   };
-  const report: At['report'] = (at, value, expected) => {
+  const report: At['report'] = (at, value, expected, hint = '') => {
     const section = at.path.length > 1 ? (at.path[0] ?? '') : '';
     const count = (counts.get(section) ?? 0) + 1;
     counts.set(section, count);
     if (count > MAX_LISTED) return;
     const key = at.path.join('.');
     const what = `Config "${key}" is ${shown(value)}: ${expected}; ${at.effect}.`;
-    add(key, `${what} Correct it; the configuration page lists the keys.`);
+    add(key, `${what}${hint} Correct it; the configuration page lists the keys.`);
   };
   const problems = (): readonly Problem[] => {
     for (const [section, count] of counts) {

@@ -4,6 +4,7 @@ import { type EmbeddingsConfig, embeddings, NO_EMBEDDINGS } from './embeddings.t
 import { type McpServerConfig, mcpServer } from './mcp.ts';
 import { PACKAGE_NAME } from './package-name.ts';
 import { PAGE_EXPECTED, pageAddress } from './page-address.ts';
+import { PRESET_NAMES, type PresetName } from './presets.ts';
 import {
   bool,
   entryOf,
@@ -72,8 +73,6 @@ export interface InlineSkillConfig {
  * reference implementation. `strict`: unknown keys and wrong types are errors, and declared files must exist.
  */
 export type ValidationProfile = 'lenient' | 'spec' | 'strict';
-
-export type PresetName = 'agents' | 'claude' | 'cursor' | 'github';
 
 export type WriteMode = 'allow' | 'propose' | 'deny';
 
@@ -156,7 +155,7 @@ const source: Reader<SourceConfig> = onlyIf(
       package: textLike(PACKAGE_NAME, 'expected the name of an npm package'),
       pack: someText,
       inline: (value, at) => listOf(inlineSkill)(Array.isArray(value) ? value : [value], at),
-      preset: oneOf('agents', 'claude', 'cursor', 'github'),
+      preset: oneOf(...PRESET_NAMES),
       shipped: oneOf<true | 'if_none'>(true, 'if_none'),
       wellKnown: onlyIf(text, PAGE_EXPECTED, (address) => pageAddress(address) !== undefined),
       interval_seconds: numberFrom(1, 86_400),

@@ -63,5 +63,5 @@ function isAddress(value: unknown): boolean {
 }
 
 function withoutValue({ report }: At): At['report'] {
-  return (at, value, expected) => report(at, `(${value === null ? 'null' : typeof value})`, expected);
+  return (at, value, expected, hint) => report(at, `(${value === null ? 'null' : typeof value})`, expected, hint);
 }

@@ -1,3 +1,5 @@
+import { didYouMean } from '../../../lib/text/index.ts';
+
 /**
  * Reads one value of the config. Not with zod, which takes longer to load than a thousand skills.
  *
@@ -10,7 +12,8 @@ export interface At {
   readonly path: readonly string[];
   /** What happens to a wrong value, for the message: `the default is used`. */
   readonly effect: string;
-  readonly report: (at: At, value: unknown, expected: string) => void;
+  /** @param hint - The key or value that may be meant, as `didYouMean` gives it. Default: none. */
+  readonly report: (at: At, value: unknown, expected: string, hint?: string) => void;
 }
 
 export function valueThat<T>(expected: string, isRight: (value: unknown) => boolean): Reader<T> {
@@ -27,7 +30,11 @@ export function textLike(pattern: RegExp, expected: string): Reader<string> {
 
 export function oneOf<T extends string | true>(...allowed: readonly T[]): Reader<T> {
   const expected = `expected ${allowed.map((one) => JSON.stringify(one)).join(' or ')}`;
-  return valueThat(expected, (value) => allowed.includes(value as T));
+  return (value, at) => {
+    if (allowed.includes(value as T)) return value as T;
+    at.report(at, value, expected, didYouMean(value, allowed.map(String)));
+    return undefined;
+  };
 }
 
 export function numberFrom(least: number, most: number): Reader<number> {
@@ -158,8 +165,9 @@ function readKeys<T extends object>(
 ): Partial<T> | undefined {
   if (!isRecord(value)) return reportWrong(at, value, 'expected keys with values');
   for (const [key, one] of Object.entries(value)) {
-    if (!Object.hasOwn(readers, key))
-      at.report({ ...below(at, key), effect: 'it is ignored' }, one, 'there is no such key');
+    if (Object.hasOwn(readers, key)) continue;
+    const hint = didYouMean(key, Object.keys(readers));
+    at.report({ ...below(at, key), effect: 'it is ignored' }, one, 'there is no such key', hint);
   }
   const read: Partial<T> = {};
   for (const key of Object.keys(readers) as (keyof T & string)[]) {
