@@ -3,9 +3,11 @@ import type { TurnContext } from 'skill-registry/kernel';
 import type { Snapshot } from './catalog/snapshot.ts';
 import type { Disabling } from './config/set-disabled.ts';
 import type { SeenSkill } from './show/who-sees.ts';
+import type { FoundAgent } from './sources/found-agents.ts';
 
 export type * from './api.ts';
 export type { ValidationProfile } from './config/config.ts';
+export { ownerFile } from './config/owner-file.ts';
 export { configOfUntrustedRoot } from './config/untrusted-config.ts';
 export {
   describeBlocks,
@@ -19,6 +21,22 @@ export type { AgentView, SeenSkill } from './show/who-sees.ts';
 export type { SkillFinding } from './validate/validate-skill.ts';
 
 // Rarely used: their modules are loaded when they are called.
+
+/** What `init` writes: the agents that are found, the text of the config for them, and how it is written. */
+export async function startConfig(root: string): Promise<{
+  readonly agents: readonly FoundAgent[];
+  readonly text: string;
+  readonly write: () => void;
+}> {
+  const [{ foundAgents }, { starterConfig }, { writeOwnerFile }] = await Promise.all([
+    import('./sources/found-agents.ts'),
+    import('./config/starter-config.ts'),
+    import('./config/owner-file.ts'),
+  ]);
+  const agents = foundAgents(root);
+  const text = starterConfig(agents.map(({ preset }) => preset));
+  return { agents, text, write: () => writeOwnerFile(root, text) };
+}
 
 /** As `setDisabled` of config/set-disabled.ts. */
 export async function setDisabled(
