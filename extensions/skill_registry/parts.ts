@@ -5,6 +5,7 @@ import { SEARCH_INDEX } from '../../lib/text-index/index.ts';
 import { type Catalog, createCatalog } from './catalog/catalog.ts';
 import { type Changes, createChanges } from './changes.ts';
 import { readConfig, type SkillRegistryConfig, type SourceConfig } from './config/config.ts';
+import { keyFinder } from './config/key-finder.ts';
 import { createHooks, type HookOptions, type Hooks } from './hooks.ts';
 import type { SkillRegistryOptions } from './options.ts';
 import { type Admit, createReading } from './read/reading.ts';
@@ -43,6 +44,8 @@ import { createInstalled } from './trust/installed.ts';
 export interface InternalOptions extends SkillRegistryOptions, HookOptions {
   /** Where the gates of skills look for programs and variables. Default: the environment of the process. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
+  /** The file of the manifest that the config was merged with. Default: none. */
+  readonly manifest?: string;
 }
 
 /** The parts of a registry. Each can be understood alone. */
@@ -90,7 +93,11 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
   const ownData = keepOwnData(root);
   const cacheFile = options.cache === 'memory' ? undefined : cacheFileOf(root, trusted);
   const cache = createCache(cacheFile, CACHE_PARTS);
-  const { config, problems: configProblems } = readConfig(options.config ?? {}, configFile);
+  const { config, problems: configProblems } = readConfig(
+    options.config ?? {},
+    configFile,
+    keyFinder(configFile, options.manifest),
+  );
   const hooks = createHooks(options, root, onProblem);
   const skillFiles = createSkillFileCache(cache);
   const sourceIds = new Set<string>();

@@ -19,8 +19,25 @@ export function nearestIds(ids: Iterable<string>, requested: string, count = 3):
     .map(({ id }) => id);
 }
 
-/** The question at the end of a message about a word that is not known: ` Did you mean "watch"?`; empty when none looks like it. */
+/**
+ * The question at the end of a message about a word that is not known: ` Did you mean "watch"?`. Empty when no known word has nearly the
+ * same letters: a third of them may differ, or all may be there in another order.
+ */
 export function didYouMean(word: unknown, known: Iterable<string>): string {
-  const [nearest] = typeof word === 'string' ? nearestIds(known, word, 1) : [];
+  if (typeof word !== 'string') return '';
+  const [nearest] = [...known]
+    .filter((one) => isNearly(word.slice(0, 64).toLowerCase(), one.toLowerCase()))
+    .sort((a, b) => distance(a, word) - distance(b, word));
   return nearest === undefined ? '' : ` Did you mean "${nearest}"?`;
+}
+
+// --- internal ---
+
+function isNearly(word: string, known: string): boolean {
+  const most = Math.max(1, Math.floor(Math.max(word.length, known.length) / 3));
+  return distance(word, known) <= most || sorted(word) === sorted(known);
+}
+
+function sorted(word: string): string {
+  return [...word].sort().join('');
 }

@@ -1,6 +1,7 @@
 import type { Problem } from 'skill-registry/kernel';
 import { startAt } from './config-problems.ts';
 import { type EmbeddingsConfig, embeddings, NO_EMBEDDINGS } from './embeddings.ts';
+import type { FindKey } from './key-finder.ts';
 import { type McpServerConfig, mcpServer } from './mcp.ts';
 import { PACKAGE_NAME } from './package-name.ts';
 import { PAGE_EXPECTED, pageAddress } from './page-address.ts';
@@ -238,13 +239,15 @@ const config: Reader<SkillRegistryConfig> = sectionOf(
  * Reads a config and fills in the defaults. An unknown key or a wrong value is a CONFIG_KEY_INVALID problem: the key gets its
  * default, and a wrong entry of a list is left out. All other keys and entries are used.
  *
- * @param file - The file in the problems.
+ * @param file - The file in the problems of keys that `findKey` does not find.
+ * @param findKey - Default: problems have no line.
  */
 export function readConfig(
   input: SkillRegistryConfigInput,
   file: string,
+  findKey?: FindKey,
 ): { readonly config: SkillRegistryConfig; readonly problems: readonly Problem[] } {
-  const { at, problems } = startAt(file, [], 'the default is used');
+  const { at, problems } = startAt(file, [], 'the default is used', findKey);
   const read = config(plainCopy(input), at);
   return { config: structuredClone(read ?? DEFAULTS), problems: problems() };
 }

@@ -63,5 +63,6 @@ function isAddress(value: unknown): boolean {
 }
 
 function withoutValue({ report }: At): At['report'] {
-  return (at, value, expected, hint) => report(at, `(${value === null ? 'null' : typeof value})`, expected, hint);
+  return (at, value, expected, hint) =>
+    report(at, value, expected, hint, `"(${value === null ? 'null' : typeof value})"`);
 }

@@ -12,8 +12,11 @@ export interface At {
   readonly path: readonly string[];
   /** What happens to a wrong value, for the message: `the default is used`. */
   readonly effect: string;
-  /** @param hint - The key or value that may be meant, as `didYouMean` gives it. Default: none. */
-  readonly report: (at: At, value: unknown, expected: string, hint?: string) => void;
+  /**
+   * @param hint - The key or value that may be meant, as `didYouMean` gives it. Default: none.
+   * @param shownAs - Stands for the value in the message. Default: the value itself.
+   */
+  readonly report: (at: At, value: unknown, expected: string, hint?: string, shownAs?: string) => void;
 }
 
 export function valueThat<T>(expected: string, isRight: (value: unknown) => boolean): Reader<T> {

@@ -1,5 +1,5 @@
 import { yamlPackage } from '../../../kernel/host.ts';
-import { codePoints } from '../../../lib/text/index.ts';
+import { codePoints, didYouMean } from '../../../lib/text/index.ts';
 import { readSource, type SourceFailure } from './fields-as-written.ts';
 import { splitFrontmatter } from './frontmatter.ts';
 import { HYPHEN_AT_END, HYPHENS_TOGETHER, type Violation } from './spec-rules.ts';
@@ -44,6 +44,11 @@ export function strictVerdict(text: string, directoryName: string): StrictVerdic
     ({ field, message }) => ({ message, line: source.lineOf(field) }),
   );
   return verdict(violations, source.lineOf, declaredFiles(fields));
+}
+
+/** As `didYouMean`, for a field of the frontmatter that is not known; empty for one that is. */
+export function fieldMeantBy(field: string): string {
+  return Object.hasOwn(RULES, field) ? '' : didYouMean(field, Object.keys(RULES));
 }
 
 // --- internal ---
@@ -117,10 +122,15 @@ function fieldErrors(fields: ReadonlyMap<unknown, unknown>): readonly FieldError
     if (typeof key !== 'string')
       return [{ field: String(key), message: `frontmatter key ${String(key)} must be a string` }];
     const rule = Object.hasOwn(RULES, key) ? RULES[key] : undefined;
-    const error = rule ? rule(value) : `unknown key; known keys: ${Object.keys(RULES).join(', ')}`;
+    const error = rule ? rule(value) : `unknown key; known keys: ${Object.keys(RULES).join(', ')}${meant(key)}`;
     return error === undefined ? [] : [invalid(key, error)];
   });
   return [...missing, ...wrong];
+}
+
+function meant(key: string): string {
+  const hint = fieldMeantBy(key);
+  return hint === '' ? '' : `.${hint}`;
 }
 
 function invalid(field: string, reason: string): FieldError {

@@ -5,10 +5,11 @@ import { readContained } from '../../../lib/files/index.ts';
 import { showName } from '../../../lib/text/index.ts';
 import type { ValidationProfile } from '../config/config.ts';
 import { invalidArgument } from '../skill/errors.ts';
+import { readSource } from '../skill/fields-as-written.ts';
 import { draftReason } from '../skill/gates.ts';
 import { parseSkill } from '../skill/parse-skill.ts';
 import { referenceRefusals, specViolations, type Violation } from '../skill/spec-rules.ts';
-import { strictVerdict } from '../skill/strict-rules.ts';
+import { fieldMeantBy, strictVerdict } from '../skill/strict-rules.ts';
 import { hiddenBelow, hiddenInNames } from './hidden-text.ts';
 import { type EncodingFault, findAnySkillMd, findSkillMd, isKind, readSkillMd } from './read-skill-md.ts';
 
@@ -73,7 +74,8 @@ export function checkSkill(
   const skillId = skillIdOf(path, directory);
   const found = rules.check({ ...read, file, directory, name: skillId });
   const others = profile === 'lenient' ? [] : descriptionFindings(read.text, skillId, found);
-  return verdict([...found, ...others, ...draftFindings(read.text, skillId), ...hidden], file);
+  const misspelt = profile === 'strict' ? [] : misspeltFields(read.text);
+  return verdict([...found, ...misspelt, ...others, ...draftFindings(read.text, skillId), ...hidden], file);
 }
 
 /**
@@ -209,6 +211,18 @@ function descriptionFindings(text: string, skillId: string, found: readonly Skil
   if (!lacks || found.some(({ severity }) => severity === 'error')) return [];
   const { code, message, line } = lacks;
   return [{ severity: 'warning', code, message, ...(line === undefined ? {} : { line }) }];
+}
+
+/** Fields that are nearly one that is read. The profile `strict` says so itself. */
+function misspeltFields(text: string): readonly SkillFinding[] {
+  const source = readSource(text);
+  if ('failure' in source) return [];
+  return [...source.fields.keys()].flatMap((field) => {
+    const hint = fieldMeantBy(field);
+    return hint === ''
+      ? []
+      : [notStandard({ message: `No field is called "${field}".${hint}`, line: source.lineOf(field) })];
+  });
 }
 
 function draftFindings(text: string, skillId: string): readonly SkillFinding[] {
