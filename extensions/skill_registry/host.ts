@@ -34,7 +34,7 @@ export async function startConfig(root: string): Promise<{
     import('./config/owner-file.ts'),
   ]);
   const agents = foundAgents(root);
-  const text = starterConfig(agents.map(({ preset }) => preset));
+  const text = starterConfig(root, agents.map(({ preset }) => preset));
   return { agents, text, write: () => writeOwnerFile(root, text) };
 }
 

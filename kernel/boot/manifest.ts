@@ -148,6 +148,12 @@ export function parseManifest(text: string, file: string): { manifest?: Manifest
   };
 }
 
+/** The JSON Schema of a manifest, for editors. */
+export function manifestSchema(): Readonly<Record<string, unknown>> {
+  const { $schema: _, ...schema } = z.toJSONSchema(fields, { io: 'input' });
+  return { ...schema, anyOf: [{ required: ['entrypoint'] }, { required: ['agent'] }] };
+}
+
 // --- internal ---
 
 /** The fields that may stand in the manifest, by what they stand in; '' for the manifest itself. */

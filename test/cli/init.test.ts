@@ -1,7 +1,9 @@
 import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { parse } from 'yaml';
+import { packageRoot } from '../../kernel/host.ts';
 import { openTrust } from '../../lib/trust/index.ts';
 import { runCommand } from '../helpers/run-command.ts';
 import { skillMd, type Tree, tempFolder } from '../helpers/temp-folder.ts';
@@ -68,6 +70,18 @@ describe('init', () => {
     const all = parse(with_(keys)) as Readonly<Record<string, unknown>>;
     const manifest = parse(readFileSync('extensions/skill_registry/manifest.yaml', 'utf8')).config;
     expect({ ...all, sources: manifest.sources }).toEqual(manifest);
+  });
+
+  it.each([
+    ['elsewhere', false],
+    ['in the root', true],
+  ])('names the JSON Schema in the line that editors read, where the package is installed %s', async (_, isInRoot) => {
+    const root = tempFolder(isInRoot ? { 'node_modules/skill-registry': { link: packageRoot() } } : {});
+    await init(root);
+    const [, address = ''] = /^# yaml-language-server: \$schema=(\S+)\n/.exec(configOf(root)) ?? [];
+    expect(address.startsWith(isInRoot ? '../../node_modules/skill-registry/' : 'file:///')).toBe(true);
+    const file = isInRoot ? join(root, CONFIG, '..', address) : fileURLToPath(address);
+    expect(JSON.parse(readFileSync(file, 'utf8')).properties).toHaveProperty('sources');
   });
 
   it('asks at a terminal, and a no leaves the folder as it was', async () => {

@@ -9,6 +9,7 @@ import { PRESET_NAMES, type PresetName } from './presets.ts';
 import {
   bool,
   entryOf,
+  type JsonSchema,
   json,
   listOf,
   numberFrom,
@@ -16,10 +17,12 @@ import {
   onlyIf,
   plainCopy,
   type Reader,
+  readerOf,
   recordOf,
   sectionOf,
   text,
   textLike,
+  valueThat,
   wholeFrom,
 } from './readers.ts';
 
@@ -136,7 +139,11 @@ export type ToolName = (typeof DEFAULT_TOOLS)[number] | (typeof OTHER_TOOLS)[num
 
 const SOURCE_ID = /^[A-Za-z0-9@][A-Za-z0-9@._/-]*$/;
 
-const someText = textLike(/./s, 'expected a text that is not empty');
+const someText = valueThat<string>(
+  'expected a text that is not empty',
+  { type: 'string', minLength: 1 },
+  (value) => typeof value === 'string' && value !== '',
+);
 const mode = oneOf('allow', 'propose', 'deny');
 const profile = oneOf('lenient', 'spec', 'strict');
 const inlineSkill = entryOf<InlineSkillConfig>(
@@ -144,6 +151,13 @@ const inlineSkill = entryOf<InlineSkillConfig>(
   ['name', 'description', 'instructions'],
   {},
 );
+function oneOrMore<T>(entry: Reader<T>): Reader<readonly T[]> {
+  const list = listOf(entry);
+  return readerOf({ anyOf: [entry.schema, list.schema] }, (value, at) =>
+    list(Array.isArray(value) ? value : [value], at),
+  );
+}
+
 const KINDS = ['path', 'package', 'pack', 'inline', 'preset', 'shipped', 'wellKnown', 'mcp'] as const;
 const SOURCE_DEFAULTS = {
   ...{ allow_outside: false, preload: false, optional: false },
@@ -155,7 +169,7 @@ const source: Reader<SourceConfig> = onlyIf(
       path: someText,
       package: textLike(PACKAGE_NAME, 'expected the name of an npm package'),
       pack: someText,
-      inline: (value, at) => listOf(inlineSkill)(Array.isArray(value) ? value : [value], at),
+      inline: oneOrMore(inlineSkill),
       preset: oneOf(...PRESET_NAMES),
       shipped: oneOf<true | 'if_none'>(true, 'if_none'),
       wellKnown: onlyIf(text, PAGE_EXPECTED, (address) => pageAddress(address) !== undefined),
@@ -175,6 +189,7 @@ const source: Reader<SourceConfig> = onlyIf(
   ),
   `expected exactly one of ${KINDS.join(', ')}; mcp without preload`,
   (entry) => KINDS.filter((kind) => entry[kind] !== undefined).length === 1 && !(entry.mcp && entry.preload),
+  { oneOf: KINDS.map((kind) => ({ required: [kind] })) },
 );
 
 const disabledForAgent = entryOf<Exclude<DisabledSkill, string>>(
@@ -182,8 +197,10 @@ const disabledForAgent = entryOf<Exclude<DisabledSkill, string>>(
   ['skill', 'agent'],
   {},
 );
-const disabledSkill: Reader<DisabledSkill> = (value, at) =>
-  typeof value === 'object' ? disabledForAgent(value, at) : someText(value, at);
+const disabledSkill: Reader<DisabledSkill> = readerOf(
+  { anyOf: [someText.schema, disabledForAgent.schema] },
+  (value, at) => (typeof value === 'object' ? disabledForAgent(value, at) : someText(value, at)),
+);
 
 const DEFAULTS: SkillRegistryConfig = {
   sources: [
@@ -265,6 +282,9 @@ export function readSourceConfig(
   const { at, problems } = startAt(file, path, 'this entry is left out');
   return { source: source(plainCopy(entry), at), problems: problems() };
 }
+
+/** The JSON Schema of a config file, for editors. */
+export const CONFIG_SCHEMA: JsonSchema = config.schema;
 
 /** Whether an id can be the first half of a qualified id. */
 export function isSourceId(id: string): boolean {
