@@ -1,5 +1,5 @@
 /** Exports that the command needs in addition to index.ts. Not an export of the package. */
-import type { TurnContext } from 'skill-registry/kernel';
+import type { Problem, TurnContext } from 'skill-registry/kernel';
 import type { Snapshot } from './catalog/snapshot.ts';
 import type { Disabling } from './config/set-disabled.ts';
 import type { SeenSkill } from './show/who-sees.ts';
@@ -34,8 +34,25 @@ export async function startConfig(root: string): Promise<{
     import('./config/owner-file.ts'),
   ]);
   const agents = foundAgents(root);
-  const text = starterConfig(root, agents.map(({ preset }) => preset));
+  const text = starterConfig(
+    root,
+    agents.map(({ preset }) => preset),
+  );
   return { agents, text, write: () => writeOwnerFile(root, text) };
+}
+
+/**
+ * The skills below a folder, as a source of this folder finds them, and the problems of finding them.
+ *
+ * @param folder - Absolute.
+ */
+export async function skillsBelow(
+  folder: string,
+): Promise<{ readonly folders: readonly string[]; readonly problems: readonly Problem[] }> {
+  const { findSkillFiles } = await import('./sources/walk/find-skill-files.ts');
+  const takeBreak = async (): Promise<void> => {};
+  const { files, problems } = await findSkillFiles({ root: folder, maxDepth: 64, allowOutside: false, takeBreak });
+  return { folders: files.map(({ dir }) => dir), problems };
 }
 
 /** As `setDisabled` of config/set-disabled.ts. */
