@@ -43,11 +43,19 @@ async function git(folder: string, args: readonly string[]): Promise<string> {
     const all = ['-c', 'core.fsmonitor=false', '--no-optional-locks', ...args];
     return (await promisify(execFile)('git', all, { cwd: folder, maxBuffer: MAX_BYTES })).stdout;
   } catch (error) {
-    const { code, stderr = '' } = error as { readonly code?: unknown; readonly stderr?: string };
-    const said = code === 'ENOENT' ? 'there is no git' : (stderr.trim().split('\n')[0] ?? '');
-    const message = `--changed asks git what has changed in ${folder}, which failed: ${said}. Go into a git repository, or leave --changed out.`;
-    throw new CodedError('INVALID_ARGUMENT', message, { folder }, error);
+    throw notAnswered(folder, error as GitFailure);
   }
+}
+
+interface GitFailure {
+  readonly code?: unknown;
+  readonly stderr?: string;
+}
+
+function notAnswered(folder: string, failure: GitFailure): CodedError {
+  const said = failure.code === 'ENOENT' ? 'there is no git' : (failure.stderr?.trim().split('\n')[0] ?? '');
+  const message = `--changed asks git what has changed in ${folder}, which failed: ${said}. Go into a git repository, or leave --changed out.`;
+  return new CodedError('INVALID_ARGUMENT', message, { folder }, failure);
 }
 
 function isSkillMd(path: string): boolean {

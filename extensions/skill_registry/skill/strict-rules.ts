@@ -41,7 +41,7 @@ export function strictVerdict(text: string, directoryName: string): StrictVerdic
   const options = { mapAsMap: true, uniqueKeys: false, logLevel: 'silent' } as const;
   const fields = yamlPackage().parse(source.yaml, options) as ReadonlyMap<unknown, unknown>;
   const violations = [...fieldErrors(fields), ...directoryError(fields.get('name'), directoryName)].map(
-    ({ field, message }) => ({ message, line: source.lineOf(field) }),
+    ({ field, message }) => ({ message, line: source.lineOf(field), rule: ruleOf(field) }),
   );
   return verdict(violations, source.lineOf, declaredFiles(fields));
 }
@@ -53,8 +53,13 @@ export function fieldMeantBy(field: string): string {
 
 // --- internal ---
 
+/** Authors choose what an unknown field is called. */
+function ruleOf(field: string): string {
+  return `strict/${Object.hasOwn(RULES, field) ? field : 'frontmatter'}`;
+}
+
 function refused(message: string, line = 1): StrictVerdict {
-  return verdict([{ message, line }], () => 1, []);
+  return verdict([{ message, line, rule: ruleOf('') }], () => 1, []);
 }
 
 function verdict(

@@ -39,6 +39,8 @@ export interface SkillFinding {
   readonly line?: number;
   /** Present for warnings, for packs, and under `lenient`. */
   readonly code?: string;
+  /** Instead of a code under `spec` and `strict`: the profile and the field, `agentskills/name`. Absent when it is not about a field. */
+  readonly rule?: string;
   /** The file that it is about, relative to the skill; absent: SKILL.md. */
   readonly path?: string;
   /** Only for packs: the absolute path of the file that the finding is about. */
@@ -93,7 +95,8 @@ export function strictViolations(
     const code = fileErrorCode(directory, `${bucket}/${path}`);
     if (code === undefined) return [];
     const reason = code === 'PATH_TRAVERSAL' ? `leads out of ${bucket}/` : `is no file in ${bucket}/`;
-    return [{ message: `invalid manifest: [${bucket}] '${path}' ${reason}`, line: lineOf(bucket) }];
+    const message = `invalid manifest: [${bucket}] '${path}' ${reason}`;
+    return [{ message, line: lineOf(bucket), rule: `strict/${bucket}` }];
   });
   return { violations: [...violations, ...absent], declaresFiles: declared.length > 0 };
 }
