@@ -16,6 +16,7 @@ const config: ViteUserConfig = defineConfig({
       { find: /^skill-registry\/kernel$/, replacement: source('./kernel/index.ts') },
       { find: /^skill-registry\/mcp$/, replacement: source('./extensions/skill_mcp/index.ts') },
       { find: /^skill-registry\/ai-sdk$/, replacement: source('./extensions/skill_registry/ai-sdk.ts') },
+      { find: /^skill-registry\/testing$/, replacement: source('./extensions/skill_registry/testing.ts') },
       { find: /^skill-registry$/, replacement: source('./extensions/skill_registry/index.ts') },
     ],
   },

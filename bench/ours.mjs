@@ -2,23 +2,34 @@
  * One measurement of this package, in a process of its own: `node ours.mjs <what> <folder> <root>`. Prints JSON. Each time is
  * compared with its baseline, which is measured in the same process just before.
  */
+import { join } from 'node:path';
 import { createSkillRegistry } from '../dist/extensions/skill_registry/index.js';
+import { openSqlite } from '../dist/lib/sqlite/index.js';
 import { readFloor, statFloor } from './floors.mjs';
+import { MILLION_EVENTS } from './million-events.mjs';
 import { median, percentile, timed } from './statistics.mjs';
 
 const [, , what, folder, root] = process.argv;
-const open = (cache) => createSkillRegistry({ root, cache, config: { sources: [{ path: folder }] } });
+const open = (cache, inspect = true) =>
+  createSkillRegistry({ root, cache, inspect, config: { sources: [{ path: folder }] } });
+/** As it is from the second start on: every content was inspected. */
+const inspected = async () => {
+  const registry = await open('disk');
+  await registry.admin.inspectSkills();
+  return registry;
+};
 
 const measurements = {
-  /** The first load of a process, and later ones; without a cache. */
+  /** The first load of a process, and later ones; without a cache, and without the inspection. */
   async first() {
     return pairs(
       3,
       () => readFloor(folder),
-      () => open('memory'),
+      () => open('memory', false),
     );
   },
   async cached() {
+    await (await inspected()).close();
     return pairs(
       5,
       () => statFloor(folder),
@@ -26,7 +37,7 @@ const measurements = {
     );
   },
   async refresh() {
-    const registry = await open('disk');
+    const registry = await inspected();
     return pairs(
       7,
       () => statFloor(folder),
@@ -35,13 +46,13 @@ const measurements = {
     );
   },
   async context() {
-    const registry = await open('disk');
+    const registry = await inspected();
     const prompts = ['review the invoice report', 'deploy docker to the cloud', 'translate the meeting notes'];
     const work = (index) => registry.context(`${prompts[index % 3]} ${index}`);
     return { ms: await settled(registry, work) };
   },
   async search() {
-    const registry = await open('disk');
+    const registry = await inspected();
     const queries = ['audit budget', 'kubernetes deploy', 'python test schema', 'invoice'];
     return { ms: await settled(registry, (index) => registry.list({ query: queries[index % 4] })) };
   },
@@ -54,13 +65,55 @@ const measurements = {
       }
       return process.memoryUsage();
     };
+    await (await inspected()).close();
     const before = await settle();
     const registry = await open('disk');
     const after = await settle();
     const skills = registry.snapshot().skills.length;
     return { skills, rss: after.rss - before.rss, heap: after.heapUsed - before.heapUsed };
   },
+  /** Reads of an agent with usage on, written to disk, against the same with usage off; processor time, in turns. */
+  async usage() {
+    const registries = await Promise.all(
+      [true, false].map((usage) => createSkillRegistry({ root, config: { sources: [{ path: folder }], usage } })),
+    );
+    const ids = registries[0].snapshot().skills.map(({ id }) => id);
+    const turn = { agentId: 'agent', threadId: 'thread' };
+    const read = async (registry) => {
+      const before = process.cpuUsage();
+      for (let index = 0; index < 300; index++) await registry.read(ids[index % ids.length], {}, turn);
+      // Writes what was noted.
+      await registry.usage.events({ limit: 1 });
+      const { user, system } = process.cpuUsage(before);
+      return user + system;
+    };
+    for (const registry of registries) await read(registry);
+    const ratios = [];
+    for (let round = 0; round < 21; round++) {
+      const order = round % 2 === 0 ? registries : registries.toReversed();
+      const times = new Map();
+      for (const registry of order) times.set(registry, await read(registry));
+      ratios.push(times.get(registries[0]) / times.get(registries[1]));
+    }
+    return { ratio: median(ratios) };
+  },
+  /** A report over a million events of 1,000 skills and 20 agents in 180 days, and the events of one conversation. */
+  async report() {
+    const registry = await open('disk');
+    await registry.read(registry.snapshot().skills[0].id, {}, { agentId: 'agent' });
+    await registry.usage.events({ limit: 1 });
+    fillUsage(join(root, 'data/skill_registry/usage.db'));
+    const report = async () => (await timed(() => registry.usage.report({ since: '180d' }))).ms;
+    const thread = async () => (await timed(() => registry.usage.events({ thread: 'thread-7' }))).ms;
+    return { ms: { report: median([await report(), await report()]), thread: await thread() } };
+  },
 };
+
+function fillUsage(file) {
+  const database = openSqlite(file);
+  database.exec(MILLION_EVENTS);
+  database.close();
+}
 
 async function pairs(count, floor, work, closes = true) {
   const [floors, ours] = [[], []];

@@ -32,6 +32,8 @@ async function open() {
     await new Promise((resolve) => setTimeout(resolve, 100));
     await registry.refresh();
   }
+  // What the first 5 seconds were too short for.
+  await registry.admin.inspectSkills();
   const problems = registry.problems();
   if (problems.length > 0) throw new Error(JSON.stringify(problems.slice(0, 3)));
   await registry.close();

@@ -14,6 +14,7 @@ const rows = readFileSync(queriesFile, 'utf8')
 // A source for each collection, so that `<collection>/<path>` is the qualified id of a skill.
 const sources = readdirSync(wild).map((collection) => ({ id: collection, path: join(wild, collection) }));
 const registry = await createSkillRegistry({ root, config: { sources } });
+await registry.admin.inspectSkills();
 const { byId } = registry.snapshot();
 const pathOf = ({ skillId }) => byId.get(skillId)?.qualifiedId.replace(':', '/') ?? '';
 

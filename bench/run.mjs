@@ -27,6 +27,7 @@ try {
     measureOurs(name, tree);
     if (name !== 'g25') measurePeers(tree, havePeers);
   }
+  measureUsage(trees.g10);
   await measureList(trees.g10, havePeers);
   if (trees.wild) measureAnswers(trees.wild);
 } finally {
@@ -71,6 +72,15 @@ function measureOurs(name, { label, folder }) {
     ratio: `${mib('rss')} MiB resident, ${mib('heap')} MiB heap`,
     budget: '60 MiB',
   });
+}
+
+function measureUsage({ label, folder }) {
+  const on = median(Array.from({ length: ROUNDS }, () => child('ours.mjs', ['usage', folder, rootFor('usage')]).ratio));
+  rows.push({ what: 'reading with usage on / off', on: label, ratio: `${on.toFixed(2)}x`, budget: '1.05x' });
+  const { ms } = child('ours.mjs', ['report', folder, rootFor('report')]);
+  const of = 'a million events';
+  rows.push({ what: 'usage report', on: of, ms: ms.report, budget: '1000 ms' });
+  rows.push({ what: 'events of one conversation', on: of, ms: ms.thread });
 }
 
 function measurePeers({ label, flat }, havePeers) {

@@ -10,6 +10,7 @@ const results = {};
 for (const format of ['bullets', 'xml']) {
   const config = { sources: [{ path: folder }], catalog: { format, budget_tokens: 10_000_000 } };
   const registry = await createSkillRegistry({ root, config });
+  await registry.admin.inspectSkills();
   const shown = registry.snapshot().skills.filter((skill) => skill.modelInvocable && !skill.hiddenBecause);
   const whole = await countTokens((await registry.context('')) ?? '');
   let bare = 0;

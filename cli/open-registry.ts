@@ -18,10 +18,9 @@ export interface OpenRegistry {
 /**
  * Opens the registry for a command, as the kernel would with these options, but without the kernel.
  *
- * @param inspect - Inspect what was brought in before it is shown; for a command that serves agents, or brings something in. Default: false, known results are
- *   used.
+ * @param inspect - False: for a command that says nothing of what agents are given, and has to be quick. Default: true.
  */
-export async function openRegistry(options: GlobalOptions, terminal: Terminal, inspect = false): Promise<OpenRegistry> {
+export async function openRegistry(options: GlobalOptions, terminal: Terminal, inspect = true): Promise<OpenRegistry> {
   const root = findRoot(options, terminal);
   const trusted = isTrusted(root, options, terminal);
   const owner = ownerConfig(root, trusted);

@@ -117,6 +117,8 @@ export interface TurnContext {
   readonly tools?: readonly string[];
   /** Name of the model that runs the turn, where it is known. */
   readonly model?: string;
+  /** The text is shown to a person and goes to no model (`describeTurn`, the check of an agent at start): nothing is recorded. */
+  readonly preview?: true;
   /** State of a prompt pack's workflow, which may narrow what is visible. */
   readonly workflowState?: { readonly pack: string; readonly state?: string };
 }

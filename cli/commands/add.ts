@@ -37,7 +37,7 @@ export async function add(
 ): Promise<ExitStatus> {
   assertSense(what, options);
   if (!options.dryRun) assertAskable(options, terminal);
-  const opened = await openRegistry(options, terminal, true);
+  const opened = await openRegistry(options, terminal);
   const plan = await withProgress(
     `Fetching ${printable(what ?? 'what is missing')}`,
     terminal,

@@ -1,6 +1,11 @@
 import type { Skill, Snapshot } from 'skill-registry';
-import type { TokenCounts } from '../../extensions/skill_registry/host.ts';
-import { type AgentView, type SeenSkill, whoSees } from '../../extensions/skill_registry/host.ts';
+import {
+  type AgentView,
+  NOT_INSPECTED,
+  type SeenSkill,
+  type TokenCounts,
+  whoSees,
+} from '../../extensions/skill_registry/host.ts';
 import { declaredTurns } from '../../kernel/host.ts';
 import { formatTable, printable } from '../../lib/text/index.ts';
 import { type OpenRegistry, openRegistry } from '../open-registry.ts';
@@ -31,8 +36,12 @@ export async function list(options: GlobalOptions & ListFlags, terminal: Termina
   const errors = found.filter((problem) => problem.severity === 'error').length;
   if (!options.all) terminal.err(keptText(skills));
   const problemCount = found.length > 0 ? `; ${found.length} problem(s), see skill-registry doctor` : '';
-  const held = listed.filter(({ qualified_id }) => isHeld(registry.snapshot(), qualified_id)).length;
-  terminal.err(`${listed.length} skill(s)${held > 0 ? `, ${held} held` : ''}${problemCount}\n`);
+  const reasons = listed.flatMap(({ qualified_id }) => heldBecauseOf(registry.snapshot(), qualified_id) ?? []);
+  const waiting = reasons.filter((reason) => reason === NOT_INSPECTED).length;
+  const held = reasons.length > waiting ? `, ${reasons.length - waiting} held` : '';
+  const inspecting = waiting > 0 ? `, ${waiting} not inspected yet (skill-registry doctor inspects them)` : '';
+  terminal.err(`${listed.length} skill(s)${held}${inspecting}${problemCount}\n`);
+  await registry.close();
   return errors > 0 ? EXIT.problem : EXIT.done;
 }
 
@@ -48,6 +57,16 @@ export function rowOf(skill: Skill, tokens: TokenCounts = { l1: null, l2: null }
     file: skill.file,
     tokens,
   };
+}
+
+/** Which of them no agent sees, and why, in lines for people. */
+export function keptText(skills: readonly Skill[]): string {
+  const kept = skills.flatMap((skill) => {
+    const because = keptBecause(skill);
+    return because === undefined ? [] : [`${skill.id}: ${because}`];
+  });
+  const more = kept.length > MAX_NAMED ? [`${kept.length - MAX_NAMED} more: see skill-registry list --all`] : [];
+  return [...kept.slice(0, MAX_NAMED), ...more].map((line) => `Agents do not see ${printable(line)}\n`).join('');
 }
 
 export interface SkillRow {
@@ -121,24 +140,16 @@ function nameOf(agent: string | null): string {
   return agent ?? '(any other)';
 }
 
-function isHeld({ byQualifiedId }: Snapshot, qualifiedId: string): boolean {
-  return byQualifiedId.get(qualifiedId)?.heldBecause !== undefined;
+function heldBecauseOf({ byQualifiedId }: Snapshot, qualifiedId: string): string | undefined {
+  return byQualifiedId.get(qualifiedId)?.heldBecause;
 }
 
 /** Skills that no agent sees and that are named; `list --all` and `doctor` have all. */
 const MAX_NAMED = 5;
 
-function keptText(skills: readonly Skill[]): string {
-  const kept = skills.flatMap((skill) => {
-    const because = keptBecause(skill);
-    return because === undefined ? [] : [`${skill.id}: ${because}`];
-  });
-  const more = kept.length > MAX_NAMED ? [`${kept.length - MAX_NAMED} more: see skill-registry list --all`] : [];
-  return [...kept.slice(0, MAX_NAMED), ...more].map((line) => `Agents do not see ${printable(line)}\n`).join('');
-}
-
 /** Why no agent sees a skill, whatever the agent is bound to. */
 function keptBecause({ heldBecause, disabledFor, hiddenBecause }: Skill): string | undefined {
-  if (heldBecause !== undefined) return `held, ${heldBecause}`;
+  // Those are counted; each of them is as any other skill.
+  if (heldBecause !== undefined) return heldBecause === NOT_INSPECTED ? undefined : `held, ${heldBecause}`;
   return disabledFor === 'everyone' ? 'disabled in the config' : hiddenBecause;
 }

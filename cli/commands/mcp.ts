@@ -20,8 +20,9 @@ export async function mcp(options: McpOptions, terminal: Terminal): Promise<Exit
   const standardOutput = options.http === undefined ? takeStandardOutput() : undefined;
   const { createSkillMcpDoor, TOKEN_NAME } = await import('skill-registry/mcp');
   const stop = stopOnSignals();
-  const { root, trusted, registry, problems } = await openRegistry(options, terminal, true);
-  const important = problems().filter(({ severity, code }) => severity === 'error' || code === 'ROOT_NOT_APPROVED');
+  const { root, trusted, registry, problems } = await openRegistry(options, terminal);
+  const told = new Set(['ROOT_NOT_APPROVED', 'SKILL_NOT_INSPECTED']);
+  const important = problems().filter(({ severity, code }) => severity === 'error' || told.has(code));
   for (const { severity, file, message } of important) {
     say(`${severity}: ${file}: ${message}`);
   }

@@ -10,7 +10,7 @@ import {
   widthOf,
   withProgress,
 } from '../terminal.ts';
-import { rowOf } from './list.ts';
+import { keptText, rowOf } from './list.ts';
 
 export interface SearchFlags {
   readonly limit?: number;
@@ -40,9 +40,9 @@ export async function search(
     ...(tag === undefined ? {} : { tag }),
     ...(source === undefined ? {} : { source }),
   });
+  const { byId } = registry.snapshot();
   if (options.json) {
     const counts = await registry.admin.tokenCounts({ bodies: false });
-    const { byId } = registry.snapshot();
     const rows = skills.flatMap(({ skillId, score, why }) => {
       const skill = byId.get(skillId);
       return skill ? [{ ...rowOf(skill, counts.get(skillId)), score, why }] : [];
@@ -57,6 +57,7 @@ export async function search(
     ]);
     terminal.out(`${formatTable(['SKILL', 'SCORE', 'SOURCE', 'WHY'], cells, widthOf(terminal))}\n`);
   }
+  terminal.err(keptText(skills.flatMap(({ skillId }) => byId.get(skillId) ?? [])));
   const nearestIds = nearest ? ` Nearest: ${nearest.join(', ')}.` : '';
   if (total === 0) terminal.err(`No skill fits.${nearestIds}\n`);
   else terminal.err(`${total} skill(s)${total > skills.length ? `, the best ${skills.length} shown` : ''}\n`);

@@ -39,11 +39,11 @@ export async function show(id: string, flags: GlobalOptions & ShowFlags, termina
   const skill = await registry.read(id, { view: options.raw ? 'raw' : 'body' });
   const listed = entryOf(registry.snapshot(), id);
   // What a server has is inspected by its source, whenever it is fetched.
-  const isHere = listed && !listed.remote;
-  const heldBecause = isHere && (await registry.admin.trustOf(listed.qualifiedId)).heldBecause;
-  const entry = listed && { ...listed, ...(heldBecause ? { heldBecause } : {}) };
+  const heldBecause = listed?.remote
+    ? listed.heldBecause
+    : listed && ((await registry.admin.trustOf(listed.qualifiedId)).heldBecause ?? undefined);
   if (options.json) {
-    printJson(terminal, { ...toWire(skill), ...(entry ? fieldsOf(entry) : {}) });
+    printJson(terminal, { ...toWire(skill), ...(listed ? fieldsOf({ ...listed, heldBecause }) : {}) });
     return EXIT.done;
   }
   if (terminal.terminal && !options.raw) await printMarkdown(skill.content, terminal);
@@ -55,11 +55,11 @@ export async function show(id: string, flags: GlobalOptions & ShowFlags, termina
   terminal.err(
     `\n${printable(skill.message)}${skill.hint ? `\n${printable(skill.hint)}` : ''}${files ? `\nFiles:${files}` : ''}${kept}\n`,
   );
-  if (entry?.heldBecause)
+  if (heldBecause !== undefined)
     terminal.err(
-      `Held, no agent is given it: ${printable(entry.heldBecause)}; see skill-registry trust show ${printable(id)}\n`,
+      `Held, no agent is given it: ${printable(heldBecause)}; see skill-registry trust show ${printable(id)}\n`,
     );
-  if (entry?.hiddenBecause) terminal.err(`Models do not see it here: ${printable(entry.hiddenBecause)}\n`);
+  if (listed?.hiddenBecause) terminal.err(`Models do not see it here: ${printable(listed.hiddenBecause)}\n`);
   return EXIT.done;
 }
 
@@ -83,7 +83,9 @@ function entryOf({ byId, byQualifiedId }: Snapshot, id: string): Skill | undefin
 }
 
 /** Fields of a skill that `read` does not give; null when the author has not set one. */
-function fieldsOf(skill: Skill): Readonly<Record<string, unknown>> {
+function fieldsOf(
+  skill: Omit<Skill, 'heldBecause'> & { readonly heldBecause: string | undefined },
+): Readonly<Record<string, unknown>> {
   return {
     qualified_id: skill.qualifiedId,
     version: skill.version ?? null,

@@ -4,7 +4,7 @@ import { printable } from '../../lib/text/index.ts';
 import { openTrust } from '../../lib/trust/index.ts';
 import { findRoot, flagConfig, isTrusted } from '../find-root.ts';
 import { stopOnSignals } from '../stop-on-signals.ts';
-import { actorOf, EXIT, type ExitStatus, type GlobalOptions, type Terminal } from '../terminal.ts';
+import { actorOf, EXIT, type ExitStatus, type GlobalOptions, type Terminal, withProgress } from '../terminal.ts';
 
 export interface StartOptions extends GlobalOptions {
   /** Ids of extensions to start although their manifest says `enabled: false`. */
@@ -26,7 +26,7 @@ export async function start(options: StartOptions, terminal: Terminal): Promise<
   process.on('unhandledRejection', reportUncaught);
   process.on('uncaughtException', reportUncaught);
 
-  kernel = await boot({
+  const booting = boot({
     root,
     trust,
     config,
@@ -37,6 +37,7 @@ export async function start(options: StartOptions, terminal: Terminal): Promise<
       if (level === 'warn' || level === 'error') say(`${level}: ${extensionId}: ${message}`);
     },
   });
+  kernel = await withProgress('Starting', terminal, booting);
   const channel = kernel.extensions().find((extension) => extension.id === 'cli_channel');
   if (channel?.state !== 'RUNNING' && !stop.aborted) {
     for (const { severity, message } of kernel.problems()) say(`${severity}: ${message}`);

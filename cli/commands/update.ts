@@ -28,7 +28,7 @@ export async function update(
   terminal: Terminal,
 ): Promise<ExitStatus> {
   if (!options.check) assertAskable(options, terminal);
-  const { registry } = await openRegistry(options, terminal, true);
+  const { registry } = await openRegistry(options, terminal);
   const looked = registry.origin.update(ids.length > 0 ? ids : undefined);
   const plan = await withProgress('Looking for what is newer', terminal, looked);
   const outdated = plan.skills.filter(({ state }) => state === 'outdated');

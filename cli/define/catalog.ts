@@ -1,8 +1,10 @@
 import { InvalidArgumentError, Option } from 'commander';
 import type { EnableOptions } from '../commands/enable-disable.ts';
+import type { EvalOptions } from '../commands/eval.ts';
 import type { ListFlags } from '../commands/list.ts';
 import type { SearchFlags } from '../commands/search.ts';
 import type { ShowFlags } from '../commands/show.ts';
+import type { StatsFlags } from '../commands/stats.ts';
 import type { ValidateOptions } from '../commands/validate-properties-prompt.ts';
 import type { FindingFormat } from '../finding-formats.ts';
 import type { ExitStatus, GlobalOptions, MakeCommand, Terminal } from '../terminal.ts';
@@ -51,6 +53,21 @@ export function addCatalogCommands(make: MakeCommand, done: (status: ExitStatus)
     .option('--embed', 'first embed the skills that are not embedded yet, for search by meaning')
     .action(async (query: string, options: GlobalOptions & SearchFlags) =>
       done(await (await import('../commands/search.ts')).search(query, options, terminal)),
+    );
+  make('stats', 'what agents did with skills: loads, offers, tokens, failures', 'skill-registry stats --since 7d')
+    .argument('[id]', 'only this skill')
+    .option('--agent <id>', 'only this agent')
+    .option('--since <age>', 'from this age (12h, 30d, 2w) or date on, in whole days (default: 30d)')
+    .addOption(new Option('--dead', 'skills that no agent has loaded since then').conflicts('thread'))
+    .option('--thread <id>', 'what was recorded in this conversation, in order, with digests and revisions')
+    .action(async (id: string | undefined, options: GlobalOptions & StatsFlags) =>
+      done(await (await import('../commands/stats.ts')).stats(id, options, terminal)),
+    );
+  make('eval', 'run the test cases of skills, as far as they need no model', 'skill-registry eval code-review')
+    .argument('[id]', 'id or qualified id (default: every skill)')
+    .option('--outputs <dir>', 'outputs of runs: a folder for each case; without <id>, in a folder for each skill')
+    .action(async (id: string | undefined, options: EvalOptions) =>
+      done(await (await import('../commands/eval.ts')).evaluate(id, options, terminal)),
     );
   make('doctor', 'everything that is wrong, what to fix first', 'skill-registry doctor --skills ~/.claude/skills')
     .option('--overlap', 'skills that compete for the same tasks, and queries that another skill steals')

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { ProposalState } from '../../extensions/skill_registry/host.ts';
-import type { EditOptions } from '../commands/edit-proposal.ts';
-import type { PurgeOptions } from '../commands/proposals.ts';
+import type { EditOptions } from '../commands/changes/edit-proposal.ts';
+import type { PurgeOptions } from '../commands/changes/proposals.ts';
 import type {
   ConfirmedOptions,
   DecisionOptions,
@@ -22,14 +22,14 @@ export function addProposalCommands(make: MakeCommand, done: (status: ExitStatus
   make('list', 'proposals, newest first', 'skill-registry proposals list --state all', proposals)
     .addOption(new Option('--state <state>', 'only these (default: open and stale ones)').choices(states))
     .action(async (options: GlobalOptions & { state?: ProposalState | 'all' }) =>
-      done(await (await import('../commands/proposals.ts')).listProposals(options, terminal)),
+      done(await (await import('../commands/changes/proposals.ts')).listProposals(options, terminal)),
     );
   const id = 'its id, or at least six characters of its beginning or end';
   make('show', 'one proposal, whole', 'skill-registry proposals show 4f2a91', proposals)
     .argument('<id>', id)
     .option('--proposed', 'only the whole text of the file as it proposes it')
     .action(async (wanted: string, options: GlobalOptions & { proposed?: boolean }) =>
-      done(await (await import('../commands/proposals.ts')).showProposal(wanted, options, terminal)),
+      done(await (await import('../commands/changes/proposals.ts')).showProposal(wanted, options, terminal)),
     );
   make(
     'edit',
@@ -41,14 +41,14 @@ export function addProposalCommands(make: MakeCommand, done: (status: ExitStatus
     .option('--from <file>', 'the whole new text of the file; - for standard input')
     .option('--by <name>', 'who does it (default: whoever is logged in)')
     .action(async (wanted: string, options: GlobalOptions & EditOptions) =>
-      done(await (await import('../commands/edit-proposal.ts')).editProposal(wanted, options, terminal)),
+      done(await (await import('../commands/changes/edit-proposal.ts')).editProposal(wanted, options, terminal)),
     );
   const decided = 'its id; on a terminal at least six characters of its beginning or end';
   withActor(make('approve', 'show one, ask, and apply it', 'skill-registry proposals approve 4f2a91', proposals))
     .argument('<id>', decided)
     .option('--yes', 'show the difference and do not ask')
     .action(async (wanted: string, options: GlobalOptions & ConfirmedOptions) =>
-      done(await (await import('../commands/proposals.ts')).approveProposal(wanted, options, terminal)),
+      done(await (await import('../commands/changes/proposals.ts')).approveProposal(wanted, options, terminal)),
     );
   make(
     'reject',
@@ -61,7 +61,7 @@ export function addProposalCommands(make: MakeCommand, done: (status: ExitStatus
     .requiredOption('--reason <text>', 'why; whoever proposed it learns from it')
     .option('--by <name>', 'who decides (default: whoever is logged in)')
     .action(async (wanted: string, options: GlobalOptions & ConfirmedOptions & { reason: string }) =>
-      done(await (await import('../commands/proposals.ts')).rejectProposal(wanted, options, terminal)),
+      done(await (await import('../commands/changes/proposals.ts')).rejectProposal(wanted, options, terminal)),
     );
   make(
     'purge',
@@ -73,11 +73,11 @@ export function addProposalCommands(make: MakeCommand, done: (status: ExitStatus
     .option('--rejected', 'all that are rejected')
     .option('--by <name>', 'who does it (default: whoever is logged in)')
     .action(async (ids: readonly string[], options: GlobalOptions & PurgeOptions) =>
-      done(await (await import('../commands/proposals.ts')).purgeProposals(ids, options, terminal)),
+      done(await (await import('../commands/changes/proposals.ts')).purgeProposals(ids, options, terminal)),
     );
   make('stats', 'how many are accepted, and how soon', 'skill-registry proposals stats --json', proposals).action(
     async (options: GlobalOptions) =>
-      done(await (await import('../commands/proposals.ts')).showStats(options, terminal)),
+      done(await (await import('../commands/changes/proposals.ts')).showStats(options, terminal)),
   );
 }
 
@@ -86,26 +86,26 @@ export function addRevisionCommands(make: MakeCommand, done: (status: ExitStatus
   make('history', 'every content a skill had, newest first', 'skill-registry history code-review')
     .argument('<id>', 'of a removed skill, too')
     .action(async (skill: string, options: GlobalOptions) =>
-      done(await (await import('../commands/history.ts')).history(skill, options, terminal)),
+      done(await (await import('../commands/changes/history.ts')).history(skill, options, terminal)),
     );
   make('diff', 'what changed between two revisions', 'skill-registry diff code-review 1 2')
     .argument('<id>')
     .argument('<a>', 'a number, or the beginning of a digest')
     .argument('<b>')
     .action(async (skill: string, a: string, b: string, options: GlobalOptions) =>
-      done(await (await import('../commands/history.ts')).diff(skill, a, b, options, terminal)),
+      done(await (await import('../commands/changes/history.ts')).diff(skill, a, b, options, terminal)),
     );
   withActor(make('rollback', 'make a skill what it was; also a revision', 'skill-registry rollback code-review 1'))
     .argument('<id>')
     .argument('<revision>', 'a number, or the beginning of a digest')
     .option('--yes', 'show the difference and do not ask')
     .action(async (skill: string, revision: string, options: GlobalOptions & ConfirmedOptions) =>
-      done(await (await import('../commands/history.ts')).rollback(skill, revision, options, terminal)),
+      done(await (await import('../commands/changes/history.ts')).rollback(skill, revision, options, terminal)),
     );
   withActor(make('restore', 'bring back a skill that was removed', 'skill-registry restore code-review'))
     .argument('<id>')
     .action(async (skill: string, options: GlobalOptions & DecisionOptions) =>
-      done(await (await import('../commands/history.ts')).restore(skill, options, terminal)),
+      done(await (await import('../commands/changes/history.ts')).restore(skill, options, terminal)),
     );
 }
 

@@ -148,7 +148,9 @@ const COUNT_UP_TO = 200;
 /** The first text that a person sees: the catalog, the sources, the problems, and the next steps. */
 export async function greeting({ kernel, registry, rootDir, modelReady, width }: GreetingOptions): Promise<string> {
   const { skills, byQualifiedId } = registry.snapshot();
-  const held = [...byQualifiedId.values()].filter(({ heldBecause }) => heldBecause !== undefined).length;
+  const kept = [...byQualifiedId.values()].filter(({ heldBecause }) => heldBecause !== undefined).length;
+  const { skills: waiting = 0 } = registry.problems().find(({ code }) => code === 'SKILL_NOT_INSPECTED')?.details ?? {};
+  const held = kept - Number(waiting);
   const counts = await registry.admin.tokenCounts({ atMost: COUNT_UP_TO });
   const rows = skills.map((skill) => {
     const { l1, l2 } = counts.get(skill.id) ?? { l1: null, l2: null };
@@ -158,7 +160,7 @@ export async function greeting({ kernel, registry, rootDir, modelReady, width }:
   const extensions = kernel.extensions();
   const running = extensions.filter((extension) => extension.state === 'RUNNING').length;
   return [
-    `skill-registry: ${skills.length} skill(s)${held > 0 ? ` (${held} held)` : ''}, ${running} of ${extensions.length} extension(s) running, root ${onOneLine(rootDir)}`,
+    `skill-registry: ${skills.length} skill(s)${held > 0 ? ` (${held} held)` : ''}${Number(waiting) > 0 ? ` (${waiting} not inspected yet)` : ''}, ${running} of ${extensions.length} extension(s) running, root ${onOneLine(rootDir)}`,
     skills.length > 0 ? `\n${catalog}\n\nL1: tokens of the line every agent sees. L2: tokens of the instructions.` : '',
     `\n${sourceLines(registry)}`,
     `\n${problemLines([...kernel.problems(), ...registry.problems()])}`,

@@ -70,7 +70,7 @@ export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOpt
   const names = tools.map(({ name }) => name);
   const publication = createPublication(registry, turn, registry.config.watch.interval_seconds * 1000);
   const extension = new SkillsExtension({
-    source: createSkillSource(publication, pageSize),
+    source: createSkillSource(publication, pageSize, (ids) => registry.admin.offered(ids, turn)),
     // Clients are not notified when a file beside SKILL.md changes, so they must not cache entries.
     cacheHint: { ttlMs: 0, cacheScope: 'private' },
     onWarning: ({ path, message }) => report({ code: 'SKILL_NOT_PUBLISHED', severity: 'warning', file: path, message }),
@@ -109,7 +109,7 @@ export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOpt
     async createServer({ local = options.local ?? false } = {}) {
       const { version } = registry.snapshot();
       if (instructions?.version !== version)
-        instructions = { version, text: registry.context('', { ...turn, tools: names }) };
+        instructions = { version, text: registry.context('', { ...turn, tools: names, preview: true }) };
       const text = await instructions.text;
       const server = new McpServer(info, {
         capabilities: {
@@ -119,6 +119,8 @@ export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOpt
         },
         ...(text === null ? {} : { instructions: text }),
       });
+      // One text is for many servers, and most of these answer one request. A client that has read it says that it is initialized.
+      server.server.oninitialized = () => void registry.context('', { ...turn, tools: names }).catch(() => undefined);
       serveTools(server, tools, { turn, local });
       servePrompts(server, registry, { turn, pageSize, local });
       extension.attach(server);

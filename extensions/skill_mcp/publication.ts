@@ -107,12 +107,14 @@ export function createPublication(registry: SkillRegistry, turn: TurnContext, ma
       return undefined;
     },
     async problems() {
-      const found: Problem[] = [];
+      const found: (readonly [Skill, Problem])[] = [];
       for (const skill of skills().values()) {
         const result = await publish(skill, Number.POSITIVE_INFINITY);
-        if (!isPublished(result)) found.push(notPublished(skill, result.reason));
+        if (!isPublished(result)) found.push([skill, notPublished(skill, result.reason)]);
       }
-      return found;
+      // What came to be held while it was read is not published for that reason, which is told elsewhere.
+      const now = skills();
+      return found.flatMap(([{ id }, problem]) => (now.has(id) ? problem : []));
     },
   };
 }

@@ -11,18 +11,30 @@ import { toProtocolError } from './errors.ts';
 import type { Publication } from './publication.ts';
 import { type PublishedSkill, SKILL_MD, skillIdOf } from './publication.ts';
 
-/** The catalog in the form that the Skills extension of the SDK needs. */
-export function createSkillSource(publication: Publication, pageSize: number): SkillSource {
+/**
+ * The catalog in the form that the Skills extension of the SDK needs.
+ *
+ * @param onListed - Called with the skills of each answer to a list.
+ */
+export function createSkillSource(
+  publication: Publication,
+  pageSize: number,
+  onListed: (skillIds: readonly string[]) => void,
+): SkillSource {
+  const listed = (skills: readonly PublishedSkill[]): readonly PublishedSkill[] => {
+    onListed(skills.flatMap((skill) => idOf(skill) ?? []));
+    return skills;
+  };
   return guarded({
     async list({ cursor }) {
       const skills: PublishedSkill[] = [];
       for await (const skill of publication.after(readCursor(cursor))) {
         // One more than fits the page: there is another page.
         if (skills.length === pageSize)
-          return { skills: skills.map(({ entry }) => entry), ...next(idOf(skills.at(-1))) };
+          return { skills: listed(skills).map(({ entry }) => entry), ...next(idOf(skills.at(-1))) };
         skills.push(skill);
       }
-      return { skills: skills.map(({ entry }) => entry) };
+      return { skills: listed(skills).map(({ entry }) => entry) };
     },
 
     async get(uri) {
@@ -46,14 +58,14 @@ export function createSkillSource(publication: Publication, pageSize: number): S
     },
 
     async listResources() {
-      const listed: DirectoryResource[] = [];
+      const skills: PublishedSkill[] = [];
       // Cached entries are right here: only SKILL.md is used, and an entry is made again when that changes.
-      for await (const { entry, files } of publication.after(undefined, Number.POSITIVE_INFINITY)) {
+      for await (const skill of publication.after(undefined, Number.POSITIVE_INFINITY)) skills.push(skill);
+      return listed(skills).map(({ entry, files }): DirectoryResource => {
         const { name, description } = entry.frontmatter;
         const size = files.get(entry.uri)?.size ?? 0;
-        listed.push({ uri: entry.uri, name, description, mimeType: mimeTypeOf(SKILL_MD), size });
-      }
-      return listed;
+        return { uri: entry.uri, name, description, mimeType: mimeTypeOf(SKILL_MD), size };
+      });
     },
   });
 }

@@ -32,6 +32,7 @@ export function createAdmin(
     readBytes: reading.readBytes,
     resources: reading.resources,
     leftOut: reading.leftOut,
+    offered: (skillIds, turn = {}) => parts.usage.recorder.offered(skillIds, turn),
     async hiddenText() {
       assertOpen(parts);
       const { hiddenTextOf } = await import('./read/hidden-text.ts');
@@ -54,8 +55,10 @@ export function createAdmin(
     },
     async inspectSkills() {
       assertOpen(parts);
-      while (await holds.checkAll(snapshot().skills, parts.closing.signal)) await catalog.refresh();
+      while (await holds.checkAll([...snapshot().byQualifiedId.values()], parts.closing.signal))
+        await catalog.refresh();
     },
+    ...changes.evaluation,
     management: changes.management,
     watching,
     async searchReady(query = '') {
@@ -69,7 +72,7 @@ export function createAdmin(
       return { embedded: meaning?.embedded(skills) ?? 0, total: skills.length };
     },
     async contextCost() {
-      const text = await context('');
+      const text = await context('', { preview: true });
       const { enforcementOf } = await import('./show/system-text.ts');
       const emphasis = enforcementOf(namedTools(config.tools));
       const enforcement = emphasis !== undefined && text?.includes(emphasis) ? await countTokens(emphasis) : 0;

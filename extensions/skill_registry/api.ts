@@ -2,6 +2,7 @@
 import type { Problem, Tool, TurnContext } from 'skill-registry/kernel';
 import type { Snapshot } from './catalog/snapshot.ts';
 import type { SkillRegistryConfig, SourceConfigInput } from './config/config.ts';
+import type { Evaluation } from './evaluate/types.ts';
 import type { History, Management, WritePolicy } from './history/types.ts';
 import type { Publishing } from './origin/publish/types.ts';
 import type { Origins } from './origin/types.ts';
@@ -12,8 +13,10 @@ import type { ContextCost, TokenCounts } from './show/types.ts';
 import type { Skill } from './skill/skill.ts';
 import type { OwnSource } from './sources/types.ts';
 import type { Finding, PlannedChange, SkillTrust, TrustDecision } from './trust/types.ts';
+import type { Usage } from './usage/types.ts';
 
 export type { Snapshot } from './catalog/snapshot.ts';
+export type * from './evaluate/types.ts';
 export type * from './history/types.ts';
 export type * from './inspect/types.ts';
 export type * from './origin/publish/types.ts';
@@ -31,6 +34,7 @@ export type * from './show/types.ts';
 export type { Skill } from './skill/skill.ts';
 export type * from './sources/types.ts';
 export type * from './trust/types.ts';
+export type * from './usage/types.ts';
 
 /** After `close`, a call that would read a file throws REGISTRY_CLOSED. */
 export interface SkillRegistry extends Pick<Reading, 'read' | 'readResource'> {
@@ -108,13 +112,15 @@ export interface SkillRegistry extends Pick<Reading, 'read' | 'readResource'> {
   readonly proposals: Proposals;
   /** Past contents of skills. */
   readonly history: History;
+  /** What agents did with skills. */
+  readonly usage: Usage;
   /** Where skills come from and go to: installed, kept the same, brought up to date, published. */
   readonly origin: Origins & Publishing;
   /** Functions that only a few programs need: doors, file tools and reports. */
   readonly admin: SkillRegistryAdmin;
 }
 
-export interface SkillRegistryAdmin extends Pick<Reading, 'readBytes' | 'resources' | 'leftOut'> {
+export interface SkillRegistryAdmin extends Evaluation, Pick<Reading, 'readBytes' | 'resources' | 'leftOut'> {
   /**
    * Indexes new and changed skills, with pauses for other work.
    *
@@ -196,6 +202,8 @@ export interface SkillRegistryAdmin extends Pick<Reading, 'readBytes' | 'resourc
   ): Promise<string | null>;
   /** Inspects every skill that is not inspected yet; `watch` does it, too. Each content is inspected once. */
   inspectSkills(): Promise<void>;
+  /** Counts skills as offered to the agent of a turn: for a door that lists them without `context` and `list`. */
+  offered(skillIds: readonly string[], turn?: TurnContext): void;
   /** Changes skills without review. */
   readonly management: Management;
   /** Whether and how a file below a source may be written; undefined outside all sources. @param path - Absolute, real. */

@@ -12,7 +12,7 @@ export interface Changes extends Pick<OpenChanges, Doors | 'recover' | 'problems
   close(): Promise<void>;
 }
 
-type Doors = 'proposals' | 'history' | 'management' | 'origin';
+type Doors = 'proposals' | 'history' | 'management' | 'origin' | 'evaluation';
 
 /** The methods of each door that wait until the history is open; the compiler keeps the lists complete. */
 const METHODS: {
@@ -25,6 +25,7 @@ const METHODS: {
   history: { revisions: true, read: true, diff: true, rollback: true, restore: true },
   management: { create: true, add: true, write: true, remove: true },
   origin: { add: true, restore: true, update: true, verify: true, remove: true },
+  evaluation: { evidence: true, evaluate: true, evidenceOf: true },
 };
 
 export function createChanges(source: ChangeSource, options: ChangeOptions): Changes {
@@ -73,6 +74,7 @@ export function createChanges(source: ChangeSource, options: ChangeOptions): Cha
     history: doorOf('history'),
     management: doorOf('management'),
     origin: doorOf('origin'),
+    evaluation: doorOf('evaluation'),
     async recover() {
       if (options.mayRecover === false) return;
       // Only the database is asked, so that a start with nothing to recover does not load the code for it.

@@ -29,6 +29,7 @@ export function withCheckedArguments(registry: SkillRegistry): SkillRegistry {
     ...checked('registry', registry, REGISTRY),
     proposals: checked('proposals', proposals, PROPOSALS),
     history: checked('history', history, HISTORY),
+    usage: checked('usage', registry.usage, USAGE),
     origin: {
       ...origin,
       add: async (...given) => withCheckedApply(await origin.add(...given)),
@@ -54,7 +55,9 @@ type Methods<T> = {
 
 /** Methods that do not give a promise. */
 const SYNCHRONOUS = new Set(
-  'list tools visible snapshot problems onChange onArrival writePolicy watching instance resources leftOut'.split(' '),
+  'list tools visible snapshot problems onChange onArrival writePolicy watching instance resources leftOut offered'.split(
+    ' ',
+  ),
 );
 
 const words = optional(text);
@@ -76,6 +79,7 @@ const turn = optional((value, name) => {
     agentId: optional(suchThat(text, 'a name without control characters', (id: string) => !CONTROL.test(id))),
     ...{ channelId: words, userId: words, threadId: words, model: words },
     ...{ boundSkills: optional(textList), givenSkills: optional(textList), tools: optional(textList) },
+    preview: optional(oneOf(true)),
     workflowState: optional(fields({ pack: text, state: words })),
   })(value, name);
   return value;
@@ -177,6 +181,21 @@ const HISTORY: Methods<SkillRegistry['history']> = {
   restore: { skillId: text, actor },
 };
 
+const inRange = { skillId: words, agent: words, since: words };
+const USAGE: Methods<SkillRegistry['usage']> = {
+  report: { query: optional(fields(inRange)) },
+  events: {
+    query: optional(
+      fields({
+        ...inRange,
+        thread: words,
+        kind: optional(oneOf('load', 'resource', 'refusal', 'failure', 'proposal')),
+        limit: optional(suchThat(integer, '1 to 10,000', (n: number) => n >= 1 && n <= 10_000)),
+      }),
+    ),
+  },
+};
+
 const ORIGIN: Methods<SkillRegistry['origin']> = {
   add: {
     what: text,
@@ -229,6 +248,10 @@ const ADMIN: Methods<SkillRegistryAdmin> = {
   },
   allowShown: { skillId: text, shown: listOf(recordOf(anything)), actor },
   inspectSkills: {},
+  offered: { skillIds: textList, turn },
+  evidence: { skillId: text },
+  evaluate: { skillId: text, options: optional(fields({ outputs: words })) },
+  evidenceOf: { proposalId: text },
   writePolicy: { path: text },
   readPolicies: { paths: textList, turn: (value, name) => turn(value ?? {}, name) },
   instance: {},

@@ -2,6 +2,7 @@ import { type Command, isCodedError } from 'skill-registry/kernel';
 import { formatTable } from '../../lib/text/index.ts';
 import type { SkillRegistry } from './api.ts';
 import { proposalsCommand } from './proposals-command.ts';
+import type { Skill } from './skill/skill.ts';
 
 /** The commands `/skills`, `/skills <words>`, `/skills reload`, and `/skills:<id> [args]` for every skill a person may invoke. */
 export function skillCommands(registry: SkillRegistry): readonly Command[] {
@@ -52,13 +53,18 @@ const MAX_SHOWN = 100;
 /** Columns of a line, because a command does not know the width of the channel. */
 const LINE = 80;
 
+/** People see what is held, and that it is. */
+function told(skill: Skill | undefined, description: string): string {
+  return skill?.heldBecause === undefined ? description : `(held: ${skill.heldBecause}) ${description}`;
+}
+
 async function foundText(registry: SkillRegistry, query: string): Promise<string> {
   await registry.admin.searchReady();
   const { skills, nearest = [] } = registry.list({ query, audience: 'person' });
   if (skills.length > 0) {
     return formatTable(
       ['SKILL', 'DESCRIPTION'],
-      skills.map(({ skillId, description }) => [skillId, description]),
+      skills.map(({ skillId, description }) => [skillId, told(registry.snapshot().byId.get(skillId), description)]),
       LINE,
     );
   }
@@ -69,7 +75,9 @@ async function listText(registry: SkillRegistry): Promise<string> {
   const { skills } = registry.snapshot();
   if (skills.length === 0) return 'No skills. Add a folder with a SKILL.md to one of the sources.';
   const counts = await registry.admin.tokenCounts({ atMost: COUNT_UP_TO });
-  const rows = skills.slice(0, MAX_SHOWN).map(({ id, description }) => [id, counts.get(id)?.l2 ?? '-', description]);
+  const rows = skills
+    .slice(0, MAX_SHOWN)
+    .map((skill) => [skill.id, counts.get(skill.id)?.l2 ?? '-', told(skill, skill.description)]);
   const more = skills.length > MAX_SHOWN ? [`... ${skills.length - MAX_SHOWN} more: /skills <words> finds them`] : [];
   const table = formatTable(['SKILL', 'TOKENS', 'DESCRIPTION'], rows, LINE);
   return [table, ...more, '', '/skills:<id> [args] applies one; /<id> does, too.'].join('\n');

@@ -1,5 +1,6 @@
 /** Exports that the command needs in addition to index.ts. Not an export of the package. */
 import type { Problem, TurnContext } from 'skill-registry/kernel';
+import { nearestIds } from '../../lib/text/index.ts';
 import type { Snapshot } from './catalog/snapshot.ts';
 import type { Disabling } from './config/set-disabled.ts';
 import type { SeenSkill } from './show/who-sees.ts';
@@ -9,16 +10,22 @@ export type * from './api.ts';
 export type { ValidationProfile } from './config/config.ts';
 export { ownerFile } from './config/owner-file.ts';
 export { configOfUntrustedRoot } from './config/untrusted-config.ts';
+export { countsOf, describeClaims, describeResult, describeResults, shownProposal } from './evaluate/describe.ts';
 export {
   describeBlocks,
   describeFindings,
-  describeProposal,
   describeProposals,
   describeRevisions,
   describeStats,
 } from './propose/describe.ts';
 export type { AgentView, SeenSkill } from './show/who-sees.ts';
+export { NOT_INSPECTED } from './trust/reasons.ts';
 export type { SkillFinding } from './validate/validate-skill.ts';
+
+/** Ids of the catalog that are most like a text, best first. */
+export function nearestSkills({ byId }: Snapshot, skillId: string): readonly string[] {
+  return nearestIds(byId.keys(), skillId);
+}
 
 // Rarely used: their modules are loaded when they are called.
 

@@ -20,6 +20,8 @@ export type {
   SkillRegistryExtension,
   Snapshot,
   UpdatePlan,
+  UsageEvent,
+  UsageReport,
 } from './api.ts';
 export type { SkillRegistryConfigInput, SourceConfigInput } from './config/config.ts';
 export type { SkillRegistryOptions } from './options.ts';

@@ -4,6 +4,9 @@ import { isCodedError, type Problem } from 'skill-registry/kernel';
 import { isCode } from '../../kernel/host.ts';
 import { noteApproved } from './decide/decide.ts';
 import { createProposals } from './decide/proposals.ts';
+import { createEvaluation } from './evaluate/evidence.ts';
+import type { EvaluationSource } from './evaluate/proposal-evidence.ts';
+import type { Evaluation } from './evaluate/types.ts';
 import type { ChangeContext } from './history/change-context.ts';
 import { createHistory } from './history/history.ts';
 import { historyError } from './history/history-database.ts';
@@ -24,6 +27,7 @@ export interface OpenChanges {
   readonly history: History;
   readonly management: Management;
   readonly origin: Origins;
+  readonly evaluation: Evaluation;
   /** Finishes or undoes the changes that ended processes have left. A history that cannot be used becomes a problem. */
   recover(): Promise<void>;
   /** Why the history cannot be used, and which changes in it cannot be finished or undone. */
@@ -46,9 +50,11 @@ const CHECK_MS = 30_000;
 const ANNOUNCE_MS = 1_000;
 
 /** The part of the context that the registry gives. */
-export type ChangeSource = Omit<ChangeContext, 'writer'>;
+export interface ChangeSource extends Omit<ChangeContext, 'writer'> {
+  readonly evaluation: EvaluationSource;
+}
 
-export function openChanges(source: ChangeSource, options: ChangeOptions): OpenChanges {
+export function openChanges({ evaluation, ...source }: ChangeSource, options: ChangeOptions): OpenChanges {
   const { root, limits } = source;
   const writer = new Writer({
     ...options,
@@ -75,6 +81,7 @@ export function openChanges(source: ChangeSource, options: ChangeOptions): OpenC
     history: createHistory(context, recorder),
     management: createManagement(context, recorder),
     origin: createOrigins(context, options.mayRecover ?? true),
+    evaluation: createEvaluation(context, evaluation, proposals),
     problems,
     explain: (error) => writer.explain(error),
     close: () => writer.close(),

@@ -22,8 +22,8 @@ export interface SkillRegistryOptions {
   /** Gives EMBEDDINGS_API_KEY, or MODEL_API_KEY with MODEL_BASE_URL when that is the endpoint. Default: there is no key. */
   readonly getSecret?: (name: string) => string | undefined;
   /**
-   * False: what was brought in and is not inspected yet is held, and nothing is inspected before an agent reads it; for a program that
-   * only lists. Default: true.
+   * False: nothing is inspected while the catalog is loaded, so that skills which nobody has inspected yet are kept from agents; for a
+   * program that serves none. Default: true, for 5 seconds at most; `watch` and `refresh` inspect what is left.
    */
   readonly inspect?: boolean;
   /** Called with the progress of embedding, when that takes more than a second. */

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Problem, TurnContext } from 'skill-registry/kernel';
 import { futureRealPath } from '../../lib/files/index.ts';
@@ -5,25 +6,26 @@ import { SEARCH_INDEX } from '../../lib/text-index/index.ts';
 import { type Catalog, createCatalog } from './catalog/catalog.ts';
 import { type Changes, createChanges } from './changes.ts';
 import { readConfig, type SkillRegistryConfig, type SourceConfig } from './config/config.ts';
-import { keyFinder } from './config/key-finder.ts';
 import { createHooks, type HookOptions, type Hooks } from './hooks.ts';
 import type { SkillRegistryOptions } from './options.ts';
 import { type Admit, createReading } from './read/reading.ts';
 import type { Reading } from './read/types.ts';
+import { recordSteps } from './record-steps.ts';
 import type { Meaning } from './search/meaning/meaning.ts';
 import { VECTORS } from './search/meaning/vector-schema.ts';
 import type { Overlap } from './search/overlap/overlap.ts';
 import { Searcher } from './search/searcher.ts';
-import { createGrants, createVisibility, type Grants } from './show/scope.ts';
+import { createGrants, createVisibility, findVisible, type Grants } from './show/scope.ts';
 import { createSentBodies, type SentBodies } from './show/sent-bodies.ts';
 import { createTokenCounts, type SkillTokenCounts, TOKEN_COUNTS } from './show/token-counts.ts';
-import { registryClosed, skillNotFound } from './skill/errors.ts';
-import type { ResourceInfo, Skill } from './skill/skill.ts';
+import { registryClosed } from './skill/errors.ts';
+import type { Skill } from './skill/skill.ts';
 import { hostSurroundings } from './sources/host-surroundings.ts';
 import type { FetchCopy } from './sources/kinds/well-known-copy.ts';
 import { makeBuiltInSource, makeSources } from './sources/make-sources.ts';
 import { instanceOf } from './sources/mcp/circle.ts';
 import type { SkillSource } from './sources/source.ts';
+import { type Bytes, bytesOf } from './sources/source-bytes.ts';
 import { createSkillFileCache, SKILL_FILES } from './sources/walk/skill-file-cache.ts';
 import {
   type CachePart,
@@ -39,12 +41,13 @@ import { keepOwnData } from './store/own-data.ts';
 import { HeldSkills, type Holds } from './trust/holds.ts';
 import { inspectionsFile } from './trust/inspections.ts';
 import { createInstalled } from './trust/installed.ts';
+import type { NoteBlocked } from './trust/types.ts';
+import { createUsage, type RecordedUsage } from './usage/usage.ts';
 
-/** Options that only tests set. */
+/** Options that only tests and the extension set; `manifest`: the file that the config was merged with. */
 export interface InternalOptions extends SkillRegistryOptions, HookOptions {
   /** Where the gates of skills look for programs and variables. Default: the environment of the process. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** The file of the manifest that the config was merged with. Default: none. */
   readonly manifest?: string;
 }
 
@@ -72,6 +75,7 @@ export interface Parts {
   readonly meaning: Meaning | undefined;
   readonly overlap: Overlap;
   readonly changes: Changes;
+  readonly usage: RecordedUsage;
   /** As of `instanceOf`. */
   readonly instance: () => string;
   /** Aborts when the registry is closed. */
@@ -93,11 +97,7 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
   const ownData = keepOwnData(root);
   const cacheFile = options.cache === 'memory' ? undefined : cacheFileOf(root, trusted);
   const cache = createCache(cacheFile, CACHE_PARTS);
-  const { config, problems: configProblems } = readConfig(
-    options.config ?? {},
-    configFile,
-    keyFinder(configFile, options.manifest),
-  );
+  const { config, problems: configProblems } = readConfig(options.config ?? {}, configFile, options.manifest);
   const hooks = createHooks(options, root, onProblem);
   const skillFiles = createSkillFileCache(cache);
   const sourceIds = new Set<string>();
@@ -108,6 +108,7 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
     instance: () => instanceOf(root, config.sources),
     fetchCopy,
     onProgress: hooks.onProgress,
+    noteBlocked: (...found: Parameters<NoteBlocked>) => holds.noteBlocked(...found),
   };
   const builtIn = makeBuiltInSource(sourceIds);
   /** Ids of sources whose skills come from somebody else. */
@@ -119,7 +120,12 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
   };
   const bytes = bytesOf(() => catalog.sources(), config);
   const installed = createInstalled(futureRealPath(root));
+  const waiting = trusted
+    ? undefined
+    : (await import('./history/waiting-changes.ts')).openWaitingChanges(root, dataDir);
   const holds = new HeldSkills({
+    keptBecause: waiting?.keptBecause,
+    remote: (skill) => catalog.sources().find(({ id }) => id === skill.source)?.remote,
     loadFiles: async () => (await import('./sources/walk/inspected-files.ts')).inspectedFiles(bytes),
     isBroughtIn: (skill) => foreign.has(skill.source) || installed.has(skill),
     inspects: options.inspect ?? true,
@@ -136,6 +142,7 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
     beforeScan() {
       ownData.renew();
       installed.renew();
+      waiting?.renew();
     },
     ...(config.gates.check ? { gates: () => hostSurroundings(options.environment, config.gates.settings) } : {}),
   });
@@ -143,6 +150,7 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
   const admit: Admit = async (skill) => {
     // Those of the package are as the code that reads them.
     if (catalog.snapshot().builtIn.has(skill.qualifiedId)) return false;
+    waiting?.renew();
     const heldBecause = await holds.check(skill);
     if (heldBecause !== skill.heldBecause) await catalog.refresh().catch(() => undefined);
     return heldBecause !== undefined;
@@ -171,25 +179,52 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
       granted: (turn) => grants.of(turn),
       refresh: () => catalog.refresh().catch(() => undefined),
       retrievalEffect: search.overlap.retrievalEffect,
+      evaluation: {
+        firstHits: search.overlap.firstHits,
+        visible: () => visible({}),
+        holds,
+      },
     },
     { dataDir, onStep: hooks.onWriteStep, mayRecover: trusted },
   );
+  const usage = createUsage({
+    ...{ root, isOn: config.usage, onDisk: trusted && options.cache !== 'memory', onProblem },
+    snapshot: () => catalog.snapshot(),
+    revisions: async (skillId) =>
+      existsSync(join(dataDir, 'history.db')) ? changes.history.revisions(skillId).catch(() => []) : [],
+  });
   return {
-    ...{ root, config, hooks, catalog, sourceIds, makeSources: makeAll, grants, visible, tokens, changes, closing },
+    ...{ root, config, hooks, catalog, sourceIds, makeSources: makeAll, grants, visible, tokens, closing, usage },
+    changes: recordSteps(
+      changes,
+      usage.recorder,
+      (skillId, turn) => findVisible(catalog.snapshot(), skillId, turn, grants.of(turn)).refusal,
+    ),
     instance: sourceOptions.instance,
     ...{ holds, admit },
     sentBodies: createSentBodies(),
     ...{
       readSkill: bytes.readSkill,
-      reading: createReading(catalog, grants, config.limits, hooks.onSkillLoaded, admit),
+      reading: createReading(
+        catalog,
+        grants,
+        config.limits,
+        (event, details) => {
+          usage.recorder.loaded(event, details);
+          hooks.onSkillLoaded(event);
+        },
+        admit,
+      ),
     },
     ...search,
     problems: () => [
       ...configProblems,
       ...catalog.snapshot().problems,
       ...holds.problems(),
+      ...(waiting?.problems() ?? []),
       ...tokens.problems(catalog.snapshot()),
       ...changes.problems(),
+      ...usage.problems(),
       ...storeProblems(root),
       ...cacheProblems(cacheFile, cache),
       ...(search.meaning?.problems() ?? []),
@@ -199,12 +234,14 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
       closing.abort();
       const scanned = catalog.close();
       await changes.close();
+      await usage.close();
       search.searcher.close();
       search.meaning?.close();
       skillFiles.flush();
       tokens.flush();
       cache.close();
       holds.close();
+      waiting?.close();
       await scanned;
       // Last, because a scan may read until here.
       ownData.release();
@@ -221,25 +258,6 @@ export function assertOpen({ closing }: Pick<Parts, 'closing'>): void {
 
 /** Most registries have no page as a source. */
 const fetchCopy: FetchCopy = async (request) => (await import('./origin/well-known/fetch-copy.ts')).fetchCopy(request);
-
-interface Bytes {
-  readonly readSkill: (skill: Skill) => Buffer;
-  readonly readFile: (skill: Skill, path: string, maxBytes: number) => Buffer;
-  readonly listed: (skill: Skill) => readonly ResourceInfo[];
-}
-
-function bytesOf(sources: () => readonly SkillSource[], config: SkillRegistryConfig): Bytes {
-  const sourceOf = (skill: Skill): SkillSource => {
-    const source = sources().find(({ id }) => id === skill.source);
-    if (source) return source;
-    throw skillNotFound(skill.id, []);
-  };
-  return {
-    readSkill: (skill) => sourceOf(skill).readSkill(skill, config.limits.file_bytes),
-    readFile: (skill, path, maxBytes) => sourceOf(skill).readResource(skill, path, maxBytes),
-    listed: (skill) => sourceOf(skill).resources(skill),
-  };
-}
 
 interface SearchSurroundings extends Bytes, Pick<Parts, 'catalog' | 'closing' | 'config' | 'hooks' | 'visible'> {
   readonly cacheFile: string | undefined;
@@ -276,6 +294,7 @@ async function openSearch(given: SearchSurroundings): Promise<Pick<Parts, 'searc
   const overlap: Overlap = {
     overlap: async () => (await loadOverlap()).overlap(),
     retrievalEffect: async (skillId, text) => (await loadOverlap()).retrievalEffect(skillId, text),
+    firstHits: async (...args) => (await loadOverlap()).firstHits(...args),
   };
   return { searcher, meaning, overlap };
 }

@@ -1,7 +1,8 @@
 import type { Command, CommandResult } from 'skill-registry/kernel';
 import { showHidden } from '../../lib/text/index.ts';
 import type { SkillRegistry } from './api.ts';
-import { describeBlocks, describeProposal, describeProposals, describeStats } from './propose/describe.ts';
+import { shownProposal } from './evaluate/describe.ts';
+import { describeBlocks, describeProposals, describeStats } from './propose/describe.ts';
 import type { Proposal } from './propose/types.ts';
 import type { Finding } from './trust/types.ts';
 
@@ -27,7 +28,7 @@ export function proposalsCommand({ proposals, admin }: Pick<SkillRegistry, 'prop
         const proposal = await proposals.get(id);
         const blocks = await admin.blocksAfter({ proposalId: proposal.id });
         seen.set(`${by} ${proposal.id}`, { version: proposal.version, blocks });
-        return print(shownText(proposal, blocks));
+        return print(await shownText(admin, proposal, blocks));
       }
       if (action === 'reject' && words === '') return print('Say why: /proposals reject <id> <reason>');
       if (action === 'approve' || action === 'reject') {
@@ -40,7 +41,7 @@ export function proposalsCommand({ proposals, admin }: Pick<SkillRegistry, 'prop
           const blocks = await admin.blocksAfter({ proposalId: whole });
           seen.set(key, { version, blocks });
           return print(
-            `${shownText(proposal, blocks)}\n\nNothing is decided yet. Type the same again to ${action} it.`,
+            `${await shownText(admin, proposal, blocks)}\n\nNothing is decided yet. Type the same again to ${action} it.`,
           );
         }
         if (action === 'reject') {
@@ -76,8 +77,12 @@ interface Shown {
   readonly blocks: readonly Finding[];
 }
 
-function shownText(proposal: Proposal, blocks: readonly Finding[]): string {
-  return [describeProposal(proposal), ...(blocks.length > 0 ? [describeBlocks(blocks)] : [])].join('\n\n');
+async function shownText(
+  admin: SkillRegistry['admin'],
+  proposal: Proposal,
+  blocks: readonly Finding[],
+): Promise<string> {
+  return [await shownProposal(admin, proposal), ...(blocks.length > 0 ? [describeBlocks(blocks)] : [])].join('\n\n');
 }
 
 /**

@@ -11,7 +11,7 @@ import { assertOpen, openParts, type Parts } from './parts.ts';
 import { bodyIfThere } from './search/document.ts';
 import { listSkills } from './search/list-skills.ts';
 import { givenSkills, skillsInScope } from './show/scope.ts';
-import type { TurnText } from './show/turn-text.ts';
+import type { TurnText, TurnTextOptions } from './show/turn-text.ts';
 import type { Skill } from './skill/skill.ts';
 import { makeTools } from './tools/index.ts';
 import { createWatching } from './watching.ts';
@@ -37,6 +37,7 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
     ...reading,
     ...search,
     ...changesOf(parts),
+    usage: { report: parts.usage.report, events: parts.usage.events },
     watch: watching.watch,
     problems: gather,
     tools: (names = parts.config.tools) => makeTools(names, { ...admin, ...registry }),
@@ -87,16 +88,20 @@ function readingOf({ catalog, reading, sentBodies }: Parts): Part<'apply' | 'rea
 }
 
 function searchOf(parts: Parts): Part<'context' | 'list'> {
-  const { catalog, config, meaning, readSkill, searcher, sentBodies, visible } = parts;
+  const { catalog, config, meaning, readSkill, searcher, sentBodies, usage, visible } = parts;
   const body = (skill: Skill): string | undefined => {
     const text = skill.remote ? undefined : bodyIfThere(skill, readSkill);
     return text === undefined ? undefined : withNote(withoutHidden(text));
+  };
+  const onShown: TurnTextOptions['onShown'] = (listed, bodies, turn) => {
+    usage.recorder.offered(listed, turn);
+    for (const [skill, tokens] of bodies) usage.recorder.given(skill, tokens, turn);
   };
   let turnText: Promise<TurnText> | undefined;
   // Most commands write no text for a turn, and the modules for it take as long to load as a hundred skills.
   const loadTurnText = (): Promise<TurnText> => {
     turnText ??= import('./show/turn-text.ts').then(({ createTurnText }) =>
-      createTurnText({ config, searcher, meaning, body, sentBodies }),
+      createTurnText({ config, searcher, meaning, body, sentBodies, onShown }),
     );
     return turnText;
   };
@@ -105,7 +110,13 @@ function searchOf(parts: Parts): Part<'context' | 'list'> {
       if (query.query?.trim()) assertOpen(parts);
       const skillsFor: Parameters<typeof listSkills>[0]['skillsFor'] = (audience, of) =>
         audience === 'person' ? catalog.snapshot().skills : visible(of);
-      return listSkills({ searcher, meaning, skillsFor, readSkill }, query, turn);
+      const found = listSkills({ searcher, meaning, skillsFor, readSkill }, query, turn);
+      if (query.audience !== 'person')
+        usage.recorder.offered(
+          found.skills.map(({ skillId }) => skillId),
+          turn,
+        );
+      return found;
     },
     async context(prompt, turn = {}) {
       assertOpen(parts);

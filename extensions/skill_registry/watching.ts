@@ -33,7 +33,8 @@ export function createWatching(parts: Watched, onProblem: () => void): Watching 
   };
   /** Inspects what no agent has read yet, and shows what that changes. */
   const inspect = async (signal: AbortSignal): Promise<void> => {
-    while (await holds.checkAll(catalog.snapshot().skills, signal)) await catalog.refresh();
+    const all = () => [...catalog.snapshot().byQualifiedId.values()];
+    while (await holds.checkAll(all(), signal)) await catalog.refresh();
   };
   /** Starts the work in the background. */
   const catchUp = (signal: AbortSignal): void => {

@@ -14,7 +14,8 @@ export class SkillReviewer implements Extension, ToolProvider {
         `config decide must be true or false, got ${JSON.stringify(decide)}; correct data/${context.id}/config.yaml`,
       );
     }
-    this.#tools = reviewTools({ proposals: registry.proposals, agentId: context.id, decide });
+    const { admin, proposals } = registry;
+    this.#tools = reviewTools({ proposals, evidenceOf: admin.evidenceOf, agentId: context.id, decide });
   }
 
   async start(): Promise<void> {}

@@ -1,8 +1,8 @@
 import { CodedError, defineTool, type Tool, type TurnContext, z } from 'skill-registry/kernel';
-import { showHidden } from '../../lib/text/index.ts';
-import type { Proposals } from '../skill_registry/api.ts';
+import { showHidden, toWire } from '../../lib/text/index.ts';
+import type { Evaluation, EvaluationResult, ProposalEvidence, Proposals } from '../skill_registry/api.ts';
 
-export interface ReviewOptions {
+export interface ReviewOptions extends Pick<Evaluation, 'evidenceOf'> {
   readonly proposals: Proposals;
   /** The only agent that may use these tools: an author must not review its own proposal. */
   readonly agentId: string;
@@ -15,7 +15,7 @@ const verdict = z.enum(['approve', 'reject']);
 const reason = z.string().describe('Two or three sentences for its author and for whoever decides.');
 
 /** `list_waiting_proposals`, `read_proposal`, `recommend_proposal` and, where it may decide, `decide_proposal`. */
-export function reviewTools({ proposals, agentId, decide }: ReviewOptions): readonly Tool[] {
+export function reviewTools({ proposals, evidenceOf, agentId, decide }: ReviewOptions): readonly Tool[] {
   const reviewer = (turn: TurnContext): string => {
     if (turn.agentId === agentId) return `agent:${agentId}`;
     throw new CodedError('REVIEW_FORBIDDEN', `Only ${agentId} reviews proposals; ask it, or the user.`);
@@ -47,13 +47,15 @@ export function reviewTools({ proposals, agentId, decide }: ReviewOptions): read
     }),
     defineTool({
       name: 'read_proposal',
-      description: 'One proposal: its diff, the reasons its author gives, and the computed checks.',
+      description:
+        'One proposal: its diff, the reasons and the evidence that its author claims, the computed checks, and in `ran` what the registry itself ran on the content before and after it.',
       input: z.strictObject({ proposal_id: id }),
       async execute({ proposal_id }, { turn }) {
         reviewer(turn);
         // The path of the report on this machine is for people only.
         const { file: _, problem: __, skillId: skill_id, ...shown } = await proposals.get(proposal_id);
-        return { success: true, skill_id, ...visible(shown) };
+        const ran = await evidenceOf(proposal_id);
+        return { success: true, skill_id, ...visible({ ...shown, ran: ranOf(ran) }) };
       },
     }),
     defineTool({
@@ -70,6 +72,29 @@ export function reviewTools({ proposals, agentId, decide }: ReviewOptions): read
 }
 
 // --- internal ---
+
+/** Of queries. */
+const MOST_SHOWN = 20;
+
+/** What was run, short enough for a model. */
+function ranOf({ before, after, notRun, changes }: ProposalEvidence): object {
+  return {
+    before: before && summaryOf(before),
+    after: after && summaryOf(after),
+    not_run: notRun,
+    changed_queries: changes.slice(0, MOST_SHOWN).map(toWire),
+    changed_queries_total: changes.length,
+  };
+}
+
+function summaryOf({ totals, validity, tokens, triggers, problems }: EvaluationResult): object {
+  const { passed, failed, notRun } = totals;
+  return {
+    ...{ checks: { passed, failed, not_run: notRun }, validity, tokens },
+    triggers: triggers && { precision: triggers.precision, recall: triggers.recall },
+    problems: problems.map(({ code, message }) => ({ code, message })),
+  };
+}
 
 /** With hidden characters shown in every text: they could be instructions. */
 function visible<T>(value: T): T {

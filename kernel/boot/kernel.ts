@@ -195,7 +195,7 @@ class RunningKernel {
   }
 
   async #describeTurn(agentId: string, prompt: string, turn: TurnContext): Promise<readonly ContextPart[]> {
-    const parts = await this.#turns.systemParts(agentId, prompt, turn);
+    const parts = await this.#turns.systemParts(agentId, prompt, { ...turn, preview: true });
     return Promise.all(parts.map(async (part) => ({ ...part, tokens: await countTokens(part.text) })));
   }
 

@@ -124,7 +124,7 @@ export function createTurns(options: TurnOptions): Turns {
     },
 
     async check({ found }) {
-      await instructionsOf(found, {});
+      await instructionsOf(found, { preview: true });
       const valid = new Set([...records.keys(), '*']);
       const missing = (found.manifest.agent?.uses_tools ?? []).filter((id) => !valid.has(id));
       if (missing.length === 0) return;

@@ -2,6 +2,8 @@ import { createGunzip } from 'node:zlib';
 import type { ReadEntry } from 'tar';
 import type { Entry, ZipFile } from 'yauzl';
 import { isCodedError } from '../errors/index.ts';
+import { isPlainPath } from '../files/index.ts';
+import { showName } from '../text/index.ts';
 import { originRefused } from './errors.ts';
 
 /** One thing in an archive. */
@@ -10,8 +12,8 @@ export interface ArchiveEntry {
   readonly path: string;
   /** Bytes, unpacked. */
   readonly size: number;
-  /** `other`: a device and the like. Folders are left out. */
-  readonly kind: 'file' | 'link' | 'other';
+  /** Folders are left out; with anything else the archive is refused. */
+  readonly kind: 'file';
   readonly executable: boolean;
 }
 
@@ -21,17 +23,25 @@ export interface Archive {
   read(paths: readonly string[]): Promise<readonly Buffer[]>;
 }
 
-/** What is in an archive: gzip'd tar or zip, told by its first bytes. @param shown - Names it in errors. @throws ORIGIN_REFUSED. */
+/**
+ * What is in an archive: gzip'd tar or zip, told by its first bytes.
+ *
+ * @param shown - Names it in errors.
+ * @throws ORIGIN_REFUSED, also for a link, a device or a path that leads out of it, wherever that is: no honest archive needs one.
+ */
 export async function unpack(bytes: Buffer, shown: string): Promise<Archive> {
   const visit = bytes[0] === 0x1f && bytes[1] === 0x8b ? visitTar : isZip(bytes) ? visitZip : undefined;
   if (!visit) throw originRefused(shown, 'it is neither a .tar.gz nor a .zip.');
   const entries: ArchiveEntry[] = [];
   let size = 0;
   // Sizes are asked first, so that nothing is unpacked that is refused.
-  await visit(bytes, shown, (entry) => {
+  await visit(bytes, shown, ({ kind, ...entry }) => {
+    assertPlain(entry.path, kind, shown);
+    if (kind !== 'file') return undefined;
     if (!Number.isSafeInteger(entry.size) || entry.size < 0) throw originRefused(shown, 'it has a file of no size.');
     size += entry.size;
-    if (entries.push(entry) > MAX_ENTRIES) throw originRefused(shown, `it has more than ${MAX_ENTRIES} entries.`);
+    if (entries.push({ ...entry, kind }) > MAX_ENTRIES)
+      throw originRefused(shown, `it has more than ${MAX_ENTRIES} entries.`);
     if (size > MAX_TOTAL) throw originRefused(shown, `it has more than ${MAX_TOTAL} bytes, unpacked.`);
     return undefined;
   });
@@ -40,8 +50,8 @@ export async function unpack(bytes: Buffer, shown: string): Promise<Archive> {
     async read(paths) {
       const contents = new Map<string, Buffer>();
       const wanted = new Set(paths);
-      await visit(bytes, shown, ({ path, size: told }) => {
-        if (!wanted.has(path)) return undefined;
+      await visit(bytes, shown, ({ path, kind, size: told }) => {
+        if (kind !== 'file' || !wanted.has(path)) return undefined;
         // An entry that comes twice would be shown as the one and be the other.
         if (contents.has(path)) throw originRefused(shown, `${JSON.stringify(path)} is in it twice.`);
         return (content) => {
@@ -62,7 +72,20 @@ const MAX_ENTRIES = 50_000;
 const MAX_TOTAL = 512 * 1024 * 1024;
 
 /** Called for each entry; gives what is to be told its content, if anybody. May throw to end the visit. */
-type Visit = (entry: ArchiveEntry) => ((content: Buffer) => void) | undefined;
+type Visit = (entry: VisitedEntry) => ((content: Buffer) => void) | undefined;
+
+interface VisitedEntry extends Omit<ArchiveEntry, 'kind'> {
+  /** `other`: a device and the like. */
+  readonly kind: 'file' | 'folder' | 'link' | 'other';
+}
+
+function assertPlain(path: string, kind: VisitedEntry['kind'], shown: string): void {
+  const what = JSON.stringify(showName(path.slice(0, 200)));
+  if (kind === 'link') throw originRefused(shown, `${what} is a link, which may lead to any file.`);
+  if (kind === 'other') throw originRefused(shown, `${what} is no file.`);
+  const inner = kind === 'folder' ? path.replace(/\/+$/, '') : path;
+  if (inner !== '' && inner !== '.' && !isPlainPath(inner)) throw originRefused(shown, `${what} is no path below it.`);
+}
 
 function isZip(bytes: Buffer): boolean {
   return bytes[0] === 0x50 && bytes[1] === 0x4b;
@@ -117,8 +140,14 @@ const TAR_FILES: ReadonlySet<string> = new Set(['File', 'OldFile', 'ContiguousFi
 function readTarEntry(entry: ReadEntry, visit: Visit, fail: (error: unknown) => void): void {
   const { type, size, mode = 0 } = entry;
   const path = entry.path.replace(/^(\.\/)+/, '');
-  if (type === 'Directory') return void entry.resume();
-  const kind = TAR_FILES.has(type) ? 'file' : type === 'SymbolicLink' || type === 'Link' ? 'link' : 'other';
+  const isFolder = type === 'Directory' || type === 'GNUDumpDir';
+  const kind = isFolder
+    ? 'folder'
+    : TAR_FILES.has(type)
+      ? 'file'
+      : type === 'SymbolicLink' || type === 'Link'
+        ? 'link'
+        : 'other';
   const take = visit({ path, size, kind, executable: (mode & 0o100) !== 0 });
   if (!take) return void entry.resume();
   const chunks: Buffer[] = [];
@@ -146,16 +175,15 @@ async function visitZip(bytes: Buffer, shown: string, visit: Visit): Promise<voi
 /** The upper half of the attributes is the mode, where the archive was made on Unix. */
 const MODE_SHIFT = 16;
 const FILE_TYPE = 0o170000;
-const TYPES: ReadonlyMap<number, ArchiveEntry['kind']> = new Map([
+const TYPES: ReadonlyMap<number, VisitedEntry['kind']> = new Map([
   [0, 'file'],
   [0o100000, 'file'],
   [0o120000, 'link'],
 ]);
 
 async function readZipEntry(zip: ZipFile, entry: Entry, visit: Visit): Promise<void> {
-  if (entry.fileName.endsWith('/')) return;
   const mode = entry.externalFileAttributes >>> MODE_SHIFT;
-  const kind = TYPES.get(mode & FILE_TYPE) ?? 'other';
+  const kind = entry.fileName.endsWith('/') ? 'folder' : (TYPES.get(mode & FILE_TYPE) ?? 'other');
   const size = entry.uncompressedSize;
   const take = visit({ path: entry.fileName, size, kind, executable: (mode & 0o100) !== 0 });
   if (!take) return;

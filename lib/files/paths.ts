@@ -58,6 +58,15 @@ export function futureRealPath(path: string, hops = 40): string {
   return target === undefined ? join(parent, basename(path)) : futureRealPath(resolve(parent, target), hops - 1);
 }
 
+/** Relative, without `.`, `..`, empty segments, backslashes and names of drives. */
+export function isPlainPath(path: string): boolean {
+  try {
+    return relativeSegments(path).join('/') === path;
+  } catch {
+    return false;
+  }
+}
+
 // --- internal ---
 
 function linkTarget(path: string): string | undefined {

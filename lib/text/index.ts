@@ -18,5 +18,5 @@ export {
 export { codePoints, foldLine, matchesOf, needsFolding, shorten } from './line.ts';
 export { didYouMean, nearestIds } from './nearest.ts';
 export { formatTable, printable } from './terminal-text.ts';
-export { countTokens, loadTokenCounter } from './tokens.ts';
-export { toWire, type Wire } from './wire.ts';
+export { countTokens, countTokensInSlices, loadTokenCounter } from './tokens.ts';
+export { toWire, toWireDeep, type Wire } from './wire.ts';

@@ -13,6 +13,17 @@ export async function countTokens(text: string): Promise<number> {
   return (await loadTokenCounter())(text);
 }
 
+/** As `countTokens`, with breaks for other work in a long text. */
+export async function countTokensInSlices(text: string, takeBreak: () => Promise<void>): Promise<number> {
+  const count = await loadTokenCounter();
+  let sum = 0;
+  for (const piece of pieces(text)) {
+    await takeBreak();
+    sum += count(piece);
+  }
+  return sum;
+}
+
 /** The function that counts, for callers with many texts. */
 export function loadTokenCounter(): Promise<(text: string) => number> {
   tokenizer ??= import('gpt-tokenizer/encoding/o200k_base').then(({ countTokens: count }) => {

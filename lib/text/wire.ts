@@ -16,3 +16,10 @@ export function toWire<T extends object>(object: T): Wire<T> {
   ]);
   return Object.fromEntries(named) as Wire<T>;
 }
+
+/** As `toWire` for the objects in it, too: only for what has no names that an author has chosen. */
+export function toWireDeep(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(toWireDeep);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(toWire(value)).map(([name, part]) => [name, toWireDeep(part)]));
+}

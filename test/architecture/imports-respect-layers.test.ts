@@ -3,11 +3,13 @@ import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { type Import, importsOf, ROOT, sourceFiles } from './imports.ts';
 
-const { dependencies, optionalDependencies, imports } = JSON.parse(
+const { dependencies, optionalDependencies, peerDependencies, imports } = JSON.parse(
   readFileSync(join(ROOT, 'package.json'), 'utf8'),
 ) as {
   dependencies: Record<string, string>;
   optionalDependencies: Record<string, string>;
+  /** Imported only where the host has them. */
+  peerDependencies: Record<string, string>;
   /** Names of our own for packages. */
   imports: Record<string, unknown>;
 };
@@ -15,7 +17,7 @@ const { dependencies, optionalDependencies, imports } = JSON.parse(
 /** Rooms of the registry, lowest first: each may import itself and those before it. Files beside them come last. */
 const ROOMS = [
   ...['skill', 'store', 'config', 'validate', 'inspect', 'trust', 'sources', 'catalog', 'search', 'show', 'read'],
-  ...['history', 'propose', 'decide', 'origin', 'tools'],
+  ...['history', 'propose', 'decide', 'origin', 'usage', 'evaluate', 'tools'],
 ];
 /** Source files of one folder. */
 const MOST_FILES = 20;
@@ -26,7 +28,7 @@ function isPackage(target: string): boolean {
   return (
     target.startsWith('node:') ||
     Object.hasOwn(imports, target) ||
-    Object.keys({ ...dependencies, ...optionalDependencies }).some(
+    Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies }).some(
       (name) => target === name || target.startsWith(`${name}/`),
     )
   );

@@ -119,14 +119,42 @@ it('is inspected before it is first shown, when it was brought in', async () => 
   expect((await installed.admin.trustOf('mixer')).origin).toBe('brought-in');
 });
 
-it('is not inspected by a command that only lists, which shows what was brought in as held', async () => {
+it('is told by the first command that lists, on a cache that knows nothing', async () => {
   const root = tempFolder({
+    ...skill('tea'),
     ...packaged('Harmless.'),
-    'data/skill_registry/config.yaml': 'sources: [{ package: "@acme/skills" }]\n',
+    ...heldSkill('shaker', 23),
+    'data/skill_registry/config.yaml': 'sources: [{ path: skills }, { package: "@acme/skills" }]\n',
   });
-  expect((await runCommand(['list', '--root', root])).stderr).toContain('mixer: held, it is not inspected yet');
-  expect(await seenIn(root, PACKAGE)).toEqual(['mixer']);
-  expect((await runCommand(['list', '--root', root])).stderr).not.toContain('held');
+  const all = await runCommand(['list', '--all', '--root', root]);
+  expect(all.stdout).toMatch(/skills:shaker\s+nobody\s+held: .*SKILL\.md/);
+  expect(all.stdout).toMatch(/skills:tea\s+all[\s\S]*mixer\s+all/);
+  expect(all.stderr).toContain('3 skill(s), 1 held');
+});
+
+it('is found by a person who searches, with the reason why agents do not see it', async () => {
+  const root = tempFolder({ ...skill('tea'), ...heldSkill('shaker', 25) });
+  const { stdout, stderr } = await runCommand(['search', 'brews shaker', '--root', root]);
+  expect(stdout).toContain('shaker');
+  expect(stderr).toMatch(/Agents do not see shaker: held, .* in SKILL\.md:\d+/);
+});
+
+it('is named by its qualified id where another skill has its id, which agents are given', async () => {
+  const root = tempFolder(skill('tea'));
+  const config = {
+    sources: [{ path: 'skills' }, { inline: { name: 'tea', description: 'Brews.', instructions: attack(26) } }],
+  };
+  const registry = await openRoot(root, { config });
+  expect(registry.visible().map(({ id }) => id)).toEqual(['tea']);
+  const held = registry.problems().filter(({ code }) => code === 'SKILL_HELD');
+  expect(held.map(({ message }) => message)).toEqual([expect.stringMatching(/^No agent is given "inline:tea"/)]);
+});
+
+it('is not told apart where nothing is inspected, and that is counted', async () => {
+  const root = tempFolder({ ...skill('tea'), ...heldSkill('shaker', 24) });
+  const registry = await openRoot(root, { inspect: false });
+  const [problem] = registry.problems();
+  expect(problem).toMatchObject({ code: 'SKILL_NOT_INSPECTED', details: { skills: 2 } });
 });
 
 it('is left out of a prompt for an agent, which fails and names it', async () => {

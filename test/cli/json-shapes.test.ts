@@ -38,6 +38,7 @@ it('prints what the page says, command by command', async () => {
     ['show <id>', ['show', 'tea']],
     ['show <id> --resource <path>', ['show', 'tea', '--resource', 'references/a.md']],
     ['show <id> --revision <n>', ['show', 'tea', '--revision', '1']],
+    ['eval [id]', ['eval', 'tea']],
     ['doctor', ['doctor']],
     ['doctor --overlap', ['doctor', '--overlap']],
     ['validate <path...>', ['validate', join(root, 'skills/tea')]],

@@ -1,11 +1,12 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import type { SkillLoadedEvent } from 'skill-registry';
 import { boot, type Kernel } from 'skill-registry/kernel';
 import { expect, it, onTestFinished } from 'vitest';
 import { agent, skill } from '../helpers/boot-root.ts';
 import { attack, heldSkill, untilHeld } from '../helpers/held.ts';
 import { httpClient, serveRegistry } from '../helpers/mcp.ts';
-import { openRegistry } from '../helpers/open-registry.ts';
+import { openRegistry, openRoot } from '../helpers/open-registry.ts';
 import { type ScriptedAnswer, scriptedModel } from '../helpers/scripted-model.ts';
 import { skillMd, type Tree, tempFolder } from '../helpers/temp-folder.ts';
 import { waitFor } from '../helpers/wait-for.ts';
@@ -79,6 +80,8 @@ it.each([
 
 it('is not sent by its slash command, which says why and what to do', async () => {
   const { kernel } = await sentTo({});
+  const listed = [await kernel.runCommand('/skills', {}), await kernel.runCommand('/skills brews mixer', {})];
+  expect(listed.map((one) => /mixer.*\(held: \S+ in SKILL/.test('text' in one ? one.text : ''))).toEqual([true, true]);
   expect(await slash(kernel)).toMatchObject({
     kind: 'print',
     text: expect.stringMatching(/"mixer" is held.*trust show mixer/),
@@ -98,13 +101,44 @@ it('is not in the instructions of the agent that is bound to it, which does not 
   expect(model.requests).toEqual([]);
 });
 
-it('is inspected before it is read, when no inspection has seen it yet', async () => {
-  const { registry, loaded } = await openRegistry(heldSkill('mixer', 3));
-  expect(registry.visible().map(({ id }) => id)).toEqual(['mixer']);
-  await expect(registry.read('mixer', {}, {})).rejects.toMatchObject({ code: 'SKILL_NOT_FOUND' });
-  expect(loaded.map(({ error }) => error)).toEqual(['SKILL_HELD']);
+it('is at no door of the first answers, when no inspection has seen it yet', async () => {
+  const root = tempFolder({
+    ...skill('tea'),
+    ...heldSkill('mixer', 3),
+    ...agent('helper', 'instructions: Help., uses_tools: [skill_registry], model: m'),
+  });
+  const model = await scriptedModel(
+    (_, index): ScriptedAnswer => (index === 0 ? { call: 'list_skills', args: {} } : { text: 'Done.' }),
+  );
+  const kernel = await boot({ root, environment: model.environment });
+  onTestFinished(() => kernel.shutdown());
+  await kernel.invokeAgent('helper', 'Go.');
+  const sent = JSON.stringify(model.requests);
+  expect(sent).toContain('Does tea.');
+  expect(sent).not.toMatch(/MARKED|mixer/);
+});
+
+it('is in none of the first lists over MCP, when no inspection has seen it yet', async () => {
+  const { serving } = await serveRegistry({ ...skill('tea'), ...heldSkill('mixer', 31) });
+  const client = await httpClient(serving.url);
+  const answers = JSON.stringify([client.getInstructions(), await client.listPrompts(), await client.listResources()]);
+  expect(answers).toContain('tea');
+  expect(answers).not.toMatch(/MARKED|mixer/);
+});
+
+it('is kept from agents as long as nothing has inspected it, and given when that found nothing', async () => {
+  const root = tempFolder({ ...skill('tea'), ...heldSkill('mixer', 32) });
+  const loaded: SkillLoadedEvent[] = [];
+  const registry = await openRoot(root, { inspect: false, onSkillLoaded: (event) => loaded.push(event) });
   expect(registry.visible()).toEqual([]);
+  expect(registry.problems().map(({ code }) => code)).toEqual(['SKILL_NOT_INSPECTED']);
+  await expect(registry.read('mixer', {}, {})).rejects.toMatchObject({ code: 'SKILL_NOT_FOUND' });
+  expect((await registry.read('tea', {}, {})).content).toContain('tea');
+  expect(loaded.map(({ error }) => error)).toEqual(['SKILL_HELD', null]);
   expect((await registry.read('mixer')).content).toContain('MARKED');
+  await registry.admin.inspectSkills();
+  expect(registry.visible().map(({ id }) => id)).toEqual(['tea']);
+  expect(registry.problems().map(({ code }) => code)).toEqual(['SKILL_HELD']);
 });
 
 it('is in no answer over MCP: tools, resources, prompts, instructions', async () => {

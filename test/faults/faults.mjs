@@ -1,4 +1,5 @@
 import { changes } from './changes.mjs';
+import { evidence } from './evidence.mjs';
 import { held } from './held.mjs';
 import { mcpSources } from './mcp-sources.mjs';
 import { origins } from './origins.mjs';
@@ -7,6 +8,7 @@ import { paths } from './paths.mjs';
 import { proposals } from './proposals.mjs';
 import { shown } from './shown.mjs';
 import { trust } from './trust.mjs';
+import { usage } from './usage.mjs';
 
 /**
  * Faults in what guards a person's text, machine and secrets, and the test that sees each.
@@ -24,4 +26,6 @@ export const faults = [
   ...shown,
   ...mcpSources,
   ...origins,
+  ...evidence,
+  ...usage,
 ];

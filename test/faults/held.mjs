@@ -27,7 +27,7 @@ export const held = [
     find: 'const isHeld = await admit(skill);',
     replace: "const isHeld = typeof admit !== 'function';",
     test: DOOR_TESTS,
-    name: 'is inspected before it is read, when no inspection has seen it yet',
+    name: 'is kept from agents as long as nothing has inspected it',
   },
   {
     title: 'A file that was written beside a clean SKILL.md is taken for inspected',
@@ -38,12 +38,20 @@ export const held = [
     name: 'sees a file that was written beside a clean SKILL.md long ago',
   },
   {
-    title: 'A skill that was brought in is shown before it is inspected',
+    title: 'A skill is shown before it is inspected',
     file: `${TRUST}/holds.ts`,
-    find: 'if (isForeign) return entry ? this.#reasonOf(skill, entry) : NOT_INSPECTED;',
-    replace: 'if (isForeign) return entry && this.#reasonOf(skill, entry);',
+    find: 'return skill.remote ? undefined : NOT_INSPECTED;',
+    replace: 'return skill.remote ? NOT_INSPECTED : undefined;',
+    test: DOOR_TESTS,
+    name: 'is kept from agents as long as nothing has inspected it',
+  },
+  {
+    title: 'What a catalog shows first was not inspected',
+    file: `${TRUST}/holds.ts`,
+    find: 'this.#options.inspects === false ? []',
+    replace: 'this.#options.inspects !== undefined ? []',
     test: CLI_TESTS,
-    name: 'is not inspected by a command that only lists',
+    name: 'is told by the first command that lists',
   },
   {
     title: 'A verdict of a root releases its skills',
@@ -100,5 +108,14 @@ export const held = [
     replace: '',
     test: DECISION_TESTS,
     name: 'allows what was shown, and nothing that somebody added meanwhile',
+  },
+  {
+    title: 'A skill with an interrupted change is given to agents where nobody has approved the root',
+    file: 'extensions/skill_registry/parts.ts',
+    find: 'keptBecause: waiting?.keptBecause,',
+    replace: '',
+    build: true,
+    test: 'test/skill_registry/history/killed-in-unapproved-root.test.ts',
+    name: 'keeps a skill with an interrupted change from agents',
   },
 ];

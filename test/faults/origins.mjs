@@ -51,4 +51,28 @@ export const origins = [
     test: `${TESTS}/update.test.ts`,
     name: 'keeps what somebody changed here, and merges it with what is newer',
   },
+  {
+    title: 'A bad entry beside the skill in an archive is passed over',
+    file: 'lib/fetch/archive.ts',
+    find: 'assertPlain(entry.path, kind, shown);',
+    replace: '',
+    test: 'test/skill_registry/origin/refused.test.ts',
+    name: 'refuses a link beside the skill',
+  },
+  {
+    title: 'What git fetches is as large as a server likes',
+    file: 'extensions/skill_registry/origin/git.ts',
+    find: 'if (isTooLarge()) reject',
+    replace: 'if (maxBytes < 0) reject',
+    test: 'test/skill_registry/origin/fetched-size.test.ts',
+    name: 'fetches no more than it may',
+  },
+  {
+    title: 'A lock names a program, and nobody says so',
+    file: 'extensions/skill_registry/origin/lock.ts',
+    find: 'return whyNoOrigin(value as LockEntry, root);',
+    replace: 'return root === "" ? whyNoOrigin(value as LockEntry, root) : undefined;',
+    test: 'test/skill_registry/origin/lock.test.ts',
+    name: 'says that an entry with a program for an address is refused',
+  },
 ];

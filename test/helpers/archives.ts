@@ -8,7 +8,7 @@ export interface PackedEntry {
   /** Permission bits. Default: 0644. */
   readonly mode?: number;
   /** Default: `File`. */
-  readonly type?: 'File' | 'SymbolicLink' | 'Link' | 'CharacterDevice' | 'FIFO';
+  readonly type?: 'File' | 'SymbolicLink' | 'Link' | 'CharacterDevice' | 'FIFO' | 'Directory';
   /** Of a link. */
   readonly leadsTo?: string;
   /** What the archive says, where that is not true. Default: the size of the content. */
@@ -64,7 +64,14 @@ export function zip(entries: readonly PackedEntry[]): Buffer {
 
 const BLOCK = 512;
 /** As Unix keeps them in the attributes of an entry. */
-const TYPES = { File: 0o100000, SymbolicLink: 0o120000, Link: 0o100000, CharacterDevice: 0o020000, FIFO: 0o010000 };
+const TYPES = {
+  File: 0o100000,
+  SymbolicLink: 0o120000,
+  Link: 0o100000,
+  CharacterDevice: 0o020000,
+  FIFO: 0o010000,
+  Directory: 0o040000,
+};
 
 function restOf({ mode = 0o644, type = 'File' }: PackedEntry, at: number): Buffer {
   const rest = Buffer.alloc(14);

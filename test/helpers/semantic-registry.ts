@@ -56,6 +56,7 @@ export async function semanticRegistry(
     onProblem: (problem) => told.push(problem),
     onProgress: (line) => progress.push(line),
   });
+  await registry.admin.inspectSkills();
   onTestFinished(() => registry.close());
   return { root: folder, registry, told, progress };
 }

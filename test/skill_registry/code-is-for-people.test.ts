@@ -44,7 +44,12 @@ it('lets no reviewing agent approve such a change, and a person do it', async ()
     justification: 'Because.',
   });
   const { proposal_id } = proposed as unknown as { proposal_id: string };
-  const tools = reviewTools({ proposals: registry.proposals, agentId: 'reviewer', decide: true });
+  const tools = reviewTools({
+    proposals: registry.proposals,
+    evidenceOf: registry.admin.evidenceOf,
+    agentId: 'reviewer',
+    decide: true,
+  });
   const decide = tools.find(({ name }) => name === 'decide_proposal');
   const call = { turn: { agentId: 'reviewer' }, signal: new AbortController().signal };
   const { version } = await registry.proposals.get(proposal_id);

@@ -50,6 +50,7 @@ it.skipIf(!corpusFolder)(
         "warning NAME_MISMATCH": 309,
         "warning NAME_MISSING": 1,
         "warning REQUIRES_UNKNOWN": 1,
+        "warning SKILL_HELD": 1,
         "warning SKILL_ID_TAKEN": 9,
       }
     `);

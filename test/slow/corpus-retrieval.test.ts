@@ -60,6 +60,7 @@ function say(text: string): void {
 async function openCollections(root: string, ids: readonly string[]): Promise<SkillRegistry> {
   const sources = ids.map((id) => ({ path: `wild-skills/${id}`, id }));
   const registry = await createSkillRegistry({ root, config: { gates: { check: false }, sources } });
+  await registry.admin.inspectSkills();
   onTestFinished(() => registry.close());
   return registry;
 }

@@ -5,7 +5,14 @@ import type { SkillRegistryConfig } from '../config/config.ts';
 import { registryClosed } from '../skill/errors.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { SkillSource, SourceScan } from '../sources/source.ts';
-import { type ClosedOptions, type ClosedSkills, closedSkills, closeSkills, isSameClosed } from './closed-skills.ts';
+import {
+  type ClosedOptions,
+  type ClosedSkills,
+  closedSkills,
+  closeSkills,
+  heldProblems,
+  isSameClosed,
+} from './closed-skills.ts';
 import { type EqualCopies, equalCopies } from './equal-copies.ts';
 import { lookAlikes } from './look-alikes.ts';
 import { mergeSources } from './merge.ts';
@@ -227,6 +234,7 @@ function assemble(
     packs,
     problems: [
       ...problemsOnce(gated),
+      ...heldProblems(merged),
       ...problems,
       ...clashes,
       ...lookAlikes(merged.skills),

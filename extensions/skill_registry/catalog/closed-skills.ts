@@ -3,6 +3,8 @@ import type { DisabledSkill } from '../config/config.ts';
 import { closedBecause, draftReason, type GateSurroundings } from '../skill/gates.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { SourceScan } from '../sources/source.ts';
+import { CHANGE_WAITS, NOT_INSPECTED } from '../trust/reasons.ts';
+import type { Snapshot } from './snapshot.ts';
 
 /** What may keep a skill from models. */
 export interface ClosedOptions {
@@ -42,19 +44,39 @@ export function closedSkills(scans: readonly SourceScan[], options: ClosedOption
   return closed;
 }
 
-/** Marks the skills that something keeps from models. Problems: SKILL_HIDDEN, SKILL_HELD. */
+/** Marks the skills that something keeps from models. Problem: SKILL_HIDDEN. */
 export function closeSkills(scan: SourceScan, closed: ClosedSkills): SourceScan {
   const problems: Problem[] = [];
   const mark = (skill: Skill): Skill => {
     const marks = closed.get(skill);
     if (marks === undefined) return skill;
     if (marks.hiddenBecause !== undefined) problems.push(hiddenProblem(skill, marks.hiddenBecause));
-    if (marks.heldBecause !== undefined) problems.push(heldProblem(skill, marks.heldBecause));
     return { ...skill, ...marks };
   };
   const skills = scan.skills.map(mark);
   const losers = (scan.losers ?? []).map(mark);
   return { skills, losers, problems: [...scan.problems, ...problems] };
+}
+
+/** Why skills are held. A skill whose id another one has is named by its qualified id. Problems: SKILL_HELD, SKILL_NOT_INSPECTED. */
+export function heldProblems({ byId, byQualifiedId }: Pick<Snapshot, 'byId' | 'byQualifiedId'>): readonly Problem[] {
+  const held = [...byQualifiedId.values()].filter(({ heldBecause }) => heldBecause !== undefined);
+  const files = new Set<string>();
+  const problems = held.flatMap((skill) => {
+    const place = skill.realFile ?? skill.qualifiedId;
+    // What both say is told by other problems.
+    if (skill.heldBecause === NOT_INSPECTED || skill.heldBecause === CHANGE_WAITS || files.has(place)) return [];
+    files.add(place);
+    return heldProblem(skill, byId.get(skill.id) === skill ? skill.id : skill.qualifiedId);
+  });
+  const waiting = held.filter(({ heldBecause }) => heldBecause === NOT_INSPECTED);
+  const [first] = waiting;
+  if (!first) return problems;
+  const details = { skills: waiting.length };
+  return [
+    ...problems,
+    { code: 'SKILL_NOT_INSPECTED', severity: 'warning', file: first.file, message: NOT_INSPECTED_TEXT, details },
+  ];
 }
 
 export function isSameClosed(before: ClosedSkills, after: ClosedSkills): boolean {
@@ -92,8 +114,12 @@ function hiddenProblem({ file, fillsLeft }: Skill, reason: string): Problem {
   return { code: 'SKILL_HIDDEN', severity: 'warning', file, message };
 }
 
-function heldProblem({ id, qualifiedId, file }: Skill, reason: string): Problem {
+function heldProblem({ qualifiedId, file, heldBecause }: Skill, shownAs: string): Problem {
   const remedy = `See it with "skill-registry trust show ${qualifiedId}", then allow it with "skill-registry trust allow ${qualifiedId}" or remove it.`;
-  const message = `No agent is given "${id}", because it is held: ${reason}. ${remedy}`;
-  return { code: 'SKILL_HELD', severity: 'warning', file, message, details: { skill_id: id } };
+  const message = `No agent is given "${shownAs}", because it is held: ${heldBecause}. ${remedy}`;
+  return { code: 'SKILL_HELD', severity: 'warning', file, message, details: { skill_id: shownAs } };
 }
+
+/** Without their number: it falls while they are inspected, and would be a new problem each time. */
+const NOT_INSPECTED_TEXT =
+  'This skill, or more of them, was never inspected, so no agent is given it yet. "skill-registry doctor" inspects all; what serves agents does it by itself, a few seconds later at most.';

@@ -1,7 +1,7 @@
 import type { Problem } from 'skill-registry/kernel';
 import { startAt } from './config-problems.ts';
 import { type EmbeddingsConfig, embeddings, NO_EMBEDDINGS } from './embeddings.ts';
-import type { FindKey } from './key-finder.ts';
+import { keyFinder } from './key-finder.ts';
 import { type McpServerConfig, mcpServer } from './mcp.ts';
 import { PACKAGE_NAME } from './package-name.ts';
 import { PAGE_EXPECTED, pageAddress } from './page-address.ts';
@@ -110,6 +110,8 @@ export interface SkillRegistryConfig {
   readonly embeddings: EmbeddingsConfig;
   /** Whether gates such as `requires.bins` hide skills, and the settings for `requires.config`. */
   readonly gates: { readonly check: boolean; readonly settings: Readonly<Record<string, unknown>> };
+  /** Whether what agents do with skills is recorded. */
+  readonly usage: boolean;
 }
 
 type Given<T> = { readonly [Key in keyof T]?: T[Key] | undefined };
@@ -218,6 +220,7 @@ const DEFAULTS: SkillRegistryConfig = {
   tools: DEFAULT_TOOLS,
   embeddings: NO_EMBEDDINGS,
   gates: { check: true, settings: {} },
+  usage: true,
 };
 
 const config: Reader<SkillRegistryConfig> = sectionOf(
@@ -248,6 +251,7 @@ const config: Reader<SkillRegistryConfig> = sectionOf(
     tools: listOf(oneOf(...TOOL_NAMES)),
     embeddings,
     gates: sectionOf({ check: bool, settings: recordOf(json) }, DEFAULTS.gates),
+    usage: bool,
   },
   DEFAULTS,
 );
@@ -256,15 +260,15 @@ const config: Reader<SkillRegistryConfig> = sectionOf(
  * Reads a config and fills in the defaults. An unknown key or a wrong value is a CONFIG_KEY_INVALID problem: the key gets its
  * default, and a wrong entry of a list is left out. All other keys and entries are used.
  *
- * @param file - The file in the problems of keys that `findKey` does not find.
- * @param findKey - Default: problems have no line.
+ * @param file - The owner's config file: problems give its lines, where it has the key.
+ * @param manifest - The manifest that was merged with it. Default: none.
  */
 export function readConfig(
   input: SkillRegistryConfigInput,
   file: string,
-  findKey?: FindKey,
+  manifest?: string,
 ): { readonly config: SkillRegistryConfig; readonly problems: readonly Problem[] } {
-  const { at, problems } = startAt(file, [], 'the default is used', findKey);
+  const { at, problems } = startAt(file, [], 'the default is used', keyFinder(file, manifest));
   const read = config(plainCopy(input), at);
   return { config: structuredClone(read ?? DEFAULTS), problems: problems() };
 }

@@ -47,6 +47,7 @@ const KEYS: Readonly<Record<string, IsSafe>> = {
   collision: oneOf('first', 'error'),
   validation: oneOf('lenient', 'spec', 'strict'),
   inject: oneOf('catalog', 'off'),
+  usage: oneOf(false),
   tools: (value) =>
     Array.isArray(value) &&
     value.every(oneOf('list_skills', 'read_skill', 'read_skill_resource', 'propose_skill_update', 'list_proposals')),

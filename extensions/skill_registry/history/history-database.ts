@@ -241,6 +241,19 @@ CREATE TABLE proposal_event (
 );
 CREATE INDEX proposal_event_by_proposal ON proposal_event (proposal, seq);
 `,
+  `
+-- kind: 'result' (what the registry ran on a content; about: digest of the test cases) or 'claim' (what another tool says; about: the case). content: JSON.
+CREATE TABLE evidence (
+  seq INTEGER PRIMARY KEY,
+  place TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  digest TEXT NOT NULL,
+  about TEXT NOT NULL,
+  at TEXT NOT NULL,
+  content TEXT NOT NULL,
+  UNIQUE (place, kind, digest, about)
+);
+`,
 ];
 
 function systemRefusal(error: unknown): HistoryRefusal | undefined {

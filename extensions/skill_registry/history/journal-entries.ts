@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { isCodedError } from 'skill-registry/kernel';
 import type { SqliteDatabase } from '../store/open-database.ts';
-import { rowRefused } from './errors.ts';
+import { rowRefused, type Unfinished } from './errors.ts';
 import { filePath, type SkillLocation } from './skill-location.ts';
 import type { Revision } from './types.ts';
 
@@ -87,6 +87,13 @@ export function entriesOf(database: SqliteDatabase): readonly Entry[] {
 export function subjectOf({ content }: Entry): { readonly key: string; readonly skillId: string } {
   const { key, skillId } = fieldsOf(parse(content).place);
   return { key: typeof key === 'string' ? key : '', skillId: typeof skillId === 'string' ? skillId : '' };
+}
+
+/** Changes that ended processes have begun in a root that nobody has approved. What is made, and only leaves temporary files, is none. */
+export function waitingIn(database: SqliteDatabase): readonly Unfinished[] {
+  return entriesOf(database)
+    .filter(({ content }) => parse(content).done !== 1)
+    .map((entry) => ({ id: entry.id, ...subjectOf(entry), state: 'waiting' }));
 }
 
 /**

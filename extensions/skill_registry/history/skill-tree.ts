@@ -62,13 +62,7 @@ export function recordedFiles(folder: string, own = false): readonly ResourceInf
  * @param maxBytes - Larger files are not read; only their size is recorded. @param own - As of `recordedFiles`. @throws as `recordedFiles`.
  */
 export function readFolderTree(folder: string, maxBytes: number, own = false): SkillTree {
-  return treeOf(
-    recordedFiles(folder, own).flatMap(({ path, size }) => {
-      const bytes = size <= maxBytes ? read(() => readContained(folder, path, maxBytes, { own })) : null;
-      const mode = (lstatSync(join(folder, path), { throwIfNoEntry: false })?.mode ?? 0o644) & 0o777;
-      return bytes === undefined ? [] : [{ path, size, mode, bytes }];
-    }),
-  );
+  return treeOf([...filesIn(folder, maxBytes, own)]);
 }
 
 /**
@@ -76,20 +70,22 @@ export function readFolderTree(folder: string, maxBytes: number, own = false): S
  * has no files.
  */
 export function readSkillTree(skill: Skill, source: SkillSource, maxBytes: number): SkillTree {
-  const whole = (skill.dir !== null && treeIfThere(skill.dir, maxBytes)) || treeOf([]);
-  const skillFile = skill.dir === null ? 'SKILL.md' : basename(skill.file);
-  if (skill.dir !== null && whole.bytes.has(skillFile)) return whole;
-  // SKILL.md may be a link, which only the source follows.
-  const own = read(() => source.readSkill(skill, maxBytes));
-  const others =
-    skill.dir === null
-      ? source.resources(skill).flatMap(({ path, size }) => {
-          const bytes = size <= maxBytes ? read(() => source.readResource(skill, path, maxBytes)) : null;
-          return bytes === undefined ? [] : [{ path, size, mode: 0o644, bytes }];
-        })
-      : whole.files.map((file) => ({ ...file, bytes: whole.bytes.get(file.path) ?? null }));
-  const first = own ? [{ path: skillFile, size: own.length, mode: 0o644, bytes: own }] : [];
-  return treeOf([...first, ...others]);
+  return treeOf([...new Map([...eachFile(skill, source, maxBytes)].map((file) => [file.path, file])).values()]);
+}
+
+/** As the files of `readSkillTree`, with breaks for other work between them, and no contents in memory. */
+export async function skillFilesInSlices(
+  skill: Skill,
+  source: SkillSource,
+  maxBytes: number,
+  takeBreak: () => Promise<void>,
+): Promise<readonly RevisionFile[]> {
+  const files = new Map<string, RevisionFile>();
+  for (const file of eachFile(skill, source, maxBytes)) {
+    files.set(file.path, described(file));
+    await takeBreak();
+  }
+  return [...files.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
 /** The digest of paths and contents. Permission bits are left out: they do not change what a file says. */
@@ -104,12 +100,40 @@ export function digestOf(bytes: Uint8Array | string): string {
 
 // --- internal ---
 
-function treeIfThere(folder: string, maxBytes: number): SkillTree | undefined {
+/** The files of a skill, whatever its source is; of two with the same path the last counts. */
+function* eachFile(skill: Skill, source: SkillSource, maxBytes: number): Generator<ReadFile> {
+  const skillFile = skill.dir === null ? 'SKILL.md' : basename(skill.file);
+  let hasOwn = false;
+  for (const file of skill.dir === null ? listedFiles(skill, source, maxBytes) : filesIfThere(skill.dir, maxBytes)) {
+    hasOwn ||= skill.dir !== null && file.path === skillFile && file.bytes !== null;
+    yield file;
+  }
+  // SKILL.md may be a link, which only the source follows.
+  const own = hasOwn ? undefined : read(() => source.readSkill(skill, maxBytes));
+  if (own) yield { path: skillFile, size: own.length, mode: 0o644, bytes: own };
+}
+
+function* listedFiles(skill: Skill, source: SkillSource, maxBytes: number): Generator<ReadFile> {
+  for (const { path, size } of source.resources(skill)) {
+    const bytes = size <= maxBytes ? read(() => source.readResource(skill, path, maxBytes)) : null;
+    if (bytes !== undefined) yield { path, size, mode: 0o644, bytes };
+  }
+}
+
+/** @throws as `recordedFiles`. */
+function* filesIn(folder: string, maxBytes: number, own: boolean): Generator<ReadFile> {
+  for (const { path, size } of recordedFiles(folder, own)) {
+    const bytes = size <= maxBytes ? read(() => readContained(folder, path, maxBytes, { own })) : null;
+    const mode = (lstatSync(join(folder, path), { throwIfNoEntry: false })?.mode ?? 0o644) & 0o777;
+    if (bytes !== undefined) yield { path, size, mode, bytes };
+  }
+}
+
+function* filesIfThere(folder: string, maxBytes: number): Generator<ReadFile> {
   try {
-    return readFolderTree(folder, maxBytes);
+    yield* filesIn(folder, maxBytes, false);
   } catch (error) {
-    if (isCodedError(error)) return undefined;
-    throw error;
+    if (!isCodedError(error)) throw error;
   }
 }
 
@@ -131,16 +155,14 @@ interface ReadFile {
 }
 
 function treeOf(read: readonly ReadFile[]): SkillTree {
-  const bytes = new Map<string, Buffer>();
-  const files = [...read]
-    .sort((a, b) => (a.path < b.path ? -1 : 1))
-    .map((file): RevisionFile => {
-      const { path, mode } = file;
-      if (file.bytes === null) return { path, digest: `size:${file.size}`, size: file.size, mode, kept: false };
-      bytes.set(path, file.bytes);
-      return { path, digest: digestOf(file.bytes), size: file.bytes.length, mode, kept: true };
-    });
-  return { files, bytes };
+  const sorted = [...read].sort((a, b) => (a.path < b.path ? -1 : 1));
+  const bytes = new Map(sorted.flatMap((file) => (file.bytes === null ? [] : [[file.path, file.bytes] as const])));
+  return { files: sorted.map(described), bytes };
+}
+
+function described({ path, mode, size, bytes }: ReadFile): RevisionFile {
+  if (bytes === null) return { path, digest: `size:${size}`, size, mode, kept: false };
+  return { path, digest: digestOf(bytes), size: bytes.length, mode, kept: true };
 }
 
 /** Undefined for a file that no longer exists, may not be read, or is no regular file any more. */

@@ -9,7 +9,7 @@ import { type OperationContext, type OperationStep, recoverOperations, runOperat
 import { changeUnfinished, codeDenied, type Unfinished } from './errors.ts';
 import { hasUnfinished, historyError } from './history-database.ts';
 import { createHistoryFile, type HistoryFile } from './history-file.ts';
-import { entriesOf, type FileChange, type LocationFinder, type Operation, subjectOf } from './journal-entries.ts';
+import { type FileChange, type LocationFinder, type Operation, waitingIn } from './journal-entries.ts';
 import { putBlob, recordPresent } from './revisions.ts';
 import { folderOf, pathIn, type SkillLocation } from './skill-location.ts';
 import { readFolderTree, type SkillTree } from './skill-tree.ts';
@@ -277,11 +277,6 @@ function noteArchive(database: SqliteDatabase, { by, at, move, location }: Opera
   if (move?.direction === 'back') {
     database.prepare('UPDATE archived SET restored_at = ? WHERE folder = ?').run(at, move.folder);
   }
-}
-
-/** Unfinished changes of other processes in a root that nobody has approved. */
-function waitingIn(database: SqliteDatabase): readonly Unfinished[] {
-  return entriesOf(database).map((entry) => ({ id: entry.id, ...subjectOf(entry), state: 'waiting' }));
 }
 
 /** No registry has begun such a change, so nothing must be undone. */

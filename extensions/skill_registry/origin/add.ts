@@ -13,7 +13,7 @@ import { textProblems } from '../validate/changed-text.ts';
 import { parseOrigin, shownOrigin, sourceFields } from './address.ts';
 import { chooseSkills, type ReadableSkill } from './choose.ts';
 import { originInvalid } from './errors.ts';
-import { computedHash, lockedFiles, MAX_NAME, readLock } from './lock.ts';
+import { computedHash, isLockName, lockedFiles, readLock } from './lock.ts';
 import { type IncomingFile, type Offer, type TakenSkill, takeSkills } from './offer.ts';
 import { openOrigin } from './open-origin.ts';
 import type { AddOptions, AddPlan, ChangedSkill, LockEntry, SkillToAdd } from './types.ts';
@@ -130,7 +130,7 @@ function isValid(files: readonly IncomingFile[], location: SkillLocation, mayLac
 
 /** What it calls itself, as other tools have it; where that can be no id, what it is called here. */
 function lockName({ id, header: { name } }: ReadableSkill): string {
-  return slugOf(name) === id && name.length <= MAX_NAME ? name : id;
+  return slugOf(name) === id && isLockName(name) ? name : id;
 }
 
 /** What the id of a new skill does to skills that exist. */

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { isPlainPath } from '../../../lib/files/index.ts';
 import { isLoopback } from '../../../lib/loopback/index.ts';
 import { PACKAGE_NAME } from '../config/package-name.ts';
 import { originInvalid } from './errors.ts';
-import { isPlainPath } from './offer.ts';
 import type { ArchiveOrigin, GitOrigin, LockEntry, NpmOrigin, Origin, WellKnownOrigin } from './types.ts';
 
 /**

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { lstatSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { originRefused, originUnavailable } from '../../../lib/fetch/index.ts';
 import { shownOrigin } from './address.ts';
 import type { Offer, OfferedEntry } from './offer.ts';
+import { scratchFolder } from './scratch-folder.ts';
 import type { GitOrigin } from './types.ts';
 
 /**
@@ -12,13 +12,14 @@ import type { GitOrigin } from './types.ts';
  * is checked out: names and contents are read with `ls-tree` and `cat-file`, so no hook, filter, attribute or submodule of the
  * repository has a say. The person's own configuration (credential helpers, certificates) holds.
  *
- * @throws ORIGIN_UNAVAILABLE.
+ * @param maxBytes - Of what is fetched, packed.
+ * @throws ORIGIN_UNAVAILABLE; ORIGIN_REFUSED for more than `maxBytes`.
  */
-export async function openGit(origin: GitOrigin): Promise<Offer> {
-  const folder = mkdtempSync(join(tmpdir(), 'skill-registry-git-'));
+export async function openGit(origin: GitOrigin, maxBytes: number = MAX_FETCHED): Promise<Offer> {
+  const folder = scratchFolder();
   const close = (): void => rmSync(folder, { recursive: true, force: true });
   try {
-    const run = runnerIn(folder, origin);
+    const run = runnerIn(folder, origin, maxBytes);
     await run(['init', '--quiet', '--bare', '--template=']);
     const { commit, isTag } = await fetchCommit(run, origin, folder);
     const entries = entriesOf(await run(['ls-tree', '-r', '-z', '-l', '--full-tree', commit]));
@@ -45,13 +46,16 @@ type Run = (args: readonly string[], input?: string) => Promise<Buffer>;
 /** A repository that takes longer is too large to be one of skills, or is not there. */
 const LIMIT_MS = 300_000;
 const MAX_OUTPUT = 512 * 1024 * 1024;
+const MAX_FETCHED = 512 * 1024 * 1024;
+/** How often the size of what is fetched is looked at, in milliseconds. */
+const LOOK_MS = 200;
 const MAX_COMPLAINT = 4_000;
 
 /** What git reads from its surroundings of another repository than ours. */
 const REPOSITORY_VARIABLES =
   /^GIT_(DIR|WORK_TREE|INDEX_FILE|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|NAMESPACE|COMMON_DIR)$/;
 
-function runnerIn(folder: string, origin: GitOrigin): Run {
+function runnerIn(folder: string, origin: GitOrigin, maxBytes: number): Run {
   const shown = shownOrigin(origin);
   // biome-ignore lint/style/noProcessEnv: git finds the person's credentials, certificates and proxies by it
   const kept = Object.entries(process.env).filter(([name]) => !REPOSITORY_VARIABLES.test(name));
@@ -71,6 +75,10 @@ function runnerIn(folder: string, origin: GitOrigin): Run {
       const child = spawn('git', [...SETTINGS, ...own, ...args], { cwd: folder, env, timeout: LIMIT_MS });
       const output: Buffer[] = [];
       let [size, complaint] = [0, ''];
+      const isTooLarge = (): boolean => sizeOf(folder) > maxBytes;
+      const looking = setInterval(() => {
+        if (isTooLarge()) child.kill();
+      }, LOOK_MS);
       child.stdout.on('data', (chunk: Buffer) => {
         size += chunk.length;
         if (size > MAX_OUTPUT) child.kill();
@@ -80,11 +88,15 @@ function runnerIn(folder: string, origin: GitOrigin): Run {
         complaint = `${complaint}${chunk}`.slice(-MAX_COMPLAINT);
       });
       child.on('error', (error: NodeJS.ErrnoException) => {
+        clearInterval(looking);
         const why = error.code === 'ENOENT' ? 'git is not installed here' : error.message;
         reject(originUnavailable(shown, why, error));
       });
       child.on('close', (status, signal) => {
-        if (status === 0) resolve(Buffer.concat(output));
+        clearInterval(looking);
+        // git ends by itself when it is asked to, with a status and not by the signal.
+        if (isTooLarge()) reject(originRefused(shown, `what is fetched of it has more than ${maxBytes} bytes.`));
+        else if (status === 0) resolve(Buffer.concat(output));
         else if (size > MAX_OUTPUT) reject(originRefused(shown, `it has more than ${MAX_OUTPUT} bytes to be read.`));
         else if (signal !== null) reject(originUnavailable(shown, `no answer within ${LIMIT_MS / 1000} s`));
         else reject(originUnavailable(shown, reasonIn(complaint)));
@@ -92,6 +104,20 @@ function runnerIn(folder: string, origin: GitOrigin): Run {
       child.stdin.on('error', () => undefined);
       child.stdin.end(input);
     });
+}
+
+/** Bytes of the files below a folder. */
+function sizeOf(folder: string): number {
+  let size = 0;
+  try {
+    for (const entry of readdirSync(folder, { withFileTypes: true })) {
+      const path = join(folder, entry.name);
+      size += entry.isDirectory() ? sizeOf(path) : (lstatSync(path, { throwIfNoEntry: false })?.size ?? 0);
+    }
+  } catch {
+    // git has removed it meanwhile.
+  }
+  return size;
 }
 
 const SETTINGS: readonly string[] = [

@@ -2,16 +2,19 @@ import { createHash } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { isCodedError, z } from 'skill-registry/kernel';
-import { readContained, writeContained } from '../../../lib/files/index.ts';
+import { isPlainPath, readContained, writeContained } from '../../../lib/files/index.ts';
 import { slugOf } from '../skill/skill.ts';
 import { isUsableId } from '../sources/make-skill.ts';
+import { originOf } from './address.ts';
 import { lockInvalid } from './errors.ts';
-import { type IncomingFile, isPlainPath, MAX_FILES } from './offer.ts';
+import { type IncomingFile, MAX_FILES } from './offer.ts';
 import type { LockEntry, LockedFiles } from './types.ts';
 
 export const LOCK_FILE = 'skills-lock.json';
-/** Characters of the name of an entry. */
-export const MAX_NAME = 300;
+/** Whether an entry may have this name: an id can be made of it, and it is no path. */
+export function isLockName(name: string): boolean {
+  return isUsableId(slugOf(name)) && name.length <= MAX_NAME && !IS_PATH.test(name);
+}
 
 /** `skills-lock.json` of a root. */
 export interface Lock {
@@ -27,7 +30,7 @@ export function readLock(root: string): Lock {
   const skills = new Map<string, LockEntry>();
   const broken = new Map<string, string>();
   for (const [name, value] of Object.entries(document.skills)) {
-    const why = whyBroken(name, value);
+    const why = whyBroken(name, value, root);
     if (why === undefined) skills.set(name, value as LockEntry);
     else broken.set(name, why);
   }
@@ -40,7 +43,7 @@ export function readLock(root: string): Lock {
  * @throws LOCK_INVALID, WRITE_FAILED.
  */
 export function changeLock(root: string, name: string, entry: unknown): void {
-  const why = entry === null ? undefined : whyBroken(name, entry);
+  const why = entry === null ? undefined : whyBroken(name, entry, root);
   if (why !== undefined) throw lockInvalid(join(root, LOCK_FILE), `its entry "${name}" would be broken: ${why}`);
   const before = textIfThere(root);
   const document = documentOf(root, before);
@@ -88,6 +91,19 @@ export function pathIn(line: string): string {
 
 // --- internal ---
 
+/** Characters of the name of an entry. */
+const MAX_NAME = 300;
+const IS_PATH = /^[/~]|(?:^|\/)\.{1,2}(?:\/|$)|[\\\p{Cc}]/u;
+/** Kinds of sources that this registry knows how to ask. */
+const ORIGIN_TYPES: ReadonlySet<string> = new Set([
+  'github',
+  'gitlab',
+  'git',
+  'npm',
+  'well-known',
+  'local',
+  'node_modules',
+]);
 const MAX_LOCK = 16 * 1024 * 1024;
 
 const text = z.string().min(1).max(4096);
@@ -119,16 +135,29 @@ function isFileLine(line: string): boolean {
   return /^sha256:[0-9a-f]{64} \d{1,9} (644|755) ./.test(line) && isPlainPath(pathIn(line));
 }
 
-/** Names and paths in a lock come from anybody. */
-function whyBroken(name: string, value: unknown): string | undefined {
-  if (!isUsableId(slugOf(name)) || name.length > MAX_NAME) return 'its name can be no id of a skill';
+/** Names, paths and addresses in a lock come from anybody. */
+function whyBroken(name: string, value: unknown, root: string): string | undefined {
+  if (!isLockName(name)) return 'its name can be no id of a skill';
   const { data, error } = lockEntry.safeParse(value);
   const [issue] = error?.issues ?? [];
   if (issue) return `${issue.path.join('.') || 'it'}: ${issue.message}`;
   const { registry } = data ?? {};
   if (registry && digestOfLines(registry.files) !== registry.digest)
     return 'registry.digest: it is not that of registry.files';
-  return undefined;
+  return whyNoOrigin(value as LockEntry, root);
+}
+
+/** Why nothing is fetched from where an entry says; of a kind that only other tools know, what no program may be given. */
+function whyNoOrigin(entry: LockEntry, root: string): string | undefined {
+  const { source, sourceUrl = source, ref = '', sourceType } = entry;
+  try {
+    originOf(entry, root);
+    return undefined;
+  } catch (error) {
+    const isOther =
+      !ORIGIN_TYPES.has(sourceType) && ![source, sourceUrl, ref].some((one) => /^-|^[\w+.-]+::/.test(one));
+    return isOther ? undefined : `source: ${(error as Error).message}`;
+  }
 }
 
 /** Everything in the file. @throws LOCK_INVALID. */

@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { originUnavailable, unpack } from '../../../lib/fetch/index.ts';
 import { readNamedFile } from '../../../lib/files/index.ts';
 import { shownOrigin } from './address.ts';
 import { MAX_ARCHIVE, type Offer } from './offer.ts';
+import { scratchFolder } from './scratch-folder.ts';
 import type { NpmOrigin } from './types.ts';
 
 /**
@@ -16,7 +16,7 @@ import type { NpmOrigin } from './types.ts';
  * @throws ORIGIN_UNAVAILABLE, ORIGIN_REFUSED.
  */
 export async function openNpm(origin: NpmOrigin): Promise<Offer> {
-  const folder = mkdtempSync(join(tmpdir(), 'skill-registry-npm-'));
+  const folder = scratchFolder();
   try {
     const version = await pack(origin, folder);
     const file = readdirSync(folder).find((name) => name.endsWith('.tgz'));

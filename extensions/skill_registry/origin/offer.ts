@@ -1,5 +1,5 @@
 import { originRefused } from '../../../lib/fetch/index.ts';
-import { isPrivatePath, relativeSegments } from '../../../lib/files/index.ts';
+import { isPlainPath, isPrivatePath } from '../../../lib/files/index.ts';
 import { isLeftover } from '../history/skill-tree.ts';
 import type { Origin } from './types.ts';
 
@@ -119,15 +119,6 @@ export async function takeSkills(offer: Readable, skills: readonly OfferedSkill[
     })),
     leftOut,
   }));
-}
-
-/** Relative, without `.`, `..`, empty segments, backslashes and names of drives. */
-export function isPlainPath(path: string): boolean {
-  try {
-    return relativeSegments(path).join('/') === path;
-  } catch {
-    return false;
-  }
 }
 
 // --- internal ---

@@ -1,10 +1,12 @@
 import { lstatSync, unlinkSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { showName } from '../../../lib/text/index.ts';
 import { skillNamed } from '../catalog/snapshot.ts';
 import { type ChangeContext, findSkill } from '../history/change-context.ts';
 import { archiveFolder } from '../history/journal-entries.ts';
-import { assertRemovable, locationOfSkill, type SkillLocation } from '../history/skill-location.ts';
+import { assertRemovable, folderOf, locationOfSkill, type SkillLocation } from '../history/skill-location.ts';
 import type { Actor } from '../history/types.ts';
+import { invalidArgument } from '../skill/errors.ts';
 import { slugOf } from '../skill/skill.ts';
 import { rootNotApproved } from './errors.ts';
 import { changeLock, readLock } from './lock.ts';
@@ -54,9 +56,16 @@ export function createOrigins(context: ChangeContext, mayFollowLock: boolean): O
 
 async function remove(context: ChangeContext, id: string, { by, reason }: Actor): Promise<RemovedSkill> {
   const { root, writer } = context;
-  const [locked, entry] = [...readLock(root).skills].find(([name]) => name === id || slugOf(name) === id) ?? [];
-  const installed = locked !== undefined && entry ? installedLocation(context, locked, entry) : undefined;
-  const target = installed ?? notInstalled(context, id, locked !== undefined);
+  assertOne(context, id);
+  const { skills, broken } = readLock(root);
+  const named = context.snapshot().byQualifiedId.get(id);
+  const names = [id, ...(named ? [named.id] : [])];
+  const [name, entry] = [...skills].find(([one]) => names.includes(one) || names.includes(slugOf(one))) ?? [];
+  const installed = name !== undefined && entry ? installedLocation(context, name, entry) : undefined;
+  // With a qualified id another skill than that of the lock may be meant.
+  const isInstalled = installed !== undefined && (!named || named.dir === null || folderOf(installed) === named.dir);
+  const locked = name !== undefined && (isInstalled || !installed) ? name : broken.has(id) ? id : undefined;
+  const target = isInstalled ? installed : notInstalled(context, id, locked !== undefined);
   const revision = await writer.exclusively(() => {
     const lock = locked === undefined ? undefined : { name: locked, entry: null };
     if (typeof target === 'object') {
@@ -71,6 +80,16 @@ async function remove(context: ChangeContext, id: string, { by, reason }: Actor)
   await context.refresh();
   const skillId = typeof target === 'object' ? target.skillId : id;
   return { id: skillId, revision: revision?.number, wasLocked: locked !== undefined };
+}
+
+/** @throws INVALID_ARGUMENT when several skills have the id: the one that agents are given is not always the one that was installed. */
+function assertOne(context: ChangeContext, id: string): void {
+  const { byQualifiedId } = context.snapshot();
+  if (byQualifiedId.has(id)) return;
+  const places = new Map([...byQualifiedId.values()].filter((one) => one.id === id).map((one) => [one.file, one]));
+  if (places.size < 2) return;
+  const known = [...places.values()].map(({ qualifiedId, file }) => `${qualifiedId} (${showName(dirname(file))})`);
+  throw invalidArgument(`${places.size} skills have the id "${id}": ${known.join(', ')}. Give one of these names.`);
 }
 
 /**

@@ -17,10 +17,11 @@ import { filesAt, installedLocation, type SkillToWrite, writeSkills } from './wr
 
 /** @throws as `Origins.update`. */
 export async function planUpdate(context: ChangeContext, ids: readonly string[] | undefined): Promise<UpdatePlan> {
-  const { skills } = readLock(context.root);
+  const { skills, broken } = readLock(context.root);
   const isMeant = (name: string, id: string): boolean => name === id || slugOf(name) === slugOf(id);
   const wanted = [...skills].filter(([name]) => !ids || ids.some((id) => isMeant(name, id)));
-  const unknown = ids?.find((id) => !wanted.some(([name]) => isMeant(name, id)));
+  const unusable = [...broken].filter(([name]) => !ids || ids.includes(name));
+  const unknown = ids?.find((id) => !broken.has(id) && !wanted.some(([name]) => isMeant(name, id)));
   if (unknown !== undefined)
     throw originRefused(
       JSON.stringify(unknown),
@@ -35,7 +36,7 @@ export async function planUpdate(context: ChangeContext, ids: readonly string[] 
   }
   const writes = prepared.flatMap(({ write }) => write ?? []);
   return {
-    skills: prepared.map(({ view }) => view),
+    skills: [...prepared.map(({ view }) => view), ...unusable.map(([name, reason]) => brokenView(name, reason))],
     apply: async (actor) => (writes.length === 0 ? [] : writeSkills(context, writes, actor)),
   };
 }
@@ -91,7 +92,10 @@ async function prepareOne(context: ChangeContext, name: string, entry: LockEntry
     const installed = await installedFiles(context, name, entry, sides, offers);
     const { updates, result, conflicts } = mergeFiles(here, installed, files);
     const changes = changesBetween(here, result);
-    const findings = newFindings(await inspectSkill(here), await inspectSkill(result));
+    // A proposal about a conflict brings the other side as well.
+    const asTheirs = new Map(conflicts.map(({ path, theirs }) => [path, theirs]));
+    const incoming = result.map((file) => ({ ...file, bytes: asTheirs.get(file.path) ?? file.bytes }));
+    const findings = newFindings(await inspectSkill(here), await inspectSkill(incoming));
     return {
       view: { ...view, state: 'outdated', files: updates, findings, diff: diffOf(here, changes) },
       write: {
@@ -102,6 +106,18 @@ async function prepareOne(context: ChangeContext, name: string, entry: LockEntry
   } catch (error) {
     return { view: { ...view, state: 'failed', reason: (error as Error).message } };
   }
+}
+
+function brokenView(name: string, reason: string): SkillUpdate {
+  const nothing = { drifted: false, files: [], findings: [], diff: '' };
+  return {
+    id: slugOf(name),
+    name,
+    source: 'unknown',
+    state: 'failed',
+    reason: `its entry is broken: ${reason}`,
+    ...nothing,
+  };
 }
 
 function movedTag({ ref }: LockEntry, was: string, is = 'another commit'): string {

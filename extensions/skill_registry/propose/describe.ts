@@ -21,8 +21,8 @@ export function describeProposals(proposals: readonly Proposal[], width?: number
   return formatTable(['PROPOSAL', 'STATE', 'CHANGES', 'BY', 'CREATED', 'WARNINGS'], rows, width);
 }
 
-/** One proposal with its diff, its reasons and its checks. */
-export function describeProposal(proposal: Proposal): string {
+/** One proposal with its diff, its reasons and its checks. @param ran - What the registry ran on it, as texts. */
+export function describeProposal(proposal: Proposal, ran: readonly string[] = []): string {
   const { id, state, kind, skillId, source, path, author, model, created, diff, justification, evidence } = proposal;
   const { checks, recommendations, decision, conflict, problem, file, purged } = proposal;
   const decided = decision
@@ -38,7 +38,8 @@ export function describeProposal(proposal: Proposal): string {
     ...(problem ? [problem.message] : []),
     ...(diff ? [diff.trimEnd()] : []),
     `Justification\n${indent(justification)}`,
-    ...(evidence === null ? [] : [`Evidence\n${indent(evidence)}`]),
+    ...(evidence === null ? [] : [`Evidence, as its author claims\n${indent(evidence)}`]),
+    ...ran,
     `Checks\n${checks.map(({ level, text, line }) => `  ${MARK[level]} ${text}${line ? ` (line ${line})` : ''}`).join('\n')}`,
     ...recommendations.map(({ by, verdict, reason }) => `${by} recommends to ${verdict}\n${indent(reason)}`),
     ...(conflict === null ? [] : [`Conflict\n${indent(conflict)}`]),

@@ -10,7 +10,7 @@ import { bodyOf } from '../skill/frontmatter.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { SkillSource } from '../sources/source.ts';
 import { listingOf } from '../sources/walk/list-files.ts';
-import type { Reading, ReadOptions, ReadResource, ReadSkill, SkillLoadedEvent } from './types.ts';
+import type { LoadDetails, Reading, ReadOptions, ReadResource, ReadSkill, SkillLoadedEvent } from './types.ts';
 
 type Audience = NonNullable<ReadOptions['audience']>;
 
@@ -22,7 +22,7 @@ export function createReading(
   catalog: Catalog,
   grants: Grants,
   limits: SkillRegistryConfig['limits'],
-  onLoaded: (event: SkillLoadedEvent) => void,
+  onLoaded: (event: SkillLoadedEvent, details: LoadDetails) => void,
   admit: Admit,
 ): Reading {
   const sourceOf = (skill: Skill | undefined): SkillSource | undefined =>
@@ -45,12 +45,14 @@ export function createReading(
   const load = async <T>(
     request: LoadRequest,
     use: (skill: Skill, source: SkillSource, id: string) => Promise<T>,
+    detailsOf: (loaded: T) => Partial<Pick<LoadDetails, 'digest' | 'tokens'>> = () => ({}),
   ): Promise<T> => {
     const startedAt = performance.now();
     const { skill, refusal } = await findAdmitted(request);
-    const report = (outcome: SkillLoadedEvent['outcome'], error: string | null): void => {
+    const report = (outcome: SkillLoadedEvent['outcome'], error: string | null, loaded?: T): void => {
       if (request.told === false) return;
-      onLoaded({
+      const { digest, tokens } = loaded === undefined ? {} : detailsOf(loaded);
+      const event: SkillLoadedEvent = {
         event: 'skill_loaded',
         skillId: request.skillId,
         ...(request.path === undefined ? {} : { path: request.path }),
@@ -60,7 +62,8 @@ export function createReading(
         agentId: request.turn?.agentId ?? null,
         durationSeconds: (performance.now() - startedAt) / 1000,
         error,
-      });
+      };
+      onLoaded(event, { skill, turn: request.turn, digest, tokens });
     };
     const source = sourceOf(skill);
     // Without a source: it was removed after this snapshot.
@@ -74,7 +77,7 @@ export function createReading(
       const loaded = await use(skill, source, idOf(skill, catalog, grants, request));
       // The agent of a conversation may use what a person loads in it.
       if (request.audience === 'person' && request.turn) grants.add(skill, request.turn);
-      report('success', null);
+      report('success', null, loaded);
       return loaded;
     } catch (error) {
       report('failure', isCodedError(error) ? error.code : describeError(error));
@@ -93,20 +96,26 @@ export function createReading(
       return source ? listingOf(skill, source).leftOut : 0;
     },
     read: (skillId, { view = 'body', audience = 'person' } = {}, turn) =>
-      load({ skillId, audience, turn }, (skill, source, id) =>
-        readSkill(skill, id, source, view, {
-          ...limits,
-          shown: audience === 'model' ? showName : (name) => name,
-          isFound: (needed) => isOther(skill, find(catalog, grants, { skillId: needed, audience, turn })),
-        }),
+      load(
+        { skillId, audience, turn },
+        (skill, source, id) =>
+          readSkill(skill, id, source, view, {
+            ...limits,
+            shown: audience === 'model' ? showName : (name) => name,
+            isFound: (needed) => isOther(skill, find(catalog, grants, { skillId: needed, audience, turn })),
+          }),
+        ({ digest, approxTokens: tokens }) => ({ digest, tokens }),
       ),
 
     readBytes(skillId, { path, told = true } = {}, turn) {
       const request: LoadRequest = { skillId, audience: turn ? 'model' : 'person', turn, told };
-      return load(path === undefined ? request : { ...request, path }, async (skill, source) =>
-        path === undefined
-          ? bytesOf(skill, source, limits)
-          : fileOf(skill, ownPath(path, skill, source), source, limits),
+      return load(
+        path === undefined ? request : { ...request, path },
+        async (skill, source) =>
+          path === undefined
+            ? bytesOf(skill, source, limits)
+            : fileOf(skill, ownPath(path, skill, source), source, limits),
+        (bytes) => (path === undefined || path === 'SKILL.md' ? { digest: digestOf(bytes) } : {}),
       );
     },
 
@@ -122,6 +131,7 @@ export function createReading(
           const encoding = isText ? 'utf-8' : 'base64';
           return { skillId: id, path, content, encoding, size: bytes.length, approxTokens };
         },
+        ({ approxTokens: tokens }) => ({ tokens }),
       ),
   };
 }
@@ -250,7 +260,11 @@ async function readSkill(
     resources: files.map(({ path, size }) => ({ path: shown(path), size })),
     ...(leftOut > 0 ? { resourcesLeftOut: leftOut } : {}),
     // Of the bytes read: the file may have changed since the snapshot.
-    digest: `sha256:${createHash('sha256').update(bytes).digest('hex')}`,
+    digest: digestOf(bytes),
     source: skill.source,
   };
+}
+
+function digestOf(bytes: Uint8Array): string {
+  return `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
 }

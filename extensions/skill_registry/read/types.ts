@@ -1,6 +1,6 @@
 /** Public types of reading. No code. */
 import type { TurnContext } from 'skill-registry/kernel';
-import type { ResourceInfo } from '../skill/skill.ts';
+import type { ResourceInfo, Skill } from '../skill/skill.ts';
 
 export interface ReadOptions {
   /** `body`: without frontmatter and hidden text (`hiddenLeftOut`), trimmed. `raw`: the file as it is. Default: `body`. */
@@ -65,6 +65,17 @@ export interface SkillLoadedEvent {
   readonly durationSeconds: number;
   /** A code. A model gets SKILL_NOT_FOUND for SKILL_HELD, SKILL_DISABLED, SKILL_HIDDEN, SKILL_NOT_MODEL_INVOCABLE and SKILL_OUT_OF_SCOPE. */
   readonly error: string | null;
+}
+
+/** What is recorded of a load beside its event. */
+export interface LoadDetails {
+  /** Undefined when none was found. */
+  readonly skill: Skill | undefined;
+  readonly turn: TurnContext | undefined;
+  /** `sha256:<64 hex>` of the SKILL.md that was read; undefined when it was not read. */
+  readonly digest: string | undefined;
+  /** Of what was handed over; undefined when not counted. */
+  readonly tokens: number | undefined;
 }
 
 /** The skill that a path belongs to, as an agent sees it in a turn. */

@@ -25,6 +25,8 @@ export interface CatalogTextOptions {
   readonly format?: CatalogFormat;
   /** The tools of the agent. */
   readonly tools: NamedTools;
+  /** Called with the skills that have a line in the text, before it is returned. */
+  readonly onListed?: ((skills: readonly Skill[]) => void) | undefined;
 }
 
 /** Lengths of descriptions in characters, tried in this order when all are cut. */
@@ -51,14 +53,20 @@ export async function catalogText(skills: readonly Skill[], options: CatalogText
     const lines = skills.map((skill) => whole.entry(skill));
     const text = layOut(whole, tools, lines);
     // A token is at least one byte, so a text that is short enough needs no tokenizer.
-    if (lines.every(isShort) && Buffer.byteLength(text) <= budgetTokens) return text;
+    if (lines.every(isShort) && Buffer.byteLength(text) <= budgetTokens) {
+      options.onListed?.(skills);
+      return text;
+    }
   }
   const count = await loadTokenCounter();
   const counter = createLineCounter(count);
   const format = withShortLines(whole, count);
   const layout: Layout = { format, tools, counter };
   const even = few ? evenly(skills, budgetTokens, layout) : undefined;
-  if (even !== undefined) return even;
+  if (even !== undefined) {
+    options.onListed?.(skills);
+    return even;
+  }
   const ranked = await options.rank();
   const before = options.thread?.get();
   const fitting = before ? await (options.fitting?.() ?? []) : [];
@@ -71,6 +79,7 @@ export async function catalogText(skills: readonly Skill[], options: CatalogText
     const over = counter.text(text) - budgetTokens;
     if (over <= 0 || budget <= 0) {
       options.thread?.set(choice);
+      options.onListed?.(choice.kind === 'chosen' ? skills.filter(({ id }) => choice.lines.has(id)) : skills);
       return text;
     }
     budget -= over;

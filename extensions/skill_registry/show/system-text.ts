@@ -1,7 +1,7 @@
 import { countTokens, delimited, loadTokenCounter } from '../../../lib/text/index.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
 import type { Skill } from '../skill/skill.ts';
-import { catalogText } from './catalog-text.ts';
+import { type CatalogTextOptions, catalogText } from './catalog-text.ts';
 import { BULLETS, type NamedTools, XML } from './formats.ts';
 import type { ThreadChoice } from './thread-choices.ts';
 
@@ -39,8 +39,10 @@ export function enforcementOf({ load }: NamedTools): string | undefined {
 export interface SystemText {
   /** Null: there is nothing to say. */
   readonly text: string | null;
-  /** Qualified ids of the skills whose bodies are in it. */
-  readonly bodies: ReadonlySet<string>;
+  /** The skills whose bodies are in it, with the tokens of each. */
+  readonly bodies: ReadonlyMap<Skill, number>;
+  /** The skills that it names without their bodies. */
+  readonly listed: readonly Skill[];
 }
 
 /**
@@ -49,14 +51,21 @@ export interface SystemText {
  *
  * @param skills - The visible skills whose bodies are not in the instructions of the agent.
  */
-export async function systemText(skills: readonly Skill[], options: SystemTextOptions): Promise<SystemText> {
+export async function systemText(skills: readonly Skill[], given: SystemTextOptions): Promise<SystemText> {
+  const bodyTokens = new Map<Skill, number>();
+  let listed: readonly Skill[] = [];
+  // The text of the last call is the one that is used.
+  const onListed = (all: readonly Skill[]): void => {
+    listed = all;
+  };
+  const options: Writing = { ...given, bodyTokens, onListed };
   const { active, expected } = await activeBodies(skills, options);
   // A skill with its body in the text is not listed again.
   const others = active.size === 0 ? skills : skills.filter((skill) => !active.has(skill));
-  const { text, given } = await listedText(others, options);
+  const { text, given: chosen } = await listedText(others, options);
   const parts = [activeText(active, expected, options.tools), text].filter((part) => part !== null);
-  const bodies = new Set([...active.keys(), ...given].map(({ qualifiedId }) => qualifiedId));
-  return { text: parts.length > 0 ? parts.join('\n\n') : null, bodies };
+  const bodies = new Map([...active.keys(), ...chosen].map((skill) => [skill, bodyTokens.get(skill) ?? 0]));
+  return { text: parts.length > 0 ? parts.join('\n\n') : null, bodies, listed };
 }
 
 // --- internal ---
@@ -92,13 +101,18 @@ const SEAM_TOKENS = 4;
 /** Every block has at least this many tokens. */
 const MIN_BLOCK_TOKENS = 12;
 
+/** Options, and what is noted while the text is written. */
+interface Writing extends SystemTextOptions, Pick<CatalogTextOptions, 'onListed'> {
+  readonly bodyTokens: Map<Skill, number>;
+}
+
 interface Listed {
   readonly text: string | null;
   /** The skills whose bodies are in it. */
   readonly given: Iterable<Skill>;
 }
 
-async function listedText(skills: readonly Skill[], options: SystemTextOptions): Promise<Listed> {
+async function listedText(skills: readonly Skill[], options: Writing): Promise<Listed> {
   if (options.inject === 'off') return { text: null, given: [] };
   if (options.inject === 'bodies') return bodiesText(skills, options);
   return { text: await enforcedCatalog(skills, options, options.catalog.budget_tokens), given: [] };
@@ -119,13 +133,13 @@ async function enforcedCatalog(
 }
 
 function catalogOf(skills: readonly Skill[], options: CatalogOptions, budgetTokens: number): Promise<string | null> {
-  const { catalog, rank, fitting, thread, tools } = options;
+  const { catalog, rank, fitting, thread, tools, onListed } = options;
   const isListed = new Set(skills);
   const pinned = catalog.pinned.length === 0 ? 0 : skills.filter((skill) => catalog.pinned.includes(skill.id)).length;
   const only = async (ranked: Promise<readonly Skill[]>): Promise<readonly Skill[]> =>
     (await ranked).filter((skill) => isListed.has(skill));
   return catalogText(skills, {
-    ...{ budgetTokens, thread, pinned, tools },
+    ...{ budgetTokens, thread, pinned, tools, onListed },
     rank: () => only(rank()),
     fitting: () => only(fitting()),
     format: catalog.format === 'xml' ? XML : BULLETS,
@@ -136,7 +150,7 @@ function catalogOf(skills: readonly Skill[], options: CatalogOptions, budgetToke
  * The mode of the ak-coder design: every prompt contains the bodies of the most relevant skills, as many as fit. The other skills
  * follow as catalog entries, for which at least a quarter of the budget is reserved.
  */
-async function bodiesText(skills: readonly Skill[], options: SystemTextOptions): Promise<Listed> {
+async function bodiesText(skills: readonly Skill[], options: Writing): Promise<Listed> {
   if (skills.length === 0) return { text: null, given: [] };
   const { budget_tokens: budget } = options.catalog;
   const count = await loadTokenCounter();
@@ -167,11 +181,11 @@ async function firstRanking(skills: readonly Skill[], { rank, thread }: SystemTe
   return [...new Set([...(remembered ?? ranked.slice(0, MAX_RANKED)), ...skills])];
 }
 
-type CatalogOptions = Pick<SystemTextOptions, 'catalog' | 'rank' | 'fitting' | 'thread' | 'tools'>;
+type CatalogOptions = Pick<Writing, 'catalog' | 'rank' | 'fitting' | 'thread' | 'tools' | 'onListed'>;
 
 /** Options for the catalog below the bodies, with the same ranking. */
-function listedAs({ catalog, tools }: SystemTextOptions, ranked: readonly Skill[]): CatalogOptions {
-  return { catalog, tools, rank: async () => ranked, fitting: async () => [], thread: undefined };
+function listedAs({ catalog, tools, onListed }: Writing, ranked: readonly Skill[]): CatalogOptions {
+  return { catalog, tools, onListed, rank: async () => ranked, fitting: async () => [], thread: undefined };
 }
 
 const HEADER = 'Available Skills:';
@@ -180,7 +194,7 @@ const HEADER_TOKENS = 4;
 /** Blocks of the most relevant skills that fit, by skill. @param ranked - All skills, best first. */
 function chooseBodies(
   ranked: readonly Skill[],
-  options: SystemTextOptions,
+  options: Writing,
   budget: number,
   count: (text: string) => number,
 ): ReadonlyMap<Skill, string> {
@@ -198,6 +212,7 @@ function chooseBodies(
       continue;
     }
     left -= tokens;
+    options.bodyTokens.set(skill, tokens);
     chosen.set(skill, block);
   }
   return chosen;
@@ -220,7 +235,7 @@ interface Active {
 }
 
 /** The bodies of preloaded skills that are not too long and fit together. */
-async function activeBodies(skills: readonly Skill[], options: SystemTextOptions): Promise<Active> {
+async function activeBodies(skills: readonly Skill[], options: Writing): Promise<Active> {
   const active = new Map<Skill, string>();
   const preloaded = skills.filter(({ preload, qualifiedId }) => preload && !options.inMessages.has(qualifiedId));
   let expected = preloaded.length;
@@ -243,6 +258,7 @@ async function activeBodies(skills: readonly Skill[], options: SystemTextOptions
       continue;
     }
     left -= tokens;
+    options.bodyTokens.set(skill, tokens);
     active.set(skill, section);
   }
   return { active, expected };

@@ -16,6 +16,8 @@ export interface TurnTextOptions {
   /** The body of a skill; undefined when the file was removed. */
   readonly body: (skill: Skill) => string | undefined;
   readonly sentBodies: SentBodies;
+  /** Called with what stands in the text of a turn: skills that are named, and the tokens of each body. */
+  readonly onShown: (listed: readonly Skill[], bodies: ReadonlyMap<Skill, number>, turn: TurnContext) => void;
 }
 
 /** The skills that an agent sees in a turn. */
@@ -42,7 +44,7 @@ export function createTurnText(options: TurnTextOptions): TurnText {
       return found;
     };
     const others = given.size === 0 ? skills : skills.filter(({ qualifiedId }) => !given.has(qualifiedId));
-    const { text, bodies } = await systemText(others, {
+    const { text, bodies, listed } = await systemText(others, {
       tools: namedTools(turn.tools ?? config.tools),
       inMessages: sentBodies.inMessages(turn),
       inject: config.inject,
@@ -53,7 +55,8 @@ export function createTurnText(options: TurnTextOptions): TurnText {
       thread: threads.of(turn),
       body,
     });
-    sentBodies.inSystemText(new Set([...given, ...bodies]), turn);
+    sentBodies.inSystemText(new Set([...given, ...[...bodies.keys()].map(({ qualifiedId }) => qualifiedId)]), turn);
+    options.onShown(listed, bodies, turn);
     return text;
   };
 }

@@ -1,6 +1,7 @@
 import type { TurnContext } from 'skill-registry/kernel';
 import type { Snapshot } from '../catalog/snapshot.ts';
 import type { Skill } from '../skill/skill.ts';
+import { NOT_INSPECTED } from '../trust/reasons.ts';
 import { offerRefusal, type Refusal } from './scope.ts';
 
 /** A skill, and which agents it is offered to. */
@@ -47,7 +48,7 @@ const TAKEN = 'another skill has its id; it is read by its qualified id';
 function textOf(refusal: Refusal, { heldBecause = '', hiddenBecause = '' }: Skill): string {
   switch (refusal) {
     case 'SKILL_HELD':
-      return `held: ${heldBecause}`;
+      return heldBecause === NOT_INSPECTED ? heldBecause : `held: ${heldBecause}`;
     case 'SKILL_DISABLED':
       return 'disabled in the config';
     case 'SKILL_HIDDEN':

@@ -7,6 +7,7 @@ import type { InlineSkillConfig, SourceConfig, ValidationProfile } from '../conf
 import type { McpServerConfig } from '../config/mcp.ts';
 import { pageAddress } from '../config/page-address.ts';
 import { PRESETS, type PresetName } from '../config/presets.ts';
+import type { NoteBlocked } from '../trust/types.ts';
 import { createDirectorySource, type DirectorySourceOptions } from './kinds/directory-source.ts';
 import type { FetchCopy } from './kinds/well-known-copy.ts';
 import { linkTargets, workTreeOf } from './link-targets.ts';
@@ -22,6 +23,8 @@ export interface SourceDefaults {
   readonly trusted?: boolean;
   /** Brings the copy of a page up to date. */
   readonly fetchCopy: FetchCopy;
+  /** Asks whether a person has allowed what was found in files of an MCP server. Default: nobody has. */
+  readonly noteBlocked?: NoteBlocked | undefined;
   /** Called with the progress of that, when it takes more than a second. */
   readonly onProgress: (line: string) => void;
   /** The file in problems of inline skills. */
@@ -134,9 +137,9 @@ async function makeSource(config: SourceConfig, defaults: SourceDefaults, shippe
   if (config.mcp !== undefined) {
     const { mcp: server, optional } = config;
     const id = idOr(server.url === undefined ? programOf(server) : new URL(server.url).hostname);
-    const { getSecret = () => undefined, instance = () => '' } = defaults;
+    const { getSecret = () => undefined, instance = () => '', noteBlocked } = defaults;
     const { createMcpSource } = await import('./kinds/mcp-source.ts');
-    return createMcpSource({ id, server, root, trusted, optional, getSecret, instance: instance() });
+    return createMcpSource({ id, server, root, trusted, optional, getSecret, instance: instance(), noteBlocked });
   }
   if (config.wellKnown !== undefined) return makePageSource(config, defaults, idOr);
   const location = config.shipped ? shipped : locate(config.path ?? '.', root);

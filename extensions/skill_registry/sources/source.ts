@@ -4,6 +4,7 @@ import { rootNotApproved } from '../../../kernel/host.ts';
 import { futureRealPath, isInside, isReserved, resourceNotFound } from '../../../lib/files/index.ts';
 import type { SkillRegistryConfig, ValidationProfile } from '../config/config.ts';
 import type { ResourceInfo, Skill } from '../skill/skill.ts';
+import type { RemoteFiles } from '../trust/types.ts';
 import type { PackScopes } from './types.ts';
 
 /** A source of skills, of any kind. Programs write an `OwnSource` instead. */
@@ -45,6 +46,8 @@ export interface SkillSource {
    * @throws as `readResource`, MCP_SERVER_FAILED, MCP_FILE_REFUSED.
    */
   fetch?(skill: Skill, path: string | undefined, maxBytes: number): Promise<Buffer>;
+  /** With `fetch`: all files of a skill. */
+  readonly remote?: RemoteFiles;
   /** The digest of a file that is known without reading it. Absent: none is. */
   fileDigest?(skill: Skill, path: string): string | undefined;
   /** The folders to watch for changes; they need not exist. */

@@ -1,20 +1,24 @@
 import { isCodedError, type Problem } from 'skill-registry/kernel';
 import { createBreaks } from '../../../lib/breaks/index.ts';
-import { oneLine } from '../../../lib/text/index.ts';
+import { resourceNotFound } from '../../../lib/files/index.ts';
 import { openTrust } from '../../../lib/trust/index.ts';
 import type { Finding, InspectedFile, Inspection } from '../inspect/types.ts';
-import { invalidArgument } from '../skill/errors.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { Inspected } from './approvals.ts';
 import { type Inspections, openInspections, type PlaceEntry } from './inspections.ts';
-import type { SkillFiles, SkillTrust, TrustDecision } from './types.ts';
+import { NOT_INSPECTED, notBelieved, notHeld, otherDigest, textOf } from './reasons.ts';
+import type { NoteBlocked, RemoteFiles, SkillFiles, SkillTrust, TrustDecision } from './types.ts';
 
 export interface HoldsOptions {
   /** Called before the first inspection. */
   readonly loadFiles: () => Promise<SkillFiles>;
   /** Whether it was installed, or comes from a package, a pack or an address. */
   readonly isBroughtIn: (skill: Skill) => boolean;
-  /** False: what is not inspected yet is not inspected by `prepare`. Default: true. */
+  /** The files of a skill with `remote`; undefined when its source is gone. */
+  readonly remote?: (skill: Skill) => RemoteFiles | undefined;
+  /** What holds a skill whatever is in it. Default: nothing does. */
+  readonly keptBecause?: ((skill: Skill) => string | undefined) | undefined;
+  /** False: `prepare` inspects nothing. Default: true. */
   readonly inspects?: boolean;
   /** Where inspections are kept (`inspectionsFile`); undefined: in memory. */
   readonly file: string | undefined;
@@ -22,19 +26,22 @@ export interface HoldsOptions {
 
 /** Which skills are held: no agent is given them until a person allows what was found in them. */
 export interface Holds {
-  /**
-   * Inspects what has to be inspected before it is first shown: what was brought in, what was held before, and after the first call
-   * also what is new or changed, unless that is much.
-   */
+  /** Inspects what is not inspected yet, for a few seconds at most: what is left is held until a later call, or `checkAll`. */
   prepare(skills: Iterable<Skill>): Promise<void>;
-  /** Why a skill is held, as far as is known now; undefined when it is not. */
+  /** Why a skill is held, as far as is known now: `NOT_INSPECTED` for a content that was never inspected. Undefined when it is not. */
   heldBecause(skill: Skill): string | undefined;
-  /** Inspects the present files of a skill, unless they are known. @returns Why it is held. */
+  /** Notes what a source found in an entry or a file that a server gave: the skill is held from the next scan on. */
+  readonly noteBlocked: NoteBlocked;
+  /**
+   * Inspects the present files of a skill, unless they are known; those on another machine are inspected by their source.
+   *
+   * @returns Why it is held.
+   */
   check(skill: Skill): Promise<string | undefined>;
   /**
-   * Checks each skill whose present SKILL.md was not checked by this process, in slices. A new call ends a running one.
+   * Checks each skill whose present SKILL.md was not checked by this process, in slices.
    *
-   * @returns true as soon as one is found that `skills` have in another state; false at the end.
+   * @returns true when some are in another state than `skills` say, after a second at most; false when all were checked and none is.
    */
   checkAll(skills: readonly Skill[], signal: AbortSignal): Promise<boolean>;
   /** What is known of the present files of a skill. @throws RESOURCE_NOT_FOUND. */
@@ -49,19 +56,21 @@ export interface Holds {
   close(): void;
 }
 
-/** So many new or changed skills are inspected before a snapshot shows them; more are shown, and inspected at once after that. */
-const CHANGED_AT_ONCE = 16;
-const NOT_INSPECTED = 'it is not inspected yet';
+/** How long a snapshot waits for inspections, in milliseconds: the first one, and the others. */
+const FIRST_WAIT_MS = 5_000;
+const WAIT_MS = 300;
+/** So many are inspected however long it takes. */
+const ALWAYS_INSPECTED = 16;
+/** After so long, what was found meanwhile is shown. */
+const SHOWN_AFTER_MS = 1_000;
 
 /** Opens the inspections; `close` closes them. */
 export class HeldSkills implements Holds {
   readonly #options: HoldsOptions;
   readonly #inspections: Inspections;
   readonly #trust = openTrust();
-  readonly #met = new WeakSet<Skill>();
-  /** Contents of SKILL.md, by place, that this process has checked with all files. */
-  readonly #checked = new Set<string>();
-  #runs = 0;
+  /** Contents of SKILL.md, by place, that this process has checked with all files, or is checking. */
+  readonly #checked = new Map<string, Promise<unknown>>();
   #isFirst = true;
   // Most commands inspect nothing and find nothing held, and modules take time to load.
   #approvals: typeof import('./approvals.ts') | undefined;
@@ -74,39 +83,40 @@ export class HeldSkills implements Holds {
 
   /** Bound, as `heldBecause` is: the catalog is handed these two alone. */
   readonly prepare = async (skills: Iterable<Skill>): Promise<void> => {
-    if (this.#inspections.blocked().size > 0) await this.#loadApprovals();
-    const { inspects = true, isBroughtIn } = this.#options;
-    const changed: Skill[] = [];
-    const takeBreak = createBreaks();
-    for (const skill of skills) {
-      const isMet = this.#met.has(skill);
-      if (!isMet) this.#met.add(skill);
-      if (!inspects || skill.remote) continue;
-      if (isBroughtIn(skill) || this.#inspections.blocked().has(placeOf(skill))) {
-        if (this.#known(skill)) continue;
-        await this.check(skill);
-        await takeBreak();
-      } else if (!isMet && !this.#isFirst && !this.#known(skill)) changed.push(skill);
-    }
+    const all = [...skills];
+    this.#inspections.look(all.map(placeOf));
+    const own = all.filter(({ remote }) => !remote);
+    const waitUntil = performance.now() + (this.#isFirst ? FIRST_WAIT_MS : WAIT_MS);
     this.#isFirst = false;
-    if (changed.length > CHANGED_AT_ONCE) return;
-    for (const skill of changed) await this.check(skill);
+    const unknown = this.#options.inspects === false ? [] : own.filter((skill) => !this.#known(skill));
+    const takeBreak = createBreaks();
+    for (const [index, skill] of unknown.entries()) {
+      if (index >= ALWAYS_INSPECTED && performance.now() > waitUntil) break;
+      await this.check(skill);
+      await takeBreak();
+    }
+    if (this.#inspections.hasBlocked()) await this.#loadApprovals();
   };
 
   readonly heldBecause = (skill: Skill): string | undefined => {
-    if (skill.remote) return undefined;
-    const isForeign = this.#options.isBroughtIn(skill);
-    const blocked = this.#inspections.blocked();
-    if (!isForeign && blocked.size === 0) return undefined;
-    const entry = isForeign ? this.#known(skill) : blocked.get(placeOf(skill));
-    if (isForeign) return entry ? this.#reasonOf(skill, entry) : NOT_INSPECTED;
-    if (!entry) return undefined;
-    return entry.skillDigest === skill.digest ? this.#reasonOf(skill, entry) : NOT_INSPECTED;
+    const entry = this.#known(skill);
+    if (entry) return this.#reasonOf(skill, entry);
+    return skill.remote ? undefined : NOT_INSPECTED;
+  };
+
+  readonly noteBlocked: NoteBlocked = async (skill, digest, findings) => {
+    await this.#loadApprovals();
+    const before = this.#known(skill)?.digest === digest ? blocksIn(this.#inspections.of(digest)) : [];
+    const known = new Set(before.map(keyOf));
+    const all = [...before, ...findings.filter((finding) => !known.has(keyOf(finding)))];
+    const entry = { skillDigest: skill.digest, stamp: '', digest, verdict: 'block' } as const;
+    this.#inspections.keep(placeOf(skill), entry, { verdict: 'block', findings: all });
+    return this.#reasonOf(skill, entry) === undefined;
   };
 
   async check(skill: Skill): Promise<string | undefined> {
     // Its source inspects what it fetches, each time.
-    if (skill.remote) return undefined;
+    if (skill.remote) return this.heldBecause(skill);
     try {
       return this.#reasonOf(skill, await this.#inspect(skill));
     } catch (error) {
@@ -117,18 +127,23 @@ export class HeldSkills implements Holds {
   }
 
   async checkAll(skills: readonly Skill[], signal: AbortSignal): Promise<boolean> {
-    const run = ++this.#runs;
     const takeBreak = createBreaks();
+    const showAfter = performance.now() + SHOWN_AFTER_MS;
+    let isChanged = false;
     for (const skill of skills) {
       const content = `${placeOf(skill)}\0${skill.digest}`;
-      if (this.#checked.has(content)) continue;
+      if (this.#checked.has(content)) {
+        await this.#checked.get(content);
+        continue;
+      }
       await takeBreak();
-      if (signal.aborted || run !== this.#runs) return false;
-      const heldBecause = await this.check(skill);
-      this.#checked.add(content);
-      if (heldBecause !== skill.heldBecause) return true;
+      if (signal.aborted) return false;
+      const checking = this.check(skill);
+      this.#checked.set(content, checking);
+      if ((await checking) !== skill.heldBecause) isChanged = true;
+      if (isChanged && performance.now() > showAfter) return true;
     }
-    return false;
+    return isChanged;
   }
 
   async trustOf(skill: Skill): Promise<SkillTrust> {
@@ -139,7 +154,7 @@ export class HeldSkills implements Holds {
       skillId: skill.id,
       qualifiedId: skill.qualifiedId,
       digest: entry.digest,
-      origin: this.#options.isBroughtIn(skill) ? 'brought-in' : 'own',
+      origin: this.#isBroughtIn(skill) ? 'brought-in' : 'own',
       verdict,
       findings,
       heldBecause: heldBecause ?? null,
@@ -149,7 +164,13 @@ export class HeldSkills implements Holds {
 
   async filesOf(skill: Skill): Promise<readonly InspectedFile[]> {
     const { files } = await this.#load();
-    return [...files.read(skill)].filter((one): one is InspectedFile => !('rule' in one));
+    const takeBreak = createBreaks();
+    const found: InspectedFile[] = [];
+    for (const one of files.read(skill)) {
+      await takeBreak();
+      if (!('rule' in one)) found.push(one);
+    }
+    return found;
   }
 
   async blocksIn(skill: Skill | undefined, given: readonly InspectedFile[]): Promise<readonly Finding[]> {
@@ -157,7 +178,7 @@ export class HeldSkills implements Holds {
     const { digest, inspection } = await inspectFiles(() => given, this.#inspections.of);
     const findings = blocksIn(inspection);
     if (!skill) return findings;
-    const [place, broughtIn] = [placeOf(skill), this.#options.isBroughtIn(skill)];
+    const [place, broughtIn] = [placeOf(skill), this.#isBroughtIn(skill)];
     return findings.filter((finding) => !isAllowed(this.#trust, { place, digest, broughtIn, findings: [finding] }));
   }
 
@@ -171,7 +192,7 @@ export class HeldSkills implements Holds {
 
   problems(): readonly Problem[] {
     const { file, trouble } = this.#trust;
-    const reason = this.#inspections.blocked().size > 0 ? trouble() : undefined;
+    const reason = this.#inspections.hasBlocked() ? trouble() : undefined;
     return [...this.#inspections.problems(), ...(reason === undefined ? [] : [notBelieved(file, reason)])];
   }
 
@@ -179,7 +200,12 @@ export class HeldSkills implements Holds {
     this.#inspections.close();
   }
 
+  #isBroughtIn(skill: Skill): boolean {
+    return skill.remote === true || this.#options.isBroughtIn(skill);
+  }
+
   async #inspect(skill: Skill): Promise<PlaceEntry> {
+    if (skill.remote) return this.#inspectRemote(skill);
     const { files, inspectFiles } = await this.#load();
     // Before reading: a file that changes meanwhile gives another stamp later.
     const stamp = files.stamp(skill);
@@ -191,13 +217,40 @@ export class HeldSkills implements Holds {
     return entry;
   }
 
+  /** As a whole: a finding may need two files. While its server is away, what was found before is what is known. */
+  async #inspectRemote(skill: Skill): Promise<PlaceEntry> {
+    const remote = this.#options.remote?.(skill);
+    const digest = remote?.digestOf(skill);
+    if (!remote || digest === undefined) throw resourceNotFound(skill.id, 'its source does not list it any more');
+    const known = this.#known(skill);
+    try {
+      const files = await remote.read(skill);
+      const { inspectFiles } = await this.#load();
+      const { inspection } = await inspectFiles(
+        () => files,
+        () => undefined,
+      );
+      const entry = { skillDigest: skill.digest, stamp: '', digest, verdict: inspection.verdict };
+      this.#inspections.keep(placeOf(skill), entry, inspection);
+      return entry;
+    } catch (error) {
+      if (!known || !isCodedError(error)) throw error;
+      await this.#loadApprovals();
+      return known;
+    }
+  }
+
   /** What is known of this SKILL.md. The other files may have changed since; every read looks at them. */
   #known(skill: Skill): PlaceEntry | undefined {
     const entry = this.#inspections.at(placeOf(skill));
+    if (skill.remote)
+      return entry && entry.digest === this.#options.remote?.(skill)?.digestOf(skill) ? entry : undefined;
     return entry?.skillDigest === skill.digest ? entry : undefined;
   }
 
   #reasonOf(skill: Skill, entry: PlaceEntry): string | undefined {
+    const kept = this.#options.keptBecause?.(skill);
+    if (kept !== undefined) return kept;
     if (entry.verdict !== 'block') return undefined;
     if (this.#approvals?.isAllowed(this.#trust, this.#inspectedOf(skill, entry))) return undefined;
     return textOf(blocksIn(this.#inspections.of(entry.digest)));
@@ -207,7 +260,7 @@ export class HeldSkills implements Holds {
     return {
       place: placeOf(skill),
       digest,
-      broughtIn: this.#options.isBroughtIn(skill),
+      broughtIn: this.#isBroughtIn(skill),
       findings: blocksIn(this.#inspections.of(digest)),
     };
   }
@@ -244,26 +297,6 @@ function blocksIn(inspection: Inspection | undefined): readonly Finding[] {
   return inspection?.findings.filter(({ level }) => level === 'block') ?? [];
 }
 
-function textOf([first, ...others]: readonly Finding[]): string {
-  if (!first) return 'something in it would be called an attack';
-  const at = first.line === undefined ? '' : `:${first.line}`;
-  const more = others.length > 0 ? ` and ${others.length} more` : '';
-  return `${first.rule} in ${oneLine(first.file, 200)}${at}${more}`;
-}
-
-function otherDigest({ id }: Skill, given: string, now: string) {
-  return invalidArgument(
-    `"${id}" has the digest ${now} now, not ${given}: it has changed since it was shown. See it again: skill-registry trust show ${id}.`,
-  );
-}
-
-function notHeld({ id }: Skill) {
-  return invalidArgument(
-    `Nothing in "${id}" holds it, so there is nothing to decide. See skill-registry trust show ${id}.`,
-  );
-}
-
-function notBelieved(file: string, reason: string): Problem {
-  const message = `This file is ignored, so no held skill is allowed: ${reason}.`;
-  return { code: 'TRUST_UNUSABLE', severity: 'warning', file, message };
+function keyOf({ rule, file, line, excerpt }: Finding): string {
+  return JSON.stringify([rule, file, line, excerpt]);
 }

@@ -18,10 +18,12 @@ export interface PlaceEntry {
 
 /** The inspections of this user, by digest and rule set, and where the skills lie. Any of them may be lost at any time. */
 export interface Inspections {
+  /** Reads what is known of these places, at once. */
+  look(places: readonly string[]): void;
   at(place: string): PlaceEntry | undefined;
   of(digest: string): Inspection | undefined;
-  /** Places with a `block` finding. */
-  blocked(): ReadonlyMap<string, PlaceEntry>;
+  /** Whether a place that was looked at has a `block` finding. */
+  hasBlocked(): boolean;
   keep(place: string, entry: PlaceEntry, inspection: Inspection): void;
   /** CACHE_UNAVAILABLE. */
   problems(): readonly Problem[];
@@ -29,7 +31,7 @@ export interface Inspections {
 }
 
 /** Raise it when the tables change. */
-const TABLES = 1;
+const TABLES = 2;
 /** With more places than this the file is emptied, and what is still there is inspected again. */
 const MAX_PLACES = 100_000;
 
@@ -39,8 +41,7 @@ const INSPECTIONS: CachePart = {
   sql: `CREATE TABLE inspection (digest TEXT PRIMARY KEY, verdict TEXT NOT NULL, findings TEXT NOT NULL) WITHOUT ROWID;
     CREATE TABLE inspection_place (
       place TEXT PRIMARY KEY, skill TEXT NOT NULL, stamp TEXT NOT NULL, digest TEXT NOT NULL, verdict TEXT NOT NULL
-    ) WITHOUT ROWID;
-    CREATE INDEX inspection_blocked ON inspection_place (verdict) WHERE verdict = 'block';`,
+    ) WITHOUT ROWID;`,
 };
 
 /**
@@ -57,38 +58,40 @@ export function openInspections(file: string | undefined): Inspections {
   const cache = createCache(trouble === undefined ? file : undefined, [INSPECTIONS]);
   const places = new Map<string, PlaceEntry | null>();
   const inspections = new Map<string, Inspection>();
-  let blocked: Map<string, PlaceEntry> | undefined;
-  const allBlocked = (): Map<string, PlaceEntry> => {
-    blocked ??= new Map(
-      cache
-        .useIfThere((database) => database.prepare<Row>(`${SELECT} WHERE verdict = 'block'`).all())
-        ?.map((row) => [row.place, entryOf(row)]),
-    );
-    return blocked;
+  const blocked = new Set<string>();
+  let kept = 0;
+  const know = (place: string, entry: PlaceEntry | null): void => {
+    places.set(place, entry);
+    if (entry?.verdict === 'block') blocked.add(place);
+    else blocked.delete(place);
+  };
+  const look = (given: readonly string[]): void => {
+    const missing = given.filter((place) => !places.has(place));
+    if (missing.length === 0) return;
+    const rows = cache.useIfThere((database) => database.prepare<Row>(SELECT).all(JSON.stringify(missing)));
+    for (const place of missing) places.set(place, null);
+    for (const row of rows ?? []) know(row.place, entryOf(row));
   };
   return {
+    look,
     at(place) {
-      let entry = places.get(place);
-      if (entry === undefined) {
-        const row = cache.useIfThere((database) => database.prepare<Row>(`${SELECT} WHERE place = ?`).get(place));
-        entry = row ? entryOf(row) : null;
-        places.set(place, entry);
-      }
-      return entry ?? undefined;
+      look([place]);
+      return places.get(place) ?? undefined;
     },
     of(digest) {
       const known = inspections.get(digest) ?? cache.useIfThere((database) => readInspection(database, digest));
       if (known?.verdict === 'block') inspections.set(digest, known);
       return known;
     },
-    blocked: allBlocked,
+    hasBlocked: () => blocked.size > 0,
     keep(place, entry, inspection) {
-      places.set(place, entry);
-      if (entry.verdict === 'block') allBlocked().set(place, entry);
-      else allBlocked().delete(place);
+      know(place, entry);
       if (inspection.verdict === 'block') inspections.set(entry.digest, inspection);
       cache.use((database) => {
-        database.transaction(() => write(database, place, entry, inspection));
+        database.transaction(() => {
+          if (kept++ === 0) emptyWhenFull(database);
+          write(database, place, entry, inspection);
+        });
       });
     },
     problems: () => (file && trouble ? [notBelieved(file, trouble)] : cacheProblems(file, cache)),
@@ -100,7 +103,8 @@ export function openInspections(file: string | undefined): Inspections {
 
 type Database = Parameters<Parameters<ReturnType<typeof createCache>['use']>[0]>[0];
 
-const SELECT = 'SELECT place, skill, stamp, digest, verdict FROM inspection_place';
+const SELECT =
+  'SELECT place, skill, stamp, digest, verdict FROM json_each(?) JOIN inspection_place ON place = json_each.value';
 
 interface Row extends Omit<PlaceEntry, 'skillDigest'> {
   readonly place: string;
@@ -120,10 +124,13 @@ function readInspection(database: Database, digest: string): Inspection | undefi
   return row && { verdict: row.verdict, findings: JSON.parse(row.findings) as Inspection['findings'] };
 }
 
-function write(database: Database, place: string, entry: PlaceEntry, inspection: Inspection): void {
-  const { skillDigest, stamp, digest, verdict } = entry;
+function emptyWhenFull(database: Database): void {
   const { n = 0 } = database.prepare<{ n: number }>('SELECT count(*) AS n FROM inspection_place').get() ?? {};
   if (n > MAX_PLACES) database.exec('DELETE FROM inspection_place; DELETE FROM inspection');
+}
+
+function write(database: Database, place: string, entry: PlaceEntry, inspection: Inspection): void {
+  const { skillDigest, stamp, digest, verdict } = entry;
   database
     .prepare('INSERT OR REPLACE INTO inspection (digest, verdict, findings) VALUES (?, ?, ?)')
     .run(digest, inspection.verdict, JSON.stringify(inspection.findings));

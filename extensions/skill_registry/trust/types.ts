@@ -8,7 +8,7 @@ export type { Finding, FindingLevel } from '../inspect/types.ts';
 export interface SkillTrust {
   readonly skillId: string;
   readonly qualifiedId: string;
-  /** `sha256:<64 hex>` over paths, sizes, modes and contents of its files. */
+  /** `sha256:<64 hex>` over paths, sizes, modes and contents of its files; on an MCP server, over its entry, which lists them. */
   readonly digest: string;
   /** `own`: it lies in a folder of the user. `brought-in`: it was installed, or comes from a package, a pack or an address. */
   readonly origin: 'own' | 'brought-in';
@@ -41,3 +41,14 @@ export interface SkillFiles {
   /** All files, SKILL.md first, read one by one, and what was not read. @throws RESOURCE_NOT_FOUND when SKILL.md is gone. */
   read(skill: Skill): Iterable<InspectedFile | Finding>;
 }
+
+/** The files of skills that lie on another machine, as their server lists them. */
+export interface RemoteFiles {
+  /** As `SkillTrust.digest`; undefined for a skill that is not listed any more. */
+  digestOf(skill: Skill): string | undefined;
+  /** Fetches all files that can be handed out, each compared with its entry. @throws MCP_SERVER_FAILED, MCP_FILE_REFUSED. */
+  read(skill: Skill): Promise<readonly InspectedFile[]>;
+}
+
+/** Notes `block` findings in what a server gives. @returns Whether a person has allowed the content with this digest. */
+export type NoteBlocked = (skill: Skill, digest: string, findings: readonly Finding[]) => Promise<boolean>;

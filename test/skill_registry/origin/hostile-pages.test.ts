@@ -85,11 +85,7 @@ describe('one bad skill of a page', () => {
     ],
     ['no archive', ...asArchive(Buffer.from('x')), /neither a \.tar\.gz nor a \.zip/],
     ['no SKILL.md at the top', ...asArchive(archive(['bad/SKILL.md', TEA])), /no SKILL\.md at its top/],
-    [
-      'a path that leads elsewhere',
-      ...asArchive(archive(['SKILL.md', TEA], ['../../evil', 'x'])),
-      /no path below a skill/,
-    ],
+    ['a path that leads elsewhere', ...asArchive(archive(['SKILL.md', TEA], ['../../evil', 'x'])), /no path below it/],
     [
       'two paths that are one',
       ...asArchive(archive(['SKILL.md', TEA], ['a.md', 'x'], ['A.md', 'y'])),

@@ -6,6 +6,7 @@ import { computedHash, lockedFiles } from '../../../extensions/skill_registry/or
 import { tarGz } from '../../helpers/archives.ts';
 import { gitRepository } from '../../helpers/git-repository.ts';
 import { type OpenRegistry, openRegistry, openRoot } from '../../helpers/open-registry.ts';
+import { runCommand } from '../../helpers/run-command.ts';
 import { ADA, LONGER, TEA } from '../../helpers/tea.ts';
 import { tempFolder, writeTree } from '../../helpers/temp-folder.ts';
 import { treeOf } from '../../helpers/tree-of.ts';
@@ -68,6 +69,59 @@ it('says what has changed, what is absent and what is broken', async () => {
     ['text', 'broken', expect.stringContaining('expected object')],
   ]);
   await expect(registry.origin.restore()).rejects.toMatchObject({ code: 'ORIGIN_REFUSED' });
+});
+
+it.each([
+  ['a path for a name', '../evil', {}, /its name can be no id/],
+  [
+    'a program for an address',
+    'evil',
+    { sourceType: 'git', source: 'ext::sh -c touch% /tmp/x' },
+    /^source: .*expected https:/,
+  ],
+  ['a program, of a kind that another tool knows', 'evil', { sourceType: 'far', source: 'ext::sh' }, /^source: /],
+  [
+    'an option for a ref',
+    'evil',
+    { sourceType: 'git', source: 'https://a.example/b', ref: '--upload-pack=x' },
+    /^source: .*ref/,
+  ],
+])('says that an entry with %s is refused and why, and takes it out when it is named', async (_, name, fields, why) => {
+  const { root, registry } = await installed();
+  const lock = lockOf(root);
+  writeLock(root, { ...lock, skills: { ...lock.skills, [name]: { ...lock.skills.tea, ...fields } } });
+  expect(await registry.origin.verify()).toContainEqual(
+    expect.objectContaining({ name, state: 'broken', reason: expect.stringMatching(why) }),
+  );
+  const verified = await runCommand(['verify', '--root', root]);
+  expect(verified).toMatchObject({ status: 1, stdout: expect.stringContaining('broken') });
+  await expect(registry.origin.restore()).rejects.toMatchObject({ code: 'ORIGIN_REFUSED' });
+  expect((await registry.origin.update()).skills).toContainEqual(expect.objectContaining({ name, state: 'failed' }));
+  await registry.origin.remove(name, ADA);
+  expect((await registry.origin.verify()).map((one) => one.name)).toEqual(['tea']);
+});
+
+it('leaves an entry alone whose kind of source only another tool knows', async () => {
+  const { root, registry } = await installed();
+  const lock = lockOf(root);
+  writeLock(root, { ...lock, skills: { tea: { ...lock.skills.tea, sourceType: 'far', source: 'far away' } } });
+  expect(await registry.origin.verify()).toMatchObject([{ name: 'tea', state: 'same' }]);
+});
+
+it('removes the skill that is named, of two with one id', async () => {
+  const { root, registry } = await openRegistry({}, { sources: [{ path: 'mine' }, { path: 'skills' }] });
+  const from = tempFolder({ 'tea/SKILL.md': TEA });
+  await (await registry.origin.add(from, { to: join(root, 'skills') })).apply(ADA);
+  writeTree(root, { 'mine/tea/SKILL.md': LONGER });
+  await registry.refresh();
+  await expect(registry.origin.remove('tea', ADA)).rejects.toMatchObject({
+    code: 'INVALID_ARGUMENT',
+    message: expect.stringMatching(/mine:tea .*skills:tea/),
+  });
+  expect(await registry.origin.remove('mine:tea', ADA)).toMatchObject({ wasLocked: false });
+  expect(registry.snapshot().skills.map(({ qualifiedId }) => qualifiedId)).toEqual(['skills:tea']);
+  expect(await registry.origin.remove('skills:tea', ADA)).toMatchObject({ wasLocked: true });
+  expect(await registry.origin.verify()).toEqual([]);
 });
 
 it('checks an entry of another tool by its hash alone, and says that this is weaker', async () => {

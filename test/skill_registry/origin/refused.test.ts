@@ -12,13 +12,21 @@ const MEBIBYTE = 1024 * 1024;
 
 /** What an archive must not hold, and what is said of it. */
 const EVIL: readonly (readonly [string, readonly PackedEntry[], RegExp])[] = [
-  ['a link', [TEA, { path: 'tea/key', type: 'SymbolicLink', leadsTo: '/root/.ssh/id_rsa' }], /"key" is a link/],
-  ['a link to a folder', [TEA, { path: 'tea/a', type: 'SymbolicLink', leadsTo: '..' }], /"a" is a link/],
-  ['a device', [TEA, { path: 'tea/zero', type: 'CharacterDevice' }], /"zero" is no file/],
-  ['a pipe', [TEA, { path: 'tea/pipe', type: 'FIFO' }], /"pipe" is no file/],
-  ['a path with ..', [TEA, { path: 'tea/../../evil', content: 'x' }], /no path below a skill|is damaged/],
-  ['an absolute path', [{ ...TEA, path: '/tea/SKILL.md' }], /no relative path|is damaged/],
-  ['a path with a backslash', [TEA, { path: 'tea/a\\..\\b', content: 'x' }], /no path below a skill|is damaged/],
+  ['a link', [TEA, { path: 'tea/key', type: 'SymbolicLink', leadsTo: '/root/.ssh/id_rsa' }], /"tea\/key" is a link/],
+  ['a link to a folder', [TEA, { path: 'tea/a', type: 'SymbolicLink', leadsTo: '..' }], /"tea\/a" is a link/],
+  ['a device', [TEA, { path: 'tea/zero', type: 'CharacterDevice' }], /"tea\/zero" is no file/],
+  ['a pipe', [TEA, { path: 'tea/pipe', type: 'FIFO' }], /"tea\/pipe" is no file/],
+  ['a path with ..', [TEA, { path: 'tea/../../evil', content: 'x' }], /no path below it|is damaged/],
+  ['an absolute path', [{ ...TEA, path: '/tea/SKILL.md' }], /no path below it|is damaged/],
+  [
+    'a link beside the skill',
+    [TEA, { path: 'key', type: 'SymbolicLink', leadsTo: '/root/.ssh/id_rsa' }],
+    /"key" is a link/,
+  ],
+  ['a device beside the skill', [TEA, { path: 'other/zero', type: 'CharacterDevice' }], /"other\/zero" is no file/],
+  ['a path with .. beside the skill', [TEA, { path: '../evil', content: 'x' }], /no path below it|is damaged/],
+  ['an absolute folder', [TEA, { path: '/evil/', type: 'Directory' }], /no path below it|is damaged/],
+  ['a path with a backslash', [TEA, { path: 'tea/a\\..\\b', content: 'x' }], /no path below it|is damaged/],
   ['a path with a control character', [TEA, { path: 'tea/a\u001bb', content: 'x' }], /control character/],
   [
     'two paths that are one on other systems',

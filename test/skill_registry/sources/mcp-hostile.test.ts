@@ -69,11 +69,6 @@ describe('an entry that cannot be used is refused with its reason, and the other
       changed(({ resources }) => Object.assign((resources as object[])[1] as object, { size: 1e9 })),
       '16777216',
     ],
-    [
-      'an instruction that would be called an attack',
-      changed((entry) => Object.assign(entry.frontmatter, { description: ATTACK })),
-      'attack',
-    ],
   ])('%s', async (_title, entry, reason) => {
     const cup = servedSkill('cup');
     const server = await scriptedServer([TEA, cup]);

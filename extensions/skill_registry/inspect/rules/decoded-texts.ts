@@ -27,6 +27,9 @@ const PART = 8000;
 
 const BASE64 = /(?<![\w+/-])[A-Za-z0-9+/_-]{20,}={0,2}(?![\w+/=-])/g;
 const HEX = /(?<![\w])(?:0x)?(?:[0-9a-fA-F]{2}){12,}(?![\w])/g;
+/** The fewest characters of each. */
+const BASE64_RUN = 20;
+const HEX_RUN = 24;
 /** Characters by number, with the base of the numbers. */
 const ESCAPES: readonly (readonly [RegExp, number])[] = [
   [/(?:\\x[0-9a-fA-F]{2}){8,}/g, 16],
@@ -51,13 +54,13 @@ interface Encoded {
 }
 
 function* encodedIn(part: string): Generator<Encoded> {
-  for (const { 0: written, index: at } of matchesOf(part, BASE64)) {
+  for (const { 0: written, index: at } of hasRun(part, BASE64_RUN, isOfBase64) ? matchesOf(part, BASE64) : []) {
     if (/^[a-zA-Z_-]+$|^[0-9a-f]+$/.test(written)) continue;
     const bytes = Buffer.from(written, 'base64');
     // Commands of PowerShell are encoded as UTF-16.
     yield { written, decoded: bytes.toString(bytes[1] === 0 ? 'utf16le' : 'latin1'), at };
   }
-  for (const { 0: written, index: at } of matchesOf(part, HEX)) {
+  for (const { 0: written, index: at } of hasRun(part, HEX_RUN, isHex) ? matchesOf(part, HEX) : []) {
     yield { written, decoded: Buffer.from(written.replace(/^0x/, ''), 'hex').toString('latin1'), at };
   }
   for (const [pattern, base] of ESCAPES) {
@@ -71,6 +74,29 @@ function* encodedIn(part: string): Generator<Encoded> {
   for (const { 0: written, index: at } of matchesOf(part, QUOTED)) {
     yield { written, decoded: [...written].reverse().join(''), at };
   }
+}
+
+/** Whether so many characters of a kind follow each other. Looks at one of so many where there are none. */
+function hasRun(text: string, length: number, isMember: (code: number) => boolean): boolean {
+  for (let at = length - 1; at < text.length; at += length) {
+    if (!isMember(text.charCodeAt(at))) continue;
+    let [from, to] = [at, at + 1];
+    while (isMember(text.charCodeAt(from - 1))) from--;
+    while (isMember(text.charCodeAt(to))) to++;
+    if (to - from >= length) return true;
+    at = Math.max(at, to - length);
+  }
+  return false;
+}
+
+function isHex(code: number): boolean {
+  return (code >= 48 && code <= 57) || (code >= 97 && code <= 102) || (code >= 65 && code <= 70);
+}
+
+/** Also `-` and `_`. */
+function isOfBase64(code: number): boolean {
+  const letter = code | 32;
+  return (code >= 47 && code <= 57) || (letter >= 97 && letter <= 122) || code === 43 || code === 45 || code === 95;
 }
 
 function newlines(text: string): number {

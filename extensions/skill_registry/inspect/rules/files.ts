@@ -133,13 +133,15 @@ function* hiddenText({ text }: ReadFile): Generator<Match | undefined> {
 
 /** A few of these come with every copy from a web page: soft hyphens, marks at the beginning, spaces of no width between words. */
 const MAY_HIDE = /[\p{Default_Ignorable_Code_Point}\p{Surrogate}]|(?![\t\n\r])\p{Cc}/u;
+/** Faster: most texts are printable ASCII. */
+const NO_ASCII = /[^\t\n\r -~]/;
 const TURNS = /[\u202a-\u202e\u2066-\u2069]/;
 
 function* hiddenOnes({ text }: ReadFile): Generator<Match | undefined> {
-  if (!MAY_HIDE.test(text)) return;
+  if (!NO_ASCII.test(text)) return;
   for (const { part, line } of parts(text)) {
     yield undefined;
-    if (!MAY_HIDE.test(part)) continue;
+    if (!NO_ASCII.test(part) || !MAY_HIDE.test(part)) continue;
     for (const { char, at } of hiddenCharacters(part)) {
       if ((char === '\ufeff' && line === 1 && at === 0) || char === '\r') continue;
       const isInWord = /\w/.test(part[at - 1] ?? '') && /\w/.test(part[at + 1] ?? '');

@@ -6,7 +6,14 @@ import type { Skill } from '../../skill/skill.ts';
 import type { Searcher } from '../searcher.ts';
 import type { OverlapReport } from '../types.ts';
 import { neighbourhoods } from './neighbourhoods.ts';
-import { type RetrievalChange, retrievalEffect, stolenQueries, triggerQueries } from './trigger-queries.ts';
+import {
+  firstHits,
+  type RetrievalChange,
+  retrievalEffect,
+  stolenQueries,
+  triggerQueries,
+  withText,
+} from './trigger-queries.ts';
 
 /** Which skills compete for the same queries. */
 export interface Overlap {
@@ -16,6 +23,17 @@ export interface Overlap {
    * Which trigger queries of all skills would have another first hit if a skill, or a new skill, had this SKILL.md. Changes nothing.
    */
   retrievalEffect(skillId: string, text: string): Promise<readonly RetrievalChange[]>;
+  /**
+   * The first hit of each query among the skills that models see; null when nothing is found. Changes nothing.
+   *
+   * @param as - A skill, or a new one, as if it had this SKILL.md. Default: as all are now.
+   * @param until - As of `firstHits` in trigger-queries.ts.
+   */
+  firstHits(
+    queries: readonly string[],
+    as?: { readonly skillId: string; readonly text: string },
+    until?: number,
+  ): Promise<readonly (Skill | null | undefined)[]>;
 }
 
 export interface OverlapOptions {
@@ -29,6 +47,7 @@ export interface OverlapOptions {
 
 /** Creates the functions that compare skills with each other. */
 export function createOverlap({ snapshot, visible, searcher, readFile }: OverlapOptions): Overlap {
+  const named = (skillId: string, text: string): Skill => snapshot().byId.get(skillId) ?? newSkill(skillId, text);
   return {
     async overlap(): Promise<OverlapReport> {
       const skills = visible({});
@@ -38,16 +57,23 @@ export function createOverlap({ snapshot, visible, searcher, readFile }: Overlap
       return {
         neighbourhoods: groups,
         queries: queries.length,
-        stolen: stolenQueries(searcher, skills, queries),
+        stolen: await stolenQueries(searcher, skills, queries, createBreaks()),
         problems,
       };
     },
     async retrievalEffect(skillId, text): Promise<readonly RetrievalChange[]> {
-      const skill = snapshot().byId.get(skillId) ?? newSkill(skillId, text);
       const skills = visible({});
       await searcher.prepare(skills);
       const { queries } = await triggerQueries(skills, readFile, createBreaks());
-      return retrievalEffect(searcher, skills, queries, skill, text);
+      return retrievalEffect(searcher, skills, queries, named(skillId, text), text, createBreaks());
+    },
+    async firstHits(queries, as, until) {
+      const skills = visible({});
+      await searcher.prepare(skills);
+      const seen = as ? withText(searcher, skills, named(as.skillId, as.text), as.text) : skills;
+      // In slices, which a search is not.
+      await searcher.prepare(seen);
+      return firstHits(searcher, seen, queries, createBreaks(), until);
     },
   };
 }

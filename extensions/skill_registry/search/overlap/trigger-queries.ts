@@ -56,15 +56,38 @@ export async function triggerQueries(
 }
 
 /**
+ * The first hit of each query; null when nothing is found. In slices, because one search takes milliseconds.
+ *
+ * @param until - As `performance.now()` gives it: after that the rest is not tried and is undefined. Default: all are tried.
+ */
+export async function firstHits(
+  searcher: Searcher,
+  skills: readonly Skill[],
+  queries: readonly string[],
+  takeBreak: () => Promise<void>,
+  until: number = Number.POSITIVE_INFINITY,
+): Promise<readonly (Skill | null | undefined)[]> {
+  const hits: (Skill | null | undefined)[] = [];
+  for (const query of queries) {
+    await takeBreak();
+    const isTried = performance.now() < until;
+    hits.push(isTried ? (searcher.search(skills, query).hits[0]?.skill ?? null) : undefined);
+  }
+  return hits;
+}
+
+/**
  * Trigger queries whose first hit is another skill although it should be this one, or this one although it should not.
  */
-export function stolenQueries(
+export async function stolenQueries(
   searcher: Searcher,
   skills: readonly Skill[],
   queries: readonly TriggerQuery[],
-): readonly StolenQuery[] {
-  return queries.flatMap(({ skill, query, shouldTrigger }) => {
-    const found = searcher.search(skills, query).hits[0]?.skill.id ?? null;
+  takeBreak: () => Promise<void>,
+): Promise<readonly StolenQuery[]> {
+  const hits = await firstHits(searcher, skills, textsOf(queries), takeBreak);
+  return queries.flatMap(({ skill, query, shouldTrigger }, at) => {
+    const found = hits[at]?.id ?? null;
     if ((found === skill.id) === shouldTrigger) return [];
     return [{ query, skillId: skill.id, shouldTrigger, found }];
   });
@@ -76,26 +99,37 @@ export function stolenQueries(
  * @param skills - The skills that models see. `skill` may be missing: it may be new or hidden.
  * @param text - The whole new SKILL.md; a text without a header removes the skill.
  */
-export function retrievalEffect(
+export async function retrievalEffect(
   searcher: Searcher,
   skills: readonly Skill[],
   queries: readonly TriggerQuery[],
   skill: Skill,
   text: string,
-): readonly RetrievalChange[] {
-  const proposed = searcher.propose(skill, text);
-  // Models cannot find a skill that they do not see.
-  const shown = proposed?.modelInvocable ? [proposed] : [];
-  const after = skills.includes(skill) ? skills.flatMap((one) => (one === skill ? shown : one)) : [...skills, ...shown];
-  const best = (all: readonly Skill[], query: string): string | null =>
-    searcher.search(all, query).hits[0]?.skill.id ?? null;
-  return queries.flatMap(({ skill: owner, query, shouldTrigger }) => {
-    const [now, then] = [best(skills, query), best(after, query)];
-    return now === then ? [] : [{ query, skillId: owner.id, shouldTrigger, before: now, after: then }];
+  takeBreak: () => Promise<void>,
+): Promise<readonly RetrievalChange[]> {
+  const now = await firstHits(searcher, skills, textsOf(queries), takeBreak);
+  const changed = withText(searcher, skills, skill, text);
+  await searcher.prepare(changed);
+  const then = await firstHits(searcher, changed, textsOf(queries), takeBreak);
+  return queries.flatMap(({ skill: owner, query, shouldTrigger }, at) => {
+    const [before, after] = [now[at]?.id ?? null, then[at]?.id ?? null];
+    return before === after ? [] : [{ query, skillId: owner.id, shouldTrigger, before, after }];
   });
 }
 
+/** What a model would see if a skill had this SKILL.md. @param skills, skill, text - As of `retrievalEffect`. */
+export function withText(searcher: Searcher, skills: readonly Skill[], skill: Skill, text: string): readonly Skill[] {
+  const proposed = searcher.propose(skill, text);
+  // Models cannot find a skill that they do not see.
+  const shown = proposed?.modelInvocable ? [proposed] : [];
+  return skills.includes(skill) ? skills.flatMap((one) => (one === skill ? shown : one)) : [...skills, ...shown];
+}
+
 // --- internal ---
+
+function textsOf(queries: readonly TriggerQuery[]): readonly string[] {
+  return queries.map(({ query }) => query);
+}
 
 function invalid(skill: Skill, error: unknown): Problem {
   const reason =

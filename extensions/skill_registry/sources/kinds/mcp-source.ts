@@ -5,12 +5,14 @@ import { createBreaks } from '../../../../lib/breaks/index.ts';
 import { resourceNotFound } from '../../../../lib/files/index.ts';
 import type { SkillRegistryConfig } from '../../config/config.ts';
 import type { McpServerConfig } from '../../config/mcp.ts';
+import type { Finding } from '../../inspect/types.ts';
 import type { Skill } from '../../skill/skill.ts';
+import type { NoteBlocked } from '../../trust/types.ts';
 import { chainOfProcess } from '../mcp/circle.ts';
 import type { McpTimes } from '../mcp/connect.ts';
-import { type ListedSkill, refused, SKILL_MD, skillsOf } from '../mcp/entries.ts';
+import { type ListedSkill, SKILL_MD, skillsOf } from '../mcp/entries.ts';
 import { failureProblem, noAnswerYet } from '../mcp/errors.ts';
-import { attackIn, createFetch } from '../mcp/fetch-file.ts';
+import { attacksIn, createFetch } from '../mcp/fetch-file.ts';
 import { McpServer } from '../mcp/server.ts';
 import { createOwnSkills, type SkillListing, type SkillSource, type SourceScan } from '../source.ts';
 
@@ -28,6 +30,8 @@ export interface McpSourceOptions {
   readonly instance: string;
   /** The registries that have started this process. Default: as the process was told. */
   readonly chain?: readonly string[];
+  /** Default: nobody has allowed anything. */
+  readonly noteBlocked?: NoteBlocked | undefined;
   readonly times?: Partial<McpSourceTimes>;
 }
 
@@ -53,7 +57,7 @@ const FRESH_MS = { least: 1_000, most: 300_000 };
  * Problems: MCP_SERVER_FAILED, MCP_CIRCLE, MCP_SECRET_MISSING, MCP_SKILL_REFUSED, and those of the fields of skills.
  */
 export function createMcpSource(options: McpSourceOptions): SkillSource {
-  const { id, optional, root, trusted } = options;
+  const { id, optional, root, trusted, noteBlocked = async () => false } = options;
   const times = { ...TIMES, ...options.times };
   const location = locationOf(options.server);
   const own = createOwnSkills<ListedSkill>();
@@ -105,7 +109,7 @@ export function createMcpSource(options: McpSourceOptions): SkillSource {
         const listed = await connection.list();
         const text = JSON.stringify([listed.entries, listed.invalid]);
         if (text !== good.text)
-          good = await readList(text, listed, { id, limits, attacks: good.attacks, keep: own.replace });
+          good = await readList(text, listed, { id, limits, attacks: good.attacks, keep: own.replace, noteBlocked });
         return listed;
       });
       const fresh = Math.min(Math.max(found.ttlMs, FRESH_MS.least), FRESH_MS.most);
@@ -147,10 +151,12 @@ export function createMcpSource(options: McpSourceOptions): SkillSource {
     },
     readSkill: notHere,
     readResource: notHere,
-    fetch: createFetch({
+    ...createFetch({
       source: id,
       server: () => server as McpServer,
       listed: own.get,
+      noteBlocked,
+      onHeld: () => changed?.(),
       onDifference() {
         expire();
         changed?.();
@@ -184,7 +190,7 @@ interface Good {
   readonly losers: readonly Skill[];
   readonly problems: readonly Problem[];
   /** What was found in the beginning of each SKILL.md, as its entry gives it. */
-  readonly attacks: ReadonlyMap<string, string | undefined>;
+  readonly attacks: ReadonlyMap<string, readonly Finding[]>;
 }
 
 interface ReadingList {
@@ -193,35 +199,29 @@ interface ReadingList {
   readonly limits: SkillRegistryConfig['limits'];
   readonly attacks: Good['attacks'];
   readonly keep: (all: ReadonlyMap<string, ListedSkill>) => void;
+  readonly noteBlocked: NoteBlocked;
 }
 
-/** An entry with a `block` finding is not listed. */
+/** Entries are inspected before they are listed. */
 async function readList(
   text: string,
   found: Parameters<typeof skillsOf>[0],
-  { id, limits, attacks: before, keep }: ReadingList,
+  { id, limits, attacks: before, keep, noteBlocked }: ReadingList,
 ): Promise<Good> {
   const { skills: listed, problems } = await skillsOf(found, id, limits.file_bytes, createBreaks());
   const all = [...listed].sort((a, b) => (a.skill.qualifiedId < b.skill.qualifiedId ? -1 : 1));
-  const attacks = new Map<string, string | undefined>();
+  const attacks = new Map<string, readonly Finding[]>();
   const first = new Map<string, Skill>();
   const losers: Skill[] = [];
-  const used: ListedSkill[] = [];
-  const held: Problem[] = [];
-  for (const one of all) {
-    const { header, skill } = one;
-    const attack = before.has(header) ? before.get(header) : await attackIn(SKILL_MD, Buffer.from(header));
-    attacks.set(header, attack);
-    if (attack !== undefined) {
-      held.push(refused(skill.file, id, `a check found what a person would call an attack in its entry (${attack})`));
-      continue;
-    }
-    used.push(one);
+  keep(new Map(all.map((one) => [one.skill.qualifiedId, one])));
+  for (const { digest, header, skill } of all) {
+    const found = before.get(header) ?? (await attacksIn(SKILL_MD, Buffer.from(header)));
+    attacks.set(header, found);
+    if (found.length > 0) await noteBlocked(skill, digest, found);
     if (first.has(skill.id)) losers.push(skill);
     else first.set(skill.id, skill);
   }
-  keep(new Map(used.map((one) => [one.skill.qualifiedId, one])));
-  return { text, skills: [...first.values()], losers, problems: [...problems, ...held], attacks };
+  return { text, skills: [...first.values()], losers, problems, attacks };
 }
 
 /** For people: an address without its query, or the program without its arguments. Both may hold a secret. */

@@ -65,8 +65,9 @@ export async function connect(options: ConnectOptions): Promise<McpConnection> {
   try {
     return await connectAs('auto', options);
   } catch (error) {
-    // A program of an old SDK may end at the first message it does not know.
-    if (!isProgram || options.signal.aborted || codeOf(error).code !== undefined) throw error;
+    // A program of an old SDK may end at the first message it does not know. One that cannot be started has a code of the system.
+    const isEnded = /clos/i.test(describeError(error)) && !/^E[A-Z]+$/.test(codeOf(error).code ?? '');
+    if (!isProgram || options.signal.aborted || !isEnded) throw error;
     return connectAs('legacy', options);
   }
 }

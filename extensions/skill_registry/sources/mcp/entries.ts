@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Skill as Entry } from '@modelcontextprotocol/client/ext/skills';
 import { describeError, type Problem } from 'skill-registry/kernel';
 import { yamlPackage } from '../../../../kernel/host.ts';
@@ -25,6 +26,8 @@ export interface ListedSkill {
   readonly entry: Entry;
   /** The text that its frontmatter makes: all that is known of SKILL.md before it is read. */
   readonly header: string;
+  /** Of the entry: its frontmatter, and its files as it lists them. */
+  readonly digest: string;
   /** SKILL.md under that name, and the other files, by path. */
   readonly files: ReadonlyMap<string, ListedFile>;
   /** The files that are listed for people and agents. */
@@ -117,7 +120,7 @@ function skillOf(
   const { files: listed, leftOut } = withoutPrivate(others.sort((a, b) => (a.path < b.path ? -1 : 1)));
   const label = `The skill ${quotedName(id)} of the MCP server "${source}": `;
   return {
-    ...{ skill, entry, header, files, listed, leftOut },
+    ...{ skill, entry, header, digest: digestOf(header, files), files, listed, leftOut },
     // A line would be one of the text that was made of the entry.
     problems: problems.map(({ line: _line, ...problem }) => ({ ...problem, message: label + problem.message })),
   };
@@ -138,6 +141,12 @@ function filesOf({ uri, resources }: Entry): ReadonlyMap<string, ListedFile> {
   if (size > MAX_BYTES) throw new Error(`its files have ${size} bytes, more than ${MAX_BYTES}`);
   const root = uri.slice(0, -SKILL_MD.length);
   return new Map(resources.map((one) => [relativePath(one.uri, root), one]));
+}
+
+/** Also of the frontmatter: it may be another one than that of SKILL.md, which is noticed when that is read. */
+function digestOf(header: string, files: ReadonlyMap<string, ListedFile>): string {
+  const lines = [...files].map(([path, { digest, size }]) => `${digest} ${size} 644 ${path}\n`);
+  return `sha256:${createHash('sha256').update(lines.sort().join('')).update(header).digest('hex')}`;
 }
 
 /** The path of a file below its skill. It is shown in lists, and agents give it back. */

@@ -1,6 +1,7 @@
 import { assertReadable, relativeSegments, resourceNotFound, resourceTooLarge } from '../../../../lib/files/index.ts';
-import type { Finding } from '../../inspect/types.ts';
+import type { Finding, InspectedFile } from '../../inspect/types.ts';
 import type { Skill } from '../../skill/skill.ts';
+import type { NoteBlocked, RemoteFiles } from '../../trust/types.ts';
 import type { SkillSource } from '../source.ts';
 import { type ListedFile, type ListedSkill, SKILL_MD } from './entries.ts';
 import { fileRefused, readFailed, serverFailed } from './errors.ts';
@@ -12,18 +13,29 @@ export interface FetchOptions {
   readonly server: () => McpServer;
   /** @throws RESOURCE_NOT_FOUND. */
   readonly listed: (skill: Skill) => ListedSkill;
+  readonly noteBlocked: NoteBlocked;
+  /** Called when a file that was fetched holds its skill. */
+  readonly onHeld: () => void;
   /** Called when a file is not what its entry says: the list may be outdated. */
   readonly onDifference: () => void;
 }
 
 /**
- * Makes `fetch` of a source: a file is fetched at every call, compared with its entry and inspected. While SKILL.md of a skill is
- * refused, nothing else of it is fetched.
+ * Makes `fetch` of a source: a file is fetched at every call, compared with its entry and inspected; with a `block` finding it is
+ * handed out when a person has allowed what the entry lists. While SKILL.md of a skill is refused, nothing else of it is fetched.
+ * `remote` fetches for a person who looks at the findings.
  */
-export function createFetch({ source, server, listed, onDifference }: FetchOptions): NonNullable<SkillSource['fetch']> {
+export function createFetch({
+  source,
+  server,
+  listed,
+  noteBlocked,
+  onHeld,
+  onDifference,
+}: FetchOptions): Required<Pick<SkillSource, 'fetch' | 'remote'>> {
   /** By the entry, so that a new one is tried again. */
   const refused = new WeakSet<object>();
-  return async (skill, path, maxBytes) => {
+  const fetch: NonNullable<SkillSource['fetch']> = async (skill, path, maxBytes) => {
     const found = listed(skill);
     const [name, file] = fileOf(found, path);
     const { entry } = found;
@@ -35,11 +47,38 @@ export function createFetch({ source, server, listed, onDifference }: FetchOptio
     if (name !== SKILL_MD && refused.has(entry))
       throw refuse(`the ${SKILL_MD} of that skill was refused`, `Read ${SKILL_MD} again, or do without the skill.`);
     const bytes = await read(found, name, file.uri, refuse);
-    const attack = await attackIn(name, bytes);
-    if (attack) throw refuse(`a check found what a person would call an attack (${attack})`, 'Tell the user.');
+    const attacks = await attacksIn(name, bytes);
+    const isAllowed = attacks.length === 0 || (await noteBlocked(skill, found.digest, attacks));
+    if (!isAllowed) {
+      onHeld();
+      throw refuse(
+        `a check found what a person would call an attack (${shown(attacks[0] as Finding)})`,
+        `Tell the user, who can see it with skill-registry trust show ${skill.qualifiedId}.`,
+      );
+    }
     if (name === SKILL_MD) refused.delete(entry);
     return Buffer.from(bytes);
   };
+  const remote: RemoteFiles = {
+    digestOf(skill) {
+      try {
+        return listed(skill).digest;
+      } catch {
+        return undefined;
+      }
+    },
+    async read(skill) {
+      const found = listed(skill);
+      const files: InspectedFile[] = [];
+      for (const path of [SKILL_MD, ...found.listed.map((one) => one.path)]) {
+        const [name, file] = fileOf(found, path);
+        const bytes = await read(found, name, file.uri, (why, remedy) => fileRefused(source, name, why, remedy));
+        files.push({ path: name, bytes });
+      }
+      return files;
+    },
+  };
+  return { fetch, remote };
 
   async function read(
     { entry }: ListedSkill,
@@ -61,12 +100,11 @@ export function createFetch({ source, server, listed, onDifference }: FetchOptio
   }
 }
 
-/** The rule, file and line of the first `block` finding; undefined when there is none. */
-export async function attackIn(path: string, bytes: Uint8Array): Promise<string | undefined> {
+/** The `block` findings. */
+export async function attacksIn(path: string, bytes: Uint8Array): Promise<readonly Finding[]> {
   const { inspectSkill } = await import('../../inspect/inspect-skill.ts');
   const { findings } = await inspectSkill([{ path, bytes }]);
-  const finding = findings.find(({ level }) => level === 'block');
-  return finding && shown(finding);
+  return findings.filter(({ level }) => level === 'block');
 }
 
 // --- internal ---

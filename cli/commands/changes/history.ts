@@ -1,7 +1,7 @@
-import { describeBlocks, describeRevisions } from '../../extensions/skill_registry/host.ts';
-import { printable, toWire } from '../../lib/text/index.ts';
-import { heldText } from '../held-text.ts';
-import { openRegistry } from '../open-registry.ts';
+import { describeBlocks, describeRevisions } from '../../../extensions/skill_registry/host.ts';
+import { printable, toWire } from '../../../lib/text/index.ts';
+import { heldText } from '../../held-text.ts';
+import { openRegistry } from '../../open-registry.ts';
 import {
   actorOf,
   type ConfirmedOptions,
@@ -13,7 +13,7 @@ import {
   printJson,
   type Terminal,
   widthOf,
-} from '../terminal.ts';
+} from '../../terminal.ts';
 
 /** `skill-registry history <id>`. With `--json`: `{ skill_id, revisions: [Revision] }`, oldest first. */
 export async function history(id: string, options: GlobalOptions, terminal: Terminal): Promise<ExitStatus> {

@@ -3,10 +3,10 @@ import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { extname, join, resolve } from 'node:path';
 import { CodedError, describeError, isCodedError } from 'skill-registry/kernel';
-import type { EditedProposal, ProposedText } from '../../extensions/skill_registry/host.ts';
-import { readNamedFile } from '../../lib/files/index.ts';
-import { printable } from '../../lib/text/index.ts';
-import { openRegistry } from '../open-registry.ts';
+import type { EditedProposal, ProposedText } from '../../../extensions/skill_registry/host.ts';
+import { readNamedFile } from '../../../lib/files/index.ts';
+import { printable } from '../../../lib/text/index.ts';
+import { openRegistry } from '../../open-registry.ts';
 import {
   actorOf,
   type DecisionOptions,
@@ -15,7 +15,7 @@ import {
   type GlobalOptions,
   printJson,
   type Terminal,
-} from '../terminal.ts';
+} from '../../terminal.ts';
 import { sayProblem } from './proposals.ts';
 
 export interface EditOptions extends Pick<DecisionOptions, 'by'> {

@@ -1,15 +1,21 @@
 import type { Proposal, SkillRegistry } from 'skill-registry';
 import { CodedError } from 'skill-registry/kernel';
-import type { Decision, ProposalFigures, ProposalState, ProposalStats } from '../../extensions/skill_registry/host.ts';
+import type {
+  Decision,
+  ProposalEvidence,
+  ProposalFigures,
+  ProposalState,
+  ProposalStats,
+} from '../../../extensions/skill_registry/host.ts';
 import {
   describeBlocks,
-  describeProposal,
   describeProposals,
   describeStats,
-} from '../../extensions/skill_registry/host.ts';
-import { printable } from '../../lib/text/index.ts';
-import { heldText } from '../held-text.ts';
-import { openRegistry } from '../open-registry.ts';
+  shownProposal,
+} from '../../../extensions/skill_registry/host.ts';
+import { printable, toWireDeep } from '../../../lib/text/index.ts';
+import { heldText } from '../../held-text.ts';
+import { openRegistry } from '../../open-registry.ts';
 import {
   actorOf,
   type ConfirmedOptions,
@@ -21,7 +27,7 @@ import {
   printJson,
   type Terminal,
   widthOf,
-} from '../terminal.ts';
+} from '../../terminal.ts';
 
 /** `skill-registry proposals list`. With `--json`: `{ proposals: [Proposal] }`, as `show --json` gives one. */
 export async function listProposals(
@@ -54,8 +60,10 @@ export async function showProposal(
     return EXIT.done;
   }
   const proposal = await registry.proposals.get(id);
-  if (options.json) printJson(terminal, onWire(proposal));
-  else terminal.out(`${describeProposal(proposal)}\n`);
+  if (options.json) {
+    const ran = isWaiting(proposal) ? await registry.admin.evidenceOf(proposal.id) : null;
+    printJson(terminal, { ...onWire(proposal), ran: ran && ranOnWire(ran) });
+  } else terminal.out(`${await shownProposal(registry.admin, proposal)}\n`);
   return EXIT.done;
 }
 
@@ -168,7 +176,7 @@ function isWaiting({ state }: Proposal): boolean {
  * @throws INVALID_ARGUMENT for a part of an id without a terminal, because nobody sees which proposal it is.
  */
 async function proposalToDecide(
-  { proposals }: Pick<SkillRegistry, 'proposals'>,
+  { admin, proposals }: Pick<SkillRegistry, 'admin' | 'proposals'>,
   idOrPart: string,
   terminal: Terminal,
 ): Promise<Proposal> {
@@ -178,7 +186,7 @@ async function proposalToDecide(
     const message = `Without a terminal only a whole id decides, and ${JSON.stringify(idOrPart)} is a part of ${id}. Read it (skill-registry proposals show ${id}), then give the whole id.`;
     throw new CodedError('INVALID_ARGUMENT', message);
   }
-  if (isWaiting(proposal)) terminal.err(`${describeProposal(proposal)}\n\n`);
+  if (isWaiting(proposal)) terminal.err(`${await shownProposal(admin, proposal)}\n\n`);
   return proposal;
 }
 
@@ -193,6 +201,11 @@ async function isAgreed(action: 'Approve' | 'Reject', { id, checks }: Proposal, 
 
 function onWire({ id, state, kind, skillId, ...rest }: Proposal): object {
   return { id, state, kind, skill_id: skillId, ...rest };
+}
+
+/** What was run; the claim of its author is the `evidence` of the proposal. */
+function ranOnWire({ before, after, notRun, changes }: ProposalEvidence): unknown {
+  return toWireDeep({ before, after, notRun, changes });
 }
 
 function decisionOnWire({ proposalId, state, skillId, ...rest }: Decision, { diff }: Proposal): object {

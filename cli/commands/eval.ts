@@ -1,0 +1,160 @@
+import { readdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { SkillRegistry } from 'skill-registry';
+import { CodedError, isCodedError } from 'skill-registry/kernel';
+import wrapAnsi from 'wrap-ansi';
+import type { EvaluationResult, SkillEvidence } from '../../extensions/skill_registry/host.ts';
+import { countsOf, describeClaims, describeResult, describeResults } from '../../extensions/skill_registry/host.ts';
+import { printable, toWireDeep } from '../../lib/text/index.ts';
+import { openRegistry } from '../open-registry.ts';
+import {
+  EXIT,
+  type ExitStatus,
+  type GlobalOptions,
+  printJson,
+  type Terminal,
+  widthOf,
+  withProgress,
+} from '../terminal.ts';
+
+export interface EvalOptions extends GlobalOptions {
+  readonly outputs?: string;
+}
+
+/**
+ * `skill-registry eval [<id>]`: runs what needs no model. Exit status 1 when a check failed, or a file of test cases is broken. With
+ * `--json`: `{ totals, skills: [result], held }`.
+ */
+export async function evaluate(id: string | undefined, options: EvalOptions, terminal: Terminal): Promise<ExitStatus> {
+  const { registry } = await openRegistry(options, terminal);
+  try {
+    const before = id === undefined ? undefined : await registry.admin.evidence(id);
+    const running =
+      id === undefined ? evaluateAll(registry, options, terminal) : evaluateOne(registry, id, options, terminal);
+    const { results, held } = await withProgress('Evaluating', terminal, running);
+    const totals = sumOf(results);
+    const { claims = [] } = id === undefined ? {} : await registry.admin.evidence(id);
+    if (options.json) {
+      printJson(terminal, { totals: toWireDeep(totals), skills: results.map(toWireDeep), held, claims });
+    } else {
+      const text =
+        id === undefined ? textOfAll(results, held, terminal) : textOfOne(results, before, describeClaims(claims));
+      terminal.out(`${fitted(text, widthOf(terminal))}\n`);
+    }
+    const notKept = results.find((result) => result.notKept !== null)?.notKept;
+    if (notKept) terminal.err(`warning: the results are not kept: ${printable(notKept)}\n`);
+    const isBroken = results.some(({ problems }) => problems.length > 0);
+    return totals.failed > 0 || isBroken ? EXIT.problem : EXIT.done;
+  } finally {
+    await registry.close();
+  }
+}
+
+// --- internal ---
+
+interface Held {
+  readonly skill_id: string;
+  readonly reason: string;
+}
+
+interface Evaluated {
+  readonly results: readonly EvaluationResult[];
+  /** Skills whose test cases were not run. */
+  readonly held: readonly Held[];
+}
+
+async function evaluateOne(
+  { admin }: SkillRegistry,
+  id: string,
+  { outputs }: EvalOptions,
+  { cwd }: Terminal,
+): Promise<Evaluated> {
+  const result = await admin.evaluate(id, outputs === undefined ? {} : { outputs: resolve(cwd, outputs) });
+  return { results: [result], held: [] };
+}
+
+/** The outputs have a folder for each skill. */
+async function evaluateAll(
+  { admin, snapshot }: SkillRegistry,
+  { outputs }: EvalOptions,
+  { cwd }: Terminal,
+): Promise<Evaluated> {
+  const folder = outputs === undefined ? undefined : resolve(cwd, outputs);
+  const names = folder === undefined ? [] : foldersIn(folder);
+  const results: EvaluationResult[] = [];
+  const held: Held[] = [];
+  for (const { id, qualifiedId, remote } of snapshot().skills) {
+    // Its files lie on a server.
+    if (remote) continue;
+    try {
+      const own = folder !== undefined && names.includes(id) ? { outputs: join(folder, id) } : {};
+      results.push(await admin.evaluate(qualifiedId, own));
+    } catch (error) {
+      if (!isCodedError(error, 'SKILL_HELD')) throw error;
+      held.push({ skill_id: id, reason: error.message });
+    }
+  }
+  return { results, held };
+}
+
+/** @throws INVALID_ARGUMENT. */
+function foldersIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
+  } catch (error) {
+    throw noFolder(error);
+  }
+}
+
+function noFolder(error: unknown): CodedError {
+  const message = `--outputs must be a folder with one folder for each skill: ${String(error)}`;
+  return new CodedError('INVALID_ARGUMENT', message);
+}
+
+function sumOf(results: readonly EvaluationResult[]): EvaluationResult['totals'] {
+  const sum = (of: (totals: EvaluationResult['totals']) => number): number =>
+    results.reduce((all, { totals }) => all + of(totals), 0);
+  return { passed: sum((one) => one.passed), failed: sum((one) => one.failed), notRun: sum((one) => one.notRun) };
+}
+
+/** Totals first, then the skills with test cases, then what failed. */
+function textOfAll(results: readonly EvaluationResult[], held: readonly Held[], terminal: Terminal): string {
+  const isToTell = ({ suite, totals, problems }: EvaluationResult): boolean =>
+    suite !== null || totals.failed > 0 || problems.length > 0;
+  const told = results.filter(isToTell);
+  const failed = told.filter(({ totals, problems }) => totals.failed > 0 || problems.length > 0);
+  const without = results.length - told.length;
+  return [
+    `${results.length} skill(s): ${countsOf(sumOf(results))}${without > 0 ? `; ${without} of them without test cases` : ''}`,
+    ...(told.length > 0 ? [describeResults(told, widthOf(terminal))] : []),
+    ...failed.map(describeResult),
+    ...(held.length > 0
+      ? [['Held, so nothing of them was run', ...held.map(({ reason }) => `  ${printable(reason)}`)].join('\n')]
+      : []),
+  ].join('\n\n');
+}
+
+function textOfOne([result]: readonly EvaluationResult[], before: SkillEvidence | undefined, claims: string): string {
+  if (!result) return '';
+  const { last } = before ?? {};
+  const state = result.reused
+    ? `  results   of ${result.at.slice(0, 16).replace('T', ' ')}: nothing has changed since`
+    : last
+      ? `  results   new ones: the last were of another content, ${last.digest.slice(0, 15)}, with ${countsOf(last.totals)}`
+      : '';
+  const [title = '', ...others] = describeResult(result).split('\n');
+  const all = [title, ...(state === '' ? [] : [state]), ...others].join('\n');
+  return claims === '' ? all : `${all}\n\n${claims}`;
+}
+
+/** Long lines go on in the next one, further in. */
+function fitted(text: string, width: number | undefined): string {
+  if (width === undefined) return text;
+  const fit = (line: string): string => {
+    if (line.length <= width) return line;
+    const indent = ' '.repeat((/^ */.exec(line)?.[0].length ?? 0) + 4);
+    const parts = wrapAnsi(line.trim(), Math.max(20, width - indent.length), { hard: true }).split('\n');
+    return parts.map((part, at) => `${at === 0 ? indent.slice(4) : indent}${part}`).join('\n');
+  };
+  return text.split('\n').map(fit).join('\n');
+}

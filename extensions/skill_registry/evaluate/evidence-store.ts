@@ -1,0 +1,109 @@
+import type { SqliteDatabase } from '../store/open-database.ts';
+import { isRecord } from './suite.ts';
+import type { Claim, EvaluationResult } from './types.ts';
+
+/** A result, and the digests of what else it depends on. */
+export interface KeptResult {
+  readonly result: EvaluationResult;
+  /** Of the rules and of the other skills. */
+  readonly surroundings: string;
+  /** Of the outputs; empty without any. */
+  readonly outputs: string;
+}
+
+/** Results and claims of one skill; older ones are deleted. */
+const MOST_KEPT = 200;
+
+/** Replaces the result of the same content and suite. @param place - As `skillKey` gives it. */
+export function keepResult(database: SqliteDatabase, place: string, kept: KeptResult): void {
+  const { digest, suite, at } = kept.result;
+  write(database, { place, kind: 'result', digest, about: suite ?? '', at, content: JSON.stringify(kept) });
+}
+
+/** The result of this content and suite; undefined when there is none. */
+export function resultOf(
+  database: SqliteDatabase,
+  place: string,
+  { digest, suite }: Pick<EvaluationResult, 'digest' | 'suite'>,
+): KeptResult | undefined {
+  const sql = "SELECT content FROM evidence WHERE place = ? AND kind = 'result' AND digest = ? AND about = ?";
+  return kept(database.prepare<Row>(sql).get(place, digest, suite ?? '')?.content);
+}
+
+/** The newest result of any content. */
+export function lastResult(database: SqliteDatabase, place: string): EvaluationResult | undefined {
+  const sql = "SELECT content FROM evidence WHERE place = ? AND kind = 'result' ORDER BY seq DESC LIMIT 1";
+  return kept(database.prepare<Row>(sql).get(place)?.content)?.result;
+}
+
+/** A claim that is there already stays as it is. */
+export function keepClaim(database: SqliteDatabase, place: string, claim: Claim): void {
+  const { about, at, digest } = claim;
+  const before = claimsOf(database, place).find((one) => one.about === about && one.digest === digest);
+  if (before && before.text === claim.text && JSON.stringify(before.summary) === JSON.stringify(claim.summary)) return;
+  write(database, { place, kind: 'claim', digest: digest ?? '', about, at, content: JSON.stringify(claim) });
+}
+
+/** Newest first. */
+export function claimsOf(database: SqliteDatabase, place: string): readonly Claim[] {
+  const sql = "SELECT content FROM evidence WHERE place = ? AND kind = 'claim' ORDER BY seq DESC";
+  return database
+    .prepare<Row>(sql)
+    .all(place)
+    .map(({ content }) => parsed(content))
+    .filter((value): value is Claim => isRecord(value) && [value.about, value.at, value.text, value.by].every(isText));
+}
+
+// --- internal ---
+
+interface Row {
+  readonly content: string;
+}
+
+interface NewRow {
+  readonly place: string;
+  readonly kind: 'result' | 'claim';
+  readonly digest: string;
+  readonly about: string;
+  readonly at: string;
+  readonly content: string;
+}
+
+function write(database: SqliteDatabase, row: NewRow): void {
+  const { place, kind, digest, about, at, content } = row;
+  database.transaction(() => {
+    database
+      .prepare('INSERT OR REPLACE INTO evidence (place, kind, digest, about, at, content) VALUES (?, ?, ?, ?, ?, ?)')
+      .run(place, kind, digest, about, at, content);
+    database
+      .prepare(
+        'DELETE FROM evidence WHERE place = ? AND seq NOT IN (SELECT seq FROM evidence WHERE place = ? ORDER BY seq DESC LIMIT ?)',
+      )
+      .run(place, place, MOST_KEPT);
+  });
+}
+
+/** Undefined for what no release of this registry has written. */
+function kept(content: string | undefined): KeptResult | undefined {
+  const value = parsed(content ?? 'null');
+  if (!isRecord(value) || !isRecord(value.result)) return undefined;
+  const { totals, validity, tokens, triggers, cases, problems } = value.result;
+  const isWhole =
+    [totals, validity, tokens].every(isRecord) &&
+    (triggers === null || (isRecord(triggers) && Array.isArray(triggers.queries))) &&
+    [(validity as { errors?: unknown }).errors, cases, problems].every(Array.isArray) &&
+    (cases as readonly unknown[]).every((one) => isRecord(one) && Array.isArray(one.assertions));
+  return isWhole ? (value as unknown as KeptResult) : undefined;
+}
+
+function parsed(content: string): unknown {
+  try {
+    return JSON.parse(content);
+  } catch {
+    return undefined;
+  }
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
+}

@@ -1,0 +1,178 @@
+import { isCodedError, type Problem } from 'skill-registry/kernel';
+import type { ChangeContext } from '../history/change-context.ts';
+import { findSkill } from '../history/change-context.ts';
+import { skillKey } from '../history/skill-location.ts';
+import { digestOf } from '../history/skill-tree.ts';
+import { proposalRows } from '../propose/proposal-store.ts';
+import type { Proposals } from '../propose/types.ts';
+import { invalidArgument, skillKept } from '../skill/errors.ts';
+import type { Skill } from '../skill/skill.ts';
+import { claimsOf, type KeptResult, keepClaim, keepResult, lastResult, resultOf } from './evidence-store.ts';
+import { openOutputs, type StoredOutput } from './outputs.ts';
+import { createProposalEvidence, type EvaluationSource } from './proposal-evidence.ts';
+import { runCases } from './run-cases.ts';
+import { runChecks } from './run-checks.ts';
+import { presentSubject, presentSuite } from './subject.ts';
+import { invalid } from './suite.ts';
+import type { Claim, Evaluation, EvaluationResult, EvaluationSuite, SkillEvidence } from './types.ts';
+
+/** Raise it when the same content and test cases would give another result. */
+const RULES = 1;
+/** Trigger queries are tried for so long. */
+const MAX_MS = 60_000;
+const MOST_CLAIMS = 20;
+
+/** Makes what `registry.admin` has of evidence. */
+export function createEvaluation(
+  context: ChangeContext,
+  source: EvaluationSource,
+  proposals: Pick<Proposals, 'get'>,
+): Evaluation {
+  const { writer } = context;
+  const placeOf = (skill: Skill): string => skillKey(skill, context.root);
+  return {
+    async evidence(skillId) {
+      const skill = findSkill(context, skillId);
+      const heldBecause = (await source.holds.check(skill)) ?? null;
+      const { digest, suite } = await presentSuite(context, skill);
+      return {
+        skillId: skill.id,
+        digest,
+        suite,
+        ...keptOf(context, skill, { digest, suite: suite.digest }),
+        heldBecause,
+      };
+    },
+    async evaluate(skillId, { outputs } = {}) {
+      const skill = findSkill(context, skillId);
+      if (skill.remote) throw invalidArgument(`The files of "${skill.id}" lie on a server, so it is evaluated there.`);
+      if ((await source.holds.check(skill)) !== undefined) throw skillKept('SKILL_HELD', skill.id);
+      const subject = await presentSubject(context, source, skill);
+      const { suite } = subject;
+      const stored = outputs === undefined ? undefined : storedOf(suite, skill, outputs);
+      const before = readKept(context, placeOf(skill), { digest: subject.digest, suite: suite.digest });
+      const surroundings = surroundingsOf(suite, source);
+      const isSame = before.kept?.surroundings === surroundings;
+      if (before.kept && isSame && (stored === undefined || stored.digest === before.kept.outputs)) {
+        return { ...before.kept.result, reused: true, notKept: null };
+      }
+      const isOld = stored === undefined && before.kept !== undefined;
+      const cases = isOld ? before.kept.result.cases : await runCases(suite.cases, (one) => stored?.of.get(one.id));
+      const at = writer.now();
+      const options = { firstHits: source.firstHits, at, until: performance.now() + MAX_MS };
+      const ran = await runChecks(subject, cases, options);
+      const result: EvaluationResult = {
+        ...ran,
+        problems: [...ran.problems, ...(stored?.problems ?? [])],
+        reused: false,
+        notKept: null,
+      };
+      const claims = [...(stored?.of ?? [])].flatMap(([about, { grading }]) =>
+        grading
+          ? [{ kind: 'grading', by: 'grading.json', at, about, digest: subject.digest, ...grading } satisfies Claim]
+          : [],
+      );
+      const outputsDigest = stored?.digest ?? before.kept?.outputs ?? '';
+      const notKept =
+        suite.digest === null
+          ? null
+          : await keep(context, placeOf(skill), { result, surroundings, outputs: outputsDigest }, claims);
+      return { ...result, notKept };
+    },
+    evidenceOf: createProposalEvidence(context, source, proposals),
+  };
+}
+
+// --- internal ---
+
+interface Stored {
+  /** By the id of the case. */
+  readonly of: ReadonlyMap<string, StoredOutput>;
+  readonly digest: string;
+  readonly problems: readonly Problem[];
+}
+
+function storedOf(suite: EvaluationSuite, skill: Skill, folder: string): Stored {
+  const outputs = openOutputs(folder);
+  const problems: Problem[] = [];
+  const found = suite.cases.flatMap((one) => {
+    const output = outputs.of(one, (path, what) => problems.push(invalid(skill, path, what)));
+    return output ? [[one.id, output] as const] : [];
+  });
+  const digest = digestOf(JSON.stringify([found.map(([id, output]) => [id, output.digest]), problems]));
+  return { of: new Map(found), digest, problems };
+}
+
+/** Trigger queries are answered by all skills that models see. */
+function surroundingsOf({ queries }: EvaluationSuite, { visible }: EvaluationSource): string {
+  const others = queries.length === 0 ? [] : visible().map(({ qualifiedId, digest }) => [qualifiedId, digest]);
+  return digestOf(JSON.stringify([RULES, others]));
+}
+
+type Of = Pick<EvaluationResult, 'digest' | 'suite'>;
+
+/** A history that cannot be read has nothing kept; it is a problem of the registry, and reading skills goes on. */
+function readKept(
+  { writer }: ChangeContext,
+  place: string,
+  of: Of,
+): { readonly kept: KeptResult | undefined; readonly notRead: string | null } {
+  try {
+    return { kept: writer.hasHistory() ? resultOf(writer.database(), place, of) : undefined, notRead: null };
+  } catch (error) {
+    return { kept: undefined, notRead: reasonOf(writer, error) };
+  }
+}
+
+function keptOf(
+  context: ChangeContext,
+  skill: Skill,
+  of: Of,
+): Pick<SkillEvidence, 'result' | 'last' | 'claims' | 'notRead'> {
+  const place = skillKey(skill, context.root);
+  const { kept, notRead } = readKept(context, place, of);
+  const result = kept ? { ...kept.result, reused: true, notKept: null } : null;
+  if (notRead !== null || !context.writer.hasHistory()) return { result, last: null, claims: [], notRead };
+  const database = context.writer.database();
+  const proposed = proposalRows(database, 'all', { skillId: skill.id })
+    .filter((row) => row.place === place && row.evidence !== null)
+    .map(({ id, author, created, evidence }): Claim => {
+      return {
+        kind: 'proposal',
+        by: author,
+        at: created,
+        about: id,
+        digest: null,
+        text: evidence ?? '',
+        summary: null,
+      };
+    });
+  const claims = [...claimsOf(database, place), ...proposed].sort((a, b) => (a.at > b.at ? -1 : 1));
+  const last = result ? null : (lastResult(database, place) ?? null);
+  return { result, last, claims: claims.slice(0, MOST_CLAIMS), notRead };
+}
+
+/** @returns why it could not be kept; null when it is. */
+async function keep(
+  { writer }: ChangeContext,
+  place: string,
+  kept: KeptResult,
+  claims: readonly Claim[],
+): Promise<string | null> {
+  try {
+    const written = await writer.ifPossible((database) => {
+      for (const claim of claims) keepClaim(database, place, claim);
+      keepResult(database, place, kept);
+    });
+    return 'reason' in written ? written.reason : null;
+  } catch (error) {
+    return reasonOf(writer, error);
+  }
+}
+
+/** @throws an error that is not of the history. */
+function reasonOf(writer: ChangeContext['writer'], error: unknown): string {
+  const explained = writer.explain(error);
+  if (isCodedError(explained)) return `${explained.code}: ${explained.message}`;
+  throw explained;
+}

@@ -1,0 +1,140 @@
+import { realpathSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { describeError, isCodedError } from 'skill-registry/kernel';
+import { listContained, readContained, relativeSegments } from '../../../lib/files/index.ts';
+import { oneLine } from '../../../lib/text/index.ts';
+import { digestOf } from '../history/skill-tree.ts';
+import { invalidArgument } from '../skill/errors.ts';
+import { isRecord, readJson } from './suite.ts';
+import type { Claim, EvaluationCase } from './types.ts';
+
+/** What a run of a case left behind. */
+export interface StoredOutput {
+  /** Of `output.md` or `output.txt`; null when there is neither. */
+  readonly text: string | null;
+  /** Why there is no text, as a sentence; empty when there is one. */
+  readonly why: string;
+  /** `yes`, or why a path is no file of the outputs. */
+  fileAt(path: string): 'yes' | string;
+  /** What another tool says of the run. */
+  readonly grading: Pick<Claim, 'text' | 'summary'> | null;
+  /** Of everything above. */
+  readonly digest: string;
+}
+
+const MAX_TEXT = 1_048_576;
+const MAX_CLAIM = 4_000;
+const TEXTS = ['output.md', 'output.txt'];
+
+/**
+ * Opens a folder of outputs. It has a folder for each case, called as its id, or `eval-<id>`, in which may be:
+ * `output.md` or `output.txt`, files, and `grading.json`; the first two also below `outputs/`, all below `with_skill/`. Links are not followed.
+ *
+ * @param given - Relative to the current folder.
+ * @throws INVALID_ARGUMENT when it is no folder.
+ */
+export function openOutputs(given: string): {
+  /** Undefined when there is no folder for it. @param report - Takes what is wrong with a `grading.json`. */
+  of(one: EvaluationCase, report: (path: string, what: string) => void): StoredOutput | undefined;
+} {
+  const base = folderAt(given);
+  const folders = foldersIn(base, '');
+  return {
+    of(one, report) {
+      const name = [one.id, `eval-${one.id}`].find((candidate) => folders.includes(candidate));
+      if (name === undefined) return undefined;
+      const run = foldersIn(base, name).includes('with_skill') ? `${name}/with_skill` : name;
+      const below = foldersIn(base, run).includes('outputs') ? [`${run}/outputs`, run] : [run];
+      return storedOutput(base, run, below, one, report);
+    },
+  };
+}
+
+// --- internal ---
+
+function folderAt(given: string): string {
+  try {
+    const base = realpathSync(resolve(given));
+    listContained(base, '');
+    return base;
+  } catch (error) {
+    throw invalidArgument(`The outputs must be a folder with one folder for each case: ${describeError(error)}`);
+  }
+}
+
+function foldersIn(base: string, path: string): readonly string[] {
+  return listContained(base, path)
+    .filter(({ kind }) => kind === 'directory')
+    .map(({ name }) => name);
+}
+
+function storedOutput(
+  base: string,
+  run: string,
+  below: readonly string[],
+  { assertions }: EvaluationCase,
+  report: (path: string, what: string) => void,
+): StoredOutput {
+  const { text, why } = textIn(base, below);
+  const read = (path: string, maxBytes: number): Buffer => readContained(base, path, maxBytes);
+  const gradingFile = `${run}/grading.json`;
+  const grading = gradingOf(
+    readJson(gradingFile, read, (what) => report(gradingFile, what)),
+    (what) => report(gradingFile, what),
+  );
+  const fileAt = (path: string): string => {
+    const found = below.map((folder) => fileIn(base, folder, path));
+    return found.find((one) => one === 'yes') ?? found[0] ?? 'is not there';
+  };
+  const paths = assertions.filter(({ type }) => type === 'file_exists').map(({ value }) => [value, fileAt(value)]);
+  return { text, why, fileAt, grading, digest: digestOf(JSON.stringify([text, why, grading, paths])) };
+}
+
+function textIn(base: string, below: readonly string[]): Pick<StoredOutput, 'text' | 'why'> {
+  for (const path of below.flatMap((folder) => TEXTS.map((name) => `${folder}/${name}`))) {
+    try {
+      return { text: readContained(base, path, MAX_TEXT).toString('utf8'), why: '' };
+    } catch (error) {
+      if (isCodedError(error, 'RESOURCE_NOT_FOUND')) continue;
+      return { text: null, why: oneLine(describeError(error), 300) };
+    }
+  }
+  return { text: null, why: `There is no ${TEXTS.join(' and no ')}.` };
+}
+
+function fileIn(base: string, folder: string, path: string): string {
+  try {
+    // Checked alone first: an absolute path is none below the folder.
+    const below = relativeSegments(path).join('/');
+    // With this limit nothing is read.
+    readContained(base, `${folder}/${below}`, 0);
+    return 'yes';
+  } catch (error) {
+    if (isCodedError(error, 'RESOURCE_TOO_LARGE')) return 'yes';
+    return isCodedError(error, 'PATH_TRAVERSAL') ? 'leads out of the outputs' : 'is not there';
+  }
+}
+
+/** A claim, whatever it says: nothing of it is checked. */
+function gradingOf(data: unknown, report: (what: string) => void): StoredOutput['grading'] {
+  if (data === undefined) return null;
+  const expectations =
+    isRecord(data) && Array.isArray(data.expectations) ? data.expectations.filter(isRecord) : undefined;
+  if (!isRecord(data) || !expectations) {
+    report(
+      'Expected { "expectations": [{ "text", "passed", "evidence" }], "summary": { "passed", "failed", "total", "pass_rate" } }.',
+    );
+    return null;
+  }
+  const lines = expectations.map(({ text, passed, evidence }) => {
+    const because = typeof evidence === 'string' && evidence !== '' ? ` (${oneLine(evidence, 300)})` : '';
+    return `${passed === true ? 'passed' : 'failed'}: ${oneLine(String(text), 300)}${because}`;
+  });
+  return { text: lines.join('\n').slice(0, MAX_CLAIM), summary: summaryIn(data.summary) };
+}
+
+function summaryIn(summary: unknown): Claim['summary'] {
+  const { passed, failed, total } = isRecord(summary) ? summary : {};
+  const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
+  return isCount(passed) && isCount(failed) && isCount(total) ? { passed, failed, total } : null;
+}

@@ -1,0 +1,134 @@
+import { describeError, isCodedError } from 'skill-registry/kernel';
+import { comparePresent } from '../decide/plan.ts';
+import type { ChangeContext } from '../history/change-context.ts';
+import { skillKey } from '../history/skill-location.ts';
+import { rowOf } from '../propose/proposal-store.ts';
+import type { Proposal, Proposals } from '../propose/types.ts';
+import type { Skill } from '../skill/skill.ts';
+import type { Holds } from '../trust/holds.ts';
+import type { Finding } from '../trust/types.ts';
+import { runCases } from './run-cases.ts';
+import { runChecks, type Subject } from './run-checks.ts';
+import { type ChangedFile, changedSubject, newSubject, type PresentSource, presentSubject } from './subject.ts';
+import type { Claim, Evaluation, EvaluationResult, ProposalEvidence, QueryChange } from './types.ts';
+
+/** What evaluating needs of the registry, beside what changes need. */
+export interface EvaluationSource extends PresentSource {
+  readonly holds: Pick<Holds, 'check' | 'filesOf' | 'blocksIn'>;
+}
+
+/** Trigger queries of one content are tried for so long. */
+const MAX_MS = 5_000;
+
+/**
+ * Makes `evidenceOf`. Its results are not stored: a rejected content may be purged, and nothing of it may stay.
+ */
+export function createProposalEvidence(
+  context: ChangeContext,
+  source: EvaluationSource,
+  proposals: Pick<Proposals, 'get'>,
+): Evaluation['evidenceOf'] {
+  return async (proposalId) => {
+    const proposal = await proposals.get(proposalId);
+    const ran = await runBoth(context, source, proposal);
+    const changes = ran.before && ran.after ? changesOf(ran.before, ran.after) : [];
+    return { proposalId: proposal.id, skillId: proposal.skillId, ...ran, changes, claims: claimsOf(proposal) };
+  };
+}
+
+// --- internal ---
+
+type Ran = Pick<ProposalEvidence, 'before' | 'after' | 'notRun'>;
+
+async function runBoth(context: ChangeContext, source: EvaluationSource, proposal: Proposal): Promise<Ran> {
+  const nothing = (notRun: string): Ran => ({ before: null, after: null, notRun });
+  if (proposal.state === 'stale') return nothing('the proposal does not apply to the present content');
+  if (proposal.state !== 'open') return nothing('the proposal is decided');
+  try {
+    const contents = await contentsOf(context, source, proposal);
+    if (contents === undefined) return nothing('the proposal does not apply to the present content');
+    const { present, changed } = contents;
+    const held = present && (await source.holds.check(present.skill));
+    const [block] = changed ? await blocksIn(contents, source) : [];
+    const isBeforeRun = present !== undefined && held === undefined;
+    return {
+      before: isBeforeRun ? await run(present, context, source) : null,
+      after: changed && !block ? await run(changed, context, source) : null,
+      notRun: block
+        ? `the new content would be held: ${block.rule} in ${block.file}`
+        : held === undefined
+          ? null
+          : `the present content is held: ${held}`,
+    };
+  } catch (error) {
+    if (isCodedError(error)) return nothing(describeError(error));
+    throw error;
+  }
+}
+
+interface Contents {
+  readonly present: Subject | undefined;
+  /** Undefined for a deletion. */
+  readonly changed: Subject | undefined;
+  readonly file: ChangedFile;
+}
+
+/** Undefined when the proposal has become stale. */
+async function contentsOf(
+  context: ChangeContext,
+  source: EvaluationSource,
+  { id, kind, skillId, path, source: sourceId }: Proposal,
+): Promise<Contents | undefined> {
+  const database = context.writer.database();
+  const row = rowOf(database, id);
+  const plan = comparePresent(context, database, row);
+  if ('stale' in plan) return undefined;
+  const file = { path: path === plan.location.skillFile ? 'SKILL.md' : path, after: plan.after };
+  if (kind === 'create') {
+    const made = plan.after && (await newSubject(context, { skillId, source: sourceId }, plan.after));
+    return { present: undefined, changed: made ?? undefined, file };
+  }
+  const skill = skillAt(context, plan.location.key, sourceId);
+  if (!skill) return undefined;
+  const present = await presentSubject(context, source, skill);
+  if (kind === 'delete') return { present, changed: undefined, file };
+  const changed = await changedSubject(context, present, { path, after: plan.after });
+  return { present, changed, file };
+}
+
+/** What nobody has allowed in the new content. */
+async function blocksIn({ present, file }: Contents, { holds }: EvaluationSource): Promise<readonly Finding[]> {
+  const others = present ? (await holds.filesOf(present.skill)).filter(({ path }) => path !== file.path) : [];
+  const changed = file.after ? [{ path: file.path, bytes: file.after }] : [];
+  return holds.blocksIn(present?.skill, [...changed, ...others]);
+}
+
+/** The skill of a folder; not the one that has the id now. */
+function skillAt({ snapshot, root }: ChangeContext, key: string, source: string): Skill | undefined {
+  const there = [...snapshot().byQualifiedId.values()].filter((skill) => skillKey(skill, root) === key);
+  return there.find((skill) => skill.source === source) ?? there[0];
+}
+
+/** Without outputs: those that are stored are of one of the two contents at most. */
+async function run(
+  subject: Subject,
+  { writer }: ChangeContext,
+  { firstHits }: EvaluationSource,
+): Promise<EvaluationResult> {
+  const cases = await runCases(subject.suite.cases, () => undefined);
+  const ran = await runChecks(subject, cases, { firstHits, at: writer.now(), until: performance.now() + MAX_MS });
+  return { ...ran, reused: false, notKept: null };
+}
+
+function changesOf(before: EvaluationResult, after: EvaluationResult): readonly QueryChange[] {
+  const found = new Map(before.triggers?.queries.map((one) => [one.query, one.found]));
+  return (after.triggers?.queries ?? []).flatMap(({ query, shouldTrigger, found: now }) => {
+    const then = found.get(query);
+    return then === undefined || then === now ? [] : [{ query, shouldTrigger, before: then, after: now }];
+  });
+}
+
+function claimsOf({ id, author, created, evidence }: Proposal): readonly Claim[] {
+  if (evidence === null) return [];
+  return [{ kind: 'proposal', by: author, at: created, about: id, digest: null, text: evidence, summary: null }];
+}

@@ -1,0 +1,106 @@
+import { realpathSync } from 'node:fs';
+import { createBreaks } from '../../../lib/breaks/index.ts';
+import { countTokensInSlices, loadTokenCounter } from '../../../lib/text/index.ts';
+import type { Overlap } from '../search/overlap/overlap.ts';
+import { BULLETS, withShortLines } from '../show/formats.ts';
+import { bodyOf } from '../skill/frontmatter.ts';
+import type { Skill } from '../skill/skill.ts';
+import { specViolations } from '../skill/spec-rules.ts';
+import { strictViolations } from '../validate/validate-skill.ts';
+import type { CaseResult, EvaluationResult, EvaluationSuite, TriggerResult } from './types.ts';
+
+/** One content of a skill, present or proposed. */
+export interface Subject {
+  /** With the header of the text. */
+  readonly skill: Skill;
+  /** The whole SKILL.md. */
+  readonly text: string;
+  /** Of all files. */
+  readonly digest: string;
+  readonly suite: EvaluationSuite;
+  readonly profile: EvaluationResult['validity']['profile'];
+  /** Whether models see it, so that a search can find it. */
+  readonly isShown: boolean;
+  /** The text is proposed: the search is asked as if the skill had it. */
+  readonly isProposed: boolean;
+}
+
+/**
+ * Runs what needs neither a model nor outputs, in slices.
+ *
+ * @param until - As `performance.now()` gives it: queries are tried until then.
+ */
+export async function runChecks(
+  subject: Subject,
+  cases: readonly CaseResult[],
+  { firstHits, at, until }: { readonly firstHits: Overlap['firstHits']; readonly at: string; readonly until: number },
+): Promise<Omit<EvaluationResult, 'reused' | 'notKept'>> {
+  const { skill, digest, suite } = subject;
+  const validity = { profile: subject.profile, errors: violations(subject) };
+  const triggers = suite.queries.length === 0 ? null : await runQueries(subject, firstHits, until);
+  const part = { validity, triggers, cases };
+  const { problems } = suite;
+  const tokens = await tokensOf(subject);
+  return { skillId: skill.id, digest, suite: suite.digest, at, totals: totalsOf(part), ...part, tokens, problems };
+}
+
+/** Counts the checks of a result. */
+export function totalsOf({
+  validity,
+  triggers,
+  cases,
+}: Pick<EvaluationResult, 'validity' | 'triggers' | 'cases'>): EvaluationResult['totals'] {
+  const verdicts = [
+    validity.errors.length === 0,
+    ...(triggers?.queries ?? []).map(({ passed }) => passed),
+    ...cases.flatMap(({ assertions }) => assertions.map(({ passed }) => passed)),
+  ];
+  const passed = verdicts.filter(Boolean).length;
+  const notRun = cases.reduce((sum, one) => sum + one.notRun, triggers?.notTried ?? 0);
+  return { passed, failed: verdicts.length - passed, notRun };
+}
+
+// --- internal ---
+
+/** The rules of the standard, whatever the source lets pass: they are what other tools ask for. */
+function violations({ skill, text, profile }: Subject): readonly string[] {
+  // A skill without a folder has no folder that could have another name.
+  const name = skill.dir === null ? undefined : skill.id;
+  const found =
+    profile === 'strict' && skill.dir !== null
+      ? strictViolations(text, realpathSync(skill.dir), skill.id).violations
+      : specViolations(text, name);
+  return found.map(({ message, line }) => `${message} (line ${line})`);
+}
+
+async function tokensOf({ skill, text, isShown }: Subject): Promise<EvaluationResult['tokens']> {
+  const count = await loadTokenCounter();
+  const l1 = isShown ? count(`${withShortLines(BULLETS, count).entry(skill)}\n`) : null;
+  return { l1, l2: await countTokensInSlices(bodyOf(text), createBreaks()) };
+}
+
+async function runQueries(
+  { skill, text, suite, isShown, isProposed }: Subject,
+  firstHits: Overlap['firstHits'],
+  until: number,
+): Promise<TriggerResult> {
+  const queries = suite.queries.map(({ query }) => query);
+  const as = isProposed ? { skillId: skill.id, text } : undefined;
+  const hits = isShown ? await firstHits(queries, as, until) : [];
+  const results = suite.queries.flatMap(({ query, shouldTrigger }, at) => {
+    const hit = hits[at];
+    if (hit === undefined) return [];
+    const isOwn = hit?.qualifiedId === skill.qualifiedId;
+    // Another skill may have the same id.
+    const found = hit && (hit.id === skill.id && !isOwn ? hit.qualifiedId : hit.id);
+    return [{ query, shouldTrigger, found, passed: isOwn === shouldTrigger, isOwn }];
+  });
+  const right = results.filter(({ isOwn, shouldTrigger }) => isOwn && shouldTrigger).length;
+  const share = (of: number): number | null => (of === 0 ? null : Number((right / of).toFixed(4)));
+  return {
+    queries: results.map(({ isOwn: _, ...result }) => result),
+    notTried: queries.length - results.length,
+    precision: share(results.filter(({ isOwn }) => isOwn).length),
+    recall: share(results.filter(({ shouldTrigger }) => shouldTrigger).length),
+  };
+}

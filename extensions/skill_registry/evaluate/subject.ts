@@ -1,0 +1,142 @@
+import { basename } from 'node:path';
+import { createBreaks } from '../../../lib/breaks/index.ts';
+import { resourceNotFound, resourceTooLarge } from '../../../lib/files/index.ts';
+import type { ChangeContext } from '../history/change-context.ts';
+import { digestOf, skillFilesInSlices, treeDigest } from '../history/skill-tree.ts';
+import type { RevisionFile } from '../history/types.ts';
+import type { Overlap } from '../search/overlap/overlap.ts';
+import { skillNotFound } from '../skill/errors.ts';
+import { parseSkill } from '../skill/parse-skill.ts';
+import type { Skill } from '../skill/skill.ts';
+import type { SkillSource } from '../sources/source.ts';
+import type { Subject } from './run-checks.ts';
+import { type ReadFile, readSuite } from './suite.ts';
+import type { EvaluationSuite } from './types.ts';
+
+/** How skills are searched. */
+export interface PresentSource {
+  readonly firstHits: Overlap['firstHits'];
+  /** The skills that models see. */
+  visible(): readonly Skill[];
+}
+
+/** The digest of the present files of a skill, and its test cases. Those of a skill on a server are not known. */
+export async function presentSuite(
+  context: ChangeContext,
+  skill: Skill,
+): Promise<{ readonly digest: string; readonly suite: EvaluationSuite; readonly files: readonly RevisionFile[] }> {
+  if (skill.remote) {
+    const suite = { digest: null, files: [], cases: [], queries: [], problems: [] };
+    return { digest: skill.digest, suite, files: [] };
+  }
+  const source = sourceOf(context, skill);
+  const files = await skillFilesInSlices(skill, source, context.limits.file_bytes, createBreaks());
+  return { digest: treeDigest(files), suite: await readSuite(skill, readerOf(source, skill)), files };
+}
+
+/** The present content of a skill. @throws as `SkillSource.readSkill`. */
+export async function presentSubject(
+  context: ChangeContext,
+  { visible }: PresentSource,
+  skill: Skill,
+): Promise<Subject & { readonly files: readonly RevisionFile[] }> {
+  const source = sourceOf(context, skill);
+  const text = source.readSkill(skill, context.limits.file_bytes).toString('utf8');
+  const isShown = visible().some(({ qualifiedId }) => qualifiedId === skill.qualifiedId);
+  return {
+    ...(await presentSuite(context, skill)),
+    ...{ skill, text, profile: profileOf(source), isShown, isProposed: false },
+  };
+}
+
+/** A file with another content; null removes it. */
+export interface ChangedFile {
+  /** Relative to the skill. */
+  readonly path: string;
+  readonly after: Buffer | null;
+}
+
+/** A skill after a change of one file. */
+export async function changedSubject(
+  context: ChangeContext,
+  present: Awaited<ReturnType<typeof presentSubject>>,
+  { path, after }: ChangedFile,
+): Promise<Subject> {
+  const source = sourceOf(context, present.skill);
+  const isSkillFile = path === basename(present.skill.file);
+  const text = isSkillFile && after ? after.toString('utf8') : present.text;
+  const skill = isSkillFile ? withHeaderOf(present.skill, text) : present.skill;
+  const changed = after && { path, digest: digestOf(after), size: after.length, mode: 0o644, kept: true };
+  const others = present.files.filter((file) => file.path !== path);
+  const files = [...others, ...(changed ? [changed] : [])].sort((a, b) => (a.path < b.path ? -1 : 1));
+  const suite = await readSuite(skill, (wanted, maxBytes) => {
+    if (wanted !== path) return readerOf(source, present.skill)(wanted, maxBytes);
+    if (after === null) throw resourceNotFound(path);
+    if (after.length > maxBytes) throw resourceTooLarge(path, after.length, maxBytes);
+    return after;
+  });
+  const { profile } = present;
+  return {
+    skill,
+    text,
+    digest: treeDigest(files),
+    suite,
+    profile,
+    isShown: isShownWith(skill),
+    isProposed: isSkillFile,
+  };
+}
+
+/** A new skill, which is its SKILL.md alone. */
+export async function newSubject(
+  context: ChangeContext,
+  { skillId, source }: { readonly skillId: string; readonly source: string },
+  after: Buffer,
+): Promise<Subject | undefined> {
+  const text = after.toString('utf8');
+  const file = `${skillId}/SKILL.md`;
+  const { header } = parseSkill(text, file, skillId);
+  if (!header) return undefined;
+  const identity = {
+    id: skillId,
+    qualifiedId: `proposed:${skillId}`,
+    source: 'proposed',
+    file,
+    dir: null,
+    realFile: null,
+  };
+  const skill: Skill = { ...header, ...identity, digest: digestOf(after), bytes: after.length };
+  const digest = treeDigest([{ path: 'SKILL.md', digest: skill.digest, size: after.length, mode: 0o644, kept: true }]);
+  const suite = await readSuite(skill, (path) => {
+    throw resourceNotFound(path);
+  });
+  const found = context.sources().find(({ id }) => id === source);
+  return { skill, text, digest, suite, profile: profileOf(found), isShown: isShownWith(skill), isProposed: true };
+}
+
+// --- internal ---
+
+/** @throws SKILL_NOT_FOUND when it has been removed. */
+function sourceOf(context: ChangeContext, skill: Skill): SkillSource {
+  const source = context.sources().find(({ id }) => id === skill.source);
+  if (source) return source;
+  throw skillNotFound(skill.id, []);
+}
+
+function readerOf(source: SkillSource, skill: Skill): ReadFile {
+  return (path, maxBytes) => source.readResource(skill, path, maxBytes);
+}
+
+/** A source that lets more pass says nothing about what other tools ask for. */
+function profileOf(source: SkillSource | undefined): Subject['profile'] {
+  return source?.writing?.validation === 'strict' ? 'strict' : 'spec';
+}
+
+function withHeaderOf(skill: Skill, text: string): Skill {
+  const { header } = parseSkill(text, skill.file, skill.id);
+  return header ? { ...skill, ...header } : skill;
+}
+
+function isShownWith({ modelInvocable, hiddenBecause, disabledFor, heldBecause }: Skill): boolean {
+  return modelInvocable && hiddenBecause === undefined && disabledFor !== 'everyone' && heldBecause === undefined;
+}

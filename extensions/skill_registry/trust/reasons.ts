@@ -1,0 +1,36 @@
+import type { Problem } from 'skill-registry/kernel';
+import { oneLine } from '../../../lib/text/index.ts';
+import type { Finding } from '../inspect/types.ts';
+import { invalidArgument } from '../skill/errors.ts';
+import type { Skill } from '../skill/skill.ts';
+
+/** The reason of a skill that was never inspected. */
+export const NOT_INSPECTED = 'it is not inspected yet';
+/** The reason of a skill whose files may be partly new and partly old. */
+export const CHANGE_WAITS: string =
+  'a change of it was interrupted, and nothing undoes it in a root that nobody has approved (skill-registry trust allow in the root)';
+
+/** The reason of a skill with these `block` findings. */
+export function textOf([first, ...others]: readonly Finding[]): string {
+  if (!first) return 'something in it would be called an attack';
+  const at = first.line === undefined ? '' : `:${first.line}`;
+  const more = others.length > 0 ? ` and ${others.length} more` : '';
+  return `${first.rule} in ${oneLine(first.file, 200)}${at}${more}`;
+}
+
+export function otherDigest({ id }: Skill, given: string, now: string): ReturnType<typeof invalidArgument> {
+  return invalidArgument(
+    `"${id}" has the digest ${now} now, not ${given}: it has changed since it was shown. See it again: skill-registry trust show ${id}.`,
+  );
+}
+
+export function notHeld({ id }: Skill): ReturnType<typeof invalidArgument> {
+  return invalidArgument(
+    `Nothing in "${id}" holds it, so there is nothing to decide. See skill-registry trust show ${id}.`,
+  );
+}
+
+export function notBelieved(file: string, reason: string): Problem {
+  const message = `This file is ignored, so no held skill is allowed: ${reason}.`;
+  return { code: 'TRUST_UNUSABLE', severity: 'warning', file, message };
+}

@@ -1,0 +1,71 @@
+import type { UsageEvent } from './types.ts';
+
+/** Throws an Error that says what was expected and what was recorded. */
+export type UsageCheck = (events: readonly UsageEvent[]) => void;
+
+/** The instructions of the skill were asked for and read. A body that stands in the text of a turn is not an invocation. */
+export function skillInvoked(skillId: string): UsageCheck {
+  return (events) => {
+    if (invocations(events).includes(skillId)) return;
+    throw unexpected(`Expected skill ${JSON.stringify(skillId)} to be invoked`, events, skillId);
+  };
+}
+
+/** As `skillInvoked`: it was not. An attempt that was refused or failed is none. */
+export function skillNotInvoked(skillId: string): UsageCheck {
+  return (events) => {
+    const count = invocations(events).filter((id) => id === skillId).length;
+    if (count === 0) return;
+    const times = count === 1 ? 'once' : `${count} times`;
+    throw unexpected(
+      `Expected skill ${JSON.stringify(skillId)} not to be invoked, and it was invoked ${times}`,
+      events,
+    );
+  };
+}
+
+/**
+ * The skills were invoked in this order; others may have been invoked between them.
+ *
+ * @param skillIds - At least one. One that is there twice has to be invoked twice.
+ */
+export function skillOrder(skillIds: readonly string[]): UsageCheck {
+  if (skillIds.length === 0) throw new Error('skillOrder needs at least one skill id.');
+  return (events) => {
+    const invoked = invocations(events);
+    let from = 0;
+    for (const skillId of skillIds) {
+      const at = invoked.indexOf(skillId, from);
+      if (at === -1) {
+        const after = from > 0 ? ` after ${JSON.stringify(invoked[from - 1])}` : '';
+        const what = `Expected skills in the order ${skillIds.join(', ')}; ${JSON.stringify(skillId)} was not invoked${after}`;
+        throw unexpected(what, events, skillId);
+      }
+      from = at + 1;
+    }
+  };
+}
+
+// --- internal ---
+
+/** Ids in order of time. */
+function invocations(events: readonly UsageEvent[]): readonly string[] {
+  return inOrder(events).flatMap(({ kind, outcome, skillId }) =>
+    kind === 'load' && outcome === 'success' ? [skillId] : [],
+  );
+}
+
+/** Events of one time stay in the order in which they are given. */
+function inOrder(events: readonly UsageEvent[]): readonly UsageEvent[] {
+  return [...events].sort((a, b) => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0));
+}
+
+/** @param skillId - What became of it otherwise is said. */
+function unexpected(what: string, events: readonly UsageEvent[], skillId?: string): Error {
+  const recorded = invocations(events).join(', ') || 'no invocation';
+  const others = events.filter(
+    (event) => event.skillId === skillId && !(event.outcome === 'success' && event.kind === 'load'),
+  );
+  const seen = [...new Set(others.map(({ kind, outcome }) => `${kind} (${outcome})`))].join(', ');
+  return new Error(`${what}. Recorded: ${recorded}.${seen ? ` Of ${skillId} also: ${seen}.` : ''}`);
+}

@@ -1,0 +1,132 @@
+import { existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { setImmediate as pause } from 'node:timers/promises';
+import { describeError, type Problem } from 'skill-registry/kernel';
+import { sqliteFailure } from '../../../lib/sqlite/index.ts';
+import { removeFiles } from '../store/cache.ts';
+import { fileIdentity } from '../store/open-database.ts';
+import type { Unwritten } from './recorder.ts';
+import { LIMITS, LIMITS_IN_MEMORY, openUsageDatabase, type UsageDatabase } from './usage-database.ts';
+
+/** Where usage is kept, opened when there is something to write or to read. It never throws where something is only recorded. */
+export interface UsageFile {
+  /** Writes all of it, as far as that is possible. @returns whether everything was written. */
+  write(unwritten: Unwritten): Promise<boolean>;
+  /** Undefined when nothing was recorded. @throws what SQLite throws. */
+  read<T>(work: (database: UsageDatabase) => T): T | undefined;
+  /** Why nothing is kept on disk at present; null: it is kept. */
+  notKept(): string | null;
+  /** USAGE_NOT_RECORDED, while it cannot be written; and when a damaged file was replaced. */
+  problems(): readonly Problem[];
+  close(): void;
+}
+
+/** After this many damaged files it is kept in memory: the disk may be damaged. */
+const MAX_REPLACED = 3;
+const MEMORY = ':memory:';
+
+/**
+ * @param root - Absolute.
+ * @param onDisk - False: in memory, also where `root` has `data/`.
+ * @param onProblem - Called when there is a new problem.
+ */
+export function createUsageFile(root: string, onDisk: boolean, onProblem: () => void): UsageFile {
+  const file = join(root, 'data', 'skill_registry', 'usage.db');
+  let open: { readonly path: string; readonly identity: string; readonly database: UsageDatabase } | undefined;
+  let replaced = 0;
+  let failed: string | undefined;
+
+  /** Somebody who only reads gets no new folder. It may be made at any time: by a proposal, for example. */
+  const pathNow = (): string =>
+    onDisk && replaced <= MAX_REPLACED && isFolder(join(root, 'data')) ? file : ':memory:';
+  const close = (): void => {
+    open?.database.close();
+    open = undefined;
+  };
+  const opened = (): UsageDatabase => {
+    const path = pathNow();
+    // It may have been removed or replaced. What is written to a removed file is lost.
+    if (open?.path === path && (path !== file || fileIdentity(file) === open.identity)) return open.database;
+    const inMemory = open?.path === MEMORY ? open.database.everything() : undefined;
+    const database = openUsageDatabase(path, path === MEMORY ? LIMITS_IN_MEMORY : LIMITS);
+    close();
+    open = { path, database, identity: path === MEMORY ? '' : fileIdentity(file) };
+    while (inMemory && (inMemory.rows.length > 0 || inMemory.offers.size > 0)) database.writeSome(inMemory);
+    return database;
+  };
+  /** Runs `work`; a damaged file is replaced by an empty one first, because it may be deleted. */
+  const use = <T>(work: (database: UsageDatabase) => T): T => {
+    for (;;) {
+      try {
+        return work(opened());
+      } catch (error) {
+        if (sqliteFailure(error) !== 'damaged' || replaced > MAX_REPLACED) throw error;
+        const inode = statSync(file, { throwIfNoEntry: false })?.ino;
+        close();
+        if (inode !== undefined) removeFiles(file, inode);
+        replaced++;
+        onProblem();
+      }
+    }
+  };
+  return {
+    async write(unwritten) {
+      try {
+        while (unwritten.rows.length > 0 || unwritten.offers.size > 0) {
+          use((database) => database.writeSome(unwritten));
+          if (unwritten.rows.length > 0 || unwritten.offers.size > 0) await pause();
+        }
+        await use((database) => database.removeOld());
+        failed = undefined;
+        return true;
+      } catch (error) {
+        const before = failed;
+        failed = describeError(error).replace(/\.$/, '');
+        if (sqliteFailure(error) !== 'busy') close();
+        if (before !== failed) onProblem();
+        return false;
+      }
+    },
+    read(work) {
+      if (!open && (pathNow() !== file || !existsSync(file))) return undefined;
+      return use(work);
+    },
+    notKept() {
+      if (failed !== undefined) return failed;
+      if (pathNow() === file) return null;
+      if (replaced > MAX_REPLACED) return `${file} was damaged again and again`;
+      const why = onDisk ? `${root} has no folder data` : `nothing of ${root} may be written here`;
+      return `${why}, so the figures last as long as the process`;
+    },
+    problems() {
+      const problem = (message: string): Problem => ({
+        code: 'USAGE_NOT_RECORDED',
+        severity: 'warning',
+        file,
+        message,
+      });
+      return [
+        ...(failed === undefined
+          ? []
+          : [problem(`What agents do with skills cannot be recorded: ${failed}. ${ADVICE}`)]),
+        ...(replaced === 0
+          ? []
+          : [
+              problem(
+                `This file was damaged and has been replaced, so that the figures begin anew. If that happens again, check the disk.`,
+              ),
+            ]),
+      ];
+    },
+    close,
+  };
+}
+
+// --- internal ---
+
+const ADVICE =
+  'Skills can be read all the same. Let this user write there and free some space, or set usage: false in the config.';
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}

@@ -1,0 +1,168 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { CodedError, describeError, isCodedError, type Problem } from 'skill-registry/kernel';
+import { sqliteFailure, whyNoSqlite } from '../../../lib/sqlite/index.ts';
+import type { Snapshot } from '../catalog/snapshot.ts';
+import type { Revision } from '../history/types.ts';
+import { registryClosed } from '../skill/errors.ts';
+import type { Skill } from '../skill/skill.ts';
+import { createLoadMetrics } from './metrics.ts';
+import { boundedName, createRecorder, type Recorder, type UsageRow } from './recorder.ts';
+import { reportOf } from './report.ts';
+import { DAY_MS, dayOf, readSince } from './since.ts';
+import type { Usage, UsageEvent } from './types.ts';
+import { createUsageFile } from './usage-file.ts';
+
+export interface UsageOptions {
+  /** Absolute. */
+  readonly root: string;
+  /** False: nothing is recorded (`usage: false`). What was recorded before can be read. */
+  readonly isOn: boolean;
+  /** False: recorded in memory. */
+  readonly onDisk: boolean;
+  readonly snapshot: () => Snapshot;
+  /** Revisions of a skill, oldest first; empty without a history. */
+  readonly revisions: (skillId: string) => Promise<readonly Revision[]>;
+  /** Called when there may be a new problem. */
+  readonly onProblem: () => void;
+}
+
+/** Recording and reading, until `close`. */
+export interface RecordedUsage extends Usage {
+  readonly recorder: Recorder;
+  /** USAGE_NOT_RECORDED. */
+  problems(): readonly Problem[];
+  /** Writes what is noted; gives up after half a second when that is not possible. */
+  close(): Promise<void>;
+}
+
+export function createUsage(options: UsageOptions): RecordedUsage {
+  const { root, isOn, onDisk, snapshot } = options;
+  const file = createUsageFile(root, onDisk, options.onProblem);
+  const metrics = createLoadMetrics();
+  const recorder = createRecorder(snapshot, () => {
+    if (!closed) timer ??= setTimeout(flushLater, FLUSH_MS);
+  });
+  let timer: NodeJS.Timeout | undefined;
+  let retryMs = FLUSH_MS;
+  let closed = false;
+  let flushing: Promise<boolean> = Promise.resolve(true);
+
+  const flushOnce = async (): Promise<boolean> => {
+    await metrics.count(recorder.drain());
+    return file.write(recorder.unwritten);
+  };
+  /** One at a time. */
+  const flush = (): Promise<boolean> => {
+    flushing = flushing.then(flushOnce);
+    return flushing;
+  };
+  function flushLater(): void {
+    timer = undefined;
+    void flush().then((isDone) => {
+      retryMs = isDone ? FLUSH_MS : Math.min(retryMs * 2, MAX_RETRY_MS);
+      if (isDone || closed || timer) return;
+      // A process with nothing else to do may end.
+      timer = setTimeout(flushLater, retryMs).unref();
+    });
+  }
+  /** Everything noted so far is in the database, where that is possible. */
+  const upToDate = async (): Promise<void> => {
+    if (closed) throw registryClosed();
+    const reason = whyNoSqlite();
+    if (reason !== undefined) throw usageUnavailable(reason);
+    for (let waited = 0; !(await flush()) && waited < PATIENCE_MS; waited += FLUSH_MS) await wait(FLUSH_MS);
+  };
+  const read: typeof file.read = (work) => {
+    try {
+      return file.read(work);
+    } catch (error) {
+      throw isCodedError(error) || sqliteFailure(error) === undefined
+        ? error
+        : usageUnavailable(describeError(error), error);
+    }
+  };
+
+  return {
+    recorder: isOn && whyNoSqlite() === undefined ? recorder : NO_RECORDER,
+    async report({ skillId, agent, since = '30d' } = {}) {
+      const until = Date.now();
+      const time = readSince(since, until);
+      await upToDate();
+      const from = time - (time % DAY_MS);
+      const query = { day: dayOf(from), skill: nameOf(skillId), agent: nameOf(agent) };
+      const rows = read((database) => database.rowsFor(query)) ?? { counts: [], days: [], lastLoads: new Map() };
+      const notKept = isOn ? file.notKept() : OFF;
+      return reportOf(rows, { from, until, loadable: loadableIn(snapshot(), skillId), notKept });
+    },
+    async events({ skillId, agent, thread, kind, since, limit = 1000 } = {}) {
+      const from = since === undefined ? 0 : readSince(since, Date.now());
+      await upToDate();
+      const query = { from, kind, limit, skill: nameOf(skillId), agent: nameOf(agent), thread: nameOf(thread) };
+      const rows = read((database) => database.events(query)) ?? [];
+      return thread === undefined ? rows.map(eventOf) : withRevisions(rows, options.revisions);
+    },
+    problems: () => file.problems(),
+    async close() {
+      clearTimeout(timer);
+      closed = true;
+      for (let waited = 0; !(await flush()) && waited < PATIENCE_MS; waited += FLUSH_MS) await wait(FLUSH_MS);
+      file.close();
+    },
+  };
+}
+
+// --- internal ---
+
+/** Milliseconds from the first note to its writing: half of what a crash may lose. */
+const FLUSH_MS = 100;
+const MAX_RETRY_MS = 10_000;
+/** How long a call waits for another process that writes, in milliseconds. */
+const PATIENCE_MS = 500;
+const OFF = 'usage: false in the config';
+
+/** Without a database nothing is noted. */
+const NOTHING = (): void => {};
+const NO_RECORDER: Recorder = {
+  ...{ loaded: NOTHING, offered: NOTHING, given: NOTHING, step: NOTHING, drain: () => [] },
+  unwritten: { rows: [], offers: new Map() },
+};
+
+function usageUnavailable(reason: string, cause?: unknown): CodedError<'STORE_UNAVAILABLE'> {
+  const message = `What agents did with skills cannot be read here. ${reason}`;
+  return new CodedError('STORE_UNAVAILABLE', message, {}, cause);
+}
+
+/** As names are stored. */
+function nameOf(name: string | undefined): string | undefined {
+  return name === undefined ? undefined : boundedName(name);
+}
+
+function loadableIn({ skills }: Snapshot, only: string | undefined): readonly string[] {
+  const isLoadable = ({ id, heldBecause, disabledFor }: Skill): boolean =>
+    heldBecause === undefined && disabledFor !== 'everyone' && (only === undefined || id === only);
+  return skills.filter(isLoadable).map(({ id }) => boundedName(id));
+}
+
+function eventOf({ time, kind, skill: skillId, outcome, ...row }: UsageRow): UsageEvent {
+  const known = Object.entries(row).filter(([, value]) => value !== null);
+  return { time: new Date(time).toISOString(), kind, skillId, outcome, ...Object.fromEntries(known) };
+}
+
+/** With the revision that has the same SKILL.md: the last one at the time of the event, else the first one. */
+async function withRevisions(
+  rows: readonly UsageRow[],
+  revisionsOf: UsageOptions['revisions'],
+): Promise<readonly UsageEvent[]> {
+  const revisions = new Map<string, readonly Revision[]>();
+  for (const { skill, digest } of rows) {
+    if (digest !== null && !revisions.has(skill)) revisions.set(skill, await revisionsOf(skill));
+  }
+  return rows.map((row) => {
+    const event = eventOf(row);
+    const same = (revisions.get(row.skill) ?? []).filter(({ files }) =>
+      files.some(({ path, digest }) => path === 'SKILL.md' && digest === row.digest),
+    );
+    const found = same.findLast(({ at }) => at <= event.time) ?? same[0];
+    return found ? { ...event, revision: found.number } : event;
+  });
+}

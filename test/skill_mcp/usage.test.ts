@@ -1,0 +1,54 @@
+import { expect, it } from 'vitest';
+import { skill } from '../helpers/boot-root.ts';
+import { callTool, type Era, httpClient, serveRegistry } from '../helpers/mcp.ts';
+
+const TREE = { ...skill('tea'), 'skills/tea/times.md': 'Two minutes.', ...skill('bread') };
+
+it.each<Era>(['modern', 'legacy'])('records what a %s client reads and is offered', async (era) => {
+  const { registry, serving } = await serveRegistry(TREE);
+  const client = await httpClient(serving.url, era);
+  await callTool(client, 'read_skill', { skill_id: 'tea' });
+  await callTool(client, 'read_skill_resource', { skill_id: 'tea', path: 'times.md' });
+  await callTool(client, 'read_skill', { skill_id: 'gone' });
+  await client.readResource({ uri: 'skill://bread/SKILL.md' });
+  await client.readResource({ uri: 'skill://tea/times.md' });
+  await client.getPrompt({ name: 'bread' });
+  const events = await registry.usage.events();
+  expect(events.map(({ kind, skillId, outcome }) => `${kind} ${skillId} ${outcome}`)).toEqual([
+    'load tea success',
+    'resource tea success',
+    'failure gone SKILL_NOT_FOUND',
+    'load bread success',
+    'resource tea success',
+    'load bread success',
+  ]);
+  // Of a resource, too: which version of the skill it belonged to.
+  const { byId } = registry.snapshot();
+  expect(events.map(({ digest }) => digest)).toEqual([
+    ...['tea', 'tea', 'gone', 'bread', 'tea', 'bread'].map((id) => byId.get(id)?.digest),
+  ]);
+  const offersNow = async (): Promise<number> => (await registry.usage.report()).totals.offers;
+  const before = await offersNow();
+  // A client that says it is initialized has read the instructions, which name both.
+  expect(before).toBe(era === 'legacy' ? 2 : 0);
+  await callTool(client, 'list_skills', {});
+  expect(await offersNow()).toBe(before + 2);
+  await client.listResources();
+  expect(await offersNow()).toBe(before + 4);
+  // Prompts are for people.
+  await client.listPrompts();
+  expect(await offersNow()).toBe(before + 4);
+});
+
+it('records the agent of a door, and what is out of its scope', async () => {
+  const mcp = { turn: { agentId: 'clerk', boundSkills: ['tea'] } };
+  const { registry, serving } = await serveRegistry(TREE, { mcp });
+  const client = await httpClient(serving.url);
+  await callTool(client, 'read_skill', { skill_id: 'bread' });
+  await client.readResource({ uri: 'skill://bread/SKILL.md' }).catch(() => undefined);
+  await callTool(client, 'read_skill', { skill_id: 'tea' });
+  expect(await registry.usage.events()).toMatchObject([
+    { kind: 'refusal', skillId: 'bread', outcome: 'SKILL_OUT_OF_SCOPE', agent: 'clerk' },
+    { kind: 'load', skillId: 'tea', outcome: 'success', agent: 'clerk' },
+  ]);
+});
