@@ -84,8 +84,13 @@ export function extensionNotHeld(name: string, waiting: readonly { name: string 
   return new CodedError('EXTENSION_NOT_HELD', message, { name, known });
 }
 
-export function extensionChanged(name: string, why: string): CodedError<KernelErrorCode> {
-  const message = `"${name}" was not approved: ${why}. Look at it again: skill-registry extensions show ${name}.`;
+/** @param advice - Default: to look at it again. */
+export function extensionChanged(
+  name: string,
+  why: string,
+  advice: string = `Look at it again: skill-registry extensions show ${name}.`,
+): CodedError<KernelErrorCode> {
+  const message = `"${name}" was not approved: ${why}. ${advice}`;
   return new CodedError('EXTENSION_CHANGED', message, { name });
 }
 

@@ -1,13 +1,14 @@
 import type { Finding, SkillRegistry } from 'skill-registry';
 import type { Problem } from 'skill-registry/kernel';
 import type { FindingLevel } from '../../extensions/skill_registry/host.ts';
+import { listedExtensions } from '../../kernel/host.ts';
 import { printable, showName, toWire } from '../../lib/text/index.ts';
 import { openRegistry } from '../open-registry.ts';
 import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal, withProgress } from '../terminal.ts';
 
 /** `skill-registry doctor` */
 export async function doctor(options: GlobalOptions, terminal: Terminal): Promise<ExitStatus> {
-  const { root, registry, problems } = await openRegistry(options, terminal);
+  const { root, trusted, registry, problems } = await openRegistry(options, terminal);
   // The problem SKILL_TOO_LONG is only known afterwards.
   await withProgress('Counting tokens', terminal, registry.admin.tokenCounts());
   const hidden = await withProgress('Looking for hidden text', terminal, registry.admin.hiddenText());
@@ -20,7 +21,13 @@ export async function doctor(options: GlobalOptions, terminal: Terminal): Promis
   const folders = new Map([...registry.snapshot().byQualifiedId.values()].map((one) => [one.dir, one.qualifiedId]));
   const counts = [...folders.values()].map((id) => registry.admin.leftOut(id)).filter((count) => count > 0);
   const leftOut = { files: counts.reduce((sum, n) => sum + n, 0), skills: counts.length };
-  const found = [...problems(), ...hidden];
+  // What an unapproved root does without, the registry says.
+  const { extensions, problems: ofExtensions } = await listedExtensions(root, trusted);
+  const found = [...problems(), ...hidden, ...(trusted ? ofExtensions : [])];
+  const notStarted =
+    trusted && extensions.some(({ origin }) => origin === 'root')
+      ? '\n\nNo extension was started; skill-registry start says which of them fail.'
+      : '';
   const errors = found.filter((problem) => problem.severity === 'error');
   if (options.json)
     printJson(terminal, {
@@ -45,7 +52,7 @@ export async function doctor(options: GlobalOptions, terminal: Terminal): Promis
         ? `\n${leftOut.files} file(s) or folder(s) in ${leftOut.skills} skill(s) are never handed out: .env, .git, keys, data/`
         : '';
     terminal.out(
-      `${skills.length} skill(s)${held > 0 ? `, ${held} held` : ''}\n${prompt}${withheld}\n\nSources:\n${lines.join('\n')}\n\n${verdicts(inspected)}${report(found)}\n`,
+      `${skills.length} skill(s)${held > 0 ? `, ${held} held` : ''}\n${prompt}${withheld}\n\nSources:\n${lines.join('\n')}\n\n${verdicts(inspected)}${report(found)}${notStarted}\n`,
     );
   }
   return errors.length > 0 ? EXIT.problem : EXIT.done;

@@ -90,8 +90,8 @@ export function addRevisionCommands(make: MakeCommand, done: (status: ExitStatus
     );
   make('diff', 'what changed between two revisions', 'skill-registry diff code-review 1 2')
     .argument('<id>')
-    .argument('<a>', 'a number, or the beginning of a digest')
-    .argument('<b>')
+    .argument('<a>', 'a number, the beginning of a digest, or "present": the files as they are now')
+    .argument('<b>', 'the same')
     .action(async (skill: string, a: string, b: string, options: GlobalOptions) =>
       done(await (await import('../commands/changes/history.ts')).diff(skill, a, b, options, terminal)),
     );

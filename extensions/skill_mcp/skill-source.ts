@@ -7,6 +7,7 @@ import {
   type SkillSource,
 } from '@modelcontextprotocol/server/ext/skills';
 import { getMimeType } from 'hono/utils/mime';
+import { foldLine } from '../../lib/text/index.ts';
 import { toProtocolError } from './errors.ts';
 import type { Publication } from './publication.ts';
 import { type PublishedSkill, SKILL_MD, skillIdOf } from './publication.ts';
@@ -62,9 +63,10 @@ export function createSkillSource(
       // Cached entries are right here: only SKILL.md is used, and an entry is made again when that changes.
       for await (const skill of publication.after(undefined, Number.POSITIVE_INFINITY)) skills.push(skill);
       return listed(skills).map(({ entry, files }): DirectoryResource => {
+        // The entry itself has them as they stand in the file.
         const { name, description } = entry.frontmatter;
         const size = files.get(entry.uri)?.size ?? 0;
-        return { uri: entry.uri, name, description, mimeType: mimeTypeOf(SKILL_MD), size };
+        return { uri: entry.uri, name, description: foldLine(description), mimeType: mimeTypeOf(SKILL_MD), size };
       });
     },
   });

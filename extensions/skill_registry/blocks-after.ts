@@ -1,6 +1,5 @@
 import { isCodedError } from 'skill-registry/kernel';
 import { skillNamed } from './catalog/snapshot.ts';
-import { findRevision } from './history/revisions.ts';
 import type { InspectedFile } from './inspect/types.ts';
 import type { Parts } from './parts.ts';
 import type { Finding, PlannedChange } from './trust/types.ts';
@@ -62,7 +61,7 @@ async function afterRollback(
   { catalog, changes, holds }: Given,
   { skillId, revision }: Exclude<PlannedChange, { readonly proposalId: string }>,
 ): Promise<readonly Finding[]> {
-  const { files } = findRevision({ revisions: await changes.history.revisions(skillId) }, skillId, revision);
+  const { files } = await changes.history.revision(skillId, revision);
   const read: InspectedFile[] = [];
   for (const { path, kept, mode } of files) {
     if (!kept) continue;

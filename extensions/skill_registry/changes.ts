@@ -22,7 +22,7 @@ const METHODS: {
     ...{ propose: true, list: true, get: true, text: true, edit: true, approve: true },
     ...{ reject: true, recommend: true, purge: true, stats: true },
   },
-  history: { revisions: true, read: true, diff: true, rollback: true, restore: true },
+  history: { revisions: true, revision: true, read: true, diff: true, rollback: true, restore: true },
   management: { create: true, add: true, write: true, remove: true },
   origin: { add: true, restore: true, update: true, verify: true, remove: true },
   evaluation: { evidence: true, evaluate: true, evidenceOf: true },

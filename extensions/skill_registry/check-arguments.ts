@@ -175,6 +175,7 @@ const PROPOSALS: Methods<SkillRegistry['proposals']> = {
 
 const HISTORY: Methods<SkillRegistry['history']> = {
   revisions: { skillId: text },
+  revision: { skillId: text, revision },
   read: { skillId: text, revision, path: words },
   diff: { skillId: text, a: revision, b: revision },
   rollback: { skillId: text, revision, actor },

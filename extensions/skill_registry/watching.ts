@@ -1,4 +1,4 @@
-import type { Problem } from 'skill-registry/kernel';
+import { describeError, type Problem } from 'skill-registry/kernel';
 import { whyNoSqlite } from '../../lib/sqlite/index.ts';
 import { watchCatalog } from './catalog/watch.ts';
 import type { Parts } from './parts.ts';
@@ -26,7 +26,8 @@ export function createWatching(parts: Watched, onProblem: () => void): Watching 
     problems.set(message, { code: 'WATCH_FAILED', severity: 'warning', file: root, message });
     onProblem();
   };
-  const onError = (error: unknown): void => note(String(error));
+  const onError = (error: unknown): void =>
+    note(`${describeError(error)}. Remove the cause; the next look tries again`);
   const onMode = (now: 'events' | 'poll', problem?: string): void => {
     mode = now;
     if (problem) note(problem);

@@ -40,7 +40,7 @@ const PATH = 'Relative to the root, below extensions/ or skills/: extensions/my_
 
 const PROPOSED = 'Not written: it is proposed, and a person decides. Tell the user.';
 const NO_SOURCE =
-  'so no history would keep the replaced text. Write below a folder that is a source, or ask the user to add this one to sources.';
+  'so no history would keep its texts. Write below a folder that is a source, or ask the user to add this one to sources.';
 const HELD =
   'Kept, and without effect until a person has approved it. When the extension is complete, call request_restart: then the person is asked.';
 
@@ -132,7 +132,10 @@ async function writeFile(wanted: WantedFile, turn: TurnContext, options: Workspa
   const { root, maxBytes, registry } = options;
   const { path, content } = wanted;
   const size = Buffer.byteLength(content);
-  if (size > maxBytes) return toolError('RESOURCE_TOO_LARGE', `The content has ${size} bytes, more than ${maxBytes}.`);
+  if (size > maxBytes) {
+    const advice = 'Write less, or several files; a person can raise max_bytes in data/workspace_files/config.yaml.';
+    return toolError('RESOURCE_TOO_LARGE', `The content has ${size} bytes, more than ${maxBytes}. ${advice}`);
+  }
   const { base, below } = locate(options, path);
   const segments = relativeSegments(below);
   assertWritable(base, segments);
@@ -268,8 +271,9 @@ function folderUnusable(folder: string, cause: unknown): CodedError {
 
 function refusal(path: string, { action, policy, source, reason }: WritePolicy): ToolResult {
   if (policy === 'deny') {
-    const why = reason === undefined ? `writes.${action} is deny` : `${reason}. Tell the user what you wanted to write`;
-    return toolError('WRITE_DENIED', `"${path}" lies in skill source "${source}", and ${why}.`);
+    const why = reason ?? `writes.${action} is deny`;
+    const message = `"${path}" lies in skill source "${source}", and ${why}. Tell the user what you wanted to write.`;
+    return toolError('WRITE_DENIED', message);
   }
   return toolError(
     'PROPOSAL_REQUIRED',

@@ -93,7 +93,7 @@ export async function stopExtensions(
     } catch (error) {
       const timeout = error instanceof DeadlineError;
       const what = timeout
-        ? 'did not stop in time. Make it stop when its signal aborts'
+        ? 'did not stop in time. Let stop and destroy end, and runBackground when its signal aborts'
         : `failed while stopping: ${describeError(error)}`;
       report(problemOf(record.found, timeout ? 'EXTENSION_STOP_TIMEOUT' : 'EXTENSION_STOP_FAILED', what));
     }
@@ -205,7 +205,12 @@ async function start(record: ExtensionRecord, hooks: LifecycleHooks): Promise<vo
   try {
     if (found.manifest.agent) await step(found, 'its instructions', hooks.checkAgent(record), hooks);
   } catch (error) {
-    fail(record, 'AGENT_NOT_READY', `cannot be given its instructions: ${describeError(error)}`, hooks);
+    fail(
+      record,
+      'AGENT_NOT_READY',
+      `cannot be given its instructions (prompt file, uses_skills): ${describeError(error)}`,
+      hooks,
+    );
     return stopFailed(record, hooks);
   }
   try {
@@ -237,7 +242,7 @@ function skipWhenDependencyFailed(
   if (failed === undefined) return false;
   const state = records.get(failed)?.state ?? 'ERROR';
   setState(record, 'SKIPPED', `it depends on "${failed}", which is in state ${state}`);
-  hooks.report(problemOf(record.found, 'EXTENSION_SKIPPED', `was skipped: ${record.reason}`, 'warning'));
+  hooks.report(problemOf(record.found, 'EXTENSION_SKIPPED', `was skipped: ${record.reason}. Mend that one`, 'warning'));
   return true;
 }
 

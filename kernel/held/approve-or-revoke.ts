@@ -45,8 +45,11 @@ export function approveExtension(rootDir: string, name: string, digest: string):
   assertAgentMayWrite(rootDir, name);
   if (digest !== held.digest) throw extensionChanged(name, 'this is not the difference that was shown');
   const edited = held.files.find((file) => file.changedSince);
-  if (edited)
-    throw extensionChanged(name, `extensions/${name}/${edited.path} was changed after the agent wrote its text`);
+  if (edited) {
+    const file = `extensions/${name}/${edited.path}`;
+    const advice = `To keep that change, write into the file what you want of both, then: skill-registry extensions revoke ${name}. To drop it, make the file what it was, or remove it if it was not there, then look again: skill-registry extensions show ${name}.`;
+    throw extensionChanged(name, `${file} was changed after the agent wrote its text`, advice);
+  }
   const live = folderFor(join(rootDir, 'extensions'));
   const waiting = heldFolderFor(rootDir);
   try {

@@ -117,6 +117,8 @@ function ask<T>(
 function isUsable(tool: Tool, found: ExtensionRecord['found'], report: (problem: Problem) => void): boolean {
   try {
     if (!/^[a-z][a-z0-9_]*$/.test(tool.name)) throw new TypeError('its name has to match ^[a-z][a-z0-9_]*$');
+    if (!(tool.input instanceof Object && '_zod' in tool.input))
+      throw new TypeError('its input is no zod schema, such as z.strictObject({})');
     inputSchemaOf(tool);
     return true;
   } catch (error) {

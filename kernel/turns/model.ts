@@ -26,7 +26,7 @@ export function readModelSettings(
   const apiKey = getSecret('MODEL_API_KEY');
   const name = manifestModel ?? getSecret('MODEL_NAME');
   if (baseURL && name) return { baseURL, apiKey, name };
-  const settings = { MODEL_BASE_URL: baseURL, MODEL_API_KEY: apiKey, MODEL_NAME: name };
+  const settings = { MODEL_BASE_URL: baseURL, MODEL_NAME: name };
   const missing = Object.entries(settings).filter(([, value]) => !value);
   throw modelNotConfigured(missing.map(([setting]) => setting));
 }

@@ -1,7 +1,7 @@
 /** The system text of a turn: the instructions of the agent, then the texts of the context providers. */
 import { join } from 'node:path';
 import { readNamedFile } from '../../lib/files/index.ts';
-import { delimited } from '../../lib/text/index.ts';
+import { delimited, withNote, withoutHidden } from '../../lib/text/index.ts';
 import type { AgentManifest } from '../boot/manifest.ts';
 import type { ContextProvider, SkillProvider, TurnContext } from '../contract.ts';
 import { DeadlineError, withDeadline } from './deadline.ts';
@@ -41,7 +41,12 @@ export async function composeInstructions({
     const body = await skills.getSkillContent(skillId, turn);
     if (body !== '') bodies.push(delimited(`Skill: ${skillId}`, body));
   }
-  return [prompt, ...bodies, agent.instructions?.trim()].filter(Boolean).join('\n\n');
+  return [handed(prompt), ...bodies, handed(agent.instructions?.trim())].filter(Boolean).join('\n\n');
+}
+
+/** As all text is handed to models; what `getSkillContent` gives has been. */
+function handed(text: string | undefined = ''): string {
+  return withNote(withoutHidden(text));
 }
 
 /** The ids in `uses_skills`, without `*`, which says that the agent sees all others as well. */
@@ -82,7 +87,7 @@ export async function collectContext(
         const text = await withDeadline(asked, budgetMs);
         if (text !== null && typeof text !== 'string')
           throw new TypeError(`getContext gave ${typeof text}, expected text or null`);
-        return text ? [{ source: extensionId, text }] : [];
+        return text ? [{ source: extensionId, text: handed(text) }] : [];
       } catch (error) {
         const code = error instanceof DeadlineError ? 'CONTEXT_PROVIDER_TIMEOUT' : 'CONTEXT_PROVIDER_FAILED';
         onFailure({ extensionId, code, error });
@@ -115,7 +120,8 @@ export async function renderTemplate(
     const lookUp = environment.lookupVariable.bind(environment);
     environment.lookupVariable = (name: string) => {
       const value = lookUp(name);
-      if (value.type === 'UndefinedValue') throw new Error(`"${name}" in the template is undefined`);
+      if (value.type === 'UndefinedValue')
+        throw new Error(`"${name}" in the template is undefined. It may use ${Object.keys(variables).join(', ')}`);
       return value;
     };
   }

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { z } from '#zod';
+import { withoutHidden } from '../../lib/text/index.ts';
 import type { FoundExtension } from '../boot/discover.ts';
 import { type ExtensionRecord, isContextProvider, problemOf } from '../boot/extension-record.ts';
 import type { Manifest } from '../boot/manifest.ts';
@@ -177,9 +178,10 @@ function agentAsTool(
   agent: AgentDescriptor,
   invoke: (task: string, context: AgentInvocationContext) => Promise<AgentResponse>,
 ): Tool {
+  const about = `Agent "${agent.name}": ${agent.description} Give it one complete task; it does not see this conversation.`;
   return defineTool({
     name: agent.id,
-    description: `Agent "${agent.name}": ${agent.description} Give it one complete task; it does not see this conversation.`,
+    description: withoutHidden(about).text,
     input: z.object({ task: z.string().min(1).describe('What to do, with everything the agent needs to know.') }),
     async execute({ task }, { turn, signal }) {
       const { text, stopped } = await invoke(task, { turn, signal });

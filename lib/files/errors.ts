@@ -26,8 +26,11 @@ export function resourceTooLarge(path: string, size: number, limit: number): Cod
   return new CodedError('RESOURCE_TOO_LARGE', message, { path, size, limit });
 }
 
+/** @param reason - A code of the system, or words. */
 export function writeFailed(path: string, reason: string, cause?: unknown): CodedError<FileErrorCode> {
-  return new CodedError('WRITE_FAILED', `Cannot write "${shorten(path)}": ${reason}.`, { path }, cause);
+  const known = SYSTEM_CODES.get(reason);
+  const why = known === undefined ? `${reason}.` : `${reason}, ${known}, and repeat this.`;
+  return new CodedError('WRITE_FAILED', `Cannot write "${shorten(path)}": ${why}`, { path }, cause);
 }
 
 /** The error for a caller that gave `path`, from an error of the file system. */
@@ -41,6 +44,18 @@ export function fromSystemError(error: unknown, path: string): CodedError<FileEr
 }
 
 // --- internal ---
+
+const NO_RIGHT = 'this user may not write there. Give it the right';
+const NO_ROOM = 'there is no room left. Free some space';
+/** Why the system refuses a write, and what to do. */
+const SYSTEM_CODES: ReadonlyMap<string, string> = new Map([
+  ['EACCES', NO_RIGHT],
+  ['EPERM', NO_RIGHT],
+  ['EROFS', 'the file system is read-only. Make it writable'],
+  ['ENOSPC', NO_ROOM],
+  ['EDQUOT', NO_ROOM],
+  ['EFBIG', 'a limit on the size of files is reached. Raise it'],
+]);
 
 /** The whole path is in the details of the error. */
 function shorten(path: string): string {

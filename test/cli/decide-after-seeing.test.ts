@@ -138,6 +138,27 @@ it('shows what a roll-back will do, asks, and does nothing without a yes', async
   expect([tea(), asked.length]).toEqual([TEA, 1]);
 });
 
+it('shows what a roll-back does to files that nobody has recorded, and asks again when they change meanwhile', async () => {
+  const { id, root, run, asked, tea } = await proposed();
+  await run(['proposals', 'approve', id]);
+  const edit = (text: string): void => writeFileSync(join(root, 'skills/tea/SKILL.md'), text);
+  // Nothing is recorded by reading in a root that nobody has approved.
+  edit(LONGER.replace('three', 'nine'));
+  const answers = ['y', 'n'];
+  const answer = async (question: string) => {
+    asked.push(question);
+    edit(LONGER.replace('three', 'seven'));
+    return answers.shift() ?? 'n';
+  };
+  const { status, stderr } = await run(['rollback', 'tea', '2'], { answer, trust: false });
+  expect([status, asked.length]).toEqual([1, 2]);
+  expect(stderr).toContain('-Steep for nine minutes.\n+Steep for three minutes.');
+  expect(stderr).toContain('-Steep for seven minutes.\n+Steep for three minutes.');
+  expect(tea()).toContain('seven');
+  const { stdout } = await run(['diff', 'tea', 'present', '2']);
+  expect(stdout).toContain('-Steep for seven minutes.\n+Steep for three minutes.');
+});
+
 it('shows the difference without a terminal as well, and with --json in both outputs', async () => {
   const { id, run, tea } = await proposed();
   for (const decide of [

@@ -58,6 +58,23 @@ it('leaves a disabled skill out of the instructions of the agent that is bound t
   expect(not_seen_by).toContainEqual({ agent: 'ada', because: 'disabled in the config' });
 });
 
+it.each(['skill-authoring', 'skill-registry:skill-authoring'])(
+  'keeps a skill of the package from the agent that is bound to it: %s',
+  async (id) => {
+    const root = tempFolder({ [CONFIG]: 'sources: [{ shipped: true }]\n' });
+    expect((await runCommand(['disable', id, '--agent', 'builder_agent', '--root', root])).status).toBe(0);
+    const read = { call: 'read_skill', args: { skill_id: 'skill-registry:skill-authoring' } };
+    const model = await scriptedModel((_, index) => (index === 0 ? read : { text: 'Done.' }));
+    const kernel = await boot({ root, environment: model.environment });
+    onTestFinished(() => kernel.shutdown());
+    await kernel.invokeAgent('builder_agent', 'Write a skill.');
+    const sent = JSON.stringify(model.requests.map(({ messages }) => messages));
+    expect(sent).toContain('# Extension development');
+    expect(sent).not.toContain('# Skill authoring');
+    expect(sent).toContain('SKILL_NOT_FOUND');
+  },
+);
+
 it('sends a disabled skill to nobody by its slash command, and says how to enable it', async () => {
   const root = tempFolder({ ...skill('tea'), [CONFIG]: 'disabled: [tea]\n' });
   const model = await scriptedModel(() => ({ text: 'Done.' }));
@@ -143,5 +160,15 @@ it('says of each skill which agents see it, and why the others do not', async ()
   expect(why('skills:off', null)).toBe('disabled in the config');
   expect(why('skills:gated', 'ada')).toMatch(/bound/);
   const { stdout } = await runCommand(['list', '--all', '--root', root]);
+  expect(stdout.match(/skills:off/g)).toHaveLength(1);
   expect(stdout).toMatch(/skills:off\s+nobody\s.*disabled in the config/);
+});
+
+it('has one row for a file that two sources have', async () => {
+  const root = tempFolder({
+    '.agents/skills/tea/SKILL.md': skillMd({ name: 'tea', description: 'Tea.' }),
+    '.claude/skills/tea': { link: '../../.agents/skills/tea' },
+    [CONFIG]: 'sources: [{ preset: claude }, { preset: agents }]\n',
+  });
+  expect([...(await rowsOf(root)).keys()].filter((id) => id.endsWith('tea'))).toEqual(['claude:tea']);
 });

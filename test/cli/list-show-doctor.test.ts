@@ -1,7 +1,8 @@
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { runCommand, spawnCommand } from '../helpers/run-command.ts';
-import { skillMd, tempFolder } from '../helpers/temp-folder.ts';
+import { skillMd, tempFolder, writeTree } from '../helpers/temp-folder.ts';
 
 const TEA = skillMd(
   { name: 'tea', description: 'How to brew tea.', tags: '[kitchen]', requires: '[kettle]' },
@@ -181,6 +182,24 @@ it('reports what is wrong, errors first, with exit status 1', async () => {
   expect(sources.map((source: { id: string }) => source.id)).toEqual(['skills', 'shipped']);
 });
 
+it('doctor names broken manifests, and says that no extension was started', async () => {
+  const root = tempFolder({
+    'skills/tea/SKILL.md': skillMd({ name: 'tea', description: 'How to brew tea.' }),
+    'extensions/odd/manifest.yaml': 'id: odd\nname: Odd\nversion: 1.0.0\ndescription: Odd.\nentrypont: main:Odd\n',
+  });
+  const { status, stdout } = await runCommand(['doctor', '--trust'], { cwd: root });
+  expect([status, stdout]).toEqual([1, expect.stringContaining('error MANIFEST_FIELD_UNKNOWN (1)')]);
+  rmSync(join(root, 'extensions/odd'), { recursive: true });
+  const without = await runCommand(['doctor', '--trust'], { cwd: root });
+  expect(without.stdout).toMatch(/Nothing is wrong\.\n$/);
+  const manifest = 'id: odd\nname: Odd\nversion: 1.0.0\ndescription: Odd.\nagent: {}\n';
+  writeTree(root, { 'extensions/odd/manifest.yaml': manifest });
+  const whole = await runCommand(['doctor', '--trust'], { cwd: root });
+  expect(whole.stdout).toMatch(
+    /Nothing is wrong\.\n\nNo extension was started; skill-registry start says which of them fail\.\n$/,
+  );
+});
+
 it('finds nothing wrong with the shipped skills', async () => {
   const { status, stdout } = await runCommand(['doctor', '--root', tempFolder({ 'skills/.keep': '' })]);
   expect(stdout).toContain('Nothing is wrong.');
@@ -207,4 +226,13 @@ it('shows a file below references/ or scripts/ by its name alone', async () => {
   expect((await show('--script', 'b.sh')).stdout).toBe('b\n');
   expect((await show('--script', 'b.sh', '--reference', 'a.md')).status).toBe(2);
   expect((await show('--reference', '../SKILL.md')).stderr).toContain('PATH_TRAVERSAL');
+});
+
+it.each(['{}\n', ''])('doctor and validate say what frontmatter without a field lacks: %j', async (yaml) => {
+  const root = tempFolder({ 'skills/tea/SKILL.md': `---\n${yaml}---\nBrew it well.\n` });
+  const { stdout } = await runCommand(['doctor'], { cwd: root });
+  expect(stdout).toMatch(/NAME_MISSING.*Write name: tea/s);
+  expect(stdout).toContain('DESCRIPTION_MISSING');
+  const { stderr } = await runCommand(['validate', 'skills/tea', '--profile', 'lenient'], { cwd: root });
+  expect(stderr).toMatch(/DESCRIPTION_MISSING.*NAME_MISSING.*Write name: tea/s);
 });

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createSkillRegistry, type ProposalInput } from 'skill-registry';
 import { expect, it } from 'vitest';
@@ -91,6 +91,17 @@ it('brings back what was removed', async () => {
   expect((await run('restore', 'tea')).status).toBe(0);
   expect(tea()).toBe(TEA);
   expect(await run('restore', 'tea')).toMatchObject({ status: 1, stderr: expect.stringContaining('SKILL_EXISTS') });
+});
+
+it('says what was changed by hand in a skill while it was removed', async () => {
+  const { root, run, tea } = await teaRoot();
+  expect(await run('remove', 'tea', '--yes')).toMatchObject({ status: 0 });
+  const archive = join(root, 'data/skill_registry/.archive');
+  const [folder = ''] = readdirSync(archive);
+  writeFileSync(join(archive, folder, 'SKILL.md'), TEA.replace('two', 'nine'));
+  const { status, stderr } = await run('restore', 'tea');
+  expect([status, stderr]).toEqual([0, expect.stringContaining('-Steep for two minutes.\n+Steep for nine minutes.')]);
+  expect(tea()).toContain('nine');
 });
 
 it('names what was removed to who restores another id', async () => {

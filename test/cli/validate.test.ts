@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { packageRoot } from '../../kernel/host.ts';
@@ -36,6 +36,15 @@ it('says on standard output that a skill is valid, by the path as it was typed',
     stderr: '',
   });
 });
+
+it.each(['te`a', 'te:a', 'te\u200ba'])(
+  'refuses a folder whose name is no id, so that it is never loaded: %j',
+  async (name) => {
+    const cwd = tempFolder({ [`${name}/SKILL.md`]: TEA });
+    const { status, stderr } = await runCommand(['validate', name, '--profile', 'lenient'], { cwd });
+    expect([status, stderr]).toEqual([1, expect.stringMatching(/SKILL_ID_INVALID.*Rename it/)]);
+  },
+);
 
 it('takes a SKILL.md for its folder, and a dot for the folder it stands for', async () => {
   const cwd = skillsRoot();
@@ -235,7 +244,15 @@ it.each([['[Read, Grep]'], ['{ a: b }'], ['\n  - Read']])(
     const fields = { name: 'tea', description: 'How to brew tea, and when.', 'allowed-tools': tools };
     const cwd = tempFolder({ 'tea/SKILL.md': skillMd(fields) });
     const { status, stderr } = await runCommand(['validate', 'tea'], { cwd });
-    expect([status, stderr.split('\n')[1]]).toEqual([1, "  - Field 'allowed-tools' must be a string"]);
+    expect([status, stderr.split('\n')[1]]).toEqual([
+      1,
+      "  - Field 'allowed-tools' must be a string, one tool after another: allowed-tools: Read Bash(git add *)",
+    ]);
+    // Following the advice helps, so no other one stands beside it.
+    expect(stderr).not.toContain('on a line of its own');
+    writeFileSync(join(cwd, 'tea/SKILL.md'), skillMd({ ...fields, 'allowed-tools': 'Read Bash(git add *)' }));
+    expect(await runCommand(['validate', 'tea'], { cwd })).toMatchObject({ status: 0, stderr: '' });
+    writeFileSync(join(cwd, 'tea/SKILL.md'), skillMd(fields));
     const strict = await runCommand(['validate', 'tea', '--profile', 'strict'], { cwd });
     expect(strict.stderr).toMatch(/\[allowed-tools\] expected text, got a (?:list|mapping)/);
     // The standard wants text, and most clients read a list: so does the loader.

@@ -31,8 +31,8 @@ export const proposals = [
   {
     title: 'A roll-back asks nobody',
     file: 'cli/commands/changes/history.ts',
-    find: "if (difference !== '') {",
-    replace: "if (difference === ' ') {",
+    find: "if (now === '') break;",
+    replace: 'if (now !== undefined) break;',
     test: 'test/cli/decide-after-seeing.test.ts',
     name: 'shows what a roll-back will do, asks, and does nothing without a yes',
   },

@@ -118,8 +118,8 @@ export const trust = [
   {
     title: 'What an agent wrote takes the place of what a person wrote since',
     file: DECIDE_HELD,
-    find: '  if (edited)\n    throw extensionChanged(',
-    replace: "  if (edited?.path === '')\n    throw extensionChanged(",
+    find: '  if (edited) {\n    const file',
+    replace: "  if (edited?.path === '') {\n    const file",
     test: HELD_TESTS,
     name: 'overwrites nothing that a person has changed since',
   },

@@ -48,9 +48,12 @@ export async function rollback(
 ): Promise<ExitStatus> {
   const { registry } = await openRegistry(options, terminal);
   const blocks = await registry.admin.blocksAfter({ skillId: id, revision: wanted });
-  const present = (await registry.history.revisions(id)).at(-1);
-  const difference = present ? await registry.history.diff(id, present.number, wanted) : '';
-  if (difference !== '') {
+  const toWanted = (): Promise<string> => registry.history.diff(id, 'present', wanted);
+  let difference = '';
+  // Once more after a yes: somebody may have changed the files meanwhile.
+  for (let now = await toWanted(); now !== difference; now = await toWanted()) {
+    difference = now;
+    if (now === '') break;
     terminal.err(`${printable(difference)}\n`);
     if (blocks.length > 0) terminal.err(`${describeBlocks(blocks)}\n\n`);
     const question = `Roll ${printable(id)} back to revision ${printable(wanted)}?`;
@@ -71,7 +74,7 @@ export async function rollback(
   return EXIT.done;
 }
 
-/** `skill-registry restore <id>`. With `--json`: the new revision. */
+/** `skill-registry restore <id>`. Shows what was changed by hand since the skill was removed. With `--json`: the new revision. */
 export async function restore(
   id: string,
   options: GlobalOptions & DecisionOptions,
@@ -79,6 +82,8 @@ export async function restore(
 ): Promise<ExitStatus> {
   const { registry } = await openRegistry(options, terminal);
   const revision = await registry.history.restore(id, actorOf(options, terminal));
+  const changed = await registry.history.diff(id, Math.max(1, revision.number - 1), revision.number);
+  if (changed !== '') terminal.err(`${printable(changed)}\n`);
   if (options.json) printJson(terminal, toWire(revision));
   terminal.err(`${printable(id)} is back, as revision ${revision.number}\n`);
   return EXIT.done;

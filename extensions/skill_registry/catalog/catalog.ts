@@ -83,10 +83,14 @@ export function createCatalog(initial: readonly SkillSource[], options: CatalogO
       const isLeftOut = source.ifNone && scans.some(hasOwn);
       scans.push(isLeftOut ? LEFT_OUT : await scanOne(source, scan, lastScans));
     }
-    // Built-in skills come with the package, as this code does.
+    // Built-in skills come with the package, as this code does: nothing but `disabled` closes them.
     const listed = scans.slice(0, scanned.length);
     await options.prepare?.(listed.flatMap(({ skills, losers = [] }) => [...skills, ...losers]));
-    const closed = closedSkills(listed, options);
+    const { disabled = [] } = options;
+    const closed = new Map([
+      ...closedSkills(listed, options),
+      ...closedSkills(scans.slice(scanned.length), { disabled }),
+    ]);
     const before =
       assembled?.from === scanned && isSame(assembled.scans, scans) && isSameClosed(assembled.closed, closed)
         ? assembled

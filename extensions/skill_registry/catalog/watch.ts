@@ -48,11 +48,17 @@ export async function watchCatalog(options: WatchOptions, signal: AbortSignal): 
       onError(error) {
         const code = (error as NodeJS.ErrnoException).code;
         if (code === 'ENOSPC' || code === 'EMFILE' || code === 'ENFILE') {
-          onMode('poll', `the system has no more file watches (${code}), so changes are seen by polling`);
+          onMode(
+            'poll',
+            `the system has no more file watches (${code}), so changes are seen by polling. Set watch.mode to poll in the config, or raise the limit (Linux: fs.inotify.max_user_watches and max_user_instances, ulimit -n) and start again`,
+          );
           endEvents().catch(onError);
         } else {
           // A folder that cannot be watched is still polled.
-          onMode('events', `a folder cannot be watched: ${describeError(error)}`);
+          onMode(
+            'events',
+            `a folder cannot be watched, and is polled: ${describeError(error)}. Let this user read it, and start again`,
+          );
         }
       },
     });

@@ -1,5 +1,5 @@
 import type { TurnContext } from 'skill-registry/kernel';
-import { assertWritable, isInside } from '../../../lib/files/index.ts';
+import { assertWritable, futureRealPath, isInside } from '../../../lib/files/index.ts';
 import { nearestIds } from '../../../lib/text/index.ts';
 import { type Snapshot, skillNamed } from '../catalog/snapshot.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
@@ -7,10 +7,10 @@ import type { RetrievalChange } from '../search/overlap/trigger-queries.ts';
 import { findVisible, visibleSkills } from '../show/scope.ts';
 import { invalidArgument, skillNotFound } from '../skill/errors.ts';
 import type { Skill } from '../skill/skill.ts';
-import { isUsableId } from '../sources/make-skill.ts';
+import { isUsableId } from '../skill/usable-id.ts';
 import type { SkillSource } from '../sources/source.ts';
 import { quoted, skillExists, sourceNotWritable } from './errors.ts';
-import { folderExists, locationForNew, locationOfSkill, type SkillLocation } from './skill-location.ts';
+import { folderExists, folderOf, locationForNew, locationOfSkill, type SkillLocation } from './skill-location.ts';
 import type { Writer } from './writer.ts';
 
 /** What the code that changes skills uses of the registry. */
@@ -67,10 +67,27 @@ export function newLocation(context: ChangeContext, skillId: string): SkillLocat
   return freeLocation(context, skillId, context.sources());
 }
 
-/** As `newLocation`, below the first of these sources that may be written; another source may have a skill of that id. */
-export function freeLocation(context: ChangeContext, skillId: string, sources: readonly SkillSource[]): SkillLocation {
+/**
+ * As `newLocation`, below the first of these sources that may be written; another source may have a skill of that id.
+ *
+ * @param ifPresent - What to do when the skill is there. Default: as `skillExists`.
+ */
+export function freeLocation(
+  context: ChangeContext,
+  skillId: string,
+  sources: readonly SkillSource[],
+  ifPresent?: string,
+): SkillLocation {
   const location = locationForNew(skillId, sources, context.root);
-  if (folderExists(location)) throw skillExists(skillId, 'its folder is there, though no skill was read from it');
+  if (folderExists(location)) {
+    const folder = folderOf(location);
+    const skills = [...context.snapshot().byQualifiedId.values()];
+    if (skills.some(({ dir }) => dir && futureRealPath(dir) === folder))
+      throw skillExists(skillId, `in ${folder}`, ifPresent);
+    const other = ifPresent === undefined ? 'take another name' : 'add it to another source with --to';
+    const where = `${folder} is there, though no skill was read from it`;
+    throw skillExists(skillId, where, `Move that folder away, or ${other}.`);
+  }
   assertWritable(location.base, [location.below, location.skillFile]);
   const above = [...context.snapshot().byQualifiedId.values()].find(({ dir }) => dir && isInside(location.base, dir));
   if (above)

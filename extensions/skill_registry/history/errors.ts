@@ -77,7 +77,7 @@ export function historyNewer(file: string, found: number, known: number): Histor
 }
 
 export function historyBusy(seconds: number): HistoryError {
-  const message = `Another process has been changing skills for ${seconds} seconds. Nothing was changed. Try again.`;
+  const message = `Another process has been changing skills for ${seconds} seconds. Nothing was changed. Try again; if it stays so, end that process.`;
   return new CodedError('HISTORY_BUSY', message);
 }
 
@@ -156,7 +156,7 @@ export function revisionNotFound(skillId: string, revision: string, last: number
   const message =
     last > 0
       ? `${start}. It has ${last === 1 ? 'revision 1' : `the revisions 1 to ${last}`}: give one of these numbers, or at least 4 characters from the start of a digest. \`skill-registry history ${skillId}\` lists both.`
-      : `${start}: nothing is recorded of it. ${why ?? 'Its files cannot be read.'}`;
+      : `${start}: nothing is recorded of it. ${why ?? ''}`.trim();
   return new CodedError('REVISION_NOT_FOUND', message, { skill_id: skillId, last });
 }
 
@@ -185,7 +185,8 @@ interface RefusalText {
 const REFUSALS: Readonly<Record<HistoryRefusal, RefusalText>> = {
   busy: {
     code: 'HISTORY_BUSY',
-    text: (history) => `${history} is locked by another process. Nothing was changed. Try again.`,
+    text: (history) =>
+      `${history} is locked by another process. Nothing was changed. Try again; if it stays so, end that process.`,
   },
   full: {
     code: 'WRITE_FAILED',

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { unifiedDiff } from '../../../lib/diff/index.ts';
 import { resourceNotFound } from '../../../lib/files/index.ts';
 import { skillNamed } from '../catalog/snapshot.ts';
+import type { Skill } from '../skill/skill.ts';
 import { type ChangeContext, findSkill } from './change-context.ts';
 import { notRemoved, presentNotKept, revisionIncomplete, rowRefused, skillExists, skillRemoved } from './errors.ts';
 import { checkedFolder, checkedPath } from './journal-entries.ts';
@@ -16,9 +17,9 @@ import {
   type SkillLocation,
   skillKey,
 } from './skill-location.ts';
-import { MOST_FILES } from './skill-tree.ts';
+import { MOST_FILES, readSkillTree, type SkillTree } from './skill-tree.ts';
 import type { History, Revision, RevisionFile } from './types.ts';
-import type { PlannedChange, Writer } from './writer.ts';
+import type { IfPossible, PlannedChange, Writer } from './writer.ts';
 
 /** Past contents of skills, roll-back and restore. */
 export function createHistory(context: ChangeContext, recorder: Recorder): History {
@@ -28,20 +29,22 @@ export function createHistory(context: ChangeContext, recorder: Recorder): Histo
     const skill = skillNamed(context.snapshot(), skillId);
     // Where nothing can be written, the revisions recorded so far are shown.
     const recorded = skill ? await writer.ifPossible(() => recorder.record(skill)) : undefined;
-    const reason = recorded && 'reason' in recorded ? recorded.reason : undefined;
+    const reason = skill && whyNotRecorded(skill, recorded);
     const database = writer.hasHistory() ? writer.database() : undefined;
     const key = skill ? skillKey(skill, context.root) : database && lastKeyOf(database, skillId);
     if (database && key !== undefined) return { revisions: revisionsOf(database, key), reason };
     findSkill(context, skillId);
     return { revisions: [], reason };
   };
-  const textOfFile = (file: RevisionFile | undefined): string | null => {
-    if (!file) return null;
-    return textIfText(bytesOf(writer.database(), file)) ?? `(${file.size} bytes that are no text, ${file.digest})\n`;
+  const presentTree = (skillId: string): SkillTree => {
+    const skill = skillNamed(context.snapshot(), skillId);
+    const source = context.sources().find(({ id }) => id === skill?.source);
+    return skill && source ? readSkillTree(skill, source, context.limits.file_bytes) : { files: [], bytes: new Map() };
   };
 
   return {
     revisions: async (skillId) => (await load(skillId)).revisions,
+    revision: async (skillId, number) => findRevision(await load(skillId), skillId, number),
     async read(skillId, number, path) {
       const revision = findRevision(await load(skillId), skillId, number);
       const shownPath = path ?? 'SKILL.md';
@@ -55,13 +58,9 @@ export function createHistory(context: ChangeContext, recorder: Recorder): Histo
     },
     async diff(skillId, a, b) {
       const loaded = await load(skillId);
-      const [from, to] = [findRevision(loaded, skillId, a), findRevision(loaded, skillId, b)];
-      const paths = [...new Set([...from.files, ...to.files].map(({ path }) => path))].sort();
-      const diffs = paths.map((path) => {
-        const [before, after] = [from, to].map(({ files }) => files.find((file) => file.path === path));
-        return before?.digest === after?.digest ? '' : unifiedDiff(path, textOfFile(before), textOfFile(after));
-      });
-      return diffs.join('');
+      const contentOf = (name: string | number): Content =>
+        name === PRESENT ? presentTree(skillId) : findRevision(loaded, skillId, name);
+      return differenceOf(contentOf(a), contentOf(b), (file) => bytesOf(writer.database(), file));
     },
     async rollback(skillId, number, { by, reason }) {
       const target = findRevision(await load(skillId), skillId, number);
@@ -115,6 +114,38 @@ export function createHistory(context: ChangeContext, recorder: Recorder): Histo
 }
 
 // --- internal ---
+
+/** A sentence for REVISION_NOT_FOUND. */
+function whyNotRecorded(
+  { remote, file }: Skill,
+  recorded: IfPossible<Revision | undefined> | undefined,
+): string | undefined {
+  if (recorded && 'reason' in recorded) return recorded.reason;
+  if (remote) return 'It is a skill of an MCP server, where its history is, if there is one.';
+  return recorded?.result ? undefined : `${file} cannot be read now.`;
+}
+
+/** The files as they lie on disk. No digest begins so. */
+const PRESENT = 'present';
+
+/** Files of a revision, or with `bytes` those on disk. */
+interface Content extends Pick<Revision, 'files'> {
+  readonly bytes?: SkillTree['bytes'];
+}
+
+function differenceOf(from: Content, to: Content, recorded: (file: RevisionFile) => Buffer | undefined): string {
+  const paths = [...new Set([...from.files, ...to.files].map(({ path }) => path))].sort();
+  const textIn = ({ bytes }: Content, file: RevisionFile | undefined): string | null => {
+    if (!file) return null;
+    const text = textIfText(bytes ? bytes.get(file.path) : recorded(file));
+    return text ?? `(${file.size} bytes that are no text, ${file.digest})\n`;
+  };
+  const diffs = paths.map((path) => {
+    const [before, after] = [from, to].map(({ files }) => files.find((file) => file.path === path));
+    return before?.digest === after?.digest ? '' : unifiedDiff(path, textIn(from, before), textIn(to, after));
+  });
+  return diffs.join('');
+}
 
 function textIfText(bytes: Buffer | undefined): string | undefined {
   const text = bytes?.toString('utf8');

@@ -182,7 +182,8 @@ export function textOf(bytes: Buffer, path: string): string {
 export function checkSize(location: SkillLocation, path: string, bytes: Buffer, limits: Limits): void {
   const limit = limitOf(location, path, limits);
   if (bytes.length <= limit) return;
-  const message = `${quoted(path)} would have ${bytes.length} bytes, more than the limit of ${limit}.`;
+  const key = path === location.skillFile ? 'file_bytes' : 'resource_bytes';
+  const message = `${quoted(path)} would have ${bytes.length} bytes, more than the limit of ${limit}. Write less, or a person raises limits.${key} in the config of the registry.`;
   throw new CodedError('RESOURCE_TOO_LARGE', message, { path, size: bytes.length, limit });
 }
 

@@ -51,12 +51,11 @@ export interface Actor {
 export interface History {
   /** Oldest first, also of a removed skill. @throws SKILL_NOT_FOUND. */
   revisions(skillId: string): Promise<readonly Revision[]>;
-  /**
-   * @param revision - A number, or at least 4 characters from the start of a digest. @param path - Default: SKILL.md.
-   * @throws REVISION_NOT_FOUND, RESOURCE_NOT_FOUND.
-   */
+  /** @param revision - A number, or at least 4 characters from the start of a digest. @throws REVISION_NOT_FOUND. */
+  revision(skillId: string, revision: string | number): Promise<Revision>;
+  /** @param path - Default: SKILL.md. @throws REVISION_NOT_FOUND, RESOURCE_NOT_FOUND. */
   read(skillId: string, revision: string | number, path?: string): Promise<Uint8Array>;
-  /** A unified diff of all files from revision `a` to revision `b`. */
+  /** A unified diff of all files from revision `a` to revision `b`; `present` is the files as they lie on disk. @throws as `read`. */
   diff(skillId: string, a: string | number, b: string | number): Promise<string>;
   /** Writes an earlier content of a skill, as a new revision. @throws as `approve`, REVISION_NOT_FOUND, REVISION_INCOMPLETE. */
   rollback(skillId: string, revision: string | number, actor: Actor): Promise<Revision>;

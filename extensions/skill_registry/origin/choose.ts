@@ -2,7 +2,7 @@ import { basename } from 'node:path/posix';
 import { originRefused } from '../../../lib/fetch/index.ts';
 import { parseSkill, type SkillHeader } from '../skill/parse-skill.ts';
 import { slugOf } from '../skill/skill.ts';
-import { isUsableId } from '../sources/make-skill.ts';
+import { isUsableId } from '../skill/usable-id.ts';
 import { CHOOSE, originInvalid } from './errors.ts';
 import { MAX_SKILL_FILE, type Offer, type OfferedSkill, skillsOf } from './offer.ts';
 

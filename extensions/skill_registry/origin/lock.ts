@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { isCodedError, z } from 'skill-registry/kernel';
 import { isPlainPath, readContained, writeContained } from '../../../lib/files/index.ts';
 import { slugOf } from '../skill/skill.ts';
-import { isUsableId } from '../sources/make-skill.ts';
+import { isUsableId } from '../skill/usable-id.ts';
 import { originOf } from './address.ts';
 import { lockInvalid } from './errors.ts';
 import { type IncomingFile, MAX_FILES } from './offer.ts';

@@ -45,7 +45,13 @@ export function locationFor(context: ChangeContext, id: string, folder?: string)
   const sources = context
     .sources()
     .filter(({ writing }) => wanted === undefined || (writing && futureRealPath(writing.folder) === wanted));
-  if (wanted === undefined || sources.length > 0) return freeLocation(context, id, sources);
+  if (wanted === undefined || sources.length > 0)
+    return freeLocation(
+      context,
+      id,
+      sources,
+      `To replace it, remove it first: skill-registry remove ${id}. To keep both, add it to another source with --to.`,
+    );
   const remedy = `Add { path: ${JSON.stringify(folder)} } to \`sources\` in data/skill_registry/config.yaml.`;
   throw originRefused(JSON.stringify(folder), `no source that may be written is this folder. ${remedy}`);
 }

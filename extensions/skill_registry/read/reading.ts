@@ -218,8 +218,9 @@ function withAdvice(error: unknown, path: string, skill: Skill, source: SkillSou
   const paths = source.resources(skill).map((file) => file.path);
   const near = nearestIds(paths, path);
   const shown = (near.length > 0 ? near : paths.slice(0, 5)).map((one) => JSON.stringify(showName(one))).join(', ');
-  const known =
-    near.length > 0 ? `Nearest: ${shown}.` : `Beside SKILL.md it has ${paths.length} file(s)${shown && `: ${shown}`}.`;
+  const has =
+    paths.length === 0 ? 'The skill has only SKILL.md.' : `Beside SKILL.md it has ${paths.length} file(s): ${shown}.`;
+  const known = near.length > 0 ? `Nearest: ${shown}.` : has;
   return new CodedError(error.code, `${error.message} ${known}`, error.details, error);
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describeError, isCodedError } from 'skill-registry/kernel';
 import { renderTemplate } from '../../../kernel/host.ts';
 import { readContained } from '../../../lib/files/index.ts';
-import { foldLine, shorten, withNote } from '../../../lib/text/index.ts';
+import { foldLine, shorten, withNote, withoutHidden } from '../../../lib/text/index.ts';
 import type { Snapshot } from '../catalog/snapshot.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
 import { catalogText } from '../show/catalog-text.ts';
@@ -106,7 +106,8 @@ async function promptOf(
     return { source: 'skill', text: `${index}\n${withNote({ text: content, leftOut })}` };
   }
   const template = readTemplate(templates, role);
-  if (template !== undefined) return { source: 'legacy', text: await render(template, variables) };
+  if (template !== undefined)
+    return { source: 'legacy', text: withNote(withoutHidden(await render(template, variables))) };
   return { source: 'fallback', text: `You are a ${role} specialist.` };
 }
 

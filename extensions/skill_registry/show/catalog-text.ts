@@ -36,7 +36,8 @@ const LEAST_TOKENS = 3;
 
 /**
  * The catalog as an agent reads it (L1), within a budget; null for no skills. The same skills, budget, tools and ranking give
- * the same text. No line has more than 120 tokens.
+ * the same text. No line has more than 120 tokens; a skill whose id alone has more
+ * is left out.
  *
  * Over the budget, these steps follow: all descriptions are cut to one length, at a word; the least relevant skills keep only their
  * name; the least relevant skills are left out. After each of these steps a line says so.
@@ -61,25 +62,29 @@ export async function catalogText(skills: readonly Skill[], options: CatalogText
   const count = await loadTokenCounter();
   const counter = createLineCounter(count);
   const format = withShortLines(whole, count);
-  const layout: Layout = { format, tools, counter };
-  const even = few ? evenly(skills, budgetTokens, layout) : undefined;
+  const listed = skills.filter(format.has);
+  const layout: Layout = { format, tools, counter, total: skills.length };
+  const even = few ? evenly(listed, budgetTokens, layout) : undefined;
   if (even !== undefined) {
-    options.onListed?.(skills);
+    options.onListed?.(listed);
     return even;
   }
-  const ranked = await options.rank();
+  const all = await options.rank();
+  const ranked = all.filter(format.has);
+  const pinned = all.slice(0, options.pinned).filter(format.has).length;
   const before = options.thread?.get();
-  const fitting = before ? await (options.fitting?.() ?? []) : [];
+  const fitting = before ? (await (options.fitting?.() ?? [])).filter(format.has) : [];
   let budget = budgetTokens;
   for (;;) {
-    const room = budget - frameOf(skills, layout);
-    const { lines, choice } = chosen(options, { skills, ranked, fitting, format, counter, room, before });
+    const room = budget - frameOf(layout);
+    const choosing = { skills: listed, ranked, fitting, format, counter, room, before };
+    const { lines, choice } = chosen({ ...options, pinned }, choosing);
     const text = layOut(format, tools, lines, lossOf(lines.length, skills.length, tools));
     // Lines are counted one by one; the whole text may have a few tokens more.
     const over = counter.text(text) - budgetTokens;
     if (over <= 0 || budget <= 0) {
       options.thread?.set(choice);
-      options.onListed?.(choice.kind === 'chosen' ? skills.filter(({ id }) => choice.lines.has(id)) : skills);
+      options.onListed?.(choice.kind === 'chosen' ? listed.filter(({ id }) => choice.lines.has(id)) : listed);
       return text;
     }
     budget -= over;
@@ -92,20 +97,23 @@ interface Layout {
   readonly format: CatalogFormat;
   readonly tools: NamedTools;
   readonly counter: LineCounter;
+  /** How many skills there are, also those without a line. */
+  readonly total: number;
 }
 
 /** All skills with whole descriptions, or with all descriptions cut to one length; undefined when they do not fit. */
 function evenly(skills: readonly Skill[], budget: number, layout: Layout): string | undefined {
-  const { format, tools, counter } = layout;
+  const { format, tools, counter, total } = layout;
   const whole = skills.map((skill) => format.entry(skill));
-  const plain = layOut(format, tools, whole);
-  if (counter.fits(whole, budget - counter.text(layOut(format, tools, []))) && counter.text(plain) <= budget)
+  const missing = skills.length < total ? lossOf(skills.length, total, tools) : undefined;
+  const plain = layOut(format, tools, whole, missing);
+  if (counter.fits(whole, budget - counter.text(layOut(format, tools, [], missing))) && counter.text(plain) <= budget)
     return plain;
-  const room = budget - frameOf(skills, layout);
+  const room = budget - frameOf(layout);
   for (const length of LENGTHS) {
     const lines = skills.map((skill) => format.entry(skill, length));
     if (!counter.fits(lines, room)) continue;
-    const text = layOut(format, tools, lines, lossOf(lines.length, skills.length, tools));
+    const text = layOut(format, tools, lines, lossOf(lines.length, total, tools));
     if (counter.text(text) <= budget) return text;
   }
   return undefined;
@@ -125,8 +133,8 @@ function chosen({ pinned = 0, thread }: CatalogTextOptions, choosing: Choosing):
 }
 
 /** Tokens of the text without the lines. */
-function frameOf({ length }: readonly Skill[], { format, tools, counter }: Layout): number {
-  const losses = [lossOf(length - 1, length, tools), lossOf(length, length, tools)];
+function frameOf({ format, tools, counter, total }: Layout): number {
+  const losses = [lossOf(total - 1, total, tools), lossOf(total, total, tools)];
   return Math.max(...losses.map((loss) => counter.text(layOut(format, tools, [], loss))));
 }
 

@@ -8,6 +8,8 @@ export interface CatalogFormat {
   entry(skill: Skill, maxDescription?: number): string;
   /** The shortest entry that still tells the id. */
   name(skill: Skill): string;
+  /** For skills that this one has no short line for. Default: none. */
+  readonly smaller?: CatalogFormat;
   /** Ends the list. Default: nothing does. */
   readonly end?: string;
   /** How a skill is loaded; undefined where the agent has no tool for it and there is nothing else to say. */
@@ -39,9 +41,11 @@ export const BULLETS: CatalogFormat = {
 /** The block of the Operator design, with the place of each SKILL.md. It costs about twice the bullets. */
 export const XML: CatalogFormat = {
   header: '<available_skills>',
-  entry: (skill, max = Number.POSITIVE_INFINITY) =>
-    element(skill, `\n    <description>${escapeXml(shorten(skill.description, max))}</description>`),
-  name: (skill) => element(skill, ''),
+  ...elementsOf((skill) =>
+    // An inline skill has no file of its own.
+    skill.realFile === null ? '' : `\n    <location>${escapeXml(foldLine(skill.file))}</location>`,
+  ),
+  smaller: { header: '', ...elementsOf(() => ''), footer: () => undefined },
   end: '</available_skills>',
   footer: ({ load }) =>
     (load ? `To load a skill's full instructions: \`${load.example}\`\n` : '') +
@@ -62,9 +66,24 @@ export function isShort(line: string): boolean {
   return Buffer.byteLength(line) <= MAX_LINE_TOKENS;
 }
 
-/** A format whose lines have at most `MAX_LINE_TOKENS`: longer descriptions are cut at a word. */
-export function withShortLines(format: CatalogFormat, count: (text: string) => number): CatalogFormat {
+/** A format whose lines have at most `MAX_LINE_TOKENS`. */
+export interface ShortLines extends CatalogFormat {
+  /** False for a skill whose id alone has more tokens: it has no line. */
+  has(skill: Skill): boolean;
+}
+
+/** Longer descriptions are cut at a word. */
+export function withShortLines(format: CatalogFormat, count: (text: string) => number): ShortLines {
   const fits = (line: string): boolean => isShort(line) || count(line) <= MAX_LINE_TOKENS;
+  const smaller = format.smaller && withShortLines(format.smaller, count);
+  const named = knownNames.get(format) ?? new WeakMap<Skill, boolean>();
+  knownNames.set(format, named);
+  const isNamed = (skill: Skill): boolean => {
+    const known = named.get(skill) ?? fits(format.name(skill));
+    named.set(skill, known);
+    return known;
+  };
+  const nameOf = (skill: Skill): string => (smaller && !isNamed(skill) ? smaller : format).name(skill);
   const known = knownLengths.get(format) ?? new WeakMap<Skill, number>();
   knownLengths.set(format, known);
   const lengthOf = (skill: Skill): number => {
@@ -76,9 +95,12 @@ export function withShortLines(format: CatalogFormat, count: (text: string) => n
   };
   return {
     ...format,
+    name: nameOf,
+    has: (skill) => isNamed(skill) || smaller?.has(skill) === true,
     entry(skill, max = Number.POSITIVE_INFINITY) {
       const length = Math.min(max, lengthOf(skill));
-      return length === 0 ? format.name(skill) : format.entry(skill, length);
+      if (length > 0) return format.entry(skill, length);
+      return smaller ? smaller.entry(skill, max) : nameOf(skill);
     },
   };
 }
@@ -96,6 +118,8 @@ const LOADING = [
 const MAX_CHARS = 4000;
 /** Characters of the description that are shown, by skill. A skill is the same object as long as it does not change. */
 const knownLengths = new WeakMap<CatalogFormat, WeakMap<Skill, number>>();
+/** Whether the name of a skill has a short line. */
+const knownNames = new WeakMap<CatalogFormat, WeakMap<Skill, boolean>>();
 
 /** The greatest length that fits; 0 when none does. Assumes that more characters have more tokens, which is almost always true. */
 function longestThat(fits: (length: number) => boolean, length: number): number {
@@ -109,10 +133,14 @@ function longestThat(fits: (length: number) => boolean, length: number): number 
   return low;
 }
 
-function element(skill: Skill, description: string): string {
-  // An inline skill has no file of its own.
-  const location = skill.realFile === null ? '' : `\n    <location>${escapeXml(foldLine(skill.file))}</location>`;
-  return `  <skill>\n    <name>${escapeXml(skill.id)}</name>${description}${location}\n  </skill>`;
+function elementsOf(locationOf: (skill: Skill) => string): Pick<CatalogFormat, 'entry' | 'name'> {
+  const element = (skill: Skill, description: string): string =>
+    `  <skill>\n    <name>${escapeXml(skill.id)}</name>${description}${locationOf(skill)}\n  </skill>`;
+  return {
+    entry: (skill, max = Number.POSITIVE_INFINITY) =>
+      element(skill, `\n    <description>${escapeXml(shorten(skill.description, max))}</description>`),
+    name: (skill) => element(skill, ''),
+  };
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {

@@ -27,7 +27,13 @@ export interface AgentView {
  */
 export function whoSees(snapshot: Snapshot, agents: readonly TurnContext[]): readonly SeenSkill[] {
   const winners = new Set(snapshot.skills);
-  const losers = [...snapshot.byQualifiedId.values()].filter((skill) => !winners.has(skill));
+  // A file that two sources have is one skill.
+  const files = new Set(snapshot.skills.map(({ realFile }) => realFile));
+  const losers = [...snapshot.byQualifiedId.values()].filter((skill) => {
+    if (winners.has(skill) || (skill.realFile !== null && files.has(skill.realFile))) return false;
+    files.add(skill.realFile);
+    return true;
+  });
   const turns: readonly TurnContext[] = [{}, ...agents];
   return [...snapshot.skills, ...losers].map((skill) => {
     const isLoser = !winners.has(skill);

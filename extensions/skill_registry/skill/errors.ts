@@ -10,7 +10,8 @@ export type RegistryErrorCode =
   | 'STORE_UNAVAILABLE';
 
 export function skillNotFound(skillId: string, nearest: readonly string[]): CodedError<RegistryErrorCode> {
-  const near = nearest.length > 0 ? ` Nearest: ${nearest.join(', ')}.` : ' List the skills to see what there is.';
+  const near =
+    nearest.length > 0 ? ` Nearest: ${nearest.join(', ')}.` : ' No id is like it: take one from a list of skills.';
   const shown = skillId.length > 100 ? `${skillId.slice(0, 100)}…` : skillId;
   return new CodedError('SKILL_NOT_FOUND', `No skill ${JSON.stringify(shown)}.${near}`, { skill_id: shown, nearest });
 }

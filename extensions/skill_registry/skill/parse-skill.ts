@@ -101,13 +101,12 @@ export function parseSkill(
   const { problems, add } = problemSink(file);
   const split = splitFrontmatter(text);
   const fields = readFields(text, split, add);
+  // Where there is no frontmatter that can be read, a problem says so.
+  const isRead = split.yaml !== undefined && !problems.some(({ severity }) => severity === 'error');
+  const expected = isRead || Object.keys(fields.data).length > 0;
   const lineOf = (key: string): number => split.yamlLine + fields.lineOf(key) - 1;
-  const description = readDescription(
-    fields.data,
-    () => whole().slice(split.bodyOffset, split.bodyOffset + 20_000),
-    add,
-    lineOf,
-  );
+  const body = (): string => whole().slice(split.bodyOffset, split.bodyOffset + 20_000);
+  const description = readDescription(fields.data, body, expected, add, lineOf);
   if (!description) {
     const message = 'There is no description and no text to take one from. Write both, or remove the file.';
     add('SKILL_EMPTY', 'error', message);
@@ -117,7 +116,7 @@ export function parseSkill(
   const { metadata, ...withGate } = readMetadata(fields.data, add, lineOf);
   const fillsLeft = isTrue(metadata.draft) ? whole().match(/\bFILL\b/g)?.length : undefined;
   const header: SkillHeader = {
-    name: readName(fields.data, directory, add, lineOf),
+    name: readName(fields.data, directory, expected, add, lineOf),
     description,
     tags: readTags(fields.data, metadata, add, lineOf),
     requires: readList('requires', fields.data, add, lineOf),
@@ -161,12 +160,8 @@ function readFields(
     return { ...NO_FIELDS, ...scanLines(yaml.slice(0, MAX_FRONTMATTER)) };
   }
   if (oddity === 'unclosed') {
-    add(
-      'FRONTMATTER_UNCLOSED',
-      'error',
-      'The frontmatter has no closing --- line. Add one after its last field.',
-      yamlLine - 1,
-    );
+    const message = 'The frontmatter has no closing --- line. Add one after its last field.';
+    add('FRONTMATTER_UNCLOSED', 'error', message, yamlLine - 1);
   }
   if (oddity === 'leading-blank') {
     add('FRONTMATTER_NOT_AT_START', 'warning', 'Blank lines stand before the opening ---. Remove them.', 1);
@@ -228,22 +223,23 @@ function readMetadata(
   return { metadata, ...(gate ? { gate } : {}) };
 }
 
-function readName(data: YamlFields['data'], directory: string, add: ProblemSink, lineOf: LineOf): string {
+function readName(
+  data: YamlFields['data'],
+  directory: string,
+  expected: boolean,
+  add: ProblemSink,
+  lineOf: LineOf,
+): string {
   const given = readText(data.name);
   const name = given === undefined ? '' : foldLine(given);
   if (!name) {
-    if (Object.keys(data).length > 0) {
-      add(
-        'NAME_MISSING',
-        'warning',
-        `${lackOf('name', data)}; the directory's name "${directory}" is used. ${nameRemedy(directory)}`,
-        lineOrFirst('name', data, lineOf),
-      );
-    }
+    const message = `${lackOf('name', data)}; the directory's name "${directory}" is used. ${nameRemedy(directory)}`;
+    if (expected) add('NAME_MISSING', 'warning', message, lineOrFirst('name', data, lineOf));
     return directory;
   }
   if (!isName(name)) {
-    add('NAME_INVALID', 'warning', `The name "${shorten(name, 80)}" should be ${NAME_RULE}.`, lineOf('name'), { name });
+    const message = `The name "${shorten(name, 80)}" should be ${NAME_RULE}. Rename the skill: name and directory.`;
+    add('NAME_INVALID', 'warning', message, lineOf('name'), { name });
   }
   if (name.normalize('NFKC') !== directory.normalize('NFKC')) {
     const message = `The name "${shorten(name, 80)}" differs from the directory "${directory}", which is the id. Make them equal.`;
@@ -252,7 +248,13 @@ function readName(data: YamlFields['data'], directory: string, add: ProblemSink,
   return name;
 }
 
-function readDescription(data: YamlFields['data'], body: () => string, add: ProblemSink, lineOf: LineOf): string {
+function readDescription(
+  data: YamlFields['data'],
+  body: () => string,
+  expected: boolean,
+  add: ProblemSink,
+  lineOf: LineOf,
+): string {
   const given = [data.description, data.when_to_use].filter(saysSomething);
   const description = foldLine(given.join(' '));
   if (description) {
@@ -267,7 +269,7 @@ function readDescription(data: YamlFields['data'], body: () => string, add: Prob
     return description;
   }
   const paragraph = firstParagraph(body());
-  if (paragraph && Object.keys(data).length > 0) {
+  if (paragraph && expected) {
     const message = `${lackOf('description', data)}; the first paragraph is used. Write one that says what the skill does and when.`;
     add('DESCRIPTION_MISSING', 'warning', message, lineOrFirst('description', data, lineOf));
   }

@@ -57,6 +57,8 @@ export function referenceRefusals(text: string): readonly Violation[] {
   const source = readSource(text);
   if ('failure' in source) return [];
   const bracket = source.bracketLine();
+  const asText = bracket === source.lineOf('allowed-tools') && source.fields.has('allowed-tools');
+  const written = asText ? `Write text: ${TOOLS_AS_TEXT}.` : 'Write each item on a line of its own.';
   const hyphens = source.yaml.split('\n').findIndex((line) => line.includes('---'));
   const refused = (line: number, what: string): Violation => ({
     line,
@@ -64,12 +66,13 @@ export function referenceRefusals(text: string): readonly Violation[] {
   });
   return [
     ...(text.startsWith('\ufeff') ? [refused(1, `${BOM} Save the file without it.`)] : []),
-    ...(bracket === undefined ? [] : [refused(bracket, `${BRACKETS} Write each item on a line of its own.`)]),
+    ...(bracket === undefined ? [] : [refused(bracket, `${BRACKETS} ${written}`)]),
     ...(hyphens === -1 ? [] : [refused(hyphens + 2, `${HYPHENS} Write it without them.`)]),
   ];
 }
 
 const FRONTMATTER = 'agentskills/frontmatter';
+const TOOLS_AS_TEXT = 'allowed-tools: Read Bash(git add *)';
 const BOM = 'The reference validator refuses a byte order mark.';
 const BRACKETS = 'The reference validator refuses lists and mappings in brackets.';
 const HYPHENS = 'The reference validator reads three hyphens in a value as the end of the frontmatter.';
@@ -146,5 +149,6 @@ function compatibilityErrors(value: SourceValue | undefined): readonly string[] 
 
 /** The reference implementation accepts any value; the standard requires text, such as `Read Bash(git add *)`. */
 function allowedToolsErrors(value: SourceValue | undefined): readonly string[] {
-  return value === undefined || typeof value === 'string' ? [] : ["Field 'allowed-tools' must be a string"];
+  if (value === undefined || typeof value === 'string') return [];
+  return [`Field 'allowed-tools' must be a string, one tool after another: ${TOOLS_AS_TEXT}`];
 }

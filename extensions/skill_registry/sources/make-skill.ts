@@ -1,4 +1,3 @@
-import { needsFolding } from '../../../lib/text/index.ts';
 import type { SkillHeader } from '../skill/parse-skill.ts';
 import type { Skill } from '../skill/skill.ts';
 
@@ -35,23 +34,6 @@ export function makeSkill(header: SkillHeader, identity: SkillIdentity, digest: 
     if (header[key] !== undefined) (skill as Record<keyof Optional, unknown>)[key] = header[key];
   }
   return skill;
-}
-
-/**
- * Whether a name can be an id. Ids are shown in prompts, commands and terminals, so they must not contain invisible characters;
- * with a colon an id could be equal to the qualified id of another skill.
- */
-export function isUsableId(id: string): boolean {
-  return id.length > 0 && !needsFolding(id) && !/[`:]/.test(id);
-}
-
-/** A name in quotes for a message: at most 80 characters, with invisible characters escaped. */
-export function quotedName(name: string): string {
-  const short = name.length > 80 ? `${name.slice(0, 80)}…` : name;
-  return JSON.stringify(short).replace(
-    /(?! )[\p{C}\p{Z}]/gu,
-    (char) => `\\u${(char.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`,
-  );
 }
 
 // --- internal ---

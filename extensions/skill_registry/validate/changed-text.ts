@@ -1,6 +1,7 @@
 import type { Problem } from 'skill-registry/kernel';
 import { shorten } from '../../../lib/text/index.ts';
 import type { ValidationProfile } from '../config/config.ts';
+import { readSource } from '../skill/fields-as-written.ts';
 import { splitFrontmatter } from '../skill/frontmatter.ts';
 import { parseSkill } from '../skill/parse-skill.ts';
 import { specViolations } from '../skill/spec-rules.ts';
@@ -35,7 +36,8 @@ export function newErrors(
 }
 
 /**
- * The parts that a SKILL.md without a review needs but lacks: its own name, a description. Older faults are left out.
+ * The parts that a SKILL.md without a review needs but lacks: frontmatter that every program reads, its own name, a description.
+ * Older faults are left out.
  */
 export function newMissingParts(before: string | null, after: string, skillId: string): readonly string[] {
   const oldKeys = before === null ? [] : missingParts(before, skillId);
@@ -58,13 +60,23 @@ function missingParts(text: string, skillId: string): readonly string[] {
   const has = (code: string): boolean => problems.some((problem) => problem.code === code);
   const name = JSON.stringify(shorten(header?.name ?? '', 80));
   return [
-    ...(has('DESCRIPTION_MISSING') || has('SKILL_EMPTY')
+    ...(has('DESCRIPTION_MISSING') || has('SKILL_EMPTY') || lacksField(text, 'description')
       ? ['DESCRIPTION_MISSING: Write description: what it does and when to use it.']
       : []),
     ...(has('NAME_MISMATCH')
       ? [`NAME_MISMATCH: The name ${name} is not the id of this skill. Write name: ${skillId}`]
       : []),
+    ...problems.filter(({ code }) => MENDED_HERE.has(code)).map(({ code, message }) => `${code}: ${message}`),
   ];
+}
+
+/** Other programs read no name or no description from such frontmatter. */
+const MENDED_HERE: ReadonlySet<string> = new Set(['NAME_MISSING', 'FRONTMATTER_REPAIRED', 'FRONTMATTER_NOT_AT_START']);
+
+/** Also where `when_to_use` stands for it here. */
+function lacksField(text: string, field: string): boolean {
+  const source = readSource(text);
+  return 'fields' in source && !source.fields.has(field);
 }
 
 function violationsOf(text: string, skillId: string, validation: ValidationProfile) {

@@ -90,7 +90,8 @@ export function encodingFault(bytes: Buffer): EncodingFault | undefined {
     return { isText: false, message, ...(isEncoded ? {} : { refusal: NOT_UTF8 }) };
   }
   if (isEncoded) return undefined;
-  const message = 'Parts of the file are not UTF-8 text; invalid bytes are shown as U+FFFD. Save it as UTF-8.';
+  const message =
+    'Parts of the file are not UTF-8 text; invalid bytes are shown as U+FFFD. Save it as UTF-8 in an editor, or, if it is Windows-1252, with: iconv -f WINDOWS-1252 -t UTF-8 OLD.md > NEW.md';
   return { isText: true, message, refusal: NOT_UTF8 };
 }
 

@@ -10,6 +10,7 @@ import { draftReason } from '../skill/gates.ts';
 import { parseSkill } from '../skill/parse-skill.ts';
 import { referenceRefusals, specViolations, type Violation } from '../skill/spec-rules.ts';
 import { fieldMeantBy, strictVerdict } from '../skill/strict-rules.ts';
+import { isUsableId, unusableIdText } from '../skill/usable-id.ts';
 import { hiddenBelow, hiddenInNames } from './hidden-text.ts';
 import { type EncodingFault, findAnySkillMd, findSkillMd, isKind, readSkillMd } from './read-skill-md.ts';
 
@@ -188,6 +189,8 @@ function checkStrictly({ text, directory, name }: Subject): readonly SkillFindin
 function checkAsLoaded({ text, fault, file, name }: Subject): readonly SkillFinding[] {
   const code = 'ENCODING_INVALID';
   if (fault?.isText === false) return [{ severity: 'error', code, message: fault.message }];
+  if (!isUsableId(name))
+    return [{ severity: 'error', code: 'SKILL_ID_INVALID', message: unusableIdText('directory', name) }];
   const { problems } = parseSkill(text, file, name);
   const fileName = basename(file);
   const misnamed = `the file is called ${fileName}; rename it to SKILL.md`;

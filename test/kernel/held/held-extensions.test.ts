@@ -57,9 +57,15 @@ describe('what an agent writes below extensions/', () => {
     expect(held?.files).toMatchObject([{ path: 'a.ts', changedSince: true }]);
     expect(await describeHeld(held as NonNullable<typeof held>, [])).toContain('a.ts was changed by somebody else');
     expect(() => approveExtension(root, 'box', digestOf(root, 'box'))).toThrow(
-      expect.objectContaining({ code: 'EXTENSION_CHANGED' }),
+      expect.objectContaining({
+        code: 'EXTENSION_CHANGED',
+        message: expect.stringMatching(/extensions revoke box\. .* make the file what it was/),
+      }),
     );
     expect(textOf(root, 'box/a.ts')).toBe('of a person\n');
+    writeTree(root, { 'extensions/box/a.ts': 'old\n' });
+    approveExtension(root, 'box', digestOf(root, 'box'));
+    expect(textOf(root, 'box/a.ts')).toBe('of the agent\n');
   });
 
   it('is not written over by another agent, which does not see it either', () => {

@@ -155,6 +155,18 @@ describe('the tools of a kernel', () => {
     },
   );
 
+  test('lack one whose input is no schema, and say so', async () => {
+    const kernel = await bootTree(
+      extension(
+        'bad',
+        '',
+        `getTools() { return [{ name: 'odd', description: '', input: {}, execute: async () => ({ success: true }) }]; }`,
+      ),
+    );
+    expect(kernel.tools()).toEqual([]);
+    expect(problemsOf(kernel)[0]?.message).toContain('its input is no zod schema, such as z.strictObject({})');
+  });
+
   test('are asked for anew each time', async () => {
     const members = `names = ['one']; getTools() {
       return this.names.map((name) => defineTool({ name, description: '', input: z.object({}), execute: async () => { this.names.push('more'); return { success: true }; } }));

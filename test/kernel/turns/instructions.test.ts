@@ -93,7 +93,11 @@ test('an edited skill or prompt is in the next invocation', async () => {
 
 describe('an agent that cannot be given its instructions is in ERROR, and the rest runs:', () => {
   test.each<[what: string, tree: Tree, reason: string]>([
-    ['an undefined name in its template', talker('model: x', { 'prompt.jinja2': 'Hello {{ user }}' }), 'undefined'],
+    [
+      'an undefined name in its template',
+      talker('model: x', { 'prompt.jinja2': 'Hello {{ user }}' }),
+      'undefined. It may use agent, root_dir',
+    ],
     [
       'a broken template',
       talker('model: x', { 'prompt.jinja2': '{% if agent %}' }),

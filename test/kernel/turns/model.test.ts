@@ -14,9 +14,9 @@ const ADDER = extension(
 
 describe('without a model', () => {
   test.each<[what: string, environment: Record<string, string>, missing: readonly string[]]>([
-    ['nothing is set', {}, ['MODEL_BASE_URL', 'MODEL_API_KEY', 'MODEL_NAME']],
+    ['nothing is set', {}, ['MODEL_BASE_URL', 'MODEL_NAME']],
     ['the name is missing', { MODEL_BASE_URL: 'http://127.0.0.1:1/v1', MODEL_API_KEY: 'key' }, ['MODEL_NAME']],
-    ['the address is missing', { MODEL_NAME: 'small' }, ['MODEL_BASE_URL', 'MODEL_API_KEY']],
+    ['the address is missing', { MODEL_NAME: 'small' }, ['MODEL_BASE_URL']],
   ])('an agent runs and says how to configure one: %s', async (_, environment, missing) => {
     const kernel = await bootTree({ ...agentExtension('talker'), ...ADDER }, { environment });
     expect(states(kernel)).toEqual(['adder RUNNING', 'talker RUNNING']);

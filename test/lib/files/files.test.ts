@@ -162,7 +162,9 @@ describe('writeContained', () => {
     // A process that may write files of some kilobytes only: the first write comes back short, the next one fails.
     const limited = ['-c', 'ulimit -f 8; exec "$@"', 'sh', process.execPath, '--input-type=module', '-e', script, dir];
     const { stdout } = await promisify(execFile)('sh', limited);
-    expect(stdout).toBe('WRITE_FAILED Cannot write "file.txt": EFBIG.\n');
+    expect(stdout).toBe(
+      'WRITE_FAILED Cannot write "file.txt": EFBIG, a limit on the size of files is reached. Raise it, and repeat this.\n',
+    );
     expect(readFileSync(join(dir, 'file.txt'), 'utf8')).toBe('old');
     expect(readdirSync(dir)).toEqual(['file.txt']);
   });

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { SkillRegistryConfigInput } from 'skill-registry';
 import { expect, it } from 'vitest';
 import { openRoot } from '../../helpers/open-registry.ts';
+import { runCommand } from '../../helpers/run-command.ts';
 import { ADA, LONGER, TEA } from '../../helpers/tea.ts';
 import { skillMd, tempFolder } from '../../helpers/temp-folder.ts';
 
@@ -69,6 +70,8 @@ it('a skill without a history says why, and has one when the root is approved', 
     /nothing is recorded of it\. Nobody has approved this root, .*`skill-registry trust allow` in it/,
   );
   expect(message).not.toContain('number');
+  const { stderr } = await runCommand(['rollback', 'tea', '1', '--root', root], { trust: false });
+  expect(stderr).toContain('Nobody has approved this root');
   const trusted = await openRoot(root, { trust: true });
   expect((await trusted.history.read('tea', 1)).toString()).toBe(TEA);
 });

@@ -150,7 +150,11 @@ it('overwrites nothing: no folder that is there, and no skill that the lock has'
   const mine = skillMd({ name: 'kettle', description: 'Mine.' });
   const { root, registry } = await openRegistry({ 'skills/kettle/SKILL.md': mine });
   const from = tempFolder(SKILLS);
-  await expect(registry.origin.add(from, { all: true })).rejects.toMatchObject({ code: 'SKILL_EXISTS' });
+  const folder = join(root, 'skills/kettle');
+  await expect(registry.origin.add(from, { all: true })).rejects.toMatchObject({
+    code: 'SKILL_EXISTS',
+    message: `Skill 'kettle' already exists (in ${folder}). To replace it, remove it first: skill-registry remove kettle. To keep both, add it to another source with --to.`,
+  });
   expect(readFileSync(join(root, 'skills/kettle/SKILL.md'), 'utf8')).toBe(mine);
   expect(existsSync(join(root, 'skills-lock.json'))).toBe(false);
 

@@ -3,7 +3,7 @@ import { packageRoot } from '../../../kernel/host.ts';
 import { countTokens } from '../../../lib/text/index.ts';
 import { skill } from '../../helpers/boot-root.ts';
 import { openRegistry } from '../../helpers/open-registry.ts';
-import type { Tree } from '../../helpers/temp-folder.ts';
+import { skillMd, type Tree } from '../../helpers/temp-folder.ts';
 
 const LONG: readonly (readonly [string, string])[] = [
   ['plain words', 'Plain words of a long description. '.repeat(40)],
@@ -29,6 +29,38 @@ describe.each(['bullets', 'xml'])('a line of the catalog as %s', (format) => {
     expect(entry).toContain('…');
     expect(text).toContain('Does short.');
     expect(await registry.context('')).toBe(text);
+  });
+});
+
+describe.each(['bullets', 'xml'])('a line of the catalog as %s', (format) => {
+  const LINES = { bullets: /^•.*$/gm, xml: / {2}<skill>[\s\S]*?<\/skill>/g } as const;
+  const linesOf = (text: string): readonly string[] => text.match(LINES[format as keyof typeof LINES]) ?? [];
+
+  it.each([
+    ['plain', 'q9-x'.repeat(60)],
+    ['of another script', '𒀀𒁀𒂀'.repeat(20)],
+  ])('is not written for an id that has more than 120 tokens: %s', async (_, id) => {
+    const tree = { ...skill('short'), ...skill(id) };
+    for (const catalog of [{ format }, { format, budget_tokens: 110 }]) {
+      const { registry } = await openRegistry(tree, { catalog });
+      const text = (await registry.context('')) ?? '';
+      expect(linesOf(text)).toHaveLength(1);
+      expect(text).toContain('1 of 2 skills shown; list_skills(query) finds the rest.');
+      expect(registry.list({ query: 'does' }).skills.map(({ skillId }) => skillId)).toContain(id);
+    }
+  });
+
+  it('has at most 120 tokens however deep the skill lies', async () => {
+    const deep = Array.from({ length: 6 }, (_, n) => `k${n}-Zq7v9Xw2-${'pL4mJ8'.repeat(6)}`).join('/');
+    const tree = {
+      [`skills/${deep}/tea/SKILL.md`]: skillMd({ name: 'tea', description: 'Brews tea.' }),
+      ...skill('cup'),
+    };
+    const { registry } = await openRegistry(tree, { catalog: { format } });
+    const text = (await registry.context('')) ?? '';
+    expect(text).toContain('Brews tea.');
+    for (const line of linesOf(text)) expect(await countTokens(line)).toBeLessThanOrEqual(120);
+    expect(linesOf(text)).toHaveLength(2);
   });
 });
 

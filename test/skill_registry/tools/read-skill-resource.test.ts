@@ -54,6 +54,11 @@ describe('read_skill_resource', () => {
     expect(await read({ skill_id: 'paint', path })).toMatchObject({ success: true, path: shown, content });
   });
 
+  it('says so when the skill has no other file', async () => {
+    const message = 'Cannot read "notes.md": no such file. The skill has only SKILL.md.';
+    expect(await read({ skill_id: 'other', path: 'notes.md' })).toMatchObject({ error: { message } });
+  });
+
   it.each([
     [
       'over',
@@ -84,7 +89,7 @@ describe('read_skill_resource', () => {
       'of a skill out of scope, whether the file exists or not',
       { skill_id: 'paint', path: 'absent' },
       { boundSkills: ['other'] },
-      'No skill "paint". List the skills to see what there is.',
+      'No skill "paint". No id is like it: take one from a list of skills.',
     ],
   ])('says nothing about a file %s', async (_, args, turn, message) => {
     expect(await read(args, turn)).toEqual({ success: false, error: { code: 'SKILL_NOT_FOUND', message } });

@@ -148,15 +148,19 @@ describe('an id that is not there', () => {
     ['code-reviw', {}, 'No skill "code-reviw". Nearest: code-review.'],
     ['Code-Review', {}, 'No skill "Code-Review". Nearest: code-review.'],
     ['review', {}, 'No skill "review". Nearest: code-review.'],
-    ['Review Code', {}, 'No skill "Review Code". List the skills to see what there is.'],
-    ['zzzzzzzzzzzzzzzz', {}, 'No skill "zzzzzzzzzzzzzzzz". List the skills to see what there is.'],
-    ['', {}, 'No skill "". List the skills to see what there is.'],
+    ['Review Code', {}, 'No skill "Review Code". No id is like it: take one from a list of skills.'],
+    ['zzzzzzzzzzzzzzzz', {}, 'No skill "zzzzzzzzzzzzzzzz". No id is like it: take one from a list of skills.'],
+    ['', {}, 'No skill "". No id is like it: take one from a list of skills.'],
     ['../code-review', {}, 'No skill "../code-review". Nearest: code-review.'],
-    ['__proto__', {}, 'No skill "__proto__". List the skills to see what there is.'],
-    ['code-review', { boundSkills: ['style'] }, 'No skill "code-review". List the skills to see what there is.'],
+    ['__proto__', {}, 'No skill "__proto__". No id is like it: take one from a list of skills.'],
+    [
+      'code-review',
+      { boundSkills: ['style'] },
+      'No skill "code-review". No id is like it: take one from a list of skills.',
+    ],
     // What it is bound to requires it.
     ['styl', { boundSkills: ['code-review'] }, 'No skill "styl". Nearest: style.'],
-    ['styl', { boundSkills: [] }, 'No skill "styl". List the skills to see what there is.'],
+    ['styl', { boundSkills: [] }, 'No skill "styl". No id is like it: take one from a list of skills.'],
     ['stile', { boundSkills: ['style'] }, 'No skill "stile". Nearest: style.'],
   ])('%j in the turn %j', async (skill_id, turn, message) => {
     expect(await read({ skill_id }, turn)).toEqual({ success: false, error: { code: 'SKILL_NOT_FOUND', message } });

@@ -194,7 +194,15 @@ export class Meaning {
   }
 
   #giveUp(error: unknown): void {
-    const message = `Vectors cannot be stored here: ${describeError(error).replace(/\.$/, '')}.`;
+    const remove = 'stop what uses cache.db, and remove it and the files whose names begin with cache.db-';
+    const install = 'install the package of sqlite-vec for this system (npm install --include=optional)';
+    // Without SQLite the error says what to do.
+    const advice = this.#store
+      ? ` To have a new cache: ${remove}.`
+      : this.#database
+        ? ` Either ${install}, or ${remove}.`
+        : '';
+    const message = `Vectors cannot be stored here: ${describeError(error).replace(/\.$/, '')}.${advice}`;
     this.#report('cache', { code: 'EMBEDDINGS_UNAVAILABLE', message });
   }
 

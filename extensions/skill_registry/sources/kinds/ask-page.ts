@@ -107,7 +107,11 @@ interface Failure {
 function failureOf(error: unknown): Failure {
   const isOfPage = isCodedError(error, 'ORIGIN_UNAVAILABLE') || isCodedError(error, 'ORIGIN_REFUSED');
   if (isOfPage) return { code: error.code, message: error.message, at: Date.now() };
-  return { code: 'SOURCE_FAILED', message: `The copy cannot be written: ${describeError(error)}`, at: Date.now() };
+  return {
+    code: 'SOURCE_FAILED',
+    message: `The copy cannot be written: ${describeError(error)}. Remove the cause; the next look tries again.`,
+    at: Date.now(),
+  };
 }
 
 function problemOf({ code, message }: Failure, url: string, answered: string | undefined): Problem {

@@ -11,7 +11,8 @@ import {
 } from '../../../../lib/files/index.ts';
 import type { ValidationProfile } from '../../config/config.ts';
 import type { Skill } from '../../skill/skill.ts';
-import { isUsableId, makeSkill, quotedName, type SkillIdentity } from '../make-skill.ts';
+import { isUsableId, unusableIdText } from '../../skill/usable-id.ts';
+import { makeSkill, type SkillIdentity } from '../make-skill.ts';
 import {
   createOwnSkills,
   linkedOut,
@@ -207,7 +208,7 @@ function identityOf(file: FoundSkillFile, source: string, id: string, base: stri
 }
 
 function unusableId(file: FoundSkillFile, id: string): Problem {
-  const message = `The ${file.bare ? 'file' : 'directory'} name ${quotedName(id)} is the id and may not contain a backtick, colon, control character, invisible character, or white space other than a blank. Rename it.`;
+  const message = unusableIdText(file.bare ? 'file' : 'directory', id);
   return { code: 'SKILL_ID_INVALID', severity: 'error', file: join(file.dir, file.fileName), message };
 }
 
@@ -226,7 +227,7 @@ function outsideOf(root: string, realRoot: string, boundary: string): Problem {
 }
 
 function missing(root: string): Problem {
-  const message = 'This source does not exist, so it has no skills. Create the folder or remove it from sources.';
+  const message = 'This source does not exist, so it has no skills. Create it, correct the path, or remove the source.';
   return { code: 'SOURCE_MISSING', severity: 'warning', file: root, message };
 }
 

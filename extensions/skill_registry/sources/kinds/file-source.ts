@@ -11,7 +11,8 @@ import {
 } from '../../../../lib/files/index.ts';
 import type { SkillRegistryConfig, ValidationProfile } from '../../config/config.ts';
 import type { Skill } from '../../skill/skill.ts';
-import { isUsableId, makeSkill, quotedName } from '../make-skill.ts';
+import { isUsableId, unusableIdText } from '../../skill/usable-id.ts';
+import { makeSkill } from '../make-skill.ts';
 import { createOwnSkills, linkedOut, type OnlyWithin, reservedSource, type SkillSource } from '../source.ts';
 import { pathBelow } from '../walk/list-files.ts';
 import { createSkillFileReader } from '../walk/read-skill-files.ts';
@@ -53,7 +54,10 @@ export function createFileSource(options: FileSourceOptions): SkillSource {
     if (refusal) return { problems: [refusal] };
     if (!stats.isFile()) return { problems: [noFile(file, stats.isDirectory())] };
     const skillId = basename(file).replace(/\.md$/i, '');
-    if (!isUsableId(skillId)) return { problems: [unusable(file, skillId)] };
+    if (!isUsableId(skillId)) {
+      const message = unusableIdText('file', skillId);
+      return { problems: [{ code: 'SKILL_ID_INVALID', severity: 'error', file, message }] };
+    }
     const found = { dir: dirname(file), fileName: basename(file), realDir: dirname(realFile), realFile };
     const { header, problems, digest, bytes } = reader.read(found, limits.file_bytes, skillId);
     reader.sweep();
@@ -102,9 +106,4 @@ function noFile(file: string, isFolder: boolean): Problem {
 function outside(file: string, realFile: string, boundary: string): Problem {
   const message = `This path leads to ${realFile}, expected a file in ${boundary}, so it was not read. Move it into that folder, or set allow_outside: true for the source.`;
   return { code: 'SYMLINK_OUTSIDE', severity: 'error', file, message };
-}
-
-function unusable(file: string, id: string): Problem {
-  const message = `The file name ${quotedName(id)} is the id and may not contain a backtick, colon, control character, invisible character, or white space other than a blank. Rename it.`;
-  return { code: 'SKILL_ID_INVALID', severity: 'error', file, message };
 }

@@ -1,7 +1,7 @@
 import type { Problem } from 'skill-registry/kernel';
 import type { InlineSkillConfig } from '../../config/config.ts';
 import { slugOf } from '../../skill/skill.ts';
-import { isUsableId, quotedName } from '../make-skill.ts';
+import { isUsableId, quotedName } from '../../skill/usable-id.ts';
 import type { SkillSource } from '../source.ts';
 import { createMemorySource, type MemorySkill } from './memory-source.ts';
 

@@ -1,7 +1,7 @@
 import { describeError, type Problem } from 'skill-registry/kernel';
 import { withDeadline } from '../../../../kernel/host.ts';
 import { relativeSegments } from '../../../../lib/files/index.ts';
-import { isUsableId, quotedName } from '../make-skill.ts';
+import { isUsableId, quotedName } from '../../skill/usable-id.ts';
 import type { SkillSource } from '../source.ts';
 import type { OwnSkill, OwnSource } from '../types.ts';
 import { createMemorySource, type MemorySkill, type MemorySkills } from './memory-source.ts';

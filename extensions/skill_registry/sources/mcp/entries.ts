@@ -6,7 +6,8 @@ import { relativeSegments } from '../../../../lib/files/index.ts';
 import { needsFolding, oneLine } from '../../../../lib/text/index.ts';
 import { parseSkill } from '../../skill/parse-skill.ts';
 import type { ResourceInfo, Skill } from '../../skill/skill.ts';
-import { makeSkill, quotedName } from '../make-skill.ts';
+import { quotedName } from '../../skill/usable-id.ts';
+import { makeSkill } from '../make-skill.ts';
 import { withoutPrivate } from '../walk/list-files.ts';
 
 export type { Entry };

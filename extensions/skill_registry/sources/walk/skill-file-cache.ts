@@ -47,7 +47,7 @@ export interface CacheKey {
  */
 export const SKILL_FILES: CachePart = {
   name: 'skill_files',
-  version: 5,
+  version: 6,
   sql: `CREATE TABLE skill_files (
     place TEXT NOT NULL, read_as TEXT NOT NULL, path TEXT NOT NULL, entry TEXT NOT NULL,
     PRIMARY KEY (place, read_as, path)

@@ -3,7 +3,8 @@ import { fenced, INVALID_YAML, type Row, reads, validates } from './row.ts';
 const ALLOWED = "['allowed-tools', 'compatibility', 'description', 'license', 'metadata', 'name']";
 const CLIENTS = { reference: 'Invalid YAML', reason: 'what people write most, and all clients take it' };
 
-const TOOLS_AS_TEXT = "Field 'allowed-tools' must be a string";
+const TOOLS_AS_TEXT =
+  "Field 'allowed-tools' must be a string, one tool after another: allowed-tools: Read Bash(git add *)";
 
 function unexpected(keys: string): string {
   return `Unexpected fields in frontmatter: ${keys}. Only ${ALLOWED} are allowed.`;
