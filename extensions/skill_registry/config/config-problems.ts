@@ -15,14 +15,14 @@ export function startAt(
   const add = (key: string, message: string, position?: KeyPosition): void => {
     found.push({ code: 'CONFIG_KEY_INVALID', severity: 'error', file, ...position, message, details: { key } });
   };
-  const report: At['report'] = (at, value, expected, hint = '', shownAs = shown(value)) => {
+  const report: At['report'] = (at, value, expected, hint = () => '', shownAs) => {
     const section = at.path.length > 1 ? (at.path[0] ?? '') : '';
     const count = (counts.get(section) ?? 0) + 1;
     counts.set(section, count);
     if (count > MAX_LISTED) return;
     const key = at.path.join('.');
-    const what = `Config "${key}" is ${shownAs}: ${expected}; ${at.effect}.`;
-    add(key, `${what}${hint} Correct it; the configuration page lists the keys.`, findKey(at.path, value));
+    const what = `Config "${key}" is ${shownAs ?? shown(value)}: ${expected}; ${at.effect}.`;
+    add(key, `${what}${hint()} Correct it; the configuration page lists the keys.`, findKey(at.path, value));
   };
   const problems = (): readonly Problem[] => {
     for (const [section, count] of counts) {

@@ -23,10 +23,10 @@ export interface At {
   /** What happens to a wrong value, for the message: `the default is used`. */
   readonly effect: string;
   /**
-   * @param hint - The key or value that may be meant, as `didYouMean` gives it. Default: none.
+   * @param hint - The key or value that may be meant, as `didYouMean` gives it; asked for what is listed alone. Default: none.
    * @param shownAs - Stands for the value in the message. Default: the value itself.
    */
-  readonly report: (at: At, value: unknown, expected: string, hint?: string, shownAs?: string) => void;
+  readonly report: (at: At, value: unknown, expected: string, hint?: () => string, shownAs?: string) => void;
 }
 
 export function valueThat<T>(expected: string, schema: JsonSchema, isRight: (value: unknown) => boolean): Reader<T> {
@@ -57,7 +57,7 @@ export function oneOf<T extends string | true>(...allowed: readonly T[]): Reader
   const expected = `expected ${allowed.map((one) => JSON.stringify(one)).join(' or ')}`;
   return readerOf({ enum: allowed }, (value, at) => {
     if (allowed.includes(value as T)) return value as T;
-    at.report(at, value, expected, didYouMean(value, allowed.map(String)));
+    at.report(at, value, expected, () => didYouMean(value, allowed.map(String)));
     return undefined;
   });
 }
@@ -215,7 +215,7 @@ function readKeys<T extends object>(
   if (!isRecord(value)) return reportWrong(at, value, 'expected keys with values');
   for (const [key, one] of Object.entries(value)) {
     if (Object.hasOwn(readers, key)) continue;
-    const hint = didYouMean(key, Object.keys(readers));
+    const hint = (): string => didYouMean(key, Object.keys(readers));
     at.report({ ...below(at, key), effect: 'it is ignored' }, one, 'there is no such key', hint);
   }
   const read: Partial<T> = {};
