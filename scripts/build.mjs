@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { writeSchemas } from './schemas.mjs';
 
 /** With code, these are listed in tsconfig.build.json as well. */
 const OWN_EXTENSIONS = [
@@ -26,6 +27,7 @@ for (const id of OWN_EXTENSIONS) {
   }
 }
 chmodSync(join('dist', 'cli', 'main.js'), 0o755);
+await writeSchemas();
 
 // Everything was written anew; what is older has lost its source.
 for (const entry of readdirSync('dist', { recursive: true, withFileTypes: true })) {
@@ -39,7 +41,12 @@ function isUpToDate() {
   const sources = folders.flatMap((folder) =>
     readdirSync(folder, { recursive: true, withFileTypes: true }).map((entry) => join(entry.parentPath, entry.name)),
   );
-  return [...sources, 'package.json', 'tsconfig.json', 'tsconfig.build.json'].every(
-    (path) => statSync(path).mtimeMs < built,
-  );
+  return [
+    ...sources,
+    'docs/configuration.md',
+    'scripts/schemas.mjs',
+    'package.json',
+    'tsconfig.json',
+    'tsconfig.build.json',
+  ].every((path) => statSync(path).mtimeMs < built);
 }

@@ -1,8 +1,16 @@
 import { type Command, InvalidArgumentError } from 'commander';
+import type { NewOptions } from '../commands/init-new.ts';
 import type { McpOptions } from '../commands/mcp.ts';
-import type { NewOptions } from '../commands/new.ts';
 import type { ReviewOptions } from '../commands/review.ts';
-import { collect, type ExitStatus, type GlobalOptions, type MakeCommand, SHELLS, type Terminal } from '../terminal.ts';
+import {
+  type ConfirmedOptions,
+  collect,
+  type ExitStatus,
+  type GlobalOptions,
+  type MakeCommand,
+  SHELLS,
+  type Terminal,
+} from '../terminal.ts';
 import { addCatalogCommands, addPathCommands } from './catalog.ts';
 import { addProposalCommands, addRevisionCommands } from './changes.ts';
 import { addOriginCommands } from './origin.ts';
@@ -33,11 +41,22 @@ export function addCommands(
     .action(async (options: ReviewOptions) =>
       done(await (await import('../commands/review.ts')).review(options, terminal)),
     );
+  make(
+    'init',
+    'make this folder a root: a config for the agents of this machine, skills/, and its approval',
+    'skill-registry init',
+  )
+    .option('--yes', 'show what is written and do not ask')
+    .option('--reason <text>', 'why the root is approved')
+    .option('--by <name>', 'who decides (default: whoever is logged in)')
+    .action(async (options: GlobalOptions & ConfirmedOptions) =>
+      done(await (await import('../commands/init-new.ts')).init(options, terminal)),
+    );
   make('new', 'start a skill: a valid SKILL.md to fill in', 'skill-registry new brew-tea --description "How to ..."')
     .argument('<id>', 'lowercase letters, digits and single hyphens; also the name of its folder')
     .option('--description <text>', 'what it does, and when to use it')
     .action(async (id: string, options: NewOptions) =>
-      done((await import('../commands/new.ts')).createSkill(id, options, terminal)),
+      done((await import('../commands/init-new.ts')).createSkill(id, options, terminal)),
     );
   make('completion', 'a completion script for bash, zsh or fish', 'source <(skill-registry completion bash)')
     .argument('<shell>', SHELLS.join(', '))

@@ -1,14 +1,13 @@
 import { resolve } from 'node:path';
 import { assertDataInRoot } from '../../kernel/host.ts';
 import { futureRealPath } from '../../lib/files/index.ts';
-import { countTokens } from '../../lib/text/index.ts';
+import { countTokens, nearestIds } from '../../lib/text/index.ts';
 import type { SkillRegistry, SkillRegistryAdmin } from './api.ts';
 import { skillNamed } from './catalog/snapshot.ts';
 import { writePolicyOf } from './history/write-policy.ts';
 import { assertOpen, type Parts } from './parts.ts';
 import { readPoliciesOf } from './read/read-policy.ts';
 import type { RoleResolver } from './read/roles.ts';
-import { nearestIds } from './search/names.ts';
 import { namedTools } from './show/formats.ts';
 import { skillNotFound } from './skill/errors.ts';
 import type { Skill } from './skill/skill.ts';

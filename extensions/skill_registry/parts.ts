@@ -44,10 +44,11 @@ import { createInstalled } from './trust/installed.ts';
 import type { NoteBlocked } from './trust/types.ts';
 import { createUsage, type RecordedUsage } from './usage/usage.ts';
 
-/** Options that only tests set. */
+/** Options that only tests and the extension set; `manifest`: the file that the config was merged with. */
 export interface InternalOptions extends SkillRegistryOptions, HookOptions {
   /** Where the gates of skills look for programs and variables. Default: the environment of the process. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
+  readonly manifest?: string;
 }
 
 /** The parts of a registry. Each can be understood alone. */
@@ -100,7 +101,7 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
   const ownData = keepOwnData(root);
   const cacheFile = options.cache === 'memory' ? undefined : cacheFileOf(root, trusted);
   const cache = createCache(cacheFile, CACHE_PARTS);
-  const { config, problems: configProblems } = readConfig(options.config ?? {}, configFile);
+  const { config, problems: configProblems } = readConfig(options.config ?? {}, configFile, options.manifest);
   const hooks = createHooks(options, root, onProblem);
   const skillFiles = createSkillFileCache(cache);
   const sourceIds = new Set<string>();

@@ -1,8 +1,8 @@
-import { foldLine } from '../../../lib/text/index.ts';
+import { foldLine, nearestIds } from '../../../lib/text/index.ts';
 import type { Skill } from '../skill/skill.ts';
 import { type Fit, fitOf, fittingOf } from './fit.ts';
 import type { Likeness } from './meaning/likeness.ts';
-import { asName, namedBy, namesWith, nearestIds } from './names.ts';
+import { asName, namedBy, namesWith } from './names.ts';
 import type { Pool } from './pool.ts';
 import { isMostlyUnknown } from './query.ts';
 import type { Ranking } from './rank.ts';
