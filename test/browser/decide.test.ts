@@ -20,7 +20,7 @@ it('lets a person in by the printed address, shows a proposal, and writes what i
   expect(readFileSync(file, 'utf8')).not.toContain('breaking');
   await page.getByLabel('A note').fill('As agreed.');
   await page.getByRole('button', { name: 'Approve', exact: true }).click();
-  await page.getByRole('status').getByText('Approved. Agents read the new text').waitFor();
+  await page.getByRole('status').getByText('Approved, and in effect.').waitFor();
   expect(readFileSync(file, 'utf8')).toContain('2. Put breaking changes first');
   await page.goto(at('/skills/release-notes/history'));
   const row = page.getByRole('row', { name: /proposal.*person:ada.*As agreed\./ });

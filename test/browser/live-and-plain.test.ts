@@ -49,7 +49,7 @@ it('is used by the keyboard alone, with the focus in sight', async () => {
   await page.waitForURL(at(`/proposals/${open}`));
   await tabTo(page, 'Approve');
   await page.keyboard.press('Enter');
-  await page.getByText('Approved. Agents read').waitFor();
+  await page.getByText('Approved, and in effect.').waitFor();
   expect(await registry.proposals.get(open)).toMatchObject({ state: 'approved' });
   await page.goto(at('/catalog'));
   await tabTo(page, 'Search');
@@ -65,7 +65,7 @@ it('does the same without JavaScript', async () => {
   const { page, at, registry, open, warned } = await openReview({}, { javaScriptEnabled: false });
   await page.goto(at(`/proposals/${open}`));
   await page.getByRole('button', { name: 'Approve', exact: true }).click();
-  await page.getByText('Approved. Agents read').waitFor();
+  await page.getByText('Approved, and in effect.').waitFor();
   await page.goto(at(`/proposals/${warned}/edit`));
   await page.getByLabel('The whole text of SKILL.md').fill(TEXT.replaceAll('tea', 'sql-review'));
   await page.getByRole('button', { name: 'Save and look at it' }).click();
