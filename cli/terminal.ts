@@ -91,10 +91,15 @@ export function collect(value: string, before: readonly string[] = []): readonly
   return [...before, value];
 }
 
-/** The user who is logged in, unless another name is given. */
+/** The user who is logged in, unless another name is given. @throws INVALID_ARGUMENT for a name that is no person's, such as `agent:x`. */
 export function actorOf({ by, reason }: DecisionOptions, { environment }: Terminal): Actor {
   const name = by ?? environment.USER ?? environment.LOGNAME ?? userInfo().username;
-  return { by: /^\w+:/.test(name) ? name : `person:${name}`, ...(reason === undefined ? {} : { reason }) };
+  const actor = /^\w+:/.test(name) ? name : `person:${name}`;
+  if (!actor.startsWith('person:')) {
+    const message = `Only a person decides, and ${JSON.stringify(name)} is none. Give the name of a person, such as ada.`;
+    throw new CodedError('INVALID_ARGUMENT', message);
+  }
+  return { by: actor, ...(reason === undefined ? {} : { reason }) };
 }
 
 /** The width to which text is cut; undefined when it goes to a file or another program. */

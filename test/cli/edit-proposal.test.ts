@@ -174,7 +174,7 @@ it('helps whoever has edited the report: the advice in the message does what it 
 it('lets no agent edit, by whatever name it calls itself', async () => {
   const { id, run, textOf } = await proposed();
   const { status, stderr } = await run(['edit', id, '--from', '-', '--by', 'agent:brewer'], { input: TEA });
-  expect([status, stderr]).toEqual([1, expect.stringContaining('WRITE_DENIED: Only a person edits')]);
+  expect([status, stderr]).toEqual([2, expect.stringContaining('INVALID_ARGUMENT: Only a person decides')]);
   expect(await textOf()).toBe(LONGER);
 });
 
@@ -205,6 +205,7 @@ it('says how to bring two edits together when somebody else was faster, in words
 it('advises no correction where no other text would help', async () => {
   const { root, id, run } = await proposed();
   writeFileSync(join(root, 'my text.md'), TEA.replace('two', 'nine'));
-  const { stderr } = await run(['edit', id, '--from', 'my text.md', '--by', 'agent:bot']);
-  expect(stderr).toMatch(/WRITE_DENIED[\s\S]*Your text is in [^\n]*my text\.md\.\n?$/);
+  await run(['reject', id, '--yes', '--reason', 'No.']);
+  const { stderr } = await run(['edit', id, '--from', 'my text.md']);
+  expect(stderr).toMatch(/PROPOSAL_DECIDED[\s\S]*Your text is in [^\n]*my text\.md\.\n?$/);
 });

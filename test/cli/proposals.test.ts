@@ -61,6 +61,27 @@ it('rejects with a reason only, and keeps it', async () => {
   expect(all.proposals).toMatchObject([{ state: 'rejected', decision: { by: 'person:eve', reason: 'Too long.' } }]);
 });
 
+it('lets no agent decide, by whatever command', async () => {
+  const { ids, run, tea } = await teaRoot({});
+  const [id = ''] = ids;
+  const by = ['--by', 'agent:brewer'];
+  const asked = [
+    ['proposals', 'approve', id, '--yes', ...by],
+    ['proposals', 'reject', id, '--yes', '--reason', 'No.', ...by],
+    ['proposals', 'purge', id, ...by],
+    ['proposals', 'approve', id, '--yes', '--by', 'tool:ci'],
+    ['rollback', 'tea', '1', '--yes', ...by],
+    ['trust', 'allow', ...by],
+  ];
+  for (const one of asked) {
+    const { status, stderr } = await run(...one);
+    expect([one, status, stderr]).toEqual([one, 2, expect.stringContaining('INVALID_ARGUMENT: Only a person decides')]);
+  }
+  expect(tea()).toBe(TEA);
+  const all = JSON.parse((await run('proposals', 'list', '--json')).stdout);
+  expect(all.proposals).toMatchObject([{ state: 'open' }]);
+});
+
 it('shows history, differences and old contents, and goes back', async () => {
   const { ids, run, tea } = await teaRoot({});
   await run('proposals', 'approve', ids[0] ?? '');
