@@ -1,7 +1,8 @@
 import { styleText } from 'node:util';
-import { Marked, type Token, type Tokens } from 'marked';
+import type { Token, Tokens } from 'marked';
 import stringWidth from 'string-width';
 import wrapAnsi from 'wrap-ansi';
+import { createMarkdownReader } from '../lib/markdown/index.ts';
 import { formatTable, printable } from '../lib/text/index.ts';
 
 /**
@@ -9,12 +10,27 @@ import { formatTable, printable } from '../lib/text/index.ts';
  * the text: control characters are escaped first, and the target of each link is shown.
  *
  * @param width - Characters of a line.
+ * @returns undefined when reading it takes longer than a second, or it is nested too deeply.
  */
-export function renderMarkdown(markdown: string, width: number): string {
-  return blocks(new Marked().lexer(printable(markdown)), Math.max(20, width)).join('\n\n');
+export async function renderMarkdown(markdown: string, width: number): Promise<string | undefined> {
+  const reader = createMarkdownReader();
+  const tokens = await reader.read(printable(markdown));
+  reader.close();
+  if (tokens === undefined || isDeep(tokens, DEEPEST)) return undefined;
+  return blocks(tokens, Math.max(20, width)).join('\n\n');
 }
 
 // --- internal ---
+
+/** Tokens in tokens; each quotation, list and emphasis is one or two. */
+const DEEPEST = 60;
+
+function isDeep(tokens: readonly Token[], most: number): boolean {
+  return tokens.some((token) => {
+    const within = token.type === 'list' ? (token as Tokens.List).items : 'tokens' in token ? token.tokens : undefined;
+    return within !== undefined && (most === 0 || isDeep(within, most - 1));
+  });
+}
 
 function blocks(tokens: readonly Token[], width: number): readonly string[] {
   return tokens.flatMap((token) => {

@@ -65,6 +65,9 @@ export async function show(id: string, flags: GlobalOptions & ShowFlags, termina
 
 // --- internal ---
 
+/** Characters, as on the review page. */
+const MOST_RENDERED = 128 * 1024;
+
 /** The path of the requested file. @throws INVALID_ARGUMENT when more than one is given. */
 function fileOf({ resource, reference, script }: ShowFlags): Pick<ShowFlags, 'resource'> {
   const given = [
@@ -102,9 +105,15 @@ function fieldsOf(
   };
 }
 
+/** A text that is too long, or takes too long, is shown as it is. */
 async function printMarkdown(text: string, terminal: Terminal): Promise<void> {
   const { renderMarkdown } = await import('../render-markdown.ts');
-  const rendered = renderMarkdown(text, Math.min(terminal.columns ?? 80, 100));
+  const width = Math.min(terminal.columns ?? 80, 100);
+  const rendered = text.length <= MOST_RENDERED ? await renderMarkdown(text, width) : undefined;
+  if (rendered === undefined) {
+    printText(text, terminal);
+    return;
+  }
   terminal.out(`${terminal.environment.NO_COLOR ? stripVTControlCharacters(rendered) : rendered}\n`);
 }
 

@@ -1,7 +1,7 @@
 import type { Context, Hono } from 'hono';
 import type { TurnContext } from 'skill-registry/kernel';
+import type { MarkdownReader } from '../../lib/markdown/index.ts';
 import type { SkillRegistry } from '../skill_registry/api.ts';
-import type { MarkdownReader } from './html/read-markdown.ts';
 
 /** What the pages are about, and who decides on them. */
 export interface Review {

@@ -1,10 +1,10 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
+import { createMarkdownReader } from '../../lib/markdown/index.ts';
 import { createApp } from './app.ts';
 import { invalidArgument, listenFailed } from './errors.ts';
 import { createGuard } from './guard.ts';
-import { createMarkdownReader } from './html/read-markdown.ts';
 import { createLive } from './live.ts';
 import type { Review } from './review.ts';
 

@@ -93,7 +93,7 @@ export const reviewPage = [
   },
   {
     title: 'Markdown that takes a minute stops the review page',
-    file: `${PAGE}/html/read-markdown.ts`,
+    file: 'lib/markdown/index.ts',
     find: 'const timer = setTimeout(done, MOST_MS);',
     replace: 'const timer = setTimeout(done, MOST_MS * 1000);',
     test: `${TESTS}/hostile.test.ts`,

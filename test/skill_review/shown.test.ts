@@ -1,4 +1,6 @@
 import { expect, it } from 'vitest';
+import type { UsageReport } from '../../extensions/skill_registry/api.ts';
+import { usageLine } from '../../extensions/skill_review/html/evidence.ts';
 import { attack } from '../helpers/held.ts';
 import { attributesOf, elementsOf, reviewPage, textOf } from '../helpers/review-page.ts';
 import { ADA, LONGER, TEA } from '../helpers/tea.ts';
@@ -86,4 +88,10 @@ it('shows a finding below its line in the file that has it', async () => {
   const at = rows.findIndex((row) => attributesOf(row).id === 'line-3');
   expect(attributesOf(rows[at + 1] ?? (rows[0] as never)).class).toBe('remark');
   expect(rows.filter((row) => attributesOf(row).class === 'remark')).toHaveLength(1);
+});
+
+it('says one of a thing in the singular', () => {
+  const totals = { offers: 1, loads: 1, resources: 0, refusals: 1, failures: 1, tokens: 1 };
+  const line = textOf(String(usageLine({ totals, days: [{}] } as unknown as UsageReport, 'tea')));
+  expect(line).toContain('In the last 1 day: loaded 1 time, offered 1 time, refused 1 time, failed 1 time.');
 });

@@ -58,7 +58,7 @@ const SAID = { same: '', del: 'removed', add: 'added' } as const;
 
 function restOf({ leftOut, cut }: ReadDifference, whole: string): Html {
   const missing = [
-    ...(leftOut > 0 ? [`${leftOut} more lines are not shown`] : []),
+    ...(leftOut > 0 ? [`${leftOut} more ${leftOut === 1 ? 'line is' : 'lines are'} not shown`] : []),
     ...(cut ? ['long lines are cut'] : []),
   ];
   const warning = missing.length === 0 ? '' : html`<b>This is not all of it: ${missing.join(', and ')}.</b> `;

@@ -31,7 +31,7 @@ export function resultPart(result: EvaluationResult): Html {
   return html`<dl class="facts"><dt>Run</dt><dd>${time(at)} UTC</dd><dt>Checks</dt><dd>${totalsOf(totals)}</dd>
 <dt>Validity</dt><dd>${validityOf(validity)}, by the profile ${validity.profile}</dd>
 <dt>Tokens</dt><dd>${tokens.l1 === null ? '' : `${count(tokens.l1)} in the catalog, `}${count(tokens.l2)} when it is read</dd>
-${triggers ? html`<dt>Search</dt><dd>precision ${share(triggers.precision)}, recall ${share(triggers.recall)}, of ${triggers.queries.length} queries</dd>` : ''}</dl>
+${triggers ? html`<dt>Search</dt><dd>precision ${share(triggers.precision)}, recall ${share(triggers.recall)}, of ${triggers.queries.length === 1 ? '1 query' : `${count(triggers.queries.length)} queries`}</dd>` : ''}</dl>
 ${failures(result)}`;
 }
 
@@ -56,10 +56,10 @@ export function claimsPart(claims: readonly Claim[]): Html | '' {
 export function usageLine({ totals, days }: UsageReport, skillId: string): Html {
   const { offers, loads, refusals, failures: failed } = totals;
   const more = [
-    ...(refusals > 0 ? [`${count(refusals)} times refused`] : []),
-    ...(failed > 0 ? [`${count(failed)} times failed`] : []),
+    ...(refusals > 0 ? [`refused ${plural(refusals, 'time')}`] : []),
+    ...(failed > 0 ? [`failed ${plural(failed, 'time')}`] : []),
   ];
-  return html`<p>In the last ${days.length} days: ${count(loads)} times loaded, ${count(offers)} times offered${more.map((one) => `, ${one}`)}. <a href="/usage?skill=${encodeURIComponent(skillId)}">Its usage</a></p>`;
+  return html`<p>In the last ${plural(days.length, 'day')}: loaded ${plural(loads, 'time')}, offered ${plural(offers, 'time')}${more.map((one) => `, ${one}`)}. <a href="/usage?skill=${encodeURIComponent(skillId)}">Its usage</a></p>`;
 }
 
 // --- internal ---

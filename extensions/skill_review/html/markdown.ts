@@ -1,6 +1,6 @@
 import type { Token, Tokens } from 'marked';
+import type { MarkdownReader } from '../../../lib/markdown/index.ts';
 import { type Html, html } from './html.ts';
-import type { MarkdownReader } from './read-markdown.ts';
 
 /** Characters of a text that are rendered; the rest is a click away, as text. */
 export const MOST_RENDERED: number = 128 * 1024;

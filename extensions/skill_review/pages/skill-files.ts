@@ -63,7 +63,7 @@ async function oneFile({ registry }: Review, id: string, path: string, found: re
   const bytes = Buffer.from(read);
   const text = bytes.toString('utf8');
   if (!Buffer.from(text).equals(bytes) || text.includes('\0'))
-    return html`${head}<p>${count(bytes.length)} bytes that are no text, not shown.</p>`;
+    return html`${head}<p>${plural(bytes.length, 'byte')} that are no text, not shown.</p>`;
   const lines = text.slice(0, MOST_CHARACTERS).split(/\r\n|\n|\r/);
   const here = found.filter(({ file }) => file === path);
   const isCut = text.length > MOST_CHARACTERS || lines.length > MOST_LINES;

@@ -7,7 +7,7 @@ import { fieldsOf } from '../form-fields.ts';
 import { difference, viewLink, viewOf } from '../html/difference.ts';
 import { type Html, html } from '../html/html.ts';
 import { page } from '../html/layout.ts';
-import { count, findings, form, hidden, note, plural, proposalAddress, skillAddress, time } from '../html/parts.ts';
+import { findings, form, hidden, note, plural, proposalAddress, skillAddress, time } from '../html/parts.ts';
 import type { Review, ReviewApp, ReviewContext } from '../review.ts';
 import { skillHead, skillOf } from './skill-parts.ts';
 
@@ -123,7 +123,7 @@ ${reason === null ? '' : html`<p class="said">${reason}</p>`}`;
 }
 
 function fileList({ files }: Revision): Html {
-  return html`<ul>${files.map(({ path, size }) => html`<li><code>${path}</code> <span class="quiet">${count(size)} bytes</span></li>`)}</ul>`;
+  return html`<ul>${files.map(({ path, size }) => html`<li><code>${path}</code> <span class="quiet">${plural(size, 'byte')}</span></li>`)}</ul>`;
 }
 
 /** What a roll-back would change, before anybody says yes. */
