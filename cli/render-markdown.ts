@@ -77,8 +77,10 @@ function list({ items, ordered, start, loose }: Tokens.List, width: number): str
 /** In columns if they fit the width, else as a list of rows. */
 function table({ header, rows }: Tokens.Table, width: number): string {
   const cells = (row: readonly Tokens.TableCell[]): string[] => row.map(({ text }) => text.replace(/`/g, ''));
-  const [head = '', ...lines] = formatTable(cells(header), rows.map(cells)).split('\n');
-  if ([head, ...lines].every((line) => stringWidth(line) <= width)) return [style(['bold'], head), ...lines].join('\n');
+  const isLong = [header, ...rows].some((row) => row.some(({ text }) => LONG_WORD.test(text)));
+  const [head = '', ...lines] = isLong ? [] : formatTable(cells(header), rows.map(cells)).split('\n');
+  if (!isLong && [head, ...lines].every((line) => stringWidth(line) <= width))
+    return [style(['bold'], head), ...lines].join('\n');
   const titles = header.map(({ tokens }) => style(['bold'], inline(tokens)));
   const text = rows.map((row) => row.map(({ tokens }, at) => `${titles[at]}: ${inline(tokens)}`).join('\n'));
   return text.map((row) => `• ${indent(wrap(row, width - 2), '  ').slice(2)}`).join('\n');
@@ -117,8 +119,11 @@ function leaf(text: string): string {
   return printable(text).replace(/\n/g, ' ');
 }
 
+/** A word that takes long to fold is left to the terminal: 100,000 characters of Chinese without a space take 40 seconds. */
+const LONG_WORD = /\S{2000}/;
+
 function wrap(text: string, width: number): string {
-  return wrapAnsi(text, width, { hard: true, trim: true });
+  return LONG_WORD.test(text) ? text : wrapAnsi(text, width, { hard: true, trim: true });
 }
 
 function indent(text: string, by: string): string {

@@ -49,6 +49,12 @@ it('gives up on a text that takes long to read, or is nested deeply', async () =
     expect(await renderMarkdown(text, 80), text.slice(0, 10)).toBeUndefined();
 });
 
+it('does not fold a word without end', async () => {
+  const word = '字'.repeat(60_000);
+  expect(plain(await rendered(`Tea ${word}`, 80))).toBe(`Tea ${word}`);
+  expect(plain(await rendered(`| Tea |\n|---|\n| ${word} |\n`, 80))).toBe(`• Tea: ${word}`);
+});
+
 it('shows such a text, and a very long one, as it is', async () => {
   const texts = { slow: '*__a'.repeat(4_000), long: `# Long\n\n${'tea '.repeat(40_000)}` };
   const files = Object.entries(texts).map(([id, text]) => [`skills/${id}/SKILL.md`, skillMd({ name: id }, text)]);
