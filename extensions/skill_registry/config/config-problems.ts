@@ -1,11 +1,16 @@
 import type { Problem } from 'skill-registry/kernel';
 import { type At, isRecord, UNREADABLE } from './readers.ts';
 
-/** The start of reading. `problems` gives a problem for each wrong value; of many in one section, how many more there are. */
+/**
+ * The start of reading. `problems` gives a problem for each wrong value; of many in one section, how many more there are.
+ *
+ * @param refused - What is said instead of `effect` where any wrong value refuses all. Default: nothing is refused.
+ */
 export function startAt(
   file: string,
   path: readonly string[],
   effect: string,
+  refused?: string,
 ): { readonly at: At; readonly problems: () => readonly Problem[] } {
   const found: Problem[] = [];
   /** The number of problems by section; '' for the keys of the config itself. */
@@ -13,13 +18,13 @@ export function startAt(
   const add = (key: string, message: string): void => {
     found.push({ code: 'CONFIG_KEY_INVALID', severity: 'error', file, message, details: { key } });
   };
-  const report: At['report'] = (at, value, expected) => {
+  const report: At['report'] = (at, value, expected, effect = at.effect) => {
     const section = at.path.length > 1 ? (at.path[0] ?? '') : '';
     const count = (counts.get(section) ?? 0) + 1;
     counts.set(section, count);
     if (count > MAX_LISTED) return;
     const key = at.path.join('.');
-    const what = `Config "${key}" is ${shown(value)}: ${expected}; ${at.effect}.`;
+    const what = `Config "${key}" is ${shown(value)}: ${expected}; ${refused ?? effect}.`;
     add(key, `${what} Correct it; the configuration page lists the keys.`);
   };
   const problems = (): readonly Problem[] => {

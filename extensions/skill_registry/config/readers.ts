@@ -10,7 +10,8 @@ export interface At {
   readonly path: readonly string[];
   /** What happens to a wrong value, for the message: `the default is used`. */
   readonly effect: string;
-  readonly report: (at: At, value: unknown, expected: string) => void;
+  /** @param effect - Default: that of `at`. */
+  readonly report: (at: At, value: unknown, expected: string, effect?: string) => void;
 }
 
 export function valueThat<T>(expected: string, isRight: (value: unknown) => boolean): Reader<T> {
@@ -158,8 +159,7 @@ function readKeys<T extends object>(
 ): Partial<T> | undefined {
   if (!isRecord(value)) return reportWrong(at, value, 'expected keys with values');
   for (const [key, one] of Object.entries(value)) {
-    if (!Object.hasOwn(readers, key))
-      at.report({ ...below(at, key), effect: 'it is ignored' }, one, 'there is no such key');
+    if (!Object.hasOwn(readers, key)) at.report(below(at, key), one, 'there is no such key', 'it is ignored');
   }
   const read: Partial<T> = {};
   for (const key of Object.keys(readers) as (keyof T & string)[]) {
