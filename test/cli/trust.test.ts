@@ -124,7 +124,9 @@ describe('skill-registry extensions', () => {
     const root = held();
     for (const trust of [false, true]) {
       const doctor = await runCommand(['doctor', '--root', root], { trust });
-      expect(doctor.stdout).toMatch(/^1 skill\(s\)\n1 extension\(s\) held: trap; skill-registry extensions show <name>/);
+      expect(doctor.stdout).toMatch(
+        /^1 skill\(s\)\n1 extension\(s\) held: trap; skill-registry extensions show <name>/,
+      );
       const { stdout } = await runCommand(['doctor', '--json', '--root', root], { trust });
       expect(JSON.parse(stdout).held_extensions).toEqual(['trap']);
     }
