@@ -24,7 +24,7 @@ const config: ViteUserConfig = defineConfig({
     // Decisions and caches of whoever runs the tests are not touched.
     env: { XDG_STATE_HOME: join(folder, 'state'), XDG_CACHE_HOME: join(folder, 'cache') },
     include: ['test/**/*.test.ts'],
-    exclude: ['test/slow/**', '**/node_modules/**'],
+    exclude: ['test/slow/**', 'test/browser/**', '**/node_modules/**'],
     // For what hangs: a test that is slow where others work, too, has not failed.
     testTimeout: 60_000,
     hookTimeout: 60_000,

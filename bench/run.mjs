@@ -122,11 +122,14 @@ function measureAnswers({ label, folder }) {
   }
   const queries = join(CORPUS, 'retrieval-queries.jsonl');
   if (!existsSync(queries)) return;
-  for (const [set, { queries: count, hit1, recall5, ndcg10, l1, auc }] of Object.entries(
+  for (const [set, { queries: count, hit1, hit5, recall5, ndcg10, l1, total, auc, unanswered }] of Object.entries(
     child('retrieval.mjs', [queries, folder, rootFor('wild')]),
   )) {
-    const ratio = `Hit@1 ${hit1}, Recall@5 ${recall5}, nDCG@10 ${ndcg10}, in L1 ${l1} %${auc === undefined ? '' : `, AUC ${auc}`}`;
+    const ratio = `Hit@1 ${hit1}, Hit@5 ${hit5}, Recall@5 ${recall5}, nDCG@10 ${ndcg10}, in L1 ${l1} %, ${total} skills found${auc === undefined ? '' : `, AUC ${auc}`}`;
     rows.push({ what: `retrieval, ${count} queries`, on: set, ratio, budget: 'L1 92 %' });
+    if (!unanswered) continue;
+    const answered = `${unanswered.found} get an answer, ${unanswered.total} skills found`;
+    rows.push({ what: `retrieval, ${unanswered.queries} queries`, on: `${set}-none`, ratio: answered, budget: '' });
   }
 }
 

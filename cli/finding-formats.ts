@@ -1,6 +1,6 @@
 import { dirname, join, relative } from 'node:path';
-import type { SkillFinding } from '../extensions/skill_registry/host.ts';
 import { printable, showName } from '../lib/text/index.ts';
+import { type FormattedFinding, type FormattedRule, type LocatedFinding, toSarif } from './sarif.ts';
 
 /** What was found at one path. */
 export interface FoundAt {
@@ -9,18 +9,6 @@ export interface FoundAt {
   /** The file that findings without a path are about. */
   readonly file?: string;
   readonly findings: readonly FormattedFinding[];
-}
-
-export interface FormattedFinding extends Omit<SkillFinding, 'severity'> {
-  readonly severity: SkillFinding['severity'] | 'note';
-}
-
-/** What a rule says of itself, for SARIF. */
-export interface FormattedRule {
-  readonly id: string;
-  readonly message: string;
-  readonly why: string;
-  readonly mend: string;
 }
 
 export type FindingFormat = 'lines' | 'github' | 'sarif';
@@ -44,11 +32,6 @@ export function formatFindings(
 
 // --- internal ---
 
-interface LocatedFinding extends FormattedFinding {
-  readonly file: string;
-  readonly line: number;
-}
-
 function locate(check: FoundAt, finding: FormattedFinding, cwd: string): LocatedFinding {
   const checked = check.file && finding.path ? join(dirname(check.file), finding.path) : check.file;
   const file = finding.file ?? checked;
@@ -69,45 +52,4 @@ function toAnnotation({ file, line, severity, message, code }: LocatedFinding): 
     );
   const property = (value: string): string => text(value).replaceAll(':', '%3A').replaceAll(',', '%2C');
   return `::${severity === 'note' ? 'notice' : severity} file=${property(file)},line=${line},title=${property(code ?? 'skill')}::${text(message)}`;
-}
-
-function toSarif(found: readonly LocatedFinding[], rules: readonly FormattedRule[]): object {
-  const described = new Map(rules.map((rule) => [rule.id, rule]));
-  return {
-    $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
-    version: '2.1.0',
-    runs: [
-      {
-        tool: {
-          driver: {
-            name: 'skill-registry',
-            rules: [...new Set(found.map(ruleOf))].map((id) => sarifRule(id, described.get(id))),
-          },
-        },
-        results: found.map((one) => ({
-          ruleId: ruleOf(one),
-          level: one.severity,
-          message: { text: one.message },
-          locations: [
-            {
-              physicalLocation: {
-                artifactLocation: { uri: one.file.split('/').map(encodeURIComponent).join('/') },
-                region: { startLine: one.line },
-              },
-            },
-          ],
-        })),
-      },
-    ],
-  };
-}
-
-function sarifRule(id: string, rule: FormattedRule | undefined): object {
-  if (!rule) return { id };
-  const { message, why, mend } = rule;
-  return { id, shortDescription: { text: message }, fullDescription: { text: why }, help: { text: mend } };
-}
-
-function ruleOf({ code }: LocatedFinding): string {
-  return code ?? 'agentskills';
 }

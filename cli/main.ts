@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { closeSync, constants, openSync, readSync } from 'node:fs';
 import { runCli } from './run-cli.ts';
 
 // A reader that closes the pipe (`| head`) is not a failure; a full disk is.
@@ -27,11 +28,26 @@ process.exitCode ??= status;
 
 async function ask(question: string): Promise<string | undefined> {
   const { createInterface } = await import('node:readline/promises');
+  discardTyped();
   const reader = createInterface({ input: process.stdin, output: process.stderr });
   const ended = new Promise<undefined>((resolve) => reader.once('close', () => resolve(undefined)));
   try {
     return await Promise.race([reader.question(question), ended]);
   } finally {
     reader.close();
+  }
+}
+
+/** Lines that were typed before the question was shown are no answer to it. */
+function discardTyped(): void {
+  const buffer = Buffer.alloc(4_096);
+  let terminal: number | undefined;
+  try {
+    terminal = openSync('/dev/tty', constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
+    while (readSync(terminal, buffer) > 0);
+  } catch {
+    // Nothing more was typed; or this system has no such file.
+  } finally {
+    if (terminal !== undefined) closeSync(terminal);
   }
 }

@@ -7,6 +7,7 @@ export {
   assertDataInRoot,
   assertHeldInRoot,
   heldOfRoot,
+  isHeldInRoot,
   isOwnCheckout,
   rootNotApproved,
 } from './boot/untrusted-root.ts';

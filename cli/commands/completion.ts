@@ -1,10 +1,12 @@
 import type { Command, Option } from 'commander';
+import { heldExtensions } from '../../kernel/host.ts';
+import { findRoot } from '../find-root.ts';
 import { openRegistry } from '../open-registry.ts';
 import { EXIT, type ExitStatus, exitOf, type GlobalOptions, SHELLS, type Shell, type Terminal } from '../terminal.ts';
 
 /**
  * `skill-registry completion`. The scripts are generated from the command definitions, so they are complete. They call
- * `skill-registry completion ids` when tab is pressed.
+ * `skill-registry completion ids`, `proposals` or `extensions` when tab is pressed.
  */
 export async function completion(
   shell: string,
@@ -13,13 +15,11 @@ export async function completion(
   terminal: Terminal,
 ): Promise<ExitStatus> {
   // Used by the scripts; not listed in the help.
-  if (shell === 'ids') {
-    const { registry } = await openRegistry(options, terminal, false);
+  if (shell === 'ids' || shell === 'proposals' || shell === 'extensions') {
+    const names = await namesOf(shell, options, terminal);
     // An id is a folder name that anybody may have chosen: ids with characters that a shell interprets are left out.
-    const ids = registry.snapshot().skills.map(({ id }) => id);
-    const isSafe = (id: string): boolean => /^[\p{L}\p{N}_][\p{L}\p{M}\p{N}_./-]*$/u.test(id);
-    for (const id of ids.filter(isSafe)) terminal.out(`${id}\n`);
-    await registry.close();
+    const isSafe = (name: string): boolean => /^[\p{L}\p{N}_][\p{L}\p{M}\p{N}_./-]*$/u.test(name);
+    for (const name of names.filter(isSafe)) terminal.out(`${name}\n`);
     return EXIT.done;
   }
   const write = SCRIPTS.get(shell);
@@ -33,22 +33,50 @@ export async function completion(
 
 // --- internal ---
 
+/** What a tab asks for. */
+type Names = 'ids' | 'proposals' | 'extensions';
+
+async function namesOf(what: Names, options: GlobalOptions, terminal: Terminal): Promise<readonly string[]> {
+  if (what === 'extensions') return heldExtensions(findRoot(options, terminal)).map(({ name }) => name);
+  const { registry } = await openRegistry(options, terminal, false);
+  try {
+    if (what === 'ids') return registry.snapshot().skills.map(({ id }) => id);
+    return (await registry.proposals.list()).map(({ id }) => id);
+  } finally {
+    await registry.close();
+  }
+}
+
 interface CommandWords {
   readonly name: string;
   readonly description: string;
   readonly options: readonly Option[];
-  /** What its arguments are: ids of skills, or paths. */
-  readonly takes: 'ids' | 'files';
+  readonly takes: Names | 'files';
+  readonly commands: readonly CommandWords[];
+  /** What its argument can be, where that is a fixed list. */
+  readonly choices: readonly string[];
 }
 
-function wordsOf(command: Command): CommandWords {
-  const takesId = command.name() !== 'new' && command.registeredArguments.some((argument) => argument.name() === 'id');
+function wordsOf(command: Command, above = ''): CommandWords {
   return {
     name: command.name(),
     description: command.description(),
     options: command.options,
-    takes: takesId ? 'ids' : 'files',
+    takes: takenBy(command, above),
+    commands: command.commands.map((one) => wordsOf(one, command.name())),
+    choices: command.name() === 'completion' ? SHELLS : [],
   };
+}
+
+/** A skill can also be named where a folder can. */
+const IDS_OR_FOLDERS: ReadonlySet<string> = new Set(['inspect', 'trust allow', 'trust revoke']);
+
+function takenBy(command: Command, above: string): CommandWords['takes'] {
+  const names = command.registeredArguments.map((argument) => argument.name());
+  const whole = `${above} ${command.name()}`.trim();
+  if (above === 'extensions' && names.length > 0) return 'extensions';
+  if (above === 'proposals' && names.length > 0) return 'proposals';
+  return IDS_OR_FOLDERS.has(whole) || (names.includes('id') && whole !== 'new') ? 'ids' : 'files';
 }
 
 const flags = ({ options }: CommandWords): string => options.map(({ long }) => long ?? '').join(' ');
@@ -65,41 +93,93 @@ const SCRIPTS: ReadonlyMap<string, (commands: readonly CommandWords[]) => string
 
 /** `compgen -W` expands its words, command substitutions included: it must not get names that were read from a folder. */
 function bashScript(commands: readonly CommandWords[]): string {
-  const cases = commands.map((one) => `    ${one.name}) flags="${flags(one)}"; takes=${one.takes} ;;`).join('\n');
+  const all = commands.flatMap((one) => [one, ...one.commands]);
+  const cases = commands.flatMap((one) => [
+    bashCase(one.name, one),
+    ...one.commands.map((sub) => bashCase(`"${one.name} ${sub.name}"`, sub)),
+  ]);
+  const valued = new Set(
+    all.flatMap(({ options }) => options.filter((one) => one.required || one.optional)).map(({ long }) => long),
+  );
+  const chosen = new Map(
+    all.flatMap(({ options }) =>
+      options.flatMap(({ long, argChoices }) => (argChoices ? [[long, argChoices.join(' ')]] : [])),
+    ),
+  );
   return `_skill_registry() {
-  local word="\${COMP_WORDS[COMP_CWORD]}" flags="" takes=files id
+  local word="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}" command="" sub="" flags="" takes=files subs="" choices="" at name
   COMPREPLY=()
-  if [ "$COMP_CWORD" -eq 1 ]; then
+  case "$before" in
+${[...chosen].map(([long, words]) => `    ${long}) COMPREPLY=($(compgen -W "${words}" -- "$word")); return ;;`).join('\n')}
+    ${[...valued].filter((long) => !chosen.has(long)).join('|')}) return ;;
+  esac
+  for ((at = 1; at < COMP_CWORD; at++)); do
+    case "\${COMP_WORDS[at]}" in
+      ${[...valued].join('|')}) at=$((at + 1)) ;;
+      -*) ;;
+      *) if [ -z "$command" ]; then command="\${COMP_WORDS[at]}"; elif [ -z "$sub" ]; then sub="\${COMP_WORDS[at]}"; fi ;;
+    esac
+  done
+  if [ -z "$command" ] && [[ "$word" != -* ]]; then
     COMPREPLY=($(compgen -W "${commands.map(({ name }) => name).join(' ')}" -- "$word"))
     return
   fi
-  case "\${COMP_WORDS[1]}" in
-${cases}
+  case "$command" in
+    ${commands
+      .filter((one) => one.commands.length > 0)
+      .map(({ name }) => name)
+      .join('|')}) if [ -n "$sub" ]; then command="$command $sub"; fi ;;
+  esac
+  case "$command" in
+${cases.join('\n')}
   esac
   if [[ "$word" == -* ]]; then COMPREPLY=($(compgen -W "$flags" -- "$word"))
-  elif [ "$takes" = ids ]; then
-    while IFS= read -r id; do
-      if [[ "$id" == "$word"* ]]; then COMPREPLY+=("$id"); fi
-    done < <(skill-registry completion ids 2>/dev/null)
+  elif [ -n "$subs$choices" ]; then COMPREPLY=($(compgen -W "$subs $choices" -- "$word"))
+  elif [ "$takes" != files ]; then
+    while IFS= read -r name; do
+      if [[ "$name" == "$word"* ]]; then COMPREPLY+=("$name"); fi
+    done < <(skill-registry completion "$takes" 2>/dev/null)
   fi
 }
 complete -o filenames -o default -F _skill_registry skill-registry
 `;
 }
 
+function bashCase(pattern: string, one: CommandWords): string {
+  const subs = one.commands.map(({ name }) => name).join(' ');
+  return `    ${pattern}) flags="${flags(one)}"; takes=${one.takes}; subs="${subs}"; choices="${one.choices.join(' ')}" ;;`;
+}
+
 function fishScript(commands: readonly CommandWords[]): string {
-  const quoted = (text: string): string => `'${text.replace(/['\\]/g, '\\$&')}'`;
-  const lines = commands.flatMap((one) => [
-    `complete -c skill-registry -n __fish_use_subcommand -f -a ${one.name} -d ${quoted(one.description)}`,
-    ...one.options.map(
-      ({ long, description }) =>
-        `complete -c skill-registry -n '__fish_seen_subcommand_from ${one.name}' -l ${(long ?? '').slice(2)} -d ${quoted(description)}`,
-    ),
-    ...(one.takes === 'ids'
-      ? [
-          `complete -c skill-registry -n '__fish_seen_subcommand_from ${one.name}' -f -a '(skill-registry completion ids)'`,
-        ]
-      : []),
-  ]);
+  const lines = commands.flatMap((one) => {
+    const subs = one.commands.map(({ name }) => name).join(' ');
+    const inIt = `__fish_seen_subcommand_from ${one.name}`;
+    return [
+      `complete -c skill-registry -n __fish_use_subcommand -f -a ${one.name} -d ${fishQuoted(one.description)}`,
+      ...fishLines(one, inIt),
+      ...one.commands.flatMap((sub) => [
+        `complete -c skill-registry -n '${inIt}; and not __fish_seen_subcommand_from ${subs}' -f -a ${sub.name} -d ${fishQuoted(sub.description)}`,
+        ...fishLines(sub, `${inIt}; and __fish_seen_subcommand_from ${sub.name}`),
+      ]),
+    ];
+  });
   return `${lines.join('\n')}\n`;
+}
+
+/** Options and arguments of one command. */
+function fishLines({ options, takes, choices }: CommandWords, condition: string): readonly string[] {
+  return [
+    ...options.map(({ long, description, argChoices }) => {
+      const values = argChoices ? ` -x -a ${fishQuoted(argChoices.join(' '))}` : '';
+      return `complete -c skill-registry -n '${condition}' -l ${(long ?? '').slice(2)}${values} -d ${fishQuoted(description)}`;
+    }),
+    ...(choices.length > 0 ? [`complete -c skill-registry -n '${condition}' -f -a '${choices.join(' ')}'`] : []),
+    ...(takes === 'files'
+      ? []
+      : [`complete -c skill-registry -n '${condition}' -f -a '(skill-registry completion ${takes})'`]),
+  ];
+}
+
+function fishQuoted(text: string): string {
+  return `'${text.replace(/['\\]/g, '\\$&')}'`;
 }

@@ -1,5 +1,4 @@
-import { setDisabled } from '../../extensions/skill_registry/host.ts';
-import { assertDataInRoot, declaredTurn } from '../../kernel/host.ts';
+import { declaredTurn } from '../../kernel/host.ts';
 import { printable } from '../../lib/text/index.ts';
 import { openRegistry } from '../open-registry.ts';
 import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal } from '../terminal.ts';
@@ -17,14 +16,12 @@ export async function setEnabled(
 ): Promise<ExitStatus> {
   const { root, trusted, registry } = await openRegistry(options, terminal);
   const { agent } = options;
-  const entry = { skill: id, agent };
-  const isListed = registry.config.disabled.some((one) => (typeof one === 'string' ? one : one.skill) === id);
-  // A skill that was removed can still be enabled. SKILL_NOT_FOUND for any other.
-  if (!(isEnabled && isListed)) registry.admin.resources(id);
+  if (agent !== undefined && !isEnabled) {
+    registry.admin.resources(id);
+    await declaredTurn(root, agent, trusted);
+  }
+  const { file, changed } = await registry.admin.setDisabled({ skill: id, agent }, !isEnabled);
   await registry.close();
-  if (agent !== undefined && !isEnabled) await declaredTurn(root, agent, trusted);
-  if (!trusted) assertDataInRoot(root);
-  const { file, changed } = await setDisabled(root, entry, !isEnabled);
   if (options.json) printJson(terminal, { skill_id: id, agent: agent ?? null, disabled: !isEnabled, changed, file });
   const state = isEnabled ? 'enabled' : 'disabled';
   const whom = agent === undefined ? 'every agent' : printable(agent);

@@ -13,6 +13,7 @@ import {
 } from '../../kernel/host.ts';
 import { formatTable, printable } from '../../lib/text/index.ts';
 import { findRoot, isTrusted } from '../find-root.ts';
+import { forTerminal } from '../for-terminal.ts';
 import {
   EXIT,
   type ExitStatus,
@@ -78,13 +79,26 @@ export async function approve(
     terminal.err(`extensions/${name} still waits\n`);
     return EXIT.problem;
   }
-  approveExtension(root, name, digest);
+  approveShownExtension(root, name, digest, isTrusted(root, options, terminal), terminal);
   if (options.json) printJson(terminal, { name, digest, files: held.files.map(({ path }) => path) });
-  terminal.err(`extensions/${name} is approved; the next start or restart loads it\n`);
-  if (!isTrusted(root, options, terminal))
-    terminal.err(`Its root is not approved: skill-registry trust allow ${printable(root)}\n`);
   return EXIT.done;
 }
+
+/** Approves the files that were shown, and says it. */
+export function approveShownExtension(
+  root: string,
+  name: string,
+  digest: string,
+  isTrustedRoot: boolean,
+  { err }: Terminal,
+): void {
+  approveExtension(root, name, digest);
+  err(`extensions/${name} is approved; the next start or restart loads it\n`);
+  if (!isTrustedRoot) err(`Its root is not approved: skill-registry trust allow ${printable(root)}\n`);
+}
+
+/** What a person is asked about a held extension. */
+export const EXTENSION_QUESTION = 'An extension runs as you and may do everything you may do. Approve it?';
 
 /** `skill-registry extensions revoke <name>` */
 export async function revoke(name: string, options: GlobalOptions, terminal: Terminal): Promise<ExitStatus> {
@@ -116,7 +130,6 @@ async function digestOfYes(held: HeldExtension, terminal: Terminal): Promise<str
     const message = `Nobody can be asked here. Run skill-registry extensions show ${held.name}, then approve with --digest and the digest that it prints.`;
     throw new CodedError('INVALID_ARGUMENT', message);
   }
-  terminal.err(`${await describeHeld(held, ownExtensionIds())}\n`);
-  const question = 'An extension runs as you and may do everything you may do. Approve it?';
-  return (await isConfirmed({ ask: terminal.ask }, question)) ? held.digest : undefined;
+  terminal.err(`${forTerminal(await describeHeld(held, ownExtensionIds()), terminal, terminal.progress)}\n`);
+  return (await isConfirmed({ ask: terminal.ask }, EXTENSION_QUESTION)) ? held.digest : undefined;
 }

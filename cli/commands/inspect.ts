@@ -4,8 +4,9 @@ import { type Finding, inspectFolder, inspectionRules } from 'skill-registry';
 import { CodedError } from 'skill-registry/kernel';
 import type { FindingLevel, Inspection } from '../../extensions/skill_registry/host.ts';
 import { printable, toWire } from '../../lib/text/index.ts';
-import { type FindingFormat, type FormattedFinding, formatFindings } from '../finding-formats.ts';
+import { type FindingFormat, formatFindings } from '../finding-formats.ts';
 import { type OpenRegistry, openRegistry } from '../open-registry.ts';
+import type { FormattedFinding } from '../sarif.ts';
 import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal, withProgress } from '../terminal.ts';
 
 /**

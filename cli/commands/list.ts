@@ -1,11 +1,5 @@
 import type { Skill, Snapshot } from 'skill-registry';
-import {
-  type AgentView,
-  NOT_INSPECTED,
-  type SeenSkill,
-  type TokenCounts,
-  whoSees,
-} from '../../extensions/skill_registry/host.ts';
+import { type AgentView, NOT_INSPECTED, type TokenCounts } from '../../extensions/skill_registry/host.ts';
 import { declaredTurns } from '../../kernel/host.ts';
 import { formatTable, printable } from '../../lib/text/index.ts';
 import { type OpenRegistry, openRegistry } from '../open-registry.ts';
@@ -93,8 +87,8 @@ async function seenRows(
   { root, trusted, registry }: OpenRegistry,
   counts: ReadonlyMap<string, TokenCounts>,
 ): Promise<readonly SeenRow[]> {
-  const seen = await whoSees(registry.snapshot(), await declaredTurns(root, trusted));
-  return seen.map(({ skill, isLoser, views }: SeenSkill) => ({
+  const seen = await registry.admin.whoSees(await declaredTurns(root, trusted));
+  return seen.map(({ skill, isLoser, views }) => ({
     ...rowOf(skill, isLoser ? undefined : counts.get(skill.id)),
     seen_by: views.flatMap(({ agent, because }) => (because === undefined ? [agent] : [])),
     not_seen_by: views.flatMap(({ agent, because }) => (because === undefined ? [] : [{ agent, because }])),

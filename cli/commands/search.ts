@@ -32,7 +32,7 @@ export async function search(
   }
   await withProgress('Indexing skills, once', terminal, registry.admin.searchReady(query));
   const { limit = 20, tag, source } = options;
-  const { skills, total, nearest } = registry.list({
+  const { skills, total, nearest, message } = registry.list({
     query,
     limit,
     why: true,
@@ -47,7 +47,13 @@ export async function search(
       const skill = byId.get(skillId);
       return skill ? [{ ...rowOf(skill, counts.get(skillId)), score, why }] : [];
     });
-    printJson(terminal, { skills: rows, total, ...(nearest ? { nearest } : {}), problems: problems() });
+    printJson(terminal, {
+      skills: rows,
+      total,
+      ...(nearest ? { nearest } : {}),
+      ...(message ? { message } : {}),
+      problems: problems(),
+    });
   } else if (skills.length > 0) {
     const cells = skills.map(({ skillId, score = 0, why, source: from }) => [
       skillId,
@@ -59,7 +65,8 @@ export async function search(
   }
   terminal.err(keptText(skills.flatMap(({ skillId }) => byId.get(skillId) ?? [])));
   const nearestIds = nearest ? ` Nearest: ${nearest.join(', ')}.` : '';
-  if (total === 0) terminal.err(`No skill fits.${nearestIds}\n`);
+  const turnOn = registry.config.embeddings.base_url === '' ? ` ${TURN_ON}` : '';
+  if (message) terminal.err(`${message}${nearestIds}${turnOn}\n`);
   else terminal.err(`${total} skill(s)${total > skills.length ? `, the best ${skills.length} shown` : ''}\n`);
   // Only problems that affect this answer; `list` and `doctor` report the others.
   for (const { severity, code, message } of problems()) {
@@ -70,6 +77,8 @@ export async function search(
 }
 
 // --- internal ---
+
+const TURN_ON = 'Search by meaning needs embeddings.base_url and embeddings.model in data/skill_registry/config.yaml.';
 
 function notConfigured(): CodedError<'INVALID_ARGUMENT'> {
   const remedy = 'Set embeddings.base_url and embeddings.model in data/skill_registry/config.yaml.';

@@ -1,5 +1,5 @@
-import type { UsageEvent, UsageReport } from 'skill-registry';
 import { CodedError } from 'skill-registry/kernel';
+import type { UsageEvent, UsageReport } from '../../extensions/skill_registry/host.ts';
 import { nearestSkills } from '../../extensions/skill_registry/host.ts';
 import { formatTable, printable, toWire } from '../../lib/text/index.ts';
 import { type OpenRegistry, openRegistry } from '../open-registry.ts';

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import type { SkillRegistry } from 'skill-registry';
 import { CodedError, isCodedError } from 'skill-registry/kernel';
-import type { SkillTrust } from '../../extensions/skill_registry/host.ts';
+import type { SkillTrust, TrustDecision } from '../../extensions/skill_registry/host.ts';
 import { describeFindings } from '../../extensions/skill_registry/host.ts';
 import { heldOfRoot } from '../../kernel/host.ts';
 import { futureRealPath } from '../../lib/files/index.ts';
@@ -67,7 +68,7 @@ export async function showTrust(id: string, options: GlobalOptions, terminal: Te
   const found = await registry.admin.trustOf(id);
   await registry.close();
   if (options.json) printJson(terminal, toWire(found));
-  else terminal.out(`${describe(found)}\n`);
+  else terminal.out(`${describeTrust(found)}\n`);
   return EXIT.done;
 }
 
@@ -83,6 +84,33 @@ export async function decideTrust(
     if (status !== undefined) return status;
   }
   return decideRoot(action, given, options, terminal);
+}
+
+/** Decides about the files of a skill that were shown, and says it. */
+export async function decideShown(
+  { admin }: Pick<SkillRegistry, 'admin'>,
+  action: Decision['action'],
+  id: string,
+  decision: TrustDecision,
+  { err }: Terminal,
+): Promise<SkillTrust> {
+  const decided = await admin.decideTrust(action, id, decision);
+  err(`${printable(id)} ${action === 'allow' ? 'is allowed: agents are given it' : 'is held from now on'}\n`);
+  return decided;
+}
+
+/** What a person is asked about a held skill. */
+export const SKILL_QUESTION = 'Agents follow what a skill says. Give it to them?';
+
+/** What was found in a skill, and whether that holds it; safe for a terminal. */
+export function describeTrust({ qualifiedId, digest, origin, findings, heldBecause, allowed }: SkillTrust): string {
+  const state = heldBecause === null ? (allowed ? 'allowed by a person' : 'not held') : `held: ${heldBecause}`;
+  const scope =
+    origin === 'own'
+      ? 'your own: what is allowed are these findings in its folder, across edits'
+      : 'brought in: what is allowed are these bytes';
+  const found = findings.length > 0 ? describeFindings(findings) : 'Nothing was found in it.';
+  return printable(`${qualifiedId} is ${state}\n${digest} (${scope})\n\n${found}`);
 }
 
 // --- internal ---
@@ -131,10 +159,8 @@ async function decideSkill(
       terminal.err(`${printable(id)} stays as it is\n`);
       return EXIT.problem;
     }
-    const decided = await registry.admin.decideTrust(action, id, { ...actorOf(options, terminal), digest });
+    const decided = await decideShown(registry, action, id, { ...actorOf(options, terminal), digest }, terminal);
     if (options.json) printJson(terminal, { action, ...toWire(decided) });
-    const state = action === 'allow' ? 'is allowed: agents are given it' : 'is held from now on';
-    terminal.err(`${printable(id)} ${state}\n`);
     return EXIT.done;
   } catch (error) {
     if (isCodedError(error, 'SKILL_NOT_FOUND') && canBeRoot(action, id, options, terminal)) return undefined;
@@ -157,19 +183,8 @@ async function digestOfYes(found: SkillTrust, terminal: Terminal): Promise<strin
     const message = `Nobody can be asked here. Run skill-registry trust show ${found.skillId}, then allow it with --digest and the digest that it prints.`;
     throw new CodedError('INVALID_ARGUMENT', message);
   }
-  terminal.err(`${describe(found)}\n`);
-  const question = 'Agents follow what a skill says. Give it to them?';
-  return (await isConfirmed({ ask: terminal.ask }, question)) ? found.digest : undefined;
-}
-
-function describe({ qualifiedId, digest, origin, findings, heldBecause, allowed }: SkillTrust): string {
-  const state = heldBecause === null ? (allowed ? 'allowed by a person' : 'not held') : `held: ${heldBecause}`;
-  const scope =
-    origin === 'own'
-      ? 'your own: what is allowed are these findings in its folder, across edits'
-      : 'brought in: what is allowed are these bytes';
-  const found = findings.length > 0 ? describeFindings(findings) : 'Nothing was found in it.';
-  return printable(`${qualifiedId} is ${state}\n${digest} (${scope})\n\n${found}`);
+  terminal.err(`${describeTrust(found)}\n`);
+  return (await isConfirmed({ ask: terminal.ask }, SKILL_QUESTION)) ? found.digest : undefined;
 }
 
 function subjectOf(decision: Decision): string {

@@ -1,40 +1,72 @@
 /** `validate`, `properties` and `prompt`: commands on paths of skills, like those of the reference library. */
-import { type Stats, statSync } from 'node:fs';
-import { basename, dirname, resolve } from 'node:path';
+import { realpathSync, type Stats, statSync } from 'node:fs';
+import { basename, dirname, isAbsolute, relative, resolve } from 'node:path';
 import { checkPack, checkSkill, readProperties, type SkillCheck, toPrompt } from 'skill-registry';
-import { CodedError, isCodedError } from 'skill-registry/kernel';
-import type { ValidationProfile } from '../../extensions/skill_registry/host.ts';
+import { CodedError, isCodedError, type Problem } from 'skill-registry/kernel';
+import { skillsBelow, type ValidationProfile } from '../../extensions/skill_registry/host.ts';
+import { isInside } from '../../lib/files/index.ts';
 import { printable, showName } from '../../lib/text/index.ts';
+import type { Changes } from '../changed-skills.ts';
 import { type FindingFormat, formatFindings } from '../finding-formats.ts';
 import { openRegistry } from '../open-registry.ts';
 import { EXIT, type ExitStatus, exitOf, type GlobalOptions, printJson, type Terminal } from '../terminal.ts';
 
+export interface ValidateOptions {
+  readonly profile: ValidationProfile;
+  readonly format?: FindingFormat;
+  /** Only skills that git says have changed. */
+  readonly changed?: boolean;
+}
+
 /**
- * `skill-registry validate <path...>`, for skills and prompt packs. Valid paths are printed on standard output, errors and warnings
- * on standard error. With `--json`: `{ results: [{ path, valid, errors: [string], warnings: [string] }] }`. With `--format`:
- * everything on standard output.
+ * `skill-registry validate <path...>`, for skills, prompt packs, and folders with skills below. Valid paths are printed on standard output,
+ * errors, warnings and the totals of folders on standard error. With `--json`: `{ results: [{ path, valid, errors: [string], warnings: [string]
+ * }], totals: { checked, valid, invalid, with_warnings }, problems: [Problem] }`. With `--format`: everything on standard output.
  */
 export async function validate(
-  typed: readonly string[],
-  options: GlobalOptions & { readonly profile: ValidationProfile; readonly format?: FindingFormat },
+  given: readonly string[],
+  options: GlobalOptions & ValidateOptions,
   terminal: Terminal,
 ): Promise<ExitStatus> {
+  const typed = given.length === 0 && options.changed ? ['.'] : given;
+  if (typed.length === 0) throw new CodedError('INVALID_ARGUMENT', NO_PATH);
   return withSkillPaths(typed, options, terminal, async (paths) => {
+    const changes = options.changed ? await (await import('../changed-skills.ts')).changesIn(terminal.cwd) : undefined;
     const rules = { profile: options.profile, cwd: terminal.cwd };
     const checks: CheckedPath[] = [];
-    for (const path of paths)
+    const found = await Promise.all(paths.map((path) => meantBy(path, changes, terminal)));
+    const seen = new Set<string>();
+    for (const path of found.flatMap((one) => one.paths)) {
+      // Two of the given folders may hold the same skill.
+      if (found.some(({ isSearched }) => isSearched) && seen.has(resolve(terminal.cwd, path))) continue;
+      seen.add(resolve(terminal.cwd, path));
       checks.push({ path, ...(isPack(path, terminal) ? await checkPack(path, rules) : checkSkill(path, rules)) });
-    if (options.format) terminal.out(formatFindings(checks, options.format, terminal.cwd));
-    else if (options.json) {
+    }
+    const totals = totalsOf(checks);
+    const unsearched = found.flatMap(({ problems }) => problems ?? []);
+    if (options.format) {
+      const search = { path: '.', findings: unsearched };
+      terminal.out(formatFindings([...checks, search], options.format, terminal.cwd));
+    } else if (options.json) {
       const results = checks.map(({ path, errors, warnings }) => ({
         path,
         valid: errors.length === 0,
         errors,
         warnings,
       }));
-      printJson(terminal, { results });
-    } else for (const check of checks) report(check, terminal);
-    return checks.some(({ errors }) => errors.length > 0) ? EXIT.problem : EXIT.done;
+      printJson(terminal, { results, totals, problems: unsearched });
+    } else {
+      for (const check of checks) report(check, terminal);
+      for (const { severity, code, file, message } of unsearched)
+        terminal.err(printable(`${severity}: ${showName(file)}: ${code}: ${message}\n`));
+    }
+    const { checked, valid, invalid, with_warnings } = totals;
+    if (!options.json && (changes || found.some(({ isSearched }) => isSearched)))
+      terminal.err(
+        `${checked}${changes ? ' changed' : ''} skill(s): ${valid} valid, ${invalid} not valid; ${with_warnings} with warnings\n`,
+      );
+    const isWrong = unsearched.some(({ severity }) => severity === 'error');
+    return isWrong || totals.invalid > 0 ? EXIT.problem : EXIT.done;
   });
 }
 
@@ -73,6 +105,44 @@ export async function prompt(
 }
 
 // --- internal ---
+
+const NO_PATH = 'Give the path of a skill, or of a folder with skills below; with --changed it may be left out.';
+
+/** What a path stands for. */
+interface Meant {
+  /** Skills and packs. */
+  readonly paths: readonly string[];
+  /** Whether it is a folder that was searched. */
+  readonly isSearched?: true;
+  /** What could not be searched. */
+  readonly problems?: readonly Problem[];
+}
+
+/** The skills below a folder that is none itself; the path itself where there are none below, so that this is said. */
+async function meantBy(path: string, changes: Changes | undefined, { cwd }: Terminal): Promise<Meant> {
+  const folder = resolve(cwd, path);
+  if (!statsOf(folder)?.isDirectory()) {
+    return { paths: !changes || changes.has(folder) ? [path] : [] };
+  }
+  const { folders, ...search } = await skillsBelow(folder);
+  // That a file has another letter case is said of the skill.
+  const problems = search.problems.filter(({ code }) => code !== 'SKILL_FILE_CASE');
+  const isSkill = folders.length === 1 && folders[0] === folder;
+  const lost = changes?.lost.filter((one) => isInside(one, realpathSync(folder))) ?? [];
+  if (isSkill || (folders.length === 0 && !changes && problems.length === 0)) {
+    return { paths: !changes || changes.has(folder) ? [path] : lost.length > 0 ? [path] : [] };
+  }
+  const shown = (one: string): string => (isAbsolute(path) ? one : relative(cwd, one)) || '.';
+  const below = changes ? [...folders.filter((one) => changes.has(one)), ...lost] : folders;
+  return { paths: below.map(shown), isSearched: true, problems };
+}
+
+/** Of the skills and packs that were checked. */
+function totalsOf(checks: readonly CheckedPath[]) {
+  const invalid = checks.filter(({ errors }) => errors.length > 0).length;
+  const with_warnings = checks.filter(({ warnings }) => warnings.length > 0).length;
+  return { checked: checks.length, valid: checks.length - invalid, invalid, with_warnings };
+}
 
 /** @throws SKILL_HELD: the block is for the system prompt of an agent. */
 async function assertNotHeld(paths: readonly string[], options: GlobalOptions, terminal: Terminal): Promise<void> {

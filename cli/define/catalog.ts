@@ -1,11 +1,11 @@
 import { InvalidArgumentError, Option } from 'commander';
-import type { ValidationProfile } from '../../extensions/skill_registry/host.ts';
 import type { EnableOptions } from '../commands/enable-disable.ts';
 import type { EvalOptions } from '../commands/eval.ts';
 import type { ListFlags } from '../commands/list.ts';
 import type { SearchFlags } from '../commands/search.ts';
 import type { ShowFlags } from '../commands/show.ts';
 import type { StatsFlags } from '../commands/stats.ts';
+import type { ValidateOptions } from '../commands/validate-properties-prompt.ts';
 import type { FindingFormat } from '../finding-formats.ts';
 import type { ExitStatus, GlobalOptions, MakeCommand, Terminal } from '../terminal.ts';
 
@@ -83,19 +83,13 @@ export function addCatalogCommands(make: MakeCommand, done: (status: ExitStatus)
 /** Commands that read the skills of the paths they are given. */
 export function addPathCommands(make: MakeCommand, done: (status: ExitStatus) => void, terminal: Terminal): void {
   addInspect(make, done, terminal);
-  make(
-    'validate',
-    'whether skills are as agentskills.io wants them, and what is not',
-    'skill-registry validate skills/code-review skills/tea/SKILL.md',
-  )
-    .argument('<path...>', 'skill folders, or their SKILL.md')
+  make('validate', 'whether skills are as agentskills.io wants them, and what is not', 'skill-registry validate skills')
+    .argument('[path...]', 'skill folders, their SKILL.md, prompt packs, or folders with skills anywhere below')
+    .option('--changed', 'only skills that git says have changed, staged or not (default path: the working folder)')
     .addOption(new Option('--profile <name>', 'whose rules').choices(['spec', 'strict', 'lenient']).default('spec'))
     .addOption(new Option('--format <name>', 'findings with file and line, for machines').choices(FINDING_FORMATS))
-    .action(
-      async (
-        paths: readonly string[],
-        options: GlobalOptions & { profile: ValidationProfile; format?: FindingFormat },
-      ) => done(await (await import('../commands/validate-properties-prompt.ts')).validate(paths, options, terminal)),
+    .action(async (paths: readonly string[], options: GlobalOptions & ValidateOptions) =>
+      done(await (await import('../commands/validate-properties-prompt.ts')).validate(paths, options, terminal)),
     );
   make('properties', 'the fields of one skill as JSON', 'skill-registry properties skills/code-review | jq .name')
     .argument('<path>', 'skill folder, or its SKILL.md')

@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander';
 import type { ProposalState } from '../../extensions/skill_registry/host.ts';
 import type { EditOptions } from '../commands/changes/edit-proposal.ts';
 import type { PurgeOptions } from '../commands/changes/proposals.ts';
+import type { ReviewOptions } from '../commands/changes/review-waiting.ts';
 import type {
   ConfirmedOptions,
   DecisionOptions,
@@ -15,7 +16,7 @@ import type {
 export function addProposalCommands(make: MakeCommand, done: (status: ExitStatus) => void, terminal: Terminal): void {
   const proposals = make(
     'proposals',
-    'changes that agents ask for: list, show, edit, approve, reject, purge, stats',
+    'changes that agents ask for: list, show, review, edit, approve, reject, purge, stats',
     'skill-registry proposals list',
   );
   const states = ['open', 'stale', 'approved', 'rejected', 'all'];
@@ -30,6 +31,16 @@ export function addProposalCommands(make: MakeCommand, done: (status: ExitStatus
     .option('--proposed', 'only the whole text of the file as it proposes it')
     .action(async (wanted: string, options: GlobalOptions & { proposed?: boolean }) =>
       done(await (await import('../commands/changes/proposals.ts')).showProposal(wanted, options, terminal)),
+    );
+  make(
+    'review',
+    'walk through what waits, riskiest first: see each, and approve, reject, edit or skip it',
+    'skill-registry proposals review',
+    proposals,
+  )
+    .option('--by <name>', 'who decides (default: whoever is logged in)')
+    .action(async (options: ReviewOptions) =>
+      done(await (await import('../commands/changes/review-waiting.ts')).reviewWaiting(options, terminal)),
     );
   make(
     'edit',

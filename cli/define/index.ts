@@ -1,7 +1,16 @@
 import { type Command, InvalidArgumentError } from 'commander';
+import type { NewOptions } from '../commands/init-new.ts';
 import type { McpOptions } from '../commands/mcp.ts';
-import type { NewOptions } from '../commands/new.ts';
-import { collect, type ExitStatus, type GlobalOptions, type MakeCommand, SHELLS, type Terminal } from '../terminal.ts';
+import type { ReviewOptions } from '../commands/review.ts';
+import {
+  type ConfirmedOptions,
+  collect,
+  type ExitStatus,
+  type GlobalOptions,
+  type MakeCommand,
+  SHELLS,
+  type Terminal,
+} from '../terminal.ts';
 import { addCatalogCommands, addPathCommands } from './catalog.ts';
 import { addProposalCommands, addRevisionCommands } from './changes.ts';
 import { addOriginCommands } from './origin.ts';
@@ -26,11 +35,28 @@ export function addCommands(
     .option('--allow-host <name>', 'with --http: another host name for clients; repeatable', collect)
     .option('--agent <id>', 'serve only the skills this agent is bound to')
     .action(async (options: McpOptions) => done(await (await import('../commands/mcp.ts')).mcp(options, terminal)));
+  make('review', 'decide about what waits on a page in the browser; its address is printed', 'skill-registry review')
+    .option('--port <port>', 'listen on this port of 127.0.0.1 (0: any free one)', readPort, 0)
+    .option('--as <name>', 'who decides (default: whoever is logged in)')
+    .action(async (options: ReviewOptions) =>
+      done(await (await import('../commands/review.ts')).review(options, terminal)),
+    );
+  make(
+    'init',
+    'make this folder a root: a config for the agents of this machine, skills/, and its approval',
+    'skill-registry init',
+  )
+    .option('--yes', 'show what is written and do not ask')
+    .option('--reason <text>', 'why the root is approved')
+    .option('--by <name>', 'who decides (default: whoever is logged in)')
+    .action(async (options: GlobalOptions & ConfirmedOptions) =>
+      done(await (await import('../commands/init-new.ts')).init(options, terminal)),
+    );
   make('new', 'start a skill: a valid SKILL.md to fill in', 'skill-registry new brew-tea --description "How to ..."')
     .argument('<id>', 'lowercase letters, digits and single hyphens; also the name of its folder')
     .option('--description <text>', 'what it does, and when to use it')
     .action(async (id: string, options: NewOptions) =>
-      done((await import('../commands/new.ts')).createSkill(id, options, terminal)),
+      done((await import('../commands/init-new.ts')).createSkill(id, options, terminal)),
     );
   make('completion', 'a completion script for bash, zsh or fish', 'source <(skill-registry completion bash)')
     .argument('<shell>', SHELLS.join(', '))

@@ -1,13 +1,13 @@
 import { resolve } from 'node:path';
+import { assertDataInRoot } from '../../kernel/host.ts';
 import { futureRealPath } from '../../lib/files/index.ts';
-import { countTokens } from '../../lib/text/index.ts';
+import { countTokens, nearestIds } from '../../lib/text/index.ts';
 import type { SkillRegistry, SkillRegistryAdmin } from './api.ts';
 import { skillNamed } from './catalog/snapshot.ts';
 import { writePolicyOf } from './history/write-policy.ts';
 import { assertOpen, type Parts } from './parts.ts';
 import { readPoliciesOf } from './read/read-policy.ts';
 import type { RoleResolver } from './read/roles.ts';
-import { nearestIds } from './search/names.ts';
 import { namedTools } from './show/formats.ts';
 import { skillNotFound } from './skill/errors.ts';
 import type { Skill } from './skill/skill.ts';
@@ -53,6 +53,29 @@ export function createAdmin(
     async allowShown(skillId, shown, actor) {
       assertOpen(parts);
       return (await import('./blocks-after.ts')).allowShown(parts, skillId, shown, actor);
+    },
+    async whoSees(agents) {
+      const { whoSees } = await import('./show/who-sees.ts');
+      return whoSees(snapshot(), agents);
+    },
+    async setDisabled(disabling, isDisabled) {
+      const { skill } = disabling;
+      const isListed = parts.disabled.now.some((one) => (typeof one === 'string' ? one : one.skill) === skill);
+      // A skill that was removed can still be enabled.
+      if (isDisabled || !isListed) known(skill);
+      assertOpen(parts);
+      if (!parts.trusted) assertDataInRoot(root, 'data/skill_registry/config.yaml');
+      const { nowDisabled, setDisabled } = await import('./config/set-disabled.ts');
+      const done = setDisabled(root, disabling, isDisabled);
+      parts.disabled.now = nowDisabled(parts.disabled.now, disabling, isDisabled);
+      await catalog.refresh();
+      return done;
+    },
+    async waiting() {
+      assertOpen(parts);
+      const { waitingFor } = await import('./waiting.ts');
+      const trustOf = (skillId: string) => holds.trustOf(known(skillId));
+      return waitingFor({ proposals: changes.proposals, snapshot, trustOf });
     },
     async inspectSkills() {
       assertOpen(parts);

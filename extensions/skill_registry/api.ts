@@ -6,10 +6,10 @@ import type { Evaluation } from './evaluate/types.ts';
 import type { History, Management, WritePolicy } from './history/types.ts';
 import type { Publishing } from './origin/publish/types.ts';
 import type { Origins } from './origin/types.ts';
-import type { Proposals } from './propose/types.ts';
+import type { Proposal, Proposals } from './propose/types.ts';
 import type { Reading, ReadPolicy, RolePrompt } from './read/types.ts';
 import type { EmbeddedSkills, ListQuery, OverlapReport, SkillList } from './search/types.ts';
-import type { ContextCost, TokenCounts } from './show/types.ts';
+import type { ContextCost, SeenSkill, TokenCounts } from './show/types.ts';
 import type { Skill } from './skill/skill.ts';
 import type { OwnSource } from './sources/types.ts';
 import type { Finding, PlannedChange, SkillTrust, TrustDecision } from './trust/types.ts';
@@ -200,6 +200,33 @@ export interface SkillRegistryAdmin extends Evaluation, Pick<Reading, 'readBytes
     shown: readonly Finding[],
     actor: { readonly by: string; readonly reason?: string | undefined },
   ): Promise<string | null>;
+  /**
+   * Who sees each skill of the catalog, also those that lost a collision. In order of the catalog, losers last.
+   *
+   * @param agents - Their turns, each with `agentId` and `boundSkills`.
+   */
+  whoSees(agents: readonly TurnContext[]): Promise<readonly SeenSkill[]>;
+  /**
+   * What waits for a person, riskiest first: by the number of findings of level `block`, then `warn`; of proposals a deletion before a new
+   * skill before a change, and then the oldest. It inspects what is held.
+   *
+   * @throws as `Proposals.list`.
+   */
+  waiting(): Promise<WaitingForPerson>;
+  /**
+   * Keeps a skill from agents, or gives it to them again: in `disabled` of `data/skill_registry/config.yaml`, whose comments and other keys
+   * are kept, and in this registry at once. Other registries use it from their next start on.
+   *
+   * @param disabling.skill - An id or a qualified id.
+   * @param disabling.agent - Default: every agent. Enabling for every agent also ends it for single ones.
+   * @returns `changed`: false when the config said so already.
+   * @throws SKILL_NOT_FOUND, INVALID_ARGUMENT for one agent of a skill that is disabled for every agent, CONFIG_INVALID, WRITE_FAILED,
+   *   PATH_TRAVERSAL.
+   */
+  setDisabled(
+    disabling: { readonly skill: string; readonly agent?: string | undefined },
+    isDisabled: boolean,
+  ): Promise<{ readonly file: string; readonly changed: boolean }>;
   /** Inspects every skill that is not inspected yet; `watch` does it, too. Each content is inspected once. */
   inspectSkills(): Promise<void>;
   /** Counts skills as offered to the agent of a turn: for a door that lists them without `context` and `list`. */
@@ -222,6 +249,14 @@ export interface SkillRegistryAdmin extends Evaluation, Pick<Reading, 'readBytes
   instance(): string;
   /** How changes on disk are noticed at present. */
   watching(): 'events' | 'poll' | 'off';
+}
+
+/** What waits for the decision of a person in a registry. */
+export interface WaitingForPerson {
+  /** Open and stale ones. */
+  readonly proposals: readonly Proposal[];
+  /** Skills that no agent is given. */
+  readonly held: readonly SkillTrust[];
 }
 
 /** The result of `getExtension('skill_registry')`. */

@@ -59,8 +59,8 @@ function told(skill: Skill | undefined, description: string): string {
 }
 
 async function foundText(registry: SkillRegistry, query: string): Promise<string> {
-  await registry.admin.searchReady();
-  const { skills, nearest = [] } = registry.list({ query, audience: 'person' });
+  await registry.admin.searchReady(query);
+  const { skills, nearest = [], message = '' } = registry.list({ query, audience: 'person' });
   if (skills.length > 0) {
     return formatTable(
       ['SKILL', 'DESCRIPTION'],
@@ -68,7 +68,7 @@ async function foundText(registry: SkillRegistry, query: string): Promise<string
       LINE,
     );
   }
-  return `No skill fits "${query}".${nearest.length > 0 ? ` Nearest: ${nearest.join(', ')}.` : ''}`;
+  return `${message}${nearest.length > 0 ? ` Nearest: ${nearest.join(', ')}.` : ''}`;
 }
 
 async function listText(registry: SkillRegistry): Promise<string> {

@@ -1,12 +1,12 @@
 /** Exports that the command needs in addition to index.ts. Not an export of the package. */
-import type { TurnContext } from 'skill-registry/kernel';
+import type { Problem } from 'skill-registry/kernel';
+import { nearestIds } from '../../lib/text/index.ts';
 import type { Snapshot } from './catalog/snapshot.ts';
-import type { Disabling } from './config/set-disabled.ts';
-import { nearestIds } from './search/names.ts';
-import type { SeenSkill } from './show/who-sees.ts';
+import type { FoundAgent } from './sources/found-agents.ts';
 
 export type * from './api.ts';
 export type { ValidationProfile } from './config/config.ts';
+export { ownerFile } from './config/owner-file.ts';
 export { configOfUntrustedRoot } from './config/untrusted-config.ts';
 export { countsOf, describeClaims, describeResult, describeResults, shownProposal } from './evaluate/describe.ts';
 export {
@@ -16,7 +16,6 @@ export {
   describeRevisions,
   describeStats,
 } from './propose/describe.ts';
-export type { AgentView, SeenSkill } from './show/who-sees.ts';
 export { NOT_INSPECTED } from './trust/reasons.ts';
 export type { SkillFinding } from './validate/validate-skill.ts';
 
@@ -27,16 +26,35 @@ export function nearestSkills({ byId }: Snapshot, skillId: string): readonly str
 
 // Rarely used: their modules are loaded when they are called.
 
-/** As `setDisabled` of config/set-disabled.ts. */
-export async function setDisabled(
-  root: string,
-  skill: Disabling,
-  isDisabled: boolean,
-): Promise<{ readonly file: string; readonly changed: boolean }> {
-  return (await import('./config/set-disabled.ts')).setDisabled(root, skill, isDisabled);
+/** What `init` writes: the agents that are found, the text of the config for them, and how it is written. */
+export async function startConfig(root: string): Promise<{
+  readonly agents: readonly FoundAgent[];
+  readonly text: string;
+  readonly write: () => void;
+}> {
+  const [{ foundAgents }, { starterConfig }, { writeOwnerFile }] = await Promise.all([
+    import('./sources/found-agents.ts'),
+    import('./config/starter-config.ts'),
+    import('./config/owner-file.ts'),
+  ]);
+  const agents = foundAgents(root);
+  const text = starterConfig(
+    root,
+    agents.map(({ preset }) => preset),
+  );
+  return { agents, text, write: () => writeOwnerFile(root, text) };
 }
 
-/** As `whoSees` of show/who-sees.ts. */
-export async function whoSees(snapshot: Snapshot, agents: readonly TurnContext[]): Promise<readonly SeenSkill[]> {
-  return (await import('./show/who-sees.ts')).whoSees(snapshot, agents);
+/**
+ * The skills below a folder, as a source of this folder finds them, and the problems of finding them.
+ *
+ * @param folder - Absolute.
+ */
+export async function skillsBelow(
+  folder: string,
+): Promise<{ readonly folders: readonly string[]; readonly problems: readonly Problem[] }> {
+  const { findSkillFiles } = await import('./sources/walk/find-skill-files.ts');
+  const takeBreak = async (): Promise<void> => {};
+  const { files, problems } = await findSkillFiles({ root: folder, maxDepth: 64, allowOutside: false, takeBreak });
+  return { folders: files.map(({ dir }) => dir), problems };
 }

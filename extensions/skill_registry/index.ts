@@ -49,7 +49,7 @@ export async function checkPack(path: string, options?: ValidateSkillOptions): P
  * @throws PATH_TRAVERSAL, RESOURCE_NOT_FOUND when it is no folder.
  */
 export async function inspectFolder(folder: string): Promise<Inspection> {
-  return (await import('./inspect-folder.ts')).inspectFolder(folder);
+  return (await import('./history/inspect-folder.ts')).inspectFolder(folder);
 }
 
 /** The rules by which `inspectFolder` judges. */

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type {
   Command,
   CommandProvider,
@@ -15,6 +16,7 @@ import { toWire, withNote } from '../../lib/text/index.ts';
 import type { SkillRegistry, SkillRegistryExtension } from './api.ts';
 import { skillCommands } from './commands.ts';
 import { configOfUntrustedRoot } from './config/untrusted-config.ts';
+import type { InternalOptions } from './parts.ts';
 import { arrivalText } from './proposals-command.ts';
 import { createSkillRegistry } from './registry.ts';
 import { boundSkill, isWithoutSkills, keptFrom } from './show/scope.ts';
@@ -50,16 +52,19 @@ export class SkillRegistryMain
   }
 
   async initialize(context: ExtensionContext): Promise<void> {
-    this.#registry = await createSkillRegistry({
+    const options: InternalOptions = {
       root: context.rootDir,
+      manifest: join(context.extensionDir, 'manifest.yaml'),
       config: context.config,
       trust: context.trusted,
       getSecret: context.getSecret,
       onProgress: (line) => context.log.info(line),
       onSkillLoaded: ({ durationSeconds, ...event }) =>
         context.events.emit('skill_loaded', { ...toWire(event), duration_s: durationSeconds }),
-      onProblem: ({ severity, file, message }) => context.notifyUser(`${severity}: ${file}: ${message}`),
-    });
+      onProblem: ({ severity, file, line, message }) =>
+        context.notifyUser(`${severity}: ${file}${line === undefined ? '' : `:${line}`}: ${message}`),
+    };
+    this.#registry = await createSkillRegistry(options);
     this.#registry.onChange((ids, { version }) => context.events.emit('skills_changed', { ids, version }));
     this.#registry.proposals.onArrival((proposal) => {
       const { id, kind, skillId: skill_id, path, author, file } = proposal;

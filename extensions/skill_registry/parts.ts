@@ -5,7 +5,7 @@ import { futureRealPath } from '../../lib/files/index.ts';
 import { SEARCH_INDEX } from '../../lib/text-index/index.ts';
 import { type Catalog, createCatalog } from './catalog/catalog.ts';
 import { type Changes, createChanges } from './changes.ts';
-import { readConfig, type SkillRegistryConfig, type SourceConfig } from './config/config.ts';
+import { type DisabledSkill, readConfig, type SkillRegistryConfig, type SourceConfig } from './config/config.ts';
 import { createHooks, type HookOptions, type Hooks } from './hooks.ts';
 import type { SkillRegistryOptions } from './options.ts';
 import { type Admit, createReading } from './read/reading.ts';
@@ -38,16 +38,17 @@ import {
   storeProblems,
 } from './store/cache.ts';
 import { keepOwnData } from './store/own-data.ts';
-import { HeldSkills, type Holds } from './trust/holds.ts';
+import { HeldSkills } from './trust/holds.ts';
 import { inspectionsFile } from './trust/inspections.ts';
 import { createInstalled } from './trust/installed.ts';
 import type { NoteBlocked } from './trust/types.ts';
 import { createUsage, type RecordedUsage } from './usage/usage.ts';
 
-/** Options that only tests set. */
+/** Options that only tests and the extension set; `manifest`: the file that the config was merged with. */
 export interface InternalOptions extends SkillRegistryOptions, HookOptions {
   /** Where the gates of skills look for programs and variables. Default: the environment of the process. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
+  readonly manifest?: string;
 }
 
 /** The parts of a registry. Each can be understood alone. */
@@ -66,8 +67,12 @@ export interface Parts {
   /** What a model sees in a turn. */
   readonly visible: (turn: TurnContext) => readonly Skill[];
   readonly reading: Reading;
-  readonly holds: Holds;
+  readonly holds: HeldSkills;
   readonly admit: Admit;
+  /** Skills that the owner keeps from agents. Its list is replaced when that changes. */
+  readonly disabled: { now: readonly DisabledSkill[] };
+  /** Whether the root is approved. */
+  readonly trusted: boolean;
   readonly tokens: SkillTokenCounts;
   readonly searcher: Searcher;
   /** Absent without an endpoint. */
@@ -96,17 +101,15 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
   const ownData = keepOwnData(root);
   const cacheFile = options.cache === 'memory' ? undefined : cacheFileOf(root, trusted);
   const cache = createCache(cacheFile, CACHE_PARTS);
-  const { config, problems: configProblems } = readConfig(options.config ?? {}, configFile);
+  const { config, problems: configProblems } = readConfig(options.config ?? {}, configFile, options.manifest);
   const hooks = createHooks(options, root, onProblem);
   const skillFiles = createSkillFileCache(cache);
   const sourceIds = new Set<string>();
   const sourceOptions = {
-    ...{ root, trusted, configFile, validation: config.validation, taken: sourceIds },
+    ...{ root, trusted, configFile, validation: config.validation, taken: sourceIds, fetchCopy },
+    ...{ getSecret: hooks.getSecret, onProgress: hooks.onProgress },
     cache: cacheFile === undefined ? undefined : skillFiles,
-    getSecret: hooks.getSecret,
     instance: () => instanceOf(root, config.sources),
-    fetchCopy,
-    onProgress: hooks.onProgress,
     noteBlocked: (...found: Parameters<NoteBlocked>) => holds.noteBlocked(...found),
   };
   const builtIn = makeBuiltInSource(sourceIds);
@@ -130,12 +133,13 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
     inspects: options.inspect ?? true,
     file: options.cache === 'memory' ? undefined : inspectionsFile(),
   });
+  const disabled: Parts['disabled'] = { now: config.disabled };
   const catalog = createCatalog(await makeAll(config.sources), {
     builtIn,
     limits: config.limits,
     collision: config.collision,
     callHook: hooks.call,
-    disabled: config.disabled,
+    disabled: () => disabled.now,
     prepare: holds.prepare,
     heldBecause: holds.heldBecause,
     beforeScan() {
@@ -199,22 +203,18 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
       usage.recorder,
       (skillId, turn) => findVisible(catalog.snapshot(), skillId, turn, grants.of(turn)).refusal,
     ),
-    instance: sourceOptions.instance,
-    ...{ holds, admit },
-    sentBodies: createSentBodies(),
-    ...{
-      readSkill: bytes.readSkill,
-      reading: createReading(
-        catalog,
-        grants,
-        config.limits,
-        (event, details) => {
-          usage.recorder.loaded(event, details);
-          hooks.onSkillLoaded(event);
-        },
-        admit,
-      ),
-    },
+    ...{ holds, admit, disabled, trusted, sentBodies: createSentBodies() },
+    ...{ instance: sourceOptions.instance, readSkill: bytes.readSkill },
+    reading: createReading(
+      catalog,
+      grants,
+      config.limits,
+      (event, details) => {
+        usage.recorder.loaded(event, details);
+        hooks.onSkillLoaded(event);
+      },
+      admit,
+    ),
     ...search,
     problems: () => [
       ...configProblems,

@@ -1,5 +1,6 @@
 import { type Document, isMap, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
 import { z } from '#zod';
+import { didYouMean } from '../../lib/text/index.ts';
 import type { Problem } from '../contract.ts';
 import { describeError } from '../errors.ts';
 
@@ -55,25 +56,21 @@ export interface Manifest {
   readonly events?: { readonly emits: readonly string[]; readonly listens: readonly string[] } | undefined;
 }
 
-const limits = z
-  .strictObject({
-    max_turns: z.int().min(1).max(1000).default(20),
-    max_tokens_per_invocation: z.int().min(1).optional(),
-    time_budget_ms: z.int().min(1).optional(),
-  })
-  .prefault({});
+const limits = z.strictObject({
+  max_turns: z.int().min(1).max(1000).default(20),
+  max_tokens_per_invocation: z.int().min(1).optional(),
+  time_budget_ms: z.int().min(1).optional(),
+});
 
-const parameters = z
-  .strictObject({
-    temperature: z.number().min(0).optional(),
-    top_p: z.number().min(0).max(1).optional(),
-    frequency_penalty: z.number().optional(),
-    presence_penalty: z.number().optional(),
-    seed: z.int().optional(),
-    max_output_tokens: z.int().min(1).optional(),
-    stop: z.array(z.string()).optional(),
-  })
-  .prefault({});
+const parameters = z.strictObject({
+  temperature: z.number().min(0).optional(),
+  top_p: z.number().min(0).max(1).optional(),
+  frequency_penalty: z.number().optional(),
+  presence_penalty: z.number().optional(),
+  seed: z.int().optional(),
+  max_output_tokens: z.int().min(1).optional(),
+  stop: z.array(z.string()).optional(),
+});
 
 const agent = z.strictObject({
   integration_mode: z.enum(['tool', 'handoff']).default('tool'),
@@ -81,37 +78,40 @@ const agent = z.strictObject({
   instructions: z.string().optional(),
   uses_tools: z.array(z.string()).default([]),
   uses_skills: z.array(z.string()).optional(),
-  parameters,
-  limits,
+  parameters: parameters.prefault({}),
+  limits: limits.prefault({}),
 });
 
-const manifest: z.ZodType<Manifest> = z
-  .strictObject({
-    id: z
-      .string()
-      .regex(/^[a-z][a-z0-9_-]{0,63}$/, 'expected lowercase letters, digits, _ and -, first a letter, at most 64'),
-    name: z.string().min(1),
-    version: z.string().min(1),
-    entrypoint: z
-      .string()
-      .regex(
-        /^[\w-]+:[A-Za-z_]\w*$/,
-        'expected <file without extension>:<exported class>, for example main:MyExtension',
-      )
-      .optional(),
-    description: z.string().default(''),
-    depends_on: z.array(z.string()).default([]),
-    config: z.record(z.string(), z.unknown()).default({}),
-    enabled: z.boolean().default(true),
-    agent: agent.optional(),
-    events: z
-      .strictObject({ emits: z.array(z.string()).default([]), listens: z.array(z.string()).default([]) })
-      .optional(),
-  })
-  .refine((value) => value.entrypoint !== undefined || value.agent !== undefined, {
+const events = z.strictObject({
+  emits: z.array(z.string()).default([]),
+  listens: z.array(z.string()).default([]),
+});
+
+const fields = z.strictObject({
+  id: z
+    .string()
+    .regex(/^[a-z][a-z0-9_-]{0,63}$/, 'expected lowercase letters, digits, _ and -, first a letter, at most 64'),
+  name: z.string().min(1),
+  version: z.string().min(1),
+  entrypoint: z
+    .string()
+    .regex(/^[\w-]+:[A-Za-z_]\w*$/, 'expected <file without extension>:<exported class>, for example main:MyExtension')
+    .optional(),
+  description: z.string().default(''),
+  depends_on: z.array(z.string()).default([]),
+  config: z.record(z.string(), z.unknown()).default({}),
+  enabled: z.boolean().default(true),
+  agent: agent.optional(),
+  events: events.optional(),
+});
+
+const manifest: z.ZodType<Manifest> = fields.refine(
+  (value) => value.entrypoint !== undefined || value.agent !== undefined,
+  {
     path: ['entrypoint'],
     message: 'expected an entrypoint (main:MyExtension) or an agent block; the manifest has neither',
-  });
+  },
+);
 
 /**
  * Reads one manifest.yaml.
@@ -127,14 +127,14 @@ export function parseManifest(text: string, file: string): { manifest?: Manifest
   if (first) return { problems: [yamlProblem(file, first.message.split('\n')[0] ?? '', first.linePos?.[0].line)] };
   if (!isMap(document.contents)) return { problems: [yamlProblem(file, 'expected a mapping of fields', 1)] };
 
-  let fields: unknown;
+  let given: unknown;
   try {
-    fields = document.toJS();
+    given = document.toJS();
   } catch (error) {
     // An alias without its anchor, or too many aliases, is only noticed here.
     return { problems: [yamlProblem(file, describeError(error))] };
   }
-  const parsed = manifest.safeParse(fields);
+  const parsed = manifest.safeParse(given);
   if (parsed.success) return { manifest: parsed.data, problems: [] };
   const lineOf = (path: readonly PropertyKey[]): number => {
     for (let depth = path.length; depth > 0; depth--) {
@@ -148,7 +148,22 @@ export function parseManifest(text: string, file: string): { manifest?: Manifest
   };
 }
 
+/** The JSON Schema of a manifest, for editors. */
+export function manifestSchema(): Readonly<Record<string, unknown>> {
+  const { $schema: _, ...schema } = z.toJSONSchema(fields, { io: 'input' });
+  return { ...schema, anyOf: [{ required: ['entrypoint'] }, { required: ['agent'] }] };
+}
+
 // --- internal ---
+
+/** The fields that may stand in the manifest, by what they stand in; '' for the manifest itself. */
+const FIELDS: Readonly<Record<string, object>> = {
+  '': fields.shape,
+  agent: agent.shape,
+  'agent.parameters': parameters.shape,
+  'agent.limits': limits.shape,
+  events: events.shape,
+};
 
 /** Offset of the key of a field, or of an item of a list. */
 function offsetOf(document: Document, path: readonly PropertyKey[]): number | undefined {
@@ -180,12 +195,14 @@ function fieldProblems(
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) => {
       const name = field ? `${field}.${key}` : key;
-      const message = `Unknown field "${name}". Remove it or correct its spelling; docs/extension-contract.md says where the fields are listed.`;
+      const hint = didYouMean(key, Object.keys(FIELDS[field] ?? {}));
+      const message = `Unknown field "${name}".${hint} Remove it or correct its spelling; docs/extension-contract.md says where the fields are listed.`;
       const line = lineOf([...issue.path, key]);
       return { code: 'MANIFEST_FIELD_UNKNOWN', severity: 'error', file, line, message, details: { field: name } };
     });
   }
-  const message = `Field "${field}": ${issue.message}.${typeAdvice(issue, given)}`;
+  const hint = issue.code === 'invalid_value' ? didYouMean(given, issue.values.map(String)) : typeAdvice(issue, given);
+  const message = `Field "${field}": ${issue.message}.${hint}`;
   return [
     { code: 'MANIFEST_FIELD_INVALID', severity: 'error', file, line: lineOf(issue.path), message, details: { field } },
   ];

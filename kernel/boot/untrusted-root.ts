@@ -25,9 +25,9 @@ export function isDataInRoot(rootDir: string): boolean {
   return isInRoot(rootDir, 'data');
 }
 
-/** For a root that nobody has approved. @throws PATH_TRAVERSAL. */
-export function assertDataInRoot(rootDir: string): void {
-  if (!isDataInRoot(rootDir)) throw leadsOutOfRoot(rootDir, 'data');
+/** For a root that nobody has approved. @param path - Below the root. @throws PATH_TRAVERSAL. */
+export function assertDataInRoot(rootDir: string, path = 'data/'): void {
+  if (!isInRoot(rootDir, path)) throw leadsOutOfRoot(rootDir, path);
 }
 
 /** Whether `data/`, where code waits, and `extensions/`, where an approval writes it, lie in the root. */
@@ -37,7 +37,7 @@ export function isHeldInRoot(rootDir: string): boolean {
 
 /** For a root that nobody has approved. @throws PATH_TRAVERSAL. */
 export function assertHeldInRoot(rootDir: string): void {
-  if (!isHeldInRoot(rootDir)) throw leadsOutOfRoot(rootDir, isDataInRoot(rootDir) ? 'extensions' : 'data');
+  if (!isHeldInRoot(rootDir)) throw leadsOutOfRoot(rootDir, isDataInRoot(rootDir) ? 'extensions/' : 'data/');
 }
 
 /** The parts of a root that take effect only once it is approved, in words for the person who decides. */

@@ -34,23 +34,26 @@ it('prints the exit status of every code that has one of its own', () => {
   expect(read('docs/command.md')).toContain(`| every other | ${EXIT.problem} |`);
 });
 
-it.each(['skill_registry', 'skill_mcp'])('documents every key of the config block of %s, with its default', (id) => {
-  const { config } = parse(read(`extensions/${id}/manifest.yaml`)) as { config: Record<string, unknown> };
-  const page = read('docs/configuration.md');
-  const paths = Object.entries(config).flatMap(([key, value]) =>
-    typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? Object.entries(value).map(([inner, byDefault]) => [`${key}.${inner}`, byDefault] as const)
-      : [[key, value] as const],
-  );
-  const missing = paths.filter(([path, byDefault]) => {
-    const row = page.split('\n').find((line) => line.startsWith(`| \`${path}\` |`));
-    return (
-      row === undefined ||
-      (typeof byDefault !== 'object' && !row.includes(`\`${byDefault === '' ? '""' : byDefault}\``))
+it.each(['skill_registry', 'skill_mcp', 'skill_review'])(
+  'documents every key of the config block of %s, with its default',
+  (id) => {
+    const { config } = parse(read(`extensions/${id}/manifest.yaml`)) as { config: Record<string, unknown> };
+    const page = read('docs/configuration.md');
+    const paths = Object.entries(config).flatMap(([key, value]) =>
+      typeof value === 'object' && value !== null && !Array.isArray(value)
+        ? Object.entries(value).map(([inner, byDefault]) => [`${key}.${inner}`, byDefault] as const)
+        : [[key, value] as const],
     );
-  });
-  expect(missing).toEqual([]);
-});
+    const missing = paths.filter(([path, byDefault]) => {
+      const row = page.split('\n').find((line) => line.startsWith(`| \`${path}\` |`));
+      return (
+        row === undefined ||
+        (typeof byDefault !== 'object' && !row.includes(`\`${byDefault === '' ? '""' : byDefault}\``))
+      );
+    });
+    expect(missing).toEqual([]);
+  },
+);
 
 it.each([
   'README.md',

@@ -97,10 +97,12 @@ it('gives findings with file and line, as lines, annotations and SARIF', async (
   const { runs, version } = JSON.parse((await validate('--format', 'sarif')).stdout);
   expect(version).toBe('2.1.0');
   expect(runs[0].results[0]).toEqual({
-    ruleId: 'agentskills',
+    ruleId: 'agentskills/name',
+    ruleIndex: 0,
     level: 'error',
     message: { text: lower },
     locations: [{ physicalLocation: { artifactLocation: { uri: 'bad%2C%20one/SKILL.md' }, region: { startLine: 3 } } }],
+    partialFingerprints: { 'skillRegistry/v1': expect.stringMatching(/^[0-9a-f]{32}$/) },
   });
   const lenient = await validate('--format', 'lines', '--profile', 'lenient');
   expect(lenient.stdout).toContain('bad, one/SKILL.md:3: warning: ');

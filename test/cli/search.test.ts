@@ -65,9 +65,11 @@ it('names what is near when nothing fits, which is no failure', async () => {
   const root = kitchen();
   const { status, stdout, stderr } = await searchIn(root, 'bru-tee');
   expect([status, stdout]).toEqual([0, '']);
-  expect(stderr).toMatch(/^No skill fits\. Nearest: brew-tea/);
+  expect(stderr).toMatch(
+    /^No skill fits\. Search by meaning is off, .+\. Nearest: brew-tea\. Search by meaning needs emb/,
+  );
   const json = JSON.parse((await searchIn(root, 'bru-tee', '--json')).stdout);
-  expect(json).toMatchObject({ skills: [], total: 0, nearest: ['brew-tea'] });
+  expect(json).toMatchObject({ skills: [], total: 0, nearest: ['brew-tea'], message: expect.any(String) });
 });
 
 it('doctor --overlap names skills that compete and queries that go astray', async () => {
@@ -84,4 +86,13 @@ it('doctor --overlap names skills that compete and queries that go astray', asyn
   expect(stdout).toContain('  check-pull-requests: "review pull requests" finds review-pull-requests\n');
   const json = JSON.parse((await runCommand([...command, '--json'], { cwd: root })).stdout);
   expect(json).toMatchObject({ queries: 1, stolen: [{ found: 'review-pull-requests' }], problems: [] });
+});
+
+it('says of a question in another language that nothing fits, and how to turn search by meaning on', async () => {
+  const { status, stdout, stderr } = await searchIn(kitchen(), 'Wie koche ich einen guten Kaffee?');
+  expect([status, stdout]).toEqual([0, '']);
+  expect(stderr).toBe(
+    'No skill fits. Search by meaning is off, so only words that a skill has are found: ask in other words, and in the ' +
+      'language of the skills. Search by meaning needs embeddings.base_url and embeddings.model in data/skill_registry/config.yaml.\n',
+  );
 });

@@ -81,6 +81,8 @@ it('gives the documented JSON shape', async () => {
       { path: 'tea', valid: true, errors: [], warnings: [] },
       { path: 'bad', valid: false, errors: BAD, warnings: [] },
     ],
+    totals: { checked: 2, valid: 1, invalid: 1, with_warnings: 0 },
+    problems: [],
   });
 });
 

@@ -1,6 +1,6 @@
-import type { SkillRegistry, UsageEvent } from 'skill-registry';
 import { boot, type Kernel } from 'skill-registry/kernel';
 import { expect, it, onTestFinished } from 'vitest';
+import type { SkillRegistry, UsageEvent } from '../../extensions/skill_registry/host.ts';
 import { agent, skill } from '../helpers/boot-root.ts';
 import { openRoot } from '../helpers/open-registry.ts';
 import { type ScriptedAnswer, scriptedModel, toolResults, type WireRequest } from '../helpers/scripted-model.ts';

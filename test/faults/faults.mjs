@@ -6,6 +6,7 @@ import { origins } from './origins.mjs';
 import { pages } from './pages.mjs';
 import { paths } from './paths.mjs';
 import { proposals } from './proposals.mjs';
+import { reviewPage } from './review-page.mjs';
 import { shown } from './shown.mjs';
 import { trust } from './trust.mjs';
 import { usage } from './usage.mjs';
@@ -28,4 +29,5 @@ export const faults = [
   ...origins,
   ...evidence,
   ...usage,
+  ...reviewPage,
 ];

@@ -29,6 +29,22 @@ export const proposals = [
     name: 'approves what was shown, and nothing that somebody has made of it since',
   },
   {
+    title: 'The walk shows the least risky proposal first',
+    file: 'extensions/skill_registry/waiting.ts',
+    find: '(other[at] ?? 0) - (one[at] ?? 0)',
+    replace: '(one[at] ?? 0) - (other[at] ?? 0)',
+    test: 'test/cli/review-waiting.test.ts',
+    name: 'shows the riskiest first, whole, and does with each what is answered',
+  },
+  {
+    title: 'The walk offers to approve what does not apply any more',
+    file: 'cli/commands/changes/review-waiting.ts',
+    find: "return state === 'open'",
+    replace: "return state !== 'rejected'",
+    test: 'test/cli/review-waiting.test.ts',
+    name: 'offers no approval of what does not apply any more',
+  },
+  {
     title: 'A roll-back asks nobody',
     file: 'cli/commands/changes/history.ts',
     find: "if (now === '') break;",

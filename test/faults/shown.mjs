@@ -117,6 +117,22 @@ export const shown = [
     name: 'of a body that is too long leaves its line in the catalog, and the owner is told',
   },
   {
+    title: 'A skill with one common word fits',
+    file: `${SEARCH}/fit.ts`,
+    find: 'return best >= 0 && fits(best, MIN_SCORE) ?',
+    replace: 'if (best >= 0) return () => true;\n  return best >= 0 ?',
+    test: 'test/skill_registry/search/fits.test.ts',
+    name: 'of which a skill has one common word finds nothing, and says so',
+  },
+  {
+    title: 'Words of another language are taken for slips',
+    file: `${SEARCH}/query.ts`,
+    find: '(terms.length === 1 || !isMostlyUnknown(asked))',
+    replace: 'terms.length > 0',
+    test: 'test/skill_registry/search/fits.test.ts',
+    name: 'words of which most are unknown are no slips',
+  },
+  {
     title: 'The best section weighs nothing',
     file: `${SEARCH}/rank.ts`,
     find: 'const WEIGHTS = { header: 1, all: 1.5, section: 0.5 } as const;',

@@ -95,9 +95,9 @@ export function startCommand(args: readonly string[], options: RunOptions = {}):
   return watchChild(spawn(process.execPath, [MAIN, ...withTrust(args, options)], spawnOptions(options)));
 }
 
-/** The same on a pseudo terminal of 80 columns, through script(1). */
-export function startOnTerminal(args: readonly string[], options: RunOptions = {}): RunningCommand {
-  const line = ['stty cols 80;', 'exec', process.execPath, MAIN, ...withTrust(args, options)].join(' ');
+/** The same on a pseudo terminal, through script(1). @param columns - Of the terminal. */
+export function startOnTerminal(args: readonly string[], options: RunOptions = {}, columns = 80): RunningCommand {
+  const line = [`stty cols ${columns};`, 'exec', process.execPath, MAIN, ...withTrust(args, options)].join(' ');
   return watchChild(spawn('script', ['-qec', line, '/dev/null'], spawnOptions(options)));
 }
 

@@ -99,6 +99,19 @@ it('answers a failing call with its code, and an unknown tool by naming those th
   await expect(callTool(client, 'nope', {})).rejects.toThrow('Tools: list_skills, read_skill');
 });
 
+it('says that no skill fits, and what to do, to a client that searches', async () => {
+  const { serving } = await serveRegistry(QA);
+  const client = await httpClient(serving.url);
+  const { result } = await callTool(client, 'list_skills', { query: 'Welche Rechnungen sind noch offen?' });
+  expect(result).toEqual({
+    success: true,
+    skills: [],
+    total: 0,
+    truncated: false,
+    message: expect.stringMatching(/^No skill fits\. Search by meaning is off, /),
+  });
+});
+
 it('shows no tools to a client that knows the Skills extension', async () => {
   const { serving } = await serveRegistry(QA);
   const capabilities = { extensions: { 'io.modelcontextprotocol/skills': {} } };

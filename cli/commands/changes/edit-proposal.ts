@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { extname, join, resolve } from 'node:path';
+import type { SkillRegistry } from 'skill-registry';
 import { CodedError, describeError, isCodedError } from 'skill-registry/kernel';
 import type { EditedProposal, ProposedText } from '../../../extensions/skill_registry/host.ts';
 import { readNamedFile } from '../../../lib/files/index.ts';
@@ -30,6 +31,18 @@ export async function editProposal(
   terminal: Terminal,
 ): Promise<ExitStatus> {
   const { registry } = await openRegistry(options, terminal);
+  const { proposalId, skillId, ...rest } = await editWaiting(registry, idOrPart, options, terminal);
+  if (options.json) printJson(terminal, { proposal_id: proposalId, skill_id: skillId, ...rest });
+  return EXIT.done;
+}
+
+/** Puts the text of `--from` or of the editor in the place of the proposed one, and says it. */
+export async function editWaiting(
+  registry: Pick<SkillRegistry, 'proposals'>,
+  idOrPart: string,
+  options: GlobalOptions & EditOptions,
+  terminal: Terminal,
+): Promise<EditedProposal> {
   const { by } = actorOf(options, terminal);
   const { id, path } = await registry.proposals.get(idOrPart);
   // A given text is based on the version that was printed before, so the file is not read again.
@@ -44,12 +57,10 @@ export async function editProposal(
     throw withAdvice(error, `Your text is in ${printable(file)}.${nextStep(error, id, file, options)}`);
   }
   text.done();
-  const { proposalId, skillId, ...rest } = edited;
-  if (options.json) printJson(terminal, { proposal_id: proposalId, skill_id: skillId, ...rest });
   const said = `Edited ${id}; read it with \`skill-registry proposals show ${id}\`, then approve or reject it`;
   terminal.err(`${edited.changed ? said : `Nothing changed in ${id}`}\n`);
   await sayProblem(registry, id, terminal);
-  return EXIT.done;
+  return edited;
 }
 
 // --- internal ---

@@ -1,7 +1,9 @@
 import type { Proposal, SkillRegistry } from 'skill-registry';
 import { CodedError } from 'skill-registry/kernel';
 import type {
+  Actor,
   Decision,
+  Finding,
   ProposalEvidence,
   ProposalFigures,
   ProposalState,
@@ -14,6 +16,7 @@ import {
   shownProposal,
 } from '../../../extensions/skill_registry/host.ts';
 import { printable, toWireDeep } from '../../../lib/text/index.ts';
+import { forTerminal } from '../../for-terminal.ts';
 import { heldText } from '../../held-text.ts';
 import { openRegistry } from '../../open-registry.ts';
 import {
@@ -63,7 +66,7 @@ export async function showProposal(
   if (options.json) {
     const ran = isWaiting(proposal) ? await registry.admin.evidenceOf(proposal.id) : null;
     printJson(terminal, { ...onWire(proposal), ran: ran && ranOnWire(ran) });
-  } else terminal.out(`${await shownProposal(registry.admin, proposal)}\n`);
+  } else terminal.out(`${forTerminal(await shownProposal(registry.admin, proposal), terminal, terminal.terminal)}\n`);
   return EXIT.done;
 }
 
@@ -75,23 +78,42 @@ export async function approveProposal(
 ): Promise<ExitStatus> {
   const { registry } = await openRegistry(options, terminal);
   const proposal = await proposalToDecide(registry, idOrPart, terminal);
+  const blocks = await showBlocks(registry, proposal, terminal);
   // Approving a stale or decided proposal fails with an advice, so the person is not asked.
-  // Without a terminal nobody is shown them, and nothing is allowed.
-  const blocks = terminal.ask ? await registry.admin.blocksAfter({ proposalId: proposal.id }) : [];
-  if (blocks.length > 0) terminal.err(`${describeBlocks(blocks)}\n\n`);
   const isAsked = proposal.state === 'open' && !options.yes;
   if (isAsked && !(await isAgreed('Approve', proposal, terminal))) return EXIT.problem;
-  const { id, version } = proposal;
-  const actor = actorOf(options, terminal);
+  const decision = await approveShown(registry, proposal, blocks, actorOf(options, terminal), terminal);
+  if (options.json) printJson(terminal, decisionOnWire(decision, proposal));
+  return EXIT.done;
+}
+
+/** Shows what would hold the skill after an approval. Without a terminal nobody is shown it, and nothing is allowed. */
+export async function showBlocks(
+  { admin }: Pick<SkillRegistry, 'admin'>,
+  { id }: Proposal,
+  terminal: Terminal,
+): Promise<readonly Finding[]> {
+  const blocks = terminal.ask ? await admin.blocksAfter({ proposalId: id }) : [];
+  if (blocks.length > 0) terminal.err(`${describeBlocks(blocks)}\n\n`);
+  return blocks;
+}
+
+/** Approves exactly what was shown, allows the findings that were shown with it, and says both. */
+export async function approveShown(
+  registry: SkillRegistry,
+  { id, version }: Proposal,
+  blocks: readonly Finding[],
+  actor: Actor,
+  terminal: Terminal,
+): Promise<Decision> {
   const decision = await registry.proposals.approve(id, { ...actor, version });
   const heldBecause = await registry.admin.allowShown(decision.skillId, blocks, actor);
-  if (options.json) printJson(terminal, decisionOnWire(decision, proposal));
   const { proposalId, skillId, revision, merged } = decision;
   const how = merged ? ', merged with what had changed since' : '';
   terminal.err(`Approved ${proposalId}: ${skillId} has revision ${revision}${how}\n`);
   if (heldBecause !== null) terminal.err(heldText(skillId, heldBecause));
   await sayProblem(registry, proposalId, terminal);
-  return EXIT.done;
+  return decision;
 }
 
 /** `skill-registry proposals reject <id> --reason <text>` */
@@ -104,13 +126,23 @@ export async function rejectProposal(
   const proposal = await proposalToDecide(registry, idOrPart, terminal);
   const isAsked = isWaiting(proposal) && !options.yes;
   if (isAsked && !(await isAgreed('Reject', proposal, terminal))) return EXIT.problem;
-  const { id, version } = proposal;
-  const actor = { ...actorOf(options, terminal), reason: options.reason, version };
-  const decision = await registry.proposals.reject(id, actor);
+  const actor = { ...actorOf(options, terminal), reason: options.reason };
+  const decision = await rejectShown(registry, proposal, actor, terminal);
   if (options.json) printJson(terminal, decisionOnWire(decision, proposal));
+  return EXIT.done;
+}
+
+/** Rejects exactly what was shown, and says it. */
+export async function rejectShown(
+  registry: Pick<SkillRegistry, 'proposals'>,
+  { id, version }: Proposal,
+  actor: Actor & { readonly reason: string },
+  terminal: Terminal,
+): Promise<Decision> {
+  const decision = await registry.proposals.reject(id, { ...actor, version });
   terminal.err(`Rejected ${decision.proposalId}\n`);
   await sayProblem(registry, decision.proposalId, terminal);
-  return EXIT.done;
+  return decision;
 }
 
 export interface PurgeOptions extends Pick<DecisionOptions, 'by'> {
@@ -186,7 +218,8 @@ async function proposalToDecide(
     const message = `Without a terminal only a whole id decides, and ${JSON.stringify(idOrPart)} is a part of ${id}. Read it (skill-registry proposals show ${id}), then give the whole id.`;
     throw new CodedError('INVALID_ARGUMENT', message);
   }
-  if (isWaiting(proposal)) terminal.err(`${await shownProposal(admin, proposal)}\n\n`);
+  if (isWaiting(proposal))
+    terminal.err(`${forTerminal(await shownProposal(admin, proposal), terminal, terminal.progress)}\n\n`);
   return proposal;
 }
 

@@ -86,7 +86,7 @@ export function createCatalog(initial: readonly SkillSource[], options: CatalogO
     // Built-in skills come with the package, as this code does: nothing but `disabled` closes them.
     const listed = scans.slice(0, scanned.length);
     await options.prepare?.(listed.flatMap(({ skills, losers = [] }) => [...skills, ...losers]));
-    const { disabled = [] } = options;
+    const { disabled = () => [] } = options;
     const closed = new Map([
       ...closedSkills(listed, options),
       ...closedSkills(scans.slice(scanned.length), { disabled }),

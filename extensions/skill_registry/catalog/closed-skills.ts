@@ -10,8 +10,8 @@ import type { Snapshot } from './snapshot.ts';
 export interface ClosedOptions {
   /** Returns what gates are checked against; called at every refresh. Default: gates are not checked. */
   readonly gates?: () => GateSurroundings;
-  /** Default: none. */
-  readonly disabled?: readonly DisabledSkill[];
+  /** Whom the owner keeps from agents; called at every refresh. Default: nobody. */
+  readonly disabled?: () => readonly DisabledSkill[];
   /** Why a skill is held; undefined when it is not. Default: none is. */
   readonly heldBecause?: (skill: Skill) => string | undefined;
 }
@@ -22,7 +22,8 @@ type Closed = Pick<Skill, 'hiddenBecause' | 'disabledFor' | 'heldBecause'>;
 
 /** Checked at every refresh, because a program may have been installed, or a person may have allowed something. */
 export function closedSkills(scans: readonly SourceScan[], options: ClosedOptions): ClosedSkills {
-  const { heldBecause = () => undefined, disabled = [] } = options;
+  const { heldBecause = () => undefined } = options;
+  const disabled = options.disabled?.() ?? [];
   const surroundings = options.gates?.();
   const closed = new Map<Skill, Closed>();
   const check = (skill: Skill): void => {

@@ -54,6 +54,7 @@ export function fingerprintOf({ byQualifiedId, builtIn, packs, problems, sources
     skill.digest,
     skill.hiddenBecause,
     skill.heldBecause,
+    skill.disabledFor,
     skill.preload,
     entryOf(skill),
   ]);
@@ -76,7 +77,14 @@ export function changedIds(before: Snapshot, after: Snapshot): readonly string[]
 
 function stampOf(skill: Skill | undefined): string | undefined {
   if (!skill) return undefined;
-  return [skill.qualifiedId, skill.digest, skill.hiddenBecause, skill.heldBecause, entryOf(skill)].join('\0');
+  return [
+    skill.qualifiedId,
+    skill.digest,
+    skill.hiddenBecause,
+    skill.heldBecause,
+    skill.disabledFor,
+    entryOf(skill),
+  ].join('\0');
 }
 
 /** Of a skill on another machine: what is known of it may change without the file. */

@@ -1,4 +1,5 @@
 import type { Problem } from 'skill-registry/kernel';
+import type { FindKey, KeyPosition } from './key-finder.ts';
 import { type At, isRecord, UNREADABLE } from './readers.ts';
 
 /** The start of reading. `problems` gives a problem for each wrong value; of many in one section, how many more there are. */
@@ -6,21 +7,22 @@ export function startAt(
   file: string,
   path: readonly string[],
   effect: string,
+  findKey: FindKey = () => undefined,
 ): { readonly at: At; readonly problems: () => readonly Problem[] } {
   const found: Problem[] = [];
   /** The number of problems by section; '' for the keys of the config itself. */
   const counts = new Map<string, number>();
-  const add = (key: string, message: string): void => {
-    found.push({ code: 'CONFIG_KEY_INVALID', severity: 'error', file, message, details: { key } });
+  const add = (key: string, message: string, position?: KeyPosition): void => {
+    found.push({ code: 'CONFIG_KEY_INVALID', severity: 'error', file, ...position, message, details: { key } });
   };
-  const report: At['report'] = (at, value, expected) => {
+  const report: At['report'] = (at, value, expected, hint = () => '', shownAs) => {
     const section = at.path.length > 1 ? (at.path[0] ?? '') : '';
     const count = (counts.get(section) ?? 0) + 1;
     counts.set(section, count);
     if (count > MAX_LISTED) return;
     const key = at.path.join('.');
-    const what = `Config "${key}" is ${shown(value)}: ${expected}; ${at.effect}.`;
-    add(key, `${what} Correct it; the configuration page lists the keys.`);
+    const what = `Config "${key}" is ${shownAs ?? shown(value)}: ${expected}; ${at.effect}.`;
+    add(key, `${what}${hint()} Correct it; the configuration page lists the keys.`, findKey(at.path, value));
   };
   const problems = (): readonly Problem[] => {
     for (const [section, count] of counts) {

@@ -1,12 +1,15 @@
 import type { Problem } from 'skill-registry/kernel';
 import { startAt } from './config-problems.ts';
 import { type EmbeddingsConfig, embeddings, NO_EMBEDDINGS } from './embeddings.ts';
+import { keyFinder } from './key-finder.ts';
 import { type McpServerConfig, mcpServer } from './mcp.ts';
 import { PACKAGE_NAME } from './package-name.ts';
 import { PAGE_EXPECTED, pageAddress } from './page-address.ts';
+import { PRESET_NAMES, type PresetName } from './presets.ts';
 import {
   bool,
   entryOf,
+  type JsonSchema,
   json,
   listOf,
   numberFrom,
@@ -14,10 +17,12 @@ import {
   onlyIf,
   plainCopy,
   type Reader,
+  readerOf,
   recordOf,
   sectionOf,
   text,
   textLike,
+  valueThat,
   wholeFrom,
 } from './readers.ts';
 
@@ -72,8 +77,6 @@ export interface InlineSkillConfig {
  * reference implementation. `strict`: unknown keys and wrong types are errors, and declared files must exist.
  */
 export type ValidationProfile = 'lenient' | 'spec' | 'strict';
-
-export type PresetName = 'agents' | 'claude' | 'cursor' | 'github';
 
 export type WriteMode = 'allow' | 'propose' | 'deny';
 
@@ -138,7 +141,11 @@ export type ToolName = (typeof DEFAULT_TOOLS)[number] | (typeof OTHER_TOOLS)[num
 
 const SOURCE_ID = /^[A-Za-z0-9@][A-Za-z0-9@._/-]*$/;
 
-const someText = textLike(/./s, 'expected a text that is not empty');
+const someText = valueThat<string>(
+  'expected a text that is not empty',
+  { type: 'string', minLength: 1 },
+  (value) => typeof value === 'string' && value !== '',
+);
 const mode = oneOf('allow', 'propose', 'deny');
 const profile = oneOf('lenient', 'spec', 'strict');
 const inlineSkill = entryOf<InlineSkillConfig>(
@@ -146,6 +153,13 @@ const inlineSkill = entryOf<InlineSkillConfig>(
   ['name', 'description', 'instructions'],
   {},
 );
+function oneOrMore<T>(entry: Reader<T>): Reader<readonly T[]> {
+  const list = listOf(entry);
+  return readerOf({ anyOf: [entry.schema, list.schema] }, (value, at) =>
+    list(Array.isArray(value) ? value : [value], at),
+  );
+}
+
 const KINDS = ['path', 'package', 'pack', 'inline', 'preset', 'shipped', 'wellKnown', 'mcp'] as const;
 const SOURCE_DEFAULTS = {
   ...{ allow_outside: false, preload: false, optional: false },
@@ -157,8 +171,8 @@ const source: Reader<SourceConfig> = onlyIf(
       path: someText,
       package: textLike(PACKAGE_NAME, 'expected the name of an npm package'),
       pack: someText,
-      inline: (value, at) => listOf(inlineSkill)(Array.isArray(value) ? value : [value], at),
-      preset: oneOf('agents', 'claude', 'cursor', 'github'),
+      inline: oneOrMore(inlineSkill),
+      preset: oneOf(...PRESET_NAMES),
       shipped: oneOf<true | 'if_none'>(true, 'if_none'),
       wellKnown: onlyIf(text, PAGE_EXPECTED, (address) => pageAddress(address) !== undefined),
       interval_seconds: numberFrom(1, 86_400),
@@ -177,6 +191,7 @@ const source: Reader<SourceConfig> = onlyIf(
   ),
   `expected exactly one of ${KINDS.join(', ')}; mcp without preload`,
   (entry) => KINDS.filter((kind) => entry[kind] !== undefined).length === 1 && !(entry.mcp && entry.preload),
+  { oneOf: KINDS.map((kind) => ({ required: [kind] })) },
 );
 
 const disabledForAgent = entryOf<Exclude<DisabledSkill, string>>(
@@ -184,8 +199,10 @@ const disabledForAgent = entryOf<Exclude<DisabledSkill, string>>(
   ['skill', 'agent'],
   {},
 );
-const disabledSkill: Reader<DisabledSkill> = (value, at) =>
-  typeof value === 'object' ? disabledForAgent(value, at) : someText(value, at);
+const disabledSkill: Reader<DisabledSkill> = readerOf(
+  { anyOf: [someText.schema, disabledForAgent.schema] },
+  (value, at) => (typeof value === 'object' ? disabledForAgent(value, at) : someText(value, at)),
+);
 
 const DEFAULTS: SkillRegistryConfig = {
   sources: [
@@ -243,13 +260,15 @@ const config: Reader<SkillRegistryConfig> = sectionOf(
  * Reads a config and fills in the defaults. An unknown key or a wrong value is a CONFIG_KEY_INVALID problem: the key gets its
  * default, and a wrong entry of a list is left out. All other keys and entries are used.
  *
- * @param file - The file in the problems.
+ * @param file - The owner's config file: problems give its lines, where it has the key.
+ * @param manifest - The manifest that was merged with it. Default: none.
  */
 export function readConfig(
   input: SkillRegistryConfigInput,
   file: string,
+  manifest?: string,
 ): { readonly config: SkillRegistryConfig; readonly problems: readonly Problem[] } {
-  const { at, problems } = startAt(file, [], 'the default is used');
+  const { at, problems } = startAt(file, [], 'the default is used', keyFinder(file, manifest));
   const read = config(plainCopy(input), at);
   return { config: structuredClone(read ?? DEFAULTS), problems: problems() };
 }
@@ -267,6 +286,9 @@ export function readSourceConfig(
   const { at, problems } = startAt(file, path, 'this entry is left out');
   return { source: source(plainCopy(entry), at), problems: problems() };
 }
+
+/** The JSON Schema of a config file, for editors. */
+export const CONFIG_SCHEMA: JsonSchema = config.schema;
 
 /** Whether an id can be the first half of a qualified id. */
 export function isSourceId(id: string): boolean {

@@ -17,7 +17,7 @@ export const NO_EMBEDDINGS: EmbeddingsConfig = { base_url: '', model: '', timeou
 export const embeddings: Reader<EmbeddingsConfig> = onlyIf(
   sectionOf(
     {
-      base_url: valueThat('expected an http(s) address without a password', isEndpoint),
+      base_url: valueThat('expected an http(s) address without a password', { type: 'string' }, isEndpoint),
       model: text,
       // All context of a turn must be ready after 2 seconds.
       timeout_ms: wholeFrom(10, 1500),

@@ -1,4 +1,4 @@
-import { type At, entryOf, onlyIf, type Reader, valueThat } from './readers.ts';
+import { type At, entryOf, onlyIf, type Reader, readerOf, valueThat } from './readers.ts';
 
 /** An MCP server with the Skills extension (SEP-2640): a program that is started, or an address. */
 export interface McpServerConfig {
@@ -14,18 +14,25 @@ export interface McpServerConfig {
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** Wrong values are reported by their type alone, because they may hold a secret. */
-export const mcpServer: Reader<McpServerConfig> = (value, at) => server(value, { ...at, report: withoutValue(at) });
-
-// --- internal ---
+const TEXTS = { type: 'array', items: { type: 'string' } };
 
 /** A part of a command or of a request is never left out, so that one wrong value refuses the whole. */
 const command = valueThat<string | readonly string[]>(
   'expected a program, or a list of a program and its arguments',
+  {
+    anyOf: [
+      { type: 'string', minLength: 1 },
+      { ...TEXTS, minItems: 1 },
+    ],
+  },
   (value) => isText(value, /^[^\0]+$/) || (isTexts(value) && Boolean(value[0])),
 );
-const args = valueThat<readonly string[]>('expected a list of texts', isTexts);
-const url = valueThat<string>('expected an http(s) address without a password', isAddress);
+const args = valueThat<readonly string[]>('expected a list of texts', TEXTS, isTexts);
+const url = valueThat<string>(
+  'expected an http(s) address without a password',
+  { type: 'string', pattern: '^https?://' },
+  isAddress,
+);
 const env = recordLike('expected names of variables with texts', /^[^\0=]+$/, /^[^\0]*$/);
 const headers = recordLike('expected names of headers with one line of text', /^[\w!#$%&'*+.^`|~-]+$/, /^[^\0\r\n]*$/);
 
@@ -38,6 +45,13 @@ const server: Reader<McpServerConfig> = onlyIf(
       : [read.command, read.args, read.env].every((one) => one === undefined),
 );
 
+/** Wrong values are reported by their type alone, because they may hold a secret. */
+export const mcpServer: Reader<McpServerConfig> = readerOf(server.schema, (value, at) =>
+  server(value, { ...at, report: withoutValue(at) }),
+);
+
+// --- internal ---
+
 function isText(value: unknown, pattern: RegExp = /^[^\0]*$/): value is string {
   return typeof value === 'string' && pattern.test(value);
 }
@@ -49,6 +63,7 @@ function isTexts(value: unknown): value is readonly string[] {
 function recordLike(expected: string, key: RegExp, text: RegExp): Reader<Readonly<Record<string, string>>> {
   return valueThat(
     expected,
+    { type: 'object', additionalProperties: { type: 'string' } },
     (value) =>
       typeof value === 'object' &&
       value !== null &&
@@ -63,5 +78,6 @@ function isAddress(value: unknown): boolean {
 }
 
 function withoutValue({ report }: At): At['report'] {
-  return (at, value, expected) => report(at, `(${value === null ? 'null' : typeof value})`, expected);
+  return (at, value, expected, hint) =>
+    report(at, value, expected, hint, `"(${value === null ? 'null' : typeof value})"`);
 }

@@ -1,67 +1,100 @@
+import { didYouMean } from '../../../lib/text/index.ts';
+
 /**
  * Reads one value of the config. Not with zod, which takes longer to load than a thousand skills.
  *
  * @returns undefined for a wrong value, after a call of `at.report`.
  */
-export type Reader<T> = (value: unknown, at: At) => T | undefined;
+export interface Reader<T> {
+  (value: unknown, at: At): T | undefined;
+  /** Accepts what the reader accepts, for editors; a rule that JSON Schema cannot express is left out. */
+  readonly schema: JsonSchema;
+}
+
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+export function readerOf<T>(schema: JsonSchema, read: (value: unknown, at: At) => T | undefined): Reader<T> {
+  return Object.assign(read, { schema });
+}
 
 /** The position of a value in the config, and how a wrong value is reported. */
 export interface At {
   readonly path: readonly string[];
   /** What happens to a wrong value, for the message: `the default is used`. */
   readonly effect: string;
-  readonly report: (at: At, value: unknown, expected: string) => void;
+  /**
+   * @param hint - The key or value that may be meant, as `didYouMean` gives it; asked for what is listed alone. Default: none.
+   * @param shownAs - Stands for the value in the message. Default: the value itself.
+   */
+  readonly report: (at: At, value: unknown, expected: string, hint?: () => string, shownAs?: string) => void;
 }
 
-export function valueThat<T>(expected: string, isRight: (value: unknown) => boolean): Reader<T> {
-  return (value, at) => (isRight(value) ? (value as T) : reportWrong(at, value, expected));
+export function valueThat<T>(expected: string, schema: JsonSchema, isRight: (value: unknown) => boolean): Reader<T> {
+  return readerOf(schema, (value, at) => (isRight(value) ? (value as T) : reportWrong(at, value, expected)));
 }
 
-export const bool: Reader<boolean> = valueThat('expected true or false', (value) => typeof value === 'boolean');
+export const bool: Reader<boolean> = valueThat(
+  'expected true or false',
+  { type: 'boolean' },
+  (value) => typeof value === 'boolean',
+);
 
-export const text: Reader<string> = valueThat('expected a text', (value) => typeof value === 'string');
+export const text: Reader<string> = valueThat(
+  'expected a text',
+  { type: 'string' },
+  (value) => typeof value === 'string',
+);
 
 export function textLike(pattern: RegExp, expected: string): Reader<string> {
-  return valueThat(expected, (value) => typeof value === 'string' && pattern.test(value));
+  return valueThat(
+    expected,
+    { type: 'string', pattern: pattern.source },
+    (value) => typeof value === 'string' && pattern.test(value),
+  );
 }
 
 export function oneOf<T extends string | true>(...allowed: readonly T[]): Reader<T> {
   const expected = `expected ${allowed.map((one) => JSON.stringify(one)).join(' or ')}`;
-  return valueThat(expected, (value) => allowed.includes(value as T));
+  return readerOf({ enum: allowed }, (value, at) => {
+    if (allowed.includes(value as T)) return value as T;
+    at.report(at, value, expected, () => didYouMean(value, allowed.map(String)));
+    return undefined;
+  });
 }
 
 export function numberFrom(least: number, most: number): Reader<number> {
   const expected = `expected a number from ${least} to ${most}`;
-  return valueThat(expected, (value) => Number(value) === value && value >= least && value <= most);
+  const schema = { type: 'number', minimum: least, maximum: most };
+  return valueThat(expected, schema, (value) => Number(value) === value && value >= least && value <= most);
 }
 
 export function wholeFrom(least: number, most: number = Number.MAX_SAFE_INTEGER): Reader<number> {
   const range = most === Number.MAX_SAFE_INTEGER ? `, ${least} or more` : ` from ${least} to ${most}`;
   const isRight = (value: unknown): boolean =>
     Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most;
-  return valueThat(`expected a whole number${range}`, isRight);
+  return valueThat(`expected a whole number${range}`, { type: 'integer', minimum: least, maximum: most }, isRight);
 }
 
 /** A value that can be written as JSON. */
-export const json: Reader<unknown> = valueThat('expected a JSON value that is at most 100 levels deep', (value) =>
+export const json: Reader<unknown> = valueThat('expected a JSON value that is at most 100 levels deep', {}, (value) =>
   isJson(value),
 );
 
 /** Leaves out wrong entries. */
 export function listOf<T>(entry: Reader<T>): Reader<readonly T[]> {
-  return (value, at) => {
+  return readerOf({ type: 'array', items: entry.schema }, (value, at) => {
     if (!Array.isArray(value)) return reportWrong(at, value, 'expected a list');
     return value.flatMap((one, index) => entry(one, entryAt(at, String(index))) ?? []);
-  };
+  });
 }
 
 /** An object with any keys. Leaves out wrong entries. */
 export function recordOf<T>(entry: Reader<T>): Reader<Readonly<Record<string, T>>> {
-  return (value, at) => {
+  return readerOf({ type: 'object', additionalProperties: entry.schema }, (value, at) => {
     if (!isRecord(value)) return reportWrong(at, value, 'expected keys with values');
     const isRight = ([key, one]: readonly [string, unknown]): boolean => entry(one, entryAt(at, key)) !== undefined;
     return Object.fromEntries(Object.entries(value).filter(isRight)) as Record<string, T>;
-  };
+  });
 }
 
 /** A reader for each key; the compiler reports a missing one. */
@@ -69,11 +102,11 @@ type Readers<T> = { readonly [Key in keyof T]-?: Reader<Exclude<T[Key], undefine
 
 /** A wrong value gets its default; unknown keys are ignored. */
 export function sectionOf<T extends object>(readers: Readers<T>, defaults: T): Reader<T> {
-  return (value, at) => {
+  return readerOf(schemaOf(readers, [], defaults), (value, at) => {
     const read = readKeys(value, readers, [], at);
     const right = Object.entries(read ?? {}).filter(([, one]) => one !== undefined);
     return read && { ...defaults, ...Object.fromEntries(right) };
-  };
+  });
 }
 
 /** Undefined when one of the values is wrong; unknown keys are ignored. @param required - Keys that must be there. */
@@ -82,18 +115,23 @@ export function entryOf<T extends object>(
   required: readonly (keyof T)[],
   defaults: Partial<T>,
 ): Reader<T> {
-  return (value, at) => {
+  return readerOf(schemaOf(readers, required, defaults), (value, at) => {
     const read = readKeys(value, readers, required, at);
     return read && !Object.values(read).includes(undefined) ? ({ ...defaults, ...read } as T) : undefined;
-  };
+  });
 }
 
-/** The value that `reader` reads, if `isRight` accepts it. */
-export function onlyIf<T>(reader: Reader<T>, expected: string, isRight: (value: T) => boolean): Reader<T> {
-  return (value, at) => {
+/** The value that `reader` reads, if `isRight` accepts it. @param schema - Expresses this. Default: that of `reader` alone. */
+export function onlyIf<T>(
+  reader: Reader<T>,
+  expected: string,
+  isRight: (value: T) => boolean,
+  schema: JsonSchema = {},
+): Reader<T> {
+  return readerOf({ ...reader.schema, ...schema }, (value, at) => {
     const read = reader(value, at);
     return read === undefined || isRight(read) ? read : reportWrong(at, value, expected);
-  };
+  });
 }
 
 /** Keys with values, and nothing else that is an object: YAML also has sets, dates and bytes. */
@@ -149,6 +187,24 @@ function entryAt(at: At, key: string): At {
   return { ...below(at, key), effect: 'this entry is left out' };
 }
 
+/** The keys in the order of the readers; unknown keys are refused, as a person who edits would want to know. */
+function schemaOf<T extends object>(
+  readers: Readers<T>,
+  required: readonly (keyof T)[],
+  defaults: Partial<T>,
+): JsonSchema {
+  const properties = Object.entries<Reader<unknown>>(readers).map(([key, { schema }]) => {
+    const byDefault = (defaults as Readonly<Record<string, unknown>>)[key];
+    return [key, { ...schema, ...(byDefault === undefined ? {} : { default: byDefault }) }] as const;
+  });
+  return {
+    type: 'object',
+    properties: Object.fromEntries(properties),
+    ...(required.length > 0 ? { required } : {}),
+    additionalProperties: false,
+  };
+}
+
 /** Values by key; undefined for a wrong value. Absent keys are left out. */
 function readKeys<T extends object>(
   value: unknown,
@@ -158,8 +214,9 @@ function readKeys<T extends object>(
 ): Partial<T> | undefined {
   if (!isRecord(value)) return reportWrong(at, value, 'expected keys with values');
   for (const [key, one] of Object.entries(value)) {
-    if (!Object.hasOwn(readers, key))
-      at.report({ ...below(at, key), effect: 'it is ignored' }, one, 'there is no such key');
+    if (Object.hasOwn(readers, key)) continue;
+    const hint = (): string => didYouMean(key, Object.keys(readers));
+    at.report({ ...below(at, key), effect: 'it is ignored' }, one, 'there is no such key', hint);
   }
   const read: Partial<T> = {};
   for (const key of Object.keys(readers) as (keyof T & string)[]) {

@@ -1,10 +1,10 @@
-import { statSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
 import { CodedError } from 'skill-registry/kernel';
 import type { Document, YAMLSeq } from 'yaml';
 import { yamlPackage } from '../../../kernel/host.ts';
-import { futureRealPath, readNamedFile, writeContained } from '../../../lib/files/index.ts';
+import { readNamedFile } from '../../../lib/files/index.ts';
 import { invalidArgument } from '../skill/errors.ts';
+import type { DisabledSkill } from './config.ts';
+import { ownerFile, writeOwnerFile } from './owner-file.ts';
 
 export interface Disabling {
   /** An id or a qualified id. */
@@ -27,7 +27,7 @@ export function setDisabled(
   { skill, agent }: Disabling,
   isDisabled: boolean,
 ): { readonly file: string; readonly changed: boolean } {
-  const file = join(root, 'data', 'skill_registry', 'config.yaml');
+  const file = ownerFile(root);
   const document = readDocument(file);
   const list = listIn(document, file);
   const entries = (list?.toJSON() ?? []) as readonly unknown[];
@@ -42,10 +42,20 @@ export function setDisabled(
     if (!list || !entries.some(isMeant)) return { file, changed: false };
     list.items = list.items.filter((_, index) => !isMeant(entries[index]));
   }
-  const real = futureRealPath(file);
-  const mode = (statSync(real, { throwIfNoEntry: false })?.mode ?? 0o644) & 0o777;
-  writeContained(dirname(real), basename(real), document.toString({ lineWidth: 0 }), { own: true, mode });
+  writeOwnerFile(root, document.toString({ lineWidth: 0 }));
   return { file, changed: true };
+}
+
+/** As `setDisabled` in a list that a registry uses already. */
+export function nowDisabled(
+  entries: readonly DisabledSkill[],
+  { skill, agent }: Disabling,
+  isDisabled: boolean,
+): readonly DisabledSkill[] {
+  const others = entries.filter((entry) => entry !== skill && !isForAgent(entry, skill, agent));
+  if (!isDisabled) return agent === undefined ? others : entries.filter((entry) => !isForAgent(entry, skill, agent));
+  if (agent === undefined) return [...others, skill];
+  return entries.includes(skill) ? entries : [...others, { skill, agent }];
 }
 
 // --- internal ---

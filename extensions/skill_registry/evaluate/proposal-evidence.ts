@@ -5,7 +5,7 @@ import { skillKey } from '../history/skill-location.ts';
 import { rowOf } from '../propose/proposal-store.ts';
 import type { Proposal, Proposals } from '../propose/types.ts';
 import type { Skill } from '../skill/skill.ts';
-import type { Holds } from '../trust/holds.ts';
+import type { HeldSkills } from '../trust/holds.ts';
 import type { Finding } from '../trust/types.ts';
 import { runCases } from './run-cases.ts';
 import { runChecks, type Subject } from './run-checks.ts';
@@ -14,7 +14,7 @@ import type { Claim, Evaluation, EvaluationResult, ProposalEvidence, QueryChange
 
 /** What evaluating needs of the registry, beside what changes need. */
 export interface EvaluationSource extends PresentSource {
-  readonly holds: Pick<Holds, 'check' | 'filesOf' | 'blocksIn'>;
+  readonly holds: Pick<HeldSkills, 'check' | 'filesOf' | 'blocksIn'>;
 }
 
 /** Trigger queries of one content are tried for so long. */

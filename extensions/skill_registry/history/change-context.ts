@@ -1,8 +1,8 @@
 import type { TurnContext } from 'skill-registry/kernel';
 import { assertWritable, futureRealPath, isInside } from '../../../lib/files/index.ts';
+import { nearestIds } from '../../../lib/text/index.ts';
 import { type Snapshot, skillNamed } from '../catalog/snapshot.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
-import { nearestIds } from '../search/names.ts';
 import type { RetrievalChange } from '../search/overlap/trigger-queries.ts';
 import { findVisible, visibleSkills } from '../show/scope.ts';
 import { invalidArgument, skillNotFound } from '../skill/errors.ts';

@@ -1,6 +1,5 @@
 import { CodedError, describeError } from 'skill-registry/kernel';
-import { showHidden } from '../../../lib/text/index.ts';
-import { nearestIds } from '../search/names.ts';
+import { nearestIds, showHidden } from '../../../lib/text/index.ts';
 
 /** Codes that revisions and changes throw, in addition to those of the registry and of files. */
 type HistoryErrorCode =

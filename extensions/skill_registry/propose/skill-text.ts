@@ -1,6 +1,5 @@
 import { yamlPackage } from '../../../kernel/host.ts';
-import { oneLine } from '../../../lib/text/index.ts';
-import { nearestIds } from '../search/names.ts';
+import { nearestIds, oneLine } from '../../../lib/text/index.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import { splitFrontmatter } from '../skill/frontmatter.ts';
 

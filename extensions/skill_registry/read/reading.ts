@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
 import { CodedError, describeError, isCodedError, type TurnContext } from 'skill-registry/kernel';
-import { countTokens, nameShownAs, showName, withoutHidden } from '../../../lib/text/index.ts';
+import { countTokens, nameShownAs, nearestIds, showName, withoutHidden } from '../../../lib/text/index.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import { skillNamed } from '../catalog/snapshot.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
-import { nearestIds } from '../search/names.ts';
 import { findVisible, type Grants, keptFrom, visibleSkills } from '../show/scope.ts';
 import { skillKept, skillNotFound } from '../skill/errors.ts';
 import { bodyOf } from '../skill/frontmatter.ts';

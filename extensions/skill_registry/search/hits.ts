@@ -1,8 +1,10 @@
-import { foldLine } from '../../../lib/text/index.ts';
+import { foldLine, nearestIds } from '../../../lib/text/index.ts';
 import type { Skill } from '../skill/skill.ts';
+import { type Fit, fitOf, fittingOf } from './fit.ts';
 import type { Likeness } from './meaning/likeness.ts';
-import { asName, namedBy, namesWith, nearestIds } from './names.ts';
+import { asName, namedBy, namesWith } from './names.ts';
 import type { Pool } from './pool.ts';
+import { isMostlyUnknown } from './query.ts';
 import type { Ranking } from './rank.ts';
 
 export interface SearchHit {
@@ -18,13 +20,8 @@ export interface SearchHit {
  * and never before a skill whose rank by words is at least this fraction of the best one.
  */
 const MEANING = 0.3;
-/** With less confidence and less coverage than these, no skill fits the query. */
-const MIN_CONFIDENCE = 0.12;
-const SUFFICIENT_COVERAGE = 0.6;
-/** A hit with less than this part of the best rank is left out. */
+/** A skill with less than this part of the best rank is left out, also when it would fit alone. */
 const TAIL = 0.4;
-/** Factor of confidence, which is rarely above 0.5: with it, scores use the whole range below the scores of names. */
-const SCALE = 2;
 /** A floating-point sum is rarely exactly 1. */
 const ALL_WORDS = 0.999;
 const MAX_SCORE = 0.84;
@@ -33,6 +30,8 @@ const PART_OF_TEXT = 0.15;
 /** Characters; a shorter query is not searched inside words. */
 const MIN_SUBSTRING = 3;
 const MAX_NEAREST = 3;
+/** A skill that does not fit is near with this coverage. */
+const MIN_NEAR = 0.5;
 const MAX_RELEVANT = 1000;
 /** Characters; longer queries are not compared with names. */
 const MAX_NAME = 80;
@@ -55,19 +54,15 @@ export function hitsOf(
 ): readonly SearchHit[] {
   const { combined } = ranking;
   const accepted = accepts ? pool.skills.map(accepts) : undefined;
-  const best = bestOf(combined, accepted);
-  const fitting = best >= 0 && isAnswer(ranking, best);
-  const top = best >= 0 ? (combined[best] as number) : 0;
-  const confidence = best >= 0 ? Math.min(MAX_SCORE, (ranking.confidence[best] as number) * SCALE) : 0;
+  const { best, fit, fits } = bestFit(pool, ranking, accepted);
   const names = namedBy(pool.names, queryName.length <= MAX_NAME ? queryName : '');
   const hits: (SearchHit & { readonly rank: number })[] = [];
-  const least = fitting ? top * TAIL : Number.POSITIVE_INFINITY;
-  const scores = scoresOf(pool, ranking, { best: fitting ? best : -1, accepted, confidence, likeness });
+  const scores = scoresOf(pool, ranking, { best, accepted, fit, likeness });
   for (let position = 0; position < combined.length; position++) {
     const rank = combined[position] as number;
     const named = names.get(position);
     const skill = pool.skills[position] as Skill;
-    const byWords = named !== undefined || rank >= least;
+    const byWords = named !== undefined || fits(position);
     if ((!byWords && !likeness?.fitting.has(skill)) || accepted?.[position] === false) continue;
     const score = named ?? (scores[position] as number);
     hits.push({ skill, score, rank, ...(byWords ? {} : { byMeaning: true }) });
@@ -82,24 +77,17 @@ export function relevantOf(
   pool: Pool,
   ranking: Ranking,
   likeness?: Likeness,
-): readonly (SearchHit & { readonly fits: boolean })[] {
-  const { combined, confidence } = ranking;
-  const best = bestOf(combined, undefined);
-  const fitting = best >= 0 && isAnswer(ranking, best);
-  const tail = best >= 0 ? (combined[best] as number) * TAIL : 0;
-  const ranks = likeness ? addMeaning(pool, combined, best, likeness) : combined;
+): readonly { readonly skill: Skill; readonly fits: boolean }[] {
+  const { combined } = ranking;
+  const { fits } = bestFit(pool, ranking, undefined);
+  const ranks = likeness ? addMeaning(pool, combined, bestOf(combined, undefined), likeness) : combined;
   const least = leastOf(ranks, MAX_RELEVANT);
   const positions: number[] = [];
   for (let at = 0; at < ranks.length; at++) if ((ranks[at] as number) >= least) positions.push(at);
   positions.sort((a, b) => (ranks[b] as number) - (ranks[a] as number) || a - b);
   return positions.map((at) => {
     const skill = pool.skills[at] as Skill;
-    const near = likeness?.fitting.has(skill) ?? false;
-    return {
-      skill,
-      score: Math.min(MAX_SCORE, (confidence[at] as number) * SCALE),
-      fits: near || (fitting && (combined[at] as number) >= tail),
-    };
+    return { skill, fits: fits(at) || (likeness?.fitting.has(skill) ?? false) };
   });
 }
 
@@ -119,23 +107,28 @@ export function insideWords(
     .map((skill) => ({ skill, score: PART_OF_TEXT }));
 }
 
-/** Up to three ids for a query without hits: ids that look like the query, then ids of the skills that rank best. */
+/**
+ * Up to three ids for a query without hits: ids that look like the query, then ids of the skills that rank best. When no skill has
+ * most of its words, only a query without blanks is compared: it may be an id with a slip.
+ */
 export function nearestTo(
   pool: Pool,
-  { combined }: Ranking,
+  ranking: Ranking,
   query: string,
   accepts?: (skill: Skill) => boolean,
 ): readonly string[] {
   const skills = accepts ? pool.skills.filter(accepts) : pool.skills;
+  const { combined, terms } = ranking;
+  const isStrange = isMostlyUnknown(terms);
   // A sentence is not compared with ids.
-  const sentence = query.length > MAX_PART || query.trim().split(/\s+/).length > MAX_NAME_WORDS;
+  const mostWords = isStrange ? 1 : MAX_NAME_WORDS;
+  const sentence = query.length > MAX_PART || query.trim().split(/\s+/).length > mostWords;
   const ids = sentence ? [] : skills.map(({ id }) => id);
   const alike = nearestIds(ids, query.trim(), MAX_NEAREST);
-  const least = leastOf(combined, MAX_RELEVANT);
+  if (isStrange) return alike;
+  const { fit } = bestFit(pool, ranking, accepts ? pool.skills.map(accepts) : undefined);
   const ranked: number[] = [];
-  for (let at = 0; at < combined.length; at++) {
-    if ((combined[at] as number) >= least && (!accepts || accepts(pool.skills[at] as Skill))) ranked.push(at);
-  }
+  for (let at = 0; at < combined.length; at++) if ((fit.coverage[at] as number) >= MIN_NEAR) ranked.push(at);
   ranked.sort((a, b) => (combined[b] as number) - (combined[a] as number));
   const shared = ranked.slice(0, MAX_NEAREST).map((at) => (pool.skills[at] as Skill).id);
   return [...new Set([...alike, ...shared])].slice(0, MAX_NEAREST);
@@ -186,26 +179,39 @@ function nthSmallest(values: Float64Array, n: number): number {
   return values[n] as number;
 }
 
+/** The best position by words, -1 when that does not fit, and how well those fit that are near its rank. */
+function bestFit(
+  pool: Pool,
+  { combined, terms }: Ranking,
+  accepted: readonly boolean[] | undefined,
+): { readonly best: number; readonly fit: Fit; readonly fits: (position: number) => boolean } {
+  const best = bestOf(combined, accepted);
+  const least = best >= 0 ? (combined[best] as number) * TAIL : Number.POSITIVE_INFINITY;
+  const near: number[] = [];
+  for (let at = 0; at < combined.length; at++) {
+    if ((combined[at] as number) >= least && accepted?.[at] !== false) near.push(at);
+  }
+  const fit = fitOf(pool, terms, near);
+  const fits = fittingOf(fit, best);
+  return { best: fits(best) ? best : -1, fit, fits };
+}
+
 interface Scoring {
   /** The best position that fits by words; -1: none fits, and ranks by words are not used. */
   readonly best: number;
   readonly accepted: readonly boolean[] | undefined;
-  /** Confidence of the best position. */
-  readonly confidence: number;
+  readonly fit: Fit;
   readonly likeness: Likeness | undefined;
 }
 
 /** Scores by position: 0 to `MAX_SCORE` for accepted skills. */
-function scoresOf(
-  pool: Pool,
-  { combined, coverage }: Ranking,
-  { best, accepted, confidence, likeness }: Scoring,
-): Float64Array {
+function scoresOf(pool: Pool, { combined }: Ranking, { best, accepted, fit, likeness }: Scoring): Float64Array {
   const ranks = likeness ? addMeaning(pool, combined, best, likeness) : combined;
   const highest = ranks[bestOf(ranks, accepted)] ?? 0;
   // A skill with every word of the query stays first.
-  if (likeness && best >= 0 && (coverage[best] as number) >= ALL_WORDS) ranks[best] = highest;
-  const topScore = Math.max(best >= 0 ? confidence : 0, (likeness?.confidence ?? 0) * MAX_SCORE);
+  if (likeness && best >= 0 && (fit.coverage[best] as number) >= ALL_WORDS) ranks[best] = highest;
+  const byWords = best >= 0 ? Math.min(MAX_SCORE, fit.scores[best] as number) : 0;
+  const topScore = Math.max(byWords, (likeness?.confidence ?? 0) * MAX_SCORE);
   return ranks.map((rank) => (highest > 0 ? (topScore * rank) / highest : 0));
 }
 
@@ -215,8 +221,4 @@ function bestOf(values: Float64Array, accepted: readonly boolean[] | undefined):
     if (accepted?.[at] !== false && (values[at] as number) > (best < 0 ? 0 : (values[best] as number))) best = at;
   }
   return best;
-}
-
-function isAnswer({ confidence, coverage }: Ranking, best: number): boolean {
-  return (confidence[best] as number) >= MIN_CONFIDENCE || (coverage[best] as number) >= SUFFICIENT_COVERAGE;
 }

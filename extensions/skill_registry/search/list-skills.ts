@@ -23,6 +23,11 @@ const MAX_DESCRIPTION = 1024;
 /** Characters; a longer query is cut. */
 const MAX_QUERY = 2000;
 
+/** What follows "No skill fits." */
+const WITHOUT_MEANING =
+  'Search by meaning is off, so only words that a skill has are found: ask in other words, and in the language of the skills.';
+const WITH_MEANING = 'Ask in other words.';
+
 /** Answers `list_skills` and the command's `search`. @throws INVALID_ARGUMENT. */
 export function listSkills(
   { searcher, meaning, skillsFor, readSkill }: ListOptions,
@@ -56,6 +61,7 @@ export function listSkills(
     total: hits.length,
     truncated: hits.length > listed.length,
     ...(nearest.length > 0 ? { nearest } : {}),
+    ...(hits.length === 0 ? { message: `No skill fits. ${meaning ? WITH_MEANING : WITHOUT_MEANING}` } : {}),
   };
 }
 

@@ -1,4 +1,3 @@
-import { distance } from 'fastest-levenshtein';
 import { foldLine } from '../../../lib/text/index.ts';
 import type { Skill } from '../skill/skill.ts';
 
@@ -54,25 +53,6 @@ export function namedBy(table: NameTable, query: string): ReadonlyMap<number, nu
 /** Positions of the skills whose id or name contains a text. @param part - By `asName`. */
 export function namesWith({ names, nameStarts }: NameTable, part: string): ReadonlySet<number> {
   return part === '' ? new Set() : skillsWith(names, nameStarts, part);
-}
-
-/** Up to `count` ids that look like `requested`, the most similar first; at least half of the letters must be equal. */
-export function nearestIds(ids: Iterable<string>, requested: string, count = 3): readonly string[] {
-  const target = requested.slice(0, 64).toLowerCase();
-  const near: { id: string; edits: number }[] = [];
-  for (const id of ids) {
-    const candidate = id.toLowerCase();
-    const contains = target.length > 2 && (candidate.includes(target) || target.includes(candidate));
-    const longest = Math.max(candidate.length, target.length);
-    // The length alone excludes most ids.
-    if (!contains && Math.abs(candidate.length - target.length) > longest / 2) continue;
-    const edits = contains ? Math.abs(candidate.length - target.length) / 10 : distance(candidate, target);
-    if (contains || edits <= longest / 2) near.push({ id, edits });
-  }
-  return near
-    .sort((a, b) => a.edits - b.edits || (a.id < b.id ? -1 : 1))
-    .slice(0, count)
-    .map(({ id }) => id);
 }
 
 // --- internal ---

@@ -1,14 +1,7 @@
 import { foldLine } from '../../../lib/text/index.ts';
-import {
-  MIN_CORRECTED,
-  type PostingChunk,
-  type QueryTerms,
-  queryTerms,
-  type TextIndex,
-  termOf,
-} from '../../../lib/text-index/index.ts';
+import { MIN_CORRECTED, type QueryTerms, queryTerms, type TextIndex, termOf } from '../../../lib/text-index/index.ts';
 import type { Pool } from './pool.ts';
-import { occursIn, type QueryTerm } from './rank.ts';
+import { frequencyOf, type RankedTerm } from './rank.ts';
 
 /** A parsed query. Only pairs of double quotes are syntax. */
 export interface Query extends QueryTerms {
@@ -38,7 +31,8 @@ export function parseQuery(text: string): Query {
 }
 
 /**
- * Looks up the terms of a query. A word that no skill has is replaced by a word of a header that differs by one edit.
+ * Looks up the terms of a query. A word that no skill has is replaced by a word of a header that differs by one edit, unless most
+ * words are unknown: those are no slips, but another topic or language.
  *
  * @param corrected - Whether to correct words.
  */
@@ -47,43 +41,43 @@ export function lookUpTerms(
   pool: Pool,
   index: TextIndex,
   corrected: boolean,
-): { readonly found: readonly QueryTerm[]; readonly terms: ReadonlySet<string> } {
-  const found: QueryTerm[] = [];
-  const used = new Set<string>();
-  const use = (term: string, chunks: readonly PostingChunk[], weight: number, needed: boolean): void => {
-    used.add(term);
-    found.push({ chunks, weight, needed });
-  };
-  const correctable = corrected && terms.length <= SENTENCE_TERMS;
-  for (const term of terms) {
+): { readonly found: readonly RankedTerm[]; readonly terms: ReadonlySet<string> } {
+  const lookUp = (term: string, weight = 1): RankedTerm & { readonly term: string } => {
     const chunks = index.postings(term);
-    const isKnown = occursIn(pool, chunks);
-    const correction = correctable && !isKnown ? correctionOf(words.get(term) ?? term, pool, index) : undefined;
-    if (correction) use(correction.term, correction.chunks, CORRECTED_WEIGHT, true);
+    const frequency = frequencyOf(pool, chunks);
     // A number or an id that no skill has says nothing about the kind of task.
-    else use(term, chunks, 1, isKnown || !/\d/.test(term));
-  }
-  for (const term of optional) use(term, index.postings(term), 1, false);
-  return { found, terms: used };
+    return { term, chunks, weight, needed: frequency > 0 || !/\d/.test(term), frequency };
+  };
+  const asked = terms.map((term) => lookUp(term));
+  const correctable = corrected && terms.length <= SENTENCE_TERMS && (terms.length === 1 || !isMostlyUnknown(asked));
+  const found = asked.map((one) => {
+    if (one.frequency > 0) return one;
+    const correction = correctable ? correctionOf(words.get(one.term) ?? one.term, pool, index) : undefined;
+    return correction ? lookUp(correction, CORRECTED_WEIGHT) : one;
+  });
+  const all = [...found, ...optional.map((term) => ({ ...lookUp(term), needed: false }))];
+  return { found: all, terms: new Set(all.map(({ term }) => term)) };
+}
+
+/** Whether no skill has most of the words: what was asked is another topic, or in another language. */
+export function isMostlyUnknown(terms: readonly RankedTerm[]): boolean {
+  const needed = terms.filter((term) => term.needed);
+  return needed.filter(({ frequency }) => frequency === 0).length * 2 > needed.length;
 }
 
 // --- internal ---
 
 /** The word that is one edit away; of several the one that most skills have. */
-function correctionOf(
-  word: string,
-  pool: Pool,
-  index: TextIndex,
-): { readonly term: string; readonly chunks: readonly PostingChunk[] } | undefined {
+function correctionOf(word: string, pool: Pool, index: TextIndex): string | undefined {
   if (word.length < MIN_CORRECTED || !/^\p{L}+$/u.test(word)) return undefined;
-  let best: { term: string; chunks: readonly PostingChunk[] } | undefined;
+  let best: string | undefined;
   let most = 0;
   for (const candidate of index.words()) {
     if (!isOneEdit(word, candidate)) continue;
     const term = termOf(candidate);
     const chunks = term === undefined ? [] : index.postings(term);
     const size = chunks.reduce((sum, { postings }) => sum + postings.length, 0);
-    if (term !== undefined && size > most && occursIn(pool, chunks)) [best, most] = [{ term, chunks }, size];
+    if (size > most && frequencyOf(pool, chunks) > 0) [best, most] = [term, size];
   }
   return best;
 }

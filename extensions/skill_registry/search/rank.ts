@@ -8,21 +8,20 @@ import {
 import type { Pool } from './pool.ts';
 
 /** One term of a query, and its occurrences. */
-export interface QueryTerm {
+export interface RankedTerm {
   readonly chunks: readonly PostingChunk[];
   /** Weight of an occurrence: lower for a corrected word. */
   readonly weight: number;
-  /** Whether the term counts for `coverage` and `confidence`. */
+  /** Whether a skill that does not have the term fits less. */
   readonly needed: boolean;
+  /** The number of sections in the pool that have the term, headers included. */
+  readonly frequency: number;
 }
 
 export interface Ranking {
   /** The combined rank by position in the pool: 0 to the sum of the weights. 0: no term occurs. */
   readonly combined: Float64Array;
-  /** How well a document answers the query, by position: 0 to 1, comparable between queries. */
-  readonly confidence: Float64Array;
-  /** The part of the query's information that occurs in the document at least once, by position: 0 to 1. */
-  readonly coverage: Float64Array;
+  readonly terms: readonly RankedTerm[];
 }
 
 /** The constants of BM25. `B` is low, because long instructions are detailed and must not be ranked low for their length. */
@@ -30,8 +29,6 @@ const K1 = 1.2;
 const B = 0.4;
 /** Weights of the three rankings: by header, by all terms, by the best section. Each is divided by its maximum first. */
 const WEIGHTS = { header: 1, all: 1.5, section: 0.5 } as const;
-/** Confidence is computed as if the query had this many more words without occurrences: one word alone is little evidence. */
-const UNSEEN_WORDS = 3;
 
 /**
  * Ranks a pool by the weighted sum of three BM25 rankings, each divided by its maximum. Queries differ: one matches the header of a
@@ -39,45 +36,26 @@ const UNSEEN_WORDS = 3;
  *
  * The inverse frequency of a term is counted over sections, headers included, so that a word that every skill has still counts.
  */
-export function rankPool(pool: Pool, terms: readonly QueryTerm[]): Ranking {
+export function rankPool(pool: Pool, terms: readonly RankedTerm[]): Ranking {
   const count = pool.skills.length;
   const header = new Float64Array(count);
   const all = new Float64Array(count);
   const sections = new Float32Array(pool.sectionLengths.length);
-  const covered = new Float64Array(count);
   const touched = new Uint8Array(count);
-  let mass = 0;
-  for (const { chunks, weight, needed } of terms) {
-    const frequency = sectionsWith(pool, chunks);
-    const information = weight * idf(pool.sectionLengths.length, frequency);
-    if (needed) mass += information;
-    if (frequency > 0) add(pool, chunks, information, needed, { header, all, sections, covered, touched });
+  for (const { chunks, weight, frequency } of terms) {
+    if (frequency > 0) add(pool, chunks, weight * informationOf(pool, frequency), { header, all, sections, touched });
   }
   const best = bestSections(pool, sections, touched);
-  const { combined, confidence } = combineRanks({ header, all, best }, mass, idf(pool.sectionLengths.length, 0));
-  return { combined, confidence, coverage: covered.map((value) => (mass > 0 ? Math.min(1, value / mass) : 0)) };
+  return { combined: combineRanks({ header, all, best }), terms };
 }
 
-/** Whether a term occurs in any skill of the pool. */
-export function occursIn(pool: Pool, chunks: readonly PostingChunk[]): boolean {
-  return sectionsWith(pool, chunks) > 0;
+/** The inverse frequency of a term. @param frequency - The number of sections that have it. */
+export function informationOf({ sectionLengths }: Pool, frequency: number): number {
+  return Math.log(1 + (sectionLengths.length - frequency + 0.5) / (frequency + 0.5));
 }
 
-// --- internal ---
-
-interface Sums {
-  readonly header: Float64Array;
-  readonly all: Float64Array;
-  readonly sections: Float32Array;
-  readonly covered: Float64Array;
-  readonly touched: Uint8Array;
-}
-
-function idf(total: number, frequency: number): number {
-  return Math.log(1 + (total - frequency + 0.5) / (frequency + 0.5));
-}
-
-function sectionsWith({ positions }: Pool, chunks: readonly PostingChunk[]): number {
+/** The number of sections that have a term, headers included. */
+export function frequencyOf({ positions }: Pool, chunks: readonly PostingChunk[]): number {
   let count = 0;
   for (const { chunk, postings } of chunks) {
     const first = chunk * CHUNK_DOCUMENTS;
@@ -88,13 +66,21 @@ function sectionsWith({ positions }: Pool, chunks: readonly PostingChunk[]): num
   return count;
 }
 
+// --- internal ---
+
+interface Sums {
+  readonly header: Float64Array;
+  readonly all: Float64Array;
+  readonly sections: Float32Array;
+  readonly touched: Uint8Array;
+}
+
 /** Adds the scores of one term. The postings of a document are adjacent, so its total is known when the next document begins. */
 function add(
   pool: Pool,
   chunks: readonly PostingChunk[],
   information: number,
-  needed: boolean,
-  { header, all, sections, covered, touched }: Sums,
+  { header, all, sections, touched }: Sums,
 ): void {
   const { positions, headerLengths, totalLengths, sectionStarts, sectionLengths, means } = pool;
   const perHeader = (K1 * B) / means.header;
@@ -129,7 +115,6 @@ function add(
       if (position < 0) continue;
       all[position] =
         (all[position] as number) + (gain * sum) / (sum + base + perTotal * (totalLengths[position] as number));
-      if (needed) covered[position] = (covered[position] as number) + information;
       touched[position] = 1;
     }
   }
@@ -149,23 +134,22 @@ function bestSections({ sectionStarts }: Pool, sections: Float32Array, touched: 
   return best;
 }
 
-function combineRanks(
-  { header, all, best }: { readonly header: Float64Array; readonly all: Float64Array; readonly best: Float64Array },
-  mass: number,
-  unseen: number,
-): Pick<Ranking, 'combined' | 'confidence'> {
+function combineRanks({
+  header,
+  all,
+  best,
+}: {
+  readonly header: Float64Array;
+  readonly all: Float64Array;
+  readonly best: Float64Array;
+}): Float64Array {
   const combined = new Float64Array(all.length);
-  const confidence = new Float64Array(all.length);
   const [ofHeader, ofAll, ofBest] = [scale(header), scale(all), scale(best)];
-  const sum = WEIGHTS.header + WEIGHTS.all + WEIGHTS.section;
-  const ideal = (K1 + 1) * sum * (mass + UNSEEN_WORDS * unseen);
   for (let at = 0; at < all.length; at++) {
     const [h, a, b] = [header[at] as number, all[at] as number, best[at] as number];
-    if (a === 0) continue;
-    combined[at] = WEIGHTS.header * h * ofHeader + WEIGHTS.all * a * ofAll + WEIGHTS.section * b * ofBest;
-    confidence[at] = (WEIGHTS.header * h + WEIGHTS.all * a + WEIGHTS.section * b) / ideal;
+    if (a > 0) combined[at] = WEIGHTS.header * h * ofHeader + WEIGHTS.all * a * ofAll + WEIGHTS.section * b * ofBest;
   }
-  return { combined, confidence };
+  return combined;
 }
 
 function scale(values: Float64Array): number {

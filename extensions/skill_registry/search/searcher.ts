@@ -89,7 +89,7 @@ export class Searcher {
     skills: readonly Skill[],
     prompt: string,
     likeness?: Likeness,
-  ): readonly (SearchHit & { readonly fits: boolean })[] {
+  ): readonly { readonly skill: Skill; readonly fits: boolean }[] {
     if (this.#closing.signal.aborted) return [];
     const pool = this.#storedPool(skills) ?? this.#guarded.use((index) => makePool(skills, index));
     return relevantOf(pool, this.#rank(pool, parseQuery(prompt), false).ranking, likeness);

@@ -29,11 +29,13 @@ export interface ListedSkill {
 
 export interface SkillList {
   readonly skills: readonly ListedSkill[];
-  /** The number of hits before `limit`. */
+  /** The number of skills that fit the query, before `limit`; without a query, of all that were asked for. */
   readonly total: number;
   readonly truncated: boolean;
   /** Up to three similar ids; only when no skill fits the query. */
   readonly nearest?: readonly string[];
+  /** One line: that no skill fits the query, and what to do; only then. */
+  readonly message?: string;
 }
 
 /** Where a query was found in a skill. */

@@ -3,28 +3,9 @@ import type { Snapshot } from '../catalog/snapshot.ts';
 import type { Skill } from '../skill/skill.ts';
 import { NOT_INSPECTED } from '../trust/reasons.ts';
 import { offerRefusal, type Refusal } from './scope.ts';
+import type { AgentView, SeenSkill } from './types.ts';
 
-/** A skill, and which agents it is offered to. */
-export interface SeenSkill {
-  readonly skill: Skill;
-  /** Another skill has its id: agents read this one by its qualified id. */
-  readonly isLoser: boolean;
-  readonly views: readonly AgentView[];
-}
-
-/** Whether one agent is offered a skill. */
-export interface AgentView {
-  /** Null: an agent without bindings, such as a client of MCP or of the library. */
-  readonly agent: string | null;
-  /** Why it is not offered; absent when it is. */
-  readonly because?: string;
-}
-
-/**
- * Who sees each skill of the catalog, also those that lost a collision. In order of the catalog, losers last.
- *
- * @param agents - Their turns, each with `agentId` and `boundSkills`.
- */
+/** As `SkillRegistryAdmin.whoSees`. */
 export function whoSees(snapshot: Snapshot, agents: readonly TurnContext[]): readonly SeenSkill[] {
   const winners = new Set(snapshot.skills);
   // A file that two sources have is one skill.

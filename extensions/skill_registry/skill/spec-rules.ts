@@ -22,6 +22,8 @@ export interface Violation {
   readonly message: string;
   /** 1-based line of the field; 1 when there is no such field. */
   readonly line: number;
+  /** Its name for programs: the profile and the field, `agentskills/name`. Absent for what only the reference refuses. */
+  readonly rule?: string;
 }
 
 /**
@@ -32,13 +34,14 @@ export interface Violation {
  */
 export function specViolations(text: string, directoryName?: string): readonly Violation[] {
   const source = readSource(text);
-  if ('failure' in source) return [{ message: failureText(source.failure), line: source.failure.line }];
+  if ('failure' in source)
+    return [{ message: failureText(source.failure), line: source.failure.line, rule: FRONTMATTER }];
   const { fields, lineOf } = source;
   const at = (field: string, messages: readonly string[]): readonly Violation[] =>
-    messages.map((message) => ({ message, line: lineOf(field) }));
+    messages.map((message) => ({ message, line: lineOf(field), rule: `agentskills/${field}` }));
   const unknown = unknownFields(fields);
   return [
-    ...at(unknown[0] ?? '', unknownFieldErrors(unknown)),
+    ...at(unknown[0] ?? '', unknownFieldErrors(unknown)).map((one) => ({ ...one, rule: FRONTMATTER })),
     ...at('name', nameErrors(fields.get('name'), directoryName)),
     ...at('description', descriptionErrors(fields.get('description'))),
     ...at('compatibility', compatibilityErrors(fields.get('compatibility'))),
@@ -68,6 +71,7 @@ export function referenceRefusals(text: string): readonly Violation[] {
   ];
 }
 
+const FRONTMATTER = 'agentskills/frontmatter';
 const TOOLS_AS_TEXT = 'allowed-tools: Read Bash(git add *)';
 const BOM = 'The reference validator refuses a byte order mark.';
 const BRACKETS = 'The reference validator refuses lists and mappings in brackets.';

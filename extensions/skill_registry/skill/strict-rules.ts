@@ -1,5 +1,5 @@
 import { yamlPackage } from '../../../kernel/host.ts';
-import { codePoints } from '../../../lib/text/index.ts';
+import { codePoints, didYouMean } from '../../../lib/text/index.ts';
 import { readSource, type SourceFailure } from './fields-as-written.ts';
 import { splitFrontmatter } from './frontmatter.ts';
 import { HYPHEN_AT_END, HYPHENS_TOGETHER, type Violation } from './spec-rules.ts';
@@ -41,15 +41,25 @@ export function strictVerdict(text: string, directoryName: string): StrictVerdic
   const options = { mapAsMap: true, uniqueKeys: false, logLevel: 'silent' } as const;
   const fields = yamlPackage().parse(source.yaml, options) as ReadonlyMap<unknown, unknown>;
   const violations = [...fieldErrors(fields), ...directoryError(fields.get('name'), directoryName)].map(
-    ({ field, message }) => ({ message, line: source.lineOf(field) }),
+    ({ field, message }) => ({ message, line: source.lineOf(field), rule: ruleOf(field) }),
   );
   return verdict(violations, source.lineOf, declaredFiles(fields));
 }
 
+/** As `didYouMean`, for a field of the frontmatter that is not known; empty for one that is. */
+export function fieldMeantBy(field: string): string {
+  return Object.hasOwn(RULES, field) ? '' : didYouMean(field, Object.keys(RULES));
+}
+
 // --- internal ---
 
+/** Authors choose what an unknown field is called. */
+function ruleOf(field: string): string {
+  return `strict/${Object.hasOwn(RULES, field) ? field : 'frontmatter'}`;
+}
+
 function refused(message: string, line = 1): StrictVerdict {
-  return verdict([{ message, line }], () => 1, []);
+  return verdict([{ message, line, rule: ruleOf('') }], () => 1, []);
 }
 
 function verdict(
@@ -117,10 +127,15 @@ function fieldErrors(fields: ReadonlyMap<unknown, unknown>): readonly FieldError
     if (typeof key !== 'string')
       return [{ field: String(key), message: `frontmatter key ${String(key)} must be a string` }];
     const rule = Object.hasOwn(RULES, key) ? RULES[key] : undefined;
-    const error = rule ? rule(value) : `unknown key; known keys: ${Object.keys(RULES).join(', ')}`;
+    const error = rule ? rule(value) : `unknown key; known keys: ${Object.keys(RULES).join(', ')}${meant(key)}`;
     return error === undefined ? [] : [invalid(key, error)];
   });
   return [...missing, ...wrong];
+}
+
+function meant(key: string): string {
+  const hint = fieldMeantBy(key);
+  return hint === '' ? '' : `.${hint}`;
 }
 
 function invalid(field: string, reason: string): FieldError {

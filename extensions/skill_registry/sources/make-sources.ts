@@ -3,9 +3,10 @@ import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { packageRoot, rootNotApproved } from '../../../kernel/host.ts';
 import { isInside } from '../../../lib/files/index.ts';
 import { userCacheDirectory } from '../../../lib/trust/index.ts';
-import type { InlineSkillConfig, PresetName, SourceConfig, ValidationProfile } from '../config/config.ts';
+import type { InlineSkillConfig, SourceConfig, ValidationProfile } from '../config/config.ts';
 import type { McpServerConfig } from '../config/mcp.ts';
 import { pageAddress } from '../config/page-address.ts';
+import { PRESETS, type PresetName } from '../config/presets.ts';
 import type { NoteBlocked } from '../trust/types.ts';
 import { createDirectorySource, type DirectorySourceOptions } from './kinds/directory-source.ts';
 import type { FetchCopy } from './kinds/well-known-copy.ts';
@@ -76,14 +77,6 @@ export function freeId(base: string, taken: Set<string>): string {
 
 /** The first half of the qualified ids of built-in skills; no other source has it. */
 const BUILT_IN = 'skill-registry';
-
-/** The folders in which other agents keep skills, in a project and in the home directory. */
-const PRESETS: Readonly<Record<PresetName, { readonly project: string; readonly home: string }>> = {
-  agents: { project: '.agents/skills', home: '.agents/skills' },
-  claude: { project: '.claude/skills', home: '.claude/skills' },
-  cursor: { project: '.cursor/skills', home: '.cursor/skills' },
-  github: { project: '.github/skills', home: '.copilot/skills' },
-};
 
 /** The folder of the skills of this package. */
 export function shippedFolder(): string {

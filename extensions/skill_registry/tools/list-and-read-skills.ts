@@ -10,7 +10,8 @@ export function listSkillsTool(registry: Pick<SkillsForTools, 'list' | 'searchRe
     name: 'list_skills',
     description:
       'Lists the skills you can load: procedural knowledge for particular kinds of task. ' +
-      'Always check available skills before starting a complex task. Give a query to find skills among many.',
+      'Always check available skills before starting a complex task. Give a query to find skills among many: ' +
+      'only those that fit are listed, the best first; when none is, work without a skill.',
     input: z.strictObject({
       query: z.string().max(500).optional().describe('What the skill is for, or its name.'),
       tag: z.string().max(100).optional().describe('Only skills with this tag.'),

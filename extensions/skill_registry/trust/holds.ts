@@ -24,38 +24,6 @@ export interface HoldsOptions {
   readonly file: string | undefined;
 }
 
-/** Which skills are held: no agent is given them until a person allows what was found in them. */
-export interface Holds {
-  /** Inspects what is not inspected yet, for a few seconds at most: what is left is held until a later call, or `checkAll`. */
-  prepare(skills: Iterable<Skill>): Promise<void>;
-  /** Why a skill is held, as far as is known now: `NOT_INSPECTED` for a content that was never inspected. Undefined when it is not. */
-  heldBecause(skill: Skill): string | undefined;
-  /** Notes what a source found in an entry or a file that a server gave: the skill is held from the next scan on. */
-  readonly noteBlocked: NoteBlocked;
-  /**
-   * Inspects the present files of a skill, unless they are known; those on another machine are inspected by their source.
-   *
-   * @returns Why it is held.
-   */
-  check(skill: Skill): Promise<string | undefined>;
-  /**
-   * Checks each skill whose present SKILL.md was not checked by this process, in slices.
-   *
-   * @returns true when some are in another state than `skills` say, after a second at most; false when all were checked and none is.
-   */
-  checkAll(skills: readonly Skill[], signal: AbortSignal): Promise<boolean>;
-  /** What is known of the present files of a skill. @throws RESOURCE_NOT_FOUND. */
-  trustOf(skill: Skill): Promise<SkillTrust>;
-  /** The present files of a skill. */
-  filesOf(skill: Skill): Promise<readonly InspectedFile[]>;
-  /** The `block` findings of files, without those that are allowed for this skill. */
-  blocksIn(skill: Skill | undefined, files: readonly InspectedFile[]): Promise<readonly Finding[]>;
-  /** @throws INVALID_ARGUMENT when the digest is another one, or nothing holds the skill; TRUST_UNUSABLE. */
-  decide(action: 'allow' | 'revoke', skill: Skill, decision: TrustDecision): Promise<SkillTrust>;
-  problems(): readonly Problem[];
-  close(): void;
-}
-
 /** How long a snapshot waits for inspections, in milliseconds: the first one, and the others. */
 const FIRST_WAIT_MS = 5_000;
 const WAIT_MS = 300;
@@ -64,8 +32,8 @@ const ALWAYS_INSPECTED = 16;
 /** After so long, what was found meanwhile is shown. */
 const SHOWN_AFTER_MS = 1_000;
 
-/** Opens the inspections; `close` closes them. */
-export class HeldSkills implements Holds {
+/** Which skills are held: no agent is given them until a person allows what was found in them. Opens the inspections. */
+export class HeldSkills {
   readonly #options: HoldsOptions;
   readonly #inspections: Inspections;
   readonly #trust = openTrust();
@@ -81,7 +49,10 @@ export class HeldSkills implements Holds {
     this.#inspections = openInspections(options.file);
   }
 
-  /** Bound, as `heldBecause` is: the catalog is handed these two alone. */
+  /**
+   * Inspects what is not inspected yet, for a few seconds at most: what is left is held until a later call, or `checkAll`. Bound, as
+   * `heldBecause` is: the catalog is handed these two alone.
+   */
   readonly prepare = async (skills: Iterable<Skill>): Promise<void> => {
     const all = [...skills];
     this.#inspections.look(all.map(placeOf));
@@ -98,12 +69,14 @@ export class HeldSkills implements Holds {
     if (this.#inspections.hasBlocked()) await this.#loadApprovals();
   };
 
+  /** Why a skill is held, as far as is known now: `NOT_INSPECTED` for a content that was never inspected. Undefined when it is not. */
   readonly heldBecause = (skill: Skill): string | undefined => {
     const entry = this.#known(skill);
     if (entry) return this.#reasonOf(skill, entry);
     return skill.remote ? undefined : NOT_INSPECTED;
   };
 
+  /** Notes what a source found in an entry or a file that a server gave: the skill is held from the next scan on. */
   readonly noteBlocked: NoteBlocked = async (skill, digest, findings) => {
     await this.#loadApprovals();
     const before = this.#known(skill)?.digest === digest ? blocksIn(this.#inspections.of(digest)) : [];
@@ -114,6 +87,11 @@ export class HeldSkills implements Holds {
     return this.#reasonOf(skill, entry) === undefined;
   };
 
+  /**
+   * Inspects the present files of a skill, unless they are known; those on another machine are inspected by their source.
+   *
+   * @returns Why it is held.
+   */
   async check(skill: Skill): Promise<string | undefined> {
     // Its source inspects what it fetches, each time.
     if (skill.remote) return this.heldBecause(skill);
@@ -126,6 +104,11 @@ export class HeldSkills implements Holds {
     }
   }
 
+  /**
+   * Checks each skill whose present SKILL.md was not checked by this process, in slices.
+   *
+   * @returns true when some are in another state than `skills` say, after a second at most; false when all were checked and none is.
+   */
   async checkAll(skills: readonly Skill[], signal: AbortSignal): Promise<boolean> {
     const takeBreak = createBreaks();
     const showAfter = performance.now() + SHOWN_AFTER_MS;
@@ -146,6 +129,7 @@ export class HeldSkills implements Holds {
     return isChanged;
   }
 
+  /** What is known of the present files of a skill. @throws RESOURCE_NOT_FOUND. */
   async trustOf(skill: Skill): Promise<SkillTrust> {
     const entry = await this.#inspect(skill);
     const { findings, verdict } = this.#inspections.of(entry.digest) ?? { findings: [], verdict: entry.verdict };
@@ -162,6 +146,7 @@ export class HeldSkills implements Holds {
     };
   }
 
+  /** The present files of a skill. */
   async filesOf(skill: Skill): Promise<readonly InspectedFile[]> {
     const { files } = await this.#load();
     const takeBreak = createBreaks();
@@ -173,6 +158,7 @@ export class HeldSkills implements Holds {
     return found;
   }
 
+  /** The `block` findings of files, without those that are allowed for this skill. */
   async blocksIn(skill: Skill | undefined, given: readonly InspectedFile[]): Promise<readonly Finding[]> {
     const [{ inspectFiles }, { isAllowed }] = await Promise.all([this.#load(), this.#loadApprovals()]);
     const { digest, inspection } = await inspectFiles(() => given, this.#inspections.of);
@@ -182,6 +168,7 @@ export class HeldSkills implements Holds {
     return findings.filter((finding) => !isAllowed(this.#trust, { place, digest, broughtIn, findings: [finding] }));
   }
 
+  /** @throws INVALID_ARGUMENT when the digest is another one, or nothing holds the skill; TRUST_UNUSABLE. */
   async decide(action: 'allow' | 'revoke', skill: Skill, { digest, ...by }: TrustDecision): Promise<SkillTrust> {
     const entry = await this.#inspect(skill);
     if (digest !== undefined && digest !== entry.digest) throw otherDigest(skill, digest, entry.digest);
@@ -293,10 +280,7 @@ function placeOf({ dir, realFile, file, qualifiedId }: Skill): string {
   return dir ?? realFile ?? `${file}\0${qualifiedId}`;
 }
 
-function blocksIn(inspection: Inspection | undefined): readonly Finding[] {
-  return inspection?.findings.filter(({ level }) => level === 'block') ?? [];
-}
+const blocksIn = (inspection: Inspection | undefined): readonly Finding[] =>
+  inspection?.findings.filter(({ level }) => level === 'block') ?? [];
 
-function keyOf({ rule, file, line, excerpt }: Finding): string {
-  return JSON.stringify([rule, file, line, excerpt]);
-}
+const keyOf = ({ rule, file, line, excerpt }: Finding): string => JSON.stringify([rule, file, line, excerpt]);

@@ -5,10 +5,11 @@ import { readContained } from '../../../lib/files/index.ts';
 import { showName } from '../../../lib/text/index.ts';
 import type { ValidationProfile } from '../config/config.ts';
 import { invalidArgument } from '../skill/errors.ts';
+import { readSource } from '../skill/fields-as-written.ts';
 import { draftReason } from '../skill/gates.ts';
 import { parseSkill } from '../skill/parse-skill.ts';
 import { referenceRefusals, specViolations, type Violation } from '../skill/spec-rules.ts';
-import { strictVerdict } from '../skill/strict-rules.ts';
+import { fieldMeantBy, strictVerdict } from '../skill/strict-rules.ts';
 import { isUsableId, unusableIdText } from '../skill/usable-id.ts';
 import { hiddenBelow, hiddenInNames } from './hidden-text.ts';
 import { type EncodingFault, findAnySkillMd, findSkillMd, isKind, readSkillMd } from './read-skill-md.ts';
@@ -39,6 +40,8 @@ export interface SkillFinding {
   readonly line?: number;
   /** Present for warnings, for packs, and under `lenient`. */
   readonly code?: string;
+  /** Instead of a code under `spec` and `strict`: the profile and the field, `agentskills/name`. Absent when it is not about a field. */
+  readonly rule?: string;
   /** The file that it is about, relative to the skill; absent: SKILL.md. */
   readonly path?: string;
   /** Only for packs: the absolute path of the file that the finding is about. */
@@ -74,7 +77,8 @@ export function checkSkill(
   const skillId = skillIdOf(path, directory);
   const found = rules.check({ ...read, file, directory, name: skillId });
   const others = profile === 'lenient' ? [] : descriptionFindings(read.text, skillId, found);
-  return verdict([...found, ...others, ...draftFindings(read.text, skillId), ...hidden], file);
+  const misspelt = profile === 'strict' ? [] : misspeltFields(read.text);
+  return verdict([...found, ...misspelt, ...others, ...draftFindings(read.text, skillId), ...hidden], file);
 }
 
 /**
@@ -92,7 +96,8 @@ export function strictViolations(
     const code = fileErrorCode(directory, `${bucket}/${path}`);
     if (code === undefined) return [];
     const reason = code === 'PATH_TRAVERSAL' ? `leads out of ${bucket}/` : `is no file in ${bucket}/`;
-    return [{ message: `invalid manifest: [${bucket}] '${path}' ${reason}`, line: lineOf(bucket) }];
+    const message = `invalid manifest: [${bucket}] '${path}' ${reason}`;
+    return [{ message, line: lineOf(bucket), rule: `strict/${bucket}` }];
   });
   return { violations: [...violations, ...absent], declaresFiles: declared.length > 0 };
 }
@@ -212,6 +217,18 @@ function descriptionFindings(text: string, skillId: string, found: readonly Skil
   if (!lacks || found.some(({ severity }) => severity === 'error')) return [];
   const { code, message, line } = lacks;
   return [{ severity: 'warning', code, message, ...(line === undefined ? {} : { line }) }];
+}
+
+/** Fields that are nearly one that is read. The profile `strict` says so itself. */
+function misspeltFields(text: string): readonly SkillFinding[] {
+  const source = readSource(text);
+  if ('failure' in source) return [];
+  return [...source.fields.keys()].flatMap((field) => {
+    const hint = fieldMeantBy(field);
+    return hint === ''
+      ? []
+      : [notStandard({ message: `No field is called "${field}".${hint}`, line: source.lineOf(field) })];
+  });
 }
 
 function draftFindings(text: string, skillId: string): readonly SkillFinding[] {

@@ -71,7 +71,8 @@ describe('a wrong key', () => {
     [{ path: 'a', shipped: true }, 'sources.1', 'exactly one of'],
     [{ path: '' }, 'sources.1.path', '""'],
     [{ path: 'a', id: '../x' }, 'sources.1.id', '"../x"'],
-    [{ preset: 'windsurf' }, 'sources.1.preset', '"windsurf"'],
+    [{ preset: 'windsurv' }, 'sources.1.preset', 'Did you mean "windsurf"?'],
+    [{ preset: 'clade' }, 'sources.1.preset', '"clade": expected'],
     [{ path: 'a', validation: 'stric' }, 'sources.1.validation', '"stric"'],
   ])('costs a list that entry alone, and never brings a default back: %j', (entry, key, arrived) => {
     const { config, problems } = read({ sources: [{ path: 'team' }, entry, { path: 'own' }] });

@@ -1,7 +1,9 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { PresetName } from '../../../extensions/skill_registry/config/config.ts';
+import { PRESET_NAMES, type PresetName } from '../../../extensions/skill_registry/config/presets.ts';
 import { presetFolders } from '../../../extensions/skill_registry/sources/make-sources.ts';
+import { packageRoot } from '../../../kernel/host.ts';
 import { delimited } from '../../../lib/text/index.ts';
 import { openRegistry } from '../../helpers/open-registry.ts';
 import { skillMd, tempFolder } from '../../helpers/temp-folder.ts';
@@ -13,8 +15,16 @@ afterEach(() => void vi.unstubAllEnvs());
 const NAMES: readonly (readonly [PresetName, string, string])[] = [
   ['agents', '.agents/skills', '.agents/skills'],
   ['claude', '.claude/skills', '.claude/skills'],
+  ['codex', '.codex/skills', '.codex/skills'],
+  ['copilot', '.github/skills', '.copilot/skills'],
   ['cursor', '.cursor/skills', '.cursor/skills'],
+  ['gemini', '.gemini/skills', '.gemini/skills'],
   ['github', '.github/skills', '.copilot/skills'],
+  ['goose', '.goose/skills', '.config/goose/skills'],
+  ['openclaw', 'skills', '.openclaw/skills'],
+  ['opencode', '.opencode/skills', '.config/opencode/skills'],
+  ['pi', '.pi/skills', '.pi/agent/skills'],
+  ['windsurf', '.windsurf/skills', '.codeium/windsurf/skills'],
 ];
 const brief = (name: PresetName, root: string, home: string) =>
   presetFolders(name, root, home).map(({ id, path }) => [id, path]);
@@ -59,6 +69,13 @@ describe('the folders of a preset', () => {
   });
 });
 
+it('knows the agents that people have, and documents the folders of each', () => {
+  expect(NAMES.map(([name]) => name)).toEqual([...PRESET_NAMES]);
+  const page = readFileSync(join(packageRoot(), 'docs/configuration.md'), 'utf8');
+  const rows = NAMES.map(([name, project, home]) => `| \`${name}\` | \`${project}\` | \`${home}\` |`);
+  expect(rows.filter((row) => !page.includes(row))).toEqual([]);
+});
+
 describe('a preset as a source', () => {
   const skill = (path: string, body: string) => ({
     [`${path}/SKILL.md`]: skillMd({ name: path.split('/').at(-1) as string, description: 'Does it.' }, body),
@@ -76,6 +93,16 @@ describe('a preset as a source', () => {
     expect((await registry.read('mine:near')).content).toBe('Other.');
     expect(await registry.context('')).toContain(delimited('Skill: near', 'Near.'));
     expect(registry.problems().map(({ code }) => code)).toEqual(['SKILL_ID_TAKEN']);
+  });
+
+  it.each(NAMES)('%s gives the skills of the project and of the home directory', async (preset, project, home) => {
+    const user = tempFolder(skill(`${home}/of-user`, 'User.'));
+    vi.stubEnv('HOME', user);
+    const { registry } = await openRegistry(skill(`${project}/of-project`, 'Project.'), { sources: [{ preset }] });
+    const { content, source } = await registry.read('of-project');
+    expect([content, source]).toEqual(['Project.', preset]);
+    expect(await registry.read('of-user')).toMatchObject({ content: 'User.', source: `${preset}-home` });
+    expect(registry.problems()).toEqual([]);
   });
 
   it('gives the skills of the home directory last', async () => {

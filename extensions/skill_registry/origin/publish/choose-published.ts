@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { isInside } from '../../../../lib/files/index.ts';
+import { nearestIds } from '../../../../lib/text/index.ts';
 import { type Snapshot, skillNamed } from '../../catalog/snapshot.ts';
-import { nearestIds } from '../../search/names.ts';
 import { invalidArgument, skillNotFound } from '../../skill/errors.ts';
 import type { Skill } from '../../skill/skill.ts';
 import { homeFolders, shippedFolder } from '../../sources/make-sources.ts';

@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { basename } from 'node:path';
-import type { SkillTree } from './history/skill-tree.ts';
-import type { InspectedFile, Inspection } from './inspect/types.ts';
+import type { InspectedFile, Inspection } from '../inspect/types.ts';
+import type { SkillTree } from './skill-tree.ts';
 
 /** Bytes; what is larger is not read. */
 export const MAX_INSPECTED_BYTES: number = 16 * 1024 * 1024;
@@ -14,8 +14,8 @@ export const MAX_INSPECTED_BYTES: number = 16 * 1024 * 1024;
  */
 export async function inspectFolder(folder: string): Promise<Inspection> {
   const [{ readFolderTree }, { inspectSkill }] = await Promise.all([
-    import('./history/skill-tree.ts'),
-    import('./inspect/inspect-skill.ts'),
+    import('./skill-tree.ts'),
+    import('../inspect/inspect-skill.ts'),
   ]);
   return inspectSkill(inspectedFiles(readFolderTree(realpathSync(folder), MAX_INSPECTED_BYTES)));
 }

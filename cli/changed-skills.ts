@@ -1,0 +1,63 @@
+import { execFile } from 'node:child_process';
+import { existsSync, realpathSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { CodedError } from 'skill-registry/kernel';
+import { isInside } from '../lib/files/index.ts';
+
+/** Whether git says that something in a folder has changed. */
+export interface Changes {
+  /** @param folder - Absolute. */
+  has(folder: string): boolean;
+  /** Folders, absolute, that are still there and have lost their SKILL.md. */
+  readonly lost: readonly string[];
+}
+
+/**
+ * What differs from the last commit in the repository of a folder: staged, not staged, and files that git does not know and does not ignore.
+ *
+ * @throws INVALID_ARGUMENT where there is no repository, or no git.
+ */
+export async function changesIn(folder: string): Promise<Changes> {
+  const top = (await git(folder, ['rev-parse', '--show-toplevel'])).replace(/\n$/, '');
+  const entries = (
+    await git(folder, ['status', '--porcelain=v1', '-z', '--untracked-files=all', '--no-renames'])
+  ).split('\0');
+  const changed = entries.filter((entry) => entry !== '').map((entry) => join(top, entry.slice(3)));
+  return {
+    has(one) {
+      const real = realpathSync(one);
+      return changed.some((path) => isInside(path, real));
+    },
+    lost: changed.filter((path) => isSkillMd(path) && !existsSync(path) && existsSync(dirname(path))).map(dirname),
+  };
+}
+
+// --- internal ---
+
+const MAX_BYTES = 256 * 1024 * 1024;
+
+async function git(folder: string, args: readonly string[]): Promise<string> {
+  try {
+    // A file system monitor is a program that the repository names.
+    const all = ['-c', 'core.fsmonitor=false', '--no-optional-locks', ...args];
+    return (await promisify(execFile)('git', all, { cwd: folder, maxBuffer: MAX_BYTES })).stdout;
+  } catch (error) {
+    throw notAnswered(folder, error as GitFailure);
+  }
+}
+
+interface GitFailure {
+  readonly code?: unknown;
+  readonly stderr?: string;
+}
+
+function notAnswered(folder: string, failure: GitFailure): CodedError {
+  const said = failure.code === 'ENOENT' ? 'there is no git' : (failure.stderr?.trim().split('\n')[0] ?? '');
+  const message = `--changed asks git what has changed in ${folder}, which failed: ${said}. Go into a git repository, or leave --changed out.`;
+  return new CodedError('INVALID_ARGUMENT', message, { folder }, failure);
+}
+
+function isSkillMd(path: string): boolean {
+  return basename(path).toLowerCase() === 'skill.md';
+}

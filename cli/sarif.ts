@@ -1,0 +1,152 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { isAbsolute, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { SkillFinding } from '../extensions/skill_registry/host.ts';
+import { packageRoot } from '../kernel/host.ts';
+
+export interface FormattedFinding extends Omit<SkillFinding, 'severity'> {
+  readonly severity: SkillFinding['severity'] | 'note';
+}
+
+/** What a rule says of itself, for SARIF. */
+export interface FormattedRule {
+  readonly id: string;
+  readonly message: string;
+  readonly why: string;
+  readonly mend: string;
+}
+
+/** A finding in its file. */
+export interface LocatedFinding extends FormattedFinding {
+  readonly file: string;
+  readonly line: number;
+}
+
+/**
+ * SARIF 2.1.0, with a description and a help text for each rule that was broken: what inspection rules say of themselves, what
+ * docs/errors.md says of a code, and what a profile wants of a field.
+ *
+ * @param rules - Those of inspection.
+ */
+export function toSarif(found: readonly LocatedFinding[], rules: readonly FormattedRule[]): object {
+  const ids = [...new Set(found.map(ruleOf))];
+  const described = new Map(rules.map((rule) => [rule.id, rule]));
+  const codes = ids.some((id) => !described.has(id)) ? codesOfPage() : new Map<string, Described>();
+  const { version } = JSON.parse(readFileSync(join(packageRoot(), 'package.json'), 'utf8')) as { version: string };
+  const seen = new Map<string, number>();
+  return {
+    $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
+    version: '2.1.0',
+    runs: [
+      {
+        tool: {
+          driver: {
+            name: 'skill-registry',
+            version,
+            semanticVersion: version,
+            rules: ids.map((id) => describe(id, described.get(id) ?? codes.get(id) ?? ofField(id))),
+          },
+        },
+        results: found.map((one) => {
+          const uri = uriOf(one.file);
+          return {
+            ruleId: ruleOf(one),
+            ruleIndex: ids.indexOf(ruleOf(one)),
+            level: one.severity,
+            message: { text: one.message },
+            locations: [{ physicalLocation: { artifactLocation: { uri }, region: { startLine: one.line } } }],
+            partialFingerprints: { 'skillRegistry/v1': fingerprint(one, uri, seen) },
+          };
+        }),
+      },
+    ],
+  };
+}
+
+// --- internal ---
+
+interface Described {
+  readonly message: string;
+  readonly why?: string;
+  readonly mend: string;
+}
+
+function describe(id: string, { message, why, mend }: Described): object {
+  return {
+    id,
+    shortDescription: { text: message },
+    ...(why === undefined ? {} : { fullDescription: { text: why } }),
+    help: { text: mend },
+    ...(id.startsWith('agentskills/') ? { helpUri: 'https://agentskills.io/specification' } : {}),
+  };
+}
+
+function ruleOf({ code, rule }: LocatedFinding): string {
+  return code ?? rule ?? 'agentskills/skill';
+}
+
+function uriOf(file: string): string {
+  return isAbsolute(file) ? pathToFileURL(file).href : file.split('/').map(encodeURIComponent).join('/');
+}
+
+/** The same for the same finding when lines above it come or go; of equal findings in a file the second has another one. */
+function fingerprint(one: LocatedFinding, uri: string, seen: Map<string, number>): string {
+  const subject = JSON.stringify([ruleOf(one), uri, one.message.replace(/\bline \d+/g, 'line')]);
+  const count = (seen.get(subject) ?? 0) + 1;
+  seen.set(subject, count);
+  return createHash('sha256').update(`${subject}${count}`).digest('hex').slice(0, 32);
+}
+
+/** Meaning and remedy of each code. */
+function codesOfPage(): ReadonlyMap<string, Described> {
+  const page = readFileSync(join(packageRoot(), 'docs', 'errors.md'), 'utf8');
+  const rows = page.split('\n').flatMap((line) => {
+    const [, code = '', , message = '', mend = ''] = line.split(/(?<!\\)\|/).map((cell) => plain(cell.trim()));
+    return /^[A-Z_]+$/.test(code) ? [[code, { message, mend }] as const] : [];
+  });
+  return new Map(rows);
+}
+
+/** Markdown as plain text. */
+function plain(text: string): string {
+  return text
+    .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replaceAll('\\|', '|')
+    .replaceAll('`', '');
+}
+
+/** What agentskills.io wants of a field. */
+const STANDARD: Readonly<Record<string, Described>> = {
+  skill: {
+    message: 'A skill is a folder with a SKILL.md that can be read.',
+    mend: 'Correct the path, or write a SKILL.md as UTF-8 text in the folder.',
+  },
+  frontmatter: {
+    message: 'SKILL.md begins with YAML between two lines of ---, with the fields of the standard and no others.',
+    mend: 'Correct the YAML; move what is no field of the standard into metadata.',
+  },
+  name: {
+    message: 'The name has 1 to 64 lowercase letters, digits and single hyphens, and is that of the folder.',
+    mend: 'Write name, and call the folder so.',
+  },
+  description: {
+    message: 'The description has 1 to 1,024 characters.',
+    mend: 'Say what the skill does and when to use it; move detail into the text.',
+  },
+  compatibility: {
+    message: 'The compatibility, if there is one, is a text of at most 500 characters.',
+    mend: 'Write one text, or take the field out.',
+  },
+  'allowed-tools': {
+    message: 'The allowed tools, if they are given, are one text with blanks between them.',
+    mend: 'Write them in one line: Read Bash(git add *).',
+  },
+};
+
+function ofField(id: string): Described {
+  const [profile = '', field = ''] = id.split('/');
+  const standard = profile === 'agentskills' ? STANDARD[field] : undefined;
+  const message = `What the profile ${profile} wants of ${field}.`;
+  return standard ?? { message, mend: 'The message of each result says what is expected and what is there.' };
+}

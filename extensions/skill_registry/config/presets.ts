@@ -1,0 +1,46 @@
+/** Agents whose skills can be a source, and `agents`, the folder that several of them share. */
+export const PRESET_NAMES = [
+  'agents',
+  'claude',
+  'codex',
+  'copilot',
+  'cursor',
+  'gemini',
+  'github',
+  'goose',
+  'openclaw',
+  'opencode',
+  'pi',
+  'windsurf',
+] as const;
+export type PresetName = (typeof PRESET_NAMES)[number];
+
+/** Where an agent keeps skills: a folder of the project, and one of the home directory. Relative. */
+export interface PresetPaths {
+  readonly project: string;
+  readonly home: string;
+}
+
+/**
+ * The folders that are an agent's own, as its documentation names them. Many of them also read `.agents/skills`, which is `agents`.
+ *
+ * claude: code.claude.com/docs/en/skills. codex: developers.openai.com/codex/skills (today `.agents/skills`; `.codex/skills` is read as
+ * well). copilot: docs.github.com, "About agent skills". cursor: cursor.com/docs/context/skills. gemini: geminicli.com/docs/cli/skills.
+ * goose: block.github.io/goose/docs/guides/context-engineering/using-skills. openclaw: docs.openclaw.ai/tools/skills. opencode:
+ * opencode.ai/docs/skills. pi: pi.dev/docs/latest/skills. windsurf: docs.windsurf.com/windsurf/cascade/skills.
+ */
+export const PRESETS: Readonly<Record<PresetName, PresetPaths>> = {
+  agents: { project: '.agents/skills', home: '.agents/skills' },
+  claude: { project: '.claude/skills', home: '.claude/skills' },
+  codex: { project: '.codex/skills', home: '.codex/skills' },
+  copilot: { project: '.github/skills', home: '.copilot/skills' },
+  cursor: { project: '.cursor/skills', home: '.cursor/skills' },
+  gemini: { project: '.gemini/skills', home: '.gemini/skills' },
+  // The older name of copilot.
+  github: { project: '.github/skills', home: '.copilot/skills' },
+  goose: { project: '.goose/skills', home: '.config/goose/skills' },
+  openclaw: { project: 'skills', home: '.openclaw/skills' },
+  opencode: { project: '.opencode/skills', home: '.config/opencode/skills' },
+  pi: { project: '.pi/skills', home: '.pi/agent/skills' },
+  windsurf: { project: '.windsurf/skills', home: '.codeium/windsurf/skills' },
+};

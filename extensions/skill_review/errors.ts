@@ -1,0 +1,27 @@
+import { CodedError, describeError } from 'skill-registry/kernel';
+
+/** Codes of errors when the page is started, and of requests to it. */
+export type ReviewErrorCode = 'INVALID_ARGUMENT' | 'PAGE_NOT_FOUND' | 'REVIEW_LISTEN_FAILED' | 'SHOWN_CHANGED';
+
+export function listenFailed(port: number, cause: unknown): CodedError<ReviewErrorCode> {
+  const { code } = cause as NodeJS.ErrnoException;
+  const reason = code === 'EADDRINUSE' ? 'the port is taken' : describeError(cause);
+  const message = `Cannot listen on 127.0.0.1, port ${port}: ${reason}. Give another port; 0 takes a free one.`;
+  return new CodedError('REVIEW_LISTEN_FAILED', message, { port }, cause);
+}
+
+export function invalidArgument(message: string): CodedError<ReviewErrorCode> {
+  return new CodedError('INVALID_ARGUMENT', message);
+}
+
+export function pageNotFound(): CodedError<ReviewErrorCode> {
+  return new CodedError('PAGE_NOT_FOUND', 'There is no such page.');
+}
+
+/** What is on disk is not what the page showed when the person decided. */
+export function shownChanged(what: string): CodedError<ReviewErrorCode> {
+  return new CodedError(
+    'SHOWN_CHANGED',
+    `${what} has changed since this page was shown. Nothing was done: look again.`,
+  );
+}

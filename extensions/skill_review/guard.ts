@@ -1,0 +1,153 @@
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { Context, MiddlewareHandler } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import { getCookie, setCookie } from 'hono/cookie';
+import { secureHeaders } from 'hono/secure-headers';
+import { refusalPage } from './html/layout.ts';
+import type { ReviewContext, ReviewEnv } from './review.ts';
+
+/** Lets in whoever has the printed address, and nobody else. */
+export interface Guard {
+  /** The path with the token. */
+  readonly entrance: string;
+  /** Headers, Host, method, session, and for a write its origin and CSRF token. Before every route. */
+  readonly checks: readonly MiddlewareHandler<ReviewEnv>[];
+  /** Must be called before the first request. */
+  listensOn(port: number): void;
+}
+
+/** Bytes of the largest form. The largest file of a skill is 4 MiB, and a form may take three bytes for one. */
+const FORM_BYTES = 16 * 1024 * 1024;
+/** Path of the style sheet and the script, which the page of a refusal needs as well. */
+export const ASSETS: string = '/assets/';
+
+/**
+ * The token and the key are made here, at random, and end with the process. Cookies do not know ports, so the cookie is named by
+ * the port: two pages on this machine do not take each other's place.
+ */
+export function createGuard(): Guard {
+  const key = randomBytes(32);
+  const token = randomBytes(32).toString('base64url');
+  const entrance = `/open/${token}`;
+  let port = 0;
+  const sign = (what: string): string => createHmac('sha256', key).update(what).digest('base64url');
+  const sessionOf = (context: Context): string | undefined => {
+    const [id = '', signature = ''] = (getCookie(context, `skill_review_${port}`) ?? '').split('.');
+    return isEqual(signature, sign(`session ${id}`)) ? id : undefined;
+  };
+
+  const host: MiddlewareHandler<ReviewEnv> = async (context, next) => {
+    const allowed = [`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`];
+    // A page of another site can have its own name resolved to this machine.
+    if (!allowed.includes(context.req.header('host')?.toLowerCase() ?? '')) return refuse(context, 403, 'host');
+    if (!METHODS.includes(context.req.method)) {
+      context.header('Allow', METHODS.join(', '));
+      return refuse(context, 405, 'method');
+    }
+    return next();
+  };
+
+  const session: MiddlewareHandler<ReviewEnv> = async (context, next) => {
+    const { path, method } = context.req;
+    if (method !== 'POST' && path.startsWith('/open/')) {
+      if (!isEqual(path, entrance)) return refuse(context, 403, 'token');
+      const id = randomBytes(16).toString('base64url');
+      const options = { httpOnly: true, sameSite: 'Strict', path: '/' } as const;
+      setCookie(context, `skill_review_${port}`, `${id}.${sign(`session ${id}`)}`, options);
+      return context.redirect('/', 303);
+    }
+    if (path.startsWith(ASSETS)) return next();
+    const id = sessionOf(context);
+    if (id === undefined) return refuse(context, 401, 'session');
+    context.set('csrf', sign(`form ${id}`));
+    return next();
+  };
+
+  const write: MiddlewareHandler<ReviewEnv> = async (context, next) => {
+    if (context.req.method !== 'POST') return next();
+    if (!isOwnOrigin(context)) return refuse(context, 403, 'origin');
+    const type = context.req.header('content-type')?.split(';')[0]?.trim().toLowerCase() ?? '';
+    if (!FORMS.includes(type)) return refuse(context, 415, 'form');
+    const body = await context.req.parseBody().catch(() => undefined);
+    if (body === undefined) return refuse(context, 400, 'form');
+    if (typeof body.csrf !== 'string' || !isEqual(body.csrf, context.get('csrf'))) return refuse(context, 403, 'csrf');
+    return next();
+  };
+
+  return {
+    entrance,
+    checks: [
+      HEADERS,
+      host,
+      session,
+      bodyLimit({ maxSize: FORM_BYTES, onError: (context) => refuse(context as ReviewContext, 413, 'size') }),
+      write,
+    ],
+    listensOn(taken) {
+      port = taken;
+    },
+  };
+}
+
+// --- internal ---
+
+const METHODS = ['GET', 'HEAD', 'POST'];
+const FORMS = ['application/x-www-form-urlencoded', 'multipart/form-data'];
+
+/** Nothing of others is loaded, run, framed or sent to. */
+const HEADERS: MiddlewareHandler = async (context, next) => {
+  await POLICY(context, next);
+  context.res.headers.set('Cache-Control', 'no-store');
+};
+
+const POLICY: MiddlewareHandler = secureHeaders({
+  contentSecurityPolicy: {
+    defaultSrc: ["'none'"],
+    scriptSrc: ["'self'"],
+    styleSrc: ["'self'"],
+    imgSrc: ["'self'"],
+    connectSrc: ["'self'"],
+    formAction: ["'self'"],
+    frameAncestors: ["'none'"],
+    baseUri: ["'none'"],
+  },
+  xFrameOptions: 'DENY',
+  // This is not served over TLS.
+  strictTransportSecurity: false,
+});
+
+/**
+ * Whether a page of ours asks. A browser says so in Sec-Fetch-Site, older ones in Origin, which is `null` where the policy is to
+ * send no referrer. Whatever is said must be right, and one of both must be said.
+ */
+function isOwnOrigin({ req }: Context): boolean {
+  const [site, origin] = [req.header('sec-fetch-site'), req.header('origin')];
+  const isOurs = origin === `http://${req.header('host')}`;
+  if (site !== undefined) return site === 'same-origin' && (origin === undefined || origin === 'null' || isOurs);
+  return isOurs;
+}
+
+/** Takes as long for a guess that is nearly right as for any other. */
+function isEqual(given: string, expected: string): boolean {
+  const [left, right] = [Buffer.from(given), Buffer.from(expected)];
+  return left.length === right.length && timingSafeEqual(left, right);
+}
+
+const REASONS = {
+  host: 'This request does not name this machine as its host.',
+  method: 'This page is read with GET and decides with POST.',
+  token: 'The token in this address is not the one of this page.',
+  session: 'This browser has not been let in.',
+  origin: 'This request does not come from a page of this server.',
+  form: 'This is not a form of this page.',
+  csrf: 'This form is from another session. Go back, reload the page and decide again.',
+  size: 'This is more than a form of this page can hold.',
+} as const;
+
+function refuse(
+  context: Context,
+  status: 400 | 401 | 403 | 405 | 413 | 415,
+  why: keyof typeof REASONS,
+): Response | Promise<Response> {
+  return context.html(refusalPage(REASONS[why]), status);
+}

@@ -1,0 +1,63 @@
+import { type Html, html } from './html.ts';
+
+/** One bar of a chart over days. */
+export interface DayBar {
+  readonly day: string;
+  readonly value: number;
+}
+
+/**
+ * Bars over days, drawn on the server. Numbers and days stand beside it as text, because a drawing that fills the width of every screen
+ * would stretch its letters.
+ *
+ * @param id - Unique on the page.
+ * @param what - What is counted, for its title: `Loads a day`.
+ */
+export function dayChart(id: string, what: string, bars: readonly DayBar[]): Html {
+  const most = Math.max(1, ...bars.map(({ value }) => value));
+  const top = roundedUp(most);
+  const best = bars.reduce((one, other) => (other.value > one.value ? other : one), bars[0] ?? { day: '', value: 0 });
+  const sum = bars.reduce((total, { value }) => total + value, 0);
+  const rects = bars.map(({ value }, index) => {
+    const height = (value / top) * 100;
+    return value === 0
+      ? ''
+      : html`<rect x="${index * 10 + 1.5}" y="${(100 - height).toFixed(2)}" width="7" height="${height.toFixed(2)}"></rect>`;
+  });
+  return html`<figure class="chart">
+<div class="scale" aria-hidden="true"><span>${top}</span><span>${top / 2}</span><span>0</span></div>
+<svg viewBox="0 0 ${bars.length * 10} 100" preserveAspectRatio="none" role="img" aria-labelledby="${id}-title ${id}-desc">
+<title id="${id}-title">${what}</title>
+<desc id="${id}-desc">${sum} from ${bars[0]?.day} to ${bars.at(-1)?.day}, most on ${best.day}: ${best.value}.</desc>
+<path class="grid" d="M0 0H${bars.length * 10}M0 50H${bars.length * 10}M0 100H${bars.length * 10}"></path>
+${rects}
+</svg>
+<div class="days" aria-hidden="true"><span>${bars[0]?.day}</span><span>${bars[Math.floor(bars.length / 2)]?.day}</span><span>${bars.at(-1)?.day}</span></div>
+</figure>`;
+}
+
+/**
+ * A bar in a row of a table, whose cells say the same in numbers.
+ *
+ * @param parts - One after the other, each with its class.
+ * @param most - What the whole width stands for.
+ */
+export function rowBar(parts: readonly { readonly value: number; readonly kind: string }[], most: number): Html {
+  let from = 0;
+  const rects = parts.map(({ value, kind }) => {
+    const width = (value / Math.max(1, most)) * 100;
+    from += width;
+    return html`<rect class="${kind}" x="${(from - width).toFixed(2)}" y="0" width="${width.toFixed(2)}" height="10"></rect>`;
+  });
+  return html`<svg class="bar" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">${rects}</svg>`;
+}
+
+// --- internal ---
+
+/** The next of 2, 4, 10, 20, 40, 100 ..., whose half is a whole number, too. */
+function roundedUp(value: number): number {
+  for (let unit = 1; ; unit *= 10) {
+    const found = [2, 4, 10].map((factor) => factor * unit).find((one) => one >= value);
+    if (found !== undefined) return found;
+  }
+}

@@ -1,0 +1,138 @@
+import type { FindingLevel } from '../../skill_registry/api.ts';
+import { type Html, html } from './html.ts';
+import { level } from './parts.ts';
+import { type DiffRow, type ReadDifference, readDifference } from './read-difference.ts';
+
+/** What is said of one line of the new text. */
+export interface Remark {
+  readonly level: FindingLevel;
+  readonly text: string;
+  /** 1-based. */
+  readonly line: number;
+}
+
+export interface DifferenceOptions {
+  /** Both texts beside each other, or one below the other. */
+  readonly view: 'inline' | 'split';
+  /** Shown below their lines. */
+  readonly remarks?: readonly Remark[];
+  /** Where the whole difference is, as text. */
+  readonly whole: string;
+}
+
+/** Asked for in the address, so that it stays while somebody goes through a page. */
+export function viewOf(query: string | undefined): DifferenceOptions['view'] {
+  return query === 'split' ? 'split' : 'inline';
+}
+
+/** The link that shows a difference the other way. */
+export function viewLink(path: string, view: DifferenceOptions['view']): Html {
+  return view === 'inline'
+    ? html`<a href="${path}?view=split">Side by side</a>`
+    : html`<a href="${path}">One below the other</a>`;
+}
+
+/** A unified diff as a table; its changed words are marked. */
+export function difference(diff: string | ReadDifference, { view, remarks = [], whole }: DifferenceOptions): Html {
+  const read = typeof diff === 'string' ? readDifference(diff) : diff;
+  if (read.rows.length === 0) return html`<p class="empty">There is no difference.</p>`;
+  const byLine = new Map<number, Remark[]>();
+  for (const remark of remarks) byLine.set(remark.line, [...(byLine.get(remark.line) ?? []), remark]);
+  const rows = view === 'split' ? splitRows(read.rows, byLine) : inlineRows(read.rows, byLine);
+  const head =
+    view === 'split'
+      ? html`<tr><th scope="col">Line</th><th scope="col">Before</th><th scope="col">Line</th><th scope="col">After</th></tr>`
+      : html`<tr><th scope="col">Line before</th><th scope="col">Line after</th><th scope="col">Change</th><th scope="col">Text</th></tr>`;
+  return html`<div class="diff-frame"><table class="diff ${view}"><caption class="unseen">Difference</caption>
+${view === 'split' ? html`<colgroup><col class="at"><col><col class="at"><col></colgroup>` : html`<colgroup><col class="at"><col class="at"><col class="sign"><col></colgroup>`}
+<thead class="unseen">${head}</thead>
+<tbody>
+${rows}</tbody></table></div>
+${restOf(read, whole)}`;
+}
+
+// --- internal ---
+
+const SIGNS = { same: ' ', del: '−', add: '+' } as const;
+const SAID = { same: '', del: 'removed', add: 'added' } as const;
+
+function restOf({ leftOut, cut }: ReadDifference, whole: string): Html {
+  const missing = [
+    ...(leftOut > 0 ? [`${leftOut} more lines are not shown`] : []),
+    ...(cut ? ['long lines are cut'] : []),
+  ];
+  const warning = missing.length === 0 ? '' : html`<b>This is not all of it: ${missing.join(', and ')}.</b> `;
+  return html`<p class="quiet">${warning}<a href="${whole}">The whole difference as text</a></p>`;
+}
+
+function words({ text, parts, kind }: DiffRow): Html {
+  if (!parts) return html`${text}`;
+  const mark = (part: string): Html => (kind === 'del' ? html`<del>${part}</del>` : html`<ins>${part}</ins>`);
+  return html`${parts.map(({ text: part, changed }) => (changed ? mark(part) : part))}`;
+}
+
+function remarkRow(remarks: readonly Remark[] | undefined): Html | '' {
+  if (!remarks) return '';
+  const items = remarks.map(({ level: how, text }) => html`<div>${level(how)} ${text}</div>`);
+  return html`<tr class="remark"><td colspan="4">${items}</td></tr>
+`;
+}
+
+/** A row over the whole width: the name of a file, the place of a hunk, or what the format cannot say with lines. */
+function wideRow({ kind, text }: DiffRow): Html {
+  return html`<tr class="wide-${kind}"><td colspan="4">${text}</td></tr>
+`;
+}
+
+function isLine(row: DiffRow): row is DiffRow & { readonly kind: 'same' | 'del' | 'add' } {
+  return row.kind === 'same' || row.kind === 'del' || row.kind === 'add';
+}
+
+function inlineRows(rows: readonly DiffRow[], remarks: ReadonlyMap<number, readonly Remark[]>): readonly Html[] {
+  return rows.map((row) => {
+    if (!isLine(row)) return wideRow(row);
+    const { kind, old, next } = row;
+    return html`<tr class="${kind}"${next === undefined ? '' : html` id="line-${next}"`}><td class="at">${old}</td><td class="at">${next}</td><td class="sign"><span aria-hidden="true">${SIGNS[kind]}</span><span class="unseen">${SAID[kind]}</span></td><td class="text">${words(row)}</td></tr>
+${next === undefined ? '' : remarkRow(remarks.get(next))}`;
+  });
+}
+
+function splitRows(rows: readonly DiffRow[], remarks: ReadonlyMap<number, readonly Remark[]>): readonly Html[] {
+  const shown: Html[] = [];
+  for (let at = 0; at < rows.length; ) {
+    const row = rows[at] as DiffRow;
+    if (!isLine(row)) {
+      shown.push(wideRow(row));
+      at += 1;
+      continue;
+    }
+    if (row.kind === 'same') {
+      shown.push(pair(row, row), remarkRow(remarks.get(row.next as number)) as Html);
+      at += 1;
+      continue;
+    }
+    // Removed lines stand beside the added ones that follow them; what is said of the end of a line comes after both.
+    const run: DiffRow[] = [];
+    while (rows[at]?.kind === 'del' || rows[at]?.kind === 'add' || rows[at]?.kind === 'note')
+      run.push(rows[at++] as DiffRow);
+    const [removed, added, notes] = (['del', 'add', 'note'] as const).map((kind) =>
+      run.filter((one) => one.kind === kind),
+    );
+    for (let beside = 0; beside < Math.max(removed?.length ?? 0, added?.length ?? 0); beside++) {
+      const [left, right] = [removed?.[beside], added?.[beside]];
+      shown.push(pair(left, right));
+      if (right?.next !== undefined) shown.push(remarkRow(remarks.get(right.next)) as Html);
+    }
+    shown.push(...(notes ?? []).map(wideRow));
+  }
+  return shown;
+}
+
+function pair(left: DiffRow | undefined, right: DiffRow | undefined): Html {
+  const cell = (row: DiffRow | undefined, at: number | undefined): Html =>
+    row === undefined
+      ? html`<td class="at"></td><td class="text none"></td>`
+      : html`<td class="at">${at}</td><td class="text ${row.kind}">${words(row)}</td>`;
+  return html`<tr${right?.next === undefined ? '' : html` id="line-${right.next}"`}>${cell(left, left?.old)}${cell(right, right?.next)}</tr>
+`;
+}

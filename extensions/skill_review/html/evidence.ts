@@ -1,0 +1,99 @@
+import type { EvaluationResult, ProposalEvidence, SkillEvidence, UsageReport } from '../../skill_registry/api.ts';
+import { type Html, html } from './html.ts';
+import { count, plural, tag, time } from './parts.ts';
+
+type Claim = SkillEvidence['claims'][number];
+
+/** What the registry ran on both contents of a proposal, one beside the other. */
+export function ranOnBoth({ before, after, notRun, changes }: ProposalEvidence): Html {
+  const why = notRun === null ? '' : html`<p class="quiet">Not run: ${notRun}</p>`;
+  if (!before && !after) return html`${why}`;
+  const row = (name: string, of: (result: EvaluationResult) => string): Html => {
+    const [then, now] = [before ? of(before) : '', after ? of(after) : ''];
+    return html`<tr${then !== now && then !== '' && now !== '' ? html` class="differs"` : ''}><th scope="row">${name}</th><td>${then}</td><td>${now}</td></tr>`;
+  };
+  const hasQueries = before?.triggers || after?.triggers;
+  return html`${why}
+<table class="narrow"><thead><tr><th scope="col">Run by the registry</th><th scope="col">Before</th><th scope="col">After</th></tr></thead><tbody>
+${row('Checks', ({ totals }) => totalsOf(totals))}
+${row('Validity', ({ validity }) => validityOf(validity))}
+${row('Tokens in the catalog', ({ tokens }) => (tokens.l1 === null ? '' : count(tokens.l1)))}
+${row('Tokens when read', ({ tokens }) => count(tokens.l2))}
+${hasQueries ? [row('Precision', ({ triggers }) => share(triggers?.precision)), row('Recall', ({ triggers }) => share(triggers?.recall))] : ''}
+</tbody></table>
+${after ? failures(after) : ''}
+${changes.length === 0 ? '' : html`<p>Queries that find another skill:</p><ul>${changes.map(({ query, shouldTrigger, before: then, after: now }) => html`<li>“${query}”, which should${shouldTrigger ? '' : ' not'} find it: ${then ?? 'nothing'} → ${now ?? 'nothing'}</li>`)}</ul>`}`;
+}
+
+/** One result with everything that failed. */
+export function resultPart(result: EvaluationResult): Html {
+  const { totals, validity, tokens, triggers, at } = result;
+  return html`<dl class="facts"><dt>Run</dt><dd>${time(at)} UTC</dd><dt>Checks</dt><dd>${totalsOf(totals)}</dd>
+<dt>Validity</dt><dd>${validityOf(validity)}, by the profile ${validity.profile}</dd>
+<dt>Tokens</dt><dd>${tokens.l1 === null ? '' : `${count(tokens.l1)} in the catalog, `}${count(tokens.l2)} when it is read</dd>
+${triggers ? html`<dt>Search</dt><dd>precision ${share(triggers.precision)}, recall ${share(triggers.recall)}, of ${triggers.queries.length} queries</dd>` : ''}</dl>
+${failures(result)}`;
+}
+
+/** What others say, and nobody has checked. */
+export function claimsPart(claims: readonly Claim[]): Html | '' {
+  if (claims.length === 0) return '';
+  const items = claims.map(
+    ({
+      by,
+      at,
+      about,
+      text,
+      summary,
+      kind,
+    }) => html`<p class="quiet">${tag('claim')} ${by}, of ${kind === 'grading' ? 'case ' : ''}${about}, ${time(at)}${summary ? `: ${summary.passed} of ${summary.total} passed` : ''}</p>
+<p class="said">${text}</p>`,
+  );
+  return html`<h2>What others claim</h2><p class="quiet">The registry has not checked it.</p>${items}`;
+}
+
+/** What agents did with one skill, in one line. */
+export function usageLine({ totals, days }: UsageReport, skillId: string): Html {
+  const { offers, loads, refusals, failures: failed } = totals;
+  const more = [
+    ...(refusals > 0 ? [`${count(refusals)} times refused`] : []),
+    ...(failed > 0 ? [`${count(failed)} times failed`] : []),
+  ];
+  return html`<p>In the last ${days.length} days: ${count(loads)} times loaded, ${count(offers)} times offered${more.map((one) => `, ${one}`)}. <a href="/usage?skill=${encodeURIComponent(skillId)}">Its usage</a></p>`;
+}
+
+// --- internal ---
+
+/** Of each kind. */
+const MOST_LISTED = 20;
+
+function totalsOf({ passed, failed, notRun }: EvaluationResult['totals']): string {
+  return `${passed} passed, ${failed} failed, ${notRun} not run`;
+}
+
+function validityOf({ errors }: EvaluationResult['validity']): string {
+  return errors.length === 0 ? 'valid' : plural(errors.length, 'error');
+}
+
+function share(value: number | null | undefined): string {
+  return value === null || value === undefined ? '–' : `${Math.round(value * 100)} %`;
+}
+
+function failures({ validity, triggers, cases, problems, skillId }: EvaluationResult): Html | '' {
+  const failed = [
+    ...validity.errors,
+    ...(triggers?.queries ?? []).flatMap(({ query, shouldTrigger, found, passed }) =>
+      passed
+        ? []
+        : [`“${query}” should${shouldTrigger ? '' : ' not'} find ${skillId}, and finds ${found ?? 'nothing'}`],
+    ),
+    ...cases.flatMap(({ id, assertions }) =>
+      assertions.flatMap(({ passed, evidence }) => (passed ? [] : [`Case ${id}: ${evidence}`])),
+    ),
+    ...problems.map(({ message }) => message),
+  ];
+  if (failed.length === 0) return '';
+  const more = failed.length - MOST_LISTED;
+  return html`<ul class="findings">${failed.slice(0, MOST_LISTED).map((text) => html`<li>${tag('failed', 'warn')} ${text.slice(0, 500)}</li>`)}
+${more > 0 ? html`<li class="quiet">and ${more} more</li>` : ''}</ul>`;
+}

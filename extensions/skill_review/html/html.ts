@@ -1,0 +1,29 @@
+import { html as template } from 'hono/html';
+import type { HtmlEscapedString } from 'hono/utils/html';
+import { showHidden } from '../../../lib/text/index.ts';
+
+/** A piece of a page. */
+export type Html = HtmlEscapedString | Promise<HtmlEscapedString>;
+
+/** What may stand in a piece of a page: text, which is escaped, other pieces, and nothing. */
+export type Piece = string | number | Html | false | null | undefined | readonly Piece[];
+
+/**
+ * A piece of a page. Every text in it is escaped, and its hidden characters are made visible (`⟦U+202E⟧`), so what an author wrote
+ * is seen and never obeyed. Attributes stand in double quotes.
+ */
+export function html(strings: TemplateStringsArray, ...values: readonly Piece[]): Html {
+  return template(strings, ...values.map(visible));
+}
+
+/** A text that is escaped and otherwise stays as it is: for fields of a form, which are sent back. */
+export function verbatim(text: string): Html {
+  return template`${text}`;
+}
+
+// --- internal ---
+
+function visible(value: Piece): unknown {
+  if (typeof value === 'string') return showHidden(value);
+  return Array.isArray(value) ? value.map(visible) : value;
+}

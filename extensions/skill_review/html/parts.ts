@@ -1,0 +1,65 @@
+import type { Finding, FindingLevel } from '../../skill_registry/api.ts';
+import type { ReviewContext } from '../review.ts';
+import { type Html, html, type Piece, verbatim } from './html.ts';
+
+/** A form that writes; it carries the token of the session. */
+export function form(context: ReviewContext, action: string, content: Piece, attributes: Html | '' = ''): Html {
+  return html`<form method="post" action="${action}"${attributes}>
+<input type="hidden" name="csrf" value="${context.get('csrf')}">
+${content}
+</form>`;
+}
+
+/** A value that a form sends back as it is. */
+export function hidden(name: string, value: string): Html {
+  return html`<input type="hidden" name="${name}" value="${verbatim(value)}">`;
+}
+
+/** How much a finding matters, as a word with a colour. */
+export function level(value: FindingLevel): Html {
+  return html`<span class="tag ${value}">${value}</span>`;
+}
+
+export function tag(text: string, kind = ''): Html {
+  return html`<span class="tag ${kind}">${text}</span>`;
+}
+
+/** A time, in UTC to the minute. @param iso - ISO 8601. */
+export function time(iso: string): Html {
+  return html`<time datetime="${iso}">${iso.slice(0, 16).replace('T', ' ')}</time>`;
+}
+
+/** Findings, one below the other, with the author's words. */
+export function findings(found: readonly Finding[]): Html {
+  const items = found.map(
+    ({ rule, level: how, file, line, message, excerpt }) => html`<li>
+${level(how)} <b>${message}</b> <span class="quiet">${rule} in <code>${file}${line === undefined ? '' : `:${line}`}</code></span>
+${excerpt === '' ? '' : html`<pre class="excerpt">${excerpt}</pre>`}
+</li>`,
+  );
+  return html`<ul class="findings">${items}</ul>`;
+}
+
+/** What a page says about what was just done. @param kind - Its colour. */
+export function note(text: Piece, kind: 'done' | 'warn' | 'block' = 'done'): Html {
+  return html`<div class="note ${kind}" role="status">${text}</div>`;
+}
+
+/** A number with commas between thousands. */
+export function count(value: number): string {
+  return value.toLocaleString('en-US');
+}
+
+/** `1 skill`, `2 skills` */
+export function plural(value: number, word: string): string {
+  return `${count(value)} ${word}${value === 1 ? '' : 's'}`;
+}
+
+/** The address of a skill's page. @param id - An id, or a qualified id. */
+export function skillAddress(id: string): string {
+  return `/skills/${encodeURIComponent(id)}`;
+}
+
+export function proposalAddress(id: string): string {
+  return `/proposals/${encodeURIComponent(id)}`;
+}

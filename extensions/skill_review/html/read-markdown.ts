@@ -1,0 +1,79 @@
+import { createRequire } from 'node:module';
+import { pathToFileURL } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import type { Token } from 'marked';
+
+/** Reads markdown that anybody may have written. */
+export interface MarkdownReader {
+  /** @returns undefined when it takes too long, or is nested too deeply: the text is then shown as it is. */
+  read(text: string): Promise<readonly Token[] | undefined>;
+  close(): void;
+}
+
+/** How long one text may take, in milliseconds. */
+const MOST_MS = 1_000;
+
+/**
+ * The parser runs in a thread of its own, which is ended when it takes too long: 16 KiB of `*__a` take it 17 seconds, and 16 KiB of
+ * `>` overflow its stack. The thread is started with the first text.
+ */
+export function createMarkdownReader(): MarkdownReader {
+  let worker: Worker | undefined;
+  let last: Promise<unknown> = Promise.resolve();
+  const end = (): void => {
+    void worker?.terminate();
+    worker = undefined;
+  };
+  const readNow = (text: string): Promise<readonly Token[] | undefined> =>
+    new Promise((resolve) => {
+      worker ??= start();
+      const running = worker;
+      const done = (tokens?: readonly Token[]): void => {
+        clearTimeout(timer);
+        running.removeAllListeners();
+        if (tokens === undefined) end();
+        // A thread that has ended may still complain.
+        running.on('error', () => undefined);
+        resolve(tokens);
+      };
+      const timer = setTimeout(done, MOST_MS);
+      running.removeAllListeners();
+      running.once('message', done);
+      running.once('error', () => done());
+      running.once('exit', () => done());
+      running.postMessage(text);
+    });
+  return {
+    read(text) {
+      const next = last.then(() => readNow(text));
+      last = next;
+      return next;
+    },
+    close: end,
+  };
+}
+
+// --- internal ---
+
+function start(): Worker {
+  const marked = pathToFileURL(createRequire(import.meta.url).resolve('marked')).href;
+  const worker = new Worker(PROGRAM, {
+    eval: true,
+    workerData: marked,
+    env: {},
+    execArgv: [],
+    resourceLimits: { maxOldGenerationSizeMb: 128 },
+  });
+  worker.unref();
+  return worker;
+}
+
+/** A failure ends the thread. */
+const PROGRAM = `
+const { parentPort, workerData } = require('node:worker_threads');
+const marked = import(workerData);
+parentPort.on('message', async (text) => {
+  const { Marked } = await marked;
+  parentPort.postMessage([...new Marked().lexer(text)]);
+});
+`;

@@ -1,0 +1,89 @@
+import type { Handler } from 'hono';
+import { streamSSE } from 'hono/streaming';
+import { heldExtensions } from '../../kernel/host.ts';
+import type { Review, ReviewEnv } from './review.ts';
+
+/** Tells open pages that something has changed, by server-sent events. */
+export interface Live {
+  readonly changed: () => void;
+  readonly count: () => number;
+  /** `GET /events`: an event `count` at once, and one after each change. */
+  readonly handler: Handler<ReviewEnv>;
+  /** Ends all streams. */
+  close(): void;
+}
+
+/** Changes within this time are told as one, in milliseconds. */
+const PAUSE_MS = 100;
+/** How often a stream says that it is there, so that one whose reader is gone is noticed, in milliseconds. */
+const ALIVE_MS = 20_000;
+
+/** How often it is looked at what other processes have done, while somebody has a page open, in milliseconds. */
+const LOOK_MS = 1_000;
+
+export function createLive({
+  registry,
+  root,
+  isHeldReadable,
+}: Pick<Review, 'registry' | 'root' | 'isHeldReadable'>): Live {
+  const tells = new Set<() => void>();
+  const ends = new Set<() => void>();
+  let count = 0;
+  let timer: NodeJS.Timeout | undefined;
+  const changed = (): void => {
+    count += 1;
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      for (const tell of tells) tell();
+    }, PAUSE_MS).unref();
+  };
+  /** What waited at the last look; another process may decide, too. */
+  let waited: string | undefined;
+  let isLooking = false;
+  const look = async (): Promise<void> => {
+    if (isLooking) return;
+    isLooking = true;
+    try {
+      const proposals = (await registry.proposals.list()).map(({ id, state, version }) => [id, state, version]);
+      const held = isHeldReadable() ? heldExtensions(root).map(({ name, digest }) => [name, digest]) : [];
+      const waits = JSON.stringify([proposals, held]);
+      if (waited !== undefined && waited !== waits) changed();
+      waited = waits;
+    } catch {
+      // The pages say why it cannot be read.
+    } finally {
+      isLooking = false;
+    }
+  };
+  void look();
+  const looks = setInterval(() => void (tells.size > 0 && look()), LOOK_MS).unref();
+  const stops = [registry.onChange(changed), registry.proposals.onArrival(changed), () => clearInterval(looks)];
+  return {
+    changed,
+    count: () => count,
+    handler: (context) =>
+      streamSSE(
+        context,
+        async (stream) => {
+          const tell = (): void => void stream.writeSSE({ event: 'count', data: String(count) });
+          const alive = setInterval(() => void stream.write(': alive\n\n'), ALIVE_MS).unref();
+          await new Promise<void>((resolve) => {
+            ends.add(resolve);
+            tells.add(tell);
+            stream.onAbort(resolve);
+            tell();
+            void look();
+            context.req.raw.signal.addEventListener('abort', () => resolve());
+          }).finally(() => clearInterval(alive));
+          tells.delete(tell);
+        },
+        // Without it, failures would be printed. The stream is over, and its reader connects again.
+        async () => undefined,
+      ),
+    close() {
+      for (const stop of stops) stop();
+      clearTimeout(timer);
+      for (const end of ends) end();
+    },
+  };
+}

@@ -1,0 +1,89 @@
+import { CodedError } from 'skill-registry/kernel';
+import {
+  approveExtension,
+  describeHeld,
+  extensionNotHeld,
+  type HeldExtension,
+  heldExtension,
+  heldExtensions,
+  ownExtensionIds,
+  revokeExtension,
+} from '../../../kernel/host.ts';
+import { isRefused, orRefusal } from '../decide.ts';
+import { fieldsOf } from '../form-fields.ts';
+import { difference, viewLink, viewOf } from '../html/difference.ts';
+import { type Html, html } from '../html/html.ts';
+import { page } from '../html/layout.ts';
+import { form, hidden, note } from '../html/parts.ts';
+import { readDifference } from '../html/read-difference.ts';
+import type { Review, ReviewApp, ReviewContext } from '../review.ts';
+
+/** Code that agents wrote, which waits for a person. */
+export function addExtension(app: ReviewApp, review: Review): void {
+  app.get('/extensions/:name', (context) => show(context, review, context.req.param('name')));
+
+  app.get('/extensions/:name/difference', async (context) => {
+    const held = heldNamed(review, context.req.param('name'));
+    return context.text(await describeHeld(held, ownExtensionIds()));
+  });
+
+  app.post('/extensions/:name/:action{approve|revoke}', async (context) => {
+    const { name, action } = context.req.param();
+    const digest = (await fieldsOf(context)).text('digest');
+    const outcome = await orRefusal(decide(review, name, action === 'approve', digest));
+    if (isRefused(outcome)) return show(context, review, name, outcome.refused);
+    review.changed();
+    const title = `extensions/${name}`;
+    const main = html`<h1>${title}</h1>
+${note(html`<p>${action === 'approve' ? 'Approved. The next start or restart loads it, when its root is approved.' : 'Revoked. What waited was deleted.'}</p>`)}
+<p><a href="/">Back to the inbox</a></p>`;
+    return context.html(page(context, review, { title, at: 'inbox', main }));
+  });
+}
+
+export function extensionAddress(name: string): string {
+  return `/extensions/${encodeURIComponent(name)}`;
+}
+
+// --- internal ---
+
+/** @throws EXTENSION_NOT_HELD. */
+function heldNamed({ root, isHeldReadable }: Review, name: string): HeldExtension {
+  const held = isHeldReadable() ? heldExtension(root, name) : undefined;
+  if (held) return held;
+  throw extensionNotHeld(name, isHeldReadable() ? heldExtensions(root) : []);
+}
+
+/** A revocation on this page is of what waits, and never of what runs. */
+async function decide(review: Review, name: string, isApproved: boolean, digest: string): Promise<void> {
+  const held = heldNamed(review, name);
+  if (isApproved) return approveExtension(review.root, name, digest);
+  if (held.digest !== digest)
+    throw new CodedError('EXTENSION_CHANGED', `extensions/${name} has changed since this page was shown. Look again.`);
+  revokeExtension(review.root, name);
+}
+
+async function show(context: ReviewContext, review: Review, name: string, refused?: CodedError): Promise<Response> {
+  const held = heldNamed(review, name);
+  const address = extensionAddress(name);
+  const view = viewOf(context.req.query('view'));
+  const read = readDifference(await describeHeld(held, ownExtensionIds()));
+  const main = html`<h1>extensions/${name}</h1>
+${refused ? note(html`<p><b>Nothing was done.</b> ${refused.message}</p>`, 'block') : ''}
+${note(html`<p><b>An extension runs as you and may do everything you may do.</b> It was written by ${held.by.join(', ')}. What is below waits; nothing of it runs before somebody has said yes.</p>`, 'block')}
+<div class="heading"><h2>Difference</h2>${viewLink(address, view)}</div>
+${difference(read, { view, whole: `${address}/difference` })}
+<h2>Decide</h2>
+${read.leftOut > 0 || read.cut ? html`<p>This page does not show all of it, so it cannot be approved here. The command shows everything:</p><pre tabindex="0">skill-registry extensions approve ${name}</pre>` : ''}
+${decideForms(context, address, held.digest, read.leftOut === 0 && !read.cut)}`;
+  return context.html(page(context, review, { title: `extensions/${name}`, at: 'inbox', main }), refused ? 409 : 200);
+}
+
+function decideForms(context: ReviewContext, address: string, digest: string, isAllShown: boolean): Html {
+  const one = (action: string, button: Html): Html =>
+    form(context, `${address}/${action}`, html`${hidden('digest', digest)}<div class="actions">${button}</div>`);
+  return html`<div class="decide">
+${isAllShown ? html`<div>${one('approve', html`<button class="main">Approve these bytes</button>`)}</div>` : ''}
+<div>${one('revoke', html`<button>Delete what waits</button>`)}</div>
+</div>`;
+}

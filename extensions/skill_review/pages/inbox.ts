@@ -1,0 +1,101 @@
+import { type HeldExtension, heldExtensions } from '../../../kernel/host.ts';
+import type { Proposal, SkillTrust, SkillUpdate } from '../../skill_registry/api.ts';
+import { type Html, html } from '../html/html.ts';
+import { page } from '../html/layout.ts';
+import { form, level, note, plural, proposalAddress, skillAddress, tag, time } from '../html/parts.ts';
+import type { Review, ReviewApp } from '../review.ts';
+import { extensionAddress } from './extension.ts';
+import type { Updates } from './updates.ts';
+
+/** Everything that waits for a person, riskiest first. */
+export function addInbox(app: ReviewApp, review: Review, updates: Updates): void {
+  const { registry } = review;
+
+  app.get('/', async (context) => {
+    const { proposals, held } = await registry.admin.waiting();
+    // What is stale cannot be approved as it is, so it comes last.
+    const [stale, open] = [true, false].map((is) => proposals.filter(({ state }) => (state === 'stale') === is));
+    const extensions = waitingExtensions(review);
+    const checked = updates.checked();
+    const outdated = checked?.plan.skills.filter(({ state }) => state === 'outdated') ?? [];
+    const waiting = proposals.length + held.length + extensions.length + outdated.length;
+    const main = html`<h1>Inbox</h1>
+<div id="waiting" data-live>
+${waiting === 0 ? html`<p class="empty">Nothing waits for you.</p>` : ''}
+${section('Extensions that agents wrote', extensions.map(extensionItem))}
+${section('Held skills', held.map(heldItem))}
+${section('Proposals', [...(open ?? []), ...(stale ?? [])].map(proposalItem))}
+${section('Updates', outdated.map(updateItem))}
+</div>
+<div class="after">
+${form(context, '/updates/check', html`<button>Look for updates</button>`)}
+<p class="quiet">${checked === undefined ? 'Asks the places that installed skills came from.' : html`Last asked ${time(checked.at)} UTC: <a href="/updates">what it found</a>.`}</p>
+<p class="quiet"><a href="/proposals">All proposals, decided ones too</a></p>
+</div>`;
+    return context.html(page(context, review, { title: 'Inbox', at: 'inbox', main, live: 'refresh' }));
+  });
+
+  app.get('/proposals', async (context) => {
+    const proposals = await registry.proposals.list('all', { limit: MOST_LISTED });
+    const main = html`<h1>Proposals</h1>
+<div id="proposals" data-live>
+${proposals.length === 0 ? html`<p class="empty">There are none.</p>` : section('Newest first', proposals.map(proposalItem))}
+</div>
+${proposals.length === MOST_LISTED ? note(html`<p>Only the newest ${MOST_LISTED} are listed.</p>`, 'warn') : ''}`;
+    return context.html(page(context, review, { title: 'Proposals', at: 'inbox', main, live: 'refresh' }));
+  });
+}
+
+// --- internal ---
+
+const MOST_LISTED = 200;
+
+/** None where nobody may write them: their folder is a link out of a root that nobody has approved. */
+function waitingExtensions({ root, isHeldReadable }: Review): readonly HeldExtension[] {
+  return isHeldReadable() ? heldExtensions(root) : [];
+}
+
+function section(title: string, items: readonly Html[]): Html | '' {
+  if (items.length === 0) return '';
+  return html`<h2>${title} <span class="count">${items.length}</span></h2>
+<ul class="cards">${items}</ul>`;
+}
+
+function proposalItem(proposal: Proposal): Html {
+  const { id, kind, skillId, path, state, author, created, checks, justification } = proposal;
+  const what = { update: `${skillId}/${path}`, create: `New skill ${skillId}`, delete: `Remove ${skillId}` }[kind];
+  const blocks = checks.filter((check) => check.level === 'block').length;
+  const warnings = checks.filter((check) => check.level === 'warn').length;
+  return html`<li class="card">
+<p class="line"><a class="title" href="${proposalAddress(id)}">${what}</a>
+${state === 'open' ? '' : tag(state, state === 'stale' ? 'warn' : state === 'approved' ? 'done' : 'block')}
+${blocks > 0 ? level('block') : ''}
+${warnings > 0 ? tag(plural(warnings, 'warning'), 'warn') : ''}</p>
+<p>${justification.slice(0, 240)}</p>
+<p class="quiet">${author}, ${time(created)} UTC</p>
+</li>`;
+}
+
+function heldItem({ skillId, qualifiedId, heldBecause, findings }: SkillTrust): Html {
+  const blocks = findings.filter((finding) => finding.level === 'block').length;
+  return html`<li class="card">
+<p class="line"><a class="title" href="${skillAddress(qualifiedId)}">${skillId}</a> ${level('block')}</p>
+<p>${heldBecause}</p>
+<p class="quiet">${plural(blocks, 'finding')} of level block; no agent is given it</p>
+</li>`;
+}
+
+function extensionItem({ name, by, files }: HeldExtension): Html {
+  return html`<li class="card">
+<p class="line"><a class="title" href="${extensionAddress(name)}">extensions/${name}</a> ${tag('code', 'block')}</p>
+<p class="quiet">${plural(files.length, 'file')} written by ${by.join(', ')}; nothing of it runs before somebody has said yes</p>
+</li>`;
+}
+
+function updateItem({ id, source, files, drifted, findings }: SkillUpdate): Html {
+  const blocks = findings.filter((finding) => finding.level === 'block').length;
+  return html`<li class="card">
+<p class="line"><a class="title" href="/updates">${id}</a> ${blocks > 0 ? level('block') : ''} ${drifted ? tag('changed here', 'warn') : ''}</p>
+<p class="quiet">${plural(files.length, 'file')} from ${source}</p>
+</li>`;
+}

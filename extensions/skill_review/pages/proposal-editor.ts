@@ -1,0 +1,68 @@
+import type { CodedError } from 'skill-registry/kernel';
+import { findHiddenText, hiddenCharacters } from '../../../lib/text/index.ts';
+import type { Proposal, ProposedText } from '../../skill_registry/api.ts';
+import { type Html, html, verbatim } from '../html/html.ts';
+import { form, hidden, note, plural, proposalAddress } from '../html/parts.ts';
+import type { ReviewContext } from '../review.ts';
+
+/** The form in which a person writes another text. */
+export function editorMain(
+  context: ReviewContext,
+  { id, skillId, state }: Proposal,
+  { path, content: proposed, version }: ProposedText,
+  { refused, content }: { readonly refused?: CodedError | undefined; readonly content?: string | undefined },
+): Html {
+  const head = html`<h1>Edit what is proposed for ${skillId}/${path}</h1>`;
+  const back = html`<a href="${proposalAddress(id)}">Back to the proposal</a>`;
+  const why = whyNotHere(proposed);
+  if (why !== undefined)
+    return html`${head}<p>${why}</p><pre tabindex="0">skill-registry proposals edit ${id}</pre><p>${back}</p>`;
+  const text = content ?? proposed;
+  const stale =
+    state === 'stale'
+      ? note(
+          html`<p>The file has changed in the same place. Both texts are below, between lines of <code>&lt;&lt;&lt;&lt;&lt;&lt;&lt;</code>, <code>=======</code> and <code>&gt;&gt;&gt;&gt;&gt;&gt;&gt;</code>. Keep what is wanted of both, and remove these lines.</p>`,
+          'warn',
+        )
+      : '';
+  return html`${head}
+${refused ? note(html`<p>${refused.message}</p><p>What you wrote is below. ${refused.code === 'PROPOSAL_CHANGED' ? html`Saving it now replaces the other text: read that first, on ${back}.` : ''}</p>`, 'block') : ''}
+${stale}
+${hiddenNote(text)}
+${form(
+  context,
+  `${proposalAddress(id)}/edit`,
+  html`${hidden('version', version)}
+<label for="content">The whole text of ${path}</label>
+<textarea class="code" id="content" name="content" rows="28" spellcheck="false" autocapitalize="off" autocomplete="off">
+${verbatim(text)}</textarea>
+<div class="actions">
+<button class="main" name="next" value="look">Save and look at it</button>
+<button name="next" value="approve">Save and approve</button>
+${back}
+</div>`,
+)}`;
+}
+
+// --- internal ---
+
+/** A form may hold a few bytes for one, and a browser slows down with more. */
+const MOST_CHARACTERS = 1_048_576;
+
+/** Why a form would not give back the text as it is; undefined when it would. */
+function whyNotHere(text: string): string | undefined {
+  if (text.length > MOST_CHARACTERS) return 'This text is too long for a form. Edit it with the command:';
+  if (/\r(?!\n)|\0/.test(text)) return 'A form would change characters of this text. Edit it with the command:';
+  return undefined;
+}
+
+function hiddenNote(text: string): Html | '' {
+  let found = 0;
+  for (const _ of hiddenCharacters(text)) found += 1;
+  if (found === 0) return '';
+  const says = findHiddenText(text)?.says ?? '';
+  return note(
+    html`<p>This text has ${plural(found, 'character')} that cannot be seen here${says === '' ? '' : html`, which say: ${says}`}. The difference on the page of the proposal shows where.</p>`,
+    'warn',
+  );
+}

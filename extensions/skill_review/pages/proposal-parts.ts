@@ -1,0 +1,170 @@
+import type { CodedError } from 'skill-registry/kernel';
+import type { Finding, Proposal, SkillRegistry } from '../../skill_registry/api.ts';
+import { digestOf, isRefused, orRefusal } from '../decide.ts';
+import { difference, type Remark, viewLink, viewOf } from '../html/difference.ts';
+import { ranOnBoth, usageLine } from '../html/evidence.ts';
+import { type Html, html, verbatim } from '../html/html.ts';
+import { findings, form, hidden, level, note, proposalAddress, skillAddress, tag, time } from '../html/parts.ts';
+import type { Review, ReviewContext } from '../review.ts';
+
+/** What a page says of what was just done or not done. */
+export interface Answer {
+  /** A key of `DONE`, from the address. */
+  readonly done?: string | undefined;
+  readonly refused?: CodedError;
+  /** A rejection without a reason. */
+  readonly unsaid?: true;
+  /** What somebody has written, which must not be lost. */
+  readonly typed?: { readonly note?: string | undefined; readonly reason?: string | undefined };
+}
+
+/** Everything that is known of a proposal, and the forms to decide. */
+export async function proposalMain(
+  context: ReviewContext,
+  { registry }: Review,
+  proposal: Proposal,
+  answer: Answer,
+): Promise<Html> {
+  const { id, kind, skillId, source, path, state, author, model, created, diff, purged } = proposal;
+  const blocks = await registry.admin.blocksAfter({ proposalId: id });
+  const view = viewOf(context.req.query('view'));
+  const skill = registry.snapshot().byId.get(skillId);
+  const isWaiting = state === 'open' || state === 'stale';
+  const ran = isWaiting ? await evidenceParts(registry, proposal) : '';
+  const what = { update: `${skillId}/${path}`, create: `New skill ${skillId}`, delete: `Remove ${skillId}` }[kind];
+  return html`<h1>${what} ${tag(state, STATE_COLOURS[state])}</h1>
+<p class="quiet">Proposed by ${author}${model === null ? '' : ` with ${model}`}, ${time(created)} UTC, for ${skill ? html`<a href="${skillAddress(skillId)}">${skillId}</a>` : skillId} of source ${source}. <code>${id}</code>${isWaiting ? html` <a href="#decide">Decide</a>` : ''}</p>
+${said(answer)}
+${decided(proposal)}
+${!isWaiting && skill?.heldBecause !== undefined ? note(html`<p>${skillId} is held, and no agent is given it: ${skill.heldBecause}. <a href="${skillAddress(skillId)}">See what was found</a></p>`, 'block') : ''}
+${proposal.problem ? note(html`<p>${proposal.problem.message}</p>`, 'warn') : ''}
+${conflict(proposal)}
+${blocks.length > 0 ? note(html`<h2 class="inside">A person would call this an attack</h2><p>Approving the change also allows it.</p>${findings(blocks)}`, 'block') : ''}
+${purged ? html`<p>Its texts were purged by ${purged.by}, ${time(purged.at)}.</p>` : html`${reasons(proposal)}${ran}${found(proposal)}`}
+${
+  diff === ''
+    ? ''
+    : html`<div class="heading"><h2>Difference</h2>${viewLink(context.req.path, view)}</div>
+${difference(diff, { view, remarks: remarksOf(proposal, blocks), whole: `${proposalAddress(id)}/difference` })}`
+}
+${isWaiting ? decideForms(context, proposal, blocks, answer) : ''}
+${state === 'rejected' && !purged ? purgeForm(context, id) : ''}`;
+}
+
+// --- internal ---
+
+const STATE_COLOURS: Readonly<Record<Proposal['state'], string>> = {
+  open: '',
+  stale: 'warn',
+  approved: 'done',
+  rejected: 'block',
+};
+
+const DONE: ReadonlyMap<string, string> = new Map([
+  ['approved', 'Approved, and in effect.'],
+  ['merged', 'Approved, merged with what had changed since, and in effect.'],
+  ['rejected', 'Rejected. Whoever proposed it learns the reason.'],
+  ['edited', 'Saved. This is the difference with your text; approve it or go on editing.'],
+  ['look', 'Saved, and not approved yet: an inspection found something in your text. Look at it first.'],
+  ['purged', 'Purged. Its texts are out of all stored data.'],
+]);
+
+function said({ done, refused, unsaid }: Answer): Html | '' {
+  if (refused) return note(html`<p><b>Nothing was decided.</b> ${refused.message}</p>`, 'block');
+  if (unsaid)
+    return note(
+      html`<p><b>Nothing was decided.</b> Say why it is rejected: whoever proposed it learns from it.</p>`,
+      'block',
+    );
+  const text = DONE.get(done ?? '');
+  return text === undefined ? '' : note(html`<p>${text}</p>`, done === 'look' ? 'warn' : 'done');
+}
+
+function decided({ decision, revision, skillId, state }: Proposal): Html | '' {
+  if (decision === null) return '';
+  const made =
+    revision === null ? '' : html`, as <a href="${skillAddress(skillId)}/history/${revision}">revision ${revision}</a>`;
+  return html`<p>${state === 'approved' ? 'Approved' : 'Rejected'} by <b>${decision.by}</b>, ${time(decision.at)} UTC${made}.</p>
+${decision.reason === null ? '' : html`<p class="said">${decision.reason}</p>`}`;
+}
+
+function conflict({ id, conflict: text }: Proposal): Html | '' {
+  if (text === null) return '';
+  return note(
+    html`<h2 class="inside">It does not apply any more</h2><pre class="wrapped">${text}</pre>
+<p><a href="${proposalAddress(id)}/edit">Edit it</a>: both texts are there, and what is wanted of both is kept.</p>`,
+    'warn',
+  );
+}
+
+function reasons({ justification, evidence, recommendations }: Proposal): Html {
+  return html`<h2>Why</h2>
+<p class="said">${justification}</p>
+${evidence === null ? '' : html`<h2>What its author claims</h2><p class="said">${evidence}</p>`}
+${recommendations.map(({ by, verdict, reason, at }) => html`<p>${by} recommends to ${verdict} it, ${time(at)}:</p><p class="said">${reason}</p>`)}`;
+}
+
+/** What was run on both contents, and what agents did with the skill. */
+async function evidenceParts({ admin, usage }: SkillRegistry, { id, kind, skillId }: Proposal): Promise<Html> {
+  const ran = await orRefusal(admin.evidenceOf(id));
+  const report = kind === 'create' ? undefined : await orRefusal(usage.report({ skillId }));
+  return html`<h2>Before and after</h2>
+${isRefused(ran) ? html`<p class="quiet">Not run: ${ran.refused.message}</p>` : ranOnBoth(ran)}
+${report === undefined || isRefused(report) ? '' : usageLine(report, skillId)}`;
+}
+
+function found({ checks }: Proposal): Html {
+  const [facts, others] = [checks.filter((one) => one.level === 'info'), checks.filter((one) => one.level !== 'info')];
+  const item = ({ level: how, text, line }: Proposal['checks'][number]): Html =>
+    html`<li>${level(how)} ${text}${line === undefined ? '' : html` <a class="quiet" href="#line-${line}">line ${line}</a>`}</li>`;
+  return html`<h2>What an inspection found</h2>
+${others.length === 0 ? html`<p>No warnings.</p>` : html`<ul class="findings">${others.map(item)}</ul>`}
+<details><summary>${facts.length} facts</summary><ul class="findings">${facts.map(item)}</ul></details>`;
+}
+
+/** What is said of a line is shown below it, and nothing twice. */
+function remarksOf({ checks, path }: Proposal, blocks: readonly Finding[]): readonly Remark[] {
+  const found = blocks.flatMap(({ level: how, message, line, file }) =>
+    line === undefined || file.toLowerCase() !== path.toLowerCase() ? [] : [{ level: how, text: message, line }],
+  );
+  const said = checks.flatMap(({ level: how, text, line }) => (line === undefined ? [] : [{ level: how, text, line }]));
+  return [...found, ...said].filter(({ level: how }) => how !== 'info');
+}
+
+function decideForms(
+  context: ReviewContext,
+  { id, kind, state, version }: Proposal,
+  blocks: readonly Finding[],
+  { typed = {} }: Answer,
+): Html {
+  const approve = form(
+    context,
+    `${proposalAddress(id)}/approve`,
+    html`${hidden('version', version)}${hidden('blocks', digestOf(blocks))}
+<label for="note">A note, if there is something to say</label>
+<input id="note" name="reason" maxlength="2000" autocomplete="off" value="${verbatim(typed.note ?? '')}">
+<div class="actions"><button class="main">${blocks.length > 0 ? 'Approve, and allow what was found' : 'Approve'}</button>
+${kind === 'delete' ? '' : html`<a class="button" href="${proposalAddress(id)}/edit">Edit and approve</a>`}</div>`,
+  );
+  const reject = form(
+    context,
+    `${proposalAddress(id)}/reject`,
+    html`${hidden('version', version)}
+<label for="reason">Why not</label>
+<textarea id="reason" name="reason" rows="3" required maxlength="2000">
+${verbatim(typed.reason ?? '')}</textarea>
+<div class="actions"><button>Reject</button></div>`,
+  );
+  return html`<h2 id="decide">Decide</h2>
+<div class="decide">
+<div>${state === 'open' ? approve : html`<p>It cannot be approved as it is.</p><div class="actions"><a class="button" href="${proposalAddress(id)}/edit">Edit and approve</a></div>`}</div>
+<div>${reject}</div>
+</div>`;
+}
+
+function purgeForm(context: ReviewContext, id: string): Html {
+  return html`<details><summary>Purge its texts</summary>
+<p>Takes its difference, its reasons and its report out of all stored data, bytes and all. That it was rejected is kept. It cannot be undone.</p>
+${form(context, `${proposalAddress(id)}/purge`, html`<button>Purge</button>`)}
+</details>`;
+}

@@ -1,0 +1,131 @@
+import { type CodedError, isCodedError } from 'skill-registry/kernel';
+import { showHidden } from '../../../lib/text/index.ts';
+import type { Decision, Proposal } from '../../skill_registry/api.ts';
+import { actorOf, digestOf, isRefused, orRefusal } from '../decide.ts';
+import { shownChanged } from '../errors.ts';
+import { fieldsOf } from '../form-fields.ts';
+import { html } from '../html/html.ts';
+import { page } from '../html/layout.ts';
+import { note, proposalAddress } from '../html/parts.ts';
+import type { Review, ReviewApp, ReviewContext } from '../review.ts';
+import { type Answer, proposalMain } from './proposal-parts.ts';
+
+/** One proposal, and the decision about it. */
+export function addProposal(app: ReviewApp, review: Review): void {
+  const { admin, proposals } = review.registry;
+
+  app.get('/proposals/:id', async (context) => {
+    const { id } = await proposals.get(context.req.param('id'));
+    if (id !== context.req.param('id')) return context.redirect(proposalAddress(id));
+    return show(context, review, id, { done: context.req.query('done') });
+  });
+
+  app.get('/proposals/:id/difference', async (context) => {
+    const { diff } = await proposals.get(context.req.param('id'));
+    return context.text(showHidden(diff));
+  });
+
+  app.post('/proposals/:id/approve', async (context) => {
+    const id = context.req.param('id');
+    const form = await fieldsOf(context);
+    const reason = form.optional('reason');
+    const outcome = await orRefusal(approveShown(review, id, form.text('version'), form.text('blocks'), reason));
+    if (isRefused(outcome)) return show(context, review, id, { refused: outcome.refused, typed: { note: reason } });
+    return context.redirect(`${proposalAddress(id)}?done=${outcome.merged ? 'merged' : 'approved'}`, 303);
+  });
+
+  app.post('/proposals/:id/reject', async (context) => {
+    const id = context.req.param('id');
+    const form = await fieldsOf(context);
+    const reason = form.optional('reason');
+    if (reason === undefined) return show(context, review, id, { unsaid: true });
+    const actor = { ...actorOf(review, reason), version: form.text('version') };
+    const outcome = await orRefusal(proposals.reject(id, actor));
+    if (isRefused(outcome)) return show(context, review, id, { refused: outcome.refused, typed: { reason } });
+    review.changed();
+    return context.redirect(`${proposalAddress(id)}?done=rejected`, 303);
+  });
+
+  app.post('/proposals/:id/purge', async (context) => {
+    const id = context.req.param('id');
+    const outcome = await orRefusal(proposals.purge([id], { by: review.by }));
+    if (isRefused(outcome)) return show(context, review, id, { refused: outcome.refused });
+    review.changed();
+    return context.redirect(`${proposalAddress(id)}?done=purged`, 303);
+  });
+
+  app.post('/proposals/:id/edit', async (context) => {
+    const id = context.req.param('id');
+    const form = await fieldsOf(context);
+    // A browser ends every line with CRLF; the registry gives them the ends of the file.
+    const content = form.text('content').replace(/\r\n?/g, '\n');
+    const edit = { content, by: review.by, version: form.text('version') };
+    const edited = await orRefusal(proposals.edit(id, edit));
+    if (isRefused(edited))
+      return editor(context, review, await proposals.get(id), { refused: edited.refused, content });
+    review.changed();
+    if (form.optional('next') !== 'approve') return context.redirect(`${proposalAddress(id)}?done=edited`, 303);
+    // Nobody has been shown what an inspection says of this text, so only one that nothing holds is approved at once.
+    const blocks = await admin.blocksAfter({ proposalId: id });
+    if (blocks.length > 0) return context.redirect(`${proposalAddress(id)}?done=look`, 303);
+    const outcome = await orRefusal(approveShown(review, id, edited.version, digestOf([]), undefined));
+    if (isRefused(outcome)) return show(context, review, id, { refused: outcome.refused });
+    return context.redirect(`${proposalAddress(id)}?done=${outcome.merged ? 'merged' : 'approved'}`, 303);
+  });
+
+  app.get('/proposals/:id/edit', async (context) =>
+    editor(context, review, await proposals.get(context.req.param('id')), {}),
+  );
+}
+
+// --- internal ---
+
+/** Approves what the page has shown: this version, with these findings. */
+async function approveShown(
+  { registry, changed, ...review }: Review,
+  id: string,
+  version: string,
+  shown: string,
+  reason: string | undefined,
+): Promise<Decision> {
+  const { admin, proposals } = registry;
+  const blocks = await admin.blocksAfter({ proposalId: id });
+  const { state } = await proposals.get(id);
+  // One that is stale or decided meanwhile is refused with its own reason.
+  if (state === 'open' && digestOf(blocks) !== shown) throw shownChanged('What an inspection finds in this skill');
+  const actor = actorOf(review, reason);
+  const decision = await proposals.approve(id, { ...actor, version });
+  await admin.allowShown(decision.skillId, blocks, actor);
+  changed();
+  return decision;
+}
+
+async function show(context: ReviewContext, review: Review, id: string, answer: Answer): Promise<Response> {
+  const proposal = await review.registry.proposals.get(id);
+  const main = await proposalMain(context, review, proposal, answer);
+  const status = answer.refused ? 409 : answer.unsaid ? 400 : 200;
+  const title = `${proposal.skillId}, ${proposal.state}`;
+  return context.html(page(context, review, { title, at: 'inbox', main }), status);
+}
+
+/** A page to write another text on. What was written is there again when it was not taken. */
+async function editor(
+  context: ReviewContext,
+  review: Review,
+  proposal: Proposal,
+  { refused, content }: { readonly refused?: CodedError; readonly content?: string },
+): Promise<Response> {
+  const { editorMain } = await import('./proposal-editor.ts');
+  const proposed = await review.registry.proposals.text(proposal.id).catch((error: unknown) => {
+    if (isCodedError(error)) return error;
+    throw error;
+  });
+  const main = isCodedError(proposed)
+    ? html`<h1>${proposal.skillId}</h1>
+${note(html`<p>${proposed.message}</p>`, 'warn')}
+${content === undefined ? '' : html`<h2>What you wrote</h2><pre class="wrapped">${content}</pre>`}
+<p><a href="${proposalAddress(proposal.id)}">Back to the proposal</a></p>`
+    : editorMain(context, proposal, proposed, { refused, content });
+  const status = refused || isCodedError(proposed) ? 409 : 200;
+  return context.html(page(context, review, { title: `Edit ${proposal.skillId}`, at: 'inbox', main }), status);
+}

@@ -1,0 +1,59 @@
+import { invalidArgument, pageNotFound } from '../errors.ts';
+import { fieldsOf } from '../form-fields.ts';
+import { type Html, html } from '../html/html.ts';
+import { page } from '../html/layout.ts';
+import { form, hidden, skillAddress } from '../html/parts.ts';
+import type { Review, ReviewApp } from '../review.ts';
+import { skillHead, skillOf } from './skill-parts.ts';
+
+/** Which agents see a skill and why others do not, and the switch for one of them. */
+export function addSkillAgents(app: ReviewApp, review: Review): void {
+  const { admin, snapshot } = review.registry;
+
+  app.get('/skills/:id/agents', async (context) => {
+    const id = context.req.param('id');
+    const skill = skillOf(snapshot(), id);
+    const seen = (await admin.whoSees(await review.agents())).find(
+      (one) => one.skill.qualifiedId === skill?.qualifiedId,
+    );
+    if (!skill || !seen) throw pageNotFound();
+    const rows = seen.views.map(({ agent, because }) => {
+      const isOff = agent !== null && Array.isArray(skill.disabledFor) && skill.disabledFor.includes(agent);
+      // What is off for everyone is switched on for everyone, in the catalog.
+      const button =
+        agent === null || skill.disabledFor === 'everyone'
+          ? ''
+          : form(
+              context,
+              `${skillAddress(id)}/agents/${isOff ? 'on' : 'off'}`,
+              html`${hidden('agent', agent)}<button class="small" aria-label="Turn ${isOff ? 'on' : 'off'} for ${agent}">Turn ${isOff ? 'on' : 'off'}</button>`,
+            );
+      return row(agent ?? 'any other agent', because, button);
+    });
+    const main = html`${skillHead(id, skill, 'agents')}
+<h2>Who sees it</h2>
+<div class="scroll" tabindex="0" role="group" aria-label="Who sees it"><table>
+<thead><tr><th scope="col">Agent</th><th scope="col">Sees it</th><th scope="col">Because</th><td></td></tr></thead>
+<tbody>${rows}</tbody>
+</table></div>
+<p class="quiet">Any other agent is one without skills of its own, such as a client of MCP.</p>`;
+    return context.html(page(context, review, { title: `Who sees ${id}`, at: 'catalog', main }));
+  });
+
+  app.post('/skills/:id/agents/:action{on|off}', async (context) => {
+    const { id, action } = context.req.param();
+    const agent = (await fieldsOf(context)).text('agent');
+    const isKnown = (await review.agents()).some(({ agentId }) => agentId === agent);
+    if (action === 'off' && !isKnown) throw invalidArgument(`There is no agent ${JSON.stringify(agent)} here.`);
+    await admin.setDisabled({ skill: id, agent }, action === 'off');
+    review.changed();
+    return context.redirect(`${skillAddress(id)}/agents`, 303);
+  });
+}
+
+// --- internal ---
+
+function row(agent: string, because: string | undefined, button: Html | ''): Html {
+  return html`<tr><th scope="row">${agent}</th><td>${because === undefined ? 'yes' : 'no'}</td><td>${because ?? ''}</td><td>${button}</td></tr>
+`;
+}

@@ -1,0 +1,29 @@
+import type { Skill, Snapshot } from '../../skill_registry/api.ts';
+import { type Html, html } from '../html/html.ts';
+import { skillAddress, tag } from '../html/parts.ts';
+
+export type SkillPlace = 'instructions' | 'files' | 'history' | 'evidence' | 'agents';
+
+/** The skill with an id or a qualified id; undefined for one that was removed, or never was. */
+export function skillOf({ byId, byQualifiedId, builtIn }: Snapshot, id: string): Skill | undefined {
+  return byId.get(id) ?? byQualifiedId.get(id) ?? builtIn.get(id);
+}
+
+/** What all pages of one skill begin with. */
+export function skillHead(id: string, skill: Skill | undefined, at?: SkillPlace): Html {
+  const entry = (place: SkillPlace, below: string, text: string): Html =>
+    html`<li><a href="${skillAddress(id)}${below}"${at === place ? html` aria-current="page"` : ''}>${text}</a></li>`;
+  const tags = [
+    ...(skill === undefined ? [tag('removed', 'warn')] : []),
+    ...(skill?.heldBecause === undefined ? [] : [tag('held', 'block')]),
+    ...(skill?.disabledFor === undefined ? [] : [tag('disabled', 'warn')]),
+    ...(skill?.hiddenBecause === undefined ? [] : [tag('hidden from models')]),
+  ];
+  return html`<h1>${skill?.id ?? id} ${tags}</h1>
+${skill === undefined ? '' : html`<p>${skill.description.slice(0, 1_024)}</p>`}
+<nav class="tabs" aria-label="Parts of this skill"><ul>
+${skill === undefined ? '' : [entry('instructions', '', 'Instructions'), entry('files', '/files', 'Files')]}
+${entry('history', '/history', 'History')}
+${skill === undefined ? '' : [entry('evidence', '/evidence', 'Evidence and usage'), entry('agents', '/agents', 'Agents')]}
+</ul></nav>`;
+}

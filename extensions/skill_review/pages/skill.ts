@@ -1,0 +1,198 @@
+import { isCodedError } from 'skill-registry/kernel';
+import type { Skill, SkillRegistry, SkillTrust } from '../../skill_registry/api.ts';
+import { actorOf, isRefused, orRefusal } from '../decide.ts';
+import { fieldsOf } from '../form-fields.ts';
+import { type Html, html, type Piece } from '../html/html.ts';
+import { page } from '../html/layout.ts';
+import { MOST_RENDERED, renderMarkdown } from '../html/markdown.ts';
+import { count, findings, form, hidden, note, skillAddress } from '../html/parts.ts';
+import type { Review, ReviewApp, ReviewContext } from '../review.ts';
+import { skillHead, skillOf } from './skill-parts.ts';
+
+/** One skill: what it says, where it comes from, and whether agents are given it. */
+export function addSkill(app: ReviewApp, review: Review): void {
+  const { registry } = review;
+  const { admin } = registry;
+
+  app.get('/skills/:id', (context) =>
+    show(context, review, context.req.param('id'), DONE.get(context.req.query('done') ?? '')),
+  );
+
+  app.post('/skills/:id/trust', async (context) => {
+    const id = context.req.param('id');
+    const fields = await fieldsOf(context);
+    const action = fields.text('action') === 'allow' ? 'allow' : 'revoke';
+    const decision = { ...actorOf(review, fields.optional('reason')), digest: fields.text('digest') };
+    const outcome = await orRefusal(admin.decideTrust(action, id, decision));
+    if (isRefused(outcome)) return show(context, review, id, outcome.refused.message, true);
+    review.changed();
+    return context.redirect(`${skillAddress(id)}?done=${action}`, 303);
+  });
+
+  app.post('/skills/:id/disabled', async (context) => {
+    const id = context.req.param('id');
+    const isDisabled = (await fieldsOf(context)).text('disabled') === 'yes';
+    const outcome = await orRefusal(admin.setDisabled({ skill: id }, isDisabled));
+    if (isRefused(outcome)) return show(context, review, id, outcome.refused.message, true);
+    review.changed();
+    return context.redirect(`${skillAddress(id)}?done=${isDisabled ? 'disabled' : 'enabled'}`, 303);
+  });
+}
+
+// --- internal ---
+
+type LockedSkill = Awaited<ReturnType<SkillRegistry['origin']['verify']>>[number];
+
+const DONE: ReadonlyMap<string, string> = new Map([
+  ['allow', 'Allowed. Agents are given it from now on.'],
+  ['revoke', 'Revoked. No agent is given it from now on.'],
+  ['disabled', 'Disabled. No agent is given it from now on; its files stay.'],
+  ['enabled', 'Enabled. Agents are given it again.'],
+  ['rollback', 'Rolled back. It has this text from now on.'],
+  ['restored', 'Restored. It is in the catalog again.'],
+]);
+
+async function show(
+  context: ReviewContext,
+  review: Review,
+  id: string,
+  said: string | undefined,
+  isRefusal = false,
+): Promise<Response> {
+  const { registry } = review;
+  const skill = skillOf(registry.snapshot(), id);
+  // One that was removed has only a history.
+  if (!skill) return context.redirect(`${skillAddress(id)}/history`);
+  const trust = await ifKnown(registry.admin.trustOf(id));
+  const locked = (await ifKnown(registry.origin.verify()))?.find((one) => one.id === skill.id);
+  const tokens = (await registry.admin.tokenCounts({ atMost: MOST_COUNTED })).get(skill.id);
+  const main = html`${skillHead(id, skill, 'instructions')}
+${said === undefined ? '' : note(html`<p>${isRefusal ? html`<b>Nothing was decided.</b> ` : ''}${said}</p>`, isRefusal ? 'block' : 'done')}
+${trust ? trustPart(context, id, trust) : ''}
+${await instructions(review, id, skill)}
+<h2>About it</h2>
+${facts(skill, locked, tokens)}
+${onOff(context, id, skill)}`;
+  const status = isRefusal ? 409 : 200;
+  return context.html(page(context, review, { title: skill.id, at: 'catalog', main }), status);
+}
+
+/** More skills whose tokens are not known are not counted for one page. */
+const MOST_COUNTED = 50;
+
+async function ifKnown<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if (isCodedError(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Why it is held, and the decision about that. */
+function trustPart(context: ReviewContext, id: string, trust: SkillTrust): Html | '' {
+  const { digest, origin, heldBecause, allowed, verdict } = trust;
+  const found = trust.findings.filter(({ level }) => level !== 'info');
+  const action = `${skillAddress(id)}/trust`;
+  const list =
+    found.length === 0
+      ? ''
+      : html`<details${verdict === 'block' ? html` open` : ''}><summary>${found.length} found by inspection</summary>${findings(found)}</details>`;
+  const reason = html`<label for="why">Why, for whoever asks later</label><input id="why" name="reason" maxlength="2000" autocomplete="off">`;
+  if (heldBecause !== null) {
+    const scope =
+      origin === 'own'
+        ? 'A yes is about these findings in this folder, so that it can still be edited; another finding holds it again.'
+        : 'A yes is about these bytes, wherever they lie; with another byte it is held again.';
+    const allow = form(
+      context,
+      action,
+      html`${hidden('action', 'allow')}${hidden('digest', digest)}${reason}<div class="actions"><button class="main">Allow</button></div>`,
+    );
+    return note(
+      html`<h2 class="inside">Held: no agent is given it</h2><p>${heldBecause}</p>${list}
+<p>Agents follow what a skill says. ${scope}</p>${allow}`,
+      'block',
+    );
+  }
+  const revoke = form(
+    context,
+    action,
+    html`${hidden('action', 'revoke')}${hidden('digest', digest)}${reason}<div class="actions"><button>Hold it again</button></div>`,
+  );
+  return html`${allowed ? html`<details><summary>A person has allowed what was found in it</summary>${revoke}</details>` : ''}${list}`;
+}
+
+/** SKILL.md: its frontmatter as it is, its body rendered. */
+async function instructions({ registry, markdown }: Review, id: string, skill: Skill): Promise<Html> {
+  if (skill.remote) return html`<p>Its files lie on another machine, and are fetched when an agent reads it.</p>`;
+  const read = await orRefusal(registry.admin.readBytes(id, { told: false }));
+  if (isRefused(read)) return note(html`<p>${read.refused.message}</p>`, 'warn');
+  const text = Buffer.from(read).toString('utf8');
+  const [whole = '', head] =
+    /^\ufeff?---[^\S\n]*\n([\s\S]{0,65536}?)\n---[^\S\n]*(?:\n|$)/.exec(text.replace(/\r\n?/g, '\n')) ?? [];
+  const body = text.replace(/\r\n?/g, '\n').slice(whole.length);
+  const raw = `${skillAddress(id)}/text`;
+  const rest =
+    body.length > MOST_RENDERED
+      ? note(html`<p>Only the first ${count(MOST_RENDERED)} of ${count(body.length)} characters are shown.</p>`, 'warn')
+      : '';
+  return html`${head === undefined ? '' : html`<details><summary>Frontmatter</summary><pre class="wrapped">${head}</pre></details>`}
+<h2 class="unseen">Instructions</h2>
+${rest}
+${await renderMarkdown(markdown, body)}
+<p class="quiet"><a href="${raw}">SKILL.md as text</a></p>`;
+}
+
+function facts(
+  skill: Skill,
+  locked: LockedSkill | undefined,
+  tokens: { readonly l1?: number | null; readonly l2?: number | null } | undefined,
+): Html {
+  const rows: readonly (readonly [string, Piece])[] = [
+    ['Source', skill.source],
+    ['File', html`<code>${skill.file}</code>`],
+    ['Digest', html`<code>${skill.digest}</code>`],
+    ['Tokens', tokens === undefined ? '' : `${tokens.l1 ?? '?'} in the catalog, ${tokens.l2 ?? '?'} when it is read`],
+    ['Tags', skill.tags.join(', ')],
+    ['Requires', skill.requires.join(', ')],
+    ['Allowed tools', skill.allowedTools.join(', ')],
+    ['Version', skill.version ?? ''],
+    ['Author', skill.author ?? ''],
+    ['License', skill.license ?? ''],
+    [
+      'Origin',
+      locked === undefined
+        ? ''
+        : `${locked.source}: ${ORIGIN_STATES[locked.state]}${locked.reason === undefined ? '' : `, ${locked.reason}`}`,
+    ],
+    ['Hidden because', skill.hiddenBecause ?? ''],
+    [
+      'Disabled for',
+      skill.disabledFor === undefined
+        ? ''
+        : skill.disabledFor === 'everyone'
+          ? 'every agent'
+          : skill.disabledFor.join(', '),
+    ],
+  ];
+  const shown = rows.filter(([, value]) => value !== '');
+  return html`<dl class="facts">${shown.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`;
+}
+
+const ORIGIN_STATES: Readonly<Record<LockedSkill['state'], string>> = {
+  same: 'as it was installed',
+  drifted: 'changed here since it was installed',
+  absent: 'not here',
+  broken: 'its entry in the lock is broken',
+};
+
+function onOff(context: ReviewContext, id: string, { disabledFor }: Skill): Html {
+  const isOff = disabledFor !== undefined;
+  return form(
+    context,
+    `${skillAddress(id)}/disabled`,
+    html`${hidden('disabled', isOff ? 'no' : 'yes')}<div class="actions"><button>${isOff ? 'Enable it' : 'Disable it'}</button>
+<span class="quiet">${isOff ? 'Agents are given it again.' : 'No agent is given it, and its files stay.'}</span></div>`,
+  );
+}

@@ -1,0 +1,116 @@
+import { randomBytes } from 'node:crypto';
+import { showHidden } from '../../../lib/text/index.ts';
+import type { SkillUpdate, UpdatePlan } from '../../skill_registry/api.ts';
+import { actorOf, isRefused, orRefusal } from '../decide.ts';
+import { pageNotFound, shownChanged } from '../errors.ts';
+import { fieldsOf } from '../form-fields.ts';
+import { difference, viewLink, viewOf } from '../html/difference.ts';
+import { type Html, html, type Piece } from '../html/html.ts';
+import { page } from '../html/layout.ts';
+import { findings, form, hidden, note, proposalAddress, skillAddress, tag, time } from '../html/parts.ts';
+import type { Review, ReviewApp, ReviewContext } from '../review.ts';
+
+/** What was found when the origins of installed skills were asked. */
+export interface Updates {
+  checked(): { readonly plan: UpdatePlan; readonly at: string } | undefined;
+}
+
+interface Checked {
+  readonly plan: UpdatePlan;
+  /** ISO 8601, UTC. */
+  readonly at: string;
+  /** Stands in the form, so that what was shown is what is written. */
+  readonly key: string;
+}
+
+/** Newer versions of what was installed. Nothing is asked over the network before somebody presses a button. */
+export function addUpdates(app: ReviewApp, review: Review): Updates {
+  const { origin } = review.registry;
+  let last: Checked | undefined;
+
+  app.get('/updates', (context) => show(context, review, last));
+
+  app.get('/updates/difference', (context) => {
+    const found = last?.plan.skills.find(({ id }) => id === context.req.query('id'));
+    if (!found) throw pageNotFound();
+    return context.text(showHidden(found.diff));
+  });
+
+  app.post('/updates/check', async (context) => {
+    const id = (await fieldsOf(context)).optional('id');
+    const plan = await orRefusal(origin.update(id === undefined ? undefined : [id]));
+    if (isRefused(plan)) return show(context, review, last, refusal(plan.refused.message), 409);
+    last = { plan, at: new Date().toISOString(), key: randomBytes(12).toString('base64url') };
+    review.changed();
+    return context.redirect('/updates', 303);
+  });
+
+  app.post('/updates/apply', async (context) => {
+    const key = (await fieldsOf(context)).text('key');
+    const checked = last;
+    if (checked?.key !== key) return show(context, review, last, refusal(shownChanged('What was found').message), 409);
+    last = undefined;
+    const outcome = await orRefusal(checked.plan.apply(actorOf(review)));
+    review.changed();
+    if (isRefused(outcome)) return show(context, review, undefined, refusal(outcome.refused.message), 409);
+    const done = outcome.map(
+      ({ id, proposals }) =>
+        html`<li><a href="${skillAddress(id)}">${id}</a> is updated${proposals.map((one) => html`; <a href="${proposalAddress(one)}">a conflict waits for you</a>`)}</li>`,
+    );
+    return show(context, review, undefined, note(html`<ul>${done}</ul>`));
+  });
+
+  return { checked: () => last };
+}
+
+// --- internal ---
+
+function refusal(message: string): Html {
+  return note(html`<p><b>Nothing was changed.</b> ${message}</p>`, 'block');
+}
+
+function show(
+  context: ReviewContext,
+  review: Review,
+  last: Checked | undefined,
+  said?: Html,
+  status: 200 | 409 = 200,
+): Response | Promise<Response> {
+  const view = viewOf(context.req.query('view'));
+  const outdated = last?.plan.skills.filter(({ state }) => state === 'outdated') ?? [];
+  const others = last?.plan.skills.filter(({ state }) => state !== 'outdated') ?? [];
+  const check = form(context, '/updates/check', html`<button>${last ? 'Ask again' : 'Look for updates'}</button>`);
+  const main = html`<h1>Updates</h1>
+${said ?? ''}
+${last ? html`<p class="quiet">Asked ${time(last.at)} UTC.</p>` : html`<p>Asks the places that installed skills came from. Nothing is written by asking.</p>`}
+${check}
+${last && outdated.length === 0 ? html`<p class="empty">There is nothing newer.</p>` : ''}
+${outdated.length > 0 ? html`<div class="heading"><h2>What would change</h2>${viewLink('/updates', view)}</div>` : ''}
+${outdated.map((one) => skillPart(one, view))}
+${last && outdated.length > 0 ? applyPart(context, last, outdated) : ''}
+${others.length > 0 ? html`<h2>The others</h2><ul>${others.map(otherItem)}</ul>` : ''}`;
+  return context.html(page(context, review, { title: 'Updates', at: 'inbox', main }), status);
+}
+
+function applyPart(context: ReviewContext, { key }: Checked, outdated: readonly SkillUpdate[]): Html {
+  const alone = outdated.map(({ id }) =>
+    form(context, '/updates/check', html`${hidden('id', id)}<button>Only ${id}</button>`),
+  );
+  return html`<h2>Decide</h2>
+${form(context, '/updates/apply', html`${hidden('key', key)}<div class="actions"><button class="main">Update ${outdated.length === 1 ? (outdated[0] as SkillUpdate).id : `all ${outdated.length}`}</button></div>`)}
+${outdated.length > 1 ? html`<div class="actions">${alone}</div>` : ''}`;
+}
+
+function skillPart({ id, source, drifted, files, findings: found, diff }: SkillUpdate, view: 'inline' | 'split'): Html {
+  const serious = found.filter(({ level }) => level !== 'info');
+  const changes = files.map(({ path, change }) => html`<li><code>${path}</code> ${change}</li>`);
+  return html`<h3><a href="${skillAddress(id)}">${id}</a> ${drifted ? tag('changed here', 'warn') : ''}</h3>
+<p class="quiet">From ${source}</p>
+<ul>${changes}</ul>
+${serious.length > 0 ? findings(serious) : ''}
+${diff === '' ? '' : difference(diff, { view, whole: `/updates/difference?id=${encodeURIComponent(id)}` })}`;
+}
+
+function otherItem({ id, state, reason, source }: SkillUpdate): Piece {
+  return html`<li>${id}: ${state}${reason === undefined ? '' : `, ${reason}`} <span class="quiet">${source}</span></li>`;
+}

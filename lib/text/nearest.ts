@@ -1,0 +1,43 @@
+import { distance } from 'fastest-levenshtein';
+
+/** Up to `count` ids that look like `requested`, the most similar first; at least half of the letters must be equal. */
+export function nearestIds(ids: Iterable<string>, requested: string, count = 3): readonly string[] {
+  const target = requested.slice(0, 64).toLowerCase();
+  const near: { id: string; edits: number }[] = [];
+  for (const id of ids) {
+    const candidate = id.toLowerCase();
+    const contains = target.length > 2 && (candidate.includes(target) || target.includes(candidate));
+    const longest = Math.max(candidate.length, target.length);
+    // The length alone excludes most ids.
+    if (!contains && Math.abs(candidate.length - target.length) > longest / 2) continue;
+    const edits = contains ? Math.abs(candidate.length - target.length) / 10 : distance(candidate, target);
+    if (contains || edits <= longest / 2) near.push({ id, edits });
+  }
+  return near
+    .sort((a, b) => a.edits - b.edits || (a.id < b.id ? -1 : 1))
+    .slice(0, count)
+    .map(({ id }) => id);
+}
+
+/**
+ * The question at the end of a message about a word that is not known: ` Did you mean "watch"?`. Empty when no known word has nearly the
+ * same letters: a third of them may differ, or all may be there in another order.
+ */
+export function didYouMean(word: unknown, known: Iterable<string>): string {
+  if (typeof word !== 'string') return '';
+  const [nearest] = [...known]
+    .filter((one) => isNearly(word.slice(0, 64).toLowerCase(), one.toLowerCase()))
+    .sort((a, b) => distance(a, word) - distance(b, word));
+  return nearest === undefined ? '' : ` Did you mean "${nearest}"?`;
+}
+
+// --- internal ---
+
+function isNearly(word: string, known: string): boolean {
+  const most = Math.max(1, Math.floor(Math.max(word.length, known.length) / 3));
+  return distance(word, known) <= most || sorted(word) === sorted(known);
+}
+
+function sorted(word: string): string {
+  return [...word].sort().join('');
+}

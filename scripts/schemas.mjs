@@ -1,0 +1,37 @@
+// Writes dist/schemas/: the JSON Schemas for editors, made of what reads these files. The build calls it.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const DRAFT = 'https://json-schema.org/draft/2020-12/schema';
+
+export async function writeSchemas() {
+  const { CONFIG_SCHEMA } = await import('../dist/extensions/skill_registry/config/config.js');
+  const { frontmatterSchema } = await import('../dist/extensions/skill_registry/skill/frontmatter-schema.js');
+  const { manifestSchema } = await import('../dist/kernel/boot/manifest.js');
+  const page = readFileSync(join('docs', 'configuration.md'), 'utf8');
+  write('config', 'data/skill_registry/config.yaml of a root', described(CONFIG_SCHEMA, page));
+  write('manifest', 'manifest.yaml of an extension', manifestSchema());
+  write('frontmatter', 'The frontmatter of a SKILL.md', frontmatterSchema());
+}
+
+function write(name, title, schema) {
+  mkdirSync(join('dist', 'schemas'), { recursive: true });
+  const text = JSON.stringify({ $schema: DRAFT, title, ...schema }, null, 2);
+  writeFileSync(join('dist', 'schemas', `${name}.schema.json`), `${text}\n`);
+}
+
+/** Each key with its row of docs/configuration.md, where `a.b` is the key `b` of `a`. */
+function described(schema, page, path = '') {
+  const properties = Object.entries(schema.properties).map(([key, one]) => {
+    const name = path + key;
+    const [row] = page.split('\n').filter((line) => line.startsWith(`| \`${name}\` |`));
+    const text = row
+      ?.split(/(?<!\\) \| /)[2]
+      ?.replace(/ \|$/, '')
+      .replaceAll('\\|', '|')
+      .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1');
+    const inner = one.properties ? described(one, page, `${name}.`) : one;
+    return [key, text ? { description: text, ...inner } : inner];
+  });
+  return { ...schema, properties: Object.fromEntries(properties) };
+}

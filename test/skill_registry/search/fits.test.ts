@@ -1,0 +1,154 @@
+import { runTool } from 'skill-registry/kernel';
+import { describe, expect, it } from 'vitest';
+import { embeddingsServer } from '../../helpers/embeddings-server.ts';
+import { openRegistry } from '../../helpers/open-registry.ts';
+import { runRegistryTool } from '../../helpers/run-registry-tool.ts';
+import { find, semanticRegistry } from '../../helpers/semantic-registry.ts';
+import { skillMd, type Tree } from '../../helpers/temp-folder.ts';
+
+const skill = (id: string, description: string, body: string): Tree => ({
+  [`skills/${id}/SKILL.md`]: skillMd({ name: id, description }, body),
+});
+/** Every skill has "file", "create" and "project" somewhere, as real ones do. */
+const ENGLISH: Tree = {
+  ...skill(
+    'code-review',
+    'Reviews a change of code in the backend before it is merged.',
+    'Read each file of the project. Create a list of comments. Run the tests, then say whether the backend may change.',
+  ),
+  ...skill(
+    'pdf-forms',
+    'Fills in the forms of a PDF document.',
+    'Open the file, find each field, create a copy of the document, and fill in what the project gives.',
+  ),
+  ...skill(
+    'release-notes',
+    'Writes release notes from commits.',
+    'Create the file of the project. Group commits by kind. Name whoever made the change, and the schedule.',
+  ),
+  ...skill(
+    'trip-planner',
+    'Plans a trip: hotels, trains and a schedule for each day.',
+    'Create a project for the trip, and a file for each day. Compare hotels. Book trains.',
+  ),
+};
+const OTHERS: Tree = {
+  ...skill(
+    'kuchen-backen',
+    'Backt Kuchen und Torten nach Rezept.',
+    'Welche Form du nimmst, steht im Rezept. Torten kann man nach diesem Schritt kühlen. Den Ofen vorheizen, den Teig rühren.',
+  ),
+  ...skill('recette', 'Donne la recette des crêpes bretonnes.', 'Mélanger la farine et les œufs.'),
+  ...skill('ryokou', '旅行の計画を立てる。', '列車とホテルを予約する。'),
+  ...skill('hongshaorou', '红烧肉的做法：选择食材和火候。', '先把肉切块。'),
+  ...skill('pirogi', 'Готовит пироги по рецепту.', 'Замесить тесто, испечь пирог.'),
+};
+const FOREIGN: readonly (readonly [string, string])[] = [
+  ['German', 'Welche Torten kann ich nach diesem Rezept backen?'],
+  ['French', 'Quelle est la recette des crêpes ?'],
+  ['Japanese', '旅行の計画を立ててください'],
+  ['Chinese', '红烧肉的做法是什么'],
+  ['Russian', 'Как испечь пироги по рецепту?'],
+];
+const NOTHING = {
+  skills: [],
+  total: 0,
+  truncated: false,
+  message: expect.stringMatching(
+    /^No skill fits\. Search by meaning is off, .+ ask in other words, and in the language/,
+  ),
+};
+
+describe('a question', () => {
+  it.each([
+    ['of which a skill has one common word', 'Create a bill for the customers in our accounts'],
+    [
+      'that is a sentence about something else',
+      'Which project should the council vote for in the election this spring?',
+    ],
+    ['of a name that nobody has', 'Create a Zapier project'],
+    ['of two words, one of them unknown', 'elephant file'],
+  ])('%s finds nothing, and says so', async (_, query) => {
+    const { registry } = await openRegistry(ENGLISH);
+    expect(registry.list({ query })).toMatchObject(NOTHING);
+  });
+
+  it.each([
+    ['a sentence', 'Plan my trip to the mountains with trains and hotels', 'trip-planner'],
+    ['three words', 'plan a trip', 'trip-planner'],
+    ['two words', 'review changes', 'code-review'],
+    ['a word with a slip', 'relaese commits', 'release-notes'],
+    ['a word of the text', 'hotels', 'trip-planner'],
+  ])('finds what it asks for as %s, and nothing is said', async (_, query, first) => {
+    const { registry } = await openRegistry(ENGLISH);
+    const found = registry.list({ query });
+    expect(found.skills[0]?.skillId).toBe(first);
+    expect(found).not.toHaveProperty('message');
+    expect(found).not.toHaveProperty('nearest');
+  });
+
+  it('counts the skills that fit, not those that share a word', async () => {
+    const many = Array.from({ length: 40 }, (_, n) =>
+      skill(`file-${n}x`, `Puts part ${n} of a thing in order.`, `Create the file of part ${n} for the project.`),
+    );
+    const { registry } = await openRegistry(Object.assign({}, ENGLISH, ...many));
+    expect(registry.list({ query: 'create release notes from the commits of my project' })).toMatchObject({
+      skills: [{ skillId: 'release-notes' }],
+      total: 1,
+      truncated: false,
+    });
+  });
+
+  it('about nothing is answered so by the tool, too, without another key', async () => {
+    const { registry } = await openRegistry(ENGLISH);
+    const query = 'Create a bill for the customers in our accounts';
+    expect(await runRegistryTool(registry, 'list_skills', { query })).toEqual({ success: true, ...NOTHING });
+  });
+
+  it('about nothing still leaves the catalog in order of relevance', async () => {
+    const many = Array.from({ length: 60 }, (_, n) => skill(`a-thing-${n}`, `Puts thing number ${n} in order.`, 'So.'));
+    const tree = Object.assign({}, ENGLISH, ...many);
+    const { registry } = await openRegistry(tree, { catalog: { budget_tokens: 100 } });
+    const prompt = 'Why would elephants dislike hotels in winter?';
+    expect(registry.list({ query: prompt }).total).toBe(0);
+    expect(await registry.context(prompt)).toContain('`trip-planner`');
+  });
+});
+
+describe.each(FOREIGN)('a question in %s', (_, query) => {
+  it('finds no neighbours of its letters among English skills', async () => {
+    const { registry } = await openRegistry(ENGLISH);
+    const found = registry.list({ query });
+    expect(found).toMatchObject(NOTHING);
+    expect(found).not.toHaveProperty('nearest');
+  });
+
+  it('finds the skill in its language', async () => {
+    const { registry } = await openRegistry({ ...ENGLISH, ...OTHERS });
+    const { skills, total } = registry.list({ query });
+    expect(total).toBe(1);
+    expect(Object.keys(OTHERS)).toContain(`skills/${skills[0]?.skillId}/SKILL.md`);
+  });
+});
+
+it('words of which most are unknown are no slips', async () => {
+  const { registry } = await openRegistry(ENGLISH);
+  // "backen" is one edit from "backend", "dokument" from "document"; alone, or among known words, a word is a slip.
+  const found = registry.list({ query: 'Dokument backen' });
+  expect(found).toMatchObject(NOTHING);
+  expect(found).not.toHaveProperty('nearest');
+  expect(registry.list({ query: 'schedulle trains' }).skills[0]?.skillId).toBe('trip-planner');
+});
+
+it('with embeddings a question in other words is answered by meaning, and nothing is said to be off', async () => {
+  const { registry } = await semanticRegistry(await embeddingsServer());
+  await registry.admin.embedSkills();
+  expect((await find(registry, 'mend my car'))[0]?.skillId).toBe('garage');
+  const tool = registry.tools().find(({ name }) => name === 'list_skills');
+  if (!tool) throw new Error('there is no list_skills');
+  const call = { turn: {}, signal: new AbortController().signal };
+  expect(await runTool(tool, { query: 'blorf zindle quav' }, call)).toMatchObject({
+    total: 0,
+    message: 'No skill fits. Ask in other words.',
+  });
+});

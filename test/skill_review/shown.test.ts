@@ -1,0 +1,89 @@
+import { expect, it } from 'vitest';
+import { attack } from '../helpers/held.ts';
+import { attributesOf, elementsOf, reviewPage, textOf } from '../helpers/review-page.ts';
+import { ADA, LONGER, TEA } from '../helpers/tea.ts';
+
+const order = (text: string, words: readonly string[]): readonly number[] => words.map((word) => text.indexOf(word));
+const sorted = (numbers: readonly number[]): readonly number[] => [...numbers].sort((one, other) => one - other);
+
+it('lists what waits, riskiest first and what is stale last, and says when nothing does', async () => {
+  const page = await reviewPage({ 'skills/cup/SKILL.md': TEA.replace('name: tea', 'name: cup') });
+  expect(textOf((await page.get('/')).text)).toContain('Nothing waits for you.');
+  const propose = async (skillId: string, content: string, justification: string): Promise<void> => {
+    await page.registry.proposals.propose({ skillId, content, justification, author: 'agent:brewer' });
+  };
+  await propose('tea', `${TEA}\n${attack(81)}\n`, 'The attack');
+  await propose('tea', LONGER, 'The old one');
+  await page.registry.admin.management.write('tea', 'SKILL.md', TEA.replace('two minutes', 'six minutes'), ADA);
+  await propose('cup', `${TEA.replace('name: tea', 'name: cup')}\nMore.\n`, 'The harmless one');
+  const shown = textOf((await page.get('/')).text);
+  const at = order(shown, ['The attack', 'The harmless one', 'The old one']);
+  expect(at).not.toContain(-1);
+  expect(at).toEqual(sorted(at));
+});
+
+it('shows of a proposal why, what is claimed, what was run on both texts, and the changed words', async () => {
+  const page = await reviewPage();
+  const { proposalId: id } = await page.registry.proposals.propose({
+    ...{ skillId: 'tea', content: LONGER, justification: 'It was weak.', evidence: '7 of 10 better' },
+    author: 'agent:brewer',
+  });
+  for (const view of ['', '?view=split']) {
+    const { text } = await page.get(`/proposals/${id}${view}`);
+    const words = [
+      'It was weak.',
+      'What its author claims',
+      '7 of 10 better',
+      'Run by the registry',
+      'Tokens when read',
+      'Its usage',
+    ];
+    expect(order(textOf(text), words)).not.toContain(-1);
+    const marked = elementsOf(text).flatMap((element) =>
+      ['del', 'ins'].includes(element.tagName)
+        ? [
+            `${element.tagName} ${textOf(`${'value' in (element.childNodes[0] ?? {}) ? (element.childNodes[0] as { value: string }).value : ''}`)}`,
+          ]
+        : [],
+    );
+    expect(marked).toEqual(['del two', 'ins three']);
+    const links = elementsOf(text).flatMap((element) => attributesOf(element).href ?? []);
+    expect(links).toContain(view === '' ? `/proposals/${id}?view=split` : `/proposals/${id}`);
+  }
+});
+
+it('leads from a part of an id to the whole one, and counts no look as a load', async () => {
+  const page = await reviewPage();
+  const id = await page.propose(LONGER);
+  expect(await page.get(`/proposals/${id.slice(-6)}`)).toMatchObject({
+    status: 302,
+    headers: { location: `/proposals/${id}` },
+  });
+  for (const path of ['/skills/tea', '/skills/tea/files?path=SKILL.md', '/skills/tea/text', `/proposals/${id}`])
+    await page.get(path);
+  expect((await page.registry.usage.report()).totals.loads).toBe(0);
+});
+
+it('runs the test cases of a skill when somebody asks for it, and shows what failed and what others claim', async () => {
+  const page = await reviewPage({
+    'skills/tea/evals/trigger-eval.json': JSON.stringify([
+      { query: 'brew some tea', should_trigger: true },
+      { query: 'rinse the pot', should_trigger: false },
+    ]),
+  });
+  expect(textOf((await page.get('/skills/tea/evidence')).text)).toContain('Nothing was run on this content.');
+  expect((await page.send('/skills/tea/evidence', '/skills/tea/evidence')).status).toBe(303);
+  const shown = textOf((await page.get('/skills/tea/evidence')).text);
+  expect(shown).toContain('precision 50 %, recall 100 %, of 2 queries');
+  expect(shown).toContain('“rinse the pot” should not find tea');
+});
+
+it('shows a finding below its line in the file that has it', async () => {
+  const page = await reviewPage({ 'skills/tea/scripts/run.sh': `#!/bin/sh\n# first\n${attack(82)}\n` });
+  await page.registry.admin.inspectSkills();
+  const { text } = await page.get('/skills/tea/files?path=scripts/run.sh');
+  const rows = elementsOf(text).filter(({ tagName }) => tagName === 'tr');
+  const at = rows.findIndex((row) => attributesOf(row).id === 'line-3');
+  expect(attributesOf(rows[at + 1] ?? (rows[0] as never)).class).toBe('remark');
+  expect(rows.filter((row) => attributesOf(row).class === 'remark')).toHaveLength(1);
+});
