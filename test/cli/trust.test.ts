@@ -97,6 +97,15 @@ describe('skill-registry extensions', () => {
     return root;
   };
 
+  it('are named by doctor where they wait, until they are approved', async () => {
+    const root = held();
+    const doctor = async () => (await foreign(['doctor', '--trust'], root)).stdout;
+    expect(await doctor()).toMatch(/EXTENSION_HELD.*skill-registry extensions show trap; then approve or revoke/s);
+    const digest = heldExtension(root, 'trap')?.digest ?? '';
+    await foreign(['extensions', 'approve', 'trap', '--digest', digest], root);
+    expect(await doctor()).not.toContain('EXTENSION_HELD');
+  });
+
   it('lists what waits, shows the difference, and approves that difference and no other', async () => {
     const root = held();
     const list = JSON.parse((await foreign(['extensions', 'list', '--json'], root)).stdout);
