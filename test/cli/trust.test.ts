@@ -129,6 +129,18 @@ describe('skill-registry extensions', () => {
     expect(existsSync(join(root, 'extensions/trap/manifest.yaml'))).toBe(true);
   });
 
+  it('are counted by doctor, in a root that nobody has approved too', async () => {
+    const root = held();
+    for (const trust of [false, true]) {
+      const doctor = await runCommand(['doctor', '--root', root], { trust });
+      expect(doctor.stdout).toMatch(
+        /^1 skill\(s\)\n1 extension\(s\) held: trap; skill-registry extensions show <name>/,
+      );
+      const { stdout } = await runCommand(['doctor', '--json', '--root', root], { trust });
+      expect(JSON.parse(stdout).held_extensions).toEqual(['trap']);
+    }
+  });
+
   it('throws away what waits, and answers for a name that does not wait', async () => {
     const root = held();
     expect(await foreign(['extensions', 'revoke', 'trap'], root)).toMatchObject({ status: 0 });
