@@ -92,7 +92,7 @@ describe('a question', () => {
     ['split a task into smaller steps', 'task-decomposition'],
     ['how do I review a pull request for security problems', 'code-review'],
   ])('finds among few skills what has most of its words: %s', async (query, first) => {
-    const { registry } = await openRegistry({}, { config: { sources: [{ shipped: true }] } });
+    const { registry } = await openRegistry({}, { sources: [{ shipped: true }] });
     expect(registry.list({ query }).skills[0]?.skillId).toBe(first);
     expect(registry.list({ query: 'cook a dinner for the elephants of Berlin' })).toMatchObject({ total: 0 });
   });
