@@ -119,6 +119,8 @@ export interface TurnContext {
   readonly model?: string;
   /** The text is shown to a person and goes to no model (`describeTurn`, the check of an agent at start): nothing is recorded. */
   readonly preview?: true;
+  /** The text goes to a client that may be on another machine: it names no folder of this one. */
+  readonly elsewhere?: true;
   /** State of a prompt pack's workflow, which may narrow what is visible. */
   readonly workflowState?: { readonly pack: string; readonly state?: string };
 }

@@ -37,7 +37,12 @@ export function agentUnavailable(id: string, reason: string): CodedError<KernelE
 }
 
 export function agentFailed(id: string, cause: unknown): CodedError<KernelErrorCode> {
-  return new CodedError('AGENT_FAILED', `Agent "${id}" failed: ${describeError(cause)}`, { id }, cause);
+  return new CodedError(
+    'AGENT_FAILED',
+    `Agent "${id}" failed: ${describeError(cause).replace(/\.$/, '')}. ${ENDPOINT_ADVICE}`,
+    { id },
+    cause,
+  );
 }
 
 export function modelNotConfigured(missing: readonly string[]): CodedError<KernelErrorCode> {
@@ -58,8 +63,12 @@ export function extensionNotDeclared(from: string, id: string): CodedError<Kerne
   );
 }
 
-export function extensionNotRunning(id: string): CodedError<KernelErrorCode> {
-  return new CodedError('EXTENSION_NOT_RUNNING', `Extension "${id}" is not running. /extensions says why.`, { id });
+/** @param isRunning - Of an agent that is a manifest alone. */
+export function extensionNotRunning(id: string, isRunning: boolean): CodedError<KernelErrorCode> {
+  const why = isRunning
+    ? 'is an agent without code of its own, so there is no object to get. Call it with context.kernel.invokeAgent.'
+    : 'is not running. /extensions says why.';
+  return new CodedError('EXTENSION_NOT_RUNNING', `Extension "${id}" ${why}`, { id });
 }
 
 /** @param path - Relative to `extensions/`. */
@@ -116,3 +125,8 @@ export function commandFailed(name: string, extensionId: string, cause: unknown)
 export function commandNotFound(name: string): CodedError<KernelErrorCode> {
   return new CodedError('COMMAND_NOT_FOUND', `No command /${name}. /help lists all commands.`, { name });
 }
+
+// --- internal ---
+
+const ENDPOINT_ADVICE =
+  'If that is the endpoint of the model, correct MODEL_BASE_URL, MODEL_API_KEY or MODEL_NAME, and start again.';

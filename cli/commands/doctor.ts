@@ -1,7 +1,7 @@
 import type { Finding, SkillRegistry } from 'skill-registry';
 import type { Problem } from 'skill-registry/kernel';
 import type { FindingLevel } from '../../extensions/skill_registry/host.ts';
-import { listedExtensions } from '../../kernel/host.ts';
+import { heldExtensions, listedExtensions } from '../../kernel/host.ts';
 import { printable, showName, toWire } from '../../lib/text/index.ts';
 import { openRegistry } from '../open-registry.ts';
 import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal, withProgress } from '../terminal.ts';
@@ -24,6 +24,7 @@ export async function doctor(options: GlobalOptions, terminal: Terminal): Promis
   // What an unapproved root does without, the registry says.
   const { extensions, problems: ofExtensions } = await listedExtensions(root, trusted);
   const found = [...problems(), ...hidden, ...(trusted ? ofExtensions : [])];
+  const waiting = heldExtensions(root).map(({ name }) => name);
   const notStarted =
     trusted && extensions.some(({ origin }) => origin === 'root')
       ? '\n\nNo extension was started; skill-registry start says which of them fail.'
@@ -34,6 +35,7 @@ export async function doctor(options: GlobalOptions, terminal: Terminal): Promis
       root,
       skills: skills.length,
       held,
+      held_extensions: waiting,
       sources,
       context: cost,
       left_out: leftOut,
@@ -51,8 +53,12 @@ export async function doctor(options: GlobalOptions, terminal: Terminal): Promis
       leftOut.files > 0
         ? `\n${leftOut.files} file(s) or folder(s) in ${leftOut.skills} skill(s) are never handed out: .env, .git, keys, data/`
         : '';
+    const heldPart =
+      waiting.length > 0
+        ? `${waiting.length} extension(s) held: ${printable(waiting.join(', '))}; skill-registry extensions show <name> tells what agents wrote\n`
+        : '';
     terminal.out(
-      `${skills.length} skill(s)${held > 0 ? `, ${held} held` : ''}\n${prompt}${withheld}\n\nSources:\n${lines.join('\n')}\n\n${verdicts(inspected)}${report(found)}${notStarted}\n`,
+      `${skills.length} skill(s)${held > 0 ? `, ${held} held` : ''}\n${heldPart}${prompt}${withheld}\n\nSources:\n${lines.join('\n')}\n\n${verdicts(inspected)}${report(found)}${notStarted}\n`,
     );
   }
   return errors.length > 0 ? EXIT.problem : EXIT.done;

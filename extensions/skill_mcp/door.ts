@@ -19,7 +19,7 @@ export interface SkillMcpOptions {
   readonly pageSize?: number;
   /**
    * For a transport of your own: whether the client is on this machine, so that it is told real folders (`directory` of `read_skill`,
-   * `${SKILL_DIR}` in prompts). Over stdio it always is told them, over HTTP never. Default: false.
+   * `${SKILL_DIR}` in prompts, `<location>` of `format: xml`). Over stdio it always is told them, over HTTP never. Default: false.
    */
   readonly local?: boolean;
   /** Called once for each skill that is not published, and for failures of requests. */
@@ -76,7 +76,9 @@ export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOpt
     onWarning: ({ path, message }) => report({ code: 'SKILL_NOT_PUBLISHED', severity: 'warning', file: path, message }),
   });
   const info = { name: 'skill-registry', version: versionOf() };
-  let instructions: { readonly version: number; readonly text: Promise<string | null> } | undefined;
+  let instructions:
+    | { readonly version: number; readonly local: boolean; readonly text: Promise<string | null> }
+    | undefined;
   let reported = new Set<string>();
   let isClosed = false;
   const hookProblems: Problem[] = [];
@@ -108,8 +110,15 @@ export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOpt
   return {
     async createServer({ local = options.local ?? false } = {}) {
       const { version } = registry.snapshot();
-      if (instructions?.version !== version)
-        instructions = { version, text: registry.context('', { ...turn, tools: names, preview: true }) };
+      if (instructions?.version !== version || instructions.local !== local) {
+        const reader = {
+          ...turn,
+          tools: names,
+          preview: true,
+          ...(local ? {} : { elsewhere: true as const }),
+        } as const;
+        instructions = { version, local, text: registry.context('', reader) };
+      }
       const text = await instructions.text;
       const server = new McpServer(info, {
         capabilities: {

@@ -225,7 +225,7 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
       ...changes.problems(),
       ...usage.problems(),
       ...storeProblems(root),
-      ...cacheProblems(cacheFile, cache),
+      ...cacheProblems(cacheFile, cache, 'reads'),
       ...(search.meaning?.problems() ?? []),
       ...hooks.problems(),
     ],

@@ -160,8 +160,7 @@ export function listedExtensions(
         held: heldAt(dir),
       })),
     ],
-    // What waits and can be read stands in the list.
-    problems: [...problems, ...ofHeld.filter(({ code }) => code !== 'EXTENSION_HELD')],
+    problems: [...problems, ...ofHeld],
   };
 }
 

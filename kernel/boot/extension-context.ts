@@ -63,7 +63,8 @@ export function createExtensionContexts(shared: SharedContext): ExtensionContext
         getExtension<T>(other: string): T {
           if (!manifest.depends_on.includes(other)) throw extensionNotDeclared(id, other);
           const record = records.get(other);
-          if (record?.state !== 'RUNNING' || record.instance === undefined) throw extensionNotRunning(other);
+          const isRunning = record?.state === 'RUNNING';
+          if (!isRunning || record.instance === undefined) throw extensionNotRunning(other, isRunning);
           return record.instance as T;
         },
         getSecret: shared.getSecret,

@@ -39,13 +39,13 @@ export async function runTool(tool: Tool, args: unknown, call: ToolCall): Promis
     if (isToolResult(result)) return result.success ? result : errorWithoutPaths(result);
     return toolError(
       'TOOL_RESULT_INVALID',
-      `Tool ${tool.name} must return { success: true, ... } or { success: false, error }.`,
+      `Tool ${tool.name} ran and returned ${kindOf(result)}, so what it did is not known. Its author: return { success: true, ... } or toolError(code, message).`,
     );
   } catch (error) {
     const message = withoutPaths(error);
     return isCodedError(error)
       ? toolError(error.code, message)
-      : toolError('TOOL_FAILED', `Tool ${tool.name} failed: ${message}`);
+      : toolError('TOOL_FAILED', `Tool ${tool.name} failed: ${message.replace(/\.$/, '')}. ${TOOL_ADVICE}`);
   }
 }
 
@@ -71,6 +71,18 @@ const schemas = new WeakMap<object, object>();
 function errorWithoutPaths(result: Extract<ToolResult, { success: false }>): ToolResult {
   const message = withoutKnownPaths(result.error.message);
   return message === result.error.message ? result : { ...result, error: { ...result.error, message } };
+}
+
+/** For the model: a throw that nobody meant says nothing of what was done before it. */
+const TOOL_ADVICE = 'Part of it may have been done. Call it again only with other arguments; else tell the user.';
+
+/** Names no value: it may be a secret, or a whole file. */
+function kindOf(result: unknown): string {
+  if (typeof result !== 'object' || result === null) return result == null ? 'nothing' : `a ${typeof result}`;
+  if (!('success' in result)) return 'no "success"';
+  return result.success === false
+    ? '{ success: false } without an "error" that has "code" and "message" as text'
+    : '"success" that is neither true nor false';
 }
 
 function isToolResult(value: unknown): value is ToolResult {

@@ -97,6 +97,15 @@ describe('skill-registry extensions', () => {
     return root;
   };
 
+  it('are named by doctor where they wait, until they are approved', async () => {
+    const root = held();
+    const doctor = async () => (await foreign(['doctor', '--trust'], root)).stdout;
+    expect(await doctor()).toMatch(/EXTENSION_HELD.*skill-registry extensions show trap; then approve or revoke/s);
+    const digest = heldExtension(root, 'trap')?.digest ?? '';
+    await foreign(['extensions', 'approve', 'trap', '--digest', digest], root);
+    expect(await doctor()).not.toContain('EXTENSION_HELD');
+  });
+
   it('lists what waits, shows the difference, and approves that difference and no other', async () => {
     const root = held();
     const list = JSON.parse((await foreign(['extensions', 'list', '--json'], root)).stdout);
@@ -118,6 +127,18 @@ describe('skill-registry extensions', () => {
     const now = heldExtension(root, 'trap')?.digest ?? '';
     expect(await foreign(['extensions', 'approve', 'trap', '--digest', now], root)).toMatchObject({ status: 0 });
     expect(existsSync(join(root, 'extensions/trap/manifest.yaml'))).toBe(true);
+  });
+
+  it('are counted by doctor, in a root that nobody has approved too', async () => {
+    const root = held();
+    for (const trust of [false, true]) {
+      const doctor = await runCommand(['doctor', '--root', root], { trust });
+      expect(doctor.stdout).toMatch(
+        /^1 skill\(s\)\n1 extension\(s\) held: trap; skill-registry extensions show <name>/,
+      );
+      const { stdout } = await runCommand(['doctor', '--json', '--root', root], { trust });
+      expect(JSON.parse(stdout).held_extensions).toEqual(['trap']);
+    }
   });
 
   it('throws away what waits, and answers for a name that does not wait', async () => {

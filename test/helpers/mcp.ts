@@ -14,6 +14,7 @@ import { onTestFinished } from 'vitest';
 import { type OpenRegistry, openRegistry } from './open-registry.ts';
 import type { Tree } from './temp-folder.ts';
 
+const OWN_FOLDERS = ['XDG_STATE_HOME', 'XDG_CACHE_HOME'] as const;
 const MAIN = join(import.meta.dirname, '..', '..', 'dist', 'cli', 'main.js');
 
 /** A registry behind HTTP in this process, closed when the test has finished. */
@@ -69,6 +70,8 @@ export async function stdioClient(
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: [MAIN, 'mcp', ...args],
+    // The client hands on few variables: what was decided and inspected lies in folders of the tests.
+    env: Object.fromEntries(OWN_FOLDERS.map((name) => [name, process.env[name] ?? ''])),
     stderr: 'pipe',
   });
   let stderr = '';

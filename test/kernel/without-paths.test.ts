@@ -59,7 +59,7 @@ it.each<[string, () => unknown, string]>([
   const failing = defineTool({ name: 'failing', description: '', input: z.unknown(), execute: async () => thrown() });
   expect(await runTool(failing, {}, CALL)).toEqual({
     success: false,
-    error: { code: 'TOOL_FAILED', message: `Tool failing failed: ${told}` },
+    error: { code: 'TOOL_FAILED', message: expect.stringContaining(`Tool failing failed: ${told}. `) },
   });
 });
 

@@ -94,3 +94,24 @@ it.each([
   const { result } = await callTool(client, 'read_skill', { skill_id: 'brew' });
   expect(result.directory).toBe(expected && realpathSync(join(root, expected)));
 });
+
+it.each<[local: boolean]>([[false], [true]])(
+  'stands in a catalog of elements only where the client is local: %s',
+  async (local) => {
+    const { registry, root } = await openRegistry(TREE, { catalog: { format: 'xml' } });
+    const door = createSkillMcpDoor(registry, { local });
+    const server = await door.createServer();
+    const [mine, theirs] = InMemoryTransport.createLinkedPair();
+    const client = new Client({ name: 'test', version: '1.0.0' });
+    await Promise.all([server.connect(theirs), client.connect(mine)]);
+    onTestFinished(() => client.close());
+    const file = local ? join(root, 'skills/brew/SKILL.md') : 'skill://brew/SKILL.md';
+    expect(client.getInstructions()).toContain(`<location>${file}</location>`);
+    // The same door over HTTP, after that text was made.
+    const serving = await serveHttp(door);
+    onTestFinished(() => serving.close());
+    const remote = await httpClient(serving.url);
+    expect(remote.getInstructions()).toContain('<location>skill://brew/SKILL.md</location>');
+    expect(remote.getInstructions()).not.toContain(root);
+  },
+);

@@ -2,12 +2,17 @@ import type { Problem } from 'skill-registry/kernel';
 import type { FindKey, KeyPosition } from './key-finder.ts';
 import { type At, isRecord, UNREADABLE } from './readers.ts';
 
-/** The start of reading. `problems` gives a problem for each wrong value; of many in one section, how many more there are. */
+/**
+ * The start of reading. `problems` gives a problem for each wrong value; of many in one section, how many more there are.
+ *
+ * @param refused - What is said instead of `effect` where any wrong value refuses all. Default: nothing is refused.
+ */
 export function startAt(
   file: string,
   path: readonly string[],
   effect: string,
   findKey: FindKey = () => undefined,
+  refused?: string,
 ): { readonly at: At; readonly problems: () => readonly Problem[] } {
   const found: Problem[] = [];
   /** The number of problems by section; '' for the keys of the config itself. */
@@ -21,7 +26,7 @@ export function startAt(
     counts.set(section, count);
     if (count > MAX_LISTED) return;
     const key = at.path.join('.');
-    const what = `Config "${key}" is ${shownAs ?? shown(value)}: ${expected}; ${at.effect}.`;
+    const what = `Config "${key}" is ${shownAs ?? shown(value)}: ${expected}; ${refused ?? at.effect}.`;
     add(key, `${what}${hint()} Correct it; the configuration page lists the keys.`, findKey(at.path, value));
   };
   const problems = (): readonly Problem[] => {

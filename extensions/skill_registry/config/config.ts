@@ -283,7 +283,7 @@ export function readSourceConfig(
   path: readonly string[],
   file: string,
 ): { readonly source?: SourceConfig | undefined; readonly problems: readonly Problem[] } {
-  const { at, problems } = startAt(file, path, 'this entry is left out');
+  const { at, problems } = startAt(file, path, '', undefined, 'the source is not added');
   return { source: source(plainCopy(entry), at), problems: problems() };
 }
 

@@ -147,6 +147,12 @@ function wantedFiles({ entries }: Pick<Offer, 'entries'>, { folder, skillFile }:
   const paths = wanted.map((entry) => checkedPath(entry, below, skillFile, named));
   const folded = new Set(paths.map((path) => path.normalize('NFKC').toLowerCase()));
   if (folded.size < paths.length) throw originRefused(named, 'two of its files differ only in letter case.');
+  for (const path of folded) {
+    for (let end = path.indexOf('/'); end !== -1; end = path.indexOf('/', end + 1)) {
+      const above = path.slice(0, end);
+      if (folded.has(above)) throw originRefused(named, `${JSON.stringify(above)} is a file and a folder.`);
+    }
+  }
   return { entries: wanted, paths, leftOut: inside.length - wanted.length };
 }
 

@@ -8,11 +8,19 @@ export interface Fit {
   readonly scores: Float64Array;
   /** The part of the query's words that occur in the skill, each by its importance: 0 to 1. */
   readonly coverage: Float64Array;
+  /** A skill with this coverage fits. */
+  readonly sufficient: number;
 }
 
 /** The best skill fits a query with this score, or with this coverage: few words cannot have a high score. */
 const MIN_SCORE = 0.25;
-const SUFFICIENT_COVERAGE = 0.7;
+const SUFFICIENT = 0.7;
+/**
+ * Less is sufficient among few skills, down to this: they know few words, so that a word which none of them has says little. It
+ * rises with the logarithm of their number up to 1,000.
+ */
+const SUFFICIENT_OF_FEW = 0.5;
+const MANY = 1000;
 /** Beside a skill that fits, another one fits with this score, if it has this part of the score of that one. */
 const MIN_SCORE_BESIDE = 0.2;
 const MIN_PART = 0.5;
@@ -35,9 +43,11 @@ const IN_SECTION = 0.5;
 export function fitOf(pool: Pool, terms: readonly RankedTerm[], asked: readonly number[]): Fit {
   const scores = new Float64Array(pool.skills.length);
   const coverage = new Float64Array(pool.skills.length);
-  if (asked.length === 0) return { scores, coverage };
+  const part = Math.min(1, Math.log(Math.max(1, pool.skills.length)) / Math.log(MANY));
+  const sufficient = SUFFICIENT_OF_FEW + part * (SUFFICIENT - SUFFICIENT_OF_FEW);
+  if (asked.length === 0) return { scores, coverage, sufficient };
   const sections = sectionsOf(pool, asked);
-  const sums: Sums = { scores, coverage, ...sections, together: new Float64Array(sections.count) };
+  const sums: Sums = { scores, coverage, sufficient, ...sections, together: new Float64Array(sections.count) };
   let [mass, unknown] = [0, 0];
   for (const term of terms) {
     if (!term.needed) continue;
@@ -56,14 +66,14 @@ export function fitOf(pool: Pool, terms: readonly RankedTerm[], asked: readonly 
     scores[position] = ((scores[position] as number) + IN_SECTION * together) / all;
     coverage[position] = mass > 0 ? (coverage[position] as number) / mass : 0;
   }
-  return { scores, coverage };
+  return { scores, coverage, sufficient };
 }
 
 /** Which skills fit. @param best - The position that ranks best; when it does not fit, none does. */
-export function fittingOf({ scores, coverage }: Fit, best: number): (position: number) => boolean {
+export function fittingOf({ scores, coverage, sufficient }: Fit, best: number): (position: number) => boolean {
   const least = Math.max(MIN_SCORE_BESIDE, MIN_PART * (scores[best] ?? 0));
   const fits = (position: number, score: number): boolean =>
-    (scores[position] as number) >= score || (coverage[position] as number) >= SUFFICIENT_COVERAGE;
+    (scores[position] as number) >= score || (coverage[position] as number) >= sufficient;
   return best >= 0 && fits(best, MIN_SCORE) ? (position) => fits(position, least) : () => false;
 }
 

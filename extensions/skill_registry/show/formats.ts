@@ -41,16 +41,16 @@ export const BULLETS: CatalogFormat = {
 /** The block of the Operator design, with the place of each SKILL.md. It costs about twice the bullets. */
 export const XML: CatalogFormat = {
   header: '<available_skills>',
-  ...elementsOf((skill) =>
-    // An inline skill has no file of its own.
-    skill.realFile === null ? '' : `\n    <location>${escapeXml(foldLine(skill.file))}</location>`,
-  ),
-  smaller: { header: '', ...elementsOf(() => ''), footer: () => undefined },
+  ...elementsOf(({ file }) => file),
+  smaller: { header: '', ...elementsOf(() => undefined), footer: () => undefined },
   end: '</available_skills>',
   footer: ({ load }) =>
     (load ? `To load a skill's full instructions: \`${load.example}\`\n` : '') +
     "Scripts within a skill are relative to the skill's directory (parent of SKILL.md).",
 };
+
+/** For a client that may be on another machine: the place is an address, below which the files are resources. */
+export const XML_ADDRESSES: CatalogFormat = { ...XML, ...elementsOf(({ id }) => `skill://${id}/SKILL.md`) };
 
 /** The line that says what is missing. */
 export function lossOf(shown: number, of: number, { finds }: NamedTools): string {
@@ -133,9 +133,13 @@ function longestThat(fits: (length: number) => boolean, length: number): number 
   return low;
 }
 
-function elementsOf(locationOf: (skill: Skill) => string): Pick<CatalogFormat, 'entry' | 'name'> {
-  const element = (skill: Skill, description: string): string =>
-    `  <skill>\n    <name>${escapeXml(skill.id)}</name>${description}${locationOf(skill)}\n  </skill>`;
+function elementsOf(placeOf: (skill: Skill) => string | undefined): Pick<CatalogFormat, 'entry' | 'name'> {
+  const element = (skill: Skill, description: string): string => {
+    // An inline skill has no file of its own.
+    const place = skill.realFile === null ? undefined : placeOf(skill);
+    const location = place === undefined ? '' : `\n    <location>${escapeXml(foldLine(place))}</location>`;
+    return `  <skill>\n    <name>${escapeXml(skill.id)}</name>${description}${location}\n  </skill>`;
+  };
   return {
     entry: (skill, max = Number.POSITIVE_INFINITY) =>
       element(skill, `\n    <description>${escapeXml(shorten(skill.description, max))}</description>`),

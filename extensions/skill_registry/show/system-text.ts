@@ -2,7 +2,7 @@ import { countTokens, delimited, loadTokenCounter } from '../../../lib/text/inde
 import type { SkillRegistryConfig } from '../config/config.ts';
 import type { Skill } from '../skill/skill.ts';
 import { type CatalogTextOptions, catalogText } from './catalog-text.ts';
-import { BULLETS, type NamedTools, XML } from './formats.ts';
+import { BULLETS, type NamedTools, XML, XML_ADDRESSES } from './formats.ts';
 import type { ThreadChoice } from './thread-choices.ts';
 
 export interface SystemTextOptions {
@@ -10,6 +10,8 @@ export interface SystemTextOptions {
   readonly catalog: SkillRegistryConfig['catalog'];
   /** The tools of the agent. */
   readonly tools: NamedTools;
+  /** The reader may be on another machine. Default: false. */
+  readonly elsewhere?: boolean | undefined;
   /** Qualified ids of skills whose bodies are in messages of the conversation: they are listed without their bodies. */
   readonly inMessages: ReadonlySet<string>;
   /**
@@ -142,7 +144,7 @@ function catalogOf(skills: readonly Skill[], options: CatalogOptions, budgetToke
     ...{ budgetTokens, thread, pinned, tools, onListed },
     rank: () => only(rank()),
     fitting: () => only(fitting()),
-    format: catalog.format === 'xml' ? XML : BULLETS,
+    format: catalog.format === 'bullets' ? BULLETS : options.elsewhere ? XML_ADDRESSES : XML,
   });
 }
 
@@ -181,11 +183,11 @@ async function firstRanking(skills: readonly Skill[], { rank, thread }: SystemTe
   return [...new Set([...(remembered ?? ranked.slice(0, MAX_RANKED)), ...skills])];
 }
 
-type CatalogOptions = Pick<Writing, 'catalog' | 'rank' | 'fitting' | 'thread' | 'tools' | 'onListed'>;
+type CatalogOptions = Pick<Writing, 'catalog' | 'rank' | 'fitting' | 'thread' | 'tools' | 'elsewhere' | 'onListed'>;
 
 /** Options for the catalog below the bodies, with the same ranking. */
-function listedAs({ catalog, tools, onListed }: Writing, ranked: readonly Skill[]): CatalogOptions {
-  return { catalog, tools, onListed, rank: async () => ranked, fitting: async () => [], thread: undefined };
+function listedAs({ catalog, tools, elsewhere, onListed }: Writing, ranked: readonly Skill[]): CatalogOptions {
+  return { catalog, tools, elsewhere, onListed, rank: async () => ranked, fitting: async () => [], thread: undefined };
 }
 
 const HEADER = 'Available Skills:';

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { Problem } from 'skill-registry/kernel';
 import { futureRealPath } from '../../../lib/files/index.ts';
 import { sqliteFailure, whyNoSqlite } from '../../../lib/sqlite/index.ts';
@@ -156,11 +156,20 @@ export function storeProblems(root: string): readonly Problem[] {
   return [{ code, severity: 'warning', file: join(root, 'data', 'skill_registry'), message }];
 }
 
-/** CACHE_UNAVAILABLE when the cache is in memory although a file was given. */
-export function cacheProblems(file: string | undefined, cache: Cache): readonly Problem[] {
+/**
+ * CACHE_UNAVAILABLE when the cache is in memory although a file was given.
+ *
+ * @param repeated - What each start does again then.
+ */
+export function cacheProblems(
+  file: string | undefined,
+  cache: Cache,
+  repeated: 'reads' | 'inspects',
+): readonly Problem[] {
   const reason = cache.trouble();
   if (reason === undefined || file === undefined) return [];
-  const message = `This file cannot be used, so each start reads all skills again: ${reason}. Remove cache.db and the files whose names begin with cache.db- (the registry creates them again), and let this user write in that folder.`;
+  const name = basename(file);
+  const message = `This file cannot be used, so each start ${repeated} all skills again: ${reason}. Remove ${name} and the files whose names begin with ${name}- (the registry creates them again), and let this user write in that folder.`;
   return [{ code: 'CACHE_UNAVAILABLE', severity: 'warning', file, message }];
 }
 

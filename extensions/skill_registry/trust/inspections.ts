@@ -94,7 +94,7 @@ export function openInspections(file: string | undefined): Inspections {
         });
       });
     },
-    problems: () => (file && trouble ? [notBelieved(file, trouble)] : cacheProblems(file, cache)),
+    problems: () => (file && trouble ? [notBelieved(file, trouble)] : cacheProblems(file, cache, 'inspects')),
     close: () => cache.close(),
   };
 }

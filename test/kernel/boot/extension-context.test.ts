@@ -85,5 +85,6 @@ describe('getExtension', () => {
       ...extension('two', 'depends_on: [helper]', asking('helper')),
     });
     expect(reasonOf(kernel, 'two')).toContain('EXTENSION_NOT_RUNNING');
+    expect(reasonOf(kernel, 'two')).toContain('is an agent without code of its own');
   });
 });

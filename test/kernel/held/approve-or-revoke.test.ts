@@ -186,13 +186,14 @@ it.each([
     code: 'EXTENSION_HELD_UNREADABLE',
     message: expect.stringContaining('skill-registry extensions revoke other'),
   };
-  expect((await listedExtensions(root, true)).problems).toEqual([expect.objectContaining(unreadable)]);
+  const held = expect.objectContaining({ code: 'EXTENSION_HELD' });
+  expect((await listedExtensions(root, true)).problems).toEqual([held, expect.objectContaining(unreadable)]);
   const kernel = await boot({ root });
   onTestFinished(() => kernel.shutdown());
   expect(kernel.problems().map(({ code }) => code)).toEqual(['EXTENSION_HELD', 'EXTENSION_HELD_UNREADABLE']);
   expect(revokeExtension(root, 'other')).toBeUndefined();
   expect(existsSync(join(root, 'data/.held/other'))).toBe(false);
-  expect((await listedExtensions(root, true)).problems).toEqual([]);
+  expect((await listedExtensions(root, true)).problems).toEqual([held]);
 });
 
 it.each(['agent:x\n\u001b[2J fake', 'person:me', '', null, 'agent:a b'])('a note by %j names nobody', (by) => {

@@ -42,8 +42,18 @@ describe('runTool', () => {
 
   test.each<[what: string, thrown: unknown, code: string, message: string]>([
     ['a coded error', new CodedError('GONE', 'It is gone.'), 'GONE', 'It is gone.'],
-    ['any other error', new Error('no luck'), 'TOOL_FAILED', 'Tool sample failed: no luck'],
-    ['something else', 'words', 'TOOL_FAILED', 'Tool sample failed: words'],
+    [
+      'any other error',
+      new Error('no luck'),
+      'TOOL_FAILED',
+      'Tool sample failed: no luck. Part of it may have been done. Call it again only with other arguments; else tell the user.',
+    ],
+    [
+      'something else',
+      'words',
+      'TOOL_FAILED',
+      'Tool sample failed: words. Part of it may have been done. Call it again only with other arguments; else tell the user.',
+    ],
   ])('answers with a code when the tool throws %s', async (_, thrown, code, message) => {
     const throwing = tool(() => {
       throw thrown;
@@ -66,27 +76,42 @@ describe('runTool', () => {
     expect(await runTool(none, 'a', CALL)).toMatchObject({ error: { code: 'TOOL_FAILED' } });
   });
 
-  test.each<[what: string, result: unknown]>([
-    ['nothing', undefined],
-    ['null', null],
-    ['text', 'done'],
-    ['an object without success', { done: true }],
-    ['success that is text', { success: 'yes' }],
-    ['a failure without its error', { success: false }],
-    ['a failure whose error is text', { success: false, error: 'no' }],
-    ['a failure without a code', { success: false, error: { message: 'no' } }],
-  ])('answers TOOL_RESULT_INVALID when the tool returns %s', async (_, result) => {
-    expect(
-      await runTool(
-        tool(() => result),
-        {},
-        CALL,
-      ),
-    ).toMatchObject({
-      success: false,
-      error: { code: 'TOOL_RESULT_INVALID', message: expect.stringContaining('sample') },
-    });
-  });
+  test.each<[what: string, result: unknown, wrong: string]>([
+    ['nothing', undefined, 'returned nothing,'],
+    ['null', null, 'returned nothing,'],
+    ['text', 'done', 'returned a string,'],
+    ['an object without success', { done: true }, 'returned no "success",'],
+    ['success that is text', { success: 'yes' }, '"success" that is neither true nor false'],
+    ['a failure without its error', { success: false }, 'without an "error" that has "code" and "message"'],
+    ['a failure whose error is text', { success: false, error: 'no' }, 'without an "error" that has "code"'],
+    ['a failure without a code', { success: false, error: { message: 'no' } }, 'without an "error" that has "code"'],
+  ])(
+    'answers TOOL_RESULT_INVALID when the tool returns %s, with what is wrong and what to return',
+    async (_, result, wrong) => {
+      expect(
+        await runTool(
+          tool(() => result),
+          {},
+          CALL,
+        ),
+      ).toMatchObject({
+        success: false,
+        error: {
+          code: 'TOOL_RESULT_INVALID',
+          message: expect.stringMatching(/^Tool sample ran .* toolError\(code, message\)\.$/),
+        },
+      });
+      expect(
+        JSON.stringify(
+          await runTool(
+            tool(() => result),
+            {},
+            CALL,
+          ),
+        ).replaceAll('\\"', '"'),
+      ).toContain(wrong);
+    },
+  );
 
   test('passes on a failure the tool returns', async () => {
     const failure = { success: false, error: { code: 'NO', message: 'Not now.' } };

@@ -157,7 +157,13 @@ describe('an endpoint that fails', () => {
     const model = await scriptedModel([answer]);
     const kernel = await bootTree(agentExtension('talker'), { environment: model.environment });
     const error = await kernel.invokeAgent('talker', 'hi').catch((reason: Error) => reason);
-    expect(error).toMatchObject({ code: 'AGENT_FAILED', message: `Agent "talker" failed: ${message}` });
+    expect(error).toMatchObject({
+      code: 'AGENT_FAILED',
+      message: expect.stringContaining(`Agent "talker" failed: ${message}`),
+    });
+    expect(String(error)).toMatch(
+      /[^.]\. If that is the endpoint of the model, correct MODEL_BASE_URL, .* start again\.$/,
+    );
     expect(String(error)).not.toContain('test-key');
   });
 

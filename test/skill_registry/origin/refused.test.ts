@@ -34,6 +34,7 @@ const EVIL: readonly (readonly [string, readonly PackedEntry[], RegExp])[] = [
     /differ only in letter case/,
   ],
   ['one file twice', [TEA, { path: 'tea/a', content: '1' }, { path: 'tea/a', content: '2' }], /letter case|twice/],
+  ['a file that is a folder, too', [TEA, { path: 'tea/A' }, { path: 'tea/a/b' }], /"a" is a file and a folder/],
   ['1,001 files', [TEA, ...Array.from({ length: 1_000 }, (_, at) => ({ path: `tea/${at}` }))], /1001 files, more than/],
   [
     '51 MiB',

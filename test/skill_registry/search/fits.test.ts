@@ -87,6 +87,16 @@ describe('a question', () => {
     expect(found).not.toHaveProperty('nearest');
   });
 
+  it.each([
+    ['please help me plan a large refactoring', 'task-decomposition'],
+    ['split a task into smaller steps', 'task-decomposition'],
+    ['how do I review a pull request for security problems', 'code-review'],
+  ])('finds among few skills what has most of its words: %s', async (query, first) => {
+    const { registry } = await openRegistry({}, { sources: [{ shipped: true }] });
+    expect(registry.list({ query }).skills[0]?.skillId).toBe(first);
+    expect(registry.list({ query: 'cook a dinner for the elephants of Berlin' })).toMatchObject({ total: 0 });
+  });
+
   it('counts the skills that fit, not those that share a word', async () => {
     const many = Array.from({ length: 40 }, (_, n) =>
       skill(`file-${n}x`, `Puts part ${n} of a thing in order.`, `Create the file of part ${n} for the project.`),

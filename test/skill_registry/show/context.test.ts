@@ -64,7 +64,7 @@ describe('a skill that hides itself from models', () => {
     for (const turn of [{}, { agentId: 'x' }, { boundSkills: ['hidden', 'open'] }]) {
       expect(idsIn(await registry.context('hidden', turn))).toEqual(['open']);
       expect(registry.list({}, turn).skills.map(({ skillId }) => skillId)).toEqual(['open']);
-      expect(registry.list({ query: 'hidden' }, turn)).toEqual({ skills: [], total: 0, truncated: false });
+      expect(registry.list({ query: 'hidden' }, turn)).toMatchObject({ skills: [], total: 0, truncated: false });
     }
   });
 
