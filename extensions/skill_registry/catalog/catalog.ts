@@ -64,6 +64,7 @@ export function createCatalog(initial: readonly SkillSource[], options: CatalogO
   const lastScans = new WeakMap<SkillSource, SourceScan>();
   const nothing = { builtIn: new Map(), sources: [], packs: new Map(), problems: [] };
   let current = readOnly({ version: 0, ...mergeSources([]), ...nothing });
+  let currentFingerprint = '';
   let assembled: Assembled | undefined;
   let running: Promise<Snapshot> | undefined;
   let following: Promise<Snapshot> | undefined;
@@ -107,7 +108,9 @@ export function createCatalog(initial: readonly SkillSource[], options: CatalogO
     if (before && isSame([...before.copies.files].flat(), [...copies.files].flat())) return current;
     assembled = { from: scanned, scans, closed, copies };
     const next = assemble(assembled, current.version + 1, options.collision);
-    if (current.version > 0 && fingerprintOf(next) === fingerprintOf(current)) return current;
+    const fingerprint = fingerprintOf(next);
+    if (current.version > 0 && fingerprint === currentFingerprint) return current;
+    currentFingerprint = fingerprint;
     const ids = frozen(listeners.size > 0 ? changedIds(current, next) : []);
     const changed = readOnly(next);
     current = changed;

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { Problem } from 'skill-registry/kernel';
 import type { Skill } from '../skill/skill.ts';
 import type { PackScopes } from '../sources/types.ts';
@@ -46,7 +47,7 @@ export function skillNamed(
   return byId.get(id) ?? byQualifiedId.get(id) ?? builtIn.get(id);
 }
 
-/** Equal for equal catalogs: what a reader could tell apart is in it. */
+/** Equal for equal catalogs: what a reader could tell apart is in it. Hashed, because it is kept. */
 export function fingerprintOf({ byQualifiedId, builtIn, packs, problems, sources }: Snapshot): string {
   const skills = [...byQualifiedId, ...builtIn].map(([id, skill]) => [
     id,
@@ -59,12 +60,8 @@ export function fingerprintOf({ byQualifiedId, builtIn, packs, problems, sources
     entryOf(skill),
   ]);
   const states = [...packs].map(([id, { scopes }]) => [id, scopes.entry, ...scopes.states]);
-  return JSON.stringify([
-    sources,
-    skills,
-    states,
-    problems.map(({ code, file, line, message }) => [code, file, line, message]),
-  ]);
+  const shown = problems.map(({ code, file, line, message }) => [code, file, line, message]);
+  return hash('sha256', JSON.stringify([sources, skills, states, shown]));
 }
 
 /** Ids that came, went or changed. */

@@ -216,9 +216,9 @@ function protocolOf(url: string): AddressParts {
   }
 }
 
-/** Of an `ssh:` address the user is a part of where it leads, and no secret. */
+/** Of an `ssh:` address the user is a part of where it leads, and no secret; a password is one. */
 function withoutUser(url: string): string {
-  return url.replace(/^(https?:\/\/)[^@/]*@/, '$1');
+  return url.replace(/^(https?:\/\/)[^@/]*@/, '$1').replace(/^(ssh:\/\/[^@/:]*):[^@/]*@/, '$1@');
 }
 
 /** Relative to the root, as other tools write it. */

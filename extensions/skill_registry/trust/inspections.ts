@@ -59,7 +59,24 @@ export function openInspections(file: string | undefined): Inspections {
   const places = new Map<string, PlaceEntry | null>();
   const inspections = new Map<string, Inspection>();
   const blocked = new Set<string>();
-  let kept = 0;
+  /** What is not in the file yet: a transaction for each skill costs a tenth of its inspection. */
+  let waiting: Kept[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  let isFirst = true;
+  const flush = (): void => {
+    clearTimeout(timer);
+    timer = undefined;
+    const rows = waiting;
+    waiting = [];
+    if (rows.length === 0) return;
+    cache.use((database) => {
+      database.transaction(() => {
+        if (isFirst) emptyWhenFull(database);
+        isFirst = false;
+        write(database, rows);
+      });
+    });
+  };
   const know = (place: string, entry: PlaceEntry | null): void => {
     places.set(place, entry);
     if (entry?.verdict === 'block') blocked.add(place);
@@ -79,7 +96,10 @@ export function openInspections(file: string | undefined): Inspections {
       return places.get(place) ?? undefined;
     },
     of(digest) {
-      const known = inspections.get(digest) ?? cache.useIfThere((database) => readInspection(database, digest));
+      const known =
+        inspections.get(digest) ??
+        waiting.find(({ entry }) => entry.digest === digest)?.inspection ??
+        cache.useIfThere((database) => readInspection(database, digest));
       if (known?.verdict === 'block') inspections.set(digest, known);
       return known;
     },
@@ -87,19 +107,29 @@ export function openInspections(file: string | undefined): Inspections {
     keep(place, entry, inspection) {
       know(place, entry);
       if (inspection.verdict === 'block') inspections.set(entry.digest, inspection);
-      cache.use((database) => {
-        database.transaction(() => {
-          if (kept++ === 0) emptyWhenFull(database);
-          write(database, place, entry, inspection);
-        });
-      });
+      waiting.push({ place, entry, inspection });
+      if (waiting.length >= AT_ONCE) flush();
+      else timer ??= setTimeout(flush, FLUSH_MS).unref();
     },
     problems: () => (file && trouble ? [notBelieved(file, trouble)] : cacheProblems(file, cache, 'inspects')),
-    close: () => cache.close(),
+    close() {
+      flush();
+      cache.close();
+    },
   };
 }
 
 // --- internal ---
+
+interface Kept {
+  readonly place: string;
+  readonly entry: PlaceEntry;
+  readonly inspection: Inspection;
+}
+
+/** So many are written in one transaction, or what there is after so many milliseconds. What a crash loses is inspected again. */
+const AT_ONCE = 64;
+const FLUSH_MS = 50;
 
 type Database = Parameters<Parameters<ReturnType<typeof createCache>['use']>[0]>[0];
 
@@ -129,14 +159,16 @@ function emptyWhenFull(database: Database): void {
   if (n > MAX_PLACES) database.exec('DELETE FROM inspection_place; DELETE FROM inspection');
 }
 
-function write(database: Database, place: string, entry: PlaceEntry, inspection: Inspection): void {
-  const { skillDigest, stamp, digest, verdict } = entry;
-  database
-    .prepare('INSERT OR REPLACE INTO inspection (digest, verdict, findings) VALUES (?, ?, ?)')
-    .run(digest, inspection.verdict, JSON.stringify(inspection.findings));
-  database
-    .prepare('INSERT OR REPLACE INTO inspection_place (place, skill, stamp, digest, verdict) VALUES (?, ?, ?, ?, ?)')
-    .run(place, skillDigest, stamp, digest, verdict);
+function write(database: Database, rows: readonly Kept[]): void {
+  const inspected = database.prepare('INSERT OR REPLACE INTO inspection (digest, verdict, findings) VALUES (?, ?, ?)');
+  const placed = database.prepare(
+    'INSERT OR REPLACE INTO inspection_place (place, skill, stamp, digest, verdict) VALUES (?, ?, ?, ?, ?)',
+  );
+  for (const { place, entry, inspection } of rows) {
+    const { skillDigest, stamp, digest, verdict } = entry;
+    inspected.run(digest, inspection.verdict, JSON.stringify(inspection.findings));
+    placed.run(place, skillDigest, stamp, digest, verdict);
+  }
 }
 
 function notBelieved(file: string, reason: string): Problem {
