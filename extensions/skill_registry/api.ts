@@ -255,6 +255,8 @@ export interface SkillRegistryAdmin extends Evaluation, Pick<Reading, 'readBytes
 export interface WaitingForPerson {
   /** Open and stale ones. */
   readonly proposals: readonly Proposal[];
+  /** Why proposals cannot be read, and none are given; null when they can. */
+  readonly unreadable: string | null;
   /** Skills that no agent is given. */
   readonly held: readonly SkillTrust[];
 }

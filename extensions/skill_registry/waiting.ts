@@ -14,8 +14,16 @@ export async function waitingFor({
     const trust = heldBecause === undefined ? undefined : await ifThere(trustOf(qualifiedId));
     if (trust && trust.heldBecause !== null) held.push(trust);
   }
+  // A damaged history does not hide what else waits.
+  let unreadable: string | null = null;
+  const waiting = await proposals.list().catch((error: unknown) => {
+    if (!isCodedError(error)) throw error;
+    unreadable = error.message;
+    return [];
+  });
   return {
-    proposals: [...(await proposals.list())].sort((one, other) => compare(riskOf(one), riskOf(other))),
+    proposals: [...waiting].sort((one, other) => compare(riskOf(one), riskOf(other))),
+    unreadable,
     held: held.sort((one, other) => compare(countsOf(one.findings), countsOf(other.findings))),
   };
 }

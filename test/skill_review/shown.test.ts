@@ -2,8 +2,10 @@ import { expect, it } from 'vitest';
 import type { UsageReport } from '../../extensions/skill_registry/api.ts';
 import { usageLine } from '../../extensions/skill_review/html/evidence.ts';
 import { attack } from '../helpers/held.ts';
-import { attributesOf, elementsOf, reviewPage, textOf } from '../helpers/review-page.ts';
+import { openRoot } from '../helpers/open-registry.ts';
+import { attributesOf, elementsOf, pageOf, reviewPage, textOf } from '../helpers/review-page.ts';
 import { ADA, LONGER, TEA } from '../helpers/tea.ts';
+import { skillMd, tempFolder } from '../helpers/temp-folder.ts';
 
 const order = (text: string, words: readonly string[]): readonly number[] => words.map((word) => text.indexOf(word));
 const sorted = (numbers: readonly number[]): readonly number[] => [...numbers].sort((one, other) => one - other);
@@ -22,6 +24,20 @@ it('lists what waits, riskiest first and what is stale last, and says when nothi
   const at = order(shown, ['The attack', 'The harmless one', 'The old one']);
   expect(at).not.toContain(-1);
   expect(at).toEqual(sorted(at));
+});
+
+it('lists what else waits when a damaged history hides the proposals, and says so', async () => {
+  const root = tempFolder({
+    'skills/tea/SKILL.md': skillMd({ name: 'tea', description: 'Brews tea.' }, attack(81)),
+    'data/skill_registry/history.db': 'no database at all, '.repeat(200),
+  });
+  const registry = await openRoot(root);
+  const page = await pageOf({ registry, root, by: 'person:ada' });
+  const { status, text } = await page.get('/');
+  expect(status).toBe(200);
+  expect(textOf(text)).toMatch(/The proposals cannot be read\..*history\.db/s);
+  expect(textOf(text)).toMatch(/Held skills\s+1/);
+  expect(textOf(text)).not.toContain('Nothing waits');
 });
 
 it('shows of a proposal why, what is claimed, what was run on both texts, and the changed words', async () => {

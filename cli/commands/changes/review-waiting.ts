@@ -30,7 +30,8 @@ export async function reviewWaiting(options: ReviewOptions, terminal: Terminal):
   if (!ask) throw new CodedError('INVALID_ARGUMENT', WITHOUT_TERMINAL);
   const opened = await openRegistry(options, terminal);
   const room: Room = { ...opened, options, terminal: { ...terminal, ask } };
-  const { proposals, held } = await opened.registry.admin.waiting();
+  const { proposals, unreadable, held } = await opened.registry.admin.waiting();
+  if (unreadable !== null) terminal.err(`The proposals cannot be read. ${printable(unreadable)}\n`);
   const waiting: readonly Waiting[] = [
     ...proposals.map(({ id }) => proposalThatWaits(id, room)),
     ...held.map(({ qualifiedId }) => skillThatWaits(qualifiedId, room)),
@@ -50,7 +51,7 @@ export async function reviewWaiting(options: ReviewOptions, terminal: Terminal):
   await opened.registry.close();
   if (options.json) printJson(terminal, { decided, waiting: still });
   terminal.err(`${summary(decided, still)}\n`);
-  return left ? EXIT.problem : EXIT.done;
+  return left || unreadable !== null ? EXIT.problem : EXIT.done;
 }
 
 // --- internal ---

@@ -12,7 +12,7 @@ export function addInbox(app: ReviewApp, review: Review, updates: Updates): void
   const { registry } = review;
 
   app.get('/', async (context) => {
-    const { proposals, held } = await registry.admin.waiting();
+    const { proposals, unreadable, held } = await registry.admin.waiting();
     // What is stale cannot be approved as it is, so it comes last.
     const [stale, open] = [true, false].map((is) => proposals.filter(({ state }) => (state === 'stale') === is));
     const extensions = waitingExtensions(review);
@@ -21,7 +21,8 @@ export function addInbox(app: ReviewApp, review: Review, updates: Updates): void
     const waiting = proposals.length + held.length + extensions.length + outdated.length;
     const main = html`<h1>Inbox</h1>
 <div id="waiting" data-live>
-${waiting === 0 ? html`<p class="empty">Nothing waits for you.</p>` : ''}
+${unreadable === null ? '' : note(html`<p>The proposals cannot be read. ${unreadable}</p>`, 'block')}
+${waiting === 0 && unreadable === null ? html`<p class="empty">Nothing waits for you.</p>` : ''}
 ${section('Extensions that agents wrote', extensions.map(extensionItem))}
 ${section('Held skills', held.map(heldItem))}
 ${section('Proposals', [...(open ?? []), ...(stale ?? [])].map(proposalItem))}
