@@ -9,7 +9,7 @@ export function listSkillsTool(registry: Pick<SkillsForTools, 'list' | 'searchRe
   return defineTool({
     name: 'list_skills',
     description:
-      'Lists the skills you can load: procedural knowledge for particular kinds of task. ' +
+      'Lists the skills there are for you: procedural knowledge for particular kinds of task. ' +
       'Always check available skills before starting a complex task. Give a query to find skills among many: ' +
       'only those that fit are listed, the best first; when none is, work without a skill.',
     input: z.strictObject({

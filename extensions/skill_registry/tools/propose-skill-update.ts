@@ -7,7 +7,7 @@ export function proposeSkillUpdateTool(registry: Pick<SkillsForTools, 'proposals
     name: 'propose_skill_update',
     description:
       'Proposes a change to a skill that was wrong or incomplete. A person reviews it; nothing changes before. ' +
-      'Read the skill first (view: raw), and say what happened that shows the need.',
+      'Read the file as it is first, with its frontmatter if you can, and say what happened that shows the need.',
     input: z.strictObject({
       skill_id: z.string(),
       old_string: z.string().optional().describe('A text that occurs once in the file, exactly.'),
