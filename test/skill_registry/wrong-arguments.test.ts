@@ -236,12 +236,17 @@ describe('who did something', () => {
     expect((await registry.proposals.get(proposalId)).state).toBe('open');
   });
 
-  it.each(['AGENT:x', '', ' ', 'a\nb'])('is refused by the command as %j', async (by) => {
+  it.each([
+    ['AGENT:x', 'Only a person decides'],
+    ['', 'person:<name>, agent:<id> or unknown'],
+    [' ', 'person:<name>, agent:<id> or unknown'],
+    ['a\nb', 'person:<name>, agent:<id> or unknown'],
+  ])('is refused by the command as %j', async (by, why) => {
     const { root, registry } = await openRegistry({ 'skills/tea/SKILL.md': TEA });
     const input = { skillId: 'tea', content: LONGER, justification: 'Weak.', author: 'agent:brewer' };
     const { proposalId } = await registry.proposals.propose(input);
     const { status, stderr } = await runCommand(['proposals', 'approve', proposalId, '--by', by, '--root', root]);
-    expect([status, stderr]).toEqual([2, expect.stringContaining('person:<name>, agent:<id> or unknown')]);
+    expect([status, stderr]).toEqual([2, expect.stringContaining(why)]);
     expect((await registry.proposals.get(proposalId)).state).toBe('open');
   });
 });

@@ -94,7 +94,7 @@ describe('one bad skill of a page', () => {
     [
       'a file that is a folder',
       ...asArchive(archive(['SKILL.md', TEA], ['a', 'x'], ['a/b', 'y'])),
-      /cannot be written/,
+      /is a file and a folder/,
     ],
     ['a name that is too long', ...asArchive(archive(['SKILL.md', TEA], ['x'.repeat(300), 'x'])), /cannot be written/],
     ['too many files', ...asArchive(archive(['SKILL.md', TEA], ...many)), /more than 1000/],
