@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as pause } from 'node:timers/promises';
 import { describeError, type Problem } from 'skill-registry/kernel';
-import { sqliteFailure } from '../../../lib/sqlite/index.ts';
+import { sqliteFailure, whyNoSqlite } from '../../../lib/sqlite/index.ts';
 import { removeFiles } from '../store/cache.ts';
 import { fileIdentity } from '../store/open-database.ts';
 import type { Unwritten } from './recorder.ts';
@@ -16,7 +16,7 @@ export interface UsageFile {
   read<T>(work: (database: UsageDatabase) => T): T | undefined;
   /** Why nothing is kept on disk at present; null: it is kept. */
   notKept(): string | null;
-  /** USAGE_NOT_RECORDED, while it cannot be written; and when a damaged file was replaced. */
+  /** USAGE_NOT_RECORDED, while it cannot be written, unless STORE_UNAVAILABLE says why; and when a damaged file was replaced. */
   problems(): readonly Problem[];
   close(): void;
 }
@@ -106,7 +106,7 @@ export function createUsageFile(root: string, onDisk: boolean, onProblem: () => 
         message,
       });
       return [
-        ...(failed === undefined
+        ...(failed === undefined || whyNoSqlite() !== undefined
           ? []
           : [problem(`What agents do with skills cannot be recorded: ${failed}. ${ADVICE}`)]),
         ...(replaced === 0
