@@ -84,6 +84,8 @@ function added(before: readonly string[], now: readonly string[]): readonly stri
 
 /** What a server that watches its skills opens a second after its start, and keeps open. */
 const HISTORY = ['history.db', 'history.db-wal', 'history.db-shm', 'write.lock'];
+/** What it opens when it has something to record, and keeps open. */
+const USAGE = ['usage.db', 'usage.db-wal', 'usage.db-shm'];
 
 /** One that has ended and that nobody has asked for its status has a folder in /proc, too. */
 function isRunning(pid: string): boolean {
@@ -118,9 +120,11 @@ it.skipIf(process.platform !== 'linux')(
       const clients = await Promise.all([1, 2, 3, 4].map(() => startClient(['http', url])));
       await Promise.all(clients.map((client) => kill(client.child)));
     }
-    const isAsBefore = () => added(before, openIn(pid)).length === 0;
+    const usage = USAGE.map((name) => join(root, 'data', 'skill_registry', name));
+    const more = (): readonly string[] => added([...before, ...usage], openIn(pid));
+    const isAsBefore = () => more().length === 0;
     await waitFor('everything else to be closed', isAsBefore, 60_000).catch(() => undefined);
-    expect(added(before, openIn(pid))).toEqual([]);
+    expect(more()).toEqual([]);
     const { skills } = await new SkillsClient(await httpClient(url)).list();
     expect(skills.map(({ uri }) => uri)).toContain('skill://skill-149/SKILL.md');
     expect(server.child.exitCode).toBeNull();

@@ -74,7 +74,7 @@ onTerminal('a root that nobody has approved is asked about once by start at a te
   expect(first.stdout()).toContain('1 extension(s): mine');
   first.child.stdin?.write('y\n');
   await first.until('Type /help');
-  expect(first.stdout()).toContain('7 of 8 extension(s) running');
+  expect(first.stdout()).toContain('7 of 9 extension(s) running');
   first.child.stdin?.write('/quit\n');
   await first.exited;
   expect(openTrust().allows('root', root)).toBe(true);
