@@ -34,6 +34,14 @@ async function usedRoot(): Promise<string> {
   return root;
 }
 
+it('writes nothing down where no agent has done anything: people who list, search and show', async () => {
+  const root = tempFolder({ 'data/.keep': '', ...skill('tea') });
+  for (const command of [['list'], ['search', 'tea'], ['show', 'tea'], ['stats']])
+    expect(await runCommand([...command, '--root', root])).toMatchObject({ status: 0 });
+  expect(existsSync(join(root, 'data/skill_registry/cache.db'))).toBe(true);
+  expect(existsSync(join(root, 'data/skill_registry/usage.db'))).toBe(false);
+});
+
 it('shows what is used, by whom, what it costs and what fails, as a process', async () => {
   const root = await usedRoot();
   const { status, stdout, stderr } = await spawnCommand(['stats', '--root', root]);

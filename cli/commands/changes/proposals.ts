@@ -76,13 +76,14 @@ export async function approveProposal(
   options: GlobalOptions & ConfirmedOptions,
   terminal: Terminal,
 ): Promise<ExitStatus> {
+  const actor = actorOf(options, terminal);
   const { registry } = await openRegistry(options, terminal);
   const proposal = await proposalToDecide(registry, idOrPart, terminal);
   const blocks = await showBlocks(registry, proposal, terminal);
   // Approving a stale or decided proposal fails with an advice, so the person is not asked.
   const isAsked = proposal.state === 'open' && !options.yes;
   if (isAsked && !(await isAgreed('Approve', proposal, terminal))) return EXIT.problem;
-  const decision = await approveShown(registry, proposal, blocks, actorOf(options, terminal), terminal);
+  const decision = await approveShown(registry, proposal, blocks, actor, terminal);
   if (options.json) printJson(terminal, decisionOnWire(decision, proposal));
   return EXIT.done;
 }
@@ -122,11 +123,11 @@ export async function rejectProposal(
   options: GlobalOptions & ConfirmedOptions & { readonly reason: string },
   terminal: Terminal,
 ): Promise<ExitStatus> {
+  const actor = { ...actorOf(options, terminal), reason: options.reason };
   const { registry } = await openRegistry(options, terminal);
   const proposal = await proposalToDecide(registry, idOrPart, terminal);
   const isAsked = isWaiting(proposal) && !options.yes;
   if (isAsked && !(await isAgreed('Reject', proposal, terminal))) return EXIT.problem;
-  const actor = { ...actorOf(options, terminal), reason: options.reason };
   const decision = await rejectShown(registry, proposal, actor, terminal);
   if (options.json) printJson(terminal, decisionOnWire(decision, proposal));
   return EXIT.done;

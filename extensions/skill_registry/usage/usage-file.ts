@@ -71,6 +71,8 @@ export function createUsageFile(root: string, onDisk: boolean, onProblem: () => 
   };
   return {
     async write(unwritten) {
+      // Most processes record nothing, and open no file for it.
+      if (!open && unwritten.rows.length === 0 && unwritten.offers.size === 0) return true;
       try {
         while (unwritten.rows.length > 0 || unwritten.offers.size > 0) {
           use((database) => database.writeSome(unwritten));
