@@ -20,7 +20,7 @@ export interface WatchOptions {
 const QUIET_MS = 100;
 const BURST_MS = 400;
 /** Beside events, looks at every interval take at most this part of a core; but there is one at least once in `MAX_REST_MS`. */
-const MAX_SHARE = 0.004;
+const MAX_SHARE = 0.003;
 const MAX_REST_MS = 60_000;
 
 /**

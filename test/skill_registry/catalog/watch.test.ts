@@ -69,7 +69,7 @@ it('looks at every interval without events, and beside events less often, when a
   await waitFor('twenty looks without events', () => looks.poll >= 20);
   ending.abort();
   await Promise.all(watching);
-  // One at the first interval; the next after twenty milliseconds in 0.4 % of a core: five seconds. Twenty looks take two.
+  // One at the first interval; the next after twenty milliseconds in 0.3 % of a core: seven seconds. Twenty looks take two.
   expect(looks.events).toBeGreaterThan(0);
   expect(looks.events).toBeLessThan(10);
 });
