@@ -36,7 +36,7 @@ export async function watchCatalog(options: WatchOptions, signal: AbortSignal): 
   const refresh = async (): Promise<void> => {
     if (!signal.aborted) await catalog.refresh().then(follow).catch(onError);
   };
-  const burst = createBurst(refresh);
+  const burst = createBurst(() => void refresh());
   const endEvents = async (): Promise<void> => {
     // Set to undefined first, so that a refresh that is running does not start the events again.
     const ending = events;
