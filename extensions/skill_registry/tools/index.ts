@@ -6,6 +6,7 @@ import { createSkillTool } from './create-skill.ts';
 import { listSkillsTool, readSkillResourceTool, readSkillTool } from './list-and-read-skills.ts';
 import { listProposalsTool } from './list-proposals.ts';
 import { loadSkillTool } from './load-skill.ts';
+import { activateSkillTool, readResourceTool } from './promptpack-skills.ts';
 import { proposeSkillUpdateTool } from './propose-skill-update.ts';
 import { skillTool } from './skill.ts';
 import type { SkillsForTools } from './skills-for-tools.ts';
@@ -19,6 +20,8 @@ const MAKERS: Readonly<Record<ToolName | 'workflow_event', (registry: SkillsForT
   load_skill: loadSkillTool,
   create_skill: createSkillTool,
   skill: skillTool,
+  skill__activate: activateSkillTool,
+  skill__read_resource: readResourceTool,
   workflow_event: workflowEventTool,
 };
 
@@ -47,7 +50,7 @@ function lookingFirst(tool: Tool, registry: Pick<SkillsForTools, 'visible' | 're
       // Read at each call: another one of the same turn may have changed the state of its workflow.
       const turn = registry.workflows.at(given?.turn ?? {});
       const call: ToolCall = { turn, signal: given?.signal ?? new AbortController().signal };
-      const asked = args.skill_id ?? args.name;
+      const asked = args.skill_id ?? args.name ?? args.skill_name;
       const isSeen = visible(call.turn).some(({ id, qualifiedId }) => id === asked || qualifiedId === asked);
       // What a look meets is a problem of the sources; what was known before is answered.
       if (!isSeen) await refresh().catch(() => undefined);
