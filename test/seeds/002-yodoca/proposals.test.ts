@@ -56,12 +56,13 @@ it('1a.36, 1d.2 a proposal has the sections Diff, Justification and Evidence, an
   for (const part of ['+Better body.', 'It was wrong.', 'A user said so.']) expect(text).toContain(part);
 });
 
-it('1a.37 a person or the reviewing agent reviews it, and SKILL.md changes only after approval', async () => {
+it('1a.37 a person is told, that person or the reviewing agent decides, and SKILL.md changes only after approval', async () => {
   const { kernel, root } = booted;
   const turn = { agentId: 'orchestrator_agent' };
   const { proposal_id } = await runKernelTool(kernel, 'propose_skill_update', diffOf('tea'), turn);
   const body = (): string => readFileSync(join(root, 'skills/tea/SKILL.md'), 'utf8');
   expect(kernel.agents().map(({ id }) => id)).toContain('skill_reviewer');
+  expect(kernel.undelivered().some((line) => line.includes(String(proposal_id)))).toBe(true);
   expect(body()).toContain('Body of tea.');
   await kernel.runCommand(`/proposals show ${proposal_id}`, {});
   await kernel.runCommand(`/proposals approve ${proposal_id}`, {});

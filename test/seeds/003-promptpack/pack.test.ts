@@ -50,7 +50,7 @@ it('4a.2, 4a.28 an entry is a text, a path with preload, or an inline skill, and
 it('4a.3, 4a.15 a text is a folder, a file or an installed package', async () => {
   const acme = 'node_modules/@acme/billing-skills';
   const opened = await openPack(
-    { skills: ['./skills', 'notes/style.md', 'other/SKILL.md', '@acme/billing-skills'] },
+    { skills: ['./skills', 'notes/style.md', 'other/SKILL.md', { path: '@acme/billing-skills' }] },
     {
       ...below('skills/deep/tea'),
       'notes/style.md': skillMd({ name: 'style', description: 'Style.' }),
