@@ -106,7 +106,7 @@ interface WrittenEntry {
   readonly 'left out'?: string;
   /** Of a weakness: what is done here. */
   readonly instead?: string;
-  /** `path below test/: title`, when the test is not one of `test/seeds` whose title begins with the id. */
+  /** `path below test/ or test/slow/: title`, when the test is not one of `test/seeds` whose title begins with the id. */
   readonly test?: string | readonly string[];
 }
 
@@ -118,9 +118,12 @@ function readYaml(file: string): unknown {
 function entryOf(id: string, written: WrittenEntry, titled: ReadonlyMap<string, readonly Proof[]>): Entry {
   const how = (['differently', 'in part', 'left out'] as const).find((key) => written[key] !== undefined) ?? 'met';
   const why = written[how as 'differently'] ?? written.instead ?? '';
-  const elsewhere = [written.test ?? []].flat().map((text) => {
-    const [file = '', ...title] = text.split(': ');
-    return { file, title: title.join(': ') };
+  const elsewhere = [written.test ?? []].flat().map((text): Proof => {
+    const [file = '', ...rest] = text.split(': ');
+    const title = rest.join(': ');
+    // A test that takes long lies below slow/ by the same path.
+    const found = [file, join('slow', file)].find((one) => isTested({ file: one, title }));
+    return { file: found ?? file, title };
   });
   const proofs = [...(titled.get(id) ?? []), ...elsewhere];
   return { id, mark: written.mark ?? '', promise: written.promise, how, why, proofs };
@@ -154,8 +157,8 @@ function titlesIn(file: string): readonly string[] {
 
 function titlesOf(text: string): readonly string[] {
   if (/\bdescribe\.(?:skip|todo)/.test(text)) return [];
-  // A test, or the second pair of brackets of an `each`.
-  const found = text.matchAll(/(?:^\s*(?:it|test)|^\s*\]?\))\(\s*(['"`])((?:\\.|(?!\1).)*)\1,/gm);
+  // A test, one that needs a terminal, or the second pair of brackets of an `each`.
+  const found = text.matchAll(/(?:^\s*(?:it|test|onTerminal)|^\s*\]?\))\(\s*(['"`])((?:\\.|(?!\1).)*)\1,/gm);
   return [...found].map(([, , title = '']) => title.replaceAll(/\\(.)/g, '$1'));
 }
 

@@ -191,8 +191,12 @@ it('1a.29 a skill that is added, changed or removed is seen by the next look, an
 });
 
 it('1a.33, 8.12 hundreds of skills stay within the budget, and what is not shown is counted and found', async () => {
-  const many = Object.assign({}, ...Array.from({ length: 200 }, (_, at) => skill(`skill-${at}`)));
-  const { registry } = await openRegistry(many, { catalog: { budget_tokens: 800 } });
+  const inline = Array.from({ length: 200 }, (_, at) => ({
+    name: `skill-${at}`,
+    description: `Does skill-${at}.`,
+    instructions: `Body of skill-${at}.`,
+  }));
+  const { registry } = await openRegistry({}, { sources: [{ inline }], catalog: { budget_tokens: 800 } });
   const text = (await registry.context('Use skill 7')) ?? '';
   expect(countTokens(text)).toBeLessThanOrEqual(800);
   expect(text).toMatch(/\d+ of 200 skills shown; list_skills\(query\) finds the rest\.$/);
