@@ -105,7 +105,7 @@ it('3d.1 no action reads, writes or removes a file outside of its skill', async 
   expect(readFileSync(join(root, 'secret.txt'), 'utf8')).toBe('secret');
 });
 
-it('3d.3, 8.10 a skill that is read, or never used, stays where it is, whoever has written it', async () => {
+it('2a.35, 3d.3, 8.10 a skill that is read, or never used, stays where it is, and what nobody loads is named', async () => {
   const { registry } = await openRegistry({ ...skill('tea'), ...skill('cup') });
   await runRegistryTool(registry, 'read_skill', { skill_id: 'tea' }, { agentId: 'brewer' });
   const { dead } = await registry.usage.report();

@@ -2,7 +2,8 @@ import type { Kernel } from 'skill-registry/kernel';
 import { beforeAll, expect, it } from 'vitest';
 import { agent, type BootedRoot, bootRoot, skill } from '../../helpers/boot-root.ts';
 import { systemText } from '../../helpers/scripted-model.ts';
-import { atEndOfSuite, type Tree } from '../../helpers/temp-folder.ts';
+import { atEndOfSuite, type Tree, writeTree } from '../../helpers/temp-folder.ts';
+import { waitFor } from '../../helpers/wait-for.ts';
 import { extension } from '../../kernel/boot/boot-extensions.ts';
 
 const TOOLS = ['list_skills', 'read_skill', 'read_skill_resource', 'propose_skill_update', 'list_proposals'];
@@ -23,13 +24,14 @@ const TREE: Tree = {
 };
 
 const atEnd = atEndOfSuite();
+let root: string;
 let kernel: Kernel;
 /** What the model was sent for one turn of each agent. */
 const sent = new Map<string, BootedRoot['model']['requests'][number]>();
 
 beforeAll(async () => {
   const booted = await bootRoot(TREE, {}, atEnd);
-  kernel = booted.kernel;
+  ({ root, kernel } = booted);
   for (const id of ['orchestrator_agent', 'judge', 'reader', 'clerk']) {
     await kernel.invokeAgent(id, 'Go.');
     const request = booted.model.requests.at(-1);
@@ -90,8 +92,11 @@ it('1a.39 one extension is tool provider, context provider and service', async (
   expect(own.map(({ tool }) => tool.name)).toEqual(TOOLS);
   const parts = await kernel.describeTurn('orchestrator_agent', 'x', {});
   expect(parts.map(({ source }) => source)).toContain('skill_registry');
-  const { text } = (await kernel.runCommand('/help', {})) as { text: string };
-  expect(text).toContain('/skills');
+  writeTree(root, skill('late'));
+  await waitFor('the service to see a new skill', async () => {
+    const [, ...now] = await kernel.describeTurn('orchestrator_agent', 'x', {});
+    return now.some(({ text }) => text.includes('`late`'));
+  });
 });
 
 it('1d.6 a context provider that throws costs its own text and no turn', () => {

@@ -9,11 +9,14 @@ import { runKernelTool } from '../../helpers/run-registry-tool.ts';
 import { atEndOfSuite, skillMd, tempFolder, writeTree } from '../../helpers/temp-folder.ts';
 import { extension } from '../../kernel/boot/boot-extensions.ts';
 
-/** An extension that hands the registry of the kernel to this file. */
+/** An extension that hands the registry of the kernel to this file, and adds a command. */
 const HAND = extension(
   'hand',
   'depends_on: [skill_registry]',
-  "async start() { globalThis.handedRegistry = this.context.getExtension('skill_registry').registry; }",
+  `async start() { globalThis.handedRegistry = this.context.getExtension('skill_registry').registry; }
+   getCommands() {
+     return [{ name: 'brew', description: 'Brews.', execute: async () => ({ kind: 'print', text: 'Brewed.' }) }];
+   }`,
 );
 
 const atEnd = atEndOfSuite();
@@ -83,13 +86,15 @@ it('5a.10, 5d.9 /<id> applies a skill, too; a base command of that name wins, an
   expect(await booted.kernel.runCommand('/skills:help', {})).toMatchObject({ kind: 'send' });
 });
 
-it('5a.11 what completes a line knows /skills reload and every /skills:<id>, base commands first and none twice', () => {
+it('5a.11 what completes a line knows the commands of extensions, /skills reload and every /skills:<id>, none twice', async () => {
   const commands = booted.kernel.commands();
   const names = commands.map(({ name }) => name);
   expect(new Set(names).size).toBe(names.length);
   expect(names.indexOf('quit')).toBeLessThan(names.indexOf('skills'));
   expect(commands.find(({ name }) => name === 'skills')?.choices).toEqual(['reload']);
   expect(commands.find(({ name }) => name === 'skills:tea')?.description).toBe('Does tea.');
+  expect(names).toContain('brew');
+  expect(await print('/brew')).toBe('Brewed.');
 });
 
 it('5a.13 /skills, /help and /context show skills', async () => {
