@@ -173,7 +173,7 @@ function designText({ title, from, rows, weaknesses }: Design): readonly string[
     '|---|---|---|---|---|',
     ...rows.map(
       ({ id, mark, promise, how, why, proofs }) =>
-        `| ${id} | ${mark} | ${cell(promise)} | ${how === 'met' ? how : `**${how}**`}${why && `: ${cell(why)}`} | ${proofs.map(linkTo).join(', ')} |`,
+        `| ${id} | ${mark} | ${cell(promise)} | ${how === 'met' ? how : `**${how}**`}${why && `: ${cell(why)}`} | ${links(proofs)} |`,
     ),
     '',
     '| | its weakness | here | test |',
@@ -183,7 +183,7 @@ function designText({ title, from, rows, weaknesses }: Design): readonly string[
 }
 
 function withoutMark({ id, promise, why, proofs }: Entry): string {
-  return `| ${id} | ${cell(promise)} | ${cell(why)} | ${proofs.map(linkTo).join(', ')} |`;
+  return `| ${id} | ${cell(promise)} | ${cell(why)} | ${links(proofs)} |`;
 }
 
 function countLine(name: string, rows: readonly Entry[]): string {
@@ -197,6 +197,10 @@ function cell(text: string): string {
     .trim()
     .replaceAll('|', '\\|')
     .replaceAll(/\((decisions? [\d and]+)\)/g, '([$1](decisions.md))');
+}
+
+function links(proofs: readonly Proof[]): string {
+  return [...new Set(proofs.map(linkTo))].join(', ');
 }
 
 /** Tests of `test/seeds` are found by the id; of others the title is said. */
