@@ -97,6 +97,8 @@ interface WrittenDesign extends Pick<Design, 'title' | 'from'> {
   readonly weaknesses: Written;
 }
 
+const KEYS = ['mark', 'promise', 'differently', 'in part', 'left out', 'instead', 'test'];
+
 /** At most one of `differently`, `in part` and `left out`; none of them: met. A weakness and a lesson have no mark. */
 interface WrittenEntry {
   readonly mark?: string;
@@ -116,6 +118,9 @@ function readYaml(file: string): unknown {
 }
 
 function entryOf(id: string, written: WrittenEntry, titled: ReadonlyMap<string, readonly Proof[]>): Entry {
+  const unknown = Object.keys(written).filter((key) => !KEYS.includes(key));
+  if (unknown.length > 0)
+    throw new Error(`${id}: unknown key ${JSON.stringify(unknown[0])}; quote a text with a comma.`);
   const how = (['differently', 'in part', 'left out'] as const).find((key) => written[key] !== undefined) ?? 'met';
   const why = written[how as 'differently'] ?? written.instead ?? '';
   const elsewhere = [written.test ?? []].flat().map((text): Proof => {
