@@ -17,8 +17,8 @@ import { PART_SEPARATOR } from './system-text.ts';
 export interface DeclarativeAgentOptions {
   readonly manifest: Manifest & { readonly agent: NonNullable<Manifest['agent']> };
   getSecret(name: string): string | undefined;
-  /** The tools that `uses_tools` gives it now. */
-  tools(): readonly Tool[];
+  /** The tools that `uses_tools` gives it in a turn. */
+  tools(turn: TurnContext): readonly Tool[];
   /** The parts of its system text: instructions, then the texts of the context providers. */
   systemParts(prompt: string, turn: TurnContext): Promise<readonly { readonly text: string }[]>;
 }
@@ -87,7 +87,7 @@ async function runTurn(
     model,
     ...(system ? { system } : {}),
     messages,
-    tools: await toModelTools(tools(), turn, abort, onToolCall),
+    tools: await toModelTools(tools(turn), turn, abort, onToolCall),
     stopWhen: [stepCountIs(agent.limits.max_turns), overTokens],
     abortSignal: abort,
     ...modelParameters(agent.parameters, tokenLimit),

@@ -190,7 +190,15 @@ it.each([
 it('a tool that a program calls itself answers whatever it is given, and never throws', async () => {
   const { registry } = await openRegistry({ 'skills/tea/SKILL.md': TEA });
   const names = ['list_skills', 'read_skill', 'read_skill_resource', 'propose_skill_update', 'list_proposals'];
-  for (const tool of registry.tools([...names, 'load_skill', 'create_skill', 'skill'])) {
+  for (const tool of registry.tools([
+    ...names,
+    'load_skill',
+    'create_skill',
+    'skill',
+    'skill__activate',
+    'skill__read_resource',
+    'workflow_event',
+  ])) {
     const execute = tool.execute as (...args: unknown[]) => Promise<unknown>;
     for (const value of VALUES)
       for (const call of [undefined, null, 7, {}, { turn: null }, throwsOnRead()])
