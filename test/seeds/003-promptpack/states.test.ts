@@ -76,7 +76,7 @@ it('4d.1, 4d.3, 4d.4, 4d.5, 8.4 a state holds at every door, from the entry stat
   }
 });
 
-it('4a.18, 4a.20 a skill is loaded and its files are read as often as wanted, and nothing is loaded in a state without it', async () => {
+it('4a.20 a skill is loaded and its files are read as often as wanted, and nothing is loaded in a state without it', async () => {
   for (const state of ['triage', 'triage', 'all']) {
     const read = await runRegistryTool(registry, 'read_skill', { skill_id: 'refund' }, inState(state));
     expect(read).toMatchObject({ success: true, content: 'Body of skills/billing/refund.' });
