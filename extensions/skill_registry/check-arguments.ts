@@ -72,6 +72,11 @@ const by = suchThat(
   (name: string) =>
     name === 'unknown' || (/^(person|agent):.*\S/su.test(name) && name.length <= 200 && !CONTROL.test(name)),
 );
+/** What a function gives for the new content is checked like a content. */
+const change = (value: unknown, name: string): unknown => {
+  const made = aFunction(value, name) as (present: string) => unknown;
+  return (present: string) => wholeText(made(present), `the result of ${name}`);
+};
 const actor = fields({ by, reason: storedWords });
 const actorWithReason = fields({ by, reason: wholeText, version: words });
 const turn = optional((value, name) => {
@@ -139,7 +144,7 @@ const PROPOSALS: Methods<SkillRegistry['proposals']> = {
         kind: optional(oneOf('update', 'create', 'delete')),
         path: words,
         diff: storedWords,
-        content: storedWords,
+        content: optional(either('a text or a function', wholeText, change)),
       },
       ...{
         oldString: storedWords,
@@ -217,9 +222,11 @@ function withCheckedApply<P extends AddPlan | UpdatePlan>(plan: P): P {
   return { ...plan, apply: async (given) => plan.apply(actor(given, 'apply: actor') as Actor) };
 }
 
+const told = either('true, false or a function', flag, aFunction);
+
 const ADMIN: Methods<SkillRegistryAdmin> = {
-  readBytes: { skillId: text, options: optional(fields({ path: words, told: optional(flag) })), turn },
-  resources: { skillId: text },
+  readBytes: { skillId: text, options: optional(fields({ path: words, told: optional(told) })), turn },
+  resources: { skillId: text, turn },
   leftOut: { skillId: text },
   searchReady: { query: words },
   embedSkills: {},
@@ -262,16 +269,15 @@ const ADMIN: Methods<SkillRegistryAdmin> = {
   watching: {},
 };
 
-/** What a function gives for the new content is checked like a content. */
-const content = either('a text, null or a function', wholeText, oneOf(null), (value, name) => {
-  const change = aFunction(value, name) as (present: string) => unknown;
-  return (present: string) => wholeText(change(present), `the result of ${name}`);
-});
-
 const MANAGEMENT: Methods<SkillRegistryAdmin['management']> = {
   create: { skillId: text, content: wholeText, actor },
   add: { path: text, content: wholeText, actor },
-  write: { skillId: text, path: text, content, actor, turn },
+  write: {
+    skillId: text,
+    path: text,
+    content: either('a text, null or a function', wholeText, oneOf(null), change),
+    ...{ actor, turn },
+  },
   remove: { skillId: text, actor, turn },
 };
 
