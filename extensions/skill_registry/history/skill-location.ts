@@ -110,6 +110,13 @@ export function skillKey(skill: Skill, root: string): string {
   return skill.dir === null ? `id:${skill.qualifiedId}` : folderKey(skill.dir, root);
 }
 
+/** The skills with a key: two sources may have the same folder. Quick among many, so that nobody needs a table. */
+export function skillsAt(key: string, skills: Iterable<Skill>, root: string): readonly Skill[] {
+  const folder = resolve(futureRealPath(root), key);
+  const mayBe = [...skills].filter(({ dir }) => dir === null || dir === folder);
+  return mayBe.filter((skill) => skillKey(skill, root) === key);
+}
+
 export function folderOf({ base, below }: Pick<SkillLocation, 'base' | 'below'>): string {
   return below === '' ? base : join(base, below);
 }
