@@ -48,7 +48,9 @@ export function createUsage(options: UsageOptions): RecordedUsage {
   let flushing: Promise<boolean> = Promise.resolve(true);
 
   const flushOnce = async (): Promise<boolean> => {
+    const dropped = recorder.dropped();
     await metrics.count(recorder.drain());
+    if (dropped < recorder.dropped()) options.onProblem();
     return file.write(recorder.unwritten);
   };
   /** One at a time. */
@@ -101,7 +103,7 @@ export function createUsage(options: UsageOptions): RecordedUsage {
       const rows = read((database) => database.events(query)) ?? [];
       return thread === undefined ? rows.map(eventOf) : withRevisions(rows, options.revisions);
     },
-    problems: () => file.problems(),
+    problems: () => file.problems(recorder.dropped()),
     async close() {
       clearTimeout(timer);
       closed = true;
@@ -123,7 +125,7 @@ const OFF = 'usage: false in the config';
 /** Without a database nothing is noted. */
 const NOTHING = (): void => {};
 const NO_RECORDER: Recorder = {
-  ...{ loaded: NOTHING, offered: NOTHING, given: NOTHING, step: NOTHING, drain: () => [] },
+  ...{ loaded: NOTHING, offered: NOTHING, given: NOTHING, step: NOTHING, drain: () => [], dropped: () => 0 },
   unwritten: { rows: [], offers: new Map() },
 };
 
