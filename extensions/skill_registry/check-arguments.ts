@@ -1,3 +1,4 @@
+import type { TurnContext } from 'skill-registry/kernel';
 import {
   aFunction,
   anything,
@@ -17,17 +18,20 @@ import {
   wholeText,
 } from '../../lib/arguments/index.ts';
 import type { Actor, AddPlan, SkillRegistry, SkillRegistryAdmin, UpdatePlan } from './api.ts';
+import type { Workflows } from './workflow/types.ts';
 
 /**
  * The registry as programs get it: every call checks the kind of its arguments first, so that a mistake of the caller is
- * INVALID_ARGUMENT and nothing of it is stored. The parts of the registry call each other without it.
+ * INVALID_ARGUMENT and nothing of it is stored; and a `turn` is completed with the state of the workflow that its conversation is in.
+ * The parts of the registry call each other without it.
  */
 export function withCheckedArguments(registry: SkillRegistry): SkillRegistry {
   const { admin, proposals, history } = registry;
+  const { at } = admin.workflows;
   const origin = checked('origin', registry.origin, ORIGIN);
   return {
-    ...checked('registry', registry, REGISTRY),
-    proposals: checked('proposals', proposals, PROPOSALS),
+    ...checked('registry', registry, REGISTRY, at),
+    proposals: checked('proposals', proposals, PROPOSALS, at),
     history: checked('history', history, HISTORY),
     usage: checked('usage', registry.usage, USAGE),
     origin: {
@@ -36,7 +40,11 @@ export function withCheckedArguments(registry: SkillRegistry): SkillRegistry {
       restore: async (...given) => withCheckedApply(await origin.restore(...given)),
       update: async (...given) => withCheckedApply(await origin.update(...given)),
     },
-    admin: { ...checked('admin', admin, ADMIN), management: checked('management', admin.management, MANAGEMENT) },
+    admin: {
+      ...checked('admin', admin, ADMIN, at),
+      management: checked('management', admin.management, MANAGEMENT, at),
+      workflows: checked('workflows', admin.workflows, WORKFLOWS),
+    },
   };
 }
 
@@ -55,7 +63,7 @@ type Methods<T> = {
 
 /** Methods that do not give a promise. */
 const SYNCHRONOUS = new Set(
-  'list tools visible snapshot problems onChange onArrival writePolicy watching instance resources leftOut offered'.split(
+  'list tools visible snapshot problems onChange onArrival writePolicy watching instance resources leftOut offered at position enter leave follow hasEvents'.split(
     ' ',
   ),
 );
@@ -77,6 +85,9 @@ const change = (value: unknown, name: string): unknown => {
   const made = aFunction(value, name) as (present: string) => unknown;
   return (present: string) => wholeText(made(present), `the result of ${name}`);
 };
+const limit = either('a number', integer, oneOf(Number.POSITIVE_INFINITY));
+const flagOrFunction = either('true, false or a function', flag, aFunction);
+const content = either('a text, null or a function', wholeText, oneOf(null), change);
 const actor = fields({ by, reason: storedWords });
 const actorWithReason = fields({ by, reason: wholeText, version: words });
 const turn = optional((value, name) => {
@@ -89,6 +100,7 @@ const turn = optional((value, name) => {
   })(value, name);
   return value;
 });
+const neededTurn: Check = (value, name) => turn(value ?? {}, name);
 const audience = optional(oneOf('model', 'person'));
 const revision = either('a number or the beginning of a digest', integer, text);
 
@@ -139,20 +151,10 @@ const REGISTRY: Methods<SkillRegistry> = {
 const PROPOSALS: Methods<SkillRegistry['proposals']> = {
   propose: {
     input: fields({
-      ...{
-        skillId: text,
-        kind: optional(oneOf('update', 'create', 'delete')),
-        path: words,
-        diff: storedWords,
-        content: optional(either('a text or a function', wholeText, change)),
-      },
-      ...{
-        oldString: storedWords,
-        newString: storedWords,
-        remove: optional(oneOf(true)),
-        justification: wholeText,
-        evidence: storedWords,
-      },
+      ...{ skillId: text, kind: optional(oneOf('update', 'create', 'delete')), path: words },
+      ...{ diff: storedWords, content: optional(either('a text or a function', wholeText, change)) },
+      ...{ oldString: storedWords, newString: storedWords },
+      ...{ remove: optional(oneOf(true)), justification: wholeText, evidence: storedWords },
       author: optional(by),
     }),
     turn,
@@ -222,24 +224,15 @@ function withCheckedApply<P extends AddPlan | UpdatePlan>(plan: P): P {
   return { ...plan, apply: async (given) => plan.apply(actor(given, 'apply: actor') as Actor) };
 }
 
-const told = either('true, false or a function', flag, aFunction);
-
 const ADMIN: Methods<SkillRegistryAdmin> = {
-  readBytes: { skillId: text, options: optional(fields({ path: words, told: optional(told) })), turn },
+  readBytes: { skillId: text, options: optional(fields({ path: words, told: optional(flagOrFunction) })), turn },
   resources: { skillId: text, turn },
   leftOut: { skillId: text },
   searchReady: { query: words },
   embedSkills: {},
   overlap: {},
   contextCost: {},
-  tokenCounts: {
-    options: optional(
-      fields({
-        bodies: optional(flag),
-        atMost: optional(either('a number', integer, oneOf(Number.POSITIVE_INFINITY))),
-      }),
-    ),
-  },
+  tokenCounts: { options: optional(fields({ bodies: optional(flag), atMost: optional(limit) })) },
   hiddenText: {},
   resolveRolePrompt: {
     role: text,
@@ -264,27 +257,33 @@ const ADMIN: Methods<SkillRegistryAdmin> = {
   evaluate: { skillId: text, options: optional(fields({ outputs: words })) },
   evidenceOf: { proposalId: text },
   writePolicy: { path: text },
-  readPolicies: { paths: textList, turn: (value, name) => turn(value ?? {}, name) },
+  readPolicies: { paths: textList, turn: neededTurn },
   instance: {},
   watching: {},
+};
+
+// Not `turn`: they are about the conversation itself.
+const WORKFLOWS: Methods<Workflows> = {
+  ...{ at: { of: neededTurn }, position: { of: neededTurn }, leave: { of: neededTurn }, hasEvents: { of: neededTurn } },
+  enter: { of: neededTurn, pack: text, state: words },
+  follow: { of: neededTurn, event: text },
 };
 
 const MANAGEMENT: Methods<SkillRegistryAdmin['management']> = {
   create: { skillId: text, content: wholeText, actor },
   add: { path: text, content: wholeText, actor },
-  write: {
-    skillId: text,
-    path: text,
-    content: either('a text, null or a function', wholeText, oneOf(null), change),
-    ...{ actor, turn },
-  },
+  write: { skillId: text, path: text, content, actor, turn },
   remove: { skillId: text, actor, turn },
 };
 
-function checked<T extends object>(name: string, target: T, methods: Methods<T>): T {
+function checked<T extends object>(name: string, target: T, methods: Methods<T>, at = (turn: TurnContext) => turn): T {
   const wrapped = Object.entries(methods as Readonly<Record<string, Arguments>>).map(([method, checks]) => {
     const call = (target as Readonly<Record<string, (...args: unknown[]) => unknown>>)[method];
-    const check = (given: readonly unknown[]): unknown[] => checkCall(`${name}.${method}`, checks, given);
+    const position = Object.keys(checks).indexOf('turn');
+    const check = (given: readonly unknown[]): unknown[] =>
+      checkCall(`${name}.${method}`, checks, given).map((one, index) =>
+        index === position && one !== undefined ? at(one as TurnContext) : one,
+      );
     const isSynchronous = SYNCHRONOUS.has(method) && !(name === 'proposals' && method === 'list');
     return [
       method,

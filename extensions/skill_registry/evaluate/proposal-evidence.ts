@@ -1,6 +1,6 @@
 import { describeError, isCodedError } from 'skill-registry/kernel';
 import { createBreaks } from '../../../lib/breaks/index.ts';
-import { comparePresent } from '../decide/plan.ts';
+import { comparePresent } from '../decide/apply-or-stale.ts';
 import type { ChangeContext } from '../history/change-context.ts';
 import { skillsAt } from '../history/skill-location.ts';
 import { rowOf } from '../propose/proposal-store.ts';
