@@ -35,6 +35,18 @@ it('shows a skill, asks, and installs it when the answer is yes', async () => {
   expect(listed.stderr).not.toContain('held');
 });
 
+it('names each skill above its differences', async () => {
+  const { root, run } = house();
+  writeTree(root, { 'far/tea/SKILL.md': TEA, 'far/pot/SKILL.md': TEA.replace('tea', 'pot') });
+  await run(['add', './far', '--all', '--yes']);
+  writeTree(root, { 'far/tea/SKILL.md': LONGER, 'far/pot/SKILL.md': LONGER.replace('tea', 'pot') });
+  const { stderr } = await run(['update'], { answer: () => 'n' });
+  for (const id of ['pot', 'tea'])
+    expect(stderr).toMatch(
+      new RegExp(`^${id}, 1 file\\(s\\):\n--- a/SKILL\\.md\n(?:.*\n){1,12}\\+Steep for three minutes\\.`, 'm'),
+    );
+});
+
 it('says what to choose of several skills', async () => {
   const { root, run } = house();
   writeTree(root, { 'far/tea/SKILL.md': TEA, 'far/pot/SKILL.md': TEA.replace('tea', 'pot') });
