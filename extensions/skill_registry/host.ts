@@ -17,6 +17,7 @@ export {
   describeStats,
 } from './propose/describe.ts';
 export { NOT_INSPECTED } from './trust/reasons.ts';
+export { decisionAbout } from './trust/sources.ts';
 export type { SkillFinding } from './validate/validate-skill.ts';
 
 /** Ids of the catalog that are most like a text, best first. */
@@ -25,6 +26,12 @@ export function nearestSkills({ byId }: Snapshot, skillId: string): readonly str
 }
 
 // Rarely used: their modules are loaded when they are called.
+
+/** What decisions name a source, of which a person gives an address, `owner/repo`, `npm:<name>` or a folder. @throws ORIGIN_INVALID. */
+export async function sourceNamed(text: string, cwd: string): Promise<string> {
+  const { parseOrigin, sourceKey } = await import('./origin/address.ts');
+  return sourceKey(parseOrigin(text, cwd));
+}
 
 /** What `init` writes: the agents that are found, the text of the config for them, and how it is written. */
 export async function startConfig(root: string): Promise<{

@@ -1,7 +1,8 @@
 import { originRefused } from '../../../lib/fetch/index.ts';
 import type { ChangeContext } from '../history/change-context.ts';
+import { assertNotRevoked } from '../trust/sources.ts';
 import { viewOf } from './add.ts';
-import { originOf, pinnedOrigin, shownOrigin } from './address.ts';
+import { originOf, pinnedOrigin, shownOrigin, sourceKey } from './address.ts';
 import { isAsLocked, readLock } from './lock.ts';
 import { createOffers, type Offers } from './open-origin.ts';
 import type { AddPlan, LockEntry, SkillToAdd } from './types.ts';
@@ -24,6 +25,7 @@ export async function planRestore(context: ChangeContext, to: string | undefined
       );
   }
   const fetched: { readonly view: SkillToAdd; readonly write: SkillToWrite }[] = [];
+  for (const [, entry] of absent) assertNotRevoked(sourceKey(originOf(entry, context.root)));
   const offers = createOffers();
   try {
     for (const [name, entry] of absent) fetched.push(await fetchLocked(context, name, entry, { offers, to }));
