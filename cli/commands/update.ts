@@ -37,7 +37,7 @@ export async function update(
     for (const line of describeFindings(findings, ['block', 'warn', 'info']))
       terminal.err(`${printable(id)}: ${line.trim()}\n`);
   if (!options.check)
-    for (const { id, files, diff } of outdated)
+    for (const { id, files, diff } of outdated.filter((one) => one.diff !== ''))
       terminal.err(
         `${printable(id)}, ${files.filter(({ change }) => change !== 'kept').length} file(s):\n${printable(diff)}\n`,
       );

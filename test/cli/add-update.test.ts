@@ -47,6 +47,17 @@ it('names each skill above its differences', async () => {
     );
 });
 
+it('finds what a skill of the lock requires among the others that are missing', async () => {
+  const { root, run } = house();
+  const needing = TEA.replace('description:', 'requires: [pot]\ndescription:');
+  writeTree(root, { 'far/tea/SKILL.md': needing, 'far/pot/SKILL.md': TEA.replace('tea', 'pot') });
+  await run(['add', './far', '--all', '--yes']);
+  for (const id of ['tea', 'pot']) rmSync(join(root, 'skills', id), { recursive: true });
+  const { status, stderr } = await run(['add', '--frozen', '--yes']);
+  expect(status).toBe(0);
+  expect(stderr).toContain('requires: pot\n');
+});
+
 it('says what to choose of several skills', async () => {
   const { root, run } = house();
   writeTree(root, { 'far/tea/SKILL.md': TEA, 'far/pot/SKILL.md': TEA.replace('tea', 'pot') });

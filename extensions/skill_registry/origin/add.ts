@@ -150,12 +150,17 @@ function collisionWith(context: ChangeContext, { skillId, source }: SkillLocatio
 }
 
 /** @throws ORIGIN_REFUSED when the lock has a skill of that name already. */
-function assertNotLocked(entry: LockEntry | undefined, name: string, { source }: Pick<LockEntry, 'source'>): void {
+function assertNotLocked(
+  entry: LockEntry | undefined,
+  name: string,
+  { source, sourceUrl }: Pick<LockEntry, 'source' | 'sourceUrl'>,
+): void {
   if (!entry) return;
   const remedy =
-    source === entry.source
+    // One host may have many pages.
+    source === entry.source && sourceUrl === entry.sourceUrl
       ? `it is installed from there. For what is newer: skill-registry update ${name}`
-      : `it is installed from ${entry.source}. Remove that one first: skill-registry remove ${name}`;
+      : `it is installed from ${entry.sourceUrl ?? entry.source}. Remove that one first: skill-registry remove ${name}`;
   throw originRefused(JSON.stringify(name), `${remedy}.`);
 }
 
