@@ -1,5 +1,5 @@
 /** Exports that the command needs in addition to index.ts. Not an export of the package. */
-import type { Problem } from 'skill-registry/kernel';
+import type { Problem, TurnContext } from 'skill-registry/kernel';
 import { nearestIds } from '../../lib/text/index.ts';
 import type { Snapshot } from './catalog/snapshot.ts';
 import type { FoundAgent } from './sources/found-agents.ts';
@@ -31,6 +31,16 @@ export function nearestSkills({ byId }: Snapshot, skillId: string): readonly str
 export async function sourceNamed(text: string, cwd: string): Promise<string> {
   const { parseOrigin, sourceKey } = await import('./origin/address.ts');
   return sourceKey(parseOrigin(text, cwd));
+}
+
+/** The `workflowState` of a turn for `--workflow <pack[:state]>`. @throws INVALID_ARGUMENT when there is no such pack or state. */
+export async function workflowOption(
+  snapshot: Snapshot,
+  name: string | undefined,
+): Promise<Pick<TurnContext, 'workflowState'>> {
+  if (name === undefined) return {};
+  const { workflowStateNamed } = await import('./workflow/workflows.ts');
+  return { workflowState: workflowStateNamed(snapshot, name) };
 }
 
 /** What `init` writes: the agents that are found, the text of the config for them, and how it is written. */
