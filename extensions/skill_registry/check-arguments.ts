@@ -206,8 +206,7 @@ const ORIGIN: Methods<SkillRegistry['origin']> = {
   },
   restore: { options: optional(fields({ to: words })) },
   update: { ids: optional(textList) },
-  sources: {},
-  verify: {},
+  ...{ sources: {}, verify: {} },
   remove: { id: text, actor },
   publish: { options: fields({ to: text, ids: optional(textList) }) },
 };
