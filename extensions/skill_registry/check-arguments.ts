@@ -215,7 +215,7 @@ const ORIGIN: Methods<SkillRegistry['origin']> = {
   },
   restore: { options: optional(fields({ to: words })) },
   update: { ids: optional(textList) },
-  verify: {},
+  ...{ sources: {}, verify: {} },
   remove: { id: text, actor },
   publish: { options: fields({ to: text, ids: optional(textList) }) },
 };

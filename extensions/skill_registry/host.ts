@@ -9,6 +9,7 @@ export type { ValidationProfile } from './config/config.ts';
 export { ownerFile } from './config/owner-file.ts';
 export { configOfUntrustedRoot } from './config/untrusted-config.ts';
 export { NOT_INSPECTED } from './trust/reasons.ts';
+export { decisionAbout } from './trust/sources.ts';
 export type { SkillFinding } from './validate/validate-skill.ts';
 
 /** Ids of the catalog that are most like a text, best first. */
@@ -17,6 +18,12 @@ export function nearestSkills({ byId }: Snapshot, skillId: string): readonly str
 }
 
 // Rarely used: their modules are loaded when they are called.
+
+/** What decisions name a source, of which a person gives an address, `owner/repo`, `npm:<name>` or a folder. @throws ORIGIN_INVALID. */
+export async function sourceNamed(text: string, cwd: string): Promise<string> {
+  const { parseOrigin, sourceKey } = await import('./origin/address.ts');
+  return sourceKey(parseOrigin(text, cwd));
+}
 
 /** The `workflowState` of a turn for `--workflow <pack[:state]>`. @throws INVALID_ARGUMENT when there is no such pack or state. */
 export async function workflowOption(
