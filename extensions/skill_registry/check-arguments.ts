@@ -272,6 +272,7 @@ const MANAGEMENT: Methods<SkillRegistryAdmin['management']> = {
   create: { skillId: text, content: wholeText, actor },
   add: { path: text, content: wholeText, actor },
   write: { skillId: text, path: text, content, actor, turn },
+  repair: { skillId: text, shown: wholeText, actor },
   remove: { skillId: text, actor, turn },
 };
 
