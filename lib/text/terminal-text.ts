@@ -17,10 +17,16 @@ export function printable(text: string): string {
   });
 }
 
+/** An estimate of tokens for a table: English text and code have about four characters for each. */
+export function aboutTokens(characters: number): string {
+  return `~${Math.ceil(characters / 4)}`;
+}
+
 /**
- * Rows in aligned columns, two spaces apart. Columns of numbers are aligned to the right.
+ * Rows in aligned columns, two spaces apart. Columns of numbers and estimates are aligned to the right.
  *
- * @param width - Width of the terminal in characters: the last column is cut to fit. Default: nothing is cut.
+ * @param width - Width of the terminal in characters: the last column is cut to fit, down to 20 characters, then the widest
+ *   others, down to 8 each; numbers are never cut. Default: nothing is cut.
  */
 export function formatTable(
   header: readonly string[],
@@ -28,18 +34,29 @@ export function formatTable(
   width?: number,
 ): string {
   const cells = [header, ...rows].map((row) => row.map((cell) => cellText(String(cell))));
-  const numeric = header.map((_, column) => rows.length > 0 && rows.every((row) => typeof row[column] === 'number'));
+  const numeric = header.map((_, column) => rows.length > 0 && rows.every((row) => isNumeric(row[column])));
   const last = header.length - 1;
   // The last column needs no padding.
   const widths = header.slice(0, last).map((_, column) => widest(cells, column));
-  const before = widths.reduce((sum, columnWidth) => sum + columnWidth + 2, 0);
-  const lastWidth = width === undefined ? Number.POSITIVE_INFINITY : Math.max(10, width - before);
+  const before = (): number => widths.reduce((sum, columnWidth) => sum + columnWidth + 2, 0);
+  if (width !== undefined) {
+    const least = Math.min(LEAST_LAST, widest(cells, last));
+    for (let over = before() + least - width; over > 0; over--) {
+      const words = widths.map((columnWidth, column) => (numeric[column] ? 0 : columnWidth));
+      const most = Math.max(...words);
+      if (most <= LEAST_OTHER) break;
+      widths[words.indexOf(most)] = most - 1;
+    }
+  }
+  const lastWidth = width === undefined ? Number.POSITIVE_INFINITY : Math.max(LEAST_OTHER, width - before());
   return cells
     .map((row) =>
       row
-        .map((cell, column) => {
-          if (column === last) return lastWidth === Number.POSITIVE_INFINITY ? cell : cut(cell, lastWidth);
-          const padding = ' '.repeat((widths[column] ?? 0) - stringWidth(cell));
+        .map((whole, column) => {
+          if (column === last) return lastWidth === Number.POSITIVE_INFINITY ? whole : cut(whole, lastWidth);
+          const columnWidth = widths[column] ?? 0;
+          const cell = width === undefined ? whole : cut(whole, columnWidth);
+          const padding = ' '.repeat(columnWidth - stringWidth(cell));
           return numeric[column] ? padding + cell : cell + padding;
         })
         .join('  '),
@@ -49,11 +66,19 @@ export function formatTable(
 
 // --- internal ---
 
+/** Characters that are left of the last column, and of each of the others, in a narrow terminal. */
+const LEAST_LAST = 20;
+const LEAST_OTHER = 8;
+
 const FLAG_OR_HIDDEN = new RegExp(`${FLAG}|${HIDDEN.source}`, 'gu');
 
 /** A cell on one line. Fast for plain words, because a table may have very many cells. */
 function cellText(cell: string): string {
   return /^(?:[\x21-\x7e]| (?! ))*$/.test(cell) ? cell : printable(cell).replace(/\s+/g, ' ');
+}
+
+function isNumeric(cell: string | number | undefined): boolean {
+  return typeof cell === 'number' || cell === '-' || (cell !== undefined && /^~\d+$/.test(cell));
 }
 
 function widest(cells: readonly (readonly string[])[], column: number): number {
