@@ -1,5 +1,4 @@
-import { createRequire } from 'node:module';
-import type wrapAnsiOf from 'wrap-ansi';
+import { foldWords } from '../lib/text/index.ts';
 import { type Colour, hasColour, inColour } from './colours.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -23,7 +22,7 @@ export function forTerminal(
     else if (line === 'Checks') part = 'checks';
     else if (line === '') part = 'words';
     const colour = isColoured ? COLOUR_OF[part].find(([begins]) => begins.test(line))?.[1] : undefined;
-    const lines = part === 'difference' ? line : wrapped(line, columns);
+    const lines = part === 'difference' ? line : foldWords(line, columns);
     return colour === undefined ? lines : inColour(colour, lines);
   });
   return shown.join('\n');
@@ -50,14 +49,3 @@ const COLOUR_OF: Readonly<Record<Part, readonly (readonly [RegExp, Colour])[]>> 
     [/^[A-Z]\S*$/, 'heading'],
   ],
 };
-
-let wrapAnsi: typeof wrapAnsiOf | undefined;
-
-/** Wraps at words; what follows is indented as the line is. The package is loaded for the first line that is too long. */
-function wrapped(line: string, columns = Number.POSITIVE_INFINITY): string {
-  const indent = /^ */.exec(line)?.[0] ?? '';
-  const width = columns - indent.length;
-  if (line.length <= columns || width < 20) return line;
-  wrapAnsi ??= (createRequire(import.meta.url)('wrap-ansi') as { readonly default: typeof wrapAnsiOf }).default;
-  return wrapAnsi(line.slice(indent.length), width, { hard: true }).replace(/^/gm, indent);
-}

@@ -8,7 +8,7 @@ import {
   type Problem,
   type TurnContext,
 } from 'skill-registry/kernel';
-import { aboutTokens, formatTable, printable } from '../../lib/text/index.ts';
+import { aboutTokens, foldWords, formatTable, printable } from '../../lib/text/index.ts';
 import type { SkillRegistry } from '../skill_registry/api.ts';
 
 export interface SessionOptions {
@@ -171,22 +171,24 @@ export async function greeting({ kernel, registry, rootDir, modelReady, width }:
   const extensions = kernel.extensions();
   const running = extensions.filter((extension) => extension.state === 'RUNNING').length;
   return [
-    `skill-registry: ${skills.length} skill(s)${taken > 0 ? ` (and ${taken} whose id another one has)` : ''}${held > 0 ? ` (${held} held)` : ''}${Number(waiting) > 0 ? ` (${waiting} not inspected yet)` : ''}, ${running} of ${extensions.length} extension(s) running, root ${onOneLine(rootDir)}`,
-    skills.length > 0
-      ? `\n${catalog}\n\nL1: tokens of the line every agent sees. L2: tokens of the instructions. ~: an estimate.`
-      : '',
+    foldWords(
+      `skill-registry: ${skills.length} skill(s)${taken > 0 ? ` (and ${taken} whose id another one has)` : ''}${held > 0 ? ` (${held} held)` : ''}${Number(waiting) > 0 ? ` (${waiting} not inspected yet)` : ''}, ${running} of ${extensions.length} extension(s) running, root ${onOneLine(rootDir)}`,
+      width,
+    ),
+    skills.length > 0 ? `\n${catalog}\n\n${foldWords(COUNTS_EXPLAINED, width)}` : '',
     `\n${sourceLines(registry)}`,
-    `\n${problemLines([...kernel.problems(), ...registry.problems()])}`,
-    modelReady
-      ? ''
-      : '\nNo model is set: set MODEL_BASE_URL, MODEL_API_KEY and MODEL_NAME to talk. Everything else works.',
-    '\nType /help for the commands, /context <text> to see what an agent would see.',
+    `\n${foldWords(problemLines([...kernel.problems(), ...registry.problems()]), width)}`,
+    modelReady ? '' : foldWords(`\n${NO_MODEL}`, width),
+    foldWords('\nType /help for the commands, /context <text> to see what an agent would see.', width),
   ]
     .filter((part) => part !== '')
     .join('\n');
 }
 
 // --- internal ---
+
+const COUNTS_EXPLAINED = 'L1: tokens of the line every agent sees. L2: tokens of the instructions. ~: an estimate.';
+const NO_MODEL = 'No model is set: set MODEL_BASE_URL, MODEL_API_KEY and MODEL_NAME to talk. Everything else works.';
 
 function shorten(text: string): string {
   return text.length > 120 ? `${text.slice(0, 119)}…` : text;

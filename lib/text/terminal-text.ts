@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import type stringWidthOf from 'string-width';
+import type wrapAnsiOf from 'wrap-ansi';
 import { FLAG, isFlag } from './hidden-text.ts';
 import { HIDDEN, isJoining } from './line.ts';
 
@@ -25,8 +26,8 @@ export function aboutTokens(characters: number): string {
 /**
  * Rows in aligned columns, two spaces apart. Columns of numbers and estimates are aligned to the right.
  *
- * @param width - Width of the terminal in characters: the last column is cut to fit, down to 20 characters, then the widest
- *   others, down to 8 each; numbers are never cut. Default: nothing is cut.
+ * @param width - Width of the terminal in characters: the last column is cut to fit, down to 20 characters, then the others, the widest
+ *   one first, down to 8 each, and then the first one; numbers are never cut. Default: nothing is cut.
  */
 export function formatTable(
   header: readonly string[],
@@ -43,9 +44,12 @@ export function formatTable(
     const least = Math.min(LEAST_LAST, widest(cells, last));
     for (let over = before() + least - width; over > 0; over--) {
       const words = widths.map((columnWidth, column) => (numeric[column] ? 0 : columnWidth));
-      const most = Math.max(...words);
-      if (most <= LEAST_OTHER) break;
-      widths[words.indexOf(most)] = most - 1;
+      // The first column is what a person gives to another command, so it is cut last.
+      const [first = 0, ...others] = words;
+      const most = Math.max(0, ...others);
+      if (most > LEAST_OTHER) widths[others.indexOf(most) + 1] = most - 1;
+      else if (first > LEAST_OTHER) widths[0] = first - 1;
+      else break;
     }
   }
   const lastWidth = width === undefined ? Number.POSITIVE_INFINITY : Math.max(LEAST_OTHER, width - before());
@@ -64,7 +68,29 @@ export function formatTable(
     .join('\n');
 }
 
+/**
+ * Text with its lines wrapped at words, never in one: addresses are copied. What follows is indented as the line is. With less
+ * than 20 characters beside the indentation a line stays as it is.
+ */
+export function foldWords(text: string, width: number = Number.POSITIVE_INFINITY): string {
+  return text
+    .split('\n')
+    .map((line) => foldedLine(line, width))
+    .join('\n');
+}
+
 // --- internal ---
+
+let wrapAnsi: typeof wrapAnsiOf | undefined;
+
+/** The package is loaded for the first line that is too long. */
+function foldedLine(line: string, columns: number): string {
+  const indent = /^ */.exec(line)?.[0] ?? '';
+  const width = columns - indent.length;
+  if (line.length <= columns || width < 20) return line;
+  wrapAnsi ??= (createRequire(import.meta.url)('wrap-ansi') as { readonly default: typeof wrapAnsiOf }).default;
+  return wrapAnsi(line.slice(indent.length), width).replace(/^/gm, indent);
+}
 
 /** Characters that are left of the last column, and of each of the others, in a narrow terminal. */
 const LEAST_LAST = 20;

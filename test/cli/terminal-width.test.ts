@@ -23,7 +23,8 @@ it.each([40, 60, 100, 160])('folds help at words in a window of %i columns', asy
   for (const args of [['--help'], ['doctor', '--help'], ['proposals', 'edit', '--help']]) {
     for (const line of await atWidth(columns, args)) {
       // What is longer is one word, or an example, which is to be copied.
-      const folded = /^(?: {2}|Usage: )skill-registry/.test(line) || /^\s*(?:\S+ ){0,3} +\S+$/.test(line) || line.length <= columns;
+      const folded =
+        /^(?: {2}|Usage: )skill-registry/.test(line) || /^\s*(?:\S+ ){0,3} +\S+$/.test(line) || line.length <= columns;
       expect([line, folded]).toEqual([line, true]);
     }
   }
