@@ -121,7 +121,7 @@ export interface TurnContext {
   readonly preview?: true;
   /** The text goes to a client that may be on another machine: it names no folder of this one. */
   readonly elsewhere?: true;
-  /** State of a prompt pack's workflow, which may narrow what is visible. */
+  /** State of a prompt pack's workflow, which may narrow what is visible. Without `state`: its first one. */
   readonly workflowState?: { readonly pack: string; readonly state?: string };
 }
 
@@ -141,6 +141,8 @@ export interface Tool<Input = never> {
   /** For the model. Do not change it between turns: it is part of the cached prefix of every request. */
   readonly description: string;
   readonly input: ZodType<Input>;
+  /** Whether the agent of a turn is given the tool. Called when its turn begins. Absent: every agent that may use the extension is. */
+  isFor?(turn: TurnContext): boolean;
   execute(args: Input, call: ToolCall): Promise<ToolResult>;
 }
 

@@ -1,6 +1,7 @@
 import { Writable } from 'node:stream';
 import type { Problem, TurnContext } from 'skill-registry/kernel';
 import type { SkillMcpDoor } from 'skill-registry/mcp';
+import { workflowOption } from '../../extensions/skill_registry/host.ts';
 import { createSecrets, declaredTurn } from '../../kernel/host.ts';
 import { printable } from '../../lib/text/index.ts';
 import { openRegistry } from '../open-registry.ts';
@@ -12,6 +13,7 @@ export interface McpOptions extends GlobalOptions {
   readonly host: string;
   readonly allowHost?: readonly string[];
   readonly agent?: string;
+  readonly workflow?: string;
 }
 
 /** `skill-registry mcp`: runs until the client closes the connection (stdio), or the process gets a signal. */
@@ -29,6 +31,7 @@ export async function mcp(options: McpOptions, terminal: Terminal): Promise<Exit
   const turn: TurnContext = {
     channelId: 'mcp',
     ...(options.agent ? await declaredTurn(root, options.agent, trusted) : {}),
+    ...(await workflowOption(registry.snapshot(), options.workflow)),
   };
   const door = createSkillMcpDoor(registry, {
     turn,

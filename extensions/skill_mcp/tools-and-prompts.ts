@@ -21,6 +21,8 @@ const READING: ReadonlySet<string> = new Set([
   'read_skill',
   'read_skill_resource',
   'load_skill',
+  'skill__activate',
+  'skill__read_resource',
   'list_proposals',
 ]);
 

@@ -12,10 +12,12 @@ import { namedTools } from './show/formats.ts';
 import { skillNotFound } from './skill/errors.ts';
 import type { Skill } from './skill/skill.ts';
 import type { Watching } from './watching.ts';
+import type { Workflows } from './workflow/types.ts';
 
 /** Makes `registry.admin`. */
 export function createAdmin(
   parts: Parts,
+  workflows: Workflows,
   { context, read }: Pick<SkillRegistry, 'context' | 'read'>,
   { watching }: Pick<Watching, 'watching'>,
 ): SkillRegistryAdmin {
@@ -40,6 +42,7 @@ export function createAdmin(
       return hiddenTextOf(snapshot(), reading);
     },
     overlap: overlap.overlap,
+    workflows,
     trustOf: (skillId) => holds.trustOf(known(skillId)),
     async decideTrust(action, skillId, decision) {
       const decided = await holds.decide(action, known(skillId), decision);

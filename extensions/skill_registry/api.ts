@@ -14,6 +14,7 @@ import type { Skill } from './skill/skill.ts';
 import type { OwnSource } from './sources/types.ts';
 import type { Finding, PlannedChange, SkillTrust, TrustDecision } from './trust/types.ts';
 import type { Usage } from './usage/types.ts';
+import type { Workflows } from './workflow/types.ts';
 
 export type { Snapshot } from './catalog/snapshot.ts';
 export type * from './evaluate/types.ts';
@@ -35,6 +36,7 @@ export type { Skill } from './skill/skill.ts';
 export type * from './sources/types.ts';
 export type * from './trust/types.ts';
 export type * from './usage/types.ts';
+export type * from './workflow/types.ts';
 
 /** After `close`, a call that would read a file throws REGISTRY_CLOSED. */
 export interface SkillRegistry extends Pick<Reading, 'read' | 'readResource'> {
@@ -136,6 +138,8 @@ export interface SkillRegistryAdmin extends Evaluation, Pick<Reading, 'readBytes
    * @throws REGISTRY_CLOSED.
    */
   embedSkills(): Promise<EmbeddedSkills>;
+  /** Which state of a prompt pack's workflow each conversation is in. Calls with a `turn` of such a conversation follow it. */
+  readonly workflows: Workflows;
   /** Which skills compete, and which trigger queries (`evals/trigger-eval.json`, `trigger_keywords`) another skill steals. */
   overlap(): Promise<OverlapReport>;
   /** The tokens of `context('')`, for an agent that sees all skills. */

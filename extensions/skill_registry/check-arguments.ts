@@ -1,3 +1,4 @@
+import type { TurnContext } from 'skill-registry/kernel';
 import {
   aFunction,
   anything,
@@ -17,17 +18,20 @@ import {
   wholeText,
 } from '../../lib/arguments/index.ts';
 import type { Actor, AddPlan, SkillRegistry, SkillRegistryAdmin, UpdatePlan } from './api.ts';
+import type { Workflows } from './workflow/types.ts';
 
 /**
  * The registry as programs get it: every call checks the kind of its arguments first, so that a mistake of the caller is
- * INVALID_ARGUMENT and nothing of it is stored. The parts of the registry call each other without it.
+ * INVALID_ARGUMENT and nothing of it is stored; and a `turn` is completed with the state of the workflow that its conversation is in.
+ * The parts of the registry call each other without it.
  */
 export function withCheckedArguments(registry: SkillRegistry): SkillRegistry {
   const { admin, proposals, history } = registry;
+  const { at } = admin.workflows;
   const origin = checked('origin', registry.origin, ORIGIN);
   return {
-    ...checked('registry', registry, REGISTRY),
-    proposals: checked('proposals', proposals, PROPOSALS),
+    ...checked('registry', registry, REGISTRY, at),
+    proposals: checked('proposals', proposals, PROPOSALS, at),
     history: checked('history', history, HISTORY),
     usage: checked('usage', registry.usage, USAGE),
     origin: {
@@ -36,7 +40,11 @@ export function withCheckedArguments(registry: SkillRegistry): SkillRegistry {
       restore: async (...given) => withCheckedApply(await origin.restore(...given)),
       update: async (...given) => withCheckedApply(await origin.update(...given)),
     },
-    admin: { ...checked('admin', admin, ADMIN), management: checked('management', admin.management, MANAGEMENT) },
+    admin: {
+      ...checked('admin', admin, ADMIN, at),
+      management: checked('management', admin.management, MANAGEMENT, at),
+      workflows: checked('workflows', admin.workflows, WORKFLOWS),
+    },
   };
 }
 
@@ -55,7 +63,7 @@ type Methods<T> = {
 
 /** Methods that do not give a promise. */
 const SYNCHRONOUS = new Set(
-  'list tools visible snapshot problems onChange onArrival writePolicy watching instance resources leftOut offered'.split(
+  'list tools visible snapshot problems onChange onArrival writePolicy watching instance resources leftOut offered at position enter leave follow hasEvents'.split(
     ' ',
   ),
 );
@@ -84,6 +92,7 @@ const turn = optional((value, name) => {
   })(value, name);
   return value;
 });
+const neededTurn: Check = (value, name) => turn(value ?? {}, name);
 const audience = optional(oneOf('model', 'person'));
 const revision = either('a number or the beginning of a digest', integer, text);
 
@@ -134,20 +143,9 @@ const REGISTRY: Methods<SkillRegistry> = {
 const PROPOSALS: Methods<SkillRegistry['proposals']> = {
   propose: {
     input: fields({
-      ...{
-        skillId: text,
-        kind: optional(oneOf('update', 'create', 'delete')),
-        path: words,
-        diff: storedWords,
-        content: storedWords,
-      },
-      ...{
-        oldString: storedWords,
-        newString: storedWords,
-        remove: optional(oneOf(true)),
-        justification: wholeText,
-        evidence: storedWords,
-      },
+      ...{ skillId: text, kind: optional(oneOf('update', 'create', 'delete')), path: words },
+      ...{ diff: storedWords, content: storedWords, oldString: storedWords, newString: storedWords },
+      ...{ remove: optional(oneOf(true)), justification: wholeText, evidence: storedWords },
       author: optional(by),
     }),
     turn,
@@ -257,9 +255,16 @@ const ADMIN: Methods<SkillRegistryAdmin> = {
   evaluate: { skillId: text, options: optional(fields({ outputs: words })) },
   evidenceOf: { proposalId: text },
   writePolicy: { path: text },
-  readPolicies: { paths: textList, turn: (value, name) => turn(value ?? {}, name) },
+  readPolicies: { paths: textList, turn: neededTurn },
   instance: {},
   watching: {},
+};
+
+// Not `turn`: they are about the conversation itself.
+const WORKFLOWS: Methods<Workflows> = {
+  ...{ at: { of: neededTurn }, position: { of: neededTurn }, leave: { of: neededTurn }, hasEvents: { of: neededTurn } },
+  enter: { of: neededTurn, pack: text, state: words },
+  follow: { of: neededTurn, event: text },
 };
 
 /** What a function gives for the new content is checked like a content. */
@@ -276,10 +281,14 @@ const MANAGEMENT: Methods<SkillRegistryAdmin['management']> = {
   remove: { skillId: text, actor, turn },
 };
 
-function checked<T extends object>(name: string, target: T, methods: Methods<T>): T {
+function checked<T extends object>(name: string, target: T, methods: Methods<T>, at = (turn: TurnContext) => turn): T {
   const wrapped = Object.entries(methods as Readonly<Record<string, Arguments>>).map(([method, checks]) => {
     const call = (target as Readonly<Record<string, (...args: unknown[]) => unknown>>)[method];
-    const check = (given: readonly unknown[]): unknown[] => checkCall(`${name}.${method}`, checks, given);
+    const position = Object.keys(checks).indexOf('turn');
+    const check = (given: readonly unknown[]): unknown[] =>
+      checkCall(`${name}.${method}`, checks, given).map((one, index) =>
+        index === position && one !== undefined ? at(one as TurnContext) : one,
+      );
     const isSynchronous = SYNCHRONOUS.has(method) && !(name === 'proposals' && method === 'list');
     return [
       method,

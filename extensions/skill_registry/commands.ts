@@ -3,6 +3,7 @@ import { aboutTokens, formatTable } from '../../lib/text/index.ts';
 import type { SkillRegistry } from './api.ts';
 import { proposalsCommand } from './proposals-command.ts';
 import type { Skill } from './skill/skill.ts';
+import { workflowCommand } from './workflow/command.ts';
 
 /** The commands `/skills`, `/skills <words>`, `/skills reload`, and `/skills:<id> [args]` for every skill a person may invoke. */
 export function skillCommands(registry: SkillRegistry): readonly Command[] {
@@ -22,6 +23,7 @@ export function skillCommands(registry: SkillRegistry): readonly Command[] {
       },
     },
     proposalsCommand(registry),
+    workflowCommand({ ...registry, workflows: registry.admin.workflows }),
     ...invocable.map(
       (skill): Command => ({
         name: `skills:${skill.id}`,

@@ -1,6 +1,6 @@
 /** Exports that the command needs in addition to index.ts. Not an export of the package. */
 import { basename } from 'node:path';
-import type { Problem } from 'skill-registry/kernel';
+import type { Problem, TurnContext } from 'skill-registry/kernel';
 import { nearestIds } from '../../lib/text/index.ts';
 import type { SkillRegistry } from './api.ts';
 import type { Snapshot } from './catalog/snapshot.ts';
@@ -28,6 +28,16 @@ export function nearestSkills({ byId }: Snapshot, skillId: string): readonly str
 }
 
 // Rarely used: their modules are loaded when they are called.
+
+/** The `workflowState` of a turn for `--workflow <pack[:state]>`. @throws INVALID_ARGUMENT when there is no such pack or state. */
+export async function workflowOption(
+  snapshot: Snapshot,
+  name: string | undefined,
+): Promise<Pick<TurnContext, 'workflowState'>> {
+  if (name === undefined) return {};
+  const { workflowStateNamed } = await import('./workflow/workflows.ts');
+  return { workflowState: workflowStateNamed(snapshot, name) };
+}
 
 /** What `init` writes: the agents that are found, the text of the config for them, and how it is written. */
 export async function startConfig(root: string): Promise<{

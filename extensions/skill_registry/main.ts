@@ -90,7 +90,8 @@ export class SkillRegistryMain
   }
 
   getTools(): readonly Tool[] {
-    this.#tools ??= this.registry.tools();
+    // It is given to agents in a workflow with events, and to no others (`isFor`).
+    this.#tools ??= this.registry.tools([...this.registry.config.tools, 'workflow_event']);
     return this.#tools;
   }
 
@@ -104,7 +105,7 @@ export class SkillRegistryMain
   }
 
   async getSkillContent(skillId: string, turn: TurnContext = {}): Promise<string> {
-    if (isWithoutSkills(this.registry.snapshot(), turn)) return '';
+    if (isWithoutSkills(this.registry.snapshot(), this.registry.admin.workflows.at(turn))) return '';
     const skill = boundSkill(this.registry.snapshot(), skillId);
     if (skill && keptFrom(turn, skill) === 'SKILL_DISABLED') return '';
     const id = skill?.qualifiedId ?? skillId;

@@ -15,6 +15,8 @@ import type { TurnText, TurnTextOptions } from './show/turn-text.ts';
 import type { Skill } from './skill/skill.ts';
 import { makeTools } from './tools/index.ts';
 import { createWatching } from './watching.ts';
+import type { Workflows } from './workflow/types.ts';
+import { createWorkflows, workflowText } from './workflow/workflows.ts';
 
 /**
  * Opens a registry and loads its catalog. It needs no kernel. `watch` keeps the catalog up to date; without it call `refresh`.
@@ -30,8 +32,9 @@ export async function createSkillRegistry(options: SkillRegistryOptions = {}): P
   const gather = () => frozen([...parts.problems(), ...watching.problems()]);
   problems = createProblemReporter(gather, parts.hooks.onProblem);
   const reading = readingOf(parts);
-  const search = searchOf(parts);
-  const admin = createAdmin(parts, { ...reading, ...search }, watching);
+  const workflows = createWorkflows(() => parts.catalog.snapshot());
+  const search = searchOf(parts, workflows);
+  const admin = createAdmin(parts, workflows, { ...reading, ...search }, watching);
   const registry: SkillRegistry = {
     ...catalogOf(parts),
     ...reading,
@@ -87,7 +90,7 @@ function readingOf({ catalog, reading, sentBodies }: Parts): Part<'apply' | 'rea
   };
 }
 
-function searchOf(parts: Parts): Part<'context' | 'list'> {
+function searchOf(parts: Parts, workflows: Workflows): Part<'context' | 'list'> {
   const { catalog, config, meaning, readSkill, searcher, sentBodies, usage, visible } = parts;
   const body = (skill: Skill): string | undefined => {
     const text = skill.remote ? undefined : bodyIfThere(skill, readSkill);
@@ -124,7 +127,9 @@ function searchOf(parts: Parts): Part<'context' | 'list'> {
       for (const skill of visible(turn)) if (skill.preload) await parts.admit(skill);
       // Read before the modules are loaded: the text shows the skills of the moment of the call.
       const seen = { skills: visible(turn), given: givenSkills(catalog.snapshot(), turn) };
-      return (await loadTurnText())(seen, prompt, turn);
+      const position = turn.tools?.includes('workflow_event') ? workflows.position(turn) : undefined;
+      const text = await (await loadTurnText())(seen, prompt, turn);
+      return position ? [text ?? [], workflowText(position)].flat().join('\n\n') : text;
     },
   };
 }

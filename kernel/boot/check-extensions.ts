@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { URL } from 'node:url';
 import type { ExtensionStatus, Problem, SkillProvider } from '../contract.ts';
 import { describeError } from '../errors.ts';
-import { readModelSettings } from '../turns/model.ts';
+import { readModelSettings } from '../turns/connect-model.ts';
 import { instructionsFrom, toolsMissing } from '../turns/turns.ts';
 import { type FoundExtension, findExtensions, type ListedExtension, listedExtensions } from './discover.ts';
 import { dependsOn, noInstructions, problemOf } from './extension-record.ts';

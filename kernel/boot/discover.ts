@@ -167,7 +167,11 @@ export function listedExtensions(
 // --- internal ---
 
 function turnOf({ manifest: { id, agent } }: FoundExtension): TurnContext {
-  return { agentId: id, ...(agent?.uses_skills ? { boundSkills: agent.uses_skills } : {}) };
+  return {
+    agentId: id,
+    ...(agent?.uses_skills ? { boundSkills: agent.uses_skills } : {}),
+    ...(agent?.workflow ? { workflowState: agent.workflow } : {}),
+  };
 }
 
 const MAX_MANIFEST_BYTES = 1_048_576;

@@ -1,7 +1,7 @@
 import { type Document, isMap, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
 import { z } from '#zod';
 import { didYouMean } from '../../lib/text/index.ts';
-import type { Problem } from '../contract.ts';
+import type { Problem, TurnContext } from '../contract.ts';
 import { describeError } from '../errors.ts';
 
 /** The `agent` block of a manifest, defaults filled in. */
@@ -18,6 +18,8 @@ export interface AgentManifest {
    * it sees the others as well. Absent: it sees every skill.
    */
   readonly uses_skills?: readonly string[] | undefined;
+  /** The workflow of a prompt pack in which the agent works; without `state` it begins in the first one. Absent: that of its caller. */
+  readonly workflow?: TurnContext['workflowState'] | undefined;
   /** Passed to the model unchanged. Default: those of the endpoint. */
   readonly parameters: {
     readonly temperature?: number | undefined;
@@ -78,6 +80,17 @@ const agent = z.strictObject({
   instructions: z.string().optional(),
   uses_tools: z.array(z.string()).default([]),
   uses_skills: z.array(z.string()).optional(),
+  workflow: z
+    .union([
+      z
+        .string()
+        .min(1)
+        .transform((pack) => ({ pack })),
+      z
+        .strictObject({ pack: z.string().min(1), state: z.string().min(1).optional() })
+        .transform(({ pack, state }) => (state === undefined ? { pack } : { pack, state })),
+    ])
+    .optional(),
   parameters: parameters.prefault({}),
   limits: limits.prefault({}),
 });

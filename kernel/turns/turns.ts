@@ -16,7 +16,7 @@ import type {
 import { agentNotFound, agentUnavailable, describeError } from '../errors.ts';
 import type { Offers } from '../offers/offers.ts';
 import { defineTool } from '../offers/tools.ts';
-import { createDeclarativeAgent } from './declarative-agent.ts';
+import { createDeclarativeAgent } from './model-loop.ts';
 import {
   collectContext,
   composeInstructions,
@@ -107,14 +107,14 @@ export function createTurns(options: TurnOptions): Turns {
       );
       const onFailure = (failure: ProviderFailure): void => report(contextProblem(failure, records));
       const usesTools = record.descriptor?.usesTools ?? [];
-      const tools = toolsOf(agentId, usesTools, records, offers, turns, waiting()).map(({ name }) => name);
+      const tools = toolsOf(own, agentId, usesTools, records, offers, turns, waiting()).map(({ name }) => name);
       const provided = await collectContext(providers, prompt, { ...own, tools }, options.contextBudgetMs, onFailure);
       return instructions ? [{ source: agentId, text: instructions }, ...provided] : provided;
     },
 
     commandTurn(turn) {
       const record = turn.agentId === undefined ? undefined : records.get(turn.agentId);
-      return { ...turn, ...(record ? givenTo(record) : {}) };
+      return record ? { ...turn, ...workflowOf(record, turn), ...givenTo(record) } : turn;
     },
 
     declarativeAgent(found) {
@@ -122,7 +122,7 @@ export function createTurns(options: TurnOptions): Turns {
       return createDeclarativeAgent({
         manifest,
         getSecret: options.getSecret,
-        tools: () => toolsOf(manifest.id, manifest.agent.uses_tools, records, offers, turns, waiting()),
+        tools: (turn) => toolsOf(turn, manifest.id, manifest.agent.uses_tools, records, offers, turns, waiting()),
         systemParts: (prompt, turn) => turns.systemParts(manifest.id, prompt, turn),
       });
     },
@@ -161,7 +161,14 @@ export function toolsMissing(found: FoundExtension, known: readonly string[]): P
 /** An agent sees its bound skills. One without bound skills sees the skills of its caller and no more. */
 function turnOf(record: ExtensionRecord, { givenSkills: _, tools: __, ...turn }: TurnContext = {}): TurnContext {
   const own = record.descriptor?.usesSkills ?? turn.boundSkills;
-  return { ...turn, agentId: record.found.manifest.id, ...(own ? { boundSkills: own } : {}), ...givenTo(record) };
+  const bound = own ? { boundSkills: own } : {};
+  return { ...turn, agentId: record.found.manifest.id, ...bound, ...workflowOf(record, turn), ...givenTo(record) };
+}
+
+/** The workflow of the manifest, if there is one, in the state that the caller of the turn names for it. */
+function workflowOf({ found }: ExtensionRecord, { workflowState }: TurnContext): Pick<TurnContext, 'workflowState'> {
+  const own = found.manifest.agent?.workflow;
+  return own && own.pack !== workflowState?.pack ? { workflowState: own } : {};
 }
 
 /** Skills whose bodies are in the instructions. The kernel only composes the instructions of agents without code. */
@@ -171,6 +178,7 @@ function givenTo({ found }: ExtensionRecord): Pick<TurnContext, 'givenSkills'> {
 }
 
 function toolsOf(
+  turn: TurnContext,
   id: string,
   usesTools: readonly string[],
   records: ReadonlyMap<string, ExtensionRecord>,
@@ -188,9 +196,20 @@ function toolsOf(
   // `*` does not include the tools of extensions that are agents themselves: these have to be named.
   const isShared = (extensionId: string): boolean =>
     usesTools.includes(extensionId) || records.get(extensionId)?.descriptor === undefined;
-  const tools = offers.tools().filter(({ extensionId }) => isUsed(extensionId) && isShared(extensionId));
+  const tools = offers
+    .tools()
+    .filter(({ extensionId, tool }) => isUsed(extensionId) && isShared(extensionId) && isForTurn(tool, turn));
   const taken = new Set(tools.map(({ tool }) => tool.name));
   return [...tools.map(({ tool }) => tool), ...agents.filter((one) => !taken.has(one.name))];
+}
+
+/** A tool whose `isFor` fails is not given. */
+function isForTurn(tool: Tool, turn: TurnContext): boolean {
+  try {
+    return tool.isFor?.(turn) ?? true;
+  } catch {
+    return false;
+  }
 }
 
 /** One agent as a tool of another. */

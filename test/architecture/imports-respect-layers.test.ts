@@ -16,7 +16,20 @@ const { dependencies, optionalDependencies, peerDependencies, imports } = JSON.p
 
 /** Rooms of the registry, lowest first: each may import itself and those before it. Files beside them come last. */
 const ROOMS = [
-  ...['skill', 'store', 'config', 'validate', 'inspect', 'trust', 'sources', 'catalog', 'search', 'show', 'read'],
+  ...[
+    'skill',
+    'store',
+    'config',
+    'validate',
+    'inspect',
+    'trust',
+    'sources',
+    'catalog',
+    'search',
+    'show',
+    'workflow',
+    'read',
+  ],
   ...['history', 'propose', 'decide', 'origin', 'usage', 'evaluate', 'tools'],
 ];
 /** Source files of one folder. */

@@ -1,7 +1,7 @@
 const TRUST = 'extensions/skill_registry/trust';
-const CLI_TESTS = 'test/cli/held-skills.test.ts';
-const DOOR_TESTS = 'test/e2e/held-skills.test.ts';
-const DECISION_TESTS = 'test/cli/held-after-decision.test.ts';
+const CLI_TESTS = 'test/slow/cli/held-skills.test.ts';
+const DOOR_TESTS = 'test/slow/e2e/held-skills.test.ts';
+const DECISION_TESTS = 'test/slow/cli/held-after-decision.test.ts';
 
 /** Skills that are held, and what releases them. */
 export const held = [
@@ -115,7 +115,7 @@ export const held = [
     find: 'keptBecause: waiting?.keptBecause,',
     replace: '',
     build: true,
-    test: 'test/skill_registry/history/killed-in-unapproved-root.test.ts',
+    test: 'test/slow/skill_registry/history/killed-in-unapproved-root.test.ts',
     name: 'keeps a skill with an interrupted change from agents',
   },
 ];

@@ -2,8 +2,8 @@ const SOURCE = 'extensions/skill_registry/sources/kinds/mcp-source.ts';
 const FETCH = 'extensions/skill_registry/sources/mcp/fetch-file.ts';
 const CONNECT = 'extensions/skill_registry/sources/mcp/connect.ts';
 const SERVER = 'extensions/skill_registry/sources/mcp/server.ts';
-const HOSTILE = 'test/skill_registry/sources/mcp-hostile.test.ts';
-const TESTS = 'test/skill_registry/sources/mcp-source.test.ts';
+const HOSTILE = 'test/slow/skill_registry/sources/mcp-hostile.test.ts';
+const TESTS = 'test/slow/skill_registry/sources/mcp-source.test.ts';
 
 /** Skills of MCP servers. */
 export const mcpSources = [

@@ -56,7 +56,7 @@ export const origins = [
     file: 'lib/fetch/archive.ts',
     find: 'assertPlain(entry.path, kind, shown);',
     replace: '',
-    test: 'test/skill_registry/origin/refused.test.ts',
+    test: 'test/slow/skill_registry/origin/refused.test.ts',
     name: 'refuses a link beside the skill',
   },
   {
@@ -64,7 +64,7 @@ export const origins = [
     file: 'extensions/skill_registry/origin/git.ts',
     find: 'if (isTooLarge()) reject',
     replace: 'if (maxBytes < 0) reject',
-    test: 'test/skill_registry/origin/fetched-size.test.ts',
+    test: 'test/slow/skill_registry/origin/fetched-size.test.ts',
     name: 'fetches no more than it may',
   },
   {
@@ -72,7 +72,7 @@ export const origins = [
     file: 'extensions/skill_registry/origin/lock.ts',
     find: 'return whyNoOrigin(value as LockEntry, root);',
     replace: 'return root === "" ? whyNoOrigin(value as LockEntry, root) : undefined;',
-    test: 'test/skill_registry/origin/lock.test.ts',
+    test: 'test/slow/skill_registry/origin/lock.test.ts',
     name: 'says that an entry with a program for an address is refused',
   },
 ];

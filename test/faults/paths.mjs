@@ -8,7 +8,7 @@ export const paths = [
     file: `${FILES}/open-contained.ts`,
     find: 'constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | flags',
     replace: 'constants.O_RDONLY | constants.O_NONBLOCK | flags',
-    test: 'test/skill_registry/read/containment.test.ts',
+    test: 'test/slow/skill_registry/read/containment.test.ts',
     name: 'is refused: a link to a file inside',
   },
   {
@@ -48,7 +48,7 @@ export const paths = [
     file: `${FILES}/withheld.ts`,
     find: 'if (tested.startsWith(reserved)) return true;',
     replace: 'if (tested === reserved) return true;',
-    test: 'test/skill_registry/store/own-data.test.ts',
+    test: 'test/slow/skill_registry/store/own-data.test.ts',
     name: 'a source reads nothing of a folder in data/, and says so',
   },
   {
@@ -64,7 +64,7 @@ export const paths = [
     file: `${FILES}/withheld.ts`,
     find: 'if (/^[\\w.-]*\\w$/.test(name)) return name.toLowerCase();',
     replace: 'if (/^[\\w.-]*\\w$/.test(name)) return name;',
-    test: 'test/lib/files/withheld.test.ts',
+    test: 'test/slow/lib/files/withheld.test.ts',
     name: 'a private name is ".ENV"',
   },
   {
@@ -72,7 +72,7 @@ export const paths = [
     file: `${FILES}/withheld.ts`,
     find: 'if (name !== undefined) throw resourceNotFound(',
     replace: "if (name === '') throw resourceNotFound(",
-    test: 'test/lib/files/withheld.test.ts',
+    test: 'test/slow/lib/files/withheld.test.ts',
     name: 'neither reads, lists, writes nor removes what has a private name',
   },
   {
@@ -120,7 +120,7 @@ export const paths = [
     file: `${WORKSPACE}/tools.ts`,
     find: "const FOLDERS = ['extensions', 'skills'] as const;",
     replace: "const FOLDERS = ['extensions', 'skills', 'data'] as const;",
-    test: 'test/workspace_files/workspace-files.test.ts',
+    test: 'test/slow/workspace_files/workspace-files.test.ts',
     name: 'keeps every tool within extensions/ and skills/: another folder',
   },
   {
@@ -144,7 +144,7 @@ export const paths = [
     file: `${WORKSPACE}/tools.ts`,
     find: "if (policy.policy !== 'allow') return refusal(path, policy);",
     replace: '',
-    test: 'test/workspace_files/write-policy.test.ts',
+    test: 'test/slow/workspace_files/write-policy.test.ts',
     name: 'keeps a write below a source from being done: deny',
   },
   {

@@ -9,7 +9,7 @@ export const proposals = [
     file: `${PROPOSE}/proposal-store.ts`,
     find: 'const FEWEST_CHARACTERS = 6;',
     replace: 'const FEWEST_CHARACTERS = 5;',
-    test: 'test/cli/decide-after-seeing.test.ts',
+    test: 'test/slow/cli/decide-after-seeing.test.ts',
     name: 'takes no fewer than six characters of an id, whoever is there',
   },
   {
@@ -17,7 +17,7 @@ export const proposals = [
     file: 'cli/commands/changes/proposals.ts',
     find: 'if (!terminal.ask && idOrPart !== id) {',
     replace: "if (!terminal.ask && idOrPart !== id && id === '') {",
-    test: 'test/cli/decide-after-seeing.test.ts',
+    test: 'test/slow/cli/decide-after-seeing.test.ts',
     name: 'decides by a part of an id only where somebody sees what it is',
   },
   {
@@ -25,7 +25,7 @@ export const proposals = [
     file: 'cli/commands/changes/proposals.ts',
     find: 'proposals.approve(id, { ...actor, version })',
     replace: 'proposals.approve(id, { ...actor, ...(version ? {} : { version }) })',
-    test: 'test/cli/decide-after-seeing.test.ts',
+    test: 'test/slow/cli/decide-after-seeing.test.ts',
     name: 'approves what was shown, and nothing that somebody has made of it since',
   },
   {
@@ -33,7 +33,7 @@ export const proposals = [
     file: 'extensions/skill_registry/waiting.ts',
     find: '(other[at] ?? 0) - (one[at] ?? 0)',
     replace: '(one[at] ?? 0) - (other[at] ?? 0)',
-    test: 'test/cli/review-waiting.test.ts',
+    test: 'test/slow/cli/review-waiting.test.ts',
     name: 'shows the riskiest first, whole, and does with each what is answered',
   },
   {
@@ -41,7 +41,7 @@ export const proposals = [
     file: 'cli/commands/changes/review-waiting.ts',
     find: "return state === 'open'",
     replace: "return state !== 'rejected'",
-    test: 'test/cli/review-waiting.test.ts',
+    test: 'test/slow/cli/review-waiting.test.ts',
     name: 'offers no approval of what does not apply any more',
   },
   {
@@ -49,7 +49,7 @@ export const proposals = [
     file: 'cli/commands/changes/history.ts',
     find: "if (now === '') break;",
     replace: 'if (now !== undefined) break;',
-    test: 'test/cli/decide-after-seeing.test.ts',
+    test: 'test/slow/cli/decide-after-seeing.test.ts',
     name: 'shows what a roll-back will do, asks, and does nothing without a yes',
   },
   {
@@ -57,7 +57,7 @@ export const proposals = [
     file: 'extensions/skill_registry/proposals-command.ts',
     find: 'const shown = seen.get(key);',
     replace: 'const shown = seen.get(key) ?? { version, blocks: [] };',
-    test: 'test/e2e/proposals.test.ts',
+    test: 'test/slow/e2e/proposals.test.ts',
     name: 'decides in the channel by a part of an id only after it has shown what that is',
   },
   {
@@ -111,7 +111,7 @@ export const proposals = [
   },
   {
     title: 'A proposal that does not apply any more is shown as open',
-    file: `${DECIDE}/plan.ts`,
+    file: `${DECIDE}/apply-or-stale.ts`,
     find: "return { ...row, state: 'stale', conflict: plan.conflict || plan.stale };",
     replace: 'return row;',
     test: `${DECIDE_TESTS}/stale-when-shown.test.ts`,

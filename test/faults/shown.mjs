@@ -57,7 +57,7 @@ export const shown = [
     file: `${SHOW}/scope.ts`,
     find: '(agentId !== undefined && disabledFor.includes(agentId))',
     replace: '(agentId === undefined && disabledFor.length > 0)',
-    test: 'test/cli/enable-disable.test.ts',
+    test: 'test/slow/cli/enable-disable.test.ts',
     name: 'leaves a disabled skill out of the instructions of the agent that is bound to it',
   },
   {

@@ -4,7 +4,7 @@ const DECIDE_HELD_TESTS = 'test/kernel/held/approve-or-revoke.test.ts';
 const HELD_TESTS = 'test/kernel/held/held-extensions.test.ts';
 const HTTP = 'extensions/skill_mcp/http.ts';
 const HTTP_TESTS = 'test/skill_mcp/http.test.ts';
-const ROOT_TESTS = 'test/kernel/boot/untrusted-root.test.ts';
+const ROOT_TESTS = 'test/slow/kernel/boot/untrusted-root.test.ts';
 
 /** Roots that nobody has approved, what agents wrote, and what the doors check. */
 export const trust = [
@@ -104,7 +104,7 @@ export const trust = [
     find: 'ask(question, until, resolve);',
     replace:
       'if (this.#waiting.length > 0) resolve(this.#waiting.shift());\n        else ask(question, until, resolve);',
-    test: 'test/cli/line-reader.test.ts',
+    test: 'test/slow/cli/line-reader.test.ts',
     name: 'takes for an answer only what is typed after the question, and a pipe gives none',
   },
   {

@@ -31,7 +31,7 @@ export const usage = [
     file: 'extensions/skill_registry/parts.ts',
     find: "onDisk: trusted && options.cache !== 'memory'",
     replace: "onDisk: options.cache !== 'memory'",
-    test: 'test/skill_registry/usage/recording.test.ts',
+    test: 'test/slow/skill_registry/usage/recording.test.ts',
     name: 'opens no usage.db that lies in a root that nobody has approved',
   },
   {
@@ -47,7 +47,7 @@ export const usage = [
     file: `${USAGE}/usage.ts`,
     find: 'for (let waited = 0; !(await flush()) && waited < PATIENCE_MS; waited += FLUSH_MS) await wait(FLUSH_MS);\n      file.close();',
     replace: 'file.close();',
-    test: 'test/skill_registry/usage/recording.test.ts',
+    test: 'test/slow/skill_registry/usage/recording.test.ts',
     name: 'writes within 200 milliseconds without being asked, and at close',
   },
 ];

@@ -14,7 +14,8 @@ export function packsOf(
     const scopes = source.scopes?.();
     if (!scopes) continue;
     const byId = new Map(scans[index]?.skills.map((skill) => [skill.id, skill]));
-    const pack = frozen({ scopes: { ...scopes, states: readOnlyMap(scopes.states) }, byId: readOnlyMap(byId) });
+    const events = readOnlyMap(new Map([...scopes.events].map(([state, to]) => [state, readOnlyMap(to)])));
+    const pack = frozen({ scopes: { ...scopes, states: readOnlyMap(scopes.states), events }, byId: readOnlyMap(byId) });
     packs.set(source.id, pack);
     locations.set(pack, source.location);
   }

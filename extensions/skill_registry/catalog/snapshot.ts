@@ -59,7 +59,12 @@ export function fingerprintOf({ byQualifiedId, builtIn, packs, problems, sources
     skill.preload,
     entryOf(skill),
   ]);
-  const states = [...packs].map(([id, { scopes }]) => [id, scopes.entry, ...scopes.states]);
+  const states = [...packs].map(([id, { scopes }]) => [
+    id,
+    scopes.entry,
+    ...scopes.states,
+    ...[...scopes.events].map(([state, events]) => [state, ...events]),
+  ]);
   const shown = problems.map(({ code, file, line, message }) => [code, file, line, message]);
   return hash('sha256', JSON.stringify([sources, skills, states, shown]));
 }

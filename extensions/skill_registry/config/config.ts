@@ -135,7 +135,7 @@ const DEFAULT_TOOLS = [
   'propose_skill_update',
   'list_proposals',
 ] as const;
-const OTHER_TOOLS = ['load_skill', 'create_skill', 'skill'] as const;
+const OTHER_TOOLS = ['load_skill', 'create_skill', 'skill', 'skill__activate', 'skill__read_resource'] as const;
 const TOOL_NAMES: readonly ToolName[] = [...DEFAULT_TOOLS, ...OTHER_TOOLS];
 export type ToolName = (typeof DEFAULT_TOOLS)[number] | (typeof OTHER_TOOLS)[number];
 

@@ -110,6 +110,7 @@ export function withShortLines(format: CatalogFormat, count: (text: string) => n
 /** In order of preference. */
 const LOADING = [
   { tool: 'read_skill', call: 'read_skill(skill_id)', example: 'read_skill(skill_id="<name>")' },
+  { tool: 'skill__activate', call: 'skill__activate(name)', example: 'skill__activate(name="<name>")' },
   { tool: 'load_skill', call: 'load_skill(name)', example: 'load_skill(name="<name>")' },
   { tool: 'skill', call: 'skill(action="view", name)', example: 'skill(action="view", name="<name>")' },
 ] as const;

@@ -8,6 +8,8 @@ export interface PackScopes {
   readonly entry?: string | undefined;
   /** The `skills` expression of each state; undefined: all skills of the pack. */
   readonly states: ReadonlyMap<string, string | undefined>;
+  /** The events that lead out of each state, and the state each leads to. */
+  readonly events: ReadonlyMap<string, ReadonlyMap<string, string>>;
 }
 
 /** A skill that a program makes. */

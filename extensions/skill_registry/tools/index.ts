@@ -1,15 +1,17 @@
 import { runTool, type Tool, type ToolCall } from 'skill-registry/kernel';
 import type { ToolName } from '../config/config.ts';
 import { invalidArgument } from '../skill/errors.ts';
+import { workflowEventTool } from '../workflow/event-tool.ts';
 import { createSkillTool } from './create-skill.ts';
 import { listSkillsTool, readSkillResourceTool, readSkillTool } from './list-and-read-skills.ts';
 import { listProposalsTool } from './list-proposals.ts';
 import { loadSkillTool } from './load-skill.ts';
+import { activateSkillTool, readResourceTool } from './promptpack-skills.ts';
 import { proposeSkillUpdateTool } from './propose-skill-update.ts';
 import { skillTool } from './skill.ts';
 import type { SkillsForTools } from './skills-for-tools.ts';
 
-const MAKERS: Readonly<Record<ToolName, (registry: SkillsForTools) => Tool>> = {
+const MAKERS: Readonly<Record<ToolName | 'workflow_event', (registry: SkillsForTools) => Tool>> = {
   list_skills: listSkillsTool,
   read_skill: readSkillTool,
   read_skill_resource: readSkillResourceTool,
@@ -18,6 +20,9 @@ const MAKERS: Readonly<Record<ToolName, (registry: SkillsForTools) => Tool>> = {
   load_skill: loadSkillTool,
   create_skill: createSkillTool,
   skill: skillTool,
+  skill__activate: activateSkillTool,
+  skill__read_resource: readResourceTool,
+  workflow_event: workflowEventTool,
 };
 
 /**
@@ -28,7 +33,7 @@ const MAKERS: Readonly<Record<ToolName, (registry: SkillsForTools) => Tool>> = {
  */
 export function makeTools(names: readonly string[], registry: SkillsForTools): readonly Tool[] {
   return names.map((name) => {
-    const make = Object.hasOwn(MAKERS, name) ? MAKERS[name as ToolName] : undefined;
+    const make = Object.hasOwn(MAKERS, name) ? MAKERS[name as keyof typeof MAKERS] : undefined;
     if (make) return lookingFirst(make(registry), registry);
     throw invalidArgument(`There is no tool ${JSON.stringify(name)}. Tools: ${Object.keys(MAKERS).join(', ')}.`);
   });
@@ -37,12 +42,15 @@ export function makeTools(names: readonly string[], registry: SkillsForTools): r
 // --- internal ---
 
 /** Never throws, also where a program calls `execute` itself, with anything. */
-function lookingFirst(tool: Tool, { visible, refresh }: Pick<SkillsForTools, 'visible' | 'refresh'>): Tool {
+function lookingFirst(tool: Tool, registry: Pick<SkillsForTools, 'visible' | 'refresh' | 'workflows'>): Tool {
+  const { visible, refresh } = registry;
   const looking: Tool = {
     ...tool,
     async execute(args: Readonly<Record<string, unknown>>, given) {
-      const call: ToolCall = { turn: given?.turn ?? {}, signal: given?.signal ?? new AbortController().signal };
-      const asked = args.skill_id ?? args.name;
+      // Read at each call: another one of the same turn may have changed the state of its workflow.
+      const turn = registry.workflows.at(given?.turn ?? {});
+      const call: ToolCall = { turn, signal: given?.signal ?? new AbortController().signal };
+      const asked = args.skill_id ?? args.name ?? args.skill_name;
       const isSeen = visible(call.turn).some(({ id, qualifiedId }) => id === asked || qualifiedId === asked);
       // What a look meets is a problem of the sources; what was known before is answered.
       if (!isSeen) await refresh().catch(() => undefined);

@@ -6,6 +6,7 @@ import type { Proposals } from '../propose/types.ts';
 import type { Reading } from '../read/types.ts';
 import type { ListQuery, SkillList } from '../search/types.ts';
 import type { Skill } from '../skill/skill.ts';
+import type { Workflows } from '../workflow/types.ts';
 
 /** The part of the registry that tools use. */
 export interface SkillsForTools extends Pick<Reading, 'read' | 'readResource'> {
@@ -17,6 +18,7 @@ export interface SkillsForTools extends Pick<Reading, 'read' | 'readResource'> {
   refresh(): Promise<unknown>;
   /** What an agent sees in a turn. */
   visible(turn: TurnContext): readonly Skill[];
+  readonly workflows: Pick<Workflows, 'at' | 'follow' | 'hasEvents'>;
   readonly proposals: Pick<Proposals, 'list' | 'propose'>;
   readonly management: Management;
   readonly config: Pick<SkillRegistryConfig, 'writes' | 'catalog'>;

@@ -198,7 +198,8 @@ function packageName(parts: readonly Part[] | undefined, member: SkillSource): s
 
 function scopesOf(pack: PromptPack | undefined): PackScopes | undefined {
   if (!pack) return undefined;
-  return { pack: pack.id, entry: pack.workflow?.entry, states: pack.workflow?.states ?? new Map() };
+  const { entry, states = new Map(), events = new Map() } = pack.workflow ?? {};
+  return { pack: pack.id, entry, states, events };
 }
 
 function unreadable(file: string, error: unknown): Problem {

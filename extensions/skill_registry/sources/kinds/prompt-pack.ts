@@ -27,6 +27,8 @@ export interface PackWorkflow {
   readonly entry: string;
   /** The skills expression of each state; undefined: all skills of the pack. */
   readonly states: ReadonlyMap<string, string | undefined>;
+  /** The events (`on_event`) that lead out of each state to another state of the pack. */
+  readonly events: ReadonlyMap<string, ReadonlyMap<string, string>>;
 }
 
 /**
@@ -133,6 +135,9 @@ function readWorkflow(value: unknown, report: Report): PackWorkflow | undefined 
     return undefined;
   }
   const states = new Map<string, string | undefined>();
+  const events = new Map<string, ReadonlyMap<string, string>>();
+  const isState = (name: unknown): name is string =>
+    typeof name === 'string' && Object.hasOwn(value.states as Fields, name);
   for (const [name, state] of Object.entries(value.states)) {
     const pointer = `/workflow/states/${escapePointer(name)}`;
     const skills = isRecord(state) ? state.skills : undefined;
@@ -141,10 +146,12 @@ function readWorkflow(value: unknown, report: Report): PackWorkflow | undefined 
     if (isRecord(state)) checkTexts(state, pointer, report);
     // An invalid scope must not show all skills.
     states.set(name, skills === undefined || typeof skills === 'string' ? skills : 'none');
+    const onEvent = isRecord(state) && isRecord(state.on_event) ? Object.entries(state.on_event) : [];
+    events.set(name, new Map(onEvent.filter((entry): entry is [string, string] => isState(entry[1]))));
   }
   if (typeof value.entry !== 'string' || !states.has(value.entry))
     report('/workflow/entry', 'the name of a state', value.entry);
-  return { entry: String(value.entry), states };
+  return { entry: String(value.entry), states, events };
 }
 
 /** `prompt_task` and the values of `on_event` have to be texts. */

@@ -1,0 +1,43 @@
+import { defineTool, type Tool, z } from 'skill-registry/kernel';
+import { withNote } from '../../../lib/text/index.ts';
+import { handedOver } from './list-and-read-skills.ts';
+import type { SkillsForTools } from './skills-for-tools.ts';
+
+/**
+ * `skill__activate` of PromptKit, with its argument and `instructions`. Nothing is kept active, so there is no `skill__deactivate`: the
+ * body stays in the conversation, and a skill grants no tools.
+ */
+export function activateSkillTool(registry: Pick<SkillsForTools, 'read'>): Tool {
+  return defineTool({
+    name: 'skill__activate',
+    description:
+      'Activates a skill: gives its full instructions. Do this before you act whenever a skill fits the task.',
+    input: z.strictObject({ name: z.string().describe('The id as it stands in the list of available skills.') }),
+    async execute({ name }, { turn }) {
+      const { content, hiddenLeftOut: leftOut = 0, resources } = await registry.read(name, { audience: 'model' }, turn);
+      return {
+        success: true,
+        instructions: withNote({ text: content, leftOut }),
+        files: resources.map(({ path }) => path),
+      };
+    },
+  });
+}
+
+/** `skill__read_resource` of PromptKit, with its arguments and `content`. */
+export function readResourceTool(registry: Pick<SkillsForTools, 'readResource'>): Tool {
+  return defineTool({
+    name: 'skill__read_resource',
+    description: 'Reads one file of a skill. Scripts are given as text, never run.',
+    input: z.strictObject({
+      skill_name: z.string().describe('The id of the skill the file belongs to.'),
+      path: z.string().describe('Relative to the skill, as it is listed there: references/guide.md'),
+    }),
+    async execute({ skill_name, path }, { turn }) {
+      const { content, hiddenLeftOut: leftOut = 0 } = await handedOver(
+        await registry.readResource(skill_name, path, turn),
+      );
+      return { success: true, content: withNote({ text: content, leftOut }) };
+    },
+  });
+}

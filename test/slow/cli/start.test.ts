@@ -1,0 +1,21 @@
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { runCommand } from '../../helpers/run-command.ts';
+import { skillMd, tempFolder } from '../../helpers/temp-folder.ts';
+
+const TEA = { 'skills/tea/SKILL.md': skillMd({ name: 'tea', description: 'How to brew tea.' }, 'Boil water.') };
+
+it('prints the catalog, the sources and every problem, reads lines to the end and exits 0', async () => {
+  const root = tempFolder({ ...TEA, 'skills/cup/SKILL.md': skillMd({ name: 'mug', description: 'Cups.' }) });
+  const { status, stdout, stderr } = await runCommand(['start', '--root', root], { input: '/skills\n' });
+  expect(status).toBe(0);
+  // On a machine so busy that a step takes two seconds, that is said.
+  expect(stderr.replaceAll(/^warn: \w+: still waiting for .*\n/gm, '')).toBe('');
+  expect(stdout).toMatch(
+    /SKILL +L1 +L2 +FILES +DESCRIPTION\ncup +\d+ +\d+ +1 +Cups\.\ntea +\d+ +\d+ +1 +How to brew tea\./,
+  );
+  expect(stdout).toContain('Sources (watched by file events, and every 5 s):');
+  expect(stdout).toContain(`skills: 2 skill(s) in ${join(root, 'skills')}`);
+  expect(stdout).toContain(`warning NAME_MISMATCH ${join(root, 'skills/cup/SKILL.md')}:2`);
+  expect(stdout).toContain('No model is set');
+});
