@@ -62,11 +62,9 @@ type Methods<T> = {
 };
 
 /** Methods that do not give a promise. */
-const SYNCHRONOUS = new Set(
-  'list tools visible snapshot problems onChange onArrival writePolicy watching instance resources leftOut offered at position enter leave follow hasEvents'.split(
-    ' ',
-  ),
-);
+const AT_ONCE =
+  'list tools visible snapshot problems onChange onArrival writePolicy watching instance resources leftOut offered at position enter leave follow hasEvents';
+const SYNCHRONOUS = new Set(AT_ONCE.split(' '));
 
 const words = optional(text);
 const storedWords = optional(wholeText);
