@@ -66,11 +66,11 @@ export interface Recorder {
 /** @param onNoted - Called after each note. */
 export function createRecorder(snapshot: () => Snapshot, onNoted: () => void): Recorder {
   /** With the catalog of that moment: a skill may be gone when its id is looked up. */
-  let noted: { readonly entry: NotedRow | NotedOffer; readonly then: Snapshot }[] = [];
+  let noted: { readonly entry: NotedRow | NotedOffer; readonly at: Snapshot }[] = [];
   let dropped = 0;
   const unwritten: Unwritten = { rows: [], offers: new Map() };
   const note = (entry: NotedRow | NotedOffer): void => {
-    if (noted.length < MAX_WAITING) noted.push({ entry, then: snapshot() });
+    if (noted.length < MAX_WAITING) noted.push({ entry, at: snapshot() });
     else dropped++;
     onNoted();
   };
@@ -117,9 +117,9 @@ export function createRecorder(snapshot: () => Snapshot, onNoted: () => void): R
       const entries = noted;
       noted = [];
       const rows: UsageRow[] = [];
-      for (const { entry, then } of entries) {
-        if ('offered' in entry) dropped += addOffers(unwritten.offers, entry, then);
-        else rows.push(rowOf(entry, then));
+      for (const { entry, at } of entries) {
+        if ('offered' in entry) dropped += addOffers(unwritten.offers, entry, at);
+        else rows.push(rowOf(entry, at));
       }
       unwritten.rows.push(...rows);
       // The oldest: what happens now is asked for first.
