@@ -37,6 +37,7 @@ export function withCheckedArguments(registry: SkillRegistry): SkillRegistry {
     origin: {
       ...origin,
       add: async (...given) => withCheckedApply(await origin.add(...given)),
+      import: async (...given) => withCheckedApply(await origin.import(...given)),
       restore: async (...given) => withCheckedApply(await origin.restore(...given)),
       update: async (...given) => withCheckedApply(await origin.update(...given)),
     },
@@ -69,6 +70,7 @@ const SYNCHRONOUS = new Set(
 );
 
 const words = optional(text);
+const switched = optional(flag);
 const storedWords = optional(wholeText);
 const textList = listOf(text);
 const CONTROL = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
@@ -98,8 +100,8 @@ const revision = either('a number or the beginning of a digest', integer, text);
 
 const OPTIONS = optional(
   fields({
-    ...{ root: words, config: anything, trust: optional(flag), cache: optional(oneOf('disk', 'memory')) },
-    inspect: optional(flag),
+    ...{ root: words, config: anything, trust: switched, cache: optional(oneOf('disk', 'memory')) },
+    inspect: switched,
     ...{ getSecret: optional(aFunction), onProgress: optional(aFunction) },
     ...{ onSkillLoaded: optional(aFunction), onProblem: optional(aFunction) },
   }),
@@ -109,7 +111,7 @@ const REGISTRY: Methods<SkillRegistry> = {
   list: {
     query: optional(
       fields({
-        ...{ query: words, tag: words, source: words, limit: optional(integer), why: optional(flag), audience },
+        ...{ query: words, tag: words, source: words, limit: optional(integer), why: switched, audience },
       }),
     ),
     turn,
@@ -198,12 +200,9 @@ const USAGE: Methods<SkillRegistry['usage']> = {
 const ORIGIN: Methods<SkillRegistry['origin']> = {
   add: {
     what: text,
-    options: optional(
-      fields({
-        ...{ skills: optional(textList), all: optional(flag), link: optional(flag), cwd: words, to: words },
-      }),
-    ),
+    options: optional(fields({ skills: optional(textList), all: switched, link: switched, cwd: words, to: words })),
   },
+  import: { path: text, options: optional(fields({ name: words, cwd: words })) },
   restore: { options: optional(fields({ to: words })) },
   update: { ids: optional(textList) },
   verify: {},
@@ -216,7 +215,7 @@ function withCheckedApply<P extends AddPlan | UpdatePlan>(plan: P): P {
 }
 
 const ADMIN: Methods<SkillRegistryAdmin> = {
-  readBytes: { skillId: text, options: optional(fields({ path: words, told: optional(flag) })), turn },
+  readBytes: { skillId: text, options: optional(fields({ path: words, told: switched })), turn },
   resources: { skillId: text },
   leftOut: { skillId: text },
   searchReady: { query: words },
@@ -226,7 +225,7 @@ const ADMIN: Methods<SkillRegistryAdmin> = {
   tokenCounts: {
     options: optional(
       fields({
-        bodies: optional(flag),
+        bodies: switched,
         atMost: optional(either('a number', integer, oneOf(Number.POSITIVE_INFINITY))),
       }),
     ),
