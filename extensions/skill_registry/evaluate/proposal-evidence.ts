@@ -1,5 +1,5 @@
 import { describeError, isCodedError } from 'skill-registry/kernel';
-import { comparePresent } from '../decide/plan.ts';
+import { comparePresent } from '../decide/apply-or-stale.ts';
 import type { ChangeContext } from '../history/change-context.ts';
 import { skillKey } from '../history/skill-location.ts';
 import { rowOf } from '../propose/proposal-store.ts';
