@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { openRoot } from '../helpers/open-registry.ts';
 import { type RunOptions, runCommand } from '../helpers/run-command.ts';
-import { skillMd, type Tree, tempFolder } from '../helpers/temp-folder.ts';
+import { skillMd, type Tree, tempFolder, writeTree } from '../helpers/temp-folder.ts';
 import { treeOf } from '../helpers/tree-of.ts';
 
 const QA = 'templates/roles/qa/system_prompt.md';
@@ -133,6 +133,19 @@ it('never writes over a skill: of several roles the others are written, and one 
   expect(readFileSync(join(root, 'skills/qa/SKILL.md'), 'utf8')).toContain('Mine.');
   const alone = await json(root, ['templates/roles/qa']);
   expect(alone).toMatchObject({ status: 1, error: { code: 'SKILL_EXISTS' } });
+});
+
+it('writes none of several when one of them has come since they were shown', async () => {
+  const root = rooted(ROLES);
+  const comes = (): string => {
+    writeTree(root, { 'skills/qa/SKILL.md': skillMd({ name: 'qa', description: 'Mine.' }) });
+    return 'y';
+  };
+  const { status, stderr } = await run(root, ['templates/roles'], { answer: comes });
+  expect(stderr).toContain('SKILL_EXISTS');
+  expect(status).toBe(1);
+  const paths = Object.keys(treeOf(join(root, 'skills')));
+  expect(paths).toEqual(['other', 'other/SKILL.md', 'qa', 'qa/SKILL.md']);
 });
 
 it('shows first what looks like an attack, and holds the skill', async () => {
