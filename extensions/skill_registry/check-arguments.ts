@@ -63,11 +63,9 @@ type Methods<T> = {
 };
 
 /** Methods that do not give a promise. */
-const SYNCHRONOUS = new Set(
-  'list tools visible snapshot problems onChange onArrival writePolicy watching instance resources leftOut offered at position enter leave follow hasEvents'.split(
-    ' ',
-  ),
-);
+const AT_ONCE =
+  'list tools visible snapshot problems onChange onArrival writePolicy watching instance resources leftOut offered at position enter leave follow hasEvents';
+const SYNCHRONOUS = new Set(AT_ONCE.split(' '));
 
 const words = optional(text);
 const switched = optional(flag);
@@ -82,6 +80,14 @@ const by = suchThat(
   (name: string) =>
     name === 'unknown' || (/^(person|agent):.*\S/su.test(name) && name.length <= 200 && !CONTROL.test(name)),
 );
+/** What a function gives for the new content is checked like a content. */
+const change = (value: unknown, name: string): unknown => {
+  const made = aFunction(value, name) as (present: string) => unknown;
+  return (present: string) => wholeText(made(present), `the result of ${name}`);
+};
+const limit = either('a number', integer, oneOf(Number.POSITIVE_INFINITY));
+const flagOrFunction = either('true, false or a function', flag, aFunction);
+const content = either('a text, null or a function', wholeText, oneOf(null), change);
 const actor = fields({ by, reason: storedWords });
 const actorWithReason = fields({ by, reason: wholeText, version: words });
 const turn = optional((value, name) => {
@@ -146,7 +152,8 @@ const PROPOSALS: Methods<SkillRegistry['proposals']> = {
   propose: {
     input: fields({
       ...{ skillId: text, kind: optional(oneOf('update', 'create', 'delete')), path: words },
-      ...{ diff: storedWords, content: storedWords, oldString: storedWords, newString: storedWords },
+      ...{ diff: storedWords, content: optional(either('a text or a function', wholeText, change)) },
+      ...{ oldString: storedWords, newString: storedWords },
       ...{ remove: optional(oneOf(true)), justification: wholeText, evidence: storedWords },
       author: optional(by),
     }),
@@ -205,7 +212,7 @@ const ORIGIN: Methods<SkillRegistry['origin']> = {
   import: { path: text, options: optional(fields({ name: words, cwd: words })) },
   restore: { options: optional(fields({ to: words })) },
   update: { ids: optional(textList) },
-  verify: {},
+  ...{ sources: {}, verify: {} },
   remove: { id: text, actor },
   publish: { options: fields({ to: text, ids: optional(textList) }) },
 };
@@ -215,21 +222,14 @@ function withCheckedApply<P extends AddPlan | UpdatePlan>(plan: P): P {
 }
 
 const ADMIN: Methods<SkillRegistryAdmin> = {
-  readBytes: { skillId: text, options: optional(fields({ path: words, told: switched })), turn },
-  resources: { skillId: text },
+  readBytes: { skillId: text, options: optional(fields({ path: words, told: optional(flagOrFunction) })), turn },
+  resources: { skillId: text, turn },
   leftOut: { skillId: text },
   searchReady: { query: words },
   embedSkills: {},
   overlap: {},
   contextCost: {},
-  tokenCounts: {
-    options: optional(
-      fields({
-        bodies: switched,
-        atMost: optional(either('a number', integer, oneOf(Number.POSITIVE_INFINITY))),
-      }),
-    ),
-  },
+  tokenCounts: { options: optional(fields({ bodies: switched, atMost: optional(limit) })) },
   hiddenText: {},
   resolveRolePrompt: {
     role: text,
@@ -266,16 +266,11 @@ const WORKFLOWS: Methods<Workflows> = {
   follow: { of: neededTurn, event: text },
 };
 
-/** What a function gives for the new content is checked like a content. */
-const content = either('a text, null or a function', wholeText, oneOf(null), (value, name) => {
-  const change = aFunction(value, name) as (present: string) => unknown;
-  return (present: string) => wholeText(change(present), `the result of ${name}`);
-});
-
 const MANAGEMENT: Methods<SkillRegistryAdmin['management']> = {
   create: { skillId: text, content: wholeText, actor },
   add: { path: text, content: wholeText, actor },
   write: { skillId: text, path: text, content, actor, turn },
+  repair: { skillId: text, shown: wholeText, actor },
   remove: { skillId: text, actor, turn },
 };
 

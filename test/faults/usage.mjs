@@ -50,4 +50,12 @@ export const usage = [
     test: 'test/slow/skill_registry/usage/recording.test.ts',
     name: 'writes within 200 milliseconds without being asked, and at close',
   },
+  {
+    title: 'A read whose bytes are not handed over counts as a load',
+    file: 'extensions/skill_registry/read/reading.ts',
+    find: 'if (details) report(',
+    replace: 'report(',
+    test: 'test/skill_mcp/usage.test.ts',
+    name: 'records one read of a file that has changed since it was published',
+  },
 ];

@@ -1,17 +1,27 @@
 import { lstatSync } from 'node:fs';
 import { basename, relative, sep } from 'node:path';
-import { adoptLineEndings } from '../../../lib/diff/index.ts';
-import { futureRealPath, resourceNotFound, writeContained } from '../../../lib/files/index.ts';
+import { futureRealPath, writeContained } from '../../../lib/files/index.ts';
 import type { ValidationProfile } from '../config/config.ts';
 import { invalidArgument } from '../skill/errors.ts';
+import { repairSkill } from '../skill/repair.ts';
 import type { SkillSource } from '../sources/source.ts';
 import { newErrors, newMissingParts } from '../validate/changed-text.ts';
 import { type ChangeContext, findLocation, newLocation } from './change-context.ts';
-import { noChange, skillExists, skillInvalid, sourceNotWritable } from './errors.ts';
+import { noChange, shownChanged, skillExists, skillInvalid, sourceNotWritable } from './errors.ts';
 import { archiveFolder } from './journal-entries.ts';
 import type { Recorder } from './recorder.ts';
-import { assertRemovable, bytesAt, checkNewName, checkSize, checkValid, filePath, textOf } from './skill-location.ts';
-import type { FileContent, Management } from './types.ts';
+import {
+  assertRemovable,
+  bytesAfter,
+  bytesAt,
+  checkNewName,
+  checkSize,
+  checkValid,
+  filePath,
+  folderOf,
+  textOf,
+} from './skill-location.ts';
+import type { Management } from './types.ts';
 import { skillIdAt } from './write-policy.ts';
 
 /** Changes without review. */
@@ -64,6 +74,22 @@ export function createManagement(context: ChangeContext, recorder: Recorder): Ma
       await context.refresh();
       return revision;
     },
+    async repair(skillId, shown, { by, reason }) {
+      const revision = await writer.exclusively(() => {
+        const location = findLocation(context, skillId);
+        writer.assertFinished(location.key);
+        const { skillFile } = location;
+        const before = bytesAt(location, skillFile, context.limits);
+        const repair = before && repairSkill(textOf(before, skillFile), basename(folderOf(location)));
+        if (!before || !repair) throw noChange(skillFile);
+        if (repair.text !== shown) throw shownChanged(skillId);
+        const after = Buffer.from(repair.text);
+        checkValid(location, skillFile, before, after, true);
+        return writer.apply({ location, changes: [{ path: skillFile, after }], kind: 'tool', by, reason });
+      });
+      await context.refresh();
+      return revision;
+    },
     async remove(skillId, { by, reason }, turn) {
       const revision = await writer.exclusively(() => {
         const location = findLocation(context, skillId, turn);
@@ -97,14 +123,4 @@ function newFile(path: string, sources: readonly SkillSource[]): NewFile {
   const { folder, validation } = source.writing;
   const base = futureRealPath(folder);
   return { base, below: relative(base, path).split(sep).join('/'), skillId, validation };
-}
-
-function bytesAfter(before: Buffer | null, content: FileContent, path: string): Buffer | null {
-  if (content === null) return null;
-  if (before === null) {
-    if (typeof content === 'string') return Buffer.from(content);
-    throw resourceNotFound(path);
-  }
-  const present = textOf(before, path);
-  return Buffer.from(adoptLineEndings(present, typeof content === 'string' ? content : content(present)));
 }

@@ -58,7 +58,9 @@ export function createUsage(options: UsageOptions): RecordedUsage {
     return keeping;
   };
   const flushOnce = async (): Promise<boolean> => {
+    const dropped = recorder.dropped();
     const rows = recorder.drain();
+    if (dropped < recorder.dropped()) options.onProblem();
     const { unwritten } = recorder;
     if (!keeping && unwritten.rows.length === 0 && unwritten.offers.size === 0) return true;
     const { file, metrics } = await keep();
@@ -121,7 +123,7 @@ export function createUsage(options: UsageOptions): RecordedUsage {
       const rows = (await read((database) => database.events(query))) ?? [];
       return thread === undefined ? rows.map(eventOf) : withRevisions(rows, options.revisions);
     },
-    problems: () => kept?.file.problems() ?? [],
+    problems: () => kept?.file.problems(recorder.dropped()) ?? [],
     async close() {
       clearTimeout(timer);
       closed = true;
@@ -148,7 +150,7 @@ const OFF = 'usage: false in the config';
 /** Without a database nothing is noted. */
 const NOTHING = (): void => {};
 const NO_RECORDER: Recorder = {
-  ...{ loaded: NOTHING, offered: NOTHING, given: NOTHING, step: NOTHING, drain: () => [] },
+  ...{ loaded: NOTHING, offered: NOTHING, given: NOTHING, step: NOTHING, drain: () => [], dropped: () => 0 },
   unwritten: { rows: [], offers: new Map() },
 };
 
