@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { AddFlags } from '../commands/add.ts';
+import type { AddFlags, ImportFlags } from '../commands/add-import.ts';
 import type { PublishFlags } from '../commands/publish.ts';
 import type { UpdateFlags } from '../commands/update.ts';
 import {
@@ -22,7 +22,22 @@ export function addOriginCommands(make: MakeCommand, done: (status: ExitStatus) 
     .option('--frozen', 'make the disk what skills-lock.json says, or fail without touching anything')
     .option('--dry-run', 'show what would be installed, and install nothing')
     .action(async (what: string | undefined, options: GlobalOptions & AddFlags) =>
-      done(await (await import('../commands/add.ts')).add(what, options, terminal)),
+      done(await (await import('../commands/add-import.ts')).add(what, options, terminal)),
+    );
+  withActor(
+    make(
+      'import',
+      'make skills of role templates, or of the sections of a long prompt, after showing them',
+      'skill-registry import templates/roles',
+    ),
+  )
+    .argument(
+      '<path>',
+      'a folder of roles (<role>/system_prompt.md), the folder of one role, or a prompt (prompt.jinja2, .md)',
+    )
+    .option('--name <id>', 'of a prompt: the id of its skill (default: by its file or folder)')
+    .action(async (path: string, options: GlobalOptions & ImportFlags) =>
+      done(await (await import('../commands/add-import.ts')).importSkills(path, options, terminal)),
     );
   withActor(make('update', 'take what is newer, together with what was changed here', 'skill-registry update --check'))
     .argument('[id...]', 'only these (default: all in skills-lock.json)')

@@ -23,6 +23,7 @@ export type * from './inspect/types.ts';
 export type * from './origin/publish/types.ts';
 export type {
   AddPlan,
+  ImportPlan,
   Origins,
   SkillToAdd,
   SkillUpdate,

@@ -37,6 +37,7 @@ export function withCheckedArguments(registry: SkillRegistry): SkillRegistry {
     origin: {
       ...origin,
       add: async (...given) => withCheckedApply(await origin.add(...given)),
+      import: async (...given) => withCheckedApply(await origin.import(...given)),
       restore: async (...given) => withCheckedApply(await origin.restore(...given)),
       update: async (...given) => withCheckedApply(await origin.update(...given)),
     },
@@ -67,6 +68,7 @@ const AT_ONCE =
 const SYNCHRONOUS = new Set(AT_ONCE.split(' '));
 
 const words = optional(text);
+const switched = optional(flag);
 const storedWords = optional(wholeText);
 const textList = listOf(text);
 const CONTROL = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
@@ -104,8 +106,8 @@ const revision = either('a number or the beginning of a digest', integer, text);
 
 const OPTIONS = optional(
   fields({
-    ...{ root: words, config: anything, trust: optional(flag), cache: optional(oneOf('disk', 'memory')) },
-    inspect: optional(flag),
+    ...{ root: words, config: anything, trust: switched, cache: optional(oneOf('disk', 'memory')) },
+    inspect: switched,
     ...{ getSecret: optional(aFunction), onProgress: optional(aFunction) },
     ...{ onSkillLoaded: optional(aFunction), onProblem: optional(aFunction) },
   }),
@@ -115,7 +117,7 @@ const REGISTRY: Methods<SkillRegistry> = {
   list: {
     query: optional(
       fields({
-        ...{ query: words, tag: words, source: words, limit: optional(integer), why: optional(flag), audience },
+        ...{ query: words, tag: words, source: words, limit: optional(integer), why: switched, audience },
       }),
     ),
     turn,
@@ -205,12 +207,9 @@ const USAGE: Methods<SkillRegistry['usage']> = {
 const ORIGIN: Methods<SkillRegistry['origin']> = {
   add: {
     what: text,
-    options: optional(
-      fields({
-        ...{ skills: optional(textList), all: optional(flag), link: optional(flag), cwd: words, to: words },
-      }),
-    ),
+    options: optional(fields({ skills: optional(textList), all: switched, link: switched, cwd: words, to: words })),
   },
+  import: { path: text, options: optional(fields({ name: words, cwd: words })) },
   restore: { options: optional(fields({ to: words })) },
   update: { ids: optional(textList) },
   ...{ sources: {}, verify: {} },
@@ -230,7 +229,7 @@ const ADMIN: Methods<SkillRegistryAdmin> = {
   embedSkills: {},
   overlap: {},
   contextCost: {},
-  tokenCounts: { options: optional(fields({ bodies: optional(flag), atMost: optional(limit) })) },
+  tokenCounts: { options: optional(fields({ bodies: switched, atMost: optional(limit) })) },
   hiddenText: {},
   resolveRolePrompt: {
     role: text,

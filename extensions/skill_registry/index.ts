@@ -5,6 +5,7 @@ import type { SkillCheck, ValidateSkillOptions } from './validate/validate-skill
 export type {
   AddPlan,
   Finding,
+  ImportPlan,
   ListQuery,
   OwnSkill,
   OwnSource,

@@ -8,6 +8,8 @@ import { tempFolder } from '../helpers/temp-folder.ts';
 
 const PAGE = readFileSync(join(import.meta.dirname, '../../docs/command.md'), 'utf8');
 
+const PROMPT = 'You brew.\n## Pots\nA pot holds a litre of tea.\n';
+
 /** Keys on the first level of what the page says of a command, those that may be absent left out. */
 function documentedKeys(command: string): readonly string[] {
   const row = PAGE.split('\n').find((line) => line.startsWith(`| \`${command}\``)) ?? '';
@@ -26,7 +28,7 @@ function documentedKeys(command: string): readonly string[] {
 }
 
 it('prints what the page says, command by command', async () => {
-  const root = tempFolder({ 'skills/tea/SKILL.md': TEA, 'skills/tea/references/a.md': 'A.\n' });
+  const root = tempFolder({ 'skills/tea/SKILL.md': TEA, 'skills/tea/references/a.md': 'A.\n', 'prompt.md': PROMPT });
   const registry = await createSkillRegistry({ root, config: { sources: [{ path: 'skills' }] } });
   const propose = async (content: string): Promise<string> =>
     (await registry.proposals.propose({ skillId: 'tea', content, justification: 'Weak.' })).proposalId;
@@ -48,6 +50,7 @@ it('prints what the page says, command by command', async () => {
     ['proposals approve <id>', ['proposals', 'approve', first]],
     ['proposals approve <id>', ['proposals', 'reject', second, '--reason', 'No.']],
     ['proposals stats', ['proposals', 'stats']],
+    ['import <path>', ['import', join(root, 'prompt.md')]],
     ['history <id>', ['history', 'tea']],
     ['diff <id> <a> <b>', ['diff', 'tea', '1', '2']],
   ];

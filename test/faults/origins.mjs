@@ -75,4 +75,12 @@ export const origins = [
     test: 'test/slow/skill_registry/origin/lock.test.ts',
     name: 'says that an entry with a program for an address is refused',
   },
+  {
+    title: 'A prompt that is split loses a line',
+    file: `${ORIGIN}/import/split-prompt.ts`,
+    find: '      kept.push(...part);',
+    replace: '      kept.push(...part.slice(1));',
+    test: `${TESTS}/split-prompt.test.ts`,
+    name: 'loses no line of any text',
+  },
 ];

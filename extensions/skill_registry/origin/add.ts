@@ -51,8 +51,8 @@ export async function planAdd(context: ChangeContext, what: string, options: Add
       const along = { ids: chosen.map(({ id }) => id), isAlong: alongWith.has(skill.id), leftOut };
       skills.push(await viewOf(context, location, skill.header, files, along));
       const entry = entryOf(offer, skill, files, context.root);
-      const name = lockName(skill);
-      writes.push({ location, files, gone: [], conflicts: [], kind: 'installed', origin: shown, name, entry });
+      const lock = { name: lockName(skill), entry };
+      writes.push({ location, files, gone: [], conflicts: [], kind: 'installed', origin: shown, lock });
     }
     return {
       ...{ origin: shown, source, skills, unreadable: [...unreadable, ...broken] },

@@ -34,6 +34,10 @@ export function createOrigins(context: ChangeContext, mayFollowLock: boolean): O
       const { planAdd } = await import('./add.ts');
       return explained(await planAdd(context, what, options));
     },
+    async import(path, options = {}) {
+      const { planImport } = await import('./import/plan-import.ts');
+      return explained(await planImport(context, path, options));
+    },
     async restore({ to } = {}) {
       assertApproved();
       const { planRestore } = await import('./restore.ts');

@@ -58,6 +58,14 @@ async function fetchLocked(
   const location = locationFor(context, skill.id, to);
   return {
     view: await viewOf(context, location, skill.header, files, { ids, isAlong: false, leftOut }),
-    write: { location, files, gone: [], conflicts: [], kind: 'installed', origin: shownOrigin(origin), name, entry },
+    write: {
+      location,
+      files,
+      gone: [],
+      conflicts: [],
+      kind: 'installed',
+      origin: shownOrigin(origin),
+      lock: { name, entry },
+    },
   };
 }

@@ -15,6 +15,15 @@ export interface Origins {
    */
   add(what: string, options?: AddOptions): Promise<AddPlan>;
   /**
+   * Makes skills of what other systems keep in prompts. Writes nothing, and never changes what it reads.
+   *
+   * @param path - A folder of role templates (`<role>/system_prompt.md`), the folder of one role, or a prompt, which is split by its
+   *   headings into what stays and a skill.
+   * @throws ORIGIN_UNAVAILABLE, ORIGIN_INVALID, NOT_TEXT, RESOURCE_TOO_LARGE, INVALID_ARGUMENT. Of a single skill also SKILL_EXISTS,
+   *   SKILL_INVALID, SOURCE_NOT_WRITABLE; of several this is in `refused`.
+   */
+  import(path: string, options?: ImportOptions): Promise<ImportPlan>;
+  /**
    * Says what is missing here of what the lock names, fetched at the commit, version or digest that it names, and compared with it.
    *
    * @throws ROOT_NOT_APPROVED, SOURCE_REVOKED, LOCK_INVALID, ORIGIN_UNAVAILABLE; ORIGIN_REFUSED for what has changed here, and for an origin that has
@@ -50,6 +59,36 @@ export interface AddOptions {
   readonly to?: string | undefined;
   /** Of a folder: link to its skills instead of copying them. A linked skill has no entry in the lock. Default: false. */
   readonly link?: boolean | undefined;
+}
+
+export interface ImportOptions {
+  /** Of a prompt: id of its skill. Default: by the name of the file; of a file called `prompt`, by its folder. */
+  readonly name?: string | undefined;
+  /** What a relative path is relative to. Default: the root. */
+  readonly cwd?: string | undefined;
+}
+
+/** Something that does not become a part of a skill. */
+export interface NotImported {
+  readonly path: string;
+  readonly reason: string;
+}
+
+/** What would be made; it has no entry in the lock. */
+export interface ImportPlan extends AddPlan {
+  /** What becomes no skill. */
+  readonly refused: readonly NotImported[];
+  /** Files of roles that do not come along. */
+  readonly leftOut: readonly NotImported[];
+  /** Jinja in the skills, which nothing renders there; lines are 1-based; at most 1,000 of a file. */
+  readonly unrendered: readonly {
+    readonly skillId: string;
+    readonly path: string;
+    readonly line: number;
+    readonly text: string;
+  }[];
+  /** What stays of a prompt. */
+  readonly prompt?: string;
 }
 
 /** What would be installed. Contents are kept: what is written is what was shown. */

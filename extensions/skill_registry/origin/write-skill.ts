@@ -25,7 +25,7 @@ import type { ChangedSkill, LockEntry } from './types.ts';
 /** One skill as it is to be on disk, with what the lock is to say of it. */
 export interface SkillToWrite {
   readonly location: SkillLocation;
-  readonly kind: 'installed' | 'updated';
+  readonly kind: 'created' | 'installed' | 'updated';
   /** What is new or other than it is here. */
   readonly files: readonly IncomingFile[];
   /** Files that are there and are to go. */
@@ -34,9 +34,8 @@ export interface SkillToWrite {
   readonly conflicts: readonly UpdateConflict[];
   /** Where it comes from, for people. */
   readonly origin: string;
-  /** Name and entry in the lock. */
-  readonly name: string;
-  readonly entry: LockEntry;
+  /** Name and entry in the lock; absent for what was made here. */
+  readonly lock?: { readonly name: string; readonly entry: LockEntry };
 }
 
 /** Where a skill that is not there yet is to lie. @param folder - Of a source; absolute. Default: the first that may be written. */
@@ -95,7 +94,7 @@ export async function writeSkills(
   const asked = await Promise.all(skills.map((skill) => conflictsOf(context, skill)));
   const changed = await writer.exclusively(() => {
     // A broken lock is said before anything is written.
-    const locked = readLock(root).skills;
+    const locked = skills.some(({ lock }) => lock) ? readLock(root).skills : new Map();
     for (const { location } of skills) writer.assertFinished(location.key);
     const planned = skills.map((skill) => ({ skill, changes: changesOf(skill) }));
     const done: Done[] = [];
@@ -103,7 +102,7 @@ export async function writeSkills(
       for (const [at, { skill, changes }] of planned.entries())
         done.push(writeSkill(context, skill, changes, asked[at] ?? [], actor));
     } catch (error) {
-      for (const [at, { undo }] of [...done.entries()].reverse()) undo(locked.has(skills[at]?.name ?? ''));
+      for (const [at, { undo }] of [...done.entries()].reverse()) undo(locked.has(skills[at]?.lock?.name ?? ''));
       throw error;
     }
     return done.map(({ changed: one }) => one);
@@ -139,13 +138,13 @@ interface Done {
 
 function writeSkill(
   { writer }: ChangeContext,
-  { name, entry, location, kind, origin }: SkillToWrite,
+  { lock, location, kind, origin }: SkillToWrite,
   changes: PlannedChange['changes'],
   proposals: Conflicts,
   { by, reason = `from ${origin}` }: Actor,
 ): Done {
   const { number } = writer.apply({
-    ...{ location, changes, kind, by, reason, lock: { name, entry } },
+    ...{ location, changes, kind, by, reason, lock },
     alongside: (database) => {
       for (const proposal of proposals) proposal.store(database);
     },
@@ -153,9 +152,9 @@ function writeSkill(
   return {
     changed: { id: location.skillId, revision: number, proposals: proposals.map(({ id }) => id) },
     undo(wasLocked) {
-      if (kind !== 'installed') return;
+      if (kind === 'updated') return;
       const move = { direction: 'out', folder: archiveFolder(location) } as const;
-      const lock = wasLocked ? undefined : { name, entry: null };
+      const unlocked = lock && !wasLocked ? { name: lock.name, entry: null } : undefined;
       writer.apply({
         location,
         changes: [],
@@ -163,7 +162,7 @@ function writeSkill(
         kind: 'removed',
         by,
         reason: 'another one could not be written',
-        lock,
+        lock: unlocked,
       });
     },
   };
@@ -180,7 +179,7 @@ async function conflictsOf(context: ChangeContext, { location, conflicts, origin
 }
 
 function changesOf({ location, kind, files, gone }: SkillToWrite): PlannedChange['changes'] {
-  if (kind === 'installed' && folderExists(location))
+  if (kind !== 'updated' && folderExists(location))
     throw skillExists(location.skillId, `${folderOf(location)} is there already`);
   const isSkillFile = ({ path }: IncomingFile): boolean => path === 'SKILL.md';
   // A skill appears when its SKILL.md does.

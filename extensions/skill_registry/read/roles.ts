@@ -10,7 +10,7 @@ import { catalogText } from '../show/catalog-text.ts';
 import { namedTools } from '../show/formats.ts';
 import { keptFrom, visibleSkills } from '../show/scope.ts';
 import { invalidArgument } from '../skill/errors.ts';
-import type { Skill } from '../skill/skill.ts';
+import { type Skill, slugOf } from '../skill/skill.ts';
 import type { Reading, RolePrompt } from './types.ts';
 
 /** A role must be usable as the name of a folder. */
@@ -21,7 +21,7 @@ const MAX_TEMPLATE_BYTES = 262_144;
 /** Resolves prompts of roles, and caches them until a skill or template changes. */
 export interface RoleResolver {
   /**
-   * The prompt of a role (the Bernstein design): the skill of that id, as the index of all skills with it first and its body;
+   * The prompt of a role (the Bernstein design): the skill of that id (`ml_engineer` may be `ml-engineer`), as the index of all skills with it first and its body;
    * else the legacy template `<templates>/<role>/system_prompt.md`, rendered; else one sentence.
    *
    * @param templates - Real folder of the legacy templates; it need not exist.
@@ -49,7 +49,7 @@ export function createRoleResolver(registry: Skills): RoleResolver {
       }
       const key = JSON.stringify([role, templates, variables]);
       const snapshot = registry.snapshot();
-      const file = snapshot.byId.get(role)?.realFile ?? join(templates, role, 'system_prompt.md');
+      const file = skillOf(role, snapshot)?.realFile ?? join(templates, role, 'system_prompt.md');
       // The stats show an edit at once; a new snapshot shows all other changes.
       const stamp = `${snapshot.version} ${stampOf(file)}`;
       const before = cached.get(key);
@@ -110,16 +110,20 @@ async function resolvedOf(
   variables: Readonly<Record<string, unknown>>,
 ): Promise<Resolved> {
   const snapshot = registry.snapshot();
-  const skill = snapshot.byId.get(role);
+  const skill = skillOf(role, snapshot);
   if (skill && keptFrom({}, skill) === undefined) {
-    const read = await registry.read(role, { audience: 'binding' });
-    const index = await skillIndex(snapshot, registry.config, role);
+    const read = await registry.read(skill.id, { audience: 'binding' });
+    const index = await skillIndex(snapshot, registry.config, skill.id);
     const body = withNote({ text: read.content, leftOut: read.hiddenLeftOut ?? 0 });
     return { prompt: { source: 'skill', text: `${index}\n${body}` }, given: [skill, read.approxTokens] };
   }
   const template = readTemplate(templates, role);
   if (template === undefined) return { prompt: { source: 'fallback', text: `You are a ${role} specialist.` } };
   return { prompt: { source: 'legacy', text: withNote(withoutHidden(await render(template, variables))) } };
+}
+
+function skillOf(role: string, { byId }: Snapshot): Skill | undefined {
+  return byId.get(role) ?? byId.get(slugOf(role));
 }
 
 function stampOf(file: string): string {

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { AddPlan } from 'skill-registry';
+import type { AddPlan, ImportPlan } from 'skill-registry';
 import { CodedError } from 'skill-registry/kernel';
 import { decisionAbout, type SkillToAdd } from '../../extensions/skill_registry/host.ts';
 import { futureRealPath } from '../../lib/files/index.ts';
@@ -28,6 +28,10 @@ export interface AddFlags extends ConfirmedOptions {
   readonly link?: boolean;
   readonly frozen?: boolean;
   readonly dryRun?: boolean;
+}
+
+export interface ImportFlags extends ConfirmedOptions {
+  readonly name?: string;
 }
 
 /** `skill-registry add`. With `--json`: `{ origin, source, skills: [SkillToAdd], unreadable, installed: [ChangedSkill] }`. */
@@ -67,6 +71,50 @@ export async function add(
   await sayHeld(opened.registry, ({ dir }) => dir !== null && folders.has(dir), terminal);
   await opened.registry.close();
   return isMeant || isNothing || options.dryRun ? EXIT.done : EXIT.problem;
+}
+
+/**
+ * `skill-registry import`. Without a terminal and without `--yes` it shows what it would write, and writes nothing. With `--json`:
+ * `{ from, skills: [SkillToAdd], refused, left_out, unrendered, prompt, manifest, created: [ChangedSkill] }`.
+ */
+export async function importSkills(
+  path: string,
+  options: GlobalOptions & ImportFlags,
+  terminal: Terminal,
+): Promise<ExitStatus> {
+  const { registry } = await openRegistry(options, terminal);
+  const plan = await registry.origin.import(path, { name: options.name, cwd: terminal.cwd });
+  const { skills, refused, prompt } = plan;
+  const isShownOnly = !options.yes && !terminal.ask;
+  const say = isShownOnly && !options.json ? terminal.out : terminal.err;
+  say(`${describeImport(plan)}\n`);
+  const isMeant = !isShownOnly && skills.length > 0 && (await isAgreed(importQuestion(plan), options, terminal));
+  const created = isMeant ? await plan.apply(actorOf(options, terminal)) : [];
+  if (options.json)
+    printJson(terminal, {
+      from: plan.origin,
+      skills: skills.map(toWire),
+      refused,
+      left_out: plan.leftOut,
+      unrendered: plan.unrendered.map(toWire),
+      prompt: prompt ?? null,
+      manifest: prompt === undefined ? null : manifestOf(plan),
+      created: created.map(toWire),
+    });
+  else if (prompt !== undefined) {
+    terminal.err('\nWhat stays of the prompt, to put in its place:\n\n');
+    terminal.out(terminal.terminal ? printable(prompt) : prompt);
+  }
+  for (const { id, revision } of created)
+    terminal.err(
+      `${printable(id)} is written, as revision ${revision}. Undo: skill-registry remove ${printable(id)}\n`,
+    );
+  if (isShownOnly && skills.length > 0) terminal.err('Nothing was written. Give --yes to write it.\n');
+  const ids = new Set(created.map(({ id }) => id));
+  await sayHeld(registry, ({ id }) => ids.has(id), terminal);
+  await registry.close();
+  const isDone = skills.length > 0 && (isShownOnly || (isMeant && refused.length === 0));
+  return isDone ? EXIT.done : EXIT.problem;
 }
 
 // --- internal ---
@@ -131,8 +179,9 @@ function describePlan({ origin, source, skills, unreadable }: AddPlan): string {
   ].join('\n');
 }
 
-/** Files in the text; `--json` has all. */
+/** Files, and other lines, in the text; `--json` has all. */
 const MAX_SHOWN = 10;
+const MAX_LINES = 20;
 
 function describeSkill(skill: SkillToAdd): readonly string[] {
   const { id, name, description, tokens, files, leftOut, scripts, allowedTools, requires, missing, collides } = skill;
@@ -158,4 +207,44 @@ function describeSkill(skill: SkillToAdd): readonly string[] {
 function listed(names: readonly string[]): string {
   const more = names.length > MAX_SHOWN ? ` and ${names.length - MAX_SHOWN} more` : '';
   return `${names.slice(0, MAX_SHOWN).join(', ')}${more}`;
+}
+
+function importQuestion({ skills }: ImportPlan): string {
+  return `Write ${skills.length === 1 ? printable(skills[0]?.id ?? '') : `these ${skills.length} skills`}?`;
+}
+
+function manifestOf({ skills }: ImportPlan) {
+  return { agent: { uses_skills: skills.map(({ id }) => id) }, depends_on: ['skill_registry'] };
+}
+
+function describeImport(plan: ImportPlan): string {
+  const { skills, leftOut, refused, unrendered, prompt } = plan;
+  const jinja = unrendered.map(({ skillId, path, line, text }) => `${skillId}/${path}:${line}: ${text}`);
+  const { agent, depends_on } = manifestOf(plan);
+  return [
+    describePlan(plan),
+    ...shownList(
+      'Not imported:',
+      [...refused, ...leftOut].map(({ path, reason }) => `${path}: ${reason}`),
+    ),
+    ...shownList('Nothing renders templates in a skill, so write out what these stand for:', jinja),
+    ...(prompt === undefined || skills.length === 0
+      ? []
+      : [
+          '',
+          'For the manifest of the agent:',
+          ...['agent:', `  uses_skills: [${agent.uses_skills.join(', ')}]`, `depends_on: [${depends_on.join(', ')}]`],
+        ]),
+  ].join('\n');
+}
+
+function shownList(title: string, lines: readonly string[]): readonly string[] {
+  if (lines.length === 0) return [];
+  const more = lines.length > MAX_LINES ? [`  and ${lines.length - MAX_LINES} more (--json has all)`] : [];
+  return [
+    '',
+    title,
+    ...lines.slice(0, MAX_LINES).map((line) => `  ${printable(line.replaceAll(/[\r\n]+/g, ' '))}`),
+    ...more,
+  ];
 }

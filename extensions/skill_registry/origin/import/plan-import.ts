@@ -1,0 +1,150 @@
+import { lstatSync, realpathSync } from 'node:fs';
+import { basename, dirname, resolve } from 'node:path';
+import { isCodedError } from 'skill-registry/kernel';
+import { originUnavailable } from '../../../../lib/fetch/index.ts';
+import { listContained, readNamedFile } from '../../../../lib/files/index.ts';
+import { oneLine, showName } from '../../../../lib/text/index.ts';
+import { type ChangeContext, newLocation } from '../../history/change-context.ts';
+import { checkNewName, checkSize, checkValid, filePath } from '../../history/skill-location.ts';
+import { composeSkillMd } from '../../propose/skill-text.ts';
+import { invalidArgument } from '../../skill/errors.ts';
+import { parseSkill } from '../../skill/parse-skill.ts';
+import { slugOf } from '../../skill/skill.ts';
+import { viewOf } from '../add.ts';
+import { originInvalid } from '../errors.ts';
+import type { IncomingFile } from '../offer.ts';
+import type { ImportOptions, ImportPlan, NotImported, SkillToAdd } from '../types.ts';
+import { type SkillToWrite, writeSkills } from '../write-skill.ts';
+import { type MadeSkill, readRole, roleFolders } from './read-roles.ts';
+import { descriptionIn, jinjaIn, plainText } from './read-text.ts';
+import { splitPrompt } from './split-prompt.ts';
+
+/** @throws as `Origins.import`. */
+export async function planImport(context: ChangeContext, path: string, options: ImportOptions): Promise<ImportPlan> {
+  const real = realOf(resolve(options.cwd ?? context.root, path));
+  const isFolder = lstatSync(real).isDirectory();
+  const { makers, refused, prompt } = isFolder ? rolesIn(real, options, context) : partsOf(real, options, context);
+  const isAlone = makers.length === 1 && refused.length === 0;
+  const views: SkillToAdd[] = [];
+  const writes: SkillToWrite[] = [];
+  const unrendered: ImportPlan['unrendered'][number][] = [];
+  const leftOut: NotImported[] = [];
+  for (const { from, make } of makers) {
+    try {
+      const made = make();
+      if (writes.some(({ location }) => location.skillId === made.id))
+        throw originInvalid(from, `another role of this folder is called "${made.id}" as well. Rename one of them.`);
+      const { write, view, notTaken } = await preparedOf(context, made, real);
+      writes.push(write);
+      views.push(view);
+      leftOut.push(...notTaken);
+      for (const file of write.files)
+        for (const jinja of jinjaIn(file.bytes.toString('utf8')))
+          unrendered.push({ skillId: made.id, path: file.path, ...jinja });
+    } catch (error) {
+      if (!isCodedError(error) || isAlone) throw error;
+      refused.push({ path: from, reason: error.message });
+    }
+  }
+  return {
+    ...{ origin: real, skills: views, unreadable: [], refused, leftOut, unrendered },
+    ...(prompt === undefined ? {} : { prompt }),
+    apply: (actor) => writeSkills(context, writes, actor),
+  };
+}
+
+// --- internal ---
+
+interface Parts {
+  readonly makers: readonly { readonly from: string; readonly make: () => MadeSkill }[];
+  readonly refused: NotImported[];
+  readonly prompt?: string;
+}
+
+/** @throws ORIGIN_UNAVAILABLE. */
+function realOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch (error) {
+    throw originUnavailable(path, 'there is no such file or folder', error);
+  }
+}
+
+/** @throws ORIGIN_INVALID when there is no role; INVALID_ARGUMENT. */
+function rolesIn(base: string, { name }: ImportOptions, context: ChangeContext): Parts {
+  if (name !== undefined) throw invalidArgument('A role is called as its folder is; --name is for a file.');
+  const folders = roleFolders(base);
+  if (folders.length === 0)
+    throw originInvalid(
+      base,
+      'it has no system_prompt.md, and no <role>/system_prompt.md. Name the folder of the roles.',
+    );
+  const links = folders[0] === '' ? [] : listContained(base, '').filter(({ kind }) => kind === 'other');
+  return {
+    makers: folders.map((folder) => ({ from: folder || basename(base), make: () => readRole(base, folder, context) })),
+    refused: links.map(({ name: path }) => ({ path: showName(path), reason: 'it is a link or a device.' })),
+  };
+}
+
+/** @throws ORIGIN_INVALID, NOT_TEXT, RESOURCE_TOO_LARGE. */
+function partsOf(file: string, { name }: ImportOptions, { limits }: ChangeContext): Parts {
+  const shown = showName(basename(file));
+  if (basename(file).toLowerCase() === 'skill.md')
+    throw originInvalid(file, 'it is a skill already. To install it: skill-registry add <its folder>.');
+  const split = splitPrompt(plainText(readNamedFile(file, limits.file_bytes), shown));
+  if (!split)
+    throw originInvalid(
+      file,
+      'it has no section that a skill could be made of. Put a heading (## Name) before each part that other agents can use, too.',
+    );
+  const { body, references, titles, prompt } = split;
+  const [stem = ''] = basename(file).split('.');
+  const id = name ?? slugOf(/^(system[-_]?)?prompt$/i.test(stem) ? basename(dirname(file)) : stem);
+  const covers = titles.filter((title) => title !== '' && !/\{[{%#]/.test(title)).map((title) => oneLine(title, 60));
+  const what = [descriptionIn(body), covers.length > 0 ? `Covers: ${covers.join(', ')}.` : '']
+    .filter(Boolean)
+    .join(' ');
+  const description = oneLine(what, MAX_DESCRIPTION);
+  return {
+    makers: [{ from: shown, make: () => ({ id, from: shown, description, body, references, leftOut: [] }) }],
+    refused: [],
+    prompt,
+  };
+}
+
+/** Characters; the standard allows 1,024. */
+const MAX_DESCRIPTION = 1_000;
+
+/** @throws SKILL_EXISTS, SOURCE_NOT_WRITABLE, SKILL_INVALID, RESOURCE_TOO_LARGE; ORIGIN_INVALID without a description. */
+async function preparedOf(context: ChangeContext, made: MadeSkill, origin: string) {
+  const { id, from, description, body, references } = made;
+  if (description === '')
+    throw originInvalid(
+      from,
+      'it has no sentence that could be its description. Write what it does in its first line.',
+    );
+  const location = newLocation(context, id);
+  const text = `${composeSkillMd(id, description, '').trimEnd()}\n\n${body}`;
+  const skillMd: IncomingFile = { path: 'SKILL.md', bytes: Buffer.from(text), executable: false };
+  checkSize(location, location.skillFile, skillMd.bytes, context.limits);
+  checkValid(location, location.skillFile, null, skillMd.bytes, true);
+  const files = [skillMd];
+  const notTaken = [...made.leftOut];
+  for (const [path, content] of references) {
+    try {
+      checkNewName(filePath(path, location));
+      files.push({ path, bytes: Buffer.from(content), executable: false });
+    } catch (error) {
+      if (!isCodedError(error)) throw error;
+      notTaken.push({ path: showName(path), reason: error.message });
+    }
+  }
+  const { header } = parseSkill(text, 'SKILL.md', id);
+  if (!header) throw originInvalid(from, 'the skill made of it cannot be read.');
+  const along = { ids: [id], isAlong: false, leftOut: notTaken.length };
+  return {
+    view: await viewOf(context, location, header, files, along),
+    write: { location, files, gone: [], conflicts: [], kind: 'created', origin } satisfies SkillToWrite,
+    notTaken,
+  };
+}

@@ -1,0 +1,150 @@
+import { splitFrontmatter } from '../../skill/frontmatter.ts';
+import { slugOf } from '../../skill/skill.ts';
+
+/** A prompt in parts. Every line of it is in one of them, with LF as its end. */
+export interface SplitPrompt {
+  /** What stays: what stands before the first section, and the sections about the agent itself. */
+  readonly prompt: string;
+  /** The other sections, in their order; one that is a reference is a heading and a link here. */
+  readonly body: string;
+  /** Long sections of examples and reference, by path. */
+  readonly references: ReadonlyMap<string, string>;
+  /** Headings of the sections that do not stay. */
+  readonly titles: readonly string[];
+}
+
+/**
+ * Splits a prompt by its headings (`#`), at the level of its first section. A heading that begins the text is its title, and no
+ * section. Headings in code blocks, in comments, and between `{% if %}` and its end, are none.
+ *
+ * @returns undefined when there is no section that does not stay.
+ */
+export function splitPrompt(text: string): SplitPrompt | undefined {
+  const head = splitFrontmatter(text);
+  const start = head.yaml === undefined || head.oddity ? 0 : text.slice(0, head.bodyOffset).split('\n').length - 1;
+  const lines = text.replace(/^\ufeff/, '').split(/\r?\n/);
+  const { headings, fenced } = headingsIn(lines, start);
+  const sections = sectionsOf(lines, start, headings);
+  const kept = lines.slice(0, sections[0]?.from);
+  const moved = { body: [] as string[], titles: [] as string[], references: new Map<string, string>() };
+  let keptLevel = Number.POSITIVE_INFINITY;
+  for (const { level, title, from, to } of sections) {
+    const part = lines.slice(from, to);
+    if (level <= keptLevel) keptLevel = STAYS.test(title) ? level : Number.POSITIVE_INFINITY;
+    if (level >= keptLevel) {
+      kept.push(...part);
+      continue;
+    }
+    moved.titles.push(title);
+    if (moved.references.size < MOST && isReference(title, part, fenced.slice(from, to))) {
+      const path = newPath(title, moved.references);
+      moved.references.set(path, ended(part));
+      moved.body.push(part[0] as string, '', `See [${path}](${path}).`, '');
+    } else moved.body.push(...part);
+  }
+  if (moved.titles.length === 0) return undefined;
+  return { prompt: ended(kept), ...moved, body: ended(moved.body) };
+}
+
+// --- internal ---
+
+/** Sections about the agent itself, as the design of `uses_skills` keeps them in the prompt. */
+const STAYS = /^(your |the )?(role|role definition|identity|goals?|mission|working directory|workflow|constraints)$/i;
+const EXAMPLES = /\b(examples?|samples?|templates?|patterns?|references?|appendix)\b/i;
+/** Lines. Shorter sections are read sooner in place than by a call. */
+const SHORT = 20;
+const LONG = 200;
+/** References of one prompt. */
+const MOST = 200;
+
+interface Heading {
+  readonly line: number;
+  readonly level: number;
+  readonly title: string;
+}
+
+interface Section extends Pick<Heading, 'level' | 'title'> {
+  readonly from: number;
+  readonly to: number;
+}
+
+function sectionsOf(lines: readonly string[], start: number, headings: readonly Heading[]): readonly Section[] {
+  const [first] = headings;
+  const isTitle =
+    first && !STAYS.test(first.title) && lines.slice(start, first.line).every((line) => line.trim() === '');
+  const rest = isTitle ? headings.slice(1) : headings;
+  const begins = rest.filter(({ level }) => level <= (rest[0]?.level ?? 0));
+  return begins.map(({ line, level, title }, at) => {
+    return { level, title, from: line, to: begins[at + 1]?.line ?? lines.length };
+  });
+}
+
+/** Long, and about examples, or mostly code, or very long. */
+function isReference(title: string, part: readonly string[], fenced: readonly boolean[]): boolean {
+  const code = fenced.filter(Boolean).length;
+  return part.length > LONG || (part.length >= SHORT && (EXAMPLES.test(title) || code * 2 >= part.length));
+}
+
+function newPath(title: string, taken: ReadonlyMap<string, string>): string {
+  const slug =
+    slugOf(title)
+      .replace(/[^a-z0-9-]/g, '')
+      .replace(/^-+|-+$/g, '') || 'section';
+  for (let number = 1; ; number += 1) {
+    const path = `references/${slug}${number === 1 ? '' : `-${number}`}.md`;
+    if (!taken.has(path)) return path;
+  }
+}
+
+function ended(lines: readonly string[]): string {
+  return lines.length === 0 || lines.at(-1) === '' ? lines.join('\n') : `${lines.join('\n')}\n`;
+}
+
+/** What opens and ends a part in which no heading counts. */
+const MARK = /\{#|#\}|<!--|-->|\{%[-+]?\s*(end)?(if|for|macro|call|filter|block|raw|verbatim|with|autoescape|trans)\b/g;
+const ENDS = new Map([
+  ['{#', '#}'],
+  ['<!--', '-->'],
+]);
+
+function headingsIn(
+  lines: readonly string[],
+  start: number,
+): { readonly headings: readonly Heading[]; readonly fenced: readonly boolean[] } {
+  const headings: Heading[] = [];
+  const fenced = lines.map(() => false);
+  const last = new Map([...ENDS.values()].map((end) => [end, lines.findLastIndex((line) => line.includes(end))]));
+  let [fence, comment, depth, isRaw] = ['', '', 0, false];
+  for (const [at, line] of lines.entries()) {
+    if (at < start) continue;
+    const [, marks = ''] = /^ {0,3}(`{3,}|~{3,})/.exec(line) ?? [];
+    if (fence) {
+      fenced[at] = true;
+      if (marks[0] === fence[0] && marks.length >= fence.length && line.trim() === marks) fence = '';
+      continue;
+    }
+    const opens =
+      comment === '' && marks !== '' && !(marks[0] === '`' && line.trim().slice(marks.length).includes('`'));
+    if (opens) [fence, fenced[at]] = [marks, true];
+    if (opens) continue;
+    const [before] = /^ {0,3}#{1,6}(?=[ \t]|$)/.exec(line) ?? [];
+    if (before !== undefined && comment === '' && depth === 0)
+      headings.push({ line: at, level: before.trim().length, title: titleOf(line.slice(before.length)) });
+    for (const [mark, end, word] of line.replace(/`[^`]*`/g, '').matchAll(MARK)) {
+      if (comment) comment = mark === comment ? '' : comment;
+      else if (isRaw && !(end && /^(raw|verbatim)$/.test(word ?? ''))) continue;
+      else if (word) [depth, isRaw] = [Math.max(0, depth + (end ? -1 : 1)), !end && /^(raw|verbatim)$/.test(word)];
+      // `{#` is also the beginning of an anchor (`## Title {#anchor}`): what nothing ends is no comment.
+      else if ((last.get(ENDS.get(mark) ?? '') ?? -1) >= at) comment = ENDS.get(mark) ?? '';
+    }
+  }
+  return { headings, fenced };
+}
+
+/** Without the `#` that may end a heading. */
+function titleOf(text: string): string {
+  const title = text.trim();
+  let end = title.length;
+  while (title[end - 1] === '#') end -= 1;
+  return end < title.length && (end === 0 || /\s/.test(title[end - 1] ?? '')) ? title.slice(0, end).trim() : title;
+}
