@@ -1,5 +1,6 @@
 /** What the command and the extensions of this package need from the kernel beside index.ts. It is not exported by the package. */
 import type { TurnContext } from './contract.ts';
+import type { HeldExtension } from './held/held-extensions.ts';
 
 export { ownExtensionIds, packageRoot } from './boot/extension-folders.ts';
 export { createSecrets, mergeConfig, readOwnerConfig } from './boot/settings.ts';
@@ -14,7 +15,6 @@ export {
 export { codeProtected, extensionNotHeld } from './errors.ts';
 export { approveExtension, revokeExtension } from './held/approve-or-revoke.ts';
 export { isCode } from './held/code-folders.ts';
-export { describeHeld } from './held/difference.ts';
 export {
   type HeldExtension,
   heldExtension,
@@ -30,6 +30,11 @@ export { renderTemplate } from './turns/system-text.ts';
 export { withoutPaths } from './without-paths.ts';
 
 // Rarely used, and slow to load: their modules are loaded when they are called.
+
+/** As `describeHeld` of held/difference.ts. */
+export async function describeHeld(held: HeldExtension, ownIds: readonly string[]): Promise<string> {
+  return (await import('./held/difference.ts')).describeHeld(held, ownIds);
+}
 
 /** As `declaredTurn` of boot/discover.ts. */
 export async function declaredTurn(rootDir: string, agentId: string, trusted = true): Promise<TurnContext> {

@@ -3,8 +3,13 @@ import { join, resolve } from 'node:path';
 import type { SkillRegistry } from 'skill-registry';
 import { CodedError, isCodedError } from 'skill-registry/kernel';
 import wrapAnsi from 'wrap-ansi';
+import {
+  countsOf,
+  describeClaims,
+  describeResult,
+  describeResults,
+} from '../../extensions/skill_registry/evaluate/describe.ts';
 import type { EvaluationResult, SkillEvidence } from '../../extensions/skill_registry/host.ts';
-import { countsOf, describeClaims, describeResult, describeResults } from '../../extensions/skill_registry/host.ts';
 import { printable, toWireDeep } from '../../lib/text/index.ts';
 import { openRegistry } from '../open-registry.ts';
 import {

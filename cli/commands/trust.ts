@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import type { SkillRegistry } from 'skill-registry';
 import { CodedError, isCodedError } from 'skill-registry/kernel';
 import type { SkillTrust, TrustDecision } from '../../extensions/skill_registry/host.ts';
-import { describeFindings } from '../../extensions/skill_registry/host.ts';
+import { describeFindings } from '../../extensions/skill_registry/propose/describe.ts';
 import { heldOfRoot } from '../../kernel/host.ts';
 import { futureRealPath } from '../../lib/files/index.ts';
 import { formatTable, printable, toWire } from '../../lib/text/index.ts';

@@ -101,8 +101,8 @@ export function createPublication(registry: SkillRegistry, turn: TurnContext, ma
         const file = found?.files.get(uri);
         if (!file && maxAge === 0) return undefined;
         if (!file) continue;
-        const bytes = await readOne(registry, turn, skillIdOf(uri) ?? '', file.path);
-        if (bytes && digestOf(bytes) === file.digest) return { file, bytes };
+        const bytes = await readOne(registry, turn, skillIdOf(uri) ?? '', file);
+        if (bytes) return { file, bytes };
       }
       return undefined;
     },
@@ -197,15 +197,21 @@ interface CachedEntry {
   running: boolean;
 }
 
-/** Undefined when the file does not exist any more. */
+/** Undefined when the file does not exist any more, or is another one by now. */
 async function readOne(
   registry: SkillRegistry,
   turn: TurnContext,
   id: string,
-  path: string,
+  { path, digest }: PublishedFile,
 ): Promise<Uint8Array | undefined> {
+  let isSame = false;
+  const told = (bytes: Uint8Array): boolean => {
+    isSame = digestOf(bytes) === digest;
+    return isSame;
+  };
   try {
-    return await registry.admin.readBytes(id, path === SKILL_MD ? {} : { path }, turn);
+    const bytes = await registry.admin.readBytes(id, { ...(path === SKILL_MD ? {} : { path }), told }, turn);
+    return isSame ? bytes : undefined;
   } catch (error) {
     if (isCodedError(error)) return undefined;
     throw error;

@@ -112,7 +112,8 @@ export function createAdmin(
     async resolveRolePrompt(role, { templates = 'templates/roles', variables = {} } = {}) {
       assertOpen(parts);
       const { createRoleResolver } = await import('./read/roles.ts');
-      roles ??= createRoleResolver({ read, config, snapshot });
+      const onGiven = (skill: Skill, count: number): void => parts.usage.recorder.given(skill, count, {});
+      roles ??= createRoleResolver({ read, config, snapshot, onGiven });
       return roles.resolve(role, futureRealPath(resolve(root, templates)), variables);
     },
     readPolicies: (paths, turn) =>

@@ -80,6 +80,14 @@ const by = suchThat(
   (name: string) =>
     name === 'unknown' || (/^(person|agent):.*\S/su.test(name) && name.length <= 200 && !CONTROL.test(name)),
 );
+/** What a function gives for the new content is checked like a content. */
+const change = (value: unknown, name: string): unknown => {
+  const made = aFunction(value, name) as (present: string) => unknown;
+  return (present: string) => wholeText(made(present), `the result of ${name}`);
+};
+const limit = either('a number', integer, oneOf(Number.POSITIVE_INFINITY));
+const flagOrFunction = either('true, false or a function', flag, aFunction);
+const content = either('a text, null or a function', wholeText, oneOf(null), change);
 const actor = fields({ by, reason: storedWords });
 const actorWithReason = fields({ by, reason: wholeText, version: words });
 const turn = optional((value, name) => {
@@ -144,7 +152,8 @@ const PROPOSALS: Methods<SkillRegistry['proposals']> = {
   propose: {
     input: fields({
       ...{ skillId: text, kind: optional(oneOf('update', 'create', 'delete')), path: words },
-      ...{ diff: storedWords, content: storedWords, oldString: storedWords, newString: storedWords },
+      ...{ diff: storedWords, content: optional(either('a text or a function', wholeText, change)) },
+      ...{ oldString: storedWords, newString: storedWords },
       ...{ remove: optional(oneOf(true)), justification: wholeText, evidence: storedWords },
       author: optional(by),
     }),
@@ -216,21 +225,14 @@ function withCheckedApply<P extends AddPlan | UpdatePlan>(plan: P): P {
 }
 
 const ADMIN: Methods<SkillRegistryAdmin> = {
-  readBytes: { skillId: text, options: optional(fields({ path: words, told: optional(flag) })), turn },
-  resources: { skillId: text },
+  readBytes: { skillId: text, options: optional(fields({ path: words, told: optional(flagOrFunction) })), turn },
+  resources: { skillId: text, turn },
   leftOut: { skillId: text },
   searchReady: { query: words },
   embedSkills: {},
   overlap: {},
   contextCost: {},
-  tokenCounts: {
-    options: optional(
-      fields({
-        bodies: optional(flag),
-        atMost: optional(either('a number', integer, oneOf(Number.POSITIVE_INFINITY))),
-      }),
-    ),
-  },
+  tokenCounts: { options: optional(fields({ bodies: optional(flag), atMost: optional(limit) })) },
   hiddenText: {},
   resolveRolePrompt: {
     role: text,
@@ -266,12 +268,6 @@ const WORKFLOWS: Methods<Workflows> = {
   enter: { of: neededTurn, pack: text, state: words },
   follow: { of: neededTurn, event: text },
 };
-
-/** What a function gives for the new content is checked like a content. */
-const content = either('a text, null or a function', wholeText, oneOf(null), (value, name) => {
-  const change = aFunction(value, name) as (present: string) => unknown;
-  return (present: string) => wholeText(change(present), `the result of ${name}`);
-});
 
 const MANAGEMENT: Methods<SkillRegistryAdmin['management']> = {
   create: { skillId: text, content: wholeText, actor },

@@ -8,14 +8,6 @@ export type * from './api.ts';
 export type { ValidationProfile } from './config/config.ts';
 export { ownerFile } from './config/owner-file.ts';
 export { configOfUntrustedRoot } from './config/untrusted-config.ts';
-export { countsOf, describeClaims, describeResult, describeResults, shownProposal } from './evaluate/describe.ts';
-export {
-  describeBlocks,
-  describeFindings,
-  describeProposals,
-  describeRevisions,
-  describeStats,
-} from './propose/describe.ts';
 export { NOT_INSPECTED } from './trust/reasons.ts';
 export type { SkillFinding } from './validate/validate-skill.ts';
 

@@ -18,6 +18,7 @@ import { skillCommands } from './commands.ts';
 import { configOfUntrustedRoot } from './config/untrusted-config.ts';
 import type { InternalOptions } from './parts.ts';
 import { arrivalText } from './proposals-command.ts';
+import type { SkillLoadedEvent } from './read/types.ts';
 import { createSkillRegistry } from './registry.ts';
 import { boundSkill, isWithoutSkills, keptFrom } from './show/scope.ts';
 
@@ -59,8 +60,7 @@ export class SkillRegistryMain
       trust: context.trusted,
       getSecret: context.getSecret,
       onProgress: (line) => context.log.info(line),
-      onSkillLoaded: ({ durationSeconds, ...event }) =>
-        context.events.emit('skill_loaded', { ...toWire(event), duration_s: durationSeconds }),
+      onSkillLoaded: (event) => context.events.emit('skill_loaded', busEvent(event)),
       onProblem: ({ severity, file, line, message }) =>
         context.notifyUser(`${severity}: ${file}${line === undefined ? '' : `:${line}`}: ${message}`),
     };
@@ -120,4 +120,14 @@ export class SkillRegistryMain
   getCommands(): readonly Command[] {
     return skillCommands(this.registry);
   }
+}
+
+// --- internal ---
+
+/** The event `skill_loaded` on the bus: `name`, `reference` and `script` are the keys of the Bernstein design, beside ours. */
+function busEvent({ durationSeconds, ...event }: SkillLoadedEvent): Readonly<Record<string, unknown>> {
+  const fileIn = (bucket: string): string | null =>
+    event.path?.startsWith(`${bucket}/`) ? event.path.slice(bucket.length + 1) : null;
+  const names = { name: event.skillId, reference: fileIn('references'), script: fileIn('scripts') };
+  return { ...toWire(event), ...names, duration_s: durationSeconds };
 }

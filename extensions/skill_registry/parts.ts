@@ -142,10 +142,10 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
     disabled: () => disabled.now,
     prepare: holds.prepare,
     heldBecause: holds.heldBecause,
-    beforeScan() {
+    async beforeScan() {
       ownData.renew();
       installed.renew();
-      waiting?.renew();
+      await waiting?.renew();
     },
     ...(config.gates.check ? { gates: () => hostSurroundings(options.environment, config.gates.settings) } : {}),
   });
@@ -153,7 +153,7 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
   const admit: Admit = async (skill) => {
     // Those of the package are as the code that reads them.
     if (catalog.snapshot().builtIn.has(skill.qualifiedId)) return false;
-    waiting?.renew();
+    await waiting?.renew();
     const heldBecause = await holds.check(skill);
     if (heldBecause !== skill.heldBecause) await catalog.refresh().catch(() => undefined);
     return heldBecause !== undefined;

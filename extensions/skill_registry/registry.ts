@@ -172,17 +172,22 @@ interface ProblemReporter {
 
 /** @param gather - Gives all present problems. */
 function createProblemReporter(gather: () => readonly Problem[], report: (problem: Problem) => void): ProblemReporter {
-  /** Keys of the problems at the last call. A problem that ended and comes back is reported again. */
-  let reported: ReadonlySet<string> | undefined;
+  /** The problems at the last call. A problem that ended and comes back is reported again. */
+  let reported: readonly Problem[] | undefined;
   return {
     begin() {
-      reported = new Set(gather().map(problemKey));
+      reported = gather();
     },
     reportNew() {
       if (!reported) return;
       const [before, problems] = [reported, gather()];
-      reported = new Set(problems.map(problemKey));
-      for (const problem of problems) if (!before.has(problemKey(problem))) report(problem);
+      reported = problems;
+      const old = new Set(before);
+      // Most are the same objects.
+      const fresh = problems.filter((problem) => !old.has(problem));
+      if (fresh.length === 0) return;
+      const known = new Set(before.map(problemKey));
+      for (const problem of fresh) if (!known.has(problemKey(problem))) report(problem);
     },
   };
 }

@@ -10,6 +10,7 @@ import type { Live } from './live.ts';
 import { addCatalog } from './pages/catalog.ts';
 import { addExtension } from './pages/extension.ts';
 import { addInbox } from './pages/inbox.ts';
+import { addProblems } from './pages/problems.ts';
 import { addProposal } from './pages/proposal.ts';
 import { addSkill } from './pages/skill.ts';
 import { addSkillAgents } from './pages/skill-agents.ts';
@@ -30,6 +31,7 @@ export function createApp(review: Review, guard: Guard, live: Live, onError: (er
   }
   app.get('/events', live.handler);
   addInbox(app, review, addUpdates(app, review));
+  addProblems(app, review);
   addExtension(app, review);
   addProposal(app, review);
   addSkill(app, review);

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { lstatSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { CodedError, isCodedError, type TurnContext } from 'skill-registry/kernel';
@@ -45,13 +46,23 @@ export async function readWorkspaceFile(
   if (!policy) return withSameError(location, target, registry, () => readContained(base, below, maxBytes));
   const slash = /\/\.?$/.test(below) ? '/' : '';
   const path = policy.path === 'SKILL.md' && slash === '' ? {} : { path: policy.path + slash };
+  const told = (bytes: Uint8Array): boolean => {
+    if (bytes.length > maxBytes) throw resourceTooLarge(shown, bytes.length, maxBytes);
+    textOf(bytes, shown);
+    return true;
+  };
   // Also when it is not visible, so that the attempt causes an event.
-  const bytes = await registry.admin.readBytes(policy.skillId, path, turn).catch((error) => {
+  const bytes = await registry.admin.readBytes(policy.skillId, { ...path, told }, turn).catch((error) => {
     throw policy.visible ? error : notVisible(shown);
   });
   if (!policy.visible) throw notVisible(shown);
-  if (bytes.length > maxBytes) throw resourceTooLarge(shown, bytes.length, maxBytes);
   return bytes;
+}
+
+/** @throws NOT_TEXT. */
+export function textOf(bytes: Uint8Array, shown: string): string {
+  if (isUtf8(bytes)) return Buffer.from(bytes).toString('utf8');
+  throw new CodedError('NOT_TEXT', `"${shown}" is no UTF-8 text file.`, { path: shown });
 }
 
 export interface WorkspaceEntry {

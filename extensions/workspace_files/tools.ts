@@ -21,7 +21,7 @@ import {
 import { assertWritable, isInside, relativeSegments, writeContained } from '../../lib/files/index.ts';
 import { withoutHidden } from '../../lib/text/index.ts';
 import type { SkillRegistry, WritePolicy } from '../skill_registry/api.ts';
-import { isThere, listWorkspaceFolder, readWorkspaceFile, type WorkspacePath } from './read-workspace.ts';
+import { isThere, listWorkspaceFolder, readWorkspaceFile, textOf, type WorkspacePath } from './read-workspace.ts';
 
 export interface WorkspaceOptions {
   /** Real path of the root. */
@@ -78,10 +78,8 @@ function readFileTool(options: WorkspaceOptions): Tool {
     execute: async ({ path }, { turn }) => {
       const location = locate(options, path);
       const waiting = readHeldFile(root, belowExtensions(path), authorOf(turn), maxBytes);
-      const bytes = waiting ?? Buffer.from(await readWorkspaceFile(location, maxBytes, registry, turn));
-      const content = bytes.toString('utf8');
-      if (!Buffer.from(content).equals(bytes)) return toolError('NOT_TEXT', `"${path}" is no UTF-8 text file.`);
-      const { text, leftOut } = withoutHidden(content);
+      const bytes = waiting ?? (await readWorkspaceFile(location, maxBytes, registry, turn));
+      const { text, leftOut } = withoutHidden(textOf(bytes, path));
       return {
         success: true,
         path,

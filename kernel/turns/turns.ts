@@ -16,7 +16,7 @@ import type {
 import { agentNotFound, agentUnavailable, describeError } from '../errors.ts';
 import type { Offers } from '../offers/offers.ts';
 import { defineTool } from '../offers/tools.ts';
-import { createDeclarativeAgent } from './declarative-agent.ts';
+import { createDeclarativeAgent } from './model-loop.ts';
 import { collectContext, composeInstructions, namedSkills, type ProviderFailure } from './system-text.ts';
 
 /** What turns need from the kernel. */

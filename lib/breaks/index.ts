@@ -19,6 +19,14 @@ export function createBackgroundBreaks(): () => Promise<void> {
   return breaksAfter(sliceMs, () => new Promise((resolve) => setTimeout(resolve, pauseMs).unref()));
 }
 
+/** Runs work that is written in steps to its end, without breaks. @returns what it returns. */
+export function runSteps<T>(steps: Iterator<undefined, T, undefined>): T {
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
+
 // --- internal ---
 
 function breaksAfter(sliceMs: number, pause: () => Promise<void>): () => Promise<void> {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createSkillRegistry } from 'skill-registry';
 import { expect, it } from 'vitest';
@@ -63,6 +63,7 @@ it.each([
   'docs/decisions.md',
   'docs/evidence.md',
   'docs/library.md',
+  'docs/seeds.md',
 ])('names only files that exist in %s', (page) => {
   const text = read(page);
   const links = [...text.matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, path = '']) => path);
@@ -74,6 +75,23 @@ it('shows the two commands in the README as they are', () => {
   const readme = read('README.md');
   expect(readme).toContain('npm ci && npm start');
   expect(readme).toContain('npm ci && npm test');
+});
+
+it('runs `npx` so that it fetches no package: whoever takes our name on npm must not run code on the machines of readers', () => {
+  const pages = ['README.md', ...readdirSync(join(ROOT, 'docs')).map((name) => `docs/${name}`)].filter((page) =>
+    page.endsWith('.md'),
+  );
+  const wrong = pages.filter((page) =>
+    /npx (?!--no )[^\n`]*skill-registry|"npx", "args": \["(?!--no")/.test(read(page)),
+  );
+  expect(wrong).toEqual([]);
+});
+
+it('packs no source maps, whose sources are not in the package', () => {
+  expect(read('tsconfig.build.json')).not.toMatch(/sourceMap|declarationMap/i);
+  expect(
+    readdirSync(join(ROOT, 'dist'), { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.map')),
+  ).toEqual([]);
 });
 
 it('keeps the README at one page and AGENTS.md under a hundred lines', () => {

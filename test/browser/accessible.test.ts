@@ -9,7 +9,16 @@ useBrowser();
 /** Every kind of page. */
 function pagesOf({ open, warned, stale }: OpenReview): readonly string[] {
   return [
-    ...['/', '/proposals', '/catalog', '/catalog?q=nothing+fits+this', '/usage', '/usage?agent=nobody', '/updates'],
+    ...[
+      '/',
+      '/proposals',
+      '/catalog',
+      '/catalog?q=nothing+fits+this',
+      '/usage',
+      '/usage?agent=nobody',
+      '/updates',
+      '/problems',
+    ],
     ...[`/proposals/${open}`, `/proposals/${open}?view=side`, `/proposals/${warned}`, `/proposals/${stale}`],
     ...[`/proposals/${open}/edit`, `/proposals/${stale}/edit`, '/extensions/ticket_tool', '/skills/fast-setup'],
     ...[

@@ -34,7 +34,7 @@ export const changes = [
   },
   {
     title: 'A proposed deletion is never stale',
-    file: `${DECIDE}/plan.ts`,
+    file: `${DECIDE}/apply-or-stale.ts`,
     find: 'if (present.treeDigest(location) !== row.base)',
     replace: "if (present.treeDigest(location) === '')",
     test: `${DECIDE_TESTS}/decide.test.ts`,
@@ -42,7 +42,7 @@ export const changes = [
   },
   {
     title: 'A merge that breaks the frontmatter is applied',
-    file: `${DECIDE}/plan.ts`,
+    file: `${DECIDE}/apply-or-stale.ts`,
     find: 'checkValid(plan.location, row.path, current, plan.after);',
     replace: 'if (!plan.merged) checkValid(plan.location, row.path, current, plan.after);',
     test: `${DECIDE_TESTS}/decide.test.ts`,
@@ -50,7 +50,7 @@ export const changes = [
   },
   {
     title: 'A change of the same lines is merged over what a person wrote',
-    file: `${DECIDE}/plan.ts`,
+    file: `${DECIDE}/apply-or-stale.ts`,
     find: 'if (merge.clean) return { location, after: Buffer.from(merge.text), merged: true, current };',
     replace: 'if (merge.clean || proposed.length > 0) return { location, after: proposed, merged: true };',
     test: `${DECIDE_TESTS}/decide.test.ts`,
@@ -58,7 +58,7 @@ export const changes = [
   },
   {
     title: 'A new skill takes the place of one that has come meanwhile',
-    file: `${DECIDE}/plan.ts`,
+    file: `${DECIDE}/apply-or-stale.ts`,
     find: 'if (isTaken) return {',
     replace: 'if (isTaken && !isNew) return {',
     test: `${DECIDE_TESTS}/decide.test.ts`,
@@ -66,7 +66,7 @@ export const changes = [
   },
   {
     title: 'What is approved need not be what its diff shows',
-    file: `${DECIDE}/plan.ts`,
+    file: `${DECIDE}/apply-or-stale.ts`,
     find: 'if (!outcome.applied || after === null || !after.equals(Buffer.from(outcome.text)))',
     replace: 'if (!outcome.applied || after === null)',
     test: `${HISTORY_TESTS}/made-up-history.test.ts`,

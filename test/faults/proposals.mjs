@@ -111,7 +111,7 @@ export const proposals = [
   },
   {
     title: 'A proposal that does not apply any more is shown as open',
-    file: `${DECIDE}/plan.ts`,
+    file: `${DECIDE}/apply-or-stale.ts`,
     find: "return { ...row, state: 'stale', conflict: plan.conflict || plan.stale };",
     replace: 'return row;',
     test: `${DECIDE_TESTS}/stale-when-shown.test.ts`,

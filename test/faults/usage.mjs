@@ -45,9 +45,17 @@ export const usage = [
   {
     title: 'What is noted when the registry closes is lost',
     file: `${USAGE}/usage.ts`,
-    find: 'for (let waited = 0; !(await flush()) && waited < PATIENCE_MS; waited += FLUSH_MS) await wait(FLUSH_MS);\n      file.close();',
-    replace: 'file.close();',
+    find: 'for (let waited = 0; !(await flush()) && waited < PATIENCE_MS; waited += FLUSH_MS) await wait(FLUSH_MS);\n      kept?.file.close();',
+    replace: 'kept?.file.close();',
     test: 'test/slow/skill_registry/usage/recording.test.ts',
     name: 'writes within 200 milliseconds without being asked, and at close',
+  },
+  {
+    title: 'A read whose bytes are not handed over counts as a load',
+    file: 'extensions/skill_registry/read/reading.ts',
+    find: 'if (details) report(',
+    replace: 'report(',
+    test: 'test/skill_mcp/usage.test.ts',
+    name: 'records one read of a file that has changed since it was published',
   },
 ];

@@ -1,7 +1,7 @@
 import { boot, type Kernel } from 'skill-registry/kernel';
 import { onTestFinished } from 'vitest';
 import { type ScriptedModel, scriptedModel } from './scripted-model.ts';
-import { skillMd, type Tree, tempFolder } from './temp-folder.ts';
+import { type AtEnd, skillMd, type Tree, tempFolder } from './temp-folder.ts';
 
 export interface BootedRoot {
   readonly root: string;
@@ -10,15 +10,20 @@ export interface BootedRoot {
 }
 
 /**
- * The whole kernel over a temporary root, with a model that says "Done." to everything; shut down when the test has finished.
+ * The whole kernel over a temporary root, with a model that says "Done." to everything; shut down when the test has finished,
+ * unless told otherwise.
  *
  * @param config - Of the registry. Default: the skills of the root, then the shipped ones.
  */
-export async function bootRoot(tree: Tree = {}, config: Readonly<Record<string, unknown>> = {}): Promise<BootedRoot> {
-  const root = tempFolder(tree);
-  const model = await scriptedModel(() => ({ text: 'Done.' }));
+export async function bootRoot(
+  tree: Tree = {},
+  config: Readonly<Record<string, unknown>> = {},
+  atEnd: AtEnd = onTestFinished,
+): Promise<BootedRoot> {
+  const root = tempFolder(tree, atEnd);
+  const model = await scriptedModel(() => ({ text: 'Done.' }), atEnd);
   const kernel = await boot({ root, environment: model.environment, config: { skill_registry: config } });
-  onTestFinished(() => kernel.shutdown());
+  atEnd(() => kernel.shutdown());
   return { root, kernel, model };
 }
 

@@ -19,13 +19,15 @@ export interface OpenRegistry {
 export async function openRegistry(
   tree: Tree = {},
   config: Readonly<Record<string, unknown>> = {},
+  atEnd: AtEnd = onTestFinished,
 ): Promise<OpenRegistry> {
-  const root = tempFolder(tree);
+  const root = tempFolder(tree, atEnd);
   const loaded: SkillLoadedEvent[] = [];
-  const registry = await openRoot(root, {
+  const options = {
     config: { sources: [{ path: 'skills' }], ...config },
-    onSkillLoaded: (event) => loaded.push(event),
-  });
+    onSkillLoaded: (event: SkillLoadedEvent): void => void loaded.push(event),
+  };
+  const registry = await openRoot(root, options, atEnd);
   return { root, registry, loaded };
 }
 

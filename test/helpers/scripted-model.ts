@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
+import type { AtEnd } from './temp-folder.ts';
 
 /** One message of a request, as it went over the wire. */
 export interface WireMessage {
@@ -53,6 +54,7 @@ export interface ScriptedModel {
  */
 export async function scriptedModel(
   script: readonly ScriptedAnswer[] | ((request: WireRequest, index: number) => ScriptedAnswer),
+  atEnd: AtEnd = onTestFinished,
 ): Promise<ScriptedModel> {
   const requests: WireRequest[] = [];
   const server = createServer((request, response) => {
@@ -80,7 +82,7 @@ export async function scriptedModel(
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
+  atEnd(() => {
     server.closeAllConnections();
     server.close();
   });

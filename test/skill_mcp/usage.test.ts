@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { skill } from '../helpers/boot-root.ts';
 import { callTool, type Era, httpClient, serveRegistry } from '../helpers/mcp.ts';
@@ -51,4 +53,14 @@ it('records the agent of a door, and what is out of its scope', async () => {
     { kind: 'refusal', skillId: 'bread', outcome: 'SKILL_OUT_OF_SCOPE', agent: 'clerk' },
     { kind: 'load', skillId: 'tea', outcome: 'success', agent: 'clerk' },
   ]);
+});
+
+it('records one read of a file that has changed since it was published', async () => {
+  const { registry, serving, root } = await serveRegistry(TREE);
+  const client = await httpClient(serving.url);
+  await client.readResource({ uri: 'skill://tea/times.md' });
+  writeFileSync(join(root, 'skills/tea/times.md'), 'Three minutes.');
+  const { contents } = await client.readResource({ uri: 'skill://tea/times.md' });
+  expect(contents).toMatchObject([{ text: 'Three minutes.' }]);
+  expect((await registry.usage.report()).totals).toMatchObject({ resources: 2, loads: 0, failures: 0 });
 });

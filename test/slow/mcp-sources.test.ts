@@ -138,6 +138,10 @@ it('keeps no process running, neither its own nor that of a server', async () =>
   const sources = JSON.stringify([sourceOf(server), { id: 'near', mcp: { url: address.url } }]);
   const program = `const { createSkillRegistry } = await import('skill-registry');
     const registry = await createSkillRegistry({ cache: 'memory', config: { sources: ${sources} } });
+    // A scan waits for a server a moment only.
+    const has = (id) => registry.snapshot().byId.has(id);
+    for (const until = Date.now() + 60_000; !(has('tea') && has('cup')) && Date.now() < until; await registry.refresh())
+      await new Promise((done) => setTimeout(done, 20));
     await registry.read('tea');
     console.log(registry.snapshot().skills.map(({ id }) => id).join());`;
   const child = runAsync(program);

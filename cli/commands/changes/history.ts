@@ -1,4 +1,4 @@
-import { describeBlocks, describeRevisions } from '../../../extensions/skill_registry/host.ts';
+import { describeBlocks, describeRevisions } from '../../../extensions/skill_registry/propose/describe.ts';
 import { printable, toWire } from '../../../lib/text/index.ts';
 import { heldText } from '../../held-text.ts';
 import { openRegistry } from '../../open-registry.ts';

@@ -1,5 +1,6 @@
 import type { Proposal, SkillRegistry } from 'skill-registry';
 import { CodedError } from 'skill-registry/kernel';
+import { shownProposal } from '../../../extensions/skill_registry/evaluate/describe.ts';
 import type {
   Actor,
   Decision,
@@ -13,8 +14,7 @@ import {
   describeBlocks,
   describeProposals,
   describeStats,
-  shownProposal,
-} from '../../../extensions/skill_registry/host.ts';
+} from '../../../extensions/skill_registry/propose/describe.ts';
 import { printable, toWireDeep } from '../../../lib/text/index.ts';
 import { forTerminal } from '../../for-terminal.ts';
 import { heldText } from '../../held-text.ts';

@@ -52,7 +52,7 @@ export interface CatalogOptions extends ClosedOptions {
   /** Calls a listener and catches its exceptions, so that the other listeners and the refresh go on. */
   readonly callHook: CallHook;
   /** Called at the beginning of every scan. */
-  readonly beforeScan?: () => void;
+  readonly beforeScan?: () => Promise<void>;
 }
 
 export type ChangeListener = (ids: readonly string[], snapshot: Snapshot) => void;
@@ -64,7 +64,8 @@ export function createCatalog(initial: readonly SkillSource[], options: CatalogO
   const lastScans = new WeakMap<SkillSource, SourceScan>();
   const nothing = { builtIn: new Map(), sources: [], packs: new Map(), problems: [] };
   let current = readOnly({ version: 0, ...mergeSources([]), ...nothing });
-  let currentFingerprint = '';
+  /** Of `current`; made when it is first compared, which most processes never do. */
+  let currentFingerprint: string | undefined;
   let assembled: Assembled | undefined;
   let running: Promise<Snapshot> | undefined;
   let following: Promise<Snapshot> | undefined;
@@ -74,7 +75,7 @@ export function createCatalog(initial: readonly SkillSource[], options: CatalogO
   };
 
   const scanAll = async (): Promise<Snapshot> => {
-    options.beforeScan?.();
+    await options.beforeScan?.();
     const takeBreak = createBreaks();
     // A source that is added during the scan is part of the next scan.
     const scanned = sources;
@@ -108,8 +109,12 @@ export function createCatalog(initial: readonly SkillSource[], options: CatalogO
     if (before && isSame([...before.copies.files].flat(), [...copies.files].flat())) return current;
     assembled = { from: scanned, scans, closed, copies };
     const next = assemble(assembled, current.version + 1, options.collision);
-    const fingerprint = fingerprintOf(next);
-    if (current.version > 0 && fingerprint === currentFingerprint) return current;
+    let fingerprint: string | undefined;
+    if (current.version > 0) {
+      currentFingerprint ??= fingerprintOf(current);
+      fingerprint = fingerprintOf(next);
+      if (fingerprint === currentFingerprint) return current;
+    }
     currentFingerprint = fingerprint;
     const ids = frozen(listeners.size > 0 ? changedIds(current, next) : []);
     const changed = readOnly(next);

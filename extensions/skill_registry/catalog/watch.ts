@@ -19,21 +19,24 @@ export interface WatchOptions {
 /** Events come in bursts: an editor writes, renames and touches. A refresh waits for a pause, but at most `BURST_MS`. */
 const QUIET_MS = 100;
 const BURST_MS = 400;
+/** Beside events, looks at every interval take at most this part of a core; but there is one at least once in `MAX_REST_MS`. */
+const MAX_SHARE = 0.003;
+const MAX_REST_MS = 60_000;
 
 /**
  * Refreshes the catalog until `signal` aborts: on file events, and at every interval, because some file systems send no events
- * (network file systems). An event only starts a refresh, which finds the changes itself. When the system has no more file
- * watches, only polling is used.
+ * (network file systems). With many skills these looks are rarer than the interval, while there are events. An event only starts
+ * a refresh, which finds the changes itself. When the system has no more file watches, only polling is used.
  */
 export async function watchCatalog(options: WatchOptions, signal: AbortSignal): Promise<void> {
   const { catalog, watch, onMode, onError } = options;
   if (watch.mode === 'off' || signal.aborted) return;
   let events: FolderEvents | undefined;
   const follow = (): void => events?.follow(catalog.sources().flatMap((source) => source.watchFolders()));
-  const refresh = (): void => {
-    if (!signal.aborted) catalog.refresh().then(follow).catch(onError);
+  const refresh = async (): Promise<void> => {
+    if (!signal.aborted) await catalog.refresh().then(follow).catch(onError);
   };
-  const burst = createBurst(refresh);
+  const burst = createBurst(() => void refresh());
   const endEvents = async (): Promise<void> => {
     // Set to undefined first, so that a refresh that is running does not start the events again.
     const ending = events;
@@ -68,12 +71,20 @@ export async function watchCatalog(options: WatchOptions, signal: AbortSignal): 
   // A new source is watched after its first refresh.
   const unsubscribe = catalog.onChange(follow);
 
-  const poll = setInterval(refresh, watch.interval_seconds * 1000);
+  const intervalMs = watch.interval_seconds * 1000;
+  let poll = setTimeout(look, intervalMs);
+  async function look(): Promise<void> {
+    const before = process.cpuUsage();
+    await refresh();
+    const { user, system } = process.cpuUsage(before);
+    const rest = events ? Math.min((user + system) / 1000 / MAX_SHARE, MAX_REST_MS) : 0;
+    if (!signal.aborted) poll = setTimeout(look, Math.max(intervalMs, rest));
+  }
   await new Promise<void>((resolve) => {
     signal.addEventListener('abort', () => resolve(), { once: true });
   });
   unsubscribe();
-  clearInterval(poll);
+  clearTimeout(poll);
   await endEvents();
   burst.cancel();
 }

@@ -26,7 +26,7 @@ import { isReportEdited } from '../propose/reports.ts';
 import type { Decision, Proposals, Recommendation } from '../propose/types.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
-import { planOf, type StalePlan } from './plan.ts';
+import { planOf, type StalePlan } from './apply-or-stale.ts';
 
 /** @throws as `Proposals.approve`. */
 export async function approve(

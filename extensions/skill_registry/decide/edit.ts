@@ -19,8 +19,8 @@ import {
 import { checksOf, diffOf } from '../propose/propose.ts';
 import type { EditedProposal, ProposalEdit, ProposedText } from '../propose/types.ts';
 import { invalidArgument } from '../skill/errors.ts';
+import { comparePresent, locationOfRow, type StalePlan } from './apply-or-stale.ts';
 import { noteStale, undecided } from './decide.ts';
-import { comparePresent, locationOfRow, type StalePlan } from './plan.ts';
 
 /** The text that a person edits. For a stale proposal the file is read now, and its content is stored. */
 export async function proposedText(context: ChangeContext, id: string): Promise<ProposedText> {

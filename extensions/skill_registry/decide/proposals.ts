@@ -18,9 +18,9 @@ import { submit } from '../propose/propose.ts';
 import { isReportEdited, isReportThere } from '../propose/reports.ts';
 import type { Proposal, ProposalFigures, ProposalInput, ProposalStats, Proposals } from '../propose/types.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
+import { withPresentState } from './apply-or-stale.ts';
 import { approve, recommend, reject } from './decide.ts';
 import { edit, proposedText } from './edit.ts';
-import { withPresentState } from './plan.ts';
 import { purge } from './purge.ts';
 
 export interface OpenProposals extends Proposals {

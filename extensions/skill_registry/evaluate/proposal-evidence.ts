@@ -1,7 +1,8 @@
 import { describeError, isCodedError } from 'skill-registry/kernel';
-import { comparePresent } from '../decide/plan.ts';
+import { createBreaks } from '../../../lib/breaks/index.ts';
+import { comparePresent } from '../decide/apply-or-stale.ts';
 import type { ChangeContext } from '../history/change-context.ts';
-import { skillKey } from '../history/skill-location.ts';
+import { skillsAt } from '../history/skill-location.ts';
 import { rowOf } from '../propose/proposal-store.ts';
 import type { Proposal, Proposals } from '../propose/types.ts';
 import type { Skill } from '../skill/skill.ts';
@@ -44,12 +45,15 @@ async function runBoth(context: ChangeContext, source: EvaluationSource, proposa
   const nothing = (notRun: string): Ran => ({ before: null, after: null, notRun });
   if (proposal.state === 'stale') return nothing('the proposal does not apply to the present content');
   if (proposal.state !== 'open') return nothing('the proposal is decided');
+  const takeBreak = createBreaks();
   try {
     const contents = await contentsOf(context, source, proposal);
     if (contents === undefined) return nothing('the proposal does not apply to the present content');
     const { present, changed } = contents;
+    await takeBreak();
     const held = present && (await source.holds.check(present.skill));
     const [block] = changed ? await blocksIn(contents, source) : [];
+    await takeBreak();
     const isBeforeRun = present !== undefined && held === undefined;
     return {
       before: isBeforeRun ? await run(present, context, source) : null,
@@ -105,7 +109,7 @@ async function blocksIn({ present, file }: Contents, { holds }: EvaluationSource
 
 /** The skill of a folder; not the one that has the id now. */
 function skillAt({ snapshot, root }: ChangeContext, key: string, source: string): Skill | undefined {
-  const there = [...snapshot().byQualifiedId.values()].filter((skill) => skillKey(skill, root) === key);
+  const there = skillsAt(key, snapshot().byQualifiedId.values(), root);
   return there.find((skill) => skill.source === source) ?? there[0];
 }
 

@@ -35,12 +35,15 @@ export async function runChecks(
   cases: readonly CaseResult[],
   { firstHits, at, until }: { readonly firstHits: Overlap['firstHits']; readonly at: string; readonly until: number },
 ): Promise<Omit<EvaluationResult, 'reused' | 'notKept'>> {
+  const takeBreak = createBreaks();
   const { skill, digest, suite } = subject;
   const validity = { profile: subject.profile, errors: violations(subject) };
+  await takeBreak();
   const triggers = suite.queries.length === 0 ? null : await runQueries(subject, firstHits, until);
   const part = { validity, triggers, cases };
   const { problems } = suite;
-  const tokens = await tokensOf(subject);
+  await takeBreak();
+  const tokens = await tokensOf(subject, takeBreak);
   return { skillId: skill.id, digest, suite: suite.digest, at, totals: totalsOf(part), ...part, tokens, problems };
 }
 
@@ -73,10 +76,13 @@ function violations({ skill, text, profile }: Subject): readonly string[] {
   return found.map(({ message, line }) => `${message} (line ${line})`);
 }
 
-async function tokensOf({ skill, text, isShown }: Subject): Promise<EvaluationResult['tokens']> {
+async function tokensOf(
+  { skill, text, isShown }: Subject,
+  takeBreak: () => Promise<void>,
+): Promise<EvaluationResult['tokens']> {
   const count = await loadTokenCounter();
   const l1 = isShown ? count(`${withShortLines(BULLETS, count).entry(skill)}\n`) : null;
-  return { l1, l2: await countTokensInSlices(bodyOf(text), createBreaks()) };
+  return { l1, l2: await countTokensInSlices(bodyOf(text), takeBreak) };
 }
 
 async function runQueries(

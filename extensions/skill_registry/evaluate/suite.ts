@@ -105,11 +105,7 @@ function casesIn(path: string, read: ReadFile, report: Report): readonly Evaluat
   return rows(data.evals, 'evals', report).flatMap((row, index) => {
     const at = `evals[${index}]`;
     const { id, prompt, expected_output: expected, files } = row;
-    const own = listIn(
-      row.assertions ?? row.expectations,
-      `${at}.${row.assertions ? 'assertions' : 'expectations'}`,
-      report,
-    );
+    const own = ['assertions', 'expectations'].flatMap((field) => listIn(row[field], `${at}.${field}`, report));
     if (!isText(id) && !Number.isSafeInteger(id))
       return refuse(report, `${at}.id must be a text or a number, got ${quoted(id)}.`);
     if (!isText(prompt)) return refuse(report, `${at}.prompt must be a text, got ${quoted(prompt)}.`);

@@ -1,7 +1,6 @@
 import { lstatSync } from 'node:fs';
 import { basename, relative, sep } from 'node:path';
-import { adoptLineEndings } from '../../../lib/diff/index.ts';
-import { futureRealPath, resourceNotFound, writeContained } from '../../../lib/files/index.ts';
+import { futureRealPath, writeContained } from '../../../lib/files/index.ts';
 import type { ValidationProfile } from '../config/config.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import type { SkillSource } from '../sources/source.ts';
@@ -10,8 +9,16 @@ import { type ChangeContext, findLocation, newLocation } from './change-context.
 import { noChange, skillExists, skillInvalid, sourceNotWritable } from './errors.ts';
 import { archiveFolder } from './journal-entries.ts';
 import type { Recorder } from './recorder.ts';
-import { assertRemovable, bytesAt, checkNewName, checkSize, checkValid, filePath, textOf } from './skill-location.ts';
-import type { FileContent, Management } from './types.ts';
+import {
+  assertRemovable,
+  bytesAfter,
+  bytesAt,
+  checkNewName,
+  checkSize,
+  checkValid,
+  filePath,
+} from './skill-location.ts';
+import type { Management } from './types.ts';
 import { skillIdAt } from './write-policy.ts';
 
 /** Changes without review. */
@@ -97,14 +104,4 @@ function newFile(path: string, sources: readonly SkillSource[]): NewFile {
   const { folder, validation } = source.writing;
   const base = futureRealPath(folder);
   return { base, below: relative(base, path).split(sep).join('/'), skillId, validation };
-}
-
-function bytesAfter(before: Buffer | null, content: FileContent, path: string): Buffer | null {
-  if (content === null) return null;
-  if (before === null) {
-    if (typeof content === 'string') return Buffer.from(content);
-    throw resourceNotFound(path);
-  }
-  const present = textOf(before, path);
-  return Buffer.from(adoptLineEndings(present, typeof content === 'string' ? content : content(present)));
 }

@@ -1,6 +1,7 @@
 import { lstatSync, realpathSync } from 'node:fs';
 import { basename, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { CodedError, isCodedError } from 'skill-registry/kernel';
+import { adoptLineEndings } from '../../../lib/diff/index.ts';
 import {
   assertWritable,
   futureRealPath,
@@ -9,6 +10,7 @@ import {
   isReserved,
   readContained,
   relativeSegments,
+  resourceNotFound,
 } from '../../../lib/files/index.ts';
 import { hiddenCharacters } from '../../../lib/text/index.ts';
 import type { SkillRegistryConfig, ValidationProfile } from '../config/config.ts';
@@ -19,6 +21,7 @@ import { TEMPORARY } from '../sources/walk/names.ts';
 import { newErrors, newMissingParts } from '../validate/changed-text.ts';
 import { noWritableSource, quoted, skillInvalid, sourceNotWritable } from './errors.ts';
 import { isLeftover } from './skill-tree.ts';
+import type { FileContent } from './types.ts';
 
 /** Where a skill is changed or created. */
 export interface SkillLocation {
@@ -107,6 +110,13 @@ export function skillKey(skill: Skill, root: string): string {
   return skill.dir === null ? `id:${skill.qualifiedId}` : folderKey(skill.dir, root);
 }
 
+/** The skills with a key: two sources may have the same folder. Quick among many, so that nobody needs a table. */
+export function skillsAt(key: string, skills: Iterable<Skill>, root: string): readonly Skill[] {
+  const folder = resolve(futureRealPath(root), key);
+  const mayBe = [...skills].filter(({ dir }) => dir === null || dir === folder);
+  return mayBe.filter((skill) => skillKey(skill, root) === key);
+}
+
 export function folderOf({ base, below }: Pick<SkillLocation, 'base' | 'below'>): string {
   return below === '' ? base : join(base, below);
 }
@@ -176,6 +186,21 @@ export function textOf(bytes: Buffer, path: string): string {
   const text = bytes.toString('utf8');
   if (Buffer.from(text).equals(bytes)) return text;
   throw new CodedError('NOT_TEXT', `${quoted(path)} is no UTF-8 text, so it cannot be changed as text.`);
+}
+
+/**
+ * The bytes of a file with another content; null removes it. BOM and line ends stay as they are.
+ *
+ * @throws NOT_TEXT, RESOURCE_NOT_FOUND when there is no file for a function to change.
+ */
+export function bytesAfter(before: Buffer | null, content: FileContent, path: string): Buffer | null {
+  if (content === null) return null;
+  if (before === null) {
+    if (typeof content === 'string') return Buffer.from(content);
+    throw resourceNotFound(path);
+  }
+  const present = textOf(before, path);
+  return Buffer.from(adoptLineEndings(present, typeof content === 'string' ? content : content(present)));
 }
 
 /** @throws RESOURCE_TOO_LARGE. */

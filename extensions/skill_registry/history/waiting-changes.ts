@@ -5,14 +5,11 @@ import { whyNoSqlite } from '../../../lib/sqlite/index.ts';
 import type { Skill } from '../skill/skill.ts';
 import { CHANGE_WAITS } from '../trust/reasons.ts';
 import { changeUnfinished, type Unfinished } from './errors.ts';
-import { createHistoryFile } from './history-file.ts';
-import { waitingIn } from './journal-entries.ts';
-import { skillKey } from './skill-location.ts';
 
 /** Changes that ended processes have left in a root that nobody has approved: nothing there finishes or undoes them. */
 export interface WaitingChanges {
   /** Looks at the journal again, if the history has changed. */
-  renew(): void;
+  renew(): Promise<void>;
   /** Why agents are not given a skill; undefined when no change of it waits. */
   keptBecause(skill: Skill): string | undefined;
   /** CHANGE_UNFINISHED; why the history cannot be read. */
@@ -23,15 +20,23 @@ export interface WaitingChanges {
 /** @param dataDir - `<root>/data/skill_registry`. Nothing in it is written. */
 export function openWaitingChanges(root: string, dataDir: string): WaitingChanges {
   const path = join(dataDir, 'history.db');
-  const file = createHistoryFile(path, true);
+  let starting: Promise<Reading> | undefined;
+  let reading: Reading | undefined;
+  let closed = false;
   let waiting: readonly Unfinished[] = [];
   let problems: readonly Problem[] = [];
   return {
-    renew() {
+    async renew() {
+      if (!existsSync(path) || whyNoSqlite() !== undefined) {
+        [waiting, problems] = [[], []];
+        return;
+      }
+      starting ??= startReading(path);
+      reading = await starting;
+      if (closed) return;
       [waiting, problems] = [[], []];
-      if (!existsSync(path) || whyNoSqlite() !== undefined) return;
       try {
-        waiting = waitingIn(file.reading());
+        waiting = reading.waiting();
         problems = waiting.map((change) => {
           const { code, message } = changeUnfinished(change);
           return { code, severity: 'error', file: path, message };
@@ -42,11 +47,33 @@ export function openWaitingChanges(root: string, dataDir: string): WaitingChange
       }
     },
     keptBecause(skill) {
-      if (waiting.length === 0) return undefined;
-      const key = skillKey(skill, root);
+      if (waiting.length === 0 || !reading) return undefined;
+      const key = reading.keyOf(skill, root);
       return waiting.some((change) => change.key === key) ? CHANGE_WAITS : undefined;
     },
     problems: () => problems,
-    close: () => file.close(),
+    close() {
+      closed = true;
+      reading?.close();
+    },
   };
+}
+
+// --- internal ---
+
+interface Reading {
+  waiting(): readonly Unfinished[];
+  readonly keyOf: typeof import('./skill-location.ts').skillKey;
+  close(): void;
+}
+
+/** Most roots that nobody has approved have no history, and its modules take time to load. */
+async function startReading(path: string): Promise<Reading> {
+  const [{ createHistoryFile }, { waitingIn }, { skillKey }] = await Promise.all([
+    import('./history-file.ts'),
+    import('./journal-entries.ts'),
+    import('./skill-location.ts'),
+  ]);
+  const file = createHistoryFile(path, true);
+  return { waiting: () => waitingIn(file.reading()), keyOf: skillKey, close: () => file.close() };
 }

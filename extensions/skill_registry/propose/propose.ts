@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { type CodedError, describeError, isCodedError, type TurnContext } from 'skill-registry/kernel';
-import { adoptLineEndings, applyDiff, unifiedDiff } from '../../../lib/diff/index.ts';
+import { applyDiff, unifiedDiff } from '../../../lib/diff/index.ts';
 import { type ChangeContext, findLocation, newLocation } from '../history/change-context.ts';
 import { noChange, writeDenied } from '../history/errors.ts';
 import { putBlob } from '../history/revisions.ts';
 import {
   assertRemovable,
+  bytesAfter,
   bytesAt,
   checkNewName,
   checkSize,
@@ -230,10 +231,8 @@ function resultOf(
     if (path === location.skillFile) throw invalidArgument('SKILL.md cannot be removed alone; delete the skill.');
     return { after: null, notes: [] };
   }
+  if (content !== undefined) return { after: bytesAfter(before, content, path), notes: [] };
   const current = before === null ? '' : textOf(before, path);
-  if (content !== undefined) {
-    return { after: Buffer.from(before === null ? content : adoptLineEndings(current, content)), notes: [] };
-  }
   if (diff === undefined) {
     if (oldString === undefined || newString === undefined)
       throw invalidArgument('old_string and new_string go together; an empty new_string removes old_string.');

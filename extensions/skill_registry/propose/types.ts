@@ -1,6 +1,6 @@
 /** The public types of proposals. */
 import type { Problem, TurnContext } from 'skill-registry/kernel';
-import type { Actor } from '../history/types.ts';
+import type { Actor, FileContent } from '../history/types.ts';
 import type { Check } from '../inspect/findings.ts';
 
 export type ProposalState = 'open' | 'approved' | 'rejected' | 'stale';
@@ -14,8 +14,8 @@ export interface ProposalInput {
   readonly path?: string | undefined;
   /** A unified diff against the present text, as `applyDiff` reads it; at most 256 KiB. */
   readonly diff?: string | undefined;
-  /** The whole new text; BOM and line ends of the present one are kept. */
-  readonly content?: string | undefined;
+  /** The whole new text, or a quick function of the present one; BOM and line ends of that are kept. */
+  readonly content?: Exclude<FileContent, null> | undefined;
   /** A text that occurs exactly once in the present one; line ends may differ. */
   readonly oldString?: string | undefined;
   /** The text that replaces it; empty removes it. The line ends of the present text are kept. */
@@ -155,7 +155,7 @@ export interface ProposalStats {
 
 export interface Proposals {
   /**
-   * @throws SKILL_NOT_FOUND, INVALID_ARGUMENT, PATH_TRAVERSAL, RESOURCE_TOO_LARGE, PROPOSAL_DIFF_FAILED, PROPOSAL_NO_CHANGE,
+   * @throws SKILL_NOT_FOUND, INVALID_ARGUMENT, PATH_TRAVERSAL, RESOURCE_NOT_FOUND, RESOURCE_TOO_LARGE, PROPOSAL_DIFF_FAILED, PROPOSAL_NO_CHANGE,
    *   PROPOSAL_DUPLICATE, SKILL_INVALID, SKILL_EXISTS, SOURCE_NOT_WRITABLE, WRITE_DENIED, HISTORY_DAMAGED, HISTORY_BUSY; unless a
    *   person asks, PROPOSAL_REJECTED for a content that was rejected before, and PROPOSAL_LIMIT while five proposals of one
    *   author for one skill are open or stale.

@@ -32,6 +32,11 @@ export function createReading(
     if (skill) return skill;
     throw skillNotFound(skillId, nearestIds(catalog.snapshot().byId.keys(), skillId));
   };
+  const readableSkill = (request: LoadRequest): Skill => {
+    const { skill, refusal } = find(catalog, grants, request);
+    if (skill && !refusal) return skill;
+    throw skillNotFound(request.skillId, nearestIds(knownIds(catalog, grants, request), request.skillId));
+  };
   const findAdmitted = async (request: LoadRequest): Promise<ReturnType<typeof findVisible>> => {
     const found = find(catalog, grants, request);
     const { skill, refusal } = found;
@@ -45,13 +50,17 @@ export function createReading(
   const load = async <T>(
     request: LoadRequest,
     use: (skill: Skill, source: SkillSource, id: string) => Promise<T>,
-    detailsOf: (loaded: T) => Partial<Pick<LoadDetails, 'digest' | 'tokens'>> = () => ({}),
+    /** What is recorded of it; undefined when it is not handed over, so that it is no load. */
+    detailsOf: (loaded: T) => Partial<Pick<LoadDetails, 'digest' | 'tokens'>> | undefined,
   ): Promise<T> => {
     const startedAt = performance.now();
     const { skill, refusal } = await findAdmitted(request);
-    const report = (outcome: SkillLoadedEvent['outcome'], error: string | null, loaded?: T): void => {
+    const report = (
+      outcome: SkillLoadedEvent['outcome'],
+      error: string | null,
+      { digest, tokens }: Partial<LoadDetails> = {},
+    ): void => {
       if (request.told === false) return;
-      const { digest, tokens } = loaded === undefined ? {} : detailsOf(loaded);
       const event: SkillLoadedEvent = {
         event: 'skill_loaded',
         skillId: request.skillId,
@@ -77,7 +86,8 @@ export function createReading(
       const loaded = await use(skill, source, idOf(skill, catalog, grants, request));
       // The agent of a conversation may use what a person loads in it.
       if (request.audience === 'person' && request.turn) grants.add(skill, request.turn);
-      report('success', null, loaded);
+      const details = detailsOf(loaded);
+      if (details) report('success', null, details);
       return loaded;
     } catch (error) {
       report('failure', isCodedError(error) ? error.code : describeError(error));
@@ -86,8 +96,8 @@ export function createReading(
   };
 
   return {
-    resources(skillId) {
-      const skill = knownSkill(skillId);
+    resources(skillId, turn) {
+      const skill = turn ? readableSkill({ skillId, audience: 'model', turn }) : knownSkill(skillId);
       return sourceOf(skill)?.resources(skill) ?? [];
     },
     leftOut(skillId) {
@@ -108,14 +118,17 @@ export function createReading(
       ),
 
     readBytes(skillId, { path, told = true } = {}, turn) {
-      const request: LoadRequest = { skillId, audience: turn ? 'model' : 'person', turn, told };
+      const request: LoadRequest = { skillId, audience: turn ? 'model' : 'person', turn, told: told !== false };
       return load(
         path === undefined ? request : { ...request, path },
         async (skill, source) =>
           path === undefined
             ? bytesOf(skill, source, limits)
             : fileOf(skill, ownPath(path, skill, source), source, limits),
-        (bytes) => (path === undefined || path === 'SKILL.md' ? { digest: digestOf(bytes) } : {}),
+        (bytes) => {
+          if (typeof told === 'function' && !told(bytes)) return undefined;
+          return path === undefined || path === 'SKILL.md' ? { digest: digestOf(bytes) } : {};
+        },
       );
     },
 

@@ -34,10 +34,12 @@ export interface RoleResolver {
 interface Skills extends Pick<Reading, 'read'> {
   readonly config: Pick<SkillRegistryConfig, 'catalog' | 'tools'>;
   snapshot(): Snapshot;
+  /** Called when a body is given again that was not read again. */
+  onGiven(skill: Skill, tokens: number): void;
 }
 
 export function createRoleResolver(registry: Skills): RoleResolver {
-  const cached = new Map<string, { readonly stamp: string; readonly prompt: RolePrompt }>();
+  const cached = new Map<string, Resolved & { readonly stamp: string }>();
   return {
     async resolve(role, templates, variables) {
       if (!ROLE.test(role)) {
@@ -51,11 +53,14 @@ export function createRoleResolver(registry: Skills): RoleResolver {
       // The stats show an edit at once; a new snapshot shows all other changes.
       const stamp = `${snapshot.version} ${stampOf(file)}`;
       const before = cached.get(key);
-      if (before?.stamp === stamp) return before.prompt;
-      const prompt = await promptOf(role, registry, templates, variables);
+      if (before?.stamp === stamp) {
+        if (before.given) registry.onGiven(...before.given);
+        return before.prompt;
+      }
+      const resolved = await resolvedOf(role, registry, templates, variables);
       if (cached.size >= MAX_CACHED) cached.clear();
-      cached.set(key, { stamp, prompt });
-      return prompt;
+      cached.set(key, { stamp, ...resolved });
+      return resolved.prompt;
     },
   };
 }
@@ -92,23 +97,29 @@ export async function skillIndex(
 
 // --- internal ---
 
-async function promptOf(
+interface Resolved {
+  readonly prompt: RolePrompt;
+  /** The skill whose body stands in it, and the tokens of that. */
+  readonly given?: readonly [skill: Skill, tokens: number];
+}
+
+async function resolvedOf(
   role: string,
   registry: Skills,
   templates: string,
   variables: Readonly<Record<string, unknown>>,
-): Promise<RolePrompt> {
+): Promise<Resolved> {
   const snapshot = registry.snapshot();
   const skill = snapshot.byId.get(role);
   if (skill && keptFrom({}, skill) === undefined) {
-    const { content, hiddenLeftOut: leftOut = 0 } = await registry.read(role, { audience: 'binding' });
+    const read = await registry.read(role, { audience: 'binding' });
     const index = await skillIndex(snapshot, registry.config, role);
-    return { source: 'skill', text: `${index}\n${withNote({ text: content, leftOut })}` };
+    const body = withNote({ text: read.content, leftOut: read.hiddenLeftOut ?? 0 });
+    return { prompt: { source: 'skill', text: `${index}\n${body}` }, given: [skill, read.approxTokens] };
   }
   const template = readTemplate(templates, role);
-  if (template !== undefined)
-    return { source: 'legacy', text: withNote(withoutHidden(await render(template, variables))) };
-  return { source: 'fallback', text: `You are a ${role} specialist.` };
+  if (template === undefined) return { prompt: { source: 'fallback', text: `You are a ${role} specialist.` } };
+  return { prompt: { source: 'legacy', text: withNote(withoutHidden(await render(template, variables))) } };
 }
 
 function stampOf(file: string): string {

@@ -107,16 +107,22 @@ export interface Reading {
    * Reads the unchanged bytes of SKILL.md or of another file of a skill.
    *
    * @param options.path - Default: SKILL.md.
-   * @param options.told - Whether it counts as a load. Default: true.
+   * @param options.told - Whether it counts as a load. A function gets the bytes and says whether they are handed over: if not, only what is
+   *   refused or fails counts; what it throws is a failure. Default: true.
    * @throws as `read` and `readResource`.
    */
   readBytes(
     skillId: string,
-    options?: { readonly path?: string; readonly told?: boolean },
+    options?: { readonly path?: string; readonly told?: boolean | ((bytes: Uint8Array) => boolean) },
     turn?: TurnContext,
   ): Promise<Uint8Array>;
-  /** The other files of a skill, at most 512. @throws SKILL_NOT_FOUND. */
-  resources(skillId: string): readonly ResourceInfo[];
+  /**
+   * The other files of a skill, at most 512.
+   *
+   * @param turn - Whose skill of this id it is, if that agent may read it. Default: that of the catalog.
+   * @throws SKILL_NOT_FOUND.
+   */
+  resources(skillId: string, turn?: TurnContext): readonly ResourceInfo[];
   /**
    * The number of files and folders of a skill that are never read, listed, stored or changed: `.env` and `.env.*` (not `.env.example`,
    * `.env.sample`, `.env.template`), `.git`, `.ssh`, private keys, and `data/` of the root. @throws SKILL_NOT_FOUND.

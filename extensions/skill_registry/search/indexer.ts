@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { createBreaks } from '../../../lib/breaks/index.ts';
+import { runSteps } from '../../../lib/breaks/index.ts';
 import { createBatch, type DocumentBatch, type GuardedIndex, type TextIndex } from '../../../lib/text-index/index.ts';
 import { bodyOf } from '../skill/frontmatter.ts';
 import type { Skill } from '../skill/skill.ts';
@@ -7,28 +7,38 @@ import { documentKey, headerText } from './document.ts';
 
 /** Maximum characters of the documents in one batch, which is in memory as a whole. */
 const BATCH_CHARACTERS = 3_000_000;
+/** Skills that one step looks up: less than a millisecond. */
+const LOOKED_UP = 500;
 
 /** Adds missing skills to the index. */
 export interface Indexer {
   /** Indexes all at once, in about 0.5 ms per skill. */
   index(skills: readonly Skill[]): void;
   /** Indexes in slices, with breaks for other work. @returns false when `signal` has aborted it. */
-  indexSlowly(skills: readonly Skill[], signal: AbortSignal): Promise<boolean>;
+  indexSlowly(skills: readonly Skill[], signal: AbortSignal, takeBreak: () => Promise<void>): Promise<boolean>;
 }
 
 /** @param readSkill - The bytes of SKILL.md; it may throw. */
 export function createIndexer(guarded: GuardedIndex, readSkill: (skill: Skill) => Buffer): Indexer {
   /** Skills that could not be read. The next snapshot may have new objects for them. */
   const unreadable = new WeakSet<Skill>();
-  const missing = (skills: readonly Skill[]): readonly Skill[] =>
+  const missingOf = (skills: readonly Skill[]): readonly Skill[] =>
     guarded.use((index) => {
       index.catchUp();
       return skills.filter((skill) => !unreadable.has(skill) && index.numberOf(documentKey(skill)) === undefined);
     });
+  function* missing(skills: readonly Skill[]): Generator<undefined, readonly Skill[], undefined> {
+    const found: Skill[] = [];
+    for (let at = 0; at < skills.length; at += LOOKED_UP) {
+      yield;
+      found.push(...missingOf(skills.slice(at, at + LOOKED_UP)));
+    }
+    return found;
+  }
   /** Each step is short; other work may run between steps. */
   function* indexing(skills: readonly Skill[]): Generator<undefined, void, undefined> {
     let batch = createBatch();
-    for (const skill of missing(skills)) {
+    for (const skill of yield* missing(skills)) {
       yield;
       const text = textOf(skill, readSkill);
       if (text === undefined) unreadable.add(skill);
@@ -41,10 +51,9 @@ export function createIndexer(guarded: GuardedIndex, readSkill: (skill: Skill) =
   }
   return {
     index(skills) {
-      for (const _ of indexing(skills));
+      runSteps(indexing(skills));
     },
-    async indexSlowly(skills, signal) {
-      const takeBreak = createBreaks();
+    async indexSlowly(skills, signal, takeBreak) {
       for (const _ of indexing(skills)) {
         await takeBreak();
         if (signal.aborted) return false;

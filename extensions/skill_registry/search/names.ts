@@ -1,3 +1,4 @@
+import { runSteps } from '../../../lib/breaks/index.ts';
 import { foldLine } from '../../../lib/text/index.ts';
 import type { Skill } from '../skill/skill.ts';
 
@@ -6,8 +7,8 @@ export const NAME_SCORES = { equal: 1, prefix: 0.95, trigger: 0.85 } as const;
 
 /** Lower case, with one blank between words, so that `Code Review` and `code-review` are equal. */
 export function asName(text: string): string {
-  // A fast path, because most ids have this form.
-  if (/^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(text)) return text.replaceAll('-', ' ');
+  // A fast path, because most ids have this form, alone or behind the one of a source.
+  if (/^[a-z0-9]+(?:[-:/][a-z0-9]+)*$/.test(text)) return text.replace(/[-:/]/g, ' ');
   return foldLine(text)
     .toLowerCase()
     .replace(/[^\p{L}\p{N}+#]+/gu, ' ')
@@ -27,14 +28,27 @@ export interface NameTable {
 }
 
 export function makeNameTable(skills: readonly Skill[]): NameTable {
+  return runSteps(nameTableSteps(skills, skills.length));
+}
+
+/** @param step - Skills in one step; other work may run between steps. */
+export function* nameTableSteps(skills: readonly Skill[], step: number): Generator<undefined, NameTable, undefined> {
   const triggers = new Map<string, number[]>();
-  for (const [position, { triggerKeywords }] of skills.entries()) {
-    for (const keyword of triggerKeywords)
-      triggers.set(asName(keyword), [...(triggers.get(asName(keyword)) ?? []), position]);
+  const names: string[] = [];
+  const qualified: string[] = [];
+  for (const [position, { id, name, qualifiedId, triggerKeywords }] of skills.entries()) {
+    if (position % step === step - 1) yield;
+    for (const keyword of triggerKeywords.map(asName)) {
+      const positions = triggers.get(keyword);
+      if (positions) positions.push(position);
+      else triggers.set(keyword, [position]);
+    }
+    names.push(`\n${asName(id)}\n${asName(name)}\n`);
+    qualified.push(`\n${asName(qualifiedId)}\n`);
   }
-  const [names, nameStarts] = joined(skills.map(({ id, name }) => `\n${asName(id)}\n${asName(name)}\n`));
-  const [qualified, qualifiedStarts] = joined(skills.map(({ qualifiedId }) => `\n${asName(qualifiedId)}\n`));
-  return { names, nameStarts, qualified, qualifiedStarts, triggers };
+  const [allNames, nameStarts] = joined(names);
+  const [allQualified, qualifiedStarts] = joined(qualified);
+  return { names: allNames, nameStarts, qualified: allQualified, qualifiedStarts, triggers };
 }
 
 /** Scores by position of the skills whose name equals the query or begins with it. @param query - By `asName`. */

@@ -1,7 +1,8 @@
+import { runSteps } from '../../../lib/breaks/index.ts';
 import type { TextIndex } from '../../../lib/text-index/index.ts';
 import type { Skill } from '../skill/skill.ts';
 import { documentKey } from './document.ts';
-import { makeNameTable, type NameTable } from './names.ts';
+import { type NameTable, nameTableSteps } from './names.ts';
 
 /** The skills of one search, and the lengths of their documents for ranking. */
 export interface Pool {
@@ -19,7 +20,13 @@ export interface Pool {
   readonly names: NameTable;
 }
 
+/** In about 2 µs per skill. */
 export function makePool(skills: readonly Skill[], index: TextIndex): Pool {
+  return runSteps(poolSteps(skills, index));
+}
+
+/** As `makePool`: other work may run between steps, as long as the index is not emptied. */
+export function* poolSteps(skills: readonly Skill[], index: TextIndex): Generator<undefined, Pool, undefined> {
   const positions = new Int32Array(index.size()).fill(-1);
   const headerLengths = new Float64Array(skills.length);
   const totalLengths = new Float64Array(skills.length);
@@ -27,10 +34,11 @@ export function makePool(skills: readonly Skill[], index: TextIndex): Pool {
   const sections: Uint16Array[] = [];
   let [at, header, total, documents] = [0, 0, 0, 0];
   for (const [position, skill] of skills.entries()) {
+    if (position % STEP === STEP - 1) yield;
     sectionStarts[position] = at;
     const document = index.numberOf(documentKey(skill));
     // The skill could not be read, but can still be found by name.
-    if (document === undefined) continue;
+    if (document === undefined || document >= positions.length) continue;
     documents++;
     positions[document] = position;
     const lengths = index.lengthsOf(document);
@@ -54,6 +62,11 @@ export function makePool(skills: readonly Skill[], index: TextIndex): Pool {
     total: Math.max(1, total / Math.max(1, documents)),
     section: Math.max(1, total / Math.max(1, at)),
   };
-  const names = makeNameTable(skills);
+  const names = yield* nameTableSteps(skills, STEP);
   return { skills, positions, headerLengths, totalLengths, sectionStarts, sectionLengths, means, names };
 }
+
+// --- internal ---
+
+/** Skills in one step: less than a millisecond of work. */
+const STEP = 200;

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { createBreaks } from '../../../lib/breaks/index.ts';
 import { createGuardedIndex, type GuardedIndex, type TextIndex } from '../../../lib/text-index/index.ts';
 import { parseSkill } from '../skill/parse-skill.ts';
 import type { Skill } from '../skill/skill.ts';
@@ -8,7 +9,7 @@ import { hitsOf, insideWords, nearestTo, relevantOf, type SearchHit } from './hi
 import { createIndexer, type Indexer } from './indexer.ts';
 import type { Likeness } from './meaning/likeness.ts';
 import { asName } from './names.ts';
-import { makePool, type Pool } from './pool.ts';
+import { makePool, type Pool, poolSteps } from './pool.ts';
 import { lookUpTerms, parseQuery, type Query } from './query.ts';
 import { type Ranking, rankPool } from './rank.ts';
 
@@ -95,15 +96,20 @@ export class Searcher {
     return relevantOf(pool, this.#rank(pool, parseQuery(prompt), false).ranking, likeness);
   }
 
-  /** Indexes missing skills in slices, so that the next search is fast. Calls run one after the other. */
-  async prepare(skills: readonly Skill[]): Promise<void> {
+  /**
+   * Indexes missing skills in slices, so that the next search is fast. Calls run one after the other.
+   *
+   * @param takeBreak - That of the work this is a part of. Default: its own.
+   */
+  async prepare(skills: readonly Skill[], takeBreak: () => Promise<void> = createBreaks()): Promise<void> {
     const { signal } = this.#closing;
     if (signal.aborted || this.#storedPool(skills)) return;
     // One after the other, so that no skill is indexed twice.
     const run = this.#preparing.then(async () => {
-      if (signal.aborted || this.#storedPool(skills) || !(await this.#indexer.indexSlowly(skills, signal))) return;
+      if (signal.aborted || this.#storedPool(skills)) return;
+      // First: what it empties is indexed again.
       this.#guarded.use((index) => index.emptyWhenStale(skills.length, Date.now()));
-      this.#keepPool(skills);
+      while (!signal.aborted && !(await this.#indexAndKeep(skills, takeBreak)));
     });
     this.#preparing = run.catch(() => undefined);
     await run;
@@ -140,6 +146,30 @@ export class Searcher {
       const stored = this.#pools.get(skills);
       return stored?.of === index && stored.generation === index.generation() ? stored.pool : undefined;
     });
+  }
+
+  /** In slices. @returns false when the index was emptied or replaced meanwhile: then it has to be done again. */
+  async #indexAndKeep(skills: readonly Skill[], takeBreak: () => Promise<void>): Promise<boolean> {
+    const { signal } = this.#closing;
+    const started = this.#guarded.use((index) => {
+      index.catchUp();
+      return { of: index, generation: index.generation() };
+    });
+    if (!(await this.#indexer.indexSlowly(skills, signal, takeBreak))) return true;
+    const steps = this.#guarded.use((index) => poolSteps(skills, index));
+    for (;;) {
+      const step = this.#guarded.use((index) => {
+        index.catchUp();
+        return index === started.of && index.generation() === started.generation ? steps.next() : undefined;
+      });
+      if (!step) return false;
+      if (step.done) {
+        this.#pools.set(skills, { ...started, pool: step.value });
+        return true;
+      }
+      await takeBreak();
+      if (signal.aborted) return true;
+    }
   }
 
   #keepPool(skills: readonly Skill[]): Pool {

@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import type { ToolCall, TurnContext } from 'skill-registry/kernel';
+import type { ToolCall } from 'skill-registry/kernel';
 import { writeDenied } from '../history/errors.ts';
 import type { ProposalReceipt } from '../propose/types.ts';
 import type { SkillsForTools } from './skills-for-tools.ts';
@@ -26,16 +26,15 @@ export type Changed =
  * @throws WRITE_DENIED (`deny`), and as `Management` and `Proposals.propose`.
  */
 export async function changeSkill(
-  registry: Pick<SkillsForTools, 'config' | 'management' | 'proposals' | 'read' | 'readResource'>,
+  registry: Pick<SkillsForTools, 'config' | 'management' | 'proposals'>,
   { kind, skillId, path = 'SKILL.md', content, justification }: RequestedChange,
   { turn }: Pick<ToolCall, 'turn'>,
 ): Promise<Changed> {
   const mode = registry.config.writes[kind];
   if (mode === 'deny') throw writeDenied(kind);
   if (mode === 'propose') {
-    const text = typeof content === 'function' ? content(await presentText(registry, skillId, path, turn)) : content;
     const what =
-      kind === 'delete' ? {} : text === null ? { remove: true as const, path } : { content: text ?? '', path };
+      kind === 'delete' ? {} : content === null ? { remove: true as const, path } : { content: content ?? '', path };
     const receipt = await registry.proposals.propose({ skillId, kind, justification, ...what }, turn);
     return { done: false, ...receiptForModels(receipt) };
   }
@@ -59,16 +58,4 @@ export interface ReceiptForModels {
 /** With the path of the report relative to the root, because a model must not be told where the root lies. */
 export function receiptForModels({ proposalId, file, state }: ProposalReceipt): ReceiptForModels {
   return { proposal_id: proposalId, file: `data/skill_registry/proposals/${basename(file)}`, state };
-}
-
-// --- internal ---
-
-async function presentText(
-  registry: Pick<SkillsForTools, 'read' | 'readResource'>,
-  skillId: string,
-  path: string,
-  turn: TurnContext,
-): Promise<string> {
-  if (path.toLowerCase() !== 'skill.md') return (await registry.readResource(skillId, path, turn)).content;
-  return (await registry.read(skillId, { audience: 'model', view: 'raw' }, turn)).content;
 }

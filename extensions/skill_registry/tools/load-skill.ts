@@ -1,7 +1,8 @@
 import { defineTool, isCodedError, type Tool, z } from 'skill-registry/kernel';
 import { withoutPaths } from '../../../kernel/host.ts';
-import { withNote } from '../../../lib/text/index.ts';
+import { showName, withNote } from '../../../lib/text/index.ts';
 import type { ReadSkill } from '../read/types.ts';
+import type { ResourceInfo } from '../skill/skill.ts';
 import { handedOver } from './list-and-read-skills.ts';
 import type { SkillsForTools } from './skills-for-tools.ts';
 
@@ -9,7 +10,7 @@ import type { SkillsForTools } from './skills-for-tools.ts';
  * The only tool of the Bernstein design, with its result keys: `name, body, available_references, available_scripts,
  * reference_content, script_content, error`. Keys that do not apply are null; a failure is in `error`.
  */
-export function loadSkillTool(registry: Pick<SkillsForTools, 'read' | 'readResource'>): Tool {
+export function loadSkillTool(registry: Pick<SkillsForTools, 'read' | 'readResource' | 'resources'>): Tool {
   return defineTool({
     name: 'load_skill',
     description:
@@ -20,32 +21,42 @@ export function loadSkillTool(registry: Pick<SkillsForTools, 'read' | 'readResou
       script: z.string().optional().describe('A file of scripts/: lint.sh'),
     }),
     async execute({ name, reference, script }, { turn }) {
-      const nothing = { reference_content: null, script_content: null, error: null };
-      let skill: ReadSkill;
-      try {
-        skill = await registry.read(name, { audience: 'model' }, turn);
-      } catch (error) {
-        const failed = { ...nothing, error: describe(error) };
-        return { success: true, name, body: '', available_references: [], available_scripts: [], ...failed };
-      }
-      const files = async (bucket: string, file: string | undefined): Promise<string | null> =>
-        file === undefined
-          ? null
-          : textOf(await handedOver(await registry.readResource(name, `${bucket}/${file}`, turn)));
-      const found = {
-        name,
-        body: reference === undefined && script === undefined ? textOf(skill) : null,
-        available_references: filesIn('references', skill),
-        available_scripts: filesIn('scripts', skill),
+      const errors: string[] = [];
+      const file = async (bucket: string, path: string | undefined): Promise<string | null> => {
+        if (path === undefined) return null;
+        try {
+          return textOf(await handedOver(await registry.readResource(name, `${bucket}/${path}`, turn)));
+        } catch (error) {
+          if (isCodedError(error, 'SKILL_NOT_FOUND')) throw error;
+          errors.push(describe(error));
+          return null;
+        }
       };
       try {
-        const [reference_content, script_content] = [
-          await files('references', reference),
-          await files('scripts', script),
-        ];
-        return { success: true, ...found, reference_content, script_content, error: null };
+        // A file alone is no load of the skill.
+        const isFile = reference !== undefined || script !== undefined;
+        const body = isFile ? null : textOf(await registry.read(name, { audience: 'model' }, turn));
+        const reference_content = await file('references', reference);
+        const script_content = await file('scripts', script);
+        const resources = registry.resources(name, turn);
+        return {
+          success: true,
+          name,
+          body,
+          available_references: filesIn('references', resources),
+          available_scripts: filesIn('scripts', resources),
+          reference_content,
+          script_content,
+          error: errors.join('\n') || null,
+        };
       } catch (error) {
-        return { success: true, ...found, ...nothing, error: describe(error) };
+        const nothing = {
+          available_references: [],
+          available_scripts: [],
+          reference_content: null,
+          script_content: null,
+        };
+        return { success: true, name, body: '', ...nothing, error: describe(error) };
       }
     },
   });
@@ -62,6 +73,7 @@ function describe(error: unknown): string {
   return isCodedError(error) ? `${error.code}: ${withoutPaths(error)}` : withoutPaths(error);
 }
 
-function filesIn(bucket: string, { resources }: ReadSkill): readonly string[] {
-  return resources.filter(({ path }) => path.startsWith(`${bucket}/`)).map(({ path }) => path.slice(bucket.length + 1));
+function filesIn(bucket: string, resources: readonly ResourceInfo[]): readonly string[] {
+  const paths = resources.map(({ path }) => showName(path));
+  return paths.filter((path) => path.startsWith(`${bucket}/`)).map((path) => path.slice(bucket.length + 1));
 }

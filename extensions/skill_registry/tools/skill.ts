@@ -14,13 +14,14 @@ const inputOf = () =>
   z.strictObject({
     action: z.enum(ACTIONS),
     name: text('The skill. All but list need it.'),
-    description: text('create: what it does and when to use it.'),
+    description: text('create, patch: what it does and when to use it.'),
     body: text('create: the instructions.'),
     content: text('edit: the whole SKILL.md; create: instead of description and body; write_file: the file.'),
     fields: z
       .record(z.string(), z.unknown())
       .optional()
       .describe('patch: fields of the frontmatter; null removes one.'),
+    disable_model_invocation: z.boolean().optional().describe('patch: whether models are kept from it.'),
     old_string: text('patch: a text that occurs once in the file.'),
     new_string: text('patch: what takes its place.'),
     replace_all: z.boolean().optional().describe('patch: every occurrence.'),
@@ -100,7 +101,8 @@ function newText(args: SkillArguments, name: string): string {
 
 /** The new text is made from the file while nobody else can change it. */
 function patchOf(args: SkillArguments): Pick<RequestedChange, 'path' | 'content'> {
-  const { fields, old_string: old, new_string: next, replace_all: all = false } = args;
+  const { old_string: old, new_string: next, replace_all: all = false } = args;
+  const fields = fieldsOf(args);
   const path = filePathOf(args);
   if ((fields === undefined) === !old || (fields && path !== undefined)) {
     throw invalidArgument('patch takes either fields (of SKILL.md), or old_string and new_string.');
@@ -109,6 +111,15 @@ function patchOf(args: SkillArguments): Pick<RequestedChange, 'path' | 'content'
   if (!old || next === undefined) throw invalidArgument('patch needs new_string; an empty one removes old_string.');
   const shown = path ?? 'SKILL.md';
   return { path: shown, content: (present) => replaceText(present, old, next, shown, all) };
+}
+
+/** The fields to patch, by the names of the Operator design or in `fields`, which wins. */
+function fieldsOf({ fields, description, disable_model_invocation: hides }: SkillArguments) {
+  const named = {
+    ...(description ? { description } : {}),
+    ...(hides === undefined ? {} : { 'disable-model-invocation': hides }),
+  };
+  return fields || Object.keys(named).length > 0 ? { ...named, ...fields } : undefined;
 }
 
 function bucketPath(args: SkillArguments): string {
@@ -140,7 +151,16 @@ const TAKEN: Readonly<Record<SkillAction, readonly string[]>> = {
   list: [],
   create: ['description', 'body', 'content'],
   edit: ['content'],
-  patch: ['fields', 'old_string', 'new_string', 'replace_all', 'file_path', 'filename'],
+  patch: [
+    'fields',
+    'description',
+    'disable_model_invocation',
+    'old_string',
+    'new_string',
+    'replace_all',
+    'file_path',
+    'filename',
+  ],
   delete: [],
   write_file: ['file_path', 'filename', 'content', 'file_content'],
   remove_file: ['file_path', 'filename'],
@@ -156,6 +176,7 @@ interface SkillArguments {
   readonly body?: string | undefined;
   readonly content?: string | undefined;
   readonly fields?: Readonly<Record<string, unknown>> | undefined;
+  readonly disable_model_invocation?: boolean | undefined;
   readonly old_string?: string | undefined;
   readonly new_string?: string | undefined;
   readonly replace_all?: boolean | undefined;

@@ -9,7 +9,7 @@ import type { Skill } from '../skill/skill.ts';
 import type { Workflows } from '../workflow/types.ts';
 
 /** The part of the registry that tools use. */
-export interface SkillsForTools extends Pick<Reading, 'read' | 'readResource'> {
+export interface SkillsForTools extends Pick<Reading, 'read' | 'readResource' | 'resources'> {
   list(query?: ListQuery, turn?: TurnContext): SkillList;
   /** Resolves when `list` with this query has nothing left to prepare. */
   searchReady(query?: string): Promise<void>;

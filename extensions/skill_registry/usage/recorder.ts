@@ -59,14 +59,18 @@ export interface Recorder {
   /** Moves everything noted so far into `unwritten`. @returns the new rows. */
   drain(): readonly UsageRow[];
   readonly unwritten: Unwritten;
+  /** The number of notes that were dropped, because too many waited. */
+  dropped(): number;
 }
 
 /** @param onNoted - Called after each note. */
 export function createRecorder(snapshot: () => Snapshot, onNoted: () => void): Recorder {
   let noted: (NotedRow | NotedOffer)[] = [];
+  let dropped = 0;
   const unwritten: Unwritten = { rows: [], offers: new Map() };
   const note = (entry: NotedRow | NotedOffer): void => {
-    if (noted.length < MAX_NOTED) noted.push(entry);
+    if (noted.length < MAX_WAITING) noted.push(entry);
+    else dropped++;
     onNoted();
   };
   return {
@@ -114,16 +118,20 @@ export function createRecorder(snapshot: () => Snapshot, onNoted: () => void): R
       const now = snapshot();
       const rows: UsageRow[] = [];
       for (const entry of entries) {
-        if ('offered' in entry) addOffers(unwritten.offers, entry, now);
+        if ('offered' in entry) dropped += addOffers(unwritten.offers, entry, now);
         else rows.push(rowOf(entry, now));
       }
       unwritten.rows.push(...rows);
       // The oldest: what happens now is asked for first.
-      unwritten.rows.splice(0, Math.max(0, unwritten.rows.length - MAX_NOTED));
+      dropped += unwritten.rows.splice(0, Math.max(0, unwritten.rows.length - MAX_WAITING)).length;
       return rows;
     },
+    dropped: () => dropped,
   };
 }
+
+/** Notes, and rows that cannot be written, at most. */
+export const MAX_WAITING = 10_000;
 
 /** A name of at most `MAX_NAME` characters: a longer one keeps its beginning and gets a digest, so that two stay two. */
 export function boundedName(name: string): string {
@@ -134,8 +142,6 @@ export function boundedName(name: string): string {
 
 // --- internal ---
 
-/** Notes, and rows that cannot be written, at most. */
-const MAX_NOTED = 10_000;
 /** Different offers that cannot be written, at most. */
 const MAX_OFFERS = 50_000;
 /** UTF-16 units. */
@@ -170,7 +176,13 @@ function rowOf(noted: NotedRow, snapshot: Snapshot): UsageRow {
   };
 }
 
-function addOffers(offers: Unwritten['offers'], { time, offered, agent: name }: NotedOffer, snapshot: Snapshot): void {
+/** @returns how many there was no room for. */
+function addOffers(
+  offers: Unwritten['offers'],
+  { time, offered, agent: name }: NotedOffer,
+  snapshot: Snapshot,
+): number {
+  let dropped = 0;
   const day = dayOf(time);
   const agent = name === null ? '' : boundedName(name);
   for (const one of offered) {
@@ -179,7 +191,9 @@ function addOffers(offers: Unwritten['offers'], { time, offered, agent: name }: 
     const there = offers.get(key);
     if (there) there.count++;
     else if (offers.size < MAX_OFFERS) offers.set(key, { day, skill, agent, count: 1 });
+    else dropped++;
   }
+  return dropped;
 }
 
 /** One id for a skill, by whatever name it was read or shown. */

@@ -5,7 +5,7 @@ import { describeError, type Problem } from 'skill-registry/kernel';
 import { sqliteFailure, whyNoSqlite } from '../../../lib/sqlite/index.ts';
 import { removeFiles } from '../store/cache.ts';
 import { fileIdentity } from '../store/open-database.ts';
-import type { Unwritten } from './recorder.ts';
+import { MAX_WAITING, type Unwritten } from './recorder.ts';
 import { LIMITS, LIMITS_IN_MEMORY, openUsageDatabase, type UsageDatabase } from './usage-database.ts';
 
 /** Where usage is kept, opened when there is something to write or to read. It never throws where something is only recorded. */
@@ -16,8 +16,12 @@ export interface UsageFile {
   read<T>(work: (database: UsageDatabase) => T): T | undefined;
   /** Why nothing is kept on disk at present; null: it is kept. */
   notKept(): string | null;
-  /** USAGE_NOT_RECORDED, while it cannot be written, unless STORE_UNAVAILABLE says why; and when a damaged file was replaced. */
-  problems(): readonly Problem[];
+  /**
+   * USAGE_NOT_RECORDED, while it cannot be written, unless STORE_UNAVAILABLE says why; and when a damaged file was replaced.
+   *
+   * @param dropped - The number of notes that were dropped.
+   */
+  problems(dropped: number): readonly Problem[];
   close(): void;
 }
 
@@ -100,12 +104,13 @@ export function createUsageFile(root: string, onDisk: boolean, onProblem: () => 
       const why = onDisk ? `${root} has no folder data` : `nothing of ${root} may be written here`;
       return `${why}, so the figures last as long as the process`;
     },
-    problems() {
-      const problem = (message: string): Problem => ({
+    problems(dropped) {
+      const problem = (message: string, details?: Problem['details']): Problem => ({
         code: 'USAGE_NOT_RECORDED',
         severity: 'warning',
         file,
         message,
+        ...(details && { details }),
       });
       return [
         ...(failed === undefined || whyNoSqlite() !== undefined
@@ -118,6 +123,7 @@ export function createUsageFile(root: string, onDisk: boolean, onProblem: () => 
                 `This file was damaged and has been replaced, so that the figures begin anew. If that happens again, check the disk.`,
               ),
             ]),
+        ...(dropped === 0 ? [] : [problem(DROPPED, { dropped })]),
       ];
     },
     close,
@@ -128,6 +134,9 @@ export function createUsageFile(root: string, onDisk: boolean, onProblem: () => 
 
 const ADVICE =
   'Skills can be read all the same. Let this user write there and free some space, or set usage: false in the config.';
+
+/** Without the number: it is said once. */
+const DROPPED = `More than ${MAX_WAITING.toLocaleString('en-US')} events waited to be written, so some were dropped and the figures are too low. If this file cannot be written, another problem says why; else a program calls the registry more often than it can record.`;
 
 function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;

@@ -5,12 +5,12 @@ import type { Snapshot } from '../catalog/snapshot.ts';
 import type { Revision } from '../history/types.ts';
 import { registryClosed } from '../skill/errors.ts';
 import type { Skill } from '../skill/skill.ts';
-import { createLoadMetrics } from './metrics.ts';
+import type { LoadMetrics } from './metrics.ts';
 import { boundedName, createRecorder, type Recorder, type UsageRow } from './recorder.ts';
-import { reportOf } from './report.ts';
 import { DAY_MS, dayOf, readSince } from './since.ts';
 import type { Usage, UsageEvent } from './types.ts';
-import { createUsageFile } from './usage-file.ts';
+import type { UsageDatabase } from './usage-database.ts';
+import type { UsageFile } from './usage-file.ts';
 
 export interface UsageOptions {
   /** Absolute. */
@@ -37,8 +37,6 @@ export interface RecordedUsage extends Usage {
 
 export function createUsage(options: UsageOptions): RecordedUsage {
   const { root, isOn, onDisk, snapshot } = options;
-  const file = createUsageFile(root, onDisk, options.onProblem);
-  const metrics = createLoadMetrics();
   const recorder = createRecorder(snapshot, () => {
     if (!closed) timer ??= setTimeout(flushLater, FLUSH_MS);
   });
@@ -47,9 +45,27 @@ export function createUsage(options: UsageOptions): RecordedUsage {
   let closed = false;
   let flushing: Promise<boolean> = Promise.resolve(true);
 
+  let kept: Kept | undefined;
+  let keeping: Promise<Kept> | undefined;
+  /** With the first note or question: most processes have neither, and modules take time to load. */
+  const keep = (): Promise<Kept> => {
+    keeping ??= Promise.all([import('./usage-file.ts'), import('./metrics.ts')]).then(
+      ([{ createUsageFile }, { createLoadMetrics }]) => {
+        kept = { file: createUsageFile(root, onDisk, options.onProblem), metrics: createLoadMetrics() };
+        return kept;
+      },
+    );
+    return keeping;
+  };
   const flushOnce = async (): Promise<boolean> => {
-    await metrics.count(recorder.drain());
-    return file.write(recorder.unwritten);
+    const dropped = recorder.dropped();
+    const rows = recorder.drain();
+    if (dropped < recorder.dropped()) options.onProblem();
+    const { unwritten } = recorder;
+    if (!keeping && unwritten.rows.length === 0 && unwritten.offers.size === 0) return true;
+    const { file, metrics } = await keep();
+    await metrics.count(rows);
+    return file.write(unwritten);
   };
   /** One at a time. */
   const flush = (): Promise<boolean> => {
@@ -72,7 +88,8 @@ export function createUsage(options: UsageOptions): RecordedUsage {
     if (reason !== undefined) throw usageUnavailable(reason);
     for (let waited = 0; !(await flush()) && waited < PATIENCE_MS; waited += FLUSH_MS) await wait(FLUSH_MS);
   };
-  const read: typeof file.read = (work) => {
+  const read = async <T>(work: (database: UsageDatabase) => T): Promise<T | undefined> => {
+    const { file } = await keep();
     try {
       return file.read(work);
     } catch (error) {
@@ -90,28 +107,38 @@ export function createUsage(options: UsageOptions): RecordedUsage {
       await upToDate();
       const from = time - (time % DAY_MS);
       const query = { day: dayOf(from), skill: nameOf(skillId), agent: nameOf(agent) };
-      const rows = read((database) => database.rowsFor(query)) ?? { counts: [], days: [], lastLoads: new Map() };
-      const notKept = isOn ? file.notKept() : OFF;
+      const { reportOf } = await import('./report.ts');
+      const rows = (await read((database) => database.rowsFor(query))) ?? {
+        counts: [],
+        days: [],
+        lastLoads: new Map(),
+      };
+      const notKept = isOn ? (await keep()).file.notKept() : OFF;
       return reportOf(rows, { from, until, loadable: loadableIn(snapshot(), skillId), notKept });
     },
     async events({ skillId, agent, thread, kind, since, limit = 1000 } = {}) {
       const from = since === undefined ? 0 : readSince(since, Date.now());
       await upToDate();
       const query = { from, kind, limit, skill: nameOf(skillId), agent: nameOf(agent), thread: nameOf(thread) };
-      const rows = read((database) => database.events(query)) ?? [];
+      const rows = (await read((database) => database.events(query))) ?? [];
       return thread === undefined ? rows.map(eventOf) : withRevisions(rows, options.revisions);
     },
-    problems: () => file.problems(),
+    problems: () => kept?.file.problems(recorder.dropped()) ?? [],
     async close() {
       clearTimeout(timer);
       closed = true;
       for (let waited = 0; !(await flush()) && waited < PATIENCE_MS; waited += FLUSH_MS) await wait(FLUSH_MS);
-      file.close();
+      kept?.file.close();
     },
   };
 }
 
 // --- internal ---
+
+interface Kept {
+  readonly file: UsageFile;
+  readonly metrics: LoadMetrics;
+}
 
 /** Milliseconds from the first note to its writing: half of what a crash may lose. */
 const FLUSH_MS = 100;
@@ -123,7 +150,7 @@ const OFF = 'usage: false in the config';
 /** Without a database nothing is noted. */
 const NOTHING = (): void => {};
 const NO_RECORDER: Recorder = {
-  ...{ loaded: NOTHING, offered: NOTHING, given: NOTHING, step: NOTHING, drain: () => [] },
+  ...{ loaded: NOTHING, offered: NOTHING, given: NOTHING, step: NOTHING, drain: () => [], dropped: () => 0 },
   unwritten: { rows: [], offers: new Map() },
 };
 

@@ -53,13 +53,15 @@ export function claimsPart(claims: readonly Claim[]): Html | '' {
 }
 
 /** What agents did with one skill, in one line. */
-export function usageLine({ totals, days }: UsageReport, skillId: string): Html {
+export function usageLine({ totals, since, until }: UsageReport, skillId: string): Html {
+  // A report begins with the whole first day, so it has one day more than were asked for.
+  const days = Math.floor((Date.parse(until) - Date.parse(since)) / 86_400_000);
   const { offers, loads, refusals, failures: failed } = totals;
   const more = [
     ...(refusals > 0 ? [`refused ${plural(refusals, 'time')}`] : []),
     ...(failed > 0 ? [`failed ${plural(failed, 'time')}`] : []),
   ];
-  return html`<p>In the last ${plural(days.length, 'day')}: loaded ${plural(loads, 'time')}, offered ${plural(offers, 'time')}${more.map((one) => `, ${one}`)}. <a href="/usage?skill=${encodeURIComponent(skillId)}">Its usage</a></p>`;
+  return html`<p>In the last ${plural(days, 'day')}: loaded ${plural(loads, 'time')}, offered ${plural(offers, 'time')}${more.map((one) => `, ${one}`)}. <a href="/usage?skill=${encodeURIComponent(skillId)}">Its usage</a></p>`;
 }
 
 // --- internal ---

@@ -82,8 +82,10 @@ function heading(depth: number, text: readonly Html[]): Html {
 
 function list({ ordered, start, items }: Tokens.List, depth: number): Html {
   const entries = items.map(({ task, checked, tokens }) => {
-    const box = task ? (checked ? '[x] ' : '[ ] ') : '';
-    return html`<li>${box}${blocks(tokens, depth)}</li>`;
+    const box = task
+      ? html`<span role="img" aria-label="${checked ? 'done' : 'to do'}">${checked ? '☑' : '☐'}</span> `
+      : '';
+    return html`<li${task ? html` class="task"` : ''}>${box}${blocks(tokens, depth)}</li>`;
   });
   if (!ordered) return html`<ul>${entries}</ul>`;
   return html`<ol start="${Number(start) || 1}">${entries}</ol>`;

@@ -4,6 +4,7 @@ import { type Html, html, verbatim } from '../html/html.ts';
 import { page } from '../html/layout.ts';
 import { count, form, hidden, level, plural, skillAddress, tag } from '../html/parts.ts';
 import type { Review, ReviewApp, ReviewContext } from '../review.ts';
+import { problemsLine } from './problems.ts';
 
 /** All skills with what is known of each, search, and the switch that keeps one from agents. */
 export function addCatalog(app: ReviewApp, review: Review): void {
@@ -17,6 +18,7 @@ export function addCatalog(app: ReviewApp, review: Review): void {
 ${searchForm(review, wanted)}
 <p id="found" class="quiet" role="status" data-live>${foundText(found)}</p>
 <div id="skills" data-live>
+${problemsLine(review)}
 ${rows.length === 0 ? html`<p class="empty">${registry.snapshot().skills.length === 0 ? 'There is no skill yet.' : 'No skill fits.'}${nearest(found)}</p>` : html`<ul class="cards skills">${rows}</ul>`}
 ${pages(found, wanted)}
 </div>`;

@@ -5,6 +5,7 @@ import { page } from '../html/layout.ts';
 import { form, level, note, plural, proposalAddress, skillAddress, tag, time } from '../html/parts.ts';
 import type { Review, ReviewApp } from '../review.ts';
 import { extensionAddress } from './extension.ts';
+import { problemsLine } from './problems.ts';
 import type { Updates } from './updates.ts';
 
 /** Everything that waits for a person, riskiest first. */
@@ -27,6 +28,7 @@ ${section('Extensions that agents wrote', extensions.map(extensionItem))}
 ${section('Held skills', held.map(heldItem))}
 ${section('Proposals', [...(open ?? []), ...(stale ?? [])].map(proposalItem))}
 ${section('Updates', outdated.map(updateItem))}
+${problemsLine(review)}
 </div>
 <div class="after">
 ${form(context, '/updates/check', html`<button>Look for updates</button>`)}

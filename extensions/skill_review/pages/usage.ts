@@ -34,7 +34,7 @@ ${wanted.skillId === undefined && wanted.agent === undefined ? dead(report, link
 
 /** Rows of a chart. */
 const SHOWN = 15;
-const RANGES = { '7d': 'a week', '30d': '30 days', '90d': '90 days', '180d': '180 days' };
+const RANGES = { '7d': 'last 7 days', '30d': 'last 30 days', '90d': 'last 90 days', '180d': 'last 180 days' };
 
 type Link = (skillId: string) => Html;
 
@@ -47,10 +47,10 @@ interface Wanted {
 function filters({ since, agent, skillId }: Wanted, agents: readonly string[]): Html {
   const option = (value: string, text: string, chosen: string): Html =>
     html`<option value="${verbatim(value)}"${value === chosen ? html` selected` : ''}>${text}</option>`;
-  const ranges = Object.entries({ ...(since in RANGES ? {} : { [since]: since }), ...RANGES });
+  const ranges = Object.entries({ ...(since in RANGES ? {} : { [since]: `since ${since}` }), ...RANGES });
   const named = agent !== undefined && !agents.includes(agent) ? [agent, ...agents] : agents;
   return html`<form method="get" action="/usage" class="filters">
-<div><label for="since">Since</label>
+<div><label for="since">Time</label>
 <select id="since" name="since">${ranges.map(([value, text]) => option(value, text, since))}</select></div>
 <div><label for="agent">Agent</label>
 <select id="agent" name="agent">${option('', 'all', agent ?? '')}${named.map((one) => option(one, one, agent ?? ''))}</select></div>

@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { FolderEvents } from '../../../extensions/skill_registry/catalog/watch.ts';
+import type { Catalog } from '../../../extensions/skill_registry/catalog/catalog.ts';
+import { FolderEvents, watchCatalog } from '../../../extensions/skill_registry/catalog/watch.ts';
 import { reserve } from '../../../lib/files/index.ts';
 import { type Tree, tempFolder } from '../../helpers/temp-folder.ts';
 import { waitFor } from '../../helpers/wait-for.ts';
@@ -46,3 +47,29 @@ it.skipIf(process.platform !== 'linux')(
     expect(watched() - before).toBeLessThan(10);
   },
 );
+
+it('looks at every interval without events, and beside events less often, when a look takes long', async () => {
+  const looks = { events: 0, poll: 0 };
+  const ending = new AbortController();
+  const watching = (['events', 'poll'] as const).map((mode) => {
+    const catalog = {
+      sources: () => [],
+      onChange: () => () => true,
+      async refresh() {
+        looks[mode] += 1;
+        for (const until = performance.now() + 20; performance.now() < until; );
+      },
+    } as unknown as Catalog;
+    const onError = (error: unknown): void => {
+      throw error;
+    };
+    const options = { catalog, watch: { mode, interval_seconds: 0.05 }, scanDepth: 1, onMode: () => {}, onError };
+    return watchCatalog(options, ending.signal);
+  });
+  await waitFor('twenty looks without events', () => looks.poll >= 20);
+  ending.abort();
+  await Promise.all(watching);
+  // One at the first interval; the next after twenty milliseconds in 0.3 % of a core: seven seconds. Twenty looks take two.
+  expect(looks.events).toBeGreaterThan(0);
+  expect(looks.events).toBeLessThan(10);
+});

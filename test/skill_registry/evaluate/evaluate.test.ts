@@ -117,6 +117,16 @@ it('finds outputs where other tools leave them, and reads their grading as a cla
   expect(result?.totals).toEqual(totals);
 });
 
+it('reads assertions and expectations of a case that has both', async () => {
+  const both = { assertions: [{ type: 'output_contains', value: 'warm' }], expectations: ['It is warm.'] };
+  const { registry } = await openRegistry({
+    ...TEA_SUITE,
+    'skills/tea/evals/evals.json': evalsJson([{ id: 1, prompt: 'Tea.', ...both }]),
+  });
+  const { cases } = (await registry.admin.evidence('tea')).suite;
+  expect(cases).toMatchObject([{ expectations: ['It is warm.'], assertions: [{ value: 'warm' }] }]);
+});
+
 it('runs nothing twice, and everything again when the content, the test cases or another skill has changed', async () => {
   const { registry, root } = await openRegistry(TEA_SUITE);
   const evaluate = async () => {

@@ -42,6 +42,17 @@ describe('the prompt of a role', () => {
     });
   });
 
+  it('is recorded each time as a body that is given, also when nothing is read again', async () => {
+    const { registry } = await openRegistry({ ...skill('qa'), 'data/.keep': '' });
+    for (let time = 0; time < 3; time++) await registry.admin.resolveRolePrompt('qa');
+    await registry.admin.resolveRolePrompt('backend');
+    const events = await registry.usage.events();
+    expect(events.map(({ kind, skillId, outcome }) => `${kind} ${skillId} ${outcome}`)).toEqual(
+      Array<string>(3).fill('load qa given'),
+    );
+    expect(new Set(events.map(({ tokens }) => tokens)).size).toBe(1);
+  });
+
   it('follows edits: of the template, of the skill that comes, and of its body', async () => {
     const { registry, root } = await openRegistry({ [LEGACY]: 'One.' });
     const text = async () => (await registry.admin.resolveRolePrompt('qa')).text;

@@ -103,6 +103,6 @@ it('the event of the bus says the same in snake_case', async () => {
   const heard = kernel.undelivered().find((line) => line.includes('"skill_id":"a"')) ?? '';
   expect(JSON.parse(heard.slice(heard.indexOf('{')))).toEqual({
     ...{ event: 'skill_loaded', skill_id: 'a', source: 'skills', outcome: 'success', audience: 'person' },
-    ...{ agent_id: null, error: null, duration_s: expect.any(Number) },
+    ...{ agent_id: null, error: null, duration_s: expect.any(Number), name: 'a', reference: null, script: null },
   });
 });

@@ -73,7 +73,6 @@ describe('load_skill', () => {
     ['a folder', { reference: 'deep' }],
     ['an empty name', { reference: '' }],
     ['a NUL', { reference: 'times.md\0' }],
-    ['one good and one bad', { reference: 'times.md', script: 'none.sh' }],
   ])('says in `error` that it cannot give %s, with every key there', async (_, args) => {
     const result = await load({ name: 'tea', ...args });
     expect(Object.keys(result).sort()).toEqual(KEYS);

@@ -34,6 +34,7 @@ describe('who gets in', () => {
     '/',
     '/catalog',
     '/usage',
+    '/problems',
     '/updates',
     '/events',
     '/proposals',

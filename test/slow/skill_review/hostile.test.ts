@@ -103,7 +103,16 @@ async function hostilePage(): Promise<{ readonly page: ReviewPage; readonly path
   const person = { by: `person:${MARKUP}`, reason: MARKUP };
   await admin.management.write('tea', 'references/a.md', `</pre>${MARKUP}\n`, person);
   const paths = [
-    ...['/', '/catalog', `/catalog?q=${encodeURIComponent(MARKUP)}`, '/usage', '/updates', '/proposals', '/skills/tea'],
+    ...[
+      '/',
+      '/catalog',
+      `/catalog?q=${encodeURIComponent(MARKUP)}`,
+      '/usage',
+      '/updates',
+      '/problems?files=all',
+      '/proposals',
+      '/skills/tea',
+    ],
     ...['/skills/tea/files', '/skills/tea/files?path=SKILL.md', '/skills/tea/files?path=references/a.md'],
     ...['/skills/tea/history', '/skills/tea/history/1', '/skills/tea/history/2', '/skills/tea/history/2?view=split'],
     ...[

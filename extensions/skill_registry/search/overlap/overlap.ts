@@ -68,12 +68,12 @@ export function createOverlap({ snapshot, visible, searcher, readFile }: Overlap
       return retrievalEffect(searcher, skills, queries, named(skillId, text), text, createBreaks());
     },
     async firstHits(queries, as, until) {
+      const takeBreak = createBreaks();
       const skills = visible({});
-      await searcher.prepare(skills);
       const seen = as ? withText(searcher, skills, named(as.skillId, as.text), as.text) : skills;
       // In slices, which a search is not.
-      await searcher.prepare(seen);
-      return firstHits(searcher, seen, queries, createBreaks(), until);
+      await searcher.prepare(seen, takeBreak);
+      return firstHits(searcher, seen, queries, takeBreak, until);
     },
   };
 }

@@ -57,70 +57,10 @@ const FRESH_MS = { least: 1_000, most: 300_000 };
  * Problems: MCP_SERVER_FAILED, MCP_CIRCLE, MCP_SECRET_MISSING, MCP_SKILL_REFUSED, and those of the fields of skills.
  */
 export function createMcpSource(options: McpSourceOptions): SkillSource {
-  const { id, optional, root, trusted, noteBlocked = async () => false } = options;
-  const times = { ...TIMES, ...options.times };
-  const location = locationOf(options.server);
+  const { id, root, trusted, noteBlocked = async () => false } = options;
   const own = createOwnSkills<ListedSkill>();
-  let changed: (() => void) | undefined;
-  let server: McpServer | undefined;
-  let listing: { readonly startedAt: number; readonly done: Promise<void> } | undefined;
-  let freshUntil = 0;
-  /** How often something said that the list is outdated. */
-  let outdated = 0;
-  let waiting = 0;
-  let good: Good = { text: '', skills: NONE, losers: NONE, problems: [], attacks: new Map() };
-  let current: SourceScan = { skills: [], problems: [] };
-  const notYet: SourceScan = { skills: [], problems: optional ? [] : [noAnswerYet(id, location)] };
-  /** By the last scan. */
-  let returned = current;
-
-  const expire = (): void => {
-    outdated += 1;
-    freshUntil = 0;
-  };
-  const serverFor = (limits: SkillRegistryConfig['limits']): McpServer => {
-    const { chain = chainOfProcess(), ...given } = options;
-    const fileBytes = Math.max(limits.file_bytes, limits.resource_bytes);
-    server ??= new McpServer({
-      ...{ ...given, chain, cwd: root, fileBytes, times },
-      onChanged: () => {
-        expire();
-        changed?.();
-      },
-      onEnd: expire,
-    });
-    return server;
-  };
-  /** The scan for the present state; the same object as before while nothing has changed. */
-  const settle = (): void => {
-    const failure = optional ? undefined : server?.failure;
-    const count = good.skills.length + good.losers.length;
-    const problems = [...good.problems, ...(failure ? [failureProblem(id, location, failure, count)] : [])];
-    const isCircle = server?.failure?.code === 'MCP_CIRCLE';
-    const next = isCircle
-      ? { skills: NONE, losers: NONE, problems }
-      : { skills: good.skills, losers: good.losers, problems };
-    if (current.skills !== next.skills || !isSameText(current.problems, problems)) current = next;
-  };
-  const list = async (limits: SkillRegistryConfig['limits']): Promise<void> => {
-    const before = outdated;
-    try {
-      const found = await serverFor(limits).use(async (connection) => {
-        const listed = await connection.list();
-        const text = JSON.stringify([listed.entries, listed.invalid]);
-        if (text !== good.text)
-          good = await readList(text, listed, { id, limits, attacks: good.attacks, keep: own.replace, noteBlocked });
-        return listed;
-      });
-      const fresh = Math.min(Math.max(found.ttlMs, FRESH_MS.least), FRESH_MS.most);
-      freshUntil = before === outdated ? Date.now() + fresh : 0;
-    } catch {
-      // The server says why (`failure`).
-    }
-    settle();
-    listing = undefined;
-    if (waiting === 0 && current !== returned) changed?.();
-  };
+  const location = locationOf(options.server);
+  const list = new ServerList({ ...options, location, noteBlocked, keep: own.replace });
   const listingFor = (skill: Skill): SkillListing => {
     const found = own.find(skill);
     return { files: found?.listed ?? [], leftOut: found?.leftOut ?? 0 };
@@ -128,59 +68,150 @@ export function createMcpSource(options: McpSourceOptions): SkillSource {
   const notHere = (skill: Skill): never => {
     throw resourceNotFound(skill.id, 'it lies on an MCP server');
   };
-
   return {
     id,
     kind: 'mcp',
     location,
     async scan(limits) {
-      if (!trusted) {
-        const problem = rootNotApproved(root, [`the MCP server "${id}"`]);
-        return { skills: [], problems: problem ? [problem] : [] };
-      }
-      if (!listing && Date.now() >= freshUntil && serverFor(limits).mayTry)
-        listing = { startedAt: Date.now(), done: list(limits) };
-      if (listing) {
-        const wait = good.text === '' && !server?.failure ? times.first : times.later;
-        waiting += 1;
-        await untilOrFor(listing.done, listing.startedAt + wait - Date.now());
-        waiting -= 1;
-      }
-      returned = good.text === '' && listing ? notYet : current;
-      return returned;
+      if (trusted) return list.scan(limits);
+      const problem = rootNotApproved(root, [`the MCP server "${id}"`]);
+      return { skills: [], problems: problem ? [problem] : [] };
     },
     readSkill: notHere,
     readResource: notHere,
     ...createFetch({
       source: id,
-      server: () => server as McpServer,
+      server: () => list.server as McpServer,
       listed: own.get,
       noteBlocked,
-      onHeld: () => changed?.(),
-      onDifference() {
-        expire();
-        changed?.();
-      },
+      onHeld: () => list.changed?.(),
+      onDifference: () => list.expire(),
     }),
     fileDigest: (skill, path) => own.find(skill)?.files.get(path)?.digest,
     resources: (skill) => listingFor(skill).files,
     listing: listingFor,
     watchFolders: () => [],
     subscribe(listener) {
-      changed = listener;
+      list.changed = listener;
       return () => {
-        changed = undefined;
+        list.changed = undefined;
       };
     },
     contains: () => false,
-    async close() {
-      await server?.close();
-      await listing?.done;
-    },
+    close: () => list.close(),
   };
 }
 
 // --- internal ---
+
+interface ServerListOptions extends McpSourceOptions {
+  readonly location: string;
+  readonly noteBlocked: NoteBlocked;
+  /** Receives all skills of each new list, by qualified id. */
+  readonly keep: (all: ReadonlyMap<string, ListedSkill>) => void;
+}
+
+/** The list of a server's skills: asked for when it is outdated, one request at a time; the last good one stays. */
+class ServerList {
+  readonly #options: ServerListOptions;
+  readonly #times: McpSourceTimes;
+  readonly #notYet: SourceScan;
+  #listing: { readonly startedAt: number; readonly done: Promise<void> } | undefined;
+  #freshUntil = 0;
+  /** How often something said that the list is outdated. */
+  #outdated = 0;
+  /** Scans that wait for the present list. */
+  #waiting = 0;
+  #good: Good = { text: '', skills: NONE, losers: NONE, problems: [], attacks: new Map() };
+  #current: SourceScan = { skills: [], problems: [] };
+  /** By the last scan. */
+  #returned: SourceScan = this.#current;
+  server: McpServer | undefined;
+  /** Called when the skills have changed and no scan has returned them. */
+  changed: (() => void) | undefined;
+
+  constructor(options: ServerListOptions) {
+    this.#options = options;
+    this.#times = { ...TIMES, ...options.times };
+    this.#notYet = { skills: [], problems: options.optional ? [] : [noAnswerYet(options.id, options.location)] };
+  }
+
+  async scan(limits: SkillRegistryConfig['limits']): Promise<SourceScan> {
+    if (!this.#listing && Date.now() >= this.#freshUntil && this.#serverFor(limits).mayTry)
+      this.#listing = { startedAt: Date.now(), done: this.#list(limits) };
+    const listing = this.#listing;
+    if (listing) {
+      const wait = this.#good.text === '' && !this.server?.failure ? this.#times.first : this.#times.later;
+      this.#waiting += 1;
+      await untilOrFor(listing.done, listing.startedAt + wait - Date.now());
+      this.#waiting -= 1;
+    }
+    this.#returned = this.#good.text === '' && this.#listing ? this.#notYet : this.#current;
+    return this.#returned;
+  }
+
+  /** The list is outdated, and whoever is subscribed is told. */
+  expire(): void {
+    this.#expire();
+    this.changed?.();
+  }
+
+  async close(): Promise<void> {
+    await this.server?.close();
+    await this.#listing?.done;
+  }
+
+  #expire(): void {
+    this.#outdated += 1;
+    this.#freshUntil = 0;
+  }
+
+  #serverFor(limits: SkillRegistryConfig['limits']): McpServer {
+    const { chain = chainOfProcess(), ...given } = this.#options;
+    const fileBytes = Math.max(limits.file_bytes, limits.resource_bytes);
+    this.server ??= new McpServer({
+      ...{ ...given, chain, cwd: given.root, fileBytes, times: this.#times },
+      onChanged: () => this.expire(),
+      onEnd: () => this.#expire(),
+    });
+    return this.server;
+  }
+
+  async #list(limits: SkillRegistryConfig['limits']): Promise<void> {
+    const { id, keep, noteBlocked } = this.#options;
+    const before = this.#outdated;
+    try {
+      const found = await this.#serverFor(limits).use(async (connection) => {
+        const listed = await connection.list();
+        const text = JSON.stringify([listed.entries, listed.invalid]);
+        if (text !== this.#good.text) {
+          const { attacks } = this.#good;
+          this.#good = await readList(text, listed, { id, limits, attacks, keep, noteBlocked });
+        }
+        return listed;
+      });
+      const fresh = Math.min(Math.max(found.ttlMs, FRESH_MS.least), FRESH_MS.most);
+      this.#freshUntil = before === this.#outdated ? Date.now() + fresh : 0;
+    } catch {
+      // The server says why (`failure`).
+    }
+    this.#settle();
+    this.#listing = undefined;
+    if (this.#waiting === 0 && this.#current !== this.#returned) this.changed?.();
+  }
+
+  /** The scan for the present state stays the same object while nothing has changed. */
+  #settle(): void {
+    const { id, location, optional } = this.#options;
+    const { skills, losers, problems: found } = this.#good;
+    const failure = optional ? undefined : this.server?.failure;
+    const count = skills.length + losers.length;
+    const problems = [...found, ...(failure ? [failureProblem(id, location, failure, count)] : [])];
+    const isCircle = this.server?.failure?.code === 'MCP_CIRCLE';
+    const next = isCircle ? { skills: NONE, losers: NONE, problems } : { skills, losers, problems };
+    if (this.#current.skills !== next.skills || !isSameText(this.#current.problems, problems)) this.#current = next;
+  }
+}
 
 /** The last list that could be read. */
 interface Good {

@@ -15,6 +15,7 @@ import {
   locationOfSkill,
   type SkillLocation,
   skillKey,
+  skillsAt,
 } from '../history/skill-location.ts';
 import { digestOf, readFolderTree, treeDigest } from '../history/skill-tree.ts';
 import type { ProposalRow } from '../propose/proposal-store.ts';
@@ -100,19 +101,11 @@ function createPresent(context: ChangeContext): Present {
   const { limits, root } = context;
   const sources = context.sources();
   const snapshot = context.snapshot();
-  const byKey = once(() => {
-    const skills = new Map<string, Skill[]>();
-    for (const skill of snapshot.byQualifiedId.values()) {
-      const key = skillKey(skill, root);
-      skills.set(key, [...(skills.get(key) ?? []), skill]);
-    }
-    return skills;
-  });
   const skillOf = ({ skill_id, place, source }: ProposalRow): Skill | undefined => {
     const named = snapshot.byId.get(skill_id);
     if (named && named.source === source && skillKey(named, root) === place) return named;
     // Two sources may have the same folder, and one of them may not be written.
-    const there = byKey().get(place) ?? [];
+    const there = skillsAt(place, snapshot.byQualifiedId.values(), root);
     return there.find((skill) => skill.source === source) ?? there[0];
   };
   const files = new Map<string, Buffer | null>();

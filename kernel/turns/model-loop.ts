@@ -10,7 +10,7 @@ import type {
   TurnContext,
 } from '../contract.ts';
 import { agentFailed } from '../errors.ts';
-import { connectModel, readModelSettings, toModelTools } from './model.ts';
+import { connectModel, readModelSettings, toModelTools } from './connect-model.ts';
 import { PART_SEPARATOR } from './system-text.ts';
 
 /** What an agent without code needs from the kernel. */

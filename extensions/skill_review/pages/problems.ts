@@ -1,0 +1,90 @@
+import { isAbsolute, relative } from 'node:path';
+import type { Problem } from 'skill-registry/kernel';
+import { type Html, html } from '../html/html.ts';
+import { page } from '../html/layout.ts';
+import { count, plural, skillAddress, tag } from '../html/parts.ts';
+import type { Review, ReviewApp } from '../review.ts';
+
+/** What is wrong with skills, sources and settings, as `skill-registry doctor` lists it. */
+export function addProblems(app: ReviewApp, review: Review): void {
+  const { registry } = review;
+  app.get('/problems', async (context) => {
+    const isWhole = context.req.query('files') === 'all';
+    const found = [...(isWhole ? await inFiles(review) : []), ...registry.problems()];
+    const main = html`<h1>Problems</h1>
+<div id="problems" data-live>
+${found.length === 0 ? html`<p class="empty">Nothing is wrong.</p>` : html`<p>${summary(found)}.</p>${groups(found).map((group) => section(group, review))}`}
+</div>
+<form class="after" method="get" action="/problems">
+<input type="hidden" name="files" value="all">
+<button>Look into every file</button>
+<p class="quiet">${isWhole ? 'Hidden text and long instructions were looked for, too.' : 'Looks for hidden text and long instructions, too, which takes longer with many skills.'}</p>
+</form>`;
+    return context.html(
+      page(context, review, { title: 'Problems', at: 'inbox', main, live: isWhole ? 'notice' : 'refresh' }),
+    );
+  });
+}
+
+/** How many problems there are, with a link; nothing when there is none. */
+export function problemsLine({ registry }: Review): Html | '' {
+  const found = registry.problems();
+  return found.length === 0
+    ? ''
+    : html`<p class="problems"><a href="/problems">${summary(found)}</a> in skills, sources and settings</p>`;
+}
+
+// --- internal ---
+
+/** Of one code. The rest is counted. */
+const MOST_SHOWN = 100;
+
+/** `1 error and 2 warnings` */
+function summary(found: readonly Problem[]): string {
+  const errors = found.filter(({ severity }) => severity === 'error').length;
+  const both = [
+    ...(errors > 0 ? [plural(errors, 'error')] : []),
+    ...(errors < found.length ? [plural(found.length - errors, 'warning')] : []),
+  ];
+  return both.join(' and ');
+}
+
+/** What is only known when every file was read. */
+async function inFiles({ registry }: Review): Promise<readonly Problem[]> {
+  await registry.admin.tokenCounts();
+  return registry.admin.hiddenText();
+}
+
+/** By code: errors first, then those with most members, because one correction may solve the problem of many files. */
+function groups(found: readonly Problem[]): readonly (readonly Problem[])[] {
+  const byCode = new Map<string, Problem[]>();
+  for (const problem of found) {
+    const key = `${problem.severity} ${problem.code}`;
+    byCode.set(key, [...(byCode.get(key) ?? []), problem]);
+  }
+  const rank = ([one]: readonly Problem[]): number => (one?.severity === 'error' ? 0 : 1);
+  return [...byCode.values()].sort((one, other) => rank(one) - rank(other) || other.length - one.length);
+}
+
+function section(group: readonly Problem[], { registry, root }: Review): Html {
+  const [{ code, severity } = { code: '', severity: 'warning' }] = group;
+  const skills = [...registry.snapshot().byQualifiedId.values()];
+  const items = group.slice(0, MOST_SHOWN).map(({ file, line, message }) => {
+    const owner = skills.find(
+      (skill) => skill.file === file || (skill.dir !== null && file.startsWith(`${skill.dir}/`)),
+    );
+    return html`<li class="card">
+<p class="line">${owner ? html`<a class="title" href="${skillAddress(owner.qualifiedId)}">${owner.id}</a>` : ''} <code>${shownPath(file, root)}${line === undefined ? '' : `:${line}`}</code></p>
+<p>${message}</p>
+</li>`;
+  });
+  const more = group.length - items.length;
+  return html`<h2>${code} ${tag(severity, severity === 'error' ? 'block' : 'warn')} <span class="count">${group.length}</span></h2>
+<ul class="cards">${items}</ul>
+${more > 0 ? html`<p class="quiet">${count(more)} more of these: <code>skill-registry doctor</code> lists all.</p>` : ''}`;
+}
+
+function shownPath(file: string, root: string): string {
+  const path = relative(root, file);
+  return path === '' || path.startsWith('..') || isAbsolute(path) ? file : path;
+}
