@@ -136,9 +136,13 @@ it('answers what was asked before the input ended, and does not wait for a subsc
   await served;
   expect(answers.map(({ id }) => id).sort()).toEqual([1, 2]);
   const listening = await wire();
-  const version = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28' };
-  const params = { notifications: { toolsListChanged: true }, _meta: version };
+  const of = (key: string): string => `io.modelcontextprotocol/${key}`;
+  const era = { [of('protocolVersion')]: '2026-07-28', [of('clientCapabilities')]: {} };
+  const params = { notifications: { toolsListChanged: true }, _meta: era };
   listening.send(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'subscriptions/listen', params }));
+  const acknowledged = { method: 'notifications/subscriptions/acknowledged' };
+  await waitFor('the subscription', () => listening.answers.length > 0);
+  expect(listening.answers).toMatchObject([acknowledged]);
   // The limit for what waits never comes: waiting for the subscription would not end.
   vi.spyOn(AbortSignal, 'timeout').mockReturnValue(new AbortController().signal);
   onTestFinished(() => void vi.restoreAllMocks());
