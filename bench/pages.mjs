@@ -1,12 +1,15 @@
 /**
- * `node bench/pages.mjs [machines]`: many machines read one published page: the first copy, a refresh with nothing changed, a refresh
- * with ten skills changed. Each machine is a process with a cache directory of its own; two run at a time. bench/README.md explains it.
+ * `node bench/pages.mjs [machines] [skills] [first]`: many machines read one published page: the first copy, a refresh with nothing
+ * changed, a refresh with ten skills changed. Each machine is a process with a cache directory of its own; two run at a time. The first
+ * copy is made by `first` of them; the others begin with a copy of what one of these had then. bench/README.md explains it.
  */
 import { fork } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   appendFileSync,
   chmodSync,
+  cpSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -25,6 +28,7 @@ import { printTable } from './table.mjs';
 
 const MACHINES = Number(process.argv[2] ?? 100);
 const SKILLS = Number(process.argv[3] ?? 5_000);
+const FIRST = Math.min(MACHINES, Number(process.argv[4] ?? 4));
 const AT_ONCE = 2;
 const CHANGED = 10;
 const MACHINE = fileURLToPath(new URL('page-machine.mjs', import.meta.url));
@@ -89,21 +93,24 @@ function filesBelow(folder) {
 async function runAll(before, after) {
   const results = [];
   const queue = Array.from({ length: MACHINES }, (_, index) => index).values();
-  const work = async () => {
+  const work = async (_, lane) => {
+    // Its address is a part of what a copy is kept under, so machines that begin with the same copy have the same server.
+    const served = await serverOf();
     for (const index of queue) {
-      results.push(await runMachine(index, before, after));
+      results.push(await runMachine(index, join(base, `copy-${lane}`), served, before, after));
       console.error(`machine ${results.length} of ${MACHINES}`);
     }
+    served.server.close();
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
   return results;
 }
 
-/** One machine, with a server that counts what it asks for. */
-async function runMachine(index, before, after) {
-  let files = before;
-  let count = { requests: 0, bytes: 0 };
+/** A server that counts what is asked for. */
+async function serverOf() {
+  const served = { files: new Map(), count: { requests: 0, bytes: 0 }, url: '', server: undefined };
   const server = createServer((request, response) => {
+    const { files, count } = served;
     const file = files.get(new URL(request.url, 'http://localhost').pathname);
     count.requests += 1;
     if (!file) return response.writeHead(404).end();
@@ -114,22 +121,33 @@ async function runMachine(index, before, after) {
   // On a busy machine a client may be slower than the usual five seconds.
   server.keepAliveTimeout = 60_000;
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return Object.assign(served, { server, url: `http://127.0.0.1:${server.address().port}` });
+}
+
+/** @param copy - What a machine of this server had after its first copy; made by the first one. */
+async function runMachine(index, copy, served, before, after) {
+  served.files = before;
   const cache = join(base, `machine-${index}`);
-  mkdirSync(cache);
-  const url = `http://127.0.0.1:${server.address().port}`;
+  const isFirst = index < FIRST || !existsSync(copy);
+  if (isFirst) mkdirSync(cache);
+  else cpSync(copy, cache, { recursive: true });
   const changed = [...after].filter(([path, { etag }]) => before.get(path)?.etag !== etag).map(([path]) => path);
-  const child = fork(MACHINE, [url, cache, String(SKILLS), JSON.stringify(changed)], {
-    env: { ...process.env, XDG_CACHE_HOME: cache },
-  });
+  const child = fork(
+    MACHINE,
+    [served.url, cache, String(SKILLS), JSON.stringify(changed), isFirst ? 'first' : 'copy'],
+    {
+      env: { ...process.env, XDG_CACHE_HOME: cache },
+    },
+  );
   const phases = {};
   child.on('message', ({ phase, change, result }) => {
-    if (change) files = after;
-    if (phase) phases[phase] = { ...result, ...count };
-    count = { requests: 0, bytes: 0 };
+    if (change) served.files = after;
+    if (phase) phases[phase] = { ...result, ...served.count };
+    served.count = { requests: 0, bytes: 0 };
+    if (phase === 'first' && !existsSync(copy)) cpSync(cache, copy, { recursive: true });
     child.send('go on');
   });
   const status = await new Promise((resolve) => child.on('exit', resolve));
-  server.close();
   rmSync(cache, { recursive: true, force: true });
   if (status !== 0) throw new Error(`machine ${index} ended with ${status}`);
   return phases;
@@ -137,13 +155,14 @@ async function runMachine(index, before, after) {
 
 function rowsOf(results) {
   return Object.entries(PHASES).map(([phase, what]) => {
-    const of = (key) => results.map((result) => result[phase][key]);
-    const ratios = results.map(({ [phase]: { ms, bareMs } }) => ms / bareMs);
+    const measured = results.filter((result) => result[phase]);
+    const of = (key) => measured.map((result) => result[phase][key]);
+    const ratios = measured.map(({ [phase]: { ms, bareMs } }) => ms / bareMs);
     const [requests, bytes] = [percentile(of('requests'), 1), percentile(of('bytes'), 1)];
     const ratio = `${percentile(ratios, 0.5).toFixed(1)}x (95 %: ${percentile(ratios, 0.95).toFixed(1)}x)`;
     const sent = `${requests} requests, ${Math.round(bytes / 1024).toLocaleString('en')} KiB each`;
     return {
-      ...{ what, on: `${MACHINES} machines`, skills: SKILLS, ms: percentile(of('ms'), 0.5) },
+      ...{ what, on: `${measured.length} machines`, skills: SKILLS, ms: percentile(of('ms'), 0.5) },
       ratio: `${ratio}; ${sent}`,
     };
   });

@@ -1,10 +1,10 @@
-import { styleText } from 'node:util';
-import wrapAnsi from 'wrap-ansi';
+import { foldWords } from '../lib/text/index.ts';
+import { type Colour, hasColour, inColour } from './colours.ts';
 import type { Terminal } from './terminal.ts';
 
 /**
- * A described change as a terminal shows it: added and removed lines and findings in colour unless NO_COLOR is set, indented words
- * wrapped. It has to be safe for a terminal already.
+ * Text as a terminal shows it: differences, errors and warnings in colour unless NO_COLOR is set, words wrapped at the width of the
+ * window. Lines of a difference are never wrapped. It has to be safe for a terminal already.
  *
  * @param isTerminal - Whether what it is written to is a terminal; otherwise it stays as it is.
  */
@@ -14,41 +14,38 @@ export function forTerminal(
   isTerminal: boolean,
 ): string {
   if (!isTerminal) return text;
-  let part: 'difference' | 'checks' | 'words' = 'words';
+  const isColoured = hasColour(environment);
+  let part: Part = 'words';
   const shown = text.split('\n').map((line) => {
     // What an author wrote is indented wherever it is no line of a difference, so it begins no part.
     if (line.startsWith('--- ')) part = 'difference';
     else if (line === 'Checks') part = 'checks';
     else if (line === '') part = 'words';
-    const style = environment.NO_COLOR ? undefined : STYLES[part].find(([begins]) => begins.test(line))?.[1];
-    const lines = part === 'difference' ? line : wrapped(line, columns);
-    return style === undefined ? lines : styleText(style, lines, { validateStream: false });
+    const colour = isColoured ? COLOUR_OF[part].find(([begins]) => begins.test(line))?.[1] : undefined;
+    const lines = part === 'difference' ? line : foldWords(line, columns);
+    return colour === undefined ? lines : inColour(colour, lines);
   });
   return shown.join('\n');
 }
 
 // --- internal ---
 
-type Style = Parameters<typeof styleText>[0];
+type Part = 'difference' | 'checks' | 'words';
 
-const STYLES: Readonly<Record<'difference' | 'checks' | 'words', readonly (readonly [RegExp, Style])[]>> = {
+const COLOUR_OF: Readonly<Record<Part, readonly (readonly [RegExp, Colour])[]>> = {
   difference: [
-    [/^(?:---|\+\+\+) /, 'bold'],
-    [/^\+/, 'green'],
-    [/^-/, 'red'],
-    [/^@@/, 'cyan'],
+    [/^(?:---|\+\+\+) /, 'file'],
+    [/^\+/, 'added'],
+    [/^-/, 'removed'],
+    [/^@@/, 'place'],
   ],
   checks: [
-    [/^ {2}!! /, ['red', 'bold']],
-    [/^ {2}! /, 'yellow'],
+    [/^ {2}!! /, 'error'],
+    [/^ {2}! /, 'warning'],
   ],
-  words: [[/^\S+$/, 'bold']],
+  words: [
+    [/^(?:error\b|skill-registry: )/, 'error'],
+    [/^(?:warning\b|Agents do not see )/, 'warning'],
+    [/^[A-Z]\S*$/, 'heading'],
+  ],
 };
-
-/** Wraps at words; what follows is indented as the line is. */
-function wrapped(line: string, columns = Number.POSITIVE_INFINITY): string {
-  const indent = /^ */.exec(line)?.[0] ?? '';
-  const width = columns - indent.length;
-  if (line.length <= columns || width < 20) return line;
-  return wrapAnsi(line.slice(indent.length), width, { hard: true }).replace(/^/gm, indent);
-}

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { closeSync, constants, openSync, readSync } from 'node:fs';
+import { forTerminal } from './for-terminal.ts';
 import { runCli } from './run-cli.ts';
 
 // A reader that closes the pipe (`| head`) is not a failure; a full disk is.
@@ -12,6 +13,13 @@ for (const stream of [process.stdout, process.stderr]) {
   });
 }
 
+/** Who reads standard error. */
+const person = {
+  isTerminal: process.stderr.isTTY ?? false,
+  columns: process.stderr.columns || undefined,
+  environment: process.env,
+};
+
 const status = await runCli(process.argv.slice(2), {
   cwd: process.cwd(),
   environment: process.env,
@@ -22,7 +30,7 @@ const status = await runCli(process.argv.slice(2), {
   ...(process.stdin.isTTY && process.stderr.isTTY ? { ask } : {}),
   input: async () => Buffer.concat(await process.stdin.toArray()),
   out: (data) => void process.stdout.write(data),
-  err: (text) => void process.stderr.write(text),
+  err: (text) => void process.stderr.write(forTerminal(text, person, person.isTerminal)),
 });
 process.exitCode ??= status;
 
@@ -32,7 +40,10 @@ async function ask(question: string): Promise<string | undefined> {
   const reader = createInterface({ input: process.stdin, output: process.stderr });
   const ended = new Promise<undefined>((resolve) => reader.once('close', () => resolve(undefined)));
   try {
-    return await Promise.race([reader.question(question), ended]);
+    const answer = await Promise.race([reader.question(question), ended]);
+    // What is written next begins a line.
+    if (answer === undefined) process.stderr.write('\n');
+    return answer;
   } finally {
     reader.close();
   }

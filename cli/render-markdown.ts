@@ -1,9 +1,9 @@
-import { styleText } from 'node:util';
 import type { Token, Tokens } from 'marked';
 import stringWidth from 'string-width';
 import wrapAnsi from 'wrap-ansi';
 import { createMarkdownReader } from '../lib/markdown/index.ts';
 import { formatTable, printable } from '../lib/text/index.ts';
+import { inColour } from './colours.ts';
 
 /**
  * Markdown for a terminal: headings, emphasis and code in colour, lists indented, text wrapped. The terminal cannot be controlled by
@@ -46,18 +46,18 @@ function block(token: Token, width: number): string | undefined {
       return undefined;
     case 'heading': {
       const text = inline(token.tokens ?? []);
-      return wrap(style(token.depth === 1 ? ['bold', 'underline'] : ['bold'], text), width);
+      return wrap(inColour(token.depth === 1 ? 'title' : 'heading', text), width);
     }
     case 'code':
-      return indent(style(['cyan'], printable(token.text)), '    ');
+      return indent(inColour('code', printable(token.text)), '    ');
     case 'blockquote':
-      return indent(blocks(token.tokens ?? [], width - 2).join('\n\n'), style(['dim'], '│ '));
+      return indent(blocks(token.tokens ?? [], width - 2).join('\n\n'), inColour('quiet', '│ '));
     case 'list':
       return list(token as Tokens.List, width);
     case 'table':
       return table(token as Tokens.Table, width);
     case 'hr':
-      return style(['dim'], '─'.repeat(width));
+      return inColour('quiet', '─'.repeat(width));
     default:
       return wrap('tokens' in token && token.tokens ? inline(token.tokens) : printable(token.raw.trimEnd()), width);
   }
@@ -80,8 +80,8 @@ function table({ header, rows }: Tokens.Table, width: number): string {
   const isLong = [header, ...rows].some((row) => row.some(({ text }) => LONG_WORD.test(text)));
   const [head = '', ...lines] = isLong ? [] : formatTable(cells(header), rows.map(cells)).split('\n');
   if (!isLong && [head, ...lines].every((line) => stringWidth(line) <= width))
-    return [style(['bold'], head), ...lines].join('\n');
-  const titles = header.map(({ tokens }) => style(['bold'], inline(tokens)));
+    return [inColour('heading', head), ...lines].join('\n');
+  const titles = header.map(({ tokens }) => inColour('heading', inline(tokens)));
   const text = rows.map((row) => row.map(({ tokens }, at) => `${titles[at]}: ${inline(tokens)}`).join('\n'));
   return text.map((row) => `• ${indent(wrap(row, width - 2), '  ').slice(2)}`).join('\n');
 }
@@ -95,16 +95,16 @@ function span(token: Token): string {
     'tokens' in token && token.tokens ? inline(token.tokens) : leaf((token as Tokens.Text).text);
   switch (token.type) {
     case 'strong':
-      return style(['bold'], inner());
+      return inColour('strong', inner());
     case 'em':
-      return style(['italic'], inner());
+      return inColour('emphasis', inner());
     case 'del':
-      return style(['strikethrough'], inner());
+      return inColour('deleted', inner());
     case 'codespan':
-      return style(['cyan'], leaf(token.text));
+      return inColour('code', leaf(token.text));
     case 'link':
     case 'image':
-      return token.href === token.text ? leaf(token.href) : `${inner()} ${style(['dim'], `(${leaf(token.href)})`)}`;
+      return token.href === token.text ? leaf(token.href) : `${inner()} ${inColour('quiet', `(${leaf(token.href)})`)}`;
     case 'br':
       return '\n';
     case 'text':
@@ -128,8 +128,4 @@ function wrap(text: string, width: number): string {
 
 function indent(text: string, by: string): string {
   return text.replace(/^/gm, by);
-}
-
-function style(format: Parameters<typeof styleText>[0], text: string): string {
-  return styleText(format, text);
 }

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Command, CommanderError } from 'commander';
+import { type Argument, Command, CommanderError } from 'commander';
 import { describeError, isCodedError } from 'skill-registry/kernel';
 import { packageRoot } from '../kernel/host.ts';
 import { printable } from '../lib/text/index.ts';
 import type { StartOptions } from './commands/start.ts';
 import { addCommands } from './define/index.ts';
-import { collect, EXIT, type ExitStatus, exitOf, printJson, type Terminal } from './terminal.ts';
+import { collect, EXIT, type ExitStatus, exitOf, printJson, type Terminal, widthOf } from './terminal.ts';
 
 /**
  * Runs one `skill-registry` command.
@@ -30,11 +30,27 @@ export async function runCli(args: readonly string[], terminal: Terminal): Promi
 
 // --- internal ---
 
+function termOf(argument: Argument): string {
+  const name = `${argument.name()}${argument.variadic ? '...' : ''}`;
+  return argument.required ? `<${name}>` : `[${name}]`;
+}
+
 function createProgram(terminal: Terminal, done: (status: ExitStatus) => void): Command {
   const program = new Command('skill-registry')
     .description('Finds SKILL.md skills, shows what agents see of them, and runs the agent kernel they serve.')
     .version(versionOf())
-    .configureOutput({ writeOut: terminal.out, writeErr: terminal.err })
+    .configureOutput({
+      writeOut: terminal.out,
+      writeErr: terminal.err,
+      getOutHelpWidth: () => widthOf(terminal) ?? 100,
+      getErrHelpWidth: () => terminal.columns ?? 100,
+    })
+    // In a window of 40 columns descriptions still have room beside most options.
+    .configureHelp({
+      minWidthToWrap: 12,
+      // Every command has options.
+      subcommandTerm: (command) => [command.name(), ...command.registeredArguments.map((one) => termOf(one))].join(' '),
+    })
     .exitOverride()
     .showHelpAfterError('(skill-registry --help lists the commands)')
     // Global options may be given before or after the command.
@@ -53,6 +69,7 @@ function createProgram(terminal: Terminal, done: (status: ExitStatus) => void): 
       .addHelpText('after', `\nExample:\n  ${example}`)
       .copyInheritedSettings(program);
 
+  program.commandsGroup('Agents:');
   command('start', 'boot the kernel and open its prompt', 'skill-registry start --root .')
     .option('--enable <id>', 'also start an extension that is off by default, such as skill_mcp; repeatable', collect)
     .action(async (options: StartOptions) =>

@@ -1,4 +1,5 @@
 import { CodedError, describeError } from '../lib/errors/index.ts';
+import { didYouMean } from '../lib/text/index.ts';
 
 export { CodedError, describeError, isCodedError } from '../lib/errors/index.ts';
 
@@ -29,7 +30,8 @@ export function kernelStopped(): CodedError<KernelErrorCode> {
 }
 
 export function agentNotFound(id: string, known: readonly string[]): CodedError<KernelErrorCode> {
-  return new CodedError('AGENT_NOT_FOUND', `No agent "${id}". Agents: ${known.join(', ') || 'none'}.`, { id, known });
+  const message = `No agent "${id}".${didYouMean(id, known)} Agents: ${known.join(', ') || 'none'}.`;
+  return new CodedError('AGENT_NOT_FOUND', message, { id, known });
 }
 
 export function agentUnavailable(id: string, reason: string): CodedError<KernelErrorCode> {

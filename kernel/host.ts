@@ -1,7 +1,9 @@
 /** What the command and the extensions of this package need from the kernel beside index.ts. It is not exported by the package. */
+import type { CheckedExtensions, CheckOptions } from './boot/check-extensions.ts';
 import type { TurnContext } from './contract.ts';
 import type { HeldExtension } from './held/held-extensions.ts';
 
+export type { CheckedExtensions } from './boot/check-extensions.ts';
 export { ownExtensionIds, packageRoot } from './boot/extension-folders.ts';
 export { createSecrets, mergeConfig, readOwnerConfig } from './boot/settings.ts';
 export {
@@ -44,6 +46,11 @@ export async function declaredTurn(rootDir: string, agentId: string, trusted = t
 /** As `declaredTurns` of boot/discover.ts. */
 export async function declaredTurns(rootDir: string, trusted: boolean): Promise<readonly TurnContext[]> {
   return (await import('./boot/discover.ts')).declaredTurns(rootDir, trusted);
+}
+
+/** As `checkExtensions` of boot/check-extensions.ts. */
+export async function checkExtensions(options: CheckOptions): Promise<CheckedExtensions> {
+  return (await import('./boot/check-extensions.ts')).checkExtensions(options);
 }
 
 /** As `listedExtensions` of boot/discover.ts. */

@@ -1,9 +1,10 @@
 import { resolve } from 'node:path';
 import type { AddPlan } from 'skill-registry';
 import { CodedError } from 'skill-registry/kernel';
-import type { SkillToAdd } from '../../extensions/skill_registry/host.ts';
+import { decisionAbout, type SkillToAdd } from '../../extensions/skill_registry/host.ts';
 import { futureRealPath } from '../../lib/files/index.ts';
 import { printable, toWire } from '../../lib/text/index.ts';
+import { openTrust } from '../../lib/trust/index.ts';
 import { describeFindings } from '../describe-findings.ts';
 import { sayHeld } from '../held-text.ts';
 import { type OpenRegistry, openRegistry } from '../open-registry.ts';
@@ -29,7 +30,7 @@ export interface AddFlags extends ConfirmedOptions {
   readonly dryRun?: boolean;
 }
 
-/** `skill-registry add`. With `--json`: `{ origin, skills: [SkillToAdd], unreadable, installed: [ChangedSkill] }`. */
+/** `skill-registry add`. With `--json`: `{ origin, source, skills: [SkillToAdd], unreadable, installed: [ChangedSkill] }`. */
 export async function add(
   what: string | undefined,
   options: GlobalOptions & AddFlags,
@@ -48,10 +49,12 @@ export async function add(
   if (options.dryRun && !options.json) terminal.out(`${shown}\n`);
   else terminal.err(`${shown}\n`);
   const isMeant = !options.dryRun && !isNothing && (await isAgreed(questionOf(plan), options, terminal));
+  if (isMeant && !options.trust) approveSource(plan, options, terminal);
   const installed = isMeant ? await withProgress('Installing', terminal, plan.apply(actorOf(options, terminal))) : [];
   if (options.json)
     printJson(terminal, {
       origin: plan.origin,
+      source: plan.source ?? null,
       skills: plan.skills.map(toWire),
       unreadable: plan.unreadable,
       installed: installed.map(toWire),
@@ -89,6 +92,24 @@ async function planOf(
   return frozen || what === undefined ? origin.restore({ to }) : origin.add(what, { all, cwd, link, skills, to });
 }
 
+/** Records who took skills from a source for the first time, and how that was answered. @throws TRUST_UNUSABLE. */
+function approveSource({ source, skills }: AddPlan, options: GlobalOptions & AddFlags, terminal: Terminal): void {
+  if (source === undefined || decisionAbout(source)) return;
+  const ids = skills.map(({ id }) => id).join(', ');
+  const answer = options.yes ? 'add --yes' : 'answered yes to add';
+  const reason = options.reason ?? `${answer}: ${ids}`;
+  openTrust().decide({ kind: 'source', path: source, action: 'allow', by: actorOf(options, terminal).by, reason });
+}
+
+/** Whether a person has taken skills from it before. */
+function describeSource(source: string | undefined): readonly string[] {
+  if (source === undefined) return [];
+  const { by, at } = decisionAbout(source) ?? {};
+  const who =
+    by === undefined ? 'Nobody has approved this source yet' : `${by} approved this source on ${at?.slice(0, 10)}`;
+  return [`  ${printable(who)} (${printable(source)})`];
+}
+
 function questionOf({ skills }: AddPlan): string {
   const what = skills.length === 1 ? printable(skills[0]?.id ?? '') : `these ${skills.length} skills`;
   const blocks = skills.flatMap(({ findings }) => findings).filter(({ level }) => level === 'block').length;
@@ -96,12 +117,18 @@ function questionOf({ skills }: AddPlan): string {
 }
 
 /** What looks like an attack comes before everything else. */
-function describePlan({ origin, skills, unreadable }: AddPlan): string {
+function describePlan({ origin, source, skills, unreadable }: AddPlan): string {
   const attacks = skills.flatMap(({ id, findings }) =>
     describeFindings(findings, ['block']).map((line) => `${printable(id)}: ${line.trim()}`),
   );
   const lost = unreadable.map((path) => `  ${printable(path)} cannot be read as a skill`);
-  return [...attacks, `From ${printable(origin)}:`, ...skills.flatMap(describeSkill), ...lost].join('\n');
+  return [
+    ...attacks,
+    `From ${printable(origin)}:`,
+    ...describeSource(source),
+    ...skills.flatMap(describeSkill),
+    ...lost,
+  ].join('\n');
 }
 
 /** Files in the text; `--json` has all. */

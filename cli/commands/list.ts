@@ -1,7 +1,7 @@
 import type { Skill, Snapshot } from 'skill-registry';
 import { type AgentView, NOT_INSPECTED, type TokenCounts } from '../../extensions/skill_registry/host.ts';
 import { declaredTurns } from '../../kernel/host.ts';
-import { formatTable, printable } from '../../lib/text/index.ts';
+import { aboutTokens, formatTable, printable } from '../../lib/text/index.ts';
 import { type OpenRegistry, openRegistry } from '../open-registry.ts';
 import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal, widthOf } from '../terminal.ts';
 
@@ -9,8 +9,11 @@ export interface ListFlags {
   readonly all?: boolean;
 }
 
-/** Counting loads the tokenizer and reads every body. With more skills than this, only cached counts are shown. */
+/** Counting loads the tokenizer and reads every body. With more uncounted skills than this, tokens are estimated in the text. */
 const COUNT_UP_TO = 200;
+/** With more skills than this, a terminal gets totals and the first rows. */
+const MANY = 60;
+const FIRST = 20;
 
 /** `skill-registry list` */
 export async function list(options: GlobalOptions & ListFlags, terminal: Terminal): Promise<ExitStatus> {
@@ -22,25 +25,28 @@ export async function list(options: GlobalOptions & ListFlags, terminal: Termina
   const listed = options.all
     ? await seenRows(opened, counts)
     : skills.map((skill) => rowOf(skill, counts.get(skill.id)));
-  if (options.json) printJson(terminal, { skills: listed, total: listed.length, problems: found });
-  else if (listed.length > 0) {
-    const table = options.all ? seenTable(listed as readonly SeenRow[]) : tokenTable(listed);
-    terminal.out(`${formatTable(table.header, table.cells, widthOf(terminal))}\n`);
-  }
   const errors = found.filter((problem) => problem.severity === 'error').length;
+  const totals = totalsOf(listed, found.length, registry.snapshot());
+  const isShort = terminal.terminal && !options.json && !options.all && listed.length > MANY;
+  if (isShort) terminal.err(`${totals}\n\n`);
+  if (options.json) printJson(terminal, { skills: listed, total: listed.length, problems: found });
+  else if (isShort) terminal.out(`${formatTable(...sourceTable(skills), widthOf(terminal))}\n\n`);
+  else if (listed.length > 0) {
+    const table = options.all ? seenTable(listed as readonly SeenRow[]) : tokenTable(skills, counts);
+    terminal.out(`${formatTable(...table, widthOf(terminal))}\n`);
+  }
   if (!options.all) terminal.err(keptText(skills));
-  const problemCount = found.length > 0 ? `; ${found.length} problem(s), see skill-registry doctor` : '';
-  const reasons = listed.flatMap(({ qualified_id }) => heldBecauseOf(registry.snapshot(), qualified_id) ?? []);
-  const waiting = reasons.filter((reason) => reason === NOT_INSPECTED).length;
-  const held = reasons.length > waiting ? `, ${reasons.length - waiting} held` : '';
-  const inspecting = waiting > 0 ? `, ${waiting} not inspected yet (skill-registry doctor inspects them)` : '';
-  terminal.err(`${listed.length} skill(s)${held}${inspecting}${problemCount}\n`);
+  if (isShort) {
+    const table = formatTable(...tokenTable(skills.slice(0, FIRST), counts), widthOf(terminal));
+    terminal.out(`\n${table}\n`);
+    terminal.err(`${listed.length - FIRST} more: ${HOW_TO_SEE_MORE}\n`);
+  } else terminal.err(`${totals}\n`);
   await registry.close();
   return errors > 0 ? EXIT.problem : EXIT.done;
 }
 
 /** A skill as `list --json` and `search --json` have it. */
-export function rowOf(skill: Skill, tokens: TokenCounts = { l1: null, l2: null }): SkillRow {
+export function rowOf(skill: Skill, tokens: TokenCounts = NOT_COUNTED): SkillRow {
   return {
     skill_id: skill.id,
     qualified_id: skill.qualifiedId,
@@ -55,7 +61,9 @@ export function rowOf(skill: Skill, tokens: TokenCounts = { l1: null, l2: null }
 
 /** Which of them no agent sees, and why, in lines for people. */
 export function keptText(skills: readonly Skill[]): string {
-  const kept = skills.flatMap((skill) => {
+  // What is held is what a person has to decide about.
+  const ordered = [...skills].sort((a, b) => Number(b.heldBecause !== undefined) - Number(a.heldBecause !== undefined));
+  const kept = ordered.flatMap((skill) => {
     const because = keptBecause(skill);
     return because === undefined ? [] : [`${skill.id}: ${because}`];
   });
@@ -76,6 +84,8 @@ export interface SkillRow {
 
 // --- internal ---
 
+const NOT_COUNTED: TokenCounts = { l1: null, l2: null };
+
 /** A skill as `list --all --json` has it. */
 interface SeenRow extends SkillRow {
   /** Agents that are offered it; null stands for agents without bindings. */
@@ -95,20 +105,34 @@ async function seenRows(
   }));
 }
 
-interface Table {
-  readonly header: readonly string[];
-  readonly cells: readonly (readonly (string | number)[])[];
+type Table = readonly [readonly string[], readonly (readonly (string | number)[])[]];
+
+const HOW_TO_SEE_MORE =
+  'skill-registry search <words> finds one, list --all prints all with the agents that see them, list | less all rows';
+
+function totalsOf(rows: readonly SkillRow[], problems: number, snapshot: Snapshot): string {
+  const problemCount = problems > 0 ? `; ${problems} problem(s), see skill-registry doctor` : '';
+  const reasons = rows.flatMap(({ qualified_id }) => heldBecauseOf(snapshot, qualified_id) ?? []);
+  const waiting = reasons.filter((reason) => reason === NOT_INSPECTED).length;
+  const held = reasons.length > waiting ? `, ${reasons.length - waiting} held` : '';
+  const inspecting = waiting > 0 ? `, ${waiting} not inspected yet (skill-registry doctor inspects them)` : '';
+  return `${rows.length} skill(s)${held}${inspecting}${problemCount}`;
 }
 
-function tokenTable(rows: readonly SkillRow[]): Table {
-  const cells = rows.map((row) => [
-    row.skill_id,
-    row.tokens.l1 ?? '-',
-    row.tokens.l2 ?? '-',
-    row.source,
-    row.description,
-  ]);
-  return { header: ['SKILL', 'L1', 'L2', 'SOURCE', 'DESCRIPTION'], cells };
+function sourceTable(skills: readonly Skill[]): Table {
+  const counts = new Map<string, number>();
+  for (const { source } of skills) counts.set(source, (counts.get(source) ?? 0) + 1);
+  return [['SOURCE', 'SKILLS'], [...counts]];
+}
+
+function tokenTable(skills: readonly Skill[], counts: ReadonlyMap<string, TokenCounts>): Table {
+  const cells = skills.map((skill) => {
+    const { id, source, description, bytes, remote } = skill;
+    const { l1, l2 } = counts.get(id) ?? NOT_COUNTED;
+    const body = remote ? '-' : aboutTokens(bytes - description.length);
+    return [id, l1 ?? aboutTokens(id.length + description.length), l2 ?? body, source, description];
+  });
+  return [['SKILL', 'L1', 'L2', 'SOURCE', 'DESCRIPTION'], cells];
 }
 
 function seenTable(rows: readonly SeenRow[]): Table {
@@ -117,7 +141,7 @@ function seenTable(rows: readonly SeenRow[]): Table {
     not_seen_by.length === 0 ? 'all' : seen_by.map(nameOf).join(', ') || 'nobody',
     reasons(not_seen_by),
   ]);
-  return { header: ['SKILL', 'SEEN BY', 'NOT SEEN, BECAUSE'], cells };
+  return [['SKILL', 'SEEN BY', 'NOT SEEN, BECAUSE'], cells];
 }
 
 /** Each reason once, with the agents it is for unless it is for all. */

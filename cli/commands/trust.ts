@@ -2,7 +2,8 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { SkillRegistry } from 'skill-registry';
 import { CodedError, isCodedError } from 'skill-registry/kernel';
-import type { SkillTrust, TrustDecision } from '../../extensions/skill_registry/host.ts';
+import type { SkillTrust, TrustDecision, UsedSource } from '../../extensions/skill_registry/host.ts';
+import { decisionAbout, sourceNamed } from '../../extensions/skill_registry/host.ts';
 import { describeFindings } from '../../extensions/skill_registry/propose/describe.ts';
 import { heldOfRoot } from '../../kernel/host.ts';
 import { futureRealPath } from '../../lib/files/index.ts';
@@ -28,7 +29,7 @@ export interface TrustOptions extends GlobalOptions, DecisionOptions {
 
 /**
  * `skill-registry trust list`. With `--json`: `{ file, trouble: string | null, decisions: [Decision], held: { root: [string], skills: [{
- * skill_id, qualified_id, held_because, file }] } }`; `root`: what has no effect because nobody has approved the root.
+ * skill_id, qualified_id, held_because, file }] }, sources: [UsedSource] }`; `root`: what has no effect because nobody has approved the root.
  */
 export async function listTrust(options: GlobalOptions, terminal: Terminal): Promise<ExitStatus> {
   const trust = openTrust();
@@ -39,9 +40,13 @@ export async function listTrust(options: GlobalOptions, terminal: Terminal): Pro
   );
   const ofRoot = problems().find(({ code }) => code === 'ROOT_NOT_APPROVED')?.details?.held;
   const root = Array.isArray(ofRoot) ? ofRoot.map(String) : [];
+  const sources = await registry.origin.sources();
   await registry.close();
   if (options.json)
-    printJson(terminal, { file: trust.file, trouble: reason ?? null, decisions, held: { root, skills } });
+    printJson(terminal, {
+      ...{ file: trust.file, trouble: reason ?? null, decisions, held: { root, skills } },
+      sources: sources.map(({ decision, ...source }) => ({ ...source, decision: decision ?? null })),
+    });
   else if (decisions.length > 0) {
     const rows = decisions.map((one) => [
       one.action,
@@ -55,6 +60,7 @@ export async function listTrust(options: GlobalOptions, terminal: Terminal): Pro
   }
   terminal.err(`${decisions.length} decision(s) in ${printable(trust.file)}\n`);
   for (const what of root) terminal.err(`Without effect until its root is allowed: ${printable(what)}\n`);
+  for (const source of sources) if (!source.decision) terminal.err(`${describeSource(source)}\n`);
   for (const { qualified_id, held_because } of skills)
     terminal.err(`Held: ${printable(qualified_id)}: ${printable(held_because)}\n`);
   if (reason === undefined) return EXIT.done;
@@ -62,9 +68,19 @@ export async function listTrust(options: GlobalOptions, terminal: Terminal): Pro
   return EXIT.problem;
 }
 
-/** `skill-registry trust show <id>`. With `--json`: the `SkillTrust`. */
+/** `skill-registry trust show <id or source>`. With `--json`: the `SkillTrust`, or the `UsedSource`. */
 export async function showTrust(id: string, options: GlobalOptions, terminal: Terminal): Promise<ExitStatus> {
+  const named = await sourceOf(id, terminal);
   const { registry } = await openRegistry(options, terminal);
+  const used = (await registry.origin.sources()).find(({ source }) => source === (named ?? id));
+  if (named !== undefined || used) {
+    await registry.close();
+    const source = named ?? id;
+    const shown = used ?? { source, skills: [], decision: decisionAbout(source) };
+    if (options.json) printJson(terminal, { ...shown, decision: shown.decision ?? null });
+    else terminal.out(`${describeSource(shown)}\n`);
+    return EXIT.done;
+  }
   const found = await registry.admin.trustOf(id);
   await registry.close();
   if (options.json) printJson(terminal, toWire(found));
@@ -72,13 +88,15 @@ export async function showTrust(id: string, options: GlobalOptions, terminal: Te
   return EXIT.done;
 }
 
-/** `skill-registry trust allow|revoke [root or id]` */
+/** `skill-registry trust allow|revoke [root, id or source]` */
 export async function decideTrust(
   action: Decision['action'],
   given: string | undefined,
   options: TrustOptions,
   terminal: Terminal,
 ): Promise<ExitStatus> {
+  const source = given === undefined ? undefined : await sourceOf(given, terminal);
+  if (source !== undefined) return decideSource(action, source, options, terminal);
   if (given !== undefined && !isPath(given)) {
     const status = await decideSkill(action, given, options, terminal);
     if (status !== undefined) return status;
@@ -139,6 +157,49 @@ function decideRoot(
   return EXIT.done;
 }
 
+/** With `--json`: `{ action, source, skills: [name] }`; `skills`: what of it is in the lock of the root. */
+async function decideSource(
+  action: Decision['action'],
+  source: string,
+  options: TrustOptions,
+  terminal: Terminal,
+): Promise<ExitStatus> {
+  if (options.digest !== undefined)
+    throw new CodedError('INVALID_ARGUMENT', '--digest is of a skill. A source is allowed without one.');
+  // First: opening the registry asks the sources of the config.
+  openTrust().decide({ action, kind: 'source', path: source, ...actorOf(options, terminal) });
+  const { registry } = await openRegistry(options, terminal);
+  const skills = (await registry.origin.sources()).find((one) => one.source === source)?.skills ?? [];
+  await registry.close();
+  if (options.json) printJson(terminal, { action, source, skills });
+  const what = action === 'allow' ? 'is approved' : 'is revoked: nothing is taken from it any more';
+  terminal.err(`${printable(source)} ${what}\n`);
+  if (action === 'revoke' && skills.length > 0)
+    terminal.err(`What came from it stays, until you run skill-registry remove: ${printable(skills.join(', '))}\n`);
+  return EXIT.done;
+}
+
+/** What decisions name the source that is given; undefined when it is none. A folder is one only when something was taken from it. */
+async function sourceOf(given: string, { cwd }: Terminal): Promise<string | undefined> {
+  const path = resolve(cwd, given);
+  const decided = (kind: Decision['kind']): boolean =>
+    openTrust()
+      .decisions()
+      .some((one) => one.kind === kind && one.path === path);
+  if (/^npm:|^[a-z][a-z\d+.-]*:\/\/|^[\w.-]+@[\w.-]+:/i.test(given)) return sourceNamed(given, cwd);
+  if (isPath(given) && decided('source') && !decided('root')) return path;
+  const isShort = /^[\w.-]+\/[\w.-]+$/.test(given) && !/^\.{1,2}\//.test(given) && !existsSync(path);
+  return isShort && !decided('root') ? sourceNamed(given, cwd) : undefined;
+}
+
+function describeSource({ source, skills, decision }: UsedSource): string {
+  const what = decision
+    ? `${decision.action === 'allow' ? 'approved' : 'revoked'} by ${decision.by} on ${decision.at.slice(0, 16)}${decision.reason === undefined ? '' : `: ${decision.reason}`}`
+    : 'no decision of its own; the approval of the root counts';
+  const names = skills.length > 0 ? ` (${skills.join(', ')})` : '';
+  return printable(`Source ${source}${names}: ${what}`);
+}
+
 /** Whether this can only be meant as a folder. */
 function isPath(given: string): boolean {
   return /^[./~\\]/.test(given) || (/[/\\]/.test(given) && !given.includes(':'));
@@ -191,6 +252,8 @@ function subjectOf(decision: Decision): string {
   switch (decision.kind) {
     case 'root':
       return 'root';
+    case 'source':
+      return 'source';
     case 'content':
       return `content ${decision.digest.slice(0, 19)}`;
     case 'finding':

@@ -36,7 +36,11 @@ export async function update(
   for (const { id, findings } of outdated)
     for (const line of describeFindings(findings, ['block', 'warn', 'info']))
       terminal.err(`${printable(id)}: ${line.trim()}\n`);
-  if (!options.check) for (const { diff } of outdated) terminal.err(`${printable(diff)}\n`);
+  if (!options.check)
+    for (const { id, files, diff } of outdated.filter((one) => one.diff !== ''))
+      terminal.err(
+        `${printable(id)}, ${files.filter(({ change }) => change !== 'kept').length} file(s):\n${printable(diff)}\n`,
+      );
   terminal.err(`${plan.skills.length} skill(s) in skills-lock.json, ${outdated.length} outdated\n`);
   const isAsked = !options.check && outdated.length > 0;
   const question = `Update ${printable(outdated.map(({ id }) => id).join(', '))}?`;

@@ -1,4 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander';
+import type { DoctorOptions } from '../commands/doctor/doctor.ts';
 import type { EnableOptions } from '../commands/enable-disable.ts';
 import type { EvalOptions } from '../commands/eval.ts';
 import type { ListFlags } from '../commands/list.ts';
@@ -7,7 +8,7 @@ import type { ShowFlags } from '../commands/show.ts';
 import type { StatsFlags } from '../commands/stats.ts';
 import type { ValidateOptions } from '../commands/validate-properties-prompt.ts';
 import type { FindingFormat } from '../finding-formats.ts';
-import type { ExitStatus, GlobalOptions, MakeCommand, Terminal } from '../terminal.ts';
+import type { ConfirmedOptions, ExitStatus, GlobalOptions, MakeCommand, Terminal } from '../terminal.ts';
 
 /** Commands that read the catalog of a root. */
 export function addCatalogCommands(make: MakeCommand, done: (status: ExitStatus) => void, terminal: Terminal): void {
@@ -70,14 +71,22 @@ export function addCatalogCommands(make: MakeCommand, done: (status: ExitStatus)
       done(await (await import('../commands/eval.ts')).evaluate(id, options, terminal)),
     );
   make('doctor', 'everything that is wrong, what to fix first', 'skill-registry doctor --skills ~/.claude/skills')
-    .option('--overlap', 'skills that compete for the same tasks, and queries that another skill steals')
-    .action(async (options: GlobalOptions & { overlap?: boolean }) =>
-      done(
-        await (options.overlap
-          ? (await import('../commands/doctor.ts')).overlap(options, terminal)
-          : (await import('../commands/doctor.ts')).doctor(options, terminal)),
-      ),
-    );
+    .option('--all', 'every problem, not only ten of each code')
+    .option('--overlap', 'instead: skills that compete for the same tasks, and queries that find another skill')
+    .addOption(
+      new Option(
+        '--fix',
+        'write into SKILL.md what is repaired whenever it is read (quotes, name, byte order mark, end of the frontmatter): shown, asked, undone by rollback',
+      ).conflicts(['all', 'overlap']),
+    )
+    .option('--yes', 'with --fix: show the differences and do not ask')
+    .option('--reason <text>', 'with --fix: why')
+    .option('--by <name>', 'with --fix: who decides (default: whoever is logged in)')
+    .action(async ({ overlap, fix, ...options }: DoctorOptions & ConfirmedOptions & DoctorFlags) => {
+      if (overlap) done(await (await import('../commands/doctor/overlap.ts')).overlap(options, terminal));
+      else if (fix) done(await (await import('../commands/doctor/repair.ts')).repairAll(options, terminal));
+      else done(await (await import('../commands/doctor/doctor.ts')).doctor(options, terminal));
+    });
 }
 
 /** Commands that read the skills of the paths they are given. */
@@ -108,6 +117,11 @@ export function addPathCommands(make: MakeCommand, done: (status: ExitStatus) =>
 }
 
 // --- internal ---
+
+interface DoctorFlags {
+  readonly overlap?: boolean;
+  readonly fix?: boolean;
+}
 
 const FINDING_FORMATS: readonly FindingFormat[] = ['lines', 'github', 'sarif'];
 

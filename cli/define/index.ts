@@ -23,12 +23,18 @@ export function addCommands(
   done: (status: ExitStatus) => void,
   terminal: Terminal,
 ): void {
+  program.commandsGroup('Skills of a root:');
   addCatalogCommands(make, done, terminal);
+  program.commandsGroup('Skills in folders:');
   addPathCommands(make, done, terminal);
+  program.commandsGroup('Changes and their history:');
   addProposalCommands(make, done, terminal);
   addRevisionCommands(make, done, terminal);
+  program.commandsGroup('Skills from elsewhere, and for others:');
   addOriginCommands(make, done, terminal);
+  program.commandsGroup('Approvals:');
   addTrustCommands(make, done, terminal);
+  program.commandsGroup('Servers and setup:');
   make('mcp', 'serve the skills over MCP: on standard input and output, or HTTP', 'skill-registry mcp --http 7337')
     .option('--http <port>', 'listen on this HTTP port (0: any free one); the address is printed', readPort)
     .option('--host <host>', 'listen on this address; off loopback SKILL_MCP_TOKEN must be set', '127.0.0.1')

@@ -6,19 +6,24 @@ import type { ExitStatus, GlobalOptions, MakeCommand, Terminal } from '../termin
 export function addTrustCommands(make: MakeCommand, done: (status: ExitStatus) => void, terminal: Terminal): void {
   const trust = make(
     'trust',
-    'what you have allowed on this machine: roots, and skills that are held because of what was found in them',
+    'what you have allowed on this machine: roots, sources of skills, and skills that are held because of what was found in them',
     'skill-registry trust list',
   );
   make('list', 'your decisions, and what is held in the root', 'skill-registry trust list --json', trust).action(
     async (options: GlobalOptions) => done(await (await import('../commands/trust.ts')).listTrust(options, terminal)),
   );
-  make('show', 'what was found in a skill, and why it is held', 'skill-registry trust show pdf-tools', trust)
-    .argument('<id>', 'id or qualified id of a skill')
+  make(
+    'show',
+    'what was found in a skill, and why it is held; or who approved a source',
+    'skill-registry trust show pdf-tools',
+    trust,
+  )
+    .argument('<id>', 'id or qualified id of a skill, or a source')
     .action(async (id: string, options: GlobalOptions) =>
       done(await (await import('../commands/trust.ts')).showTrust(id, options, terminal)),
     );
   const subject =
-    'folder of a root, or id of a skill; for a folder with the name of a skill write ./name (default: the root of this command)';
+    'folder of a root, id of a skill, or source (owner/repo, an address, npm:name); for a folder with the name of a skill write ./name (default: the root of this command)';
   const decide = (action: 'allow' | 'revoke') => async (given: string | undefined, options: TrustOptions) =>
     done(await (await import('../commands/trust.ts')).decideTrust(action, given, options, terminal));
   make(
@@ -32,7 +37,12 @@ export function addTrustCommands(make: MakeCommand, done: (status: ExitStatus) =
     .option('--reason <text>', 'why')
     .option('--by <name>', 'who decides (default: whoever is logged in)')
     .action(decide('allow'));
-  make('revoke', 'end the approval of a root or a skill', 'skill-registry trust revoke ~/my-agents', trust)
+  make(
+    'revoke',
+    'end the approval of a root, a skill or a source: nothing is taken from a revoked source',
+    'skill-registry trust revoke ~/my-agents',
+    trust,
+  )
     .argument('[what]', subject)
     .option('--reason <text>', 'why')
     .option('--by <name>', 'who decides (default: whoever is logged in)')

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { createInterface, type Interface } from 'node:readline';
+import { MAX_LINES, openLineHistory } from './line-history.ts';
 
 export type Completer = (line: string) => [string[], string];
 
@@ -92,6 +93,11 @@ export class LineReader {
     else this.onInterrupt();
   }
 
+  /** Clears what is typed at the prompt. @returns false when there is nothing. */
+  clearLine(): boolean {
+    return this.#source.clear?.() ?? false;
+  }
+
   prompt(): void {
     if (!this.#ended) this.#source.prompt();
   }
@@ -107,6 +113,7 @@ export class LineReader {
     this.onInterrupt = () => {};
     this.onTyped = () => {};
     this.#isPaused = true;
+    this.#source.leave?.();
     if (!this.#ended) this.#source.pause();
   }
 }
@@ -126,7 +133,11 @@ interface LineSource {
   pause(): void;
   resume(): void;
   prompt(): void;
-  /** Absent when the input is not a terminal. */
+  // Those below are absent when the input is not a terminal.
+  /** Clears what is typed. @returns false when there is nothing. */
+  readonly clear?: () => boolean;
+  /** Ends the line of a prompt that waits, so that what is written next, such as the prompt of a shell, begins a line. */
+  readonly leave?: () => void;
   readonly ask?: (question: string, signal: AbortSignal, onAnswer: (line: string) => void) => void;
 }
 
@@ -142,20 +153,49 @@ function readTerminal(
   { onLine, onEnd }: LineEvents,
 ): LineSource {
   const completer = (line: string): [string[], string] => reader.completer(line);
-  const readline: Interface = createInterface({ input, output, terminal: true, prompt: '> ', completer });
-  readline.on('line', onLine);
+  const typed = openLineHistory();
+  const history = { history: typed.read(), historySize: MAX_LINES, removeHistoryDuplicates: true };
+  const readline: Interface = createInterface({ input, output, terminal: true, prompt: '> ', completer, ...history });
+  let isPrompted = false;
+  let isAsking = false;
+  readline.on('history', (lines: string[]) => {
+    // An answer to a question is no line that somebody wants again.
+    if (isAsking) lines.shift();
+    else if (lines[0] !== undefined) typed.add(lines[0]);
+  });
+  readline.on('line', (line) => {
+    isPrompted = false;
+    onLine(line);
+  });
   readline.on('close', onEnd);
   readline.on('SIGINT', () => reader.interrupt());
   return {
     pause: () => readline.pause(),
     resume: () => readline.resume(),
-    prompt: () => readline.prompt(true),
+    prompt() {
+      isPrompted = true;
+      readline.prompt(true);
+    },
+    clear() {
+      if (readline.line === '') return false;
+      output.write('^C\n');
+      Object.assign(readline, { line: '', cursor: 0 });
+      readline.prompt();
+      return true;
+    },
+    leave() {
+      if (isPrompted) output.write('\n');
+      isPrompted = false;
+    },
     ask(question, signal, onAnswer) {
       // Text that was typed before the question must not answer it: it is put back for the next prompt.
       const { line, cursor } = readline;
       const putBack = (): void => void Object.assign(readline, { line, cursor });
       Object.assign(readline, { line: '', cursor: 0 });
+      isAsking = true;
+      signal.addEventListener('abort', () => (isAsking = false), { once: true });
       readline.question(question, { signal }, (answer) => {
+        isAsking = false;
         signal.removeEventListener('abort', putBack);
         putBack();
         onAnswer(answer);

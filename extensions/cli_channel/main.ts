@@ -60,8 +60,9 @@ export class CliChannel implements Extension, ChannelProvider, ServiceProvider {
       onNewConversation: () => events.emit('conversation_started', { channel_id: 'cli_channel' }),
     });
     reader.completer = session.complete;
+    // Ctrl-C ends what is nearest: a turn that runs, then a line that is typed, then the session.
     reader.onInterrupt = () => {
-      if (!session.cancel()) kernel.requestShutdown();
+      if (!session.cancel() && !reader.clearLine()) kernel.requestShutdown();
     };
     // Quitting must not wait for the running turn.
     reader.onTyped = (line) => {

@@ -8,7 +8,7 @@ import {
   type Problem,
   type TurnContext,
 } from 'skill-registry/kernel';
-import { formatTable, printable } from '../../lib/text/index.ts';
+import { aboutTokens, foldWords, formatTable, printable } from '../../lib/text/index.ts';
 import type { SkillRegistry } from '../skill_registry/api.ts';
 
 export interface SessionOptions {
@@ -142,8 +142,13 @@ export interface GreetingOptions {
   readonly width: number | undefined;
 }
 
-/** With more skills, tokens are counted in the background. */
+/** With more skills, tokens are counted in the background, and estimated until then. */
 const COUNT_UP_TO = 200;
+/** With more skills than this, the first ones are named. */
+const MANY_SKILLS = 60;
+const FIRST_SKILLS = 20;
+/** With more problems than this, they are counted by code. */
+const MANY_PROBLEMS = 20;
 
 /** The first text that a person sees: the catalog, the sources, the problems, and the next steps. */
 export async function greeting({ kernel, registry, rootDir, modelReady, width }: GreetingOptions): Promise<string> {
@@ -151,29 +156,39 @@ export async function greeting({ kernel, registry, rootDir, modelReady, width }:
   const kept = [...byQualifiedId.values()].filter(({ heldBecause }) => heldBecause !== undefined).length;
   const { skills: waiting = 0 } = registry.problems().find(({ code }) => code === 'SKILL_NOT_INSPECTED')?.details ?? {};
   const held = kept - Number(waiting);
+  const taken = byQualifiedId.size - skills.length;
   const counts = await registry.admin.tokenCounts({ atMost: COUNT_UP_TO });
-  const rows = skills.map((skill) => {
-    const { l1, l2 } = counts.get(skill.id) ?? { l1: null, l2: null };
-    return [skill.id, l1 ?? '-', l2 ?? '-', registry.admin.resources(skill.id).length + 1, skill.description];
+  const shown = skills.length > MANY_SKILLS ? skills.slice(0, FIRST_SKILLS) : skills;
+  const rows = shown.map(({ id, description, bytes, remote }) => {
+    const { l1, l2 } = counts.get(id) ?? { l1: null, l2: null };
+    const line = l1 ?? aboutTokens(id.length + description.length);
+    const body = l2 ?? (remote ? '-' : aboutTokens(bytes - description.length));
+    return [id, line, body, registry.admin.resources(id).length + 1, description];
   });
-  const catalog = formatTable(['SKILL', 'L1', 'L2', 'FILES', 'DESCRIPTION'], rows, width);
+  const more = skills.length - shown.length;
+  const table = formatTable(['SKILL', 'L1', 'L2', 'FILES', 'DESCRIPTION'], rows, width);
+  const catalog = more > 0 ? `${table}\n... ${more} more: /skills <words> finds them` : table;
   const extensions = kernel.extensions();
   const running = extensions.filter((extension) => extension.state === 'RUNNING').length;
   return [
-    `skill-registry: ${skills.length} skill(s)${held > 0 ? ` (${held} held)` : ''}${Number(waiting) > 0 ? ` (${waiting} not inspected yet)` : ''}, ${running} of ${extensions.length} extension(s) running, root ${onOneLine(rootDir)}`,
-    skills.length > 0 ? `\n${catalog}\n\nL1: tokens of the line every agent sees. L2: tokens of the instructions.` : '',
+    foldWords(
+      `skill-registry: ${skills.length} skill(s)${taken > 0 ? ` (and ${taken} whose id another one has)` : ''}${held > 0 ? ` (${held} held)` : ''}${Number(waiting) > 0 ? ` (${waiting} not inspected yet)` : ''}, ${running} of ${extensions.length} extension(s) running, root ${onOneLine(rootDir)}`,
+      width,
+    ),
+    skills.length > 0 ? `\n${catalog}\n\n${foldWords(COUNTS_EXPLAINED, width)}` : '',
     `\n${sourceLines(registry)}`,
-    `\n${problemLines([...kernel.problems(), ...registry.problems()])}`,
-    modelReady
-      ? ''
-      : '\nNo model is set: set MODEL_BASE_URL, MODEL_API_KEY and MODEL_NAME to talk. Everything else works.',
-    '\nType /help for the commands, /context <text> to see what an agent would see.',
+    `\n${foldWords(problemLines([...kernel.problems(), ...registry.problems()]), width)}`,
+    modelReady ? '' : foldWords(`\n${NO_MODEL}`, width),
+    foldWords('\nType /help for the commands, /context <text> to see what an agent would see.', width),
   ]
     .filter((part) => part !== '')
     .join('\n');
 }
 
 // --- internal ---
+
+const COUNTS_EXPLAINED = 'L1: tokens of the line every agent sees. L2: tokens of the instructions. ~: an estimate.';
+const NO_MODEL = 'No model is set: set MODEL_BASE_URL, MODEL_API_KEY and MODEL_NAME to talk. Everything else works.';
 
 function shorten(text: string): string {
   return text.length > 120 ? `${text.slice(0, 119)}…` : text;
@@ -200,8 +215,20 @@ function onOneLine(path: string): string {
 
 function problemLines(problems: readonly Problem[]): string {
   if (problems.length === 0) return 'Problems: none';
-  const lines = problems.map(({ severity, code, file, line, message }) => {
-    return `  ${severity} ${code} ${onOneLine(file)}${line ? `:${line}` : ''}\n    ${printable(message)}`;
-  });
+  const lines = problems.length > MANY_PROBLEMS ? problemCounts(problems) : problems.map(problemLine);
   return [`Problems (${problems.length}):`, ...lines].join('\n');
+}
+
+function problemLine({ severity, code, file, line, message }: Problem): string {
+  return `  ${severity} ${code} ${onOneLine(file)}${line ? `:${line}` : ''}\n    ${printable(message)}`;
+}
+
+/** Errors first, then the most frequent. */
+function problemCounts(problems: readonly Problem[]): readonly string[] {
+  const counts = new Map<string, number>();
+  for (const { severity, code } of problems)
+    counts.set(`${severity} ${code}`, (counts.get(`${severity} ${code}`) ?? 0) + 1);
+  const rank = (key: string): number => (key.startsWith('error') ? 1e9 : 0) + (counts.get(key) ?? 0);
+  const lines = [...counts.keys()].sort((a, b) => rank(b) - rank(a)).map((key) => `  ${key} (${counts.get(key)})`);
+  return [...lines, '  skill-registry doctor prints them, with what to do'];
 }

@@ -27,6 +27,7 @@ export type {
   SkillToAdd,
   SkillUpdate,
   UpdatePlan,
+  UsedSource,
 } from './origin/types.ts';
 export type * from './propose/types.ts';
 export type { ReadPolicy, ReadResource, ReadSkill, RolePrompt, SkillLoadedEvent } from './read/types.ts';

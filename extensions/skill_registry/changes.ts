@@ -23,8 +23,8 @@ const METHODS: {
     ...{ reject: true, recommend: true, purge: true, stats: true },
   },
   history: { revisions: true, revision: true, read: true, diff: true, rollback: true, restore: true },
-  management: { create: true, add: true, write: true, remove: true },
-  origin: { add: true, restore: true, update: true, verify: true, remove: true },
+  management: { create: true, add: true, write: true, repair: true, remove: true },
+  origin: { add: true, restore: true, update: true, sources: true, verify: true, remove: true },
   evaluation: { evidence: true, evaluate: true, evidenceOf: true },
 };
 

@@ -62,11 +62,9 @@ type Methods<T> = {
 };
 
 /** Methods that do not give a promise. */
-const SYNCHRONOUS = new Set(
-  'list tools visible snapshot problems onChange onArrival writePolicy watching instance resources leftOut offered at position enter leave follow hasEvents'.split(
-    ' ',
-  ),
-);
+const AT_ONCE =
+  'list tools visible snapshot problems onChange onArrival writePolicy watching instance resources leftOut offered at position enter leave follow hasEvents';
+const SYNCHRONOUS = new Set(AT_ONCE.split(' '));
 
 const words = optional(text);
 const storedWords = optional(wholeText);
@@ -215,7 +213,7 @@ const ORIGIN: Methods<SkillRegistry['origin']> = {
   },
   restore: { options: optional(fields({ to: words })) },
   update: { ids: optional(textList) },
-  verify: {},
+  ...{ sources: {}, verify: {} },
   remove: { id: text, actor },
   publish: { options: fields({ to: text, ids: optional(textList) }) },
 };
@@ -273,6 +271,7 @@ const MANAGEMENT: Methods<SkillRegistryAdmin['management']> = {
   create: { skillId: text, content: wholeText, actor },
   add: { path: text, content: wholeText, actor },
   write: { skillId: text, path: text, content, actor, turn },
+  repair: { skillId: text, shown: wholeText, actor },
   remove: { skillId: text, actor, turn },
 };
 

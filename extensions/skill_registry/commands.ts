@@ -1,5 +1,5 @@
 import { type Command, isCodedError } from 'skill-registry/kernel';
-import { formatTable } from '../../lib/text/index.ts';
+import { aboutTokens, formatTable } from '../../lib/text/index.ts';
 import type { SkillRegistry } from './api.ts';
 import { proposalsCommand } from './proposals-command.ts';
 import type { Skill } from './skill/skill.ts';
@@ -79,7 +79,11 @@ async function listText(registry: SkillRegistry): Promise<string> {
   const counts = await registry.admin.tokenCounts({ atMost: COUNT_UP_TO });
   const rows = skills
     .slice(0, MAX_SHOWN)
-    .map((skill) => [skill.id, counts.get(skill.id)?.l2 ?? '-', told(skill, skill.description)]);
+    .map((skill) => [
+      skill.id,
+      counts.get(skill.id)?.l2 ?? (skill.remote ? '-' : aboutTokens(skill.bytes - skill.description.length)),
+      told(skill, skill.description),
+    ]);
   const more = skills.length > MAX_SHOWN ? [`... ${skills.length - MAX_SHOWN} more: /skills <words> finds them`] : [];
   const table = formatTable(['SKILL', 'TOKENS', 'DESCRIPTION'], rows, LINE);
   return [table, ...more, '', '/skills:<id> [args] applies one; /<id> does, too.'].join('\n');

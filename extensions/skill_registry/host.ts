@@ -1,7 +1,10 @@
 /** Exports that the command needs in addition to index.ts. Not an export of the package. */
+import { basename } from 'node:path';
 import type { Problem, TurnContext } from 'skill-registry/kernel';
 import { nearestIds } from '../../lib/text/index.ts';
+import type { SkillRegistry } from './api.ts';
 import type { Snapshot } from './catalog/snapshot.ts';
+import type { Skill } from './skill/skill.ts';
 import type { FoundAgent } from './sources/found-agents.ts';
 
 export type * from './api.ts';
@@ -9,6 +12,7 @@ export type { ValidationProfile } from './config/config.ts';
 export { ownerFile } from './config/owner-file.ts';
 export { configOfUntrustedRoot } from './config/untrusted-config.ts';
 export { NOT_INSPECTED } from './trust/reasons.ts';
+export { decisionAbout } from './trust/sources.ts';
 export type { SkillFinding } from './validate/validate-skill.ts';
 
 /** Ids of the catalog that are most like a text, best first. */
@@ -17,6 +21,12 @@ export function nearestSkills({ byId }: Snapshot, skillId: string): readonly str
 }
 
 // Rarely used: their modules are loaded when they are called.
+
+/** What decisions name a source, of which a person gives an address, `owner/repo`, `npm:<name>` or a folder. @throws ORIGIN_INVALID. */
+export async function sourceNamed(text: string, cwd: string): Promise<string> {
+  const { parseOrigin, sourceKey } = await import('./origin/address.ts');
+  return sourceKey(parseOrigin(text, cwd));
+}
 
 /** The `workflowState` of a turn for `--workflow <pack[:state]>`. @throws INVALID_ARGUMENT when there is no such pack or state. */
 export async function workflowOption(
@@ -59,4 +69,35 @@ export async function skillsBelow(
   const takeBreak = async (): Promise<void> => {};
   const { files, problems } = await findSkillFiles({ root: folder, maxDepth: 64, allowOutside: false, takeBreak });
   return { folders: files.map(({ dir }) => dir), problems };
+}
+
+/** A skill whose SKILL.md the loader repairs whenever it reads it. */
+export interface PlannedRepair {
+  readonly skill: Skill;
+  /** The whole new text, for `admin.management.repair`. */
+  readonly text: string;
+  /** What is done, in words. */
+  readonly done: readonly string[];
+  /** As a unified diff. */
+  readonly difference: string;
+}
+
+/** What `admin.management.repair` would write in the skills of sources that may be written. */
+export async function repairsOf({ admin, snapshot }: SkillRegistry): Promise<readonly PlannedRepair[]> {
+  const [{ repairSkill }, { unifiedDiff }] = await Promise.all([
+    import('./skill/repair.ts'),
+    import('../../lib/diff/index.ts'),
+  ]);
+  const planned = new Map<string, PlannedRepair>();
+  for (const skill of snapshot().byQualifiedId.values()) {
+    const { dir, realFile, qualifiedId } = skill;
+    // Several sources may have the same folder.
+    if (dir === null || realFile === null || planned.has(realFile)) continue;
+    if (admin.writePolicy(realFile)?.target === undefined) continue;
+    const before = (await admin.readBytes(qualifiedId, { told: false }).catch(() => undefined)) ?? new Uint8Array();
+    const text = Buffer.from(before).toString('utf8');
+    const repair = Buffer.from(text).equals(before) ? repairSkill(text, basename(dir)) : undefined;
+    if (repair) planned.set(realFile, { skill, ...repair, difference: unifiedDiff('SKILL.md', text, repair.text) });
+  }
+  return [...planned.values()];
 }

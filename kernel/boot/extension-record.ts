@@ -14,6 +14,7 @@ import type {
   ToolProvider,
   UntrustedConfig,
 } from '../contract.ts';
+import { describeError } from '../errors.ts';
 import type { FoundExtension } from './discover.ts';
 
 /** One extension from import to destroy. Only the kernel changes it. */
@@ -37,6 +38,16 @@ export function problemOf(
 ): Problem {
   const message = `Extension "${manifest.id}" ${what.replace(/\.?$/, '.')}`;
   return { code, severity, file: join(dir, 'manifest.yaml'), message, details: { id: manifest.id } };
+}
+
+/** Why an extension is skipped. @param state - Of the extension it depends on. */
+export function dependsOn(id: string, state: ExtensionStatus['state']): string {
+  return `it depends on "${id}", which is in state ${state}`;
+}
+
+/** For `problemOf`, of AGENT_NOT_READY. */
+export function noInstructions(error: unknown): string {
+  return `cannot be given its instructions (prompt file, uses_skills): ${describeError(error)}`;
 }
 
 /** The state of an extension for people. */

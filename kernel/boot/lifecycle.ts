@@ -10,7 +10,14 @@ import type {
 import { describeError } from '../errors.ts';
 import { DeadlineError, pause, withDeadline } from '../turns/deadline.ts';
 import type { FoundExtension } from './discover.ts';
-import { type ExtensionRecord, isAgentProvider, isServiceProvider, problemOf } from './extension-record.ts';
+import {
+  dependsOn,
+  type ExtensionRecord,
+  isAgentProvider,
+  isServiceProvider,
+  noInstructions,
+  problemOf,
+} from './extension-record.ts';
 import { loadEntrypoint } from './loader.ts';
 import type { StartOrder } from './start-order.ts';
 
@@ -205,12 +212,7 @@ async function start(record: ExtensionRecord, hooks: LifecycleHooks): Promise<vo
   try {
     if (found.manifest.agent) await step(found, 'its instructions', hooks.checkAgent(record), hooks);
   } catch (error) {
-    fail(
-      record,
-      'AGENT_NOT_READY',
-      `cannot be given its instructions (prompt file, uses_skills): ${describeError(error)}`,
-      hooks,
-    );
+    fail(record, 'AGENT_NOT_READY', noInstructions(error), hooks);
     return stopFailed(record, hooks);
   }
   try {
@@ -240,9 +242,9 @@ function skipWhenDependencyFailed(
   const { manifest } = record.found;
   const failed = manifest.depends_on.find((id) => records.get(id)?.state !== 'RUNNING');
   if (failed === undefined) return false;
-  const state = records.get(failed)?.state ?? 'ERROR';
-  setState(record, 'SKIPPED', `it depends on "${failed}", which is in state ${state}`);
-  hooks.report(problemOf(record.found, 'EXTENSION_SKIPPED', `was skipped: ${record.reason}. Mend that one`, 'warning'));
+  const reason = dependsOn(failed, records.get(failed)?.state ?? 'ERROR');
+  setState(record, 'SKIPPED', reason);
+  hooks.report(problemOf(record.found, 'EXTENSION_SKIPPED', `was skipped: ${reason}. Mend that one`, 'warning'));
   return true;
 }
 

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Extension } from '../contract.ts';
@@ -23,10 +23,7 @@ const ENDINGS = ['.ts', '.mts', '.js', '.mjs'];
  *   lacks a member of the contract.
  */
 export async function loadEntrypoint({ manifest, dir, origin }: FoundExtension): Promise<Extension> {
-  const [fileName, className] = (manifest.entrypoint ?? '').split(':') as [string, string];
-  const file = ENDINGS.map((ending) => join(dir, fileName + ending)).find(existsSync);
-  if (!file)
-    throw new EntrypointError(`entrypoint ${manifest.entrypoint}: there is no ${fileName}.ts or ${fileName}.js`);
+  const { file, fileName, className } = entrypointFile({ manifest, dir });
   const module = await importModule(file, origin).catch((error: unknown) => {
     throw new EntrypointError(`${fileName} could not be imported: ${describeError(error)}`, { cause: error });
   });
@@ -46,7 +43,42 @@ export async function loadEntrypoint({ manifest, dir, origin }: FoundExtension):
   return object as Extension;
 }
 
+/**
+ * Why the entrypoint of an extension of a root cannot be loaded, as far as that can be told without running it: there is no such
+ * file, it does not compile, or nothing in it has the name of the class.
+ */
+export async function whyNotLoadable(found: FoundExtension): Promise<string | undefined> {
+  if (found.manifest.entrypoint === undefined || found.origin === 'package') return undefined;
+  try {
+    const { file, fileName, className } = entrypointFile(found);
+    const source = readFileSync(file, 'utf8');
+    const { createJiti } = await import('jiti');
+    const compiled = createJiti(file, { fsCache: false }).transform({ source, filename: file, ts: true, async: true });
+    const [, error] = /^exports\.__JITI_ERROR__ = (.*)$/s.exec(compiled) ?? [];
+    if (error !== undefined) {
+      const { line, message } = JSON.parse(error) as { readonly line: number; readonly message: string };
+      return `${fileName} could not be imported: line ${line}: ${message.trim()}`;
+    }
+    if (source.includes(className) || /export\s*\*/.test(source)) return undefined;
+    return `${fileName} exports no class "${className}"`;
+  } catch (error) {
+    return describeError(error);
+  }
+}
+
 // --- internal ---
+
+/** @throws EntrypointError when there is no such file. */
+function entrypointFile({ manifest: { entrypoint = '' }, dir }: Pick<FoundExtension, 'manifest' | 'dir'>): {
+  readonly file: string;
+  readonly fileName: string;
+  readonly className: string;
+} {
+  const [fileName, className] = entrypoint.split(':') as [string, string];
+  const file = ENDINGS.map((ending) => join(dir, fileName + ending)).find(existsSync);
+  if (file) return { file, fileName, className };
+  throw new EntrypointError(`entrypoint ${entrypoint}: there is no ${fileName}.ts or ${fileName}.js`);
+}
 
 async function importModule(file: string, origin: FoundExtension['origin']): Promise<Record<string, unknown>> {
   if (origin === 'package') return import(pathToFileURL(file).href);

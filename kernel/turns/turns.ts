@@ -17,7 +17,13 @@ import { agentNotFound, agentUnavailable, describeError } from '../errors.ts';
 import type { Offers } from '../offers/offers.ts';
 import { defineTool } from '../offers/tools.ts';
 import { createDeclarativeAgent } from './model-loop.ts';
-import { collectContext, composeInstructions, namedSkills, type ProviderFailure } from './system-text.ts';
+import {
+  collectContext,
+  composeInstructions,
+  type InstructionSources,
+  namedSkills,
+  type ProviderFailure,
+} from './system-text.ts';
 
 /** What turns need from the kernel. */
 export interface TurnOptions {
@@ -71,11 +77,8 @@ export function createTurns(options: TurnOptions): Turns {
     throw agentNotFound(id, agentIds(records));
   };
 
-  const instructionsOf = ({ manifest, dir }: FoundExtension, turn: TurnContext): Promise<string> => {
-    const { id, name, description, agent } = manifest as AgentManifestOf;
-    const variables = { agent: { id, name, description }, root_dir: options.rootDir };
-    return composeInstructions({ extensionDir: dir, agent, skills: offers.skills(), variables, turn });
-  };
+  const instructionsOf = (found: FoundExtension, turn: TurnContext): Promise<string> =>
+    instructionsFrom(found, offers.skills(), options.rootDir, turn);
 
   const turns: Turns = {
     async invoke(agentId, task, context = {}) {
@@ -126,14 +129,31 @@ export function createTurns(options: TurnOptions): Turns {
 
     async check({ found }) {
       await instructionsOf(found, { preview: true });
-      const valid = new Set([...records.keys(), '*']);
-      const missing = (found.manifest.agent?.uses_tools ?? []).filter((id) => !valid.has(id));
-      if (missing.length === 0) return;
-      const what = `lists ${missing.join(', ')} in uses_tools, and there is no such extension. Correct the id or remove it`;
-      report(problemOf(found, 'AGENT_TOOLS_MISSING', what, 'warning'));
+      const missing = toolsMissing(found, [...records.keys()]);
+      if (missing) report(missing);
     },
   };
   return turns;
+}
+
+/** The instructions of the agent of a manifest. Rejects as `composeInstructions`. */
+export function instructionsFrom(
+  { manifest, dir }: FoundExtension,
+  skills: InstructionSources['skills'],
+  rootDir: string,
+  turn: TurnContext,
+): Promise<string> {
+  const { id, name, description, agent } = manifest as AgentManifestOf;
+  const variables = { agent: { id, name, description }, root_dir: rootDir };
+  return composeInstructions({ extensionDir: dir, agent, skills, variables, turn });
+}
+
+/** AGENT_TOOLS_MISSING. @param known - Ids of all extensions. */
+export function toolsMissing(found: FoundExtension, known: readonly string[]): Problem | undefined {
+  const missing = (found.manifest.agent?.uses_tools ?? []).filter((id) => id !== '*' && !known.includes(id));
+  if (missing.length === 0) return undefined;
+  const what = `lists ${missing.join(', ')} in uses_tools, and there is no such extension. Correct the id or remove it`;
+  return problemOf(found, 'AGENT_TOOLS_MISSING', what, 'warning');
 }
 
 // --- internal ---

@@ -7,16 +7,24 @@ const BACKGROUND = { sliceMs: 2, pauseMs: 10 } as const;
  * Lets other work of the process run during long synchronous work. Synchronous reads take a twentieth of the time of
  * asynchronous ones, but they block the process.
  *
- * @returns Await it between steps. It yields to the event loop when the last break was 8 ms ago or more.
+ * All that take breaks share one slice of 8 ms in each turn of the event loop: pieces of work that follow each other, that are
+ * nested or that run at once hold a turn no longer than one alone.
+ *
+ * @returns Await it between steps. It yields to the event loop when the slice of this turn is over.
  */
 export function createBreaks(): () => Promise<void> {
-  return breaksAfter(SLICE_MS, () => new Promise((resolve) => setImmediate(resolve)));
+  return takeBreak;
 }
 
 /** As `createBreaks`, for background work: a break of 10 ms after each 2 ms of work. */
 export function createBackgroundBreaks(): () => Promise<void> {
   const { sliceMs, pauseMs } = BACKGROUND;
-  return breaksAfter(sliceMs, () => new Promise((resolve) => setTimeout(resolve, pauseMs).unref()));
+  let sliceEnds = performance.now() + sliceMs;
+  return async () => {
+    if (performance.now() < sliceEnds) return;
+    await new Promise((resolve) => setTimeout(resolve, pauseMs).unref());
+    sliceEnds = performance.now() + sliceMs;
+  };
 }
 
 /** Runs work that is written in steps to its end, without breaks. @returns what it returns. */
@@ -29,11 +37,28 @@ export function runSteps<T>(steps: Iterator<undefined, T, undefined>): T {
 
 // --- internal ---
 
-function breaksAfter(sliceMs: number, pause: () => Promise<void>): () => Promise<void> {
-  let sliceEnds = performance.now() + sliceMs;
-  return async () => {
-    if (performance.now() < sliceEnds) return;
-    await pause();
-    sliceEnds = performance.now() + sliceMs;
-  };
+/** When the slice of this turn ends; undefined when nobody has worked in it. */
+let sliceEnds: number | undefined;
+const waiting: (() => void)[] = [];
+
+async function takeBreak(): Promise<void> {
+  if (performance.now() < endOfSlice()) return;
+  await new Promise<void>((resolve) => waiting.push(resolve));
+}
+
+function endOfSlice(): number {
+  if (sliceEnds === undefined) {
+    sliceEnds = performance.now() + SLICE_MS;
+    setImmediate(nextTurn);
+  }
+  return sliceEnds;
+}
+
+/** One goes on in each turn, the one that has waited longest. */
+function nextTurn(): void {
+  sliceEnds = undefined;
+  const next = waiting.shift();
+  if (!next) return;
+  endOfSlice();
+  next();
 }

@@ -17,6 +17,6 @@ export {
 } from './hidden-text.ts';
 export { codePoints, foldLine, matchesOf, needsFolding, shorten } from './line.ts';
 export { didYouMean, nearestIds } from './nearest.ts';
-export { formatTable, printable } from './terminal-text.ts';
+export { aboutTokens, foldWords, formatTable, printable } from './terminal-text.ts';
 export { countTokens, countTokensInSlices, loadTokenCounter } from './tokens.ts';
 export { toWire, toWireDeep, type Wire } from './wire.ts';

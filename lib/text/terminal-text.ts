@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import type stringWidthOf from 'string-width';
+import type wrapAnsiOf from 'wrap-ansi';
 import { FLAG, isFlag } from './hidden-text.ts';
 import { HIDDEN, isJoining } from './line.ts';
 
@@ -17,10 +18,16 @@ export function printable(text: string): string {
   });
 }
 
+/** An estimate of tokens for a table: English text and code have about four characters for each. */
+export function aboutTokens(characters: number): string {
+  return `~${Math.ceil(characters / 4)}`;
+}
+
 /**
- * Rows in aligned columns, two spaces apart. Columns of numbers are aligned to the right.
+ * Rows in aligned columns, two spaces apart. Columns of numbers and estimates are aligned to the right.
  *
- * @param width - Width of the terminal in characters: the last column is cut to fit. Default: nothing is cut.
+ * @param width - Width of the terminal in characters: the last column is cut to fit, down to 20 characters, then the others, the widest
+ *   one first, down to 8 each, and then the first one; numbers are never cut. Default: nothing is cut.
  */
 export function formatTable(
   header: readonly string[],
@@ -28,18 +35,32 @@ export function formatTable(
   width?: number,
 ): string {
   const cells = [header, ...rows].map((row) => row.map((cell) => cellText(String(cell))));
-  const numeric = header.map((_, column) => rows.length > 0 && rows.every((row) => typeof row[column] === 'number'));
+  const numeric = header.map((_, column) => rows.length > 0 && rows.every((row) => isNumeric(row[column])));
   const last = header.length - 1;
   // The last column needs no padding.
   const widths = header.slice(0, last).map((_, column) => widest(cells, column));
-  const before = widths.reduce((sum, columnWidth) => sum + columnWidth + 2, 0);
-  const lastWidth = width === undefined ? Number.POSITIVE_INFINITY : Math.max(10, width - before);
+  const before = (): number => widths.reduce((sum, columnWidth) => sum + columnWidth + 2, 0);
+  if (width !== undefined) {
+    const least = Math.min(LEAST_LAST, widest(cells, last));
+    for (let over = before() + least - width; over > 0; over--) {
+      const words = widths.map((columnWidth, column) => (numeric[column] ? 0 : columnWidth));
+      // The first column is what a person gives to another command, so it is cut last.
+      const [first = 0, ...others] = words;
+      const most = Math.max(0, ...others);
+      if (most > LEAST_OTHER) widths[others.indexOf(most) + 1] = most - 1;
+      else if (first > LEAST_OTHER) widths[0] = first - 1;
+      else break;
+    }
+  }
+  const lastWidth = width === undefined ? Number.POSITIVE_INFINITY : Math.max(LEAST_OTHER, width - before());
   return cells
     .map((row) =>
       row
-        .map((cell, column) => {
-          if (column === last) return lastWidth === Number.POSITIVE_INFINITY ? cell : cut(cell, lastWidth);
-          const padding = ' '.repeat((widths[column] ?? 0) - stringWidth(cell));
+        .map((whole, column) => {
+          if (column === last) return lastWidth === Number.POSITIVE_INFINITY ? whole : cut(whole, lastWidth);
+          const columnWidth = widths[column] ?? 0;
+          const cell = width === undefined ? whole : cut(whole, columnWidth);
+          const padding = ' '.repeat(columnWidth - stringWidth(cell));
           return numeric[column] ? padding + cell : cell + padding;
         })
         .join('  '),
@@ -47,13 +68,43 @@ export function formatTable(
     .join('\n');
 }
 
+/**
+ * Text with its lines wrapped at words, never in one: addresses are copied. What follows is indented as the line is. With less
+ * than 20 characters beside the indentation a line stays as it is.
+ */
+export function foldWords(text: string, width: number = Number.POSITIVE_INFINITY): string {
+  return text
+    .split('\n')
+    .map((line) => foldedLine(line, width))
+    .join('\n');
+}
+
 // --- internal ---
+
+let wrapAnsi: typeof wrapAnsiOf | undefined;
+
+/** The package is loaded for the first line that is too long. */
+function foldedLine(line: string, columns: number): string {
+  const indent = /^ */.exec(line)?.[0] ?? '';
+  const width = columns - indent.length;
+  if (line.length <= columns || width < 20) return line;
+  wrapAnsi ??= (createRequire(import.meta.url)('wrap-ansi') as { readonly default: typeof wrapAnsiOf }).default;
+  return wrapAnsi(line.slice(indent.length), width).replace(/^/gm, indent);
+}
+
+/** Characters that are left of the last column, and of each of the others, in a narrow terminal. */
+const LEAST_LAST = 20;
+const LEAST_OTHER = 8;
 
 const FLAG_OR_HIDDEN = new RegExp(`${FLAG}|${HIDDEN.source}`, 'gu');
 
 /** A cell on one line. Fast for plain words, because a table may have very many cells. */
 function cellText(cell: string): string {
   return /^(?:[\x21-\x7e]| (?! ))*$/.test(cell) ? cell : printable(cell).replace(/\s+/g, ' ');
+}
+
+function isNumeric(cell: string | number | undefined): boolean {
+  return typeof cell === 'number' || cell === '-' || (cell !== undefined && /^~\d+$/.test(cell));
 }
 
 function widest(cells: readonly (readonly string[])[], column: number): number {

@@ -21,6 +21,8 @@ import { CodedError, describeError } from '../errors/index.ts';
 export type Subject =
   /** A root: its code, addresses and settings. */
   | { readonly kind: 'root' /** Real path of the folder. */; readonly path: string }
+  /** Where skills are taken from. */
+  | { readonly kind: 'source' /** An address, `npm:<name>`, or an absolute path. */; readonly path: string }
   /** The files of a skill, wherever they lie. */
   | { readonly kind: 'content' /** Where they lay. */; readonly path: string; readonly digest: string }
   /** One finding in the skill of one folder, across edits. */
@@ -101,7 +103,8 @@ export function openTrust(directory: string = userStateDirectory()): Trust {
     decide(decision) {
       const line = JSON.stringify({
         ...decision,
-        path: realPathOf(decision.path) ?? decision.path,
+        // A source is a name, also where a file has the same one.
+        path: (decision.kind === 'source' ? undefined : realPathOf(decision.path)) ?? decision.path,
         at: new Date().toISOString(),
       });
       try {
@@ -201,6 +204,7 @@ function parse(line: string): Decision | undefined {
 /** What must be there, besides action, time and person. */
 const KEYS: Readonly<Partial<Record<string, readonly string[]>>> = {
   root: ['kind', 'path'],
+  source: ['path'],
   content: ['path', 'digest'],
   finding: ['path', 'rule', 'excerpt'],
 };

@@ -134,7 +134,7 @@ describe('skill-registry extensions', () => {
     for (const trust of [false, true]) {
       const doctor = await runCommand(['doctor', '--root', root], { trust });
       expect(doctor.stdout).toMatch(
-        /^1 skill\(s\)\n1 extension\(s\) held: trap; skill-registry extensions show <name>/,
+        /^1 skill\(s\)\n[\s\S]*\n1 extension\(s\) held: trap; skill-registry extensions show <name>/,
       );
       const { stdout } = await runCommand(['doctor', '--json', '--root', root], { trust });
       expect(JSON.parse(stdout).held_extensions).toEqual(['trap']);

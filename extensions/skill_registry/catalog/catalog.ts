@@ -89,10 +89,12 @@ export function createCatalog(initial: readonly SkillSource[], options: CatalogO
     const listed = scans.slice(0, scanned.length);
     await options.prepare?.(listed.flatMap(({ skills, losers = [] }) => [...skills, ...losers]));
     const { disabled = () => [] } = options;
+    await takeBreak();
     const closed = new Map([
       ...closedSkills(listed, options),
       ...closedSkills(scans.slice(scanned.length), { disabled }),
     ]);
+    await takeBreak();
     const before =
       assembled?.from === scanned && isSame(assembled.scans, scans) && isSameClosed(assembled.closed, closed)
         ? assembled
@@ -108,15 +110,19 @@ export function createCatalog(initial: readonly SkillSource[], options: CatalogO
     );
     if (before && isSame([...before.copies.files].flat(), [...copies.files].flat())) return current;
     assembled = { from: scanned, scans, closed, copies };
-    const next = assemble(assembled, current.version + 1, options.collision);
+    const next = await assemble(assembled, current.version + 1, options.collision, takeBreak);
+    await takeBreak();
     let fingerprint: string | undefined;
     if (current.version > 0) {
       currentFingerprint ??= fingerprintOf(current);
+      await takeBreak();
       fingerprint = fingerprintOf(next);
+      await takeBreak();
       if (fingerprint === currentFingerprint) return current;
     }
     currentFingerprint = fingerprint;
     const ids = frozen(listeners.size > 0 ? changedIds(current, next) : []);
+    await takeBreak();
     const changed = readOnly(next);
     current = changed;
     for (const listener of [...listeners]) options.callHook('onChange', () => listener(ids, changed));
@@ -222,18 +228,26 @@ interface Assembled {
   readonly copies: EqualCopies;
 }
 
-function assemble(
+/** With breaks between its steps: with thousands of skills each takes some milliseconds. */
+async function assemble(
   { from: sources, scans, closed, copies }: Assembled,
   version: number,
   collision: CatalogOptions['collision'],
-): Snapshot {
+  takeBreak: () => Promise<void>,
+): Promise<Snapshot> {
   const gated = closed.size > 0 ? scans.map((scan) => closeSkills(scan, closed)) : scans;
   // The scan after the last source is that of the built-in skills.
   const listed = gated.slice(0, sources.length);
   const own = gated.slice(sources.length).flatMap(({ skills }) => skills);
+  await takeBreak();
   const { problems, ...found } = mergeSources(listed, collision, copies.files);
+  await takeBreak();
   const merged = { ...found, builtIn: new Map(own.map((skill) => [skill.qualifiedId, skill])) };
   const { packs, problems: clashes } = packsOf(sources, listed);
+  const said = [...problemsOnce(gated), ...heldProblems(merged), ...problems, ...clashes];
+  await takeBreak();
+  const alike = lookAlikes(merged.skills);
+  await takeBreak();
   return {
     version,
     ...merged,
@@ -244,14 +258,7 @@ function assemble(
       skills: scans[index]?.skills.length ?? 0,
     })),
     packs,
-    problems: [
-      ...problemsOnce(gated),
-      ...heldProblems(merged),
-      ...problems,
-      ...clashes,
-      ...lookAlikes(merged.skills),
-      ...requiresProblems(merged),
-    ],
+    problems: [...said, ...alike, ...requiresProblems(merged)],
   };
 }
 

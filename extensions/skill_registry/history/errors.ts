@@ -9,6 +9,7 @@ type HistoryErrorCode =
   | 'HISTORY_NEWER'
   | 'HISTORY_ROW_REFUSED'
   | 'PROPOSAL_NO_CHANGE'
+  | 'SHOWN_CHANGED'
   | 'REVISION_INCOMPLETE'
   | 'REVISION_NOT_FOUND'
   | 'SKILL_EXISTS'
@@ -79,6 +80,12 @@ export function historyNewer(file: string, found: number, known: number): Histor
 export function historyBusy(seconds: number): HistoryError {
   const message = `Another process has been changing skills for ${seconds} seconds. Nothing was changed. Try again; if it stays so, end that process.`;
   return new CodedError('HISTORY_BUSY', message);
+}
+
+/** What would be written is not what a person was shown. */
+export function shownChanged(skillId: string): HistoryError {
+  const message = `${quoted(skillId)} has changed since its difference was shown. It was not written: look again.`;
+  return new CodedError('SHOWN_CHANGED', message);
 }
 
 export function noChange(path: string): HistoryError {

@@ -3,10 +3,11 @@ import { basename, relative, sep } from 'node:path';
 import { futureRealPath, writeContained } from '../../../lib/files/index.ts';
 import type { ValidationProfile } from '../config/config.ts';
 import { invalidArgument } from '../skill/errors.ts';
+import { repairSkill } from '../skill/repair.ts';
 import type { SkillSource } from '../sources/source.ts';
 import { newErrors, newMissingParts } from '../validate/changed-text.ts';
 import { type ChangeContext, findLocation, newLocation } from './change-context.ts';
-import { noChange, skillExists, skillInvalid, sourceNotWritable } from './errors.ts';
+import { noChange, shownChanged, skillExists, skillInvalid, sourceNotWritable } from './errors.ts';
 import { archiveFolder } from './journal-entries.ts';
 import type { Recorder } from './recorder.ts';
 import {
@@ -17,6 +18,8 @@ import {
   checkSize,
   checkValid,
   filePath,
+  folderOf,
+  textOf,
 } from './skill-location.ts';
 import type { Management } from './types.ts';
 import { skillIdAt } from './write-policy.ts';
@@ -67,6 +70,22 @@ export function createManagement(context: ChangeContext, recorder: Recorder): Ma
           checkValid(location, target, before, after, true);
         }
         return writer.apply({ location, changes: [{ path: target, after }], kind: 'tool', by, reason });
+      });
+      await context.refresh();
+      return revision;
+    },
+    async repair(skillId, shown, { by, reason }) {
+      const revision = await writer.exclusively(() => {
+        const location = findLocation(context, skillId);
+        writer.assertFinished(location.key);
+        const { skillFile } = location;
+        const before = bytesAt(location, skillFile, context.limits);
+        const repair = before && repairSkill(textOf(before, skillFile), basename(folderOf(location)));
+        if (!before || !repair) throw noChange(skillFile);
+        if (repair.text !== shown) throw shownChanged(skillId);
+        const after = Buffer.from(repair.text);
+        checkValid(location, skillFile, before, after, true);
+        return writer.apply({ location, changes: [{ path: skillFile, after }], kind: 'tool', by, reason });
       });
       await context.refresh();
       return revision;

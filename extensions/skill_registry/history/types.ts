@@ -85,6 +85,13 @@ export interface Management {
    * @param content - A function is called while nobody else can change the file, and must be quick. @throws PROPOSAL_NO_CHANGE, SKILL_INVALID, RESOURCE_NOT_FOUND, NOT_TEXT, PATH_TRAVERSAL, WRITE_FAILED.
    */
   write(skillId: string, path: string, content: FileContent, actor: Actor, turn?: TurnContext): Promise<Revision>;
+  /**
+   * Writes SKILL.md as the loader repairs it: quotes, name, byte order mark, blank lines before and the end of the frontmatter.
+   *
+   * @param shown - The whole new text, as a person was shown it. @throws SHOWN_CHANGED when it would be another one now,
+   *   PROPOSAL_NO_CHANGE, SKILL_NOT_FOUND, SOURCE_NOT_WRITABLE, WRITE_FAILED.
+   */
+  repair(skillId: string, shown: string, actor: Actor): Promise<Revision>;
   /** Moves the skill to the archive. @throws INVALID_ARGUMENT, SOURCE_NOT_WRITABLE, WRITE_FAILED. */
   remove(skillId: string, actor: Actor, turn?: TurnContext): Promise<Revision>;
 }

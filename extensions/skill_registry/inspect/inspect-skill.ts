@@ -3,6 +3,7 @@ import { oneLine } from '../../../lib/text/index.ts';
 import { LEVELS, withoutSecrets } from './findings.ts';
 import { spansOf } from './near.ts';
 import { passagesOf } from './passages.ts';
+import { createPlaces, type Places, type PlacesIn } from './places.ts';
 import type { FileRule, Match, Passage, Pattern, ReadFile, Rule, Span, Stance } from './rule.ts';
 import { SEARCHED_BYTES } from './rules/files.ts';
 import { RULES } from './rules/index.ts';
@@ -97,16 +98,22 @@ async function* matchesOfFile(
     ({ pattern }) => pattern.where === undefined || (pattern.where === 'prose') === file.prose,
   );
   const parts = new Map<Pattern, FileParts>();
+  tables ??= createPlaces(
+    SEARCHES.flatMap(({ pattern }) => pattern.all),
+    takeBreak,
+  );
+  const placesIn = await tables;
   for (const passage of passagesOf(file.text, file.prose)) {
     await takeBreak();
     if (!passage) continue;
+    const places = placesIn(passage);
     for (const { rule, pattern } of searches) {
-      if (pattern.needs?.some((words) => !words.some((word) => passage.words.has(word)))) continue;
+      if (!mayMatch(pattern, passage, places)) continue;
       await takeBreak();
       if (pattern.scope === 'file') {
-        const match = completed(parts, pattern, file, passage);
+        const match = completed(parts, pattern, file, passage, places);
         if (match) yield [rule, match];
-      } else for (const match of matchesIn(file, passage, pattern)) yield [rule, match];
+      } else for (const match of matchesIn(file, passage, places, pattern)) yield [rule, match];
     }
   }
 }
@@ -115,13 +122,20 @@ const FILE_RULES = RULES.filter((rule): rule is FileRule => 'find' in rule);
 const SEARCHES = RULES.flatMap((rule) =>
   'patterns' in rule ? rule.patterns.map((pattern) => ({ rule, pattern })) : [],
 );
+/** A fast test: false for most patterns in most passages. */
+function mayMatch({ all, needs, scope }: Pattern, { words }: Passage, { mayHave }: Places): boolean {
+  if (scope === 'file' ? !all.some(mayHave) : !all.every(mayHave)) return false;
+  return !needs?.some((one) => !one.some((word) => words.has(word)));
+}
 
-function* matchesIn(file: ReadFile, passage: Passage, pattern: Pattern): Generator<Match> {
+let tables: Promise<PlacesIn> | undefined;
+
+function* matchesIn(file: ReadFile, passage: Passage, places: Places, pattern: Pattern): Generator<Match> {
   const stance = (span: Span): Stance => {
     if (pattern.unless?.test(sentenceAround(passage.text, span))) return 'negated';
     return file.script ? undefined : stanceOf(passage, span, pattern.unlessBefore);
   };
-  for (const { start, end, stance: is } of spansOf(passage.text, pattern, stance)) {
+  for (const { start, end, stance: is } of spansOf(passage.text, places, pattern, stance)) {
     yield { line: passage.lineAt(start), words: passage.shown.slice(start, end), stance: is };
   }
 }
@@ -135,13 +149,14 @@ function completed(
   pattern: Pattern,
   file: ReadFile,
   passage: Passage,
+  places: Places,
 ): Match | undefined {
   const found = parts.get(pattern) ?? pattern.all.map(() => undefined);
   parts.set(pattern, found);
   if (found.every((part) => part)) return undefined;
   for (const [at, expression] of pattern.all.entries()) {
     if (found[at]) continue;
-    const matches = [...matchesIn(file, passage, { all: [expression] })];
+    const matches = [...matchesIn(file, passage, places, { all: [expression] })];
     found[at] = matches.find(({ stance }) => !stance) ?? matches[0];
   }
   return found.every((part) => part) ? found[0] : undefined;

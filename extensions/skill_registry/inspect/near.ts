@@ -1,4 +1,4 @@
-import { matchesOf } from '../../../lib/text/index.ts';
+import type { Places } from './places.ts';
 import type { Pattern, Span, Stance } from './rule.ts';
 
 /**
@@ -8,19 +8,17 @@ import type { Pattern, Span, Stance } from './rule.ts';
  */
 export function* spansOf(
   text: string,
+  places: Places,
   { all, within = 160, ordered = true, sentence }: Pattern,
   stanceOf: (span: Span) => Stance,
 ): Generator<Span & { readonly stance: Stance }> {
-  const [first, ...others] = all;
-  if (!first) return;
-  const heads = spans(text, first);
-  if (heads.length === 0) return;
-  const lists: (readonly Span[])[] = [];
-  for (const pattern of others) {
-    const list = spans(text, pattern);
+  const found: (readonly Span[])[] = [];
+  for (const expression of all) {
+    const list = places.spans(expression);
     if (list.length === 0) return;
-    lists.push(list);
+    found.push(list);
   }
+  const [heads = [], ...lists] = found;
   let after = -1;
   for (const head of heads) {
     if (head.start < after) continue;
@@ -35,10 +33,6 @@ export function* spansOf(
 // --- internal ---
 
 const ENDS = /[.!?;](?=\s)|\n/;
-
-function spans(text: string, pattern: RegExp): readonly Span[] {
-  return matchesOf(text, pattern).map((match) => ({ start: match.index, end: match.index + match[0].length }));
-}
 
 /** Each of the lists after the one before. */
 function chain(head: Span, lists: readonly (readonly Span[])[], within: number): Span | undefined {

@@ -81,24 +81,36 @@ function tailOf(lines: readonly Line[]): Line[] {
 function passageOf(lines: readonly Line[]): Passage {
   const starts: number[] = [];
   const placed: Line[] = [];
-  let shown = '';
+  const parts: string[] = [];
+  let length = 0;
+  // Line ends at the end of what is there.
+  let ends = 0;
   let isContinued = false;
   let wasCode = true;
+  const add = (part: string): void => {
+    parts.push(part);
+    length += part.length;
+  };
   for (const line of lines) {
     const { words, isCode, opens } = line;
     const flows = isContinued || (!isCode && !wasCode && !opens);
     if (words === '') {
-      if (!shown.endsWith('\n\n')) shown += '\n';
+      if (ends < 2) add('\n');
+      ends = Math.min(2, ends + 1);
       isContinued = false;
       continue;
     }
-    if (shown !== '') shown += flows ? ' ' : '\n';
-    starts.push(shown.length);
+    if (length > 0) add(flows ? ' ' : '\n');
+    starts.push(length);
     placed.push(line);
     isContinued = isCode && /(?:\\|\||&&|`)$/.test(words) && !words.endsWith('``');
-    shown += isContinued ? words.replace(/[\\`]$/, '') : words;
+    const said = isContinued ? words.replace(/[\\`]$/, '') : words;
+    // What was only a sign of continuation leaves an empty line.
+    ends = said !== '' || flows ? 0 : Math.min(2, length > 0 ? ends + 1 : 0);
+    add(said);
     wasCode = isCode;
   }
+  const shown = parts.join('');
   const text = lowerCase(shown);
   const lineOf = (offset: number): Line | undefined => {
     let [low, high] = [0, starts.length];
@@ -112,10 +124,28 @@ function passageOf(lines: readonly Line[]): Passage {
   return {
     text,
     shown,
-    words: new Set(text.match(/[a-z0-9]+/g)),
+    words: wordsIn(text),
     lineAt: (offset) => lineOf(offset)?.line ?? 1,
     headingsAt: (offset) => lineOf(offset)?.headings?.join('\n'),
   };
+}
+
+function wordsIn(text: string): ReadonlyMap<string, readonly number[]> {
+  const words = new Map<string, number[]>();
+  let from = -1;
+  for (let at = 0; at <= text.length; at++) {
+    const code = at < text.length ? text.charCodeAt(at) : 0;
+    if ((code >= 97 && code <= 122) || (code >= 48 && code <= 57)) {
+      if (from === -1) from = at;
+    } else if (from !== -1) {
+      const word = text.slice(from, at);
+      const offsets = words.get(word);
+      if (offsets) offsets.push(from);
+      else words.set(word, [from]);
+      from = -1;
+    }
+  }
+  return words;
 }
 
 /** In lower case with the same length. */

@@ -77,8 +77,8 @@ export interface Passage {
   /** Folded, in lower case, without marks of Markdown; offsets are those of `shown`. */
   readonly text: string;
   readonly shown: string;
-  /** Its runs of letters and digits. */
-  readonly words: ReadonlySet<string>;
+  /** Its runs of letters and digits, and where each of them begins. */
+  readonly words: ReadonlyMap<string, readonly number[]>;
   /** 1-based line of an offset. */
   readonly lineAt: (offset: number) => number;
   /** The headings above an offset, in lower case; `undefined` in frontmatter. */

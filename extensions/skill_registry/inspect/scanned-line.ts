@@ -60,9 +60,13 @@ export function* rawLines(
 ): Generator<{ readonly raw: string; readonly line: number; readonly start: number }> {
   let start = 0;
   let line = 1;
-  for (const end of text.matchAll(/\r\n|\n|\r/g)) {
-    yield { raw: text.slice(start, end.index), line, start };
-    start = end.index + end[0].length;
+  let [feed, carriage] = [text.indexOf('\n'), text.indexOf('\r')];
+  while (feed !== -1 || carriage !== -1) {
+    const end = carriage === -1 || (feed !== -1 && feed < carriage) ? feed : carriage;
+    yield { raw: text.slice(start, end), line, start };
+    start = end + (end === carriage && feed === end + 1 ? 2 : 1);
+    if (feed !== -1 && feed < start) feed = text.indexOf('\n', start);
+    if (carriage !== -1 && carriage < start) carriage = text.indexOf('\r', start);
     line++;
   }
   if (start < text.length) yield { raw: text.slice(start), line, start };

@@ -9,8 +9,9 @@ import { checkValid, folderOf, type SkillLocation } from '../history/skill-locat
 import { inspectSkill } from '../inspect/inspect-skill.ts';
 import { bodyOf } from '../skill/frontmatter.ts';
 import { slugOf } from '../skill/skill.ts';
+import { assertNotRevoked } from '../trust/sources.ts';
 import { textProblems } from '../validate/changed-text.ts';
-import { parseOrigin, shownOrigin, sourceFields } from './address.ts';
+import { parseOrigin, shownOrigin, sourceFields, sourceKey } from './address.ts';
 import { chooseSkills, type ReadableSkill } from './choose.ts';
 import { originInvalid } from './errors.ts';
 import { computedHash, isLockName, lockedFiles, readLock } from './lock.ts';
@@ -24,6 +25,8 @@ export async function planAdd(context: ChangeContext, what: string, options: Add
   const origin = parseOrigin(what, options.cwd ?? context.root);
   const shown = shownOrigin(origin);
   if (options.link && origin.kind !== 'folder') throw originInvalid(what, 'only a folder can be linked.');
+  const source = sourceKey(origin);
+  assertNotRevoked(source);
   const offer = await openOrigin(origin, options.all ? undefined : (options.skills ?? []));
   try {
     const below = origin.kind === 'git' ? (origin.path ?? '') : '';
@@ -52,7 +55,7 @@ export async function planAdd(context: ChangeContext, what: string, options: Add
       writes.push({ location, files, gone: [], conflicts: [], kind: 'installed', origin: shown, name, entry });
     }
     return {
-      ...{ origin: shown, skills, unreadable: [...unreadable, ...broken] },
+      ...{ origin: shown, source, skills, unreadable: [...unreadable, ...broken] },
       apply: async (actor) =>
         options.link && origin.kind === 'folder'
           ? linkSkills(context, origin.path, chosen, writes)
@@ -147,12 +150,17 @@ function collisionWith(context: ChangeContext, { skillId, source }: SkillLocatio
 }
 
 /** @throws ORIGIN_REFUSED when the lock has a skill of that name already. */
-function assertNotLocked(entry: LockEntry | undefined, name: string, { source }: Pick<LockEntry, 'source'>): void {
+function assertNotLocked(
+  entry: LockEntry | undefined,
+  name: string,
+  { source, sourceUrl }: Pick<LockEntry, 'source' | 'sourceUrl'>,
+): void {
   if (!entry) return;
   const remedy =
-    source === entry.source
+    // One host may have many pages.
+    source === entry.source && sourceUrl === entry.sourceUrl
       ? `it is installed from there. For what is newer: skill-registry update ${name}`
-      : `it is installed from ${entry.source}. Remove that one first: skill-registry remove ${name}`;
+      : `it is installed from ${entry.sourceUrl ?? entry.source}. Remove that one first: skill-registry remove ${name}`;
   throw originRefused(JSON.stringify(name), `${remedy}.`);
 }
 

@@ -81,6 +81,20 @@ export function shownOrigin(origin: Origin): string {
   }
 }
 
+/** What decisions about an origin name: all its branches, tags, ranges and folders are one source. */
+export function sourceKey(origin: Origin): string {
+  switch (origin.kind) {
+    case 'git':
+      return withoutUser(origin.url)
+        .replace(/\/+$/, '')
+        .replace(/\.git$/, '');
+    case 'npm':
+      return `npm:${origin.name}`;
+    default:
+      return shownOrigin(origin);
+  }
+}
+
 /** What an entry says of where its skill came from, held to the same rules as what a person gives. @throws ORIGIN_INVALID. */
 export function originOf(entry: LockEntry, root: string): Origin {
   const { source, sourceUrl, sourceType, ref, version } = entry;

@@ -129,8 +129,12 @@ const SETTINGS: readonly string[] = [
   'protocol.ext.allow=never',
 ].flatMap((setting) => ['-c', setting]);
 
+const WANTS_USER =
+  'it does not exist, or wants a user name and a password that git does not have. Give git a credential helper that knows them, or take its ssh: address';
+
 /** git's own first complaint, without its mark; what follows is advice. */
 function reasonIn(complaint: string): string {
+  if (/could not read (?:Username|Password)|Authentication failed/.test(complaint)) return WANTS_USER;
   const lines = complaint.split('\n').filter((line) => line.trim() !== '' && !/^(warning|hint):/.test(line));
   return (lines[0] ?? 'git failed')
     .replace(/^(fatal|error|remote): */, '')

@@ -44,6 +44,10 @@ export function createOrigins(context: ChangeContext, mayFollowLock: boolean): O
       const { planUpdate } = await import('./update.ts');
       return explained(await planUpdate(context, ids));
     },
+    async sources() {
+      const { usedSources } = await import('./used-sources.ts');
+      return usedSources(context);
+    },
     async verify() {
       const { verifyLock } = await import('./verify.ts');
       return verifyLock(context);

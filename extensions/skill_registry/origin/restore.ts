@@ -1,7 +1,9 @@
 import { originRefused } from '../../../lib/fetch/index.ts';
 import type { ChangeContext } from '../history/change-context.ts';
+import { slugOf } from '../skill/skill.ts';
+import { assertNotRevoked } from '../trust/sources.ts';
 import { viewOf } from './add.ts';
-import { originOf, pinnedOrigin, shownOrigin } from './address.ts';
+import { originOf, pinnedOrigin, shownOrigin, sourceKey } from './address.ts';
 import { isAsLocked, readLock } from './lock.ts';
 import { createOffers, type Offers } from './open-origin.ts';
 import type { AddPlan, LockEntry, SkillToAdd } from './types.ts';
@@ -24,9 +26,11 @@ export async function planRestore(context: ChangeContext, to: string | undefined
       );
   }
   const fetched: { readonly view: SkillToAdd; readonly write: SkillToWrite }[] = [];
+  for (const [, entry] of absent) assertNotRevoked(sourceKey(originOf(entry, context.root)));
   const offers = createOffers();
   try {
-    for (const [name, entry] of absent) fetched.push(await fetchLocked(context, name, entry, { offers, to }));
+    const ids = absent.map(([name]) => slugOf(name));
+    for (const [name, entry] of absent) fetched.push(await fetchLocked(context, name, entry, { offers, to, ids }));
   } finally {
     await offers.close();
   }
@@ -43,7 +47,7 @@ async function fetchLocked(
   context: ChangeContext,
   name: string,
   entry: LockEntry,
-  { offers, to }: { readonly offers: Offers; readonly to: string | undefined },
+  { offers, to, ids }: { readonly offers: Offers; readonly to: string | undefined; readonly ids: readonly string[] },
 ): Promise<{ readonly view: SkillToAdd; readonly write: SkillToWrite }> {
   const origin = pinnedOrigin(originOf(entry, context.root), entry);
   const { files, skill, leftOut } = await incomingOf(await offers.open(origin, name), name, entry);
@@ -53,7 +57,7 @@ async function fetchLocked(
   }
   const location = locationFor(context, skill.id, to);
   return {
-    view: await viewOf(context, location, skill.header, files, { ids: [], isAlong: false, leftOut }),
+    view: await viewOf(context, location, skill.header, files, { ids, isAlong: false, leftOut }),
     write: { location, files, gone: [], conflicts: [], kind: 'installed', origin: shownOrigin(origin), name, entry },
   };
 }

@@ -1,5 +1,6 @@
 /** What callers see of origins: where skills come from, how they are brought in and kept the same. No code. */
 import type { Problem } from 'skill-registry/kernel';
+import type { Decision } from '../../../lib/trust/index.ts';
 import type { Actor } from '../history/types.ts';
 import type { Finding } from '../inspect/types.ts';
 
@@ -10,13 +11,13 @@ export interface Origins {
    *
    * @param what - `owner/repo[/path][@ref]`, a git address (`[#ref]` after it), `npm:name[@range]`, a page with
    *   `/.well-known/agent-skills/index.json`, an archive (`.tar.gz`, `.tgz`, `.zip`; a path or an address), or a folder (`./x`).
-   * @throws ORIGIN_INVALID, ORIGIN_UNAVAILABLE, ORIGIN_REFUSED, LOCK_INVALID, SKILL_EXISTS, SOURCE_NOT_WRITABLE.
+   * @throws ORIGIN_INVALID, SOURCE_REVOKED, ORIGIN_UNAVAILABLE, ORIGIN_REFUSED, LOCK_INVALID, SKILL_EXISTS, SOURCE_NOT_WRITABLE.
    */
   add(what: string, options?: AddOptions): Promise<AddPlan>;
   /**
    * Says what is missing here of what the lock names, fetched at the commit, version or digest that it names, and compared with it.
    *
-   * @throws ROOT_NOT_APPROVED, LOCK_INVALID, ORIGIN_UNAVAILABLE; ORIGIN_REFUSED for what has changed here, and for an origin that has
+   * @throws ROOT_NOT_APPROVED, SOURCE_REVOKED, LOCK_INVALID, ORIGIN_UNAVAILABLE; ORIGIN_REFUSED for what has changed here, and for an origin that has
    *   other bytes now.
    */
   restore(options?: Pick<AddOptions, 'to'>): Promise<AddPlan>;
@@ -27,6 +28,8 @@ export interface Origins {
    * @throws ROOT_NOT_APPROVED, LOCK_INVALID; ORIGIN_REFUSED for an id that the lock does not have.
    */
   update(ids?: readonly string[]): Promise<UpdatePlan>;
+  /** Where the skills here come from, and what a person decided about it. @throws LOCK_INVALID. */
+  sources(): Promise<readonly UsedSource[]>;
   /** Compares what lies here with the lock. @throws LOCK_INVALID. */
   verify(): Promise<readonly LockedSkill[]>;
   /**
@@ -53,6 +56,8 @@ export interface AddOptions {
 export interface AddPlan {
   /** For people. */
   readonly origin: string;
+  /** What decisions about it name: an address, `npm:<name>` or a folder. Absent for what the lock names. */
+  readonly source?: string | undefined;
   readonly skills: readonly SkillToAdd[];
   /** Paths that say they are skills and cannot be read as one. */
   readonly unreadable: readonly string[];
@@ -105,6 +110,16 @@ export interface RemovedSkill {
   readonly revision: number | undefined;
   /** Whether the lock had it. */
   readonly wasLocked: boolean;
+}
+
+/** A source that the lock or the config of a root names. */
+export interface UsedSource {
+  /** An address, `npm:<name>` or a folder. */
+  readonly source: string;
+  /** Names in the lock; none for a source of the config. */
+  readonly skills: readonly string[];
+  /** The last decision about it on this machine; undefined: none, so the approval of the root counts. */
+  readonly decision: Pick<Decision, 'action' | 'at' | 'by' | 'reason'> | undefined;
 }
 
 /** What the disk is, against what the lock says. */

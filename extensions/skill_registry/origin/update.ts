@@ -5,8 +5,9 @@ import { getBlob } from '../history/revisions.ts';
 import { inspectSkill, newFindings } from '../inspect/inspect-skill.ts';
 import { waitingConflicts } from '../propose/conflict.ts';
 import { slugOf } from '../skill/skill.ts';
+import { assertNotRevoked } from '../trust/sources.ts';
 import { entryOf } from './add.ts';
-import { originOf, pinnedOrigin, shownOrigin } from './address.ts';
+import { originOf, pinnedOrigin, shownOrigin, sourceKey } from './address.ts';
 import { chooseSkills, type ReadableSkill } from './choose.ts';
 import { isAsLocked, lockedFiles, pathIn, readLock } from './lock.ts';
 import { type InstalledFile, isText, mergeFiles, needsBase } from './merge-files.ts';
@@ -82,6 +83,7 @@ async function prepareOne(context: ChangeContext, name: string, entry: LockEntry
   const view = { ...known, drifted: !isAsLocked(here, entry) };
   try {
     const origin = originOf(entry, context.root);
+    assertNotRevoked(sourceKey(origin));
     const offer = await offers.open(origin, name);
     const { files, skill } = await incomingOf(offer, name, entry);
     if (isAsLocked(files, entry)) return { view: { ...view, state: 'current' } };

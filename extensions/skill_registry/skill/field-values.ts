@@ -150,11 +150,16 @@ export function isName(text: string): boolean {
   return NAME.test(text.normalize('NFKC'));
 }
 
-/** The advice for a missing name. YAML reads a number, `null` and the like as text only in quotes. */
+/** The advice for a missing name. */
 export function nameRemedy(directory: string): string {
   if (!isName(directory)) return `Rename the directory: ${NAME_RULE}. Then write that as name.`;
-  const plain = /^\p{L}/u.test(directory) && !/^(?:null|true|false|yes|no|on|off|y|n)$/.test(directory);
-  return `Write name: ${plain ? directory : JSON.stringify(directory)}`;
+  return `Write name: ${nameValue(directory)}`;
+}
+
+/** A valid name as a value of YAML, which reads a number, `null` and the like as text only in quotes. */
+export function nameValue(name: string): string {
+  const plain = /^\p{L}/u.test(name) && !/^(?:null|true|false|yes|no|on|off|y|n)$/.test(name);
+  return plain ? name : JSON.stringify(name);
 }
 
 // --- internal ---

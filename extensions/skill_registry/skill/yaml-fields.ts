@@ -130,6 +130,26 @@ export function isTooDeep(yaml: string): boolean {
   return false;
 }
 
+/** A top-level field and its indented lines as one line of text, without the block indicator. */
+export interface Field {
+  readonly key: string;
+  readonly value: string;
+  /** Its lines: from `at` to before `end`, 0-based. */
+  readonly at: number;
+  readonly end: number;
+}
+
+/** The field that begins in the line `at`, 0-based; undefined when none does. */
+export function fieldAt(lines: readonly string[], at: number): Field | undefined {
+  const [, key, first = ''] = KEY_LINE.exec(lines[at] ?? '') ?? [];
+  if (key === undefined) return undefined;
+  let end = at + 1;
+  while (end < lines.length && /^[ \t]+\S/.test(lines[end] ?? '')) end++;
+  const more = lines.slice(at + 1, end).map((line) => line.trim());
+  const value = [first.replace(/^[|>][+\-\d]*[ \t]*$/, ''), ...more].join(' ').trim();
+  return { key, value: unquote(value), at, end };
+}
+
 // --- internal ---
 
 /** The offset of the first repeated key. */
@@ -180,25 +200,6 @@ function quoteValueAt(text: string, line: number, done: readonly string[]): { te
   const { at, end, key, value } = field;
   lines.splice(at, end - at, `${key}: ${JSON.stringify(value)}`, ...Array(end - at - 1).fill(''));
   return { text: lines.join('\n'), key };
-}
-
-/** A top-level field and its indented lines as one line of text, without the block indicator. */
-interface Field {
-  readonly key: string;
-  readonly value: string;
-  /** Its lines: from `at` to before `end`, 0-based. */
-  readonly at: number;
-  readonly end: number;
-}
-
-function fieldAt(lines: readonly string[], at: number): Field | undefined {
-  const [, key, first = ''] = KEY_LINE.exec(lines[at] ?? '') ?? [];
-  if (key === undefined) return undefined;
-  let end = at + 1;
-  while (end < lines.length && /^[ \t]+\S/.test(lines[end] ?? '')) end++;
-  const more = lines.slice(at + 1, end).map((line) => line.trim());
-  const value = [first.replace(/^[|>][+\-\d]*[ \t]*$/, ''), ...more].join(' ').trim();
-  return { key, value: unquote(value), at, end };
 }
 
 /** Removes the quotes of a value that is quoted incorrectly. */

@@ -53,7 +53,9 @@ export async function makeSources(
   const made: SkillSource[] = [];
   for (const config of configs) {
     if (config.shipped && isListed) continue;
-    const sources = config.preset ? makePreset(config, defaults) : [await makeSource(config, defaults, shipped)];
+    const sources = config.preset
+      ? makePreset(config, defaults)
+      : [await unlessRevoked(await makeSource(config, defaults, shipped))];
     made.push(...(config.preload && config.pack === undefined ? sources.map(preloaded) : sources));
   }
   return made;
@@ -163,6 +165,19 @@ async function makeSource(config: SourceConfig, defaults: SourceDefaults, shippe
     elsewhere: elsewhereOf(root, onlyWithin),
     cache,
   });
+}
+
+/** What a person revoked is not asked, whatever the config names. */
+async function unlessRevoked(source: SkillSource): Promise<SkillSource> {
+  const { id, kind, location } = source;
+  if (kind !== 'mcp' && kind !== 'well-known') return source;
+  const { revokedProblem, whyRevoked } = await import('../trust/sources.ts');
+  const reason = whyRevoked(location);
+  if (reason === undefined) return source;
+  await source.close?.();
+  const problems = [revokedProblem(id, location, reason)];
+  const { createMemorySource } = await import('./kinds/memory-source.ts');
+  return createMemorySource({ id, kind, location, load: async () => ({ skills: [], problems }) });
 }
 
 /** The page of a root that nobody has approved is not asked, also when a program names it. */

@@ -52,8 +52,27 @@ describe('formatTable', () => {
     expect(formatTable(['A', 'B'], [['id', 'a long description of it']], 16).split('\n')[1]).toBe('id  a long desc…');
   });
 
-  test('keeps ten columns for the last one, however narrow the terminal is', () => {
-    expect(formatTable(['A', 'B'], [['a long name', 'description']], 5).split('\n')[1]).toBe('a long name  descripti…');
+  test('keeps eight columns of words, however narrow the terminal is', () => {
+    expect(formatTable(['A', 'B'], [['a long name', 'description']], 5).split('\n')[1]).toBe('a long…   descrip…');
+  });
+
+  test('cuts the widest of the other columns as well, and never a number', () => {
+    const rows = [['a-very-long-id-of-a-skill', 123_456, 'here', 'a description that is longer than the window']];
+    const lines = formatTable(['ID', 'TOKENS', 'AT', 'WHAT'], rows, 50).split('\n');
+    expect(lines[1]).toMatch(/^a-very-l[\w-]*… +123456 +here +a description[\w ]*…$/);
+    for (const line of lines) expect(line.length).toBeLessThanOrEqual(50);
+  });
+
+  test('aligns estimates as numbers', () => {
+    expect(
+      formatTable(
+        ['ID', 'TOKENS', 'WHAT'],
+        [
+          ['a', '~5', 'x'],
+          ['b', 1234, 'y'],
+        ],
+      ).split('\n'),
+    ).toEqual(['ID  TOKENS  WHAT', 'a       ~5  x', 'b     1234  y']);
   });
 
   test('keeps every row on one line', () => {

@@ -35,6 +35,29 @@ it('shows a skill, asks, and installs it when the answer is yes', async () => {
   expect(listed.stderr).not.toContain('held');
 });
 
+it('names each skill above its differences', async () => {
+  const { root, run } = house();
+  writeTree(root, { 'far/tea/SKILL.md': TEA, 'far/pot/SKILL.md': TEA.replace('tea', 'pot') });
+  await run(['add', './far', '--all', '--yes']);
+  writeTree(root, { 'far/tea/SKILL.md': LONGER, 'far/pot/SKILL.md': LONGER.replace('tea', 'pot') });
+  const { stderr } = await run(['update'], { answer: () => 'n' });
+  for (const id of ['pot', 'tea'])
+    expect(stderr).toMatch(
+      new RegExp(`^${id}, 1 file\\(s\\):\n--- a/SKILL\\.md\n(?:.*\n){1,12}\\+Steep for three minutes\\.`, 'm'),
+    );
+});
+
+it('finds what a skill of the lock requires among the others that are missing', async () => {
+  const { root, run } = house();
+  const needing = TEA.replace('description:', 'requires: [pot]\ndescription:');
+  writeTree(root, { 'far/tea/SKILL.md': needing, 'far/pot/SKILL.md': TEA.replace('tea', 'pot') });
+  await run(['add', './far', '--all', '--yes']);
+  for (const id of ['tea', 'pot']) rmSync(join(root, 'skills', id), { recursive: true });
+  const { status, stderr } = await run(['add', '--frozen', '--yes']);
+  expect(status).toBe(0);
+  expect(stderr).toContain('requires: pot\n');
+});
+
 it('says what to choose of several skills', async () => {
   const { root, run } = house();
   writeTree(root, { 'far/tea/SKILL.md': TEA, 'far/pot/SKILL.md': TEA.replace('tea', 'pot') });

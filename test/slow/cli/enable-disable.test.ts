@@ -115,12 +115,30 @@ it('makes the config that is missing, readable as other files, and changes nothi
 
 it.each([
   ['an unknown skill', ['disable', 'te'], 1, /SKILL_NOT_FOUND: No skill "te"\. Nearest: tea/],
-  ['an unknown agent', ['disable', 'tea', '--agent', 'hepler'], 1, /AGENT_NOT_FOUND/],
+  [
+    'an unknown agent',
+    ['disable', 'tea', '--agent', 'hepler'],
+    1,
+    /No agent "hepler"\. Did you mean "helper"\? Agents: .*helper/,
+  ],
+  [
+    'to enable for an unknown agent',
+    ['enable', 'tea', '--agent', 'hepler'],
+    1,
+    /No agent "hepler"\. Did you mean "helper"\?/,
+  ],
   ['one agent of a skill that nobody is given', ['enable', 'coffee', '--agent', 'helper'], 2, /enable coffee/],
 ])('refuses %s', async (_, args, status, message) => {
   const root = tempFolder({ ...skill('tea'), ...skill('coffee'), ...HELPER, [CONFIG]: 'disabled: [coffee]\n' });
   expect(await runCommand([...args, '--root', root])).toMatchObject({ status, stderr: expect.stringMatching(message) });
   expect(readFileSync(join(root, CONFIG), 'utf8')).toBe('disabled: [coffee]\n');
+});
+
+it('enables for an agent that is gone what the config still keeps from it, once', async () => {
+  const root = tempFolder({ ...skill('tea'), ...HELPER, [CONFIG]: 'disabled: [{ skill: tea, agent: gone }]\n' });
+  const enable = () => runCommand(['enable', 'tea', '--agent', 'gone', '--root', root]);
+  expect(await enable()).toMatchObject({ status: 0, stderr: expect.stringContaining('tea is enabled for gone: ') });
+  expect(await enable()).toMatchObject({ status: 1, stderr: expect.stringContaining('AGENT_NOT_FOUND') });
 });
 
 it('changes no config that it cannot read', async () => {

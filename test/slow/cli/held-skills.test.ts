@@ -1,4 +1,14 @@
-import { appendFileSync, chmodSync, copyFileSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { inspectionsFile } from '../../../extensions/skill_registry/trust/inspections.ts';
@@ -9,6 +19,7 @@ import { attack, heldSkill } from '../../helpers/held.ts';
 import { openRegistry, openRoot } from '../../helpers/open-registry.ts';
 import { runCommand } from '../../helpers/run-command.ts';
 import { skillMd, type Tree, tempFolder } from '../../helpers/temp-folder.ts';
+import { waitFor } from '../../helpers/wait-for.ts';
 
 const PACKAGE = { sources: [{ package: '@acme/skills' }] };
 
@@ -169,11 +180,20 @@ it('is left out of a prompt for an agent, which fails and names it', async () =>
   expect((await runCommand(['prompt', at('tea')], { cwd: root })).stdout).toContain('Does tea.');
 });
 
+/** What a registry found is written a moment later. */
+async function verdictOnDisk(root: string): Promise<void> {
+  const files = [inspectionsFile(), `${inspectionsFile()}-wal`];
+  await waitFor('the verdict in the file', () =>
+    files.some((file) => existsSync(file) && readFileSync(file).includes(root)),
+  );
+}
+
 it('takes no verdict from a root, whatever lies in it', async () => {
   const root = tempFolder({ 'data/skill_registry/config.yaml': '', ...packaged(attack(19)) });
   expect(await seenIn(root, PACKAGE)).toEqual([]);
   // As a repository could come with it: the own inspection of these very files, with another verdict.
   const inspections = dirname(inspectionsFile());
+  await verdictOnDisk(root);
   const forged = join(tempFolder(), 'inspections.db');
   const names = readdirSync(inspections).filter((name) => name.startsWith('inspections.db'));
   for (const name of names) copyFileSync(join(inspections, name), join(dirname(forged), name));
@@ -191,6 +211,7 @@ it('takes no verdict from a file that others can write, and says so', async () =
   const root = tempFolder(packaged('Harmless.'));
   expect(await seenIn(root, PACKAGE)).toEqual(['mixer']);
   const file = inspectionsFile();
+  await verdictOnDisk(root);
   chmodSync(file, 0o666);
   try {
     const registry = await openRoot(root, { config: PACKAGE, inspect: false });

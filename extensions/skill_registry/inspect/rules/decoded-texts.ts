@@ -25,7 +25,8 @@ export function* encodedCommands({ text }: ReadFile): Generator<Match | undefine
 /** Characters that are searched in one step. */
 const PART = 8000;
 
-const BASE64 = /(?<![\w+/-])[A-Za-z0-9+/_-]{20,}={0,2}(?![\w+/=-])/g;
+/** A whole run; tried where one begins. */
+const BASE64 = /[A-Za-z0-9+/_-]{20,}={0,2}(?![\w+/=-])/y;
 const HEX = /(?<![\w])(?:0x)?(?:[0-9a-fA-F]{2}){12,}(?![\w])/g;
 /** The fewest characters of each. */
 const BASE64_RUN = 20;
@@ -54,13 +55,15 @@ interface Encoded {
 }
 
 function* encodedIn(part: string): Generator<Encoded> {
-  for (const { 0: written, index: at } of hasRun(part, BASE64_RUN, isOfBase64) ? matchesOf(part, BASE64) : []) {
-    if (/^[a-zA-Z_-]+$|^[0-9a-f]+$/.test(written)) continue;
+  for (const at of runsIn(part, BASE64_RUN, isOfBase64)) {
+    BASE64.lastIndex = at;
+    const [written = ''] = BASE64.exec(part) ?? [];
+    if (/^[a-zA-Z_-]*$|^[0-9a-f]+$/.test(written)) continue;
     const bytes = Buffer.from(written, 'base64');
     // Commands of PowerShell are encoded as UTF-16.
     yield { written, decoded: bytes.toString(bytes[1] === 0 ? 'utf16le' : 'latin1'), at };
   }
-  for (const { 0: written, index: at } of hasRun(part, HEX_RUN, isHex) ? matchesOf(part, HEX) : []) {
+  for (const { 0: written, index: at } of runsIn(part, HEX_RUN, isHex).next().done ? [] : matchesOf(part, HEX)) {
     yield { written, decoded: Buffer.from(written.replace(/^0x/, ''), 'hex').toString('latin1'), at };
   }
   for (const [pattern, base] of ESCAPES) {
@@ -76,17 +79,16 @@ function* encodedIn(part: string): Generator<Encoded> {
   }
 }
 
-/** Whether so many characters of a kind follow each other. Looks at one of so many where there are none. */
-function hasRun(text: string, length: number, isMember: (code: number) => boolean): boolean {
+/** Where so many characters of a kind, or more, follow each other. Looks at one of so many where there are none. */
+function* runsIn(text: string, length: number, isMember: (code: number) => boolean): Generator<number> {
   for (let at = length - 1; at < text.length; at += length) {
     if (!isMember(text.charCodeAt(at))) continue;
     let [from, to] = [at, at + 1];
     while (isMember(text.charCodeAt(from - 1))) from--;
     while (isMember(text.charCodeAt(to))) to++;
-    if (to - from >= length) return true;
+    if (to - from >= length) yield from;
     at = Math.max(at, to - length);
   }
-  return false;
 }
 
 function isHex(code: number): boolean {

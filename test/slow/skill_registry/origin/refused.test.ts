@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type PackedEntry, tarGz, zip } from '../../../helpers/archives.ts';
 import { openRegistry } from '../../../helpers/open-registry.ts';
+import { serve } from '../../../helpers/serve.ts';
 import { skillMd, tempFolder } from '../../../helpers/temp-folder.ts';
 import { treeOf } from '../../../helpers/tree-of.ts';
 
@@ -82,4 +83,12 @@ it('refuses a link and a pipe in a folder, and copies no secret out of it', asyn
     message: expect.stringMatching(/"users" is a link/),
   });
   expect(Object.keys(treeOf(root))).toEqual([]);
+});
+
+it('says what to do about a repository that wants a user name', async () => {
+  const { registry } = await openRegistry();
+  const url = await serve((_, response) => response.writeHead(401, { 'www-authenticate': 'Basic realm="a"' }).end());
+  const credentials = { code: 'ORIGIN_UNAVAILABLE', message: expect.stringMatching(/credential helper.*ssh: address/) };
+  await expect(registry.origin.add(`${url}/a.git`)).rejects.toMatchObject(credentials);
+  await expect(registry.origin.add(`${url.replace('//', '//ada:wrong@')}/a.git`)).rejects.toMatchObject(credentials);
 });

@@ -1,0 +1,265 @@
+import type { Finding, SkillRegistry } from 'skill-registry';
+import { isCodedError, type Problem } from 'skill-registry/kernel';
+import { type FindingLevel, repairsOf } from '../../../extensions/skill_registry/host.ts';
+import {
+  type CheckedExtensions,
+  checkExtensions,
+  createSecrets,
+  heldExtensions,
+  heldOfRoot,
+  rootNotApproved,
+} from '../../../kernel/host.ts';
+import { formatTable, printable, showName } from '../../../lib/text/index.ts';
+import { forTerminal } from '../../for-terminal.ts';
+import { type OpenRegistry, openRegistry } from '../../open-registry.ts';
+import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal, withProgress } from '../../terminal.ts';
+
+export interface DoctorOptions extends GlobalOptions {
+  /** Print all problems of each code. */
+  readonly all?: boolean;
+}
+
+/** `skill-registry doctor` */
+export async function doctor(options: DoctorOptions, terminal: Terminal): Promise<ExitStatus> {
+  const opened = await openRegistry(options, terminal);
+  const report = await examine(opened, terminal);
+  if (options.json) printJson(terminal, report);
+  else {
+    const parts = [
+      totals(report, opened.registry),
+      ...(report.inspected.length > 0 ? [verdicts(report.inspected, options.all)] : []),
+      ...byCode(report.problems, options.all),
+      conclusion(report, opened),
+    ].filter((part) => part !== '');
+    terminal.out(`${forTerminal(parts.join('\n\n'), terminal, terminal.terminal)}\n`);
+  }
+  return report.problems.some(({ severity }) => severity === 'error') ? EXIT.problem : EXIT.done;
+}
+
+// --- internal ---
+
+/** What `doctor --json` prints. */
+interface Report {
+  readonly root: string;
+  readonly skills: number;
+  /** Skills whose id another skill has. */
+  readonly hidden_by_id: number;
+  readonly held: number;
+  readonly held_extensions: readonly string[];
+  readonly extensions: readonly Pick<CheckedExtensions['extensions'][number], 'id' | 'origin' | 'version' | 'state'>[];
+  readonly agents: CheckedExtensions['agents'];
+  readonly model: { readonly base_url: string | null; readonly name: string | null };
+  readonly sources: ReturnType<SkillRegistry['snapshot']>['sources'];
+  readonly context: { readonly tokens: number; readonly enforcement: number };
+  readonly left_out: { readonly files: number; readonly skills: number };
+  /** Skills that `doctor --fix` would repair. */
+  readonly repairable: readonly string[];
+  readonly inspected: readonly Verdict[];
+  readonly problems: readonly Problem[];
+}
+
+async function examine({ root, trusted, registry, problems }: OpenRegistry, terminal: Terminal): Promise<Report> {
+  const { admin } = registry;
+  // The problem SKILL_TOO_LONG is only known afterwards.
+  await withProgress('Counting tokens', terminal, admin.tokenCounts());
+  const hidden = await withProgress('Looking for hidden text', terminal, admin.hiddenText());
+  await withProgress('Inspecting skills', terminal, admin.inspectSkills());
+  const inspected = await withProgress('Inspecting skills', terminal, inspectAll(registry));
+  const { skills, sources, byQualifiedId } = registry.snapshot();
+  const getSecret = createSecrets(root, terminal.environment, trusted);
+  const {
+    extensions,
+    agents,
+    problems: ofExtensions,
+  } = await checkExtensions({
+    rootDir: root,
+    trusted,
+    // As `start` does.
+    enable: ['cli_channel'],
+    getSecret,
+    skillBody: (id) => bodyFor(registry, id),
+  });
+  // Nothing is written in a root that nobody has approved.
+  const repairs = trusted ? await withProgress('Looking for repairs', terminal, repairsOf(registry)) : [];
+  return {
+    root,
+    skills: skills.length,
+    hidden_by_id: byQualifiedId.size - skills.length,
+    held: [...byQualifiedId.values()].filter(({ heldBecause }) => heldBecause !== undefined).length,
+    held_extensions: heldExtensions(root).map(({ name }) => name),
+    extensions: extensions.map(({ id, origin, version, state }) => ({ id, origin, version, state })),
+    agents,
+    model: { base_url: getSecret('MODEL_BASE_URL') ?? null, name: getSecret('MODEL_NAME') ?? null },
+    sources,
+    context: await admin.contextCost(),
+    left_out: leftOutOf(registry),
+    repairable: repairs.map(({ skill }) => skill.qualifiedId),
+    inspected,
+    problems: eachOnce([...withExtensions(problems(), root, trusted), ...hidden, ...ofExtensions]),
+  };
+}
+
+/** The registry and the kernel both read the config of the registry. */
+function eachOnce(problems: readonly Problem[]): readonly Problem[] {
+  return [...new Map(problems.map((one) => [JSON.stringify(one), one])).values()];
+}
+
+/** The body of a bound skill. One that is disabled for the agent is left out of its instructions. */
+async function bodyFor(registry: SkillRegistry, id: string): Promise<string> {
+  try {
+    return (await registry.read(id, { audience: 'binding' }, { preview: true })).content;
+  } catch (error) {
+    if (isCodedError(error, 'SKILL_DISABLED')) return '';
+    throw error;
+  }
+}
+
+/** The registry only knows its own part of what an unapproved root does without. */
+function withExtensions(problems: readonly Problem[], root: string, trusted: boolean): readonly Problem[] {
+  if (trusted) return problems;
+  const known = problems.find(({ code }) => code === 'ROOT_NOT_APPROVED')?.details?.held;
+  const ofRegistry = Array.isArray(known) ? known.map(String) : [];
+  const all = heldOfRoot(root).filter((held) => !ofRegistry.some((one) => one.endsWith(held)));
+  const problem = rootNotApproved(root, [...all, ...ofRegistry]);
+  return [...problems.filter(({ code }) => code !== 'ROOT_NOT_APPROVED'), ...(problem ? [problem] : [])];
+}
+
+function leftOutOf({ admin, snapshot }: SkillRegistry): Report['left_out'] {
+  // Several sources may have the same folder: it is counted once.
+  const folders = new Map([...snapshot().byQualifiedId.values()].map((one) => [one.dir, one.qualifiedId]));
+  const counts = [...folders.values()].map((id) => admin.leftOut(id)).filter((count) => count > 0);
+  return { files: counts.reduce((sum, n) => sum + n, 0), skills: counts.length };
+}
+
+interface Verdict {
+  readonly skill_id: string;
+  readonly verdict: FindingLevel;
+  readonly findings: readonly Finding[];
+}
+
+/** Skills with a finding of level `block` or `warn`, most important first. */
+async function inspectAll({ admin, snapshot }: SkillRegistry): Promise<readonly Verdict[]> {
+  const found: Verdict[] = [];
+  for (const { id, qualifiedId, remote } of snapshot().skills) {
+    // Its source inspects each file that it fetches.
+    if (remote) continue;
+    const { verdict, findings } = await admin.trustOf(qualifiedId);
+    if (verdict !== 'info')
+      found.push({ skill_id: id, verdict, findings: findings.filter(({ level }) => level !== 'info') });
+  }
+  return [...found.filter(({ verdict }) => verdict === 'block'), ...found.filter(({ verdict }) => verdict === 'warn')];
+}
+
+function totals(report: Report, { config }: SkillRegistry): string {
+  const { skills, held, hidden_by_id: taken, extensions, agents, model, context, left_out: leftOut } = report;
+  const { format, budget_tokens, enforcement } = config.catalog;
+  const enforcementPart = enforcement ? `, enforcement ${context.enforcement} of them` : '';
+  const states = countBy(extensions.map(({ state }) => state.replace(/:.*/s, '')));
+  const models = [...new Set(agents.map((agent) => agent.model ?? model.name ?? ''))].filter((name) => name !== '');
+  const lines = [
+    `${skills} skill(s)${held > 0 ? `, ${held} held` : ''}${taken > 0 ? `; ${taken} more, whose id another one has` : ''}`,
+    `${extensions.length} extension(s); ${states}`,
+    `${agents.length} agent(s): ${agents.map(({ id }) => id).join(', ') || 'none'}`,
+    model.base_url && models.length > 0
+      ? `Model: ${models.join(', ')} at ${model.base_url}; it was not called`
+      : 'Model: none is set (MODEL_BASE_URL, MODEL_NAME), so agents cannot answer; everything else works',
+    ...(report.held_extensions.length > 0
+      ? [
+          `${report.held_extensions.length} extension(s) held: ${report.held_extensions.join(', ')}; skill-registry extensions show <name> tells what agents wrote`,
+        ]
+      : []),
+    `Skills take ${context.tokens} tokens of every system prompt (${format}, budget ${budget_tokens}${enforcementPart})`,
+    ...(leftOut.files > 0
+      ? [
+          `${leftOut.files} file(s) or folder(s) in ${leftOut.skills} skill(s) are never handed out: .env, .git, keys, data/`,
+        ]
+      : []),
+    '',
+    'Sources:',
+    ...report.sources.map(({ id, location, skills: count }) => `  ${id}: ${count} skill(s) in ${showName(location)}`),
+    '',
+    problemTotals(report),
+  ];
+  return lines.map(printable).join('\n');
+}
+
+/** The line of totals, and a table of codes when there are several. */
+function problemTotals({ problems, repairable }: Report): string {
+  const errors = problems.filter(({ severity }) => severity === 'error').length;
+  const line =
+    problems.length === 0
+      ? 'Problems: none'
+      : `Problems: ${problems.length} (${errors} error(s), ${problems.length - errors} warning(s))`;
+  const repair =
+    repairable.length > 0
+      ? `\n${repairable.length} skill(s) can be repaired; to see how, and be asked: skill-registry doctor --fix`
+      : '';
+  const groups = groupsOf(problems);
+  const rows = groups.map(({ code, severity, members }) => [members.length, severity, code]);
+  const table = groups.length > 1 ? `\n${formatTable(['COUNT', 'SEVERITY', 'CODE'], rows).replace(/^/gm, '  ')}` : '';
+  return `${line}${table}${repair}`;
+}
+
+/** `starts with the kernel: 5, off: 3` */
+function countBy(words: readonly string[]): string {
+  const counts = new Map<string, number>();
+  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
+  return [...counts].map(([word, count]) => `${word}: ${count}`).join(', ');
+}
+
+interface Group {
+  readonly code: string;
+  readonly severity: Problem['severity'];
+  readonly members: readonly Problem[];
+}
+
+/** Problems by code, errors first, then the most frequent: one correction may solve the problem of many files. */
+function groupsOf(problems: readonly Problem[]): readonly Group[] {
+  const groups = new Map<string, Group & { readonly members: Problem[] }>();
+  for (const problem of problems) {
+    const { code, severity } = problem;
+    const group = groups.get(`${severity} ${code}`) ?? { code, severity, members: [] };
+    group.members.push(problem);
+    groups.set(`${severity} ${code}`, group);
+  }
+  const rank = ({ severity, members }: Group): number => (severity === 'error' ? 1e9 : 0) + members.length;
+  return [...groups.values()].sort((a, b) => rank(b) - rank(a) || (a.code < b.code ? -1 : 1));
+}
+
+/** Of each code, and verdicts, in the text; `--all` prints all. */
+const OF_EACH = 10;
+
+function byCode(problems: readonly Problem[], all = false): readonly string[] {
+  return groupsOf(problems).map(({ code, severity, members }) => {
+    const shown = all ? members : members.slice(0, OF_EACH);
+    const lines = shown.map(
+      ({ file, line, message }) => `  ${showName(file)}${line ? `:${line}` : ''}\n    ${printable(message)}`,
+    );
+    return [`${severity} ${code} (${members.length})`, ...lines, ...more(members.length - shown.length)].join('\n');
+  });
+}
+
+function verdicts(inspected: readonly Verdict[], all = false): string {
+  const shown = all ? inspected : inspected.slice(0, OF_EACH);
+  const lines = shown.map(({ skill_id: id, verdict, findings: [first, ...others] }) => {
+    const where = first?.line === undefined ? first?.file : `${first.file}:${first.line}`;
+    const found = others.length === 0 ? '' : `, and ${others.length} more`;
+    return printable(`  ${verdict.padEnd(5)}  ${id}: ${first?.message} (${where}${found})`);
+  });
+  const title = `Inspection: ${inspected.length} skill(s) to look at; skill-registry inspect <id> tells more`;
+  return [title, ...lines, ...more(inspected.length - shown.length)].join('\n');
+}
+
+function more(count: number): readonly string[] {
+  return count > 0 ? [`  and ${count} more; --all prints them`] : [];
+}
+
+/** What was not looked at is said: nothing is called right that may be wrong. */
+function conclusion({ problems, extensions }: Report, { trusted }: OpenRegistry): string {
+  const own = trusted && extensions.some(({ origin }) => origin === 'root');
+  const parts = [
+    ...(problems.length === 0 ? ['Nothing is wrong.'] : []),
+    ...(own ? ['No extension was started; skill-registry start says which of them fail.'] : []),
+  ];
+  return parts.join('\n\n');
+}

@@ -1,0 +1,122 @@
+/** What is wrong with the extensions and agents of a root, as far as it can be told without running code of them. */
+
+import { join } from 'node:path';
+import { URL } from 'node:url';
+import type { ExtensionStatus, Problem, SkillProvider } from '../contract.ts';
+import { describeError } from '../errors.ts';
+import { readModelSettings } from '../turns/connect-model.ts';
+import { instructionsFrom, toolsMissing } from '../turns/turns.ts';
+import { type FoundExtension, findExtensions, type ListedExtension, listedExtensions } from './discover.ts';
+import { dependsOn, noInstructions, problemOf } from './extension-record.ts';
+import { whyNotLoadable } from './loader.ts';
+import { readOwnerConfig } from './settings.ts';
+import { startOrder } from './start-order.ts';
+
+export interface CheckOptions {
+  readonly rootDir: string;
+  /** Whether the extensions and settings of the root take effect; without that only its manifests are read. */
+  readonly trusted: boolean;
+  /** Ids of extensions that start although their manifest says `enabled: false`. */
+  readonly enable: readonly string[];
+  getSecret(name: string): string | undefined;
+  /** Gives the body of a bound skill, and rejects when an agent cannot be given it. */
+  skillBody(skillId: string): Promise<string>;
+}
+
+export interface CheckedExtensions {
+  /** `state`: also `broken` and `skipped`. */
+  readonly extensions: readonly ListedExtension[];
+  /** Agents that are described by a manifest and can be given their instructions; `model`: null when none is set. */
+  readonly agents: readonly { readonly id: string; readonly model: string | null }[];
+  /** As a start reports them; and CONFIG_INVALID, MODEL_NOT_CONFIGURED. */
+  readonly problems: readonly Problem[];
+}
+
+/** Reads what a start reads, and starts nothing: no code of an extension runs. */
+export async function checkExtensions(options: CheckOptions): Promise<CheckedExtensions> {
+  const { rootDir, trusted, enable } = options;
+  const { extensions: found } = findExtensions(rootDir, trusted);
+  const { extensions, problems: ofManifests } = listedExtensions(rootDir, trusted);
+  const { order, refused, problems: ofOrder } = startOrder(found);
+  // In a root that nobody has approved a broken manifest is worth knowing as well; nothing of it is loaded.
+  const untrusted = trusted ? [] : findExtensions(rootDir, true).problems;
+  const problems = [...untrusted, ...ofManifests, ...ofOrder];
+  const notRunning = new Map<string, ExtensionStatus['state']>([...refused.keys()].map((id) => [id, 'ERROR']));
+  const agents: { readonly id: string; readonly model: string | null }[] = [];
+  for (const one of order) {
+    const { id, enabled, agent } = one.manifest;
+    if (notRunning.has(id)) continue;
+    if (!enabled && !enable.includes(id)) {
+      notRunning.set(id, 'DISABLED');
+      continue;
+    }
+    const problem = skipped(one, notRunning) ?? (await notLoadable(one)) ?? (await notReady(one, options));
+    if (problem) {
+      notRunning.set(id, problem.severity === 'warning' ? 'SKIPPED' : 'ERROR');
+      problems.push(problem);
+    } else if (agent) {
+      const missing = toolsMissing(
+        one,
+        found.map(({ manifest }) => manifest.id),
+      );
+      if (missing) problems.push(missing);
+      agents.push({ id, model: agent.model ?? options.getSecret('MODEL_NAME') ?? null });
+    }
+    if (trusted) problems.push(...readOwnerConfig(rootDir, id).problems);
+  }
+  const state = ({ id, state }: ListedExtension): string => STATES[notRunning.get(id) ?? 'RUNNING'] ?? state;
+  return {
+    extensions: extensions.map((one) => (one.state.startsWith('broken') ? one : { ...one, state: state(one) })),
+    agents,
+    problems: [...problems, ...modelProblems(options)],
+  };
+}
+
+// --- internal ---
+
+const STATES: Partial<Record<ExtensionStatus['state'], string>> = { ERROR: 'broken', SKIPPED: 'skipped' };
+
+function skipped(
+  found: FoundExtension,
+  notRunning: ReadonlyMap<string, ExtensionStatus['state']>,
+): Problem | undefined {
+  for (const id of found.manifest.depends_on) {
+    const state = notRunning.get(id);
+    if (state === undefined) continue;
+    return problemOf(found, 'EXTENSION_SKIPPED', `is skipped: ${dependsOn(id, state)}. Mend that one`, 'warning');
+  }
+  return undefined;
+}
+
+async function notLoadable(found: FoundExtension): Promise<Problem | undefined> {
+  const why = await whyNotLoadable(found);
+  return why === undefined ? undefined : problemOf(found, 'EXTENSION_IMPORT_FAILED', `could not be loaded: ${why}`);
+}
+
+async function notReady(found: FoundExtension, { rootDir, skillBody }: CheckOptions): Promise<Problem | undefined> {
+  if (!found.manifest.agent) return undefined;
+  const skills = { getSkillContent: skillBody } as Pick<SkillProvider, 'getSkillContent'> as SkillProvider;
+  try {
+    await instructionsFrom(found, skills, rootDir, { preview: true });
+    return undefined;
+  } catch (error) {
+    return problemOf(found, 'AGENT_NOT_READY', noInstructions(error));
+  }
+}
+
+/** No model is no problem, as everything but talking works without one; a part of its settings is. */
+function modelProblems({ rootDir, getSecret }: CheckOptions): readonly Problem[] {
+  const [baseURL, name] = [getSecret('MODEL_BASE_URL'), getSecret('MODEL_NAME')];
+  if (baseURL === undefined && name === undefined) return [];
+  const problem = (message: string): readonly Problem[] => [
+    { code: 'MODEL_NOT_CONFIGURED', severity: 'warning', file: join(rootDir, '.env'), message },
+  ];
+  if (baseURL !== undefined && !(URL.canParse(baseURL) && /^https?:/i.test(baseURL)))
+    return problem('MODEL_BASE_URL is no http address. Set it to one such as http://localhost:11434/v1.');
+  try {
+    readModelSettings(undefined, getSecret);
+    return [];
+  } catch (error) {
+    return problem(describeError(error));
+  }
+}

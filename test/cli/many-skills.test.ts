@@ -1,0 +1,76 @@
+import { expect, it } from 'vitest';
+import { runCli } from '../../cli/run-cli.ts';
+import { runCommand } from '../helpers/run-command.ts';
+import { skillMd, tempFolder } from '../helpers/temp-folder.ts';
+
+/** 250 skills: more than are counted at once. The last one needs a program that nobody has. */
+function manySkills(): string {
+  const gate = '{ openclaw: { requires: { bins: [no-such-program] } } }';
+  const skills = Array.from({ length: 250 }, (_, n) => {
+    const name = `skill-${String(n).padStart(3, '0')}`;
+    const more = n === 249 ? { metadata: gate } : {};
+    return [
+      `skills/${name}/SKILL.md`,
+      skillMd({ name, description: 'Does one thing well.', ...more }, 'Do it.'.repeat(40)),
+    ];
+  });
+  return tempFolder(Object.fromEntries(skills));
+}
+
+async function onTerminal(args: readonly string[], root: string, columns = 100): Promise<string> {
+  let text = '';
+  await runCli([...args, '--trust', '--root', root], {
+    cwd: root,
+    environment: { ...process.env, NO_COLOR: '1' },
+    terminal: true,
+    columns,
+    progress: false,
+    input: async () => new Uint8Array(),
+    out: (data) => {
+      text += Buffer.from(data).toString();
+    },
+    err: (words) => {
+      text += words;
+    },
+  });
+  return text;
+}
+
+it('lists many skills at a terminal with totals first, what agents do not see, and the first rows', async () => {
+  const root = manySkills();
+  const text = await onTerminal(['list'], root);
+  const lines = text.trimEnd().split('\n');
+  expect(lines.slice(0, 5)).toEqual([
+    '250 skill(s); 1 problem(s), see skill-registry doctor',
+    '',
+    expect.stringMatching(/^SOURCE +SKILLS$/),
+    expect.stringMatching(/^skills +250$/),
+    '',
+  ]);
+  expect(text).toContain('Agents do not see skill-249: it needs the program(s) no-such-program\n');
+  expect(lines.filter((line) => /^skill-\d+ +~\d+ +~\d+/.test(line))).toHaveLength(20);
+  expect(lines.at(-1)).toMatch(/^230 more: .*list --all/);
+});
+
+it('prints every row into a pipe, estimates tokens until they are counted, and gives no estimate as JSON', async () => {
+  const root = manySkills();
+  const run = (...args: string[]) => runCommand([...args, '--root', root], { cwd: root });
+  const piped = await run('list');
+  expect(piped.stdout.split('\n').filter((line) => line.startsWith('skill-'))).toHaveLength(250);
+  expect(piped.stdout).toMatch(/^skill-000 +~8 +~\d+ +skills/m);
+  const tokens = async () => JSON.parse((await run('list', '--json')).stdout).skills[0].tokens;
+  expect(await tokens()).toEqual({ l1: null, l2: null });
+  await run('doctor');
+  expect(await tokens()).toEqual({ l1: expect.any(Number), l2: expect.any(Number) });
+  expect((await run('list')).stdout).toMatch(/^skill-000 +\d+ +\d+ +skills/m);
+});
+
+it('greets with totals and the first skills, and counts problems by code', async () => {
+  const wrong = Array.from({ length: 80 }, (_, n) => [`skills/tea-${n}/SKILL.md`, skillMd({ description: 'Tea.' })]);
+  const root = tempFolder(Object.fromEntries(wrong));
+  const { stdout } = await runCommand(['start', '--root', root], { input: '' });
+  expect(stdout).toMatch(/^skill-registry: 80 skill\(s\)/);
+  expect(stdout.match(/^tea-\d+ /gm)).toHaveLength(20);
+  expect(stdout).toContain('... 60 more: /skills <words> finds them\n');
+  expect(stdout).toContain('Problems (80):\n  warning NAME_MISSING (80)\n  skill-registry doctor prints them');
+});

@@ -1,0 +1,114 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { openTrust } from '../../lib/trust/index.ts';
+import { servePage } from '../helpers/page-server.ts';
+import { type RunOptions, type RunResult, runCommand } from '../helpers/run-command.ts';
+import { LONGER, TEA } from '../helpers/tea.ts';
+import { tempFolder, writeTree } from '../helpers/temp-folder.ts';
+
+type Run = (args: readonly string[], options?: RunOptions) => Promise<RunResult>;
+
+/** An approved root without skills, and a folder that has one. */
+function house(): { readonly root: string; readonly from: string; readonly run: Run } {
+  const root = tempFolder({ 'skills/x.md': '' });
+  const from = join(tempFolder({ 'tea/SKILL.md': TEA }), 'tea');
+  openTrust().decide({ kind: 'root', path: root, action: 'allow', by: 'person:ada' });
+  const run: Run = (args, options = {}) =>
+    runCommand(args, { cwd: root, environment: { USER: 'ada' }, trust: false, ...options });
+  return { root, from, run };
+}
+
+const decisionOf = (source: string) =>
+  openTrust()
+    .decisions()
+    .find(({ kind, path }) => kind === 'source' && path === source);
+
+describe('a source of skills', () => {
+  it('is approved by the yes to add, with who, when and why', async () => {
+    const { from, run } = house();
+    const no = await run(['add', from], { answer: () => 'n' });
+    expect(no.stderr).toContain(`Nobody has approved this source yet (${from})`);
+    expect(decisionOf(from)).toBeUndefined();
+    expect((await run(['add', from], { answer: () => 'y' })).status).toBe(0);
+    expect(decisionOf(from)).toMatchObject({ action: 'allow', by: 'person:ada', reason: 'answered yes to add: tea' });
+    const { stdout } = await run(['trust', 'list', '--json']);
+    const { sources } = JSON.parse(stdout) as { sources: unknown };
+    expect(sources).toEqual([
+      { source: from, skills: ['tea'], decision: expect.objectContaining({ action: 'allow', by: 'person:ada' }) },
+    ]);
+    expect((await run(['trust', 'list'])).stdout).toMatch(/allow +source +\S+ +person:ada/);
+    expect((await run(['trust', 'show', from])).stdout).toMatch(/^Source \S+ \(tea\): approved by person:ada on /);
+  });
+
+  it('is approved by add --yes, with that as the reason, or the one that is given', async () => {
+    const { from, run } = house();
+    await run(['add', from, '--yes']);
+    expect(decisionOf(from)).toMatchObject({ reason: 'add --yes: tea' });
+    const other = house();
+    await other.run(['add', other.from, '--yes', '--reason', 'our own']);
+    expect(decisionOf(other.from)).toMatchObject({ reason: 'our own' });
+  });
+
+  it('is not approved by a command that was told to record nothing', async () => {
+    const { from, run } = house();
+    expect((await run(['add', from, '--yes'], { trust: true })).status).toBe(0);
+    expect(decisionOf(from)).toBeUndefined();
+    expect((await run(['trust', 'list'])).stderr).toContain('no decision of its own; the approval of the root counts');
+  });
+
+  it('gives nothing any more once it is revoked, by any command, until it is allowed again', async () => {
+    const { root, from, run } = house();
+    await run(['add', from, '--yes']);
+    writeTree(from, { 'SKILL.md': LONGER });
+    const revoked = await run(['trust', 'revoke', from, '--reason', 'they changed hands']);
+    expect(revoked.stderr).toContain('nothing is taken from it any more');
+    expect(revoked.stderr).toContain('until you run skill-registry remove: tea');
+    const updated = await run(['update', '--yes']);
+    expect(updated).toMatchObject({ status: 1, stdout: expect.stringMatching(/tea +failed/) });
+    expect(updated.stdout).toContain('they changed hands');
+    rmSync(join(root, 'skills/tea'), { recursive: true });
+    for (const args of [
+      ['add', '--frozen', '--yes'],
+      ['add', from, '--yes'],
+      ['add', from, '--dry-run'],
+    ]) {
+      const { status, stderr } = await run(args);
+      expect(status).toBe(1);
+      expect(stderr).toContain('SOURCE_REVOKED');
+      expect(stderr).toContain(`skill-registry trust allow ${JSON.stringify(from)}`);
+    }
+    expect((await run(['trust', 'allow', from])).stderr).toContain('is approved');
+    expect((await run(['verify'])).stdout).toMatch(/tea +absent/);
+    writeTree(from, { 'SKILL.md': TEA });
+    expect((await run(['add', '--frozen', '--yes'])).status).toBe(0);
+  });
+
+  it.each([
+    ['owner/repo', 'https://github.com/owner/repo'],
+    ['https://github.com/owner/repo/tree/main/skills', 'https://github.com/owner/repo'],
+    ['npm:tea@^1.0.0', 'npm:tea'],
+    ['https://ada:secret@git.example/a.git#v1', 'https://git.example/a'],
+    ['git@git.example:a/b.git', 'git@git.example:a/b'],
+  ])('is one source, whatever is taken from it: %s', async (given, source) => {
+    const { run } = house();
+    expect((await run(['trust', 'revoke', given])).stderr).toContain(`${source} is revoked`);
+    const { status, stderr } = await run(['add', given, '--yes']);
+    expect(status).toBe(1);
+    expect(stderr).toContain('SOURCE_REVOKED');
+    expect((await run(['trust', 'allow', given])).stderr).toContain(`${source} is approved`);
+  });
+
+  it('of the config is not asked once it is revoked', async () => {
+    const { root, run } = house();
+    const { url, answers } = await servePage(tempFolder());
+    writeTree(root, { 'data/skill_registry/config.yaml': `sources: [{ path: skills }, { wellKnown: "${url}" }]\n` });
+    await run(['trust', 'revoke', url]);
+    const { stdout } = await run(['list', '--json']);
+    expect(answers).toEqual([]);
+    expect(stdout).toContain('SOURCE_REVOKED');
+    await run(['trust', 'allow', url]);
+    await run(['list', '--json']);
+    expect(answers.length).toBeGreaterThan(0);
+  });
+});
