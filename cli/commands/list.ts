@@ -1,5 +1,11 @@
 import type { Skill, Snapshot } from 'skill-registry';
-import { type AgentView, NOT_INSPECTED, type TokenCounts } from '../../extensions/skill_registry/host.ts';
+import type { TurnContext } from 'skill-registry/kernel';
+import {
+  type AgentView,
+  NOT_INSPECTED,
+  type TokenCounts,
+  workflowOption,
+} from '../../extensions/skill_registry/host.ts';
 import { declaredTurns } from '../../kernel/host.ts';
 import { aboutTokens, formatTable, printable } from '../../lib/text/index.ts';
 import { type OpenRegistry, openRegistry } from '../open-registry.ts';
@@ -7,6 +13,7 @@ import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal, wi
 
 export interface ListFlags {
   readonly all?: boolean;
+  readonly workflow?: string;
 }
 
 /** Counting loads the tokenizer and reads every body. With more uncounted skills than this, tokens are estimated in the text. */
@@ -19,11 +26,12 @@ const FIRST = 20;
 export async function list(options: GlobalOptions & ListFlags, terminal: Terminal): Promise<ExitStatus> {
   const opened = await openRegistry(options, terminal);
   const { registry, problems } = opened;
-  const { skills } = registry.snapshot();
+  const state = await workflowOption(registry.snapshot(), options.workflow);
+  const skills = state.workflowState ? registry.visible(state) : registry.snapshot().skills;
   const counts = await registry.admin.tokenCounts({ atMost: COUNT_UP_TO });
   const found = problems();
   const listed = options.all
-    ? await seenRows(opened, counts)
+    ? await seenRows(opened, counts, state)
     : skills.map((skill) => rowOf(skill, counts.get(skill.id)));
   const errors = found.filter((problem) => problem.severity === 'error').length;
   const totals = totalsOf(listed, found.length, registry.snapshot());
@@ -96,8 +104,10 @@ interface SeenRow extends SkillRow {
 async function seenRows(
   { root, trusted, registry }: OpenRegistry,
   counts: ReadonlyMap<string, TokenCounts>,
+  state: Pick<TurnContext, 'workflowState'>,
 ): Promise<readonly SeenRow[]> {
-  const seen = await registry.admin.whoSees(await declaredTurns(root, trusted));
+  const turns = (await declaredTurns(root, trusted)).map((turn) => ({ ...turn, ...state }));
+  const seen = await registry.admin.whoSees(turns);
   return seen.map(({ skill, isLoser, views }) => ({
     ...rowOf(skill, isLoser ? undefined : counts.get(skill.id)),
     seen_by: views.flatMap(({ agent, because }) => (because === undefined ? [agent] : [])),

@@ -14,6 +14,7 @@ import type { ConfirmedOptions, ExitStatus, GlobalOptions, MakeCommand, Terminal
 export function addCatalogCommands(make: MakeCommand, done: (status: ExitStatus) => void, terminal: Terminal): void {
   make('list', 'the catalog: id, tokens, source, description', 'skill-registry list --json | jq .total')
     .option('--all', 'also those whose id another skill has; of each, which agents see it, and why the others do not')
+    .option('--workflow <pack[:state]>', 'what an agent sees in this state of a prompt pack’s workflow')
     .action(async (options: GlobalOptions & ListFlags) =>
       done(await (await import('../commands/list.ts')).list(options, terminal)),
     );

@@ -92,7 +92,10 @@ export function keptFrom({ agentId }: TurnContext, { heldBecause, disabledFor }:
 
 /** Why a turn is not offered a skill; undefined when it is. Nobody has loaded anything in it. */
 export function offerRefusal(snapshot: Snapshot, skill: Skill, turn: TurnContext): Refusal | undefined {
-  const bound = bindingsOf(snapshot, turn, packSkills(snapshot, turn));
+  const pack = packSkills(snapshot, turn);
+  if (pack && ![...pack.values()].some(({ qualifiedId }) => qualifiedId === skill.qualifiedId))
+    return 'SKILL_OUT_OF_SCOPE';
+  const bound = bindingsOf(snapshot, turn, pack);
   return refusalOf(skill, { bound, granted: NOTHING, turn }, 'offer');
 }
 

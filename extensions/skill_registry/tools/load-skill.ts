@@ -17,13 +17,13 @@ export function loadSkillTool(registry: Pick<SkillsForTools, 'read' | 'readResou
       'Loads one skill: its instructions, or one of its references or scripts as text. Scripts are never run.',
     input: z.strictObject({
       name: z.string().describe('The id as it stands in the list of available skills.'),
-      reference: z.string().optional().describe('A file of references/: guide.md'),
-      script: z.string().optional().describe('A file of scripts/: lint.sh'),
+      reference: z.string().nullish().describe('A file of references/: guide.md'),
+      script: z.string().nullish().describe('A file of scripts/: lint.sh'),
     }),
     async execute({ name, reference, script }, { turn }) {
       const errors: string[] = [];
-      const file = async (bucket: string, path: string | undefined): Promise<string | null> => {
-        if (path === undefined) return null;
+      const file = async (bucket: string, path: string | null = null): Promise<string | null> => {
+        if (path === null) return null;
         try {
           return textOf(await handedOver(await registry.readResource(name, `${bucket}/${path}`, turn)));
         } catch (error) {
@@ -34,7 +34,7 @@ export function loadSkillTool(registry: Pick<SkillsForTools, 'read' | 'readResou
       };
       try {
         // A file alone is no load of the skill.
-        const isFile = reference !== undefined || script !== undefined;
+        const isFile = (reference ?? script ?? null) !== null;
         const body = isFile ? null : textOf(await registry.read(name, { audience: 'model' }, turn));
         const reference_content = await file('references', reference);
         const script_content = await file('scripts', script);

@@ -65,11 +65,12 @@ export interface Recorder {
 
 /** @param onNoted - Called after each note. */
 export function createRecorder(snapshot: () => Snapshot, onNoted: () => void): Recorder {
-  let noted: (NotedRow | NotedOffer)[] = [];
+  /** With the catalog of that moment: a skill may be gone when its id is looked up. */
+  let noted: { readonly entry: NotedRow | NotedOffer; readonly then: Snapshot }[] = [];
   let dropped = 0;
   const unwritten: Unwritten = { rows: [], offers: new Map() };
   const note = (entry: NotedRow | NotedOffer): void => {
-    if (noted.length < MAX_WAITING) noted.push(entry);
+    if (noted.length < MAX_WAITING) noted.push({ entry, then: snapshot() });
     else dropped++;
     onNoted();
   };
@@ -115,11 +116,10 @@ export function createRecorder(snapshot: () => Snapshot, onNoted: () => void): R
     drain() {
       const entries = noted;
       noted = [];
-      const now = snapshot();
       const rows: UsageRow[] = [];
-      for (const entry of entries) {
-        if ('offered' in entry) dropped += addOffers(unwritten.offers, entry, now);
-        else rows.push(rowOf(entry, now));
+      for (const { entry, then } of entries) {
+        if ('offered' in entry) dropped += addOffers(unwritten.offers, entry, then);
+        else rows.push(rowOf(entry, then));
       }
       unwritten.rows.push(...rows);
       // The oldest: what happens now is asked for first.

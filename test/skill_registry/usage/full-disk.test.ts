@@ -102,7 +102,9 @@ describe.skipIf(CANNOT_MOUNT !== '')(`usage on a disk that is full ${CANNOT_MOUN
     await read(50);
     await registry.close();
     // What could not be written is lost with the process, which is said.
-    expect(told).toMatchObject([{ code: 'USAGE_NOT_RECORDED', message: expect.stringContaining('full') }]);
+    expect(told.filter(({ code }) => code === 'USAGE_NOT_RECORDED')).toMatchObject([
+      { message: expect.stringContaining('full') },
+    ]);
     const next = await openRoot(root);
     await next.read('tea', {}, AGENT);
     disk.free();
