@@ -50,6 +50,6 @@ function wordsOf({ to, skills, refused, notOfRoot, removed }: Published): readon
       ? [`${notOfRoot.length} skill(s) that are not of this root were not published; name those that are to be.`]
       : []),
     ...(removed.length > 0 ? [`No longer published: ${removed.join(', ')}.`] : []),
-    `${skills.length} skill(s) in ${to}. Serve this folder, and name its address on other machines: sources: [{ wellKnown: https://... }]`,
+    `${skills.length} skill(s) in ${to}. Serve this folder with any web server. On other machines: skill-registry add https://..., or sources: [{ wellKnown: https://... }]`,
   ];
 }

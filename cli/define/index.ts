@@ -39,7 +39,7 @@ export function addCommands(
     .option('--http <port>', 'listen on this HTTP port (0: any free one); the address is printed', readPort)
     .option('--host <host>', 'listen on this address; off loopback SKILL_MCP_TOKEN must be set', '127.0.0.1')
     .option('--allow-host <name>', 'with --http: another host name for clients; repeatable', collect)
-    .option('--agent <id>', 'serve only the skills this agent is bound to')
+    .option('--agent <id>', 'serve only the skills this agent is bound to, and take its proposals')
     .option('--workflow <pack[:state]>', 'serve only the skills of this state of a prompt pack’s workflow')
     .action(async (options: McpOptions) => done(await (await import('../commands/mcp.ts')).mcp(options, terminal)));
   make('review', 'decide about what waits on a page in the browser; its address is printed', 'skill-registry review')

@@ -13,7 +13,7 @@ import { invocableSkills, servePrompts, serveTools } from './tools-and-prompts.t
 export interface SkillMcpOptions {
   /** The agent whose skills are served: `{ agentId, boundSkills }`. Default: all skills. */
   readonly turn?: TurnContext;
-  /** Tools for clients that do not know the Skills extension. Default: `list_skills`, `read_skill`, `read_skill_resource`, `load_skill`, `list_proposals`; without an agent `list_proposals` is left out. */
+  /** Tools for clients that do not know the Skills extension. Default: `list_skills`, `read_skill`, `read_skill_resource`, `load_skill`, `propose_skill_update`, `list_proposals`. The last two only where `turn` names an agent. */
   readonly tools?: readonly string[];
   /** Entries in one page of an answer, 1-1000. Default: 100. */
   readonly pageSize?: number;
@@ -55,8 +55,11 @@ export const DEFAULT_TOOLS: readonly string[] = [
   'read_skill',
   'read_skill_resource',
   'load_skill',
+  'propose_skill_update',
   'list_proposals',
 ];
+/** Tools of an agent that has a name: a proposal has an author, who sees what became of it. */
+const WITH_AGENT: ReadonlySet<string> = new Set(['propose_skill_update', 'list_proposals']);
 
 /** @throws INVALID_ARGUMENT for an unknown tool, or an invalid page size. */
 export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOptions = {}): SkillMcpDoor {
@@ -64,8 +67,7 @@ export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOpt
   if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > 1000) {
     throw invalidArgument(`The page size is 1-1000, got ${pageSize}.`);
   }
-  // Without an agent there are no proposals of its own.
-  const offered = (options.tools ?? DEFAULT_TOOLS).filter((name) => name !== 'list_proposals' || turn.agentId);
+  const offered = (options.tools ?? DEFAULT_TOOLS).filter((name) => !WITH_AGENT.has(name) || turn.agentId);
   const tools = registry.tools(offered);
   const names = tools.map(({ name }) => name);
   const publication = createPublication(registry, turn, registry.config.watch.interval_seconds * 1000);

@@ -20,7 +20,8 @@ export interface StdioStreams {
 }
 
 /**
- * Serves one client over a pair of streams until the client closes the connection, or `signal` aborts.
+ * Serves one client over a pair of streams until the client closes the connection, or `signal` aborts. What was asked before the
+ * input ended is answered first, for 5 seconds at most.
  *
  * @returns When the connection is closed.
  */
@@ -33,8 +34,9 @@ export async function serveStreams(
   const servers = new Set<McpServer>();
   const over = new AbortController();
   const until = { signal: AbortSignal.any([signal, over.signal]), cleanup: true };
+  const transport = createStdioTransport(input, output);
   const ended = Promise.race([
-    finished(input, { ...until, writable: false }),
+    finished(input, { ...until, writable: false }).then(() => transport.answered(until.signal)),
     finished(output, { ...until, readable: false }),
   ]).catch((error) => {
     if (!signal.aborted) onError(error);
@@ -46,7 +48,7 @@ export async function serveStreams(
       server.server.onclose = () => void servers.delete(server);
       return server;
     },
-    { transport: createStdioTransport(input, output), onerror: onError },
+    { transport, onerror: onError },
   );
   const unsubscribe = door.onListChanged(({ resources, prompts }) => {
     for (const server of servers) {
@@ -63,6 +65,8 @@ export async function serveStreams(
 
 // --- internal ---
 
+/** How long requests may take that wait for their answer when the input ends, in milliseconds. */
+const LAST_ANSWERS_MS = 5_000;
 /** Bytes of one line. */
 const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
 const NEWLINE = 0x0a;
@@ -75,11 +79,13 @@ const NEWLINE = 0x0a;
  * The transport of the SDK is not used: it stops at the first line over its limit, does not answer text that is not JSON, and adds
  * a listener to the output for each answer that waits.
  */
-function createStdioTransport(input: Readable, output: Writable): Transport {
+function createStdioTransport(input: Readable, output: Writable): StdioTransport {
   let line: Line = newLine();
   let isClosed = false;
+  const asked = createAsked();
   const send = (message: object): void => {
     if (isClosed) return;
+    asked.sent(message);
     if (output.write(`${JSON.stringify(message)}\n`)) return;
     input.pause();
     if (output.listenerCount('drain', resume) === 0) output.once('drain', resume);
@@ -100,6 +106,7 @@ function createStdioTransport(input: Readable, output: Writable): Transport {
   const handle = (ended: Line): void => {
     const read = messageOf(ended);
     if ('message' in read) {
+      if (read.message) asked.received(read.message);
       if (read.message) transport.onmessage?.(read.message);
       return;
     }
@@ -110,10 +117,10 @@ function createStdioTransport(input: Readable, output: Writable): Transport {
   const onEnd = (): void => {
     if (line.bytes > 0)
       transport.onerror?.(new Error('Standard input ended in the middle of a line, which was not used.'));
-    void transport.close();
   };
   const onError = (error: Error): void => transport.onerror?.(error);
-  const transport: Transport = {
+  const transport: StdioTransport = {
+    answered: asked.answered,
     async start() {
       input.on('data', onData).on('error', onError).on('end', onEnd);
     },
@@ -130,6 +137,39 @@ function createStdioTransport(input: Readable, output: Writable): Transport {
     },
   };
   return transport;
+}
+
+interface StdioTransport extends Transport {
+  /** Resolves when no request waits for its answer, after `LAST_ANSWERS_MS`, or when `signal` aborts. */
+  answered(signal: AbortSignal): Promise<void>;
+}
+
+/** The requests that wait for their answer. */
+function createAsked() {
+  const waiting = new Set<unknown>();
+  let onNone = (): void => {};
+  const remove = (id: unknown): void => {
+    if (waiting.delete(id) && waiting.size === 0) onNone();
+  };
+  return {
+    received(message: Message): void {
+      if (!('method' in message)) return;
+      if (message.method === 'notifications/cancelled') remove(message.params?.requestId);
+      // A subscription is answered when it ends.
+      else if ('id' in message && message.method !== 'subscriptions/listen') waiting.add(message.id);
+    },
+    sent(message: object): void {
+      if ('id' in message && !('method' in message)) remove(message.id);
+    },
+    async answered(signal: AbortSignal): Promise<void> {
+      if (waiting.size === 0 || signal.aborted) return;
+      const limit = AbortSignal.any([signal, AbortSignal.timeout(LAST_ANSWERS_MS)]);
+      await new Promise<void>((resolve) => {
+        onNone = resolve;
+        limit.addEventListener('abort', () => resolve(), { once: true });
+      });
+    },
+  };
 }
 
 /** The part of a line that was read. Of a line over the limit only values at its top level are kept. */

@@ -63,6 +63,7 @@ it.each([
   'docs/decisions.md',
   'docs/evidence.md',
   'docs/library.md',
+  'docs/tutorial.md',
   'docs/seeds.md',
 ])('names only files that exist in %s', (page) => {
   const text = read(page);

@@ -15,8 +15,10 @@ it('publishes relative to where it is called, and says what to do next', async (
   });
   expect(stdout).toMatch(/^tea +skill-md +\d+ +new$/m);
   expect(stderr).toContain('tea: 1 private file(s)');
-  expect(stderr).toContain(`1 skill(s) in ${join(root, 'site/public')}. Serve this folder`);
+  expect(stderr).toContain(`1 skill(s) in ${join(root, 'site/public')}. Serve this folder with any web server`);
   expect(status).toBe(0);
+  const added = await runCommand(['add', join(root, 'site/public'), '--yes', '--root', tempFolder()]);
+  expect(added).toMatchObject({ status: 1, stderr: expect.stringMatching(/ORIGIN_INVALID.*It is a page.*address/) });
 });
 
 it('exits with 1 when a skill was refused, and with 2 for a folder that is taken', async () => {

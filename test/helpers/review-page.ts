@@ -50,9 +50,14 @@ export async function pageOf(
 ): Promise<Omit<ReviewPage, keyof TeaRegistry>> {
   const serving = await serveReview({ isHeldReadable: () => true, agents: async () => [], ...options });
   onTestFinished(() => serving.close());
-  const base = new URL(serving.url).origin;
+  return { serving, ...(await enter(serving.url)) };
+}
+
+/** Opens the address that a review page has printed. */
+export async function enter(url: string): Promise<Omit<ReviewPage, keyof TeaRegistry | 'serving'>> {
+  const base = new URL(url).origin;
   const ask = (path: string, options?: AskOptions): Promise<Answer> => exactly(base, path, options);
-  const entered = await ask(new URL(serving.url).pathname);
+  const entered = await ask(new URL(url).pathname);
   const cookie = (entered.headers['set-cookie']?.[0] ?? '').split(';')[0] ?? '';
   const get = (path: string): Promise<Answer> => ask(path, { headers: { cookie } });
   const send = (action: string, fields: object, headers: AskOptions['headers'] = {}): Promise<Answer> =>
@@ -68,7 +73,7 @@ export async function pageOf(
       },
     });
   return {
-    ...{ serving, base, cookie, ask, get },
+    ...{ base, cookie, ask, get },
     async send(path, action, fields = {}) {
       const form = formsOf((await get(path)).text).find((one) => one.action === action);
       if (!form) throw new Error(`${path} has no form for ${action}`);

@@ -34,14 +34,14 @@ it('answers with the result keys of the registry’s tools, in text and structur
   expect(Object.keys(file)).toEqual('success skill_id path content encoding size approx_tokens'.split(' '));
 });
 
-it('takes a change of a skill as one text and what takes its place, where it offers that', async () => {
-  const tools = ['propose_skill_update'];
-  const { serving, registry } = await serveRegistry(QA, { mcp: { tools } });
+it('takes from an agent a change of a skill as one text and what takes its place', async () => {
+  const { serving, registry } = await serveRegistry(QA, { mcp: { turn: { agentId: 'brewer' } } });
   const client = await httpClient(serving.url);
   const change = { skill_id: 'qa', old_string: 'THE BODY', new_string: 'Another body', justification: 'Wrong.' };
   const { result } = await callTool(client, 'propose_skill_update', change);
   expect(result).toMatchObject({ success: true, proposal_id: expect.stringMatching(/^qa-/), state: 'open' });
-  expect(await registry.proposals.list()).toMatchObject([{ diff: expect.stringContaining('+Another body') }]);
+  const waits = { author: 'agent:brewer', diff: expect.stringContaining('+Another body') };
+  expect(await registry.proposals.list()).toMatchObject([waits]);
   const missing = await callTool(client, 'propose_skill_update', { ...change, old_string: 'BODY!' });
   expect(missing).toMatchObject({ isError: true, result: { error: { code: 'INVALID_ARGUMENT' } } });
 });
@@ -59,7 +59,9 @@ it('offers an agent what became of its own proposals, and nobody else', async ()
   const { result } = await callTool(client, 'list_proposals', {});
   const own = { proposal_id: proposalId, skill_id: 'qa', state: 'rejected', decided_by: 'person:ada', reason: 'No.' };
   expect(result).toEqual({ success: true, proposals: [own] });
-  const { serving: anonymous } = await serveRegistry(QA, { mcp: { tools: ['read_skill', 'list_proposals'] } });
+  const { serving: anonymous } = await serveRegistry(QA, {
+    mcp: { tools: ['read_skill', 'propose_skill_update', 'list_proposals'] },
+  });
   const offered = await (await httpClient(anonymous.url)).listTools();
   expect(offered.tools.map(({ name }) => name)).toEqual(['read_skill']);
 });

@@ -42,7 +42,8 @@ export async function listProposals(
   if (options.json) printJson(terminal, { proposals: proposals.map(onWire) });
   else if (proposals.length > 0) terminal.out(`${describeProposals(proposals, widthOf(terminal))}\n`);
   const which = options.state === undefined ? 'waiting ' : options.state === 'all' ? '' : `${options.state} `;
-  terminal.err(`${proposals.length} ${which}proposal(s)\n`);
+  const next = options.state === undefined && proposals.length > 0 ? '. To decide: skill-registry review' : '';
+  terminal.err(`${proposals.length} ${which}proposal(s)${next}\n`);
   for (const { problem } of proposals)
     if (problem) terminal.err(`${printable(`${problem.code}: ${problem.message}`)}\n`);
   return EXIT.done;

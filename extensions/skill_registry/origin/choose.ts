@@ -5,6 +5,7 @@ import { slugOf } from '../skill/skill.ts';
 import { isUsableId } from '../skill/usable-id.ts';
 import { CHOOSE, originInvalid } from './errors.ts';
 import { MAX_SKILL_FILE, type Offer, type OfferedSkill, skillsOf } from './offer.ts';
+import { INDEX_PATH } from './well-known/page-index.ts';
 
 /** A skill of an offer whose SKILL.md was read. */
 export interface ReadableSkill extends OfferedSkill {
@@ -35,7 +36,11 @@ export interface ChosenSkills {
  */
 export async function chooseSkills(offer: Offer, below: string, choice: Choice, shown: string): Promise<ChosenSkills> {
   const { readable, unreadable } = await readHeaders(offer, below);
-  if (readable.length === 0) throw originInvalid(shown, 'there is no folder with a SKILL.md in it.');
+  if (readable.length === 0) {
+    const isPage = offer.entries.some(({ path }) => path === INDEX_PATH);
+    const advice = ' It is a page with skills, as publish makes it: have a web server serve it, and add its address.';
+    throw originInvalid(shown, `there is no folder with a SKILL.md in it.${isPage ? advice : ''}`);
+  }
   const named = [...new Set(namedSkills(readable, choice, shown))];
   const alongWith = new Map<string, ReadableSkill>();
   const visit = ({ header }: ReadableSkill): void => {

@@ -32,7 +32,7 @@ it('lists what waits, shows one whole, and applies it under the name of whoever 
   const [id = ''] = ids;
   const listed = await run('proposals');
   expect(listed.stdout).toMatch(new RegExp(`${id}  open\\s+tea/SKILL.md  agent:brewer`));
-  expect(listed.stderr).toBe('1 waiting proposal(s)\n');
+  expect(listed.stderr).toBe('1 waiting proposal(s). To decide: skill-registry review\n');
   const shown = await run('proposals', 'show', id.slice(-6));
   for (const part of ['+Steep for three minutes.', 'It was weak.', 'Checks', 'tokens'])
     expect(shown.stdout).toContain(part);

@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { createSkillMcpDoor } from 'skill-registry/mcp';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { serveStreams } from '../../../extensions/skill_mcp/stdio.ts';
 import { openRegistry } from '../../helpers/open-registry.ts';
 import { skillMd, writeTree } from '../../helpers/temp-folder.ts';
@@ -126,6 +126,28 @@ it('reads no further while its answers are not taken, and listens to the output 
   output.resume();
   await waitFor('all answers', () => answers.length === 100, 10_000);
   expect(warnings).toEqual([]);
+});
+
+it('answers what was asked before the input ended, and does not wait for a subscription', async () => {
+  const { send, input, answers, served } = await wire();
+  const read = { name: 'read_skill', arguments: { skill_id: 'tea' } };
+  for (const id of [1, 2]) send(JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params: read }));
+  input.end();
+  await served;
+  expect(answers.map(({ id }) => id).sort()).toEqual([1, 2]);
+  const listening = await wire();
+  const of = (key: string): string => `io.modelcontextprotocol/${key}`;
+  const era = { [of('protocolVersion')]: '2026-07-28', [of('clientCapabilities')]: {} };
+  const params = { notifications: { toolsListChanged: true }, _meta: era };
+  listening.send(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'subscriptions/listen', params }));
+  const acknowledged = { method: 'notifications/subscriptions/acknowledged' };
+  await waitFor('the subscription', () => listening.answers.length > 0);
+  expect(listening.answers).toMatchObject([acknowledged]);
+  // The limit for what waits never comes: waiting for the subscription would not end.
+  vi.spyOn(AbortSignal, 'timeout').mockReturnValue(new AbortController().signal);
+  onTestFinished(() => void vi.restoreAllMocks());
+  listening.input.end();
+  await listening.served;
 });
 
 it('serves a dozen clients under one signal without a warning of Node, and ends with it', async () => {
