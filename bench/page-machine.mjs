@@ -25,7 +25,8 @@ const bareTen = await cpuOf(() => get(JSON.parse(changed)));
 await tell({});
 await tell({ phase: 'ten', result: { ms: await cpuOf(refresh), bareMs: bareTen } });
 await open();
-process.disconnect();
+// Connections that a bare request has left open would keep it running.
+process.exit();
 
 /** A process starts to read the page, until its registry has all skills. */
 async function open() {
