@@ -2,7 +2,6 @@ const DECIDE = 'extensions/skill_registry/decide';
 const PROPOSE = 'extensions/skill_registry/propose';
 const HISTORY = 'extensions/skill_registry/history';
 const DECIDE_TESTS = 'test/skill_registry/decide';
-const HISTORY_TESTS = 'test/skill_registry/history';
 
 /** Lock, journal, and what a person has written meanwhile. */
 export const changes = [
@@ -11,7 +10,7 @@ export const changes = [
     file: `${HISTORY}/write-lock.ts`,
     find: "opened.exec('BEGIN EXCLUSIVE');",
     replace: "opened.exec('BEGIN');",
-    test: `${DECIDE_TESTS}/in-between.test.ts`,
+    test: 'test/slow/skill_registry/decide/in-between.test.ts',
     name: 'leaves a change alone that another process is in the middle of',
     build: true,
   },
@@ -20,7 +19,7 @@ export const changes = [
     file: `${HISTORY}/write-lock.ts`,
     find: "if (sqliteRefusal(error) === 'busy') return undefined;",
     replace: "if (sqliteRefusal(error) === 'busy') return { result: use() };",
-    test: `${DECIDE_TESTS}/in-between.test.ts`,
+    test: 'test/slow/skill_registry/decide/in-between.test.ts',
     name: 'leaves a change alone that another process is in the middle of',
     build: true,
   },
@@ -69,7 +68,7 @@ export const changes = [
     file: `${DECIDE}/apply-or-stale.ts`,
     find: 'if (!outcome.applied || after === null || !after.equals(Buffer.from(outcome.text)))',
     replace: 'if (!outcome.applied || after === null)',
-    test: `${HISTORY_TESTS}/made-up-history.test.ts`,
+    test: 'test/slow/skill_registry/history/made-up-history.test.ts',
     name: 'whose proposal has another content than its diff shows is not approved',
   },
   {
@@ -77,7 +76,7 @@ export const changes = [
     file: `${DECIDE}/decide.ts`,
     find: 'if (version !== undefined && version !== versionOf(row)) throw proposalChanged(id);',
     replace: '',
-    test: `${DECIDE_TESTS}/in-between.test.ts`,
+    test: 'test/slow/skill_registry/decide/in-between.test.ts',
     name: 'is not approved as another one than was looked at',
   },
   {
@@ -85,7 +84,7 @@ export const changes = [
     file: `${DECIDE}/decide.ts`,
     find: 'const { skill_id: skillId } = undecided(writer, id, version);',
     replace: "const { skill_id: skillId = '' } = {} as { skill_id?: string };",
-    test: `${DECIDE_TESTS}/in-between.test.ts`,
+    test: 'test/slow/skill_registry/decide/in-between.test.ts',
     name: 'decides once where somebody has looked before it was approved',
   },
   {
@@ -93,7 +92,7 @@ export const changes = [
     file: `${DECIDE}/edit.ts`,
     find: 'if (undecided(writer, id).version !== row.version) return false;',
     replace: '',
-    test: `${DECIDE_TESTS}/in-between.test.ts`,
+    test: 'test/slow/skill_registry/decide/in-between.test.ts',
     name: 'is not edited',
   },
   {
@@ -181,7 +180,7 @@ export const changes = [
     file: `${HISTORY}/writer.ts`,
     find: 'if (unfinished) throw changeUnfinished(unfinished);',
     replace: '',
-    test: `${HISTORY_TESTS}/made-up-history.test.ts`,
+    test: 'test/slow/skill_registry/history/made-up-history.test.ts',
     name: 'is left alone where nothing is to be ended, and the skill is not changed before somebody has looked',
   },
   {
@@ -189,7 +188,7 @@ export const changes = [
     file: `${HISTORY}/history.ts`,
     find: '// Again, now that nobody else writes: the roll-back starts from the present content.\n        recorder.record(skill);',
     replace: '',
-    test: `${DECIDE_TESTS}/in-between.test.ts`,
+    test: 'test/slow/skill_registry/decide/in-between.test.ts',
     name: 'goes back from what a person has saved a moment before, which stays in the history',
   },
   {
@@ -197,7 +196,7 @@ export const changes = [
     file: `${HISTORY}/writer.ts`,
     find: 'recordPresent(database, location, tree, at);',
     replace: '',
-    test: `${DECIDE_TESTS}/in-between.test.ts`,
+    test: 'test/slow/skill_registry/decide/in-between.test.ts',
     name: 'changes what a person has saved a moment before, which stays in the history',
   },
   {
@@ -205,7 +204,7 @@ export const changes = [
     file: `${HISTORY}/journal-entries.ts`,
     find: 'if (below !== location.below || (base !== undefined && base !== location.base))',
     replace: 'if (below !== location.below)',
-    test: `${HISTORY_TESTS}/made-up-history.test.ts`,
+    test: 'test/slow/skill_registry/history/made-up-history.test.ts',
     name: 'is refused when no registry has written it',
   },
   {
@@ -213,7 +212,7 @@ export const changes = [
     file: `${HISTORY}/journal-entries.ts`,
     find: "if (typeof path === 'string' && filePath(path, { ...location, skillFile: path }) === path) return path;",
     replace: "if (typeof path === 'string') return path;",
-    test: `${HISTORY_TESTS}/made-up-history.test.ts`,
+    test: 'test/slow/skill_registry/history/made-up-history.test.ts',
     name: 'is refused when no registry has written it',
   },
   {
@@ -221,7 +220,7 @@ export const changes = [
     file: `${HISTORY}/journal-entries.ts`,
     find: '/^\\.archive\\/[A-Za-z0-9._-]{0,80}-[0-9a-f]{12}$/',
     replace: '/[0-9a-f]{12}$/',
-    test: `${HISTORY_TESTS}/made-up-history.test.ts`,
+    test: 'test/slow/skill_registry/history/made-up-history.test.ts',
     name: 'whose archive climbs behind its name restores nothing from there',
   },
   {
@@ -229,7 +228,7 @@ export const changes = [
     file: `${HISTORY}/revisions.ts`,
     find: 'if (bytes && digestOf(bytes) === digest) return bytes;',
     replace: 'if (bytes) return bytes;',
-    test: `${HISTORY_TESTS}/made-up-history.test.ts`,
+    test: 'test/slow/skill_registry/history/made-up-history.test.ts',
     name: 'whose contents are others than their digests say gives none of them out',
   },
   {

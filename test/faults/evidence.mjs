@@ -8,7 +8,7 @@ export const evidence = [
     file: `${EVALUATE}/matcher.ts`,
     find: 'const signal = AbortSignal.timeout(MAX_MS);',
     replace: 'const signal = AbortSignal.timeout(MAX_MS * 1_000_000);',
-    test: `${TESTS}/hostile-suites.test.ts`,
+    test: 'test/slow/skill_registry/evaluate/hostile-suites.test.ts',
     name: 'ends a regular expression that never ends',
   },
   {
@@ -16,7 +16,7 @@ export const evidence = [
     file: `${EVALUATE}/outputs.ts`,
     find: "relativeSegments(path).join('/')",
     replace: "relativeSegments(path.replace(/^.*\\//, '')).join('/')",
-    test: `${TESTS}/hostile-suites.test.ts`,
+    test: 'test/slow/skill_registry/evaluate/hostile-suites.test.ts',
     name: 'reads nothing outside the outputs',
   },
   {
@@ -24,7 +24,7 @@ export const evidence = [
     file: `${EVALUATE}/evidence.ts`,
     find: "throw skillKept('SKILL_HELD', skill.id);",
     replace: '{}',
-    test: `${TESTS}/hostile-suites.test.ts`,
+    test: 'test/slow/skill_registry/evaluate/hostile-suites.test.ts',
     name: 'runs nothing of a skill that is held',
   },
   {

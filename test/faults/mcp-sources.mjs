@@ -10,8 +10,8 @@ export const mcpSources = [
   {
     title: 'A server is contacted in a root that nobody has approved',
     file: SOURCE,
-    find: 'if (!trusted) {',
-    replace: 'if (!trusted && id === undefined) {',
+    find: 'if (trusted) return list.scan(limits);',
+    replace: 'if (trusted || id) return list.scan(limits);',
     test: 'test/skill_registry/sources/mcp-unapproved.test.ts',
     name: 'starts nothing and contacts nobody in a root that no person has approved',
   },
@@ -74,7 +74,7 @@ export const mcpSources = [
   {
     title: 'A list that comes late is not told of',
     file: SOURCE,
-    find: 'if (waiting === 0 && current !== returned) changed?.();',
+    find: 'if (this.#waiting === 0 && this.#current !== this.#returned) this.changed?.();',
     replace: '',
     test: TESTS,
     name: 'does not wait long for a server that does not answer, and takes its list when it comes',

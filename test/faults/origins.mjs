@@ -8,7 +8,7 @@ export const origins = [
     file: `${ORIGIN}/offer.ts`,
     find: "if (kind === 'link')",
     replace: "if (kind === 'link' && inner === '')",
-    test: `${TESTS}/refused.test.ts`,
+    test: 'test/slow/skill_registry/origin/refused.test.ts',
     name: 'refuses a link, and writes nothing',
   },
   {
@@ -24,7 +24,7 @@ export const origins = [
     file: `${ORIGIN}/origins.ts`,
     find: 'if (!mayFollowLock) throw rootNotApproved();',
     replace: "if (!mayFollowLock && context.root === '') throw rootNotApproved();",
-    test: `${TESTS}/lock.test.ts`,
+    test: 'test/slow/skill_registry/origin/lock.test.ts',
     name: 'does nothing that the lock of a root asks for which nobody has approved',
   },
   {
@@ -32,7 +32,7 @@ export const origins = [
     file: `${ORIGIN}/restore.ts`,
     find: 'if (!isAsLocked(files, entry)) {',
     replace: 'if (files.length === 0) {',
-    test: `${TESTS}/lock.test.ts`,
+    test: 'test/slow/skill_registry/origin/lock.test.ts',
     name: 'restores nothing when one of the skills cannot be restored',
   },
   {
@@ -40,7 +40,7 @@ export const origins = [
     file: `${ORIGIN}/update.ts`,
     find: 'if (offer.at.isTag && commit !== undefined)',
     replace: "if (offer.at.isTag && commit === '')",
-    test: `${TESTS}/update.test.ts`,
+    test: 'test/slow/skill_registry/origin/update.test.ts',
     name: 'does not follow a tag that has moved: the commit of the lock wins, and it is said',
   },
   {
@@ -48,7 +48,7 @@ export const origins = [
     file: `${ORIGIN}/merge-files.ts`,
     find: "if (there === installed?.line) return { file: mine, change: 'kept' };",
     replace: "if (there === installed?.line) return { file: theirs, change: 'kept' };",
-    test: `${TESTS}/update.test.ts`,
+    test: 'test/slow/skill_registry/origin/update.test.ts',
     name: 'keeps what somebody changed here, and merges it with what is newer',
   },
   {

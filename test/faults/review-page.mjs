@@ -1,5 +1,4 @@
 const PAGE = 'extensions/skill_review';
-const TESTS = 'test/skill_review';
 
 /** Who gets into the review page, and what is decided there. */
 export const reviewPage = [
@@ -8,7 +7,7 @@ export const reviewPage = [
     file: `${PAGE}/guard.ts`,
     find: "if (!allowed.includes(context.req.header('host')?.toLowerCase() ?? '')) return",
     replace: "if (!allowed.includes(context.req.header('host')?.toLowerCase() ?? '') && port < 0) return",
-    test: `${TESTS}/guard.test.ts`,
+    test: 'test/slow/skill_review/guard.test.ts',
     name: 'answers to names of this machine alone, with the port',
   },
   {
@@ -16,7 +15,7 @@ export const reviewPage = [
     file: `${PAGE}/guard.ts`,
     find: 'return isEqual(signature, sign(',
     replace: 'return !isEqual(signature, sign(',
-    test: `${TESTS}/guard.test.ts`,
+    test: 'test/slow/skill_review/guard.test.ts',
     name: 'knows neither a guessed token, nor a guessed cookie, nor the cookie of another page',
   },
   {
@@ -24,7 +23,7 @@ export const reviewPage = [
     file: `${PAGE}/guard.ts`,
     find: "if (site !== undefined) return site === 'same-origin' &&",
     replace: "if (site !== undefined) return site !== '' &&",
-    test: `${TESTS}/guard.test.ts`,
+    test: 'test/slow/skill_review/guard.test.ts',
     name: 'writes nothing that another page has asked for',
   },
   {
@@ -32,7 +31,7 @@ export const reviewPage = [
     file: `${PAGE}/guard.ts`,
     find: "context.set('csrf', sign(",
     replace: "context.set('csrf', 'form'.repeat(16) || sign(",
-    test: `${TESTS}/guard.test.ts`,
+    test: 'test/slow/skill_review/guard.test.ts',
     name: 'takes the form of one session in no other one',
   },
   {
@@ -40,7 +39,7 @@ export const reviewPage = [
     file: `${PAGE}/html/html.ts`,
     find: "if (typeof value === 'string') return showHidden(value);",
     replace: "if (typeof value === 'string') return { isEscaped: true, toString: () => showHidden(value) };",
-    test: `${TESTS}/hostile.test.ts`,
+    test: 'test/slow/skill_review/hostile.test.ts',
     name: 'is inert on every page',
   },
   {
@@ -48,7 +47,7 @@ export const reviewPage = [
     file: `${PAGE}/html/markdown.ts`,
     find: 'if (!/^(?:https?:\\/\\/|mailto:)/i.test(href)) return undefined;',
     replace: "if (href === '') return undefined;",
-    test: `${TESTS}/hostile.test.ts`,
+    test: 'test/slow/skill_review/hostile.test.ts',
     name: 'is inert on every page',
   },
   {
@@ -56,7 +55,7 @@ export const reviewPage = [
     file: `${PAGE}/pages/proposal.ts`,
     find: 'proposals.approve(id, { ...actor, version });',
     replace: "proposals.approve(id, { ...actor, ...(version === '' ? { version } : {}) });",
-    test: `${TESTS}/decisions.test.ts`,
+    test: 'test/slow/skill_review/decisions.test.ts',
     name: 'that somebody has edited meanwhile is not approved with another text than was shown',
   },
   {
@@ -64,7 +63,7 @@ export const reviewPage = [
     file: `${PAGE}/pages/proposal.ts`,
     find: "if (state === 'open' && digestOf(blocks) !== shown)",
     replace: "if (state === 'open' && digestOf(blocks) !== shown && shown === '')",
-    test: `${TESTS}/decisions.test.ts`,
+    test: 'test/slow/skill_review/decisions.test.ts',
     name: 'with what a person would call an attack is approved only when that was shown, and then allowed',
   },
   {
@@ -72,7 +71,7 @@ export const reviewPage = [
     file: `${PAGE}/pages/skill-history.ts`,
     find: "if (String(present?.number) !== fields.text('present') ||",
     replace: "if (fields.text('present') === '' ||",
-    test: `${TESTS}/decisions.test.ts`,
+    test: 'test/slow/skill_review/decisions.test.ts',
     name: 'is rolled back to what was shown, and not when it has changed meanwhile',
   },
   {
@@ -80,7 +79,7 @@ export const reviewPage = [
     file: `${PAGE}/pages/extension.ts`,
     find: 'return approveExtension(review.root, name, digest);',
     replace: "return approveExtension(review.root, name, digest === '' ? digest : held.digest);",
-    test: `${TESTS}/decisions.test.ts`,
+    test: 'test/slow/skill_review/decisions.test.ts',
     name: 'is approved by the bytes that were shown, and not by others',
   },
   {
@@ -88,7 +87,7 @@ export const reviewPage = [
     file: `${PAGE}/server.ts`,
     find: 'if (!/^person:.*\\S/.test(given.by) ||',
     replace: 'if (!/^\\w+:.*\\S/.test(given.by) ||',
-    test: `${TESTS}/guard.test.ts`,
+    test: 'test/slow/skill_review/guard.test.ts',
     name: 'listens on this machine alone, and only for a person',
   },
   {
@@ -96,7 +95,7 @@ export const reviewPage = [
     file: 'lib/markdown/index.ts',
     find: 'const timer = setTimeout(done, MOST_MS);',
     replace: 'const timer = setTimeout(done, MOST_MS * 1000);',
-    test: `${TESTS}/hostile.test.ts`,
+    test: 'test/slow/skill_review/hostile.test.ts',
     name: 'is shown up to a limit, and the page says so',
   },
 ];

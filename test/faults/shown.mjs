@@ -33,7 +33,7 @@ export const shown = [
     file: `${SHOW}/scope.ts`,
     find: 'if (state !== undefined && !states.has(state)) return new Map();',
     replace: '',
-    test: `${TESTS}/workflow.test.ts`,
+    test: 'test/slow/skill_registry/show/workflow.test.ts',
     name: 'sees nothing where the entry is no state',
   },
   {
@@ -191,9 +191,25 @@ export const shown = [
   {
     title: 'Bodies of bound skills stay in a state that shows no skills',
     file: 'extensions/skill_registry/main.ts',
-    find: "if (isWithoutSkills(this.registry.snapshot(), turn)) return '';",
+    find: "if (isWithoutSkills(this.registry.snapshot(), this.registry.admin.workflows.at(turn))) return '';",
     replace: '',
     test: 'test/skill_registry/show/state-none.test.ts',
     name: 'has no body of a bound skill, and nothing that a person has loaded',
+  },
+  {
+    title: 'A tool sees the skills of the state with which the turn began',
+    file: 'extensions/skill_registry/tools/index.ts',
+    find: 'registry.workflows.at(given?.turn ?? {})',
+    replace: '(given?.turn ?? {})',
+    test: 'test/e2e/workflows.test.ts',
+    name: 'goes from state to state by the events that the model tells, each with its skills and no others',
+  },
+  {
+    title: 'An event that a state does not have is taken',
+    file: 'extensions/skill_registry/workflow/workflows.ts',
+    find: 'if (next === undefined) throw noEvent(before, event);',
+    replace: 'if (next === undefined) return before;',
+    test: 'test/e2e/workflows.test.ts',
+    name: 'refuses an event that the state does not have, and says which it has',
   },
 ];

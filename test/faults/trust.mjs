@@ -278,8 +278,8 @@ export const trust = [
   {
     title: 'The shell gets ids that mean something to it',
     file: 'cli/commands/completion.ts',
-    find: '/^[\\p{L}\\p{N}_][\\p{L}\\p{M}\\p{N}_./-]*$/u.test(id)',
-    replace: "id !== ''",
+    find: '/^[\\p{L}\\p{N}_][\\p{L}\\p{M}\\p{N}_./-]*$/u.test(name)',
+    replace: "name !== ''",
     test: 'test/cli/new-completion-formats.test.ts',
     name: 'runs nothing that a folder is called when tab is pressed',
     build: true,
@@ -287,8 +287,8 @@ export const trust = [
   {
     title: 'The shell runs what an id says when tab is pressed',
     file: 'cli/commands/completion.ts',
-    find: 'while IFS= read -r id; do',
-    replace: 'for id in $(compgen -W "$(skill-registry completion ids 2>/dev/null)"); do',
+    find: 'while IFS= read -r name; do',
+    replace: 'for name in $(compgen -W "$(skill-registry completion "$takes" 2>/dev/null)"); do',
     test: 'test/cli/new-completion-formats.test.ts',
     name: 'runs nothing that a folder is called when tab is pressed',
     build: true,
