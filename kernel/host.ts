@@ -15,9 +15,10 @@ export {
   rootNotApproved,
 } from './boot/untrusted-root.ts';
 export { codeProtected, extensionNotHeld } from './errors.ts';
-export { approveExtension, revokeExtension } from './held/approve-or-revoke.ts';
+export { approveExtension, recordExtensionDecision, revokeExtension } from './held/approve-or-revoke.ts';
 export { isCode } from './held/code-folders.ts';
 export {
+  allHeld,
   type HeldExtension,
   heldExtension,
   heldExtensions,

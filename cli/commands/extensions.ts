@@ -1,5 +1,6 @@
 import { CodedError } from 'skill-registry/kernel';
 import {
+  allHeld,
   approveExtension,
   assertHeldInRoot,
   describeHeld,
@@ -9,12 +10,15 @@ import {
   heldExtensions,
   listedExtensions,
   ownExtensionIds,
+  recordExtensionDecision,
   revokeExtension,
 } from '../../kernel/host.ts';
 import { formatTable, printable } from '../../lib/text/index.ts';
 import { findRoot, isTrusted } from '../find-root.ts';
 import { forTerminal } from '../for-terminal.ts';
 import {
+  actorOf,
+  type DecisionOptions,
   EXIT,
   type ExitStatus,
   type GlobalOptions,
@@ -64,7 +68,7 @@ export async function showExtension(name: string, options: GlobalOptions, termin
   return EXIT.done;
 }
 
-export interface ApproveExtensionOptions {
+export interface ApproveExtensionOptions extends DecisionOptions {
   readonly digest?: string;
 }
 
@@ -75,13 +79,14 @@ export async function approve(
   terminal: Terminal,
 ): Promise<ExitStatus> {
   const root = rootOf(options, terminal);
+  const actor = actorOf(options, terminal);
   const held = waiting(root, name);
   const digest = options.digest ?? (await digestOfYes(held, terminal));
   if (digest === undefined) {
     terminal.err(`extensions/${name} still waits\n`);
     return EXIT.problem;
   }
-  approveShownExtension(root, name, digest, isTrusted(root, options, terminal), terminal);
+  approveShownExtension(root, { name, digest }, actor, isTrusted(root, options, terminal), terminal);
   if (options.json) printJson(terminal, { name, digest, files: held.files.map(({ path }) => path) });
   return EXIT.done;
 }
@@ -89,12 +94,13 @@ export async function approve(
 /** Approves the files that were shown, and says it. */
 export function approveShownExtension(
   root: string,
-  name: string,
-  digest: string,
+  { name, digest }: { readonly name: string; readonly digest: string },
+  actor: ReturnType<typeof actorOf>,
   isTrustedRoot: boolean,
   { err }: Terminal,
 ): void {
   approveExtension(root, name, digest);
+  recordExtensionDecision(root, name, { action: 'allow', digest, ...actor });
   err(`extensions/${name} is approved; the next start or restart loads it\n`);
   if (!isTrustedRoot) err(`Its root is not approved: skill-registry trust allow ${printable(root)}\n`);
 }
@@ -103,8 +109,16 @@ export function approveShownExtension(
 export const EXTENSION_QUESTION = 'An extension runs as you and may do everything you may do. Approve it?';
 
 /** `skill-registry extensions revoke <name>` */
-export async function revoke(name: string, options: GlobalOptions, terminal: Terminal): Promise<ExitStatus> {
-  const folder = revokeExtension(rootOf(options, terminal), name);
+export async function revoke(
+  name: string,
+  options: GlobalOptions & DecisionOptions,
+  terminal: Terminal,
+): Promise<ExitStatus> {
+  const root = rootOf(options, terminal);
+  const actor = actorOf(options, terminal);
+  const digest = allHeld(root).held.find((held) => held.name === name)?.digest ?? null;
+  const folder = revokeExtension(root, name);
+  recordExtensionDecision(root, name, { action: 'revoke', digest, ...actor });
   if (options.json) printJson(terminal, { name, folder: folder ?? null });
   const what = folder === undefined ? 'Waiting files were deleted' : `The extension was moved to ${printable(folder)}`;
   terminal.err(`${what}\n`);

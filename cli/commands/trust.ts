@@ -254,6 +254,8 @@ function subjectOf(decision: Decision): string {
       return 'root';
     case 'source':
       return 'source';
+    case 'extension':
+      return 'extension';
     case 'content':
       return `content ${decision.digest.slice(0, 19)}`;
     case 'finding':

@@ -1,6 +1,6 @@
 import type { ApproveExtensionOptions } from '../commands/extensions.ts';
 import type { TrustOptions } from '../commands/trust.ts';
-import type { ExitStatus, GlobalOptions, MakeCommand, Terminal } from '../terminal.ts';
+import type { DecisionOptions, ExitStatus, GlobalOptions, MakeCommand, Terminal } from '../terminal.ts';
 
 /** Commands about what a person has to approve. */
 export function addTrustCommands(make: MakeCommand, done: (status: ExitStatus) => void, terminal: Terminal): void {
@@ -71,6 +71,8 @@ export function addTrustCommands(make: MakeCommand, done: (status: ExitStatus) =
   )
     .argument('<name>', name)
     .option('--digest <digest>', 'of the difference that show printed; without it you are asked at the terminal')
+    .option('--reason <text>', 'why')
+    .option('--by <name>', 'who decides (default: whoever is logged in)')
     .action(async (id: string, options: GlobalOptions & ApproveExtensionOptions) =>
       done(await (await import('../commands/extensions.ts')).approve(id, options, terminal)),
     );
@@ -81,7 +83,9 @@ export function addTrustCommands(make: MakeCommand, done: (status: ExitStatus) =
     extensions,
   )
     .argument('<name>', name)
-    .action(async (id: string, options: GlobalOptions) =>
+    .option('--reason <text>', 'why')
+    .option('--by <name>', 'who decides (default: whoever is logged in)')
+    .action(async (id: string, options: GlobalOptions & DecisionOptions) =>
       done(await (await import('../commands/extensions.ts')).revoke(id, options, terminal)),
     );
 }

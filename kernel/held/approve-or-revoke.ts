@@ -10,6 +10,7 @@ import {
   writeContained,
   writeFailed,
 } from '../../lib/files/index.ts';
+import { type NewDecision, openTrust } from '../../lib/trust/index.ts';
 import { extensionChanged, extensionNotHeld } from '../errors.ts';
 import {
   digestOf,
@@ -100,6 +101,20 @@ export function revokeExtension(rootDir: string, name: string): string | undefin
   }
   settleMove(move);
   return join(rootDir, 'data', HELD, path);
+}
+
+/**
+ * Records who approved or revoked an extension, among the decisions of this user.
+ *
+ * @param decision.digest - Of the difference that was shown; null when an extension was revoked that did not wait.
+ * @throws TRUST_UNUSABLE. What was approved stays approved.
+ */
+export function recordExtensionDecision(
+  rootDir: string,
+  name: string,
+  decision: Pick<NewDecision, 'action' | 'by' | 'reason'> & { readonly digest: string | null },
+): void {
+  openTrust().decide({ kind: 'extension', path: join(rootDir, 'extensions', name), ...decision });
 }
 
 // --- internal ---

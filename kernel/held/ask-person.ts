@@ -3,7 +3,7 @@ import { describeError } from '../../lib/errors/index.ts';
 import { openTrust } from '../../lib/trust/index.ts';
 import { ownExtensionIds } from '../boot/extension-folders.ts';
 import { heldOfRoot, isHeldInRoot } from '../boot/untrusted-root.ts';
-import { approveExtension } from './approve-or-revoke.ts';
+import { approveExtension, recordExtensionDecision } from './approve-or-revoke.ts';
 import { describeHeld, quoted, visible } from './difference.ts';
 import { type HeldExtension, heldExtensions } from './held-extensions.ts';
 
@@ -37,12 +37,13 @@ export async function approveHeldExtensions({
     asked.add(held.digest);
     try {
       if (!(await ask(await questionAbout(held, rootDir, trusted || approved)))) continue;
+      const by = `person:${userInfo().username}`;
       if (!trusted && !approved) {
-        const by = `person:${userInfo().username}`;
         openTrust().decide({ action: 'allow', kind: 'root', path: rootDir, by });
       }
       approveExtension(rootDir, held.name, held.digest);
       approved = true;
+      recordExtensionDecision(rootDir, held.name, { action: 'allow', by, digest: held.digest });
     } catch (error) {
       notifyUser(`extensions/${held.name} still waits: ${describeError(error)}`);
     }

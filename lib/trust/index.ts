@@ -23,6 +23,8 @@ export type Subject =
   | { readonly kind: 'root' /** Real path of the folder. */; readonly path: string }
   /** Where skills are taken from. */
   | { readonly kind: 'source' /** An address, `npm:<name>`, or an absolute path. */; readonly path: string }
+  /** Code of agents: the extension of this folder, with the digest of what was shown. Only a record: its files are what was approved. */
+  | { readonly kind: 'extension' /** Absolute. */; readonly path: string; readonly digest: string | null }
   /** The files of a skill, wherever they lie. */
   | { readonly kind: 'content' /** Where they lay. */; readonly path: string; readonly digest: string }
   /** One finding in the skill of one folder, across edits. */
@@ -205,6 +207,7 @@ function parse(line: string): Decision | undefined {
 const KEYS: Readonly<Partial<Record<string, readonly string[]>>> = {
   root: ['kind', 'path'],
   source: ['path'],
+  extension: ['path'],
   content: ['path', 'digest'],
   finding: ['path', 'rule', 'excerpt'],
 };

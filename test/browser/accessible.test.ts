@@ -19,7 +19,7 @@ function pagesOf({ open, warned, stale }: OpenReview): readonly string[] {
       '/updates',
       '/problems',
     ],
-    ...[`/proposals/${open}`, `/proposals/${open}?view=side`, `/proposals/${warned}`, `/proposals/${stale}`],
+    ...[`/proposals/${open}`, `/proposals/${open}?view=split`, `/proposals/${warned}`, `/proposals/${stale}`],
     ...[`/proposals/${open}/edit`, `/proposals/${stale}/edit`, '/extensions/ticket_tool', '/skills/fast-setup'],
     ...[
       '/skills/code-review',

@@ -70,7 +70,7 @@ it('shows a hostile skill on every page, and nothing of it runs, loads or leaves
     ...['/usage?agent=%3Cscript%3Ealert(13)%3C/script%3E', '/usage?skill=%22%3E%3Cimg+src=x+onerror=alert(1)%3E'],
     ...['/skills/evil', '/skills/evil/files', '/skills/evil/history', '/skills/evil/history/1', '/skills/huge'],
     `/skills/${encodeURIComponent("<b onclick='alert(8)'>bold")}`,
-    ...proposals.flatMap((id) => [`/proposals/${id}`, `/proposals/${id}?view=side`, `/proposals/${id}/edit`]),
+    ...proposals.flatMap((id) => [`/proposals/${id}`, `/proposals/${id}?view=split`, `/proposals/${id}/edit`]),
   ];
   for (const path of paths) {
     const response = await page.goto(at(path));

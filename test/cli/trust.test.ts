@@ -125,8 +125,13 @@ describe('skill-registry extensions', () => {
     });
     expect(existsSync(join(root, 'extensions/trap/manifest.yaml'))).toBe(false);
     const now = heldExtension(root, 'trap')?.digest ?? '';
-    expect(await foreign(['extensions', 'approve', 'trap', '--digest', now], root)).toMatchObject({ status: 0 });
+    const approve = ['extensions', 'approve', 'trap', '--digest', now, '--reason', 'I read it.'];
+    expect(await foreign([...approve, '--by', 'agent:builder'], root)).toMatchObject({ status: 2 });
+    expect(await foreign([...approve, '--by', 'ada'], root)).toMatchObject({ status: 0 });
     expect(existsSync(join(root, 'extensions/trap/manifest.yaml'))).toBe(true);
+    const { decisions } = JSON.parse((await foreign(['trust', 'list', '--json'], root)).stdout);
+    const made = { kind: 'extension', action: 'allow', digest: now, by: 'person:ada', reason: 'I read it.' };
+    expect(decisions).toContainEqual(expect.objectContaining({ ...made, path: join(root, 'extensions/trap') }));
   });
 
   it('are counted by doctor, in a root that nobody has approved too', async () => {

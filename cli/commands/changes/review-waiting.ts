@@ -208,7 +208,7 @@ function skillThatWaits(id: string, { registry, options, terminal }: Room): Wait
   };
 }
 
-function extensionThatWaits(name: string, { root, trusted, terminal }: Room): Waiting {
+function extensionThatWaits(name: string, { root, trusted, options, terminal }: Room): Waiting {
   return {
     async show() {
       const held = heldExtension(root, name);
@@ -221,7 +221,7 @@ function extensionThatWaits(name: string, { root, trusted, terminal }: Room): Wa
         key: 'y',
         means: 'approve',
         act() {
-          approveShownExtension(root, name, held.digest, trusted, terminal);
+          approveShownExtension(root, held, actorOf(options, terminal), trusted, terminal);
           return { kind: 'extension', id: name, decision: 'approved' };
         },
       };

@@ -7,9 +7,10 @@ import {
   heldExtension,
   heldExtensions,
   ownExtensionIds,
+  recordExtensionDecision,
   revokeExtension,
 } from '../../../kernel/host.ts';
-import { isRefused, orRefusal } from '../decide.ts';
+import { actorOf, isRefused, orRefusal } from '../decide.ts';
 import { fieldsOf } from '../form-fields.ts';
 import { difference, viewLink, viewOf } from '../html/difference.ts';
 import { type Html, html } from '../html/html.ts';
@@ -57,10 +58,11 @@ function heldNamed({ root, isHeldReadable }: Review, name: string): HeldExtensio
 /** A revocation on this page is of what waits, and never of what runs. */
 async function decide(review: Review, name: string, isApproved: boolean, digest: string): Promise<void> {
   const held = heldNamed(review, name);
-  if (isApproved) return approveExtension(review.root, name, digest);
-  if (held.digest !== digest)
+  if (!isApproved && held.digest !== digest)
     throw new CodedError('EXTENSION_CHANGED', `extensions/${name} has changed since this page was shown. Look again.`);
-  revokeExtension(review.root, name);
+  if (isApproved) approveExtension(review.root, name, digest);
+  else revokeExtension(review.root, name);
+  recordExtensionDecision(review.root, name, { action: isApproved ? 'allow' : 'revoke', digest, ...actorOf(review) });
 }
 
 async function show(context: ReviewContext, review: Review, name: string, refused?: CodedError): Promise<Response> {

@@ -1,4 +1,4 @@
-import { type HeldExtension, heldExtensions } from '../../../kernel/host.ts';
+import { allHeld, type HeldExtension } from '../../../kernel/host.ts';
 import type { Proposal, SkillTrust, SkillUpdate } from '../../skill_registry/api.ts';
 import { type Html, html } from '../html/html.ts';
 import { page } from '../html/layout.ts';
@@ -16,14 +16,15 @@ export function addInbox(app: ReviewApp, review: Review, updates: Updates): void
     const { proposals, unreadable, held } = await registry.admin.waiting();
     // What is stale cannot be approved as it is, so it comes last.
     const [stale, open] = [true, false].map((is) => proposals.filter(({ state }) => (state === 'stale') === is));
-    const extensions = waitingExtensions(review);
+    const { held: extensions, unreadable: broken } = waitingExtensions(review);
     const checked = updates.checked();
     const outdated = checked?.plan.skills.filter(({ state }) => state === 'outdated') ?? [];
-    const waiting = proposals.length + held.length + extensions.length + outdated.length;
+    const waiting = proposals.length + held.length + extensions.length + broken.length + outdated.length;
     const main = html`<h1>Inbox</h1>
 <div id="waiting" data-live>
 ${unreadable === null ? '' : note(html`<p>The proposals cannot be read. ${unreadable}</p>`, 'block')}
 ${waiting === 0 && unreadable === null ? html`<p class="empty">Nothing waits for you.</p>` : ''}
+${broken.map(({ name, reason }) => note(html`<p>What waits for extensions/${name} cannot be read: ${reason} To delete it: skill-registry extensions revoke ${name}</p>`, 'warn'))}
 ${section('Extensions that agents wrote', extensions.map(extensionItem))}
 ${section('Held skills', held.map(heldItem))}
 ${section('Proposals', [...(open ?? []), ...(stale ?? [])].map(proposalItem))}
@@ -54,8 +55,8 @@ ${proposals.length === MOST_LISTED ? note(html`<p>Only the newest ${MOST_LISTED}
 const MOST_LISTED = 200;
 
 /** None where nobody may write them: their folder is a link out of a root that nobody has approved. */
-function waitingExtensions({ root, isHeldReadable }: Review): readonly HeldExtension[] {
-  return isHeldReadable() ? heldExtensions(root) : [];
+function waitingExtensions({ root, isHeldReadable }: Review): ReturnType<typeof allHeld> {
+  return isHeldReadable() ? allHeld(root) : { held: [], unreadable: [] };
 }
 
 function section(title: string, items: readonly Html[]): Html | '' {

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { holdExtensionFile } from '../../../kernel/host.ts';
 import { openTrust } from '../../../lib/trust/index.ts';
@@ -249,6 +249,17 @@ describe('an extension that an agent wrote', () => {
     expect(existsSync(live(page))).toBe(false);
     await page.send('/extensions/greeter', '/extensions/greeter/approve');
     expect(readFileSync(live(page), 'utf8')).toBe('export const second = 2;\n');
+    const made = { kind: 'extension', action: 'allow', by: 'person:ada', reason: 'review page' };
+    expect(openTrust().decisions()).toContainEqual(expect.objectContaining({ ...made, path: dirname(live(page)) }));
+  });
+
+  it('is named where it cannot be read', async () => {
+    const page = await reviewPage();
+    write(page, 'export const first = 1;\n');
+    writeFileSync(join(page.root, 'data/.held/greeter/files/main.ts'), Buffer.alloc(20_000_000));
+    expect(textOf((await page.get('/')).text)).toMatch(
+      /What waits for extensions\/greeter cannot be read: .*revoke greeter/,
+    );
   });
 
   it('is deleted, and never one that runs', async () => {
