@@ -1,9 +1,17 @@
 import { declaredTurn } from '../../kernel/host.ts';
 import { printable } from '../../lib/text/index.ts';
 import { openRegistry } from '../open-registry.ts';
-import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal } from '../terminal.ts';
+import {
+  actorOf,
+  type DecisionOptions,
+  EXIT,
+  type ExitStatus,
+  type GlobalOptions,
+  printJson,
+  type Terminal,
+} from '../terminal.ts';
 
-export interface EnableOptions extends GlobalOptions {
+export interface EnableOptions extends GlobalOptions, DecisionOptions {
   readonly agent?: string;
 }
 
@@ -14,13 +22,14 @@ export async function setEnabled(
   options: EnableOptions,
   terminal: Terminal,
 ): Promise<ExitStatus> {
+  const actor = actorOf(options, terminal);
   const { root, trusted, registry } = await openRegistry(options, terminal);
   const { agent } = options;
   if (agent !== undefined && !isEnabled) {
     registry.admin.resources(id);
     await declaredTurn(root, agent, trusted);
   }
-  const { file, changed } = await registry.admin.setDisabled({ skill: id, agent }, !isEnabled);
+  const { file, changed } = await registry.admin.setDisabled({ skill: id, agent }, !isEnabled, actor);
   // What the config still keeps from an agent that is gone can be given back; nothing else is said of one that is not there.
   if (agent !== undefined && isEnabled && !changed) await declaredTurn(root, agent, trusted);
   await registry.close();

@@ -256,6 +256,8 @@ function subjectOf(decision: Decision): string {
       return 'source';
     case 'extension':
       return 'extension';
+    case 'switch':
+      return `${decision.skill} ${decision.action === 'allow' ? 'on' : 'off'}${decision.agent === null ? '' : ` for ${decision.agent}`}`;
     case 'content':
       return `content ${decision.digest.slice(0, 19)}`;
     case 'finding':

@@ -22,12 +22,16 @@ export function addCatalogCommands(make: MakeCommand, done: (status: ExitStatus)
   make('enable', 'give a skill to agents again', 'skill-registry enable code-review')
     .argument('<id>', 'id or qualified id (<source>:<path>)')
     .option('--agent <id>', agent)
+    .option('--reason <text>', 'why')
+    .option('--by <name>', 'who decides (default: whoever is logged in)')
     .action(async (id: string, options: EnableOptions) =>
       done(await (await import('../commands/enable-disable.ts')).setEnabled(id, true, options, terminal)),
     );
   make('disable', 'keep a skill from agents, in the config; its files stay', 'skill-registry disable code-review')
     .argument('<id>', 'id or qualified id (<source>:<path>)')
     .option('--agent <id>', agent)
+    .option('--reason <text>', 'why')
+    .option('--by <name>', 'who decides (default: whoever is logged in)')
     .action(async (id: string, options: EnableOptions) =>
       done(await (await import('../commands/enable-disable.ts')).setEnabled(id, false, options, terminal)),
     );

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { assertDataInRoot } from '../../kernel/host.ts';
 import { futureRealPath } from '../../lib/files/index.ts';
 import { countTokens, nearestIds } from '../../lib/text/index.ts';
+import { openTrust } from '../../lib/trust/index.ts';
 import type { SkillRegistry, SkillRegistryAdmin } from './api.ts';
 import { skillNamed } from './catalog/snapshot.ts';
 import { writePolicyOf } from './history/write-policy.ts';
@@ -61,8 +62,8 @@ export function createAdmin(
       const { whoSees } = await import('./show/who-sees.ts');
       return whoSees(snapshot(), agents);
     },
-    async setDisabled(disabling, isDisabled) {
-      const { skill } = disabling;
+    async setDisabled(disabling, isDisabled, actor) {
+      const { skill, agent = null } = disabling;
       const isListed = parts.disabled.now.some((one) => (typeof one === 'string' ? one : one.skill) === skill);
       // A skill that was removed can still be enabled.
       if (isDisabled || !isListed) known(skill);
@@ -72,6 +73,8 @@ export function createAdmin(
       const done = setDisabled(root, disabling, isDisabled);
       parts.disabled.now = nowDisabled(parts.disabled.now, disabling, isDisabled);
       await catalog.refresh();
+      const action = isDisabled ? 'revoke' : 'allow';
+      if (done.changed) openTrust().decide({ kind: 'switch', path: root, skill, agent, action, ...actor });
       return done;
     },
     async waiting() {

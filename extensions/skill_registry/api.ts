@@ -3,7 +3,7 @@ import type { Problem, Tool, TurnContext } from 'skill-registry/kernel';
 import type { Snapshot } from './catalog/snapshot.ts';
 import type { SkillRegistryConfig, SourceConfigInput } from './config/config.ts';
 import type { Evaluation } from './evaluate/types.ts';
-import type { History, Management, WritePolicy } from './history/types.ts';
+import type { Actor, History, Management, WritePolicy } from './history/types.ts';
 import type { Publishing } from './origin/publish/types.ts';
 import type { Origins } from './origin/types.ts';
 import type { Proposal, Proposals } from './propose/types.ts';
@@ -226,12 +226,14 @@ export interface SkillRegistryAdmin extends Evaluation, Pick<Reading, 'readBytes
    * @param disabling.skill - An id or a qualified id.
    * @param disabling.agent - Default: every agent. Enabling for every agent also ends it for single ones.
    * @returns `changed`: false when the config said so already.
+   * @param actor - Who does it: recorded among the decisions of this user when something changes.
    * @throws SKILL_NOT_FOUND, INVALID_ARGUMENT for one agent of a skill that is disabled for every agent, CONFIG_INVALID, WRITE_FAILED,
-   *   PATH_TRAVERSAL.
+   *   PATH_TRAVERSAL; TRUST_UNUSABLE when it is done, but who did it cannot be recorded.
    */
   setDisabled(
     disabling: { readonly skill: string; readonly agent?: string | undefined },
     isDisabled: boolean,
+    actor: Actor,
   ): Promise<{ readonly file: string; readonly changed: boolean }>;
   /** Inspects every skill that is not inspected yet; `watch` does it, too. Each content is inspected once. */
   inspectSkills(): Promise<void>;

@@ -247,7 +247,7 @@ const ADMIN: Methods<SkillRegistryAdmin> = {
   allowShown: { skillId: text, shown: listOf(recordOf(anything)), actor },
   inspectSkills: {},
   whoSees: { agents: listOf(turn) },
-  setDisabled: { disabling: fields({ skill: text, agent: words }), isDisabled: flag },
+  setDisabled: { disabling: fields({ skill: text, agent: words }), isDisabled: flag, actor },
   waiting: {},
   offered: { skillIds: textList, turn },
   evidence: { skillId: text },

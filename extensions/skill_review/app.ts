@@ -8,6 +8,7 @@ import { html } from './html/html.ts';
 import { page } from './html/layout.ts';
 import type { Live } from './live.ts';
 import { addCatalog } from './pages/catalog.ts';
+import { addDecisions } from './pages/decisions.ts';
 import { addExtension } from './pages/extension.ts';
 import { addInbox } from './pages/inbox.ts';
 import { addProblems } from './pages/problems.ts';
@@ -32,6 +33,7 @@ export function createApp(review: Review, guard: Guard, live: Live, onError: (er
   app.get('/events', live.handler);
   addInbox(app, review, addUpdates(app, review));
   addProblems(app, review);
+  addDecisions(app, review);
   addExtension(app, review);
   addProposal(app, review);
   addSkill(app, review);

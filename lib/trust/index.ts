@@ -25,6 +25,16 @@ export type Subject =
   | { readonly kind: 'source' /** An address, `npm:<name>`, or an absolute path. */; readonly path: string }
   /** Code of agents: the extension of this folder, with the digest of what was shown. Only a record: its files are what was approved. */
   | { readonly kind: 'extension' /** Absolute. */; readonly path: string; readonly digest: string | null }
+  /** A skill switched off (`revoke`) or on again for agents. Only a record: the config of the root says what is off. */
+  | {
+      readonly kind: 'switch';
+      /** The root. */
+      readonly path: string;
+      /** As it was named. */
+      readonly skill: string;
+      /** null: for every agent. */
+      readonly agent: string | null;
+    }
   /** The files of a skill, wherever they lie. */
   | { readonly kind: 'content' /** Where they lay. */; readonly path: string; readonly digest: string }
   /** One finding in the skill of one folder, across edits. */
@@ -208,12 +218,14 @@ const KEYS: Readonly<Partial<Record<string, readonly string[]>>> = {
   root: ['kind', 'path'],
   source: ['path'],
   extension: ['path'],
+  switch: ['path', 'skill'],
   content: ['path', 'digest'],
   finding: ['path', 'rule', 'excerpt'],
 };
 
 /** Decisions about one subject have the same. */
 function subjectOf(subject: Subject): string {
+  if (subject.kind === 'switch') return JSON.stringify([subject.kind, subject.path, subject.skill, subject.agent]);
   if (subject.kind === 'content') return JSON.stringify([subject.kind, subject.digest]);
   if (subject.kind === 'finding') return JSON.stringify([subject.kind, subject.path, subject.rule, subject.excerpt]);
   return JSON.stringify([subject.kind, subject.path]);

@@ -18,6 +18,7 @@ function pagesOf({ open, warned, stale }: OpenReview): readonly string[] {
       '/usage?agent=nobody',
       '/updates',
       '/problems',
+      '/decisions',
     ],
     ...[`/proposals/${open}`, `/proposals/${open}?view=split`, `/proposals/${warned}`, `/proposals/${stale}`],
     ...[`/proposals/${open}/edit`, `/proposals/${stale}/edit`, '/extensions/ticket_tool', '/skills/fast-setup'],

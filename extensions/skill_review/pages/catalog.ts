@@ -1,4 +1,5 @@
 import type { SeenSkill, SkillList, TokenCounts } from '../../skill_registry/api.ts';
+import { actorOf } from '../decide.ts';
 import { fieldsOf } from '../form-fields.ts';
 import { type Html, html, verbatim } from '../html/html.ts';
 import { page } from '../html/layout.ts';
@@ -27,7 +28,11 @@ ${pages(found, wanted)}
 
   app.post('/catalog/:action{on|off}', async (context) => {
     const fields = await fieldsOf(context);
-    await registry.admin.setDisabled({ skill: fields.text('skill') }, context.req.param('action') === 'off');
+    await registry.admin.setDisabled(
+      { skill: fields.text('skill') },
+      context.req.param('action') === 'off',
+      actorOf(review),
+    );
     review.changed();
     return context.redirect(addressOf(wantedOf(context)), 303);
   });

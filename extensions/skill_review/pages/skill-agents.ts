@@ -1,3 +1,4 @@
+import { actorOf } from '../decide.ts';
 import { invalidArgument, pageNotFound } from '../errors.ts';
 import { fieldsOf } from '../form-fields.ts';
 import { type Html, html } from '../html/html.ts';
@@ -45,7 +46,7 @@ export function addSkillAgents(app: ReviewApp, review: Review): void {
     const agent = (await fieldsOf(context)).text('agent');
     const isKnown = (await review.agents()).some(({ agentId }) => agentId === agent);
     if (action === 'off' && !isKnown) throw invalidArgument(`There is no agent ${JSON.stringify(agent)} here.`);
-    await admin.setDisabled({ skill: id, agent }, action === 'off');
+    await admin.setDisabled({ skill: id, agent }, action === 'off', actorOf(review));
     review.changed();
     return context.redirect(`${skillAddress(id)}/agents`, 303);
   });

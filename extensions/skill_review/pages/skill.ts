@@ -32,10 +32,21 @@ export function addSkill(app: ReviewApp, review: Review): void {
   app.post('/skills/:id/disabled', async (context) => {
     const id = context.req.param('id');
     const isDisabled = (await fieldsOf(context)).text('disabled') === 'yes';
-    const outcome = await orRefusal(admin.setDisabled({ skill: id }, isDisabled));
+    const outcome = await orRefusal(admin.setDisabled({ skill: id }, isDisabled, actorOf(review)));
     if (isRefused(outcome)) return show(context, review, id, outcome.refused.message, true);
     review.changed();
     return context.redirect(`${skillAddress(id)}?done=${isDisabled ? 'disabled' : 'enabled'}`, 303);
+  });
+
+  app.post('/skills/:id/remove', async (context) => {
+    const id = context.req.param('id');
+    const fields = await fieldsOf(context);
+    const isAsShown = skillOf(registry.snapshot(), id)?.digest === fields.text('digest');
+    if (!isAsShown) return show(context, review, id, 'It has changed since this page was shown. Look again.', true);
+    const outcome = await orRefusal(registry.origin.remove(id, actorOf(review, fields.optional('reason'))));
+    if (isRefused(outcome)) return show(context, review, id, outcome.refused.message, true);
+    review.changed();
+    return context.redirect(`${skillAddress(id)}/history`, 303);
   });
 }
 
@@ -72,7 +83,8 @@ ${trust ? trustPart(context, id, trust) : ''}
 ${await instructions(review, id, skill)}
 <h2>About it</h2>
 ${facts(skill, locked, tokens)}
-${onOff(context, id, skill)}`;
+${onOff(context, id, skill)}
+${remove(context, id, skill)}`;
   const status = isRefusal ? 409 : 200;
   return context.html(page(context, review, { title: skill.id, at: 'catalog', main }), status);
 }
@@ -195,4 +207,14 @@ function onOff(context: ReviewContext, id: string, { disabledFor }: Skill): Html
     html`${hidden('disabled', isOff ? 'no' : 'yes')}<div class="actions"><button>${isOff ? 'Enable it' : 'Disable it'}</button>
 <span class="quiet">${isOff ? 'Agents are given it again.' : 'No agent is given it, and its files stay.'}</span></div>`,
   );
+}
+
+function remove(context: ReviewContext, id: string, { digest }: Skill): Html {
+  return html`<details><summary>Remove it</summary>${form(
+    context,
+    `${skillAddress(id)}/remove`,
+    html`${hidden('digest', digest)}<p>Its folder is archived, and its entry in the lock goes. Its history stays, and can restore it.</p>
+<label for="why-removed">Why, for whoever asks later</label><input id="why-removed" name="reason" maxlength="2000" autocomplete="off">
+<div class="actions"><button>Remove it</button></div>`,
+  )}</details>`;
 }

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { openRegistry, openRoot } from '../../helpers/open-registry.ts';
-import { TEA } from '../../helpers/tea.ts';
+import { ADA, TEA } from '../../helpers/tea.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
 const TREE = {
@@ -15,21 +15,26 @@ it('keeps a skill from agents at once, and in the config for the next start', as
   const { root, registry } = await openRegistry(TREE);
   const seen = (turn = {}) => registry.visible(turn).map(({ id }) => id);
   const file = join(root, 'data/skill_registry/config.yaml');
-  expect(await registry.admin.setDisabled({ ...TEA_SKILL, agent: 'brewer' }, true)).toEqual({ file, changed: true });
+  expect(await registry.admin.setDisabled({ ...TEA_SKILL, agent: 'brewer' }, true, ADA)).toEqual({
+    file,
+    changed: true,
+  });
   expect([seen(), seen({ agentId: 'brewer' })]).toEqual([['tea'], []]);
   expect(readFileSync(file, 'utf8')).toMatch(/^# mine\n[\s\S]*disabled:\n\s+- \{ ?skill: tea, agent: brewer ?\}/);
   const views = async () =>
     (await registry.admin.whoSees([{ agentId: 'brewer' }])).flatMap((one) => one.views.map(({ because }) => because));
   expect(await views()).toEqual([undefined, 'disabled in the config']);
-  await registry.admin.setDisabled(TEA_SKILL, true);
+  await registry.admin.setDisabled(TEA_SKILL, true, ADA);
   expect(seen()).toEqual([]);
-  expect(await registry.admin.setDisabled(TEA_SKILL, true)).toEqual({ file, changed: false });
-  await expect(registry.admin.setDisabled({ ...TEA_SKILL, agent: 'brewer' }, false)).rejects.toMatchObject({
+  expect(await registry.admin.setDisabled(TEA_SKILL, true, ADA)).toEqual({ file, changed: false });
+  await expect(registry.admin.setDisabled({ ...TEA_SKILL, agent: 'brewer' }, false, ADA)).rejects.toMatchObject({
     code: 'INVALID_ARGUMENT',
   });
-  await registry.admin.setDisabled(TEA_SKILL, false);
+  await registry.admin.setDisabled(TEA_SKILL, false, ADA);
   expect(await views()).toEqual([undefined, undefined]);
-  await expect(registry.admin.setDisabled({ skill: 'te' }, true)).rejects.toMatchObject({ code: 'SKILL_NOT_FOUND' });
+  await expect(registry.admin.setDisabled({ skill: 'te' }, true, ADA)).rejects.toMatchObject({
+    code: 'SKILL_NOT_FOUND',
+  });
 });
 
 it('writes nothing out of a root that nobody has approved', async () => {
@@ -38,6 +43,6 @@ it('writes nothing out of a root that nobody has approved', async () => {
   mkdirSync(join(root, 'data'));
   symlinkSync(elsewhere, join(root, 'data/skill_registry'));
   const registry = await openRoot(root, { trust: false });
-  await expect(registry.admin.setDisabled(TEA_SKILL, true)).rejects.toMatchObject({ code: 'PATH_TRAVERSAL' });
+  await expect(registry.admin.setDisabled(TEA_SKILL, true, ADA)).rejects.toMatchObject({ code: 'PATH_TRAVERSAL' });
   expect(registry.visible().map(({ id }) => id)).toEqual(['tea']);
 });

@@ -190,3 +190,13 @@ it('has one row for a file that two sources have', async () => {
   });
   expect([...(await rowsOf(root)).keys()].filter((id) => id.endsWith('tea'))).toEqual(['claude:tea']);
 });
+
+it('records who did it and why, and refuses the name of an agent', async () => {
+  const root = tempFolder(skill('tea'));
+  const disable = ['disable', 'tea', '--root', root, '--reason', 'Too hot.'];
+  expect(await runCommand([...disable, '--by', 'agent:x'])).toMatchObject({ status: 2 });
+  expect(await runCommand([...disable, '--by', 'ada'])).toMatchObject({ status: 0 });
+  const { decisions } = JSON.parse((await runCommand(['trust', 'list', '--json', '--root', root])).stdout);
+  const made = { kind: 'switch', action: 'revoke', path: root, skill: 'tea', agent: null };
+  expect(decisions).toContainEqual(expect.objectContaining({ ...made, by: 'person:ada', reason: 'Too hot.' }));
+});

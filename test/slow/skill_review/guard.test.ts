@@ -35,6 +35,7 @@ describe('who gets in', () => {
     '/catalog',
     '/usage',
     '/problems',
+    '/decisions',
     '/updates',
     '/events',
     '/proposals',

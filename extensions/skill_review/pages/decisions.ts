@@ -1,0 +1,121 @@
+import { heldOfRoot } from '../../../kernel/host.ts';
+import { type Decision, openTrust } from '../../../lib/trust/index.ts';
+import type { UsedSource } from '../../skill_registry/api.ts';
+import { actorOf, isRefused, orRefusal } from '../decide.ts';
+import { invalidArgument } from '../errors.ts';
+import { fieldsOf } from '../form-fields.ts';
+import { type Html, html } from '../html/html.ts';
+import { page } from '../html/layout.ts';
+import { form, hidden, note, plural, time } from '../html/parts.ts';
+import type { Review, ReviewApp, ReviewContext } from '../review.ts';
+
+/** What was decided on this machine, by whom and why; and whether this root and its sources are approved. */
+export function addDecisions(app: ReviewApp, review: Review): void {
+  app.get('/decisions', (context) => show(context, review));
+
+  app.post('/decisions/root/:action{allow|revoke}', async (context) => {
+    const reason = (await fieldsOf(context)).optional('reason');
+    const action = context.req.param('action') === 'allow' ? 'allow' : 'revoke';
+    openTrust().decide({ kind: 'root', path: review.root, action, ...actorOf(review, reason) });
+    review.changed();
+    return context.redirect('/decisions', 303);
+  });
+
+  app.post('/decisions/source/:action{allow|revoke}', async (context) => {
+    const fields = await fieldsOf(context);
+    const source = fields.text('source');
+    const action = context.req.param('action') === 'allow' ? 'allow' : 'revoke';
+    const isKnown = (await review.registry.origin.sources()).some((one) => one.source === source);
+    if (!isKnown) throw invalidArgument(`No skill of this root comes from ${JSON.stringify(source)}.`);
+    openTrust().decide({ kind: 'source', path: source, action, ...actorOf(review, fields.optional('reason')) });
+    await review.registry.refresh();
+    review.changed();
+    return context.redirect('/decisions', 303);
+  });
+}
+
+// --- internal ---
+
+/** Newest first. */
+const MOST_SHOWN = 200;
+
+async function show(context: ReviewContext, review: Review): Promise<Response> {
+  const trust = openTrust();
+  const trouble = trust.trouble();
+  const decisions = [...trust.decisions()].reverse();
+  const sources = await orRefusal(review.registry.origin.sources());
+  const main = html`<h1>Decisions</h1>
+${trouble === undefined ? '' : note(html`<p>The decisions of this user are ignored: ${trouble}</p>`, 'block')}
+<h2>This root</h2>
+${rootPart(context, review, trust.allows('root', review.root))}
+<h2>Where its skills come from</h2>
+${isRefused(sources) ? note(html`<p>${sources.refused.message}</p>`, 'warn') : sourcesPart(context, sources)}
+<h2>What was decided on this machine</h2>
+${decisions.length === 0 ? html`<p class="empty">Nothing yet.</p>` : table(decisions.slice(0, MOST_SHOWN))}
+${decisions.length > MOST_SHOWN ? html`<p class="quiet">The newest ${MOST_SHOWN} of ${plural(decisions.length, 'decision')}; skill-registry trust list has all.</p>` : ''}`;
+  return context.html(page(context, review, { title: 'Decisions', at: 'inbox', main }));
+}
+
+function rootPart(context: ReviewContext, { root }: Review, isAllowed: boolean): Html {
+  const held = isAllowed ? [] : heldOfRoot(root);
+  const what = isAllowed
+    ? 'Approved: its extensions, packages, addresses and .env take effect.'
+    : 'Not approved: its extensions, packages, addresses and .env have no effect.';
+  const wouldTake = held.length > 0 ? html`<p>With a yes this takes effect: ${held.join('; ')}</p>` : '';
+  return html`<p><code>${root}</code></p><p>${what}</p>${wouldTake}
+${decide(context, `/decisions/root/${isAllowed ? 'revoke' : 'allow'}`, isAllowed ? 'Revoke this root' : 'Approve this root', 'root')}
+<p class="quiet">What runs now uses this after its next start.</p>`;
+}
+
+function sourcesPart(context: ReviewContext, sources: readonly UsedSource[]): Html {
+  if (sources.length === 0) return html`<p class="empty">No skill was brought in from elsewhere.</p>`;
+  const items = sources.map(({ source, skills, decision }, index) => {
+    const isRevoked = decision?.action === 'revoke';
+    const said = decision
+      ? html`${isRevoked ? 'Revoked' : 'Approved'} by ${decision.by}, ${time(decision.at)} UTC${decision.reason === undefined ? '' : `: ${decision.reason}`}`
+      : 'No decision of its own; the approval of the root counts.';
+    return html`<li class="card"><p class="line"><b>${source}</b></p>
+${skills.length > 0 ? html`<p>${skills.join(', ')}</p>` : ''}
+<p class="quiet">${said}</p>
+${decide(context, `/decisions/source/${isRevoked ? 'allow' : 'revoke'}`, isRevoked ? 'Take from it again' : 'Take nothing from it any more', `${index}`, hidden('source', source))}
+</li>`;
+  });
+  return html`<ul class="cards">${items}</ul>`;
+}
+
+function decide(context: ReviewContext, action: string, label: string, id: string, fields: Html | '' = ''): Html {
+  return form(
+    context,
+    action,
+    html`${fields}<label for="why-${id}">Why, for whoever asks later</label><input id="why-${id}" name="reason" maxlength="2000" autocomplete="off">
+<div class="actions"><button>${label}</button></div>`,
+  );
+}
+
+function table(decisions: readonly Decision[]): Html {
+  const rows = decisions.map(
+    (
+      one,
+    ) => html`<tr><th scope="row">${ACTIONS[one.action]}</th><td>${whatOf(one)}</td><td>${time(one.at)}</td><td>${one.by}</td><td>${one.path}</td><td>${one.reason ?? ''}</td></tr>
+`,
+  );
+  return html`<div class="scroll" tabindex="0" role="group" aria-label="Decisions"><table>
+<thead><tr><th scope="col">Decision</th><th scope="col">What</th><th scope="col">When, UTC</th><th scope="col">Who</th><th scope="col">Where</th><th scope="col">Why</th></tr></thead>
+<tbody>${rows}</tbody>
+</table></div>`;
+}
+
+const ACTIONS: Readonly<Record<Decision['action'], string>> = { allow: 'allowed', revoke: 'revoked' };
+
+function whatOf(decision: Decision): string {
+  switch (decision.kind) {
+    case 'content':
+      return `content ${decision.digest.slice(0, 19)}`;
+    case 'finding':
+      return `${decision.rule}: ${decision.excerpt}`;
+    case 'switch':
+      return `skill ${decision.skill}${decision.agent === null ? '' : ` for ${decision.agent}`}`;
+    default:
+      return decision.kind;
+  }
+}
