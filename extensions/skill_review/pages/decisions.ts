@@ -63,7 +63,7 @@ function rootPart(context: ReviewContext, { root }: Review, isAllowed: boolean):
     : 'Not approved: its extensions, packages, addresses and .env have no effect.';
   const wouldTake = held.length > 0 ? html`<p>With a yes this takes effect: ${held.join('; ')}</p>` : '';
   return html`<p><code>${root}</code></p><p>${what}</p>${wouldTake}
-${decide(context, `/decisions/root/${isAllowed ? 'revoke' : 'allow'}`, isAllowed ? 'Revoke this root' : 'Approve this root', 'root')}
+${decide(context, `/decisions/root/${isAllowed ? 'revoke' : 'allow'}`, isAllowed ? 'Revoke this root' : 'Approve this root', { id: 'root', about: 'this root' })}
 <p class="quiet">What runs now uses this after its next start.</p>`;
 }
 
@@ -77,17 +77,24 @@ function sourcesPart(context: ReviewContext, sources: readonly UsedSource[]): Ht
     return html`<li class="card"><p class="line"><b>${source}</b></p>
 ${skills.length > 0 ? html`<p>${skills.join(', ')}</p>` : ''}
 <p class="quiet">${said}</p>
-${decide(context, `/decisions/source/${isRevoked ? 'allow' : 'revoke'}`, isRevoked ? 'Take from it again' : 'Take nothing from it any more', `${index}`, hidden('source', source))}
+${decide(context, `/decisions/source/${isRevoked ? 'allow' : 'revoke'}`, isRevoked ? 'Take from it again' : 'Take nothing from it any more', { id: `${index}`, about: source }, hidden('source', source))}
 </li>`;
   });
   return html`<ul class="cards">${items}</ul>`;
 }
 
-function decide(context: ReviewContext, action: string, label: string, id: string, fields: Html | '' = ''): Html {
+/** @param reason - The id of its field, and what the label says it is about: no two of a page are called the same. */
+function decide(
+  context: ReviewContext,
+  action: string,
+  label: string,
+  { id, about }: { readonly id: string; readonly about: string },
+  fields: Html | '' = '',
+): Html {
   return form(
     context,
     action,
-    html`${fields}<label for="why-${id}">Why, for whoever asks later</label><input id="why-${id}" name="reason" maxlength="2000" autocomplete="off">
+    html`${fields}<label for="why-${id}">Why, about ${about}</label><input id="why-${id}" name="reason" maxlength="2000" autocomplete="off">
 <div class="actions"><button>${label}</button></div>`,
   );
 }

@@ -214,7 +214,7 @@ function remove(context: ReviewContext, id: string, { digest }: Skill): Html {
     context,
     `${skillAddress(id)}/remove`,
     html`${hidden('digest', digest)}<p>Its folder is archived, and its entry in the lock goes. Its history stays, and can restore it.</p>
-<label for="why-removed">Why, for whoever asks later</label><input id="why-removed" name="reason" maxlength="2000" autocomplete="off">
+<label for="why-removed">Why it is removed</label><input id="why-removed" name="reason" maxlength="2000" autocomplete="off">
 <div class="actions"><button>Remove it</button></div>`,
   )}</details>`;
 }
