@@ -11,19 +11,20 @@ async function work(steps: number, takeBreak: () => Promise<void>, done: () => v
   }
 }
 
-/** How many steps each turn of the event loop held, until `running` has ended. */
+/** How many steps each turn of the event loop held, until what `start` gives has ended. */
 async function stepsPerTurn(start: (done: () => void) => Promise<unknown>): Promise<readonly number[]> {
   const turns: number[] = [];
   let [steps, isRunning] = [0, true];
-  const running = start(() => steps++).finally(() => {
-    isRunning = false;
-  });
-  while (isRunning) {
-    await new Promise((resolve) => setImmediate(resolve));
+  const count = (): void => {
     turns.push(steps);
     steps = 0;
-  }
-  await running;
+    if (isRunning) setImmediate(count);
+  };
+  // Before the work asks for its first turn: else the beginning and that turn would count as one.
+  setImmediate(count);
+  await start(() => steps++);
+  isRunning = false;
+  count();
   return turns;
 }
 
