@@ -16,8 +16,9 @@ it('loads no MCP, web, model or command code with the library, not even when it 
   expect([...packagesOf(files)].filter((name) => unwanted.test(name))).toEqual([]);
 });
 
-it('loads the AI SDK with its own door, and no MCP', () => {
-  const packages = packagesOf(loadedModules("import { skillTools } from 'skill-registry/ai-sdk'; skillTools;"));
-  expect(packages).toContain('ai');
-  expect([...packages].filter((name) => /modelcontextprotocol|hono|commander/.test(name))).toEqual([]);
+it('loads neither the AI SDK nor MCP with the door for the AI SDK: the host has its own', () => {
+  const files = loadedModules("import { skillTools } from 'skill-registry/ai-sdk'; skillTools;");
+  expect(files).toContain('dist/extensions/skill_registry/ai-sdk.js');
+  const unwanted = /^(ai|@ai-sdk\/.*|@modelcontextprotocol\/.*|hono|commander)$/;
+  expect([...packagesOf(files)].filter((name) => unwanted.test(name))).toEqual([]);
 });
