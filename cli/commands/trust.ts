@@ -8,7 +8,7 @@ import { describeFindings } from '../../extensions/skill_registry/propose/descri
 import { heldOfRoot } from '../../kernel/host.ts';
 import { futureRealPath } from '../../lib/files/index.ts';
 import { formatTable, printable, toWire } from '../../lib/text/index.ts';
-import { type Decision, openTrust, type Trust } from '../../lib/trust/index.ts';
+import { type Decision, describeSubject, openTrust, type Trust } from '../../lib/trust/index.ts';
 import { findRoot } from '../find-root.ts';
 import { openRegistry } from '../open-registry.ts';
 import {
@@ -50,7 +50,7 @@ export async function listTrust(options: GlobalOptions, terminal: Terminal): Pro
   else if (decisions.length > 0) {
     const rows = decisions.map((one) => [
       one.action,
-      subjectOf(one),
+      describeSubject(one),
       one.at.slice(0, 16),
       one.by,
       one.path,
@@ -246,23 +246,6 @@ async function digestOfYes(found: SkillTrust, terminal: Terminal): Promise<strin
   }
   terminal.err(`${describeTrust(found)}\n`);
   return (await isConfirmed({ ask: terminal.ask }, SKILL_QUESTION)) ? found.digest : undefined;
-}
-
-function subjectOf(decision: Decision): string {
-  switch (decision.kind) {
-    case 'root':
-      return 'root';
-    case 'source':
-      return 'source';
-    case 'extension':
-      return 'extension';
-    case 'switch':
-      return `${decision.skill} ${decision.action === 'allow' ? 'on' : 'off'}${decision.agent === null ? '' : ` for ${decision.agent}`}`;
-    case 'content':
-      return `content ${decision.digest.slice(0, 19)}`;
-    case 'finding':
-      return `${decision.rule} ${decision.excerpt}`;
-  }
 }
 
 /** A root that was moved or removed may be revoked: it would be approved again when a folder of that name is there. */

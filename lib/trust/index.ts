@@ -157,6 +157,22 @@ export function userCacheDirectory(environment?: Environment): string {
   return userDirectory('XDG_CACHE_HOME', ['.cache'], environment);
 }
 
+/** What a decision is about, in a few words for people: `root`, `tea off for brewer`. */
+export function describeSubject(decision: Decision): string {
+  switch (decision.kind) {
+    case 'content':
+      return `content ${decision.digest.slice(0, 19)}`;
+    case 'finding':
+      return `${decision.rule} ${decision.excerpt}`;
+    case 'switch': {
+      const whom = decision.agent === null ? '' : ` for ${decision.agent}`;
+      return `${decision.skill} ${decision.action === 'allow' ? 'on' : 'off'}${whom}`;
+    }
+    default:
+      return decision.kind;
+  }
+}
+
 // --- internal ---
 
 /** The maximum size of the file: the decisions of one person need far less. */

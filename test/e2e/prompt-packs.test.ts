@@ -1,6 +1,7 @@
 import { boot, type TurnContext } from 'skill-registry/kernel';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { delimited } from '../../lib/text/index.ts';
+import { WORKFLOW } from '../helpers/rfc-workflow.ts';
 import { type ScriptedAnswer, scriptedModel, systemText, toolResults } from '../helpers/scripted-model.ts';
 import { skillMd, type Tree, tempFolder } from '../helpers/temp-folder.ts';
 
@@ -12,7 +13,7 @@ const skill = (path: string, files: Tree = {}): Tree => ({
   ...Object.fromEntries(Object.entries(files).map(([name, text]) => [`${path}/${name}`, text])),
 });
 
-/** The three examples of RFC 0008, as they stand there. */
+/** The first two examples of RFC 0008, as they stand there. */
 const FILE_PATHS = {
   id: 'customer-support',
   name: 'Customer Support Pack',
@@ -36,28 +37,6 @@ const MIXED = {
   ],
   prompts: { '...': '...' },
 };
-const WORKFLOW = {
-  id: 'support-workflow',
-  name: 'Support Workflow',
-  version: '1.3.1',
-  skills: ['./skills/billing', './skills/technical', './skills/general'],
-  workflow: {
-    version: 1,
-    entry: 'triage',
-    states: {
-      triage: {
-        prompt_task: 'triage',
-        on_event: { billing: 'billing_state', technical: 'tech_state' },
-        skills: './skills/general',
-      },
-      billing_state: { prompt_task: 'billing', on_event: { resolved: 'closing' }, skills: './skills/billing' },
-      tech_state: { prompt_task: 'technical', on_event: { resolved: 'closing' }, skills: './skills/technical' },
-      closing: { prompt_task: 'closing', on_event: {}, skills: 'none' },
-    },
-  },
-  prompts: { '...': '...' },
-};
-
 /** A kernel whose only skills are those of a pack. */
 async function bootPack(pack: object, tree: Tree, script: readonly ScriptedAnswer[]) {
   const root = tempFolder({ 'support/pack.json': JSON.stringify(pack), ...tree });

@@ -1,33 +1,12 @@
 import { boot, type CommandResult, type TurnContext } from 'skill-registry/kernel';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { WORKFLOW } from '../helpers/rfc-workflow.ts';
 import { type ScriptedAnswer, scriptedModel, systemText, toolResults } from '../helpers/scripted-model.ts';
 import { skillMd, type Tree, tempFolder } from '../helpers/temp-folder.ts';
 
 const skill = (name: string): Tree => ({
   [`support/skills/${name}/SKILL.md`]: skillMd({ name, description: `About ${name}.` }, `Do ${name}.`),
 });
-/** The third example of RFC 0008, as it stands there. */
-const WORKFLOW = {
-  id: 'support-workflow',
-  name: 'Support Workflow',
-  version: '1.3.1',
-  skills: ['./skills/billing', './skills/technical', './skills/general'],
-  workflow: {
-    version: 1,
-    entry: 'triage',
-    states: {
-      triage: {
-        prompt_task: 'triage',
-        on_event: { billing: 'billing_state', technical: 'tech_state' },
-        skills: './skills/general',
-      },
-      billing_state: { prompt_task: 'billing', on_event: { resolved: 'closing' }, skills: './skills/billing' },
-      tech_state: { prompt_task: 'technical', on_event: { resolved: 'closing' }, skills: './skills/technical' },
-      closing: { prompt_task: 'closing', on_event: {}, skills: 'none' },
-    },
-  },
-  prompts: { '...': '...' },
-};
 const HERE: TurnContext = { threadId: 'one', agentId: 'orchestrator_agent' };
 const DONE: ScriptedAnswer = { text: 'Done.' };
 const read = (skill_id: string): ScriptedAnswer => ({ call: 'read_skill', args: { skill_id } });
@@ -119,6 +98,19 @@ describe('the worked example of the RFC, from the pack file alone', () => {
       },
     ]);
     expect(await type('/workflow')).toContain('state triage');
+  });
+
+  it('tells a model no hidden characters of the names of events and states', async () => {
+    const states = {
+      'first\u{e0041}': { on_event: { 'go\u{e0042}': 'second\u{e0043}' } },
+      'second\u{e0043}': { on_event: { back: 'first\u{e0041}' } },
+    };
+    const pack = { ...WORKFLOW, workflow: { version: 1, entry: 'first\u{e0041}', states } };
+    const { type, ask, model } = await bootPack([event('go'), DONE], { pack });
+    await type('/workflow support-workflow');
+    await ask();
+    expect(toolResults(model.requests[1])).toMatchObject([{ success: true, state: 'second', events: ['back'] }]);
+    expect(JSON.stringify(model.requests)).not.toMatch(/[\u{e0000}-\u{e007f}]/u);
   });
 
   it('gives the tool to nobody outside of a workflow, and not where the pack has no events', async () => {

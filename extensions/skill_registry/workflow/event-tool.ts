@@ -1,5 +1,5 @@
 import { defineTool, type Tool, z } from 'skill-registry/kernel';
-import { printable } from '../../../lib/text/index.ts';
+import { printable, withoutHidden } from '../../../lib/text/index.ts';
 import type { SkillsInWorkflows } from './command.ts';
 import type { Workflows } from './types.ts';
 
@@ -27,7 +27,7 @@ export function workflowEventTool({
       const gone = before.filter((id) => !now.includes(id));
       return {
         success: true,
-        state,
+        state: withoutHidden(state).text,
         events: [...events.keys()],
         skills: listed(now),
         no_longer_available: listed(gone),

@@ -4,8 +4,8 @@ import type { Pack, Snapshot } from '../catalog/snapshot.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import type { WorkflowPosition, Workflows } from './types.ts';
 
-/** The end of a conversation is not reported, so the oldest are removed. */
-const MAX_CONVERSATIONS = 1000;
+/** The end of a conversation is not reported, so those that were used least recently are removed. */
+const MAX_CONVERSATIONS = 10_000;
 /** Events that a text for a model names. */
 const MAX_EVENTS = 12;
 /** Characters of the name of a pack, state or event in such a text. */
@@ -33,7 +33,8 @@ export function createWorkflows(snapshot: () => Snapshot): Workflows {
       // The workflow of an agent's manifest, or of a caller, goes before that of the conversation.
       const pack = turn.workflowState?.pack ?? conversation?.chosen;
       if (!conversation || pack === undefined) return turn;
-      const state = conversation.states.get(pack);
+      // It stays as long as it is used: without its state, more skills would be there.
+      const state = conversationOf(turn.threadId as string).states.get(pack);
       return state === undefined
         ? { ...turn, workflowState: turn.workflowState ?? { pack } }
         : { ...turn, workflowState: { pack, state } };

@@ -1,5 +1,5 @@
 import { heldOfRoot } from '../../../kernel/host.ts';
-import { type Decision, openTrust } from '../../../lib/trust/index.ts';
+import { type Decision, describeSubject, openTrust } from '../../../lib/trust/index.ts';
 import type { UsedSource } from '../../skill_registry/api.ts';
 import { actorOf, isRefused, orRefusal } from '../decide.ts';
 import { invalidArgument } from '../errors.ts';
@@ -103,7 +103,7 @@ function table(decisions: readonly Decision[]): Html {
   const rows = decisions.map(
     (
       one,
-    ) => html`<tr><th scope="row">${ACTIONS[one.action]}</th><td>${whatOf(one)}</td><td>${time(one.at)}</td><td>${one.by}</td><td>${one.path}</td><td>${one.reason ?? ''}</td></tr>
+    ) => html`<tr><th scope="row">${ACTIONS[one.action]}</th><td>${describeSubject(one)}</td><td>${time(one.at)}</td><td>${one.by}</td><td>${one.path}</td><td>${one.reason ?? ''}</td></tr>
 `,
   );
   return html`<div class="scroll" tabindex="0" role="group" aria-label="Decisions"><table>
@@ -113,16 +113,3 @@ function table(decisions: readonly Decision[]): Html {
 }
 
 const ACTIONS: Readonly<Record<Decision['action'], string>> = { allow: 'allowed', revoke: 'revoked' };
-
-function whatOf(decision: Decision): string {
-  switch (decision.kind) {
-    case 'content':
-      return `content ${decision.digest.slice(0, 19)}`;
-    case 'finding':
-      return `${decision.rule}: ${decision.excerpt}`;
-    case 'switch':
-      return `skill ${decision.skill}${decision.agent === null ? '' : ` for ${decision.agent}`}`;
-    default:
-      return decision.kind;
-  }
-}

@@ -1,5 +1,5 @@
 import type { Problem } from 'skill-registry/kernel';
-import { shorten } from '../../../../lib/text/index.ts';
+import { shorten, withoutHidden } from '../../../../lib/text/index.ts';
 import { normalizePackPath } from './pack-expression.ts';
 
 /** The fields of a PromptPack JSON that concern skills (RFC 0008). */
@@ -147,7 +147,11 @@ function readWorkflow(value: unknown, report: Report): PackWorkflow | undefined 
     // An invalid scope must not show all skills.
     states.set(name, skills === undefined || typeof skills === 'string' ? skills : 'none');
     const onEvent = isRecord(state) && isRecord(state.on_event) ? Object.entries(state.on_event) : [];
-    events.set(name, new Map(onEvent.filter((entry): entry is [string, string] => isState(entry[1]))));
+    // A model is told these names and has to give them back, so they are as a person sees them.
+    const shown = onEvent.flatMap(([event, next]) =>
+      isState(next) ? [[withoutHidden(event).text, next] as const] : [],
+    );
+    events.set(name, new Map(shown));
   }
   if (typeof value.entry !== 'string' || !states.has(value.entry))
     report('/workflow/entry', 'the name of a state', value.entry);
