@@ -112,7 +112,7 @@ export function createPublication(registry: SkillRegistry, turn: TurnContext, ma
         const result = await publish(skill, Number.POSITIVE_INFINITY);
         if (!isPublished(result)) found.push([skill, notPublished(skill, result.reason)]);
       }
-      // What came to be held while it was read is not published for that reason, which is told elsewhere.
+      // A skill that came to be held while it was read is not published; the hold is a problem of its own.
       const now = skills();
       return found.flatMap(([{ id }, problem]) => (now.has(id) ? problem : []));
     },
@@ -197,7 +197,7 @@ interface CachedEntry {
   running: boolean;
 }
 
-/** Undefined when the file does not exist any more, or is another one by now. */
+/** Undefined when the file was removed or has changed. */
 async function readOne(
   registry: SkillRegistry,
   turn: TurnContext,

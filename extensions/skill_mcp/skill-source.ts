@@ -60,7 +60,7 @@ export function createSkillSource(
 
     async listResources() {
       const skills: PublishedSkill[] = [];
-      // Cached entries are right here: only SKILL.md is used, and an entry is made again when that changes.
+      // Cached entries are sufficient: only SKILL.md is used, and an entry is made again when that changes.
       for await (const skill of publication.after(undefined, Number.POSITIVE_INFINITY)) skills.push(skill);
       return listed(skills).map(({ entry, files }): DirectoryResource => {
         // The entry itself has them as they stand in the file.

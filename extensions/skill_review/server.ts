@@ -17,7 +17,7 @@ export interface ReviewOptions extends Omit<Review, 'changed' | 'count' | 'markd
 
 /** A review page that is served. */
 export interface ReviewServing {
-  /** The address that lets a person in, with its token. It works until `close`. Only that person may see it. */
+  /** The address with the token, which gives access until `close`. Show it only to that person. */
   readonly url: string;
   /** Accepts no more requests, waits up to a second for running ones, then closes all connections. */
   close(): Promise<void>;

@@ -40,7 +40,7 @@ export function createMessages({ rootDir, onLog, running, phase }: MessageOption
       const key = `${problem.code} ${problem.file} ${problem.line} ${problem.message}`;
       const isRepeated = problems.has(key);
       problems.set(key, problem);
-      // After the start, the person is shown the list of all problems.
+      // After the start the person gets the list of all problems.
       if (phase() !== 'starting' && !isRepeated) messages.notifyUser(oneLine(problem));
     },
     problems: () => [...problems.values()],

@@ -44,7 +44,7 @@ export async function composeInstructions({
   return [handed(prompt), ...bodies, handed(agent.instructions?.trim())].filter(Boolean).join('\n\n');
 }
 
-/** As all text is handed to models; what `getSkillContent` gives has been. */
+/** Like all text for models. The result of `getSkillContent` is clean already. */
 function handed(text: string | undefined = ''): string {
   return withNote(withoutHidden(text));
 }

@@ -91,7 +91,7 @@ export function fields(checks: Readonly<Record<string, Check>>): Check {
   };
 }
 
-/** Another check, with what its value has to be besides. @param expected - For the message. */
+/** A check with a further condition. @param expected - For the message. */
 export function suchThat(check: Check, expected: string, accepts: (value: never) => boolean): Check {
   return (value, name) => {
     const checked = check(value, name);
@@ -121,7 +121,7 @@ function unreadable(name: string, cause: unknown): CodedError<'INVALID_ARGUMENT'
   return new CodedError('INVALID_ARGUMENT', `${name} cannot be read: its getter threw.`, {}, cause);
 }
 
-/** Never runs code of the value: no getter, no `toString`. */
+/** Runs no code of the value: no getter, no `toString`. */
 function shown(value: unknown): string {
   if (typeof value === 'string') {
     const cut = value.length > MAX_SHOWN ? `${value.slice(0, MAX_SHOWN)}…` : value;

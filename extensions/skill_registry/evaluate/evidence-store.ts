@@ -36,7 +36,7 @@ export function lastResult(database: SqliteDatabase, place: string): EvaluationR
   return kept(database.prepare<Row>(sql).get(place)?.content)?.result;
 }
 
-/** A claim that is there already stays as it is. */
+/** Adds a claim; one that is stored already is not changed. */
 export function keepClaim(database: SqliteDatabase, place: string, claim: Claim): void {
   const { about, at, digest } = claim;
   const before = claimsOf(database, place).find((one) => one.about === about && one.digest === digest);
@@ -83,7 +83,7 @@ function write(database: SqliteDatabase, row: NewRow): void {
   });
 }
 
-/** Undefined for what no release of this registry has written. */
+/** Undefined for content that no release of this registry has written. */
 function kept(content: string | undefined): KeptResult | undefined {
   const value = parsed(content ?? 'null');
   if (!isRecord(value) || !isRecord(value.result)) return undefined;

@@ -16,13 +16,13 @@ import { presentSubject, presentSuite } from './subject.ts';
 import { invalid } from './suite.ts';
 import type { Claim, Evaluation, EvaluationResult, EvaluationSuite, SkillEvidence } from './types.ts';
 
-/** Raise it when the same content and test cases would give another result. */
+/** Increase it when the same content and test cases would give another result. */
 const RULES = 2;
-/** Trigger queries are tried for so long. */
+/** Time limit for trigger queries, in milliseconds. */
 const MAX_MS = 60_000;
 const MOST_CLAIMS = 20;
 
-/** Makes what `registry.admin` has of evidence. */
+/** Makes the functions of `registry.admin` that are about evidence. */
 export function createEvaluation(
   context: ChangeContext,
   source: EvaluationSource,
@@ -103,7 +103,7 @@ function storedOf(suite: EvaluationSuite, skill: Skill, folder: string): Stored 
   return { of: new Map(found), digest, problems };
 }
 
-/** Trigger queries are answered by all skills that models see. */
+/** The answers to trigger queries depend on all skills that models see. */
 function surroundingsOf({ queries }: EvaluationSuite, { visible }: EvaluationSource): string {
   const others = queries.length === 0 ? [] : visible().map(({ qualifiedId, digest }) => [qualifiedId, digest]);
   return digestOf(JSON.stringify([RULES, others]));
@@ -111,7 +111,7 @@ function surroundingsOf({ queries }: EvaluationSuite, { visible }: EvaluationSou
 
 type Of = Pick<EvaluationResult, 'digest' | 'suite'>;
 
-/** A history that cannot be read has nothing kept; it is a problem of the registry, and reading skills goes on. */
+/** From a history that cannot be read nothing is used. The registry reports it as a problem, and skills can still be read. */
 function readKept(
   { writer }: ChangeContext,
   place: string,

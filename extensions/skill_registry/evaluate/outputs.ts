@@ -14,9 +14,9 @@ export interface StoredOutput {
   readonly text: string | null;
   /** Why there is no text, as a sentence; empty when there is one. */
   readonly why: string;
-  /** `yes`, or why a path is no file of the outputs. */
+  /** `yes`, or why the path is not a file of the outputs. */
   fileAt(path: string): 'yes' | string;
-  /** What another tool says of the run. */
+  /** What another tool claims about the run. */
   readonly grading: Pick<Claim, 'text' | 'summary'> | null;
   /** Of everything above. */
   readonly digest: string;
@@ -27,7 +27,7 @@ const MAX_CLAIM = 4_000;
 const TEXTS = ['output.md', 'output.txt'];
 
 /**
- * Opens a folder of outputs. It has a folder for each case, called as its id, or `eval-<id>`, in which may be:
+ * Opens a folder of outputs. It has a folder for each case, named after its id, or `eval-<id>`. That folder may have:
  * `output.md` or `output.txt`, files, and `grading.json`; the first two also below `outputs/`, all below `with_skill/`. Links are not followed.
  *
  * @param given - Relative to the current folder.
@@ -104,7 +104,7 @@ function textIn(base: string, below: readonly string[]): Pick<StoredOutput, 'tex
 
 function fileIn(base: string, folder: string, path: string): string {
   try {
-    // Checked alone first: an absolute path is none below the folder.
+    // Checked before it is joined: an absolute path is not below the folder.
     const below = relativeSegments(path).join('/');
     // With this limit nothing is read.
     readContained(base, `${folder}/${below}`, 0);
@@ -115,7 +115,7 @@ function fileIn(base: string, folder: string, path: string): string {
   }
 }
 
-/** A claim, whatever it says: nothing of it is checked. */
+/** The registry checks nothing in it, so it is a claim. */
 function gradingOf(data: unknown, report: (what: string) => void): StoredOutput['grading'] {
   if (data === undefined) return null;
   const expectations =

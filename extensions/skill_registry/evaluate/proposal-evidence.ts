@@ -18,7 +18,7 @@ export interface EvaluationSource extends PresentSource {
   readonly holds: Pick<HeldSkills, 'check' | 'filesOf' | 'blocksIn'>;
 }
 
-/** Trigger queries of one content are tried for so long. */
+/** Time limit for the trigger queries of one content, in milliseconds. */
 const MAX_MS = 5_000;
 
 /**
@@ -100,7 +100,7 @@ async function contentsOf(
   return { present, changed, file };
 }
 
-/** What nobody has allowed in the new content. */
+/** Findings in the new content that nobody has allowed. */
 async function blocksIn({ present, file }: Contents, { holds }: EvaluationSource): Promise<readonly Finding[]> {
   const others = present ? (await holds.filesOf(present.skill)).filter(({ path }) => path !== file.path) : [];
   const changed = file.after ? [{ path: file.path, bytes: file.after }] : [];
@@ -113,7 +113,7 @@ function skillAt({ snapshot, root }: ChangeContext, key: string, source: string)
   return there.find((skill) => skill.source === source) ?? there[0];
 }
 
-/** Without outputs: those that are stored are of one of the two contents at most. */
+/** Without outputs: the stored outputs belong to one of the two contents at most. */
 async function run(
   subject: Subject,
   { writer }: ChangeContext,

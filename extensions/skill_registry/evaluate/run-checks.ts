@@ -65,7 +65,7 @@ export function totalsOf({
 
 // --- internal ---
 
-/** The rules of the standard, whatever the source lets pass: they are what other tools ask for. */
+/** The rules of the standard also for a lenient source, because other tools apply them. */
 function violations({ skill, text, profile }: Subject): readonly string[] {
   // A skill without a folder has no folder that could have another name.
   const name = skill.dir === null ? undefined : skill.id;

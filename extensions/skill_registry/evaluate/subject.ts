@@ -20,7 +20,7 @@ export interface PresentSource {
   visible(): readonly Skill[];
 }
 
-/** The digest of the present files of a skill, and its test cases. Those of a skill on a server are not known. */
+/** The digest of the present files of a skill, and its test cases. A skill on a server has none here. */
 export async function presentSuite(
   context: ChangeContext,
   skill: Skill,
@@ -127,7 +127,7 @@ function readerOf(source: SkillSource, skill: Skill): ReadFile {
   return (path, maxBytes) => source.readResource(skill, path, maxBytes);
 }
 
-/** A source that lets more pass says nothing about what other tools ask for. */
+/** At least the rules of the standard, also for a lenient source, because other tools apply them. */
 function profileOf(source: SkillSource | undefined): Subject['profile'] {
   return source?.writing?.validation === 'strict' ? 'strict' : 'spec';
 }

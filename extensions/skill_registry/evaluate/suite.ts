@@ -24,7 +24,7 @@ const ASSERTION_TYPES: readonly AssertionType[] = [
 ];
 
 /**
- * Reads the test cases of a skill. What is broken is a problem, and the rest is used.
+ * Reads the test cases of a skill. Each invalid part is a problem; the rest is used.
  *
  * @param skill - With the header of the content that `read` gives.
  */
@@ -61,7 +61,7 @@ export function invalid({ file }: Pick<Skill, 'file'>, path: string, what: strin
   return { code: 'EVALS_INVALID', severity: 'warning', file, message: `${path}: ${what}` };
 }
 
-/** The value of a JSON file; undefined when it is not there, or is no JSON, which is reported. */
+/** The value of a JSON file; undefined when there is no file, or when it is not JSON, which is reported. */
 export function readJson(path: string, read: ReadFile, report: (what: string) => void): unknown {
   const text = readText(path, MAX_BYTES.json, read, report);
   if (text === undefined) return undefined;
@@ -77,7 +77,7 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** What somebody wrote, for a message. */
+/** A text of somebody else, quoted for a message. */
 export function quoted(value: unknown): string {
   return oneLine(JSON.stringify(value) ?? 'nothing', 80);
 }
@@ -188,7 +188,7 @@ function checkFile(file: unknown, at: string, read: ReadFile, report: Report): v
   }
 }
 
-/** The objects of a list; what is more than the limit, or no object, is reported. */
+/** The objects of a list. Entries over the limit, and entries that are not objects, are reported. */
 function rows(list: readonly unknown[], name: string, report: Report): readonly Readonly<Record<string, unknown>>[] {
   if (list.length > MAX_CASES) report(`${name} has ${list.length} entries; the first ${MAX_CASES} are used.`);
   return list

@@ -33,7 +33,7 @@ export function createManagement(context: ChangeContext, recorder: Recorder): Ma
       checkNewName(below);
       const errors = [...newErrors(null, content, skillId, validation), ...newMissingParts(null, content, skillId)];
       if (errors.length > 0) throw skillInvalid(skillId, errors);
-      // Inside, because nothing is written where no history can be.
+      // Inside `exclusively`, because without a history no skill is written.
       await writer.exclusively(() => {
         if (lstatSync(path, { throwIfNoEntry: false })) throw skillExists(skillId, 'its file is there');
         writeContained(base, below, content);

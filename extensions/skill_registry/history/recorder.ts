@@ -63,7 +63,7 @@ export function createRecorder(context: ChangeContext): Recorder {
         return written === true;
       };
       for (const skill of context.snapshot().byQualifiedId.values()) {
-        // What lies on another machine has its history there.
+        // A skill on another machine has its history there.
         if (skill.remote) continue;
         await takeBreak();
         if (signal.aborted) return;

@@ -108,7 +108,10 @@ export class Writer {
     return this.#lock.tryRun(() => this.#guarded(use));
   }
 
-  /** As `exclusively`, for a write that a reader can do without: it gives a reason where nothing may or can be written. */
+  /**
+   * As `exclusively`, for a write that reading does not need: where nothing may or can be written, it returns the reason and does
+   * not throw.
+   */
   async ifPossible<T>(use: (database: SqliteDatabase) => T): Promise<IfPossible<T>> {
     if (!this.#mayRecover)
       return {

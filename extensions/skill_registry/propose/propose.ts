@@ -111,7 +111,7 @@ export function requestOf(context: ChangeContext, input: ProposalInput, turn: Tu
   const { kind = 'update', skillId, path = 'SKILL.md' } = input;
   const replaced = input.oldString ?? input.newString;
   const given = [input.diff, input.content, input.remove, replaced].filter((value) => value !== undefined).length;
-  // Without a turn a program asks, which decides for itself.
+  // Without a turn the caller is a program of the owner, for which `writes` is no limit.
   if (turn && context.writes[kind] === 'deny') throw writeDenied(kind);
   if (given !== (kind === 'delete' ? 0 : 1)) {
     throw invalidArgument(

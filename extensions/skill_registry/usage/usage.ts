@@ -31,7 +31,7 @@ export interface RecordedUsage extends Usage {
   readonly recorder: Recorder;
   /** USAGE_NOT_RECORDED. */
   problems(): readonly Problem[];
-  /** Writes what is noted; gives up after half a second when that is not possible. */
+  /** Writes all records; stops after half a second when that is not possible. */
   close(): Promise<void>;
 }
 
@@ -47,7 +47,7 @@ export function createUsage(options: UsageOptions): RecordedUsage {
 
   let kept: Kept | undefined;
   let keeping: Promise<Kept> | undefined;
-  /** With the first note or question: most processes have neither, and modules take time to load. */
+  /** At the first record or query: most processes have neither, and the modules take time to load. */
   const keep = (): Promise<Kept> => {
     keeping ??= Promise.all([import('./usage-file.ts'), import('./metrics.ts')]).then(
       ([{ createUsageFile }, { createLoadMetrics }]) => {
@@ -81,7 +81,7 @@ export function createUsage(options: UsageOptions): RecordedUsage {
       timer = setTimeout(flushLater, retryMs).unref();
     });
   }
-  /** Everything noted so far is in the database, where that is possible. */
+  /** Writes all records so far, if that is possible. */
   const upToDate = async (): Promise<void> => {
     if (closed) throw registryClosed();
     const reason = whyNoSqlite();
@@ -140,14 +140,14 @@ interface Kept {
   readonly metrics: LoadMetrics;
 }
 
-/** Milliseconds from the first note to its writing: half of what a crash may lose. */
+/** Milliseconds from the first record to its writing. A crash may lose records of twice this time. */
 const FLUSH_MS = 100;
 const MAX_RETRY_MS = 10_000;
 /** How long a call waits for another process that writes, in milliseconds. */
 const PATIENCE_MS = 500;
 const OFF = 'usage: false in the config';
 
-/** Without a database nothing is noted. */
+/** Without a database nothing is recorded. */
 const NOTHING = (): void => {};
 const NO_RECORDER: Recorder = {
   ...{ loaded: NOTHING, offered: NOTHING, given: NOTHING, step: NOTHING, drain: () => [], dropped: () => 0 },
@@ -175,7 +175,7 @@ function eventOf({ time, kind, skill: skillId, outcome, ...row }: UsageRow): Usa
   return { time: new Date(time).toISOString(), kind, skillId, outcome, ...Object.fromEntries(known) };
 }
 
-/** With the revision that has the same SKILL.md: the last one at the time of the event, else the first one. */
+/** Adds the revision with the same SKILL.md: the last one at the time of the event, else the first one. */
 async function withRevisions(
   rows: readonly UsageRow[],
   revisionsOf: UsageOptions['revisions'],
