@@ -41,7 +41,7 @@ export function createMessages({ rootDir, onLog, running, phase }: MessageOption
       const isRepeated = problems.has(key);
       problems.set(key, problem);
       // After the start the person gets the list of all problems.
-      if (phase() !== 'starting' && !isRepeated) messages.notifyUser(oneLine(problem));
+      if (phase() !== 'starting' && !isRepeated) messages.notifyUser(problemLine(problem));
     },
     problems: () => [...problems.values()],
     forgetProblems: () => problems.clear(),
@@ -63,7 +63,7 @@ export function createMessages({ rootDir, onLog, running, phase }: MessageOption
 }
 
 /** A problem as one line for the person. */
-export function oneLine({ severity, file, line, message }: Problem): string {
+export function problemLine({ severity, file, line, message }: Problem): string {
   return `${severity}: ${file}${line ? `:${line}` : ''}: ${message}`;
 }
 

@@ -36,7 +36,7 @@ export async function composeInstructions({
 }: InstructionSources): Promise<string> {
   const prompt = await readPrompt(extensionDir, variables);
   const bodies: string[] = [];
-  for (const skillId of namedSkills(agent) ?? []) {
+  for (const skillId of boundSkillIds(agent) ?? []) {
     if (!skills) throw new Error(`uses_skills names "${skillId}", but no running extension provides skills`);
     const body = await skills.getSkillContent(skillId, turn);
     if (body !== '') bodies.push(delimited(`Skill: ${skillId}`, body));
@@ -50,7 +50,7 @@ function handed(text: string | undefined = ''): string {
 }
 
 /** The ids in `uses_skills`, without `*`, which says that the agent sees all others as well. */
-export function namedSkills({ uses_skills }: Pick<AgentManifest, 'uses_skills'>): readonly string[] | undefined {
+export function boundSkillIds({ uses_skills }: Pick<AgentManifest, 'uses_skills'>): readonly string[] | undefined {
   return uses_skills?.filter((id) => id !== '*');
 }
 

@@ -11,7 +11,7 @@ import { claimsOf, type KeptResult, keepClaim, keepResult, lastResult, resultOf 
 import { openOutputs, type StoredOutput } from './outputs.ts';
 import { createProposalEvidence, type EvaluationSource } from './proposal-evidence.ts';
 import { runCases } from './run-cases.ts';
-import { runChecks } from './run-checks.ts';
+import { evaluateContent } from './run-checks.ts';
 import { presentSubject, presentSuite } from './subject.ts';
 import { invalid } from './suite.ts';
 import type { Claim, Evaluation, EvaluationResult, EvaluationSuite, SkillEvidence } from './types.ts';
@@ -60,7 +60,7 @@ export function createEvaluation(
       const cases = isOld ? before.kept.result.cases : await runCases(suite.cases, (one) => stored?.of.get(one.id));
       const at = writer.now();
       const options = { firstHits: source.firstHits, at, until: performance.now() + MAX_MS };
-      const ran = await runChecks(subject, cases, options);
+      const ran = await evaluateContent(subject, cases, options);
       const result: EvaluationResult = {
         ...ran,
         problems: [...ran.problems, ...(stored?.problems ?? [])],

@@ -5,7 +5,7 @@ import { listContained, readContained, relativeSegments } from '../../../lib/fil
 import { oneLine } from '../../../lib/text/index.ts';
 import { digestOf } from '../history/skill-tree.ts';
 import { invalidArgument } from '../skill/errors.ts';
-import { isRecord, readJson } from './suite.ts';
+import { isObject, readJson } from './suite.ts';
 import type { Claim, EvaluationCase } from './types.ts';
 
 /** What a run of a case left behind. */
@@ -119,8 +119,8 @@ function fileIn(base: string, folder: string, path: string): string {
 function gradingOf(data: unknown, report: (what: string) => void): StoredOutput['grading'] {
   if (data === undefined) return null;
   const expectations =
-    isRecord(data) && Array.isArray(data.expectations) ? data.expectations.filter(isRecord) : undefined;
-  if (!isRecord(data) || !expectations) {
+    isObject(data) && Array.isArray(data.expectations) ? data.expectations.filter(isObject) : undefined;
+  if (!isObject(data) || !expectations) {
     report(
       'Expected { "expectations": [{ "text", "passed", "evidence" }], "summary": { "passed", "failed", "total", "pass_rate" } }.',
     );
@@ -134,7 +134,7 @@ function gradingOf(data: unknown, report: (what: string) => void): StoredOutput[
 }
 
 function summaryIn(summary: unknown): Claim['summary'] {
-  const { passed, failed, total } = isRecord(summary) ? summary : {};
+  const { passed, failed, total } = isObject(summary) ? summary : {};
   const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
   return isCount(passed) && isCount(failed) && isCount(total) ? { passed, failed, total } : null;
 }

@@ -9,7 +9,7 @@ import type { Skill } from '../skill/skill.ts';
 import type { HeldSkills } from '../trust/holds.ts';
 import type { Finding } from '../trust/types.ts';
 import { runCases } from './run-cases.ts';
-import { runChecks, type Subject } from './run-checks.ts';
+import { type EvaluatedContent, evaluateContent } from './run-checks.ts';
 import { type ChangedFile, changedSubject, newSubject, type PresentSource, presentSubject } from './subject.ts';
 import type { Claim, Evaluation, EvaluationResult, ProposalEvidence, QueryChange } from './types.ts';
 
@@ -71,9 +71,9 @@ async function runBoth(context: ChangeContext, source: EvaluationSource, proposa
 }
 
 interface Contents {
-  readonly present: Subject | undefined;
+  readonly present: EvaluatedContent | undefined;
   /** Undefined for a deletion. */
-  readonly changed: Subject | undefined;
+  readonly changed: EvaluatedContent | undefined;
   readonly file: ChangedFile;
 }
 
@@ -115,12 +115,12 @@ function skillAt({ snapshot, root }: ChangeContext, key: string, source: string)
 
 /** Without outputs: the stored outputs belong to one of the two contents at most. */
 async function run(
-  subject: Subject,
+  subject: EvaluatedContent,
   { writer }: ChangeContext,
   { firstHits }: EvaluationSource,
 ): Promise<EvaluationResult> {
   const cases = await runCases(subject.suite.cases, () => undefined);
-  const ran = await runChecks(subject, cases, { firstHits, at: writer.now(), until: performance.now() + MAX_MS });
+  const ran = await evaluateContent(subject, cases, { firstHits, at: writer.now(), until: performance.now() + MAX_MS });
   return { ...ran, reused: false, notKept: null };
 }
 

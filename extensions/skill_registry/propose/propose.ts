@@ -11,10 +11,10 @@ import {
   checkNewName,
   checkSize,
   checkValid,
+  decodeText,
   filePath,
   folderOf,
   type SkillLocation,
-  textOf,
 } from '../history/skill-location.ts';
 import { digestOf, readFolderTree, recordedFiles, treeDigest } from '../history/skill-tree.ts';
 import { isPerson } from '../history/writer.ts';
@@ -232,7 +232,7 @@ function resultOf(
     return { after: null, notes: [] };
   }
   if (content !== undefined) return { after: bytesAfter(before, content, path), notes: [] };
-  const current = before === null ? '' : textOf(before, path);
+  const current = before === null ? '' : decodeText(before, path);
   if (diff === undefined) {
     if (oldString === undefined || newString === undefined)
       throw invalidArgument('old_string and new_string go together; an empty new_string removes old_string.');

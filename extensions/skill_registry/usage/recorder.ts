@@ -49,7 +49,7 @@ export interface RecordedStep {
  * Records in memory what agents do. Every function is called during a turn, so it only adds an object to an array; none
  * throws. Nothing is recorded for a turn that only a person sees (`preview`), or for a person who reads outside a conversation.
  */
-export interface Recorder {
+export interface UsageRecorder {
   loaded(event: SkillLoadedEvent, details: LoadDetails): void;
   /** Skills, or ids, that were named to an agent. */
   offered(skills: readonly (Skill | string)[], turn: TurnContext): void;
@@ -64,7 +64,7 @@ export interface Recorder {
 }
 
 /** @param onNoted - Called after each note. */
-export function createRecorder(snapshot: () => Snapshot, onNoted: () => void): Recorder {
+export function createUsageRecorder(snapshot: () => Snapshot, onNoted: () => void): UsageRecorder {
   /** Each with the snapshot of its time, because a skill may be removed before its id is looked up. */
   let noted: { readonly entry: NotedRow | NotedOffer; readonly at: Snapshot }[] = [];
   let dropped = 0;

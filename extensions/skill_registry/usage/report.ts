@@ -29,7 +29,7 @@ export interface ReportRange {
   readonly notKept: string | null;
 }
 
-export function reportOf({ counts, days, lastLoads }: ReportRows, range: ReportRange): UsageReport {
+export function usageReport({ counts, days, lastLoads }: ReportRows, range: ReportRange): UsageReport {
   const skills = skillsOf(counts, lastLoads, new Set(range.loadable));
   const offers = new Map(skills.map((skill) => [skill.skillId, skill.offers]));
   const isLoaded = new Set(skills.filter(({ loads }) => loads > 0).map(({ skillId }) => skillId));

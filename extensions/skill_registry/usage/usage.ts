@@ -6,7 +6,7 @@ import type { Revision } from '../history/types.ts';
 import { registryClosed } from '../skill/errors.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { LoadMetrics } from './metrics.ts';
-import { boundedName, createRecorder, type Recorder, type UsageRow } from './recorder.ts';
+import { boundedName, createUsageRecorder, type UsageRecorder, type UsageRow } from './recorder.ts';
 import { DAY_MS, dayOf, readSince } from './since.ts';
 import type { Usage, UsageEvent } from './types.ts';
 import type { UsageDatabase } from './usage-database.ts';
@@ -28,7 +28,7 @@ export interface UsageOptions {
 
 /** Recording and reading, until `close`. */
 export interface RecordedUsage extends Usage {
-  readonly recorder: Recorder;
+  readonly recorder: UsageRecorder;
   /** USAGE_NOT_RECORDED. */
   problems(): readonly Problem[];
   /** Writes all records; stops after half a second when that is not possible. */
@@ -37,7 +37,7 @@ export interface RecordedUsage extends Usage {
 
 export function createUsage(options: UsageOptions): RecordedUsage {
   const { root, isOn, onDisk, snapshot } = options;
-  const recorder = createRecorder(snapshot, () => {
+  const recorder = createUsageRecorder(snapshot, () => {
     if (!closed) timer ??= setTimeout(flushLater, FLUSH_MS);
   });
   let timer: NodeJS.Timeout | undefined;
@@ -107,14 +107,14 @@ export function createUsage(options: UsageOptions): RecordedUsage {
       await upToDate();
       const from = time - (time % DAY_MS);
       const query = { day: dayOf(from), skill: nameOf(skillId), agent: nameOf(agent) };
-      const { reportOf } = await import('./report.ts');
+      const { usageReport } = await import('./report.ts');
       const rows = (await read((database) => database.rowsFor(query))) ?? {
         counts: [],
         days: [],
         lastLoads: new Map(),
       };
       const notKept = isOn ? (await keep()).file.notKept() : OFF;
-      return reportOf(rows, { from, until, loadable: loadableIn(snapshot(), skillId), notKept });
+      return usageReport(rows, { from, until, loadable: loadableIn(snapshot(), skillId), notKept });
     },
     async events({ skillId, agent, thread, kind, since, limit = 1000 } = {}) {
       const from = since === undefined ? 0 : readSince(since, Date.now());
@@ -149,7 +149,7 @@ const OFF = 'usage: false in the config';
 
 /** Without a database nothing is recorded. */
 const NOTHING = (): void => {};
-const NO_RECORDER: Recorder = {
+const NO_RECORDER: UsageRecorder = {
   ...{ loaded: NOTHING, offered: NOTHING, given: NOTHING, step: NOTHING, drain: () => [], dropped: () => 0 },
   unwritten: { rows: [], offers: new Map() },
 };
