@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { CodedError, describeError, isCodedError, type TurnContext } from 'skill-registry/kernel';
+import { digestOf } from '../../../lib/files/index.ts';
 import { countTokens, nameShownAs, nearestIds, showName, withoutHidden } from '../../../lib/text/index.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import { skillNamed } from '../catalog/snapshot.ts';
@@ -277,8 +277,4 @@ async function readSkill(
     digest: digestOf(bytes),
     source: skill.source,
   };
-}
-
-function digestOf(bytes: Uint8Array): string {
-  return `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
 }
