@@ -114,11 +114,11 @@ type Of = Pick<EvaluationResult, 'digest' | 'suite'>;
 /** From a history that cannot be read nothing is used. The registry reports it as a problem, and skills can still be read. */
 function readKept(
   { writer }: ChangeContext,
-  place: string,
+  key: string,
   of: Of,
 ): { readonly kept: KeptResult | undefined; readonly notRead: string | null } {
   try {
-    return { kept: writer.hasHistory() ? resultOf(writer.database(), place, of) : undefined, notRead: null };
+    return { kept: writer.hasHistory() ? resultOf(writer.database(), key, of) : undefined, notRead: null };
   } catch (error) {
     return { kept: undefined, notRead: reasonOf(writer, error) };
   }
@@ -129,13 +129,13 @@ function keptOf(
   skill: Skill,
   of: Of,
 ): Pick<SkillEvidence, 'result' | 'last' | 'claims' | 'notRead'> {
-  const place = skillKey(skill, context.root);
-  const { kept, notRead } = readKept(context, place, of);
+  const key = skillKey(skill, context.root);
+  const { kept, notRead } = readKept(context, key, of);
   const result = kept ? { ...kept.result, reused: true, notKept: null } : null;
   if (notRead !== null || !context.writer.hasHistory()) return { result, last: null, claims: [], notRead };
   const database = context.writer.database();
   const proposed = proposalRows(database, 'all', { skillId: skill.id })
-    .filter((row) => row.place === place && row.evidence !== null)
+    .filter((row) => row.place === key && row.evidence !== null)
     .map(({ id, author, created, evidence }): Claim => {
       return {
         kind: 'proposal',
@@ -147,22 +147,22 @@ function keptOf(
         summary: null,
       };
     });
-  const claims = [...claimsOf(database, place), ...proposed].sort((a, b) => (a.at > b.at ? -1 : 1));
-  const last = result ? null : (lastResult(database, place) ?? null);
+  const claims = [...claimsOf(database, key), ...proposed].sort((a, b) => (a.at > b.at ? -1 : 1));
+  const last = result ? null : (lastResult(database, key) ?? null);
   return { result, last, claims: claims.slice(0, MOST_CLAIMS), notRead };
 }
 
 /** @returns why it could not be kept; null when it is. */
 async function keep(
   { writer }: ChangeContext,
-  place: string,
+  key: string,
   kept: KeptResult,
   claims: readonly Claim[],
 ): Promise<string | null> {
   try {
     const written = await writer.ifPossible((database) => {
-      for (const claim of claims) keepClaim(database, place, claim);
-      keepResult(database, place, kept);
+      for (const claim of claims) keepClaim(database, key, claim);
+      keepResult(database, key, kept);
     });
     return 'reason' in written ? written.reason : null;
   } catch (error) {

@@ -134,11 +134,11 @@ function longestThat(fits: (length: number) => boolean, length: number): number 
   return low;
 }
 
-function elementsOf(placeOf: (skill: Skill) => string | undefined): Pick<CatalogFormat, 'entry' | 'name'> {
+function elementsOf(locationOf: (skill: Skill) => string | undefined): Pick<CatalogFormat, 'entry' | 'name'> {
   const element = (skill: Skill, description: string): string => {
     // An inline skill has no file of its own.
-    const place = skill.realFile === null ? undefined : placeOf(skill);
-    const location = place === undefined ? '' : `\n    <location>${escapeXml(foldLine(place))}</location>`;
+    const text = skill.realFile === null ? undefined : locationOf(skill);
+    const location = text === undefined ? '' : `\n    <location>${escapeXml(foldLine(text))}</location>`;
     return `  <skill>\n    <name>${escapeXml(skill.id)}</name>${description}${location}\n  </skill>`;
   };
   return {

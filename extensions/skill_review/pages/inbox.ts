@@ -33,7 +33,7 @@ ${problemsLine(review)}
 </div>
 <div class="after">
 ${form(context, '/updates/check', html`<button>Look for updates</button>`)}
-<p class="quiet">${checked === undefined ? 'Asks the places that installed skills came from.' : html`Last asked ${time(checked.at)} UTC: <a href="/updates">what it found</a>.`}</p>
+<p class="quiet">${checked === undefined ? 'Asks the origins of installed skills.' : html`Last asked ${time(checked.at)} UTC: <a href="/updates">what it found</a>.`}</p>
 <p class="quiet"><a href="/proposals">All proposals, decided ones too</a></p>
 <p class="quiet"><a href="/decisions">What was decided, and what this root takes skills from</a></p>
 </div>`;

@@ -21,7 +21,7 @@ export function editorMain(
   const stale =
     state === 'stale'
       ? note(
-          html`<p>The file has changed in the same place. Both texts are below, between lines of <code>&lt;&lt;&lt;&lt;&lt;&lt;&lt;</code>, <code>=======</code> and <code>&gt;&gt;&gt;&gt;&gt;&gt;&gt;</code>. Keep what is wanted of both, and remove these lines.</p>`,
+          html`<p>The file has changed in the same lines. Both texts are below, between lines of <code>&lt;&lt;&lt;&lt;&lt;&lt;&lt;</code>, <code>=======</code> and <code>&gt;&gt;&gt;&gt;&gt;&gt;&gt;</code>. Keep what is wanted of both, and remove these lines.</p>`,
           'warn',
         )
       : '';

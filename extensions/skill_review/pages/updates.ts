@@ -82,7 +82,7 @@ function show(
   const check = form(context, '/updates/check', html`<button>${last ? 'Ask again' : 'Look for updates'}</button>`);
   const main = html`<h1>Updates</h1>
 ${said ?? ''}
-${last ? html`<p class="quiet">Asked ${time(last.at)} UTC.</p>` : html`<p>Asks the places that installed skills came from. Nothing is written by asking.</p>`}
+${last ? html`<p class="quiet">Asked ${time(last.at)} UTC.</p>` : html`<p>Asks the origins of installed skills. Nothing is written by asking.</p>`}
 ${check}
 ${last && outdated.length === 0 ? html`<p class="empty">There is nothing newer.</p>` : ''}
 ${outdated.length > 0 ? html`<div class="heading"><h2>What would change</h2>${viewLink('/updates', view)}</div>` : ''}
