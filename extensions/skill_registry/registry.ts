@@ -76,7 +76,7 @@ function catalogOf(parts: Parts): Part<'addSource' | 'config' | 'onChange' | 're
 function readingOf({ catalog, reading, sentBodies }: Parts): Part<'apply' | 'read' | 'readResource'> {
   return {
     read: (skillId, options, turn) => reading.read(skillId, { audience: turn ? 'model' : 'person', ...options }, turn),
-    readResource: reading.readResource,
+    readResource: (skillId, path, turn) => reading.readResource(skillId, path, turn),
     async apply(skillId, args, turn, { dir } = {}) {
       const { applyMessage } = await import('./skill/apply-message.ts');
       // With a turn: the text goes to an agent.
