@@ -4,6 +4,7 @@ import { futureRealPath } from '../../lib/files/index.ts';
 import { countTokens, nearestIds } from '../../lib/text/index.ts';
 import { openTrust } from '../../lib/trust/index.ts';
 import type { SkillRegistry, SkillRegistryAdmin } from './api.ts';
+import type { Watching } from './background-work.ts';
 import { skillNamed } from './catalog/snapshot.ts';
 import { writePolicyOf } from './history/write-policy.ts';
 import { assertOpen, type Parts } from './parts.ts';
@@ -12,7 +13,6 @@ import type { RoleResolver } from './read/roles.ts';
 import { namedTools } from './show/formats.ts';
 import { skillNotFound } from './skill/errors.ts';
 import type { Skill } from './skill/skill.ts';
-import type { Watching } from './watching.ts';
 import type { Workflows } from './workflow/types.ts';
 
 /** Makes `registry.admin`. */

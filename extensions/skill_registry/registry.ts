@@ -2,6 +2,7 @@ import type { Problem } from 'skill-registry/kernel';
 import { showName, withNote, withoutHidden } from '../../lib/text/index.ts';
 import { createAdmin } from './admin.ts';
 import type { SkillRegistry } from './api.ts';
+import { createWatching } from './background-work.ts';
 import { createAddSource } from './catalog/add-source.ts';
 import { frozen } from './catalog/read-only.ts';
 import { skillNamed } from './catalog/snapshot.ts';
@@ -14,7 +15,6 @@ import { givenSkills, skillsInScope } from './show/scope.ts';
 import type { TurnText, TurnTextOptions } from './show/turn-text.ts';
 import type { Skill } from './skill/skill.ts';
 import { makeTools } from './tools/index.ts';
-import { createWatching } from './watching.ts';
 import type { Workflows } from './workflow/types.ts';
 import { createWorkflows, workflowText } from './workflow/workflows.ts';
 
