@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { type Skill as Entry, SKILL_LIMITS, skillEntry } from '@modelcontextprotocol/server/ext/skills';
 import { describeError, isCodedError, type Problem, type TurnContext } from 'skill-registry/kernel';
-import { digestOf } from '../../lib/files/index.ts';
+import { digestOf } from '../../lib/digest/index.ts';
 import type { Skill, SkillRegistry } from '../skill_registry/api.ts';
 
 /** A skill as MCP clients get it. All its digests are of bytes that were read at the same time. */

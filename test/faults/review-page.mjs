@@ -78,7 +78,7 @@ export const reviewPage = [
     title: 'The review page approves other code than it has shown',
     file: `${PAGE}/pages/extension.ts`,
     find: 'if (isApproved) approveExtension(review.root, name, digest);',
-    replace: 'if (isApproved) approveExtension(review.root, name, held.digest);',
+    replace: "if (isApproved) approveExtension(review.root, name, digest === '' ? digest : held.digest);",
     test: 'test/slow/skill_review/decisions.test.ts',
     name: 'is approved by the bytes that were shown, and not by others',
   },

@@ -1,7 +1,7 @@
 import { isCodedError } from 'skill-registry/kernel';
 import { createBreaks } from '../../../lib/breaks/index.ts';
 import { applyDiff, mergeTexts } from '../../../lib/diff/index.ts';
-import { digestOf } from '../../../lib/files/index.ts';
+import { digestOf } from '../../../lib/digest/index.ts';
 import type { ChangeContext } from '../history/change-context.ts';
 import { rowRefused } from '../history/errors.ts';
 import { checkedPath } from '../history/journal-entries.ts';

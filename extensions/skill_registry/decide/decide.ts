@@ -1,4 +1,4 @@
-import { digestOf } from '../../../lib/files/index.ts';
+import { digestOf } from '../../../lib/digest/index.ts';
 import type { ChangeContext } from '../history/change-context.ts';
 import { archiveFolder, type Operation } from '../history/journal-entries.ts';
 import { putBlob } from '../history/revisions.ts';

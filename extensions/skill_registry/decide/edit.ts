@@ -1,5 +1,5 @@
 import { adoptLineEndings, mergeTexts } from '../../../lib/diff/index.ts';
-import { digestOf } from '../../../lib/files/index.ts';
+import { digestOf } from '../../../lib/digest/index.ts';
 import type { ChangeContext } from '../history/change-context.ts';
 import { noChange } from '../history/errors.ts';
 import { checkedPath } from '../history/journal-entries.ts';

@@ -1,5 +1,5 @@
 import { isCodedError, type Problem } from 'skill-registry/kernel';
-import { digestOf } from '../../../lib/files/index.ts';
+import { digestOf } from '../../../lib/digest/index.ts';
 import type { ChangeContext } from '../history/change-context.ts';
 import { findSkill } from '../history/change-context.ts';
 import { skillKey } from '../history/skill-location.ts';

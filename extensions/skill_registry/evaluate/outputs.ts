@@ -1,7 +1,8 @@
 import { realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describeError, isCodedError } from 'skill-registry/kernel';
-import { digestOf, listContained, readContained, relativeSegments } from '../../../lib/files/index.ts';
+import { digestOf } from '../../../lib/digest/index.ts';
+import { listContained, readContained, relativeSegments } from '../../../lib/files/index.ts';
 import { oneLine } from '../../../lib/text/index.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import { isObject, readJson } from './suite.ts';

@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import { createBreaks } from '../../../lib/breaks/index.ts';
-import { digestOf, resourceNotFound, resourceTooLarge } from '../../../lib/files/index.ts';
+import { digestOf } from '../../../lib/digest/index.ts';
+import { resourceNotFound, resourceTooLarge } from '../../../lib/files/index.ts';
 import type { ChangeContext } from '../history/change-context.ts';
 import { skillFilesInSlices, treeDigest } from '../history/skill-tree.ts';
 import type { RevisionFile } from '../history/types.ts';

@@ -1,6 +1,6 @@
 import { describeError, isCodedError, type Problem } from 'skill-registry/kernel';
 import { createBreaks } from '../../../lib/breaks/index.ts';
-import { digestOf } from '../../../lib/files/index.ts';
+import { digestOf } from '../../../lib/digest/index.ts';
 import { oneLine } from '../../../lib/text/index.ts';
 import { triggerQueries } from '../search/overlap/trigger-queries.ts';
 import type { Skill } from '../skill/skill.ts';

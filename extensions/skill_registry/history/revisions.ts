@@ -1,5 +1,6 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import { digestOf, isPrivatePath } from '../../../lib/files/index.ts';
+import { digestOf } from '../../../lib/digest/index.ts';
+import { isPrivatePath } from '../../../lib/files/index.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
 import { revisionAmbiguous, revisionNotFound, rowRefused } from './errors.ts';
 import type { SkillLocation } from './skill-location.ts';

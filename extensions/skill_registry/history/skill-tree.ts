@@ -1,7 +1,8 @@
 import { lstatSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { isCodedError } from 'skill-registry/kernel';
-import { digestOf, listContained, readContained } from '../../../lib/files/index.ts';
+import { digestOf } from '../../../lib/digest/index.ts';
+import { listContained, readContained } from '../../../lib/files/index.ts';
 import type { ResourceInfo, Skill } from '../skill/skill.ts';
 import type { SkillSource } from '../sources/source.ts';
 import { TEMPORARY } from '../sources/walk/names.ts';

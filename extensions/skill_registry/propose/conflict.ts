@@ -1,4 +1,4 @@
-import { digestOf } from '../../../lib/files/index.ts';
+import { digestOf } from '../../../lib/digest/index.ts';
 import type { ChangeContext } from '../history/change-context.ts';
 import { putBlob } from '../history/revisions.ts';
 import type { SkillLocation } from '../history/skill-location.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type CodedError, describeError, isCodedError, type TurnContext } from 'skill-registry/kernel';
 import { applyDiff, unifiedDiff } from '../../../lib/diff/index.ts';
-import { digestOf } from '../../../lib/files/index.ts';
+import { digestOf } from '../../../lib/digest/index.ts';
 import { type ChangeContext, findLocation, newLocation } from '../history/change-context.ts';
 import { noChange, writeDenied } from '../history/errors.ts';
 import { putBlob } from '../history/revisions.ts';

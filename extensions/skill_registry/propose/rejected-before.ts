@@ -1,4 +1,4 @@
-import { digestOf } from '../../../lib/files/index.ts';
+import { digestOf } from '../../../lib/digest/index.ts';
 import { getBlob } from '../history/revisions.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
 import type { NewProposal, ProposalRow } from './proposal-store.ts';

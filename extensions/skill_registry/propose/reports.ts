@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { describeError, isCodedError, type Problem } from 'skill-registry/kernel';
 import { yamlPackage } from '../../../kernel/host.ts';
+import { digestOf } from '../../../lib/digest/index.ts';
 import {
   digestOf,
   listContained,

@@ -1,5 +1,5 @@
 import { runSteps } from '../../../lib/breaks/index.ts';
-import { digestOf } from '../../../lib/files/index.ts';
+import { digestOf } from '../../../lib/digest/index.ts';
 import { createBatch, type DocumentBatch, type GuardedIndex, type TextIndex } from '../../../lib/text-index/index.ts';
 import { bodyOf } from '../skill/frontmatter.ts';
 import type { Skill } from '../skill/skill.ts';

@@ -1,5 +1,5 @@
 import { createBreaks } from '../../../lib/breaks/index.ts';
-import { digestOf } from '../../../lib/files/index.ts';
+import { digestOf } from '../../../lib/digest/index.ts';
 import { createGuardedIndex, type GuardedIndex, type TextIndex } from '../../../lib/text-index/index.ts';
 import { parseSkill } from '../skill/parse-skill.ts';
 import type { Skill } from '../skill/skill.ts';

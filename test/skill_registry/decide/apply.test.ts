@@ -14,7 +14,7 @@ import { dirname, join } from 'node:path';
 import { createSkillRegistry, type SkillRegistry } from 'skill-registry';
 import { expect, it, onTestFinished } from 'vitest';
 import type { InternalOptions } from '../../../extensions/skill_registry/parts.ts';
-import { digestOf } from '../../../lib/files/index.ts';
+import { digestOf } from '../../../lib/digest/index.ts';
 import { openSqlite } from '../../../lib/sqlite/index.ts';
 import { ADA, LONGER, TEA, teaRegistry } from '../../helpers/tea.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
