@@ -1,4 +1,3 @@
-export { digestOf } from './digest.ts';
 export { pathTraversal, resourceNotFound, resourceTooLarge, writeFailed } from './errors.ts';
 export { type FolderMove, type MoveStep, moveFolder, settleMove, undoMove } from './move-folder.ts';
 export { privateFile, privateFolder } from './owner-only.ts';

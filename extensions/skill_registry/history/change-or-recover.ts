@@ -3,7 +3,6 @@ import { join, posix } from 'node:path';
 import { CodedError, isCodedError } from 'skill-registry/kernel';
 import { digestOf } from '../../../lib/digest/index.ts';
 import {
-  digestOf,
   type FolderMove,
   type MoveStep,
   moveFolder,
@@ -32,7 +31,7 @@ import {
   writeEntry,
 } from './journal-entries.ts';
 import { addRevision, getBlob } from './revisions.ts';
-import { folderOf, pathIn, type SkillLocation } from './skill-location.ts';
+import { folderOf, pathInSource, type SkillLocation } from './skill-location.ts';
 import { readFolderTree } from './skill-tree.ts';
 import type { Revision } from './types.ts';
 

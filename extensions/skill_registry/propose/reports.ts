@@ -3,7 +3,6 @@ import { describeError, isCodedError, type Problem } from 'skill-registry/kernel
 import { yamlPackage } from '../../../kernel/host.ts';
 import { digestOf } from '../../../lib/digest/index.ts';
 import {
-  digestOf,
   listContained,
   readContained,
   removeContained,
