@@ -1,5 +1,6 @@
 import { isCodedError } from '../errors/index.ts';
 import { isLoopback } from '../loopback/index.ts';
+import { abortAfter } from '../waiting/index.ts';
 import { originRefused, originUnavailable } from './errors.ts';
 
 export interface Downloaded {
@@ -36,8 +37,7 @@ export async function downloadIfChanged(
   maxBytes: number,
   { from = url, signal: ended, etag }: DownloadOptions & { readonly etag?: string | undefined } = {},
 ): Promise<Downloaded | undefined> {
-  const limit = AbortSignal.timeout(LIMIT_MS);
-  const signal = ended ? AbortSignal.any([limit, ended]) : limit;
+  const signal = abortAfter(LIMIT_MS, ended);
   let address = url;
   for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
     assertMayLead(from, address, url);

@@ -1,5 +1,6 @@
 import { CodedError, describeError } from 'skill-registry/kernel';
 import { foldLine, shorten } from '../../../../lib/text/index.ts';
+import { abortAfter } from '../../../../lib/waiting/index.ts';
 
 /** An endpoint with the protocol of OpenAI's `/embeddings`. */
 export interface EmbeddingsEndpoint {
@@ -48,16 +49,14 @@ export async function fetchEmbeddings(
   const withoutKey = (text: string): string => (key ? text.replaceAll(key, '***') : text);
   const failed = (what: string, details: EmbeddingsFailure['details'], cause?: unknown): EmbeddingsFailure =>
     new EmbeddingsFailure('EMBEDDINGS_FAILED', withoutKey(`${shownEndpoint(baseUrl)} ${what}.`), details, cause);
-  // Not AbortSignal.timeout: Node 20 forgets that signal when only AbortSignal.any holds it, and the limit with it.
-  const late = new AbortController();
-  setTimeout(() => late.abort(), limitMs).unref();
+  const limit = abortAfter(limitMs, signal);
   let response: Response | undefined;
   let body: string | undefined;
   try {
     response = await fetch(embeddingsUrl(baseUrl), {
       method: 'POST',
       redirect: 'manual',
-      signal: AbortSignal.any([signal, late.signal]),
+      signal: limit,
       headers: { 'content-type': 'application/json', ...(key && { authorization: `Bearer ${key}` }) },
       body: JSON.stringify({ model, input: texts, encoding_format: 'float' }),
     });
@@ -65,7 +64,7 @@ export async function fetchEmbeddings(
   } catch (cause) {
     signal.throwIfAborted();
     const what = response ? 'stopped in the middle of its answer' : 'cannot be reached';
-    const reason = late.signal.aborted ? `gave no answer within ${limitMs / 1000} s` : `${what}: ${reasonOf(cause)}`;
+    const reason = limit.aborted ? `gave no answer within ${limitMs / 1000} s` : `${what}: ${reasonOf(cause)}`;
     throw failed(reason, { temporary: true }, cause);
   }
   // The key is removed before the text is cut, because a part of the key would not be recognised.
