@@ -186,7 +186,8 @@ function createProblemReporter(gather: () => readonly Problem[], report: (proble
       // Most are the same objects.
       const fresh = problems.filter((problem) => !old.has(problem));
       if (fresh.length === 0) return;
-      const known = new Set(before.map(problemKey));
+      const files = new Set(fresh.map(({ file }) => file));
+      const known = new Set(before.filter(({ file }) => files.has(file)).map(problemKey));
       for (const problem of fresh) if (!known.has(problemKey(problem))) report(problem);
     },
   };

@@ -89,6 +89,7 @@ async function* matchesOfFile(
   takeBreak: TakeBreak,
 ): AsyncGenerator<readonly [Rule, Match]> {
   for (const rule of FILE_RULES) {
+    await takeBreak();
     for (const match of rule.find(file, skill)) {
       await takeBreak();
       if (match) yield [rule, match];
