@@ -1,5 +1,5 @@
 import { isCodedError, type Problem } from 'skill-registry/kernel';
-import { createBreaks } from '../../../lib/breaks/index.ts';
+import { createBreaks, takeSteps } from '../../../lib/breaks/index.ts';
 import { resourceNotFound } from '../../../lib/files/index.ts';
 import { openTrust } from '../../../lib/trust/index.ts';
 import type { Finding, InspectedFile, Inspection } from '../inspect/types.ts';
@@ -159,7 +159,7 @@ export class HeldSkills {
     const found: InspectedFile[] = [];
     for (const one of files.read(skill)) {
       await takeBreak();
-      if (!('rule' in one)) found.push(one);
+      if (one && !('rule' in one)) found.push(one);
     }
     return found;
   }
@@ -201,7 +201,7 @@ export class HeldSkills {
     if (skill.remote) return this.#inspectRemote(skill);
     const { files, inspectFiles } = await this.#load();
     // Before reading: a file that changes meanwhile gives another stamp later.
-    const stamp = files.stamp(skill);
+    const stamp = await takeSteps(files.stamp(skill), createBreaks());
     const before = this.#inspections.at(placeOf(skill));
     if (before && stamp !== '' && before.stamp === stamp) return before;
     const { digest, skillDigest, inspection } = await inspectFiles(() => files.read(skill), this.#inspections.of);
