@@ -56,7 +56,10 @@ export async function inspectFiles(
 const KEPT_BYTES = 16 * 1024 * 1024;
 
 /** What cannot be inspected is held: a file could be made to be that. */
-async function inspectOrBlock(files: Iterable<InspectedFile | undefined>, notes: readonly Finding[]): Promise<Inspection> {
+async function inspectOrBlock(
+  files: Iterable<InspectedFile | undefined>,
+  notes: readonly Finding[],
+): Promise<Inspection> {
   const found = await runRules(files);
   const findings = [...found.findings, ...notes];
   return { verdict: found.verdict === 'info' && notes.length > 0 ? 'warn' : found.verdict, findings };

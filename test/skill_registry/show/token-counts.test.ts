@@ -6,7 +6,12 @@ import type { Cache } from '../../../extensions/skill_registry/store/cache.ts';
 import { countTokens, loadTokenCounter } from '../../../lib/text/index.ts';
 import { fakeSkill } from '../../helpers/fake-skill.ts';
 
-const NO_CACHE: Cache = { use: () => undefined, useIfThere: () => undefined, trouble: () => undefined, close: () => {} };
+const NO_CACHE: Cache = {
+  use: () => undefined,
+  useIfThere: () => undefined,
+  trouble: () => undefined,
+  close: () => {},
+};
 
 it('counts one long body in several turns of the event loop, as it counts it at once', async () => {
   const body = 'Read the whole change before the first remark.\n'.repeat(20_000);

@@ -106,11 +106,7 @@ interface Waiting {
   readonly entry: SkillFileEntry | undefined;
 }
 
-function readSource(
-  database: SqliteDatabase,
-  { path, readAs }: CacheKey,
-  maxBytes: number,
-): KnownFiles {
+function readSource(database: SqliteDatabase, { path, readAs }: CacheKey, maxBytes: number): KnownFiles {
   const rows = database
     .prepare<{ path: string; entry: string }>('SELECT path, entry FROM skill_files WHERE place = ? AND read_as = ?')
     .all(path, readAs);
