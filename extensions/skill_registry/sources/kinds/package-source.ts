@@ -40,7 +40,6 @@ export interface PackageSourceOptions {
 }
 
 const MAX_PACKAGE_JSON_BYTES = 1_048_576;
-
 const RETRY_MS = 5_000;
 /** The longest delay in milliseconds. Every import of a module stays in memory, so a failing one must be repeated rarely. */
 const MAX_RETRY_MS = 300_000;
@@ -67,10 +66,7 @@ export function createPackageSource(options: PackageSourceOptions): SkillSource 
     watch: () => [findPackage(name, from) ?? join(from, 'node_modules', name)],
     async members() {
       const reason = whyRevoked(key);
-      if (reason !== undefined) {
-        loaded = undefined;
-        return { members: [], problems: [revokedProblem(id, key, reason)] };
-      }
+      if (reason !== undefined) return { members: [], problems: [revokedProblem(id, key, reason)] };
       const folder = findPackage(name, from);
       if (!folder) {
         loaded = undefined;
@@ -179,7 +175,7 @@ async function loadPackage(
   }
   const { skills } = fields;
   if (skills !== undefined) return of(...skills.map((path) => directory(join(folder, path))));
-  if (isFolder(join(folder, 'skills'))) return of(directory(join(folder, 'skills')));
+  if (statSync(join(folder, 'skills'), { throwIfNoEntry: false })?.isDirectory()) return of(directory(join(folder, 'skills')));
   if (options.factory === false) {
     const reason = 'it has no "skills" in package.json and no skills/ folder, and a prompt pack runs no code of it';
     return without(reason, 'Add one of the two to the package, or remove the package from the pack.');
@@ -276,10 +272,6 @@ function oneLine(error: unknown): string {
 function brief(value: unknown): string {
   const text = JSON.stringify(value);
   return text.length <= 60 ? text : `${text.slice(0, 60)}…`;
-}
-
-function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
 function notFound({ name, from, namedIn }: PackageSourceOptions): Problem {
