@@ -175,7 +175,8 @@ async function loadPackage(
   }
   const { skills } = fields;
   if (skills !== undefined) return of(...skills.map((path) => directory(join(folder, path))));
-  if (statSync(join(folder, 'skills'), { throwIfNoEntry: false })?.isDirectory()) return of(directory(join(folder, 'skills')));
+  if (statSync(join(folder, 'skills'), { throwIfNoEntry: false })?.isDirectory())
+    return of(directory(join(folder, 'skills')));
   if (options.factory === false) {
     const reason = 'it has no "skills" in package.json and no skills/ folder, and a prompt pack runs no code of it';
     return without(reason, 'Add one of the two to the package, or remove the package from the pack.');
