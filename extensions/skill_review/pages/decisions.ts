@@ -80,7 +80,8 @@ ${skills.length > 0 ? html`<p>${skills.join(', ')}</p>` : ''}
 ${decide(context, `/decisions/source/${isRevoked ? 'allow' : 'revoke'}`, isRevoked ? 'Take from it again' : 'Take nothing from it any more', { id: `${index}`, about: source }, hidden('source', source))}
 </li>`;
   });
-  return html`<ul class="cards">${items}</ul>`;
+  return html`<ul class="cards">${items}</ul>
+<p class="quiet">What runs now uses a decision about a source of the config after its next start.</p>`;
 }
 
 /** @param reason - The id of its field and the text of its label, both unique on the page. */
