@@ -1,7 +1,6 @@
 import { CodedError, describeError, isCodedError } from 'skill-registry/kernel';
 import { type PlannedRepair, repairsOf } from '../../../extensions/skill_registry/host.ts';
-import { printable } from '../../../lib/text/index.ts';
-import { forTerminal } from '../../for-terminal.ts';
+import { forTerminal, printable } from '../../../lib/text/index.ts';
 import { heldText } from '../../held-text.ts';
 import { openRegistry } from '../../open-registry.ts';
 import {
