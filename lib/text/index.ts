@@ -1,4 +1,4 @@
-export { type Colour, hasColour, inColour } from './colours.ts';
+export { hasColour, inColour } from './colours.ts';
 export { delimited } from './delimited.ts';
 export { forTerminal, type Window } from './for-terminal.ts';
 export {

@@ -237,7 +237,7 @@ function verdicts(inspected: readonly Verdict[], all = false): string {
   const lines = shown.map(({ skill_id: id, verdict, findings: [first, ...others] }) => {
     const where = first?.line === undefined ? first?.file : `${first.file}:${first.line}`;
     const found = others.length === 0 ? '' : `, and ${others.length} more`;
-    return printable(`  ${verdict.padEnd(5)}  ${id}: ${first?.message} (${where}${found})`);
+    return printable(`  ${verdict.padEnd(5)}  ${id}\n    ${first?.message} (${where}${found})`);
   });
   const title = `Inspection: ${inspected.length} skill(s) to look at; skill-registry inspect <id> tells more`;
   return [title, ...lines, ...more(inspected.length - shown.length)].join('\n');

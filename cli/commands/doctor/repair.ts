@@ -48,10 +48,12 @@ export async function repairAll(options: GlobalOptions & ConfirmedOptions, termi
         message: describeError(error),
       });
       terminal.err(`${printable(`${skill.qualifiedId} was not written: ${describeError(error)}`)}\n`);
-      continue;
     }
-    const heldBecause = await registry.admin.allowShown(skill.qualifiedId, [], actor);
-    if (heldBecause !== null) terminal.err(heldText(skill.id, heldBecause));
+  }
+  if (repaired.length > 0) await registry.refresh();
+  for (const { skill_id, qualified_id } of repaired) {
+    const heldBecause = await registry.admin.allowShown(qualified_id, [], actor);
+    if (heldBecause !== null) terminal.err(heldText(skill_id, heldBecause));
   }
   if (options.json) printJson(terminal, { repaired, failed });
   if (repairs.length > 0) terminal.err(`${summary(repaired.length, failed.length, repairs)}\n`);
