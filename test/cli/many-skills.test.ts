@@ -103,7 +103,7 @@ it('names at a terminal only what is wrong among many skills that it validates, 
   const text = await onTerminal(['validate', 'skills'], root);
   // One has a warning, and is named with it.
   expect(text.match(/^Valid skill: .*/gm)).toEqual(['Valid skill: skills/skill-249']);
-  expect(text).toMatch(/^Validation failed for skills\/bad:\n[^]*\n251 skill\(s\): 250 valid \(.*\), 1 not valid; /);
+  expect(text).toMatch(/^Validation failed for skills\/bad:\n[\s\S]*\n251 skill\(s\): 250 valid \(.*\), 1 not valid; /);
   const { stdout } = await runCommand(['validate', 'skills'], { cwd: root });
   expect(stdout.match(/^Valid skill: /gm)).toHaveLength(250);
 });
