@@ -41,7 +41,10 @@ it('lists many skills at a terminal with totals first, what agents do not see, a
   const text = await onTerminal(['list'], root);
   const lines = text.trimEnd().split('\n');
   expect(lines.slice(0, 5)).toEqual([
-    '250 skill(s); 1 problem(s), see skill-registry doctor',
+    // On a busy machine some of them wait to be inspected, which is a problem more.
+    expect.stringMatching(
+      /^250 skill\(s\)(?:, \d+ not inspected yet \(.*\); 2|; 1) problem\(s\), see skill-registry doctor$/,
+    ),
     '',
     expect.stringMatching(/^SOURCE +SKILLS$/),
     expect.stringMatching(/^skills +250$/),
