@@ -38,13 +38,12 @@ async function onTerminal(args: readonly string[], root: string, columns = 100):
 
 it('lists many skills at a terminal with totals first, what agents do not see, and the first rows', async () => {
   const root = manySkills();
+  // Inspects all of them, however busy the machine is.
+  await runCommand(['doctor'], { cwd: root });
   const text = await onTerminal(['list'], root);
   const lines = text.trimEnd().split('\n');
   expect(lines.slice(0, 5)).toEqual([
-    // On a busy machine some of them wait to be inspected, which is a problem more.
-    expect.stringMatching(
-      /^250 skill\(s\)(?:, \d+ not inspected yet \(.*\); 2|; 1) problem\(s\), see skill-registry doctor$/,
-    ),
+    '250 skill(s); 1 problem(s), see skill-registry doctor',
     '',
     expect.stringMatching(/^SOURCE +SKILLS$/),
     expect.stringMatching(/^skills +250$/),
