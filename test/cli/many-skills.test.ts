@@ -50,7 +50,7 @@ it('lists many skills at a terminal with totals first, what agents do not see, a
     '',
   ]);
   expect(text).toContain('Agents do not see skill-249: it needs the program(s) no-such-program\n');
-  expect(lines.filter((line) => /^skill-\d+ +~\d+ +~\d+/.test(line))).toHaveLength(20);
+  expect(lines.filter((line) => /^skill-\d+ +\d+ +\d+/.test(line))).toHaveLength(20);
   expect(lines.at(-1)).toMatch(/^230 more: .*list --all/);
 });
 
