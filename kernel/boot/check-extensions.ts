@@ -64,7 +64,11 @@ export async function checkExtensions(options: CheckOptions): Promise<CheckedExt
     }
     if (trusted) problems.push(...readOwnerConfig(rootDir, id).problems);
   }
-  const state = ({ id, state }: ListedExtension): string => STATES[notRunning.get(id) ?? 'RUNNING'] ?? state;
+  const state = ({ id, state }: ListedExtension): string => {
+    const why = notRunning.get(id);
+    if (why === undefined && enable.includes(id)) return 'starts with skill-registry start';
+    return STATES[why ?? 'RUNNING'] ?? state;
+  };
   return {
     extensions: extensions.map((one) => (one.state.startsWith('broken') ? one : { ...one, state: state(one) })),
     agents,

@@ -21,7 +21,7 @@ export interface ApprovalRound {
 /**
  * Shows a person what agents wrote below `extensions/`, extension by extension, and applies what is approved.
  *
- * @returns Whether anything was approved. Never rejects: a failure is sent to the user, and the extension still waits.
+ * @returns Whether anything was approved. Never rejects: a failure is sent to the user, with whether the extension still waits.
  */
 export async function approveHeldExtensions({
   rootDir,
@@ -35,6 +35,7 @@ export async function approveHeldExtensions({
   for (const held of heldExtensions(rootDir)) {
     if (!ask || asked.has(held.digest)) continue;
     asked.add(held.digest);
+    let state = 'still waits';
     try {
       if (!(await ask(await questionAbout(held, rootDir, trusted || approved)))) continue;
       const by = `person:${userInfo().username}`;
@@ -43,9 +44,10 @@ export async function approveHeldExtensions({
       }
       approveExtension(rootDir, held.name, held.digest);
       approved = true;
+      state = 'is approved';
       recordExtensionDecision(rootDir, held.name, { action: 'allow', by, digest: held.digest });
     } catch (error) {
-      notifyUser(`extensions/${held.name} still waits: ${describeError(error)}`);
+      notifyUser(`extensions/${held.name} ${state}: ${describeError(error)}`);
     }
   }
   return approved;

@@ -75,7 +75,7 @@ export function createManagement(context: ChangeContext, recorder: RevisionRecor
       return revision;
     },
     async repair(skillId, shown, { by, reason }) {
-      const revision = await writer.exclusively(() => {
+      return writer.exclusively(() => {
         const location = findLocation(context, skillId);
         writer.assertFinished(location.key);
         const { skillFile } = location;
@@ -87,8 +87,6 @@ export function createManagement(context: ChangeContext, recorder: RevisionRecor
         checkValid(location, skillFile, before, after, true);
         return writer.apply({ location, changes: [{ path: skillFile, after }], kind: 'tool', by, reason });
       });
-      await context.refresh();
-      return revision;
     },
     async remove(skillId, { by, reason }, turn) {
       const revision = await writer.exclusively(() => {
