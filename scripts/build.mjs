@@ -5,7 +5,6 @@ import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSy
 import { join } from 'node:path';
 import { build } from 'esbuild';
 
-/** With code, these are listed in tsconfig.build.json as well. */
 const OWN_EXTENSIONS = [
   'builder_agent',
   'cli_channel',
@@ -80,6 +79,7 @@ function isUpToDate() {
   return [
     ...sources,
     'docs/configuration.md',
+    'scripts/build.mjs',
     'scripts/schemas.mjs',
     'package.json',
     'tsconfig.json',
