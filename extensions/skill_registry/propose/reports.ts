@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { describeError, isCodedError, type Problem } from 'skill-registry/kernel';
 import { yamlPackage } from '../../../kernel/host.ts';
+import { digestOf } from '../../../lib/digest/index.ts';
 import {
   listContained,
   readContained,
@@ -9,7 +10,6 @@ import {
   writeContained,
 } from '../../../lib/files/index.ts';
 import { notation, showEnd, showHidden } from '../../../lib/text/index.ts';
-import { digestOf } from '../history/skill-tree.ts';
 import type { WriteStep } from '../history/writer.ts';
 import type { Check } from '../inspect/findings.ts';
 import { TEMPORARY } from '../sources/walk/names.ts';
@@ -31,7 +31,7 @@ import type { Proposal } from './types.ts';
  * The Markdown report of a proposal for people. The words of agents are quotations or in a fenced block, so they cannot begin a
  * section. Invisible characters and control characters are written as `⟦U+202E⟧`.
  */
-export function reportOf(proposal: Proposal): string {
+export function proposalReport(proposal: Proposal): string {
   const { kind, state, path, skillId, checks, recommendations, decision, conflict, evidence } = proposal;
   const parts: readonly (readonly string[])[] = [
     [`# ${TITLES[kind]} ${inline(path)} of ${inline(skillId)}`],
@@ -119,7 +119,7 @@ function writeReport(
   onStep: (step: WriteStep) => void,
   at: string,
 ): void {
-  const text = reportOf(proposalOf(database, row, dataDir));
+  const text = proposalReport(proposalOf(database, row, dataDir));
   const [present = '', digest] = [presentDigest(dataDir, row), digestOf(text)];
   const expected = { ...row, file_digest: isOurs(row, present) ? `${present} ${digest}` : digest };
   noteReport(database, row.id, { digests: expected.file_digest, due: true });

@@ -9,7 +9,7 @@ import { page } from '../html/layout.ts';
 import { form, hidden, note, plural, time } from '../html/parts.ts';
 import type { Review, ReviewApp, ReviewContext } from '../review.ts';
 
-/** What was decided on this machine, by whom and why; and whether this root and its sources are approved. */
+/** The decisions on this machine, with person and reason; and whether this root and its sources are approved. */
 export function addDecisions(app: ReviewApp, review: Review): void {
   app.get('/decisions', (context) => show(context, review));
 
@@ -83,7 +83,7 @@ ${decide(context, `/decisions/source/${isRevoked ? 'allow' : 'revoke'}`, isRevok
   return html`<ul class="cards">${items}</ul>`;
 }
 
-/** @param reason - The id of its field, and what the label says it is about: no two of a page are called the same. */
+/** @param reason - The id of its field and the text of its label, both unique on the page. */
 function decide(
   context: ReviewContext,
   action: string,
