@@ -41,12 +41,12 @@ for (const entry of readdirSync('dist', { recursive: true, withFileTypes: true }
  * from one file per module takes 50 ms longer. Packages stay imports, but for those that only the build has: with their licences.
  */
 async function bundle() {
-  const { exports, dependencies, optionalDependencies, peerDependencies } = JSON.parse(
+  const { exports, imports, dependencies, optionalDependencies, peerDependencies } = JSON.parse(
     readFileSync('package.json', 'utf8'),
   );
   const { metafile } = await build({
     entryPoints: [
-      ...Object.values(exports).flatMap(({ source }) => source ?? []),
+      ...Object.values({ ...exports, ...imports }).flatMap(({ source }) => source ?? []),
       ...OWN_EXTENSIONS.map((id) => `extensions/${id}/main.ts`).filter((path) =>
         statSync(path, { throwIfNoEntry: false }),
       ),
