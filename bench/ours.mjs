@@ -3,8 +3,8 @@
  * compared with its baseline, which is measured in the same process just before.
  */
 import { join } from 'node:path';
+import { tsImport } from 'tsx/esm/api';
 import { createSkillRegistry } from '../dist/extensions/skill_registry/index.js';
-import { openSqlite } from '../dist/lib/sqlite/index.js';
 import { readFloor, statFloor } from './floors.mjs';
 import { MILLION_EVENTS } from './million-events.mjs';
 import { median, percentile, timed } from './statistics.mjs';
@@ -113,14 +113,15 @@ const measurements = {
     const registry = await open('disk');
     await registry.read(registry.snapshot().skills[0].id, {}, { agentId: 'agent' });
     await registry.usage.events({ limit: 1 });
-    fillUsage(join(root, 'data/skill_registry/usage.db'));
+    await fillUsage(join(root, 'data/skill_registry/usage.db'));
     const report = async () => (await timed(() => registry.usage.report({ since: '180d' }))).ms;
     const thread = async () => (await timed(() => registry.usage.events({ thread: 'thread-7' }))).ms;
     return { ms: { report: median([await report(), await report()]), thread: await thread() } };
   },
 };
 
-function fillUsage(file) {
+async function fillUsage(file) {
+  const { openSqlite } = await tsImport('../lib/sqlite/index.ts', import.meta.url);
   const database = openSqlite(file);
   database.exec(MILLION_EVENTS);
   database.close();

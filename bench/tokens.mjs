@@ -2,9 +2,10 @@
  * Mean tokens per skill in the catalog, by format: `node tokens.mjs <folder> <root>`. `overhead` is the tokens of a line beside id
  * and description. Prints JSON.
  */
+import { tsImport } from 'tsx/esm/api';
 import { createSkillRegistry } from '../dist/extensions/skill_registry/index.js';
-import { countTokens } from '../dist/lib/text/index.js';
 
+const { countTokens } = await tsImport('../lib/text/index.ts', import.meta.url);
 const [, , folder, root] = process.argv;
 const results = {};
 for (const format of ['bullets', 'xml']) {

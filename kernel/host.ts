@@ -4,7 +4,7 @@ import type { TurnContext } from './contract.ts';
 import type { HeldExtension } from './held/held-extensions.ts';
 
 export type { CheckedExtensions } from './boot/check-extensions.ts';
-export { ownExtensionIds, packageRoot } from './boot/extension-folders.ts';
+export { builtExtensions, ownExtensionIds, packageRoot } from './boot/extension-folders.ts';
 export { createSecrets, mergeConfig, readOwnerConfig } from './boot/settings.ts';
 export {
   assertDataInRoot,

@@ -1,18 +1,16 @@
-// Writes dist/schemas/: the JSON Schemas for editors, made of what reads these files. The build calls it.
+// Writes dist/schemas/: the JSON Schemas for editors, made of what reads these files. The build runs it, from sources.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { CONFIG_SCHEMA } from '../extensions/skill_registry/config/config.ts';
+import { frontmatterSchema } from '../extensions/skill_registry/skill/frontmatter-schema.ts';
+import { manifestSchema } from '../kernel/boot/manifest.ts';
 
 const DRAFT = 'https://json-schema.org/draft/2020-12/schema';
 
-export async function writeSchemas() {
-  const { CONFIG_SCHEMA } = await import('../dist/extensions/skill_registry/config/config.js');
-  const { frontmatterSchema } = await import('../dist/extensions/skill_registry/skill/frontmatter-schema.js');
-  const { manifestSchema } = await import('../dist/kernel/boot/manifest.js');
-  const page = readFileSync(join('docs', 'configuration.md'), 'utf8');
-  write('config', 'data/skill_registry/config.yaml of a root', described(CONFIG_SCHEMA, page));
-  write('manifest', 'manifest.yaml of an extension', manifestSchema());
-  write('frontmatter', 'The frontmatter of a SKILL.md', frontmatterSchema());
-}
+const page = readFileSync(join('docs', 'configuration.md'), 'utf8');
+write('config', 'data/skill_registry/config.yaml of a root', described(CONFIG_SCHEMA, page));
+write('manifest', 'manifest.yaml of an extension', manifestSchema());
+write('frontmatter', 'The frontmatter of a SKILL.md', frontmatterSchema());
 
 function write(name, title, schema) {
   mkdirSync(join('dist', 'schemas'), { recursive: true });

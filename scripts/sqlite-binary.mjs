@@ -1,10 +1,11 @@
 // Node 20 has no SQLite. Where npm could fetch neither a binary of better-sqlite3 nor the headers of Node, it has left that package out without
-// a word: here it is compiled with the headers that came with Node, where they did. Needs dist/.
+// a word: here it is compiled with the headers that came with Node, where they did.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { whyNoSqlite } from '../dist/lib/sqlite/index.js';
+import { tsImport } from 'tsx/esm/api';
 
+const { whyNoSqlite } = await tsImport('../lib/sqlite/index.ts', import.meta.url);
 const prefix = dirname(dirname(process.execPath));
 if (whyNoSqlite() !== undefined && existsSync(join(prefix, 'include', 'node', 'node.h'))) {
   const version = JSON.parse(readFileSync('package.json', 'utf8')).optionalDependencies['better-sqlite3'];

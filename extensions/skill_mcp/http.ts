@@ -41,11 +41,7 @@ const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
 /** How long closing waits for running requests, in milliseconds. */
 const GRACE_MS = 1_000;
 
-/**
- * Serves any number of clients over Streamable HTTP, without sessions.
- *
- * @throws MCP_TOKEN_MISSING for a host others can reach without a token; MCP_LISTEN_FAILED.
- */
+/** As `serveHttp` of the door says, which loads this when it is called. */
 export async function serveHttp(door: SkillMcpDoor, options: ServeHttpOptions = {}): Promise<HttpServing> {
   const { host = '127.0.0.1', port = 0, token, requestSeconds = 30 } = options;
   const onError = (error: Error): void => void door.callHook('onError', () => options.onError?.(error));

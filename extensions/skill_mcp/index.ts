@@ -2,11 +2,12 @@
 import type { McpServer } from '@modelcontextprotocol/server';
 import type { SkillRegistry } from '../skill_registry/api.ts';
 import { createSkillMcpDoor, type SkillMcpDoor, type SkillMcpOptions } from './door.ts';
+import type { HttpServing, ServeHttpOptions } from './http.ts';
 import { serveStreams } from './stdio.ts';
 
 export { createSkillMcpDoor, type ListChange, type SkillMcpDoor, type SkillMcpOptions } from './door.ts';
 export { TOKEN_NAME } from './errors.ts';
-export { type HttpServing, type ServeHttpOptions, serveHttp } from './http.ts';
+export type { HttpServing, ServeHttpOptions } from './http.ts';
 
 /**
  * One server over a registry, for your own transport: `await server.connect(transport)`. It notifies its client of changes until
@@ -39,4 +40,13 @@ export interface ServeStdioOptions {
  */
 export function serveStdio(door: SkillMcpDoor, signal: AbortSignal, options: ServeStdioOptions = {}): Promise<void> {
   return serveStreams(door, signal, { input: process.stdin, output: process.stdout, ...options });
+}
+
+/**
+ * Serves any number of clients over Streamable HTTP, without sessions.
+ *
+ * @throws MCP_TOKEN_MISSING for a host others can reach without a token; MCP_LISTEN_FAILED.
+ */
+export async function serveHttp(door: SkillMcpDoor, options: ServeHttpOptions = {}): Promise<HttpServing> {
+  return (await import('./http.ts')).serveHttp(door, options);
 }

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Hono } from 'hono';
 import { isCodedError } from 'skill-registry/kernel';
+import { builtExtensions } from '../../kernel/host.ts';
 import { pageNotFound } from './errors.ts';
 import { ASSETS, type Guard } from './guard.ts';
 import { html } from './html/html.ts';
@@ -27,7 +28,7 @@ export function createApp(review: Review, guard: Guard, live: Live, onError: (er
   const app: ReviewApp = new Hono<ReviewEnv>();
   app.use(...guard.checks);
   for (const [name, type] of Object.entries(FILES)) {
-    const bytes = readFileSync(join(import.meta.dirname, 'assets', name));
+    const bytes = readFileSync(join(builtExtensions(), 'skill_review', 'assets', name));
     app.get(`${ASSETS}${name}`, (context) => context.body(bytes, 200, { 'Content-Type': type }));
   }
   app.get('/events', live.handler);

@@ -1,17 +1,14 @@
 import { existsSync, readdirSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 
 /** The folder with the package.json of this package; the same for sources and for dist/. */
 export function packageRoot(): string {
-  let dir = dirname(fileURLToPath(import.meta.url));
-  while (!existsSync(join(dir, 'package.json'))) dir = dirname(dir);
-  return dir;
+  return nearestWith('package.json');
 }
 
 /** The folder of the package's own extensions as they run: in dist/ when the kernel runs from dist/. */
 export function builtExtensions(): string {
-  return join(dirname(fileURLToPath(import.meta.url)), '..', '..', 'extensions');
+  return join(nearestWith('extensions'), 'extensions');
 }
 
 /** Ids of the extensions that come with the package. */
@@ -42,6 +39,13 @@ export function foldersOf(dir: string): readonly string[] {
 }
 
 // --- internal ---
+
+/** The nearest folder above this module that contains `name`: the build puts modules together. */
+function nearestWith(name: string): string {
+  let dir = import.meta.dirname;
+  while (!existsSync(join(dir, name))) dir = dirname(dir);
+  return dir;
+}
 
 function sameFolder(a: string, b: string): boolean {
   try {

@@ -1,5 +1,6 @@
+import { createRequire } from 'node:module';
 import { crc32 } from 'node:zlib';
-import { Header, Pax } from 'tar';
+import type * as Tar from 'tar';
 
 /** A file of a new archive. */
 export interface PackedFile {
@@ -41,6 +42,7 @@ function headersOf({ path, bytes, executable }: PackedFile): readonly Buffer[] {
     uname: '',
     gname: '',
   } as const;
+  const { Header, Pax } = createRequire(import.meta.url)('tar') as typeof Tar;
   const header = new Header(fields);
   const block = Buffer.alloc(BLOCK);
   header.encode(block);

@@ -1,6 +1,7 @@
 import { existsSync, lstatSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { modulesIn } from '../helpers/loaded-modules.ts';
 import { spawnCommand } from '../helpers/run-command.ts';
 import { skillMd, tempFolder } from '../helpers/temp-folder.ts';
 import { waitFor } from '../helpers/wait-for.ts';
@@ -13,6 +14,12 @@ const noteLoads = (file: string): string => {
   const loader = join(tempFolder({ 'loader.mjs': script }), 'loader.mjs');
   return `--import=${loader}`;
 };
+
+/** The modules that were loaded. @param file - What `noteLoads` has written. */
+const modulesOf = (file: string): readonly string[] =>
+  readFileSync(file, 'utf8')
+    .split('\n')
+    .flatMap((line) => (line.startsWith('node:') || line === '' ? [] : modulesIn(line.replace('file://', ''))));
 
 it('a list from a warm cache loads neither the tokenizer nor what checks configs and reads YAML', async () => {
   const skill = skillMd({ name: 'a', description: 'Does a.' });
@@ -30,21 +37,21 @@ it('a list from a warm cache loads neither the tokenizer nor what checks configs
   const loads = join(tempFolder(), 'loads');
   const warm = await list(noteLoads(loads));
   expect(warm.stdout).toBe(cold.stdout);
-  const loaded = readFileSync(loads, 'utf8');
-  expect(loaded).toContain('dist/lib/sqlite/index.js');
-  expect(loaded).not.toMatch(
-    /node_modules\/(zod|yaml|gpt-tokenizer|ai|chokidar|string-width|ignore|jiti)\/(?!package\.json)/,
-  );
+  const loaded = modulesOf(loads);
+  expect(loaded).toContain('lib/sqlite/engines.ts');
+  const unwanted = /node_modules\/(zod|yaml|gpt-tokenizer|ai|chokidar|string-width|ignore|jiti)\/(?!package\.json)/;
+  expect(loaded.filter((path) => unwanted.test(path))).toEqual([]);
 });
 
 it('a list loads no other command, nor what writes the text of a turn or opens the history', async () => {
   const root = tempFolder({ 'skills/a/SKILL.md': skillMd({ name: 'a', description: 'Does a.' }) });
   const loads = join(tempFolder(), 'loads');
   await spawnCommand(['list', '--root', root], { cwd: root, environment: { NODE_OPTIONS: noteLoads(loads) } });
-  const loaded = readFileSync(loads, 'utf8');
-  expect(loaded).toContain('dist/cli/commands/list.js');
-  expect(loaded).not.toMatch(/dist\/cli\/commands\/(?!list\.js)/);
-  expect(loaded).not.toMatch(/skill_registry\/(show\/(turn|system|catalog)-text|read\/roles|open-changes)\.js/);
+  const loaded = modulesOf(loads);
+  expect(loaded).toContain('cli/commands/list.ts');
+  const unwanted =
+    /cli\/commands\/(?!list\.ts)|skill_registry\/(show\/(turn|system|catalog)-text|read\/roles|open-changes)\.ts/;
+  expect(loaded.filter((path) => unwanted.test(path))).toEqual([]);
 });
 
 it('processes that start at once share the cache, and all see everything', async () => {

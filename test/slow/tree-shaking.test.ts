@@ -10,15 +10,15 @@ it('loads no MCP, web, model or command code with the library, not even when it 
     const registry = await createSkillRegistry({ config: { sources: [{ path: 'skills' }] } });
     await registry.context('review');
     await registry.close();`);
-  expect(files).toContain('dist/extensions/skill_registry/registry.js');
-  expect(files.filter((file) => /^dist\/(cli|extensions\/(?!skill_registry))\//.test(file))).toEqual([]);
+  expect(files).toContain('extensions/skill_registry/registry.ts');
+  expect(files.filter((file) => /^(cli|extensions\/(?!skill_registry))\//.test(file))).toEqual([]);
   const unwanted = /^(ai|@ai-sdk\/.*|@modelcontextprotocol\/.*|hono|@hono\/.*|commander|marked.*|jiti)$/;
   expect([...packagesOf(files)].filter((name) => unwanted.test(name))).toEqual([]);
 });
 
 it('loads neither the AI SDK nor MCP with the door for the AI SDK: the host has its own', () => {
   const files = loadedModules("import { skillTools } from 'skill-registry/ai-sdk'; skillTools;");
-  expect(files).toContain('dist/extensions/skill_registry/ai-sdk.js');
+  expect(files).toContain('extensions/skill_registry/ai-sdk.ts');
   const unwanted = /^(ai|@ai-sdk\/.*|@modelcontextprotocol\/.*|hono|commander)$/;
   expect([...packagesOf(files)].filter((name) => unwanted.test(name))).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { packageRoot } from '../../../kernel/host.ts';
+import { builtExtensions, packageRoot } from '../../../kernel/host.ts';
 import { isInside, realPathOf } from '../../../lib/files/index.ts';
 import { ownerFile } from './owner-file.ts';
 import { PRESET_NAMES, PRESETS, type PresetName } from './presets.ts';
@@ -13,7 +13,7 @@ import { PRESET_NAMES, PRESETS, type PresetName } from './presets.ts';
  * @param root - Absolute. @param presets - The agents whose skills are sources; the others are commented out.
  */
 export function starterConfig(root: string, presets: readonly PresetName[]): string {
-  const manifest = readFileSync(join(import.meta.dirname, '..', 'manifest.yaml'), 'utf8');
+  const manifest = readFileSync(join(builtExtensions(), 'skill_registry', 'manifest.yaml'), 'utf8');
   const [, block = ''] = manifest.split(/^config:\n/m);
   const lines = block.trimEnd().split('\n');
   return [

@@ -156,11 +156,22 @@ describe('writeContained', () => {
 
   it('leaves the old file and nothing else when the disk takes only a part', async () => {
     const dir = tempFolder({ 'file.txt': 'old' });
-    const files = pathToFileURL(join(packageRoot(), 'dist/lib/files/index.js')).href;
+    const files = pathToFileURL(join(packageRoot(), 'lib/files/index.ts')).href;
     const script = `import { writeContained } from '${files}';
       try { writeContained(process.argv[1], 'file.txt', 'n'.repeat(100_000)); } catch (error) { console.log(error.code, error.message); }`;
     // A process that may write files of some kilobytes only: the first write comes back short, the next one fails.
-    const limited = ['-c', 'ulimit -f 8; exec "$@"', 'sh', process.execPath, '--input-type=module', '-e', script, dir];
+    const limited = [
+      '-c',
+      'ulimit -f 8; exec "$@"',
+      'sh',
+      process.execPath,
+      '--import',
+      'tsx',
+      '--input-type=module',
+      '-e',
+      script,
+      dir,
+    ];
     const { stdout } = await promisify(execFile)('sh', limited);
     expect(stdout).toBe(
       'WRITE_FAILED Cannot write "file.txt": EFBIG, a limit on the size of files is reached. Raise it, and repeat this.\n',

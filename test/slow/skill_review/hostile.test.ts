@@ -292,6 +292,6 @@ describe('by construction', () => {
 
 it('is loaded by its own command alone', () => {
   const loaded = loadedModules("process.argv.splice(1, 9, 'x', 'list', '--json'); await import('./dist/cli/main.js')");
-  expect(loaded).toContain('dist/cli/commands/list.js');
+  expect(loaded).toContain('cli/commands/list.ts');
   expect(loaded.filter((file) => /node_modules\/(hono|marked|@hono)\/|skill_review/.test(file))).toEqual([]);
 });
