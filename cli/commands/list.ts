@@ -134,7 +134,7 @@ function totalsOf(rows: readonly SkillRow[], problems: number, snapshot: Snapsho
   const waiting = reasons.filter((reason) => reason === NOT_INSPECTED).length;
   const held = reasons.length > waiting ? `, ${reasons.length - waiting} held` : '';
   const inspecting = waiting > 0 ? `, ${waiting} not inspected yet (skill-registry doctor inspects them)` : '';
-  const taken = snapshot.byQualifiedId.size - snapshot.skills.length;
+  const taken = snapshot.problems.filter(({ code }) => code === 'SKILL_ID_TAKEN').length;
   const more = taken > 0 && rows.length === snapshot.skills.length ? `; ${taken} more, whose id another one has` : '';
   return `${rows.length} skill(s)${held}${inspecting}${more}${problemCount}`;
 }

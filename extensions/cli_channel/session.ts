@@ -173,11 +173,11 @@ const MANY_PROBLEMS = 20;
 
 /** The first text that a person sees: the catalog, the sources, the problems, and the next steps. */
 export async function greeting({ kernel, registry, rootDir, modelReady, width }: GreetingOptions): Promise<string> {
-  const { skills, byQualifiedId } = registry.snapshot();
+  const { skills, byQualifiedId, problems } = registry.snapshot();
   const kept = [...byQualifiedId.values()].filter(({ heldBecause }) => heldBecause !== undefined).length;
   const { skills: waiting = 0 } = registry.problems().find(({ code }) => code === 'SKILL_NOT_INSPECTED')?.details ?? {};
   const held = kept - Number(waiting);
-  const taken = byQualifiedId.size - skills.length;
+  const taken = problems.filter(({ code }) => code === 'SKILL_ID_TAKEN').length;
   const counts = await registry.admin.tokenCounts({ atMost: COUNT_UP_TO });
   const shown = skills.length > MANY_SKILLS ? skills.slice(0, FIRST_SKILLS) : skills;
   const rows = shown.map(({ id, description, bytes, remote }) => {

@@ -164,10 +164,9 @@ function createAsked() {
     },
     async answered(signal: AbortSignal): Promise<void> {
       if (waiting.size === 0 || signal.aborted) return;
-      const limit = abortAfter(LAST_ANSWERS_MS, signal);
       await new Promise<void>((resolve) => {
         onNone = resolve;
-        limit.addEventListener('abort', () => resolve(), { once: true });
+        abortAfter(LAST_ANSWERS_MS, signal).addEventListener('abort', () => resolve(), { once: true });
       });
     },
   };

@@ -110,9 +110,11 @@ it('begins with totals that add up, and prints ten of each code unless --all is 
 
 it('says how many skills have the id of another one, so that its totals are those of the sources', async () => {
   const skill = { 'tea/SKILL.md': skillMd({ name: 'tea', description: 'How to brew tea.' }) };
-  const root = tempFolder({ ...below('one', skill), ...below('two', skill) });
-  const { stdout } = await runCommand(['doctor', '--skills', 'one', '--skills', 'two'], { cwd: root });
-  expect(stdout).toMatch(/^1 skill\(s\); 1 more, whose id another one has\n/);
+  const other = { 'tea/SKILL.md': skillMd({ name: 'tea', description: 'How to grow tea.' }) };
+  const root = tempFolder({ ...below('one', skill), ...below('two', skill), ...below('three', other) });
+  const folders = ['one', 'two', 'three'].flatMap((folder) => ['--skills', folder]);
+  const { stdout } = await runCommand(['doctor', ...folders], { cwd: root });
+  expect(stdout).toMatch(/^1 skill\(s\); 1 more, whose id another one has; 1 equal one\(s\) in other folders\n/);
 });
 
 function below(folder: string, tree: Tree = {}): Tree {

@@ -41,8 +41,10 @@ export async function doctor(options: DoctorOptions, terminal: Terminal): Promis
 interface Report {
   readonly root: string;
   readonly skills: number;
-  /** Skills whose id another skill has. */
+  /** Skills whose id another skill has, with other files. */
   readonly hidden_by_id: number;
+  /** Equal skills in other folders. */
+  readonly copies: number;
   readonly held: number;
   readonly held_extensions: readonly string[];
   readonly extensions: readonly Pick<CheckedExtensions['extensions'][number], 'id' | 'origin' | 'version' | 'state'>[];
@@ -64,7 +66,8 @@ async function examine({ root, trusted, registry, problems }: OpenRegistry, term
   const hidden = await withProgress('Looking for hidden text', terminal, admin.hiddenText());
   await withProgress('Inspecting skills', terminal, admin.inspectSkills());
   const inspected = await withProgress('Inspecting skills', terminal, inspectAll(registry));
-  const { skills, sources, byQualifiedId } = registry.snapshot();
+  const { skills, sources, byQualifiedId, problems: ofCatalog } = registry.snapshot();
+  const taken = ofCatalog.filter(({ code }) => code === 'SKILL_ID_TAKEN').length;
   const getSecret = createSecrets(root, terminal.environment, trusted);
   const {
     extensions,
@@ -83,7 +86,8 @@ async function examine({ root, trusted, registry, problems }: OpenRegistry, term
   return {
     root,
     skills: skills.length,
-    hidden_by_id: byQualifiedId.size - skills.length,
+    hidden_by_id: taken,
+    copies: byQualifiedId.size - skills.length - taken,
     held: [...byQualifiedId.values()].filter(({ heldBecause }) => heldBecause !== undefined).length,
     held_extensions: heldExtensions(root).map(({ name }) => name),
     extensions: extensions.map(({ id, origin, version, state }) => ({ id, origin, version, state })),
@@ -150,14 +154,14 @@ async function inspectAll({ admin, snapshot }: SkillRegistry): Promise<readonly 
 }
 
 function totals(report: Report, { config }: SkillRegistry): string {
-  const { skills, held, hidden_by_id: taken, extensions, agents, model, context, left_out: leftOut } = report;
+  const { skills, held, hidden_by_id: taken, copies, extensions, agents, model, context, left_out: leftOut } = report;
   const { format, budget_tokens, enforcement } = config.catalog;
   const enforcementPart = enforcement ? `, enforcement ${context.enforcement} of them` : '';
   // In the words of the greeting of `start`, but nothing runs here.
   const states = countedWords(extensions.map(({ state }) => state.replace(/^starts .*|:.*/s, '') || 'to start'));
   const models = [...new Set(agents.map((agent) => agent.model ?? model.name ?? ''))].filter((name) => name !== '');
   const lines = [
-    `${skills} skill(s)${held > 0 ? `, ${held} held` : ''}${taken > 0 ? `; ${taken} more, whose id another one has` : ''}`,
+    `${skills} skill(s)${held > 0 ? `, ${held} held` : ''}${taken > 0 ? `; ${taken} more, whose id another one has` : ''}${copies > 0 ? `; ${copies} equal one(s) in other folders` : ''}`,
     `${extensions.length} extension(s): ${states}`,
     `${agents.length} agent(s): ${agents.map(({ id }) => id).join(', ') || 'none'}`,
     model.base_url && models.length > 0
