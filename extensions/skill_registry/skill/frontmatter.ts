@@ -58,18 +58,27 @@ interface Line {
 }
 
 function lineReader(text: string, from: number): { next(): Line | undefined } {
-  let at = from;
+  let start = from;
+  /** The next position of each line end, at `start` or after it. */
+  let lf = -1;
+  let cr = -1;
   return {
     next() {
-      if (at >= text.length) return undefined;
-      const start = at;
-      while (at < text.length && text[at] !== '\n' && text[at] !== '\r') at++;
-      const end = at + (text[at] === '\r' && text[at + 1] === '\n' ? 2 : at < text.length ? 1 : 0);
+      if (start >= text.length) return undefined;
+      if (lf < start) lf = positionOf('\n', text, start);
+      if (cr < start) cr = positionOf('\r', text, start);
+      const at = Math.min(lf, cr);
+      const end = Math.min(text.length, at + (lf === cr + 1 ? 2 : 1));
       const line = { text: text.slice(start, at), start, end };
-      at = end;
+      start = end;
       return line;
     },
   };
+}
+
+function positionOf(char: string, text: string, from: number): number {
+  const at = text.indexOf(char, from);
+  return at === -1 ? text.length : at;
 }
 
 function isYamlLike(line: string): boolean {

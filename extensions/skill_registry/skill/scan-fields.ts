@@ -16,7 +16,7 @@ export interface ScannedFields {
  * @param yaml - With line feeds only.
  */
 export function scanFields(yaml: string): ScannedFields | undefined {
-  if (ODD.test(yaml)) return undefined;
+  if (!ASCII.test(yaml) && ODD.test(yaml)) return undefined;
   const rows = yaml.split('\n');
   if (rows.at(-1) === '') rows.pop();
   const top: TopLevel = { lines: new Map(), repaired: [] };
@@ -34,6 +34,8 @@ export const MAX_REPAIRED_CHARS: number = 16 * 1024;
 
 /** Control characters, white space other than blank and line feed, and surrogates: YAML has special rules for each. */
 const ODD = /[^\P{Cc}\n]|[^\S \n]|\p{Surrogate}/u;
+/** A faster test, because most frontmatter has nothing else. */
+const ASCII = /^[\n -~]*$/;
 /** YAML allows many more characters in a key. */
 const FIELD = /^ {0,32}([A-Za-z_][A-Za-z0-9_-]*):(?: +(\S(?:.*\S)?))? *$/;
 const ITEM = /^ {0,32}- +(\S(?:.*\S)?) *$/;
@@ -237,7 +239,12 @@ function quotedOf(text: string, quote: string): unknown {
 
 /** Reads JSON as `JSON.stringify` writes it: no repeated keys, no unusual numbers or escapes. */
 function jsonOf(text: string): unknown {
-  if (text.includes('__proto__') || text.includes('\\u') || text.length > MAX_JSON || LONG_KEY.test(text)) {
+  if (
+    text.includes('__proto__') ||
+    text.includes('\\u') ||
+    text.length > MAX_JSON ||
+    (text.length > 500 && LONG_KEY.test(text))
+  ) {
     return UNSUPPORTED;
   }
   try {

@@ -120,9 +120,10 @@ function keptHeader(whole: SkillHeader, { header, problems }: ParsedSkill, bytes
 }
 
 const OPENING_FENCE = '---\n';
+const LINE_FEED = 0x0a;
 
-/** Most frontmatters have a few hundred bytes. */
-const BEGINNING_BYTES = 3_072;
+/** Bytes in which the end of the frontmatter is looked for; most have a few hundred. */
+const BEGINNING_BYTES = 8_192;
 
 interface ParseAs {
   readonly profile: ValidationProfile;
@@ -199,12 +200,14 @@ function parse(
   return fault ? { ...parsed, problems: [...parsed.problems, invalid('warning', fault.message)] } : parsed;
 }
 
-/** The first part of a long file, if the frontmatter ends in it; then the rest is not decoded. */
+/** A file up to the line after its frontmatter; the rest is not decoded, which would take longer than anything else here. */
 function beginningOf(bytes: Buffer): string | undefined {
-  if (bytes.length <= BEGINNING_BYTES) return undefined;
-  let end = BEGINNING_BYTES;
-  // Do not cut a character.
-  while (((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
+  const fence = bytes.subarray(0, BEGINNING_BYTES).indexOf('\n---');
+  const lineEnd = fence === -1 ? -1 : bytes.indexOf(LINE_FEED, fence + 1);
+  if (lineEnd === -1) return undefined;
+  // One byte more, as what ends with the fence could go on; a character is not cut.
+  let end = lineEnd + 2;
+  while (((bytes[end] ?? 0) & 0xc0) === 0x80) end += 1;
   const text = bytes.toString('utf8', 0, end);
   const { yaml, oddity, bodyOffset } = splitFrontmatter(text);
   return yaml !== undefined && oddity === undefined && bodyOffset < text.length ? text : undefined;
