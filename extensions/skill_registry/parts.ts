@@ -200,7 +200,7 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
     ...{ root, config, hooks, catalog, sourceIds, makeSources: makeAll, grants, visible, tokens, closing, usage },
     changes: recordSteps(
       changes,
-      usage.recorder,
+      { step: (made) => usage.recorder.step(made) },
       (skillId, turn) => findVisible(catalog.snapshot(), skillId, turn, grants.of(turn)).refusal,
     ),
     ...{ holds, admit, disabled, trusted, sentBodies: createSentBodies() },

@@ -249,8 +249,10 @@ function jsonOf(text: string): unknown {
   }
   try {
     const value: unknown = JSON.parse(text);
+    const written = JSON.stringify(value);
+    if (written === text) return value;
     const dense = text.replace(/"(?:[^"\\]|\\.)*"| +/g, (part) => (part[0] === '"' ? part : ''));
-    return JSON.stringify(value) === dense ? value : UNSUPPORTED;
+    return written === dense ? value : UNSUPPORTED;
   } catch {
     return UNSUPPORTED;
   }

@@ -86,7 +86,10 @@ function readEntry(
     // The target of a link is part of the stamp.
     const stamp = found.realFile === path ? fileOnly : `${fileOnly} ${found.realFile}`;
     if (before?.settled && before.stamp === stamp) return before;
-    const bytes = readContained(dirname(found.realFile), basename(found.realFile), maxBytes, { own: as.own });
+    const bytes = readContained(dirname(found.realFile), basename(found.realFile), maxBytes, {
+      own: as.own,
+      into: BUFFER,
+    });
     const digest = `sha256:${hash('sha256', bytes, 'hex')}`;
     if (before?.file.digest === digest && before.stamp === stamp && !before.dependsOnOtherFiles) {
       return before.settled === settled ? before : { ...before, settled };
@@ -118,6 +121,9 @@ function keptHeader(whole: SkillHeader, { header, problems }: ParsedSkill, bytes
   const message = `${half.message} Until then its last name, description and settings are used.`;
   return { header: { ...whole, modelInvocable }, problems: [{ ...half, message }] };
 }
+
+/** One file is read after the other, and its bytes are not kept. */
+const BUFFER = Buffer.allocUnsafeSlow(64 * 1024);
 
 const OPENING_FENCE = '---\n';
 const LINE_FEED = 0x0a;
