@@ -118,8 +118,8 @@ async function serverOf() {
     count.bytes += file.bytes.length;
     return response.writeHead(200, { etag: file.etag }).end(file.bytes);
   });
-  // On a busy machine a client may be slower than the usual five seconds.
-  server.keepAliveTimeout = 60_000;
+  // On a busy machine a client may be slower than the usual five seconds, and than a minute.
+  server.keepAliveTimeout = 600_000;
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
   return Object.assign(served, { server, url: `http://127.0.0.1:${server.address().port}` });
 }

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
 import { type Skill as Entry, SKILL_LIMITS, skillEntry } from '@modelcontextprotocol/server/ext/skills';
 import { describeError, isCodedError, type Problem, type TurnContext } from 'skill-registry/kernel';
+import { digestOf } from '../../lib/digest/index.ts';
 import type { Skill, SkillRegistry } from '../skill_registry/api.ts';
 
 /** A skill as MCP clients get it. All its digests are of bytes that were read at the same time. */
@@ -216,10 +216,6 @@ async function readOne(
     if (isCodedError(error)) return undefined;
     throw error;
   }
-}
-
-function digestOf(bytes: Uint8Array): string {
-  return `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
 }
 
 function notPublished({ id, file, remote }: Skill, reason: string): Problem {

@@ -4,6 +4,7 @@ import { futureRealPath } from '../../lib/files/index.ts';
 import { countTokens, nearestIds } from '../../lib/text/index.ts';
 import { openTrust } from '../../lib/trust/index.ts';
 import type { SkillRegistry, SkillRegistryAdmin } from './api.ts';
+import type { Watching } from './background-work.ts';
 import { skillNamed } from './catalog/snapshot.ts';
 import { writePolicyOf } from './history/write-policy.ts';
 import { assertOpen, type Parts } from './parts.ts';
@@ -12,7 +13,6 @@ import type { RoleResolver } from './read/roles.ts';
 import { namedTools } from './show/formats.ts';
 import { skillNotFound } from './skill/errors.ts';
 import type { Skill } from './skill/skill.ts';
-import type { Watching } from './watching.ts';
 import type { Workflows } from './workflow/types.ts';
 
 /** Makes `registry.admin`. */
@@ -22,85 +22,15 @@ export function createAdmin(
   { context, read }: Pick<SkillRegistry, 'context' | 'read'>,
   { watching }: Pick<Watching, 'watching'>,
 ): SkillRegistryAdmin {
-  const { catalog, changes, config, grants, holds, meaning, overlap, reading, root, searcher, tokens, visible } = parts;
-  const snapshot = () => catalog.snapshot();
-  const known = (skillId: string): Skill => {
-    assertOpen(parts);
-    const skill = skillNamed(snapshot(), skillId);
-    if (skill) return skill;
-    throw skillNotFound(skillId, nearestIds(snapshot().byId.keys(), skillId));
-  };
-  let roles: RoleResolver | undefined;
+  const { changes, config, instance, usage } = parts;
   return {
-    instance: parts.instance,
-    readBytes: reading.readBytes,
-    resources: reading.resources,
-    leftOut: reading.leftOut,
-    offered: (skillIds, turn = {}) => parts.usage.recorder.offered(skillIds, turn),
-    async hiddenText() {
-      assertOpen(parts);
-      const { hiddenTextOf } = await import('./read/hidden-text.ts');
-      return hiddenTextOf(snapshot(), reading);
-    },
-    overlap: overlap.overlap,
-    workflows,
-    trustOf: (skillId) => holds.trustOf(known(skillId)),
-    async decideTrust(action, skillId, decision) {
-      const decided = await holds.decide(action, known(skillId), decision);
-      await catalog.refresh();
-      return decided;
-    },
-    async blocksAfter(change) {
-      assertOpen(parts);
-      return (await import('./blocks-after.ts')).blocksAfter(parts, change);
-    },
-    async allowShown(skillId, shown, actor) {
-      assertOpen(parts);
-      return (await import('./blocks-after.ts')).allowShown(parts, skillId, shown, actor);
-    },
-    async whoSees(agents) {
-      const { whoSees } = await import('./show/who-sees.ts');
-      return whoSees(snapshot(), agents);
-    },
-    async setDisabled(disabling, isDisabled, actor) {
-      const { skill, agent = null } = disabling;
-      const isListed = parts.disabled.now.some((one) => (typeof one === 'string' ? one : one.skill) === skill);
-      // A skill that was removed can still be enabled.
-      if (isDisabled || !isListed) known(skill);
-      assertOpen(parts);
-      if (!parts.trusted) assertDataInRoot(root, 'data/skill_registry/config.yaml');
-      const { nowDisabled, setDisabled } = await import('./config/set-disabled.ts');
-      const done = setDisabled(root, disabling, isDisabled);
-      parts.disabled.now = nowDisabled(parts.disabled.now, disabling, isDisabled);
-      await catalog.refresh();
-      const action = isDisabled ? 'revoke' : 'allow';
-      if (done.changed) openTrust().decide({ kind: 'switch', path: root, skill, agent, action, ...actor });
-      return done;
-    },
-    async waiting() {
-      assertOpen(parts);
-      const { waitingFor } = await import('./waiting.ts');
-      const trustOf = (skillId: string) => holds.trustOf(known(skillId));
-      return waitingFor({ proposals: changes.proposals, snapshot, trustOf });
-    },
-    async inspectSkills() {
-      assertOpen(parts);
-      while (await holds.checkAll([...snapshot().byQualifiedId.values()], parts.closing.signal))
-        await catalog.refresh();
-    },
+    ...{ instance, workflows, watching },
+    ...readingFor(parts, read),
+    ...decisionsFor(parts),
+    ...searchFor(parts),
     ...changes.evaluation,
     management: changes.management,
-    watching,
-    async searchReady(query = '') {
-      assertOpen(parts);
-      await Promise.all([searcher.prepare(visible({})), meaning?.ready(query)]);
-    },
-    async embedSkills() {
-      assertOpen(parts);
-      const { skills } = snapshot();
-      await meaning?.embed(skills, parts.closing.signal);
-      return { embedded: meaning?.embedded(skills) ?? 0, total: skills.length };
-    },
+    offered: (skillIds, turn = {}) => usage.recorder.offered(skillIds, turn),
     async contextCost() {
       const text = await context('', { preview: true });
       const { enforcementOf } = await import('./show/system-text.ts');
@@ -110,7 +40,39 @@ export function createAdmin(
     },
     async tokenCounts({ bodies = true, atMost = Number.POSITIVE_INFINITY } = {}) {
       assertOpen(parts);
-      return tokens.count(snapshot(), { bodies, atMost });
+      return parts.tokens.count(parts.catalog.snapshot(), { bodies, atMost });
+    },
+  };
+}
+
+// --- internal ---
+
+type Member<Name extends keyof SkillRegistryAdmin> = Pick<SkillRegistryAdmin, Name>;
+
+/** @throws SKILL_NOT_FOUND, REGISTRY_CLOSED. */
+function knownSkill(parts: Parts, skillId: string): Skill {
+  assertOpen(parts);
+  const snapshot = parts.catalog.snapshot();
+  const skill = skillNamed(snapshot, skillId);
+  if (skill) return skill;
+  throw skillNotFound(skillId, nearestIds(snapshot.byId.keys(), skillId));
+}
+
+function readingFor(
+  parts: Parts,
+  read: SkillRegistry['read'],
+): Member<'readBytes' | 'resources' | 'leftOut' | 'hiddenText' | 'resolveRolePrompt' | 'readPolicies' | 'writePolicy'> {
+  const { catalog, config, grants, reading, root } = parts;
+  const snapshot = () => catalog.snapshot();
+  let roles: RoleResolver | undefined;
+  return {
+    readBytes: (...given) => reading.readBytes(...given),
+    resources: (...given) => reading.resources(...given),
+    leftOut: (skillId) => reading.leftOut(skillId),
+    async hiddenText() {
+      assertOpen(parts);
+      const { hiddenTextOf } = await import('./read/hidden-text.ts');
+      return hiddenTextOf(snapshot(), reading);
     },
     async resolveRolePrompt(role, { templates = 'templates/roles', variables = {} } = {}) {
       assertOpen(parts);
@@ -127,5 +89,83 @@ export function createAdmin(
         refresh: () => catalog.refresh(),
       }),
     writePolicy: (path) => writePolicyOf(path, snapshot(), catalog.sources(), config.writes),
+  };
+}
+
+/** What a person decides about skills, and what waits for a decision. */
+function decisionsFor(
+  parts: Parts,
+): Member<
+  'trustOf' | 'decideTrust' | 'blocksAfter' | 'allowShown' | 'whoSees' | 'setDisabled' | 'waiting' | 'inspectSkills'
+> {
+  const { catalog, changes, holds } = parts;
+  const trustOf = (skillId: string) => holds.trustOf(knownSkill(parts, skillId));
+  return {
+    trustOf,
+    async decideTrust(action, skillId, decision) {
+      const decided = await holds.decide(action, knownSkill(parts, skillId), decision);
+      await catalog.refresh();
+      return decided;
+    },
+    async blocksAfter(change) {
+      assertOpen(parts);
+      return (await import('./blocks-after.ts')).blocksAfter(parts, change);
+    },
+    async allowShown(skillId, shown, actor) {
+      assertOpen(parts);
+      return (await import('./blocks-after.ts')).allowShown(parts, skillId, shown, actor);
+    },
+    async whoSees(agents) {
+      const { whoSees } = await import('./show/who-sees.ts');
+      return whoSees(catalog.snapshot(), agents);
+    },
+    setDisabled: (disabling, isDisabled, actor) => setDisabled(parts, disabling, isDisabled, actor),
+    async waiting() {
+      assertOpen(parts);
+      const { waitingFor } = await import('./waiting.ts');
+      return waitingFor({ proposals: changes.proposals, snapshot: () => catalog.snapshot(), trustOf });
+    },
+    async inspectSkills() {
+      assertOpen(parts);
+      while (await holds.checkAll([...catalog.snapshot().byQualifiedId.values()], parts.closing.signal))
+        await catalog.refresh();
+    },
+  };
+}
+
+async function setDisabled(
+  parts: Parts,
+  ...[disabling, isDisabled, actor]: Parameters<SkillRegistryAdmin['setDisabled']>
+): ReturnType<SkillRegistryAdmin['setDisabled']> {
+  const { catalog, disabled, root } = parts;
+  const { skill, agent = null } = disabling;
+  const isListed = disabled.now.some((one) => (typeof one === 'string' ? one : one.skill) === skill);
+  // A skill that was removed can still be enabled.
+  if (isDisabled || !isListed) knownSkill(parts, skill);
+  assertOpen(parts);
+  if (!parts.trusted) assertDataInRoot(root, 'data/skill_registry/config.yaml');
+  const config = await import('./config/set-disabled.ts');
+  const done = config.setDisabled(root, disabling, isDisabled);
+  disabled.now = config.nowDisabled(disabled.now, disabling, isDisabled);
+  await catalog.refresh();
+  const action = isDisabled ? 'revoke' : 'allow';
+  if (done.changed) openTrust().decide({ kind: 'switch', path: root, skill, agent, action, ...actor });
+  return done;
+}
+
+function searchFor(parts: Parts): Member<'overlap' | 'searchReady' | 'embedSkills'> {
+  const { catalog, closing, meaning, overlap, searcher, visible } = parts;
+  return {
+    overlap: overlap.overlap,
+    async searchReady(query = '') {
+      assertOpen(parts);
+      await Promise.all([searcher.prepare(visible({})), meaning?.ready(query)]);
+    },
+    async embedSkills() {
+      assertOpen(parts);
+      const { skills } = catalog.snapshot();
+      await meaning?.embed(skills, closing.signal);
+      return { embedded: meaning?.embedded(skills) ?? 0, total: skills.length };
+    },
   };
 }

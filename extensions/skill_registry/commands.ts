@@ -2,12 +2,18 @@ import { type Command, isCodedError } from 'skill-registry/kernel';
 import { aboutTokens, formatTable } from '../../lib/text/index.ts';
 import type { SkillRegistry } from './api.ts';
 import { proposalsCommand } from './proposals-command.ts';
+import { isName } from './skill/field-values.ts';
 import type { Skill } from './skill/skill.ts';
 import { workflowCommand } from './workflow/command.ts';
 
 /** The commands `/skills`, `/skills <words>`, `/skills reload`, and `/skills:<id> [args]` for every skill a person may invoke. */
 export function skillCommands(registry: SkillRegistry): readonly Command[] {
-  const invocable = registry.snapshot().skills.filter((skill) => skill.userInvocable);
+  const { skills: all, byId } = registry.snapshot();
+  const invocable = all.filter((skill) => skill.userInvocable);
+  const uses = new Map<string, number>();
+  for (const { name } of all) uses.set(name, (uses.get(name) ?? 0) + 1);
+  /** Whether a name of the frontmatter says which skill is meant: it is no id, and of one skill alone. */
+  const isAlias = (name: string): boolean => isName(name) && !byId.has(name) && uses.get(name) === 1;
   return [
     {
       name: 'skills',
@@ -28,7 +34,7 @@ export function skillCommands(registry: SkillRegistry): readonly Command[] {
       (skill): Command => ({
         name: `skills:${skill.id}`,
         // An id with a blank could look like a command and its argument: `proposals approve`.
-        aliases: /\s/.test(skill.id) ? [] : [skill.id],
+        aliases: [...(/\s/.test(skill.id) ? [] : [skill.id]), ...(isAlias(skill.name) ? [`skills:${skill.name}`] : [])],
         usage: skill.argumentHint ?? '[args]',
         description: skill.description,
         hidden: true,
@@ -75,16 +81,20 @@ async function foundText(registry: SkillRegistry, query: string): Promise<string
 
 async function listText(registry: SkillRegistry): Promise<string> {
   const { skills } = registry.snapshot();
+  const bySource = new Set(skills.map(({ source }) => source)).size > 1;
   if (skills.length === 0) return 'No skills. Add a folder with a SKILL.md to one of the sources.';
   const counts = await registry.admin.tokenCounts({ atMost: COUNT_UP_TO });
   const rows = skills
     .slice(0, MAX_SHOWN)
     .map((skill) => [
       skill.id,
+      ...(bySource ? [skill.source] : []),
       counts.get(skill.id)?.l2 ?? (skill.remote ? '-' : aboutTokens(skill.bytes - skill.description.length)),
       told(skill, skill.description),
     ]);
   const more = skills.length > MAX_SHOWN ? [`... ${skills.length - MAX_SHOWN} more: /skills <words> finds them`] : [];
-  const table = formatTable(['SKILL', 'TOKENS', 'DESCRIPTION'], rows, LINE);
-  return [table, ...more, '', '/skills:<id> [args] applies one; /<id> does, too.'].join('\n');
+  const table = formatTable(['SKILL', ...(bySource ? ['SOURCE'] : []), 'TOKENS', 'DESCRIPTION'], rows, LINE);
+  const problems = registry.problems().length;
+  const wrong = problems > 0 ? [`${problems} problem(s): skill-registry doctor says which`] : [];
+  return [table, ...more, ...wrong, '', '/skills:<id> [args] applies one; /<id> does, too.'].join('\n');
 }

@@ -4,11 +4,12 @@ import type { Problem, TurnContext } from 'skill-registry/kernel';
 import { futureRealPath } from '../../lib/files/index.ts';
 import { SEARCH_INDEX } from '../../lib/text-index/index.ts';
 import { type Catalog, createCatalog } from './catalog/catalog.ts';
+import type { Snapshot } from './catalog/snapshot.ts';
 import { type Changes, createChanges } from './changes.ts';
 import { type DisabledSkill, readConfig, type SkillRegistryConfig, type SourceConfig } from './config/config.ts';
 import { createHooks, type HookOptions, type Hooks } from './hooks.ts';
 import type { SkillRegistryOptions } from './options.ts';
-import { type Admit, createReading } from './read/reading.ts';
+import { type Admit, type ReadingContext, SkillReading } from './read/reading.ts';
 import type { Reading } from './read/types.ts';
 import { recordSteps } from './record-steps.ts';
 import type { Meaning } from './search/meaning/meaning.ts';
@@ -94,6 +95,89 @@ const CACHE_PARTS: readonly CachePart[] = [SKILL_FILES, TOKEN_COUNTS, SEARCH_IND
 
 /** @param onProblem - Called when there may be a new problem. */
 export async function openParts(options: InternalOptions, onProblem: () => void): Promise<Parts> {
+  const base = openBase(options, onProblem);
+  const { root, config, dataDir, cache, cacheFile, hooks } = base;
+  const skills = await openSkills(base, options);
+  const { admit, bytes, catalog, holds, trusted, waiting } = skills;
+  const snapshot = (): Snapshot => catalog.snapshot();
+  const grants = createGrants();
+  const closing = new AbortController();
+  const visible = createVisibility(snapshot, grants);
+  const tokens = createTokenCounts(config.limits.skill_tokens, bytes.readSkill, cache);
+  const search = await openSearch({ ...base, ...bytes, catalog, closing, visible, onProblem });
+  const changes = createChanges(
+    {
+      ...{ root, caches: cacheFilesOf(root), limits: config.limits, writes: config.writes },
+      ...{ collision: config.collision, snapshot, sources: () => catalog.sources() },
+      granted: (turn) => grants.of(turn),
+      refresh: () => catalog.refresh().catch(() => undefined),
+      retrievalEffect: search.overlap.retrievalEffect,
+      evaluation: { firstHits: search.overlap.firstHits, visible: () => visible({}), holds },
+    },
+    { dataDir, onStep: hooks.onWriteStep, mayRecover: trusted },
+  );
+  const usage = createUsage({
+    ...{ root, isOn: config.usage, onDisk: trusted && options.cache !== 'memory', onProblem, snapshot },
+    revisions: async (skillId) =>
+      existsSync(join(dataDir, 'history.db')) ? changes.history.revisions(skillId).catch(() => []) : [],
+  });
+  const onLoaded: ReadingContext['onLoaded'] = (event, details) => {
+    usage.recorder.loaded(event, details);
+    hooks.onSkillLoaded(event);
+  };
+  const refusalOf = (skillId: string, turn: TurnContext) =>
+    findVisible(snapshot(), skillId, turn, grants.of(turn)).refusal;
+  return {
+    ...{ root, config, hooks, closing, grants, visible, tokens, usage, readSkill: bytes.readSkill },
+    ...skills,
+    ...search,
+    changes: recordSteps(changes, { step: (made) => usage.recorder.step(made) }, refusalOf),
+    sentBodies: createSentBodies(),
+    reading: new SkillReading({ catalog, grants, limits: config.limits, admit, onLoaded }),
+    problems: () => [
+      ...base.problems,
+      ...snapshot().problems,
+      ...holds.problems(),
+      ...(waiting?.problems() ?? []),
+      ...tokens.problems(snapshot()),
+      ...changes.problems(),
+      ...usage.problems(),
+      ...storeProblems(root),
+      ...cacheProblems(cacheFile, cache, 'reads'),
+      ...(search.meaning?.problems() ?? []),
+      ...hooks.problems(),
+    ],
+    async close() {
+      closing.abort();
+      const scanned = catalog.close();
+      await changes.close();
+      await usage.close();
+      search.searcher.close();
+      search.meaning?.close();
+      base.skillFiles.flush();
+      tokens.flush();
+      cache.close();
+      holds.close();
+      waiting?.close();
+      await scanned;
+      // Last, because a scan may read until here.
+      base.ownData.release();
+    },
+  };
+}
+
+/** @throws REGISTRY_CLOSED. */
+export function assertOpen({ closing }: Pick<Parts, 'closing'>): void {
+  if (closing.signal.aborted) throw registryClosed();
+}
+
+// --- internal ---
+
+/** Most registries have no page as a source. */
+const fetchCopy: FetchCopy = async (request) => (await import('./origin/well-known/fetch-copy.ts')).fetchCopy(request);
+
+/** What is there before a skill is read: config, cache and what the host gave. */
+function openBase(options: InternalOptions, onProblem: () => void) {
   const root = resolve(options.root ?? '.');
   const trusted = options.trust ?? true;
   const dataDir = join(root, 'data', 'skill_registry');
@@ -101,15 +185,21 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
   const ownData = keepOwnData(root);
   const cacheFile = options.cache === 'memory' ? undefined : cacheFileOf(root, trusted);
   const cache = createCache(cacheFile, CACHE_PARTS);
-  const { config, problems: configProblems } = readConfig(options.config ?? {}, configFile, options.manifest);
+  const { config, problems } = readConfig(options.config ?? {}, configFile, options.manifest);
   const hooks = createHooks(options, root, onProblem);
   const skillFiles = createSkillFileCache(cache);
+  return { root, trusted, dataDir, configFile, ownData, cacheFile, cache, config, problems, hooks, skillFiles };
+}
+
+/** The sources, the catalog of their skills, and what keeps skills from agents. */
+async function openSkills(base: ReturnType<typeof openBase>, options: InternalOptions) {
+  const { root, trusted, config, configFile, cacheFile, hooks, ownData } = base;
   const sourceIds = new Set<string>();
+  const instance = () => instanceOf(root, config.sources);
   const sourceOptions = {
-    ...{ root, trusted, configFile, validation: config.validation, taken: sourceIds, fetchCopy },
+    ...{ root, trusted, configFile, validation: config.validation, taken: sourceIds, fetchCopy, instance },
     ...{ getSecret: hooks.getSecret, onProgress: hooks.onProgress },
-    cache: cacheFile === undefined ? undefined : skillFiles,
-    instance: () => instanceOf(root, config.sources),
+    cache: cacheFile === undefined ? undefined : base.skillFiles,
     noteBlocked: (...found: Parameters<NoteBlocked>) => holds.noteBlocked(...found),
   };
   const builtIn = makeBuiltInSource(sourceIds);
@@ -124,7 +214,7 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
   const installed = createInstalled(futureRealPath(root));
   const waiting = trusted
     ? undefined
-    : (await import('./history/waiting-changes.ts')).openWaitingChanges(root, dataDir);
+    : (await import('./history/waiting-changes.ts')).openWaitingChanges(root, base.dataDir);
   const holds = new HeldSkills({
     keptBecause: waiting?.keptBecause,
     remote: (skill) => catalog.sources().find(({ id }) => id === skill.source)?.remote,
@@ -134,7 +224,7 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
     file: options.cache === 'memory' ? undefined : inspectionsFile(),
   });
   const disabled: Parts['disabled'] = { now: config.disabled };
-  const catalog = createCatalog(await makeAll(config.sources), {
+  const catalog: Catalog = createCatalog(await makeAll(config.sources), {
     builtIn,
     limits: config.limits,
     collision: config.collision,
@@ -158,105 +248,8 @@ export async function openParts(options: InternalOptions, onProblem: () => void)
     if (heldBecause !== skill.heldBecause) await catalog.refresh().catch(() => undefined);
     return heldBecause !== undefined;
   };
-  const grants = createGrants();
-  const closing = new AbortController();
-  const visible = createVisibility(() => catalog.snapshot(), grants);
-  const tokens = createTokenCounts(config.limits.skill_tokens, bytes.readSkill, cache);
-  const search = await openSearch({
-    cacheFile,
-    config,
-    configFile,
-    hooks,
-    onProblem,
-    ...bytes,
-    catalog,
-    closing,
-    visible,
-  });
-  const changes = createChanges(
-    {
-      ...{ root, caches: cacheFilesOf(root), limits: config.limits },
-      ...{ writes: config.writes, collision: config.collision },
-      snapshot: () => catalog.snapshot(),
-      sources: () => catalog.sources(),
-      granted: (turn) => grants.of(turn),
-      refresh: () => catalog.refresh().catch(() => undefined),
-      retrievalEffect: search.overlap.retrievalEffect,
-      evaluation: {
-        firstHits: search.overlap.firstHits,
-        visible: () => visible({}),
-        holds,
-      },
-    },
-    { dataDir, onStep: hooks.onWriteStep, mayRecover: trusted },
-  );
-  const usage = createUsage({
-    ...{ root, isOn: config.usage, onDisk: trusted && options.cache !== 'memory', onProblem },
-    snapshot: () => catalog.snapshot(),
-    revisions: async (skillId) =>
-      existsSync(join(dataDir, 'history.db')) ? changes.history.revisions(skillId).catch(() => []) : [],
-  });
-  return {
-    ...{ root, config, hooks, catalog, sourceIds, makeSources: makeAll, grants, visible, tokens, closing, usage },
-    changes: recordSteps(
-      changes,
-      { step: (made) => usage.recorder.step(made) },
-      (skillId, turn) => findVisible(catalog.snapshot(), skillId, turn, grants.of(turn)).refusal,
-    ),
-    ...{ holds, admit, disabled, trusted, sentBodies: createSentBodies() },
-    ...{ instance: sourceOptions.instance, readSkill: bytes.readSkill },
-    reading: createReading(
-      catalog,
-      grants,
-      config.limits,
-      (event, details) => {
-        usage.recorder.loaded(event, details);
-        hooks.onSkillLoaded(event);
-      },
-      admit,
-    ),
-    ...search,
-    problems: () => [
-      ...configProblems,
-      ...catalog.snapshot().problems,
-      ...holds.problems(),
-      ...(waiting?.problems() ?? []),
-      ...tokens.problems(catalog.snapshot()),
-      ...changes.problems(),
-      ...usage.problems(),
-      ...storeProblems(root),
-      ...cacheProblems(cacheFile, cache, 'reads'),
-      ...(search.meaning?.problems() ?? []),
-      ...hooks.problems(),
-    ],
-    async close() {
-      closing.abort();
-      const scanned = catalog.close();
-      await changes.close();
-      await usage.close();
-      search.searcher.close();
-      search.meaning?.close();
-      skillFiles.flush();
-      tokens.flush();
-      cache.close();
-      holds.close();
-      waiting?.close();
-      await scanned;
-      // Last, because a scan may read until here.
-      ownData.release();
-    },
-  };
+  return { sourceIds, instance, makeSources: makeAll, bytes, waiting, holds, disabled, catalog, admit, trusted };
 }
-
-/** @throws REGISTRY_CLOSED. */
-export function assertOpen({ closing }: Pick<Parts, 'closing'>): void {
-  if (closing.signal.aborted) throw registryClosed();
-}
-
-// --- internal ---
-
-/** Most registries have no page as a source. */
-const fetchCopy: FetchCopy = async (request) => (await import('./origin/well-known/fetch-copy.ts')).fetchCopy(request);
 
 interface SearchSurroundings extends Bytes, Pick<Parts, 'catalog' | 'closing' | 'config' | 'hooks' | 'visible'> {
   readonly cacheFile: string | undefined;

@@ -2,6 +2,7 @@ import type { Problem } from 'skill-registry/kernel';
 import { showName, withNote, withoutHidden } from '../../lib/text/index.ts';
 import { createAdmin } from './admin.ts';
 import type { SkillRegistry } from './api.ts';
+import { createWatching } from './background-work.ts';
 import { createAddSource } from './catalog/add-source.ts';
 import { frozen } from './catalog/read-only.ts';
 import { skillNamed } from './catalog/snapshot.ts';
@@ -14,7 +15,6 @@ import { givenSkills, skillsInScope } from './show/scope.ts';
 import type { TurnText, TurnTextOptions } from './show/turn-text.ts';
 import type { Skill } from './skill/skill.ts';
 import { makeTools } from './tools/index.ts';
-import { createWatching } from './watching.ts';
 import type { Workflows } from './workflow/types.ts';
 import { createWorkflows, workflowText } from './workflow/workflows.ts';
 
@@ -76,7 +76,7 @@ function catalogOf(parts: Parts): Part<'addSource' | 'config' | 'onChange' | 're
 function readingOf({ catalog, reading, sentBodies }: Parts): Part<'apply' | 'read' | 'readResource'> {
   return {
     read: (skillId, options, turn) => reading.read(skillId, { audience: turn ? 'model' : 'person', ...options }, turn),
-    readResource: reading.readResource,
+    readResource: (skillId, path, turn) => reading.readResource(skillId, path, turn),
     async apply(skillId, args, turn, { dir } = {}) {
       const { applyMessage } = await import('./skill/apply-message.ts');
       // With a turn: the text goes to an agent.

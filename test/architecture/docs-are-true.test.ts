@@ -59,6 +59,7 @@ it.each([
   'README.md',
   'AGENTS.md',
   'docs/architecture.md',
+  'docs/command.md',
   'docs/extension-contract.md',
   'docs/decisions.md',
   'docs/evidence.md',
@@ -95,8 +96,8 @@ it('packs no source maps, whose sources are not in the package', () => {
   ).toEqual([]);
 });
 
-it('keeps the README at one page and AGENTS.md under a hundred lines', () => {
-  expect(read('README.md').split('\n').length).toBeLessThanOrEqual(110);
+it('keeps the README under 150 lines and AGENTS.md under a hundred', () => {
+  expect(read('README.md').trimEnd().split('\n').length).toBeLessThan(150);
   expect(read('AGENTS.md').split('\n').length).toBeLessThanOrEqual(100);
 });
 

@@ -6,7 +6,10 @@ import { runCommand } from '../helpers/run-command.ts';
 import { LONGER, TEA } from '../helpers/tea.ts';
 import { tempFolder } from '../helpers/temp-folder.ts';
 
-const PAGE = readFileSync(join(import.meta.dirname, '../../docs/command.md'), 'utf8');
+const PAGE = readFileSync(join(import.meta.dirname, '../../docs/command.md'), 'utf8').replace(
+  /^.*?(?=\| command \| `--json` \|)/s,
+  '',
+);
 
 const PROMPT = 'You brew.\n## Pots\nA pot holds a litre of tea.\n';
 

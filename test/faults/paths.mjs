@@ -110,8 +110,8 @@ export const paths = [
   {
     title: 'data/ is in reach of what a registry that closes still reads',
     file: 'extensions/skill_registry/parts.ts',
-    find: 'await scanned;\n      // Last, because a scan may read until here.\n      ownData.release();',
-    replace: 'ownData.release();\n      await scanned;',
+    find: 'await scanned;\n      // Last, because a scan may read until here.\n      base.ownData.release();',
+    replace: 'base.ownData.release();\n      await scanned;',
     test: 'test/skill_registry/closed.test.ts',
     name: 'lets go of data/ when the scan under way has ended',
   },

@@ -270,8 +270,8 @@ export const trust = [
   {
     title: 'A skill that its author keeps from people has a slash command',
     file: 'extensions/skill_registry/commands.ts',
-    find: 'registry.snapshot().skills.filter((skill) => skill.userInvocable)',
-    replace: 'registry.snapshot().skills',
+    find: 'all.filter((skill) => skill.userInvocable)',
+    replace: 'all',
     test: 'test/skill_registry/commands.test.ts',
     name: 'has a command for every skill but those that its author keeps from people',
   },

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { createSkillRegistry, type SkillRegistry } from 'skill-registry';
 import { expect } from 'vitest';
-import { digestOf } from '../../extensions/skill_registry/history/skill-tree.ts';
+import { digestOf } from '../../lib/digest/index.ts';
 import { openSqlite } from '../../lib/sqlite/index.ts';
 import { type Disk, folderElsewhere, smallDisk } from './file-systems.ts';
 import { seededRandom } from './seeded-random.ts';

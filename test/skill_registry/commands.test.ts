@@ -37,3 +37,33 @@ it('has a command for every skill but those that its author keeps from people', 
   // A bare one would be taken for /proposals with arguments.
   expect(names.filter((name) => name.includes('proposals'))).toEqual(['proposals', 'skills:proposals approve']);
 });
+
+it('applies a skill by the name of its frontmatter, too, where that can mean no other', async () => {
+  const { registry } = await openRegistry({
+    ...skill('tea', { name: 'green-tea' }),
+    ...skill('cup', { name: 'pot' }),
+    ...skill('pot'),
+    ...skill('one', { name: 'same' }),
+    ...skill('two', { name: 'same' }),
+    ...skill('odd', { name: 'Odd One' }),
+  });
+  const commands = skillCommands(registry);
+  expect(commands.flatMap(({ aliases = [] }) => aliases.filter((alias) => alias.includes(':')))).toEqual([
+    'skills:green-tea',
+  ]);
+  const tea = commands.find(({ name }) => name === 'skills:tea');
+  expect(await tea?.execute('hot', {})).toMatchObject({ message: expect.stringContaining('Apply Skill "tea"') });
+});
+
+it('lists where each skill comes from when there are several sources, and how many problems there are', async () => {
+  const tree = {
+    ...skill('tea', { name: 'green-tea' }),
+    'more/cup/SKILL.md': skillMd({ name: 'cup', description: 'Of clay.' }),
+  };
+  const { registry } = await openRegistry(tree, { sources: [{ path: 'skills' }, { path: 'more' }] });
+  const result = await skillCommands(registry)[0]?.execute('', {});
+  expect(result).toMatchObject({
+    text: expect.stringMatching(/^SKILL +SOURCE +TOKENS.*\ntea +skills +\d+ .*\ncup +more +\d+ +Of clay\./),
+  });
+  expect(result).toMatchObject({ text: expect.stringContaining('1 problem(s): skill-registry doctor says which') });
+});

@@ -1,6 +1,7 @@
 import { isCodedError } from 'skill-registry/kernel';
 import { createBreaks } from '../../../lib/breaks/index.ts';
 import { applyDiff, mergeTexts } from '../../../lib/diff/index.ts';
+import { digestOf } from '../../../lib/digest/index.ts';
 import type { ChangeContext } from '../history/change-context.ts';
 import { rowRefused } from '../history/errors.ts';
 import { checkedPath } from '../history/journal-entries.ts';
@@ -17,7 +18,7 @@ import {
   skillKey,
   skillsAt,
 } from '../history/skill-location.ts';
-import { digestOf, readFolderTree, treeDigest } from '../history/skill-tree.ts';
+import { readFolderTree, treeDigest } from '../history/skill-tree.ts';
 import type { ProposalRow } from '../propose/proposal-store.ts';
 import { diffOf } from '../propose/propose.ts';
 import { skillNotFound } from '../skill/errors.ts';

@@ -1,7 +1,7 @@
+import { digestOf } from '../../../lib/digest/index.ts';
 import type { ChangeContext } from '../history/change-context.ts';
 import { archiveFolder, type Operation } from '../history/journal-entries.ts';
 import { putBlob } from '../history/revisions.ts';
-import { digestOf } from '../history/skill-tree.ts';
 import type { Actor, Revision } from '../history/types.ts';
 import type { Writer } from '../history/writer.ts';
 import {

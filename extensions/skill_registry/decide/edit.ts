@@ -1,10 +1,10 @@
 import { adoptLineEndings, mergeTexts } from '../../../lib/diff/index.ts';
+import { digestOf } from '../../../lib/digest/index.ts';
 import type { ChangeContext } from '../history/change-context.ts';
 import { noChange } from '../history/errors.ts';
 import { checkedPath } from '../history/journal-entries.ts';
 import { getBlob, putBlob } from '../history/revisions.ts';
 import { bytesAt, checkSize, checkValid, type SkillLocation } from '../history/skill-location.ts';
-import { digestOf } from '../history/skill-tree.ts';
 import { isPerson } from '../history/writer.ts';
 import { conflictLeft, editDenied, proposalChanged, proposalDuplicate } from '../propose/errors.ts';
 import {

@@ -1,8 +1,8 @@
 import { isCodedError, type Problem } from 'skill-registry/kernel';
+import { digestOf } from '../../../lib/digest/index.ts';
 import type { ChangeContext } from '../history/change-context.ts';
 import { findSkill } from '../history/change-context.ts';
 import { skillKey } from '../history/skill-location.ts';
-import { digestOf } from '../history/skill-tree.ts';
 import { proposalRows } from '../propose/proposal-store.ts';
 import type { Proposals } from '../propose/types.ts';
 import { invalidArgument, skillKept } from '../skill/errors.ts';

@@ -1,9 +1,9 @@
 import { realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describeError, isCodedError } from 'skill-registry/kernel';
+import { digestOf } from '../../../lib/digest/index.ts';
 import { listContained, readContained, relativeSegments } from '../../../lib/files/index.ts';
 import { oneLine } from '../../../lib/text/index.ts';
-import { digestOf } from '../history/skill-tree.ts';
 import { invalidArgument } from '../skill/errors.ts';
 import { isRecord, readJson } from './suite.ts';
 import type { Claim, EvaluationCase } from './types.ts';

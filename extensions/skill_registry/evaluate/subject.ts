@@ -1,8 +1,9 @@
 import { basename } from 'node:path';
 import { createBreaks } from '../../../lib/breaks/index.ts';
+import { digestOf } from '../../../lib/digest/index.ts';
 import { resourceNotFound, resourceTooLarge } from '../../../lib/files/index.ts';
 import type { ChangeContext } from '../history/change-context.ts';
-import { digestOf, skillFilesInSlices, treeDigest } from '../history/skill-tree.ts';
+import { skillFilesInSlices, treeDigest } from '../history/skill-tree.ts';
 import type { RevisionFile } from '../history/types.ts';
 import type { Overlap } from '../search/overlap/overlap.ts';
 import { skillNotFound } from '../skill/errors.ts';

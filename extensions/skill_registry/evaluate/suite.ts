@@ -1,7 +1,7 @@
 import { describeError, isCodedError, type Problem } from 'skill-registry/kernel';
 import { createBreaks } from '../../../lib/breaks/index.ts';
+import { digestOf } from '../../../lib/digest/index.ts';
 import { oneLine } from '../../../lib/text/index.ts';
-import { digestOf } from '../history/skill-tree.ts';
 import { triggerQueries } from '../search/overlap/trigger-queries.ts';
 import type { Skill } from '../skill/skill.ts';
 import { parseMapping } from '../skill/yaml-fields.ts';

@@ -1,6 +1,7 @@
 import { lstatSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { CodedError, isCodedError } from 'skill-registry/kernel';
+import { digestOf } from '../../../lib/digest/index.ts';
 import {
   type FolderMove,
   type MoveStep,
@@ -31,7 +32,7 @@ import {
 } from './journal-entries.ts';
 import { addRevision, getBlob } from './revisions.ts';
 import { folderOf, pathIn, type SkillLocation } from './skill-location.ts';
-import { digestOf, readFolderTree } from './skill-tree.ts';
+import { readFolderTree } from './skill-tree.ts';
 import type { Revision } from './types.ts';
 
 /** The steps of an operation. A process may end between any two of them. */

@@ -1,9 +1,10 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { digestOf } from '../../../lib/digest/index.ts';
 import { isPrivatePath } from '../../../lib/files/index.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
 import { revisionAmbiguous, revisionNotFound, rowRefused } from './errors.ts';
 import type { SkillLocation } from './skill-location.ts';
-import { digestOf, type SkillTree, treeDigest } from './skill-tree.ts';
+import { type SkillTree, treeDigest } from './skill-tree.ts';
 import type { Revision, RevisionFile } from './types.ts';
 
 /** What is recorded with the content of a new revision. */

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import { lstatSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { isCodedError } from 'skill-registry/kernel';
+import { digestOf } from '../../../lib/digest/index.ts';
 import { listContained, readContained } from '../../../lib/files/index.ts';
 import type { ResourceInfo, Skill } from '../skill/skill.ts';
 import type { SkillSource } from '../sources/source.ts';
@@ -91,11 +91,6 @@ export async function skillFilesInSlices(
 /** The digest of paths and contents. Permission bits are left out: they do not change what a file says. */
 export function treeDigest(files: readonly RevisionFile[]): string {
   return digestOf(JSON.stringify(files.map(({ path, digest }) => [path, digest])));
-}
-
-/** `sha256:<64 hex>` */
-export function digestOf(bytes: Uint8Array | string): string {
-  return `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
 }
 
 // --- internal ---

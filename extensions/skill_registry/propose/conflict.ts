@@ -1,7 +1,7 @@
+import { digestOf } from '../../../lib/digest/index.ts';
 import type { ChangeContext } from '../history/change-context.ts';
 import { putBlob } from '../history/revisions.ts';
 import type { SkillLocation } from '../history/skill-location.ts';
-import { digestOf } from '../history/skill-tree.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
 import { addEvent, insertProposal, type NewProposal, proposalRows } from './proposal-store.ts';
 import { checksOf, diffOf, proposalId } from './propose.ts';

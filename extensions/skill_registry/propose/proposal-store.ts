@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { CodedError, type Problem } from 'skill-registry/kernel';
-import { digestOf } from '../history/skill-tree.ts';
+import { digestOf } from '../../../lib/digest/index.ts';
 import { nameKey } from '../history/writer.ts';
 import type { Check } from '../inspect/findings.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type CodedError, describeError, isCodedError, type TurnContext } from 'skill-registry/kernel';
 import { applyDiff, unifiedDiff } from '../../../lib/diff/index.ts';
+import { digestOf } from '../../../lib/digest/index.ts';
 import { type ChangeContext, findLocation, newLocation } from '../history/change-context.ts';
 import { noChange, writeDenied } from '../history/errors.ts';
 import { putBlob } from '../history/revisions.ts';
@@ -16,7 +17,7 @@ import {
   type SkillLocation,
   textOf,
 } from '../history/skill-location.ts';
-import { digestOf, readFolderTree, recordedFiles, treeDigest } from '../history/skill-tree.ts';
+import { readFolderTree, recordedFiles, treeDigest } from '../history/skill-tree.ts';
 import { isPerson } from '../history/writer.ts';
 import { runChecks } from '../inspect/checks.ts';
 import type { Check } from '../inspect/findings.ts';

@@ -1,5 +1,5 @@
+import { digestOf } from '../../../lib/digest/index.ts';
 import { getBlob } from '../history/revisions.ts';
-import { digestOf } from '../history/skill-tree.ts';
 import type { SqliteDatabase } from '../store/open-database.ts';
 import type { NewProposal, ProposalRow } from './proposal-store.ts';
 

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { describeError, isCodedError, type Problem } from 'skill-registry/kernel';
 import { yamlPackage } from '../../../kernel/host.ts';
+import { digestOf } from '../../../lib/digest/index.ts';
 import {
   listContained,
   readContained,
@@ -9,7 +10,6 @@ import {
   writeContained,
 } from '../../../lib/files/index.ts';
 import { notation, showEnd, showHidden } from '../../../lib/text/index.ts';
-import { digestOf } from '../history/skill-tree.ts';
 import type { WriteStep } from '../history/writer.ts';
 import type { Check } from '../inspect/findings.ts';
 import { TEMPORARY } from '../sources/walk/names.ts';

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { CodedError, describeError, isCodedError, type TurnContext } from 'skill-registry/kernel';
+import { digestOf } from '../../../lib/digest/index.ts';
 import { countTokens, nameShownAs, nearestIds, showName, withoutHidden } from '../../../lib/text/index.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import { skillNamed } from '../catalog/snapshot.ts';
@@ -7,85 +7,128 @@ import type { SkillRegistryConfig } from '../config/config.ts';
 import { findVisible, type Grants, keptFrom, visibleSkills } from '../show/scope.ts';
 import { skillKept, skillNotFound } from '../skill/errors.ts';
 import { bodyOf } from '../skill/frontmatter.ts';
-import type { Skill } from '../skill/skill.ts';
+import type { ResourceInfo, Skill } from '../skill/skill.ts';
 import type { SkillSource } from '../sources/source.ts';
 import { listingOf } from '../sources/walk/list-files.ts';
 import type { LoadDetails, Reading, ReadOptions, ReadResource, ReadSkill, SkillLoadedEvent } from './types.ts';
 
-type Audience = NonNullable<ReadOptions['audience']>;
+type Limits = SkillRegistryConfig['limits'];
+type Found = ReturnType<typeof findVisible>;
 
 /** Looks at the present files of a skill before an agent is given one of them. @returns whether the skill is held. */
 export type Admit = (skill: Skill) => Promise<boolean>;
 
+export interface ReadingContext {
+  readonly catalog: Catalog;
+  readonly grants: Grants;
+  readonly limits: Limits;
+  readonly admit: Admit;
+  readonly onLoaded: (event: SkillLoadedEvent, details: LoadDetails) => void;
+}
+
 /** L2 and L3: looks up a skill, reads it or one of its files, and reports every load. */
-export function createReading(
-  catalog: Catalog,
-  grants: Grants,
-  limits: SkillRegistryConfig['limits'],
-  onLoaded: (event: SkillLoadedEvent, details: LoadDetails) => void,
-  admit: Admit,
-): Reading {
-  const sourceOf = (skill: Skill | undefined): SkillSource | undefined =>
-    skill && catalog.sources().find(({ id }) => id === skill.source);
-  const knownSkill = (skillId: string): Skill => {
-    const skill = skillNamed(catalog.snapshot(), skillId);
-    if (skill) return skill;
-    throw skillNotFound(skillId, nearestIds(catalog.snapshot().byId.keys(), skillId));
-  };
-  const readableSkill = (request: LoadRequest): Skill => {
-    const { skill, refusal } = find(catalog, grants, request);
-    if (skill && !refusal) return skill;
-    throw skillNotFound(request.skillId, nearestIds(knownIds(catalog, grants, request), request.skillId));
-  };
-  const findAdmitted = async (request: LoadRequest): Promise<ReturnType<typeof findVisible>> => {
-    const found = find(catalog, grants, request);
-    const { skill, refusal } = found;
-    const isForAgent = request.audience !== 'person' || request.turn !== undefined;
-    if (!skill || !isForAgent || (refusal && refusal !== 'SKILL_HELD')) return found;
-    const isHeld = await admit(skill);
-    // Its state may have changed with what was found.
-    const now = find(catalog, grants, request);
-    return isHeld && now.skill ? { ...now, refusal: now.refusal ?? 'SKILL_HELD' } : now;
-  };
-  const load = async <T>(
+export class SkillReading implements Reading {
+  readonly #context: ReadingContext;
+
+  constructor(context: ReadingContext) {
+    this.#context = context;
+  }
+
+  async read(
+    skillId: string,
+    { view = 'body', audience = 'person' }: ReadOptions = {},
+    turn?: TurnContext,
+  ): Promise<ReadSkill> {
+    return this.#load(
+      { skillId, audience, turn },
+      async (skill, source, id) => {
+        const bytes = await bytesOf(skill, source, this.#context.limits);
+        const isFound = (needed: string): boolean => {
+          const { skill: other, refusal } = this.#find({ skillId: needed, audience, turn });
+          return other !== undefined && other !== skill && refusal === undefined;
+        };
+        return readSkill(skill, id, source, view, bytes, audience === 'model' ? showName : (name) => name, isFound);
+      },
+      ({ digest, approxTokens: tokens }) => ({ digest, tokens }),
+    );
+  }
+
+  async readBytes(
+    skillId: string,
+    { path, told = true }: NonNullable<Parameters<Reading['readBytes']>[1]> = {},
+    turn?: TurnContext,
+  ): Promise<Uint8Array> {
+    const { limits } = this.#context;
+    const request: LoadRequest = { skillId, audience: turn ? 'model' : 'person', turn, told: told !== false };
+    return this.#load(
+      path === undefined ? request : { ...request, path },
+      async (skill, source) =>
+        path === undefined
+          ? bytesOf(skill, source, limits)
+          : fileOf(skill, ownPath(path, skill, source), source, limits),
+      (bytes) => {
+        if (typeof told === 'function' && !told(bytes)) return undefined;
+        return path === undefined || path === 'SKILL.md' ? { digest: digestOf(bytes) } : {};
+      },
+    );
+  }
+
+  async readResource(skillId: string, path: string, turn?: TurnContext): Promise<ReadResource> {
+    return this.#load(
+      { skillId, path, audience: turn ? 'model' : 'person', turn },
+      async (skill, source, id): Promise<ReadResource> => {
+        const bytes = await fileOf(skill, ownPath(path, skill, source), source, this.#context.limits);
+        const text = bytes.toString('utf8');
+        const isText = Buffer.from(text).equals(bytes);
+        const content = isText ? text : bytes.toString('base64');
+        const encoding = isText ? 'utf-8' : 'base64';
+        return { skillId: id, path, content, encoding, size: bytes.length, approxTokens: await countTokens(content) };
+      },
+      ({ approxTokens: tokens }) => ({ tokens }),
+    );
+  }
+
+  resources(skillId: string, turn?: TurnContext): readonly ResourceInfo[] {
+    const skill = this.#readableSkill({ skillId, audience: turn ? 'model' : 'person', turn });
+    return this.#sourceOf(skill)?.resources(skill) ?? [];
+  }
+
+  leftOut(skillId: string): number {
+    const skill = this.#readableSkill({ skillId, audience: 'person', turn: undefined });
+    const source = this.#sourceOf(skill);
+    return source ? listingOf(skill, source).leftOut : 0;
+  }
+
+  /**
+   * @param use - Reads what is asked for.
+   * @param detailsOf - What is recorded of it; undefined when it is not handed over, so that it is no load.
+   */
+  async #load<T>(
     request: LoadRequest,
     use: (skill: Skill, source: SkillSource, id: string) => Promise<T>,
-    /** What is recorded of it; undefined when it is not handed over, so that it is no load. */
     detailsOf: (loaded: T) => Partial<Pick<LoadDetails, 'digest' | 'tokens'>> | undefined,
-  ): Promise<T> => {
+  ): Promise<T> {
     const startedAt = performance.now();
-    const { skill, refusal } = await findAdmitted(request);
-    const report = (
-      outcome: SkillLoadedEvent['outcome'],
-      error: string | null,
-      { digest, tokens }: Partial<LoadDetails> = {},
-    ): void => {
-      if (request.told === false) return;
-      const event: SkillLoadedEvent = {
-        event: 'skill_loaded',
-        skillId: request.skillId,
-        ...(request.path === undefined ? {} : { path: request.path }),
-        source: skill?.source ?? null,
-        outcome,
-        audience: request.audience,
-        agentId: request.turn?.agentId ?? null,
-        durationSeconds: (performance.now() - startedAt) / 1000,
-        error,
-      };
-      onLoaded(event, { skill, turn: request.turn, digest, tokens });
-    };
-    const source = sourceOf(skill);
+    const { skill, refusal } = await this.#findAdmitted(request);
+    const report = (outcome: SkillLoadedEvent['outcome'], error: string | null, details?: Partial<LoadDetails>): void =>
+      this.#report(
+        request,
+        skill,
+        { outcome, durationSeconds: (performance.now() - startedAt) / 1000, error },
+        details,
+      );
+    const source = this.#sourceOf(skill);
     // Without a source: it was removed after this snapshot.
     if (!skill || !source || refusal) {
       report(refusal ? 'refused' : 'failure', refusal ?? 'SKILL_NOT_FOUND');
       if (request.audience !== 'model' && (refusal === 'SKILL_HELD' || refusal === 'SKILL_DISABLED'))
         throw skillKept(refusal, skill?.id ?? request.skillId);
-      throw skillNotFound(request.skillId, nearestIds(knownIds(catalog, grants, request), request.skillId));
+      throw this.#notFound(request);
     }
     try {
-      const loaded = await use(skill, source, idOf(skill, catalog, grants, request));
+      const loaded = await use(skill, source, this.#idOf(skill, request));
       // The agent of a conversation may use what a person loads in it.
-      if (request.audience === 'person' && request.turn) grants.add(skill, request.turn);
+      if (request.audience === 'person' && request.turn) this.#context.grants.add(skill, request.turn);
       const details = detailsOf(loaded);
       if (details) report('success', null, details);
       return loaded;
@@ -93,60 +136,76 @@ export function createReading(
       report('failure', isCodedError(error) ? error.code : describeError(error));
       throw error;
     }
-  };
+  }
 
-  return {
-    resources(skillId, turn) {
-      const skill = turn ? readableSkill({ skillId, audience: 'model', turn }) : knownSkill(skillId);
-      return sourceOf(skill)?.resources(skill) ?? [];
-    },
-    leftOut(skillId) {
-      const skill = knownSkill(skillId);
-      const source = sourceOf(skill);
-      return source ? listingOf(skill, source).leftOut : 0;
-    },
-    read: (skillId, { view = 'body', audience = 'person' } = {}, turn) =>
-      load(
-        { skillId, audience, turn },
-        (skill, source, id) =>
-          readSkill(skill, id, source, view, {
-            ...limits,
-            shown: audience === 'model' ? showName : (name) => name,
-            isFound: (needed) => isOther(skill, find(catalog, grants, { skillId: needed, audience, turn })),
-          }),
-        ({ digest, approxTokens: tokens }) => ({ digest, tokens }),
-      ),
+  #report(
+    { skillId, path, audience, turn, told }: LoadRequest,
+    skill: Skill | undefined,
+    { outcome, durationSeconds, error }: Pick<SkillLoadedEvent, 'outcome' | 'durationSeconds' | 'error'>,
+    { digest, tokens }: Partial<LoadDetails> = {},
+  ): void {
+    if (told === false) return;
+    const event: SkillLoadedEvent = {
+      event: 'skill_loaded',
+      skillId,
+      ...(path === undefined ? {} : { path }),
+      source: skill?.source ?? null,
+      outcome,
+      audience,
+      agentId: turn?.agentId ?? null,
+      durationSeconds,
+      error,
+    };
+    this.#context.onLoaded(event, { skill, turn, digest, tokens });
+  }
 
-    readBytes(skillId, { path, told = true } = {}, turn) {
-      const request: LoadRequest = { skillId, audience: turn ? 'model' : 'person', turn, told: told !== false };
-      return load(
-        path === undefined ? request : { ...request, path },
-        async (skill, source) =>
-          path === undefined
-            ? bytesOf(skill, source, limits)
-            : fileOf(skill, ownPath(path, skill, source), source, limits),
-        (bytes) => {
-          if (typeof told === 'function' && !told(bytes)) return undefined;
-          return path === undefined || path === 'SKILL.md' ? { digest: digestOf(bytes) } : {};
-        },
-      );
-    },
+  async #findAdmitted(request: LoadRequest): Promise<Found> {
+    const found = this.#find(request);
+    const { skill, refusal } = found;
+    const isForAgent = request.audience !== 'person' || request.turn !== undefined;
+    if (!skill || !isForAgent || (refusal && refusal !== 'SKILL_HELD')) return found;
+    const isHeld = await this.#context.admit(skill);
+    // Its state may have changed with what was found.
+    const now = this.#find(request);
+    return isHeld && now.skill ? { ...now, refusal: now.refusal ?? 'SKILL_HELD' } : now;
+  }
 
-    readResource: (skillId, path, turn) =>
-      load(
-        { skillId, path, audience: turn ? 'model' : 'person', turn },
-        async (skill, source, id): Promise<ReadResource> => {
-          const bytes = await fileOf(skill, ownPath(path, skill, source), source, limits);
-          const text = bytes.toString('utf8');
-          const isText = Buffer.from(text).equals(bytes);
-          const content = isText ? text : bytes.toString('base64');
-          const approxTokens = await countTokens(content);
-          const encoding = isText ? 'utf-8' : 'base64';
-          return { skillId: id, path, content, encoding, size: bytes.length, approxTokens };
-        },
-        ({ approxTokens: tokens }) => ({ tokens }),
-      ),
-  };
+  /**
+   * Looks the id up; an id is never joined into a path. The scope of a turn does not limit people and bindings. What a person loads
+   * in a conversation is sent to its agent.
+   */
+  #find(request: LoadRequest): Found {
+    const { skillId, audience, turn = {} } = request;
+    const { catalog, grants } = this.#context;
+    if (audience === 'model') return findVisible(catalog.snapshot(), skillId, turn, grants.of(turn));
+    const skill = skillNamed(catalog.snapshot(), skillId);
+    const refusal = skill && (audience === 'binding' || request.turn) ? keptFrom(turn, skill) : undefined;
+    return skill ? { skill, ...(refusal ? { refusal } : {}) } : {};
+  }
+
+  #readableSkill(request: LoadRequest): Skill {
+    const { skill, refusal } = this.#find(request);
+    if (skill && !refusal) return skill;
+    throw this.#notFound(request);
+  }
+
+  #notFound({ skillId, audience, turn = {} }: LoadRequest): CodedError {
+    const { catalog, grants } = this.#context;
+    const snapshot = catalog.snapshot();
+    const found = audience === 'model' ? visibleSkills(snapshot, turn, grants.of(turn)) : snapshot.skills;
+    const ids = found.map(({ id }) => id);
+    return skillNotFound(skillId, nearestIds(ids, skillId));
+  }
+
+  #sourceOf(skill: Skill | undefined): SkillSource | undefined {
+    return skill && this.#context.catalog.sources().find(({ id }) => id === skill.source);
+  }
+
+  /** The id by which the caller gets this skill again: the short one, unless it is the id of another skill. */
+  #idOf(skill: Skill, request: LoadRequest): string {
+    if (request.skillId === skill.id) return skill.id;
+    return this.#find({ ...request, skillId: skill.id }).skill === skill ? skill.id : skill.qualifiedId;
+  }
 }
 
 export function loadedMessage(skillId: string, tokens: number): string {
@@ -158,34 +217,10 @@ export function loadedMessage(skillId: string, tokens: number): string {
 interface LoadRequest {
   readonly skillId: string;
   readonly path?: string;
-  readonly audience: Audience;
+  readonly audience: NonNullable<ReadOptions['audience']>;
   readonly turn: TurnContext | undefined;
   /** False: no event is sent. */
   readonly told?: boolean;
-}
-
-/**
- * Looks the id up; an id is never joined into a path. The scope of a turn does not limit people and bindings. What a person loads
- * in a conversation is sent to its agent.
- */
-function find(catalog: Catalog, grants: Grants, request: LoadRequest): ReturnType<typeof findVisible> {
-  const { skillId, audience, turn = {} } = request;
-  const snapshot = catalog.snapshot();
-  if (audience === 'model') return findVisible(snapshot, skillId, turn, grants.of(turn));
-  const skill = skillNamed(snapshot, skillId);
-  const refusal = skill && (audience === 'binding' || request.turn) ? keptFrom(turn, skill) : undefined;
-  return skill ? { skill, ...(refusal ? { refusal } : {}) } : {};
-}
-
-/** The id by which the caller gets this skill again: the short one, unless it is the id of another skill. */
-function idOf(skill: Skill, catalog: Catalog, grants: Grants, request: LoadRequest): string {
-  if (request.skillId === skill.id) return skill.id;
-  return find(catalog, grants, { ...request, skillId: skill.id }).skill === skill ? skill.id : skill.qualifiedId;
-}
-
-/** Whether a look-up found a skill that the caller may read, and another one than `skill`. */
-function isOther(skill: Skill, found: ReturnType<typeof findVisible>): boolean {
-  return found.skill !== undefined && found.skill !== skill && found.refusal === undefined;
 }
 
 /** The path of a file for which a list has shown this one, with hidden characters as `⟦U+202E⟧`. */
@@ -194,14 +229,6 @@ function ownPath(path: string, skill: Skill, source: SkillSource): string {
   const paths = source.resources(skill).map((one) => one.path);
   return nameShownAs(path, paths);
 }
-
-function knownIds(catalog: Catalog, grants: Grants, { audience, turn = {} }: LoadRequest): readonly string[] {
-  const snapshot = catalog.snapshot();
-  const skills = audience === 'model' ? visibleSkills(snapshot, turn, grants.of(turn)) : snapshot.skills;
-  return skills.map((skill) => skill.id);
-}
-
-type Limits = SkillRegistryConfig['limits'];
 
 /** Of SKILL.md. */
 async function bytesOf(skill: Skill, source: SkillSource, { file_bytes: most }: Limits): Promise<Buffer> {
@@ -242,21 +269,14 @@ async function readSkill(
   id: string,
   source: SkillSource,
   view: 'body' | 'raw',
-  {
-    isFound,
-    shown,
-    ...limits
-  }: Limits & {
-    /** How the caller gets a path. */
-    readonly shown: (path: string) => string;
-    /** Whether the caller can read another skill with this id. */
-    readonly isFound: (skillId: string) => boolean;
-  },
+  bytes: Buffer,
+  /** How the caller gets a path. */
+  shown: (path: string) => string,
+  /** Whether the caller can read another skill with this id. */
+  isFound: (skillId: string) => boolean,
 ): Promise<ReadSkill> {
-  const bytes = await bytesOf(skill, source, limits);
   const text = bytes.toString('utf8');
-  const handed = view === 'raw' ? { text, leftOut: 0 } : withoutHidden(bodyOf(text));
-  const { text: content } = handed;
+  const { text: content, leftOut: hidden } = view === 'raw' ? { text, leftOut: 0 } : withoutHidden(bodyOf(text));
   const approxTokens = await countTokens(content);
   const needed = skill.requires.filter(isFound).join(', ');
   const { files, leftOut } = listingOf(skill, source);
@@ -264,7 +284,7 @@ async function readSkill(
     skillId: id,
     name: skill.name,
     content,
-    ...(handed.leftOut > 0 ? { hiddenLeftOut: handed.leftOut } : {}),
+    ...(hidden > 0 ? { hiddenLeftOut: hidden } : {}),
     approxTokens,
     message: loadedMessage(id, approxTokens),
     requires: skill.requires,
@@ -277,8 +297,4 @@ async function readSkill(
     digest: digestOf(bytes),
     source: skill.source,
   };
-}
-
-function digestOf(bytes: Uint8Array): string {
-  return `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
 }

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { runSteps } from '../../../lib/breaks/index.ts';
+import { digestOf } from '../../../lib/digest/index.ts';
 import { createBatch, type DocumentBatch, type GuardedIndex, type TextIndex } from '../../../lib/text-index/index.ts';
 import { bodyOf } from '../skill/frontmatter.ts';
 import type { Skill } from '../skill/skill.ts';
@@ -80,7 +80,7 @@ function textOf(skill: Skill, readSkill: (skill: Skill) => Buffer): string | und
   if (skill.remote) return '';
   try {
     const bytes = readSkill(skill);
-    const digest = `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
+    const digest = digestOf(bytes);
     // A source of a program may have digests of another kind.
     const comparable = /^sha256:[0-9a-f]{64}$/.test(skill.digest);
     return comparable && digest !== skill.digest ? undefined : bytes.toString('utf8');

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { createBreaks } from '../../../lib/breaks/index.ts';
+import { digestOf } from '../../../lib/digest/index.ts';
 import { createGuardedIndex, type GuardedIndex, type TextIndex } from '../../../lib/text-index/index.ts';
 import { parseSkill } from '../skill/parse-skill.ts';
 import type { Skill } from '../skill/skill.ts';
@@ -120,7 +120,7 @@ export class Searcher {
     const bytes = Buffer.from(text);
     const { header } = parseSkill(text, skill.file, skill.id);
     if (!header) return undefined;
-    const digest = `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
+    const digest = digestOf(bytes);
     const proposed = { ...skill, ...header, digest, bytes: bytes.length };
     this.#proposals.set(proposed, bytes);
     return proposed;

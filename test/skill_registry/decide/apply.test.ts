@@ -13,8 +13,8 @@ import {
 import { dirname, join } from 'node:path';
 import { createSkillRegistry, type SkillRegistry } from 'skill-registry';
 import { expect, it, onTestFinished } from 'vitest';
-import { digestOf } from '../../../extensions/skill_registry/history/skill-tree.ts';
 import type { InternalOptions } from '../../../extensions/skill_registry/parts.ts';
+import { digestOf } from '../../../lib/digest/index.ts';
 import { openSqlite } from '../../../lib/sqlite/index.ts';
 import { ADA, LONGER, TEA, teaRegistry } from '../../helpers/tea.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';

@@ -119,7 +119,7 @@ describe('a report that somebody has edited', () => {
     const older = '---\nstate: open\n---\n';
     writeFileSync(file, older);
     const history = openSqlite(join(root, 'data/skill_registry/history.db'));
-    const { digestOf } = await import('../../../extensions/skill_registry/history/skill-tree.ts');
+    const { digestOf } = await import('../../../lib/digest/index.ts');
     history.prepare('UPDATE proposal SET file_digest = ?').run(digestOf(older));
     history.close();
     expect((await registry.proposals.get(id)).problem).toBeUndefined();

@@ -35,8 +35,9 @@ it('a skill of a page with an attack in its scripts is kept from models, and sho
     ['mixer', expect.stringMatching(/ in scripts\/a\.sh:1$/)],
     ['tea', undefined],
   ]);
-  for (const read of [registry.read('mixer', {}, {}), registry.readResource('mixer', 'scripts/a.sh', {})])
-    await expect(read).rejects.toMatchObject({ code: 'SKILL_NOT_FOUND' });
+  const reads = [() => registry.read('mixer', {}, {}), () => registry.readResource('mixer', 'scripts/a.sh', {})];
+  // One after the other: a rejection that nobody awaits yet is an error of the run.
+  for (const read of reads) await expect(read()).rejects.toMatchObject({ code: 'SKILL_NOT_FOUND' });
   expect(registry.problems()).toEqual([
     expect.objectContaining({ code: 'SKILL_HELD', message: expect.stringContaining('scripts/a.sh:1') }),
   ]);

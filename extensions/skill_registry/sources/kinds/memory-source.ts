@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import type { Problem } from 'skill-registry/kernel';
 import { yamlPackage } from '../../../../kernel/host.ts';
+import { digestOf } from '../../../../lib/digest/index.ts';
 import { assertReadable, relativeSegments, resourceNotFound, resourceTooLarge } from '../../../../lib/files/index.ts';
 import { foldLine } from '../../../../lib/text/index.ts';
 import type { SkillRegistryConfig } from '../../config/config.ts';
@@ -117,7 +117,7 @@ function toSkill(
     .map(({ line: _line, ...problem }) => ({ ...problem, message: `${label}${problem.message}` }));
   if (!header) return { bytes, problems: skillProblems };
   const named = { ...header, name: foldLine(given.name) || id };
-  const digest = `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
+  const digest = digestOf(bytes);
   const identity = { id, qualifiedId, source, file, dir: null, realFile: null };
   return { skill: makeSkill(named, identity, digest, bytes.length), bytes, problems: skillProblems };
 }

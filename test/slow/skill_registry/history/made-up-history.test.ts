@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { createSkillRegistry, type SkillRegistry } from 'skill-registry';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { putBlob } from '../../../../extensions/skill_registry/history/revisions.ts';
-import { digestOf } from '../../../../extensions/skill_registry/history/skill-tree.ts';
+import { digestOf } from '../../../../lib/digest/index.ts';
 import { openSqlite, type SqliteDatabase } from '../../../../lib/sqlite/index.ts';
 import { runCommand } from '../../../helpers/run-command.ts';
 import { ADA, LONGER, TEA } from '../../../helpers/tea.ts';
