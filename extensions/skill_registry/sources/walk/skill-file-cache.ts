@@ -153,7 +153,10 @@ function addUsual(header: { -readonly [field in keyof SkillHeader]?: SkillHeader
 
 function withoutUsual(header: SkillHeader): Partial<SkillHeader> {
   const usual: Readonly<Record<string, unknown>> = USUAL_FIELDS;
-  const isUsual = (key: string, value: unknown): boolean => JSON.stringify(value) === JSON.stringify(usual[key]);
+  const isUsual = (key: string, value: unknown): boolean => {
+    if (!(key in usual) || typeof value !== 'object' || value === null) return value === usual[key];
+    return Object.keys(value).length === 0;
+  };
   return Object.fromEntries(Object.entries(header).filter(([key, value]) => !isUsual(key, value)));
 }
 
