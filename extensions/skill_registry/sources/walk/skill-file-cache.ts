@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { NO_ENTRIES, NO_TEXTS } from '../../skill/field-values.ts';
 import type { ParsedSkill, SkillHeader } from '../../skill/parse-skill.ts';
 import type { Cache, CachePart } from '../../store/cache.ts';
 import type { SqliteDatabase } from '../../store/open-database.ts';
@@ -48,7 +47,7 @@ export interface CacheKey {
  */
 export const SKILL_FILES: CachePart = {
   name: 'skill_files',
-  version: 7,
+  version: 6,
   sql: `CREATE TABLE skill_files (
     place TEXT NOT NULL, read_as TEXT NOT NULL, path TEXT NOT NULL, entry TEXT NOT NULL,
     PRIMARY KEY (place, read_as, path)
@@ -115,61 +114,23 @@ function readSource(
     .all(path, readAs);
   const entries = new Map<string, SkillFileEntry>();
   for (const row of rows) {
-    const entry = JSON.parse(row.entry) as Pick<SkillFileEntry, 'stamp' | 'file'>;
-    if (!isEntry(entry) || entry.file.bytes > maxBytes) continue;
-    if (entry.file.header) addUsual(entry.file.header);
-    entries.set(row.path, { stamp: entry.stamp, settled: true, file: entry.file });
+    const entry = JSON.parse(row.entry) as SkillFileEntry;
+    if (isEntry(entry) && entry.file.bytes <= maxBytes) entries.set(row.path, entry);
   }
   return entries;
 }
 
-/** Fields with these values are left out of a row: most of the time that reading a row takes would be theirs. */
-const USUAL_FIELDS: Pick<
-  SkillHeader,
-  (typeof LISTS)[number] | 'modelInvocable' | 'userInvocable' | 'metadata' | 'extra'
-> = {
-  tags: NO_TEXTS,
-  requires: NO_TEXTS,
-  modelInvocable: true,
-  userInvocable: true,
-  arguments: NO_TEXTS,
-  triggerKeywords: NO_TEXTS,
-  allowedTools: NO_TEXTS,
-  metadata: NO_ENTRIES,
-  extra: NO_ENTRIES,
-};
-
-function addUsual(header: { -readonly [field in keyof SkillHeader]?: SkillHeader[field] }): void {
-  header.tags ??= USUAL_FIELDS.tags;
-  header.requires ??= USUAL_FIELDS.requires;
-  header.modelInvocable ??= USUAL_FIELDS.modelInvocable;
-  header.userInvocable ??= USUAL_FIELDS.userInvocable;
-  header.arguments ??= USUAL_FIELDS.arguments;
-  header.triggerKeywords ??= USUAL_FIELDS.triggerKeywords;
-  header.allowedTools ??= USUAL_FIELDS.allowedTools;
-  header.metadata ??= USUAL_FIELDS.metadata;
-  header.extra ??= USUAL_FIELDS.extra;
-}
-
-function withoutUsual(header: SkillHeader): Partial<SkillHeader> {
-  const usual: Readonly<Record<string, unknown>> = USUAL_FIELDS;
-  const isUsual = (key: string, value: unknown): boolean => {
-    if (!(key in usual) || typeof value !== 'object' || value === null) return value === usual[key];
-    return Object.keys(value).length === 0;
-  };
-  return Object.fromEntries(Object.entries(header).filter(([key, value]) => !isUsual(key, value)));
-}
-
 /** Whether a row has the shape that `textOf` gives; any other file is read again. */
-function isEntry({ file, stamp }: Pick<SkillFileEntry, 'stamp' | 'file'>): boolean {
+function isEntry(entry: SkillFileEntry): boolean {
+  const { file, stamp, settled } = entry;
   const { header, digest, bytes, problems } = file;
-  if (typeof stamp !== 'string' || typeof digest !== 'string') return false;
+  if (typeof stamp !== 'string' || settled !== true || typeof digest !== 'string') return false;
   if (typeof bytes !== 'number' || !Array.isArray(problems)) return false;
   return (
     header === undefined ||
     (typeof header.name === 'string' &&
       typeof header.description === 'string' &&
-      LISTS.every((field) => header[field] === undefined || Array.isArray(header[field])))
+      LISTS.every((field) => Array.isArray(header[field])))
   );
 }
 
@@ -207,7 +168,7 @@ const MAX_CHARS = 64 * 1024;
  */
 function textOf({ stamp, settled, file }: SkillFileEntry): string | undefined {
   if (!settled || !survives(file)) return undefined;
-  const text = JSON.stringify({ stamp, file: file.header ? { ...file, header: withoutUsual(file.header) } : file });
+  const text = JSON.stringify({ stamp, settled, file });
   return text.length > MAX_CHARS ? undefined : text;
 }
 
