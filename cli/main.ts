@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { closeSync, constants, openSync, readSync } from 'node:fs';
-import { forTerminal } from './for-terminal.ts';
+import { forTerminal } from '../lib/text/index.ts';
 import { runCli } from './run-cli.ts';
 
 // A reader that closes the pipe (`| head`) is not a failure; a full disk is.

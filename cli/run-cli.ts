@@ -63,14 +63,23 @@ function createProgram(terminal: Terminal, done: (status: ExitStatus) => void): 
     });
   addGlobalOptions(program);
 
-  const command = (name: string, description: string, example: string, parent: Command = program): Command =>
-    addGlobalOptions(parent.command(name, { isDefault: parent !== program && name === 'list' }))
+  const command = (name: string, description: string, example: string, parent: Command = program): Command => {
+    const isDefault = parent !== program && name === 'list';
+    const made = addGlobalOptions(parent.command(name, { isDefault }))
       .description(description)
       .addHelpText('after', `\nExample:\n  ${example}`)
       .copyInheritedSettings(program);
+    // Any word that names no subcommand arrives here.
+    const unknown = () => `unknown command '${parent.name()} ${printable(made.args[0] ?? '')}'`;
+    const outputError = (text: string, write: (text: string) => void): void =>
+      write(text.replace(/^error: too many arguments .*/, `error: ${unknown()}`));
+    if (isDefault)
+      made.configureOutput({ outputError }).showHelpAfterError(`(skill-registry ${parent.name()} --help lists them)`);
+    return made;
+  };
 
   program.commandsGroup('Agents:');
-  command('start', 'boot the kernel and open its prompt', 'skill-registry start --root .')
+  command('start', 'talk at this terminal to an agent that has the skills', 'skill-registry start --root .')
     .option('--enable <id>', 'also start an extension that is off by default, such as skill_mcp; repeatable', collect)
     .action(async (options: StartOptions) =>
       done(await (await import('./commands/start.ts')).start(options, terminal)),
@@ -91,7 +100,8 @@ function fail(error: unknown, json: boolean, terminal: Terminal): ExitStatus {
   const code = isCodedError(error) ? error.code : 'UNEXPECTED_FAILURE';
   const message = error instanceof Error ? error.message : String(error);
   if (json) printJson(terminal, { error: { code, message } });
-  terminal.err(`skill-registry: ${printable(describeError(error))}\n`);
+  const hint = code === 'SKILL_NOT_FOUND' ? '\n(skill-registry list prints the ids)' : '';
+  terminal.err(`skill-registry: ${printable(describeError(error))}${hint}\n`);
   return exitOf(code);
 }
 

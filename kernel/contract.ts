@@ -147,7 +147,8 @@ export interface Tool<Input = never> {
 }
 
 export type CommandResult =
-  | { readonly kind: 'print'; readonly text: string }
+  /** `atWidth`: the same for a window of so many columns, such as a table that is as wide. */
+  | { readonly kind: 'print'; readonly text: string; atWidth?(columns: number): string }
   /** Send this to the agent of the conversation, as the message of the user. */
   | { readonly kind: 'send'; readonly message: string }
   /** Forget the conversation. */

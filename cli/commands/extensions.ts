@@ -13,9 +13,8 @@ import {
   recordExtensionDecision,
   revokeExtension,
 } from '../../kernel/host.ts';
-import { formatTable, printable } from '../../lib/text/index.ts';
+import { formatTable, forTerminal, printable } from '../../lib/text/index.ts';
 import { findRoot, isTrusted } from '../find-root.ts';
-import { forTerminal } from '../for-terminal.ts';
 import {
   actorOf,
   type DecisionOptions,

@@ -56,7 +56,8 @@ interface Inspected extends Inspection {
 function folderOf(what: string, { cwd }: Terminal): string | undefined {
   const path = resolve(cwd, what);
   const stats = statSync(path, { throwIfNoEntry: false });
-  if (!stats && /^\.{0,2}\//.test(what))
+  // A qualified id has a colon.
+  if (!stats && /^[^:]*[\\/]/.test(what))
     throw new CodedError('SKILL_NOT_FOUND', `There is no folder ${path}. Correct the path.`);
   if (stats?.isDirectory()) return path;
   return stats?.isFile() && basename(path).toLowerCase() === 'skill.md' ? dirname(path) : undefined;

@@ -38,15 +38,16 @@ export async function list(options: GlobalOptions & ListFlags, terminal: Termina
   const isShort = terminal.terminal && !options.json && !options.all && listed.length > MANY;
   if (isShort) terminal.err(`${totals}\n\n`);
   if (options.json) printJson(terminal, { skills: listed, total: listed.length, problems: found });
-  else if (isShort) terminal.out(`${formatTable(...sourceTable(skills), widthOf(terminal))}\n\n`);
+  else if (isShort) terminal.out(`${formatTable(...sourceTable(skills), widthOf(terminal))}\n`);
   else if (listed.length > 0) {
     const table = options.all ? seenTable(listed as readonly SeenRow[]) : tokenTable(skills, counts);
-    terminal.out(`${formatTable(...table, widthOf(terminal))}\n`);
+    terminal.out(`${formatTable(...withoutOneSource(table, terminal), widthOf(terminal))}\n`);
   }
-  if (!options.all) terminal.err(keptText(skills));
+  const kept = options.all ? '' : keptText(skills);
+  terminal.err(kept && isShort ? `\n${kept}` : kept);
   if (isShort) {
-    const table = formatTable(...tokenTable(skills.slice(0, FIRST), counts), widthOf(terminal));
-    terminal.out(`\n${table}\n`);
+    const table = withoutOneSource(tokenTable(skills, counts), terminal);
+    terminal.out(`\n${formatTable(table[0], table[1].slice(0, FIRST), widthOf(terminal))}\n`);
     terminal.err(`${listed.length - FIRST} more: ${HOW_TO_SEE_MORE}\n`);
   } else terminal.err(`${totals}\n`);
   await registry.close();
@@ -77,6 +78,15 @@ export function keptText(skills: readonly Skill[]): string {
   });
   const more = kept.length > MAX_NAMED ? [`${kept.length - MAX_NAMED} more: see skill-registry list --all`] : [];
   return [...kept.slice(0, MAX_NAMED), ...more].map((line) => `Agents do not see ${printable(line)}\n`).join('');
+}
+
+type Table = readonly [header: readonly string[], rows: readonly (readonly (string | number)[])[]];
+
+/** In a window there is no room for a column that says the same of every skill. A pipe always gets the same columns. */
+export function withoutOneSource([header, rows]: Table, { terminal }: Terminal): Table {
+  const at = header.indexOf('SOURCE');
+  if (!terminal || at < 0 || new Set(rows.map((row) => row[at])).size > 1) return [header, rows];
+  return [header.filter((_, column) => column !== at), rows.map((row) => row.filter((_, column) => column !== at))];
 }
 
 export interface SkillRow {
@@ -115,8 +125,6 @@ async function seenRows(
   }));
 }
 
-type Table = readonly [readonly string[], readonly (readonly (string | number)[])[]];
-
 const HOW_TO_SEE_MORE =
   'skill-registry search <words> finds one, list --all prints all with the agents that see them, list | less all rows';
 
@@ -126,7 +134,9 @@ function totalsOf(rows: readonly SkillRow[], problems: number, snapshot: Snapsho
   const waiting = reasons.filter((reason) => reason === NOT_INSPECTED).length;
   const held = reasons.length > waiting ? `, ${reasons.length - waiting} held` : '';
   const inspecting = waiting > 0 ? `, ${waiting} not inspected yet (skill-registry doctor inspects them)` : '';
-  return `${rows.length} skill(s)${held}${inspecting}${problemCount}`;
+  const taken = snapshot.byQualifiedId.size - snapshot.skills.length;
+  const more = taken > 0 && rows.length === snapshot.skills.length ? `; ${taken} more, whose id another one has` : '';
+  return `${rows.length} skill(s)${held}${inspecting}${more}${problemCount}`;
 }
 
 function sourceTable(skills: readonly Skill[]): Table {

@@ -10,7 +10,7 @@ import {
   widthOf,
   withProgress,
 } from '../terminal.ts';
-import { keptText, rowOf } from './list.ts';
+import { keptText, rowOf, withoutOneSource } from './list.ts';
 
 export interface SearchFlags {
   readonly limit?: number;
@@ -61,7 +61,8 @@ export async function search(
       from,
       why ? `${why.field}: ${why.snippet}` : '',
     ]);
-    terminal.out(`${formatTable(['SKILL', 'SCORE', 'SOURCE', 'WHY'], cells, widthOf(terminal))}\n`);
+    const table = withoutOneSource([['SKILL', 'SCORE', 'SOURCE', 'WHY'], cells], terminal);
+    terminal.out(`${formatTable(...table, widthOf(terminal))}\n`);
   }
   terminal.err(keptText(skills.flatMap(({ skillId }) => byId.get(skillId) ?? [])));
   const nearestIds = nearest ? ` Nearest: ${nearest.join(', ')}.` : '';

@@ -107,7 +107,7 @@ function fieldsOf(
 
 /** A text that is too long, or takes too long, is shown as it is. */
 async function printMarkdown(text: string, terminal: Terminal): Promise<void> {
-  const { renderMarkdown } = await import('../render-markdown.ts');
+  const { renderMarkdown } = await import('../../lib/terminal/index.ts');
   const width = Math.min(terminal.columns ?? 80, 100);
   const rendered = text.length <= MOST_RENDERED ? await renderMarkdown(text, width) : undefined;
   if (rendered === undefined) {

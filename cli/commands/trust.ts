@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { isAbsolute, resolve } from 'node:path';
 import type { SkillRegistry } from 'skill-registry';
 import { CodedError, isCodedError } from 'skill-registry/kernel';
 import type { SkillTrust, TrustDecision, UsedSource } from '../../extensions/skill_registry/host.ts';
 import { decisionAbout, sourceNamed } from '../../extensions/skill_registry/host.ts';
 import { describeFindings } from '../../extensions/skill_registry/propose/describe.ts';
 import { heldOfRoot } from '../../kernel/host.ts';
-import { futureRealPath } from '../../lib/files/index.ts';
+import { futureRealPath, isInside } from '../../lib/files/index.ts';
 import { formatTable, printable, toWire } from '../../lib/text/index.ts';
 import { type Decision, describeSubject, openTrust, type Trust } from '../../lib/trust/index.ts';
 import { findRoot } from '../find-root.ts';
@@ -45,7 +45,7 @@ export async function listTrust(options: GlobalOptions, terminal: Terminal): Pro
   if (options.json)
     printJson(terminal, {
       ...{ file: trust.file, trouble: reason ?? null, decisions, held: { root, skills } },
-      sources: sources.map(({ decision, ...source }) => ({ ...source, decision: decision ?? null })),
+      sources: sources.map((source) => toWire({ ...source, decision: source.decision ?? null })),
     });
   else if (decisions.length > 0) {
     const rows = decisions.map((one) => [
@@ -76,8 +76,8 @@ export async function showTrust(id: string, options: GlobalOptions, terminal: Te
   if (named !== undefined || used) {
     await registry.close();
     const source = named ?? id;
-    const shown = used ?? { source, skills: [], decision: decisionAbout(source) };
-    if (options.json) printJson(terminal, { ...shown, decision: shown.decision ?? null });
+    const shown = used ?? { source, skills: [], inConfig: [], decision: decisionAbout(source) };
+    if (options.json) printJson(terminal, toWire({ ...shown, decision: shown.decision ?? null }));
     else terminal.out(`${describeSource(shown)}\n`);
     return EXIT.done;
   }
@@ -95,7 +95,8 @@ export async function decideTrust(
   options: TrustOptions,
   terminal: Terminal,
 ): Promise<ExitStatus> {
-  const source = given === undefined ? undefined : await sourceOf(given, terminal);
+  let source = given === undefined ? undefined : await sourceOf(given, terminal);
+  if (given !== undefined && action === 'revoke') source ??= await folderOfConfig(given, options, terminal);
   if (source !== undefined) return decideSource(action, source, options, terminal);
   if (given !== undefined && !isPath(given)) {
     const status = await decideSkill(action, given, options, terminal);
@@ -157,7 +158,7 @@ function decideRoot(
   return EXIT.done;
 }
 
-/** With `--json`: `{ action, source, skills: [name] }`; `skills`: what of it is in the lock of the root. */
+/** With `--json`: `{ action, source, skills: [name], in_config: [id] }`; `skills`: what of it is in the lock of the root. */
 async function decideSource(
   action: Decision['action'],
   source: string,
@@ -169,34 +170,61 @@ async function decideSource(
   // First: opening the registry asks the sources of the config.
   openTrust().decide({ action, kind: 'source', path: source, ...actorOf(options, terminal) });
   const { registry } = await openRegistry(options, terminal);
-  const skills = (await registry.origin.sources()).find((one) => one.source === source)?.skills ?? [];
+  const used = await registry.origin.sources();
+  const meant = used.filter((one) => one.source === source || one.decision?.path === source);
   await registry.close();
-  if (options.json) printJson(terminal, { action, source, skills });
-  const what = action === 'allow' ? 'is approved' : 'is revoked: nothing is taken from it any more';
-  terminal.err(`${printable(source)} ${what}\n`);
-  if (action === 'revoke' && skills.length > 0)
-    terminal.err(`What came from it stays, until you run skill-registry remove: ${printable(skills.join(', '))}\n`);
+  const skills = meant.flatMap((one) => one.skills);
+  const inConfig = meant.flatMap((one) => one.inConfig);
+  if (options.json) printJson(terminal, { action, source, skills, in_config: inConfig });
+  const say = (line: string): void => terminal.err(`${printable(line)}\n`);
+  const isAllowed = action === 'allow';
+  say(`${source} ${isAllowed ? 'is approved' : 'is revoked: nothing is taken from it any more'}`);
+  if (!isAllowed && skills.length > 0)
+    say(`What came from it stays, until you run skill-registry remove: ${skills.join(', ')}`);
+  if (inConfig.length > 0)
+    say(
+      `In the config it is ${inConfig.join(', ')}. What runs now (start, mcp, review) goes on as before until it is started again.`,
+    );
+  if (meant.length === 0)
+    say('Neither the config nor the lock of this root names it; trust list has the names of their sources.');
   return EXIT.done;
 }
 
-/** What decisions name the source that is given; undefined when it is none. A folder is one only when something was taken from it. */
+/** What decisions name the source that is given; undefined when it is none. */
 async function sourceOf(given: string, { cwd }: Terminal): Promise<string | undefined> {
   const path = resolve(cwd, given);
-  const decided = (kind: Decision['kind']): boolean =>
-    openTrust()
-      .decisions()
-      .some((one) => one.kind === kind && one.path === path);
-  if (/^npm:|^[a-z][a-z\d+.-]*:\/\/|^[\w.-]+@[\w.-]+:/i.test(given)) return sourceNamed(given, cwd);
-  if (isPath(given) && decided('source') && !decided('root')) return path;
+  if (/^npm:|^mcp:|^[a-z][a-z\d+.-]*:\/\/|^[\w.-]+@[\w.-]+:/i.test(given)) return sourceNamed(given, cwd);
+  if (isPath(given) && isDecided('source', path) && !isDecided('root', path)) return path;
   const isShort = /^[\w.-]+\/[\w.-]+$/.test(given) && !/^\.{1,2}\//.test(given) && !existsSync(path);
-  return isShort && !decided('root') ? sourceNamed(given, cwd) : undefined;
+  return isShort && !isDecided('root', path) ? sourceNamed(given, cwd) : undefined;
 }
 
-function describeSource({ source, skills, decision }: UsedSource): string {
+/** A folder or file about which nobody has decided, and which the config names, or something in it or around it. */
+async function folderOfConfig(given: string, options: TrustOptions, terminal: Terminal): Promise<string | undefined> {
+  const path = resolve(terminal.cwd, given);
+  if (!isPath(given) || !existsSync(path) || isDecided('root', path)) return undefined;
+  const { registry } = await openRegistry(options, terminal);
+  const { sources, byQualifiedId } = registry.snapshot();
+  await registry.close();
+  const real = futureRealPath(path);
+  const folders = sources.flatMap(({ location }) => (isAbsolute(location) ? [futureRealPath(location)] : []));
+  // A link of a source may lead there.
+  const files = [...byQualifiedId.values()].flatMap(({ realFile }) => realFile ?? []);
+  return [...folders, ...files].some((one) => isInside(one, real) || isInside(real, one)) ? path : undefined;
+}
+
+function isDecided(kind: Decision['kind'], path: string): boolean {
+  return openTrust()
+    .decisions()
+    .some((one) => one.kind === kind && one.path === path);
+}
+
+function describeSource({ source, skills, inConfig, decision }: UsedSource): string {
   const what = decision
     ? `${decision.action === 'allow' ? 'approved' : 'revoked'} by ${decision.by} on ${decision.at.slice(0, 16)}${decision.reason === undefined ? '' : `: ${decision.reason}`}`
     : 'no decision of its own; the approval of the root counts';
-  const names = skills.length > 0 ? ` (${skills.join(', ')})` : '';
+  const known = [...skills, ...inConfig.map((id) => `${id} in the config`)];
+  const names = known.length > 0 ? ` (${known.join(', ')})` : '';
   return printable(`Source ${source}${names}: ${what}`);
 }
 

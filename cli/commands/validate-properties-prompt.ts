@@ -43,6 +43,7 @@ export async function validate(
       checks.push({ path, ...(isPack(path, terminal) ? await checkPack(path, rules) : checkSkill(path, rules)) });
     }
     const totals = totalsOf(checks);
+    const isLong = terminal.terminal && checks.length > MANY;
     const unsearched = found.flatMap(({ problems }) => problems ?? []);
     if (options.format) {
       const search = { path: '.', findings: unsearched };
@@ -56,14 +57,16 @@ export async function validate(
       }));
       printJson(terminal, { results, totals, problems: unsearched });
     } else {
-      for (const check of checks) report(check, terminal);
+      // In a window they would push away what is wrong.
+      const shown = isLong ? checks.filter(({ errors, warnings }) => errors.length + warnings.length > 0) : checks;
+      for (const check of shown) report(check, terminal);
       for (const { severity, code, file, message } of unsearched)
         terminal.err(printable(`${severity}: ${showName(file)}: ${code}: ${message}\n`));
     }
     const { checked, valid, invalid, with_warnings } = totals;
     if (!options.json && (changes || found.some(({ isSearched }) => isSearched)))
       terminal.err(
-        `${checked}${changes ? ' changed' : ''} skill(s): ${valid} valid, ${invalid} not valid; ${with_warnings} with warnings\n`,
+        `${checked}${changes ? ' changed' : ''} skill(s): ${valid} valid${isLong ? ' (of those without warnings only a pipe gets the names)' : ''}, ${invalid} not valid; ${with_warnings} with warnings\n`,
       );
     const isWrong = unsearched.some(({ severity }) => severity === 'error');
     return isWrong || totals.invalid > 0 ? EXIT.problem : EXIT.done;
@@ -105,6 +108,9 @@ export async function prompt(
 }
 
 // --- internal ---
+
+/** With more skills than this, valid ones are not named at a terminal. */
+const MANY = 60;
 
 const NO_PATH = 'Give the path of a skill, or of a folder with skills below; with --changed it may be left out.';
 

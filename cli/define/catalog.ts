@@ -63,7 +63,7 @@ export function addCatalogCommands(make: MakeCommand, done: (status: ExitStatus)
   make('stats', 'what agents did with skills: loads, offers, tokens, failures', 'skill-registry stats --since 7d')
     .argument('[id]', 'only this skill')
     .option('--agent <id>', 'only this agent')
-    .option('--since <age>', 'from this age (12h, 30d, 2w) or date on, in whole days (default: 30d)')
+    .option('--since <age>', 'only what is no older: an age (12h, 30d, 2w) or a date, in whole days (default: 30d)')
     .addOption(new Option('--dead', 'skills that no agent has loaded since then').conflicts('thread'))
     .option('--thread <id>', 'what was recorded in this conversation, in order, with digests and revisions')
     .action(async (id: string | undefined, options: GlobalOptions & StatsFlags) =>

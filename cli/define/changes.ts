@@ -100,21 +100,27 @@ export function addRevisionCommands(make: MakeCommand, done: (status: ExitStatus
       done(await (await import('../commands/changes/history.ts')).history(skill, options, terminal)),
     );
   make('diff', 'what changed between two revisions', 'skill-registry diff code-review 1 2')
-    .argument('<id>')
+    .argument('<id>', 'id or qualified id; of a removed skill, too')
     .argument('<a>', 'a number, the beginning of a digest, or "present": the files as they are now')
     .argument('<b>', 'the same')
     .action(async (skill: string, a: string, b: string, options: GlobalOptions) =>
       done(await (await import('../commands/changes/history.ts')).diff(skill, a, b, options, terminal)),
     );
-  withActor(make('rollback', 'make a skill what it was; also a revision', 'skill-registry rollback code-review 1'))
-    .argument('<id>')
+  withActor(
+    make(
+      'rollback',
+      'make a skill what it was at a revision; undone in the same way',
+      'skill-registry rollback code-review 1',
+    ),
+  )
+    .argument('<id>', 'id or qualified id (<source>:<path>)')
     .argument('<revision>', 'a number, or the beginning of a digest')
     .option('--yes', 'show the difference and do not ask')
     .action(async (skill: string, revision: string, options: GlobalOptions & ConfirmedOptions) =>
       done(await (await import('../commands/changes/history.ts')).rollback(skill, revision, options, terminal)),
     );
   withActor(make('restore', 'bring back a skill that was removed', 'skill-registry restore code-review'))
-    .argument('<id>')
+    .argument('<id>', 'the id that it had')
     .action(async (skill: string, options: GlobalOptions & DecisionOptions) =>
       done(await (await import('../commands/changes/history.ts')).restore(skill, options, terminal)),
     );

@@ -39,14 +39,20 @@ export function addOriginCommands(make: MakeCommand, done: (status: ExitStatus) 
     .action(async (path: string, options: GlobalOptions & ImportFlags) =>
       done(await (await import('../commands/add-import.ts')).importSkills(path, options, terminal)),
     );
-  withActor(make('update', 'take what is newer, together with what was changed here', 'skill-registry update --check'))
+  withActor(
+    make(
+      'update',
+      'bring installed skills up to date, and keep what was changed here',
+      'skill-registry update --check',
+    ),
+  )
     .argument('[id...]', 'only these (default: all in skills-lock.json)')
     .option('--check', 'say what is outdated, and change nothing')
     .action(async (ids: readonly string[], options: GlobalOptions & UpdateFlags) =>
       done(await (await import('../commands/update.ts')).update(ids, options, terminal)),
     );
   withActor(make('remove', 'move a skill to the archive, and out of the lock', 'skill-registry remove code-review'))
-    .argument('<id>')
+    .argument('<id>', 'id or qualified id (<source>:<path>)')
     .action(async (id: string, options: GlobalOptions & ConfirmedOptions) =>
       done(await (await import('../commands/remove-verify.ts')).remove(id, options, terminal)),
     );

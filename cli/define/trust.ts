@@ -23,7 +23,7 @@ export function addTrustCommands(make: MakeCommand, done: (status: ExitStatus) =
       done(await (await import('../commands/trust.ts')).showTrust(id, options, terminal)),
     );
   const subject =
-    'folder of a root, id of a skill, or source (owner/repo, an address, npm:name); for a folder with the name of a skill write ./name (default: the root of this command)';
+    'folder of a root, id of a skill, or source (owner/repo, an address, npm:name, "mcp:program arguments", a folder or file of the config); for a folder with the name of a skill write ./name (default: the root of this command)';
   const decide = (action: 'allow' | 'revoke') => async (given: string | undefined, options: TrustOptions) =>
     done(await (await import('../commands/trust.ts')).decideTrust(action, given, options, terminal));
   make(

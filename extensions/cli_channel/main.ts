@@ -1,6 +1,6 @@
 import type { ChannelProvider, Extension, ExtensionContext, KernelApi, ServiceProvider } from 'skill-registry/kernel';
 import { describeError } from 'skill-registry/kernel';
-import { printable } from '../../lib/text/index.ts';
+import { forTerminal, printable, type Window } from '../../lib/text/index.ts';
 import type { SkillRegistryExtension } from '../skill_registry/api.ts';
 import { type LineReader, lineReaderOf } from './line-reader.ts';
 import { createSession, greeting } from './session.ts';
@@ -41,12 +41,12 @@ export class CliChannel implements Extension, ChannelProvider, ServiceProvider {
   }
 
   async sendMessage(message: string): Promise<void> {
-    process.stdout.write(`\n! ${printable(message)}\n`);
+    process.stdout.write(`\n${shown(`! ${message}`)}\n`);
     this.#reader?.prompt();
   }
 
   async confirm(question: string, signal: AbortSignal): Promise<boolean | undefined> {
-    const answer = await this.#reader?.ask(`\n${printable(question)} [y/N] `, signal);
+    const answer = await this.#reader?.ask(`\n${shown(question)} [y/N] `, signal);
     return answer === undefined ? undefined : /^y(es)?$/i.test(answer.trim());
   }
 
@@ -57,6 +57,7 @@ export class CliChannel implements Extension, ChannelProvider, ServiceProvider {
       kernel,
       agentId: String(config.agent),
       write: (text) => process.stdout.write(text),
+      window: windowNow,
       onNewConversation: () => events.emit('conversation_started', { channel_id: 'cli_channel' }),
     });
     reader.completer = session.complete;
@@ -94,11 +95,25 @@ export class CliChannel implements Extension, ChannelProvider, ServiceProvider {
         registry,
         rootDir,
         modelReady,
-        width: process.stdout.columns || undefined,
+        width: windowNow()?.columns,
       });
       process.stdout.write(`${text}\n`);
     } catch (error) {
-      process.stdout.write(`The catalog cannot be shown: ${describeError(error)}\n`);
+      process.stdout.write(`${shown(`The catalog cannot be shown: ${describeError(error)}`)}\n`);
     }
   }
+}
+
+// --- internal ---
+
+/** Undefined when standard output is no terminal. */
+function windowNow(): Window | undefined {
+  if (!process.stdout.isTTY) return undefined;
+  // biome-ignore lint/style/noProcessEnv: NO_COLOR belongs to the terminal of this process, not to a root
+  return { columns: process.stdout.columns || undefined, environment: process.env };
+}
+
+function shown(text: string): string {
+  const window = windowNow();
+  return window ? forTerminal(printable(text), window, true) : printable(text);
 }

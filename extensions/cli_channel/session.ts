@@ -4,18 +4,31 @@ import {
   type CommandResult,
   type Conversation,
   describeError,
+  type ExtensionStatus,
   type KernelApi,
   type Problem,
   type TurnContext,
 } from 'skill-registry/kernel';
-import { aboutTokens, foldWords, formatTable, printable } from '../../lib/text/index.ts';
+import {
+  aboutTokens,
+  countedWords,
+  foldWords,
+  formatTable,
+  forTerminal,
+  hasColour,
+  printable,
+  type Window,
+} from '../../lib/text/index.ts';
 import type { SkillRegistry } from '../skill_registry/api.ts';
+import type { Answer } from './answer.ts';
 
 export interface SessionOptions {
   readonly kernel: KernelApi;
   /** The agent at the beginning. */
   readonly agentId: string;
   write(text: string): void;
+  /** The window as it is now: answers are rendered and wrapped. Undefined for a pipe: they are written as they are. */
+  window(): Window | undefined;
   /** Called when a new conversation begins, except for the first one. */
   onNewConversation(): void;
 }
@@ -39,7 +52,7 @@ const STOPPED: Readonly<Record<AgentResponse['stopped'], string>> = {
   time_budget: '[stopped: the agent reached limits.time_budget_ms of its manifest]',
 };
 
-export function createSession({ kernel, agentId, write, onNewConversation }: SessionOptions): Session {
+export function createSession({ kernel, agentId, write, window, onNewConversation }: SessionOptions): Session {
   let agent = agentId;
   let conversation: Conversation = [];
   let threadId: string = randomUUID();
@@ -52,27 +65,33 @@ export function createSession({ kernel, agentId, write, onNewConversation }: Ses
     onNewConversation();
   };
 
+  const print = (text: string): void => {
+    const shown = printable(text);
+    const here = window();
+    write(`${here ? forTerminal(shown, here, true) : shown}\n`);
+  };
+
   const say = async (message: string): Promise<void> => {
     const abort = new AbortController();
     running = abort;
-    let midLine = false;
-    const stream = (text: string): void => {
-      write(printable(text));
-      midLine = !text.endsWith('\n');
-    };
+    const answer = window() ? await renderedAnswer(write, window) : rawAnswer(write);
     try {
       const response = await kernel.invokeAgent(agent, message, {
         turn: turn(),
         conversation,
         signal: abort.signal,
-        onText: stream,
-        onToolCall: (name, args) => stream(`${midLine ? '\n' : ''}[${name} ${shorten(JSON.stringify(args) ?? '')}]\n`),
+        onText: (text) => answer.add(text),
+        onToolCall(name, args) {
+          answer.end();
+          print(`[${name} ${shorten(JSON.stringify(args) ?? '')}]`);
+        },
       });
       conversation = response.conversation;
-      if (midLine) write('\n');
-      if (STOPPED[response.stopped]) write(`${STOPPED[response.stopped]}\n`);
+      answer.end();
+      if (STOPPED[response.stopped]) print(STOPPED[response.stopped]);
     } catch (error) {
-      write(`${midLine ? '\n' : ''}${printable(describeError(error))}\n`);
+      answer.end();
+      print(describeError(error));
     } finally {
       running = undefined;
     }
@@ -80,20 +99,22 @@ export function createSession({ kernel, agentId, write, onNewConversation }: Ses
 
   const follow = async (result: CommandResult): Promise<boolean> => {
     switch (result.kind) {
-      case 'print':
-        write(`${printable(result.text)}\n`);
+      case 'print': {
+        const { columns } = window() ?? {};
+        print(columns && result.atWidth ? result.atWidth(columns) : result.text);
         return true;
+      }
       case 'send':
         await say(result.message);
         return true;
       case 'new':
         startOver();
-        write('New conversation.\n');
+        print('New conversation.');
         return true;
       case 'agent':
         agent = result.agentId;
         startOver();
-        write(`You are talking to ${agent} now.\n`);
+        print(`You are talking to ${agent} now.`);
         return true;
       case 'quit':
         return false;
@@ -111,7 +132,7 @@ export function createSession({ kernel, agentId, write, onNewConversation }: Ses
       try {
         return await follow(await kernel.runCommand(text, turn()));
       } catch (error) {
-        write(`${printable(describeError(error))}\n`);
+        print(describeError(error));
         return true;
       }
     },
@@ -168,11 +189,10 @@ export async function greeting({ kernel, registry, rootDir, modelReady, width }:
   const more = skills.length - shown.length;
   const table = formatTable(['SKILL', 'L1', 'L2', 'FILES', 'DESCRIPTION'], rows, width);
   const catalog = more > 0 ? `${table}\n... ${more} more: /skills <words> finds them` : table;
-  const extensions = kernel.extensions();
-  const running = extensions.filter((extension) => extension.state === 'RUNNING').length;
+  const states = kernel.extensions().map(({ state }) => STATE_WORDS[state]);
   return [
     foldWords(
-      `skill-registry: ${skills.length} skill(s)${taken > 0 ? ` (and ${taken} whose id another one has)` : ''}${held > 0 ? ` (${held} held)` : ''}${Number(waiting) > 0 ? ` (${waiting} not inspected yet)` : ''}, ${running} of ${extensions.length} extension(s) running, root ${onOneLine(rootDir)}`,
+      `skill-registry: ${skills.length} skill(s)${taken > 0 ? ` (and ${taken} whose id another one has)` : ''}${held > 0 ? ` (${held} held)` : ''}${Number(waiting) > 0 ? ` (${waiting} not inspected yet)` : ''}; ${states.length} extension(s): ${countedWords(states)}; root ${onOneLine(rootDir)}`,
       width,
     ),
     skills.length > 0 ? `\n${catalog}\n\n${foldWords(COUNTS_EXPLAINED, width)}` : '',
@@ -187,8 +207,40 @@ export async function greeting({ kernel, registry, rootDir, modelReady, width }:
 
 // --- internal ---
 
+const STATE_WORDS: Readonly<Record<ExtensionStatus['state'], string>> = {
+  RUNNING: 'running',
+  DISABLED: 'off',
+  ERROR: 'broken',
+  SKIPPED: 'skipped',
+  STOPPED: 'stopped',
+};
+
 const COUNTS_EXPLAINED = 'L1: tokens of the line every agent sees. L2: tokens of the instructions. ~: an estimate.';
 const NO_MODEL = 'No model is set: set MODEL_BASE_URL, MODEL_API_KEY and MODEL_NAME to talk. Everything else works.';
+
+/** Its packages are loaded for the first answer. */
+async function renderedAnswer(write: SessionOptions['write'], window: SessionOptions['window']): Promise<Answer> {
+  const { createAnswer } = await import('./answer.ts');
+  return createAnswer({
+    write,
+    columns: () => window()?.columns ?? 80,
+    isColoured: hasColour(window()?.environment ?? {}),
+  });
+}
+
+function rawAnswer(write: SessionOptions['write']): Answer {
+  let isMidLine = false;
+  return {
+    add(text) {
+      write(printable(text));
+      isMidLine = !text.endsWith('\n');
+    },
+    end() {
+      if (isMidLine) write('\n');
+      isMidLine = false;
+    },
+  };
+}
 
 function shorten(text: string): string {
   return text.length > 120 ? `${text.slice(0, 119)}…` : text;

@@ -18,8 +18,8 @@ export interface SkillMcpOptions {
   /** Entries in one page of an answer, 1-1000. Default: 100. */
   readonly pageSize?: number;
   /**
-   * For a transport of your own: whether the client is on this machine, so that it is told real folders (`directory` of `read_skill`,
-   * `${SKILL_DIR}` in prompts, `<location>` of `format: xml`). Over stdio it always is told them, over HTTP never. Default: false.
+   * For a transport of your own: whether the client is on this machine. Then it gets paths of folders (`directory` of `read_skill`,
+   * `${SKILL_DIR}` in prompts, `<location>` of `format: xml`). Over stdio it always gets them, over HTTP never. Default: false.
    */
   readonly local?: boolean;
   /** Called once for each skill that is not published, and for failures of requests. */
@@ -58,7 +58,7 @@ export const DEFAULT_TOOLS: readonly string[] = [
   'propose_skill_update',
   'list_proposals',
 ];
-/** Tools of an agent that has a name: a proposal has an author, who sees what became of it. */
+/** Tools that need an agent with a name: a proposal has an author, who may list its own proposals. */
 const WITH_AGENT: ReadonlySet<string> = new Set(['propose_skill_update', 'list_proposals']);
 
 /** @throws INVALID_ARGUMENT for an unknown tool, or an invalid page size. */
@@ -86,7 +86,7 @@ export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOpt
   const hookProblems: Problem[] = [];
   const callHook = createHookCaller('skill_mcp', (problem) => void hookProblems.push(problem));
   const report = (problem: Problem): void => {
-    // A registry that closes at the same time cannot be read any more: that says nothing about a skill.
+    // The registry was closed meanwhile, so no skill could be read: that is not a fault of a skill.
     if (!isClosed) callHook('onProblem', () => options.onProblem?.(problem));
   };
   const listeners = new Set<(change: ListChange) => void>();
@@ -130,7 +130,8 @@ export function createSkillMcpDoor(registry: SkillRegistry, options: SkillMcpOpt
         },
         ...(text === null ? {} : { instructions: text }),
       });
-      // One text is for many servers, and most of these answer one request. A client that has read it says that it is initialized.
+      // The text is written once for many servers, most of which answer one request. Only a client that reports `initialized` has
+      // read it: then it is recorded as shown.
       server.server.oninitialized = () => void registry.context('', { ...turn, tools: names }).catch(() => undefined);
       serveTools(server, tools, { turn, local });
       servePrompts(server, registry, { turn, pageSize, local });

@@ -3,12 +3,12 @@ import { CodedError, describeError, isCodedError } from 'skill-registry/kernel';
 import { withoutPaths } from '../../kernel/host.ts';
 
 /** Codes of errors when the server is started. */
-export type McpErrorCode = 'INVALID_ARGUMENT' | 'MCP_LISTEN_FAILED' | 'MCP_TOKEN_MISSING';
+export type McpDoorErrorCode = 'INVALID_ARGUMENT' | 'MCP_LISTEN_FAILED' | 'MCP_TOKEN_MISSING';
 
 /** The name of the secret that clients have to send as a bearer token. */
 export const TOKEN_NAME: string = 'SKILL_MCP_TOKEN';
 
-export function tokenMissing(host: string): CodedError<McpErrorCode> {
+export function tokenMissing(host: string): CodedError<McpDoorErrorCode> {
   return new CodedError(
     'MCP_TOKEN_MISSING',
     `Other machines can connect to ${host}, so a bearer token is required. Set ${TOKEN_NAME} in the environment or in the ` +
@@ -17,14 +17,14 @@ export function tokenMissing(host: string): CodedError<McpErrorCode> {
   );
 }
 
-export function listenFailed(host: string, port: number, cause: unknown): CodedError<McpErrorCode> {
+export function listenFailed(host: string, port: number, cause: unknown): CodedError<McpDoorErrorCode> {
   const { code } = cause as NodeJS.ErrnoException;
   const reason = code === 'EADDRINUSE' ? 'the port is taken' : describeError(cause);
   const message = `Cannot listen on ${host}, port ${port}: ${reason}. Give another port (0 takes a free one) or host.`;
   return new CodedError('MCP_LISTEN_FAILED', message, { host, port }, cause);
 }
 
-export function invalidArgument(message: string): CodedError<McpErrorCode> {
+export function invalidArgument(message: string): CodedError<McpDoorErrorCode> {
   return new CodedError('INVALID_ARGUMENT', message);
 }
 

@@ -5,7 +5,7 @@ import { digestOf } from '../../lib/digest/index.ts';
 import type { Skill, SkillRegistry } from '../skill_registry/api.ts';
 
 /** A skill as MCP clients get it. All its digests are of bytes that were read at the same time. */
-export interface PublishedSkill {
+export interface McpSkill {
   readonly entry: Entry;
   /** The files of the skill by URI. */
   readonly files: ReadonlyMap<string, PublishedFile>;
@@ -32,9 +32,9 @@ export interface Publication {
    *
    * @param maxAgeMs - How old a cached entry may be. Default: that of the publication.
    */
-  after(id: string | undefined, maxAgeMs?: number): AsyncGenerator<PublishedSkill>;
+  after(id: string | undefined, maxAgeMs?: number): AsyncGenerator<McpSkill>;
   /** The published skill whose URI this is, or the URI of its file or folder. Its files are read, not the cache. */
-  find(uri: string): Promise<PublishedSkill | undefined>;
+  find(uri: string): Promise<McpSkill | undefined>;
   /** The bytes of one file, which match the digest of the entry. Undefined when no such file is published. */
   read(uri: string): Promise<{ readonly file: PublishedFile; readonly bytes: Uint8Array } | undefined>;
   /** SKILL_NOT_PUBLISHED for every skill that is not published, after all skills have been checked. */
@@ -59,7 +59,7 @@ export function createPublication(registry: SkillRegistry, turn: TurnContext, ma
     }
     return current.skills;
   };
-  const publish = (skill: Skill, maxAge = maxAgeMs): Promise<PublishedSkill | Unpublished> => {
+  const publish = (skill: Skill, maxAge = maxAgeMs): Promise<McpSkill | Unpublished> => {
     const before = cache.get(skill.qualifiedId);
     const isFresh = before?.digest === skill.digest && performance.now() - before.at < maxAge;
     // Calls at the same time share one result.
@@ -77,7 +77,7 @@ export function createPublication(registry: SkillRegistry, turn: TurnContext, ma
     cache.set(skill.qualifiedId, next);
     return next.result;
   };
-  const lookUp = async (uri: string, maxAge?: number): Promise<PublishedSkill | undefined> => {
+  const lookUp = async (uri: string, maxAge?: number): Promise<McpSkill | undefined> => {
     const id = skillIdOf(uri);
     const skill = id === undefined ? undefined : skills().get(id);
     if (!skill) return undefined;
@@ -112,7 +112,7 @@ export function createPublication(registry: SkillRegistry, turn: TurnContext, ma
         const result = await publish(skill, Number.POSITIVE_INFINITY);
         if (!isPublished(result)) found.push([skill, notPublished(skill, result.reason)]);
       }
-      // What came to be held while it was read is not published for that reason, which is told elsewhere.
+      // A skill that came to be held while it was read is not published; the hold is a problem of its own.
       const now = skills();
       return found.flatMap(([{ id }, problem]) => (now.has(id) ? problem : []));
     },
@@ -136,7 +136,7 @@ async function publishSkill(
   skill: Skill,
   admin: Pick<SkillRegistry['admin'], 'resources'>,
   read: (path?: string) => Promise<Uint8Array>,
-): Promise<PublishedSkill | Unpublished> {
+): Promise<McpSkill | Unpublished> {
   if (skill.remote)
     return {
       reason: `it comes from the MCP server "${skill.source}", which publishes it itself. Connect to that server`,
@@ -160,7 +160,7 @@ async function publishSkill(
   }
 }
 
-function isPublished(result: PublishedSkill | Unpublished): result is PublishedSkill {
+function isPublished(result: McpSkill | Unpublished): result is McpSkill {
   return 'entry' in result;
 }
 
@@ -193,11 +193,11 @@ function decode(segment: string): string | undefined {
 interface CachedEntry {
   readonly digest: string;
   readonly at: number;
-  readonly result: Promise<PublishedSkill | Unpublished>;
+  readonly result: Promise<McpSkill | Unpublished>;
   running: boolean;
 }
 
-/** Undefined when the file does not exist any more, or is another one by now. */
+/** Undefined when the file was removed or has changed. */
 async function readOne(
   registry: SkillRegistry,
   turn: TurnContext,

@@ -10,7 +10,7 @@ import { getMimeType } from 'hono/utils/mime';
 import { foldLine } from '../../lib/text/index.ts';
 import { toProtocolError } from './errors.ts';
 import type { Publication } from './publication.ts';
-import { type PublishedSkill, SKILL_MD, skillIdOf } from './publication.ts';
+import { type McpSkill, SKILL_MD, skillIdOf } from './publication.ts';
 
 /**
  * The catalog in the form that the Skills extension of the SDK needs.
@@ -22,13 +22,13 @@ export function createSkillSource(
   pageSize: number,
   onListed: (skillIds: readonly string[]) => void,
 ): SkillSource {
-  const listed = (skills: readonly PublishedSkill[]): readonly PublishedSkill[] => {
+  const listed = (skills: readonly McpSkill[]): readonly McpSkill[] => {
     onListed(skills.flatMap((skill) => idOf(skill) ?? []));
     return skills;
   };
   return guarded({
     async list({ cursor }) {
-      const skills: PublishedSkill[] = [];
+      const skills: McpSkill[] = [];
       for await (const skill of publication.after(readCursor(cursor))) {
         // One more than fits the page: there is another page.
         if (skills.length === pageSize)
@@ -59,8 +59,8 @@ export function createSkillSource(
     },
 
     async listResources() {
-      const skills: PublishedSkill[] = [];
-      // Cached entries are right here: only SKILL.md is used, and an entry is made again when that changes.
+      const skills: McpSkill[] = [];
+      // Cached entries are sufficient: only SKILL.md is used, and an entry is made again when that changes.
       for await (const skill of publication.after(undefined, Number.POSITIVE_INFINITY)) skills.push(skill);
       return listed(skills).map(({ entry, files }): DirectoryResource => {
         // The entry itself has them as they stand in the file.
@@ -125,7 +125,7 @@ function readCursor(cursor: string | undefined): string | undefined {
   );
 }
 
-function idOf(skill: PublishedSkill | undefined): string | undefined {
+function idOf(skill: McpSkill | undefined): string | undefined {
   return skill && skillIdOf(skill.entry.uri);
 }
 
@@ -139,7 +139,7 @@ function canonical(uri: string): string {
 }
 
 /** Direct children in order of URI; undefined when there is no such folder. */
-function childrenOf({ entry, files }: PublishedSkill, folder: string): readonly DirectoryResource[] | undefined {
+function childrenOf({ entry, files }: McpSkill, folder: string): readonly DirectoryResource[] | undefined {
   const children = new Map<string, DirectoryResource>();
   for (const [uri, { path, size }] of files) {
     if (!uri.startsWith(`${folder}/`)) continue;

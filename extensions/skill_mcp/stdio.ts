@@ -9,6 +9,7 @@ import {
   type Transport,
 } from '@modelcontextprotocol/server';
 import { serveStdio as serveSdkStdio } from '@modelcontextprotocol/server/stdio';
+import { abortAfter } from '../../lib/waiting/index.ts';
 import type { SkillMcpDoor } from './door.ts';
 
 export interface StdioStreams {
@@ -163,7 +164,7 @@ function createAsked() {
     },
     async answered(signal: AbortSignal): Promise<void> {
       if (waiting.size === 0 || signal.aborted) return;
-      const limit = AbortSignal.any([signal, AbortSignal.timeout(LAST_ANSWERS_MS)]);
+      const limit = abortAfter(LAST_ANSWERS_MS, signal);
       await new Promise<void>((resolve) => {
         onNone = resolve;
         limit.addEventListener('abort', () => resolve(), { once: true });

@@ -102,7 +102,7 @@ function toMcpTool(tool: Tool): McpTool {
   return { name, description, inputSchema, ...(READING.has(name) ? { annotations } : {}) };
 }
 
-/** A client that is not on this machine is not told where a skill lies on it. */
+/** A client on another machine gets no path of this one. */
 function withoutDirectory(result: ToolResult): ToolResult {
   if (!result.success) return result;
   const { directory: _, ...rest } = result;

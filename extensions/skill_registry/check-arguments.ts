@@ -1,9 +1,9 @@
 import type { TurnContext } from 'skill-registry/kernel';
 import {
+  type ArgumentCheck,
   aFunction,
   anything,
   aSignal,
-  type Check,
   checkCall,
   either,
   fields,
@@ -56,7 +56,7 @@ export function checkOptions(options: unknown): void {
 
 // --- internal ---
 
-type Arguments = Readonly<Record<string, Check>>;
+type Arguments = Readonly<Record<string, ArgumentCheck>>;
 /** The methods of an interface, with the checks of their arguments in order; the compiler keeps it complete. */
 type Methods<T> = {
   readonly [M in keyof T as T[M] extends (...args: never[]) => unknown ? M : never]: Arguments;
@@ -100,7 +100,7 @@ const turn = optional((value, name) => {
   })(value, name);
   return value;
 });
-const neededTurn: Check = (value, name) => turn(value ?? {}, name);
+const neededTurn: ArgumentCheck = (value, name) => turn(value ?? {}, name);
 const audience = optional(oneOf('model', 'person'));
 const revision = either('a number or the beginning of a digest', integer, text);
 

@@ -25,7 +25,8 @@ export function skillCommands(registry: SkillRegistry): readonly Command[] {
           const { skills } = await registry.refresh();
           return { kind: 'print', text: `Reloaded ${skills.length} skill(s).` };
         }
-        return { kind: 'print', text: args === '' ? await listText(registry) : await foundText(registry, args) };
+        const atWidth = args === '' ? await listText(registry) : await foundText(registry, args);
+        return { kind: 'print', text: atWidth(LINE), atWidth };
       },
     },
     proposalsCommand(registry),
@@ -58,31 +59,31 @@ export function skillCommands(registry: SkillRegistry): readonly Command[] {
 const COUNT_UP_TO = 200;
 /** Lines of the list at most. */
 const MAX_SHOWN = 100;
-/** Columns of a line, because a command does not know the width of the channel. */
+/** Columns of a line where the width of the channel is not known. */
 const LINE = 80;
+
+type AtWidth = (columns: number) => string;
 
 /** People see what is held, and that it is. */
 function told(skill: Skill | undefined, description: string): string {
   return skill?.heldBecause === undefined ? description : `(held: ${skill.heldBecause}) ${description}`;
 }
 
-async function foundText(registry: SkillRegistry, query: string): Promise<string> {
+async function foundText(registry: SkillRegistry, query: string): Promise<AtWidth> {
   await registry.admin.searchReady(query);
   const { skills, nearest = [], message = '' } = registry.list({ query, audience: 'person' });
   if (skills.length > 0) {
-    return formatTable(
-      ['SKILL', 'DESCRIPTION'],
-      skills.map(({ skillId, description }) => [skillId, told(registry.snapshot().byId.get(skillId), description)]),
-      LINE,
-    );
+    const { byId } = registry.snapshot();
+    const rows = skills.map(({ skillId, description }) => [skillId, told(byId.get(skillId), description)]);
+    return (columns) => formatTable(['SKILL', 'DESCRIPTION'], rows, columns);
   }
-  return `${message}${nearest.length > 0 ? ` Nearest: ${nearest.join(', ')}.` : ''}`;
+  return () => `${message}${nearest.length > 0 ? ` Nearest: ${nearest.join(', ')}.` : ''}`;
 }
 
-async function listText(registry: SkillRegistry): Promise<string> {
+async function listText(registry: SkillRegistry): Promise<AtWidth> {
   const { skills } = registry.snapshot();
   const bySource = new Set(skills.map(({ source }) => source)).size > 1;
-  if (skills.length === 0) return 'No skills. Add a folder with a SKILL.md to one of the sources.';
+  if (skills.length === 0) return () => 'No skills. Add a folder with a SKILL.md to one of the sources.';
   const counts = await registry.admin.tokenCounts({ atMost: COUNT_UP_TO });
   const rows = skills
     .slice(0, MAX_SHOWN)
@@ -93,8 +94,9 @@ async function listText(registry: SkillRegistry): Promise<string> {
       told(skill, skill.description),
     ]);
   const more = skills.length > MAX_SHOWN ? [`... ${skills.length - MAX_SHOWN} more: /skills <words> finds them`] : [];
-  const table = formatTable(['SKILL', ...(bySource ? ['SOURCE'] : []), 'TOKENS', 'DESCRIPTION'], rows, LINE);
   const problems = registry.problems().length;
   const wrong = problems > 0 ? [`${problems} problem(s): skill-registry doctor says which`] : [];
-  return [table, ...more, ...wrong, '', '/skills:<id> [args] applies one; /<id> does, too.'].join('\n');
+  const end = [...more, ...wrong, '', '/skills:<id> [args] applies one; /<id> does, too.'].join('\n');
+  const header = ['SKILL', ...(bySource ? ['SOURCE'] : []), 'TOKENS', 'DESCRIPTION'];
+  return (columns) => `${formatTable(header, rows, columns)}\n${end}`;
 }

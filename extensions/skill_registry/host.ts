@@ -22,9 +22,21 @@ export function nearestSkills({ byId }: Snapshot, skillId: string): readonly str
 
 // Rarely used: their modules are loaded when they are called.
 
-/** What decisions name a source, of which a person gives an address, `owner/repo`, `npm:<name>` or a folder. @throws ORIGIN_INVALID. */
+/**
+ * What decisions name a source, of which a person gives an address, `owner/repo`, `npm:<name>`, a folder, or `mcp:` and the command line
+ * of a server, or what `trust list` says of it.
+ *
+ * @throws ORIGIN_INVALID.
+ */
 export async function sourceNamed(text: string, cwd: string): Promise<string> {
-  const { parseOrigin, sourceKey } = await import('./origin/address.ts');
+  const [{ parseOrigin, sourceKey }, { addressKey, programKey }] = await Promise.all([
+    import('./origin/address.ts'),
+    import('./trust/sources.ts'),
+  ]);
+  if (/^mcp:[^\s#]+#[\da-f]{8}$/.test(text)) return text;
+  if (text.startsWith('mcp:')) return programKey([text.slice('mcp:'.length)]);
+  // Nothing is installed from such an address, but a server of the config may have it.
+  if (/^http:\/\//i.test(text) && URL.canParse(text) && !/\.git(?:#|$)/.test(text)) return addressKey(text);
   return sourceKey(parseOrigin(text, cwd));
 }
 

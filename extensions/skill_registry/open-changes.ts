@@ -11,7 +11,7 @@ import type { ChangeContext } from './history/change-context.ts';
 import { createHistory } from './history/history.ts';
 import { historyError } from './history/history-database.ts';
 import { createManagement } from './history/manage.ts';
-import { createRecorder, type Recorder } from './history/recorder.ts';
+import { createRevisionRecorder, type RevisionRecorder } from './history/recorder.ts';
 import { locationOfKey } from './history/skill-location.ts';
 import type { History, Management } from './history/types.ts';
 import { Writer, type WriterOptions } from './history/writer.ts';
@@ -68,7 +68,7 @@ export function openChanges({ evaluation, ...source }: ChangeSource, options: Ch
     locationOf: (skillId, key, id) => locationOfKey(skillId, key, { sources: source.sources(), root }, id),
   });
   const context: ChangeContext = { ...source, writer };
-  const recorder = createRecorder(context);
+  const recorder = createRevisionRecorder(context);
   const proposals = createProposals(context);
   /** Why the history could not be used at the last attempt. */
   let historyProblem: Problem | undefined;
@@ -115,7 +115,7 @@ export function openChanges({ evaluation, ...source }: ChangeSource, options: Ch
 async function recordNow(
   mayRecover: boolean,
   writer: Writer,
-  recorder: Recorder,
+  recorder: RevisionRecorder,
   problems: () => readonly Problem[],
   signal: AbortSignal,
 ): Promise<void> {

@@ -1,7 +1,7 @@
 import { isCodedError, type TurnContext } from 'skill-registry/kernel';
 import type { Changes } from './changes.ts';
 import type { Refusal } from './show/scope.ts';
-import type { Recorder } from './usage/recorder.ts';
+import type { UsageRecorder } from './usage/recorder.ts';
 
 /**
  * The same changes; steps of proposals, and what an agent was refused, are recorded.
@@ -10,7 +10,7 @@ import type { Recorder } from './usage/recorder.ts';
  */
 export function recordSteps(
   changes: Changes,
-  recorder: Pick<Recorder, 'step'>,
+  recorder: Pick<UsageRecorder, 'step'>,
   refusalOf: (skillId: string, turn: TurnContext) => Refusal | undefined,
 ): Changes {
   const { management, proposals } = changes;

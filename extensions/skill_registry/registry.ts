@@ -1,4 +1,5 @@
 import type { Problem } from 'skill-registry/kernel';
+import { createBreaks } from '../../lib/breaks/index.ts';
 import { showName, withNote, withoutHidden } from '../../lib/text/index.ts';
 import { createAdmin } from './admin.ts';
 import type { SkillRegistry } from './api.ts';
@@ -25,6 +26,8 @@ import { createWorkflows, workflowText } from './workflow/workflows.ts';
  */
 export async function createSkillRegistry(options: SkillRegistryOptions = {}): Promise<SkillRegistry> {
   checkOptions(options);
+  // What is loaded first takes the slice of this turn, so the scan begins in another one.
+  await createBreaks()();
   let problems: ProblemReporter | undefined;
   const onProblem = (): void => problems?.reportNew();
   const parts = await openParts(options, onProblem);
@@ -186,7 +189,8 @@ function createProblemReporter(gather: () => readonly Problem[], report: (proble
       // Most are the same objects.
       const fresh = problems.filter((problem) => !old.has(problem));
       if (fresh.length === 0) return;
-      const known = new Set(before.map(problemKey));
+      const files = new Set(fresh.map(({ file }) => file));
+      const known = new Set(before.filter(({ file }) => files.has(file)).map(problemKey));
       for (const problem of fresh) if (!known.has(problemKey(problem))) report(problem);
     },
   };

@@ -3,18 +3,18 @@ import { CodedError, isCodedError } from 'skill-registry/kernel';
 import type { Actor, Finding } from '../skill_registry/api.ts';
 import type { Review } from './review.ts';
 
-/** Who decides, and by which door: histories and lists of decisions show it. @param reason - In the words of that person. */
+/** The actor of a decision. Its reason names the review page. @param reason - In the words of that person. */
 export function actorOf({ by }: Pick<Review, 'by'>, reason?: string): Actor & { readonly reason: string } {
   return { by, reason: reason === undefined ? DOOR : `${reason} (${DOOR})` };
 }
 
-/** Stands in a form, so that nobody allows what another page would have shown. */
+/** A digest of the shown findings for a form, so that a decision allows only these. */
 export function digestOf(shown: readonly Finding[]): string {
   const keys = shown.map(({ rule, file, line, excerpt }) => [rule, file, line, excerpt]);
   return createHash('sha256').update(JSON.stringify(keys)).digest('base64url');
 }
 
-/** What a person did was not done, with the reason for the page; other failures are thrown. */
+/** Awaits the work of a decision. A refusal is returned for the page; any other failure is thrown. */
 export async function orRefusal<T>(work: Promise<T>): Promise<T | { readonly refused: CodedError }> {
   try {
     return await work;

@@ -18,7 +18,7 @@ export function pageNotFound(): CodedError<ReviewErrorCode> {
   return new CodedError('PAGE_NOT_FOUND', 'There is no such page.');
 }
 
-/** What is on disk is not what the page showed when the person decided. */
+/** The files have changed since the page showed them. */
 export function shownChanged(what: string): CodedError<ReviewErrorCode> {
   return new CodedError(
     'SHOWN_CHANGED',

@@ -1,7 +1,7 @@
 import { invalidArgument } from './errors.ts';
 import type { ReviewContext } from './review.ts';
 
-/** The texts of a form that was sent; the guard has read it before. */
+/** The fields of a form; the guard has parsed it already. */
 export async function fieldsOf(context: ReviewContext): Promise<{
   /** @throws INVALID_ARGUMENT when it is missing. */
   text(name: string): string;

@@ -6,7 +6,7 @@ import { secureHeaders } from 'hono/secure-headers';
 import { refusalPage } from './html/layout.ts';
 import type { ReviewContext, ReviewEnv } from './review.ts';
 
-/** Lets in whoever has the printed address, and nobody else. */
+/** Answers only requests of a browser that has opened the printed address. */
 export interface Guard {
   /** The path with the token. */
   readonly entrance: string;
@@ -22,8 +22,8 @@ const FORM_BYTES = 16 * 1024 * 1024;
 export const ASSETS: string = '/assets/';
 
 /**
- * The token and the key are made here, at random, and end with the process. Cookies do not know ports, so the cookie is named by
- * the port: two pages on this machine do not take each other's place.
+ * The token and the key are random and end with the process. Cookies are sent to all ports of a host, so the name of the cookie has
+ * the port: two pages on this machine do not overwrite each other's cookies.
  */
 export function createGuard(): Guard {
   const key = randomBytes(32);
@@ -38,7 +38,7 @@ export function createGuard(): Guard {
 
   const host: MiddlewareHandler<ReviewEnv> = async (context, next) => {
     const allowed = [`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`];
-    // A page of another site can have its own name resolved to this machine.
+    // Another site can let its host name resolve to this machine.
     if (!allowed.includes(context.req.header('host')?.toLowerCase() ?? '')) return refuse(context, 403, 'host');
     if (!METHODS.includes(context.req.method)) {
       context.header('Allow', METHODS.join(', '));
@@ -94,7 +94,7 @@ export function createGuard(): Guard {
 const METHODS = ['GET', 'HEAD', 'POST'];
 const FORMS = ['application/x-www-form-urlencoded', 'multipart/form-data'];
 
-/** Nothing of others is loaded, run, framed or sent to. */
+/** Nothing from another origin is loaded or run, and nothing is sent there; no page may show this one in a frame. */
 const HEADERS: MiddlewareHandler = async (context, next) => {
   await POLICY(context, next);
   context.res.headers.set('Cache-Control', 'no-store');
@@ -117,8 +117,8 @@ const POLICY: MiddlewareHandler = secureHeaders({
 });
 
 /**
- * Whether a page of ours asks. A browser says so in Sec-Fetch-Site, older ones in Origin, which is `null` where the policy is to
- * send no referrer. Whatever is said must be right, and one of both must be said.
+ * Whether the request comes from a page of this server. Browsers say so in Sec-Fetch-Site, older ones in Origin, which is `null`
+ * where the policy is to send no referrer. At least one of the headers must be there, and none may be wrong.
  */
 function isOwnOrigin({ req }: Context): boolean {
   const [site, origin] = [req.header('sec-fetch-site'), req.header('origin')];
@@ -127,7 +127,7 @@ function isOwnOrigin({ req }: Context): boolean {
   return isOurs;
 }
 
-/** Takes as long for a guess that is nearly right as for any other. */
+/** Takes the same time for every wrong value. */
 function isEqual(given: string, expected: string): boolean {
   const [left, right] = [Buffer.from(given), Buffer.from(expected)];
   return left.length === right.length && timingSafeEqual(left, right);

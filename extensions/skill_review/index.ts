@@ -1,2 +1,2 @@
 /** The review page: what the command `review` needs. */
-export { type ReviewOptions, type ReviewServing, serveReview } from './server.ts';
+export { type ReviewServerOptions, type ReviewServing, serveReview } from './server.ts';

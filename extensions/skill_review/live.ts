@@ -13,12 +13,12 @@ export interface Live {
   close(): void;
 }
 
-/** Changes within this time are told as one, in milliseconds. */
+/** Changes within this time, in milliseconds, are one event. */
 const PAUSE_MS = 100;
-/** How often a stream says that it is there, so that one whose reader is gone is noticed, in milliseconds. */
+/** Interval of comments on a stream in milliseconds: writing fails when its reader is gone. */
 const ALIVE_MS = 20_000;
 
-/** How often it is looked at what other processes have done, while somebody has a page open, in milliseconds. */
+/** Interval of looking for changes of other processes in milliseconds, while a page is open. */
 const LOOK_MS = 1_000;
 
 export function createLive({
@@ -26,7 +26,7 @@ export function createLive({
   root,
   isHeldReadable,
 }: Pick<Review, 'registry' | 'root' | 'isHeldReadable'>): Live {
-  const tells = new Set<() => void>();
+  const senders = new Set<() => void>();
   const ends = new Set<() => void>();
   let count = 0;
   let timer: NodeJS.Timeout | undefined;
@@ -34,10 +34,10 @@ export function createLive({
     count += 1;
     timer ??= setTimeout(() => {
       timer = undefined;
-      for (const tell of tells) tell();
+      for (const send of senders) send();
     }, PAUSE_MS).unref();
   };
-  /** What waited at the last look; another process may decide, too. */
+  /** What waited at the last look: another process may have decided since. */
   let waited: string | undefined;
   let isLooking = false;
   const look = async (): Promise<void> => {
@@ -50,13 +50,13 @@ export function createLive({
       if (waited !== undefined && waited !== waits) changed();
       waited = waits;
     } catch {
-      // The pages say why it cannot be read.
+      // The pages show why it cannot be read.
     } finally {
       isLooking = false;
     }
   };
   void look();
-  const looks = setInterval(() => void (tells.size > 0 && look()), LOOK_MS).unref();
+  const looks = setInterval(() => void (senders.size > 0 && look()), LOOK_MS).unref();
   const stops = [registry.onChange(changed), registry.proposals.onArrival(changed), () => clearInterval(looks)];
   return {
     changed,
@@ -65,19 +65,19 @@ export function createLive({
       streamSSE(
         context,
         async (stream) => {
-          const tell = (): void => void stream.writeSSE({ event: 'count', data: String(count) });
+          const send = (): void => void stream.writeSSE({ event: 'count', data: String(count) });
           const alive = setInterval(() => void stream.write(': alive\n\n'), ALIVE_MS).unref();
           await new Promise<void>((resolve) => {
             ends.add(resolve);
-            tells.add(tell);
+            senders.add(send);
             stream.onAbort(resolve);
-            tell();
+            send();
             void look();
             context.req.raw.signal.addEventListener('abort', () => resolve());
           }).finally(() => clearInterval(alive));
-          tells.delete(tell);
+          senders.delete(send);
         },
-        // Without it, failures would be printed. The stream is over, and its reader connects again.
+        // Without this function failures would be printed. The stream has ended, and the browser connects again.
         async () => undefined,
       ),
     close() {

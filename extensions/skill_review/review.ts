@@ -3,28 +3,28 @@ import type { TurnContext } from 'skill-registry/kernel';
 import type { MarkdownReader } from '../../lib/markdown/index.ts';
 import type { SkillRegistry } from '../skill_registry/api.ts';
 
-/** What the pages are about, and who decides on them. */
+/** What all pages need: the registry, and the person who decides. */
 export interface Review {
   readonly registry: SkillRegistry;
   /** Absolute. */
   readonly root: string;
-  /** Whether what waits below `extensions/` may be read: in a root that nobody has approved, it must not lead out of it. */
+  /** Whether waiting extensions may be read: in a root that nobody has approved, their folder must not be a link out of the root. */
   isHeldReadable(): boolean;
   /** `person:<name>` */
   readonly by: string;
   readonly markdown: MarkdownReader;
   /** Its agents, as they are declared now. */
   agents(): Promise<readonly TurnContext[]>;
-  /** How often something has changed: a page that was read at another count may be out of date. */
+  /** The number of changes so far: a page with another count may be out of date. */
   count(): number;
   /** Tells open pages that something has changed. */
   changed(): void;
 }
 
-/** What the guard knows of a request. */
+/** What the guard stores with a request. */
 export interface ReviewEnv {
   Variables: {
-    /** Stands in every form of this session. */
+    /** The token in every form of this session. */
     csrf: string;
   };
 }

@@ -8,7 +8,7 @@ import { createGuard } from './guard.ts';
 import { createLive } from './live.ts';
 import type { Review } from './review.ts';
 
-export interface ReviewOptions extends Omit<Review, 'changed' | 'count' | 'markdown'> {
+export interface ReviewServerOptions extends Omit<Review, 'changed' | 'count' | 'markdown'> {
   /** On 127.0.0.1. 0: any free port. Default: 0. */
   readonly port?: number;
   /** Called for each failure that is not the fault of a request. */
@@ -17,7 +17,7 @@ export interface ReviewOptions extends Omit<Review, 'changed' | 'count' | 'markd
 
 /** A review page that is served. */
 export interface ReviewServing {
-  /** The address that lets a person in, with its token. It works until `close`. Only that person may see it. */
+  /** The address with the token, which gives access until `close`. Show it only to that person. */
   readonly url: string;
   /** Accepts no more requests, waits up to a second for running ones, then closes all connections. */
   close(): Promise<void>;
@@ -28,7 +28,7 @@ export interface ReviewServing {
  *
  * @throws INVALID_ARGUMENT when `by` is no person; REVIEW_LISTEN_FAILED.
  */
-export async function serveReview(options: ReviewOptions): Promise<ReviewServing> {
+export async function serveReview(options: ReviewServerOptions): Promise<ReviewServing> {
   const { port = 0, onError = () => undefined, ...given } = options;
   if (!/^person:.*\S/.test(given.by) || given.by.length > 200 || CONTROL.test(given.by))
     throw invalidArgument(`Only a person decides on the review page, and ${JSON.stringify(given.by)} is none.`);

@@ -1,4 +1,4 @@
-/** What is wrong with the extensions and agents of a root, as far as it can be told without running code of them. */
+/** The problems of the extensions and agents of a root that can be found without running their code. */
 
 import { join } from 'node:path';
 import { URL } from 'node:url';
@@ -38,7 +38,7 @@ export async function checkExtensions(options: CheckOptions): Promise<CheckedExt
   const { extensions: found } = findExtensions(rootDir, trusted);
   const { extensions, problems: ofManifests } = listedExtensions(rootDir, trusted);
   const { order, refused, problems: ofOrder } = startOrder(found);
-  // In a root that nobody has approved a broken manifest is worth knowing as well; nothing of it is loaded.
+  // A broken manifest is reported also in a root that nobody has approved; no code of it is loaded.
   const untrusted = trusted ? [] : findExtensions(rootDir, true).problems;
   const problems = [...untrusted, ...ofManifests, ...ofOrder];
   const notRunning = new Map<string, ExtensionStatus['state']>([...refused.keys()].map((id) => [id, 'ERROR']));
@@ -64,7 +64,11 @@ export async function checkExtensions(options: CheckOptions): Promise<CheckedExt
     }
     if (trusted) problems.push(...readOwnerConfig(rootDir, id).problems);
   }
-  const state = ({ id, state }: ListedExtension): string => STATES[notRunning.get(id) ?? 'RUNNING'] ?? state;
+  const state = ({ id, state }: ListedExtension): string => {
+    const why = notRunning.get(id);
+    if (why === undefined && enable.includes(id)) return 'starts with skill-registry start';
+    return STATES[why ?? 'RUNNING'] ?? state;
+  };
   return {
     extensions: extensions.map((one) => (one.state.startsWith('broken') ? one : { ...one, state: state(one) })),
     agents,
@@ -104,7 +108,7 @@ async function notReady(found: FoundExtension, { rootDir, skillBody }: CheckOpti
   }
 }
 
-/** No model is no problem, as everything but talking works without one; a part of its settings is. */
+/** A missing model is not a problem, because everything but agents works without it. Incomplete settings of a model are. */
 function modelProblems({ rootDir, getSecret }: CheckOptions): readonly Problem[] {
   const [baseURL, name] = [getSecret('MODEL_BASE_URL'), getSecret('MODEL_NAME')];
   if (baseURL === undefined && name === undefined) return [];

@@ -11,7 +11,7 @@ import { type Discovery, findExtensions } from './discover.ts';
 import { createExtensionContexts, type ExtensionContexts } from './extension-context.ts';
 import { brokenStatus, type ExtensionRecord, problemOf, statusOf } from './extension-record.ts';
 import { startExtensions, stopExtensions } from './lifecycle.ts';
-import { createMessages, type LogEntry, type Messages, oneLine } from './messages.ts';
+import { createMessages, type LogEntry, type Messages, problemLine } from './messages.ts';
 import { createRestart, type Restart } from './restart.ts';
 import { createSecrets } from './settings.ts';
 import { type StartOrder, startOrder } from './start-order.ts';
@@ -278,7 +278,7 @@ class RunningKernel {
     this.#messages.forgetProblems();
     await this.#stopAll();
     await this.#startAll();
-    const found = this.#messages.problems().map((problem) => `\n${oneLine(problem)}`);
+    const found = this.#messages.problems().map((problem) => `\n${problemLine(problem)}`);
     this.#messages.notifyUser(`Extensions reloaded: ${this.#running().length} running.${found.join('')}`);
   }
 

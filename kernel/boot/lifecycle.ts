@@ -83,7 +83,7 @@ export async function stopExtensions(
 ): Promise<void> {
   const until = performance.now() + budgetMs;
   const running = [...records.values()].filter((record) => record.state === 'RUNNING').reverse();
-  // All services are told to stop before anything is awaited, so that no channel reads another line.
+  // All services get the signal to stop before anything is awaited, so that no channel reads another line.
   for (const record of running) record.service?.abort.abort();
   for (const [index, record] of running.entries()) {
     const share = Math.max(10, (until - performance.now()) / (running.length - index));

@@ -44,7 +44,7 @@ export async function loadEntrypoint({ manifest, dir, origin }: FoundExtension):
 }
 
 /**
- * Why the entrypoint of an extension of a root cannot be loaded, as far as that can be told without running it: there is no such
+ * Why the entrypoint of an extension of a root cannot be loaded, as far as that can be found without running it: there is no such
  * file, it does not compile, or nothing in it has the name of the class.
  */
 export async function whyNotLoadable(found: FoundExtension): Promise<string | undefined> {

@@ -40,8 +40,8 @@ export function createMessages({ rootDir, onLog, running, phase }: MessageOption
       const key = `${problem.code} ${problem.file} ${problem.line} ${problem.message}`;
       const isRepeated = problems.has(key);
       problems.set(key, problem);
-      // After the start, the person is shown the list of all problems.
-      if (phase() !== 'starting' && !isRepeated) messages.notifyUser(oneLine(problem));
+      // After the start the person gets the list of all problems.
+      if (phase() !== 'starting' && !isRepeated) messages.notifyUser(problemLine(problem));
     },
     problems: () => [...problems.values()],
     forgetProblems: () => problems.clear(),
@@ -63,7 +63,7 @@ export function createMessages({ rootDir, onLog, running, phase }: MessageOption
 }
 
 /** A problem as one line for the person. */
-export function oneLine({ severity, file, line, message }: Problem): string {
+export function problemLine({ severity, file, line, message }: Problem): string {
   return `${severity}: ${file}${line ? `:${line}` : ''}: ${message}`;
 }
 

@@ -4,7 +4,7 @@ import { openTrust } from '../../lib/trust/index.ts';
 import { ownExtensionIds } from '../boot/extension-folders.ts';
 import { heldOfRoot, isHeldInRoot } from '../boot/untrusted-root.ts';
 import { approveExtension, recordExtensionDecision } from './approve-or-revoke.ts';
-import { describeHeld, quoted, visible } from './difference.ts';
+import { describeHeld, escapedPath, visible } from './difference.ts';
 import { type HeldExtension, heldExtensions } from './held-extensions.ts';
 
 export interface ApprovalRound {
@@ -21,7 +21,7 @@ export interface ApprovalRound {
 /**
  * Shows a person what agents wrote below `extensions/`, extension by extension, and applies what is approved.
  *
- * @returns Whether anything was approved. Never rejects: a failure is sent to the user, and the extension still waits.
+ * @returns Whether anything was approved. Never rejects: a failure is sent to the user, with whether the extension still waits.
  */
 export async function approveHeldExtensions({
   rootDir,
@@ -35,6 +35,7 @@ export async function approveHeldExtensions({
   for (const held of heldExtensions(rootDir)) {
     if (!ask || asked.has(held.digest)) continue;
     asked.add(held.digest);
+    let state = 'still waits';
     try {
       if (!(await ask(await questionAbout(held, rootDir, trusted || approved)))) continue;
       const by = `person:${userInfo().username}`;
@@ -43,9 +44,10 @@ export async function approveHeldExtensions({
       }
       approveExtension(rootDir, held.name, held.digest);
       approved = true;
+      state = 'is approved';
       recordExtensionDecision(rootDir, held.name, { action: 'allow', by, digest: held.digest });
     } catch (error) {
-      notifyUser(`extensions/${held.name} still waits: ${describeError(error)}`);
+      notifyUser(`extensions/${held.name} ${state}: ${describeError(error)}`);
     }
   }
   return approved;
@@ -60,7 +62,7 @@ async function questionAbout(held: HeldExtension, rootDir: string, trusted: bool
     ...(trusted
       ? []
       : [
-          `A yes also approves the root ${visible(quoted(rootDir))}${others.length > 0 ? `, with ${others.join('; ')}` : ''}.`,
+          `A yes also approves the root ${visible(escapedPath(rootDir))}${others.length > 0 ? `, with ${others.join('; ')}` : ''}.`,
         ]),
     'An extension runs as you and may do everything you may do. Run it?',
   ].join('\n');

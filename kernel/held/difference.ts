@@ -20,7 +20,7 @@ export async function describeHeld(held: HeldExtension, ownIds: readonly string[
     ...(id !== undefined && ownIds.includes(id) ? [`It replaces "${id}", which comes with the package.`] : []),
     ...held.files
       .filter((file) => file.changedSince)
-      .map(({ path }) => `${quoted(path)} was changed by somebody else meanwhile.`),
+      .map(({ path }) => `${escapedPath(path)} was changed by somebody else meanwhile.`),
     `digest ${held.digest}`,
     ...held.files.map((file) => differenceOf(file, createTwoFilesPatch)),
   ]
@@ -29,7 +29,7 @@ export async function describeHeld(held: HeldExtension, ownIds: readonly string[
 }
 
 /** A name on one line: it may contain line ends. */
-export function quoted(path: string): string {
+export function escapedPath(path: string): string {
   return JSON.stringify(path).slice(1, -1);
 }
 
@@ -49,7 +49,10 @@ function differenceOf({ path, before, after }: HeldFile, makePatch: typeof creat
   const [old, next] = [textOf(before ?? Buffer.alloc(0)), textOf(after)];
   const from = old === undefined ? `: ${before?.length} bytes that are not UTF-8 text, not shown` : '';
   const to = next === undefined ? `: ${after.length} bytes that are not UTF-8 text, in hexadecimal` : '';
-  const names = [`--- ${before === null ? '/dev/null' : `a/${quoted(path)}`}${from}`, `+++ b/${quoted(path)}${to}`];
+  const names = [
+    `--- ${before === null ? '/dev/null' : `a/${escapedPath(path)}`}${from}`,
+    `+++ b/${escapedPath(path)}${to}`,
+  ];
   const lines = old === undefined || next === undefined ? undefined : hunksOf(old, next, makePatch);
   const hex = after.toString('hex').replace(/.{64}(?=.)/g, '$&\n');
   return [...names, ...(lines ?? [...linesOf('-', old ?? ''), ...linesOf('+', next ?? hex)])].join('\n').trimEnd();

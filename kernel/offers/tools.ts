@@ -73,10 +73,10 @@ function errorWithoutPaths(result: Extract<ToolResult, { success: false }>): Too
   return message === result.error.message ? result : { ...result, error: { ...result.error, message } };
 }
 
-/** For the model: a throw that nobody meant says nothing of what was done before it. */
+/** For the model: an unexpected error does not say what was done before it. */
 const TOOL_ADVICE = 'Part of it may have been done. Call it again only with other arguments; else tell the user.';
 
-/** Names no value: it may be a secret, or a whole file. */
+/** Contains no value of an argument: it may be a secret, or a whole file. */
 function kindOf(result: unknown): string {
   if (typeof result !== 'object' || result === null) return result == null ? 'nothing' : `a ${typeof result}`;
   if (!('success' in result)) return 'no "success"';

@@ -36,7 +36,7 @@ export async function composeInstructions({
 }: InstructionSources): Promise<string> {
   const prompt = await readPrompt(extensionDir, variables);
   const bodies: string[] = [];
-  for (const skillId of namedSkills(agent) ?? []) {
+  for (const skillId of boundSkillIds(agent) ?? []) {
     if (!skills) throw new Error(`uses_skills names "${skillId}", but no running extension provides skills`);
     const body = await skills.getSkillContent(skillId, turn);
     if (body !== '') bodies.push(delimited(`Skill: ${skillId}`, body));
@@ -44,13 +44,13 @@ export async function composeInstructions({
   return [handed(prompt), ...bodies, handed(agent.instructions?.trim())].filter(Boolean).join('\n\n');
 }
 
-/** As all text is handed to models; what `getSkillContent` gives has been. */
+/** Like all text for models. The result of `getSkillContent` is clean already. */
 function handed(text: string | undefined = ''): string {
   return withNote(withoutHidden(text));
 }
 
 /** The ids in `uses_skills`, without `*`, which says that the agent sees all others as well. */
-export function namedSkills({ uses_skills }: Pick<AgentManifest, 'uses_skills'>): readonly string[] | undefined {
+export function boundSkillIds({ uses_skills }: Pick<AgentManifest, 'uses_skills'>): readonly string[] | undefined {
   return uses_skills?.filter((id) => id !== '*');
 }
 

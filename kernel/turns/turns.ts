@@ -18,10 +18,10 @@ import type { Offers } from '../offers/offers.ts';
 import { defineTool } from '../offers/tools.ts';
 import { createDeclarativeAgent } from './model-loop.ts';
 import {
+  boundSkillIds,
   collectContext,
   composeInstructions,
   type InstructionSources,
-  namedSkills,
   type ProviderFailure,
 } from './system-text.ts';
 
@@ -173,7 +173,7 @@ function workflowOf({ found }: ExtensionRecord, { workflowState }: TurnContext):
 
 /** Skills whose bodies are in the instructions. The kernel only composes the instructions of agents without code. */
 function givenTo({ found }: ExtensionRecord): Pick<TurnContext, 'givenSkills'> {
-  const given = found.manifest.agent && namedSkills(found.manifest.agent);
+  const given = found.manifest.agent && boundSkillIds(found.manifest.agent);
   return given ? { givenSkills: given } : {};
 }
 

@@ -1,15 +1,15 @@
 import { CodedError } from '../errors/index.ts';
 
 /** Checks a value that a caller gave, and gives the value to use. @throws INVALID_ARGUMENT: what was expected, and what arrived. */
-export type Check = (value: unknown, name: string) => unknown;
+export type ArgumentCheck = (value: unknown, name: string) => unknown;
 
-export const text: Check = (value, name) => {
+export const text: ArgumentCheck = (value, name) => {
   if (typeof value === 'string') return value;
   throw wrong(name, 'a text', value);
 };
 
 /** A text in whole characters: half of a surrogate pair could not be stored. */
-export const wholeText: Check = (value, name) => {
+export const wholeText: ArgumentCheck = (value, name) => {
   const given = text(value, name) as string;
   // In this mode only half of a pair is a surrogate.
   if (!/\p{Cs}/u.test(given)) return given;
@@ -17,33 +17,33 @@ export const wholeText: Check = (value, name) => {
   throw new CodedError('INVALID_ARGUMENT', `${name} must be a text in whole characters, ${got}.`);
 };
 
-export const integer: Check = (value, name) => {
+export const integer: ArgumentCheck = (value, name) => {
   if (Number.isSafeInteger(value)) return value;
   throw wrong(name, 'a whole number', value);
 };
 
-export const flag: Check = (value, name) => {
+export const flag: ArgumentCheck = (value, name) => {
   if (typeof value === 'boolean') return value;
   throw wrong(name, 'true or false', value);
 };
 
-export const aFunction: Check = (value, name) => {
+export const aFunction: ArgumentCheck = (value, name) => {
   if (typeof value === 'function') return value;
   throw wrong(name, 'a function', value);
 };
 
-export const aSignal: Check = (value, name) => {
+export const aSignal: ArgumentCheck = (value, name) => {
   if (value instanceof AbortSignal) return value;
   throw wrong(name, 'an AbortSignal', value);
 };
 
-export const anything: Check = (value) => value;
+export const anything: ArgumentCheck = (value) => value;
 
-export function optional(check: Check): Check {
+export function optional(check: ArgumentCheck): ArgumentCheck {
   return (value, name) => (value === undefined ? undefined : check(value, name));
 }
 
-export function oneOf(...values: readonly unknown[]): Check {
+export function oneOf(...values: readonly unknown[]): ArgumentCheck {
   return (value, name) => {
     if (values.includes(value)) return value;
     throw wrong(name, values.map((one) => JSON.stringify(one)).join(', '), value);
@@ -51,7 +51,7 @@ export function oneOf(...values: readonly unknown[]): Check {
 }
 
 /** The first check that accepts the value decides. @param expected - For the message: `a text or a number`. */
-export function either(expected: string, ...checks: readonly Check[]): Check {
+export function either(expected: string, ...checks: readonly ArgumentCheck[]): ArgumentCheck {
   return (value, name) => {
     for (const check of checks) {
       try {
@@ -64,7 +64,7 @@ export function either(expected: string, ...checks: readonly Check[]): Check {
   };
 }
 
-export function listOf(check: Check): Check {
+export function listOf(check: ArgumentCheck): ArgumentCheck {
   return (value, name) => {
     if (!Array.isArray(value)) throw wrong(name, 'a list', value);
     return value.map((one, at) => check(one, `${name}[${at}]`));
@@ -72,13 +72,13 @@ export function listOf(check: Check): Check {
 }
 
 /** An object whose values are of one kind. */
-export function recordOf(check: Check): Check {
+export function recordOf(check: ArgumentCheck): ArgumentCheck {
   return (value, name) =>
     Object.fromEntries(Object.entries(asObject(value, name)).map(([key, one]) => [key, check(one, `${name}.${key}`)]));
 }
 
 /** An object. The result is a copy, so that each field is read once: a getter may give something else later. Other fields are kept. */
-export function fields(checks: Readonly<Record<string, Check>>): Check {
+export function fields(checks: Readonly<Record<string, ArgumentCheck>>): ArgumentCheck {
   return (value, name) => {
     const given = asObject(value, name);
     const found: Record<string, unknown> = {};
@@ -91,8 +91,8 @@ export function fields(checks: Readonly<Record<string, Check>>): Check {
   };
 }
 
-/** Another check, with what its value has to be besides. @param expected - For the message. */
-export function suchThat(check: Check, expected: string, accepts: (value: never) => boolean): Check {
+/** A check with a further condition. @param expected - For the message. */
+export function suchThat(check: ArgumentCheck, expected: string, accepts: (value: never) => boolean): ArgumentCheck {
   return (value, name) => {
     const checked = check(value, name);
     if (accepts(checked as never)) return checked;
@@ -103,7 +103,7 @@ export function suchThat(check: Check, expected: string, accepts: (value: never)
 /** Checks the arguments of one call. @param checks - By the name of the argument. */
 export function checkCall(
   called: string,
-  checks: Readonly<Record<string, Check>>,
+  checks: Readonly<Record<string, ArgumentCheck>>,
   given: readonly unknown[],
 ): unknown[] {
   return Object.entries(checks).map(([name, check], at) => check(given[at], `${called}: ${name}`));
@@ -121,7 +121,7 @@ function unreadable(name: string, cause: unknown): CodedError<'INVALID_ARGUMENT'
   return new CodedError('INVALID_ARGUMENT', `${name} cannot be read: its getter threw.`, {}, cause);
 }
 
-/** Never runs code of the value: no getter, no `toString`. */
+/** Runs no code of the value: no getter, no `toString`. */
 function shown(value: unknown): string {
   if (typeof value === 'string') {
     const cut = value.length > MAX_SHOWN ? `${value.slice(0, MAX_SHOWN)}…` : value;

@@ -27,6 +27,33 @@ export function createBackgroundBreaks(): () => Promise<void> {
   };
 }
 
+/** Work in short steps. What it returns is complete after the last one. */
+export type Steps<T> = Generator<undefined, T, undefined>;
+
+/** One step for every so many items. */
+const ITEMS_OF_A_STEP = 100;
+
+/** Calls `each` with every item, in steps. */
+export function* eachInSteps<T>(items: Iterable<T>, each: (item: T) => void): Steps<void> {
+  let count = 0;
+  for (const item of items) {
+    if (++count % ITEMS_OF_A_STEP === 0) yield;
+    each(item);
+  }
+}
+
+/** Runs work that is written in steps to its end, with a break between two of them. @returns what it returns. */
+export async function takeSteps<T>(
+  steps: Iterator<undefined, T, undefined>,
+  takeBreak: () => Promise<void>,
+): Promise<T> {
+  for (;;) {
+    await takeBreak();
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
+
 /** Runs work that is written in steps to its end, without breaks. @returns what it returns. */
 export function runSteps<T>(steps: Iterator<undefined, T, undefined>): T {
   for (;;) {

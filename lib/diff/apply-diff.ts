@@ -1,5 +1,5 @@
-import { type Fit, fitHunk, outerContext, whyAmbiguous, whyNowhere } from './fit-hunk.ts';
-import { endOf, joinLines, splitLines, textOf, usualEnd } from './lines.ts';
+import { fitHunk, type HunkFit, outerContext, whyAmbiguous, whyNowhere } from './fit-hunk.ts';
+import { endOf, joinLines, splitLines, usualEnd, withoutLineEnd } from './lines.ts';
 import { type ReadDiff, readDiff } from './read-diff.ts';
 import type { Hunk, HunkLine } from './read-hunks.ts';
 import { createLineSearch, type LineSearch, MAX_FOUND } from './search-lines.ts';
@@ -41,7 +41,7 @@ export function applyDiff(current: string, diff: string, path: string, skillId?:
   const read = readDiff(diff, path, skillId);
   if ('reason' in read) return { applied: false, reason: read.reason };
   const { bom, lines } = splitLines(current);
-  const fitted = fitHunks(createLineSearch(lines.map(textOf)), read);
+  const fitted = fitHunks(createLineSearch(lines.map(withoutLineEnd)), read);
   if ('reason' in fitted) return { applied: false, reason: fitted.reason };
   const newBom = { added: '\ufeff', removed: '', kept: bom }[read.bom ?? 'kept'];
   const edited = editLines(lines, fitted.fits, read.addedEnd);
@@ -54,7 +54,7 @@ export function applyDiff(current: string, diff: string, path: string, skillId?:
 // --- internal ---
 
 /** A fit, with the number of its hunk in the diff, from 1. */
-interface NumberedFit extends Fit {
+interface NumberedFit extends HunkFit {
   readonly number: number;
 }
 
@@ -124,7 +124,7 @@ function fitHunks(
   return { fits, notes };
 }
 
-function notesOn({ oldStart, lines, miscounted }: Hunk, number: number, fit: Fit): readonly string[] {
+function notesOn({ oldStart, lines, miscounted }: Hunk, number: number, fit: HunkFit): readonly string[] {
   const notes = miscounted ? [`hunk ${number} has more or fewer lines than its "@@" line says`] : [];
   const dropped = Math.max(0, lines.indexOf(fit.lines[0] as HunkLine));
   const drift = oldStart ? fit.start - dropped + 1 - oldStart : 0;
@@ -138,7 +138,7 @@ function notesOn({ oldStart, lines, miscounted }: Hunk, number: number, fit: Fit
  * The 0-based line where the lines already are that a hunk adds at one of its ends; undefined when they are not there. A hunk
  * with unchanged lines on one side only also fits after it was applied, because it does not say what follows.
  */
-function firstAddedAlready(search: LineSearch, { start, lines }: Fit): number | undefined {
+function firstAddedAlready(search: LineSearch, { start, lines }: HunkFit): number | undefined {
   const { top, bottom } = outerContext(lines);
   const added = lines.slice(top, lines.length - bottom);
   if (added.length === 0 || added.some(({ kind }) => kind !== '+') || top > 0 === bottom > 0) return undefined;
@@ -195,7 +195,7 @@ function editLines(
   const usual = usualEnd(lines) ?? '\n';
   const written = edited.map((from, at) => {
     const line = typeof from === 'number' ? (lines[from] as string) : from.text + (from.end ?? addedEnd ?? usual);
-    if (at === edited.length - 1 && !isEnded) return textOf(line);
+    if (at === edited.length - 1 && !isEnded) return withoutLineEnd(line);
     return endOf(line) === '' ? line + usual : line;
   });
   return { lines: written };

@@ -3,7 +3,7 @@ import type { Hunk, HunkLine } from './read-hunks.ts';
 import { type Comparison, type LineSearch, MAX_FOUND } from './search-lines.ts';
 
 /** A position where a hunk fits. */
-export interface Fit {
+export interface HunkFit {
   /** 0-based line of the file where the first line of `lines` belongs. */
   readonly start: number;
   /** The lines of the hunk that are used: without ignored outer lines, and indented as the file is. */
@@ -26,7 +26,7 @@ export interface Fit {
  *
  * @returns All positions where it fits, at most `MAX_FOUND`.
  */
-export function fitHunk(search: LineSearch, hunk: Hunk, number: number): readonly Fit[] {
+export function fitHunk(search: LineSearch, hunk: Hunk, number: number): readonly HunkFit[] {
   const name = `hunk ${number}`;
   const readings = [hunk.lines, ...(hunk.looseTail > 0 ? [hunk.lines.slice(0, -hunk.looseTail)] : [])];
   for (const fitReading of [fitWhole, fitWithoutOuterLines]) {
@@ -52,7 +52,7 @@ export function fitHunk(search: LineSearch, hunk: Hunk, number: number): readonl
 }
 
 /** Why a hunk that fits more than once is not applied. */
-export function whyAmbiguous({ oldStart }: Hunk, number: number, fits: readonly Fit[]): string {
+export function whyAmbiguous({ oldStart }: Hunk, number: number, fits: readonly HunkFit[]): string {
   const count = fits.length >= MAX_FOUND ? `${MAX_FOUND} or more` : fits.length;
   const more = fits.length > MAX_SHOWN ? ', ...' : '';
   const lines = fits.slice(0, MAX_SHOWN).map(({ start }) => start + 1);
@@ -107,11 +107,11 @@ function oldSide(lines: readonly HunkLine[]): readonly HunkLine[] {
 }
 
 /** One map for each comparison: fits by the line of the file that must be in the section of the heading. */
-type Comparisons = Generator<ReadonlyMap<number, Fit>>;
+type Comparisons = Generator<ReadonlyMap<number, HunkFit>>;
 
 function* fitWhole(search: LineSearch, lines: readonly HunkLine[], atEnd: boolean, name: string): Comparisons {
   const old = oldSide(lines);
-  const at = (starts: readonly number[], ...notes: readonly string[]): ReadonlyMap<number, Fit> =>
+  const at = (starts: readonly number[], ...notes: readonly string[]): ReadonlyMap<number, HunkFit> =>
     new Map(starts.map((start) => [start, { start, lines, notes }]));
   if (old.length === 0) {
     if (search.texts.length === 0 || atEnd) yield at([search.texts.length]);
@@ -125,7 +125,7 @@ function* fitWhole(search: LineSearch, lines: readonly HunkLine[], atEnd: boolea
   );
   const notBlank = old.filter(({ text }) => text.trim() !== '');
   if (notBlank.length < 2 || !notBlank.some(({ kind }) => kind === '-')) return;
-  const shifted = new Map<number, Fit>();
+  const shifted = new Map<number, HunkFit>();
   for (const start of findRun(search, old, 'both', atEnd)) {
     const indented = shiftLines(lines, old, search.texts, start);
     if (indented) shifted.set(start, { start, lines: indented, notes: [`${name} was indented as the file is`] });
@@ -146,7 +146,7 @@ function* fitWithoutOuterLines(
     const [many, were] = dropped > 1 ? ['s', 'were'] : ['', 'was'];
     const notes = [`${dropped} outer unchanged line${many} of ${name} did not fit and ${were} ignored`];
     // By the line of the file where the change is: it may be found with different outer lines ignored.
-    const found = new Map<number, Fit>();
+    const found = new Map<number, HunkFit>();
     for (let above = Math.max(0, dropped - maxBottom); above <= Math.min(maxTop, dropped); above++) {
       const kept = lines.slice(above, lines.length - (dropped - above));
       const old = oldSide(kept);

@@ -24,7 +24,7 @@ export function joinLines(bom: string, lines: readonly string[]): string {
 }
 
 /** A line without its line end. */
-export function textOf(line: string): string {
+export function withoutLineEnd(line: string): string {
   return line.slice(0, line.length - endOf(line).length);
 }
 
@@ -57,7 +57,7 @@ export function adoptLineEndings(current: string, proposed: string): string {
   const next = splitLines(proposed);
   const usual = usualEnd(now.lines);
   const mayLackEnd = endOf(now.lines.at(-1) ?? '') === '';
-  const edits = lineEdits(now.lines.map(textOf), next.lines.map(textOf));
+  const edits = lineEdits(now.lines.map(withoutLineEnd), next.lines.map(withoutLineEnd));
   let edit = 0;
   const adopted = next.lines.map((line, at) => {
     while ((edits[edit]?.newEnd ?? Number.POSITIVE_INFINITY) <= at) edit++;
@@ -66,7 +66,7 @@ export function adoptLineEndings(current: string, proposed: string): string {
     const isNew = at >= (edits[edit]?.newStart ?? Number.POSITIVE_INFINITY);
     const before = edits[edit - 1];
     const kept = isNew ? '' : endOf(now.lines[at + (before ? before.oldEnd - before.newEnd : 0)] ?? '');
-    return textOf(line) + (kept || usual || own);
+    return withoutLineEnd(line) + (kept || usual || own);
   });
   return joinLines(now.bom, adopted);
 }

@@ -1,4 +1,4 @@
-import { endOf, joinLines, lineEdits, splitLines, textOf, usualEnd } from './lines.ts';
+import { endOf, joinLines, lineEdits, splitLines, usualEnd, withoutLineEnd } from './lines.ts';
 
 /** The result of a merge. */
 export type MergeOutcome =
@@ -25,10 +25,10 @@ export function mergeTexts(base: string, current: string, proposed: string): Mer
   const [o, a, b] = [splitLines(base), splitLines(current), splitLines(proposed)];
   const usual = usualEnd(a.lines) ?? '\n';
   const usualInBase = usualEnd(o.lines) ?? '\n';
-  const texts = o.lines.map(textOf);
+  const texts = o.lines.map(withoutLineEnd);
   const edits = [
-    ...lineEdits(texts, a.lines.map(textOf)).map((edit) => ({ ...edit, side: 'a' as const })),
-    ...lineEdits(texts, b.lines.map(textOf)).map((edit) => ({ ...edit, side: 'b' as const })),
+    ...lineEdits(texts, a.lines.map(withoutLineEnd)).map((edit) => ({ ...edit, side: 'a' as const })),
+    ...lineEdits(texts, b.lines.map(withoutLineEnd)).map((edit) => ({ ...edit, side: 'b' as const })),
   ].sort((a, b) => a.oldStart - b.oldStart);
   const pieces: Piece[] = [];
   // The end of the merged part in the base, and the offset of each side from there, in lines.
@@ -52,13 +52,15 @@ export function mergeTexts(base: string, current: string, proposed: string): Mer
     const ours = a.lines.slice(from + before.a, to + shift.a);
     const theirs = b.lines.slice(from + before.b, to + shift.b);
     const isEqual =
-      ours.length === theirs.length && ours.every((line, at) => textOf(line) === textOf(theirs[at] as string));
+      ours.length === theirs.length &&
+      ours.every((line, at) => withoutLineEnd(line) === withoutLineEnd(theirs[at] as string));
     if (!sides.has('b') || isEqual) pieces.push({ lines: ours });
     else if (sides.has('a')) pieces.push({ at: from + before.a, ours, base: o.lines.slice(from, to), theirs });
-    else pieces.push({ lines: theirs.map((line) => (endOf(line) === usualInBase ? textOf(line) + usual : line)) });
+    else
+      pieces.push({ lines: theirs.map((line) => (endOf(line) === usualInBase ? withoutLineEnd(line) + usual : line)) });
   }
   const lines = pieces.flatMap((piece) =>
-    'lines' in piece ? piece.lines : markedLines(piece).map((line) => textOf(line) + usual),
+    'lines' in piece ? piece.lines : markedLines(piece).map((line) => withoutLineEnd(line) + usual),
   );
   const closed = lines.map((line, at) => (at < lines.length - 1 && endOf(line) === '' ? line + usual : line));
   const text = joinLines(a.bom === o.bom ? b.bom : a.bom, closed);
@@ -85,14 +87,14 @@ function showConflicts(pieces: readonly Piece[]): string {
   let context: string[] = [];
   for (const piece of pieces) {
     if ('lines' in piece) {
-      context = context.concat(piece.lines.map(textOf));
+      context = context.concat(piece.lines.map(withoutLineEnd));
       continue;
     }
     const { at } = piece;
     const isFirst = rows.length === 0;
     if (!isFirst && context.length <= 2 * CONTEXT) rows.push(context);
     else rows.push(isFirst ? [] : context.slice(0, CONTEXT), [`@@ line ${at + 1} @@`], context.slice(-CONTEXT));
-    rows.push(markedLines(piece).map(textOf));
+    rows.push(markedLines(piece).map(withoutLineEnd));
     context = [];
   }
   rows.push(context.slice(0, CONTEXT));

@@ -1,4 +1,13 @@
-import { endOf, LINE_ENDS, type LineEdit, type LineEnd, lineEdits, splitLines, textOf, usualEnd } from './lines.ts';
+import {
+  endOf,
+  LINE_ENDS,
+  type LineEdit,
+  type LineEnd,
+  lineEdits,
+  splitLines,
+  usualEnd,
+  withoutLineEnd,
+} from './lines.ts';
 import { createLineSearch } from './search-lines.ts';
 
 /**
@@ -55,7 +64,7 @@ function quoteName(name: string): string {
 
 /** Groups edits into hunks whose lines of `before` occur only once. */
 function groupEdits(before: readonly string[], edits: readonly LineEdit[]): readonly Group[] {
-  const texts = before.map(textOf);
+  const texts = before.map(withoutLineEnd);
   const search = createLineSearch(texts);
   const contexts = new Map(edits.map((edit) => [edit, CONTEXT]));
   for (;;) {
@@ -105,7 +114,7 @@ function pushHunk(
   rows.push(`@@ -${old} +${next} @@`);
   const push = (sign: ' ' | '-' | '+', line: string): void => {
     const end = endOf(line);
-    rows.push(sign + textOf(line));
+    rows.push(sign + withoutLineEnd(line));
     if (end === '') rows.push('\\ No newline at end of file');
     else if (sign === '+' && end !== assumed) rows.push(`\\ Line ends with ${nameOf(end)}`);
   };

@@ -24,17 +24,17 @@ export interface Archive {
 }
 
 /**
- * What is in an archive: gzip'd tar or zip, told by its first bytes.
+ * Lists the files of an archive: a gzip-compressed tar or a zip, recognized by its first bytes.
  *
  * @param shown - Names it in errors.
- * @throws ORIGIN_REFUSED, also for a link, a device or a path that leads out of it, wherever that is: no honest archive needs one.
+ * @throws ORIGIN_REFUSED, also when any entry is a link, a device or has a path that leads out of the archive.
  */
 export async function unpack(bytes: Buffer, shown: string): Promise<Archive> {
   const visit = bytes[0] === 0x1f && bytes[1] === 0x8b ? visitTar : isZip(bytes) ? visitZip : undefined;
   if (!visit) throw originRefused(shown, 'it is neither a .tar.gz nor a .zip.');
   const entries: ArchiveEntry[] = [];
   let size = 0;
-  // Sizes are asked first, so that nothing is unpacked that is refused.
+  // Names and sizes are checked before any content is kept.
   await visit(bytes, shown, ({ kind, ...entry }) => {
     assertPlain(entry.path, kind, shown);
     if (kind !== 'file') return undefined;
@@ -52,7 +52,7 @@ export async function unpack(bytes: Buffer, shown: string): Promise<Archive> {
       const wanted = new Set(paths);
       await visit(bytes, shown, ({ path, kind, size: told }) => {
         if (kind !== 'file' || !wanted.has(path)) return undefined;
-        // An entry that comes twice would be shown as the one and be the other.
+        // Of two entries with one name, a person could be shown one and get the other.
         if (contents.has(path)) throw originRefused(shown, `${JSON.stringify(path)} is in it twice.`);
         return (content) => {
           if (content.length !== told)
@@ -67,15 +67,15 @@ export async function unpack(bytes: Buffer, shown: string): Promise<Archive> {
 
 // --- internal ---
 
-/** Of a whole archive, of which a skill is a part; a package has other files as well. */
+/** For a whole archive: it may be a package with many other files beside the skill. */
 const MAX_ENTRIES = 50_000;
 const MAX_TOTAL = 512 * 1024 * 1024;
 
-/** Called for each entry; gives what is to be told its content, if anybody. May throw to end the visit. */
+/** Called for each entry. Returns the function that takes its content, or undefined to skip it. May throw to stop. */
 type Visit = (entry: VisitedEntry) => ((content: Buffer) => void) | undefined;
 
 interface VisitedEntry extends Omit<ArchiveEntry, 'kind'> {
-  /** `other`: a device and the like. */
+  /** `other`: for example a device. */
   readonly kind: 'file' | 'folder' | 'link' | 'other';
 }
 
@@ -91,13 +91,13 @@ function isZip(bytes: Buffer): boolean {
   return bytes[0] === 0x50 && bytes[1] === 0x4b;
 }
 
-/** In pieces, so that what is refused is unpacked no further, however much it would become. */
+/** Unpacks in chunks, so that unpacking stops as soon as the archive is refused. */
 async function visitTar(bytes: Buffer, shown: string, visit: Visit): Promise<void> {
   let failure: unknown;
   const fail = (error: unknown): void => {
     failure ??= error;
   };
-  // Loaded when there is an archive: the errors of this folder are imported by what most processes load.
+  // Loaded at the first archive: many modules import the errors of this folder.
   const { Parser } = await import('tar');
   const parser = new Parser({
     strict: true,
@@ -117,7 +117,7 @@ async function visitTar(bytes: Buffer, shown: string, visit: Visit): Promise<voi
   try {
     let isFirst = true;
     for await (const chunk of unzipped as AsyncIterable<Buffer>) {
-      // The parser would unpack again what is packed twice, at once and whole.
+      // The parser would unpack a second compression itself, in one step and without a limit.
       if (isFirst && isPacked(chunk)) throw originRefused(shown, 'it is packed twice.');
       isFirst = false;
       parser.write(chunk);
@@ -163,7 +163,7 @@ function readTarEntry(entry: ReadEntry, visit: Visit, fail: (error: unknown) => 
 
 async function visitZip(bytes: Buffer, shown: string, visit: Visit): Promise<void> {
   try {
-    // By the list at its end; yauzl refuses paths that lead out of it, and contents of another size than told.
+    // yauzl refuses paths that lead out of the archive, and contents whose size differs from the stated one.
     const { fromBufferPromise } = await import('yauzl');
     const zip = await fromBufferPromise(bytes, { strictFileNames: true });
     for await (const entry of zip.eachEntry()) await readZipEntry(zip, entry, visit);
@@ -192,7 +192,7 @@ async function readZipEntry(zip: ZipFile, entry: Entry, visit: Visit): Promise<v
   take(Buffer.concat(chunks));
 }
 
-/** What is wrong with an archive, whoever found it. */
+/** Any failure as ORIGIN_REFUSED. */
 function asRefused(error: unknown, shown: string): unknown {
   if (isCodedError(error, 'ORIGIN_REFUSED')) return error;
   return originRefused(shown, `it is damaged (${(error as Error).message}).`);

@@ -1,10 +1,11 @@
 import { isCodedError } from '../errors/index.ts';
 import { isLoopback } from '../loopback/index.ts';
+import { abortAfter } from '../waiting/index.ts';
 import { originRefused, originUnavailable } from './errors.ts';
 
 export interface Downloaded {
   readonly bytes: Buffer;
-  /** To ask with next time. */
+  /** For the condition of the next request. */
   readonly etag: string | undefined;
 }
 
@@ -12,7 +13,7 @@ const LIMIT_MS = 300_000;
 const MAX_REDIRECTS = 5;
 
 export interface DownloadOptions {
-  /** The address that named this one: what holds for a redirection of it holds for this. Default: `url`. */
+  /** The address that named this one: the rules for redirections of that address apply. Default: `url`. */
   readonly from?: string;
   readonly signal?: AbortSignal;
 }
@@ -24,10 +25,10 @@ export async function download(url: string, maxBytes: number, options: DownloadO
 }
 
 /**
- * Fetches what lies at an address, over `https:`, or over `http:` on this machine; each redirection is held to the same rule. None leads
- * from `https:` to `http:`, or from elsewhere to this machine.
+ * Downloads an address over `https:`, or over `http:` on this machine. The same rule applies to each redirection; none may lead
+ * from `https:` to `http:`, or from another machine to this one.
  *
- * @param options.etag - Of what is there already.
+ * @param options.etag - Of the copy that the caller has.
  * @returns undefined when it has not changed since.
  * @throws ORIGIN_UNAVAILABLE, ORIGIN_REFUSED.
  */
@@ -36,8 +37,7 @@ export async function downloadIfChanged(
   maxBytes: number,
   { from = url, signal: ended, etag }: DownloadOptions & { readonly etag?: string | undefined } = {},
 ): Promise<Downloaded | undefined> {
-  const limit = AbortSignal.timeout(LIMIT_MS);
-  const signal = ended ? AbortSignal.any([limit, ended]) : limit;
+  const signal = abortAfter(LIMIT_MS, ended);
   let address = url;
   for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
     assertMayLead(from, address, url);
@@ -66,7 +66,7 @@ function assertMayLead(from: string, to: string, shown: string): void {
   const { protocol, hostname } = new URL(to);
   const before = new URL(from);
   const isHere = isLoopback(hostname);
-  // What began encrypted stays so.
+  // An encrypted download must not continue unencrypted.
   if (protocol !== 'https:' && !(protocol === 'http:' && isHere && before.protocol === 'http:'))
     throw originRefused(shown, `it leads to ${protocol}//${hostname}, expected https: (http: only on this machine).`);
   if (isHere && !isLoopback(before.hostname))
@@ -78,7 +78,7 @@ async function answerOf(address: string, signal: AbortSignal, etag: string | und
   const ask = (): Promise<Response> => fetch(address, { redirect: 'manual', signal, headers });
   try {
     return await ask().catch((error: unknown) => {
-      // The other side has ended a connection that was kept from an earlier answer.
+      // The server has closed a connection that was kept from an earlier answer.
       if (CLOSED.has(codeOf(error))) return ask();
       throw error;
     });
@@ -109,7 +109,7 @@ async function bytesOf(response: Response, url: string, maxBytes: number): Promi
   return Buffer.concat(chunks);
 }
 
-/** `fetch failed` says nothing; its cause does. */
+/** The message of `fetch` is always "fetch failed"; the reason is in its cause. */
 function reasonOf(error: unknown): string {
   const { cause, message, name } = error as Error;
   if (name === 'TimeoutError') return `no answer within ${LIMIT_MS / 1000} s`;

@@ -1,9 +1,9 @@
 import { CodedError } from '../errors/index.ts';
 
 /**
- * It cannot be reached, or is not there.
+ * The origin cannot be reached, or does not exist.
  *
- * @param why - What the other side said; nothing secret.
+ * @param why - The reason, without secrets.
  * @param details.status - Of its answer; absent when there was none.
  */
 export function originUnavailable(
@@ -16,7 +16,7 @@ export function originUnavailable(
   return new CodedError('ORIGIN_UNAVAILABLE', `Nothing can be taken from ${what}: ${reason}.`, details, cause);
 }
 
-/** What came from there breaks a rule that everything brought in has to keep; nothing of it was written. */
+/** The content of an origin breaks a rule for all installed content; nothing was written. */
 export function originRefused(what: string, why: string): CodedError<'ORIGIN_REFUSED'> {
   return new CodedError('ORIGIN_REFUSED', `${what} is refused: ${why}`);
 }

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import { Header, Pax } from 'tar';
 
-/** A file of an archive that is made. */
+/** A file of a new archive. */
 export interface PackedFile {
   /** Relative, `/` between segments. */
   readonly path: string;
@@ -27,7 +27,7 @@ export function packTarGz(files: readonly PackedFile[]): Buffer {
 const BLOCK = 512;
 const EPOCH = new Date(0);
 
-/** Its header, after one of the extended format where the path is too long for it, or not in ASCII. */
+/** The header of a file, with an extended header before it when the path is too long or is not ASCII. */
 function headersOf({ path, bytes, executable }: PackedFile): readonly Buffer[] {
   const mode = executable ? 0o755 : 0o644;
   const fields = {

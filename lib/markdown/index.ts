@@ -3,14 +3,14 @@ import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import type { Token } from 'marked';
 
-/** Reads markdown that anybody may have written. */
+/** Parses Markdown of an untrusted author. */
 export interface MarkdownReader {
-  /** @returns undefined when it takes too long, or is nested too deeply: the text is then shown as it is. */
+  /** @returns undefined when it takes too long, or is nested too deeply. */
   read(text: string): Promise<readonly Token[] | undefined>;
   close(): void;
 }
 
-/** How long one text may take, in milliseconds. */
+/** Time limit for one text, in milliseconds. */
 const MOST_MS = 1_000;
 
 /**
@@ -32,7 +32,7 @@ export function createMarkdownReader(): MarkdownReader {
         clearTimeout(timer);
         running.removeAllListeners();
         if (tokens === undefined) end();
-        // A thread that has ended may still complain.
+        // A thread may still report an error after it was ended.
         running.on('error', () => undefined);
         resolve(tokens);
       };

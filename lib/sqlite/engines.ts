@@ -78,7 +78,7 @@ function chooseEngine(): Engine | SqliteUnavailable {
     const isInstalled = (cause as { readonly code?: unknown }).code !== 'MODULE_NOT_FOUND';
     const reason = isInstalled ? 'was not built for' : 'is not installed for';
     const command = isInstalled ? 'npm rebuild better-sqlite3' : 'npm install better-sqlite3@12';
-    const message = `better-sqlite3 ${reason} this ${node}. Use Node ${BUILT_IN_FROM}, which has SQLite, or: ${command}`;
+    const message = `better-sqlite3 ${reason} this ${node}. Use Node ${BUILT_IN_FROM}, which has SQLite, or in ${projectOf(isInstalled)}: ${command}`;
     return loadNodeSqlite() ?? new SqliteUnavailable(message, { cause });
   }
 }
@@ -89,6 +89,13 @@ function loadBetterSqlite(): Engine {
   // Opening a database loads the binary.
   new Database(':memory:').close();
   return (file) => new Database(file);
+}
+
+/** The folder whose `node_modules` has, or should have, better-sqlite3: where npm has to run. */
+function projectOf(isInstalled: boolean): string {
+  const file = isInstalled ? createRequire(import.meta.url).resolve('better-sqlite3') : import.meta.filename;
+  const [inPackage, inModules] = [/^.*?(?=[\\/](?:dist[\\/])?lib[\\/]sqlite[\\/])/, /^.*(?=[\\/]node_modules[\\/])/];
+  return inModules.exec(file)?.[0] ?? inPackage.exec(file)?.[0] ?? 'the folder of skill-registry';
 }
 
 /** The SQLite of Node. Undefined when this Node has none. */

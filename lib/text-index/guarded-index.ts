@@ -4,7 +4,7 @@ import { createTextIndex, type TextIndex } from './text-index.ts';
 
 /** The index in a file; an index in memory takes over when the file cannot be opened, or fails later. */
 export interface GuardedIndex {
-  /** Runs `work`. When the file fails meanwhile, `work` runs a second time: on a new file in the place of a damaged one, else in memory. */
+  /** Runs `work`. When the file fails meanwhile, `work` runs a second time: on a new file instead of a damaged one, else in memory. */
   use<T>(work: (index: TextIndex) => T): T;
   close(): void;
 }

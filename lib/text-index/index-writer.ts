@@ -1,10 +1,11 @@
+import { eachInSteps, type Steps } from '../breaks/index.ts';
 import type { SqliteDatabase } from '../sqlite/index.ts';
 import type { DocumentBatch } from './document-batch.ts';
 import { chunksOf } from './postings.ts';
 
 /**
  * Writes documents to the tables of the index. The numbers of the documents are reserved first, then each step writes the postings of
- * some terms, and the last step writes the documents. A write that is interrupted, or made by two processes at once, leaves
+ * some terms or some words, and the last step writes the documents. A write that is interrupted, or made by two processes at once, leaves
  * postings that take space and are never found.
  */
 export type IndexWriter = (batch: DocumentBatch) => Generator<undefined, void, undefined>;
@@ -42,8 +43,8 @@ export function createIndexWriter(
 
 // --- internal ---
 
-/** Terms in one step: a few milliseconds of work. */
-const STEP_TERMS = 1_000;
+/** Rows of one step: a few milliseconds of work. */
+const STEP_ROWS = 500;
 
 interface State {
   readonly generation: number;
@@ -85,26 +86,44 @@ function* write(
       work();
       return true;
     });
-  // In the order of the table, so that consecutive rows are in the same pages.
-  const terms = [...batch.terms.keys()].sort();
-  for (let at = 0; at < terms.length; at += STEP_TERMS) {
-    yield;
-    const writeSome = (): void => {
-      for (const term of terms.slice(at, at + STEP_TERMS)) {
-        for (const { chunk, postings } of chunksOf(batch.terms.get(term)?.postings ?? [], first, isNew))
-          append.run(term, chunk, bytesOf(postings));
-      }
-    };
-    if (!commit(writeSome)) return false;
+  const writeTerm = (term: string): void => {
+    for (const { chunk, postings } of chunksOf(batch.terms.get(term)?.postings ?? [], first, isNew))
+      append.run(term, chunk, bytesOf(postings));
+  };
+  const words = new Set(batch.documents.flatMap(({ words: some }) => some));
+  for (const [rows, writeOne] of [
+    [yield* sorted(batch.terms.keys()), writeTerm],
+    [[...words], (word: string) => void addWord.run(word)],
+  ] as const) {
+    for (let at = 0; at < rows.length; at += STEP_ROWS) {
+      yield;
+      if (!commit(() => rows.slice(at, at + STEP_ROWS).forEach(writeOne))) return false;
+    }
   }
   yield;
   return commit(() => {
-    for (const word of new Set(batch.documents.flatMap(({ words }) => words))) addWord.run(word);
     for (const [position, { key, lengths }] of batch.documents.entries()) {
       if (!isNew[position]) continue;
       addDocument.run(first + position, key, bytesOf(lengths));
     }
   });
+}
+
+/** In the order of the table, so that consecutive rows are in the same pages. A step sorts the terms with one first character. */
+function* sorted(terms: Iterable<string>): Steps<readonly string[]> {
+  const byFirst = new Map<string, string[]>();
+  yield* eachInSteps(terms, (term) => {
+    const first = term.charAt(0);
+    const some = byFirst.get(first);
+    if (some) some.push(term);
+    else byFirst.set(first, [term]);
+  });
+  const all: string[] = [];
+  for (const first of [...byFirst.keys()].sort()) {
+    yield;
+    for (const term of (byFirst.get(first) ?? []).sort()) all.push(term);
+  }
+  return all;
 }
 
 function bytesOf(values: Uint32Array | Uint16Array): Buffer {

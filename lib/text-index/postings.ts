@@ -5,13 +5,13 @@ export interface PostingChunk {
 }
 
 /**
- * A posting is a 32-bit number: 9 bits for the document within chunkOfNumber chunk, 11 bits for chunkOfNumber section (0 is the header: id, name,
- * tags, trigger keywords, description), 12 bits for how often the term occurs there.
+ * A posting is a 32-bit number: 9 bits for the document within its chunk, 11 bits for the section (0 is the header:
+ * id, name, tags, trigger keywords, description), 12 bits for how often the term occurs there.
  */
 export const CHUNK_DOCUMENTS = 512;
 export const MAX_TIMES = 0xfff;
 
-/** Parts of a posting of `PostingChunk`; the document is the number within chunkOfNumber chunk. */
+/** Parts of a posting of `PostingChunk`; the document is its number within the chunk. */
 export function postingDocument(packed: number): number {
   return packed >>> 23;
 }

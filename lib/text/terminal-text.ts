@@ -23,6 +23,16 @@ export function aboutTokens(characters: number): string {
   return `~${Math.ceil(characters / 4)}`;
 }
 
+/** `6 running, 2 off`: how often each word is there, the most frequent first. */
+export function countedWords(words: readonly string[]): string {
+  const counts = new Map<string, number>();
+  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
+  return [...counts]
+    .sort(([, a], [, b]) => b - a)
+    .map(([word, count]) => `${count} ${word}`)
+    .join(', ');
+}
+
 /**
  * Rows in aligned columns, two spaces apart. Columns of numbers and estimates are aligned to the right.
  *

@@ -122,7 +122,7 @@ export function openTrust(directory: string = userStateDirectory()): Trust {
       try {
         append(file, line);
       } catch (error) {
-        throw trustUnusable(file, describeError(error), error);
+        throw trustUnusable(file, decision.kind, error);
       }
     },
   };
@@ -270,9 +270,14 @@ function endsWithNewline(descriptor: number, size: number): boolean {
   return last.toString() === '\n';
 }
 
-function trustUnusable(file: string, reason: string, cause: unknown): CodedError {
-  const message = `The decision cannot be recorded in ${file}: ${reason}. Correct that, or give --trust to each command that should run the root's code; --trust records nothing.`;
-  return new CodedError('TRUST_UNUSABLE', message, { file }, cause);
+function trustUnusable(file: string, kind: Subject['kind'], cause: unknown): CodedError {
+  const where = `cannot be recorded in ${file}: ${describeError(cause)}. Correct that`;
+  const message =
+    kind === 'extension' || kind === 'switch'
+      ? `It is done, but who did it ${where}.`
+      : `The decision ${where} and decide again: it has no effect.`;
+  const other = " Or give --trust to each command that should run the root's code; --trust records nothing.";
+  return new CodedError('TRUST_UNUSABLE', kind === 'root' ? message + other : message, { file }, cause);
 }
 
 function userDirectory(

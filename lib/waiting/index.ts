@@ -16,3 +16,19 @@ export function backOff(failures: number, { firstMs, longestMs, jitter = false }
   const ms = Math.min(firstMs * 2 ** (failures - 1), longestMs);
   return jitter ? ms * (0.5 + Math.random() / 2) : ms;
 }
+
+/**
+ * A signal that aborts after `ms` (its reason is a `TimeoutError`), and with each of `others`. It keeps no process running.
+ *
+ * AbortSignal.any of AbortSignal.timeout is not the same: Node 20 forgets a time limit that only AbortSignal.any holds.
+ */
+export function abortAfter(ms: number, ...others: readonly (AbortSignal | undefined)[]): AbortSignal {
+  const limit = new AbortController();
+  const signal = AbortSignal.any([limit.signal, ...others.filter((other) => other !== undefined)]);
+  // Holds both signals until then.
+  const expire = (): void => {
+    if (!signal.aborted) limit.abort(new DOMException(`No end within ${ms / 1000} s`, 'TimeoutError'));
+  };
+  setTimeout(expire, ms).unref();
+  return signal;
+}

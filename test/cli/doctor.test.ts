@@ -42,7 +42,7 @@ it('finds each of ten broken extensions without running one, in a root that nobo
   expect(problems.map((one: { code: string }) => one.code).sort()).toEqual(BROKEN.map(([, , code]) => code).sort());
   const { status, stdout } = await runCommand(['doctor'], { cwd: root });
   expect(status).toBe(1);
-  expect(stdout).toMatch(/^1 skill\(s\)\n17 extension\(s\); .*broken: 7, skipped: 1/);
+  expect(stdout).toMatch(/^1 skill\(s\)\n17 extension\(s\): .*7 broken, .*1 skipped/);
   expect(stdout).not.toContain('Nothing is wrong');
   const foreign = await runCommand(['doctor'], { cwd: root, trust: false });
   expect(foreign.stdout).not.toContain('Nothing is wrong');
@@ -118,3 +118,11 @@ it('says how many skills have the id of another one, so that its totals are thos
 function below(folder: string, tree: Tree = {}): Tree {
   return Object.fromEntries(Object.entries(tree).map(([path, file]) => [`${folder}/${path}`, file]));
 }
+
+it('names the command that is unknown, and what prints ids where an id is', async () => {
+  const root = tempFolder({});
+  const said = async (...args: string[]) => (await runCommand(args, { cwd: root })).stderr;
+  expect(await said('proposals', 'frob')).toMatch(/^error: unknown command 'proposals frob'\n.*proposals --help/);
+  expect(await said('show', 'nothing')).toMatch(/SKILL_NOT_FOUND: .*\n\(skill-registry list prints the ids\)\n$/);
+  expect(await said('inspect', 'no/folder')).toContain('There is no folder ');
+});

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { runCli } from '../../cli/run-cli.ts';
 import { runCommand } from '../helpers/run-command.ts';
-import { skillMd, tempFolder } from '../helpers/temp-folder.ts';
+import { skillMd, tempFolder, writeTree } from '../helpers/temp-folder.ts';
 
 /** 250 skills: more than are counted at once. The last one needs a program that nobody has. */
 function manySkills(): string {
@@ -38,6 +38,8 @@ async function onTerminal(args: readonly string[], root: string, columns = 100):
 
 it('lists many skills at a terminal with totals first, what agents do not see, and the first rows', async () => {
   const root = manySkills();
+  // Inspects all of them, however busy the machine is.
+  await runCommand(['doctor'], { cwd: root });
   const text = await onTerminal(['list'], root);
   const lines = text.trimEnd().split('\n');
   expect(lines.slice(0, 5)).toEqual([
@@ -48,7 +50,7 @@ it('lists many skills at a terminal with totals first, what agents do not see, a
     '',
   ]);
   expect(text).toContain('Agents do not see skill-249: it needs the program(s) no-such-program\n');
-  expect(lines.filter((line) => /^skill-\d+ +~\d+ +~\d+/.test(line))).toHaveLength(20);
+  expect(lines.filter((line) => /^skill-\d+ +\d+ +\d+/.test(line))).toHaveLength(20);
   expect(lines.at(-1)).toMatch(/^230 more: .*list --all/);
 });
 
@@ -73,4 +75,37 @@ it('greets with totals and the first skills, and counts problems by code', async
   expect(stdout.match(/^tea-\d+ /gm)).toHaveLength(20);
   expect(stdout).toContain('... 60 more: /skills <words> finds them\n');
   expect(stdout).toContain('Problems (80):\n  warning NAME_MISSING (80)\n  skill-registry doctor prints them');
+});
+
+it('has a column of sources at a terminal where there are several, and always in a pipe', async () => {
+  const root = tempFolder({
+    'one/tea/SKILL.md': skillMd({ name: 'tea', description: 'How to brew tea.' }),
+    'two/cup/SKILL.md': skillMd({ name: 'cup', description: 'How to wash cups.' }),
+  });
+  const list = (...folders: string[]) => folders.flatMap((folder) => ['--skills', folder]);
+  expect(await onTerminal(['list', ...list('one', 'two')], root)).toMatch(/^SKILL +L1 +L2 +SOURCE +DESCRIPTION\n/);
+  expect(await onTerminal(['list', ...list('one')], root)).toMatch(/^SKILL +L1 +L2 +DESCRIPTION\ntea +\d+ +\d+ +How/);
+  expect(await onTerminal(['search', 'brew tea', ...list('one')], root)).toMatch(/^SKILL +SCORE +WHY\ntea +\d/);
+  const { stdout } = await runCommand(['list', ...list('one'), '--root', root], { cwd: root });
+  expect(stdout).toMatch(/^SKILL +L1 +L2 +SOURCE +DESCRIPTION\n/);
+});
+
+it('says how many skills have an id that another one has, so that totals add up', async () => {
+  const root = tempFolder({
+    'skills/a/tea/SKILL.md': skillMd({ name: 'tea', description: 'How to brew tea.' }),
+    'skills/b/tea/SKILL.md': skillMd({ name: 'tea', description: 'How to brew green tea.' }),
+  });
+  for (const command of ['list', 'doctor'])
+    expect(await onTerminal([command], root)).toContain('1 skill(s); 1 more, whose id another one has');
+});
+
+it('names at a terminal only what is wrong among many skills that it validates, and all of them in a pipe', async () => {
+  const root = manySkills();
+  writeTree(root, { 'skills/bad/SKILL.md': 'No frontmatter.\n' });
+  const text = await onTerminal(['validate', 'skills'], root);
+  // One has a warning, and is named with it.
+  expect(text.match(/^Valid skill: .*/gm)).toEqual(['Valid skill: skills/skill-249']);
+  expect(text).toMatch(/^Validation failed for skills\/bad:\n[\s\S]*\n251 skill\(s\): 250 valid \(.*\), 1 not valid; /);
+  const { stdout } = await runCommand(['validate', 'skills'], { cwd: root });
+  expect(stdout.match(/^Valid skill: /gm)).toHaveLength(250);
 });

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { expect, it } from 'vitest';
-import { forTerminal } from '../../cli/for-terminal.ts';
 import { runCli } from '../../cli/run-cli.ts';
+import { forTerminal } from '../../lib/text/index.ts';
 import { skillMd, tempFolder } from '../helpers/temp-folder.ts';
 
 /** What a command writes to a terminal of this width. */

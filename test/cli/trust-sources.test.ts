@@ -35,7 +35,10 @@ describe('a source of skills', () => {
     const { stdout } = await run(['trust', 'list', '--json']);
     const { sources } = JSON.parse(stdout) as { sources: unknown };
     expect(sources).toEqual([
-      { source: from, skills: ['tea'], decision: expect.objectContaining({ action: 'allow', by: 'person:ada' }) },
+      {
+        ...{ source: from, skills: ['tea'], in_config: [] },
+        decision: expect.objectContaining({ action: 'allow', by: 'person:ada' }),
+      },
     ]);
     expect((await run(['trust', 'list'])).stdout).toMatch(/allow +source +\S+ +person:ada/);
     expect((await run(['trust', 'show', from])).stdout).toMatch(/^Source \S+ \(tea\): approved by person:ada on /);

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { approveHeldExtensions } from '../../kernel/held/ask-person.ts';
 import { heldExtension, heldOfRoot, holdExtensionFile } from '../../kernel/host.ts';
 import { openTrust } from '../../lib/trust/index.ts';
@@ -177,6 +177,29 @@ describe('skill-registry extensions', () => {
     expect(readdirSync(join(other, 'extensions'), { recursive: true }).sort()).toEqual(['trap', 'trap/manifest.yaml']);
     expect(existsSync(join(root, 'data/.held/trap/files/lib.js'))).toBe(true);
   });
+});
+
+it('says of an extension whose approval cannot be written down that it is approved, and where it was to be written', async () => {
+  const root = tempFolder({
+    'data/.held/clock/files/manifest.yaml': manifest('clock', 'agent: {}'),
+    'data/.held/clock/notes/manifest.yaml': '{ "base": null, "by": "agent:x" }',
+  });
+  openTrust().decide({ action: 'allow', kind: 'root', path: root, by: 'person:ada' });
+  const told: string[] = [];
+  vi.stubEnv('XDG_STATE_HOME', join(tempFolder({ file: '' }), 'file'));
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const asked = {
+    ask: () => Promise.resolve(true),
+    asked: new Set<string>(),
+    notifyUser: (text: string) => told.push(text),
+  };
+  expect(await approveHeldExtensions({ rootDir: root, trusted: true, ...asked })).toBe(true);
+  expect(told).toEqual([
+    expect.stringMatching(
+      /^extensions\/clock is approved: TRUST_UNUSABLE: It is done, but who did it cannot be recorded in .*file/,
+    ),
+  ]);
+  expect(existsSync(join(root, 'extensions/clock/manifest.yaml'))).toBe(true);
 });
 
 it('no name of a folder adds words to the question about a root', () => {

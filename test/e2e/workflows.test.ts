@@ -113,6 +113,26 @@ describe('the worked example of the RFC, from the pack file alone', () => {
     expect(JSON.stringify(model.requests)).not.toMatch(/[\u{e0000}-\u{e007f}]/u);
   });
 
+  it('takes the name of an event or a state that was shown cut as it was shown, unless two are shown so', async () => {
+    const long = 'the customer has asked for something that nobody here has ever heard of';
+    const states = {
+      start: {
+        on_event: { [long]: `${long}, state`, [`${'x'.repeat(70)}1`]: 'start', [`${'x'.repeat(70)}2`]: 'start' },
+      },
+      [`${long}, state`]: { on_event: { back: 'start' } },
+    };
+    const pack = { ...WORKFLOW, workflow: { version: 1, entry: 'start', states } };
+    const { type, ask, model } = await bootPack([event(`${'x'.repeat(59)}…`), DONE], { pack });
+    const shown = /"(the customer [^"]*…)" \(to the state "([^"]*…)"/.exec(await type('/workflow support-workflow'));
+    await ask();
+    expect(toolResults(model.requests[1])).toMatchObject([{ success: false }]);
+    expect(await type(`/workflow support-workflow ${shown?.[2]}`)).toContain(', state ');
+    const again = await bootPack([event(String(shown?.[1])), DONE], { pack });
+    await again.type('/workflow support-workflow');
+    await again.ask();
+    expect(toolResults(again.model.requests[1])).toMatchObject([{ success: true, events: ['back'] }]);
+  });
+
   it('gives the tool to nobody outside of a workflow, and not where the pack has no events', async () => {
     const states = { only: { skills: './skills/general' } };
     const { type, ask, toolsOf, model } = await bootPack([DONE, DONE, DONE], {

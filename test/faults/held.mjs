@@ -32,7 +32,7 @@ export const held = [
   {
     title: 'A file that was written beside a clean SKILL.md is taken for inspected',
     file: 'extensions/skill_registry/sources/walk/inspected-files.ts',
-    find: '[realFile, ...(dir === null ? [] : paths.map((path) => join(dir, path)))]',
+    find: '[realFile, ...paths]',
     replace: '[realFile]',
     test: CLI_TESTS,
     name: 'sees a file that was written beside a clean SKILL.md long ago',

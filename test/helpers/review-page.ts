@@ -1,7 +1,7 @@
 import { type IncomingMessage, request } from 'node:http';
 import { type DefaultTreeAdapterTypes as Html, parse } from 'parse5';
 import { onTestFinished } from 'vitest';
-import { type ReviewOptions, type ReviewServing, serveReview } from '../../extensions/skill_review/index.ts';
+import { type ReviewServerOptions, type ReviewServing, serveReview } from '../../extensions/skill_review/index.ts';
 import { type TeaRegistry, teaRegistry } from './tea.ts';
 import type { Tree } from './temp-folder.ts';
 
@@ -37,7 +37,7 @@ export interface ReviewPage extends TeaRegistry {
 export async function reviewPage(
   tree: Tree = {},
   config: Readonly<Record<string, unknown>> = {},
-  options: Partial<ReviewOptions> = {},
+  options: Partial<ReviewServerOptions> = {},
 ): Promise<ReviewPage> {
   const opened = await teaRegistry(tree, config);
   const { registry, root } = opened;
@@ -46,7 +46,7 @@ export async function reviewPage(
 
 /** Another page over a registry, with a session of its own. */
 export async function pageOf(
-  options: Pick<ReviewOptions, 'registry' | 'root' | 'by'> & Partial<ReviewOptions>,
+  options: Pick<ReviewServerOptions, 'registry' | 'root' | 'by'> & Partial<ReviewServerOptions>,
 ): Promise<Omit<ReviewPage, keyof TeaRegistry>> {
   const serving = await serveReview({ isHeldReadable: () => true, agents: async () => [], ...options });
   onTestFinished(() => serving.close());

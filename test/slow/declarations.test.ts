@@ -68,6 +68,7 @@ it.each(['library.ts', 'kernel.ts', 'ai-sdk.ts'])(
   'the declarations compile without skipLibCheck and without any @types: %s',
   async (file) => {
     expect(await compile([file])).toEqual([]);
+    expect(await compile([file], { module: 'esnext', moduleResolution: 'bundler' })).toEqual([]);
   },
 );
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { reportOf } from '../../extensions/skill_registry/propose/reports.ts';
+import { proposalReport } from '../../extensions/skill_registry/propose/reports.ts';
 import { checksOf } from '../skill_registry/inspect/checks-of.ts';
 import { proposal } from '../skill_registry/propose/proposal.ts';
 
@@ -103,5 +103,5 @@ it('writes the report of a proposal of megabytes', () => {
     justification: ' '.repeat(1_000_000) + '> # ```\n'.repeat(40_000),
     evidence: '\r'.repeat(50_000) + '\n'.repeat(50_000),
   });
-  expect(reportOf(big)).toContain(`\n${'`'.repeat(100_001)}\n\n## Justification\n`);
+  expect(proposalReport(big)).toContain(`\n${'`'.repeat(100_001)}\n\n## Justification\n`);
 });

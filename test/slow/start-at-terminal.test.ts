@@ -1,8 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { expect, it } from 'vitest';
 import { openTrust } from '../../lib/trust/index.ts';
 import { runCommand, startOnTerminal } from '../helpers/run-command.ts';
+import { scriptedModel } from '../helpers/scripted-model.ts';
 import { skillMd, tempFolder, writeTree } from '../helpers/temp-folder.ts';
 import { waitFor } from '../helpers/wait-for.ts';
 import { extension } from '../kernel/boot/boot-extensions.ts';
@@ -74,7 +76,7 @@ onTerminal('a root that nobody has approved is asked about once by start at a te
   expect(first.stdout()).toContain('1 extension(s): mine');
   first.child.stdin?.write('y\n');
   await first.until('Type /help');
-  expect(first.stdout()).toContain('7 of 9 extension(s) running');
+  expect(first.stdout()).toContain('9 extension(s): 7 running, 2 off');
   first.child.stdin?.write('/quit\n');
   await first.exited;
   expect(openTrust().allows('root', root)).toBe(true);
@@ -84,3 +86,50 @@ onTerminal('a root that nobody has approved is asked about once by start at a te
   second.child.stdin?.write('/quit\n');
   expect(await second.exited).toBe(0);
 });
+
+onTerminal('renders what a model says while it arrives, and the tool calls between (needs script(1))', async () => {
+  const root = tempFolder(TEA);
+  const model = await scriptedModel([
+    { call: 'read_skill', args: { skill_id: 'tea' } },
+    { text: '# Tea\n\n**Boil** the water, and wait until it sings before you pour.\n\n- \x1b[2Jone\n' },
+    { hangAfter: 'Still **here** and **not' },
+  ]);
+  const running = startOnTerminal(['start', '--root', root], { environment: model.environment }, 40);
+  await running.until('> \u001b[3G');
+  running.child.stdin?.write('how?\r');
+  const shown = [
+    '[read_skill {"skill_id":"tea"}]',
+    '\x1b[1m\x1b[4mTea\x1b[24m\x1b[22m',
+    '',
+    '\x1b[1mBoil\x1b[22m the water, and wait until it sings',
+    'before you pour.',
+    '',
+    '• \\x1b[2Jone',
+  ];
+  await running.until(shown.join('\r\n'));
+  running.child.stdin?.write('and?\r');
+  await running.until('Still \x1b[1mhere\x1b[22m and');
+  running.child.stdin?.write('\x03');
+  await running.until(' **not\r\n[cancelled]\r\n');
+  running.child.stdin?.write('/quit\r');
+  expect(await running.exited).toBe(0);
+});
+
+onTerminal(
+  'folds what commands of the prompt print, and makes tables as wide as the window (needs script(1))',
+  async () => {
+    const root = tempFolder({
+      'skills/tea/SKILL.md': skillMd({ name: 'tea', description: 'How to brew tea. '.repeat(20) }),
+    });
+    for (const columns of [40, 120]) {
+      const running = startOnTerminal(['start', '--root', root], {}, columns);
+      await running.until('> \u001b[3G');
+      running.child.stdin?.write('/skills\r/help\r/quit\r');
+      expect(await running.exited).toBe(0);
+      const said = stripVTControlCharacters(running.stdout().slice(running.stdout().indexOf('TOKENS')));
+      const widths = said.split(/\r*\n/).map((line) => line.length);
+      expect(Math.max(...widths)).toBeLessThanOrEqual(columns);
+      expect(Math.max(...widths)).toBeGreaterThan(columns - 5);
+    }
+  },
+);

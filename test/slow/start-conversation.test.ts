@@ -93,3 +93,18 @@ it.each(['SIGINT', 'SIGTERM'] as const)('stops on %s, though an extension never 
   expect(await running.exited).toBe(0);
   expect(running.stderr()).toContain('"stubborn" did not stop in time');
 });
+
+it('counts extensions as doctor does: one that is off, one that is broken, one that needs the broken one', async () => {
+  const manifest = (id: string, more: string): string =>
+    `id: ${id}\nname: ${id}\nversion: 1.0.0\ndescription: One.\n${more}\n`;
+  const root = tempFolder({
+    ...TEA,
+    'extensions/off/manifest.yaml': manifest('off', 'agent: { integration_mode: tool }\nenabled: false'),
+    'extensions/broken/manifest.yaml': manifest('broken', 'entrypoint: main:Nothing'),
+    'extensions/needs/manifest.yaml': manifest('needs', 'agent: { integration_mode: tool }\ndepends_on: [broken]'),
+  });
+  const { stdout: greeted } = await runCommand(['start', '--root', root], { input: '' });
+  const { stdout: checked } = await runCommand(['doctor', '--root', root]);
+  expect(greeted).toContain('; 11 extension(s): 6 running, 3 off, 1 broken, 1 skipped; root ');
+  expect(checked).toContain('\n11 extension(s): 6 to start, 3 off, 1 broken, 1 skipped\n');
+});

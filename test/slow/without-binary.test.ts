@@ -23,7 +23,7 @@ const TREE = {
 };
 
 const REMEDY =
-  /Use (Node 24, which has SQLite, or: npm rebuild better-sqlite3|one that was neither built nor started without it.*)$/m;
+  /Use (Node 24, which has SQLite, or in \/\S*skill-registry-bare-\w+: npm rebuild better-sqlite3|one that was neither built nor started without it.*)$/m;
 
 /** A root with a waiting proposal, made where SQLite is there. */
 async function rootWithHistory(): Promise<{ root: string; id: string; tea(): string; history(): string }> {

@@ -15,8 +15,7 @@ import {
   describeProposals,
   describeStats,
 } from '../../../extensions/skill_registry/propose/describe.ts';
-import { printable, toWireDeep } from '../../../lib/text/index.ts';
-import { forTerminal } from '../../for-terminal.ts';
+import { forTerminal, printable, toWireDeep } from '../../../lib/text/index.ts';
 import { heldText } from '../../held-text.ts';
 import { openRegistry } from '../../open-registry.ts';
 import {

@@ -2,8 +2,7 @@ import type { Proposal, SkillRegistry } from 'skill-registry';
 import { CodedError, describeError, isCodedError } from 'skill-registry/kernel';
 import { shownProposal } from '../../../extensions/skill_registry/evaluate/describe.ts';
 import { describeHeld, heldExtension, heldExtensions, ownExtensionIds } from '../../../kernel/host.ts';
-import { printable } from '../../../lib/text/index.ts';
-import { forTerminal } from '../../for-terminal.ts';
+import { forTerminal, printable } from '../../../lib/text/index.ts';
 import { openRegistry } from '../../open-registry.ts';
 import {
   actorOf,

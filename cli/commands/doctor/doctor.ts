@@ -9,8 +9,7 @@ import {
   heldOfRoot,
   rootNotApproved,
 } from '../../../kernel/host.ts';
-import { formatTable, printable, showName } from '../../../lib/text/index.ts';
-import { forTerminal } from '../../for-terminal.ts';
+import { countedWords, formatTable, forTerminal, printable, showName } from '../../../lib/text/index.ts';
 import { type OpenRegistry, openRegistry } from '../../open-registry.ts';
 import { EXIT, type ExitStatus, type GlobalOptions, printJson, type Terminal, withProgress } from '../../terminal.ts';
 
@@ -154,11 +153,12 @@ function totals(report: Report, { config }: SkillRegistry): string {
   const { skills, held, hidden_by_id: taken, extensions, agents, model, context, left_out: leftOut } = report;
   const { format, budget_tokens, enforcement } = config.catalog;
   const enforcementPart = enforcement ? `, enforcement ${context.enforcement} of them` : '';
-  const states = countBy(extensions.map(({ state }) => state.replace(/:.*/s, '')));
+  // In the words of the greeting of `start`, but nothing runs here.
+  const states = countedWords(extensions.map(({ state }) => state.replace(/^starts .*|:.*/s, '') || 'to start'));
   const models = [...new Set(agents.map((agent) => agent.model ?? model.name ?? ''))].filter((name) => name !== '');
   const lines = [
     `${skills} skill(s)${held > 0 ? `, ${held} held` : ''}${taken > 0 ? `; ${taken} more, whose id another one has` : ''}`,
-    `${extensions.length} extension(s); ${states}`,
+    `${extensions.length} extension(s): ${states}`,
     `${agents.length} agent(s): ${agents.map(({ id }) => id).join(', ') || 'none'}`,
     model.base_url && models.length > 0
       ? `Model: ${models.join(', ')} at ${model.base_url}; it was not called`
@@ -200,13 +200,6 @@ function problemTotals({ problems, repairable }: Report): string {
   return `${line}${table}${repair}`;
 }
 
-/** `starts with the kernel: 5, off: 3` */
-function countBy(words: readonly string[]): string {
-  const counts = new Map<string, number>();
-  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
-  return [...counts].map(([word, count]) => `${word}: ${count}`).join(', ');
-}
-
 interface Group {
   readonly code: string;
   readonly severity: Problem['severity'];
@@ -244,7 +237,7 @@ function verdicts(inspected: readonly Verdict[], all = false): string {
   const lines = shown.map(({ skill_id: id, verdict, findings: [first, ...others] }) => {
     const where = first?.line === undefined ? first?.file : `${first.file}:${first.line}`;
     const found = others.length === 0 ? '' : `, and ${others.length} more`;
-    return printable(`  ${verdict.padEnd(5)}  ${id}: ${first?.message} (${where}${found})`);
+    return printable(`  ${verdict.padEnd(5)}  ${id}\n    ${first?.message} (${where}${found})`);
   });
   const title = `Inspection: ${inspected.length} skill(s) to look at; skill-registry inspect <id> tells more`;
   return [title, ...lines, ...more(inspected.length - shown.length)].join('\n');

@@ -1,7 +1,6 @@
 import { CodedError, describeError, isCodedError } from 'skill-registry/kernel';
 import { type PlannedRepair, repairsOf } from '../../../extensions/skill_registry/host.ts';
-import { printable } from '../../../lib/text/index.ts';
-import { forTerminal } from '../../for-terminal.ts';
+import { forTerminal, printable } from '../../../lib/text/index.ts';
 import { heldText } from '../../held-text.ts';
 import { openRegistry } from '../../open-registry.ts';
 import {
@@ -49,10 +48,12 @@ export async function repairAll(options: GlobalOptions & ConfirmedOptions, termi
         message: describeError(error),
       });
       terminal.err(`${printable(`${skill.qualifiedId} was not written: ${describeError(error)}`)}\n`);
-      continue;
     }
-    const heldBecause = await registry.admin.allowShown(skill.qualifiedId, [], actor);
-    if (heldBecause !== null) terminal.err(heldText(skill.id, heldBecause));
+  }
+  if (repaired.length > 0) await registry.refresh();
+  for (const { skill_id, qualified_id } of repaired) {
+    const heldBecause = await registry.admin.allowShown(qualified_id, [], actor);
+    if (heldBecause !== null) terminal.err(heldText(skill_id, heldBecause));
   }
   if (options.json) printJson(terminal, { repaired, failed });
   if (repairs.length > 0) terminal.err(`${summary(repaired.length, failed.length, repairs)}\n`);

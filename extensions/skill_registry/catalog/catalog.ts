@@ -1,6 +1,6 @@
 import { describeError, type Problem } from 'skill-registry/kernel';
 import type { CallHook } from '../../../kernel/host.ts';
-import { createBreaks } from '../../../lib/breaks/index.ts';
+import { createBreaks, eachInSteps, runSteps, type Steps, takeSteps } from '../../../lib/breaks/index.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
 import { registryClosed } from '../skill/errors.ts';
 import type { Skill } from '../skill/skill.ts';
@@ -63,7 +63,7 @@ export function createCatalog(initial: readonly SkillSource[], options: CatalogO
   const listeners = new Set<ChangeListener>();
   const lastScans = new WeakMap<SkillSource, SourceScan>();
   const nothing = { builtIn: new Map(), sources: [], packs: new Map(), problems: [] };
-  let current = readOnly({ version: 0, ...mergeSources([]), ...nothing });
+  let current = runSteps(readOnly({ version: 0, ...runSteps(mergeSources([])), ...nothing }));
   /** Of `current`; made when it is first compared, which most processes never do. */
   let currentFingerprint: string | undefined;
   let assembled: Assembled | undefined;
@@ -89,16 +89,12 @@ export function createCatalog(initial: readonly SkillSource[], options: CatalogO
     const listed = scans.slice(0, scanned.length);
     await options.prepare?.(listed.flatMap(({ skills, losers = [] }) => [...skills, ...losers]));
     const { disabled = () => [] } = options;
-    await takeBreak();
     const closed = new Map([
-      ...closedSkills(listed, options),
-      ...closedSkills(scans.slice(scanned.length), { disabled }),
+      ...(await takeSteps(closedSkills(listed, options), takeBreak)),
+      ...(await takeSteps(closedSkills(scans.slice(scanned.length), { disabled }), takeBreak)),
     ]);
-    await takeBreak();
-    const before =
-      assembled?.from === scanned && isSame(assembled.scans, scans) && isSameClosed(assembled.closed, closed)
-        ? assembled
-        : undefined;
+    const isLike = assembled?.from === scanned && isSame(assembled.scans, scans) ? assembled : undefined;
+    const before = isLike && (await takeSteps(isSameClosed(isLike.closed, closed), takeBreak)) ? isLike : undefined;
     // While other files of equal skills differ, they are read again at every refresh.
     if (before && !before.copies.differ) return current;
     const copies = await equalCopies(
@@ -110,22 +106,21 @@ export function createCatalog(initial: readonly SkillSource[], options: CatalogO
     );
     if (before && isSame([...before.copies.files].flat(), [...copies.files].flat())) return current;
     assembled = { from: scanned, scans, closed, copies };
-    const next = await assemble(assembled, current.version + 1, options.collision, takeBreak);
-    await takeBreak();
+    const next = await takeSteps(assemble(assembled, current.version + 1, options.collision), takeBreak);
     let fingerprint: string | undefined;
     if (current.version > 0) {
-      currentFingerprint ??= fingerprintOf(current);
-      await takeBreak();
-      fingerprint = fingerprintOf(next);
-      await takeBreak();
+      currentFingerprint ??= await takeSteps(fingerprintOf(current), takeBreak);
+      fingerprint = await takeSteps(fingerprintOf(next), takeBreak);
       if (fingerprint === currentFingerprint) return current;
     }
     currentFingerprint = fingerprint;
-    const ids = frozen(listeners.size > 0 ? changedIds(current, next) : []);
-    await takeBreak();
-    const changed = readOnly(next);
+    const ids = frozen(listeners.size > 0 ? await takeSteps(changedIds(current, next), takeBreak) : []);
+    const changed = await takeSteps(readOnly(next), takeBreak);
     current = changed;
-    for (const listener of [...listeners]) options.callHook('onChange', () => listener(ids, changed));
+    for (const listener of [...listeners]) {
+      options.callHook('onChange', () => listener(ids, changed));
+      await takeBreak();
+    }
     return changed;
   };
 
@@ -228,26 +223,22 @@ interface Assembled {
   readonly copies: EqualCopies;
 }
 
-/** With breaks between its steps: with thousands of skills each takes some milliseconds. */
-async function assemble(
+function* assemble(
   { from: sources, scans, closed, copies }: Assembled,
   version: number,
   collision: CatalogOptions['collision'],
-  takeBreak: () => Promise<void>,
-): Promise<Snapshot> {
-  const gated = closed.size > 0 ? scans.map((scan) => closeSkills(scan, closed)) : scans;
+): Steps<Snapshot> {
+  const gated: SourceScan[] = [];
+  for (const scan of scans) gated.push(closed.size > 0 ? yield* closeSkills(scan, closed) : scan);
   // The scan after the last source is that of the built-in skills.
   const listed = gated.slice(0, sources.length);
   const own = gated.slice(sources.length).flatMap(({ skills }) => skills);
-  await takeBreak();
-  const { problems, ...found } = mergeSources(listed, collision, copies.files);
-  await takeBreak();
+  const { problems, ...found } = yield* mergeSources(listed, collision, copies.files);
   const merged = { ...found, builtIn: new Map(own.map((skill) => [skill.qualifiedId, skill])) };
   const { packs, problems: clashes } = packsOf(sources, listed);
-  const said = [...problemsOnce(gated), ...heldProblems(merged), ...problems, ...clashes];
-  await takeBreak();
-  const alike = lookAlikes(merged.skills);
-  await takeBreak();
+  const said = [...(yield* problemsOnce(gated)), ...(yield* heldProblems(merged)), ...problems, ...clashes];
+  const alike = yield* lookAlikes(merged.skills);
+  const required = yield* requiresProblems(merged);
   return {
     version,
     ...merged,
@@ -258,13 +249,16 @@ async function assemble(
       skills: scans[index]?.skills.length ?? 0,
     })),
     packs,
-    problems: [...said, ...alike, ...requiresProblems(merged)],
+    problems: [...said, ...alike, ...required],
   };
 }
 
 /** Freezes a snapshot. Skills that are frozen already cost one check each. */
-function readOnly({ version, skills, byId, byQualifiedId, builtIn, sources, packs, problems }: Snapshot): Snapshot {
-  for (const skill of [...byQualifiedId.values(), ...builtIn.values()]) frozen(skill);
+function* readOnly(snapshot: Snapshot): Steps<Snapshot> {
+  const { version, skills, byId, byQualifiedId, builtIn, sources, packs, problems } = snapshot;
+  yield* eachInSteps(byQualifiedId.values(), frozen);
+  yield* eachInSteps(builtIn.values(), frozen);
+  yield* eachInSteps(problems, frozen);
   return frozen({
     version,
     skills,

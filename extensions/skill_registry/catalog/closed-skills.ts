@@ -1,4 +1,5 @@
 import type { Problem } from 'skill-registry/kernel';
+import { eachInSteps, type Steps } from '../../../lib/breaks/index.ts';
 import type { DisabledSkill } from '../config/config.ts';
 import { closedBecause, draftReason, type GateSurroundings } from '../skill/gates.ts';
 import type { Skill } from '../skill/skill.ts';
@@ -21,7 +22,7 @@ export type ClosedSkills = ReadonlyMap<Skill, Closed>;
 type Closed = Pick<Skill, 'hiddenBecause' | 'disabledFor' | 'heldBecause'>;
 
 /** Checked at every refresh, because a program may have been installed, or a person may have allowed something. */
-export function closedSkills(scans: readonly SourceScan[], options: ClosedOptions): ClosedSkills {
+export function* closedSkills(scans: readonly SourceScan[], options: ClosedOptions): Steps<ClosedSkills> {
   const { heldBecause = () => undefined } = options;
   const disabled = options.disabled?.() ?? [];
   const surroundings = options.gates?.();
@@ -39,38 +40,44 @@ export function closedSkills(scans: readonly SourceScan[], options: ClosedOption
     });
   };
   for (const { skills, losers = [] } of scans) {
-    for (const skill of skills) check(skill);
-    for (const skill of losers) check(skill);
+    yield* eachInSteps(skills, check);
+    yield* eachInSteps(losers, check);
   }
   return closed;
 }
 
 /** Marks the skills that something keeps from models. Problem: SKILL_HIDDEN. */
-export function closeSkills(scan: SourceScan, closed: ClosedSkills): SourceScan {
+export function* closeSkills(scan: SourceScan, closed: ClosedSkills): Steps<SourceScan> {
   const problems: Problem[] = [];
-  const mark = (skill: Skill): Skill => {
+  const [skills, losers]: [Skill[], Skill[]] = [[], []];
+  const markTo = (marked: Skill[]) => (skill: Skill) => {
     const marks = closed.get(skill);
-    if (marks === undefined) return skill;
-    if (marks.hiddenBecause !== undefined) problems.push(hiddenProblem(skill, marks.hiddenBecause));
-    return { ...skill, ...marks };
+    if (marks?.hiddenBecause !== undefined) problems.push(hiddenProblem(skill, marks.hiddenBecause));
+    marked.push(marks === undefined ? skill : { ...skill, ...marks });
   };
-  const skills = scan.skills.map(mark);
-  const losers = (scan.losers ?? []).map(mark);
+  yield* eachInSteps(scan.skills, markTo(skills));
+  yield* eachInSteps(scan.losers ?? [], markTo(losers));
   return { skills, losers, problems: [...scan.problems, ...problems] };
 }
 
 /** Why skills are held. A skill whose id another one has is named by its qualified id. Problems: SKILL_HELD, SKILL_NOT_INSPECTED. */
-export function heldProblems({ byId, byQualifiedId }: Pick<Snapshot, 'byId' | 'byQualifiedId'>): readonly Problem[] {
-  const held = [...byQualifiedId.values()].filter(({ heldBecause }) => heldBecause !== undefined);
+export function* heldProblems({
+  byId,
+  byQualifiedId,
+}: Pick<Snapshot, 'byId' | 'byQualifiedId'>): Steps<readonly Problem[]> {
   const files = new Set<string>();
-  const problems = held.flatMap((skill) => {
+  const problems: Problem[] = [];
+  const waiting: Skill[] = [];
+  yield* eachInSteps(byQualifiedId.values(), (skill) => {
+    const { heldBecause } = skill;
+    if (heldBecause === NOT_INSPECTED) waiting.push(skill);
     const place = skill.realFile ?? skill.qualifiedId;
-    // What both say is told by other problems.
-    if (skill.heldBecause === NOT_INSPECTED || skill.heldBecause === CHANGE_WAITS || files.has(place)) return [];
+    // What the others say is told by other problems.
+    if (heldBecause === undefined || heldBecause === NOT_INSPECTED || heldBecause === CHANGE_WAITS) return;
+    if (files.has(place)) return;
     files.add(place);
-    return heldProblem(skill, byId.get(skill.id) === skill ? skill.id : skill.qualifiedId);
+    problems.push(heldProblem(skill, byId.get(skill.id) === skill ? skill.id : skill.qualifiedId));
   });
-  const waiting = held.filter(({ heldBecause }) => heldBecause === NOT_INSPECTED);
   const [first] = waiting;
   if (!first) return problems;
   const details = { skills: waiting.length };
@@ -80,15 +87,14 @@ export function heldProblems({ byId, byQualifiedId }: Pick<Snapshot, 'byId' | 'b
   ];
 }
 
-export function isSameClosed(before: ClosedSkills, after: ClosedSkills): boolean {
-  const others = [...after];
-  return (
-    before.size === after.size &&
-    [...before].every(([skill, marks], index) => {
-      const [other, otherMarks] = others[index] as (typeof others)[number];
-      return skill === other && JSON.stringify(marks) === JSON.stringify(otherMarks);
-    })
-  );
+export function* isSameClosed(before: ClosedSkills, after: ClosedSkills): Steps<boolean> {
+  const others = after.entries();
+  let isSame = before.size === after.size;
+  yield* eachInSteps(isSame ? before : [], ([skill, marks]) => {
+    const [other, otherMarks] = others.next().value ?? [];
+    isSame &&= skill === other && JSON.stringify(marks) === JSON.stringify(otherMarks);
+  });
+  return isSame;
 }
 
 // --- internal ---

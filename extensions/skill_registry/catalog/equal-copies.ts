@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { eachInSteps, type Steps, takeSteps } from '../../../lib/breaks/index.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { SkillSource, SourceScan } from '../sources/source.ts';
@@ -26,7 +27,7 @@ export async function equalCopies(
   takeBreak: () => Promise<void>,
   before: EqualCopies | undefined,
 ): Promise<EqualCopies> {
-  const all = copiesOfSkills(sources, scans);
+  const all = await takeSteps(copiesOfSkills(sources, scans), takeBreak);
   const of = JSON.stringify(all.map((copies) => copies.map(({ skill }) => [skill.qualifiedId, skill.digest])));
   if (before && !before.differ && before.of === of) return before;
   const files = new Map<string, string>();
@@ -52,24 +53,26 @@ interface Found {
 }
 
 /** Groups of skills with equal id and equal SKILL.md in different files. */
-function copiesOfSkills(sources: readonly SkillSource[], scans: readonly SourceScan[]): readonly (readonly Found[])[] {
+function* copiesOfSkills(
+  sources: readonly SkillSource[],
+  scans: readonly SourceScan[],
+): Steps<readonly (readonly Found[])[]> {
   const firsts = new Map<string, Found>();
   const several = new Map<string, Found[]>();
   for (const [index, { skills, losers = [] }] of scans.entries()) {
     const source = sources[index] as SkillSource;
-    for (const some of [skills, losers]) {
-      for (const skill of some) {
-        const first = firsts.get(skill.id);
-        if (!first) firsts.set(skill.id, { skill, source });
-        else several.set(skill.id, [...(several.get(skill.id) ?? [first]), { skill, source }]);
-      }
-    }
+    const add = (skill: Skill): void => {
+      const key = `${skill.id} ${skill.digest}`;
+      const first = firsts.get(key);
+      const all = several.get(key);
+      if (!first) firsts.set(key, { skill, source });
+      else if (all) all.push({ skill, source });
+      else several.set(key, [first, { skill, source }]);
+    };
+    yield* eachInSteps(skills, add);
+    yield* eachInSteps(losers, add);
   }
-  return [...several.values()].flatMap((all) => {
-    const digests = [...new Set(all.map(({ skill }) => skill.digest))];
-    const equal = digests.map((digest) => all.filter(({ skill }) => skill.digest === digest));
-    return equal.filter((some) => new Set(some.map(({ skill }) => fileKey(skill))).size > 1);
-  });
+  return [...several.values()].filter((some) => new Set(some.map(({ skill }) => fileKey(skill))).size > 1);
 }
 
 function fileKey({ realFile, qualifiedId }: Skill): string {

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import type { Problem } from 'skill-registry/kernel';
 import type unhomoglyphOf from 'unhomoglyph';
+import { eachInSteps, type Steps } from '../../../lib/breaks/index.ts';
 import type { Skill } from '../skill/skill.ts';
 
 /**
@@ -9,14 +10,16 @@ import type { Skill } from '../skill/skill.ts';
  *
  * @param skills - One per id, in order of precedence.
  */
-export function lookAlikes(skills: readonly Pick<Skill, 'id' | 'file'>[]): readonly Problem[] {
+export function* lookAlikes(skills: readonly Pick<Skill, 'id' | 'file'>[]): Steps<readonly Problem[]> {
   const seen = new Map<string, Pick<Skill, 'id' | 'file'>>();
-  return skills.flatMap((skill) => {
+  const problems: Problem[] = [];
+  yield* eachInSteps(skills, (skill) => {
     const looks = looksOf(skill.id);
     const other = looks.map((look) => seen.get(look)).find((one) => one !== undefined);
     for (const look of looks) if (!seen.has(look)) seen.set(look, skill);
-    return other ? [problemOf(skill, other)] : [];
+    if (other) problems.push(problemOf(skill, other));
   });
+  return problems;
 }
 
 // --- internal ---

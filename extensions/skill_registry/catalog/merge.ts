@@ -1,4 +1,5 @@
 import type { Problem } from 'skill-registry/kernel';
+import { eachInSteps, type Steps } from '../../../lib/breaks/index.ts';
 import type { SkillRegistryConfig } from '../config/config.ts';
 import type { Skill } from '../skill/skill.ts';
 
@@ -27,11 +28,11 @@ export interface FoundSkills {
  * @param sources - In order of precedence.
  * @param files - Digests of the other files of skills with equal SKILL.md, by qualified id. Default: all are equal.
  */
-export function mergeSources(
+export function* mergeSources(
   sources: readonly FoundSkills[],
   collision: SkillRegistryConfig['collision'] = 'first',
   files: ReadonlyMap<string, string> = new Map(),
-): Merged {
+): Steps<Merged> {
   const isCopy = (one: Skill, other: Skill): boolean =>
     one.digest === other.digest && files.get(one.qualifiedId) === files.get(other.qualifiedId);
   const byQualifiedId = new Map<string, Skill>();
@@ -42,25 +43,27 @@ export function mergeSources(
     !skill.preload && skill.realFile && preloaded.has(skill.realFile) ? { ...skill, preload: true } : skill;
   for (const [index, { skills: found, losers = [] }] of sources.entries()) {
     const skills = preloaded.size > 0 ? found.map(preloadedIfAny) : found;
-    for (const skill of skills) {
+    const own = new Map<string, Skill>();
+    yield* eachInSteps(skills, (skill) => {
       byQualifiedId.set(skill.qualifiedId, skill);
+      if (losers.length > 0 && !own.has(skill.id)) own.set(skill.id, skill);
       const fileKey = skill.realFile ?? skill.qualifiedId;
       const earlier = candidates.get(fileKey);
-      if (earlier && (collision !== 'last' || earlier.index === index)) continue;
+      if (earlier && (collision !== 'last' || earlier.index === index)) return;
       // Moves it to the end of the order.
       if (earlier) candidates.delete(fileKey);
       candidates.set(fileKey, { skill, index });
-    }
-    for (const loser of losers) {
+    });
+    yield* eachInSteps(losers, (loser) => {
       byQualifiedId.set(loser.qualifiedId, loser);
-      const winner = skills.find(({ id }) => id === loser.id);
+      const winner = own.get(loser.id);
       if (winner && !isCopy(winner, loser)) problems.push(taken(winner, loser, 'wins in its source'));
-    }
+    });
   }
-  const { firsts, rivals } = groupById(candidates.values());
+  const { firsts, rivals } = yield* groupById(candidates.values());
   const byId = new Map<string, Skill>();
   const winners: Candidate[] = [];
-  for (const [id, first] of firsts) {
+  yield* eachInSteps(firsts, ([id, first]) => {
     const all = rivals.get(id) ?? [first];
     const winner = (collision === 'last' ? all.at(-1) : first) as Candidate;
     const losers = all.filter(({ skill }) => !isCopy(skill, winner.skill));
@@ -68,14 +71,15 @@ export function mergeSources(
       const { skill: other } = winner;
       problems.push(collision === 'error' ? clash(other, skill) : taken(other, skill, `comes ${collision}`));
     }
-    if (collision === 'error' && losers.length > 0) continue;
+    if (collision === 'error' && losers.length > 0) return;
     const becomesPreloaded =
       !winner.skill.preload && all.some(({ skill }) => skill.preload && isCopy(skill, winner.skill));
     const skill: Skill = becomesPreloaded ? { ...winner.skill, preload: true } : winner.skill;
     if (becomesPreloaded) byQualifiedId.set(skill.qualifiedId, skill);
     byId.set(id, skill);
     winners.push({ ...winner, skill });
-  }
+  });
+  yield;
   winners.sort((a, b) => a.index - b.index || (a.skill.id < b.skill.id ? -1 : a.skill.id > b.skill.id ? 1 : 0));
   const skills = winners.map(({ skill }) => skill);
   return { skills, byId, byQualifiedId, problems };
@@ -99,18 +103,20 @@ function preloadedFiles(sources: readonly FoundSkills[]): ReadonlySet<string> {
 }
 
 /** The first skill of each id; and, for each id that several skills have, all of these skills. */
-function groupById(candidates: Iterable<Candidate>): {
+function* groupById(candidates: Iterable<Candidate>): Steps<{
   readonly firsts: ReadonlyMap<string, Candidate>;
   readonly rivals: ReadonlyMap<string, readonly Candidate[]>;
-} {
+}> {
   const firsts = new Map<string, Candidate>();
   const rivals = new Map<string, Candidate[]>();
-  for (const candidate of candidates) {
+  yield* eachInSteps(candidates, (candidate) => {
     const { id } = candidate.skill;
     const first = firsts.get(id);
+    const all = rivals.get(id);
     if (!first) firsts.set(id, candidate);
-    else rivals.set(id, [...(rivals.get(id) ?? [first]), candidate]);
-  }
+    else if (all) all.push(candidate);
+    else rivals.set(id, [first, candidate]);
+  });
   return { firsts, rivals };
 }
 

@@ -1,14 +1,16 @@
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import type { Problem } from 'skill-registry/kernel';
+import { eachInSteps, type Steps } from '../../../lib/breaks/index.ts';
 import { realPathOf } from '../../../lib/files/index.ts';
 import type { SourceScan } from '../sources/source.ts';
 
 /** The problems of all sources in order. A problem of a file that several sources contain, for example by links, is reported once. */
-export function problemsOnce(scans: readonly SourceScan[]): readonly Problem[] {
+export function* problemsOnce(scans: readonly SourceScan[]): Steps<readonly Problem[]> {
   const reported = new Map<string, string>();
+  const once: Problem[] = [];
   const realFiles = realFilesOf(scans);
-  return scans.flatMap(({ problems }, index) =>
-    problems.filter((problem) => {
+  for (const [index, { problems }] of scans.entries())
+    yield* eachInSteps(problems, (problem) => {
       const { code, file, line = 0, message } = problem;
       const real = realFiles.get(file);
       // The message is not compared for a skill file: it may contain the path by which the file was found.
@@ -16,9 +18,9 @@ export function problemsOnce(scans: readonly SourceScan[]): readonly Problem[] {
       const reachedBy = `${index} ${file}`;
       const first = reported.get(key) ?? reachedBy;
       reported.set(key, first);
-      return first === reachedBy;
-    }),
-  );
+      if (first === reachedBy) once.push(problem);
+    });
+  return once;
 }
 
 // --- internal ---

@@ -1,5 +1,6 @@
-import { hash } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import type { Problem } from 'skill-registry/kernel';
+import { eachInSteps, type Steps } from '../../../lib/breaks/index.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { PackScopes } from '../sources/types.ts';
 
@@ -48,31 +49,39 @@ export function skillNamed(
 }
 
 /** Equal for equal catalogs: what a reader could tell apart is in it. Hashed, because it is kept. */
-export function fingerprintOf({ byQualifiedId, builtIn, packs, problems, sources }: Snapshot): string {
-  const skills = [...byQualifiedId, ...builtIn].map(([id, skill]) => [
-    id,
-    skill.realFile,
-    skill.digest,
-    skill.hiddenBecause,
-    skill.heldBecause,
-    skill.disabledFor,
-    skill.preload,
-    entryOf(skill),
-  ]);
+export function* fingerprintOf({ byQualifiedId, builtIn, packs, problems, sources }: Snapshot): Steps<string> {
+  const hash = createHash('sha256');
+  const add = (value: unknown): void => void hash.update(`${JSON.stringify(value)}\n`);
+  for (const skills of [byQualifiedId, builtIn]) {
+    yield* eachInSteps(skills, ([id, skill]) => {
+      const { realFile, digest, hiddenBecause, heldBecause, disabledFor, preload } = skill;
+      add([id, realFile, digest, hiddenBecause, heldBecause, disabledFor, preload, entryOf(skill)]);
+    });
+    add(null);
+  }
+  yield* eachInSteps(problems, ({ code, file, line, message }) => add([code, file, line, message]));
   const states = [...packs].map(([id, { scopes }]) => [
     id,
     scopes.entry,
     ...scopes.states,
     ...[...scopes.events].map(([state, events]) => [state, ...events]),
   ]);
-  const shown = problems.map(({ code, file, line, message }) => [code, file, line, message]);
-  return hash('sha256', JSON.stringify([sources, skills, states, shown]));
+  add([sources, states]);
+  return hash.digest('hex');
 }
 
 /** Ids that came, went or changed. */
-export function changedIds(before: Snapshot, after: Snapshot): readonly string[] {
-  const differs = (id: string): boolean => stampOf(before.byId.get(id)) !== stampOf(after.byId.get(id));
-  return [...new Set([...before.byId.keys(), ...after.byId.keys()])].filter(differs);
+export function* changedIds(before: Snapshot, after: Snapshot): Steps<readonly string[]> {
+  const changed = new Set<string>();
+  const compare = (id: string): void => {
+    const [old, now] = [before.byId.get(id), after.byId.get(id)];
+    if (old !== now && stampOf(old) !== stampOf(now)) changed.add(id);
+  };
+  yield* eachInSteps(before.byId.keys(), compare);
+  yield* eachInSteps(after.byId.keys(), (id) => {
+    if (!before.byId.has(id)) compare(id);
+  });
+  return [...changed];
 }
 
 // --- internal ---

@@ -3,9 +3,10 @@ import type { FindKey, KeyPosition } from './key-finder.ts';
 import { type At, isRecord, UNREADABLE } from './readers.ts';
 
 /**
- * The start of reading. `problems` gives a problem for each wrong value; of many in one section, how many more there are.
+ * Collects the wrong values of a config. `problems` gives one problem for each, at most 20 for one section, and then one with the
+ * number of the others.
  *
- * @param refused - What is said instead of `effect` where any wrong value refuses all. Default: nothing is refused.
+ * @param refused - Replaces `effect` in messages when one wrong value refuses the whole config. Default: nothing is refused.
  */
 export function startAt(
   file: string,
@@ -43,10 +44,9 @@ export function startAt(
 
 // --- internal ---
 
-/** At most this many problems of one section are listed. */
 const MAX_LISTED = 20;
 
-/** Without what may be secret: a user name and a password in an address, and all of an MCP server. */
+/** The value for a message, without secrets: without the user name and password of an address; of an MCP server only its type. */
 function shown(value: unknown): string {
   if (value === UNREADABLE) return 'a value that cannot be read';
   const kind = Object.prototype.toString.call(value).slice(8, -1);

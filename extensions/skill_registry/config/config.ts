@@ -80,14 +80,14 @@ export type ValidationProfile = 'lenient' | 'spec' | 'strict';
 
 export type WriteMode = 'allow' | 'propose' | 'deny';
 
-/** A skill that no agent is given, by id (every skill of that id) or qualified id; with `agent` only that agent is not. */
+/** Disables a skill for all agents, by id (every skill of that id) or qualified id; with `agent` only for that agent. */
 export type DisabledSkill = string | { readonly skill: string; readonly agent: string };
 
 /** The `config:` block of the manifest; docs/configuration.md explains every key. */
 export interface SkillRegistryConfig {
   readonly sources: readonly SourceConfig[];
   readonly disabled: readonly DisabledSkill[];
-  /** Which source wins an id that several have; `error`: none does, and each collision is an error. */
+  /** Which source wins when several have the same id; `error`: none of them, and each collision is an error. */
   readonly collision: 'first' | 'last' | 'error';
   readonly validation: ValidationProfile;
   /** What a system prompt contains: the catalog, bodies, or only preloaded skills. */

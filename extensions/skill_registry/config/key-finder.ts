@@ -51,7 +51,7 @@ function readFile(file: string, above: readonly string[]): ReadFile | undefined 
     const document = parseDocument(text, { lineCounter: lines });
     const whole: unknown = document.toJS();
     const lineOf: ReadFile['lineOf'] = (path, value) => {
-      // A key that is missing is a fault of what it should stand in.
+      // A missing key is reported at the line of its parent.
       const { value: found, keys } = valueAt(whole, [...above, ...(value === undefined ? path.slice(0, -1) : path)]);
       if (found === undefined || (value !== undefined && !isPartOf(found, value))) return undefined;
       const parent = document.getIn(keys.slice(0, -1), true);
@@ -64,12 +64,12 @@ function readFile(file: string, above: readonly string[]): ReadFile | undefined 
     };
     return { file, lineOf };
   } catch {
-    // There is no such file, or it is not read either for its values.
+    // There is no such file, or it cannot be read; reading its values reports that.
     return undefined;
   }
 }
 
-/** The value that some keys lead to, and those of the keys that stand in the file: one entry may stand for a list of one. */
+/** The value at a path of keys, and the path as it is in the file: a single entry may be written without its list. */
 function valueAt(
   whole: unknown,
   path: readonly string[],

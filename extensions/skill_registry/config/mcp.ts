@@ -16,7 +16,7 @@ export interface McpServerConfig {
 
 const TEXTS = { type: 'array', items: { type: 'string' } };
 
-/** A part of a command or of a request is never left out, so that one wrong value refuses the whole. */
+/** One wrong value refuses the whole server: a command or a request without one of its parts would do something else. */
 const command = valueThat<string | readonly string[]>(
   'expected a program, or a list of a program and its arguments',
   {

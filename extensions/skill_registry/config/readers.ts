@@ -23,7 +23,7 @@ export interface At {
   /** What happens to a wrong value, for the message: `the default is used`. */
   readonly effect: string;
   /**
-   * @param hint - The key or value that may be meant, as `didYouMean` gives it; asked for what is listed alone. Default: none.
+   * @param hint - The key or value that may be meant, as `didYouMean` gives it; called only for values that are listed. Default: none.
    * @param shownAs - Stands for the value in the message. Default: the value itself.
    */
   readonly report: (at: At, value: unknown, expected: string, hint?: () => string, shownAs?: string) => void;
@@ -187,7 +187,7 @@ function entryAt(at: At, key: string): At {
   return { ...below(at, key), effect: 'this entry is left out' };
 }
 
-/** The keys in the order of the readers; unknown keys are refused, as a person who edits would want to know. */
+/** The keys in the order of the readers. Unknown keys are not allowed, so that an editor marks them. */
 function schemaOf<T extends object>(
   readers: Readers<T>,
   required: readonly (keyof T)[],

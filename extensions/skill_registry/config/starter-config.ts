@@ -7,10 +7,10 @@ import { ownerFile } from './owner-file.ts';
 import { PRESET_NAMES, PRESETS, type PresetName } from './presets.ts';
 
 /**
- * The text of a config file for a new root. Every key that may be set is in it, with its default and behind a `#`, as the manifest of the
- * registry shows it. Only `sources` is set.
+ * The text of a config file for a new root. Every key that may be set is in it, with its default and commented out, as in the manifest of the
+ * registry. Only `sources` is set.
  *
- * @param root - Absolute. @param presets - The agents whose skills are sources; the others stand behind a `#`.
+ * @param root - Absolute. @param presets - The agents whose skills are sources; the others are commented out.
  */
 export function starterConfig(root: string, presets: readonly PresetName[]): string {
   const manifest = readFileSync(join(import.meta.dirname, '..', 'manifest.yaml'), 'utf8');

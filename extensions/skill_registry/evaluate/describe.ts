@@ -3,7 +3,7 @@ import { describeProposal } from '../propose/describe.ts';
 import type { Proposal } from '../propose/types.ts';
 import type { CaseResult, Claim, Evaluation, EvaluationResult, ProposalEvidence, QueryResult } from './types.ts';
 
-/** One proposal for a person: as `describeProposal`, and what the registry ran on both contents while it waits. */
+/** One proposal for a person: as `describeProposal`; of an open one also the results of both contents. */
 export async function shownProposal(
   { evidenceOf }: Pick<Evaluation, 'evidenceOf'>,
   proposal: Proposal,
@@ -37,7 +37,7 @@ export function describeResults(results: readonly EvaluationResult[], width?: nu
   return formatTable(['SKILL', 'PASSED', 'FAILED', 'NOT RUN', 'PRECISION', 'RECALL', 'TOKENS'], rows, width);
 }
 
-/** What others say of a skill; empty without any. */
+/** The claims of others about a skill; empty without any. */
 export function describeClaims(claims: readonly Claim[]): string {
   if (claims.length === 0) return '';
   const texts = claims.map(({ kind, by, at, about, text, summary }) => {

@@ -1,5 +1,5 @@
 import type { SqliteDatabase } from '../store/open-database.ts';
-import { isRecord } from './suite.ts';
+import { isObject } from './suite.ts';
 import type { Claim, EvaluationResult } from './types.ts';
 
 /** A result, and the digests of what else it depends on. */
@@ -14,44 +14,44 @@ export interface KeptResult {
 /** Results and claims of one skill; older ones are deleted. */
 const MOST_KEPT = 200;
 
-/** Replaces the result of the same content and suite. @param place - As `skillKey` gives it. */
-export function keepResult(database: SqliteDatabase, place: string, kept: KeptResult): void {
+/** Replaces the result of the same content and suite. @param key - As `skillKey` gives it; the column is called `place`. */
+export function keepResult(database: SqliteDatabase, key: string, kept: KeptResult): void {
   const { digest, suite, at } = kept.result;
-  write(database, { place, kind: 'result', digest, about: suite ?? '', at, content: JSON.stringify(kept) });
+  write(database, { place: key, kind: 'result', digest, about: suite ?? '', at, content: JSON.stringify(kept) });
 }
 
 /** The result of this content and suite; undefined when there is none. */
 export function resultOf(
   database: SqliteDatabase,
-  place: string,
+  key: string,
   { digest, suite }: Pick<EvaluationResult, 'digest' | 'suite'>,
 ): KeptResult | undefined {
   const sql = "SELECT content FROM evidence WHERE place = ? AND kind = 'result' AND digest = ? AND about = ?";
-  return kept(database.prepare<Row>(sql).get(place, digest, suite ?? '')?.content);
+  return kept(database.prepare<Row>(sql).get(key, digest, suite ?? '')?.content);
 }
 
 /** The newest result of any content. */
-export function lastResult(database: SqliteDatabase, place: string): EvaluationResult | undefined {
+export function lastResult(database: SqliteDatabase, key: string): EvaluationResult | undefined {
   const sql = "SELECT content FROM evidence WHERE place = ? AND kind = 'result' ORDER BY seq DESC LIMIT 1";
-  return kept(database.prepare<Row>(sql).get(place)?.content)?.result;
+  return kept(database.prepare<Row>(sql).get(key)?.content)?.result;
 }
 
-/** A claim that is there already stays as it is. */
-export function keepClaim(database: SqliteDatabase, place: string, claim: Claim): void {
+/** Adds a claim; one that is stored already is not changed. */
+export function keepClaim(database: SqliteDatabase, key: string, claim: Claim): void {
   const { about, at, digest } = claim;
-  const before = claimsOf(database, place).find((one) => one.about === about && one.digest === digest);
+  const before = claimsOf(database, key).find((one) => one.about === about && one.digest === digest);
   if (before && before.text === claim.text && JSON.stringify(before.summary) === JSON.stringify(claim.summary)) return;
-  write(database, { place, kind: 'claim', digest: digest ?? '', about, at, content: JSON.stringify(claim) });
+  write(database, { place: key, kind: 'claim', digest: digest ?? '', about, at, content: JSON.stringify(claim) });
 }
 
 /** Newest first. */
-export function claimsOf(database: SqliteDatabase, place: string): readonly Claim[] {
+export function claimsOf(database: SqliteDatabase, key: string): readonly Claim[] {
   const sql = "SELECT content FROM evidence WHERE place = ? AND kind = 'claim' ORDER BY seq DESC";
   return database
     .prepare<Row>(sql)
-    .all(place)
+    .all(key)
     .map(({ content }) => parsed(content))
-    .filter((value): value is Claim => isRecord(value) && [value.about, value.at, value.text, value.by].every(isText));
+    .filter((value): value is Claim => isObject(value) && [value.about, value.at, value.text, value.by].every(isText));
 }
 
 // --- internal ---
@@ -83,16 +83,16 @@ function write(database: SqliteDatabase, row: NewRow): void {
   });
 }
 
-/** Undefined for what no release of this registry has written. */
+/** Undefined for content that no release of this registry has written. */
 function kept(content: string | undefined): KeptResult | undefined {
   const value = parsed(content ?? 'null');
-  if (!isRecord(value) || !isRecord(value.result)) return undefined;
+  if (!isObject(value) || !isObject(value.result)) return undefined;
   const { totals, validity, tokens, triggers, cases, problems } = value.result;
   const isWhole =
-    [totals, validity, tokens].every(isRecord) &&
-    (triggers === null || (isRecord(triggers) && Array.isArray(triggers.queries))) &&
+    [totals, validity, tokens].every(isObject) &&
+    (triggers === null || (isObject(triggers) && Array.isArray(triggers.queries))) &&
     [(validity as { errors?: unknown }).errors, cases, problems].every(Array.isArray) &&
-    (cases as readonly unknown[]).every((one) => isRecord(one) && Array.isArray(one.assertions));
+    (cases as readonly unknown[]).every((one) => isObject(one) && Array.isArray(one.assertions));
   return isWhole ? (value as unknown as KeptResult) : undefined;
 }
 

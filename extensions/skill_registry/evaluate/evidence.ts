@@ -11,18 +11,18 @@ import { claimsOf, type KeptResult, keepClaim, keepResult, lastResult, resultOf 
 import { openOutputs, type StoredOutput } from './outputs.ts';
 import { createProposalEvidence, type EvaluationSource } from './proposal-evidence.ts';
 import { runCases } from './run-cases.ts';
-import { runChecks } from './run-checks.ts';
+import { evaluateContent } from './run-checks.ts';
 import { presentSubject, presentSuite } from './subject.ts';
 import { invalid } from './suite.ts';
 import type { Claim, Evaluation, EvaluationResult, EvaluationSuite, SkillEvidence } from './types.ts';
 
-/** Raise it when the same content and test cases would give another result. */
+/** Increase it when the same content and test cases would give another result. */
 const RULES = 2;
-/** Trigger queries are tried for so long. */
+/** Time limit for trigger queries, in milliseconds. */
 const MAX_MS = 60_000;
 const MOST_CLAIMS = 20;
 
-/** Makes what `registry.admin` has of evidence. */
+/** Makes the functions of `registry.admin` that are about evidence. */
 export function createEvaluation(
   context: ChangeContext,
   source: EvaluationSource,
@@ -60,7 +60,7 @@ export function createEvaluation(
       const cases = isOld ? before.kept.result.cases : await runCases(suite.cases, (one) => stored?.of.get(one.id));
       const at = writer.now();
       const options = { firstHits: source.firstHits, at, until: performance.now() + MAX_MS };
-      const ran = await runChecks(subject, cases, options);
+      const ran = await evaluateContent(subject, cases, options);
       const result: EvaluationResult = {
         ...ran,
         problems: [...ran.problems, ...(stored?.problems ?? [])],
@@ -103,7 +103,7 @@ function storedOf(suite: EvaluationSuite, skill: Skill, folder: string): Stored 
   return { of: new Map(found), digest, problems };
 }
 
-/** Trigger queries are answered by all skills that models see. */
+/** The answers to trigger queries depend on all skills that models see. */
 function surroundingsOf({ queries }: EvaluationSuite, { visible }: EvaluationSource): string {
   const others = queries.length === 0 ? [] : visible().map(({ qualifiedId, digest }) => [qualifiedId, digest]);
   return digestOf(JSON.stringify([RULES, others]));
@@ -111,14 +111,14 @@ function surroundingsOf({ queries }: EvaluationSuite, { visible }: EvaluationSou
 
 type Of = Pick<EvaluationResult, 'digest' | 'suite'>;
 
-/** A history that cannot be read has nothing kept; it is a problem of the registry, and reading skills goes on. */
+/** From a history that cannot be read nothing is used. The registry reports it as a problem, and skills can still be read. */
 function readKept(
   { writer }: ChangeContext,
-  place: string,
+  key: string,
   of: Of,
 ): { readonly kept: KeptResult | undefined; readonly notRead: string | null } {
   try {
-    return { kept: writer.hasHistory() ? resultOf(writer.database(), place, of) : undefined, notRead: null };
+    return { kept: writer.hasHistory() ? resultOf(writer.database(), key, of) : undefined, notRead: null };
   } catch (error) {
     return { kept: undefined, notRead: reasonOf(writer, error) };
   }
@@ -129,13 +129,13 @@ function keptOf(
   skill: Skill,
   of: Of,
 ): Pick<SkillEvidence, 'result' | 'last' | 'claims' | 'notRead'> {
-  const place = skillKey(skill, context.root);
-  const { kept, notRead } = readKept(context, place, of);
+  const key = skillKey(skill, context.root);
+  const { kept, notRead } = readKept(context, key, of);
   const result = kept ? { ...kept.result, reused: true, notKept: null } : null;
   if (notRead !== null || !context.writer.hasHistory()) return { result, last: null, claims: [], notRead };
   const database = context.writer.database();
   const proposed = proposalRows(database, 'all', { skillId: skill.id })
-    .filter((row) => row.place === place && row.evidence !== null)
+    .filter((row) => row.place === key && row.evidence !== null)
     .map(({ id, author, created, evidence }): Claim => {
       return {
         kind: 'proposal',
@@ -147,22 +147,22 @@ function keptOf(
         summary: null,
       };
     });
-  const claims = [...claimsOf(database, place), ...proposed].sort((a, b) => (a.at > b.at ? -1 : 1));
-  const last = result ? null : (lastResult(database, place) ?? null);
+  const claims = [...claimsOf(database, key), ...proposed].sort((a, b) => (a.at > b.at ? -1 : 1));
+  const last = result ? null : (lastResult(database, key) ?? null);
   return { result, last, claims: claims.slice(0, MOST_CLAIMS), notRead };
 }
 
 /** @returns why it could not be kept; null when it is. */
 async function keep(
   { writer }: ChangeContext,
-  place: string,
+  key: string,
   kept: KeptResult,
   claims: readonly Claim[],
 ): Promise<string | null> {
   try {
     const written = await writer.ifPossible((database) => {
-      for (const claim of claims) keepClaim(database, place, claim);
-      keepResult(database, place, kept);
+      for (const claim of claims) keepClaim(database, key, claim);
+      keepResult(database, key, kept);
     });
     return 'reason' in written ? written.reason : null;
   } catch (error) {

@@ -10,7 +10,7 @@ export interface Matcher {
 
 /** A pattern of a person takes a few milliseconds; one that was made to hang never ends. */
 const MAX_MS = 2_000;
-/** After so many slow patterns the rest is not tried. */
+/** After this many slow patterns the others are not tried. */
 const MAX_SLOW = 2;
 const MAX_MEMORY_MB = 64;
 

@@ -5,7 +5,7 @@ import { digestOf } from '../../../lib/digest/index.ts';
 import { listContained, readContained, relativeSegments } from '../../../lib/files/index.ts';
 import { oneLine } from '../../../lib/text/index.ts';
 import { invalidArgument } from '../skill/errors.ts';
-import { isRecord, readJson } from './suite.ts';
+import { isObject, readJson } from './suite.ts';
 import type { Claim, EvaluationCase } from './types.ts';
 
 /** What a run of a case left behind. */
@@ -14,9 +14,9 @@ export interface StoredOutput {
   readonly text: string | null;
   /** Why there is no text, as a sentence; empty when there is one. */
   readonly why: string;
-  /** `yes`, or why a path is no file of the outputs. */
+  /** `yes`, or why the path is not a file of the outputs. */
   fileAt(path: string): 'yes' | string;
-  /** What another tool says of the run. */
+  /** What another tool claims about the run. */
   readonly grading: Pick<Claim, 'text' | 'summary'> | null;
   /** Of everything above. */
   readonly digest: string;
@@ -27,7 +27,7 @@ const MAX_CLAIM = 4_000;
 const TEXTS = ['output.md', 'output.txt'];
 
 /**
- * Opens a folder of outputs. It has a folder for each case, called as its id, or `eval-<id>`, in which may be:
+ * Opens a folder of outputs. It has a folder for each case, named after its id, or `eval-<id>`. That folder may have:
  * `output.md` or `output.txt`, files, and `grading.json`; the first two also below `outputs/`, all below `with_skill/`. Links are not followed.
  *
  * @param given - Relative to the current folder.
@@ -104,7 +104,7 @@ function textIn(base: string, below: readonly string[]): Pick<StoredOutput, 'tex
 
 function fileIn(base: string, folder: string, path: string): string {
   try {
-    // Checked alone first: an absolute path is none below the folder.
+    // Checked before it is joined: an absolute path is not below the folder.
     const below = relativeSegments(path).join('/');
     // With this limit nothing is read.
     readContained(base, `${folder}/${below}`, 0);
@@ -115,12 +115,12 @@ function fileIn(base: string, folder: string, path: string): string {
   }
 }
 
-/** A claim, whatever it says: nothing of it is checked. */
+/** The registry checks nothing in it, so it is a claim. */
 function gradingOf(data: unknown, report: (what: string) => void): StoredOutput['grading'] {
   if (data === undefined) return null;
   const expectations =
-    isRecord(data) && Array.isArray(data.expectations) ? data.expectations.filter(isRecord) : undefined;
-  if (!isRecord(data) || !expectations) {
+    isObject(data) && Array.isArray(data.expectations) ? data.expectations.filter(isObject) : undefined;
+  if (!isObject(data) || !expectations) {
     report(
       'Expected { "expectations": [{ "text", "passed", "evidence" }], "summary": { "passed", "failed", "total", "pass_rate" } }.',
     );
@@ -134,7 +134,7 @@ function gradingOf(data: unknown, report: (what: string) => void): StoredOutput[
 }
 
 function summaryIn(summary: unknown): Claim['summary'] {
-  const { passed, failed, total } = isRecord(summary) ? summary : {};
+  const { passed, failed, total } = isObject(summary) ? summary : {};
   const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
   return isCount(passed) && isCount(failed) && isCount(total) ? { passed, failed, total } : null;
 }

@@ -9,7 +9,7 @@ import type { Skill } from '../skill/skill.ts';
 import type { HeldSkills } from '../trust/holds.ts';
 import type { Finding } from '../trust/types.ts';
 import { runCases } from './run-cases.ts';
-import { runChecks, type Subject } from './run-checks.ts';
+import { type EvaluatedContent, evaluateContent } from './run-checks.ts';
 import { type ChangedFile, changedSubject, newSubject, type PresentSource, presentSubject } from './subject.ts';
 import type { Claim, Evaluation, EvaluationResult, ProposalEvidence, QueryChange } from './types.ts';
 
@@ -18,7 +18,7 @@ export interface EvaluationSource extends PresentSource {
   readonly holds: Pick<HeldSkills, 'check' | 'filesOf' | 'blocksIn'>;
 }
 
-/** Trigger queries of one content are tried for so long. */
+/** Time limit for the trigger queries of one content, in milliseconds. */
 const MAX_MS = 5_000;
 
 /**
@@ -71,9 +71,9 @@ async function runBoth(context: ChangeContext, source: EvaluationSource, proposa
 }
 
 interface Contents {
-  readonly present: Subject | undefined;
+  readonly present: EvaluatedContent | undefined;
   /** Undefined for a deletion. */
-  readonly changed: Subject | undefined;
+  readonly changed: EvaluatedContent | undefined;
   readonly file: ChangedFile;
 }
 
@@ -100,7 +100,7 @@ async function contentsOf(
   return { present, changed, file };
 }
 
-/** What nobody has allowed in the new content. */
+/** Findings in the new content that nobody has allowed. */
 async function blocksIn({ present, file }: Contents, { holds }: EvaluationSource): Promise<readonly Finding[]> {
   const others = present ? (await holds.filesOf(present.skill)).filter(({ path }) => path !== file.path) : [];
   const changed = file.after ? [{ path: file.path, bytes: file.after }] : [];
@@ -113,14 +113,14 @@ function skillAt({ snapshot, root }: ChangeContext, key: string, source: string)
   return there.find((skill) => skill.source === source) ?? there[0];
 }
 
-/** Without outputs: those that are stored are of one of the two contents at most. */
+/** Without outputs: the stored outputs belong to one of the two contents at most. */
 async function run(
-  subject: Subject,
+  subject: EvaluatedContent,
   { writer }: ChangeContext,
   { firstHits }: EvaluationSource,
 ): Promise<EvaluationResult> {
   const cases = await runCases(subject.suite.cases, () => undefined);
-  const ran = await runChecks(subject, cases, { firstHits, at: writer.now(), until: performance.now() + MAX_MS });
+  const ran = await evaluateContent(subject, cases, { firstHits, at: writer.now(), until: performance.now() + MAX_MS });
   return { ...ran, reused: false, notKept: null };
 }
 

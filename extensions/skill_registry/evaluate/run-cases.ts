@@ -42,7 +42,7 @@ async function check(assertion: Assertion, output: StoredOutput, matcher: Matche
     return verdict(found === 'yes', found === 'yes' ? 'The file is there.' : `The file ${found}.`);
   }
   const { text } = output;
-  // What is not there contains nothing, but nobody has seen what it does not contain.
+  // Without an output every assertion fails, `output_not_contains` too.
   if (text === null) return verdict(false, output.why);
   if (type === 'output_matches') {
     const matched = await matcher.matches(value, text);

@@ -10,7 +10,7 @@ import { strictViolations } from '../validate/validate-skill.ts';
 import type { CaseResult, EvaluationResult, EvaluationSuite, TriggerResult } from './types.ts';
 
 /** One content of a skill, present or proposed. */
-export interface Subject {
+export interface EvaluatedContent {
   /** With the header of the text. */
   readonly skill: Skill;
   /** The whole SKILL.md. */
@@ -30,8 +30,8 @@ export interface Subject {
  *
  * @param until - As `performance.now()` gives it: queries are tried until then.
  */
-export async function runChecks(
-  subject: Subject,
+export async function evaluateContent(
+  subject: EvaluatedContent,
   cases: readonly CaseResult[],
   { firstHits, at, until }: { readonly firstHits: Overlap['firstHits']; readonly at: string; readonly until: number },
 ): Promise<Omit<EvaluationResult, 'reused' | 'notKept'>> {
@@ -65,8 +65,8 @@ export function totalsOf({
 
 // --- internal ---
 
-/** The rules of the standard, whatever the source lets pass: they are what other tools ask for. */
-function violations({ skill, text, profile }: Subject): readonly string[] {
+/** The rules of the standard also for a lenient source, because other tools apply them. */
+function violations({ skill, text, profile }: EvaluatedContent): readonly string[] {
   // A skill without a folder has no folder that could have another name.
   const name = skill.dir === null ? undefined : skill.id;
   const found =
@@ -77,7 +77,7 @@ function violations({ skill, text, profile }: Subject): readonly string[] {
 }
 
 async function tokensOf(
-  { skill, text, isShown }: Subject,
+  { skill, text, isShown }: EvaluatedContent,
   takeBreak: () => Promise<void>,
 ): Promise<EvaluationResult['tokens']> {
   const count = await loadTokenCounter();
@@ -86,7 +86,7 @@ async function tokensOf(
 }
 
 async function runQueries(
-  { skill, text, suite, isShown, isProposed }: Subject,
+  { skill, text, suite, isShown, isProposed }: EvaluatedContent,
   firstHits: Overlap['firstHits'],
   until: number,
 ): Promise<TriggerResult> {

@@ -10,8 +10,8 @@ import { skillNotFound } from '../skill/errors.ts';
 import { parseSkill } from '../skill/parse-skill.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { SkillSource } from '../sources/source.ts';
-import type { Subject } from './run-checks.ts';
-import { type ReadFile, readSuite } from './suite.ts';
+import type { EvaluatedContent } from './run-checks.ts';
+import { type ReadSkillFile, readSuite } from './suite.ts';
 import type { EvaluationSuite } from './types.ts';
 
 /** How skills are searched. */
@@ -21,7 +21,7 @@ export interface PresentSource {
   visible(): readonly Skill[];
 }
 
-/** The digest of the present files of a skill, and its test cases. Those of a skill on a server are not known. */
+/** The digest of the present files of a skill, and its test cases. A skill on a server has none here. */
 export async function presentSuite(
   context: ChangeContext,
   skill: Skill,
@@ -40,7 +40,7 @@ export async function presentSubject(
   context: ChangeContext,
   { visible }: PresentSource,
   skill: Skill,
-): Promise<Subject & { readonly files: readonly RevisionFile[] }> {
+): Promise<EvaluatedContent & { readonly files: readonly RevisionFile[] }> {
   const source = sourceOf(context, skill);
   const text = source.readSkill(skill, context.limits.file_bytes).toString('utf8');
   const isShown = visible().some(({ qualifiedId }) => qualifiedId === skill.qualifiedId);
@@ -62,7 +62,7 @@ export async function changedSubject(
   context: ChangeContext,
   present: Awaited<ReturnType<typeof presentSubject>>,
   { path, after }: ChangedFile,
-): Promise<Subject> {
+): Promise<EvaluatedContent> {
   const source = sourceOf(context, present.skill);
   const isSkillFile = path === basename(present.skill.file);
   const text = isSkillFile && after ? after.toString('utf8') : present.text;
@@ -93,7 +93,7 @@ export async function newSubject(
   context: ChangeContext,
   { skillId, source }: { readonly skillId: string; readonly source: string },
   after: Buffer,
-): Promise<Subject | undefined> {
+): Promise<EvaluatedContent | undefined> {
   const text = after.toString('utf8');
   const file = `${skillId}/SKILL.md`;
   const { header } = parseSkill(text, file, skillId);
@@ -124,12 +124,12 @@ function sourceOf(context: ChangeContext, skill: Skill): SkillSource {
   throw skillNotFound(skill.id, []);
 }
 
-function readerOf(source: SkillSource, skill: Skill): ReadFile {
+function readerOf(source: SkillSource, skill: Skill): ReadSkillFile {
   return (path, maxBytes) => source.readResource(skill, path, maxBytes);
 }
 
-/** A source that lets more pass says nothing about what other tools ask for. */
-function profileOf(source: SkillSource | undefined): Subject['profile'] {
+/** At least the rules of the standard, also for a lenient source, because other tools apply them. */
+function profileOf(source: SkillSource | undefined): EvaluatedContent['profile'] {
   return source?.writing?.validation === 'strict' ? 'strict' : 'spec';
 }
 

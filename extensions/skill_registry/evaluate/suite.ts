@@ -8,7 +8,7 @@ import { parseMapping } from '../skill/yaml-fields.ts';
 import type { Assertion, AssertionType, EvaluationCase, EvaluationSuite } from './types.ts';
 
 /** Reads a file of the skill with at most `maxBytes`; throws as `readContained`. */
-export type ReadFile = (path: string, maxBytes: number) => Buffer;
+export type ReadSkillFile = (path: string, maxBytes: number) => Buffer;
 
 const EVALS = 'evals/evals.json';
 /** The YAML parser is slow, so its limit is lower. */
@@ -24,13 +24,13 @@ const ASSERTION_TYPES: readonly AssertionType[] = [
 ];
 
 /**
- * Reads the test cases of a skill. What is broken is a problem, and the rest is used.
+ * Reads the test cases of a skill. Each invalid part is a problem; the rest is used.
  *
  * @param skill - With the header of the content that `read` gives.
  */
-export async function readSuite(skill: Skill, read: ReadFile): Promise<EvaluationSuite> {
+export async function readSuite(skill: Skill, read: ReadSkillFile): Promise<EvaluationSuite> {
   const used = new Map<string, string>();
-  const noting: ReadFile = (path, maxBytes) => {
+  const noting: ReadSkillFile = (path, maxBytes) => {
     const bytes = read(path, maxBytes);
     used.set(path, digestOf(bytes));
     return bytes;
@@ -43,7 +43,7 @@ export async function readSuite(skill: Skill, read: ReadFile): Promise<Evaluatio
     ...['eval.yaml', 'evals/eval.yaml'].flatMap((path) => scenariosIn(path, noting, report(path))),
   ];
   const own = withoutRepeated(cases, (one) =>
-    report(one.file)(`The id ${quoted(one.id)} occurs twice; give each case its own.`),
+    report(one.file)(`The id ${quotedValue(one.id)} occurs twice; give each case its own.`),
   );
   const { triggerKeywords } = skill;
   const isEmpty = used.size === 0 && triggerKeywords.length === 0;
@@ -61,8 +61,8 @@ export function invalid({ file }: Pick<Skill, 'file'>, path: string, what: strin
   return { code: 'EVALS_INVALID', severity: 'warning', file, message: `${path}: ${what}` };
 }
 
-/** The value of a JSON file; undefined when it is not there, or is no JSON, which is reported. */
-export function readJson(path: string, read: ReadFile, report: (what: string) => void): unknown {
+/** The value of a JSON file; undefined when there is no file, or when it is not JSON, which is reported. */
+export function readJson(path: string, read: ReadSkillFile, report: (what: string) => void): unknown {
   const text = readText(path, MAX_BYTES.json, read, report);
   if (text === undefined) return undefined;
   try {
@@ -73,12 +73,12 @@ export function readJson(path: string, read: ReadFile, report: (what: string) =>
   }
 }
 
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** What somebody wrote, for a message. */
-export function quoted(value: unknown): string {
+/** A text of somebody else, quoted for a message. */
+export function quotedValue(value: unknown): string {
   return oneLine(JSON.stringify(value) ?? 'nothing', 80);
 }
 
@@ -86,7 +86,7 @@ export function quoted(value: unknown): string {
 
 type Report = (what: string) => void;
 
-function readText(path: string, maxBytes: number, read: ReadFile, report: Report): string | undefined {
+function readText(path: string, maxBytes: number, read: ReadSkillFile, report: Report): string | undefined {
   try {
     return read(path, maxBytes).toString('utf8');
   } catch (error) {
@@ -95,10 +95,10 @@ function readText(path: string, maxBytes: number, read: ReadFile, report: Report
   }
 }
 
-function casesIn(path: string, read: ReadFile, report: Report): readonly EvaluationCase[] {
+function casesIn(path: string, read: ReadSkillFile, report: Report): readonly EvaluationCase[] {
   const data = readJson(path, read, report);
   if (data === undefined) return [];
-  if (!isRecord(data) || !Array.isArray(data.evals)) {
+  if (!isObject(data) || !Array.isArray(data.evals)) {
     report('Expected { "skill_name": text, "evals": [{ "id", "prompt", "expected_output" }] }, so it is not used.');
     return [];
   }
@@ -107,8 +107,8 @@ function casesIn(path: string, read: ReadFile, report: Report): readonly Evaluat
     const { id, prompt, expected_output: expected, files } = row;
     const own = ['assertions', 'expectations'].flatMap((field) => listIn(row[field], `${at}.${field}`, report));
     if (!isText(id) && !Number.isSafeInteger(id))
-      return refuse(report, `${at}.id must be a text or a number, got ${quoted(id)}.`);
-    if (!isText(prompt)) return refuse(report, `${at}.prompt must be a text, got ${quoted(prompt)}.`);
+      return refuse(report, `${at}.id must be a text or a number, got ${quotedValue(id)}.`);
+    if (!isText(prompt)) return refuse(report, `${at}.prompt must be a text, got ${quotedValue(prompt)}.`);
     for (const file of listIn(files, `${at}.files`, report)) checkFile(file, at, read, report);
     return [
       {
@@ -127,7 +127,7 @@ function casesIn(path: string, read: ReadFile, report: Report): readonly Evaluat
   });
 }
 
-function scenariosIn(path: string, read: ReadFile, report: Report): readonly EvaluationCase[] {
+function scenariosIn(path: string, read: ReadSkillFile, report: Report): readonly EvaluationCase[] {
   const text = readText(path, MAX_BYTES.yaml, read, report);
   if (text === undefined) return [];
   const parsed = parseMapping(text.replace(/^\ufeff/, '').replace(/\r\n?/g, '\n'));
@@ -143,8 +143,8 @@ function scenariosIn(path: string, read: ReadFile, report: Report): readonly Eva
   return rows(scenarios, 'scenarios', report).flatMap((row, index) => {
     const at = `scenarios[${index}]`;
     const { name, prompt, rubric } = row;
-    if (!isText(name)) return refuse(report, `${at}.name must be a text, got ${quoted(name)}.`);
-    if (!isText(prompt)) return refuse(report, `${at}.prompt must be a text, got ${quoted(prompt)}.`);
+    if (!isText(name)) return refuse(report, `${at}.name must be a text, got ${quotedValue(name)}.`);
+    if (!isText(prompt)) return refuse(report, `${at}.prompt must be a text, got ${quotedValue(prompt)}.`);
     return [
       {
         id: name.slice(0, MAX_ID),
@@ -160,47 +160,47 @@ function scenariosIn(path: string, read: ReadFile, report: Report): readonly Eva
 
 function assertionsIn(given: readonly unknown[], at: string, report: Report): readonly Assertion[] {
   return given.flatMap((one) => {
-    const { type, value } = isRecord(one) ? one : { type: undefined, value: undefined };
+    const { type, value } = isObject(one) ? one : { type: undefined, value: undefined };
     const known = ASSERTION_TYPES.find((candidate) => candidate === type);
     if (!known) {
       return refuse(
         report,
-        `${at}: an assertion is { type: ${ASSERTION_TYPES.join(' | ')}, value }, got ${quoted(one)}.`,
+        `${at}: an assertion is { type: ${ASSERTION_TYPES.join(' | ')}, value }, got ${quotedValue(one)}.`,
       );
     }
     if (typeof value !== 'string' && typeof value !== 'number') {
-      return refuse(report, `${at}: the value of ${known} must be a text, got ${quoted(value)}.`);
+      return refuse(report, `${at}: the value of ${known} must be a text, got ${quotedValue(value)}.`);
     }
     return [{ type: known, value: String(value) }];
   });
 }
 
 /** A file that the prompt needs must be a file of the skill. */
-function checkFile(file: unknown, at: string, read: ReadFile, report: Report): void {
+function checkFile(file: unknown, at: string, read: ReadSkillFile, report: Report): void {
   const path = isText(file) ? file : '';
   try {
     // With this limit nothing is read.
     if (path !== '') read(path, 0);
-    else report(`${at}.files has ${quoted(file)}, which is no path.`);
+    else report(`${at}.files has ${quotedValue(file)}, which is no path.`);
   } catch (error) {
     if (isCodedError(error, 'RESOURCE_TOO_LARGE')) return;
-    report(`${at}.files has ${quoted(path)}, which is no file of the skill: give a path relative to SKILL.md.`);
+    report(`${at}.files has ${quotedValue(path)}, which is no file of the skill: give a path relative to SKILL.md.`);
   }
 }
 
-/** The objects of a list; what is more than the limit, or no object, is reported. */
+/** The objects of a list. Entries over the limit, and entries that are not objects, are reported. */
 function rows(list: readonly unknown[], name: string, report: Report): readonly Readonly<Record<string, unknown>>[] {
   if (list.length > MAX_CASES) report(`${name} has ${list.length} entries; the first ${MAX_CASES} are used.`);
   return list
     .slice(0, MAX_CASES)
     .flatMap((row, index) =>
-      isRecord(row) ? [row] : refuse(report, `${name}[${index}] must be an object, got ${quoted(row)}.`),
+      isObject(row) ? [row] : refuse(report, `${name}[${index}] must be an object, got ${quotedValue(row)}.`),
     );
 }
 
 function listIn(value: unknown, name: string, report: Report): readonly unknown[] {
   if (value === undefined || value === null) return [];
-  if (!Array.isArray(value)) return refuse(report, `${name} must be a list, got ${quoted(value)}.`);
+  if (!Array.isArray(value)) return refuse(report, `${name} must be a list, got ${quotedValue(value)}.`);
   if (value.length > MAX_ASSERTIONS)
     report(`${name} has ${value.length} entries; the first ${MAX_ASSERTIONS} are used.`);
   return value.slice(0, MAX_ASSERTIONS);

@@ -31,7 +31,7 @@ import {
   writeEntry,
 } from './journal-entries.ts';
 import { addRevision, getBlob } from './revisions.ts';
-import { folderOf, pathIn, type SkillLocation } from './skill-location.ts';
+import { folderOf, pathInSource, type SkillLocation } from './skill-location.ts';
 import { readFolderTree } from './skill-tree.ts';
 import type { Revision } from './types.ts';
 
@@ -116,7 +116,7 @@ function make(operation: Operation, { database, dataDir, onStep }: OperationCont
     if (digestAt(location, path) === after) continue;
     assertUntouched(location, change);
     const names = leftoversOf(operation, index);
-    if (after === null) renameContained(location.base, pathIn(location, path), names.kept);
+    if (after === null) renameContained(location.base, pathInSource(location, path), names.kept);
     else {
       const onTemporary = (): void => {
         onStep('temporary');
@@ -124,7 +124,12 @@ function make(operation: Operation, { database, dataDir, onStep }: OperationCont
       };
       const options = { temporary: names.temporary, keep: names.kept, onTemporary };
       const bytes = getBlob(database, after);
-      writeContained(location.base, pathIn(location, path), bytes, mode === undefined ? options : { ...options, mode });
+      writeContained(
+        location.base,
+        pathInSource(location, path),
+        bytes,
+        mode === undefined ? options : { ...options, mode },
+      );
     }
     onStep('changed');
   }
@@ -180,7 +185,7 @@ function undo(begun: Begun, { database, dataDir }: OperationContext): void {
     putBack(location, change, kept, database);
     removeLeftover(location, change, kept);
     // The change may have failed after its folders were created.
-    if (change.before === null) removeEmptyFolders(location.base, pathIn(location, change.path));
+    if (change.before === null) removeEmptyFolders(location.base, pathInSource(location, change.path));
   }
 }
 
@@ -191,7 +196,7 @@ function putBack(
   database: SqliteDatabase,
 ): void {
   if (before === after || digestAt(location, path) !== after) return;
-  const name = pathIn(location, path);
+  const name = pathInSource(location, path);
   if (before === null) removeContained(location.base, name);
   else if (digestAt(location, posix.join(posix.dirname(path), kept)) === before)
     renameContained(location.base, posix.join(posix.dirname(name), kept), posix.basename(name));
@@ -227,7 +232,7 @@ function assertLocationFree(location: SkillLocation, { to, temporary }: FolderMo
 /** null: nothing is there. undefined: something is there that is no regular file, or cannot be read. */
 function digestAt(location: SkillLocation, path: string): string | null | undefined {
   try {
-    return digestOf(readContained(location.base, pathIn(location, path), Number.MAX_SAFE_INTEGER));
+    return digestOf(readContained(location.base, pathInSource(location, path), Number.MAX_SAFE_INTEGER));
   } catch {
     return exists(join(folderOf(location), path)) ? undefined : null;
   }

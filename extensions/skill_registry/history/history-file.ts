@@ -94,7 +94,7 @@ export function createHistoryFile(path: string, leaveAlone: boolean): HistoryFil
         sound = database;
         return use(database);
       } catch (error) {
-        // Opened again, it can be written once this user gets the right to.
+        // It is opened again at the next use: this user may have write permission by then.
         if (sqliteRefusal(error) === 'readonly') opened = drop(opened);
         throw error;
       } finally {

@@ -7,8 +7,8 @@ import type { Skill } from '../skill/skill.ts';
 import { type ChangeContext, findSkill } from './change-context.ts';
 import { notRemoved, presentNotKept, revisionIncomplete, rowRefused, skillExists, skillRemoved } from './errors.ts';
 import { checkedFolder, checkedPath } from './journal-entries.ts';
-import type { Recorder } from './recorder.ts';
-import { bytesOf, findRevision, type LoadedRevisions, lastKeyOf, revisionsOf } from './revisions.ts';
+import type { RevisionRecorder } from './recorder.ts';
+import { findRevision, type LoadedRevisions, lastKeyOf, revisionsOf, storedBytes } from './revisions.ts';
 import {
   folderExists,
   folderOf,
@@ -22,7 +22,7 @@ import type { History, Revision, RevisionFile } from './types.ts';
 import type { IfPossible, PlannedChange, Writer } from './writer.ts';
 
 /** Past contents of skills, roll-back and restore. */
-export function createHistory(context: ChangeContext, recorder: Recorder): History {
+export function createHistory(context: ChangeContext, recorder: RevisionRecorder): History {
   const { writer } = context;
   /** Its revisions, including the present content; `reason`: why the present content could not be recorded. */
   const load = async (skillId: string): Promise<LoadedRevisions> => {
@@ -51,7 +51,7 @@ export function createHistory(context: ChangeContext, recorder: Recorder): Histo
       const file =
         revision.files.find((candidate) => candidate.path === shownPath) ??
         revision.files.find((candidate) => path === undefined && candidate.path.toLowerCase() === 'skill.md');
-      const bytes = file && bytesOf(writer.database(), file);
+      const bytes = file && storedBytes(writer.database(), file);
       if (!bytes)
         throw resourceNotFound(shownPath, `revision ${revision.number} has no such file, or it was too large to keep`);
       return bytes;
@@ -60,7 +60,7 @@ export function createHistory(context: ChangeContext, recorder: Recorder): Histo
       const loaded = await load(skillId);
       const contentOf = (name: string | number): Content =>
         name === PRESENT ? presentTree(skillId) : findRevision(loaded, skillId, name);
-      return differenceOf(contentOf(a), contentOf(b), (file) => bytesOf(writer.database(), file));
+      return differenceOf(contentOf(a), contentOf(b), (file) => storedBytes(writer.database(), file));
     },
     async rollback(skillId, number, { by, reason }) {
       const target = findRevision(await load(skillId), skillId, number);
@@ -71,7 +71,7 @@ export function createHistory(context: ChangeContext, recorder: Recorder): Histo
         // Again, now that nobody else writes: the roll-back starts from the present content.
         recorder.record(skill);
         const present = revisionsOf(database, location.key).at(-1) as Revision;
-        const changes = changesTo(target, present, location, (file) => bytesOf(database, file));
+        const changes = changesTo(target, present, location, (file) => storedBytes(database, file));
         if (changes.length === 0) return present;
         return writer.apply({ location, changes, kind: 'rollback', by, reason, target: target.number });
       });
@@ -210,5 +210,5 @@ function restoringChange(
     return { changes: [], move: { direction: 'back', folder } };
   const last = revisionsOf(database, key).at(-1);
   if (!last) throw rowRefused(`a skill in the archive, ${JSON.stringify(skillId)}, without a revision`);
-  return { changes: changesTo(last, undefined, location, (file) => bytesOf(database, file)) };
+  return { changes: changesTo(last, undefined, location, (file) => storedBytes(database, file)) };
 }

@@ -40,10 +40,10 @@ export interface Operation {
   readonly alongside?: ((database: SqliteDatabase) => void) | undefined;
 }
 
-/** What becomes of one entry of `skills-lock.json`. */
+/** The change of one entry of `skills-lock.json`. */
 export interface LockChange {
   readonly name: string;
-  /** null: it is taken out. */
+  /** null: it is removed. */
   readonly entry: unknown;
 }
 
@@ -89,7 +89,10 @@ export function subjectOf({ content }: Entry): { readonly key: string; readonly 
   return { key: typeof key === 'string' ? key : '', skillId: typeof skillId === 'string' ? skillId : '' };
 }
 
-/** Changes that ended processes have begun in a root that nobody has approved. What is made, and only leaves temporary files, is none. */
+/**
+ * Changes that ended processes have left unfinished in a root that nobody has approved. A change that is made, and has only
+ * temporary files to remove, is finished.
+ */
 export function waitingIn(database: SqliteDatabase): readonly Unfinished[] {
   return entriesOf(database)
     .filter(({ content }) => parse(content).done !== 1)

@@ -9,7 +9,7 @@ import { newErrors, newMissingParts } from '../validate/changed-text.ts';
 import { type ChangeContext, findLocation, newLocation } from './change-context.ts';
 import { noChange, shownChanged, skillExists, skillInvalid, sourceNotWritable } from './errors.ts';
 import { archiveFolder } from './journal-entries.ts';
-import type { Recorder } from './recorder.ts';
+import type { RevisionRecorder } from './recorder.ts';
 import {
   assertRemovable,
   bytesAfter,
@@ -17,15 +17,15 @@ import {
   checkNewName,
   checkSize,
   checkValid,
+  decodeText,
   filePath,
   folderOf,
-  textOf,
 } from './skill-location.ts';
 import type { Management } from './types.ts';
 import { skillIdAt } from './write-policy.ts';
 
 /** Changes without review. */
-export function createManagement(context: ChangeContext, recorder: Recorder): Management {
+export function createManagement(context: ChangeContext, recorder: RevisionRecorder): Management {
   const { writer } = context;
   return {
     async add(path, content, { by, reason }) {
@@ -33,7 +33,7 @@ export function createManagement(context: ChangeContext, recorder: Recorder): Ma
       checkNewName(below);
       const errors = [...newErrors(null, content, skillId, validation), ...newMissingParts(null, content, skillId)];
       if (errors.length > 0) throw skillInvalid(skillId, errors);
-      // Inside, because nothing is written where no history can be.
+      // Inside `exclusively`, because without a history no skill is written.
       await writer.exclusively(() => {
         if (lstatSync(path, { throwIfNoEntry: false })) throw skillExists(skillId, 'its file is there');
         writeContained(base, below, content);
@@ -75,20 +75,18 @@ export function createManagement(context: ChangeContext, recorder: Recorder): Ma
       return revision;
     },
     async repair(skillId, shown, { by, reason }) {
-      const revision = await writer.exclusively(() => {
+      return writer.exclusively(() => {
         const location = findLocation(context, skillId);
         writer.assertFinished(location.key);
         const { skillFile } = location;
         const before = bytesAt(location, skillFile, context.limits);
-        const repair = before && repairSkill(textOf(before, skillFile), basename(folderOf(location)));
+        const repair = before && repairSkill(decodeText(before, skillFile), basename(folderOf(location)));
         if (!before || !repair) throw noChange(skillFile);
         if (repair.text !== shown) throw shownChanged(skillId);
         const after = Buffer.from(repair.text);
         checkValid(location, skillFile, before, after, true);
         return writer.apply({ location, changes: [{ path: skillFile, after }], kind: 'tool', by, reason });
       });
-      await context.refresh();
-      return revision;
     },
     async remove(skillId, { by, reason }, turn) {
       const revision = await writer.exclusively(() => {

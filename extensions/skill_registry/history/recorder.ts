@@ -9,7 +9,7 @@ import { readSkillTree, recordedFiles } from './skill-tree.ts';
 import type { Revision } from './types.ts';
 
 /** Records changes of skills that the registry did not make itself. */
-export interface Recorder {
+export interface RevisionRecorder {
   /**
    * Records one skill now. Call it inside `Writer.exclusively`.
    *
@@ -28,12 +28,12 @@ export interface Recorder {
 /** Skills recorded in one transaction. */
 const SLICE = 25;
 
-export function createRecorder(context: ChangeContext): Recorder {
+export function createRevisionRecorder(context: ChangeContext): RevisionRecorder {
   const { writer } = context;
   /** By the skill's key: the stamp of its files when they were recorded. */
   const recorded = new Map<string, string>();
 
-  const recordIn: Recorder['record'] = (skill, note) => {
+  const recordIn: RevisionRecorder['record'] = (skill, note) => {
     const source = context.sources().find(({ id }) => id === skill.source);
     if (!source) return undefined;
     const key = skillKey(skill, context.root);
@@ -63,7 +63,7 @@ export function createRecorder(context: ChangeContext): Recorder {
         return written === true;
       };
       for (const skill of context.snapshot().byQualifiedId.values()) {
-        // What lies on another machine has its history there.
+        // A skill on another machine has its history there.
         if (skill.remote) continue;
         await takeBreak();
         if (signal.aborted) return;

@@ -100,7 +100,7 @@ export function findRevision({ revisions, reason }: LoadedRevisions, skillId: st
 }
 
 /** The content of a file of a revision; undefined when it was too large to be kept. */
-export function bytesOf(database: SqliteDatabase, file: RevisionFile): Buffer | undefined {
+export function storedBytes(database: SqliteDatabase, file: RevisionFile): Buffer | undefined {
   return file.kept ? getBlob(database, file.digest) : undefined;
 }
 

@@ -122,7 +122,7 @@ export function folderOf({ base, below }: Pick<SkillLocation, 'base' | 'below'>)
 }
 
 /** The path of a skill's file, relative to the source's folder. No link below that folder is followed. */
-export function pathIn({ below }: Pick<SkillLocation, 'below'>, path: string): string {
+export function pathInSource({ below }: Pick<SkillLocation, 'below'>, path: string): string {
   return below === '' ? path : `${below}/${path}`;
 }
 
@@ -172,7 +172,7 @@ export function checkNewName(path: string): void {
 /** The bytes of a skill's file; null when it does not exist. @throws PATH_TRAVERSAL, RESOURCE_TOO_LARGE. */
 export function bytesAt(location: SkillLocation, path: string, limits: Limits): Buffer | null {
   try {
-    return readContained(location.base, pathIn(location, path), limitOf(location, path, limits));
+    return readContained(location.base, pathInSource(location, path), limitOf(location, path, limits));
   } catch (error) {
     // A folder or a device of that name is an error.
     if (isCodedError(error, 'RESOURCE_NOT_FOUND') && !existsAt(location, path)) return null;
@@ -182,7 +182,7 @@ export function bytesAt(location: SkillLocation, path: string, limits: Limits): 
 }
 
 /** @throws NOT_TEXT. */
-export function textOf(bytes: Buffer, path: string): string {
+export function decodeText(bytes: Buffer, path: string): string {
   const text = bytes.toString('utf8');
   if (Buffer.from(text).equals(bytes)) return text;
   throw new CodedError('NOT_TEXT', `${quoted(path)} is no UTF-8 text, so it cannot be changed as text.`);
@@ -199,7 +199,7 @@ export function bytesAfter(before: Buffer | null, content: FileContent, path: st
     if (typeof content === 'string') return Buffer.from(content);
     throw resourceNotFound(path);
   }
-  const present = textOf(before, path);
+  const present = decodeText(before, path);
   return Buffer.from(adoptLineEndings(present, typeof content === 'string' ? content : content(present)));
 }
 
@@ -224,7 +224,7 @@ export function checkValid(
   unreviewed = false,
 ): void {
   if (path !== location.skillFile) return;
-  const [was, is] = [before?.toString('utf8') ?? null, textOf(after, path)];
+  const [was, is] = [before?.toString('utf8') ?? null, decodeText(after, path)];
   const lacks = unreviewed ? newMissingParts(was, is, location.skillId) : [];
   const errors = [...newErrors(was, is, location.skillId, location.validation), ...lacks];
   if (errors.length > 0) throw skillInvalid(location.skillId, errors);

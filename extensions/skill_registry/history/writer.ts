@@ -11,7 +11,7 @@ import { hasUnfinished, historyError } from './history-database.ts';
 import { createHistoryFile, type HistoryFile } from './history-file.ts';
 import { type FileChange, type LocationFinder, type Operation, waitingIn } from './journal-entries.ts';
 import { putBlob, recordPresent } from './revisions.ts';
-import { folderOf, pathIn, type SkillLocation } from './skill-location.ts';
+import { folderOf, pathInSource, type SkillLocation } from './skill-location.ts';
 import { readFolderTree, type SkillTree } from './skill-tree.ts';
 import type { Revision, RevisionFile } from './types.ts';
 import { createWriteLock, type WriteLock } from './write-lock.ts';
@@ -108,7 +108,10 @@ export class Writer {
     return this.#lock.tryRun(() => this.#guarded(use));
   }
 
-  /** As `exclusively`, for a write that a reader can do without: it gives a reason where nothing may or can be written. */
+  /**
+   * As `exclusively`, for a write that reading does not need: where nothing may or can be written, it returns the reason and does
+   * not throw.
+   */
   async ifPossible<T>(use: (database: SqliteDatabase) => T): Promise<IfPossible<T>> {
     if (!this.#mayRecover)
       return {
@@ -265,7 +268,7 @@ function recordLocation(
 /** Keeps the old content of a changed file even when it is too large for a revision: otherwise the change could not be undone. */
 function keptDigest(database: SqliteDatabase, location: SkillLocation, { path, digest, kept }: RevisionFile): string {
   if (kept) return digest;
-  return putBlob(database, readContained(location.base, pathIn(location, path), Number.MAX_SAFE_INTEGER));
+  return putBlob(database, readContained(location.base, pathInSource(location, path), Number.MAX_SAFE_INTEGER));
 }
 
 function noteArchive(database: SqliteDatabase, { by, at, move, location }: Operation): void {

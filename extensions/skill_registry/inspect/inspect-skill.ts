@@ -14,16 +14,16 @@ export { RULE_SET } from './rule-set.ts';
 
 /**
  * Looks at the files of a skill. Nothing is run, and nothing but the given bytes is looked at: the same files give the same findings.
- * Takes linear time, with breaks for other work. Of one file the first 1 MiB is searched; a finding says where more is.
+ * Takes linear time, with breaks for other work: `undefined` among the files is one. Of one file the first 1 MiB is searched; a finding says where more is.
  */
-export async function inspectSkill(files: Iterable<InspectedFile>): Promise<Inspection> {
+export async function inspectSkill(files: Iterable<InspectedFile | undefined>): Promise<Inspection> {
   const takeBreak = createBreaks();
   const found = new Map<string, Finding>();
   const mentioned = new Set<Finding>();
   const skill: ReadFile[] = [];
   for (const file of files) {
     await takeBreak();
-    skill.push(readFile(file));
+    if (file) skill.push(readFile(file));
   }
   for (const file of skill) {
     for await (const [rule, match] of matchesOfFile(file, skill, takeBreak)) {
@@ -89,6 +89,7 @@ async function* matchesOfFile(
   takeBreak: TakeBreak,
 ): AsyncGenerator<readonly [Rule, Match]> {
   for (const rule of FILE_RULES) {
+    await takeBreak();
     for (const match of rule.find(file, skill)) {
       await takeBreak();
       if (match) yield [rule, match];

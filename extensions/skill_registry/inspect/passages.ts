@@ -17,12 +17,19 @@ export function* passagesOf(text: string, prose: boolean): Generator<Passage | u
   const bodyOffset = prose ? splitFrontmatter(text).bodyOffset : 0;
   let headings: readonly string[] = [];
   const variables = new Map<string, string>();
+  let unbroken = 0;
   for (const { raw, line, start } of rawLines(text)) {
     if (line % BREAK_LINES === 0) yield undefined;
     // Any number of empty lines is one.
     if (lines.at(-1)?.words === '' && raw.trim() === '') continue;
     for (let from = 0; from === 0 || from < raw.length; from += MAX_LINE) {
       const part = raw.slice(from, from + MAX_LINE);
+      unbroken += part.length;
+      // Not by the length of a passage: characters that nobody sees add nothing to that.
+      if (unbroken > PASSAGE) {
+        yield undefined;
+        unbroken = 0;
+      }
       const [, mark, info] = (prose && FENCE.exec(part)) || [];
       // What has a language opens a fence and never closes one.
       if (mark !== undefined && (fence === '' || (mark.startsWith(fence) && info === '')))

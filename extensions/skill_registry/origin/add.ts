@@ -1,6 +1,7 @@
 import { lstatSync, mkdirSync, symlinkSync, unlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isCodedError } from 'skill-registry/kernel';
+import { runSteps } from '../../../lib/breaks/index.ts';
 import { originRefused } from '../../../lib/fetch/index.ts';
 import { countTokens } from '../../../lib/text/index.ts';
 import { lookAlikes } from '../catalog/look-alikes.ts';
@@ -112,7 +113,9 @@ export async function viewOf(
     findings: (await inspectSkill(files)).findings,
     problems: [
       ...textProblems(text, id, validation),
-      ...lookAlikes([...skills.filter((one) => one.id !== id), isNamed]).filter(({ file }) => file === isNamed.file),
+      ...runSteps(lookAlikes([...skills.filter((one) => one.id !== id), isNamed])).filter(
+        ({ file }) => file === isNamed.file,
+      ),
     ],
   };
 }

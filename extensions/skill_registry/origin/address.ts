@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { isPlainPath } from '../../../lib/files/index.ts';
 import { isLoopback } from '../../../lib/loopback/index.ts';
 import { PACKAGE_NAME } from '../config/package-name.ts';
@@ -21,6 +21,8 @@ export function parseOrigin(text: string, cwd: string): Origin {
   if (text.startsWith('npm:')) return npmOrigin(text.slice('npm:'.length));
   if (isLocal(text)) return localOrigin(text, cwd);
   if (/^[\w.-]+@[\w.-]+:/.test(text) || /^[a-z][a-z0-9+.-]*:/i.test(text)) return remoteOrigin(text);
+  // As it stands in the line of a browser, without the beginning.
+  if (/^(?:www\.)?(?:github|gitlab)\.com\//i.test(text)) return remoteOrigin(`https://${text}`);
   return githubOrigin(text, cwd);
 }
 
@@ -36,7 +38,7 @@ export function gitOrigin(url: string, ref?: string, path?: string): GitOrigin {
   if (ref !== undefined && !/^[\w][\w./+-]{0,200}$/.test(ref))
     throw originInvalid(url, `${JSON.stringify(ref)} is no branch, tag or commit.`);
   if (ref?.includes('..')) throw originInvalid(url, `${JSON.stringify(ref)} is a range, expected one commit.`);
-  const folder = path?.replace(/^\/+|\/+$/g, '');
+  const folder = folderOf(path?.replace(/^\/+|\/+$/g, '') ?? '');
   if (folder && !isPlainPath(folder)) throw originInvalid(url, `its path ${JSON.stringify(folder)} is none below it.`);
   return { kind: 'git', url, ...(ref ? { ref } : {}), ...(folder ? { path: folder } : {}) };
 }
@@ -159,6 +161,7 @@ export function sourceFields(
 
 const WAYS = 'expected owner/repo, a git address, npm:name, an archive, a folder (./x) or a page with skills.';
 const GIT_PROTOCOLS: ReadonlySet<string> = new Set(['https:', 'ssh:', 'file:']);
+const SKILL_FILE = 'SKILL.md';
 /** npm takes such a name for one of a file, wherever it stands. */
 const FILE_NAME = /\.(tgz|tar\.gz|tar)$/i;
 const ARCHIVE = /\.(tar\.gz|tgz|zip)$/i;
@@ -173,7 +176,13 @@ function localOrigin(text: string, cwd: string): Origin {
     : isAbsolute(text)
       ? resolve(text)
       : resolve(cwd, text);
-  return ARCHIVE.test(path) ? { kind: 'archive', location: path } : { kind: 'folder', path };
+  if (ARCHIVE.test(path)) return { kind: 'archive', location: path };
+  return { kind: 'folder', path: basename(path) === SKILL_FILE ? dirname(path) : path };
+}
+
+/** The file stands for its folder. */
+function folderOf(path: string): string {
+  return path.replace(/(?:^|\/)SKILL\.md$/, '');
 }
 
 function remoteOrigin(text: string): Origin {
@@ -181,14 +190,40 @@ function remoteOrigin(text: string): Origin {
   const { protocol, host } = protocolOf(address);
   if (protocol === 'https:' || protocol === 'http:') {
     const url = new URL(address);
-    if (ARCHIVE.test(url.pathname)) return archiveOrigin(address);
-    const [, owner, repository, , tree, ...path] = url.pathname.replace(/\/+$/, '').split('/');
-    if (host === 'github.com' && owner && repository)
-      return gitOrigin(`https://github.com/${owner}/${withGit(repository)}`, ref ?? tree, path.join('/'));
-    if (host === 'gitlab.com' && owner && repository) return gitOrigin(address, ref);
-    if (!/\.git$/.test(url.pathname) && ref === undefined) return pageOrigin(address);
+    const pathname = url.pathname.replace(/\/+$/, '');
+    const [, owner, repository] = pathname.split('/');
+    if (/^(?:www\.)?github\.com$/.test(host) && owner && repository && !ARCHIVE.test(pathname))
+      return githubPage(address, pathname, ref);
+    // A page of GitLab, on whatever host.
+    const [, project, branch, below] = /^(.+?)\/-\/(?:tree|blob)\/([^/]+)\/?(.*)$/.exec(pathname) ?? [];
+    if (project !== undefined)
+      return gitOrigin(`${url.origin}${withGit(project)}`, ref ?? branch, decoded(below ?? ''));
+    if (ARCHIVE.test(pathname)) return archiveOrigin(address);
+    if (host === 'gitlab.com' && owner && repository) return gitOrigin(address.replace(/\/+$/, ''), ref);
+    if (!/\.git$/.test(pathname) && ref === undefined) return pageOrigin(address);
   }
   return gitOrigin(address, ref);
+}
+
+/** A page of a repository, of a folder or a file in it, of a commit, or of a release. */
+function githubPage(address: string, pathname: string, ref: string | undefined): GitOrigin {
+  const [, owner, repository = '', kind, ...rest] = pathname.split('/');
+  const [shown, ...path] = kind === 'releases' && rest[0] === 'tag' ? rest.slice(1) : rest;
+  if (kind !== undefined && !(shown && /^(?:tree|blob|commit|releases)$/.test(kind)))
+    throw originInvalid(
+      address,
+      'expected the page of the repository, or of a folder in it: .../tree/<branch>/<folder>.',
+    );
+  return gitOrigin(`https://github.com/${owner}/${withGit(repository)}`, ref ?? shown, decoded(path.join('/')));
+}
+
+/** Of an address of a page. What is no such text stays as it is, and no path of that name will be there. */
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
 }
 
 function archiveOrigin(location: string): ArchiveOrigin {
@@ -199,8 +234,9 @@ function archiveOrigin(location: string): ArchiveOrigin {
 }
 
 function githubOrigin(text: string, cwd: string): GitOrigin {
-  const [, owner, repository, path, ref] = /^([\w.-]+)\/([\w.-]+)(?:\/([^@]+))?(?:@(.+))?$/.exec(text) ?? [];
-  if (owner === undefined || repository === undefined) throw originInvalid(text, WAYS);
+  const [, owner, repository, path, ref] = /^([\w.-]+)\/([\w.-]+)(?:\/([^@#]*))?(?:[@#](.+))?$/.exec(text) ?? [];
+  if (owner === undefined || repository === undefined)
+    throw originInvalid(text, existsSync(resolve(cwd, text)) ? `for the folder here write ./${text}.` : WAYS);
   if (existsSync(resolve(cwd, text)))
     throw originInvalid(text, `it is a folder here, too. Write ./${text} for it, or https://github.com/${text}.`);
   return gitOrigin(`https://github.com/${owner}/${withGit(repository)}`, ref, path);
@@ -231,7 +267,7 @@ function protocolOf(url: string): AddressParts {
 }
 
 /** Of an `ssh:` address the user is a part of where it leads, and no secret; a password is one. */
-function withoutUser(url: string): string {
+export function withoutUser(url: string): string {
   return url.replace(/^(https?:\/\/)[^@/]*@/, '$1').replace(/^(ssh:\/\/[^@/:]*):[^@/]*@/, '$1@');
 }
 

@@ -1,5 +1,6 @@
 import { basename } from 'node:path/posix';
 import { originRefused } from '../../../lib/fetch/index.ts';
+import { oneLine } from '../../../lib/text/index.ts';
 import { parseSkill, type SkillHeader } from '../skill/parse-skill.ts';
 import { slugOf } from '../skill/skill.ts';
 import { isUsableId } from '../skill/usable-id.ts';
@@ -36,11 +37,7 @@ export interface ChosenSkills {
  */
 export async function chooseSkills(offer: Offer, below: string, choice: Choice, shown: string): Promise<ChosenSkills> {
   const { readable, unreadable } = await readHeaders(offer, below);
-  if (readable.length === 0) {
-    const isPage = offer.entries.some(({ path }) => path === INDEX_PATH);
-    const advice = ' It is a page with skills, as publish makes it: have a web server serve it, and add its address.';
-    throw originInvalid(shown, `there is no folder with a SKILL.md in it.${isPage ? advice : ''}`);
-  }
+  if (readable.length === 0) throw originInvalid(shown, whyNone(offer, below, unreadable));
   const named = [...new Set(namedSkills(readable, choice, shown))];
   const alongWith = new Map<string, ReadableSkill>();
   const visit = ({ header }: ReadableSkill): void => {
@@ -66,6 +63,32 @@ export async function chooseSkills(offer: Offer, below: string, choice: Choice, 
 
 /** Ids that are listed in a message. */
 const MAX_LISTED = 30;
+/** Paths that are. */
+const MAX_PATHS = 5;
+
+/** What was expected, what is there, and what to do. */
+function whyNone(offer: Offer, below: string, unreadable: readonly string[]): string {
+  const { entries } = offer;
+  const paths = entries.map(({ path }) => path);
+  if (paths.includes(INDEX_PATH))
+    return 'there is no folder with a SKILL.md in it. It is a page with skills, as publish makes it: have a web server serve it, and add its address.';
+  if (unreadable.length > 0)
+    return `it has no SKILL.md that can be read as a skill. To see why, take a copy and run skill-registry validate on ${some(unreadable)}.`;
+  const folders = below === '' ? [] : skillsOf(offer, '').map(({ folder }) => folder || '.');
+  const others = folders.length > 0 ? ` Folders with a SKILL.md: ${some(folders)}.` : '';
+  if (below !== '' && !paths.some((path) => path.startsWith(`${below}/`))) {
+    const what = paths.includes(below) ? 'is a file, expected a folder with a SKILL.md in it' : 'is not there';
+    return `the path ${JSON.stringify(below)} ${what}.${others}`;
+  }
+  const there = paths.filter((path) => below === '' || path.startsWith(`${below}/`));
+  const what = there.length === 0 ? 'it is empty' : `it has ${there.length} file(s): ${some(there)}`;
+  return `there is no folder with a SKILL.md in it, and ${what}. A skill is a folder with a file of that name.${others}`;
+}
+
+function some(paths: readonly string[]): string {
+  const shown = paths.slice(0, MAX_PATHS).map((path) => oneLine(path, 100));
+  return `${shown.join(', ')}${paths.length > MAX_PATHS ? ', ...' : ''}`;
+}
 
 async function readHeaders(
   offer: Offer,

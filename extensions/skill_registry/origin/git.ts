@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
 import { lstatSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { describeError } from 'skill-registry/kernel';
 import { originRefused, originUnavailable } from '../../../lib/fetch/index.ts';
-import { shownOrigin } from './address.ts';
+import { shownOrigin, withoutUser } from './address.ts';
 import type { Offer, OfferedEntry } from './offer.ts';
 import { scratchFolder } from './scratch-folder.ts';
 import type { GitOrigin } from './types.ts';
@@ -67,6 +68,8 @@ function runnerIn(folder: string, origin: GitOrigin, maxBytes: number): Run {
     GIT_ALLOW_PROTOCOL: protocol === 'file' || protocol === 'http' ? protocol : 'https:ssh',
     GIT_DIR: folder,
     GIT_NO_REPLACE_OBJECTS: '1',
+    // A misspelled repository of GitHub would ask for a user name, and wait for it.
+    GIT_TERMINAL_PROMPT: '0',
     LC_ALL: 'C',
   };
   const own = protocol === 'http' ? ['-c', 'http.followRedirects=false'] : [];
@@ -142,11 +145,24 @@ function reasonIn(complaint: string): string {
     .slice(0, 300);
 }
 
+function isNoRef(error: unknown): boolean {
+  return /couldn't find remote ref|invalid refspec/.test(describeError(error));
+}
+
+function noRef(origin: GitOrigin, cause: unknown): Error {
+  const { ref, url } = origin;
+  if (ref === undefined) return originUnavailable(shownOrigin(origin), 'it has no commits yet', cause);
+  const isOfPage = origin.path === undefined ? '' : ' A branch with a slash is given as owner/repo/path@branch.';
+  const why = `it has no branch or tag ${JSON.stringify(ref)}. To see what it has: git ls-remote ${withoutUser(url)}.${isOfPage}`;
+  return originUnavailable(shownOrigin(origin), why, cause);
+}
+
 async function fetchCommit(
   run: Run,
-  { url, ref = 'HEAD' }: GitOrigin,
+  origin: GitOrigin,
   folder: string,
 ): Promise<{ readonly commit: string; readonly isTag: boolean }> {
+  const { url, ref = 'HEAD' } = origin;
   const fetch = ['fetch', '--quiet', '--no-tags', '--no-recurse-submodules', '--no-auto-maintenance'];
   const commitOf = async (name: string): Promise<string> =>
     (await run(['rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`])).toString().trim();
@@ -154,7 +170,7 @@ async function fetchCommit(
     await run([...fetch, '--depth=1', '--', url, ref]);
   } catch (error) {
     // Not every server gives a commit by its name alone, and none by a part of it.
-    if (!/^[0-9a-f]{4,64}$/.test(ref)) throw error;
+    if (!/^[0-9a-f]{4,64}$/.test(ref)) throw isNoRef(error) ? noRef(origin, error) : error;
     await run([...fetch, '--', url, '+refs/heads/*:refs/heads/*', '+refs/tags/*:refs/tags/*']);
     return { commit: await commitOf(ref), isTag: false };
   }

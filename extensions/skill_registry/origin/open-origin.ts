@@ -65,7 +65,8 @@ function readArchive(location: string): Buffer {
   try {
     return readNamedFile(location, MAX_ARCHIVE);
   } catch (error) {
-    throw originUnavailable(location, (error as Error).message, error);
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw originUnavailable(location, code === 'ENOENT' ? 'there is no such file' : message, error);
   }
 }
 

@@ -153,12 +153,14 @@ export interface RemovedSkill {
 
 /** A source that the lock or the config of a root names. */
 export interface UsedSource {
-  /** An address, `npm:<name>` or a folder. */
+  /** An address, `npm:<name>`, a folder, or `mcp:` with a program and a digest of its arguments. */
   readonly source: string;
   /** Names in the lock; none for a source of the config. */
   readonly skills: readonly string[];
-  /** The last decision about it on this machine; undefined: none, so the approval of the root counts. */
-  readonly decision: Pick<Decision, 'action' | 'at' | 'by' | 'reason'> | undefined;
+  /** The last decision about it, or about a folder around it (`path`), on this machine; undefined: none, so the approval of the root counts. */
+  readonly decision: Pick<Decision, 'action' | 'at' | 'by' | 'path' | 'reason'> | undefined;
+  /** Ids of the sources of the config that it is. */
+  readonly inConfig: readonly string[];
 }
 
 /** What the disk is, against what the lock says. */

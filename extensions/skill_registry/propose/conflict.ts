@@ -6,15 +6,15 @@ import type { SqliteDatabase } from '../store/open-database.ts';
 import { addEvent, insertProposal, type NewProposal, proposalRows } from './proposal-store.ts';
 import { checksOf, diffOf, proposalId } from './propose.ts';
 
-/** Who proposes what an update could not bring together. */
+/** The author of proposals for files that an update could not merge. */
 export const UPDATE_AUTHOR = 'origin:update';
 
-/** A text file that was changed here and at its origin, in the same lines. */
+/** A text file with changes in the same lines, here and at its origin. */
 export interface UpdateConflict {
   readonly path: string;
-  /** As it was installed; null: not known any more, or both made the file. */
+  /** The installed text; null when it is not known, or when both sides added the file. */
   readonly base: Buffer | null;
-  /** As the origin has it. */
+  /** The text at the origin. */
   readonly theirs: Buffer;
 }
 

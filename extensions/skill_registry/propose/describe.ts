@@ -56,7 +56,7 @@ export function describeFindings(findings: readonly Finding[]): string {
   return printable(texts.join('\n'));
 }
 
-/** What a person is told before approving a change that would be held. */
+/** The text for a person before approving a change that would be held. */
 export function describeBlocks(blocks: readonly Finding[]): string {
   return `A person would call this an attack. Approving the change also allows it:\n${describeFindings(blocks)}`;
 }

@@ -12,10 +12,10 @@ import {
   checkNewName,
   checkSize,
   checkValid,
+  decodeText,
   filePath,
   folderOf,
   type SkillLocation,
-  textOf,
 } from '../history/skill-location.ts';
 import { readFolderTree, recordedFiles, treeDigest } from '../history/skill-tree.ts';
 import { isPerson } from '../history/writer.ts';
@@ -112,7 +112,7 @@ export function requestOf(context: ChangeContext, input: ProposalInput, turn: Tu
   const { kind = 'update', skillId, path = 'SKILL.md' } = input;
   const replaced = input.oldString ?? input.newString;
   const given = [input.diff, input.content, input.remove, replaced].filter((value) => value !== undefined).length;
-  // Without a turn a program asks, which decides for itself.
+  // Without a turn the caller is a program of the owner, for which `writes` is no limit.
   if (turn && context.writes[kind] === 'deny') throw writeDenied(kind);
   if (given !== (kind === 'delete' ? 0 : 1)) {
     throw invalidArgument(
@@ -233,7 +233,7 @@ function resultOf(
     return { after: null, notes: [] };
   }
   if (content !== undefined) return { after: bytesAfter(before, content, path), notes: [] };
-  const current = before === null ? '' : textOf(before, path);
+  const current = before === null ? '' : decodeText(before, path);
   if (diff === undefined) {
     if (oldString === undefined || newString === undefined)
       throw invalidArgument('old_string and new_string go together; an empty new_string removes old_string.');

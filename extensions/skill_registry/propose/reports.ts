@@ -31,7 +31,7 @@ import type { Proposal } from './types.ts';
  * The Markdown report of a proposal for people. The words of agents are quotations or in a fenced block, so they cannot begin a
  * section. Invisible characters and control characters are written as `⟦U+202E⟧`.
  */
-export function reportOf(proposal: Proposal): string {
+export function proposalReport(proposal: Proposal): string {
   const { kind, state, path, skillId, checks, recommendations, decision, conflict, evidence } = proposal;
   const parts: readonly (readonly string[])[] = [
     [`# ${TITLES[kind]} ${inline(path)} of ${inline(skillId)}`],
@@ -119,7 +119,7 @@ function writeReport(
   onStep: (step: WriteStep) => void,
   at: string,
 ): void {
-  const text = reportOf(proposalOf(database, row, dataDir));
+  const text = proposalReport(proposalOf(database, row, dataDir));
   const [present = '', digest] = [presentDigest(dataDir, row), digestOf(text)];
   const expected = { ...row, file_digest: isOurs(row, present) ? `${present} ${digest}` : digest };
   noteReport(database, row.id, { digests: expected.file_digest, due: true });

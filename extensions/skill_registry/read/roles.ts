@@ -25,7 +25,7 @@ export interface RoleResolver {
    * else the legacy template `<templates>/<role>/system_prompt.md`, rendered; else one sentence.
    *
    * @param templates - Real folder of the legacy templates; it need not exist.
-   * @param variables - For the template; a name it uses and nobody gave is left empty.
+   * @param variables - For the template; a name without a value is rendered as an empty text.
    */
   resolve(role: string, templates: string, variables: Readonly<Record<string, unknown>>): Promise<RolePrompt>;
 }

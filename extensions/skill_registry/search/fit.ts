@@ -3,7 +3,7 @@ import type { Pool } from './pool.ts';
 import { informationOf, type RankedTerm } from './rank.ts';
 
 /** How well skills answer a query, by position in the pool; 0 for a skill that was not asked about. */
-export interface Fit {
+export interface QueryFit {
   /** What was found of what was asked: 0 to 1.75, comparable between queries. */
   readonly scores: Float64Array;
   /** The part of the query's words that occur in the skill, each by its importance: 0 to 1. */
@@ -40,7 +40,7 @@ const IN_SECTION = 0.5;
  *
  * @param asked - Positions of the skills to compare.
  */
-export function fitOf(pool: Pool, terms: readonly RankedTerm[], asked: readonly number[]): Fit {
+export function fitOf(pool: Pool, terms: readonly RankedTerm[], asked: readonly number[]): QueryFit {
   const scores = new Float64Array(pool.skills.length);
   const coverage = new Float64Array(pool.skills.length);
   const part = Math.min(1, Math.log(Math.max(1, pool.skills.length)) / Math.log(MANY));
@@ -70,7 +70,7 @@ export function fitOf(pool: Pool, terms: readonly RankedTerm[], asked: readonly 
 }
 
 /** Which skills fit. @param best - The position that ranks best; when it does not fit, none does. */
-export function fittingOf({ scores, coverage, sufficient }: Fit, best: number): (position: number) => boolean {
+export function fittingOf({ scores, coverage, sufficient }: QueryFit, best: number): (position: number) => boolean {
   const least = Math.max(MIN_SCORE_BESIDE, MIN_PART * (scores[best] ?? 0));
   const fits = (position: number, score: number): boolean =>
     (scores[position] as number) >= score || (coverage[position] as number) >= sufficient;
@@ -79,7 +79,7 @@ export function fittingOf({ scores, coverage, sufficient }: Fit, best: number): 
 
 // --- internal ---
 
-interface Sums extends Fit {
+interface Sums extends QueryFit {
   /** Index in `together` of the first section of a position; -1 for skills that were not asked about. */
   readonly starts: Int32Array;
   /** Importance of the words that one section has. */

@@ -1,6 +1,6 @@
 import { foldLine, nearestIds } from '../../../lib/text/index.ts';
 import type { Skill } from '../skill/skill.ts';
-import { type Fit, fitOf, fittingOf } from './fit.ts';
+import { fitOf, fittingOf, type QueryFit } from './fit.ts';
 import type { Likeness } from './meaning/likeness.ts';
 import { asName, namedBy, namesWith } from './names.ts';
 import type { Pool } from './pool.ts';
@@ -184,7 +184,7 @@ function bestFit(
   pool: Pool,
   { combined, terms }: Ranking,
   accepted: readonly boolean[] | undefined,
-): { readonly best: number; readonly fit: Fit; readonly fits: (position: number) => boolean } {
+): { readonly best: number; readonly fit: QueryFit; readonly fits: (position: number) => boolean } {
   const best = bestOf(combined, accepted);
   const least = best >= 0 ? (combined[best] as number) * TAIL : Number.POSITIVE_INFINITY;
   const near: number[] = [];
@@ -200,7 +200,7 @@ interface Scoring {
   /** The best position that fits by words; -1: none fits, and ranks by words are not used. */
   readonly best: number;
   readonly accepted: readonly boolean[] | undefined;
-  readonly fit: Fit;
+  readonly fit: QueryFit;
   readonly likeness: Likeness | undefined;
 }
 

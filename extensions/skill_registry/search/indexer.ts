@@ -42,7 +42,7 @@ export function createIndexer(guarded: GuardedIndex, readSkill: (skill: Skill) =
       yield;
       const text = textOf(skill, readSkill);
       if (text === undefined) unreadable.add(skill);
-      else batch.add(documentKey(skill), headerText(skill), bodyOf(text));
+      else yield* batch.add(documentKey(skill), headerText(skill), bodyOf(text));
       if (batch.characters() < BATCH_CHARACTERS) continue;
       yield* writing(guarded, batch);
       batch = createBatch();

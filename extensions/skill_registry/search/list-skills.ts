@@ -8,7 +8,7 @@ import type { Searcher } from './searcher.ts';
 import type { ListedSkill, ListQuery, SkillList } from './types.ts';
 import { meaningReason, reasonFor } from './why.ts';
 
-export interface ListOptions {
+export interface ListSkillsOptions {
   readonly searcher: Searcher;
   /** Absent: search uses words only. */
   readonly meaning: Pick<Meaning, 'likeness'> | undefined;
@@ -30,7 +30,7 @@ const WITH_MEANING = 'Ask in other words.';
 
 /** Answers `list_skills` and the command's `search`. @throws INVALID_ARGUMENT. */
 export function listSkills(
-  { searcher, meaning, skillsFor, readSkill }: ListOptions,
+  { searcher, meaning, skillsFor, readSkill }: ListSkillsOptions,
   { query, tag, source, limit = 20, why = false, audience = 'model' }: ListQuery,
   turn: TurnContext,
 ): SkillList {

@@ -18,7 +18,7 @@ export interface CatalogFormat {
 
 /** The tools that texts about skills name: those the agent has. */
 export interface NamedTools {
-  /** Gives the instructions of a skill: how it is called, and with an example. Absent: no tool does. */
+  /** The call that gives the instructions of a skill, with an example. Absent: the agent has no tool for it. */
   readonly load?: { readonly call: string; readonly example: string };
   /** Whether there is `list_skills`. */
   readonly finds: boolean;
@@ -38,7 +38,7 @@ export const BULLETS: CatalogFormat = {
   footer: ({ load }) => load && `Use ${load.call} to load full instructions.`,
 };
 
-/** The block of the Operator design, with the place of each SKILL.md. It costs about twice the bullets. */
+/** The block of the Operator design, with the path of each SKILL.md. It costs about twice the bullets. */
 export const XML: CatalogFormat = {
   header: '<available_skills>',
   ...elementsOf(({ file }) => file),
@@ -49,7 +49,7 @@ export const XML: CatalogFormat = {
     "Scripts within a skill are relative to the skill's directory (parent of SKILL.md).",
 };
 
-/** For a client that may be on another machine: the place is an address, below which the files are resources. */
+/** For a client that may be on another machine: instead of the path it has a URI, below which the files are resources. */
 export const XML_ADDRESSES: CatalogFormat = { ...XML, ...elementsOf(({ id }) => `skill://${id}/SKILL.md`) };
 
 /** The line that says what is missing. */
@@ -134,11 +134,11 @@ function longestThat(fits: (length: number) => boolean, length: number): number 
   return low;
 }
 
-function elementsOf(placeOf: (skill: Skill) => string | undefined): Pick<CatalogFormat, 'entry' | 'name'> {
+function elementsOf(locationOf: (skill: Skill) => string | undefined): Pick<CatalogFormat, 'entry' | 'name'> {
   const element = (skill: Skill, description: string): string => {
     // An inline skill has no file of its own.
-    const place = skill.realFile === null ? undefined : placeOf(skill);
-    const location = place === undefined ? '' : `\n    <location>${escapeXml(foldLine(place))}</location>`;
+    const text = skill.realFile === null ? undefined : locationOf(skill);
+    const location = text === undefined ? '' : `\n    <location>${escapeXml(foldLine(text))}</location>`;
     return `  <skill>\n    <name>${escapeXml(skill.id)}</name>${description}${location}\n  </skill>`;
   };
   return {

@@ -35,14 +35,14 @@ export function createGrants(): Grants {
   return {
     add({ qualifiedId }, turn) {
       if (turn.threadId === undefined) return;
-      const key = conversationOf(turn);
+      const key = conversationKey(turn);
       const skills = granted.get(key) ?? new Set();
       granted.delete(key);
       granted.set(key, skills.add(qualifiedId));
       const [oldest] = granted.keys();
       if (granted.size > MAX_CONVERSATIONS && oldest !== undefined) granted.delete(oldest);
     },
-    of: (turn) => (turn.threadId === undefined ? NOTHING : (granted.get(conversationOf(turn)) ?? NOTHING)),
+    of: (turn) => (turn.threadId === undefined ? NOTHING : (granted.get(conversationKey(turn)) ?? NOTHING)),
   };
 }
 
@@ -147,12 +147,12 @@ export function isWithoutSkills({ packs }: Snapshot, { workflowState }: TurnCont
   return state !== undefined && isNone(scopes?.states.get(state));
 }
 
-// --- internal ---
-
-/** The agent is part of the key, because an agent does not get the skills that were loaded for its caller. */
-function conversationOf({ threadId, agentId }: TurnContext): string {
+/** The agent is part of the key, because an agent gets neither the texts nor the loaded skills of its caller. */
+export function conversationKey({ threadId, agentId }: TurnContext): string {
   return JSON.stringify([threadId, agentId]);
 }
+
+// --- internal ---
 
 /** What `uses_skills` opens to an agent. */
 interface Bound {

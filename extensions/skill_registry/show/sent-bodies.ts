@@ -1,5 +1,6 @@
 import type { TurnContext } from 'skill-registry/kernel';
 import type { Skill } from '../skill/skill.ts';
+import { conversationKey } from './scope.ts';
 
 /** Which bodies a conversation contains already, so that none is sent twice. Skills are identified by qualified id. */
 export interface SentBodies {
@@ -46,11 +47,4 @@ export function createSentBodies(): SentBodies {
       return isInPrompt;
     },
   };
-}
-
-// --- internal ---
-
-/** The agent is part of the key, because the agents of a conversation do not see each other's text. */
-function conversationKey({ threadId, agentId }: TurnContext): string {
-  return JSON.stringify([threadId, agentId]);
 }

@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { Problem } from 'skill-registry/kernel';
 import { createBackgroundBreaks, createBreaks } from '../../../lib/breaks/index.ts';
 import type { SqliteDatabase } from '../../../lib/sqlite/index.ts';
-import { loadTokenCounter } from '../../../lib/text/index.ts';
+import { countTokensInSlices, loadTokenCounter } from '../../../lib/text/index.ts';
 import type { Snapshot } from '../catalog/snapshot.ts';
 import { documentKey } from '../search/document.ts';
 import { bodyOf } from '../skill/frontmatter.ts';
@@ -61,7 +61,7 @@ export function createTokenCounts(limit: number, readSkill: (skill: Skill) => Bu
       for (const skill of missing.length <= atMost ? missing : []) {
         await takeBreak();
         await countLine(skill, store);
-        if (bodies) await countBody(skill, store, readSkill);
+        if (bodies) await countBody(skill, store, readSkill, takeBreak);
       }
       store.keep(skills);
       return new Map(skills.map((skill) => [skill.id, store.get(skill)]));
@@ -75,19 +75,24 @@ export function createTokenCounts(limit: number, readSkill: (skill: Skill) => Bu
       const takeBreak = createBackgroundBreaks();
       for (const skill of skills) {
         // A token is at least one byte, so most bodies are certainly not over the limit.
-        if (skill.bytes <= limit || isCounted(skill, true, store)) continue;
+        if (skill.bytes <= limit) continue;
         await takeBreak();
         if (signal.aborted) return;
-        await countBody(skill, store, readSkill);
+        await countBody(skill, store, readSkill, takeBreak);
       }
       onLarge();
+      const missing: Skill[] = [];
+      for (const skill of skills) {
+        await takeBreak();
+        if (!isCounted(skill, true, store)) missing.push(skill);
+      }
       // Loading the tokenizer blocks the process for a moment, so it must not delay the first turn.
-      if (skills.every((one) => isCounted(one, true, store)) || !(await waited(restsUntil, signal))) return;
-      for (const [index, skill] of skills.filter((one) => !isCounted(one, true, store)).entries()) {
+      if (missing.length === 0 || !(await waited(restsUntil, signal))) return;
+      for (const [index, skill] of missing.entries()) {
         await takeBreak();
         if (signal.aborted) return;
         await countLine(skill, store);
-        await countBody(skill, store, readSkill);
+        await countBody(skill, store, readSkill, takeBreak);
         if (index % KEEP_EVERY === KEEP_EVERY - 1) store.keep(skills);
       }
       store.keep(skills);
@@ -181,14 +186,19 @@ async function countLine(skill: Skill, store: CountStore): Promise<void> {
   store.set(skill, { l1: count(`${withShortLines(BULLETS, count).entry(skill)}\n`) }, true);
 }
 
-async function countBody(skill: Skill, store: CountStore, readSkill: (skill: Skill) => Buffer): Promise<void> {
+async function countBody(
+  skill: Skill,
+  store: CountStore,
+  readSkill: (skill: Skill) => Buffer,
+  takeBreak: () => Promise<void>,
+): Promise<void> {
   if (skill.remote || store.get(skill).l2 !== null) return;
-  const count = await loadTokenCounter();
+  await loadTokenCounter();
   try {
     const bytes = readSkill(skill);
     // A file that has changed since the snapshot has another digest, so its count is not stored.
     const isUnchanged = `sha256:${hash('sha256', bytes, 'hex')}` === skill.digest;
-    store.set(skill, { l2: count(bodyOf(bytes.toString('utf8'))) }, isUnchanged);
+    store.set(skill, { l2: await countTokensInSlices(bodyOf(bytes.toString('utf8')), takeBreak) }, isUnchanged);
   } catch {
     // The file was removed after the snapshot.
     store.set(skill, { l2: 0 }, false);

@@ -9,7 +9,10 @@ export interface SplitSkill {
   readonly oddity?: 'leading-blank' | 'unclosed';
 }
 
-const FENCE = /^---[ \t]*$/;
+/** A line that is a fence, with its end. */
+const OPENING = /---[ \t]*(?:\r\n|\n|\r|$)/y;
+const CLOSING = /(?<=[\n\r])---[ \t]*(?:\r\n|\n|\r|$)/g;
+const YAML_LIKE = /(?:[A-Za-z_][\w-]*:(?=\s|$)|[^\S\r\n]+\S|-[^\S\r\n])[^\r\n]*(?:\r\n|\n|\r|$)/y;
 
 /**
  * Finds the frontmatter by its fences: lines that begin with `---` and have only blanks after it. The first one is at the start
@@ -20,27 +23,21 @@ const FENCE = /^---[ \t]*$/;
  */
 export function splitFrontmatter(text: string): SplitSkill {
   const start = text.startsWith('\ufeff') ? 1 : 0;
-  const lines = lineReader(text, start);
-  let line = lines.next();
-  let blanks = 0;
-  while (line && line.text.trim() === '') {
-    blanks++;
-    line = lines.next();
-  }
-  if (!line || !FENCE.test(line.text)) return { yamlLine: 1, bodyOffset: start };
-  const yamlStart = line.end;
+  const fence = start + text.slice(start).search(/\S/);
+  const blanks = fence > start ? lineEndsIn(text.slice(start, fence)) : 0;
+  const isAtLineStart = fence === start || /[\r\n]/.test(text[fence - 1] ?? '');
+  OPENING.lastIndex = fence;
+  if (!isAtLineStart || !OPENING.test(text)) return { yamlLine: 1, bodyOffset: start };
+  const yamlStart = OPENING.lastIndex;
   const yamlLine = blanks + 2;
   const odd = blanks > 0 ? ({ oddity: 'leading-blank' } as const) : {};
-  let looksLikeYaml = yamlStart;
-  let isGuess = true;
-  for (line = lines.next(); line; line = lines.next()) {
-    if (FENCE.test(line.text)) {
-      return { yaml: text.slice(yamlStart, line.start), yamlLine, bodyOffset: line.end, ...odd };
-    }
-    if (isGuess && isYamlLike(line.text)) looksLikeYaml = line.end;
-    else isGuess = false;
+  CLOSING.lastIndex = yamlStart;
+  const closing = CLOSING.exec(text);
+  if (closing) {
+    return { yaml: text.slice(yamlStart, closing.index), yamlLine, bodyOffset: CLOSING.lastIndex, ...odd };
   }
-  return { yaml: text.slice(yamlStart, looksLikeYaml), yamlLine, bodyOffset: looksLikeYaml, oddity: 'unclosed' };
+  const bodyOffset = endOfYamlLike(text, yamlStart);
+  return { yaml: text.slice(yamlStart, bodyOffset), yamlLine, bodyOffset, oddity: 'unclosed' };
 }
 
 /** SKILL.md without its frontmatter, white space at both ends removed. */
@@ -50,37 +47,19 @@ export function bodyOf(text: string): string {
 
 // --- internal ---
 
-interface Line {
-  readonly text: string;
-  readonly start: number;
-  /** After the line end. */
-  readonly end: number;
+function lineEndsIn(text: string): number {
+  let count = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === 13 || (code === 10 && text.charCodeAt(at - 1) !== 13)) count++;
+  }
+  return count;
 }
 
-function lineReader(text: string, from: number): { next(): Line | undefined } {
-  let start = from;
-  /** The next position of each line end, at `start` or after it. */
-  let lf = -1;
-  let cr = -1;
-  return {
-    next() {
-      if (start >= text.length) return undefined;
-      if (lf < start) lf = positionOf('\n', text, start);
-      if (cr < start) cr = positionOf('\r', text, start);
-      const at = Math.min(lf, cr);
-      const end = Math.min(text.length, at + (lf === cr + 1 ? 2 : 1));
-      const line = { text: text.slice(start, at), start, end };
-      start = end;
-      return line;
-    },
-  };
-}
-
-function positionOf(char: string, text: string, from: number): number {
-  const at = text.indexOf(char, from);
-  return at === -1 ? text.length : at;
-}
-
-function isYamlLike(line: string): boolean {
-  return /^[A-Za-z_][\w-]*:(\s|$)/.test(line) || /^\s+\S/.test(line) || /^-\s/.test(line);
+/** Where the first line begins that does not look like YAML. */
+function endOfYamlLike(text: string, from: number): number {
+  let end = from;
+  YAML_LIKE.lastIndex = from;
+  while (YAML_LIKE.test(text)) end = YAML_LIKE.lastIndex;
+  return end;
 }

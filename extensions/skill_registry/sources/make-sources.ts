@@ -1,12 +1,15 @@
 import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
+import type { Problem } from 'skill-registry/kernel';
 import { packageRoot, rootNotApproved } from '../../../kernel/host.ts';
 import { isInside } from '../../../lib/files/index.ts';
-import { userCacheDirectory } from '../../../lib/trust/index.ts';
+import { openTrust, type Trust, userCacheDirectory } from '../../../lib/trust/index.ts';
 import type { InlineSkillConfig, SourceConfig, ValidationProfile } from '../config/config.ts';
 import type { McpServerConfig } from '../config/mcp.ts';
 import { pageAddress } from '../config/page-address.ts';
 import { PRESETS, type PresetName } from '../config/presets.ts';
+import type { Skill } from '../skill/skill.ts';
+import { revokedFiles, revokedProblem, revokedSkill, whyRevoked } from '../trust/sources.ts';
 import type { NoteBlocked } from '../trust/types.ts';
 import { createDirectorySource, type DirectorySourceOptions } from './kinds/directory-source.ts';
 import type { FetchCopy } from './kinds/well-known-copy.ts';
@@ -50,13 +53,14 @@ export async function makeSources(
   const shipped = shippedFolder();
   // In a checkout of this package, skills/ of the root is the folder of the shipped skills: one source, not two.
   const isListed = configs.some(({ path }) => path !== undefined && locate(path, defaults.root) === shipped);
+  const decisions = openTrust().decisions();
+  const trust = { decisions: () => decisions };
   const made: SkillSource[] = [];
   for (const config of configs) {
     if (config.shipped && isListed) continue;
-    const sources = config.preset
-      ? makePreset(config, defaults)
-      : [await unlessRevoked(await makeSource(config, defaults, shipped))];
-    made.push(...(config.preload && config.pack === undefined ? sources.map(preloaded) : sources));
+    const sources = config.preset ? makePreset(config, defaults) : [await makeSource(config, defaults, shipped)];
+    const all = config.preload && config.pack === undefined ? sources.map(preloaded) : sources;
+    for (const source of all) made.push(await unlessRevoked(source, trust));
   }
   return made;
 }
@@ -167,17 +171,37 @@ async function makeSource(config: SourceConfig, defaults: SourceDefaults, shippe
   });
 }
 
-/** What a person revoked is not asked, whatever the config names. */
-async function unlessRevoked(source: SkillSource): Promise<SkillSource> {
-  const { id, kind, location } = source;
-  if (kind !== 'mcp' && kind !== 'well-known') return source;
-  const { revokedProblem, whyRevoked } = await import('../trust/sources.ts');
-  const reason = whyRevoked(location);
-  if (reason === undefined) return source;
+/** Nothing is read from what a person revoked, whatever the config names. (A package looks for itself: packs have some, too.) */
+async function unlessRevoked(source: SkillSource, trust: Pick<Trust, 'decisions'>): Promise<SkillSource> {
+  const { id, kind, location, key = location } = source;
+  if (kind === 'inline' || kind === 'package') return source;
+  const reason = whyRevoked(key, trust);
+  if (reason === undefined) return withoutRevoked(source, trust);
   await source.close?.();
-  const problems = [revokedProblem(id, location, reason)];
+  const problems = [revokedProblem(id, key, reason)];
   const { createMemorySource } = await import('./kinds/memory-source.ts');
-  return createMemorySource({ id, kind, location, load: async () => ({ skills: [], problems }) });
+  return { ...createMemorySource({ id, kind, location, load: async () => ({ skills: [], problems }) }), key };
+}
+
+/** A link may lead into a revoked folder, and a folder may have one below it. */
+function withoutRevoked(source: SkillSource, trust: Pick<Trust, 'decisions'>): SkillSource {
+  const whyRevokedFile = revokedFiles(trust);
+  if (!whyRevokedFile) return source;
+  const before = source.scan;
+  return Object.assign(source, {
+    async scan(...given: Parameters<SkillSource['scan']>) {
+      const scan = await before(...given);
+      const problems: Problem[] = [];
+      const isKept = ({ file, realFile }: Skill): boolean => {
+        const reason = realFile === null ? undefined : whyRevokedFile(realFile);
+        if (reason !== undefined) problems.push(revokedSkill(file, reason));
+        return reason === undefined;
+      };
+      const skills = scan.skills.filter(isKept);
+      const losers = (scan.losers ?? []).filter(isKept);
+      return problems.length === 0 ? scan : { skills, losers, problems: [...scan.problems, ...problems] };
+    },
+  });
 }
 
 /** The page of a root that nobody has approved is not asked, also when a program names it. */

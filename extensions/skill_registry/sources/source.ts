@@ -14,6 +14,8 @@ export interface SkillSource {
   readonly kind: string;
   /** Shown to people: the folder, absolute. */
   readonly location: string;
+  /** What decisions of people about the source name. Default: `location`. */
+  readonly key?: string;
   /** Its skills come from somebody else: they are inspected before an agent is shown them. Default: false. */
   readonly broughtIn?: boolean;
   /** Not used while an earlier source has a skill, loadable or not. Default: false. */

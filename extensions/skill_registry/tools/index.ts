@@ -26,8 +26,8 @@ const MAKERS: Readonly<Record<ToolName | 'workflow_event', (registry: SkillsForT
 };
 
 /**
- * The tools of these names, in that order. What an agent lists, or names and does not see, may have been written a moment ago by
- * a tool that knows nothing of the registry: before they answer, they look at the sources.
+ * The tools of these names, in that order. When the agent does not see the skill it names, a tool scans the sources before it
+ * answers: another tool of the agent may have written the skill a moment ago.
  *
  * @throws INVALID_ARGUMENT.
  */
@@ -41,18 +41,18 @@ export function makeTools(names: readonly string[], registry: SkillsForTools): r
 
 // --- internal ---
 
-/** Never throws, also where a program calls `execute` itself, with anything. */
+/** Does not throw, also when a program calls `execute` itself with invalid values. */
 function lookingFirst(tool: Tool, registry: Pick<SkillsForTools, 'visible' | 'refresh' | 'workflows'>): Tool {
   const { visible, refresh } = registry;
   const looking: Tool = {
     ...tool,
     async execute(args: Readonly<Record<string, unknown>>, given) {
-      // Read at each call: another one of the same turn may have changed the state of its workflow.
+      // Read at each call: an earlier call of the same turn may have changed the state of the workflow.
       const turn = registry.workflows.at(given?.turn ?? {});
       const call: ToolCall = { turn, signal: given?.signal ?? new AbortController().signal };
       const asked = args.skill_id ?? args.name ?? args.skill_name;
       const isSeen = visible(call.turn).some(({ id, qualifiedId }) => id === asked || qualifiedId === asked);
-      // What a look meets is a problem of the sources; what was known before is answered.
+      // A failure of the scan is a problem of the sources; the answer then comes from the last snapshot.
       if (!isSeen) await refresh().catch(() => undefined);
       return tool.execute(args as never, call);
     },

@@ -33,7 +33,7 @@ export function loadSkillTool(registry: Pick<SkillsForTools, 'read' | 'readResou
         }
       };
       try {
-        // A file alone is no load of the skill.
+        // A call for a file alone is not a load of the skill.
         const isFile = (reference ?? script ?? null) !== null;
         const body = isFile ? null : textOf(await registry.read(name, { audience: 'model' }, turn));
         const reference_content = await file('references', reference);

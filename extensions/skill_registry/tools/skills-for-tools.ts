@@ -14,7 +14,7 @@ export interface SkillsForTools extends Pick<Reading, 'read' | 'readResource' | 
   /** Resolves when `list` with this query has nothing left to prepare. */
   searchReady(query?: string): Promise<void>;
   snapshot(): Snapshot;
-  /** Looks at every source now. */
+  /** Scans every source now. */
   refresh(): Promise<unknown>;
   /** What an agent sees in a turn. */
   visible(turn: TurnContext): readonly Skill[];

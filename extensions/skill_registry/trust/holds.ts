@@ -1,5 +1,5 @@
 import { isCodedError, type Problem } from 'skill-registry/kernel';
-import { createBreaks } from '../../../lib/breaks/index.ts';
+import { createBreaks, takeSteps } from '../../../lib/breaks/index.ts';
 import { resourceNotFound } from '../../../lib/files/index.ts';
 import { openTrust } from '../../../lib/trust/index.ts';
 import type { Finding, InspectedFile, Inspection } from '../inspect/types.ts';
@@ -29,6 +29,8 @@ const FIRST_WAIT_MS = 5_000;
 const WAIT_MS = 300;
 /** So many are inspected however long it takes. */
 const ALWAYS_INSPECTED = 16;
+/** Places that one step looks up: about a millisecond. */
+const LOOKED_UP = 200;
 /** After so long, what was found meanwhile is shown. */
 const SHOWN_AFTER_MS = 1_000;
 
@@ -55,13 +57,17 @@ export class HeldSkills {
    */
   readonly prepare = async (skills: Iterable<Skill>): Promise<void> => {
     const all = [...skills];
-    this.#inspections.look(all.map(placeOf));
-    const own = all.filter(({ remote }) => !remote);
     const waitUntil = performance.now() + (this.#isFirst ? FIRST_WAIT_MS : WAIT_MS);
     this.#isFirst = false;
-    const unknown = this.#options.inspects === false ? [] : own.filter((skill) => !this.#known(skill));
     const takeBreak = createBreaks();
-    for (const [index, skill] of unknown.entries()) {
+    const unknown: Skill[] = [];
+    for (let at = 0; at < all.length; at += LOOKED_UP) {
+      await takeBreak();
+      const some = all.slice(at, at + LOOKED_UP);
+      this.#inspections.look(some.map(placeOf));
+      for (const skill of some) if (!skill.remote && !this.#known(skill)) unknown.push(skill);
+    }
+    for (const [index, skill] of this.#options.inspects === false ? [] : unknown.entries()) {
       if (index >= ALWAYS_INSPECTED && performance.now() > waitUntil) break;
       await this.check(skill);
       await takeBreak();
@@ -114,13 +120,13 @@ export class HeldSkills {
     const showAfter = performance.now() + SHOWN_AFTER_MS;
     let isChanged = false;
     for (const skill of skills) {
+      await takeBreak();
+      if (signal.aborted) return false;
       const content = `${placeOf(skill)}\0${skill.digest}`;
       if (this.#checked.has(content)) {
         await this.#checked.get(content);
         continue;
       }
-      await takeBreak();
-      if (signal.aborted) return false;
       const checking = this.check(skill);
       this.#checked.set(content, checking);
       if ((await checking) !== skill.heldBecause) isChanged = true;
@@ -153,7 +159,7 @@ export class HeldSkills {
     const found: InspectedFile[] = [];
     for (const one of files.read(skill)) {
       await takeBreak();
-      if (!('rule' in one)) found.push(one);
+      if (one && !('rule' in one)) found.push(one);
     }
     return found;
   }
@@ -195,7 +201,7 @@ export class HeldSkills {
     if (skill.remote) return this.#inspectRemote(skill);
     const { files, inspectFiles } = await this.#load();
     // Before reading: a file that changes meanwhile gives another stamp later.
-    const stamp = files.stamp(skill);
+    const stamp = await takeSteps(files.stamp(skill), createBreaks());
     const before = this.#inspections.at(placeOf(skill));
     if (before && stamp !== '' && before.stamp === stamp) return before;
     const { digest, skillDigest, inspection } = await inspectFiles(() => files.read(skill), this.#inspections.of);

@@ -14,7 +14,7 @@ export interface InspectedSkill {
 
 /** Inspects the files of one skill, unless their digest is known. */
 export async function inspectFiles(
-  read: () => Iterable<InspectedFile | Finding>,
+  read: () => Iterable<InspectedFile | Finding | undefined>,
   knownBy: (digest: string) => Inspection | undefined,
 ): Promise<InspectedSkill> {
   const takeBreak = createBreaks();
@@ -24,6 +24,7 @@ export async function inspectFiles(
   let [bytes, skillDigest] = [0, ''];
   for (const one of read()) {
     await takeBreak();
+    if (!one) continue;
     if ('rule' in one) {
       notes.push(one);
       lines.push(`size:${one.message} ${one.file}`);
@@ -43,8 +44,8 @@ export async function inspectFiles(
   );
   const known = knownBy(digest);
   if (known) return { digest, skillDigest, inspection: known };
-  const again = function* (): Generator<InspectedFile> {
-    for (const one of read()) if (!('rule' in one)) yield one;
+  const again = function* (): Generator<InspectedFile | undefined> {
+    for (const one of read()) yield one && 'rule' in one ? undefined : one;
   };
   return { digest, skillDigest, inspection: await inspectOrBlock(bytes <= KEPT_BYTES ? kept : again(), notes) };
 }
@@ -55,13 +56,16 @@ export async function inspectFiles(
 const KEPT_BYTES = 16 * 1024 * 1024;
 
 /** What cannot be inspected is held: a file could be made to be that. */
-async function inspectOrBlock(files: Iterable<InspectedFile>, notes: readonly Finding[]): Promise<Inspection> {
+async function inspectOrBlock(
+  files: Iterable<InspectedFile | undefined>,
+  notes: readonly Finding[],
+): Promise<Inspection> {
   const found = await runRules(files);
   const findings = [...found.findings, ...notes];
   return { verdict: found.verdict === 'info' && notes.length > 0 ? 'warn' : found.verdict, findings };
 }
 
-async function runRules(files: Iterable<InspectedFile>): Promise<Inspection> {
+async function runRules(files: Iterable<InspectedFile | undefined>): Promise<Inspection> {
   try {
     return await inspectSkill(files);
   } catch (error) {

@@ -1,19 +1,45 @@
+import { createHash } from 'node:crypto';
+import { basename, isAbsolute } from 'node:path';
 import { CodedError, type Problem } from 'skill-registry/kernel';
+import { futureRealPath, isInside } from '../../../lib/files/index.ts';
 import { oneLine } from '../../../lib/text/index.ts';
 import { type Decision, openTrust, type Trust } from '../../../lib/trust/index.ts';
 
-/** What a person decided last about a source; undefined: nothing. @param source - As `sourceKey` names it. */
+/** What decisions name a program that serves skills over MCP. Its arguments may hold a secret, so that only their digest is in it. */
+export function programKey(commandLine: readonly string[]): string {
+  const line = commandLine.join(' ').trim();
+  const program = basename(line.split(' ', 1)[0] ?? '');
+  return `mcp:${program}#${createHash('sha256').update(line).digest('hex').slice(0, 8)}`;
+}
+
+/** What decisions name an address of the config: it has no query, which may hold a secret, and no slash at its end. */
+export function addressKey(url: string): string {
+  const { origin, pathname } = new URL(url);
+  return `${origin}${pathname.replace(/\/+$/, '')}`;
+}
+
+/**
+ * What a person decided last about a source; undefined: nothing. Of a folder or file it may be a decision about a folder around it;
+ * the nearest counts.
+ *
+ * @param source - As `sourceKey` names it.
+ */
 export function decisionAbout(source: string, trust: Pick<Trust, 'decisions'> = openTrust()): Decision | undefined {
-  return trust.decisions().find(({ kind, path }) => kind === 'source' && path === source);
+  const decisions = trust.decisions().filter(({ kind }) => kind === 'source');
+  const same = decisions.find(({ path }) => path === source);
+  return same ?? (isAbsolute(source) ? nearest(futureRealPath(source), realFolders(decisions)) : undefined);
 }
 
 /** Who revoked a source and when; undefined when nobody has. */
-export function whyRevoked(source: string): string | undefined {
-  const decision = decisionAbout(source);
-  if (decision?.action !== 'revoke') return undefined;
-  const { by, at, reason } = decision;
-  const why = reason === undefined ? '' : ` (${oneLine(reason, 200)})`;
-  return `${by} revoked it on ${at.slice(0, 10)}${why}, so nothing is taken from it. To take from it again: skill-registry trust allow ${JSON.stringify(source)}`;
+export function whyRevoked(source: string, trust?: Pick<Trust, 'decisions'>): string | undefined {
+  return reasonOf(decisionAbout(source, trust), source);
+}
+
+/** Says of a real path who revoked it or a folder around it. Undefined when no folder is revoked. */
+export function revokedFiles(trust: Pick<Trust, 'decisions'>): ((realFile: string) => string | undefined) | undefined {
+  const folders = realFolders(trust.decisions().filter(({ kind }) => kind === 'source'));
+  if (!folders.some(({ decision }) => decision.action === 'revoke')) return undefined;
+  return (realFile) => reasonOf(nearest(realFile, folders), realFile);
 }
 
 /** @throws SOURCE_REVOKED. */
@@ -22,8 +48,43 @@ export function assertNotRevoked(source: string): void {
   if (reason !== undefined) throw new CodedError('SOURCE_REVOKED', `${source}: ${reason}.`, { source });
 }
 
-/** For a source of the config. */
+/** For a source of the config. @param location - What decisions name it. */
 export function revokedProblem(id: string, location: string, reason: string): Problem {
-  const message = `The source "${id}" is not asked: ${reason}, or remove it from \`sources\`.`;
+  const message = `Nothing is read from the source "${id}": ${reason}, or remove it from \`sources\`.`;
   return { code: 'SOURCE_REVOKED', severity: 'warning', file: location, message, details: { source: location } };
+}
+
+/** For a skill to which a link leads, or which a folder around it has. */
+export function revokedSkill(file: string, reason: string): Problem {
+  const message = `It is not read: ${reason}.`;
+  return { code: 'SOURCE_REVOKED', severity: 'warning', file, message };
+}
+
+// --- internal ---
+
+function reasonOf(decision: Decision | undefined, source: string): string | undefined {
+  if (decision?.action !== 'revoke') return undefined;
+  const { by, at, reason, path } = decision;
+  const why = reason === undefined ? '' : ` (${oneLine(reason, 200)})`;
+  const what = path === source ? 'it' : path;
+  return `${by} revoked ${what} on ${at.slice(0, 10)}${why}, so nothing is taken from it. To take from it again: skill-registry trust allow ${JSON.stringify(path)}`;
+}
+
+interface DecidedFolder {
+  readonly decision: Decision;
+  /** Real path. */
+  readonly folder: string;
+}
+
+function realFolders(decisions: readonly Decision[]): readonly DecidedFolder[] {
+  const folders = decisions.filter(({ path }) => isAbsolute(path));
+  return folders.map((decision) => ({ decision, folder: futureRealPath(decision.path) }));
+}
+
+/** Of two that are equally near the later one. @param path - Real. */
+function nearest(path: string, folders: readonly DecidedFolder[]): Decision | undefined {
+  let found: DecidedFolder | undefined;
+  for (const one of folders)
+    if (isInside(path, one.folder) && one.folder.length >= (found?.folder.length ?? 0)) found = one;
+  return found?.decision;
 }

@@ -37,9 +37,9 @@ export type PlannedChange =
 /** The files of skills, as they lie on disk now. */
 export interface SkillFiles {
   /** Equal as long as no file has changed; empty when that cannot be told from the stats. */
-  stamp(skill: Skill): string;
-  /** All files, SKILL.md first, read one by one, and what was not read. @throws RESOURCE_NOT_FOUND when SKILL.md is gone. */
-  read(skill: Skill): Iterable<InspectedFile | Finding>;
+  stamp(skill: Skill): Generator<undefined, string, undefined>;
+  /** All files, SKILL.md first, read one by one, and what was not read; `undefined` now and then, for a break. @throws RESOURCE_NOT_FOUND when SKILL.md is gone. */
+  read(skill: Skill): Iterable<InspectedFile | Finding | undefined>;
 }
 
 /** The files of skills that lie on another machine, as their server lists them. */

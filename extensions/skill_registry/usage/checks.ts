@@ -11,7 +11,7 @@ export function skillInvoked(skillId: string): UsageCheck {
   };
 }
 
-/** As `skillInvoked`: it was not. An attempt that was refused or failed is none. */
+/** The opposite of `skillInvoked`. A refused or failed attempt is not an invocation. */
 export function skillNotInvoked(skillId: string): UsageCheck {
   return (events) => {
     const count = invocations(events).filter((id) => id === skillId).length;
@@ -27,7 +27,7 @@ export function skillNotInvoked(skillId: string): UsageCheck {
 /**
  * The skills were invoked in this order; others may have been invoked between them.
  *
- * @param skillIds - At least one. One that is there twice has to be invoked twice.
+ * @param skillIds - At least one. An id that is given twice must be invoked twice.
  */
 export function skillOrder(skillIds: readonly string[]): UsageCheck {
   if (skillIds.length === 0) throw new Error('skillOrder needs at least one skill id.');
@@ -55,12 +55,12 @@ function invocations(events: readonly UsageEvent[]): readonly string[] {
   );
 }
 
-/** Events of one time stay in the order in which they are given. */
+/** Sorted by time; events with equal times keep their order. */
 function inOrder(events: readonly UsageEvent[]): readonly UsageEvent[] {
   return [...events].sort((a, b) => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0));
 }
 
-/** @param skillId - What became of it otherwise is said. */
+/** @param skillId - The message also has its other events. */
 function unexpected(what: string, events: readonly UsageEvent[], skillId?: string): Error {
   const recorded = invocations(events).join(', ') || 'no invocation';
   const others = events.filter(

@@ -19,11 +19,11 @@ export function createLoadMetrics(): LoadMetrics {
       try {
         for (const { skill: name, source, durationMs, outcome } of loads) {
           found.loads.add(1, { name, source: source ?? '' });
-          // What is given without being asked for takes no time of its own.
+          // A body that was given without a request has no duration.
           if (durationMs !== null && outcome === 'success') found.seconds.record(durationMs / 1000, { name });
         }
       } catch {
-        // The meter is the host's. It must not stop what is recorded.
+        // The meter belongs to the host. Its failure must not stop recording.
       }
     },
   };

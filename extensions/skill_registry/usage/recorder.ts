@@ -30,13 +30,13 @@ export interface OfferCount {
   count: number;
 }
 
-/** What was recorded and is not written yet. */
+/** Recorded, but not yet written. */
 export interface Unwritten {
   readonly rows: UsageRow[];
   readonly offers: Map<string, OfferCount>;
 }
 
-/** What a proposal or a request for one came to. */
+/** One step of a proposal, or a refused or failed request for one. */
 export interface RecordedStep {
   readonly kind: 'proposal' | 'refusal' | 'failure';
   readonly skillId: string;
@@ -46,26 +46,26 @@ export interface RecordedStep {
 }
 
 /**
- * Notes what agents do, in memory. Every function is called on the path of a turn, so it only adds an object to an array; none
- * throws. Nothing is noted for a turn that only a person sees (`preview`), or for a person who reads outside a conversation.
+ * Records in memory what agents do. Every function is called during a turn, so it only adds an object to an array; none
+ * throws. Nothing is recorded for a turn that only a person sees (`preview`), or for a person who reads outside a conversation.
  */
-export interface Recorder {
+export interface UsageRecorder {
   loaded(event: SkillLoadedEvent, details: LoadDetails): void;
   /** Skills, or ids, that were named to an agent. */
   offered(skills: readonly (Skill | string)[], turn: TurnContext): void;
-  /** A skill whose body stands in the text of a turn. */
+  /** A skill whose body is in the text of a turn. */
   given(skill: Skill, tokens: number, turn: TurnContext): void;
   step(step: RecordedStep): void;
-  /** Moves everything noted so far into `unwritten`. @returns the new rows. */
+  /** Moves all records so far into `unwritten`. @returns the new rows. */
   drain(): readonly UsageRow[];
   readonly unwritten: Unwritten;
-  /** The number of notes that were dropped, because too many waited. */
+  /** The number of records that were dropped because too many were not written. */
   dropped(): number;
 }
 
 /** @param onNoted - Called after each note. */
-export function createRecorder(snapshot: () => Snapshot, onNoted: () => void): Recorder {
-  /** With the catalog of that moment: a skill may be gone when its id is looked up. */
+export function createUsageRecorder(snapshot: () => Snapshot, onNoted: () => void): UsageRecorder {
+  /** Each with the snapshot of its time, because a skill may be removed before its id is looked up. */
   let noted: { readonly entry: NotedRow | NotedOffer; readonly at: Snapshot }[] = [];
   let dropped = 0;
   const unwritten: Unwritten = { rows: [], offers: new Map() };
@@ -122,7 +122,7 @@ export function createRecorder(snapshot: () => Snapshot, onNoted: () => void): R
         else rows.push(rowOf(entry, at));
       }
       unwritten.rows.push(...rows);
-      // The oldest: what happens now is asked for first.
+      // The oldest are dropped, because the newest are the most useful.
       dropped += unwritten.rows.splice(0, Math.max(0, unwritten.rows.length - MAX_WAITING)).length;
       return rows;
     },
@@ -130,10 +130,10 @@ export function createRecorder(snapshot: () => Snapshot, onNoted: () => void): R
   };
 }
 
-/** Notes, and rows that cannot be written, at most. */
+/** Maximum number of records in memory, and of rows that cannot be written. */
 export const MAX_WAITING = 10_000;
 
-/** A name of at most `MAX_NAME` characters: a longer one keeps its beginning and gets a digest, so that two stay two. */
+/** A name of at most `MAX_NAME` characters: a longer one keeps its beginning and gets a digest, so that different names stay different. */
 export function boundedName(name: string): string {
   if (name.length <= MAX_NAME) return name;
   const digest = createHash('sha256').update(name).digest('hex').slice(0, 16);
@@ -142,17 +142,17 @@ export function boundedName(name: string): string {
 
 // --- internal ---
 
-/** Different offers that cannot be written, at most. */
+/** Maximum number of different offers that cannot be written. */
 const MAX_OFFERS = 50_000;
 /** UTF-16 units. */
 const MAX_NAME = 200;
-/** What an agent asks for may be anything, also a text. Only what could be an id is kept. */
+/** An agent may request any text. Only a text that could be an id is recorded. */
 const COULD_BE_ID = /^[\w@.][\w@./:-]{0,127}$/;
 const CODE = /^[A-Z][A-Z0-9_]{0,63}$/;
 const WORD = /^[a-z]{1,20}$/;
 
 interface NotedRow extends Omit<UsageRow, 'skill'> {
-  /** As it was asked for, when it does not exist. */
+  /** A string: the requested id of a skill that does not exist. */
   readonly skill: Skill | string;
 }
 
@@ -171,12 +171,12 @@ function rowOf(noted: NotedRow, snapshot: Snapshot): UsageRow {
     thread: thread === null ? null : boundedName(thread),
     source: source === null ? null : boundedName(source),
     durationMs: durationMs === null ? null : Math.round(durationMs * 1000) / 1000,
-    // A message of an error may hold a path or a content.
+    // The message of an error may have a path or content in it.
     outcome: CODE.test(outcome) || WORD.test(outcome) ? outcome : 'OTHER',
   };
 }
 
-/** @returns how many there was no room for. */
+/** @returns the number of offers that were dropped. */
 function addOffers(
   offers: Unwritten['offers'],
   { time, offered, agent: name }: NotedOffer,
@@ -196,7 +196,7 @@ function addOffers(
   return dropped;
 }
 
-/** One id for a skill, by whatever name it was read or shown. */
+/** The same id for a skill, whether it was read by its short or its qualified id. */
 function idOf({ id, qualifiedId }: Skill, { byId, byQualifiedId }: Snapshot): string {
   const own = byQualifiedId.get(qualifiedId)?.id ?? id;
   return boundedName(byId.get(own)?.qualifiedId === qualifiedId ? own : qualifiedId);

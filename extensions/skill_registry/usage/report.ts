@@ -29,7 +29,7 @@ export interface ReportRange {
   readonly notKept: string | null;
 }
 
-export function reportOf({ counts, days, lastLoads }: ReportRows, range: ReportRange): UsageReport {
+export function usageReport({ counts, days, lastLoads }: ReportRows, range: ReportRange): UsageReport {
   const skills = skillsOf(counts, lastLoads, new Set(range.loadable));
   const offers = new Map(skills.map((skill) => [skill.skillId, skill.offers]));
   const isLoaded = new Set(skills.filter(({ loads }) => loads > 0).map(({ skillId }) => skillId));
@@ -88,7 +88,7 @@ function skillsOf(
       lastLoad: lastLoads.get(skillId) ?? null,
     };
   });
-  // An id that does not exist has failures only.
+  // An id of no skill has failures only.
   const isSkill = ({ skillId, offers, loads, resources, refusals }: SkillUsage): boolean =>
     known.has(skillId) || offers + loads + resources + refusals > 0;
   return skills
@@ -97,7 +97,7 @@ function skillsOf(
 }
 
 function agentsOf(counts: readonly CountRow[]): UsageReport['agents'] {
-  // A step of a proposal alone is no use of a skill.
+  // A step of a proposal is not a use of the skill.
   const uses = counts.filter(({ kind }) => FIELDS[kind] !== undefined);
   return [...groupBy(uses, ({ agent }) => agent)]
     .map(([agent, rows]) => {

@@ -7,17 +7,17 @@ import { DAY_MS, dayOf, KEPT_DAYS } from './since.ts';
 import type { UsageEvent } from './types.ts';
 
 /**
- * `usage.db`: one row for each event, and for each day the counts of all kinds, from which reports are made. Events are counted later,
- * many at once: to count each when it is written would cost as much as to write it.
+ * `usage.db`: one row for each event, and for each day the counts of all kinds, from which reports are made. Events are counted later, many
+ * at once, because counting each one when it is written would double the cost.
  */
 export interface UsageDatabase {
-  /** Writes the first of what is unwritten and removes that from it, so that a long list does not block. All of it, or nothing. */
+  /** Writes the first 500 rows and offers in one transaction and removes them from `unwritten`. */
   writeSome(unwritten: Unwritten): void;
   rowsFor(query: CountQuery): ReportRows;
   events(query: EventQuery): readonly UsageRow[];
-  /** All of a database in memory, to write it into another one. */
+  /** All content of a database in memory, to write it into another database. */
   everything(): Unwritten;
-  /** Removes what is too old or too much, in short steps. Does nothing when it was done in the last hours, unless much was written. */
+  /** Removes rows that are too old or too many, in short steps. Does nothing when that was done in the last six hours, unless 10,000 rows were written since. */
   removeOld(): Promise<void>;
   close(): void;
 }
@@ -67,7 +67,7 @@ export function openUsageDatabase(file: string, limits: UsageLimits): UsageDatab
 
 // --- internal ---
 
-/** Milliseconds that a write waits for another process. It is tried again later, and nobody waits for it. */
+/** Milliseconds that a write waits for another process. The write is tried again later. */
 const BUSY_MS = 20;
 /** Rows, and offers, of one transaction. */
 const SLICE = 500;
@@ -96,7 +96,7 @@ function versionOf(database: SqliteDatabase): number {
   return database.prepare<{ user_version: number }>('PRAGMA user_version').get()?.user_version ?? 0;
 }
 
-/** Of another version nothing is kept: the file may be deleted. */
+/** Deletes the tables of another version: the file is one that may be deleted. */
 function makeTables(database: SqliteDatabase): void {
   // Another process may have done it meanwhile.
   if (versionOf(database) === VERSION) return;
@@ -146,7 +146,7 @@ SELECT date(time / 1000, 'unixepoch'), skill, ifnull(agent, ''), kind, outcome, 
 FROM event WHERE id > ? AND id <= ? GROUP BY 1, 2, 3, 4, 5
 ON CONFLICT DO UPDATE SET count = count + excluded.count, tokens = tokens + excluded.tokens, last = max(last, excluded.last)`;
 
-/** The counts, and the events that are not among them yet. */
+/** The daily counts, and the events that are not counted yet. */
 const COUNTED = `(
 SELECT day, skill, agent, kind, outcome, count, tokens, last FROM count UNION ALL
 SELECT date(time / 1000, 'unixepoch'), skill, ifnull(agent, ''), kind, outcome, 1, ifnull(tokens, 0), time FROM event
@@ -191,7 +191,7 @@ function eventsOf(database: SqliteDatabase, { from, limit, ...query }: EventQuer
   const sql = `SELECT time, kind, skill, digest, agent, thread, source, duration_ms AS durationMs, outcome, tokens FROM event
     WHERE${where} time >= ? ORDER BY id DESC LIMIT ?`;
   const rows = database.prepare<UsageRow>(sql).all(...values, from, limit);
-  // Processes write what they noted up to 200 milliseconds later.
+  // Processes write their events up to 200 milliseconds later, so ids are not in order of time.
   return rows.reverse().sort((a, b) => a.time - b.time);
 }
 
@@ -202,7 +202,7 @@ function everythingIn(database: SqliteDatabase): Unwritten {
   return { rows, offers: new Map(offers.map((offer, key) => [String(key), { ...offer }])) };
 }
 
-/** Conditions that other conditions follow. */
+/** Conditions for a WHERE clause; each ends with AND. */
 function conditions(given: Readonly<Record<string, string | undefined>>): {
   readonly where: string;
   readonly values: readonly string[];
@@ -211,7 +211,7 @@ function conditions(given: Readonly<Record<string, string | undefined>>): {
   return { where: set.map(([column]) => ` ${column} = ? AND`).join(''), values: set.map(([, value]) => value) };
 }
 
-/** Counts the events that are not counted yet, some at a time. */
+/** Adds events that are not counted yet to the daily counts, in steps. */
 async function countEvents(database: SqliteDatabase): Promise<void> {
   const state = database.prepare<{ counted: number; most: number | null }>(
     'SELECT counted, (SELECT max(id) FROM event) AS most FROM upkeep',
@@ -232,7 +232,7 @@ async function countEvents(database: SqliteDatabase): Promise<void> {
 async function removeOld(database: SqliteDatabase, limits: UsageLimits, isDue: boolean): Promise<void> {
   const now = Date.now();
   const { last = 0 } = database.prepare<{ last: number }>('SELECT last FROM upkeep').get() ?? {};
-  // A clock that was wrong must not stop it.
+  // A `last` in the future comes from a wrong clock, and is ignored.
   if (!isDue && last <= now && now - last < UPKEEP_MS) return;
   database.prepare('UPDATE upkeep SET last = ?').run(now);
   await countEvents(database);
@@ -249,7 +249,7 @@ async function removeOld(database: SqliteDatabase, limits: UsageLimits, isDue: b
   const rows = database.prepare<{ rows: number }>('SELECT count(*) AS rows FROM count');
   const removeDay = database.prepare('DELETE FROM count WHERE day = ?');
   for (let at = firstDay.get()?.day; at; at = firstDay.get()?.day) {
-    // Today's are counted on.
+    // The counts of today are still needed.
     if (at >= day && ((rows.get()?.rows ?? 0) <= limits.counts || at >= dayOf(now))) break;
     removeDay.run(at);
     await pause();

@@ -8,24 +8,24 @@ import { fileIdentity } from '../store/open-database.ts';
 import { MAX_WAITING, type Unwritten } from './recorder.ts';
 import { LIMITS, LIMITS_IN_MEMORY, openUsageDatabase, type UsageDatabase } from './usage-database.ts';
 
-/** Where usage is kept, opened when there is something to write or to read. It never throws where something is only recorded. */
+/** The database of usage, opened at the first read or write. `write` never throws. */
 export interface UsageFile {
-  /** Writes all of it, as far as that is possible. @returns whether everything was written. */
+  /** Writes as much as possible. @returns whether everything was written. */
   write(unwritten: Unwritten): Promise<boolean>;
   /** Undefined when nothing was recorded. @throws what SQLite throws. */
   read<T>(work: (database: UsageDatabase) => T): T | undefined;
   /** Why nothing is kept on disk at present; null: it is kept. */
   notKept(): string | null;
   /**
-   * USAGE_NOT_RECORDED, while it cannot be written, unless STORE_UNAVAILABLE says why; and when a damaged file was replaced.
+   * USAGE_NOT_RECORDED: the file cannot be written (not reported when STORE_UNAVAILABLE gives the reason), or a damaged file was replaced.
    *
-   * @param dropped - The number of notes that were dropped.
+   * @param dropped - The number of records that were dropped.
    */
   problems(dropped: number): readonly Problem[];
   close(): void;
 }
 
-/** After this many damaged files it is kept in memory: the disk may be damaged. */
+/** After this many damaged files usage is kept in memory: the disk may be damaged. */
 const MAX_REPLACED = 3;
 const MEMORY = ':memory:';
 
@@ -40,7 +40,7 @@ export function createUsageFile(root: string, onDisk: boolean, onProblem: () => 
   let replaced = 0;
   let failed: string | undefined;
 
-  /** Somebody who only reads gets no new folder. It may be made at any time: by a proposal, for example. */
+  /** Recording makes no `data/` folder. Another part of the registry may make it at any time. */
   const pathNow = (): string =>
     onDisk && replaced <= MAX_REPLACED && isFolder(join(root, 'data')) ? file : ':memory:';
   const close = (): void => {
@@ -49,7 +49,7 @@ export function createUsageFile(root: string, onDisk: boolean, onProblem: () => 
   };
   const opened = (): UsageDatabase => {
     const path = pathNow();
-    // It may have been removed or replaced. What is written to a removed file is lost.
+    // The file may have been removed or replaced, and rows in a removed file are lost.
     if (open?.path === path && (path !== file || fileIdentity(file) === open.identity)) return open.database;
     const inMemory = open?.path === MEMORY ? open.database.everything() : undefined;
     const database = openUsageDatabase(path, path === MEMORY ? LIMITS_IN_MEMORY : LIMITS);
@@ -135,7 +135,7 @@ export function createUsageFile(root: string, onDisk: boolean, onProblem: () => 
 const ADVICE =
   'Skills can be read all the same. Let this user write there and free some space, or set usage: false in the config.';
 
-/** Without the number: it is said once. */
+/** Without the number, so that it stays one problem. */
 const DROPPED = `More than ${MAX_WAITING.toLocaleString('en-US')} events waited to be written, so some were dropped and the figures are too low. If this file cannot be written, another problem says why; else a program calls the registry more often than it can record.`;
 
 function isFolder(path: string): boolean {

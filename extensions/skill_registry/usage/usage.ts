@@ -6,7 +6,7 @@ import type { Revision } from '../history/types.ts';
 import { registryClosed } from '../skill/errors.ts';
 import type { Skill } from '../skill/skill.ts';
 import type { LoadMetrics } from './metrics.ts';
-import { boundedName, createRecorder, type Recorder, type UsageRow } from './recorder.ts';
+import { boundedName, createUsageRecorder, type UsageRecorder, type UsageRow } from './recorder.ts';
 import { DAY_MS, dayOf, readSince } from './since.ts';
 import type { Usage, UsageEvent } from './types.ts';
 import type { UsageDatabase } from './usage-database.ts';
@@ -28,16 +28,16 @@ export interface UsageOptions {
 
 /** Recording and reading, until `close`. */
 export interface RecordedUsage extends Usage {
-  readonly recorder: Recorder;
+  readonly recorder: UsageRecorder;
   /** USAGE_NOT_RECORDED. */
   problems(): readonly Problem[];
-  /** Writes what is noted; gives up after half a second when that is not possible. */
+  /** Writes all records; stops after half a second when that is not possible. */
   close(): Promise<void>;
 }
 
 export function createUsage(options: UsageOptions): RecordedUsage {
   const { root, isOn, onDisk, snapshot } = options;
-  const recorder = createRecorder(snapshot, () => {
+  const recorder = createUsageRecorder(snapshot, () => {
     if (!closed) timer ??= setTimeout(flushLater, FLUSH_MS);
   });
   let timer: NodeJS.Timeout | undefined;
@@ -47,7 +47,7 @@ export function createUsage(options: UsageOptions): RecordedUsage {
 
   let kept: Kept | undefined;
   let keeping: Promise<Kept> | undefined;
-  /** With the first note or question: most processes have neither, and modules take time to load. */
+  /** At the first record or query: most processes have neither, and the modules take time to load. */
   const keep = (): Promise<Kept> => {
     keeping ??= Promise.all([import('./usage-file.ts'), import('./metrics.ts')]).then(
       ([{ createUsageFile }, { createLoadMetrics }]) => {
@@ -81,7 +81,7 @@ export function createUsage(options: UsageOptions): RecordedUsage {
       timer = setTimeout(flushLater, retryMs).unref();
     });
   }
-  /** Everything noted so far is in the database, where that is possible. */
+  /** Writes all records so far, if that is possible. */
   const upToDate = async (): Promise<void> => {
     if (closed) throw registryClosed();
     const reason = whyNoSqlite();
@@ -110,14 +110,14 @@ export function createUsage(options: UsageOptions): RecordedUsage {
       await upToDate();
       const from = time - (time % DAY_MS);
       const query = { day: dayOf(from), skill: nameOf(skillId), agent: nameOf(agent) };
-      const { reportOf } = await import('./report.ts');
+      const { usageReport } = await import('./report.ts');
       const rows = (await read((database) => database.rowsFor(query))) ?? {
         counts: [],
         days: [],
         lastLoads: new Map(),
       };
       const notKept = isOn ? (await keep()).file.notKept() : OFF;
-      return reportOf(rows, { from, until, loadable: loadableIn(snapshot(), skillId), notKept });
+      return usageReport(rows, { from, until, loadable: loadableIn(snapshot(), skillId), notKept });
     },
     async events({ skillId, agent, thread, kind, since, limit = 1000 } = {}) {
       const from = since === undefined ? 0 : readSince(since, Date.now());
@@ -143,16 +143,16 @@ interface Kept {
   readonly metrics: LoadMetrics;
 }
 
-/** Milliseconds from the first note to its writing: half of what a crash may lose. */
+/** Milliseconds from the first record to its writing. A crash may lose records of twice this time. */
 const FLUSH_MS = 100;
 const MAX_RETRY_MS = 10_000;
 /** How long a call waits for another process that writes, in milliseconds. */
 const PATIENCE_MS = 500;
 const OFF = 'usage: false in the config';
 
-/** Without a database nothing is noted. */
+/** Without a database nothing is recorded. */
 const NOTHING = (): void => {};
-const NO_RECORDER: Recorder = {
+const NO_RECORDER: UsageRecorder = {
   ...{ loaded: NOTHING, offered: NOTHING, given: NOTHING, step: NOTHING, drain: () => [], dropped: () => 0 },
   unwritten: { rows: [], offers: new Map() },
 };
@@ -178,7 +178,7 @@ function eventOf({ time, kind, skill: skillId, outcome, ...row }: UsageRow): Usa
   return { time: new Date(time).toISOString(), kind, skillId, outcome, ...Object.fromEntries(known) };
 }
 
-/** With the revision that has the same SKILL.md: the last one at the time of the event, else the first one. */
+/** Adds the revision with the same SKILL.md: the last one at the time of the event, else the first one. */
 async function withRevisions(
   rows: readonly UsageRow[],
   revisionsOf: UsageOptions['revisions'],

@@ -56,7 +56,7 @@ export function createWorkflows(snapshot: () => Snapshot): Workflows {
       const pack = packNamed(name);
       if (!pack) throw noWorkflow(name, snapshot());
       const { entry, states } = pack.scopes;
-      const next = state ?? entry;
+      const next = state === undefined ? entry : (nameMeant([...states.keys()], state) ?? state);
       if (next === undefined || !states.has(next)) throw noState(name, next ?? '', [...states.keys()]);
       const own = turn.workflowState?.pack;
       if (own !== undefined && own !== name) {
@@ -78,7 +78,7 @@ export function createWorkflows(snapshot: () => Snapshot): Workflows {
       const before = workflows.position(turn);
       if (!before || turn.threadId === undefined)
         throw invalidArgument('This conversation is in no workflow, so no event changes its state.');
-      const next = before.events.get(event);
+      const next = before.events.get(nameMeant([...before.events.keys()], event) ?? event);
       if (next === undefined) throw noEvent(before, event);
       conversationOf(turn.threadId).states.set(before.pack, next);
       return workflows.position(turn) as WorkflowPosition;
@@ -133,7 +133,18 @@ export function eventsText(events: ReadonlyMap<string, string>): string {
 // --- internal ---
 
 function quoted(name: string): string {
-  return JSON.stringify(shorten(withoutHidden(name).text, MAX_NAME));
+  return JSON.stringify(shownName(name));
+}
+
+function shownName(name: string): string {
+  return shorten(withoutHidden(name).text, MAX_NAME);
+}
+
+/** Whoever reads a name that was cut gives it back as it was shown. Undefined when several are shown so. */
+function nameMeant(names: readonly string[], given: string): string | undefined {
+  if (names.includes(given)) return given;
+  const [meant, ...others] = names.filter((name) => shownName(name) === given);
+  return others.length === 0 ? meant : undefined;
 }
 
 function noWorkflow(name: string, snapshot: Snapshot): Error {

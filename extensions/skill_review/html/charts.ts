@@ -7,8 +7,8 @@ export interface DayBar {
 }
 
 /**
- * Bars over days, drawn on the server. Numbers and days stand beside it as text, because a drawing that fills the width of every screen
- * would stretch its letters.
+ * Bars over days, drawn on the server. Numbers and days are text beside it, because a drawing with the width of the screen would
+ * stretch its letters.
  *
  * @param id - Unique on the page.
  * @param what - What is counted, for its title: `Loads a day`.
@@ -39,8 +39,8 @@ ${rects}
 /**
  * A bar in a row of a table, whose cells say the same in numbers.
  *
- * @param parts - One after the other, each with its class.
- * @param most - What the whole width stands for.
+ * @param parts - From left to right, each with its class.
+ * @param most - The value of the whole width.
  */
 export function rowBar(parts: readonly { readonly value: number; readonly kind: string }[], most: number): Html {
   let from = 0;

@@ -3,7 +3,7 @@ import { type Html, html } from './html.ts';
 import { level } from './parts.ts';
 import { type DiffRow, type ReadDifference, readDifference } from './read-difference.ts';
 
-/** What is said of one line of the new text. */
+/** A remark on one line of the new text. */
 export interface Remark {
   readonly level: FindingLevel;
   readonly text: string;
@@ -12,7 +12,7 @@ export interface Remark {
 }
 
 export interface DifferenceOptions {
-  /** Both texts beside each other, or one below the other. */
+  /** `split`: both texts side by side; `inline`: one below the other. */
   readonly view: 'inline' | 'split';
   /** Shown below their lines. */
   readonly remarks?: readonly Remark[];
@@ -20,7 +20,7 @@ export interface DifferenceOptions {
   readonly whole: string;
 }
 
-/** Asked for in the address, so that it stays while somebody goes through a page. */
+/** From the address, so that it stays the same on the next pages. */
 export function viewOf(query: string | undefined): DifferenceOptions['view'] {
   return query === 'split' ? 'split' : 'inline';
 }
@@ -78,7 +78,7 @@ function remarkRow(remarks: readonly Remark[] | undefined): Html | '' {
 `;
 }
 
-/** A row over the whole width: the name of a file, the place of a hunk, or what the format cannot say with lines. */
+/** A row over the whole width: the name of a file, the header of a hunk, or a note of the format. */
 function wideRow({ kind, text }: DiffRow): Html {
   return html`<tr class="wide-${kind}"><td colspan="4">${text}</td></tr>
 `;
@@ -111,7 +111,7 @@ function splitRows(rows: readonly DiffRow[], remarks: ReadonlyMap<number, readon
       at += 1;
       continue;
     }
-    // Removed lines stand beside the added ones that follow them; what is said of the end of a line comes after both.
+    // Removed lines are beside the added lines that follow them; notes about line ends come after both.
     const run: DiffRow[] = [];
     while (rows[at]?.kind === 'del' || rows[at]?.kind === 'add' || rows[at]?.kind === 'note')
       run.push(rows[at++] as DiffRow);

@@ -4,7 +4,7 @@ import { count, plural, tag, time } from './parts.ts';
 
 type Claim = SkillEvidence['claims'][number];
 
-/** What the registry ran on both contents of a proposal, one beside the other. */
+/** The results of both contents of a proposal, side by side. */
 export function ranOnBoth({ before, after, notRun, changes }: ProposalEvidence): Html {
   const why = notRun === null ? '' : html`<p class="quiet">Not run: ${notRun}</p>`;
   if (!before && !after) return html`${why}`;
@@ -35,7 +35,7 @@ ${triggers ? html`<dt>Search</dt><dd>precision ${share(triggers.precision)}, rec
 ${failures(result)}`;
 }
 
-/** What others say, and nobody has checked. */
+/** The claims of others, which nobody has checked. */
 export function claimsPart(claims: readonly Claim[]): Html | '' {
   if (claims.length === 0) return '';
   const items = claims.map(
@@ -54,7 +54,7 @@ export function claimsPart(claims: readonly Claim[]): Html | '' {
 
 /** What agents did with one skill, in one line. */
 export function usageLine({ totals, since, until }: UsageReport, skillId: string): Html {
-  // A report begins with the whole first day, so it has one day more than were asked for.
+  // A report begins with the whole first day, so it has one day more than requested.
   const days = Math.floor((Date.parse(until) - Date.parse(since)) / 86_400_000);
   const { offers, loads, refusals, failures: failed } = totals;
   const more = [

@@ -5,12 +5,12 @@ import { showHidden } from '../../../lib/text/index.ts';
 /** A piece of a page. */
 export type Html = HtmlEscapedString | Promise<HtmlEscapedString>;
 
-/** What may stand in a piece of a page: text, which is escaped, other pieces, and nothing. */
+/** A value in a template: a text, which is escaped, another piece, a list of these, or nothing. */
 export type Piece = string | number | Html | false | null | undefined | readonly Piece[];
 
 /**
- * A piece of a page. Every text in it is escaped, and its hidden characters are made visible (`⟦U+202E⟧`), so what an author wrote
- * is seen and never obeyed. Attributes stand in double quotes.
+ * A piece of a page. Every text in it is escaped, and its hidden characters are made visible (`⟦U+202E⟧`), so a text of an
+ * author is shown and never interpreted. Attributes stand in double quotes.
  */
 export function html(strings: TemplateStringsArray, ...values: readonly Piece[]): Html {
   return template(strings, ...values.map(visible));

@@ -5,21 +5,21 @@ export interface Page {
   /** Without the name of the product. */
   readonly title: string;
   /** The entry of the navigation that this page belongs to. */
-  readonly at?: Place;
+  readonly at?: NavigationEntry;
   readonly main: Piece;
   /**
-   * What happens when something has changed: `refresh` reads the parts with `data-live` again, `notice` offers to reload, for a page
-   * on which somebody may be writing. Default: `notice`.
+   * What the open page does after a change: `refresh` reads the parts with `data-live` again, `notice` offers to reload, for a page
+   * with a form. Default: `notice`.
    */
   readonly live?: 'refresh' | 'notice';
 }
 
-export type Place = 'inbox' | 'catalog' | 'usage';
+export type NavigationEntry = 'inbox' | 'catalog' | 'usage';
 
 /** One page with its navigation. */
 export function page(context: ReviewContext, review: Review, { title, at, main, live = 'notice' }: Page): Html {
-  const entry = (place: Place, address: string, text: string): Html =>
-    html`<li><a href="${address}"${at === place ? html` aria-current="page"` : ''}>${text}</a></li>`;
+  const entry = (name: NavigationEntry, address: string, text: string): Html =>
+    html`<li><a href="${address}"${at === name ? html` aria-current="page"` : ''}>${text}</a></li>`;
   const body = html`<header class="top">
 <div class="wide">
 <a class="brand" href="/">Skill review</a>
@@ -38,7 +38,7 @@ ${main}
   return shell(title, body, html` data-live="${live}" data-count="${review.count()}"`);
 }
 
-/** The page of a request that is not answered: it says how to get in, and nothing of what is inside. */
+/** The page for a refused request: it says how to get access, and shows nothing of the registry. */
 export function refusalPage(reason: string): Html {
   return shell(
     'Not let in',
@@ -76,7 +76,7 @@ ${body}
 `;
 }
 
-/** The address of this page. It begins with one slash: with two it would lead to another host. */
+/** The address of this page. It begins with exactly one slash: `//` would begin the name of another host. */
 function addressOf({ req }: ReviewContext): string {
   const at = req.url.indexOf('?');
   return `/${req.path.replace(/^[/\\]+/, '')}${at === -1 ? '' : req.url.slice(at)}`;

@@ -2,7 +2,7 @@ import type { Token, Tokens } from 'marked';
 import type { MarkdownReader } from '../../../lib/markdown/index.ts';
 import { type Html, html } from './html.ts';
 
-/** Characters of a text that are rendered; the rest is a click away, as text. */
+/** Characters of a text that are rendered; the rest is shown as text behind a link. */
 export const MOST_RENDERED: number = 128 * 1024;
 
 /**
@@ -17,7 +17,7 @@ export async function renderMarkdown(reader: MarkdownReader, markdown: string): 
   return html`<div class="markdown">${tokens.map((token) => block(token, 0))}</div>`;
 }
 
-/** The address of a link, when a click may go there. */
+/** The address of a link, if it is one that may be opened. */
 export function safeAddress(href: string): string | undefined {
   if (!/^(?:https?:\/\/|mailto:)/i.test(href)) return undefined;
   try {
@@ -38,7 +38,7 @@ function block(token: Token, depth: number): Html | '' {
   switch (token.type) {
     case 'space':
     case 'def':
-    // The item of its list says it.
+    // The item of the list shows the box.
     case 'checkbox':
       return '';
     case 'heading':
@@ -98,7 +98,7 @@ function table({ header, rows }: Tokens.Table, depth: number): Html {
 </table></div>`;
 }
 
-/** What stands in a line; the text itself where nothing was found in it. */
+/** The inline content of a token; its text when it has no inline tokens. */
 function spans(token: Token | Tokens.TableCell, depth: number): readonly Html[] {
   const tokens = 'tokens' in token ? token.tokens : undefined;
   if (!tokens || depth > DEEPEST) return [html`${decoded('text' in token ? String(token.text) : '')}`];
@@ -140,7 +140,7 @@ function link(token: Tokens.Link, depth: number): Html {
   return html`<a href="${address}" rel="noopener noreferrer nofollow">${words}</a>${beside}`;
 }
 
-/** The few entities that prose needs: the parser leaves them to a browser, which is not given the text as HTML. */
+/** The entities that occur in prose: the parser does not decode them. */
 function decoded(text: string): string {
   return text.replace(/&(amp|lt|gt|quot|#39|nbsp);/g, (_, name: string) => ENTITIES[name] ?? '');
 }

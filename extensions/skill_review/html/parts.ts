@@ -15,7 +15,7 @@ export function hidden(name: string, value: string): Html {
   return html`<input type="hidden" name="${name}" value="${verbatim(value)}">`;
 }
 
-/** How much a finding matters, as a word with a colour. */
+/** The level of a finding, as a word with a colour. */
 export function level(value: FindingLevel): Html {
   return html`<span class="tag ${value}">${value}</span>`;
 }
@@ -40,7 +40,7 @@ ${excerpt === '' ? '' : html`<pre class="excerpt">${excerpt}</pre>`}
   return html`<ul class="findings">${items}</ul>`;
 }
 
-/** What a page says about what was just done. @param kind - Its colour. */
+/** A message about the last action. @param kind - Its colour. */
 export function note(text: Piece, kind: 'done' | 'warn' | 'block' = 'done'): Html {
   return html`<div class="note ${kind}" role="status">${text}</div>`;
 }

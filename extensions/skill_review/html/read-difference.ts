@@ -4,19 +4,19 @@ import { showHidden } from '../../../lib/text/index.ts';
 /** One row of a difference. */
 export interface DiffRow {
   readonly kind: 'file' | 'hunk' | 'same' | 'del' | 'add' | 'note';
-  /** Number in the old text, and in the new one; where the line is in it. */
+  /** 1-based line number in the old and in the new text; absent where the line is not in that text. */
   readonly old?: number;
   readonly next?: number;
   /** With hidden characters made visible. */
   readonly text: string;
-  /** The same text in parts, where only some of its words have changed. */
+  /** The same text in parts, when only some of its words have changed. */
   readonly parts?: readonly { readonly text: string; readonly changed: boolean }[];
 }
 
-/** A difference that is shown, and how much of it is not. */
+/** The part of a difference that is shown. */
 export interface ReadDifference {
   readonly rows: readonly DiffRow[];
-  /** Lines that are left out, of a difference that is too long for a page. */
+  /** The number of lines that are left out because the page would be too long. */
   readonly leftOut: number;
   /** Whether some line is cut. */
   readonly cut: boolean;
@@ -29,14 +29,14 @@ const MOST_CHARACTERS = 4_000;
 
 /**
  * Reads a unified diff of any number of files, as the registry writes it. The counts of a hunk say which lines are in it, so a removed
- * line that begins with `--` is none of the header.
+ * line that begins with `--` is not read as a header.
  */
 export function readDifference(diff: string): ReadDifference {
   const lines = diff.split('\n');
   if (lines.at(-1) === '') lines.pop();
   const rows: DiffRow[] = [];
   let cut = false;
-  // Where the next line of a hunk is, and how many are left.
+  // The position of the next line of a hunk, and the numbers of lines that are left.
   let [old, next, oldLeft, nextLeft] = [0, 0, 0, 0];
   for (const line of lines.slice(0, MOST_ROWS)) {
     if (line.length > MOST_CHARACTERS) cut = true;
@@ -71,7 +71,7 @@ const HUNK = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/;
 /** Lines whose words are compared, and the longest of them. */
 const MOST_COMPARED = 200;
 const LONGEST_COMPARED = 1_500;
-/** More edits than this, and the lines have nothing to do with each other. */
+/** Lines with more edits than this are treated as different lines. */
 const MOST_EDITS = 200;
 
 function shownLine(line: string): string {
@@ -105,7 +105,7 @@ function runOf(rows: readonly DiffRow[], from: number, kind: DiffRow['kind']): n
   return to - from;
 }
 
-/** Undefined where hardly a word is the same. */
+/** Undefined when the lines have too few words in common. */
 function wordsOf(before: string, after: string): Record<'before' | 'after', Required<DiffRow>['parts']> | undefined {
   if (before.length > LONGEST_COMPARED || after.length > LONGEST_COMPARED) return undefined;
   const changes = diffWordsWithSpace(before, after, { maxEditLength: MOST_EDITS });

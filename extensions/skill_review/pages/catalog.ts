@@ -7,7 +7,7 @@ import { count, form, hidden, level, plural, skillAddress, tag } from '../html/p
 import type { Review, ReviewApp, ReviewContext } from '../review.ts';
 import { problemsLine } from './problems.ts';
 
-/** All skills with what is known of each, search, and the switch that keeps one from agents. */
+/** All skills, with search and the switch that disables a skill. */
 export function addCatalog(app: ReviewApp, review: Review): void {
   const { registry } = review;
   app.get('/catalog', async (context) => {
@@ -64,7 +64,7 @@ function wantedOf({ req }: ReviewContext): Wanted {
   return { q: of('q'), tag: of('tag'), source: of('source'), page: Math.max(1, Math.trunc(Number(of('page'))) || 1) };
 }
 
-/** Without a query the order of the catalog, and those that lost a collision at the end. */
+/** Without a query in the order of the catalog; skills that lost a collision come last. */
 async function find({ registry, agents }: Review, { q, tag: of, source, page: at }: Wanted): Promise<Found> {
   const seen = await registry.admin.whoSees(await agents());
   if (q === '') {
@@ -124,7 +124,7 @@ async function rowOf({ skill, isLoser, views }: SeenSkill, { context, review, wa
   const name = isLoser ? qualifiedId : id;
   const isOff = disabledFor === 'everyone';
   const tokens = isLoser ? undefined : counts.get(id);
-  // A skill may be removed while this is read, and the files of one on another machine are not fetched for a list.
+  // A skill may be removed while this is read, and files on another machine are not fetched for a list.
   const trust = skill.remote ? undefined : await review.registry.admin.trustOf(qualifiedId).catch(() => undefined);
   const levels = (['block', 'warn'] as const).map(
     (how) => [how, (trust?.findings ?? []).filter((one) => one.level === how).length] as const,
@@ -152,7 +152,7 @@ function tokenText({ l1, l2 }: TokenCounts = { l1: null, l2: null }): string {
   return `${of(l1)} tokens, ${of(l2)} more when loaded`;
 }
 
-/** The agents that are offered it; where none is, the reason of all or of the first. */
+/** The agents that are offered it; when there are none, the reason. */
 function seenText(views: SeenSkill['views']): string {
   const kept = views.filter(({ because }) => because !== undefined);
   if (kept.length === 0) return views.length === 1 ? 'seen by agents' : 'seen by all agents';

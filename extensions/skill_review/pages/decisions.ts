@@ -9,7 +9,7 @@ import { page } from '../html/layout.ts';
 import { form, hidden, note, plural, time } from '../html/parts.ts';
 import type { Review, ReviewApp, ReviewContext } from '../review.ts';
 
-/** What was decided on this machine, by whom and why; and whether this root and its sources are approved. */
+/** The decisions on this machine, with person and reason; and whether this root and its sources are approved. */
 export function addDecisions(app: ReviewApp, review: Review): void {
   app.get('/decisions', (context) => show(context, review));
 
@@ -80,10 +80,11 @@ ${skills.length > 0 ? html`<p>${skills.join(', ')}</p>` : ''}
 ${decide(context, `/decisions/source/${isRevoked ? 'allow' : 'revoke'}`, isRevoked ? 'Take from it again' : 'Take nothing from it any more', { id: `${index}`, about: source }, hidden('source', source))}
 </li>`;
   });
-  return html`<ul class="cards">${items}</ul>`;
+  return html`<ul class="cards">${items}</ul>
+<p class="quiet">What runs now uses a decision about a source of the config after its next start.</p>`;
 }
 
-/** @param reason - The id of its field, and what the label says it is about: no two of a page are called the same. */
+/** @param reason - The id of its field and the text of its label, both unique on the page. */
 function decide(
   context: ReviewContext,
   action: string,

@@ -55,7 +55,7 @@ function heldNamed({ root, isHeldReadable }: Review, name: string): HeldExtensio
   throw extensionNotHeld(name, isHeldReadable() ? heldExtensions(root) : []);
 }
 
-/** A revocation on this page is of what waits, and never of what runs. */
+/** This page deletes only what waits, and never a running extension. */
 async function decide(review: Review, name: string, isApproved: boolean, digest: string): Promise<void> {
   const held = heldNamed(review, name);
   if (!isApproved && held.digest !== digest)

@@ -8,13 +8,13 @@ import { extensionAddress } from './extension.ts';
 import { problemsLine } from './problems.ts';
 import type { Updates } from './updates.ts';
 
-/** Everything that waits for a person, riskiest first. */
+/** Everything that waits for a person, highest risk first. */
 export function addInbox(app: ReviewApp, review: Review, updates: Updates): void {
   const { registry } = review;
 
   app.get('/', async (context) => {
     const { proposals, unreadable, held } = await registry.admin.waiting();
-    // What is stale cannot be approved as it is, so it comes last.
+    // Stale proposals come last, because they cannot be approved as they are.
     const [stale, open] = [true, false].map((is) => proposals.filter(({ state }) => (state === 'stale') === is));
     const { held: extensions, unreadable: broken } = waitingExtensions(review);
     const checked = updates.checked();
@@ -33,7 +33,7 @@ ${problemsLine(review)}
 </div>
 <div class="after">
 ${form(context, '/updates/check', html`<button>Look for updates</button>`)}
-<p class="quiet">${checked === undefined ? 'Asks the places that installed skills came from.' : html`Last asked ${time(checked.at)} UTC: <a href="/updates">what it found</a>.`}</p>
+<p class="quiet">${checked === undefined ? 'Asks the origins of installed skills.' : html`Last asked ${time(checked.at)} UTC: <a href="/updates">what it found</a>.`}</p>
 <p class="quiet"><a href="/proposals">All proposals, decided ones too</a></p>
 <p class="quiet"><a href="/decisions">What was decided, and what this root takes skills from</a></p>
 </div>`;
@@ -55,7 +55,7 @@ ${proposals.length === MOST_LISTED ? note(html`<p>Only the newest ${MOST_LISTED}
 
 const MOST_LISTED = 200;
 
-/** None where nobody may write them: their folder is a link out of a root that nobody has approved. */
+/** None when their folder is a link out of a root that nobody has approved. */
 function waitingExtensions({ root, isHeldReadable }: Review): ReturnType<typeof allHeld> {
   return isHeldReadable() ? allHeld(root) : { held: [], unreadable: [] };
 }

@@ -5,7 +5,7 @@ import { page } from '../html/layout.ts';
 import { count, plural, skillAddress, tag } from '../html/parts.ts';
 import type { Review, ReviewApp } from '../review.ts';
 
-/** What is wrong with skills, sources and settings, as `skill-registry doctor` lists it. */
+/** The problems of skills, sources and settings, as `skill-registry doctor` lists them. */
 export function addProblems(app: ReviewApp, review: Review): void {
   const { registry } = review;
   app.get('/problems', async (context) => {
@@ -26,7 +26,7 @@ ${found.length === 0 ? html`<p class="empty">Nothing is wrong.</p>` : html`<p>${
   });
 }
 
-/** How many problems there are, with a link; nothing when there is none. */
+/** The number of problems, with a link; nothing when there are none. */
 export function problemsLine({ registry }: Review): Html | '' {
   const found = registry.problems();
   return found.length === 0
@@ -36,7 +36,7 @@ export function problemsLine({ registry }: Review): Html | '' {
 
 // --- internal ---
 
-/** Of one code. The rest is counted. */
+/** Problems of one code that are listed; the rest is counted. */
 const MOST_SHOWN = 100;
 
 /** `1 error and 2 warnings` */
@@ -49,7 +49,7 @@ function summary(found: readonly Problem[]): string {
   return both.join(' and ');
 }
 
-/** What is only known when every file was read. */
+/** Problems that are only found by reading every file. */
 async function inFiles({ registry }: Review): Promise<readonly Problem[]> {
   await registry.admin.tokenCounts();
   return registry.admin.hiddenText();

@@ -5,7 +5,7 @@ import { type Html, html, verbatim } from '../html/html.ts';
 import { form, hidden, note, plural, proposalAddress } from '../html/parts.ts';
 import type { ReviewContext } from '../review.ts';
 
-/** The form in which a person writes another text. */
+/** The form for editing the proposed text. */
 export function editorMain(
   context: ReviewContext,
   { id, skillId, state }: Proposal,
@@ -21,7 +21,7 @@ export function editorMain(
   const stale =
     state === 'stale'
       ? note(
-          html`<p>The file has changed in the same place. Both texts are below, between lines of <code>&lt;&lt;&lt;&lt;&lt;&lt;&lt;</code>, <code>=======</code> and <code>&gt;&gt;&gt;&gt;&gt;&gt;&gt;</code>. Keep what is wanted of both, and remove these lines.</p>`,
+          html`<p>The file has changed in the same lines. Both texts are below, between lines of <code>&lt;&lt;&lt;&lt;&lt;&lt;&lt;</code>, <code>=======</code> and <code>&gt;&gt;&gt;&gt;&gt;&gt;&gt;</code>. Keep what is wanted of both, and remove these lines.</p>`,
           'warn',
         )
       : '';
@@ -46,10 +46,10 @@ ${back}
 
 // --- internal ---
 
-/** A form may hold a few bytes for one, and a browser slows down with more. */
+/** A form needs up to three bytes for one, and a browser becomes slow with more. */
 const MOST_CHARACTERS = 1_048_576;
 
-/** Why a form would not give back the text as it is; undefined when it would. */
+/** Why a form would change the text; undefined when it would not. */
 function whyNotHere(text: string): string | undefined {
   if (text.length > MOST_CHARACTERS) return 'This text is too long for a form. Edit it with the command:';
   if (/\r(?!\n)|\0/.test(text)) return 'A form would change characters of this text. Edit it with the command:';

@@ -7,18 +7,18 @@ import { type Html, html, verbatim } from '../html/html.ts';
 import { findings, form, hidden, level, note, proposalAddress, skillAddress, tag, time } from '../html/parts.ts';
 import type { Review, ReviewContext } from '../review.ts';
 
-/** What a page says of what was just done or not done. */
+/** The result of the last action, for the page. */
 export interface Answer {
   /** A key of `DONE`, from the address. */
   readonly done?: string | undefined;
   readonly refused?: CodedError;
   /** A rejection without a reason. */
   readonly unsaid?: true;
-  /** What somebody has written, which must not be lost. */
+  /** The texts that the person has typed: they are shown again. */
   readonly typed?: { readonly note?: string | undefined; readonly reason?: string | undefined };
 }
 
-/** Everything that is known of a proposal, and the forms to decide. */
+/** A proposal with everything about it, and the forms for a decision. */
 export async function proposalMain(
   context: ReviewContext,
   { registry }: Review,
@@ -104,7 +104,7 @@ ${evidence === null ? '' : html`<h2>What its author claims</h2><p class="said">$
 ${recommendations.map(({ by, verdict, reason, at }) => html`<p>${by} recommends to ${verdict} it, ${time(at)}:</p><p class="said">${reason}</p>`)}`;
 }
 
-/** What was run on both contents, and what agents did with the skill. */
+/** The results of both contents, and the use of the skill by agents. */
 async function evidenceParts({ admin, usage }: SkillRegistry, { id, kind, skillId }: Proposal): Promise<Html> {
   const ran = await orRefusal(admin.evidenceOf(id));
   const report = kind === 'create' ? undefined : await orRefusal(usage.report({ skillId }));
@@ -122,7 +122,7 @@ ${others.length === 0 ? html`<p>No warnings.</p>` : html`<ul class="findings">${
 <details><summary>${facts.length} facts</summary><ul class="findings">${facts.map(item)}</ul></details>`;
 }
 
-/** What is said of a line is shown below it, and nothing twice. */
+/** Remarks on single lines, which are shown below those lines: findings that would hold the skill, and checks that are not facts. */
 function remarksOf({ checks, path }: Proposal, blocks: readonly Finding[]): readonly Remark[] {
   const found = blocks.flatMap(({ level: how, message, line, file }) =>
     line === undefined || file.toLowerCase() !== path.toLowerCase() ? [] : [{ level: how, text: message, line }],

@@ -57,7 +57,7 @@ export function addProposal(app: ReviewApp, review: Review): void {
   app.post('/proposals/:id/edit', async (context) => {
     const id = context.req.param('id');
     const form = await fieldsOf(context);
-    // A browser ends every line with CRLF; the registry gives them the ends of the file.
+    // A browser sends CRLF at every line end; the registry uses the line ends of the file.
     const content = form.text('content').replace(/\r\n?/g, '\n');
     const edit = { content, by: review.by, version: form.text('version') };
     const edited = await orRefusal(proposals.edit(id, edit));
@@ -65,7 +65,7 @@ export function addProposal(app: ReviewApp, review: Review): void {
       return editor(context, review, await proposals.get(id), { refused: edited.refused, content });
     review.changed();
     if (form.optional('next') !== 'approve') return context.redirect(`${proposalAddress(id)}?done=edited`, 303);
-    // Nobody has been shown what an inspection says of this text, so only one that nothing holds is approved at once.
+    // The person has not seen the findings of the new text, so it is approved at once only when no finding would hold it.
     const blocks = await admin.blocksAfter({ proposalId: id });
     if (blocks.length > 0) return context.redirect(`${proposalAddress(id)}?done=look`, 303);
     const outcome = await orRefusal(approveShown(review, id, edited.version, digestOf([]), undefined));
@@ -91,7 +91,7 @@ async function approveShown(
   const { admin, proposals } = registry;
   const blocks = await admin.blocksAfter({ proposalId: id });
   const { state } = await proposals.get(id);
-  // One that is stale or decided meanwhile is refused with its own reason.
+  // A stale or decided proposal is refused with its own reason.
   if (state === 'open' && digestOf(blocks) !== shown) throw shownChanged('What an inspection finds in this skill');
   const actor = actorOf(review, reason);
   const decision = await proposals.approve(id, { ...actor, version });
@@ -108,7 +108,7 @@ async function show(context: ReviewContext, review: Review, id: string, answer: 
   return context.html(page(context, review, { title, at: 'inbox', main }), status);
 }
 
-/** A page to write another text on. What was written is there again when it was not taken. */
+/** The page for editing. A refused text is shown again. */
 async function editor(
   context: ReviewContext,
   review: Review,

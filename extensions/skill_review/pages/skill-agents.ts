@@ -20,7 +20,7 @@ export function addSkillAgents(app: ReviewApp, review: Review): void {
     if (!skill || !seen) throw pageNotFound();
     const rows = seen.views.map(({ agent, because }) => {
       const isOff = agent !== null && Array.isArray(skill.disabledFor) && skill.disabledFor.includes(agent);
-      // What is off for everyone is switched on for everyone, in the catalog.
+      // A skill that is disabled for everyone is enabled in the catalog.
       const button =
         agent === null || skill.disabledFor === 'everyone'
           ? ''

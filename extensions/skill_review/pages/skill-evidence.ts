@@ -9,7 +9,7 @@ import { form, note, plural, skillAddress } from '../html/parts.ts';
 import type { Review, ReviewApp, ReviewContext } from '../review.ts';
 import { skillHead, skillOf } from './skill-parts.ts';
 
-/** What the test cases of a skill say, what others claim, and what agents did with it. */
+/** The results of the test cases of a skill, the claims of others, and its use by agents. */
 export function addSkillEvidence(app: ReviewApp, review: Review): void {
   app.get('/skills/:id/evidence', (context) => show(context, review, context.req.param('id')));
 

@@ -8,7 +8,7 @@ import { count, level, note, plural, skillAddress } from '../html/parts.ts';
 import type { Review, ReviewApp } from '../review.ts';
 import { skillHead, skillOf } from './skill-parts.ts';
 
-/** The files of a skill, and what was found in which line. */
+/** The files of a skill, with the findings at their lines. */
 export function addSkillFiles(app: ReviewApp, review: Review): void {
   const { registry } = review;
   const { admin } = registry;

@@ -11,7 +11,7 @@ import { findings, form, hidden, note, plural, proposalAddress, skillAddress, ti
 import type { Review, ReviewApp, ReviewContext } from '../review.ts';
 import { skillHead, skillOf } from './skill-parts.ts';
 
-/** What a skill was: its revisions, the differences between them, and the way back. */
+/** The revisions of a skill, the differences between them, and roll-back. */
 export function addSkillHistory(app: ReviewApp, review: Review): void {
   const { registry } = review;
   const { admin, history } = registry;
@@ -126,7 +126,7 @@ function fileList({ files }: Revision): Html {
   return html`<ul>${files.map(({ path, size }) => html`<li><code>${path}</code> <span class="quiet">${plural(size, 'byte')}</span></li>`)}</ul>`;
 }
 
-/** What a roll-back would change, before anybody says yes. */
+/** The changes of a roll-back, before the person confirms it. */
 async function rollbackPage(
   context: ReviewContext,
   review: Review,

@@ -2,17 +2,17 @@ import type { Skill, Snapshot } from '../../skill_registry/api.ts';
 import { type Html, html } from '../html/html.ts';
 import { skillAddress, tag } from '../html/parts.ts';
 
-export type SkillPlace = 'instructions' | 'files' | 'history' | 'evidence' | 'agents';
+export type SkillTab = 'instructions' | 'files' | 'history' | 'evidence' | 'agents';
 
-/** The skill with an id or a qualified id; undefined for one that was removed, or never was. */
+/** The skill with an id or a qualified id; undefined when there is none, or none any more. */
 export function skillOf({ byId, byQualifiedId, builtIn }: Snapshot, id: string): Skill | undefined {
   return byId.get(id) ?? byQualifiedId.get(id) ?? builtIn.get(id);
 }
 
-/** What all pages of one skill begin with. */
-export function skillHead(id: string, skill: Skill | undefined, at?: SkillPlace): Html {
-  const entry = (place: SkillPlace, below: string, text: string): Html =>
-    html`<li><a href="${skillAddress(id)}${below}"${at === place ? html` aria-current="page"` : ''}>${text}</a></li>`;
+/** The heading and the tabs of all pages of one skill. */
+export function skillHead(id: string, skill: Skill | undefined, at?: SkillTab): Html {
+  const entry = (name: SkillTab, below: string, text: string): Html =>
+    html`<li><a href="${skillAddress(id)}${below}"${at === name ? html` aria-current="page"` : ''}>${text}</a></li>`;
   const tags = [
     ...(skill === undefined ? [tag('removed', 'warn')] : []),
     ...(skill?.heldBecause === undefined ? [] : [tag('held', 'block')]),

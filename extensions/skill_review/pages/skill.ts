@@ -9,7 +9,7 @@ import { count, findings, form, hidden, note, skillAddress } from '../html/parts
 import type { Review, ReviewApp, ReviewContext } from '../review.ts';
 import { skillHead, skillOf } from './skill-parts.ts';
 
-/** One skill: what it says, where it comes from, and whether agents are given it. */
+/** One skill: its text, its origin, and whether agents get it. */
 export function addSkill(app: ReviewApp, review: Review): void {
   const { registry } = review;
   const { admin } = registry;
@@ -72,7 +72,7 @@ async function show(
 ): Promise<Response> {
   const { registry } = review;
   const skill = skillOf(registry.snapshot(), id);
-  // One that was removed has only a history.
+  // A removed skill has only a history.
   if (!skill) return context.redirect(`${skillAddress(id)}/history`);
   const trust = await ifKnown(registry.admin.trustOf(id));
   const locked = (await ifKnown(registry.origin.verify()))?.find((one) => one.id === skill.id);
@@ -89,7 +89,7 @@ ${remove(context, id, skill)}`;
   return context.html(page(context, review, { title: skill.id, at: 'catalog', main }), status);
 }
 
-/** More skills whose tokens are not known are not counted for one page. */
+/** When the tokens of more skills than this are not known, they are not counted for this page. */
 const MOST_COUNTED = 50;
 
 async function ifKnown<T>(work: Promise<T>): Promise<T | undefined> {

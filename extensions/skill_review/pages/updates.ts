@@ -10,7 +10,7 @@ import { page } from '../html/layout.ts';
 import { findings, form, hidden, note, proposalAddress, skillAddress, tag, time } from '../html/parts.ts';
 import type { Review, ReviewApp, ReviewContext } from '../review.ts';
 
-/** What was found when the origins of installed skills were asked. */
+/** The result of the last check for newer versions. */
 export interface Updates {
   checked(): { readonly plan: UpdatePlan; readonly at: string } | undefined;
 }
@@ -19,11 +19,11 @@ interface Checked {
   readonly plan: UpdatePlan;
   /** ISO 8601, UTC. */
   readonly at: string;
-  /** Stands in the form, so that what was shown is what is written. */
+  /** In the form, so that only the shown changes are applied. */
   readonly key: string;
 }
 
-/** Newer versions of what was installed. Nothing is asked over the network before somebody presses a button. */
+/** Newer versions of installed skills. No network request is made before the person presses a button. */
 export function addUpdates(app: ReviewApp, review: Review): Updates {
   const { origin } = review.registry;
   let last: Checked | undefined;
@@ -82,7 +82,7 @@ function show(
   const check = form(context, '/updates/check', html`<button>${last ? 'Ask again' : 'Look for updates'}</button>`);
   const main = html`<h1>Updates</h1>
 ${said ?? ''}
-${last ? html`<p class="quiet">Asked ${time(last.at)} UTC.</p>` : html`<p>Asks the places that installed skills came from. Nothing is written by asking.</p>`}
+${last ? html`<p class="quiet">Asked ${time(last.at)} UTC.</p>` : html`<p>Asks the origins of installed skills. Nothing is written by asking.</p>`}
 ${check}
 ${last && outdated.length === 0 ? html`<p class="empty">There is nothing newer.</p>` : ''}
 ${outdated.length > 0 ? html`<div class="heading"><h2>What would change</h2>${viewLink('/updates', view)}</div>` : ''}

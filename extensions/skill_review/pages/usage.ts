@@ -5,7 +5,7 @@ import { page } from '../html/layout.ts';
 import { count, note, plural, skillAddress, time } from '../html/parts.ts';
 import type { Review, ReviewApp } from '../review.ts';
 
-/** Which skills are used, by whom, and which are not. */
+/** The use of skills by agents, and the unused skills. */
 export function addUsage(app: ReviewApp, review: Review): void {
   const { registry } = review;
   app.get('/usage', async (context) => {
@@ -107,7 +107,7 @@ function mostUsed({ skills }: UsageReport, link: Link): Html | '' {
   return section('Most used', ['Skill', '', 'Loads', 'Agents', 'Tokens', 'Failed', 'Last load'], rows, used.length);
 }
 
-/** What was offered without being loaded says that a description promises the wrong thing, or too much. */
+/** A skill that is offered often and never loaded may have a misleading description. */
 function offeredAndTaken({ skills }: UsageReport, link: Link): Html | '' {
   const offered = skills.filter(({ offers }) => offers > 0).sort((one, other) => other.notTaken - one.notTaken);
   const most = Math.max(...offered.map(({ offers }) => offers));

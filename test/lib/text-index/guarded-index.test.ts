@@ -2,6 +2,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import type { Skill } from '../../../extensions/skill_registry/api.ts';
 import { documentKey, headerText } from '../../../extensions/skill_registry/search/document.ts';
 import { openCacheDatabase } from '../../../extensions/skill_registry/store/cache.ts';
+import { runSteps } from '../../../lib/breaks/index.ts';
 import { createBatch, type DocumentBatch } from '../../../lib/text-index/document-batch.ts';
 import { createGuardedIndex, createMemoryIndex } from '../../../lib/text-index/guarded-index.ts';
 import { createTextIndex, SEARCH_INDEX, type TextIndex } from '../../../lib/text-index/text-index.ts';
@@ -17,8 +18,12 @@ const SKILLS = Array.from({ length: 1_300 }, (_, at) => {
 
 function batchOf(skills: readonly Skill[]): DocumentBatch {
   const batch = createBatch();
-  for (const [at, skill] of skills.entries())
-    batch.add(documentKey(skill), headerText(skill), `# ${WORDS[at % 3]}\n\nBrew it.\n\n## ${WORDS[at % 4]}\n`);
+  for (const skill of skills) {
+    // The same in every batch: a key is that of one content.
+    const at = SKILLS.indexOf(skill);
+    const body = `# ${WORDS[at % 3]}\n\nBrew it.\n\n## ${WORDS[at % 4]}\n`;
+    runSteps(batch.add(documentKey(skill), headerText(skill), body));
+  }
   return batch;
 }
 

@@ -3,6 +3,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import type { Skill } from '../../../extensions/skill_registry/api.ts';
 import { documentKey, headerText } from '../../../extensions/skill_registry/search/document.ts';
 import { openCacheDatabase } from '../../../extensions/skill_registry/store/cache.ts';
+import { runSteps } from '../../../lib/breaks/index.ts';
 import { createBatch } from '../../../lib/text-index/document-batch.ts';
 import { postingDocument } from '../../../lib/text-index/postings.ts';
 import { createTextIndex, SEARCH_INDEX, type TextIndex } from '../../../lib/text-index/text-index.ts';
@@ -14,11 +15,21 @@ it('finds nothing of a batch that was cut short, and all of it when it is writte
   const open = indexes();
   const [cut, next] = [open(), open()];
   const steps = cut.add(batchOf('tea', 'cup'));
-  for (let step = 0; step < 2; step++) steps.next();
+  while (cut.postings('brew').length === 0) expect(steps.next().done).toBe(false);
   next.catchUp();
   expect(next.numberOf(keyOf('tea'))).toBeUndefined();
   writeAll(next, 'tea', 'cup');
   expect(having(next, 'brew')).toEqual(['cup', 'tea']);
+});
+
+it('counts and writes a long document in steps of a thousand runs and of five hundred rows', () => {
+  const [index] = [indexes()()];
+  const batch = createBatch();
+  const body = Array.from({ length: 5_000 }, (_, at) => `w${at.toString(36)}z`).join(' ');
+  expect([...batch.add('long', 'Long', body)]).toHaveLength(5);
+  const terms = batch.terms.size;
+  expect(terms).toBeGreaterThan(4_000);
+  expect([...iterated(index.add(batch))].length).toBeGreaterThanOrEqual(terms / 500 + terms / 100);
 });
 
 it('keeps the documents of two writers apart, whoever is done first', () => {
@@ -74,7 +85,7 @@ function keyOf(id: string): string {
 
 function batchOf(...ids: readonly string[]) {
   const batch = createBatch();
-  for (const id of ids) batch.add(keyOf(id), headerText(skillOf(id)), `# ${id}\n\nBrew it.`);
+  for (const id of ids) runSteps(batch.add(keyOf(id), headerText(skillOf(id)), `# ${id}\n\nBrew it.`));
   return batch;
 }
 
@@ -91,4 +102,8 @@ function having(index: TextIndex, term: string): readonly string[] {
       .flatMap(({ chunk, postings }) => [...postings].map((one) => chunk * 512 + postingDocument(one))),
   );
   return names.filter((name) => numbers.has(index.numberOf(keyOf(name)) ?? -1)).sort();
+}
+
+function* iterated(steps: Iterator<undefined, void>): Generator<undefined> {
+  while (!steps.next().done) yield undefined;
 }

@@ -99,11 +99,23 @@ it('passes over a line that a crash has cut off, and goes on behind it', () => {
   expect(place.trust.allows('root', place.root)).toBe(false);
 });
 
-it('says that it cannot record where no folder can be made', () => {
-  const file = join(tempFolder({ file: '' }), 'file', 'state');
-  const decide = (): void => openTrust(file).decide({ action: 'allow', kind: 'root', path: '/', by: 'person:ada' });
-  expect(decide).toThrow(expect.objectContaining({ code: 'TRUST_UNUSABLE' }));
-});
+it.each([
+  ['root', /^The decision cannot be recorded in .*trust\.jsonl: ENOTDIR.* it has no effect\. Or give --trust/],
+  ['source', /^The decision cannot be recorded in .* and decide again: it has no effect\.$/],
+  // The extension is in its place by then.
+  ['extension', /^It is done, but who did it cannot be recorded in .*trust\.jsonl: ENOTDIR/],
+] as const)(
+  'says that it cannot record a decision about a %s where no folder can be made, and what that means',
+  (kind, message) => {
+    const file = join(tempFolder({ file: '' }), 'file', 'state');
+    const decision = { action: 'allow', path: '/', by: 'person:ada' } as const;
+    const decide = (): void =>
+      openTrust(file).decide(kind === 'extension' ? { ...decision, kind, digest: null } : { ...decision, kind });
+    expect(decide).toThrow(
+      expect.objectContaining({ code: 'TRUST_UNUSABLE', message: expect.stringMatching(message) }),
+    );
+  },
+);
 
 it('loses no decision of several processes', async () => {
   const { trust, directory } = opened();

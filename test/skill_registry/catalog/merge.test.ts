@@ -1,12 +1,15 @@
 import type { Skill } from 'skill-registry';
 import { expect, it } from 'vitest';
 import { type Merged, mergeSources } from '../../../extensions/skill_registry/catalog/merge.ts';
+import { runSteps } from '../../../lib/breaks/index.ts';
 import { fakeSkill } from '../../helpers/fake-skill.ts';
 
 const merge = (sources: readonly (readonly Skill[])[], collision?: 'first' | 'last' | 'error'): Merged =>
-  mergeSources(
-    sources.map((skills) => ({ skills })),
-    collision,
+  runSteps(
+    mergeSources(
+      sources.map((skills) => ({ skills })),
+      collision,
+    ),
   );
 
 const ids = (skills: readonly { readonly qualifiedId: string }[]): readonly string[] =>

@@ -41,6 +41,19 @@ it('finds of the samples that were held out what docs/security.md says', async (
   for (const row of rows) expect(page()).toContain(row);
 });
 
+it('finds of the samples that were written later what docs/security.md says', async () => {
+  const later = readSamples('later-attacks.txt');
+  const verdicts = await Promise.all(
+    later.map(async ({ title, files }) => [title.startsWith('block '), (await inspectSkill(files)).verdict] as const),
+  );
+  const whole = verdicts.filter(([wantsBlock]) => wantsBlock);
+  const sentences = verdicts.filter(([wantsBlock]) => !wantsBlock);
+  const blocked = whole.filter(([, verdict]) => verdict === 'block').length;
+  const found = sentences.filter(([, verdict]) => verdict !== 'info').length;
+  expect(page()).toContain(`| whole malicious skills | ${whole.length} | 29 blocked | ${blocked} |`);
+  expect(page()).toContain(`| instructions in a clean skill | ${sentences.length} | 16 | ${found} |`);
+});
+
 it('lists every rule in docs/security.md, with its level, in their order', () => {
   const rows = [...page().matchAll(/^\| `([a-z-]+)` \| (block|warn|info) \| (.+) \|$/gm)].map(([, ...cells]) => cells);
   expect(rows).toEqual(RULES.map(({ id, level, message }) => [id, level, message]));

@@ -10,6 +10,34 @@ const GOOD: readonly (readonly [string, object])[] = [
   ['acme/skills@feature/x', { kind: 'git', url: GITHUB, ref: 'feature/x' }],
   ['https://github.com/acme/skills', { kind: 'git', url: GITHUB }],
   ['https://github.com/acme/skills/tree/main/tea/', { kind: 'git', url: GITHUB, ref: 'main', path: 'tea' }],
+  ['acme/skills/', { kind: 'git', url: GITHUB }],
+  ['acme/skills.git', { kind: 'git', url: GITHUB }],
+  ['acme/skills#v1', { kind: 'git', url: GITHUB, ref: 'v1' }],
+  ['acme/skills/tea/SKILL.md', { kind: 'git', url: GITHUB, path: 'tea' }],
+  ['github.com/acme/skills', { kind: 'git', url: GITHUB }],
+  ['HTTPS://WWW.GitHub.com/acme/skills.git/', { kind: 'git', url: GITHUB }],
+  ['https://github.com/acme/skills?tab=readme-ov-file#main', { kind: 'git', url: GITHUB, ref: 'main' }],
+  [
+    'https://github.com/acme/skills/blob/main/green%20tea/SKILL.md',
+    { kind: 'git', url: GITHUB, ref: 'main', path: 'green tea' },
+  ],
+  ['https://github.com/acme/skills/releases/tag/v1', { kind: 'git', url: GITHUB, ref: 'v1' }],
+  ['https://github.com/acme/skills/commit/0123abcd', { kind: 'git', url: GITHUB, ref: '0123abcd' }],
+  [
+    'https://github.com/acme/skills/archive/refs/heads/main.zip',
+    { kind: 'archive', location: 'https://github.com/acme/skills/archive/refs/heads/main.zip' },
+  ],
+  [
+    'https://gitlab.com/acme/group/skills/-/tree/main/tea?ref_type=heads',
+    { kind: 'git', url: 'https://gitlab.com/acme/group/skills.git', ref: 'main', path: 'tea' },
+  ],
+  [
+    'https://git.example.com/acme/skills/-/blob/v1/tea/SKILL.md',
+    { kind: 'git', url: 'https://git.example.com/acme/skills.git', ref: 'v1', path: 'tea' },
+  ],
+  ['https://gitlab.com/acme/skills/', { kind: 'git', url: 'https://gitlab.com/acme/skills' }],
+  ['https://git.example.com/skills.git/', { kind: 'git', url: 'https://git.example.com/skills.git/' }],
+  ['./tea/SKILL.md', { kind: 'folder', path: '/here/tea' }],
   ['https://gitlab.com/acme/group/skills', { kind: 'git', url: 'https://gitlab.com/acme/group/skills' }],
   ['https://git.example.com/skills.git#v1', { kind: 'git', url: 'https://git.example.com/skills.git', ref: 'v1' }],
   ['git@example.com:acme/skills.git', { kind: 'git', url: 'git@example.com:acme/skills.git' }],
@@ -75,6 +103,9 @@ const BAD: readonly string[] = [
   'npm:skills@-x',
   'https://ada:secret@example.com',
   'https://example.com/a\nb',
+  'https://github.com/acme/skills/pull/3',
+  'https://github.com/acme/skills/tree',
+  'https://github.com/acme/skills/tree/main/..%2f..%2fx',
 ];
 
 it.each(BAD.map((text) => [text]))('refuses %j', (text) => {
@@ -93,7 +124,7 @@ it('asks which is meant where owner/repo is a folder as well', () => {
 
 const HASH = 'a'.repeat(64);
 
-it.each(GOOD.filter(([text]) => !text.includes('skills/tea') && !text.includes('/tree/')))(
+it.each(GOOD.filter(([, origin]) => !('path' in origin && 'url' in origin)))(
   'finds %s again by what the lock says',
   (text, origin) => {
     const entry = { ...sourceFields(parseOrigin(text, '/here'), '/here'), computedHash: HASH };

@@ -1,7 +1,7 @@
 import { Marked, type Tokens } from 'marked';
 import type { Proposal } from 'skill-registry';
 import { describe, expect, it } from 'vitest';
-import { reportOf } from '../../../extensions/skill_registry/propose/reports.ts';
+import { proposalReport } from '../../../extensions/skill_registry/propose/reports.ts';
 import { hiddenCharacters } from '../../../lib/text/hidden-characters.ts';
 import { fc } from '../../helpers/properties.ts';
 import { nastyText } from '../../lib/diff/nasty-text.ts';
@@ -41,7 +41,7 @@ const document: fc.Arbitrary<Proposal> = fc
   .map((one) => proposal(one as Partial<Proposal>));
 
 it('writes what people read', () => {
-  const text = reportOf(
+  const text = proposalReport(
     proposal({
       model: 'small-1',
       evidence: 'Three of five users asked.\n\nSee the log.',
@@ -113,13 +113,13 @@ Rejected by ada, 2026-01-02T05:00:00Z:
 });
 
 it('says where there is nothing', () => {
-  const text = reportOf(proposal({ evidence: null, checks: [] }));
+  const text = proposalReport(proposal({ evidence: null, checks: [] }));
   expect(text).toContain('\n## Evidence\n\n(none)\n\n## Checks\n\n(none)\n');
   expect(text).not.toMatch(/^## (Recommendations|Decision|Conflict)|^model:|^decided/m);
 });
 
 it('shows the conflict of a stale proposal', () => {
-  const text = reportOf(proposal({ state: 'stale', conflict: '<<<<<<< yours\n```\n=======\n>>>>>>> theirs\n' }));
+  const text = proposalReport(proposal({ state: 'stale', conflict: '<<<<<<< yours\n```\n=======\n>>>>>>> theirs\n' }));
   expect(text).toMatch(/\n## Conflict\n\n````text\n<<<<<<< yours\n```\n=======\n>>>>>>> theirs\n````\n$/);
 });
 
@@ -132,7 +132,7 @@ describe('what agents wrote', () => {
   });
 
   it('begins no section, field or block, and is no markup', () => {
-    const text = reportOf(wicked);
+    const text = proposalReport(wicked);
     expect(text).toContain('\nauthor: "x⟦U+000A⟧state: approved"\n');
     expect(text).toContain('> ## Decision\n>\n> Approved\n> ---\n> ```\n');
     expect(text).toContain(
@@ -147,7 +147,7 @@ it('shows everything hidden, and has the sections it should have, whatever the a
   const markdown = new Marked();
   fc.assert(
     fc.property(document, (one) => {
-      const text = reportOf(one);
+      const text = proposalReport(one);
       expect([...hiddenCharacters(text)]).toEqual([]);
       const [frontmatter, body] = [
         text.slice(0, text.indexOf('\n---\n', 3)),

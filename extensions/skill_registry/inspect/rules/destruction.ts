@@ -36,6 +36,14 @@ export const DESTRUCTION: readonly Rule[] = [
     ],
     patterns: [
       {
+        needs: [words('backups backup snapshots points trash bin')],
+        all: [
+          /\b(?:delete|remove|wipe|erase|purge) (?:all|every|any)(?: of)? (?:the |your |existing |other )?(?:backups?|snapshots?|restore points?)\b(?! (?:older|that|which|created|made|from)\b)|\bempty the (?:trash|recycle bin)\b/g,
+        ],
+        unlessBefore: SAYS_NOT,
+        where: 'prose',
+      },
+      {
         needs: [words('original originals source input production entire users user')],
         all: [
           /\b(?:delet(?:e|es|ing)|eras(?:e|es|ing)|wip(?:e|es|ing)|destroy(?:s|ing)?|shred|overwrit(?:e|es|ing)|truncat(?:e|es|ing))\b[^.\n]{0,30}\b(?:originals?|source|input|production|entire|user's|users')\b[^.\n]{0,30}\b(?:files?|documents?|data|database|folders?|director(?:y|ies)|records|repositor(?:y|ies)|backups?|emails?|photos?|originals?)\b/g,

@@ -12,9 +12,9 @@ export const SHELL = '(?:[\\w./-]{0,40}/)?(?:ba|z|da|k|fi|c|tc)?sh';
 export const INTERPRETER: string = `(?:${SHELL}|(?:[\\w./-]{0,40}/)?(?:python[\\d.]{0,5}|perl|ruby|node|php|osascript|pwsh|powershell)|iex|invoke-expression)`;
 /** Programs and calls that get something from the network. */
 export const FETCH =
-  '(?:curl|wget|aria2c|lwp-download|iwr|irm|invoke-webrequest|invoke-restmethod|start-bitstransfer|downloadstring|downloadfile|downloaddata|urlopen|urlretrieve|requests\\.get|httpx\\.get|axios\\.get|fetch)';
+  '(?:curl|wget|bitsadmin|certutil|aria2c|lwp-download|iwr|irm|invoke-webrequest|invoke-restmethod|start-bitstransfer|downloadstring|downloadfile|downloaddata|urlopen|urlretrieve|requests\\.get|httpx\\.get|axios\\.get|fetch)';
 export const FETCH_WORDS: readonly string[] = words(
-  'curl wget aria2c lwp iwr irm invoke bitstransfer downloadstring downloadfile downloaddata urlopen urlretrieve requests httpx axios fetch',
+  'curl wget bitsadmin certutil aria2c lwp iwr irm invoke bitstransfer downloadstring downloadfile downloaddata urlopen urlretrieve requests httpx axios fetch',
 );
 /** An address of the internet that has no name, also in decimal or hexadecimal notation. */
 export const BARE_ADDRESS =

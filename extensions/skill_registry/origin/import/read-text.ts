@@ -1,10 +1,10 @@
 import { CodedError } from 'skill-registry/kernel';
 import { oneLine } from '../../../../lib/text/index.ts';
-import { textOf } from '../../history/skill-location.ts';
+import { decodeText } from '../../history/skill-location.ts';
 
 /** @returns without a byte order mark. @throws NOT_TEXT. */
 export function plainText(bytes: Buffer, path: string): string {
-  const text = textOf(bytes, path);
+  const text = decodeText(bytes, path);
   if (text.includes('\0'))
     throw new CodedError('NOT_TEXT', `${JSON.stringify(path.slice(0, 200))} has a NUL character, so it is no text.`);
   return text.replace(/^\ufeff/, '');

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { download, originRefused, unpack } from '../../../../lib/fetch/index.ts';
+import { isCodedError } from 'skill-registry/kernel';
+import { download, originRefused, originUnavailable, unpack } from '../../../../lib/fetch/index.ts';
 import { parseSkill } from '../../skill/parse-skill.ts';
 import { CHOOSE, originInvalid } from '../errors.ts';
 import { MAX_ARCHIVE, MAX_SKILL_FILE, type Offer, type OfferedEntry } from '../offer.ts';
@@ -43,7 +44,7 @@ export async function openArtifact(bytes: Buffer, { type, name }: IndexEntry): P
  */
 export async function openWellKnown(origin: WellKnownOrigin, names?: readonly string[]): Promise<Offer> {
   const url = `${origin.url}/${INDEX_PATH}`;
-  const { entries: index, refused } = readIndex(await download(url, MAX_INDEX), url);
+  const { entries: index, refused } = readIndex(await fetchIndex(url), url);
   if (index.length === 0) throw originRefused(url, `it has no skill that can be used. ${refused[0] ?? ''}`.trim());
   const byName = new Map(index.map((entry) => [entry.name, entry]));
   const known = `${index
@@ -74,6 +75,17 @@ export async function openWellKnown(origin: WellKnownOrigin, names?: readonly st
 }
 
 // --- internal ---
+
+async function fetchIndex(url: string): Promise<Buffer> {
+  try {
+    return await download(url, MAX_INDEX);
+  } catch (error) {
+    if (!isCodedError(error, 'ORIGIN_UNAVAILABLE') || error.details.status !== 404) throw error;
+    const why =
+      'there is nothing, so this is no page with skills (404). Of a git repository give the address that ends with .git, or add #branch; of an archive the one that ends with .tar.gz or .zip';
+    throw originUnavailable(url, why, error, { status: 404 });
+  }
+}
 
 /** Names in a message. */
 const MAX_LISTED = 30;

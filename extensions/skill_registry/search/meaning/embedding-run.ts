@@ -24,8 +24,6 @@ export interface EmbeddingRunOptions {
 
 /** Timeout of one request; an endpoint on a small machine is slow. */
 const REQUEST_MS = 60_000;
-/** Maximum size of the texts in one request, in UTF-16 code units. */
-const MAX_CHARACTERS = 65_536;
 /** Delays between attempts. */
 const WAITS = { firstMs: 1000, longestMs: 60_000, jitter: true };
 /** The number of the first failure in a row that is reported; a single failure is usually followed by a success. */
@@ -43,80 +41,59 @@ export async function embedMissing(
   skills: readonly Skill[],
   options: EmbeddingRunOptions,
 ): Promise<number | undefined> {
-  const { store, onProgress } = options;
+  const { store, batch, readSkill, onProgress } = options;
   const firstLine = Date.now() + PROGRESS_AFTER_MS;
   const all = new Map(skills.map((skill) => [documentKey(skill), skill]));
   const texts = CONTROL_TEXTS.map((text) => ({ key: controlKey(text), text }));
   const known = store.known([...all.keys(), ...texts.map(({ key }) => key)]);
   const missing = [...all].filter(([key]) => !known.has(key));
-  // In a request of their own, so that it is the same for every catalog.
   const controls = texts.filter(({ key }) => !known.has(key));
-  if (controls.length > 0 && !(await embedBatch(controls, options))) return undefined;
+  // In a request of their own, so that it is the same for every catalog.
+  if (!(await embedBatch(controls, options))) return undefined;
   const reportProgress = (done: number, end = ''): void =>
     onProgress(`Embedding skills: ${done.toLocaleString('en-US')} of ${all.size.toLocaleString('en-US')}${end}`);
-  let [nextLine, added] = [firstLine, 0];
-  for (const batch of batchesOf(missing, options)) {
-    if (!(await embedBatch(batch, options))) return undefined;
-    added += batch.length;
-    if (Date.now() < nextLine || added === missing.length) continue;
-    reportProgress(all.size - missing.length + added);
+  let [nextLine, added] = [firstLine, controls.length];
+  for (let start = 0; start < missing.length; start += batch) {
+    const skillTexts = missing.slice(start, start + batch).flatMap(([key, skill]) => {
+      // Undefined when the file was removed after the snapshot.
+      const body = bodyIfThere(skill, readSkill);
+      return body === undefined ? [] : [{ key, text: embeddedText(skill, body) }];
+    });
+    if (!(await embedBatch(skillTexts, options))) return undefined;
+    added += skillTexts.length;
+    const left = missing.length - start - batch;
+    if (Date.now() < nextLine || left <= 0) continue;
+    reportProgress(all.size - left);
     nextLine = Date.now() + PROGRESS_EVERY_MS;
   }
   if (nextLine > firstLine) reportProgress(all.size, ', done');
-  return controls.length + added;
+  return added;
 }
 
 // --- internal ---
 
-interface KeyedText {
-  readonly key: string;
-  readonly text: string;
-}
-
-/** Leaves out skills whose file was removed after the snapshot. */
-function* batchesOf(
-  skills: readonly (readonly [string, Skill])[],
-  { batch, readSkill }: EmbeddingRunOptions,
-): Generator<readonly KeyedText[]> {
-  let [texts, characters]: [KeyedText[], number] = [[], 0];
-  for (const [key, skill] of skills) {
-    const body = bodyIfThere(skill, readSkill);
-    if (body === undefined) continue;
-    const text = embeddedText(skill, body);
-    if (texts.length === batch || (texts.length > 0 && characters + text.length > MAX_CHARACTERS)) {
-      yield texts;
-      [texts, characters] = [[], 0];
-    }
-    texts.push({ key, text });
-    characters += text.length;
-  }
-  if (texts.length > 0) yield texts;
-}
-
-/** @returns whether the vectors were added. */
-async function embedBatch(batch: readonly KeyedText[], options: EmbeddingRunOptions): Promise<boolean> {
-  const { store, ask, signal, attempts, wait, onOutcome } = options;
+/** @returns whether the vectors of all texts were added. */
+async function embedBatch(
+  texts: readonly { readonly key: string; readonly text: string }[],
+  { store, ask, signal, attempts, wait, onOutcome }: EmbeddingRunOptions,
+): Promise<boolean> {
+  if (texts.length === 0) return true;
   for (let attempt = 1; !signal.aborted; attempt++) {
     try {
-      const vectors = await ask(
-        batch.map(({ text }) => text),
-        signal,
-        REQUEST_MS,
-      );
-      if (signal.aborted) return false;
-      store.add(
-        batch.map(({ key }, at) => ({ key, vector: vectors[at] as Float32Array })),
-        Date.now(),
-      );
+      const request = texts.map(({ text }) => text);
+      const vectors = await ask(request, signal, REQUEST_MS);
+      if (signal.aborted) break;
+      const rows = texts.map(({ key }, at) => ({ key, vector: vectors[at] as Float32Array }));
+      store.add(rows, Date.now());
       onOutcome(undefined);
       return true;
     } catch (error) {
-      if (signal.aborted) return false;
+      if (signal.aborted) break;
       if (!(error instanceof EmbeddingsFailure)) throw error;
       const { temporary, retryAfterMs } = error.details;
       const isLast = !temporary || attempt >= attempts;
       if (isLast || attempt >= REPORTED_FROM) onOutcome(error);
-      if (isLast) return false;
+      if (isLast) break;
       await wait(retryAfterMs ?? backOff(attempt, WAITS));
     }
   }

@@ -1,5 +1,6 @@
 import { CodedError, describeError } from 'skill-registry/kernel';
 import { foldLine, shorten } from '../../../../lib/text/index.ts';
+import { abortAfter } from '../../../../lib/waiting/index.ts';
 
 /** An endpoint with the protocol of OpenAI's `/embeddings`. */
 export interface EmbeddingsEndpoint {
@@ -10,16 +11,14 @@ export interface EmbeddingsEndpoint {
   readonly key: string | undefined;
 }
 
-type FailureDetails = {
-  /** Whether the same request may succeed later. */
-  readonly temporary?: boolean;
-  /** Delay that the endpoint requested (`Retry-After`) in milliseconds, at most ten minutes. */
-  readonly retryAfterMs?: number | undefined;
-};
-
 /** Why there are no vectors. The message does not contain the key or the texts of the request. */
 export class EmbeddingsFailure extends CodedError<'EMBEDDINGS_FAILED' | 'EMBEDDINGS_INVALID'> {
-  declare readonly details: FailureDetails;
+  declare readonly details: {
+    /** Whether the same request may succeed later. */
+    readonly temporary?: boolean;
+    /** Delay that the endpoint requested (`Retry-After`) in milliseconds, at most ten minutes. */
+    readonly retryAfterMs?: number | undefined;
+  };
 }
 
 /** Maximum numbers of a vector. */
@@ -42,48 +41,39 @@ const MAX_RETRY_AFTER_MS = 600_000;
  * @throws EmbeddingsFailure; the reason of `signal` when that aborts.
  */
 export async function fetchEmbeddings(
-  endpoint: EmbeddingsEndpoint,
+  { baseUrl, model, key }: EmbeddingsEndpoint,
   texts: readonly string[],
   signal: AbortSignal,
   limitMs: number,
 ): Promise<readonly Float32Array[]> {
-  const url = embeddingsUrl(endpoint.baseUrl);
-  const withoutKey = (text: string): string => (endpoint.key ? text.replaceAll(endpoint.key, '***') : text);
-  const shown = (what: string): string => withoutKey(`${shownEndpoint(endpoint.baseUrl)} ${what}.`);
-  const failed = (what: string, details: FailureDetails, cause?: unknown): EmbeddingsFailure =>
-    new EmbeddingsFailure('EMBEDDINGS_FAILED', shown(what), details, cause);
-  const late = new AbortController();
-  // Not AbortSignal.timeout: Node 20 forgets that signal when only AbortSignal.any holds it, and the limit with it.
-  const timer = setTimeout(() => late.abort(), limitMs);
+  const withoutKey = (text: string): string => (key ? text.replaceAll(key, '***') : text);
+  const failed = (what: string, details: EmbeddingsFailure['details'], cause?: unknown): EmbeddingsFailure =>
+    new EmbeddingsFailure('EMBEDDINGS_FAILED', withoutKey(`${shownEndpoint(baseUrl)} ${what}.`), details, cause);
+  const limit = abortAfter(limitMs, signal);
   let response: Response | undefined;
   let body: string | undefined;
   try {
-    response = await fetch(url, {
+    response = await fetch(embeddingsUrl(baseUrl), {
       method: 'POST',
       redirect: 'manual',
-      signal: AbortSignal.any([signal, late.signal]),
-      headers: {
-        'content-type': 'application/json',
-        ...(endpoint.key ? { authorization: `Bearer ${endpoint.key}` } : {}),
-      },
-      body: JSON.stringify({ model: endpoint.model, input: texts, encoding_format: 'float' }),
+      signal: limit,
+      headers: { 'content-type': 'application/json', ...(key && { authorization: `Bearer ${key}` }) },
+      body: JSON.stringify({ model, input: texts, encoding_format: 'float' }),
     });
     body = await readAtMost(response, response.ok ? answerBytes(texts.length) : MESSAGE_BYTES);
   } catch (cause) {
     signal.throwIfAborted();
     const what = response ? 'stopped in the middle of its answer' : 'cannot be reached';
-    const reason = late.signal.aborted ? `gave no answer within ${limitMs / 1000} s` : `${what}: ${reasonOf(cause)}`;
+    const reason = limit.aborted ? `gave no answer within ${limitMs / 1000} s` : `${what}: ${reasonOf(cause)}`;
     throw failed(reason, { temporary: true }, cause);
-  } finally {
-    clearTimeout(timer);
   }
-  if (!response.ok) {
-    // The key is removed before the text is cut, because a part of the key would not be recognised.
-    throw failed(`answered with ${refusal(response, withoutKey(body ?? ''), endpoint.key)}`, detailsOf(response));
-  }
+  // The key is removed before the text is cut, because a part of the key would not be recognised.
+  if (!response.ok)
+    throw failed(`answered with ${refusal(response, withoutKey(body ?? ''), key)}`, detailsOf(response));
   const answer = readEmbeddings(body, texts.length);
   if (typeof answer !== 'string') return answer;
-  throw new EmbeddingsFailure('EMBEDDINGS_INVALID', shown(`answered with ${answer}`));
+  const message = withoutKey(`${shownEndpoint(baseUrl)} answered with ${answer}.`);
+  throw new EmbeddingsFailure('EMBEDDINGS_INVALID', message);
 }
 
 /** The address without its query, which may contain a secret. */
@@ -134,7 +124,7 @@ function refusal({ status }: Response, body: string, key: string | undefined): s
 }
 
 /** 408, 425, 429 and all 5xx are temporary; other refusals are final. */
-function detailsOf({ status, headers }: Response): FailureDetails {
+function detailsOf({ status, headers }: Response): EmbeddingsFailure['details'] {
   const value = headers.get('retry-after') ?? '';
   // Seconds, or a date.
   const ms = /^[\d.]+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();
@@ -148,14 +138,12 @@ function readEmbeddings(body: string | undefined, count: number): readonly Float
   const data = (parseJson(body) as { data?: unknown } | undefined)?.data;
   if (!Array.isArray(data)) return 'something other than JSON of the form { data: [{ index, embedding }] }';
   if (data.length !== count) return `${data.length} vector(s) for ${count} text(s)`;
-  const byIndex = new Map<unknown, Float32Array>();
-  for (const [at, row] of data.entries()) {
-    const { index = at, embedding } = Object(row) as { index?: unknown; embedding?: unknown };
-    const vector = unitVector(embedding);
-    if (!vector) return `an embedding that is not a list of 1 to ${MAX_DIMENSIONS} finite numbers, or is zero`;
-    byIndex.set(index, vector);
-  }
+  const byIndex = new Map<unknown, Float32Array | undefined>(
+    data.map((row, at) => [row?.index ?? at, unitVector(row?.embedding)]),
+  );
   const vectors = data.flatMap((_, index) => byIndex.get(index) ?? []);
+  if ([...byIndex.values()].includes(undefined))
+    return `an embedding that is not a list of 1 to ${MAX_DIMENSIONS} finite numbers, or is zero`;
   if (vectors.length !== count) return `indexes that are not 0 to ${count - 1}, each once`;
   const sizes = new Set(vectors.map(({ length }) => length));
   return sizes.size > 1 ? `vectors of different sizes (${[...sizes].join(', ')})` : vectors;

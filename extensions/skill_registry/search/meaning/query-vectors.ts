@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { backOff } from '../../../../lib/waiting/index.ts';
 import { EmbeddingsFailure } from './embeddings-client.ts';
 
@@ -39,17 +40,13 @@ export class QueryVectors {
   async ready(text: string): Promise<void> {
     if (text === '' || this.#kept.has(text) || Date.now() < this.#pausedUntil) return;
     const { ask, timeoutMs, shownAs, onOutcome } = this.#options;
-    const late = `${shownAs} gave no answer within ${timeoutMs} ms.`;
-    let timer: NodeJS.Timeout | undefined;
-    const tooLate = new Promise<EmbeddingsFailure>((resolve) => {
-      timer = setTimeout(() => resolve(new EmbeddingsFailure('EMBEDDINGS_FAILED', late)), timeoutMs);
-    });
+    const late = new EmbeddingsFailure('EMBEDDINGS_FAILED', `${shownAs} gave no answer within ${timeoutMs} ms.`);
     const asked = ask(text, MAX_LATE_MS).then((vector) => this.#keep(text, vector), asFailure);
-    const failure = await Promise.race([asked, tooLate]).finally(() => clearTimeout(timer));
+    const failure = await Promise.race([asked, setTimeout(timeoutMs, late, { ref: false })]);
     this.#failures = failure ? this.#failures + 1 : 0;
     if (failure) {
-      const wanted = Math.min(failure.details.retryAfterMs ?? 0, PAUSES.longestMs);
-      this.#pausedUntil = Date.now() + Math.max(backOff(this.#failures, PAUSES), wanted);
+      const requested = Math.min(failure.details.retryAfterMs ?? 0, PAUSES.longestMs);
+      this.#pausedUntil = Date.now() + Math.max(backOff(this.#failures, PAUSES), requested);
     }
     onOutcome(failure);
   }

@@ -1,6 +1,7 @@
 import { lstatSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Problem } from 'skill-registry/kernel';
+import { runSteps } from '../../../../lib/breaks/index.ts';
 import {
   futureRealPath,
   isInside,
@@ -75,7 +76,7 @@ export function createDirectorySource(options: DirectorySourceOptions): SkillSou
     const paths = own.find(skill);
     if (!paths || paths.dir === null) return { files: [], leftOut: 0 };
     const skillFile = basename(paths.file);
-    const { files, leftOut } = filesBelow(paths.dir);
+    const { files, leftOut } = runSteps(filesBelow(paths.dir));
     return { files: files.filter(({ path }) => path !== skillFile).slice(0, MAX_RESOURCES), leftOut };
   };
   return {

@@ -7,6 +7,7 @@ import type { SkillRegistryConfig } from '../../config/config.ts';
 import type { McpServerConfig } from '../../config/mcp.ts';
 import type { Finding } from '../../inspect/types.ts';
 import type { Skill } from '../../skill/skill.ts';
+import { addressKey, programKey } from '../../trust/sources.ts';
 import type { NoteBlocked } from '../../trust/types.ts';
 import { chainOfProcess } from '../mcp/circle.ts';
 import type { McpTimes } from '../mcp/connect.ts';
@@ -72,6 +73,7 @@ export function createMcpSource(options: McpSourceOptions): SkillSource {
     id,
     kind: 'mcp',
     location,
+    key: keyOf(options.server),
     async scan(limits) {
       if (trusted) return list.scan(limits);
       const problem = rootNotApproved(root, [`the MCP server "${id}"`]);
@@ -260,6 +262,10 @@ function locationOf({ command = [], url }: McpServerConfig): string {
   if (url === undefined) return [command].flat()[0] ?? '';
   const { origin, pathname } = new URL(url);
   return origin + pathname;
+}
+
+function keyOf({ command = [], args = [], url }: McpServerConfig): string {
+  return url === undefined ? programKey([command, args].flat()) : addressKey(url);
 }
 
 async function untilOrFor(work: Promise<void>, ms: number): Promise<void> {

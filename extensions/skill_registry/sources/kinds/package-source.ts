@@ -8,6 +8,7 @@ import { futureRealPath, isInside, readNamedFile } from '../../../../lib/files/i
 import { backOff } from '../../../../lib/waiting/index.ts';
 import type { ValidationProfile } from '../../config/config.ts';
 import { PACKAGE_NAME } from '../../config/package-name.ts';
+import { revokedProblem, whyRevoked } from '../../trust/sources.ts';
 import { isOwnSource } from '../define-source.ts';
 import type { SkillSource } from '../source.ts';
 import type { SkillFileCache } from '../walk/skill-file-cache.ts';
@@ -39,7 +40,6 @@ export interface PackageSourceOptions {
 }
 
 const MAX_PACKAGE_JSON_BYTES = 1_048_576;
-
 const RETRY_MS = 5_000;
 /** The longest delay in milliseconds. Every import of a module stays in memory, so a failing one must be repeated rarely. */
 const MAX_RETRY_MS = 300_000;
@@ -49,11 +49,13 @@ const MAX_RETRY_MS = 300_000;
  * the folder `skills/`; the result of its exported function `skillSource()`, called without arguments: `{ id, skills }` as for
  * `defineSource`, or the path of a folder, absolute or relative to the package.
  *
- * Only the last form runs code of the package, and is repeated when it fails. Problems: PACKAGE_NOT_FOUND, PACKAGE_BROKEN.
+ * Only the last form runs code of the package, and is repeated when it fails. Nothing of a package that a person revoked is read.
+ * Problems: PACKAGE_NOT_FOUND, PACKAGE_BROKEN, SOURCE_REVOKED.
  * A broken package keeps its last skills. A package that no longer names any skills has none.
  */
 export function createPackageSource(options: PackageSourceOptions): SkillSource {
   const { id, name, from } = options;
+  const key = `npm:${name}`;
   let loaded: LoadedPackage | undefined;
   let changed: (() => void) | undefined;
   let unsubscribe = (): void => {};
@@ -63,6 +65,8 @@ export function createPackageSource(options: PackageSourceOptions): SkillSource 
     location: findPackage(name, from) ?? join(from, 'node_modules', name),
     watch: () => [findPackage(name, from) ?? join(from, 'node_modules', name)],
     async members() {
+      const reason = whyRevoked(key);
+      if (reason !== undefined) return { members: [], problems: [revokedProblem(id, key, reason)] };
       const folder = findPackage(name, from);
       if (!folder) {
         loaded = undefined;
@@ -75,12 +79,12 @@ export function createPackageSource(options: PackageSourceOptions): SkillSource 
         return withMembersKept(loaded?.found.members, packageBroken(name, folder, oneLine(error)));
       }
       // Members cache what they have read, so new ones are made only for another version, or when skills/ is added or removed.
-      const key = `${folder}\0${text}\0${existsSync(join(folder, 'skills'))}`;
-      const isNew = loaded?.key !== key;
+      const version = `${folder}\0${text}\0${existsSync(join(folder, 'skills'))}`;
+      const isNew = loaded?.key !== version;
       if (isNew || (loaded?.failed && Date.now() >= loaded.failed.retryAt)) {
         const failures = isNew ? 0 : (loaded?.failed?.times ?? 0);
         const before = loaded?.found.members;
-        loaded = await loadPackage(folder, text, key, failures, options, before);
+        loaded = await loadPackage(folder, text, version, failures, options, before);
         if (loaded.found.members !== before) {
           unsubscribe();
           const unsubscribes = loaded.found.members.map((member) => member.subscribe?.(() => changed?.()));
@@ -100,7 +104,7 @@ export function createPackageSource(options: PackageSourceOptions): SkillSource 
       unsubscribe();
     };
   };
-  return { ...group, isCode, contains: (path) => isCode(path) || group.contains(path), subscribe };
+  return { ...group, key, isCode, contains: (path) => isCode(path) || group.contains(path), subscribe };
 }
 
 export function isPackageName(name: string): boolean {
@@ -171,7 +175,8 @@ async function loadPackage(
   }
   const { skills } = fields;
   if (skills !== undefined) return of(...skills.map((path) => directory(join(folder, path))));
-  if (isFolder(join(folder, 'skills'))) return of(directory(join(folder, 'skills')));
+  if (statSync(join(folder, 'skills'), { throwIfNoEntry: false })?.isDirectory())
+    return of(directory(join(folder, 'skills')));
   if (options.factory === false) {
     const reason = 'it has no "skills" in package.json and no skills/ folder, and a prompt pack runs no code of it';
     return without(reason, 'Add one of the two to the package, or remove the package from the pack.');
@@ -268,10 +273,6 @@ function oneLine(error: unknown): string {
 function brief(value: unknown): string {
   const text = JSON.stringify(value);
   return text.length <= 60 ? text : `${text.slice(0, 60)}…`;
-}
-
-function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
 function notFound({ name, from, namedIn }: PackageSourceOptions): Problem {

@@ -2,6 +2,7 @@ import { Client } from '@modelcontextprotocol/client';
 import { SkillsClient } from '@modelcontextprotocol/client/ext/skills';
 import { describeError } from 'skill-registry/kernel';
 import { yamlPackage } from '../../../../kernel/host.ts';
+import { abortAfter } from '../../../../lib/waiting/index.ts';
 import type { McpServerConfig } from '../../config/mcp.ts';
 import { INSTANCE_CAPABILITY } from './circle.ts';
 import { type Entry, MAX_FRONTMATTER, type McpListing } from './entries.ts';
@@ -100,7 +101,7 @@ async function connectAs(mode: 'auto' | 'legacy', options: ConnectOptions): Prom
   try {
     await client.connect(transport, {
       timeout: times.connect,
-      signal: AbortSignal.any([options.signal, AbortSignal.timeout(times.connect)]),
+      signal: abortAfter(times.connect, options.signal),
     });
   } catch (error) {
     await client.close().catch(() => undefined);
@@ -117,7 +118,7 @@ async function connectAs(mode: 'auto' | 'legacy', options: ConnectOptions): Prom
     async list() {
       const tooLong = meter.startList();
       try {
-        const signal = AbortSignal.any([tooLong, AbortSignal.timeout(times.list)]);
+        const signal = abortAfter(times.list, tooLong);
         const { skills: entries, invalid, ttlMs = 0 } = await skills.list({}, { timeout: times.list, signal });
         return { entries, invalid, ttlMs };
       } finally {
@@ -125,7 +126,7 @@ async function connectAs(mode: 'auto' | 'legacy', options: ConnectOptions): Prom
       }
     },
     async read(entry, uri) {
-      const signal = AbortSignal.timeout(times.read);
+      const signal = abortAfter(times.read);
       const { bytes } = await skills.read(entry, uri, { timeout: times.read, signal, cacheMode: 'bypass' });
       return bytes;
     },

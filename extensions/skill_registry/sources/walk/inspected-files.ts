@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { lstatSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { eachInSteps, type Steps } from '../../../../lib/breaks/index.ts';
 import { isReserved } from '../../../../lib/files/index.ts';
 import type { Finding, InspectedFile } from '../../inspect/types.ts';
-import type { Skill } from '../../skill/skill.ts';
+import type { ResourceInfo, Skill } from '../../skill/skill.ts';
 import type { SkillFiles } from '../../trust/types.ts';
 import { filesBelow, type ListOptions } from './list-files.ts';
 
@@ -16,7 +17,7 @@ export interface SkillReader {
 }
 
 /** More than is listed: what is not listed can still be read by its path. */
-const EVERYTHING: ListOptions = { mostFiles: 2_000, mostFolders: 2_000, dependencies: true };
+const EVERYTHING: ListOptions = { mostFiles: 2_000, mostFolders: 2_000, dependencies: true, sizes: false };
 /** A larger file is never handed out. */
 const MAX_BYTES = 4 * 1024 * 1024;
 /** A file that was changed less than this long ago could change again without another time. */
@@ -24,27 +25,21 @@ const SETTLED_MS = 2_000;
 
 /** The files of skills for an inspection: those that can be handed out, also when they are not listed. */
 export function inspectedFiles({ readSkill, readFile, listed }: SkillReader): SkillFiles {
-  const others = (skill: Skill) => {
+  function* others(skill: Skill): Steps<readonly ResourceInfo[]> {
     // A copy of a page lies in a folder of our own, which no walk enters.
-    const isListed = skill.dir === null || isReserved(skill.dir);
-    const files = isListed ? listed(skill) : filesBelow(skill.dir ?? '', EVERYTHING).files;
+    if (skill.dir === null || isReserved(skill.dir)) return listed(skill);
+    const { files } = yield* filesBelow(skill.dir, EVERYTHING);
     const skillFile = basename(skill.file);
-    return isListed ? files : files.filter(({ path }) => path !== skillFile);
-  };
+    return files.filter(({ path }) => path !== skillFile);
+  }
   return {
-    stamp: (skill) =>
-      stampOf(
-        skill,
-        others(skill).map(({ path }) => path),
-      ),
+    *stamp(skill) {
+      return yield* stampOf(skill, yield* others(skill));
+    },
     *read(skill) {
       yield { path: 'SKILL.md', bytes: readSkill(skill) };
-      const files = others(skill);
-      for (const { path, size } of files.slice(0, EVERYTHING.mostFiles)) {
-        if (size > MAX_BYTES)
-          yield notSearched(path, `It has ${size} bytes, more than ${MAX_BYTES}, so it was not searched.`);
-        else yield* readIfThere(skill, path, readFile);
-      }
+      const files = yield* others(skill);
+      for (const file of files.slice(0, EVERYTHING.mostFiles)) yield* readIfThere(skill, file, readFile);
       if (files.length > EVERYTHING.mostFiles)
         yield notSearched(
           'SKILL.md',
@@ -56,27 +51,35 @@ export function inspectedFiles({ readSkill, readFile, listed }: SkillReader): Sk
 
 // --- internal ---
 
-function* readIfThere(skill: Skill, path: string, readFile: SkillReader['readFile']): Generator<InspectedFile> {
+function* readIfThere(
+  skill: Skill,
+  { path, size: listedSize }: ResourceInfo,
+  readFile: SkillReader['readFile'],
+): Generator<InspectedFile | Finding> {
   try {
-    const bytes = readFile(skill, path, MAX_BYTES);
-    const mode = skill.dir === null ? 0 : (lstatSync(join(skill.dir, path), { throwIfNoEntry: false })?.mode ?? 0);
-    yield { path, bytes, executable: (mode & 0o111) !== 0 };
+    const stats = skill.dir === null ? undefined : lstatSync(join(skill.dir, path), { throwIfNoEntry: false });
+    const { size, mode } = stats ?? { size: listedSize, mode: 0 };
+    if (size > MAX_BYTES)
+      yield notSearched(path, `It has ${size} bytes, more than ${MAX_BYTES}, so it was not searched.`);
+    else yield { path, bytes: readFile(skill, path, MAX_BYTES), executable: (mode & 0o111) !== 0 };
   } catch {
     // It was removed, or cannot be read: then it cannot be handed out either.
   }
 }
 
 /** Paths, sizes, times and inodes; empty when a file is so new that its times do not tell the next change. */
-function stampOf({ dir, file, realFile }: Skill, paths: readonly string[]): string {
+function* stampOf({ dir, file, realFile }: Skill, others: readonly ResourceInfo[]): Steps<string> {
   if (realFile === null) return '';
   const hash = createHash('sha256');
   const settledBefore = BigInt(Date.now() - SETTLED_MS) * 1_000_000n;
-  const isSettled = [realFile, ...(dir === null ? [] : paths.map((path) => join(dir, path)))].every((path) => {
+  let isSettled = true;
+  const paths = dir === null ? [] : others.map(({ path }) => join(dir, path));
+  yield* eachInSteps([realFile, ...paths], (path) => {
     const stats = lstatSync(path, { bigint: true, throwIfNoEntry: false });
     hash.update(
       `${path}\n${stats ? `${stats.size} ${stats.mtimeNs} ${stats.ctimeNs} ${stats.ino} ${stats.mode}` : ''}\n`,
     );
-    return stats === undefined || stats.ctimeNs < settledBefore;
+    if (stats && stats.ctimeNs >= settledBefore) isSettled = false;
   });
   return isSettled ? hash.update(file).digest('hex') : '';
 }

@@ -1,4 +1,5 @@
 import { relative, sep } from 'node:path';
+import type { Steps } from '../../../../lib/breaks/index.ts';
 import { isPrivatePath, listContained } from '../../../../lib/files/index.ts';
 import type { ResourceInfo, Skill } from '../../skill/skill.ts';
 import type { SkillListing, SkillSource } from '../source.ts';
@@ -17,33 +18,37 @@ export interface ListOptions {
   readonly mostFolders: number;
   /** Also below `node_modules`. */
   readonly dependencies: boolean;
+  /** As of `listContained`. */
+  readonly sizes: boolean;
 }
 
-const SHOWN: ListOptions = { mostFiles: MAX_FILES, mostFolders: MAX_FOLDERS, dependencies: false };
+const SHOWN: ListOptions = { mostFiles: MAX_FILES, mostFolders: MAX_FOLDERS, dependencies: false, sizes: true };
 
 /**
  * Lists regular files below a folder, by path, up to the limits of files and folders, and counts files and folders that are left
- * out because they are never read (`listContained`). Links are not listed and not followed.
+ * out because they are never read (`listContained`). Links are not listed and not followed. A step is a folder.
  *
  * @param options - Default: 512 files and folders, without `node_modules`.
  */
-export function filesBelow(dir: string, { mostFiles, mostFolders, dependencies }: ListOptions = SHOWN): SkillListing {
+export function* filesBelow(dir: string, options: ListOptions = SHOWN): Steps<SkillListing> {
+  const { mostFiles, mostFolders, dependencies, sizes } = options;
   const files: ResourceInfo[] = [];
   let leftOut = 0;
   let folders = 0;
-  const visit = (below: string, depth: number): void => {
+  function* visit(below: string, depth: number): Steps<void> {
+    yield;
     folders += 1;
-    for (const { name, kind, size } of entriesOf(dir, below)) {
+    for (const { name, kind, size } of entriesOf(dir, below, sizes)) {
       if (files.length > mostFiles || folders >= mostFolders) return;
       const path = below ? `${below}/${name}` : name;
       if (kind === 'directory') {
-        if (depth < MAX_DEPTH && (dependencies || name !== 'node_modules')) visit(path, depth + 1);
+        if (depth < MAX_DEPTH && (dependencies || name !== 'node_modules')) yield* visit(path, depth + 1);
       } else if (kind === 'file') {
         if (!name.startsWith(TEMPORARY)) files.push({ path, size });
       } else if (kind === 'private') leftOut += 1;
     }
-  };
-  visit('', 0);
+  }
+  yield* visit('', 0);
   return { files, leftOut };
 }
 
@@ -70,9 +75,9 @@ export function pathBelow(folder: string, path: string): string {
 // --- internal ---
 
 /** Empty for a folder that does not exist any more, cannot be read or is too deep: the other folders are still listed. */
-function entriesOf(dir: string, below: string): ReturnType<typeof listContained> {
+function entriesOf(dir: string, below: string, sizes: boolean): ReturnType<typeof listContained> {
   try {
-    return listContained(dir, below);
+    return listContained(dir, below, { sizes });
   } catch {
     return [];
   }

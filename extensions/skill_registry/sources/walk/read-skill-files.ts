@@ -10,7 +10,7 @@ import { specViolations, type Violation } from '../../skill/spec-rules.ts';
 import { type EncodingFault, encodingFault, findSkillMd } from '../../validate/read-skill-md.ts';
 import { strictViolations } from '../../validate/validate-skill.ts';
 import { type FileStamp, type FoundSkillFile, fileStamp } from './find-skill-files.ts';
-import type { CacheKey, ReadSkillFile, SkillFileCache, SkillFileEntry } from './skill-file-cache.ts';
+import type { CacheKey, KnownFiles, ReadSkillFile, SkillFileCache, SkillFileEntry } from './skill-file-cache.ts';
 
 /**
  * Reads SKILL.md files and keeps the results. A file with unchanged stats is not opened again; with a cache this is also true for
@@ -45,7 +45,7 @@ export interface SkillFileReaderOptions {
 export function createSkillFileReader(options: SkillFileReaderOptions = {}): SkillFileReader {
   const { profile = 'lenient', cache, cachePath = '', setting = '', own = false } = options;
   const cacheKey: CacheKey = { path: cachePath, readAs: `${profile} ${setting}` };
-  let previous: Map<string, SkillFileEntry> | undefined;
+  let previous: KnownFiles | undefined;
   let current = new Map<string, SkillFileEntry>();
   let changed = new Map<string, SkillFileEntry | undefined>();
   return {

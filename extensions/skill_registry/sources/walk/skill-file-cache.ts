@@ -22,10 +22,12 @@ export interface SkillFileEntry {
   readonly whole?: SkillHeader | undefined;
 }
 
+export type KnownFiles = Pick<ReadonlyMap<string, SkillFileEntry>, 'get' | 'keys' | 'size'>;
+
 /** Keeps the results of reading SKILL.md files for the next process. Any row may be lost at any time. */
 export interface SkillFileCache {
-  /** The results of one source by path, without files larger than `maxBytes`. */
-  load(key: CacheKey, maxBytes: number): Map<string, SkillFileEntry>;
+  /** The results of one source by path, without files larger than `maxBytes`. Each is parsed when it is asked for. */
+  load(key: CacheKey, maxBytes: number): KnownFiles;
   /**
    * Stores results. The work is done later, in slices of 8 ms.
    *
@@ -104,20 +106,29 @@ interface Waiting {
   readonly entry: SkillFileEntry | undefined;
 }
 
-function readSource(
-  database: SqliteDatabase,
-  { path, readAs }: CacheKey,
-  maxBytes: number,
-): Map<string, SkillFileEntry> {
+function readSource(database: SqliteDatabase, { path, readAs }: CacheKey, maxBytes: number): KnownFiles {
   const rows = database
     .prepare<{ path: string; entry: string }>('SELECT path, entry FROM skill_files WHERE place = ? AND read_as = ?')
     .all(path, readAs);
-  const entries = new Map<string, SkillFileEntry>();
-  for (const row of rows) {
-    const entry = JSON.parse(row.entry) as SkillFileEntry;
-    if (isEntry(entry) && entry.file.bytes <= maxBytes) entries.set(row.path, entry);
+  const texts = new Map(rows.map((row) => [row.path, row.entry]));
+  return {
+    size: texts.size,
+    keys: () => texts.keys(),
+    get(file) {
+      const entry = entryIn(texts.get(file));
+      return entry && entry.file.bytes <= maxBytes ? entry : undefined;
+    },
+  };
+}
+
+function entryIn(text: string | undefined): SkillFileEntry | undefined {
+  try {
+    const entry = text === undefined ? undefined : (JSON.parse(text) as SkillFileEntry);
+    return entry && isEntry(entry) ? entry : undefined;
+  } catch {
+    // Somebody has changed the row by hand.
+    return undefined;
   }
-  return entries;
 }
 
 /** Whether a row has the shape that `textOf` gives; any other file is read again. */

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type PackedEntry, tarGz, zip } from '../../../helpers/archives.ts';
 import { openRegistry } from '../../../helpers/open-registry.ts';
+import { startOnTerminal } from '../../../helpers/run-command.ts';
 import { serve } from '../../../helpers/serve.ts';
 import { skillMd, tempFolder } from '../../../helpers/temp-folder.ts';
 import { treeOf } from '../../../helpers/tree-of.ts';
@@ -91,4 +92,11 @@ it('says what to do about a repository that wants a user name', async () => {
   const credentials = { code: 'ORIGIN_UNAVAILABLE', message: expect.stringMatching(/credential helper.*ssh: address/) };
   await expect(registry.origin.add(`${url}/a.git`)).rejects.toMatchObject(credentials);
   await expect(registry.origin.add(`${url.replace('//', '//ada:wrong@')}/a.git`)).rejects.toMatchObject(credentials);
+});
+
+it('asks nobody at a terminal for the user name of a repository (needs script(1))', async () => {
+  const url = await serve((_, response) => response.writeHead(401, { 'www-authenticate': 'Basic realm="a"' }).end());
+  const running = startOnTerminal(['add', `${url}/a.git`], { cwd: tempFolder({ 'skills/x.md': '' }) }, 400);
+  await running.until('credential helper');
+  expect(running.stdout()).not.toContain('Username');
 });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { renderMarkdown } from '../../../cli/render-markdown.ts';
-import { runCli } from '../../../cli/run-cli.ts';
-import { skillMd, tempFolder } from '../../helpers/temp-folder.ts';
+import { runCli } from '../../../../cli/run-cli.ts';
+import { renderMarkdown } from '../../../../lib/terminal/index.ts';
+import { skillMd, tempFolder } from '../../../helpers/temp-folder.ts';
 
 const ESC = String.fromCharCode(27);
 const rendered = async (text: string, width: number): Promise<string> => (await renderMarkdown(text, width)) ?? '';

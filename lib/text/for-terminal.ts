@@ -1,6 +1,12 @@
-import { foldWords } from '../lib/text/index.ts';
 import { type Colour, hasColour, inColour } from './colours.ts';
-import type { Terminal } from './terminal.ts';
+import { foldWords } from './terminal-text.ts';
+
+/** A window, and the environment that says whether it has colours. */
+export interface Window {
+  /** Characters of a line; absent: unknown, and nothing is wrapped. */
+  readonly columns?: number | undefined;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
 
 /**
  * Text as a terminal shows it: differences, errors and warnings in colour unless NO_COLOR is set, words wrapped at the width of the
@@ -8,11 +14,7 @@ import type { Terminal } from './terminal.ts';
  *
  * @param isTerminal - Whether what it is written to is a terminal; otherwise it stays as it is.
  */
-export function forTerminal(
-  text: string,
-  { columns, environment }: Pick<Terminal, 'columns' | 'environment'>,
-  isTerminal: boolean,
-): string {
+export function forTerminal(text: string, { columns, environment }: Window, isTerminal: boolean): string {
   if (!isTerminal) return text;
   const isColoured = hasColour(environment);
   let part: Part = 'words';

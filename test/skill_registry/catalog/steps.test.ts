@@ -1,0 +1,63 @@
+import type { Problem } from 'skill-registry/kernel';
+import { expect, it } from 'vitest';
+import {
+  closedSkills,
+  closeSkills,
+  heldProblems,
+  isSameClosed,
+} from '../../../extensions/skill_registry/catalog/closed-skills.ts';
+import { equalCopies } from '../../../extensions/skill_registry/catalog/equal-copies.ts';
+import { lookAlikes } from '../../../extensions/skill_registry/catalog/look-alikes.ts';
+import { mergeSources } from '../../../extensions/skill_registry/catalog/merge.ts';
+import { problemsOnce } from '../../../extensions/skill_registry/catalog/problems-once.ts';
+import { requiresProblems } from '../../../extensions/skill_registry/catalog/requires.ts';
+import { changedIds, fingerprintOf, type Snapshot } from '../../../extensions/skill_registry/catalog/snapshot.ts';
+import type { SkillSource } from '../../../extensions/skill_registry/sources/source.ts';
+import { runSteps, type Steps } from '../../../lib/breaks/index.ts';
+import { fakeSkill } from '../../helpers/fake-skill.ts';
+
+const COUNT = 1_000;
+/** One for each hundred skills. */
+const FEWEST = COUNT / 100;
+
+const skills = Array.from({ length: COUNT }, (_, at) => fakeSkill(`skill-${at}`, { requires: [`skill-${at + 1}`] }));
+const changed = skills.map((skill) => ({ ...skill, digest: 'sha256:other', heldBecause: 'made up' }));
+const problem = (file: string): Problem => ({ code: 'MADE_UP', severity: 'warning', file, message: 'Made up.' });
+const snapshotOf = (some: typeof skills): Snapshot => ({
+  version: 1,
+  ...runSteps(mergeSources([{ skills: some }])),
+  builtIn: new Map(),
+  sources: [],
+  packs: new Map(),
+});
+const before = snapshotOf(skills);
+const after = snapshotOf(changed);
+const closed = runSteps(closedSkills([{ skills, problems: [] }], { heldBecause: () => 'made up' }));
+
+const WORK: Readonly<Record<string, () => Steps<unknown>>> = {
+  'merges the sources': () => mergeSources([{ skills }]),
+  'merges skills that lost their id': () => mergeSources([{ skills: [], losers: skills }]),
+  'asks what closes a skill': () => closedSkills([{ skills, problems: [] }], {}),
+  'marks what is closed': () => closeSkills({ skills, problems: [] }, closed),
+  'compares what is closed': () => isSameClosed(closed, new Map(closed)),
+  'says what is held': () => heldProblems(after),
+  'names a problem once': () => problemsOnce([{ skills: [], problems: skills.map(({ file }) => problem(file)) }]),
+  'looks for ids that look alike': () => lookAlikes(skills),
+  'looks for what is required': () => requiresProblems(before),
+  'compares two snapshots': () => fingerprintOf(before),
+  'tells which ids have changed': () => changedIds(before, after),
+};
+
+it.each(Object.entries(WORK))('%s with a break for at most a hundred skills', (_, start) => {
+  const steps = start();
+  let count = 0;
+  while (!steps.next().done) count++;
+  expect(count).toBeGreaterThanOrEqual(FEWEST);
+});
+
+it('looks for equal copies with a break for at most a hundred skills', async () => {
+  let count = 0;
+  const takeBreak = async (): Promise<void> => void count++;
+  await equalCopies([{} as SkillSource], [{ skills, problems: [] }], {} as never, takeBreak, undefined);
+  expect(count).toBeGreaterThanOrEqual(FEWEST);
+});
